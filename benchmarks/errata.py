@@ -13,7 +13,8 @@ from bridge import compare
 from bridge.errata.entries import WITNESSES, is_violated, stored_witness, witness_path
 from bridge.export.files import write_text
 from bridge.record import Row
-from bridge.registry import PLACES, find_study
+from bridge.registry import find_study
+from symbolic.catalogue import RUNNING
 
 
 def rows_of(id: str) -> Iterator[Row]:
@@ -46,11 +47,11 @@ def collect(id: str) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--result", choices=sorted(PLACES), help="only the errata of one result")
+    parser.add_argument("--result", choices=sorted(RUNNING), help="only the errata of one result")
     asked = parser.parse_args(arguments)
     WITNESSES.mkdir(exist_ok=True)
     complaints = []
-    for id in [asked.result] if asked.result else list(PLACES):
+    for id in [asked.result] if asked.result else list(RUNNING):
         print(id, flush=True)
         complaints += collect(id)
     print("\n".join(complaints) or "every erratum has a witness, and every violated printed bound an erratum")

@@ -9,7 +9,7 @@ import torch
 from benchmarks.universal_transformer import best_time
 from numeric.looped import gradient_descent as numeric
 from numeric.shared_blocks import SharedNetwork
-from symbolic.looped import gradient_descent as theory
+from symbolic.looped import gradient_descent_derivation as theory
 
 MOST_SECONDS, MOST_BUILDING, MOST_DERIVING, MOST_RATIO = 10.0, 0.05, 2.0, 15.0
 LOOPS = 500

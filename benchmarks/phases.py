@@ -10,7 +10,7 @@ import numpy as np
 from bridge.induction import phase_times as times
 from bridge.induction.phases import T_II
 from bridge.induction.trajectory import HeadRun, run
-from symbolic.induction import phases
+from symbolic.induction import phases_derivation as phases
 from symbolic.induction.phase_ways import Point
 from symbolic.induction.training import FLOWS
 

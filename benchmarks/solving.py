@@ -21,12 +21,13 @@ from bridge.budget import Budget
 from bridge.inverse import NOT_GUARANTEED, Solution
 from bridge.measure import measure
 from bridge.record import Flag, Row, Verdict
-from bridge.registry import PLACES, find_study
+from bridge.registry import find_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows
 from bridge.solving.probes import State, probe
 from bridge.solving.tiers import TIERS
 from bridge.study import Case, Study
 from numeric.threads import one_thread
+from symbolic.catalogue import RUNNING
 from symbolic.statements import Kind, Quantity, UsageError
 
 FACTORS = (0.5, 2.0, 1e-4)  # of the bound at the defaults
@@ -150,7 +151,7 @@ def grouped(refusal: str) -> str:
 
 def unclear(refusal: str) -> str:
     """The fault of a refusal, "" if it has none: it must be one sentence that names the call."""
-    return "" if refusal.startswith("solve: ") or refusal.split(":")[0] in PLACES else f"unclear refusal: {refusal}"
+    return "" if refusal.startswith("solve: ") or refusal.split(":")[0] in RUNNING else f"unclear refusal: {refusal}"
 
 
 def checked(question: Question, solution: Solution) -> tuple[str, str]:
@@ -218,7 +219,7 @@ def compared(question: Question) -> str:
 
 def selection(count: int) -> list[Question]:
     """`count` questions, drawn with a seed, of the results that have knobs at all; the named ones come first."""
-    results = [id for id in PLACES if has_knobs(find_study(id))]
+    results = [id for id in RUNNING if has_knobs(find_study(id))]
     rng = random.Random(SEED)
     drawn = [_drawn(find_study(results[place % len(results)]), rng) for place in range(count)]
     return [*(Question(*named) for named in NAMED), *drawn]
@@ -250,12 +251,12 @@ def report(outcomes: list[Outcome]) -> int:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", type=int, metavar="N", help="only a seeded selection of N questions")
-    parser.add_argument("--result", choices=sorted(PLACES), help="only the questions on one result")
+    parser.add_argument("--result", choices=sorted(RUNNING), help="only the questions on one result")
     options = parser.parse_args(arguments)
     if options.sample is not None:
         chosen = selection(options.sample)
     else:
-        ids = [options.result] if options.result else list(PLACES)
+        ids = [options.result] if options.result else list(RUNNING)
         chosen = [question for id in ids for question in questions(id)]
         chosen += [] if options.result else [Question(*named) for named in NAMED]
     return report([ask(question) for question in chosen])

@@ -13,7 +13,7 @@ from numeric.balls.running import run_on_balls
 from numeric.exact import run_exact
 from numeric.shared_blocks import SharedNetwork
 from numeric.universal import transformer as numeric
-from symbolic.universal import transformer as theory
+from symbolic.universal import transformer_derivation as theory
 
 LETTERS = theory.P, theory.B, theory.n, theory.N, theory.tau_1, theory.tau_2
 DERIVED = {"step": theory.derive_step(), "y_residual": theory.derive_y_residual()}

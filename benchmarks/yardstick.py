@@ -15,7 +15,7 @@ from pathlib import Path
 from bridge import compare
 from bridge.comparison import replay_witness
 from bridge.record import Row, Verdict
-from bridge.registry import PLACES
+from symbolic.catalogue import RUNNING
 from symbolic.statements import UsageError
 from tests.yardstick.changes import changes, label
 from tests.yardstick.records import RECORDS, as_stored, path_of, store, stored
@@ -81,16 +81,16 @@ def main(arguments: list[str] | None = None) -> int:
     mode.add_argument("--write", action="store_true", help="store records")
     mode.add_argument("--replay", action="store_true", help="replay the witnesses of the records")
     asked = parser.parse_args(arguments)
-    unknown = [id for id in asked.ids if id not in PLACES]
+    unknown = [id for id in asked.ids if id not in RUNNING]
     if unknown:
-        parser.error(f"no result {', '.join(unknown)}; the results are {', '.join(PLACES)}")
+        parser.error(f"no result {', '.join(unknown)}; the results are {', '.join(RUNNING)}")
     action: Callable[[str], bool] = partial(compared, folder=asked.records, strict=asked.strict)
     if asked.write:
         action = partial(written, folder=asked.records, again=bool(asked.ids))
     elif asked.replay:
         action = partial(replayed, folder=asked.records)
     equal = True
-    for id in asked.ids or PLACES:
+    for id in asked.ids or RUNNING:
         print(f"{id}: ", end="", flush=True)
         equal &= action(id)
     return 0 if equal else 1

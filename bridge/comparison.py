@@ -26,11 +26,12 @@ from bridge.memory import require_memory
 from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
 from bridge.refusals import briefly_refused
-from bridge.registry import PLACES, TheoremLike, find_study, registered_study
+from bridge.registry import TheoremLike, find_study, registered_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
 from bridge.searches import Points, companies, memory_at_once, searched
 from bridge.study import Case, Study, torch_device, torch_dtype
 from numeric.threads import one_thread
+from symbolic.catalogue import RUNNING
 from symbolic.statements import Kind, Quantity, UsageError
 
 Progress = Callable[[int, int, str], None]
@@ -216,7 +217,7 @@ def _study_of(witness: Witness, path: str, theorem: "TheoremLike | None") -> Stu
             f"witness: '{path}' is about {witness.result}, a theorem from a file; give that file: "
             f"boundsmith compare --witness {path} FILE.py"
         )
-    if theorem is None and witness.result not in PLACES:
+    if theorem is None and witness.result not in RUNNING:
         raise UsageError(
             f"witness: '{path}' is about {witness.result}, a theorem of your own; give it: bs.replay('{path}', theorem)"
         )

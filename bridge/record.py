@@ -183,9 +183,10 @@ class Comparison(BaseModel):
     @property
     def study(self) -> Any:
         """The study that was compared; None for a record that was read from a file and is in no catalogue."""
-        from bridge.registry import PLACES, find_study
+        from bridge.registry import find_study
+        from symbolic.catalogue import RUNNING
 
-        return find_study(self.result) if self._study is None and self.result in PLACES else self._study
+        return find_study(self.result) if self._study is None and self.result in RUNNING else self._study
 
     def save(self, *paths: str) -> None:
         """Writes the table to .tex, .csv or .json files, or a plot to .png or .svg files, by the ending of each."""

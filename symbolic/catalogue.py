@@ -1,10 +1,11 @@
-"""All claims that boundsmith is to make executable, with their citations; `status` is running or planned."""
+"""All claims that boundsmith is to make executable, with their citations: the one place where a result registers."""
 
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from symbolic.citations import ALGOFORMER, LI2025, WANG2024, WEI2021, WU2024, Citation
 from symbolic.statements import Result, UsageError
@@ -12,15 +13,28 @@ from symbolic.statements import Result, UsageError
 
 @dataclass(frozen=True)
 class Claim:
-    """One row of the catalogue: id, citation and what is claimed, in a few words."""
+    """One row of the catalogue: id, citation and what is claimed, in a few words; `module` is "" for a planned one.
+
+    Of "topic.name" the module `topic.name` on the symbolic floor holds the Result, as NAME, and that of the bridge the
+    Theorem, as NAME, unless another `module` holds both. It is imported on first use, as some derive on import.
+    """
 
     id: str
     citation: Citation
     summary: str
+    module: str
+
+    def on(self, floor: str) -> Any:
+        """What stands for it on that floor."""
+        return getattr(import_module(f"{floor}.{self.module}"), self.id.partition(".")[2].upper())
 
 
-def _claim(id: str, paper_label: Citation, summary: str) -> Claim:
-    return Claim(id, paper_label, summary)
+def _claim(id: str, citation: Citation, summary: str, module: str = "") -> Claim:
+    return Claim(id, citation, summary, module or id)
+
+
+def _planned(id: str, citation: Citation, summary: str) -> Claim:
+    return Claim(id, citation, summary, "")
 
 
 def _wu(label: str, equations: str = "") -> Citation:
@@ -46,18 +60,36 @@ def _algo(label: str, equations: str = "") -> Citation:
 CLAIMS: tuple[Claim, ...] = (
     _claim("icgd.gradient", _wu("Def. 1-3, Lemma 1, Lemma 15", "eq. (3.7)-(3.8)"), "gradient of the N-layer loss"),
     _claim("icgd.relu_sum", _wu("Def. 4, Lemma 7"), "smooth functions as sums of ReLUs"),
-    _claim("icgd.forward", _wu("Lemma 2", "eq. (3.9)-(3.11)"), "N ReLU-attention layers compute the forward pass"),
     _claim(
-        "icgd.derivative", _wu("Lemma 3", "eq. (3.13)"), "one attention layer computes the activations' derivatives"
+        "icgd.forward",
+        _wu("Lemma 2", "eq. (3.9)-(3.11)"),
+        "N ReLU-attention layers compute the forward pass",
+        module="icgd.step",
     ),
-    _claim("icgd.loss_gradient", _wu("Lemma 4", "eq. (3.15)"), "one MLP computes the gradient of the loss"),
-    _claim("icgd.backward", _wu("Lemma 5, Lemma 6", "eq. (3.19)-(3.24)"), "N multiplication layers backpropagate"),
+    _claim(
+        "icgd.derivative",
+        _wu("Lemma 3", "eq. (3.13)"),
+        "one attention layer computes the activations' derivatives",
+        module="icgd.step",
+    ),
+    _claim(
+        "icgd.loss_gradient",
+        _wu("Lemma 4", "eq. (3.15)"),
+        "one MLP computes the gradient of the loss",
+        module="icgd.step",
+    ),
+    _claim(
+        "icgd.backward",
+        _wu("Lemma 5, Lemma 6", "eq. (3.19)-(3.24)"),
+        "N multiplication layers backpropagate",
+        module="icgd.step",
+    ),
     _claim("icgd.step", _wu("Theorem 1"), "2N+4 layers do one projected gradient step"),
     _claim("icgd.trajectory", _wu("Corollary 1.1, Lemma 14"), "L blocks follow the gradient-descent path"),
-    _claim("icgd.dimensions", _wu("Theorem 5"), "input and output widths differ"),
-    _claim("icgd.softmax", _wu("Lemma 16-18, Theorem 6"), "softmax blocks approximate equivariant maps"),
-    _claim("icgd.diffusion", _wu("Appendix H"), "score functions learnt in context"),
-    _claim("icgd.pretraining", _wu("Appendix G, Fig. 1-3"), "trained models match direct training"),
+    _claim("icgd.dimensions", _wu("Theorem 5"), "input and output widths differ", module="icgd.step"),
+    _planned("icgd.softmax", _wu("Lemma 16-18, Theorem 6"), "softmax blocks approximate equivariant maps"),
+    _planned("icgd.diffusion", _wu("Appendix H"), "score functions learnt in context"),
+    _planned("icgd.pretraining", _wu("Appendix G, Fig. 1-3"), "trained models match direct training"),
     _claim("universal.barron", _li("Appendix B", "eq. (17)-(22)"), "Barron constants of function classes"),
     _claim("universal.covering", _li("Section 3", "eq. (23)"), "the covering number in the theorem"),
     _claim("universal.sigmoid", _li("Lemma 5", "eq. (69), (75), (81)"), "a ridge cosine as clipped ramps"),
@@ -74,8 +106,8 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("machines.turing", _wei("Lemma C.1-C.8, Theorem 4.1"), "a transformer simulates a Turing machine"),
     _claim("machines.turing_margin", _wei("Theorem 4.1, Appendix C"), "margin of this transformer: inverse polynomial"),
     _claim("induction.vanilla", _wang("Theorem 4.1, Theorem A.1, Lemma D.1"), "two layers, one head compute IH_2"),
-    _claim("induction.ngram", _wang("Theorem 4.3, Theorem A.2, Lemma D.2"), "many heads compute IH_n"),
-    _claim("induction.general", _wang("Theorem 4.4, Theorem A.3, Def. A.7"), "heads and FFN compute GIH_n"),
+    _planned("induction.ngram", _wang("Theorem 4.3, Theorem A.2, Lemma D.2"), "many heads compute IH_n"),
+    _planned("induction.general", _wang("Theorem 4.4, Theorem A.3, Def. A.7"), "heads and FFN compute GIH_n"),
     _claim("induction.first_stage", _wang("Lemma 5.3, Appendix B"), "layer 1 learns to attend to the previous token"),
     _claim("induction.balance", _wang("Lemma 5.4"), "w_Q^2 - w_K^2 is conserved"),
     _claim("induction.losses", _wang("Lemma D.3, Lemma D.4", "eq. (19), (22)"), "closed forms of the losses"),
@@ -87,8 +119,18 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim("induction.karamata", _wang("Lemma D.6"), "weighted Karamata inequality"),
     _claim("induction.phases", _wang("Theorem 5.5", "eq. (20)-(29)"), "four phases and their durations"),
-    _claim("induction.lyapunov_gram", _wang("Appendix C.1 Part II"), "Lyapunov decay of the 4-gram part"),
-    _claim("induction.lyapunov_head", _wang("Appendix C.2 Part II.2"), "Lyapunov decay of the induction head"),
+    _claim(
+        "induction.lyapunov_gram",
+        _wang("Appendix C.1 Part II"),
+        "Lyapunov decay of the 4-gram part",
+        module="induction.lyapunov",
+    ),
+    _claim(
+        "induction.lyapunov_head",
+        _wang("Appendix C.2 Part II.2"),
+        "Lyapunov decay of the induction head",
+        module="induction.lyapunov",
+    ),
     _claim("induction.figure2", _wang("Figure 2"), "losses and parameters over time"),
     _claim("looped.positions", _algo("Lemma A.1"), "quasi-orthogonal positions"),
     _claim("looped.linearised", _algo("Lemma A.1-A.5", "eq. (7), (8)"), "linearised softmax"),
@@ -97,56 +139,11 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("looped.chain_of_thought", _algo("Theorem 3.3"), "a chain of thought with an MLP"),
     _claim("looped.newton", _algo("Lemma A.4, Theorem 4.1"), "Newton's iteration for the inverse"),
     _claim("looped.decoder", _algo("Lemma A.5, Theorem 4.2"), "the causal version"),
-    _claim("looped.training", _algo("Fig. 2-5, Table 5.5"), "trained models side by side"),
+    _planned("looped.training", _algo("Fig. 2-5, Table 5.5"), "trained models side by side"),
 )
 
 
-# The module of each Result, by id: the one place where a topic registers. A module is imported on first use, because
-# some Results are derived at import.
-PLACES = {
-    "icgd.gradient": ("icgd.gradient", "GRADIENT"),
-    "icgd.relu_sum": ("icgd.relu_sum", "RELU_SUM"),
-    "icgd.forward": ("icgd.results", "FORWARD"),
-    "icgd.derivative": ("icgd.results", "DERIVATIVE"),
-    "icgd.loss_gradient": ("icgd.results", "LOSS_GRADIENT"),
-    "icgd.backward": ("icgd.results", "BACKWARD"),
-    "icgd.step": ("icgd.results", "STEP"),
-    "icgd.dimensions": ("icgd.results", "DIMENSIONS"),
-    "icgd.trajectory": ("icgd.trajectory", "TRAJECTORY"),
-    "induction.vanilla": ("induction.vanilla", "VANILLA"),
-    "induction.first_stage": ("induction.first_stage", "FIRST_STAGE"),
-    "induction.balance": ("induction.balance", "BALANCE"),
-    "induction.losses": ("induction.losses_statement", "LOSSES"),
-    "induction.fixed_point": ("induction.fixed_point", "FIXED_POINT"),
-    "induction.trends": ("induction.trends", "TRENDS"),
-    "induction.karamata": ("induction.karamata", "KARAMATA"),
-    "induction.phases": ("induction.phase_statement", "PHASES"),
-    "induction.lyapunov_gram": ("induction.lyapunov", "LYAPUNOV_GRAM"),
-    "induction.lyapunov_head": ("induction.lyapunov", "LYAPUNOV_HEAD"),
-    "induction.figure2": ("induction.figure2", "FIGURE2"),
-    "universal.barron": ("universal.barron_statement", "BARRON"),
-    "universal.covering": ("universal.covering", "COVERING"),
-    "universal.sigmoid": ("universal.sigmoid", "SIGMOID"),
-    "universal.lasso": ("universal.lasso", "LASSO"),
-    "universal.proximal": ("universal.proximal", "PROXIMAL"),
-    "universal.features": ("universal.features", "FEATURES"),
-    "universal.transformer": ("universal.transformer_statement", "TRANSFORMER"),
-    "universal.risk": ("universal.risk_statement", "RISK"),
-    "looped.positions": ("looped.positions", "POSITIONS"),
-    "looped.linearised": ("looped.linearised", "LINEARISED"),
-    "looped.chain_of_thought": ("looped.chain_of_thought", "CHAIN_OF_THOUGHT"),
-    "looped.gradient_descent": ("looped.gradient_descent_statement", "GRADIENT_DESCENT"),
-    "looped.newton": ("looped.newton_statement", "NEWTON"),
-    "looped.autoregression": ("looped.autoregression", "AUTOREGRESSION"),
-    "looped.decoder": ("looped.decoder", "DECODER"),
-    "machines.approximation": ("machines.approximation", "APPROXIMATION"),
-    "machines.circuit": ("machines.circuit", "CIRCUIT"),
-    "machines.rounding": ("machines.rounding", "ROUNDING"),
-    "machines.margin": ("machines.margin", "MARGIN"),
-    "machines.sample_complexity": ("machines.sample_complexity", "SAMPLE_COMPLEXITY"),
-    "machines.turing": ("machines.turing", "TURING"),
-    "machines.turing_margin": ("machines.turing_margin", "TURING_MARGIN"),
-}
+RUNNING = {claim.id: claim for claim in CLAIMS if claim.module}
 
 
 def is_claimed(id: str) -> bool:
@@ -157,12 +154,11 @@ def is_claimed(id: str) -> bool:
 @cache
 def results() -> dict[str, Result]:
     """The registered Results, by id."""
-    return {id: find_result(id) for id in PLACES}
+    return {id: find_result(id) for id in RUNNING}
 
 
 def status(claim: Claim) -> str:
-    """`running` if the claim's Result is registered, else `planned`."""
-    return "running" if claim.id in PLACES else "planned"
+    return "running" if claim.module else "planned"
 
 
 def find_claim(id: str) -> Claim:
@@ -180,11 +176,15 @@ def unknown_id(id: str, others: Iterable[str] = ()) -> str:
     return f"there is no result '{id}'.{hint} `boundsmith list` shows all ids."
 
 
+def find_running(id: str) -> Claim:
+    """The claim of that id. Raises UsageError for an unknown id, and for one that is only planned."""
+    claim = find_claim(id)
+    if not claim.module:
+        raise UsageError(f"'{id}' ({claim.citation}) is planned and cannot be run yet. Running: {', '.join(RUNNING)}.")
+    return claim
+
+
 def find_result(id: str) -> Result:
     """The Result of that id. Raises UsageError for an unknown id, and for one that is only planned."""
-    claim = find_claim(id)
-    if claim.id not in PLACES:
-        raise UsageError(f"'{id}' ({claim.citation}) is planned and cannot be run yet. Running: {', '.join(PLACES)}.")
-    module, name = PLACES[claim.id]
-    found: Result = getattr(import_module(f"symbolic.{module}"), name)
+    found: Result = find_running(id).on("symbolic")
     return found

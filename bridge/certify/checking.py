@@ -21,8 +21,9 @@ from bridge.certify.proving import Box, Leaf, Status
 from bridge.certify.stating import belongs, family, reasons, same_claim, stated_now
 from bridge.certify.words import box_text, short
 from bridge.lowering import LoweringError
-from bridge.registry import PLACES, registered_study
+from bridge.registry import registered_study
 from bridge.theorem_files import is_file
+from symbolic.catalogue import RUNNING
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
@@ -137,7 +138,7 @@ def _load_topics(records: Iterable[Any]) -> None:
     """Imports the topics of the claims beforehand: an import must not be interrupted, and its time does not count."""
     origins = [record.get("origin") for record in records if isinstance(record, dict)]
     results = [origin.get("result") for origin in origins if isinstance(origin, dict)]
-    for result in {result for result in results if isinstance(result, str)} & PLACES.keys():
+    for result in {result for result in results if isinstance(result, str)} & RUNNING.keys():
         registered_study(result)
 
 

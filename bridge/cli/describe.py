@@ -24,7 +24,7 @@ from bridge.cli.terminal import show, show_json
 from bridge.export.files import write_text
 from bridge.packages import clashes, offered
 from symbolic.calculus.repetition import steps_of_one_layer
-from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, is_claimed, status
+from symbolic.catalogue import CLAIMS, RUNNING, Claim, find_claim, is_claimed, status
 from symbolic.derivation import Step
 from symbolic.displays import with_names
 from symbolic.errata import Erratum
@@ -65,7 +65,7 @@ def _listing(records: Sequence[Mapping[str, str]]) -> Table:
 
 def show_claim(id: str, *, as_json: bool) -> None:
     claim = find_claim(id) if is_claimed(id) else None
-    result = find_source(id).result if claim is None or id in PLACES else None
+    result = find_source(id).result if claim is None or id in RUNNING else None
     if as_json:
         show_json((claim_record(claim) if claim else {}) | (result_record(result) if result else {}))
     elif result:

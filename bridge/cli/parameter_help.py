@@ -49,6 +49,6 @@ def _id_in(arguments: Sequence[str]) -> str | None:
     typed = [word for word in arguments if ID.fullmatch(word)]
     if not typed:
         return None
-    from symbolic.catalogue import PLACES
+    from symbolic.catalogue import RUNNING
 
-    return next((word for word in typed if word in PLACES), None)
+    return next((word for word in typed if word in RUNNING), None)

@@ -15,9 +15,10 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from bridge.comparison import replay_witness
 from bridge.record import Row, Verdict, Witness
-from bridge.registry import PLACES, TheoremLike, find_study
+from bridge.registry import TheoremLike, find_study
 from bridge.study import Study
 from bridge.theorem import Theorem
+from symbolic.catalogue import RUNNING
 from symbolic.errata import Erratum, Weight
 from symbolic.statements import Quantity, UsageError
 
@@ -63,7 +64,7 @@ class _Place:
 
     @property
     def command(self) -> str:
-        if self.result in PLACES:
+        if self.result in RUNNING:
             return f"boundsmith errata {self.result} --quantity '{self.quantity.name}' --replay"
         settings = [word for name, value in self.erratum.at for word in ("--set", f"{name}={value}")]
         return shlex.join(["boundsmith", "compare", self.typed, *settings])
@@ -74,7 +75,7 @@ def errata(*theorems: TheoremLike, quantity: str | None = None) -> list[Entry]:
 
     Raises UsageError for an unknown result, and for a quantity without an erratum there.
     """
-    chosen = list(theorems) or list(PLACES)
+    chosen = list(theorems) or list(RUNNING)
     known = list(_places(chosen))
     holders: dict[Erratum, list[_Place]] = {}
     for place in known:
@@ -91,7 +92,7 @@ def errata(*theorems: TheoremLike, quantity: str | None = None) -> list[Entry]:
 def replayed(entry: Entry) -> Row:
     """The row of the entry's witness, from scratch. Raises UsageError for an entry without one."""
     if entry.witness is None:
-        remedy = "" if entry.result in PLACES else f"; {entry.command} --save-witnesses FOLDER finds one"
+        remedy = "" if entry.result in RUNNING else f"; {entry.command} --save-witnesses FOLDER finds one"
         raise UsageError(f"errata: no witness of {entry.quantity} of {entry.result} is stored{remedy}")
     return replay_witness(entry.witness)
 
@@ -141,7 +142,7 @@ def _entry(erratum: Erratum, places: list[_Place]) -> Entry:
         reading=erratum.reading,
         repair=erratum.repair,
         survives=erratum.survives,
-        witness=stored_witness(erratum) if place.result in PLACES else None,
+        witness=stored_witness(erratum) if place.result in RUNNING else None,
         command=place.command,
     )
     return entry.of(place.quantity)
@@ -149,6 +150,6 @@ def _entry(erratum: Erratum, places: list[_Place]) -> Entry:
 
 def stored_witness(erratum: Erratum) -> Witness | None:
     """The stored witness of the first result that has one: what fails there fails in all of them."""
-    paths = [witness_path(each.result, each.quantity.name) for each in _places(PLACES) if each.erratum == erratum]
+    paths = [witness_path(each.result, each.quantity.name) for each in _places(RUNNING) if each.erratum == erratum]
     stored = next((path for path in paths if path.exists()), None)
     return None if stored is None else Witness.model_validate_json(stored.read_text())

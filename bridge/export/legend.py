@@ -6,7 +6,7 @@ import sympy as sp
 
 from bridge.export.layout import Layout
 from bridge.record import Comparison, Row
-from symbolic.catalogue import PLACES, find_result
+from symbolic.catalogue import RUNNING, find_result
 from symbolic.statements import Parameter, Result
 
 EPSILON = "eps"  # a letter, though not under its whole name
@@ -30,7 +30,7 @@ def legend(comparison: Comparison, rows: Sequence[Row], columns: Layout) -> list
 
 def _worded(comparison: Comparison, rows: Sequence[Row]) -> list[Parameter]:
     """The parameters that need words: a number under a word, and an option that the meaning explains."""
-    if comparison.result not in PLACES:
+    if comparison.result not in RUNNING:
         return []
     result: Result = find_result(comparison.result)
     return [each for each in result.parameters if _is_word(each.name) and (each.symbol or _is_explained(each, rows))]

@@ -38,7 +38,7 @@ from bridge.theorem_readings import LOCAL
 from numeric.layered import Shape
 from symbolic.activations import activation as activation_named
 from symbolic.activations import loss as loss_named
-from symbolic.icgd import results as theory
+from symbolic.icgd import step as theory
 from symbolic.icgd import symbols
 from symbolic.statements import Quantity, Result
 

@@ -13,7 +13,7 @@ from bridge.theorem import Theorem
 from symbolic.dynamics import FixedPoint, Flow
 from symbolic.induction import fixed_point as theory
 from symbolic.induction import training as letters
-from symbolic.induction.losses import AS_PRINTED
+from symbolic.induction.losses_derivation import AS_PRINTED
 from symbolic.statements import UsageError
 
 STEP = 1e-5  # of the central differences

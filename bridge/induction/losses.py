@@ -25,8 +25,8 @@ from bridge.theorem import Theorem
 from numeric.induction import losses as exact
 from numeric.induction.losses import Estimate, Head, Sampling
 from numeric.induction.training import TwoLayer
-from symbolic.induction import losses as derived
-from symbolic.induction import losses_statement as theory
+from symbolic.induction import losses as theory
+from symbolic.induction import losses_derivation as derived
 from symbolic.induction import training as letters
 
 SIGMAS = 5  # two numbers agree if this many standard errors apart at most; a false alarm in 1.7 million

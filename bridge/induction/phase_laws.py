@@ -14,7 +14,7 @@ from bridge.export.numbers import plain
 from bridge.induction.phase_regime import number
 from bridge.induction.phase_runs import Measure
 from bridge.induction.phase_times import value
-from symbolic.induction import phases
+from symbolic.induction import phases_derivation as phases
 from symbolic.induction.phase_ways import Point, Way
 from symbolic.induction.training import L, sigma_init, t
 from symbolic.statements import Quantity

@@ -7,7 +7,7 @@ import sympy as sp
 
 from bridge.export.layout import value_words
 from bridge.export.numbers import plain
-from symbolic.induction import phases
+from symbolic.induction import phases_derivation as phases
 from symbolic.induction.phase_ways import LETTERS, Point
 from symbolic.induction.training import check_flow
 

@@ -14,7 +14,8 @@ from bridge.export.numbers import plain
 from bridge.induction.trajectory import KEPT, LEARNT, early_loss, lowered_flow, stride
 from bridge.lowering import lower
 from numeric.flows import integrate
-from symbolic.induction import coordinates, phases
+from symbolic.induction import coordinates
+from symbolic.induction import phases_derivation as phases
 from symbolic.induction.phase_ways import Point
 from symbolic.induction.training import L as LENGTH
 from symbolic.induction.training import g_star, h_star, sigma_init, t, v_star, w_star
@@ -22,7 +23,18 @@ from symbolic.induction.training import g_star, h_star, sigma_init, t, v_star, w
 START = 1e-5  # an orbit starts where what its series leaves out is below 1e-10
 FAR = 40.0  # e^-FAR is nothing beside 1
 
-SYMBOLS = (LENGTH, g_star, h_star, v_star, w_star, sigma_init, phases.kappa, phases.reach, phases.tau, t)
+SYMBOLS = (
+    LENGTH,
+    g_star,
+    h_star,
+    v_star,
+    w_star,
+    sigma_init,
+    phases.kappa,
+    phases.reach,
+    phases.tau,
+    t,
+)
 
 
 @cache

@@ -16,8 +16,8 @@ from bridge.induction.phase_laws import Law
 from bridge.induction.phase_regime import known_flow, no_plateau, too_short
 from bridge.induction.trajectory import KEPT, LEARNT
 from bridge.theorem import Theorem
-from symbolic.induction import phase_statement as theory
-from symbolic.induction import phases
+from symbolic.induction import phases as theory
+from symbolic.induction import phases_derivation as phases
 from symbolic.induction.phase_ways import (
     BOTH,
     FAR,

@@ -19,7 +19,7 @@ from numeric.flows import integrate
 from numeric.induction.training import Snapshot, Task, Training, TwoLayer, start_of_stage_two
 from symbolic.dynamics import Flow, gradient_flow
 from symbolic.induction import training as theory
-from symbolic.induction.losses import derive_softmax_head
+from symbolic.induction.losses_derivation import derive_softmax_head
 from symbolic.induction.setting import HYPOTHESES
 from symbolic.statements import UsageError
 

@@ -20,8 +20,8 @@ from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.looped import gradient_descent as numeric
 from numeric.shared_blocks import SharedNetwork
-from symbolic.looped import gradient_descent as theory
-from symbolic.looped import gradient_descent_statement as stated
+from symbolic.looped import gradient_descent as stated
+from symbolic.looped import gradient_descent_derivation as theory
 from symbolic.operations import Second
 
 STATEMENT = stated.GRADIENT_DESCENT

@@ -6,7 +6,7 @@ from typing import Any
 
 from bridge.format_limits import FORMATS
 from bridge.head_formats import pair_for, recommended, require_held
-from symbolic.looped.gradient_descent_statement import GRADIENT_DESCENT as STATEMENT
+from symbolic.looped.gradient_descent import GRADIENT_DESCENT as STATEMENT
 from symbolic.operations import Second
 from symbolic.statements import UsageError
 

@@ -18,9 +18,9 @@ from bridge.study import Refusal
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.looped import newton as numeric
-from symbolic.looped import newton as theory
-from symbolic.looped.newton_statement import NEWTON as STATEMENT
-from symbolic.looped.newton_statement import SECONDS, largest_error, quantities_of
+from symbolic.looped import newton_derivation as theory
+from symbolic.looped.newton import NEWTON as STATEMENT
+from symbolic.looped.newton import SECONDS, largest_error, quantities_of
 from symbolic.operations import Second
 from symbolic.statements import UsageError
 

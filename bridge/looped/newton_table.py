@@ -18,8 +18,8 @@ from bridge.looped.newton_tables import LoopErrors
 from bridge.record import NamedTable
 from bridge.sources import Prediction, Tabular
 from bridge.sources.programs import least_squares
-from symbolic.looped.newton_statement import NEWTON as STATEMENT
-from symbolic.looped.newton_statement import quantities_of
+from symbolic.looped.newton import NEWTON as STATEMENT
+from symbolic.looped.newton import quantities_of
 from symbolic.operations import Second
 from symbolic.statements import Quantity, UsageError
 

@@ -19,9 +19,9 @@ from bridge.study import torch_dtype
 from numeric.looped import newton as numeric
 from numeric.network import Network
 from symbolic.looped import newton_floor as theory
-from symbolic.looped.newton import C, E, T, derive_state, kappa
-from symbolic.looped.newton_statement import KNOWN, SECONDS, largest_error
-from symbolic.looped.newton_statement import NEWTON as STATEMENT
+from symbolic.looped.newton import KNOWN, SECONDS, largest_error
+from symbolic.looped.newton import NEWTON as STATEMENT
+from symbolic.looped.newton_derivation import C, E, T, derive_state, kappa
 from symbolic.operations import Second
 
 LOOPS, TEMPERATURE = 30, 32.0

@@ -14,8 +14,8 @@ from bridge.check import Check, Sides, within
 from bridge.lowering import lower
 from bridge.theorem import Theorem
 from numeric.universal import spectra
-from symbolic.universal import barron
-from symbolic.universal import barron_statement as theory
+from symbolic.universal import barron as theory
+from symbolic.universal import barron_derivation as barron
 
 ACCURACY = 1e-10  # of the quadrature, relative to numbers of size 1
 FARTHEST = 9.0  # standard deviations of the neurons' weights

@@ -9,7 +9,7 @@ from torch import Tensor
 from bridge.balls import evaluate_ball
 from bridge.lowering import lower
 from numeric.universal.sampling import Part
-from symbolic.universal.barron import BarronClass, Direction, r
+from symbolic.universal.barron_derivation import BarronClass, Direction, r
 
 
 def parts_of(spectrum: BarronClass) -> list[Part]:

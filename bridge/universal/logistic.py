@@ -7,7 +7,7 @@ import torch
 
 from bridge.readings import Smooth
 from numeric.balls import BallArray
-from symbolic.universal import transformer as theory
+from symbolic.universal import transformer_derivation as theory
 
 LEVELS = (17, 15, 13, 11, 9, 7, 5, 3)  # of a continued fraction
 

@@ -13,8 +13,8 @@ from numeric.universal.covering import in_ball
 from numeric.universal.features import ClassMember, Family
 from numeric.universal.sampling import FeatureDraw
 from symbolic.statements import UsageError
-from symbolic.universal import barron
-from symbolic.universal.barron import BarronClass, r
+from symbolic.universal import barron_derivation as barron
+from symbolic.universal.barron_derivation import BarronClass, r
 
 FAMILIES = ("bumps", "union")
 LINEAR = 0.5  # the largest coefficient of the linear functions

@@ -20,8 +20,8 @@ from numeric.universal.covering import in_ball
 from numeric.universal.features import Family, coefficients
 from numeric.universal.lasso import Pool
 from numeric.universal.risk import Learner
-from symbolic.universal import risk as theory
-from symbolic.universal import transformer
+from symbolic.universal import risk_derivation as theory
+from symbolic.universal import transformer_derivation as transformer
 from symbolic.universal.lasso import U, eps_dis, eps_opt
 
 POINTS = 32  # of the law of x
@@ -140,7 +140,12 @@ def emulation_at(of: Prompt) -> float:
     Infinite if no score is known to stay in a range.
     """
     at, largest = of.learner.at, float(of.iterates.abs().sum(1).max())
-    known = {theory.N: at.N, theory.n: len(at.t), transformer.L: of.learner.L, theory.B: float(of.y.abs().max())}
+    known = {
+        theory.N: at.N,
+        theory.n: len(at.t),
+        transformer.L: of.learner.L,
+        theory.B: float(of.y.abs().max()),
+    }
     known |= {transformer.tau_1: at.tau_1, transformer.tau_2: at.tau_2}
     rooms = (2.0**k * max(largest, known[theory.B]) for k in range(ROOMS))
     found = ((room, number(_EMULATION, {**known, theory.S: largest + room})) for room in rooms)
@@ -151,7 +156,12 @@ def emulation_at(of: Prompt) -> float:
 def roundings(of: Prompt, bound: float) -> dict[str, float]:
     """How far each quantity may be from that of real arithmetic: an estimate; infinite where `bound` is."""
     at, risk = of.learner.at, of.risk_of(of.y_hat)
-    known = {theory.N: at.N, theory.n: len(at.t), transformer.L: of.learner.L, transformer.bits: BITS}
+    known = {
+        theory.N: at.N,
+        theory.n: len(at.t),
+        transformer.L: of.learner.L,
+        transformer.bits: BITS,
+    }
     of_y_hat = number(_ROUNDING, {**known, transformer.tau_1: at.tau_1, transformer.tau_2: at.tau_2})
     of_risk, of_iterate = (2 * risk**0.5 * moved + moved**2 for moved in (of_y_hat, 2.0**-40))
     of_ratio = of_risk / bound if math.isfinite(bound) else math.inf

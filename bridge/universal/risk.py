@@ -24,11 +24,11 @@ from bridge.universal.temperatures import refusal, require_held
 from numeric.universal.features import Family, draw_features
 from numeric.universal.risk import deep_network, with_idle
 from symbolic.statements import UsageError
-from symbolic.universal import risk as theory
-from symbolic.universal import transformer
+from symbolic.universal import risk_derivation as theory
+from symbolic.universal import transformer_derivation as transformer
 from symbolic.universal.features import DRAW, at_zero, mass, members
 from symbolic.universal.lasso import EXAMPLES, F
-from symbolic.universal.risk_statement import RISK as STATEMENT
+from symbolic.universal.risk import RISK as STATEMENT
 
 DRAWS = 40  # each takes a run of the network for each of these points
 CHOSEN = ("lam", *TEMPERATURES)
@@ -55,7 +55,10 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
     numbers["B"] = _at(theory.LARGEST_LABEL, {**numbers, "F": largest_value(family)})
     given = {name: STATEMENT.number(name, params[name]) for name in TEMPERATURES if name in params}
     require_held(STATEMENT.id, given, numbers)
-    formulas = {"lam": 2 * theory.NOISE, **dict(zip(TEMPERATURES, transformer.best_temperatures(), strict=True))}
+    formulas = {
+        "lam": 2 * theory.NOISE,
+        **dict(zip(TEMPERATURES, transformer.best_temperatures(), strict=True)),
+    }
     return {**params, **{name: params.get(name, _at(formula, numbers)) for name, formula in formulas.items()}}
 
 

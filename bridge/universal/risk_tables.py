@@ -12,11 +12,11 @@ from bridge.universal.members import known_family
 from bridge.universal.prompts import at_prompt, learner, number, points, prompt, rivals
 from numeric.universal.features import Family, draw_features
 from numeric.universal.risk import deep_network, with_idle
-from symbolic.universal import risk as theory
-from symbolic.universal import transformer
+from symbolic.universal import risk_derivation as theory
+from symbolic.universal import transformer_derivation as transformer
 from symbolic.universal.features import at_zero, covered, mass, members
 from symbolic.universal.lasso import F
-from symbolic.universal.risk_statement import RISK
+from symbolic.universal.risk import RISK
 
 SIZES = (256, 1024, 4096)
 OF_UNION = 4  # bumps

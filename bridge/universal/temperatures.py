@@ -11,7 +11,7 @@ from bridge.format_limits import FORMATS, INFO
 from bridge.record import Verdict
 from bridge.study import Refusal
 from symbolic.statements import UsageError
-from symbolic.universal import transformer as theory
+from symbolic.universal import transformer_derivation as theory
 
 CHOSEN = ("tau_1", "tau_2")
 

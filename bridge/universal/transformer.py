@@ -24,9 +24,9 @@ from bridge.universal.logistic import functions_of
 from bridge.universal.temperatures import CHOSEN, at_numbers, recommended, refusal, require_held
 from numeric.balls import BallArray, working_precision
 from numeric.universal import transformer as numeric
-from symbolic.universal import transformer as theory
-from symbolic.universal.transformer_statement import TRANSFORMER as STATEMENT
-from symbolic.universal.transformer_statement import WORST
+from symbolic.universal import transformer_derivation as theory
+from symbolic.universal.transformer import TRANSFORMER as STATEMENT
+from symbolic.universal.transformer import WORST
 
 SEARCHES, EXACT_SECONDS = 10, 60.0  # attacks: each quantity in each scope; exact runs that take longer are not tried
 ETA = ArrayFunction(theory.eta, theory.n)

@@ -26,7 +26,7 @@ from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.citations import WU2024, Citation
 from symbolic.derivation import Approximated, Derivation, Step
 from symbolic.icgd import chain, errata
-from symbolic.icgd.results import STEP_HYPOTHESES, STEP_PARAMETERS
+from symbolic.icgd.step import STEP_HYPOTHESES, STEP_PARAMETERS
 from symbolic.icgd.symbols import NOTATION as LETTERS
 from symbolic.icgd.symbols import P_0, B_v, B_x, L, b_l, b_r, b_r1, d, d_y, eps, eta, n, neurons, rho, rho_N
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError

@@ -14,7 +14,7 @@ from symbolic.citations import WANG2024, Citation
 from symbolic.derivation import DerivationError
 from symbolic.dynamics import FixedPoint, Flow, Inertia, Stability, require_increasing
 from symbolic.errata import Erratum
-from symbolic.induction.losses import AS_NEEDED, AS_PRINTED, UPPER_END, derive_gram, derive_head
+from symbolic.induction.losses_derivation import AS_NEEDED, AS_PRINTED, UPPER_END, derive_gram, derive_head
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import (
     HEAD_FLOW,

@@ -1,193 +1,195 @@
-"""The losses of training stage II (wang2024, C.1 and C.2), derived from their definitions term by term.
+"""What Appendix C of wang2024 states of the losses of training stage II, with the closed forms that are derived."""
 
-Tokens x_1 .. x_L are independent standard normals; stage I has left y_s = x_{s-1}. The target sums over
-s = 2 .. L-1, the network over s = 2 .. `upper`: L-2 as (10) prints it, L-1 as (19) and Lemma D.4 have it.
-"""
-
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
-from symbolic.derivation import DerivationError
-from symbolic.dynamics.gaussian import GaussianMean, gaussian_mean
-from symbolic.errata import Erratum, Weight
-from symbolic.induction.training import (
-    L,
-    M,
-    g,
-    g_star,
-    h,
-    h_star,
-    p,
-    v,
-    v_star,
+from symbolic.induction.losses_derivation import (
+    AS_NEEDED,
+    AS_PRINTED,
+    UPPER_END,
+    a,
+    derive_gaussian,
+    derive_gram,
+    derive_head,
+    derive_softmax_head,
+    derive_squares,
 )
+from symbolic.induction.setting import HYPOTHESES, PARAMETERS
+from symbolic.induction.training import LOSS_GRAM, LOSS_HEAD, NOTATION, OPTIMA, M, g, h, p, psi, v, w
+from symbolic.provenance import Provenance
+from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
-AS_PRINTED = L - 2  # the upper end of the network's sums in (10)
-AS_NEEDED = L - 1  # that of the target's sum, with which (19) and (22) hold
+IN_PARAMETERS = {v: w**2, **OPTIMA}
 
-UPPER_END = Erratum(
-    Weight.DEFINITION,
-    Citation(WANG2024, "Section 5.1.2", "(10)"),
-    sentence="the sums of the network in (10) end at s = L-2",
-    reading="L-1 is meant, since Lemma D.4, M(p) and the target have sums to L-1; with sums to L-2 no y_s is x_{L-2}, "
-    "so that the 4-gram loss is at least g*^2/2 and the point (g*, h*, +oo, w*) is not a fixed point",
-    repair="sums over s = 2 .. L-1 in (10) and in Appendix C",
-    survives="yes: (19), (22) and the fixed point hold with sums to L-1",
-)
-
-a = sp.Symbol("a", real=True)  # of Lemma D.3
-_key, _value, _query = sp.symbols("x_s-1 x_s x_L", real=True)
-_other_key, _other_value = sp.symbols("x_r-1 x_r", real=True)
+_EXPECTATION = "mean over independent standard normal tokens"
+_TO_THE_LAST = "the network's sum is over s = 2 .. L-1, as in Lemma D.4"
+_FINITE = "4 w^4 < 1, 4 w*^4 < 1"
 
 
-def missing(upper: sp.Expr) -> int:
-    """How many terms a sum over s = 2 .. upper lacks of s = 2 .. L-1. Raises DerivationError except for 0, 1, 2."""
-    lag = sp.expand(L - 1 - upper)
-    if lag not in (0, 1, 2):
-        raise DerivationError(f"losses: the upper end of the sum has to be L-1, L-2 or L-3, not {sp.sstr(upper)}")
-    return int(lag)
-
-
-# Sums of softmax weights (Lemma D.4).
-
-
-@cache
-def geometric_sum(exponent: sp.Expr, count: sp.Expr) -> sp.Expr:
-    """The sum of e^(-exponent k) over k = 0 .. count-1, closed by M and proved by induction on the count."""
-    n = sp.Symbol("n", integer=True, positive=True)
-    start = sp.simplify(M(exponent, sp.Integer(0)))
-    step = sp.simplify(M(exponent, n + 1) - M(exponent, n) - sp.exp(-exponent * n))
-    if start != 0 or step != 0:
-        raise DerivationError(f"geometric sum: the closed form is not one for the exponent {sp.sstr(exponent)}")
-    return M(exponent, count)
-
-
-def gram_weight(place: sp.Expr, upper: sp.Expr) -> sp.Expr:
-    """softmax(-p (L-1-s)) over s = 2 .. upper, at s = upper - place.
-
-    The factor e^{-p (L-1-upper)} is common to all of them, so that the weight depends on the place only.
-    """
-    return sp.exp(-p * place) / geometric_sum(p, L - 2 - missing(upper))
-
-
-def derive_squares(upper: sp.Expr = AS_NEEDED) -> sp.Expr:
-    """Lemma D.4: the sum of the squared weights. (e^-pk)^2 = e^(-2p k), and the denominator is common."""
-    count = L - 2 - missing(upper)
-    return geometric_sum(2 * p, count) * gram_weight(sp.Integer(0), upper) ** 2
-
-
-@cache
-def derive_gram(upper: sp.Expr = AS_NEEDED) -> sp.Expr:
-    """L_G4 = E (g* x_{L-2} - g sum_s weight_s x_{s-1})^2 / 2 in closed form."""
-    # E[x_i x_j] is 1 for i = j and 0 otherwise.
-    square, cross = (gaussian_mean(e, 0, (_key, _other_key)).value for e in (_key**2, _key * _other_key))
-    # x_{L-2} is seen by the key s = L-1 only: the last one if the sum goes so far.
-    seen = gram_weight(sp.Integer(0), upper) if missing(upper) == 0 else sp.Integer(0)
-    squares = derive_squares(upper)
-    target = g_star**2 * square / 2
-    network = g**2 * (squares * square + (1 - squares) * cross) / 2
-    return target + network - g_star * g * (seen * square + (1 - seen) * cross)
-
-
-# Pairs (s, r) of terms of two sums, by which of x_{s-1}, x_s, x_{r-1}, x_r are the same token.
-
-
-@dataclass(frozen=True)
-class PairClass:
-    """Pairs of terms that share their tokens in the same way: how many, and the mean of the terms' product."""
-
-    name: str
-    count: sp.Expr
-    mean: GaussianMean
-
-
-def pair_classes(a: sp.Expr, lag_a: int, b: sp.Expr, lag_b: int) -> tuple[PairClass, ...]:
-    """All pairs of exp(a x_L x_{s-1}) x_s and exp(b x_L x_{r-1}) x_r over s = 2 .. L-1-lag_a, r = 2 .. L-1-lag_b.
-
-    r = s + 1 is possible for s up to the lower of L-1-lag_a and L-2-lag_b, which gives the count of "after".
-    """
-    equal = gaussian_mean(_value**2, (a + b) * _query * _key, (_key, _value, _query))
-    # r = s + 1 has x_{r-1} = x_s: the product is x_s x_r exp(x_L (a x_{s-1} + b x_s)). r = s - 1 is its mirror image.
-    after = gaussian_mean(_value * _other_value, _query * (a * _key + b * _value), (_key, _value, _other_value, _query))
-    before = gaussian_mean(
-        _value * _other_value, _query * (a * _other_value + b * _other_key), (_value, _other_value, _other_key, _query)
+def _quantity(
+    name: str,
+    latex: str,
+    meaning: str,
+    domain: str,
+    derive: Callable[[], sp.Expr] | None,
+    printed: Printed | None = None,
+    **more: Any,
+) -> Quantity:
+    """One in expectation over the tokens, its closed form in the parameters."""
+    given: dict[str, Any] = {
+        "norm": _EXPECTATION,
+        "kind": Kind.EXACT,
+        "quantifier": Quantifier.EXPECTATION,
+        "randomness": "x_1 .. x_L",
+        "obtained": Provenance.ALGEBRA,
+    }
+    return Quantity(
+        name,
+        latex,
+        meaning,
+        domain=domain,
+        printed=printed,
+        scopes=(),
+        derive=None if derive is None else lambda: derive().subs(IN_PARAMETERS),
+        **{**given, **more},
     )
-    four = (_key, _other_key, _value, _other_value, _query)
-    apart = gaussian_mean(_value * _other_value, _query * (a * _key + b * _other_key), four)
-    n_equal, n_after, n_before = (
-        L - 2 - max(lags) for lags in ((lag_a, lag_b), (lag_a, lag_b + 1), (lag_a + 1, lag_b))
+
+
+def _early(name: str, latex: str, meaning: str, of: Quantity, derive: Callable[..., sp.Expr], remark: str) -> Quantity:
+    """The same printed loss, set beside the network whose sums end at L-2."""
+    words = f"{meaning}, network with sums to s = L-2, as (10) prints them"
+    printed = of.printed
+    finding = f"{words}, is {{found}}; by {printed.citation.equations}: {{printed}}" if printed else ""
+    more = {"remark": remark, "erratum": UPPER_END, "finding": finding}
+    return _quantity(name, latex, words, of.domain, lambda: derive(AS_PRINTED), printed, **more)
+
+
+def _order(name: str, of: str) -> Quantity:
+    meaning = f"order in 1/(L-2) of {of}"
+    return _quantity(name, r"\mathcal{L}_{IH_2}", meaning, _FINITE, None, kind=Kind.RATE)
+
+
+def _quantities() -> tuple[Quantity, ...]:
+    gram_loss = _quantity(
+        "gram",
+        r"\mathcal{L}_{G_4}",
+        "loss of the 4-gram head",
+        "L >= 5, p > 0",
+        lambda: derive_gram(AS_NEEDED),
+        Printed(LOSS_GRAM.subs(IN_PARAMETERS), Citation(WANG2024, "Appendix C.1", "(19)")),
+        remark=_TO_THE_LAST,
     )
-    n_apart = sp.expand((L - 2 - lag_a) * (L - 2 - lag_b) - n_equal - n_after - n_before)
+    head_loss = _quantity(
+        "head",
+        r"\mathcal{L}_{IH_2}",
+        "loss of the induction head, exp / (L-2) in the place of softmax",
+        _FINITE,
+        lambda: derive_head(AS_NEEDED),
+        Printed(LOSS_HEAD.subs(v, w**2).subs(OPTIMA), Citation(WANG2024, "Appendix C.2", "(22)")),
+        remark=_TO_THE_LAST,
+    )
+    gaussian = _quantity(
+        "gaussian",
+        r"\mathbb{E}\, e^{aXY} Z^2",
+        "the Gaussian mean of Lemma D.3",
+        "|a| < 1",
+        derive_gaussian,
+        Printed(psi(a), Citation(WANG2024, "Lemma D.3")),
+        randomness="X, Y, Z",
+        remark="a < 1 is read as |a| < 1, where (1 - a^2)^(-1/2) is real; each use has 0 < a < 1",
+    )
     return (
-        PairClass("equal", n_equal, equal),
-        PairClass("after", n_after, after),
-        PairClass("before", n_before, before),
-        PairClass("apart", n_apart, apart),
+        gram_loss,
+        _early("gram.as_printed", r"\mathcal{L}_{G_4}^{s \le L-2}", gram_loss.meaning, gram_loss, derive_gram, ""),
+        head_loss,
+        _early(
+            "head.as_printed",
+            r"\mathcal{L}_{IH_2}^{s \le L-2}",
+            head_loss.meaning,
+            head_loss,
+            derive_head,
+            "the terms in h^2 and h have L-3 of L-2 summands, a relative difference of order 1/(L-2)",
+        ),
+        _early(
+            "head.optimum",
+            r"\mathcal{L}_{IH_2}^{s \le L-2}(w^\star, h^\star)",
+            "loss of the induction head at w = w*, h = h*",
+            head_loss,
+            derive_head,
+            "(22) is 0 there; the network lacks the target's last term: h*^2 psi(2 w*^2) / (2 (L-2)^2)",
+        ),
+        _order("head.as_printed.order", "the relative difference of the losses of the two sums"),
+        _quantity(
+            "head.softmax",
+            r"\mathcal{L}_{IH_2}^{\mathrm{softmax}}",
+            "loss of the induction head with softmax as it is, to first order in 1/L",
+            "2 w^4 < 1, 2 w*^4 < 1; the error is of order 1/L^2 where 6 w^4 < 1 and 6 w*^4 < 1 (argued, and measured)",
+            derive_softmax_head,
+            kind=Kind.RATE,
+            obtained=Provenance.HAND,
+            remark="(22) replaces softmax by exp / (L-2), which changes the constants of the first order too: "
+            "(1 - 2 w^2 w*^2)^(-1/2) for (1 - (w^2 + w*^2)^2)^(-1/2); the paper calls (22) an approximation without an "
+            "error bound, so that it is not judged",
+        ),
+        _order("head.softmax.order", "the error of the first order for the true softmax's loss"),
+        _order("head.softmax.order[(22)]", "the error of (22) for the true softmax's loss"),
+        gaussian,
+        replace(
+            gaussian,
+            name="gaussian.beyond",
+            meaning="the Gaussian mean of Lemma D.3 outside the range |a| < 1",
+            domain="a <= -1",
+            derive=None,
+            remark="for a <= -1 the mean is infinite and (1 - a^2)^(-1/2) is not a finite real number",
+        ),
+        _quantity(
+            "squares",
+            r"\sum_s \mathrm{softmax}^2(-p(L-1-s))",
+            "sum of the squared weights of the 4-gram head",
+            "L >= 3, p > 0",
+            derive_squares,
+            Printed(M(2 * p) / M(p) ** 2, Citation(WANG2024, "Lemma D.4")),
+            norm="a sum",
+            quantifier=Quantifier.FOR_ALL,
+            randomness="",
+        ),
     )
 
 
-@cache
-def derive_head(upper: sp.Expr = AS_NEEDED) -> sp.Expr:
-    """The simplified L_IH2 of C.2 (exp / (L-2) in the place of softmax), in closed form."""
-    lag = missing(upper)
-    target, network, mixed = (_sum_over_pairs(*each) for each in _head_products(lag))
-    return h_star**2 * target / 2 + h**2 * network / 2 - h_star * h * mixed
-
-
-def head_condition(upper: sp.Expr = AS_NEEDED) -> Any:
-    """Where every mean in `derive_head` exists."""
-    products = _head_products(missing(upper))
-    return sp.And(*(each.mean.condition for pairs in products for each in pair_classes(*pairs)))
-
-
-def _head_products(lag: int) -> tuple[tuple[sp.Expr, int, sp.Expr, int], ...]:
-    """Target by target, network by network, target by network: the scales of the exponents, and the missing terms."""
-    return (v_star, 0, v_star, 0), (v, lag, v, lag), (v_star, 0, v, lag)
-
-
-def _sum_over_pairs(a: sp.Expr, lag_a: int, b: sp.Expr, lag_b: int) -> sp.Expr:
-    classes = pair_classes(a, lag_a, b, lag_b)
-    return sp.Add(*(sp.factor(each.count / (L - 2) ** 2) * each.mean.value for each in classes))
-
-
-# The true softmax, to first order in 1/L.
-
-
-def derive_softmax_pair(a: sp.Expr, b: sp.Expr) -> GaussianMean:
-    """The limit of (L-2) sum_s E[weight_s(a) weight_s(b)] for the weights softmax_s(a x_L x_{s-1}).
-
-    Given x_L the keys are independent, so (L-2) weight_s(a) tends to e^{a x_L x} over its mean, and the sum of n
-    products of weights, times n, to the mean of the product of those. Then x_L is integrated over.
-    """
-    numerator = gaussian_mean(1, (a + b) * _query * _key, (_key,)).value
-    denominators = [gaussian_mean(1, c * _query * _key, (_key,)).value for c in (a, b)]
-    given_query = sp.powsimp(numerator / sp.Mul(*denominators))
-    exponent = sp.expand(sp.expand_log(sp.log(given_query), force=True))
-    return gaussian_mean(1, exponent, (_query,))
-
-
-def derive_softmax_head() -> sp.Expr:
-    """L_IH2 of C.2 with the softmax as it is, to first order in 1/L: of each product of sums the pairs s = r."""
-    # By Stein, E[x_s x_r f] is the mean of d^2 f / dx_s dx_r for s != r. The value x_s enters each denominator as one
-    # key of n = L-2, which costs 1/n; as the key of the next term it enters one weight in full. So the n^2 pairs apart,
-    # of weights of size 1/n^2, give 1/n^2 in sum, and so do the 2n neighbours.
-    target, network, mixed = (derive_softmax_pair(*pair).value for pair in ((v_star, v_star), (v, v), (v_star, v)))
-    return (h_star**2 * target / 2 + h**2 * network / 2 - h_star * h * mixed) / (L - 2)
+LOSSES = Result(
+    id="induction.losses",
+    title="The losses of the 4-gram head and of the induction head in closed form",
+    citation=Citation(WANG2024, "Appendix C", "(19), (22), Lemmas D.3, D.4"),
+    claim=r"\mathcal{L} = \mathcal{L}_{G_4}(p, g) + \mathcal{L}_{IH_2}(w, h)",
+    parameters=(
+        *PARAMETERS.values(),
+        Parameter("p", p, "slope of the relative position bias of the 4-gram head", 1.0),
+        Parameter("g", g, "value weight of the 4-gram head", 0.4),
+        Parameter("w", w, "w_Q = w_K of the induction head", 0.3),
+        Parameter("h", h, "value weight of the induction head", 0.4),
+    ),
+    hypotheses=(
+        *HYPOTHESES,
+        Hypothesis("p", sp.Gt(p, 0, evaluate=False), "M(p) is printed as a quotient by 1 - e^-p"),
+        Hypothesis("g", sp.Gt(g, 0, evaluate=False), "the flow keeps it so"),
+        Hypothesis("w", sp.Gt(w, 0, evaluate=False), "the flow keeps it so"),
+        Hypothesis("w", sp.Lt(4 * w**4, 1, evaluate=False), "Lemma D.3 at a = 2 w^2 needs |a| < 1"),
+        Hypothesis("h", sp.Gt(h, 0, evaluate=False), "the flow keeps it so"),
+    ),
+    quantities=_quantities(),
+    notation=NOTATION,
+)
 
 
 @cache
-def early_gap_is_first_order() -> bool:
-    """Whether (L-2)^2 times the gap that the sum to L-2 makes is free of L: the gap is 1/(L-2) of (22) then."""
-    gap = derive_head(AS_PRINTED) - derive_head(AS_NEEDED)
-    return not sp.factor(gap * (L - 2) ** 2).has(L)
-
-
-@cache
-def derive_gaussian() -> sp.Expr:
-    """Lemma D.3."""
-    X, Y, Z = sp.symbols("X Y Z", real=True)
-    return gaussian_mean(Z**2, a * X * Y, (X, Y, Z)).value
+def is_derived(name: str) -> bool:
+    """Whether the printed form of a quantity is the derived one, everywhere; none with an erratum is."""
+    quantity = LOSSES.quantity(name)
+    if quantity.printed is None or quantity.erratum is not None:
+        return False
+    return sp.simplify(quantity.printed.bound - quantity.closed_form) == 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.induction.phases import REACH, limit_along, long_enough
+from symbolic.induction.phases_derivation import REACH, limit_along, long_enough
 from symbolic.induction.training import L, alpha, sigma_init, t, w_star
 
 small = sp.Symbol("small", positive=True)

@@ -1,113 +1,133 @@
-"""Gradient descent in context (algoformer, Lemma A.2): T loops of softmax attention against T exact steps.
-
-The state s = (r_1, ..., r_N, p) holds the residuals r_i = A_k Phi(x_i) - y_i and the prediction p = A_k Phi(x_test) of
-one output. A step maps s to B s, B = I - eta G with G_ij = Phi(x_i)^T Phi(x_j) / N and a last column 0. The attention
-weights do not depend on s, so that each loop applies the same B_hat = I - eta W, and rounds.
-"""
-
-from dataclasses import replace
-from functools import cache
+"""Lemma A.2 and Theorem 3.1 (algoformer) as a statement: errors after T loops, and the layers and heads needed."""
 
 import sympy as sp
 
-from symbolic.calculus import Norm, add, given, linear_map, repeat
-from symbolic.calculus.head_knobs import HeadPair
-from symbolic.derivation import Approximated, Derivation
-from symbolic.obligations import Obligation
+from symbolic.citations import ALGOFORMER, Citation
+from symbolic.derivation import Approximated
+from symbolic.looped.gradient_descent_derivation import (
+    B_x,
+    B_y,
+    C,
+    E,
+    F_p,
+    F_r,
+    H,
+    L,
+    N,
+    R,
+    S,
+    T,
+    a,
+    bits,
+    c,
+    d,
+    delta,
+    derive_prediction,
+    derive_residuals,
+    eta,
+    high,
+    m,
+    pair,
+    q,
+    rho,
+    tau,
+    worst,
+)
 from symbolic.operations import Second
+from symbolic.provenance import Provenance
+from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
-N, d, m, T, bits = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "d", "m", "T", "bits"))
-L = sp.Symbol("L", integer=True, nonnegative=True)
-eta, high, B_x, B_y, c, C, tau = sp.symbols("eta high B_x B_y c C tau", positive=True)
-R, H, S, rho, delta = sp.symbols("R H S rho delta", positive=True)
-a, q, E, F_r, F_p = sp.symbols("a q E F_r F_p", nonnegative=True)
-
-unit, inner = 2**-bits, 2 ** -sp.Max(bits, 24)  # PyTorch adds half formats up in float32
-keys = 2 * N + 1  # all tokens but the last
-
-
-def pair(second: Second) -> HeadPair:
-    """The two heads of a loop, whose scores over c are Phi(x_i)^T Phi(x_j) / N."""
-    return HeadPair.of(second, keys=keys, size=B_x**2 / N, width=d, unit=unit, inner=inner)
-
-
-# With Phi / sqrt(N) = U Sigma V^T the row of B^j for the prediction is (-h_j^T, 1), h_j = U f(Sigma) V^T Phi(x_test) /
-# sqrt(N), f(s) = (1 - (1 - eta s^2)^j) / s. For 0 <= eta s^2 <= 2 the numerator is at most min(j eta s^2, 2), and so at
-# most sqrt(2 j eta) s. Not sharp: f(s) = eta s for j = 1, which is less by the factor sqrt(eta s^2 / 2).
-INFLUENCE = B_x * sp.sqrt(2 * T * eta / N)  # ||h_j||_2, j <= T
-EXACT_STATE = R * sp.sqrt(1 + H**2)  # ||s_l||_2: ||r_l|| <= ||y|| = R, and p = h_l^T y
-
-# Before the loop each token of a pair has the weight 1 / (2 + v), v <= 2 N e^(-2 tau): positions of +-1 differ in one
-# place at least. Twice the mean misses y_i by |y_i| v / (2 + v) + 2 v B_y / (2 + v) at most. Rounded in the softmax,
-# the product, the sum and as a token.
-COPIED = 3 * N * sp.exp(-2 * tau) + 4 * unit  # times the largest of what is copied
-
-# s_hat_T - s_T = B^T (s_hat_0 - s_0) + sum_l B^(T-1-l) (eta (G - W) s_hat_l + rounding_l). With s_l + (s_hat_l - s_l)
-# for s_hat_l the sum is one of exact states, its residuals F_r in size and its prediction F_p, and a rest. Of the rest,
-# ||B^j|| <= 1 in the residuals, ||W - G|| <= a there and ||e_p^T B^j (W - G)|| <= q for the prediction. A loop rounds
-# each coordinate of W s_hat by rho sum_j |s_hat_j| at most (`HeadPair.rounding`), and s_hat by 5 units of ||s_hat||:
-# eta/c, the product with it, and the new token, for steps no longer than 2 ||s_hat||.
-ROUNDED_R = eta * sp.sqrt(N * (N + 1)) * rho + 5 * unit  # by a loop, over ||s_hat||
-ROUNDED_P = eta * sp.sqrt(N + 1) * (1 + sp.sqrt(N) * H) * rho + 5 * unit * (1 + H)
-
-# E >= ||s_hat_l - s_l||_2 of all loops: the largest is at most the error of the start in both parts and T times what a
-# loop adds in both, a multiple of ||s_hat_l||, at most that of s_l and E. For a multiple below 1 it can be solved for.
-GROWTH = T * (eta * (a + q) + ROUNDED_R + ROUNDED_P)
-LARGEST_ERROR = (GROWTH * EXACT_STATE + (1 + H) * sp.sqrt(N) * B_y * COPIED) / (1 - GROWTH)
+SYMBOLS = {
+    R: "largest 2-norm of the labels of one output",
+    H: "largest 2-norm of the labels' coefficients in the prediction, over the loops",
+    S: "largest 2-norm of the network's state (r, p)",
+    E: "largest 2-norm of its error",
+    rho: "rounding of a weight over c, in the format",
+    delta: "truncation of a weight over c",
+    a: "norm of W - G in the residuals",
+    q: "largest norm of a row of W - G as later loops pass it to the prediction",
+    F_r: "2-norm of what W - G makes of the exact states, in the residuals after T loops",
+    F_p: "the same in the prediction",
+}
+_DOMAIN = "|Phi(x)| <= B_x, |y| <= B_y, covariance of eigenvalues <= high"
+_ROUNDED = (
+    "truncation, what the last token loses, and a rounding model of the format, Phi as it is computed; sizes of exact "
+    "states by hand"
+)
+COUNTS = {"pre": (L + 1, 2), "loop": (1, 2), "post": (1, 1)}  # layers and heads as printed
 
 
-# |(W - G)_ij| <= delta, what truncation leaves of a weight; a norm of a matrix is at most that of its entries.
-def worst() -> dict[sp.Symbol, sp.Expr]:
-    """The letters that a prompt knows better, from the hypotheses."""
-    found: dict[sp.Symbol, sp.Expr] = {R: sp.sqrt(N) * B_y, H: INFLUENCE}
-    later = (
-        (a, sp.sqrt(N * (N + 1)) * delta),
-        (q, sp.sqrt(N + 1) * (1 + sp.sqrt(N) * H) * delta),
-        (F_r, T * eta * a * EXACT_STATE),
-        (F_p, T * eta * q * EXACT_STATE),
-        (E, LARGEST_ERROR),
-        (S, EXACT_STATE + E),
-    )
-    for letter, formula in later:
-        found[letter] = formula.xreplace(found)
-    return found
+def _error(name: str, latex: str, meaning: str, norm: str, value: Approximated) -> Quantity:
+    return Quantity(
+        name, latex, meaning, norm, _DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, value.derivation, name, worst(),
+        obtained=Provenance.HAND, remark=_ROUNDED,
+    )  # fmt: skip
 
 
-@cache
-def derive_residuals() -> Approximated:
-    """r_1, ..., r_N after T loops, in the 2-norm."""
-    start = linear_map(
-        _labels(), "without a loop", operator_norm=1, dim=N, reason="eigenvalues of I - eta G in [-1, 1]"
-    )
-    first = _given("first order in the residuals", N, Norm.TWO, F_r)
-    followed = add(start, first, name="residuals to first order")
-    return _looped("residuals", followed, N, eta * a * E + ROUNDED_R * S)
+def _count(part: str, what: str, printed: object) -> Quantity:
+    of = "Lemma A.2" if part == "loop" else "Theorem 3.1"
+    return Quantity(
+        f"{what}.{part}", rf"\#\text{{{what}}}_{{\mathrm{{{part}}}}}", f"{what} of the {part}-transformer", "count",
+        "by the construction", Kind.UPPER, Quantifier.EXISTS, scopes=(),
+        printed=Printed(sp.sympify(printed), Citation(ALGOFORMER, of)),
+    )  # fmt: skip
 
 
-@cache
-def derive_prediction() -> Approximated:
-    """p after T loops, read by the last token."""
-    start = linear_map(_labels(), "through the labels", operator_norm=H, dim=1, target=Norm.INF, reason="p = h_T^T y")
-    first = _given("first order in the prediction", sp.S.One, Norm.INF, F_p)
-    followed = add(start, first, name="prediction to first order")
-    looped = _looped("looped", followed, sp.S.One, eta * q * E + ROUNDED_P * S)
-    return add(looped, _given("reading", sp.S.One, Norm.INF, COPIED * S), name="prediction")
+QUANTITIES = (
+    _error("prediction", r"|\hat p_T - A_T \Phi(x_{\mathrm{test}})|", "prediction after T loops against T exact steps",
+           "sup norm", derive_prediction()),
+    _error("residuals", r"\|\hat r_T - (A_T \Phi(X) - Y)\|_2", "residuals after T loops against T exact steps",
+           "2-norm over the examples", derive_residuals()),
+    *(_count(part, what, printed) for part, counts in COUNTS.items()
+      for what, printed in zip(("layers", "heads"), counts, strict=True)),
+)  # fmt: skip
 
-
-def _labels() -> Approximated:
-    return given(
-        "y", dim=N, norm=Norm.TWO, size=R, error=sp.sqrt(N) * B_y * COPIED, reason="heads that read a neighbour"
-    )
-
-
-def _given(name: str, dim: sp.Expr, norm: Norm, error: sp.Expr) -> Approximated:
-    """What the network adds, whose exact value is 0."""
-    return given(name, dim=dim, norm=norm, size=0, error=error)
-
-
-def _looped(name: str, start: Approximated, dim: sp.Expr, error: sp.Expr) -> Approximated:
-    loop = _given("second order and rounding", dim, start.norm, error)
-    (step,) = loop.derivation.steps
-    owed = Obligation("T loops add less to the error than the size of the state", sp.Lt(GROWTH, 1))
-    loop = replace(loop, derivation=Derivation((replace(step, obligations=(*step.obligations, owed)),)))
-    return repeat(start, name, lambda x: add(x, loop, name=f"after a loop of {name}"), T)
+HEADS = pair(Second.OPPOSITE)
+GRADIENT_DESCENT = Result(
+    id="looped.gradient_descent",
+    title="Gradient descent in context",
+    citation=Citation(ALGOFORMER, "Lemma A.2, Theorem 3.1"),
+    claim=r"A_{k+1} = A_k - \frac{\eta}{N} \sum_{j=1}^N (A_k \Phi(x_j) - y_j) \Phi(x_j)^\top, \qquad "
+    r"\mathrm{TF}(P) \approx A_T \Phi(x_{\mathrm{test}})",
+    parameters=(
+        Parameter("N", N, "number of examples", 8, integer=True),
+        Parameter("d", d, "dimension of x and of Phi(x)", 2, integer=True),
+        Parameter("m", m, "number of outputs", 2, integer=True),
+        Parameter("T", T, "loops", (1, 4, 16), integer=True),
+        Parameter("L", L, "layers of the MLP Phi, a seeded one; 0: the identity", 1, integer=True),
+        Parameter("eta", eta, "step size", 1.0),
+        Parameter("B_x", B_x, "bound on the norm of x and of Phi(x)", 1.0),
+        Parameter("B_y", B_y, "bound on the labels", 1.0),
+        Parameter("high", high, "bound on the eigenvalues of Phi(X)^T Phi(X) / N (B_x^2, if it is not given)", 1.0),
+        Parameter("second", None, "the second head: constant, or opposite", "opposite"),
+        Parameter("bits", bits, "bits of the format of the run", 53, integer=True),
+        Parameter("c", c, "scale of the scores (from N, d, B_x and bits, if it is not given)", 2.0**-12),
+        Parameter("C", C, "score of the last token (likewise)", 32.0),
+        Parameter("tau", tau, "inverse temperature of heads that read a neighbour", 24.0),
+    ),
+    hypotheses=(
+        Hypothesis("N", sp.Ge(N, 2, evaluate=False), "a line fits one example exactly"),
+        Hypothesis("T", sp.Ge(T, 1, evaluate=False), "a loop"),
+        Hypothesis("L", sp.Ge(L, 0, evaluate=False), "a number of layers"),
+        *(Hypothesis(each.name, sp.Ge(each, 1, evaluate=False), "a dimension") for each in (d, m)),
+        *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive")
+          for x in (eta, B_x, B_y, high, c, C, tau)),
+        Hypothesis("eta", eta < 2 / high, "beyond 2 / lambda_max gradient descent diverges"),
+        Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
+    ),
+    quantities=QUANTITIES,
+    notation={rho: r"\varrho", high: r"\lambda_{\max}"},
+    symbols=SYMBOLS,
+    formulas=(
+        Formula(r"\delta", lambda: HEADS.truncation(c, C), f"{SYMBOLS[delta]}, opposite heads"),
+        Formula(r"\varrho", lambda: HEADS.rounding(c, C), f"{SYMBOLS[rho]}, opposite heads"),
+    ),
+    remarks=(
+        "The keys Phi(x_i)/N are made by weights that know N: as printed, a ReLU network multiplies Phi(x_i) and 1/N, "
+        "which no finite one does exactly for all N.",
+        "The token of x_test has the key 0 and the value A_k Phi(x_test): what the second head leaves of its weight, "
+        "of order N e^(-C), is part of W - G.",
+        "In the first display after the representation A_(k+1) Phi(x_test) stands for A_0 Phi(x_test), and the last "
+        "display of Lemma A.2 leaves out the row x_i / N, which the next loop needs.",
+    ),
+)  # fmt: skip

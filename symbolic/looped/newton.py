@@ -1,144 +1,146 @@
-"""Newton's iteration by two heads beside a sink (algoformer, Lemma A.4): errors of the state and of the prediction.
+"""Theorem 4.1 (algoformer) as a statement: the state of each loop, labels and prediction, with either second head."""
 
-X^T = U Sigma V^T with X (N, d), S = X^T X = U Sigma^2 U^T of eigenvalues lambda in [low, 1], rho_k = (1 - alpha
-lambda^2)^(2^k). The exact state is M_k X^T = U (1 - rho_k)/Sigma V^T, where 1 - rho_(k+1) = (1 - rho_k)(1 + rho_k).
-That of the network is U (1 - rho_k)/Sigma (V^T + D_k): D_k is its error in the basis of the data.
-
-One loop: Y <- 2 Y - Y (X Y + W) with W the error of the weights over c, W (N, N). Row by row
-  (1 + rho_k) D_(k+1) = D_k (I - X M_k X^T - V (1 - rho_k) D_k - W) + rho_k D_k - V^T W,
-where ||I - X M_k X^T||_2 <= 1, and is 1 for N > d: off the rows of X nothing contracts. For alpha <= 1, in the norm
-||.||_F, e <- (1 + w) e + e^2 + w: what two heads err by adds up over the loops, whatever the condition of S. That of
-TF_pre is divided by lambda, as D_0 = V^T W / lambda. Beyond alpha = 1 the first loop has 1 + rho_0 < 1, which makes a
-factor alpha / (2 - alpha), and 1 - rho_0 = alpha lambda^2 <= alpha.
-"""
-
-from dataclasses import replace
 from functools import cache
 
 import sympy as sp
 
-from symbolic.calculus import (
-    Approximated,
-    Norm,
-    accumulate,
-    add,
-    attend,
-    bilinear,
-    change_norm,
-    concentrate,
-    given,
-    heads_as_matrix,
-    linear_map,
+from symbolic.citations import ALGOFORMER, Citation
+from symbolic.derivation import Approximated
+from symbolic.looped import newton_derivation as theory
+from symbolic.looped.newton_derivation import (
+    B,
+    C,
+    E,
+    N,
+    T,
+    alpha,
+    c,
+    ceiling,
+    d,
+    first_loop,
+    foreign,
+    gram,
+    kappa,
+    longest,
+    low,
+    own,
+    tau,
+    widened,
 )
-from symbolic.derivation import Derivation
+from symbolic.looped.newton_floor import floor, in_condition, unit
 from symbolic.operations import Second
+from symbolic.provenance import Provenance
+from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Quantifier, Quantity, Result
 
-N, d, T = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "d", "T"))
-alpha, c, C, tau, kappa, B = (sp.Symbol(name, positive=True) for name in ("alpha", "c", "C", "tau", "kappa", "B"))
-low, longest, gram, own, foreign, Y = (
-    sp.Symbol(name, positive=True) for name in ("low", "longest", "gram", "own", "foreign", "Y")
-)
-widened, first_loop, E = (sp.Symbol(name, positive=True) for name in ("widened", "first_loop", "E"))
-
-keys = 2 * N + 1
-
-
-# TF_pre: W over c of the scores c x_i^T x_j, of which the squares add up to ||S||_F^2.
-@cache
-def derive_products(second: Second) -> Approximated:
-    """c x_i^T x_j, of all tokens: M_0 X^T = alpha X^T (X X^T + W)."""
-    scores = given("scores of TF_pre", dim=N**2, norm=Norm.TWO, size=c * gram)
-    return heads_as_matrix(scores, "weights of TF_pre", sink=C, reach=c * longest, widest=c, keys=keys, second=second)
+SECONDS = (Second.CONSTANT, Second.OPPOSITE)
+BY_HAND = "by rules, but by hand: how a loop moves errors row by row in the basis of the data, and sizes"
+PROMPTS = "singular values of X in [kappa^(-1/2), 1], |y_i| <= B, ||x||_2 <= 1"
+KNOWN = {
+    low: 1 / kappa, longest: sp.S.One, gram: sp.sqrt(d), own: sp.S.One, foreign: sp.sqrt(kappa),
+    theory.Y: sp.sqrt(N) * B, widened: sp.Max(1, alpha), first_loop: sp.Max(1, alpha / (2 - alpha)),
+}  # fmt: skip
 
 
 @cache
-def loop_error(second: Second, error: sp.Expr = E) -> sp.Expr:
-    """w: ||W||_F of a loop whose state has an error of at most `error`."""
-    size, reach, widest = (widened * each for each in (sp.sqrt(d) + error, own + error, (1 + foreign) * (1 + error)))
-    scores = given("scores of a loop", dim=N**2, norm=Norm.TWO, size=c * size)
-    weights = heads_as_matrix(
-        scores, "weights of a loop", sink=C, reach=c * reach, widest=c * widest, keys=keys, second=second
-    )
-    return weights.error / c
+def largest_error(second: Second) -> sp.Expr:
+    """E, for all prompts."""
+    return ceiling(second).xreplace(KNOWN)
+
+
+def _quantity(name: str, latex: str, meaning: str, value: Approximated, **more: object) -> Quantity:
+    fields = {
+        "norm": "2-norm", "domain": PROMPTS, "kind": Kind.UPPER, "quantifier": Quantifier.FOR_ALL,
+        "derivation": value.derivation, "worst_case": KNOWN,
+        "obtained": Provenance.HAND, "remark": BY_HAND, **more,
+    }  # fmt: skip
+    return Quantity(name, latex, meaning, **fields)  # type: ignore[arg-type]  # typed above
+
+
+def quantities_of(second: str, T: int) -> tuple[Quantity, ...]:
+    """The states of the loops 1 .. T, labels and prediction."""
+    return _quantities(Second(second), T)
 
 
 @cache
-def derive_start(second: Second) -> Approximated:
-    """V^T, as TF_pre makes it."""
-    found = linear_map(derive_products(second), "start", operator_norm=first_loop / (low * c), dim=d * N,
-                       reason="V^T (X X^T + W) over lambda, and the factor of the first loop")  # fmt: skip
-    return replace(found, size=sp.sqrt(d))
+def _quantities(kind: Second, loops: int) -> tuple[Quantity, ...]:
+    whole = theory.derive_state(kind)
+    size = sp.Min(sp.sqrt(kappa), (alpha * 2**theory.T) ** sp.Rational(1, 4)) * sp.sqrt(d)
+    states = (
+        _quantity(f"m[{k}]", rf"\|(\hat M_{{{k}}} - M_{{{k}}}) X^\top\|_F", f"state of all tokens after loop {k}",
+                  theory.derive_state(kind, k), trivial=size.subs(theory.T, k))
+        for k in range(1, loops)
+    )  # fmt: skip
+    return (
+        *states,
+        _quantity("m", r"\|(\hat M_T - M_T) X^\top\|_F", "state of all tokens after the last loop", whole,
+                  trivial=size),
+        _quantity("labels", r"|\hat y_i - y_i|", "labels copied to the tokens of their pairs", theory.derive_labels(),
+                  norm="sup norm", worst_case={}, scopes=("network",), trivial=B, obtained=None, remark=""),
+        _quantity("y_hat", r"|\hat y - x^\top M_T X^\top y|", "prediction after T loops against T exact steps",
+                  theory.derive_prediction(kind), norm="absolute value", trivial=sp.sqrt(kappa * N) * B),
+    )  # fmt: skip
 
 
-@cache
-def ceiling(second: Second) -> sp.Expr:
-    """E: four times what adds up without products of errors."""
-    return 4 * (derive_start(second).error + T * first_loop * loop_error(second, sp.S.Zero))
+def _floor(second: Second) -> Formula:
+    word = rf"\text{{floor, {second}}}"
+    return Formula(
+        word, lambda: in_condition(floor(second), second),
+        "relative error of the state after many loops, to first order and by a model of rounding in units u",
+        Kind.RATE,
+    )  # fmt: skip
 
 
-@cache
-def derive_basis(second: Second, k: sp.Expr | int = T) -> Approximated:
-    """V^T + D_k."""
-    w = loop_error(second)
-    return accumulate(derive_start(second), f"basis of the data{_after(k)}", factor=1 + w, quadratic=widened, depth=k,
-                      offset=first_loop * w, ceiling=E, size=sp.sqrt(d), reason="row by row")  # fmt: skip
-
-
-def _after(k: sp.Expr | int) -> str:
-    return "" if k is T else f" after loop {k}"
-
-
-# Rows of D_k are off by the rows of W of TF_pre over lambda, and by those of the loops. On M_k X^T they count times
-# (1 - rho_k)/sigma = (1 - (1 - z)^n) lambda^(-1/2), z = alpha lambda^2 and n = 2^k, where 1 - (1 - z)^n <= min(1, n z):
-# min(1, n z) lambda^(-p) is largest at n z = 1, for p = 1/2 and p = 3/2.
-@cache
-def derive_state(second: Second, k: sp.Expr | int = T) -> Approximated:
-    """M_k X^T, the states of all tokens as one vector."""
-    w = loop_error(second)
-    every = {"factor": 1 + w + widened * E, "depth": k, "reason": "row by row, below the ceiling"}
-    products = linear_map(derive_products(second), "products", operator_norm=first_loop / c, dim=d * N)
-    of_pre = accumulate(products, f"TF_pre{_after(k)}", offset=0, size=0, **every)
-    exact = given("V", dim=d * N, norm=Norm.TWO, size=sp.sqrt(d))
-    of_loops = accumulate(exact, f"loops{_after(k)}", offset=first_loop * w, size=sp.sqrt(d), **every)
-    parts = (
-        linear_map(each, f"{name}{_after(k)}", operator_norm=_largest(k, p), dim=d * N)
-        for each, name, p in ((of_pre, "what TF_pre adds", 3), (of_loops, "state of the loops", 1))
-    )
-    return _below_ceiling(add(*parts, name="m" if k is T else f"m[{k}]"), derive_basis(second, k))
-
-
-def _largest(k: sp.Expr | int, p: int) -> sp.Expr:
-    """That of (1 - rho_k) lambda^(-p/2)."""
-    return sp.Min(low ** sp.Rational(-p, 2), (alpha * sp.Integer(2) ** k) ** sp.Rational(p, 4))
-
-
-def _below_ceiling(value: Approximated, basis: Approximated) -> Approximated:
-    """With the steps that keep the error in the basis of the data below the ceiling."""
-    *others, last = value.derivation.steps
-    return replace(value, derivation=basis.derivation.then(last, Derivation(tuple(others))))
-
-
-# Half of the weight is on each token of a pair: of pairs there are N + 1, which softmax of their scores averages.
-@cache
-def derive_labels() -> Approximated:
-    """2 (0 + y_i) / 2, at both tokens of the pair; 0 at the last pair."""
-    pairs = concentrate("pairs", count=N + 1, gap=2 * tau, reason="signs of different numbers agree by 2 less")
-    return attend(pairs, given("labels of pairs", dim=1, size=B, radius=B), "labels")
-
-
-# The keys of TF_post are M_T x_i, and 0 at labels and x: their weights are off by what the sink loses, and so is the
-# weight of the sink itself, e^C |1/(1 + v) - 1/(1 + u)| <= sum |e^s - 1| <= n r e^r.
-@cache
-def derive_prediction(second: Second) -> Approximated:
-    """w_T^T x = sum_i y_i x_i^T M_T x."""
-    found = linear_map(derive_basis(second), "scores of x", operator_norm=c * foreign, dim=keys,
-                       reason="||(1 - rho_T)/Sigma U^T x||^2 <= x^T S^(-1) x")  # fmt: skip
-    scores = replace(found, size=c * foreign)
-    reach = c * foreign * (sp.sqrt(own) + E)
-    weights = heads_as_matrix(scores, "weights of x", sink=C, reach=reach, keys=keys, second=second)
-    labels = derive_labels()
-    both = replace(change_norm(replace(labels, dim=keys), Norm.TWO, "labels of all keys"), size=sp.sqrt(2) * Y)
-    inner = bilinear(weights, both, "sum over the keys", constant=1 / c, norm=Norm.INF, dim=1)
-    lost = keys * reach * sp.exp(reach) / c
-    sink = linear_map(labels, "the sink's label", operator_norm=lost, dim=1)
-    return add(inner, sink, name="y_hat")
+NEWTON = Result(
+    id="looped.newton",
+    title="Newton's iteration for the inverse in a loop",
+    citation=Citation(ALGOFORMER, "Lemma A.4, Theorem 4.1", "eq. (4), (8)"),
+    claim=r"M_{k+1} x_i = 2 M_k x_i - M_k S M_k x_i, \quad M_0 = \alpha S, \qquad \hat y = x^\top M_T X^\top y",
+    parameters=(
+        Parameter("N", N, "number of examples", 8, integer=True),
+        Parameter("d", d, "dimension of x", 3, integer=True),
+        Parameter("T", T, "number of loops", 6, integer=True),
+        Parameter("kappa", kappa, "bound on the condition of S = X^T X", 4.0),
+        Parameter("alpha", alpha, "M_0 = alpha S, for ||S||_2 <= 1", 1.0),
+        Parameter("B", B, "bound on the labels", 1.0),
+        Parameter("second", None, "the second head: constant (scores 0), or opposite", "constant"),
+        Parameter("c", c, "factor of the scores (for the format, if it is not given)", 1e-6),
+        Parameter("C", C, "score of the sink (likewise)", 40.0),
+        Parameter("tau", tau, "inverse temperature of the positions", 32.0),
+    ),
+    hypotheses=(
+        Hypothesis("N", sp.Ge(N, 2, evaluate=False), "a prompt of one example has no regression"),
+        Hypothesis("d", sp.Ge(d, 1, evaluate=False), "a dimension"),
+        Hypothesis("N", d <= N, "with fewer examples than coordinates S is singular: its least eigenvalue is 0"),
+        Hypothesis("T", sp.Ge(T, 1, evaluate=False), "no loop leaves M_0"),
+        Hypothesis("kappa", kappa >= 1, "a condition"),
+        Hypothesis("alpha", sp.Gt(alpha, 0, evaluate=False), "M_0 is a multiple of S"),
+        Hypothesis("alpha", alpha < 2, "at alpha = 2/||S S^T||_2, which (4) admits, M_k maps the eigenvector to 0"),
+        *(Hypothesis(str(x), sp.Gt(x, 0, evaluate=False), "it is positive") for x in (B, c, C, tau)),
+    ),
+    quantities=_quantities(Second.CONSTANT, 1),
+    formulas=tuple(map(_floor, SECONDS)),
+    notation={
+        alpha: r"\alpha", kappa: r"\kappa", tau: r"\tau", low: r"\lambda_{\min}", own: "h", foreign: r"\sqrt{h_x}",
+        longest: r"\max_i \|x_i\|^2", gram: r"\|S\|_F", widened: r"\bar\alpha", first_loop: r"\gamma",
+        theory.Y: r"\|y\|", E: r"\bar e", unit: "u",
+    },
+    symbols={
+        low: "least eigenvalue of S", longest: "largest ||x_i||^2", gram: "||S||_F",
+        own: "largest leverage x_i^T S^(-1) x_i", foreign: "root of x^T S^(-1) x",
+        theory.Y: "2-norm of the labels", widened: "max(1, alpha)", first_loop: "max(1, alpha/(2 - alpha))",
+        E: "ceiling of the error in the basis of the data: four times what adds up without products of errors",
+        unit: "unit of the format",
+    },
+    remarks=(
+        "(4) admits alpha = 2/||S S^T||_2. There M_0 maps the leading eigenvector v to 2 v/lambda, and M_1 and all "
+        "that follow map it to 0: they do not converge to S^(-1). The paper asks for mild conditions, so that this is "
+        "no erratum.",
+        "W_Q P and W_V P of TF_pre are 0 at x, which no linear map of the x block is. Here tokens of examples hold x_i "
+        "in the block of M_k x_i too, and TF_pre replaces it.",
+        "M_(k+1) x_i needs M_k x_i twice, and so a block of its own for what the heads add up, which the printed "
+        "prompt lacks. The sum enters with -1/c.",
+        "With the residual of (1), tokens (0, y_i) would hold 2 y_i after the first layer of TF_post, where y_i is "
+        "printed. Here the head writes to another row. Keys are 0 there, so that the second head takes them away.",
+        "An error of M_k x at the sink would count e^C times: the indicator of the feed-forward layers keeps it at 0.",
+    ),
+)  # fmt: skip

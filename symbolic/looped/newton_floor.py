@@ -5,7 +5,7 @@ Errors are in ratio to ||M_T X^T||_F, those of one eigenvalue lambda of S in rat
 
 import sympy as sp
 
-from symbolic.looped.newton import C, N, T, c, d, kappa, keys
+from symbolic.looped.newton_derivation import C, N, T, c, d, kappa, keys
 from symbolic.operations import Second
 
 lam, spread, start, trace, unit = (

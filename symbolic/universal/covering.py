@@ -9,7 +9,7 @@ from symbolic.citations import LI2025, Citation
 from symbolic.errata import Erratum, Weight
 from symbolic.provenance import Provenance
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
-from symbolic.universal import barron
+from symbolic.universal import barron_derivation as barron
 
 eps, width = sp.symbols("eps width", positive=True)
 R = sp.Symbol("R", positive=True)  # of the ball of centres

@@ -1,168 +1,149 @@
-"""Theorem 1 (li2025) with every constant: features, Lasso, proximal gradient and transformer, joined.
-
-One of the n features is 0 on the ball (t_n = 2). The other n - 1 are drawn; rho* holds their coefficients (35). Then
-the squares of the entries of phi_i add up to at most n, and the printed step 1/(2n) is as short as (97b) needs
-(universal.proximal); no weight of the printed network changes. The budget delta is spent as delta/2 on the draw of
-Lambda, delta/4 on the Lasso, delta/4 on the largest label.
-"""
-
-from functools import cache
+"""Theorem 1 (li2025) as a statement: printed and derived risk of the transformer, and of the exact iterates."""
 
 import sympy as sp
 
-from symbolic.calculus import (
-    Event,
-    Norm,
-    add,
-    given,
-    linear_map,
-    proximal_gradient,
-    sample_mean,
-    union_bound,
-    within_budget,
+from symbolic.citations import LI2025, Citation
+from symbolic.derivation import Approximated
+from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.universal import risk_derivation as risk
+from symbolic.universal.features import (
+    DRAW,
+    at_zero,
+    bumps,
+    covered,
+    d,
+    delta,
+    eps,
+    mass,
+    members,
+    slope,
+    tau,
+    width,
 )
-from symbolic.derivation import Approximated, Step
-from symbolic.obligations import Obligation
-from symbolic.universal import lasso, proximal, transformer
-from symbolic.universal.features import at_zero, delta, derive_lemma_1, mass
-from symbolic.universal.features import one_norm as norm_of_weights
-from symbolic.universal.lasso import EXAMPLES, F, U, eps_dis, eps_opt, lam, sigma
-from symbolic.universal.transformer import B, N, R, S, blocks, n
+from symbolic.universal.lasso import EXAMPLES, F, U, eps_dis, eps_opt
+from symbolic.universal.risk_derivation import NOISE, WORST, A, constant, e_y, moved, nu, rivals, sigma
+from symbolic.universal.transformer_derivation import B, L, N, R, S, bits, blocks, lam, n, tau_1, tau_2
 
-nu, moved = sp.symbols("nu moved", nonnegative=True)  # largest |2/N sum z_i phi_ij| of a prompt; ||rho_T - rho*||_1
-A, e_y = sp.symbols("A e_y", nonnegative=True)  # ||rho_T||_1; error of y_hat against phi^T rho_T
-rivals = sp.Symbol("rivals", integer=True, positive=True)  # vectors in the place of rho*
-
-constant = at_zero + mass  # C_F
-OF_LASSO, OF_LABELS = delta / 4, delta / 4
+c = sp.Symbol("c", positive=True)  # of the paper's <~
+C_F, cover = sp.symbols("C_F cover", positive=True)  # the paper's letters
+_RATE = sp.sqrt(sp.log(N) / N)
+_COVER = C_F**2 * sp.log(cover) / n
+_PRINTED = c * ((_RATE + n / L) * C_F * (C_F + sigma) + _COVER)
+_BEFORE = c * (_RATE * C_F * (C_F + sigma) + C_F**2 * (eps + n / L) + _COVER)  # (66)
+_DOMAIN = "f in the class, x in the unit ball"
 
 
-# Lemma 1, with n - 1 features.
-def derive_features() -> Approximated:
-    """|f - phi^T rho*|, on the ball and for all functions."""
-    return derive_lemma_1(n - 1, delta / 2)
+def _quantity(name: str, latex: str, meaning: str, derived: Approximated, **more: object) -> Quantity:
+    fields = {
+        "norm": "mean square", "domain": _DOMAIN, "kind": Kind.UPPER, "quantifier": Quantifier.PROBABILITY,
+        "scopes": (), "worst_case": WORST, "randomness": f"{DRAW}; {EXAMPLES}", "step": derived.name, **more,
+    }  # fmt: skip
+    return Quantity(name, latex, meaning, derivation=derived.derivation, **fields)  # type: ignore[arg-type]  # above
 
 
-# sub-Gaussian: |z_i| <= sigma sqrt(2 log(2/share)), a mean of one draw.
-@cache
-def derive_labels() -> Approximated:
-    """max |z_i|."""
-    one = given("z", dim=1, size=0, reason="noise")
-    event = Event("largest noise", over=EXAMPLES, share=OF_LABELS / N)
-    return union_bound(sample_mean(one, "|z|", count=1, event=event, sub_gaussian=sigma), "largest |z|", members=N)
+def _printed(formula: sp.Expr, label: str, equation: str) -> Printed:
+    bound = formula.xreplace({C_F: constant, cover: covered()})
+    return Printed(bound, Citation(LI2025, label, equation), in_letters=formula, unspecified=(c,))
 
 
-# Lemma 3 without errors, ||rho*||_2 <= ||rho*||_1 = U: the transformer is compared with exact iterates below. Where all
-# errors are 0, neither the norms of the iterates nor the slopes of the objective matter.
-@cache
-def derive_gap() -> Approximated:
-    """ell(rho_T) - ell(rho*)."""
-    vector = {"dim": n + 1}
-    start = given("zero against rho*", norm=Norm.TWO, size=U, error=U, reason="rho_0 = 0", **vector)
-    update = given("exact step", norm=Norm.ONE, size=0, **vector)
-    iterates = given("iterates", norm=Norm.ONE, size=0, error=R, reason="lam ||rho_t||_1 <= mean y_i^2", **vector)
-    return proximal_gradient(
-        start, "gap", update=update, iterates=iterates, lipschitz=2 * (proximal.r + B) + lam, radius=proximal.r,
-        step=transformer.eta, smoothness=2 * n, steps=blocks,
+def _quantities() -> tuple[Quantity, ...]:
+    whole = risk.derive_risk()
+    return (
+        _quantity(
+            "risk", r"E (\hat y_{N+1} - f(x_{N+1}))^2", "risk of the transformer over the query", whole, trivial=F**2,
+            printed=_printed(_PRINTED, "Theorem 1", "eq. (24)"),
+        ),
+        _quantity(
+            "risk.iterate", r"E (\phi_{N+1}^\top \rho_T - f(x_{N+1}))^2", "risk of T exact steps",
+            risk.derive_iterate(), trivial=F**2, printed=_printed(_BEFORE, "Section 4", "eq. (66)"),
+        ),
+        _quantity(
+            "emulation", r"|\hat y_{N+1} - \phi_{N+1}^\top \rho_T|", "transformer against T exact steps",
+            risk.derive_emulation(), norm="absolute value", randomness=EXAMPLES,
+            printed=_printed(c * sp.sqrt(_RATE) * C_F, "Lemma 4", "eq. (59b)"),
+        ),
+        _quantity(
+            "prompt", r"\text{risk}/\text{bound at the prompt}", "risk of the transformer over its bound at the prompt",
+            risk.derive_ratio(), norm="ratio", randomness=EXAMPLES,
+            remark="for the features at hand; that bound knows the noise level, 1-norms and the duality gap",
+        ),
+        _quantity(
+            "risk.outside", r"E (\hat y_{N+1} - g(x_{N+1}))^2", "risk for a random deep network g",
+            whole, trivial=F**2, domain="a function that is not in the class",
+        ),
     )  # fmt: skip
 
 
-# Lemma 4 is about labels of at most B; these are at most F + max |z_i|.
-@cache
-def derive_emulation() -> Approximated:
-    """|y_hat - phi^T rho_T|, at every query."""
-    path, labels = transformer.derive_y_hat(), derive_labels()
-    step = Step("emulation", Norm.INF, "Lemma 4", path.error_symbol, (path.name, labels.name), "|y_i| <= B")
-    return path.follows(step, labels, dim=sp.Integer(1), size=sp.Integer(0))
-
-
-# Lemma 2 for rho_T: eps_dis is the error of Lemma 1, eps_opt the gap.
-@cache
-def derive_norm() -> Approximated:
-    """||rho_T||_1."""
-    noise, features, gap = lasso.derive_noise(OF_LASSO), derive_features(), derive_gap()
-    bound = lasso.norm_bound(noise.error_symbol).xreplace(_joined())
-    owed = Obligation("lambda is above the noise level", sp.Gt(lam, noise.error))
-    premises, reason = (noise.name, features.name, gap.name), "the loss of rho_T is at most that of rho* and the gap"
-    step = Step("norm", Norm.ONE, "Lemma 2", bound, premises, reason, obligations=(owed,))
-    return noise.follows(step, features, gap, dim=n + 1, size=sp.Integer(0))
-
-
-def _joined() -> dict[sp.Symbol, sp.Symbol]:
-    return {eps_dis: derive_features().error_symbol, eps_opt: derive_gap().error_symbol}
-
-
-@cache
-def derive_iterate() -> Approximated:
-    """E (phi^T rho_T - f)^2: the norm is 0, or the largest one, as in Lemma 2."""
-    norm, moments = derive_norm(), lasso.derive_moments("f", F, OF_LASSO)
-    noise = lasso.derive_noise(OF_LASSO)
-    least, square = lasso.budgeted(noise.error_symbol).xreplace(_joined()), moments[-1].error_symbol
-    step = Step(
-        "risk.iterate", Norm.INF, "Lemma 2", sp.Max(least, lasso.deviation(norm.error_symbol) - square) + square,
-        (norm.name, noise.name, *(each.name for each in moments)), "the risk is convex in the norm",
-    )  # fmt: skip
-    return norm.follows(step, *moments, dim=sp.Integer(1), size=sp.Integer(0))
-
-
-# sqrt(E (a + b)^2) <= sqrt(E a^2) + sup |b|, where the paper has 2 E a^2 + 2 E b^2. Equality: a = b constant.
-def squared_sum(risk: sp.Expr, error: sp.Expr) -> sp.Expr:
-    return (sp.sqrt(risk) + error) ** 2
-
-
-@cache
-def derive_risk() -> Approximated:
-    """(24): E (y_hat - f)^2 over the query."""
-    iterate, emulation = derive_iterate(), derive_emulation()
-    bound = squared_sum(iterate.error_symbol, emulation.error_symbol)
-    step = Step("risk", Norm.INF, "Theorem 1", bound, (iterate.name, emulation.name), "Minkowski's inequality")
-    return iterate.follows(step, emulation, dim=sp.Integer(1), size=sp.Integer(0))
-
-
-LARGEST_LABEL = F + derive_labels().error
-WORST = {
-    U: norm_of_weights(),
-    B: LARGEST_LABEL,
-    R: LARGEST_LABEL**2 / lam,  # lam ||rho_t||_1 <= mean y_i^2
-    S: 2 * LARGEST_LABEL**2 / lam,
-}
-NOISE = lasso.derive_noise(OF_LASSO).error
-
-
-# At a prompt. With D = rho_T - rho*, ||D||_1 = moved, and its own noise level nu,
-#   mean (f - phi^T rho_T)^2 <= eps_dis^2 + nu moved + lam (U - ||rho_T||_1) + eps_opt
-# as in Lemma 2, and the mean deviates from the expectation by the parts of (83), of which those with r depend on rho*:
-# a union over `rivals` of it, vectors that do not depend on the examples, any of which may then be taken.
-@cache
-def derive_at_prompt() -> Approximated:
-    """The risk by what a prompt has: its noise, the norms, the gap, the error of y_hat; of the best of the rivals."""
-    gram, *of_rival = lasso.derive_moments("r", eps_dis, None)
-    cross, square = (union_bound(each, f"{each.name}, rivals", members=rivals) for each in of_rival)
-    parts = (
-        linear_map(gram, "quadratic part", operator_norm=moved**2, dim=1, reason="|D^T M D| <= ||D||_1^2 max |M_ij|"),
-        linear_map(cross, "linear part", operator_norm=2 * moved, dim=1, reason="|D^T v| <= ||D||_1 ||v||_inf"),
-    )
-    apart = within_budget(add(*parts, square, name="sum of the parts"), "deviation", delta=delta)
-    mean = eps_dis**2 + nu * moved + lam * (U - A) + eps_opt
-    bound = squared_sum(sp.Max(0, mean + apart.error_symbol), e_y)
-    step = Step("at a prompt", Norm.INF, "Theorem 1", bound, (apart.name,), "Lemma 2 at the prompt, and Minkowski")
-    return apart.follows(step, dim=sp.Integer(1), size=sp.Integer(0))
-
-
-def derive_ratio() -> Approximated:
-    """The risk over this bound is at most 1, where no score leaves [-S, S]: otherwise a prompt has no e_y."""
-    bound, scores = derive_at_prompt(), derive_emulation().derivation.step("y_hat").obligations
-    step = Step(
-        "prompt", Norm.INF, "Theorem 1", sp.Integer(1), (bound.name,), "the bound at the prompt", obligations=scores
-    )
-    return bound.follows(step, dim=sp.Integer(1), size=sp.Integer(0))
-
-
-# With eps = eps_dis^2 + eps_opt and x = lam - noise, the bound of risk.iterate is the larger of S = eps + (x + 2 noise)
-# U, which grows with x, and gram (S/x)^2 + 2 cross S/x, which falls: least where they meet, x^2 = gram S + 2 cross x.
-@cache
-def best_weight() -> sp.Expr:
-    """The lam that minimises the derived bound of risk.iterate, in place of (58a)."""
-    gram, cross = (each.error for each in lasso.derive_moments("f", F, OF_LASSO)[:2])
-    slope, level = gram * U + 2 * cross, gram * (eps_dis**2 + eps_opt + 2 * NOISE * U)
-    return NOISE + (slope + sp.sqrt(slope**2 + 4 * level)) / 2
+RISK = Result(
+    id="universal.risk",
+    title="Risk of a transformer in context",
+    citation=Citation(LI2025, "Theorem 1", "eq. (24), (25)"),
+    claim=r"E (\hat y_{N+1} - f(x_{N+1}))^2 \lesssim \Big(\sqrt{\frac{\log N}{N}} + \frac nL\Big) C_{\mathcal F} "
+    r"(C_{\mathcal F} + \sigma) + \frac{C_{\mathcal F}^2 \log |\mathcal N_\varepsilon|}{n}",
+    parameters=(
+        Parameter("N", N, "number of examples", 256, integer=True),
+        Parameter("n", n, "number of features, one of which is 0 on the ball", 32, integer=True),
+        Parameter("L", L, "attention layers, 2T + 1 for T blocks", 41, integer=True),
+        Parameter("sigma", sigma, "sub-Gaussian parameter of the noise", 0.1),
+        Parameter("delta", delta, "probability of failure", 0.05),
+        Parameter("lam", lam, "weight of the 1-norm (twice the noise level, if it is not given)", 0.1),
+        Parameter("tau", tau, "slope of the ramps", 16.0),
+        Parameter("eps", eps, "radius of the cover", 1e-4),
+        Parameter("d", d, "dimension of x", 2, integer=True),
+        Parameter("family", None, "the class: bumps, or union (with logistic ridges and linear functions)", "bumps"),
+        Parameter("bumps", bumps, "number of bumps", 1, integer=True),
+        Parameter("width", width, "width of the bumps", 1.0),
+        Parameter("slope", slope, "slope of the logistic ridges", 4.0),
+        Parameter("bits", bits, "bits of the format for which tau_1 and tau_2 are chosen", 53, integer=True),
+        Parameter("tau_1", tau_1, "temperature of Attn1 (from n, N and bits, if it is not given)", 1.0),
+        Parameter("tau_2", tau_2, "temperature of Attn2 (likewise)", 1.0),
+    ),
+    hypotheses=(
+        Hypothesis("N", sp.Ge(N, 1, evaluate=False), "an empty prompt has no mean"),
+        Hypothesis("n", sp.Ge(n, 2, evaluate=False), "a feature beside the one that is 0"),
+        Hypothesis("L", sp.Eq(blocks, sp.floor(blocks)), "L = 2T + 1 is odd: Attn0 FF0 and T blocks of two layers"),
+        Hypothesis("L", sp.Ge(L, 3, evaluate=False), "a block"),
+        Hypothesis("sigma", sp.Ge(sigma, 0, evaluate=False), "a bound"),
+        Hypothesis("delta", sp.Gt(delta, 0, evaluate=False), "a budget of probability"),
+        Hypothesis("delta", delta <= 1, "a budget of probability"),
+        Hypothesis("lam", sp.Gt(lam, 0, evaluate=False), "the weight of a norm"),
+        Hypothesis("lam", lam > NOISE, "lambda exceeds the noise level, the largest |2/N sum z_i phi_ij|"),
+        Hypothesis("tau", tau > 4, "Lemma 1 is for tau > 4"),
+        Hypothesis("eps", sp.Ge(eps, sp.Rational(1, 2**52)), "a finer cover tells apart what float64 does not"),
+        Hypothesis("eps", eps < 1, "one point covers the ball"),
+        *(Hypothesis(str(each), sp.Ge(each, 1, evaluate=False), "a number") for each in (d, bumps)),
+        *(Hypothesis(str(x), sp.Gt(x, 0, evaluate=False), "a scale") for x in (width, slope, tau_1, tau_2)),
+        Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
+    ),
+    quantities=_quantities(),
+    notation={
+        C_F: r"C_{\mathcal F}", cover: r"|\mathcal N_\varepsilon|", at_zero: r"\sup_f |f(0)|",
+        members: r"|\mathcal F|", lam: r"\lambda", sigma: r"\sigma", delta: r"\delta", tau: r"\tau",
+        eps: r"\varepsilon", tau_1: r"\tau_1",
+        tau_2: r"\tau_2", mass: r"\tilde C_{\mathcal F}", nu: r"\nu", moved: r"\|\rho_T - \rho^\star\|_1",
+        A: r"\|\rho_T\|_1", U: r"\|\rho^\star\|_1", e_y: r"e_{\hat y}", eps_dis: r"\varepsilon_{\mathrm{dis}}",
+        eps_opt: r"\varepsilon_{\mathrm{opt}}",
+    },
+    symbols={
+        mass: "C_F - sup |f(0)|", at_zero: "sup |f(0)|", members: "functions of the class, which is finite",
+        F: "sup |f|", U: "1-norm of rho*", B: "largest |y_i|", R: "largest 1-norm of the exact iterates",
+        S: "largest |phi_i^T rho| over the iterates of the network and the exact ones",
+        nu: "noise level of a prompt", moved: "1-norm of rho_T - rho*", A: "1-norm of rho_T",
+        e_y: "|y_hat - phi^T rho_T|",
+        eps_dis: "sup |f - phi^T rho*|", eps_opt: "duality gap of rho_T", rivals: "vectors in the place of rho*",
+        C_F: "sup |f(0)| and the mass", cover: "size of the cover",
+        c: "unspecified in the paper: the constant of its <~",
+    },
+    formulas=(
+        Formula(
+            r"\lambda", risk.best_weight,
+            "minimises the derived bound of risk.iterate, for these eps_dis, eps_opt and ||rho*||_1",
+        ),
+    ),
+    remarks=(
+        "(25) is (24) with each of its terms of the order eps_pred; `solve` inverts the derived bound instead.",
+        "log N of the paper is a logarithm of n over delta in the union bounds: the same for n polynomial in N, and "
+        "delta = N^-10, up to constants.",
+        "The probability is over the draw of Lambda too: the paper fixes features that are good, which exist.",
+    ),
+)  # fmt: skip

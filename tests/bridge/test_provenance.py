@@ -10,7 +10,7 @@ import boundsmith as bs
 from bridge.cli.description import result_record
 from bridge.cli.entry import main
 from bridge.registry import find_study
-from symbolic.catalogue import PLACES, find_result
+from symbolic.catalogue import RUNNING, find_result
 from symbolic.derivation import Norm, Step
 from symbolic.provenance import Provenance
 from tests.yardstick.records import RECORDS, path_of, stored
@@ -20,7 +20,7 @@ n = sp.Symbol("n", integer=True, positive=True)
 eps = sp.Symbol("eps", positive=True)
 
 
-@pytest.mark.parametrize("id", PLACES)
+@pytest.mark.parametrize("id", RUNNING)
 def test_every_derived_bound_has_its_word(id: str) -> None:
     """A formula that `show` prints, and a quantity whose row in `compare` has a derived number."""
     assert path_of(id, RECORDS).exists()
@@ -30,7 +30,7 @@ def test_every_derived_bound_has_its_word(id: str) -> None:
         assert isinstance(each.provenance, Provenance) or not derived, each.name
 
 
-@pytest.mark.parametrize("id", PLACES)
+@pytest.mark.parametrize("id", RUNNING)
 def test_what_is_proved_by_certificate_has_inequalities_to_certify(id: str) -> None:
     result = find_result(id)
     if any(each.provenance is CERTIFICATE for each in result.quantities):

@@ -9,10 +9,11 @@ from bridge import replay
 from bridge.comparison import grid_of
 from bridge.faithful import NAME as FAITHFUL
 from bridge.record import Comparison, Verdict
-from bridge.registry import PLACES, find_study, studies
+from bridge.registry import find_study, studies
 from bridge.study import Study
 from bridge.theorem_study import TheoremStudy
 from symbolic import UsageError, find_claim, results
+from symbolic.catalogue import RUNNING
 from tests.bridge.defaults import default_run
 
 FLOORS = ("symbolic", "numeric", "bridge")
@@ -23,7 +24,7 @@ def test_results_and_studies_are_the_same_set() -> None:
     assert all(study.result is results()[id] for id, study in studies().items())
 
 
-@pytest.mark.parametrize("id", sorted(PLACES))
+@pytest.mark.parametrize("id", sorted(RUNNING))
 def test_a_theorem_runs_on_its_defaults_and_covers_every_quantity(id: str, tmp_path: Path) -> None:
     study = find_study(id)
     assert isinstance(study, TheoremStudy)
@@ -73,7 +74,7 @@ def test_a_contract_keeps_each_topic_apart() -> None:
     tools = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["tool"]
     contracts = [each for each in tools["importlinter"]["contracts"] if each["type"] == "protected"]
     kept = {each["allowed_importers"][0]: each["protected_modules"] for each in contracts}
-    topics = sorted({id.partition(".")[0] for id in PLACES})
+    topics = sorted({id.partition(".")[0] for id in RUNNING})
     assert kept == {f"bridge.{topic}": [f"{floor}.{topic}" for floor in FLOORS] for topic in topics}
 
 

@@ -73,20 +73,18 @@ TOO_LARGE = ("1e9", "1e18", "1e300")  # sizes
 
 def numeric_parameters() -> Iterator[tuple[str, str, bool]]:
     """Result, parameter, and whether it is a whole number."""
-    from bridge.registry import PLACES
-    from symbolic.catalogue import find_result
+    from symbolic.catalogue import RUNNING, find_result
 
-    for id in PLACES:
+    for id in RUNNING:
         for parameter in find_result(id).parameters:
             if parameter.symbol is not None:
                 yield id, parameter.name, parameter.integer
 
 
 def word_parameters() -> Iterator[tuple[str, str]]:
-    from bridge.registry import PLACES
-    from symbolic.catalogue import find_result
+    from symbolic.catalogue import RUNNING, find_result
 
-    for id in PLACES:
+    for id in RUNNING:
         for parameter in find_result(id).parameters:
             if parameter.symbol is None:
                 yield id, parameter.name

@@ -16,15 +16,24 @@ from symbolic.icgd.trajectory import L_f
 from symbolic.looped import autoregression as lags
 from symbolic.looped import chain_of_thought as chain
 from symbolic.looped import decoder as past
-from symbolic.looped import gradient_descent as descent
-from symbolic.looped import newton, newton_statement
+from symbolic.looped import gradient_descent_derivation as descent
+from symbolic.looped import newton, newton_derivation
 from symbolic.statements import Quantity, Result
-from symbolic.universal import risk
-from symbolic.universal import transformer as path
+from symbolic.universal import risk_derivation as risk
+from symbolic.universal import transformer_derivation as path
 from symbolic.widths import width
 
 ALL = list(results().values())
-CEILING = {newton.N, newton.d, newton.T, newton.alpha, newton.c, newton.C, *newton_statement.KNOWN, newton.E}
+CEILING = {
+    newton_derivation.N,
+    newton_derivation.d,
+    newton_derivation.T,
+    newton_derivation.alpha,
+    newton_derivation.c,
+    newton_derivation.C,
+    *newton.KNOWN,
+    newton_derivation.E,
+}
 RANGE = {path.B, path.L, path.N, path.R, path.S, path.n, path.tau_1, path.tau_2}  # |phi^T rho| <= S
 PREDICTED = {lags.E, lags.G, lags.N, lags.P, lags.Q, lags.T, lags.X_hat, lags.delta, lags.eta}  # |x| <= X_hat
 RESIDUALS = {past.B_x, past.C, past.R, past.S, past.T, past.c, past.eta}  # |w^T x - y| <= S

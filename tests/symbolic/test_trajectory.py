@@ -12,7 +12,7 @@ import sympy as sp
 from symbolic import UsageError
 from symbolic.errata import Weight
 from symbolic.icgd.exact_runs import WITNESSES, ExactRun, ExactWitness, descent_without_projection
-from symbolic.icgd.results import STEP
+from symbolic.icgd.step import STEP
 from symbolic.icgd.symbols import L, N, eps, eta, n
 from symbolic.icgd.trajectory import (
     TRAJECTORY,

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.yardstick import main, no_longer_violated
 from bridge.record import Comparison, Flag, NamedTable, Row, RowErratum, Verdict, Witness
-from bridge.registry import PLACES
+from symbolic.catalogue import RUNNING
 from tests.yardstick.changes import changes
 from tests.yardstick.records import RECORDS, SETTINGS, path_of, store, stored, text_of
 
@@ -174,10 +174,10 @@ def test_a_record_is_read_back_equal_but_for_the_machine(tmp_path: Path) -> None
 
 
 def test_every_result_has_a_record_and_nothing_else_has() -> None:
-    assert sorted(path.name for path in RECORDS.iterdir()) == sorted(f"{id}.json" for id in PLACES)
+    assert sorted(path.name for path in RECORDS.iterdir()) == sorted(f"{id}.json" for id in RUNNING)
 
 
-@pytest.mark.parametrize("id", PLACES)
+@pytest.mark.parametrize("id", RUNNING)
 def test_a_record_is_complete(id: str) -> None:
     record = stored(id)
     assert text_of(record) == path_of(id).read_text()
@@ -206,7 +206,7 @@ def test_a_record_that_says_otherwise_is_noticed(tmp_path: Path, capsys: pytest.
 def test_records_are_written_once_unless_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchmarks.yardstick.PLACES", [CHEAP])
+    monkeypatch.setattr("benchmarks.yardstick.RUNNING", [CHEAP])
     here = ["--records", str(tmp_path)]
     assert main(here) == 1
     assert main(["--write", *here]) == 0

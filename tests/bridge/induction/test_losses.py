@@ -10,8 +10,8 @@ from bridge.comparison import replay_witness
 from bridge.induction.losses import LOSSES, of_order
 from bridge.record import Row, Verdict, Witness
 from bridge.theorem import Theorem
-from symbolic.induction import losses as derived
-from symbolic.induction import losses_statement as theory
+from symbolic.induction import losses as theory
+from symbolic.induction import losses_derivation as derived
 from symbolic.induction.training import LOSS_HEAD
 from symbolic.statements import Quantity, UsageError
 from tests.bridge.defaults import default_run

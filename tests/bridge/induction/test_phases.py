@@ -20,11 +20,11 @@ from bridge.induction.trajectory import HeadRun, run
 from bridge.lowering import lower
 from bridge.record import Verdict
 from bridge.registry import find_study
-from symbolic.induction import phases
+from symbolic.induction import phases_derivation as phases
 from symbolic.induction import training as tr
 from symbolic.induction.letters import spelt_out
-from symbolic.induction.phase_statement import PHASES, least_observation
 from symbolic.induction.phase_ways import SMALLER, limit_of
+from symbolic.induction.phases import PHASES, least_observation
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 from tests.bridge.defaults import default_run

@@ -15,9 +15,9 @@ from bridge.record import Verdict
 from numeric.looped import newton as numeric
 from numeric.network import Network
 from symbolic import UsageError
-from symbolic.looped import newton as theory
-from symbolic.looped.newton import derive_labels
-from symbolic.looped.newton_statement import SECONDS
+from symbolic.looped import newton_derivation as theory
+from symbolic.looped.newton import SECONDS
+from symbolic.looped.newton_derivation import derive_labels
 from symbolic.operations import Second
 
 SMALL = {"N": 4, "d": 2, "T": 2, "samples": 8, "attack": 4, "restarts": 2}

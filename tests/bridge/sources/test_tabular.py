@@ -211,7 +211,7 @@ def require_small(data: Any) -> None:
         ({}, {"size": -1.0}, "size = -1.0 does not meet|must be positive"),
         ({"predictions": (bs.Prediction("p", "p", lambda: 1 / 0),)}, {}, "function of its tables raised ZeroDivision"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(changes: Any, options: Any, message: str, path: str) -> None:
     with pytest.raises(UsageError, match=message):
@@ -238,7 +238,7 @@ def test_a_theorem_without_sources_takes_neither_tables_nor_texts(path: str) -> 
             "the prediction p at tables takes row, which is no parameter",
         ),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_source_that_names_what_there_is_not_is_refused(sources: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):

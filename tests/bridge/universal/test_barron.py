@@ -10,8 +10,8 @@ from bridge.record import Verdict
 from bridge.universal.classes import parts_of
 from numeric.universal.sampling import draw
 from symbolic import UsageError
-from symbolic.universal import barron
-from symbolic.universal.barron import BarronClass, r
+from symbolic.universal import barron_derivation as barron
+from symbolic.universal.barron_derivation import BarronClass, r
 
 
 @pytest.mark.parametrize("params", [{}, {"d": 3, "width": 0.5, "slope": 0.7, "centre": 0}, {"d": 1}], ids=str)

@@ -17,7 +17,7 @@ from bridge.verdicts import Bound
 from numeric.universal.features import draw_features, errors
 from symbolic import UsageError
 from symbolic.statements import Quantity
-from symbolic.universal import barron
+from symbolic.universal import barron_derivation as barron
 
 
 def features(**params: Any) -> list[Row]:

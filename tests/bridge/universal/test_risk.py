@@ -16,7 +16,7 @@ from numeric.universal.features import draw_features
 from numeric.universal.risk import with_idle
 from numeric.universal.transformer import streams
 from symbolic import UsageError
-from symbolic.universal import transformer
+from symbolic.universal import transformer_derivation as transformer
 
 SMALL = {"N": 96, "n": 24, "L": 11}
 BITS = {"bits": 113, "lam": 0.05}  # float64 does not hold temperatures for a bound below the trivial one

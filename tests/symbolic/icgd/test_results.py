@@ -10,7 +10,7 @@ from symbolic.derivation import Derivation
 from symbolic.errata import Erratum, Weight
 from symbolic.icgd import chain, errata
 from symbolic.icgd.relu_sum import RELU_SUM
-from symbolic.icgd.results import BACKWARD, DERIVATIVE, DIMENSIONS, FORWARD, LOSS_GRADIENT, STEP, quantities_for
+from symbolic.icgd.step import BACKWARD, DERIVATIVE, DIMENSIONS, FORWARD, LOSS_GRADIENT, STEP, quantities_for
 from symbolic.icgd.symbols import N, d, j
 from symbolic.statements import Result, UsageError
 from tests.symbolic.icgd.numbers import VALUES, at, close

@@ -7,11 +7,12 @@ import pytest
 import sympy as sp
 
 from symbolic.errata import Erratum, Weight
-from symbolic.induction import lyapunov_errata, phases, signs, trend_errata
+from symbolic.induction import lyapunov_errata, signs, trend_errata
+from symbolic.induction import phases_derivation as phases
 from symbolic.induction.figure2 import FIGURE2
 from symbolic.induction.letters import spelt_out
 from symbolic.induction.lyapunov import LYAPUNOV_HEAD
-from symbolic.induction.phase_statement import PHASES, least_observation, overshoot_share_by_psi
+from symbolic.induction.phases import PHASES, least_observation, overshoot_share_by_psi
 from symbolic.induction.training import h_star, phi, psi, sigma_init, v_star, w_star
 from symbolic.induction.trends import TRENDS
 

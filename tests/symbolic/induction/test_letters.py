@@ -4,11 +4,12 @@ import pytest
 import sympy as sp
 
 from symbolic.dynamics import Flow
-from symbolic.induction import letters, lyapunov_gram, phases
+from symbolic.induction import letters, lyapunov_gram
+from symbolic.induction import phases_derivation as phases
 from symbolic.induction.letters import spelt_out
 from symbolic.induction.lyapunov import gram_derivative, head_derivative
 from symbolic.induction.lyapunov_head import head_decay
-from symbolic.induction.phase_statement import overshoot_share_by_psi
+from symbolic.induction.phases import overshoot_share_by_psi
 from symbolic.induction.training import (
     GRAM_FLOW,
     HEAD_FLOW,

@@ -8,9 +8,9 @@ import pytest
 import sympy as sp
 
 from symbolic.derivation import DerivationError
-from symbolic.induction import losses
-from symbolic.induction.losses import AS_NEEDED, AS_PRINTED, derive_gram, derive_head, derive_softmax_head
-from symbolic.induction.losses_statement import LOSSES
+from symbolic.induction import losses_derivation as losses
+from symbolic.induction.losses import LOSSES
+from symbolic.induction.losses_derivation import AS_NEEDED, AS_PRINTED, derive_gram, derive_head, derive_softmax_head
 from symbolic.induction.training import LOSS_GRAM, LOSS_HEAD, L, g, g_star, h, h_star, p, v, v_star
 from symbolic.statements import UsageError
 

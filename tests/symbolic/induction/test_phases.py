@@ -4,9 +4,9 @@ import pytest
 import sympy as sp
 
 from symbolic.induction import coordinates as c
-from symbolic.induction import phases
+from symbolic.induction import phases_derivation as phases
 from symbolic.induction import training as tr
-from symbolic.induction.phase_statement import PHASES
+from symbolic.induction.phases import PHASES
 
 DIGITS = 60
 POINT = {
@@ -95,7 +95,10 @@ def test_the_growth_rate_is_the_eigenvalue_at_the_saddle(flow):
     linear = chosen.linearised(saddle)
     assert sp.simplify(linear[0, 0] - phases.growth_rate(flow)) == 0
     assert sp.simplify(linear[0, 1]) == 0
-    assert same(number(phases.growth_rate(flow)), {"true": 1, "printed": 2}[flow] * number(phases.growth_rate("true")))
+    assert same(
+        number(phases.growth_rate(flow)),
+        {"true": 1, "printed": 2}[flow] * number(phases.growth_rate("true")),
+    )
 
 
 @pytest.mark.parametrize("flow", FLOWS)

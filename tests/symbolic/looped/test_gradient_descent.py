@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symbolic.looped import gradient_descent as theory
-from symbolic.looped.gradient_descent_statement import GRADIENT_DESCENT
+from symbolic.looped import gradient_descent_derivation as theory
+from symbolic.looped.gradient_descent import GRADIENT_DESCENT
 from symbolic.operations import Second
 
 POINT = {

@@ -7,9 +7,9 @@ import pytest
 import sympy as sp
 
 from symbolic.calculus import DerivationError, accumulate, given, heads_as_matrix
-from symbolic.looped import newton as theory
+from symbolic.looped import newton_derivation as theory
 from symbolic.looped import newton_floor as floors
-from symbolic.looped.newton_statement import KNOWN, NEWTON, SECONDS, largest_error
+from symbolic.looped.newton import KNOWN, NEWTON, SECONDS, largest_error
 from symbolic.operations import Second
 
 AT = {

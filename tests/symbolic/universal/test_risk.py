@@ -6,12 +6,12 @@ import sympy as sp
 
 from symbolic import UsageError
 from symbolic.events import total_failure
-from symbolic.universal import lasso, transformer
-from symbolic.universal import risk as theory
+from symbolic.universal import lasso, transformer_derivation
+from symbolic.universal import risk_derivation as theory
 from symbolic.universal.features import DRAW, at_zero, d, eps, mass, members, tau
 from symbolic.universal.lasso import EXAMPLES, F, lam, sigma
-from symbolic.universal.risk_statement import RISK
-from symbolic.universal.transformer import L, N, n, tau_1, tau_2
+from symbolic.universal.risk import RISK
+from symbolic.universal.transformer_derivation import L, N, n, tau_1, tau_2
 
 DEFAULTS = {p.name: p.default for p in RISK.parameters}
 CLASS = {mass: 1.25, at_zero: 1, members: 1, F: 1, d: 2}
@@ -26,7 +26,8 @@ def value(bound: sp.Expr, at: dict[sp.Symbol, float]) -> float:
 
 def derived(name: str, **more: float) -> float:
     return value(
-        RISK.quantity(name).derived(), {**AT, **{getattr(transformer, letter): x for letter, x in more.items()}}
+        RISK.quantity(name).derived(),
+        {**AT, **{getattr(transformer_derivation, letter): x for letter, x in more.items()}},
     )
 
 
@@ -54,7 +55,7 @@ def test_the_parts_are_those_of_the_lemmas() -> None:
     assert value(step.bound("features"), AT) == pytest.approx(value(features + rest, AT), rel=1e-12)
     labels = sigma * sp.sqrt(2 * sp.log(8 * N / theory.delta))
     assert value(theory.LARGEST_LABEL, AT) == pytest.approx(value(F + labels, AT), rel=1e-12)
-    assert step.bound("emulation") == transformer.derive_y_hat().error
+    assert step.bound("emulation") == transformer_derivation.derive_y_hat().error
 
 
 # Lemma 2 at the numbers of the steps, and Minkowski's inequality.

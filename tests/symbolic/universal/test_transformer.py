@@ -6,9 +6,9 @@ import pytest
 import sympy as sp
 from mpmath import mp
 
-from symbolic.universal import transformer as theory
-from symbolic.universal.transformer import B, L, N, P, R, S, n, tau_1, tau_2
-from symbolic.universal.transformer_statement import TRANSFORMER
+from symbolic.universal import transformer_derivation as theory
+from symbolic.universal.transformer import TRANSFORMER
+from symbolic.universal.transformer_derivation import B, L, N, P, R, S, n, tau_1, tau_2
 
 AT = {N: 64, n: 16, L: 21, B: 1, P: 2, R: 3, S: 6, tau_1: 2, tau_2: 512, theory.bits: 24}
 
