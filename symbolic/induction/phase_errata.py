@@ -1,4 +1,4 @@
-"""What fails in the proof of Theorem 5.5 (wang2024): the errata of `phase_statement`."""
+"""What fails in the proof of Theorem 5.5 (wang2024): the errata of `phases`."""
 
 from symbolic.citations import WANG2024, Citation
 from symbolic.errata import Erratum, Weight
