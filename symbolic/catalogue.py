@@ -25,8 +25,15 @@ class Claim:
     module: str
 
     def on(self, floor: str) -> Any:
-        """What stands for it on that floor."""
-        return getattr(import_module(f"{floor}.{self.module}"), self.id.partition(".")[2].upper())
+        """What stands for it on that floor. Raises UsageError where the catalogue promises what is not there."""
+        module, name = f"{floor}.{self.module}", self.id.partition(".")[2].upper()
+        try:
+            return getattr(import_module(module), name)
+        except (ModuleNotFoundError, AttributeError) as error:
+            if module not in (error.name, getattr(getattr(error, "obj", None), "__name__", None)):
+                raise
+            where = f"{module.replace('.', '/')}.py"
+            raise UsageError(f"the catalogue has '{self.id}' as running, so {where} has to hold {name}") from None
 
 
 def _claim(id: str, citation: Citation, summary: str, module: str = "") -> Claim:

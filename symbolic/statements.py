@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import sympy as sp
@@ -136,21 +136,27 @@ class Formula:
         return self.derive()
 
 
+@cache
+def _derived_by(derive: Callable[[], Any]) -> Any:
+    """What it derives, once for all copies of a quantity (at another place, under other hypotheses)."""
+    return derive()
+
+
 @dataclass(frozen=True)
 class Quantity:
     """One number that the result bounds or determines.
 
-    `derivation` ends in a step of this quantity's name; its bound is in general symbols, `worst_case` binds them to
-    the paper's hypotheses (derived tier). `scopes` lists the instance bounds that exist. A rate is about the
-    quantity that its name extends (`output.rate` is about `output`), as the parameter `rate_in` grows. `derive` builds
-    the closed form, where it is not derived by the error calculus; `obtained` says how it was obtained, also that of a
-    derived number without a formula here, unless `derive` gives a `Derived`: by hand if nothing says so. `indices` are
-    relations for the indices in its name (1 <= j < N). `erratum` describes what fails where the printed bound is
-    violated. `meaning` says what its numbers are; `finding` words a violation, with {found} and {printed} for both
-    numbers, where the one found is no value of the quantity. `domain_latex` is the domain in LaTeX (text mode), where
-    it has formulas. A bound is vacuous from the `trivial` one on.
-    `failure` is the probability that a bound which holds with probability fails, where the events of the derivation do
-    not say it; `randomness` names what that is over.
+    `derivation` ends in a step of this quantity's name; its bound is in general symbols, `worst_case` binds them to the
+    paper's hypotheses (derived tier). `scopes` lists the instance bounds that exist; printed and derived ones stand
+    beside that of `network`. A rate is about the quantity that its name extends (`output.rate` is about `output`), as
+    the parameter `rate_in` grows. `derive` builds the closed form, where it is not derived by the error calculus;
+    `obtained` says how it was obtained, also that of a derived number without a formula here, unless `derive` gives a
+    `Derived`: by hand if nothing says so. `indices` are relations for the indices in its name (1 <= j < N). `erratum`
+    describes what fails where the printed bound is violated. `meaning` says what its numbers are; `finding` words a
+    violation, with {found} and {printed} for both numbers, where the one found is no value of the quantity.
+    `domain_latex` is the domain in LaTeX (text mode), where it has formulas. A bound is vacuous from the `trivial` one
+    on. `failure` is the probability that a bound which holds with probability fails, where the events of the derivation
+    do not say it; `randomness` names what that is over.
     """
 
     name: str
@@ -255,7 +261,7 @@ class Quantity:
 
     @cached_property
     def _closed(self) -> Derived:
-        found = self.derive() if self.derive else None
+        found = _derived_by(self.derive) if self.derive else None
         return found if isinstance(found, Derived) else Derived(found, self.obtained or Provenance.HAND)
 
     @property

@@ -9,6 +9,7 @@ import gc
 import importlib.metadata
 import os
 import platform
+import re
 import shlex
 import sys
 import traceback
@@ -98,12 +99,19 @@ def _sentence(error: Exception, arguments: Sequence[str]) -> str | None:
     # both have this method, and no common class that can be imported.
     usage = getattr(error, "format_message", None)
     if callable(usage):
-        return f"{' '.join(str(usage()).split()).rstrip('.')}; `{_command(error)} --help` shows how to call it."
+        said, setting = " ".join(str(usage()).split()).rstrip("."), next(filter(_is_setting, arguments), None)
+        if setting and "extra argument" in said:
+            said = f"{said}; a parameter is given by --set {setting}"
+        return f"{said}; `{_command(error)} --help` shows how to call it."
     if isinstance(error, refusals()):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: '{error.filename}'." if error.filename else f"{error.strerror}."
     return None
+
+
+def _is_setting(argument: str) -> bool:
+    return re.fullmatch(r"[A-Za-z]\w*=[^\s]+", argument) is not None
 
 
 def refusals() -> tuple[type[Exception], ...]:

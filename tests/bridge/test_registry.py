@@ -1,6 +1,7 @@
 """Every registered result is complete on all floors: citation, study, a default run, a row for each quantity."""
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,10 @@ def test_planned_and_unknown_ids_have_no_study() -> None:
         find_study("icgd.softmax")
     with pytest.raises(UsageError, match=r"no result 'nothing'"):
         find_study("nothing")
+
+
+def test_a_claim_that_runs_without_its_modules_says_which_file_has_to_hold_what() -> None:
+    for module, where in (("induction.missing", "induction/missing"), ("induction.vanilla", "induction/vanilla")):
+        claim = replace(find_claim("induction.vanilla"), id="induction.shift", module=module)
+        with pytest.raises(UsageError, match=rf"'induction.shift' as running, so bridge/{where}\.py has to hold SHIFT"):
+            claim.on("bridge")

@@ -164,3 +164,8 @@ def test_a_terminal_without_unicode_gets_escapes_and_no_traceback() -> None:
     assert done.stdout.endswith(b"\\u03bc")
     listed = subprocess.run([*COMMAND, "list"], capture_output=True, check=True, env=ascii_only)
     assert listed.stdout.isascii()
+
+
+def test_a_parameter_that_is_typed_without_set_is_told_how(capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry.main(["compare", "induction.vanilla", "p=2"]) == 2
+    assert "a parameter is given by --set p=2; `boundsmith compare --help`" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -291,3 +292,8 @@ def test_the_users_exception_is_the_cause() -> None:
         compared(scaled(network=raising(KeyError("w"))))
     assert isinstance(refusal.value.__cause__, KeyError)
     assert "scaled: the network raised KeyError: 'w' (test_refusals.py, line" in str(refusal.value)
+
+
+def test_a_main_quantity_that_is_not_stated_is_refused() -> None:
+    with pytest.raises(bs.UsageError, match=r"scaled: the main quantity 'uot' is none of out"):
+        replace(scaled(), main="uot")
