@@ -9,7 +9,7 @@ import time
 import torch
 
 from bridge.induction.training import SIMPLIFIED, SOFTMAX, Learning, train
-from numeric.induction.training import Task, Training, TwoLayer, start_of_stage_one, start_of_stage_two
+from numeric.induction.training import Training, TrainingTask, TwoLayer, start_of_stage_one, start_of_stage_two
 
 SETTINGS = ((20, 0.6), (40, 0.6), (80, 0.6), (60, 0.49), (40, 0.69))
 SIGMA = 0.01
@@ -53,14 +53,14 @@ def printed_sums(L: int) -> None:
     """The sums of (10) as printed, to L-2: the 4-gram head never sees x_{L-2}."""
     for upper in ("L-1", "L-2"):
         network = TwoLayer(L, start_of_stage_two(SIGMA), upper=upper)
-        seen = Training(network, Task(L, 1.0, 0.6)).run(500.0)
+        seen = Training(network, TrainingTask(L, 1.0, 0.6)).run(500.0)
         print(f"induction.training, L = {L}, sums to {upper}: L_G4 from {seen[0].gram:.4f} to {seen[-1].gram:.4f}")
 
 
 def first_stage(L: int) -> None:
     """Stage I of Appendix B: how long p^(1,1) takes to reach 3 from sigma_init."""
     network = TwoLayer(L, start_of_stage_one(SIGMA))
-    training = Training(network, Task(L, 1.0, 0.6), stage="I", batch=1024)
+    training = Training(network, TrainingTask(L, 1.0, 0.6), stage="I", batch=1024)
     seen = training.run(float("inf"), stop=lambda each: each.parameters["p_first"] > 3)
     print(f"induction.training, L = {L}, stage I: p^(1,1) = {seen[-1].parameters['p_first']:.2f} at t = "
           f"{seen[-1].time:.0f}, {seen[-1].step} steps")  # fmt: skip

@@ -22,8 +22,8 @@ def main() -> None:
     beside_the_algorithm(40, 20, 20)
 
 
-def setting(N: int, d: int) -> numeric.Setting:
-    return numeric.Setting(N, d, 1, 1.0, 2.0**-7, 32.0, 24.0, 1.0, 1.0)
+def setting(N: int, d: int) -> numeric.DescentSetting:
+    return numeric.DescentSetting(N, d, 1, 1.0, 2.0**-7, 32.0, 24.0, 1.0, 1.0)
 
 
 def prompt(N: int, d: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -62,9 +62,9 @@ def prompt(N: int, n: int) -> tuple[torch.Tensor, ...]:
     return x, torch.sin(3 * x[:-1, 0]), u, 3 * torch.rand(n, generator=generator, dtype=torch.float64) - 2
 
 
-def setting(N: int, n: int, tau_1: float, tau_2: float) -> numeric.Setting:
+def setting(N: int, n: int, tau_1: float, tau_2: float) -> numeric.LassoSetting:
     _, _, u, t = prompt(N, n)
-    return numeric.Setting(u, t, TAU_FF, LAM, 1 / (2 * n), tau_1, tau_2, N)
+    return numeric.LassoSetting(u, t, TAU_FF, LAM, 1 / (2 * n), tau_1, tau_2, N)
 
 
 def structured() -> None:

@@ -27,7 +27,7 @@ class Prompt:
 
     x: Tensor
     y: Tensor
-    at: numeric.Setting
+    at: numeric.LassoSetting
 
     @property
     def tokens(self) -> Tensor:

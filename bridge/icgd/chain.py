@@ -12,7 +12,7 @@ import torch
 
 from bridge.formula import ArrayFunction
 from bridge.icgd.emulation import Emulation
-from bridge.icgd.setting import Setting, activation_formula, loss_formula
+from bridge.icgd.setting import StepSetting, activation_formula, loss_formula
 from bridge.readings import Instance, Operands, Smooth, enclose, read_exact
 from bridge.readings.arrays import Array
 from bridge.theorem_readings import LOCAL
@@ -29,7 +29,7 @@ class Chain:
     On float64 tensors, and on arrays of balls.
     """
 
-    setting: Setting
+    setting: StepSetting
     emulation: Emulation | None = None
 
     @cached_property

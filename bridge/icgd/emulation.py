@@ -14,7 +14,7 @@ import sympy as sp
 import torch
 
 from bridge.balls import as_exact, evaluate_ball
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import StepSetting
 from bridge.readings.arrays import Array
 from bridge.relu_sums import Interpolant, LossInterpolant, interpolate, loss_interpolants
 from numeric.balls import BallArray, float_above
@@ -57,7 +57,7 @@ _NEXT, _OUTPUTS = (
 )
 
 
-def ranges(setting: Setting, eps_r: float) -> Ranges:
+def ranges(setting: StepSetting, eps_r: float) -> Ranges:
     """What the induction over the layers needs when rbar is within eps_r of r."""
     known = {letters.nu: setting.B_v, letters.P_0: setting.B_x, letters.K: setting.shape.K, letters.eps_r: eps_r}
     at = {symbol: as_exact(value) for symbol, value in known.items()}
@@ -85,7 +85,7 @@ def _require_moderate(reach: float) -> None:
 class Emulation:
     """The certified sums of ReLUs for r, r' and u, on ranges that cover all their arguments unless one is `short`."""
 
-    setting: Setting
+    setting: StepSetting
     ranges: Ranges
     r: Interpolant
     r1: Interpolant
@@ -132,7 +132,7 @@ class Emulation:
         return lru_cache(maxsize=16)(built)
 
 
-def with_relus(setting: Setting, relus: int, relus_r1: int = 0, reach: float = 0.0) -> Emulation:
+def with_relus(setting: StepSetting, relus: int, relus_r1: int = 0, reach: float = 0.0) -> Emulation:
     """`relus` ReLUs for r, for r' (or `relus_r1` for it), and for each piece of u that is not linear.
 
     Those of r and r' are on [-reach, reach]. Without a reach, the range is enlarged until it covers what the error of
@@ -160,7 +160,7 @@ def with_relus(setting: Setting, relus: int, relus_r1: int = 0, reach: float = 0
     )
 
 
-def with_accuracies(setting: Setting, accuracies: Accuracies, reach: float = 0.0) -> Emulation:
+def with_accuracies(setting: StepSetting, accuracies: Accuracies, reach: float = 0.0) -> Emulation:
     """As many ReLUs as the accuracies take, on [-reach, reach] if that is asked for."""
     needed, t = ranges(setting, accuracies.eps_r), setting.activation.t
     radius = reach or needed.largest

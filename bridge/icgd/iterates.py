@@ -15,7 +15,7 @@ from bridge.balls import as_exact, evaluate_ball
 from bridge.check import Sides, sides_at
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import StepSetting
 from bridge.icgd.smoothness import accuracy_here, smoothness_here
 from bridge.readings.arrays import Array, at_each
 from symbolic.icgd import symbols
@@ -64,7 +64,7 @@ def reference(w: Array, x: Array, y: Array, chain: Chain, L: int) -> dict[str, A
 # The start w = 0.
 
 
-def zeros(samples: int, seed: int, setting: Setting, n: int, chain: Chain) -> dict[str, Tensor]:
+def zeros(samples: int, seed: int, setting: StepSetting, n: int, chain: Chain) -> dict[str, Tensor]:
     """The prompt, of random ones, at which the gradient at w = 0 is largest."""
     drawn = setting.prompts(n, samples, seed)
     x, y = drawn["x"], drawn["y"]

@@ -13,7 +13,7 @@ import sympy as sp
 from bridge.balls import BASE_BITS, bits_for, evaluate_ball
 from bridge.export.numbers import plain
 from bridge.icgd.emulation import Accuracies, Ranges, ranges
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import StepSetting
 from bridge.icgd.values import as_numbers, problem_values, suprema_values
 from bridge.relu_sums import MOST_RELUS, cells_for
 from numeric.balls import float_above
@@ -38,7 +38,7 @@ class NotRepresentable:
     reason: str
 
 
-def accuracies_for(setting: Setting, eps: float, gradient_bound: sp.Expr) -> Accuracies | NotRepresentable:
+def accuracies_for(setting: StepSetting, eps: float, gradient_bound: sp.Expr) -> Accuracies | NotRepresentable:
     """Accuracies at which `gradient_bound` (in the letters of the paper and the suprema) is at most `eps`.
 
     The suprema depend on the ranges, the ranges on eps_r: each pass takes the range that the last one's eps_r needs.
@@ -56,7 +56,7 @@ def accuracies_for(setting: Setting, eps: float, gradient_bound: sp.Expr) -> Acc
 # them. Its part of first order is (1/2) ||A eps||_2 with A_ji = d h_j / d eps_i at 0, and by Minkowski ||A eps||_2 is
 # at most sum_i eps_i ||A_i||_2, A_i the i-th column. C_i = (1/2) ||A_i||_2 is thus the slope of the bound at 0 when
 # accuracy i alone is not perfect.
-def _on_ranges(setting: Setting, eps: float, gradient_bound: sp.Expr, needed: Ranges, cap: float) -> Accuracies:
+def _on_ranges(setting: StepSetting, eps: float, gradient_bound: sp.Expr, needed: Ranges, cap: float) -> Accuracies:
     values = as_numbers({**problem_values(setting, 1), **suprema_values(setting, needed)})
 
     def at(accuracies: Mapping[sp.Symbol, float]) -> flint.arb:
@@ -72,7 +72,7 @@ def _on_ranges(setting: Setting, eps: float, gradient_bound: sp.Expr, needed: Ra
     return Accuracies(r, r1, u)
 
 
-def _curved(setting: Setting, needed: Ranges) -> list[tuple[sp.Symbol, sp.Expr, sp.Symbol, float, flint.arb]]:
+def _curved(setting: StepSetting, needed: Ranges) -> list[tuple[sp.Symbol, sp.Expr, sp.Symbol, float, flint.arb]]:
     """What sums of ReLUs approximate: the accuracy's letter, f, its variable, half its range and sup |f''| there."""
     r, t, R, outputs = setting.activation, setting.activation.t, needed.largest, needed.outputs
     of_loss = [
@@ -92,7 +92,7 @@ def _curved(setting: Setting, needed: Ranges) -> list[tuple[sp.Symbol, sp.Expr, 
     ]
 
 
-def _costs(setting: Setting, needed: Ranges) -> dict[sp.Symbol, float]:
+def _costs(setting: StepSetting, needed: Ranges) -> dict[sp.Symbol, float]:
     """kappa = R sqrt(sup|f''| / 2): the cells that an accuracy of 1 takes; 0 for a u that is represented exactly."""
     costs = dict.fromkeys(ACCURACIES, 0.0)
     for letter, _, _, reach, bend in _curved(setting, needed):
@@ -117,7 +117,7 @@ def _largest_scale(holds: Callable[[float], bool]) -> float:
     return low
 
 
-def _affordable(setting: Setting, chosen: Accuracies) -> Accuracies | NotRepresentable:
+def _affordable(setting: StepSetting, chosen: Accuracies) -> Accuracies | NotRepresentable:
     relus = _relus(setting, chosen, ranges(setting, chosen.eps_r))
     if chosen.eps_r >= FINEST and relus <= MOST_RELUS:
         return chosen
@@ -129,7 +129,7 @@ def _affordable(setting: Setting, chosen: Accuracies) -> Accuracies | NotReprese
     return NotRepresentable(chosen, relus, reason)
 
 
-def _relus(setting: Setting, chosen: Accuracies, needed: Ranges) -> int:
+def _relus(setting: StepSetting, chosen: Accuracies, needed: Ranges) -> int:
     """The most ReLUs that one function takes; the pieces of u share its accuracy."""
     functions = _curved(setting, needed)
     shares = {letters.eps_r: chosen.eps_r, letters.eps_r1: chosen.eps_r1, letters.eps_l: chosen.eps_l}

@@ -24,7 +24,7 @@ from symbolic.icgd.trajectory import L_f, one_descent, step_recursion
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class IteratePath:
     """The iterates `points` = wbar^0, ..., wbar^L (D_w) at the prompt x (n, d_x), y (n, d_y), in a chain's arithmetic.
 
     `smoothest` is an L_f of W.

@@ -7,7 +7,7 @@ import sympy as sp
 from bridge.export.numbers import plain
 from bridge.icgd.emulation import Emulation, with_accuracies, with_relus
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import StepSetting
 from bridge.record import Verdict
 from bridge.study import Refusal
 from symbolic.icgd import chain
@@ -18,7 +18,7 @@ Plan = Emulation | NotRepresentable | Refusal
 
 
 def plan_for(
-    setting: Setting, eps: float, relus: int, relus_r1: int, R: float, *, id: str, short: bool = False
+    setting: StepSetting, eps: float, relus: int, relus_r1: int, R: float, *, id: str, short: bool = False
 ) -> Plan:
     """The sums of ReLUs: as many as are asked for (`relus`), or as the accuracy `eps` needs by the derived bound.
 
@@ -46,7 +46,7 @@ def plan_for(
     return plan
 
 
-def _roughness(setting: Setting) -> str:
+def _roughness(setting: StepSetting) -> str:
     """Which smoothness hypothesis the activation misses."""
     found = setting.activation
     return (

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from bridge.icgd.emulation import Emulation
-from bridge.icgd.setting import Setting, activation_formula
+from bridge.icgd.setting import StepSetting, activation_formula
 from bridge.refutation import Refutation
 from numeric.layered import Shape
 
@@ -18,7 +18,7 @@ def _input(shape: Shape, matrices: list[Tensor]) -> dict[str, Tensor]:
 
 
 # All weights at the upper ends of the box: the columns of V_N, of d > K rows, have norm sqrt(d/K) B_v.
-def _upper_corner(setting: Setting) -> dict[str, Tensor]:
+def _upper_corner(setting: StepSetting) -> dict[str, Tensor]:
     shape = setting.shape
     sizes = zip(shape.sizes, shape.half_widths(setting.B_v), strict=True)
     return _input(shape, [torch.full(size, width, dtype=torch.float64) for size, width in sizes])
@@ -26,7 +26,7 @@ def _upper_corner(setting: Setting) -> dict[str, Tensor]:
 
 # V_1 = 0 makes p(1) = r(0) (1, ..., 1), of norm sqrt(K) r(0); equal entries of V_2 then take all arguments of r'(2) to
 # the place where its sum of ReLUs errs most, so that every coordinate of s(2) errs at once.
-def _everything_errs(setting: Setting, emulation: Emulation) -> dict[str, Tensor]:
+def _everything_errs(setting: StepSetting, emulation: Emulation) -> dict[str, Tensor]:
     r1 = emulation.r1
     grid = torch.linspace(-r1.radius, r1.radius, 4001, dtype=torch.float64)
     worst = grid[(r1.relu_sum(grid) - activation_formula(setting.activation, 1)(grid)).abs().argmax()]

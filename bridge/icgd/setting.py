@@ -22,7 +22,7 @@ from symbolic.activations import Activation, Loss, Piece
 
 
 @dataclass(frozen=True)
-class Setting:
+class StepSetting:
     """Gradient descent on f(w, x) = p(N), ||x||_2 <= B_x, ||y||_2 <= B_y, rows ||v_jk||_2 <= B_v inside the box W."""
 
     shape: Shape

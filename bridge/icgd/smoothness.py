@@ -17,7 +17,7 @@ from bridge.balls import as_exact
 from bridge.enclosures import range_of
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation, Ranges
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import StepSetting
 from bridge.icgd.values import norms, ranges_of
 from bridge.readings.arrays import Array, applied, joint, largest, spectral, two_norm
 from bridge.readings.network import Bounds, bound_network
@@ -27,12 +27,12 @@ from symbolic.icgd.smoothness import layer_norms, moved_by, run_smoothness
 from symbolic.icgd.symbols import eta
 
 
-def smoothness_on_W(setting: Setting, ranges: Ranges) -> flint.arb:
+def smoothness_on_W(setting: StepSetting, ranges: Ranges) -> flint.arb:
     """L_f of the worst network in W, one bound for all layers."""
     return smoothness_of_layers(setting, replace(ranges, arguments=(ranges.largest,) * setting.shape.N))
 
 
-def smoothness_of_layers(setting: Setting, ranges: Ranges) -> flint.arb:
+def smoothness_of_layers(setting: StepSetting, ranges: Ranges) -> flint.arb:
     """L_f on W with each layer's own size and its own range of arguments."""
     B_v, arguments = flint.arb(setting.B_v), ranges.arguments
     sizes = [flint.arb(setting.B_x)]  # of p(0), ..., p(N-1)
@@ -47,7 +47,7 @@ def smoothness_of_layers(setting: Setting, ranges: Ranges) -> flint.arb:
 
 # For one example with target y, from outputs t to t' both within the range: ell(t, y) - ell(t', y) is at most the
 # oscillation of ell, and at most |t - t'| sup|u|. L_n has a half, and d_y coordinates.
-def gap_above(setting: Setting, ranges: Ranges) -> flint.arb:
+def gap_above(setting: StepSetting, ranges: Ranges) -> flint.arb:
     """sup of L_n minus its infimum, over W and all prompts: at least f(w^0) - inf f from any start in W."""
     outputs, loss, d_y = ranges.outputs, setting.loss, setting.shape.d_y
     bound = 2 * flint.arb(outputs) * setting.loss_supremum(0, outputs)
@@ -88,11 +88,11 @@ def smoothness_near(chain: Chain, w: Array, x: Array, y: Array, radius: Array) -
 # Of the network at hand.
 
 
-def smoothness_here(setting: Setting, plan: Any) -> flint.arb:
+def smoothness_here(setting: StepSetting, plan: Any) -> flint.arb:
     return smoothness_of_layers(setting, ranges_of(setting, plan))
 
 
-def accuracy_here(setting: Setting, emulation: Emulation) -> flint.arb:
+def accuracy_here(setting: StepSetting, emulation: Emulation) -> flint.arb:
     """Of the gradient of this network, at every prompt."""
     known = Bounds(norms(emulation), {eta: as_exact(setting.eta)})
     return bound_network(derive_layers(setting.shape.N), known, ["gradient"])["gradient"].error

@@ -27,7 +27,7 @@ from bridge.icgd.gradient import box_of_weights
 from bridge.icgd.knobs import NotRepresentable
 from bridge.icgd.plan import plan_for
 from bridge.icgd.refutations import OPEN_SIZES, REFUTATIONS
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import StepSetting
 from bridge.icgd.table import table_of
 from bridge.icgd.values import derived_letters, norms, printed_letters
 from bridge.readings.arrays import Array
@@ -71,8 +71,8 @@ MEBIBYTE, EXACT_SECONDS = 2**20, 120.0  # an exact run that takes longer is not 
 
 def setting(
     N: int, K: int, d_x: int, d_y: int, B_v: float, B_x: float, B_y: float, eta: float, activation: str, loss: str
-) -> Setting:
-    return Setting(Shape(N, K, d_x, d_y), activation_named(activation), loss_named(loss), B_v, B_x, B_y, eta)
+) -> StepSetting:
+    return StepSetting(Shape(N, K, d_x, d_y), activation_named(activation), loss_named(loss), B_v, B_x, B_y, eta)
 
 
 DEFAULTS = {parameter.name: parameter.default for parameter in theory.STEP_PARAMETERS}
@@ -130,14 +130,14 @@ def operands(w: Array, x: Array, y: Array, chain: Chain) -> dict[str, Any]:
 # Inputs.
 
 
-def random_prompts(count: int, generator: torch.Generator, setting: Setting, n: int) -> dict[str, Tensor]:
+def random_prompts(count: int, generator: torch.Generator, setting: StepSetting, n: int) -> dict[str, Tensor]:
     drawn = setting.prompts(n, count, generator.initial_seed())
     box = torch.as_tensor(setting.shape.box(setting.B_v))  # (D_w)
     odd = torch.arange(count)[:, None] % 2 == 1  # (count, 1)
     return {**drawn, "w": torch.where(odd, torch.where(drawn["w"] < 0, -box, box), drawn["w"])}
 
 
-def one_token(count: int, generator: torch.Generator, setting: Setting) -> dict[str, Tensor]:
+def one_token(count: int, generator: torch.Generator, setting: StepSetting) -> dict[str, Tensor]:
     return setting.starts(1, count, generator.initial_seed())
 
 

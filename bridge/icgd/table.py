@@ -18,7 +18,7 @@ from bridge.data import ScaledTable
 from bridge.export.numbers import plain
 from bridge.icgd.chain import Chain
 from bridge.icgd.plan import NEEDED_DERIVATIVES
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import StepSetting
 from bridge.record import NamedTable
 from bridge.sources import Predicted, Prediction, Tabular
 from bridge.study import Inputs, torch_device, torch_dtype
@@ -68,7 +68,7 @@ def output_range(activation: str) -> tuple[float, float] | None:
     return OUTPUT_RANGES[activation]
 
 
-def prompts(count: int, seed: int, data: ScaledTable, setting: Setting) -> Inputs:
+def prompts(count: int, seed: int, data: ScaledTable, setting: StepSetting) -> Inputs:
     """Seeded w in the interior of the box, each with the table's prompt."""
     w = setting.prompts(1, count, seed)["w"]
     rows = {"x": torch.as_tensor(data.x), "y": torch.as_tensor(data.y)}

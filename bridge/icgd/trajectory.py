@@ -30,10 +30,10 @@ from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
 from bridge.icgd.gradient import box_of_weights
 from bridge.icgd.iterates import MAPPING, iterates
-from bridge.icgd.path import Path
+from bridge.icgd.path import IteratePath
 from bridge.icgd.plan import gradient_bound, plan_for
 from bridge.icgd.refutations import OPEN_SIZES
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import StepSetting
 from bridge.icgd.smoothness import accuracy_here, gap_above, smoothness_here, smoothness_on_W
 from bridge.icgd.values import as_numbers, derived_letters, problem_values, ranges_of
 from bridge.pair import Pair
@@ -51,7 +51,7 @@ ROUNDED_UP = 2.0**-40  # of a bound: see `bridge.theorem_readings.ABOVE`
 # Letters.
 
 
-def letters(setting: Setting, plan: Any) -> dict[sp.Symbol, Any]:
+def letters(setting: StepSetting, plan: Any) -> dict[sp.Symbol, Any]:
     """Those of a step, and L_f, the gap and the accuracy of the gradient for the worst network in W."""
     known, chosen, t = ranges_of(setting, plan), setting.activation, setting.activation.t
     at_zero = chosen.expr.subs(t, 0)
@@ -68,17 +68,17 @@ def letters(setting: Setting, plan: Any) -> dict[sp.Symbol, Any]:
     }
 
 
-def _guaranteed(setting: Setting, plan: Any) -> flint.arb:
+def _guaranteed(setting: StepSetting, plan: Any) -> flint.arb:
     values = {**problem_values(setting, 1), **derived_letters(setting, plan)}
     return evaluate_ball(gradient_bound(setting.shape.N), as_numbers(values))
 
 
-def printed_letters(quantity: str, setting: Setting, plan: Any, eps: float, relus: int) -> dict[sp.Symbol, Any]:
+def printed_letters(quantity: str, setting: StepSetting, plan: Any, eps: float, relus: int) -> dict[sp.Symbol, Any]:
     """The eps that was asked for, where one was."""
     return {symbols.eps: _guaranteed(setting, plan) if relus else eps}
 
 
-def outside(quantity: str, tier: str, setting: Setting, plan: Any) -> str:
+def outside(quantity: str, tier: str, setting: StepSetting, plan: Any) -> str:
     """Lemma 14 is read for eta <= 1/L_f, printed as eta <= L_f."""
     if quantity != MAPPING or tier != "printed":
         return ""
@@ -114,11 +114,11 @@ def exact_bounds(
     return found if short else {**found, MAPPING: "hypothesis not verified: eta L_f <= 1 along the path"}
 
 
-def path_of(chain: Chain, emulation: Emulation, points: Sequence[Array], x: Array, y: Array) -> Path:
+def path_of(chain: Chain, emulation: Emulation, points: Sequence[Array], x: Array, y: Array) -> IteratePath:
     """The iterates, with what is known of W."""
     s = chain.setting
     smoothest = float_above(smoothness_here(s, emulation).min(smoothness_on_W(s, emulation.ranges)))
-    return Path(chain, points, x, y, smoothest)
+    return IteratePath(chain, points, x, y, smoothest)
 
 
 # The theorem.
@@ -147,7 +147,7 @@ def errata(quantity: Quantity) -> list[str]:
     return [*words, *filter(None, [quantity.remark])]
 
 
-def all_tokens(count: int, generator: torch.Generator, setting: Setting, n: int) -> dict[str, Tensor]:
+def all_tokens(count: int, generator: torch.Generator, setting: StepSetting, n: int) -> dict[str, Tensor]:
     return setting.starts(n, count, generator.initial_seed())
 
 

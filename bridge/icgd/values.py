@@ -14,7 +14,7 @@ import sympy as sp
 from bridge.balls import as_exact, evaluate_ball
 from bridge.enclosures import TIGHTNESS
 from bridge.icgd.emulation import Emulation, Ranges, ranges
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import StepSetting
 from bridge.readings.network import Bounded, FunctionBounds, MatrixNorms, OnRange
 from numeric.balls import ball_maximum, float_above
 from numeric.families.norms import one_norm
@@ -26,7 +26,7 @@ from symbolic.icgd import symbols as letters
 RANGE_R1 = "range_r1"  # printed with the B_r' of Lemma 3 itself
 
 
-def problem_values(setting: Setting, n: int) -> dict[sp.Symbol, Any]:
+def problem_values(setting: StepSetting, n: int) -> dict[sp.Symbol, Any]:
     """Sizes, radii and the step, as they were given."""
     shape = setting.shape
     return {
@@ -43,7 +43,7 @@ def problem_values(setting: Setting, n: int) -> dict[sp.Symbol, Any]:
     }
 
 
-def suprema_values(setting: Setting, ranges: Ranges) -> dict[sp.Symbol, Any]:
+def suprema_values(setting: StepSetting, ranges: Ranges) -> dict[sp.Symbol, Any]:
     """Suprema and Lipschitz constants on the ranges of the derivation, and the paper's own B_r, B_{r'}, B_l."""
     radius, outputs = ranges.largest, ranges.outputs
     b_l = setting.loss_supremum(0, outputs)
@@ -59,7 +59,7 @@ def suprema_values(setting: Setting, ranges: Ranges) -> dict[sp.Symbol, Any]:
     }
 
 
-def _by_recursion(setting: Setting, order: int) -> flint.arb:
+def _by_recursion(setting: StepSetting, order: int) -> flint.arb:
     start, scale = flint.arb(setting.B_x), flint.arb(setting.B_v)
 
     def supremum(radius: flint.arb) -> flint.arb:
@@ -87,12 +87,12 @@ def emulation_values(emulation: Emulation) -> dict[sp.Symbol, Any]:
     }
 
 
-def ranges_of(setting: Setting, plan: Any) -> Ranges:
+def ranges_of(setting: StepSetting, plan: Any) -> Ranges:
     """Those that the sums of ReLUs cover, or would have to cover if they could be built."""
     return plan.ranges if isinstance(plan, Emulation) else ranges(setting, plan.accuracies.eps_r)
 
 
-def derived_letters(setting: Setting, plan: Any) -> dict[sp.Symbol, Any]:
+def derived_letters(setting: StepSetting, plan: Any) -> dict[sp.Symbol, Any]:
     """Letters of the derived tier, as far as they are known of sums of ReLUs that are built, or too many."""
     if isinstance(plan, Emulation):
         return {**emulation_values(plan), **suprema_values(setting, plan.ranges), letters.R_3: plan.mask_bound}
@@ -102,7 +102,7 @@ def derived_letters(setting: Setting, plan: Any) -> dict[sp.Symbol, Any]:
     return {**accuracies, letters.B_l: B_l, **suprema_values(setting, known)}
 
 
-def printed_letters(quantity: str, setting: Setting, plan: Any) -> dict[sp.Symbol, Any]:
+def printed_letters(quantity: str, setting: StepSetting, plan: Any) -> dict[sp.Symbol, Any]:
     """Accuracies and Lipschitz constants on the ranges that the paper asks for."""
     found = _on_paper(setting, plan)
     return {letter: value for letter, value in found.items() if quantity != RANGE_R1 or letter is not letters.B_r1}
@@ -112,7 +112,7 @@ def printed_letters(quantity: str, setting: Setting, plan: Any) -> dict[sp.Symbo
 # ReLUs are built on the range R that suffices (or is asked for), which may be smaller than the paper's: the printed
 # bounds take their errors on the larger of the two. Beyond R a sum of ReLUs continues its last line.
 @lru_cache(maxsize=8)
-def _on_paper(setting: Setting, plan: Any) -> Mapping[sp.Symbol, Any]:
+def _on_paper(setting: StepSetting, plan: Any) -> Mapping[sp.Symbol, Any]:
     known = as_numbers({**problem_values(setting, 1), **derived_letters(setting, plan)})
     ranges = (printed.RANGE_R, printed.RANGE_R1, printed.RANGE_U)
     R_1, R_2, R_3 = (float_above(evaluate_ball(each.bound, known)) for each in ranges)

@@ -23,7 +23,7 @@ from bridge.export.numbers import plain
 from bridge.study import torch_device, torch_dtype
 from bridge.theorem import Theorem
 from numeric.induction import losses as exact
-from numeric.induction.losses import Estimate, Head, Sampling
+from numeric.induction.losses import Estimate, Sampling, WeightedHead
 from numeric.induction.training import TwoLayer
 from symbolic.induction import losses as theory
 from symbolic.induction import losses_derivation as derived
@@ -66,9 +66,9 @@ def rounding(length: int, size: float, dtype: torch.dtype) -> float:
     return float(4 * (length + 4) * torch.finfo(dtype).eps * size)
 
 
-def heads(alpha: float, w_star: float, w: float, h: float, upper: str = "L-1") -> tuple[Head, Head]:
+def heads(alpha: float, w_star: float, w: float, h: float, upper: str = "L-1") -> tuple[WeightedHead, WeightedHead]:
     """The target's and the trained one."""
-    return Head(w_star**2, 1 / (1 + alpha)), Head(w**2, h, upper)
+    return WeightedHead(w_star**2, 1 / (1 + alpha)), WeightedHead(w**2, h, upper)
 
 
 def head_of(name: str, upper: str) -> Callable[..., Sides]:

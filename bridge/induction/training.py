@@ -16,7 +16,7 @@ from bridge.induction.trajectory import lowered_flow
 from bridge.lowering import lower
 from bridge.study import torch_device, torch_dtype
 from numeric.flows import integrate
-from numeric.induction.training import Snapshot, Task, Training, TwoLayer, start_of_stage_two
+from numeric.induction.training import Snapshot, Training, TrainingTask, TwoLayer, start_of_stage_two
 from symbolic.dynamics import Flow, gradient_flow
 from symbolic.induction import training as theory
 from symbolic.induction.losses_derivation import derive_softmax_head
@@ -98,7 +98,7 @@ def train(
     values = {"L": L, "alpha": alpha, "w_star": w_star, "sigma_init": sigma_init}
     check_setting("train", values)
     kind, where = torch_dtype(dtype), torch_device(device)
-    task = Task(L, alpha, w_star)
+    task = TrainingTask(L, alpha, w_star)
     flows = predictions(task, sigma_init)
     learnt = [path.times(task.h_star, w_star).learnt for path in flows.values()]
     assert all(time is not None for time in learnt)  # `predictions` follows each flow until then
@@ -152,12 +152,12 @@ def balanced_flow(loss: sp.Expr) -> Flow:
     return balanced.changed({theory.w: theory.w_Q, theory.h: theory.h}, {theory.w_Q: theory.w, theory.h: theory.h})
 
 
-def predictions(task: Task, sigma: float) -> dict[str, TrainingPath]:
+def predictions(task: TrainingTask, sigma: float) -> dict[str, TrainingPath]:
     """Both flows from sigma, each followed until its induction head is learnt."""
     return {name: predicted(task, sigma, loss) for name, loss in head_losses().items()}
 
 
-def predicted(task: Task, sigma: float, head_loss: sp.Expr) -> TrainingPath:
+def predicted(task: TrainingTask, sigma: float, head_loss: sp.Expr) -> TrainingPath:
     """The flow of (19) plus that loss of the induction head, followed until T_III."""
     # h rises in one unit of t / (L-2); w then grows from sigma at a rate of h*^2 v* or more, and settles.
     growth = (task.h_star * task.w_star) ** 2
@@ -169,7 +169,7 @@ def predicted(task: Task, sigma: float, head_loss: sp.Expr) -> TrainingPath:
         until *= 2
 
 
-def followed(task: Task, sigma: float, head_loss: sp.Expr, until: float, points: int = 4001) -> TrainingPath:
+def followed(task: TrainingTask, sigma: float, head_loss: sp.Expr, until: float, points: int = 4001) -> TrainingPath:
     known = {
         theory.L: float(task.length),
         theory.g_star: task.g_star,

@@ -55,7 +55,7 @@ def gap(signs: Any) -> Any:
 
 
 def built(signs: Any, layers: Any, N: int, q: int, d: int, T: int, B: Any, eta: Any, beta: Any, c: Any, C: Any) -> Any:
-    return numeric.transformer(numeric.Setting(signs, N, q, beta, B, eta, c, C, d, tuple(layers)), T)
+    return numeric.transformer(numeric.SeriesSetting(signs, N, q, beta, B, eta, c, C, d, tuple(layers)), T)
 
 
 def tokens(x: Any, N: int, signs: Any) -> Any:

@@ -63,7 +63,8 @@ def transformer(
     N: Any, L: Any, d: Any, leak: Any, eta: Any, c: Any, C: Any, tau: Any, B: Any, high: Any, T: int
 ) -> Any:
     reach = LONGEST(B, N, high) * (1 + 2.0**-20)  # states in floats may be above theirs
-    return numeric.transformer(numeric.Setting(int(N), int(L) + 1, int(d), leak, eta, c, C, tau, reach, SECOND), int(T))
+    setting = numeric.ChainSetting(int(N), int(L) + 1, int(d), leak, eta, c, C, tau, reach, SECOND)
+    return numeric.transformer(setting, int(T))
 
 
 def tokens(x: Any, s: Any, W: Any, others: Any, step: Any, leak: Any) -> Any:

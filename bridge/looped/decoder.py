@@ -38,8 +38,8 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
     return found
 
 
-def setting(d: int, eta: Any, c: Any, C: Any) -> numeric.Setting:
-    return numeric.Setting(d, eta, c, C)
+def setting(d: int, eta: Any, c: Any, C: Any) -> numeric.DecoderSetting:
+    return numeric.DecoderSetting(d, eta, c, C)
 
 
 def built(d: Any, N: Any, T: Any, eta: Any, c: Any, C: Any) -> Any:

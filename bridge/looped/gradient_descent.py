@@ -49,9 +49,9 @@ def refusal(high: float, B_x: float) -> Refusal | None:
 
 def setting(
     N: Any, d: Any, m: Any, eta: Any, c: Any, C: Any, tau: Any, B_x: Any, B_y: Any, second: str, mlp: Any
-) -> numeric.Setting:
+) -> numeric.DescentSetting:
     layers = tuple((each[:, :-1], each[:, -1]) for each in mlp)
-    return numeric.Setting(N, int(d), int(m), eta, c, C, tau, B_x, B_y, second, layers)
+    return numeric.DescentSetting(N, int(d), int(m), eta, c, C, tau, B_x, B_y, second, layers)
 
 
 def network(

@@ -52,11 +52,11 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
 
 
 def constant(d: int, eta: Any, c: Any, C: Any) -> Any:
-    return numeric.step(numeric.Setting(d, c, C, "constant", eta))
+    return numeric.step(numeric.LinearisedSetting(d, c, C, "constant", eta))
 
 
 def opposite(d: int, eta: Any, c_odd: Any, C_odd: Any) -> Any:
-    return numeric.step(numeric.Setting(d, c_odd, C_odd, "opposite", eta))
+    return numeric.step(numeric.LinearisedSetting(d, c_odd, C_odd, "opposite", eta))
 
 
 def reference(x: Any, r: Any, eta: Any, c: Any) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def relative_error(x: Any, r: Any, second: str, dtype: str, c: float, C: float) 
     """Of the gradient that the heads write, in the sup norm over the tokens, for a prompt that the format holds."""
     kind = getattr(torch, dtype)
     x, r = x.to(kind), r.to(kind)
-    network = Network(numeric.step(numeric.Setting(x.shape[1], c, C, second, 1.0)), kind)
+    network = Network(numeric.step(numeric.LinearisedSetting(x.shape[1], c, C, second, 1.0)), kind)
     with torch.no_grad():
         found = numeric.at_features(network.run(numeric.tokens(x, r)[None], ["gradient"])["gradient"][0])
     exact = r.double() - numeric.stepped(x.double(), r.double(), 1.0)

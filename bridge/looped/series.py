@@ -61,7 +61,7 @@ class SeriesFit:
     def network(self) -> Tensor:
         x, N, signs = self.series.x[:, None], self.series.N, self.positions[: len(self.series.x) + self.q]
         beta, c, C = (self.knobs[name] for name in ("beta", "c", "C"))
-        at = numeric.Setting(signs, N, self.q, beta, self.B, self.eta, c, C)
+        at = numeric.SeriesSetting(signs, N, self.q, beta, self.B, self.eta, c, C)
         network = Network(numeric.transformer(at, self.T))
         state = network.run(numeric.tokens(x, N, signs)[None], ["state"])["state"][0, :-1]
         return (state + numeric.labels(x, N))[:, 0]

@@ -16,7 +16,7 @@ from bridge.export.numbers import plain
 from bridge.lowering import lower
 from bridge.machines.enclosures import interval_words
 from bridge.machines.exact_margin import Enclosure
-from bridge.machines.small_networks import TIGHT, Linear, Product, SmallNetwork, Theta, TwoLayers
+from bridge.machines.small_networks import TIGHT, LinearNetwork, ProductNetwork, SmallNetwork, Theta, TwoLayers
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
 from numeric.flips import coordinate_lines, smallest_flip
@@ -70,7 +70,7 @@ class MemberPair:
 def networks(seed: int, tight: float = TIGHT) -> list[SmallNetwork]:
     """One of each family; `tight` is how closely the margins without a closed form are enclosed."""
     rng = np.random.default_rng(seed)
-    return [Linear(rng), Product(rng), TwoLayers(rng, 1, tight), TwoLayers(rng, 2, tight)]
+    return [LinearNetwork(rng), ProductNetwork(rng), TwoLayers(rng, 1, tight), TwoLayers(rng, 2, tight)]
 
 
 @lru_cache(maxsize=4)

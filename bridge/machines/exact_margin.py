@@ -57,7 +57,7 @@ def exact_margin(
     with working_precision(BITS):
         if not output([flint.arb(x) for x in point]) > 0:
             raise UsageError("exact_margin: the output at the point is not surely positive; its margin is 0")
-        search = _Search(output, tuple(point))
+        search = _MarginSearch(output, tuple(point))
         if start is not None:
             search.try_change(tuple(start))
         root: Box = tuple((-largest, largest) for _ in point)
@@ -71,7 +71,7 @@ def exact_margin(
         return Enclosure(min(left.least(math.inf), search.upper, largest), search.upper, search.at, left.seen)
 
 
-class _Search:
+class _MarginSearch:
     def __init__(self, output: OnBalls, point: tuple[float, ...]) -> None:
         self.output, self.point = output, point
         self.upper, self.at = math.inf, tuple(0.0 for _ in point)

@@ -68,7 +68,7 @@ class SmallNetwork(ABC):
         return self.right_margin(theta)
 
 
-class Linear(SmallNetwork):
+class LinearNetwork(SmallNetwork):
     """w . x + b."""
 
     name = "linear"
@@ -94,7 +94,7 @@ class Linear(SmallNetwork):
             return Enclosure(float_below(distance), float_above(distance), (), 1), change
 
 
-class Product(SmallNetwork):
+class ProductNetwork(SmallNetwork):
     """w_1 w_2 x - c at x = 1; c is no parameter."""
 
     name = "product"

@@ -14,7 +14,7 @@ from bridge.machines.machine_files import read_machine, tokens_of
 from bridge.machines.turing_costs import cost, cost_table, letters, sizes
 from bridge.machines.turing_errata import DEFINITIONS
 from bridge.machines.turing_leak import LEAK_STEPS, measured_leak
-from bridge.machines.turing_runs import INPUTS, MachineRuns, Task, drawn_runs, task_of, trace_table
+from bridge.machines.turing_runs import INPUTS, MachineRuns, TuringTask, drawn_runs, task_of, trace_table
 from bridge.record import NamedTable
 from bridge.study import torch_dtype
 from bridge.theorem import Theorem
@@ -44,7 +44,7 @@ def resolve(params: Mapping[str, Any], seed: int) -> dict[str, Any]:
 def runs(
     machine: TuringMachine, input: tuple[str, ...], T: int, work: int, eps: float, network: SimulatingDecoder
 ) -> Runs:
-    task = Task(machine, machine.name, input, simulate(machine, input, T))
+    task = TuringTask(machine, machine.name, input, simulate(machine, input, T))
     return cache(partial(drawn_runs, task, network, work, eps))
 
 

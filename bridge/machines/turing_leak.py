@@ -12,7 +12,7 @@ import torch
 
 from bridge.readings import Emulated, Operands, read
 from numeric.machines.decoder import run
-from numeric.machines.modules import Affine, Attention
+from numeric.machines.modules import Affine, NullKeyAttention
 from numeric.machines.simulation import SimulatingDecoder
 from symbolic.machines import temperature
 
@@ -47,7 +47,7 @@ def measured_leak(
 
 
 # Keys that tie carry one and the same value (symbolic.machines.temperature): the first of them stands for their mean.
-def attended(attention: Attention, h: np.ndarray, asked: np.ndarray, causal: bool, beta: float) -> Emulated:
+def attended(attention: NullKeyAttention, h: np.ndarray, asked: np.ndarray, causal: bool, beta: float) -> Emulated:
     """What each step attends to, (s, w): the value of the best key, and the softmax mean at `beta`."""
     keys = np.vstack([attention.null_key, _image(attention.key, asked)])  # (n, K)
     values = np.vstack([attention.null_value, _image(attention.value, asked)])  # (n, w)

@@ -14,7 +14,7 @@ from bridge.export.numbers import plain
 from bridge.machines.decoder_margin import derived_margin, exact_streams, margin_at_input, w_pos_for
 from bridge.machines.enclosures import interval_words
 from bridge.machines.largest_move import LargestMove
-from bridge.machines.turing_runs import INPUTS, Task, task_of
+from bridge.machines.turing_runs import INPUTS, TuringTask, task_of
 from bridge.record import NamedTable
 from bridge.theorem import Function, Theorem
 from numeric.flips import Flip
@@ -71,11 +71,11 @@ BUILT: Mapping[str, Function] = {
 # The bounds.
 
 
-def bits(task: Task, T: int) -> int:
+def bits(task: TuringTask, T: int) -> int:
     return w_pos_for(T, two_way=task.machine.two_way)
 
 
-def derived(task: Task, network: SimulatingDecoder, w_pos: int) -> LargestMove:
+def derived(task: TuringTask, network: SimulatingDecoder, w_pos: int) -> LargestMove:
     stream = network.decoder.stream
     return derived_margin(stream.size("st"), stream.size("sym1"), w_pos, len(task.machine.terminal))
 
@@ -89,7 +89,7 @@ def networks_run(asked: int, size: int) -> int:
     return max(1, min(asked, max(FEWEST_NETWORKS, ATTACK_WORK // size)))
 
 
-def margin(task: Task, network: SimulatingDecoder, instance: LargestMove, attack: int, seed: int) -> Sides:
+def margin(task: TuringTask, network: SimulatingDecoder, instance: LargestMove, attack: int, seed: int) -> Sides:
     of_all = derived(task, network, bits(task, task.T))
     flip = nearest_flip(task, network, attack, seed)
     words = f"T = {task.T}, w_pos = {network.w_pos}; derived: decided by the {of_all.binding}; "
@@ -103,7 +103,7 @@ def margin(task: Task, network: SimulatingDecoder, instance: LargestMove, attack
     return Sides(found, attacked=found, derived=of_all.move, instance=instance.move, proved=proved, remark=words)
 
 
-def nearest_flip(task: Task, network: SimulatingDecoder, attack: int, seed: int) -> Flip | None:
+def nearest_flip(task: TuringTask, network: SimulatingDecoder, attack: int, seed: int) -> Flip | None:
     """`attack` is the number of perturbed networks, fewer of large ones."""
     if task.T > LONGEST_ATTACKED:
         return None
@@ -115,7 +115,7 @@ def nearest_flip(task: Task, network: SimulatingDecoder, attack: int, seed: int)
 
 # The leading term is a limit. The numbers have to be on their way to it where it is all but reached; where T is of
 # a size that a run has, other conditions decide.
-def exponent(task: Task, network: SimulatingDecoder) -> Sides:
+def exponent(task: TuringTask, network: SimulatingDecoder) -> Sides:
     def local_slope(few: int, many: int) -> float:
         """Of log(derived bound) between two numbers of bits."""
         moves = [derived(task, network, w_pos).move for w_pos in (many, few)]
@@ -134,7 +134,7 @@ def exponent(task: Task, network: SimulatingDecoder) -> Sides:
 
 # The ratio lies between least over greatest and greatest over least, as each bound lies between a move at which
 # all conditions surely hold and one at which one of them surely fails.
-def decay(task: Task, network: SimulatingDecoder) -> Sides:
+def decay(task: TuringTask, network: SimulatingDecoder) -> Sides:
     many, few = (derived(task, network, bits(task, T)) for T in (theory.MANY, theory.FEW))
     low, high = many.move / few.above, many.above / few.move
     closed = low > 0 and high <= low * (1 + CLOSED)
@@ -148,7 +148,7 @@ def decay(task: Task, network: SimulatingDecoder) -> Sides:
 # Definition D.2 at a tie: the ratio grows like 1/distance where the layer jumps, so that no constant bounds it.
 
 
-def lipschitz(distance: Tensor, task: Task, network: SimulatingDecoder, streams: Streams) -> Sides:
+def lipschitz(distance: Tensor, task: TuringTask, network: SimulatingDecoder, streams: Streams) -> Sides:
     if not 0 < distance.item() < 1:
         raise UsageError(f"{STATED.id}: 'lipschitz' takes one distance between 0 and 1")
     radius = derived(task, network, bits(task, task.T)).move / 2
@@ -179,7 +179,7 @@ def jump_words(jump: TieJump, closer: TieJump) -> str:
 
 
 @lru_cache(maxsize=2)
-def short_runs(task: Task, size: int, attack: int, seed: int) -> list[MeasuredMargin]:
+def short_runs(task: TuringTask, size: int, attack: int, seed: int) -> list[MeasuredMargin]:
     """`size` counts the parameters of the network."""
     machine = task.machine
     if machine.two_way or size > LARGEST_FITTED:
@@ -203,7 +203,7 @@ def halting_time(machine: TuringMachine, word: tuple[str, ...], most: int) -> in
     return None if trace.accepted is None else trace.halted_at
 
 
-def why_no_slope(task: Task, size: int) -> str:
+def why_no_slope(task: TuringTask, size: int) -> str:
     if task.machine.two_way:
         return "no slope: positions of size 1/T are built for one-way tapes only"
     if size > LARGEST_FITTED:
@@ -214,7 +214,7 @@ def why_no_slope(task: Task, size: int) -> str:
 def fitted(construction: str) -> Callable[..., Sides]:
     """The slope of its attacked margins; not shown where its confidence interval does not determine its sign."""
 
-    def sides(task: Task, network: SimulatingDecoder, attack: int, seed: int) -> Sides:
+    def sides(task: TuringTask, network: SimulatingDecoder, attack: int, seed: int) -> Sides:
         size = parameter_count(network)
         measured = short_runs(task, size, attack, seed)
         if sum(one.construction == construction for one in measured) < FEWEST_POINTS:
@@ -231,7 +231,7 @@ def fitted(construction: str) -> Callable[..., Sides]:
 # Tables.
 
 
-def derived_over_steps(task: Task, network: SimulatingDecoder) -> NamedTable:
+def derived_over_steps(task: TuringTask, network: SimulatingDecoder) -> NamedTable:
     """The derived bound over T, and what decides it."""
     rows: list[list[str | int | float | None]] = []
     for T in STEPS:
@@ -240,7 +240,7 @@ def derived_over_steps(task: Task, network: SimulatingDecoder) -> NamedTable:
     return NamedTable(title="derived bound over T", columns=["T", "w_pos", "margin >=", "decided by"], rows=rows)
 
 
-def attacked_over_steps(task: Task, network: SimulatingDecoder, attack: int, seed: int) -> NamedTable | None:
+def attacked_over_steps(task: TuringTask, network: SimulatingDecoder, attack: int, seed: int) -> NamedTable | None:
     """What the slopes are fitted to."""
     measured = short_runs(task, parameter_count(network), attack, seed)
     found = {(one.T, one.construction): one.flip.distance for one in measured}

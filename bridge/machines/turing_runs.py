@@ -36,7 +36,7 @@ LEGEND = (
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class TuringTask:
     """A machine and its input; `trace` is the simulator's for T steps, at the end of which the machine has halted."""
 
     machine: TuringMachine
@@ -49,7 +49,7 @@ class Task:
         return self.trace.steps
 
 
-def task_of(machine_name: str, text: str, T: int) -> Task:
+def task_of(machine_name: str, text: str, T: int) -> TuringTask:
     """T = 0: as many steps as the machine needs. Raises UsageError, with file and line, for whatever stops the run."""
     machine = read_machine(machine_name)
     source = f"{machine_name}.tm" if machine_name in shipped() else machine_name
@@ -65,7 +65,7 @@ def task_of(machine_name: str, text: str, T: int) -> Task:
         raise in_file(_still_running(trace, tokens), source)
     if not T:
         trace = _simulated(machine, source, tokens, max(1, trace.halted_at))
-    return Task(machine, source, tokens, trace)
+    return TuringTask(machine, source, tokens, trace)
 
 
 def _still_running(trace: Trace, tokens: Sequence[str]) -> MachineError:
@@ -94,7 +94,7 @@ class DrawnInputs:
     refused: int
 
 
-def random_inputs(task: Task, count: int, work: int, seed: int) -> DrawnInputs:
+def random_inputs(task: TuringTask, count: int, work: int, seed: int) -> DrawnInputs:
     """As many of `count` as fit into `work` steps; of symbols of the task's input and of the alphabet alternately.
 
     The blank is left out. Any length up to 8, or that of the input, but none beyond T: in T steps no more can be read.
@@ -174,7 +174,7 @@ class MachineRuns:
     `eps` is the error that softmax attention is allowed against hard max.
     """
 
-    task: Task
+    task: TuringTask
     network: SimulatingDecoder
     drawn: DrawnInputs
     eps: float
@@ -224,7 +224,14 @@ class MachineRuns:
 
 
 def drawn_runs(
-    task: Task, network: SimulatingDecoder, work: int, eps: float, samples: int, seed: int, dtype: str, device: str
+    task: TuringTask,
+    network: SimulatingDecoder,
+    work: int,
+    eps: float,
+    samples: int,
+    seed: int,
+    dtype: str,
+    device: str,
 ) -> MachineRuns:
     """On as many random inputs as `work` steps allow."""
     return MachineRuns(task, network, random_inputs(task, samples, work, seed), eps, dtype, device)
@@ -244,7 +251,7 @@ def trace_table(ran: MachineRuns) -> NamedTable:
     return NamedTable(title=title, columns=["i", *TRACE, "simulator"], rows=rows)
 
 
-def _what_happened(task: Task) -> str:
+def _what_happened(task: TuringTask) -> str:
     """The answer of the machine, the step at which it halts, and the tape at the end."""
     answer = "accepts" if task.trace.accepted else "rejects"
     left = written(task.trace.tape()) or "blank"

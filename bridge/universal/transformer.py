@@ -57,11 +57,13 @@ def eta(n: Any) -> Any:
     return found if isinstance(found, BallArray) else float(found)
 
 
-def setting(directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any) -> numeric.Setting:
-    return numeric.Setting(directions, t, tau_ff, lam, eta(n), tau_1, tau_2, N)
+def setting(
+    directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any
+) -> numeric.LassoSetting:
+    return numeric.LassoSetting(directions, t, tau_ff, lam, eta(n), tau_1, tau_2, N)
 
 
-def of_setting(build: Callable[[numeric.Setting], Any]) -> Callable[..., Any]:
+def of_setting(build: Callable[[numeric.LassoSetting], Any]) -> Callable[..., Any]:
     """The construction as a function of what a setting is made of."""
 
     @wraps(setting)

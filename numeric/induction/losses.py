@@ -35,7 +35,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Head:
+class WeightedHead:
     """weight times the sum over s = 2 .. upper; `upper` is "L-1" or "L-2"."""
 
     slope: float
@@ -102,7 +102,7 @@ def pair_counts(first: int, second: int, a: float, b: float) -> Counter[Signatur
     return found
 
 
-def conditional_product(heads: tuple[Head, Head], length: int, c: Array) -> tuple[Array, Array]:
+def conditional_product(heads: tuple[WeightedHead, WeightedHead], length: int, c: Array) -> tuple[Array, Array]:
     """E[A B | x_L = c] of the two sums A and B (their weights left out), as (log scale, rest)."""
     one, two = heads
     counts = pair_counts(one.last_key(length), two.last_key(length), one.slope, two.slope)
@@ -115,7 +115,7 @@ def conditional_product(heads: tuple[Head, Head], length: int, c: Array) -> tupl
     return top, np.sum([rest * np.exp(scale - top) for scale, rest in zip(scales, rests, strict=True)], axis=0)
 
 
-def expected_product(heads: tuple[Head, Head], length: int) -> Estimate:
+def expected_product(heads: tuple[WeightedHead, WeightedHead], length: int) -> Estimate:
     """E[A B] over all tokens, x_L last. Raises ValueError where the expectation is infinite: |a + b| >= 1."""
     rate = abs(heads[0].slope + heads[1].slope)
     if rate >= 1:
@@ -141,7 +141,7 @@ def halved(integral: Callable[[int], float], steps: int) -> Estimate:
         before = now
 
 
-def head_exponential(target: Head, trained: Head, length: int) -> Estimate:
+def head_exponential(target: WeightedHead, trained: WeightedHead, length: int) -> Estimate:
     """L_IH2 with softmax replaced by exp over L - 2 (Appendix C.2), from its definition, with each head's own sum."""
     parts = [
         (target.weight**2, expected_product((target, target), length)),
@@ -186,7 +186,7 @@ class Sampling:
     seed: int = 0
 
 
-def head_softmax(target: Head, trained: Head, length: int, sampling: Sampling) -> Estimate:
+def head_softmax(target: WeightedHead, trained: WeightedHead, length: int, sampling: Sampling) -> Estimate:
     """L_IH2 with the softmax of (10), given x_L at the nodes of a Gauss-Hermite rule: mean and its standard error."""
     nodes, weights = half_gauss(sampling.nodes)
     steepest = max(abs(head.slope) for head in (target, trained))
@@ -212,13 +212,13 @@ def half_gauss(count: int) -> tuple[Array, Array]:
     return nodes[kept], doubled / doubled.sum()
 
 
-def head_beyond_linear(target: Head, trained: Head, length: int, sampling: Sampling) -> Estimate:
+def head_beyond_linear(target: WeightedHead, trained: WeightedHead, length: int, sampling: Sampling) -> Estimate:
     """The true softmax's loss minus the linearised one."""
     linear, true = linear_loss(target, trained, length), head_softmax(target, trained, length, sampling)
     return Estimate(true.value - linear.value, true.error + linear.error)
 
 
-def linear_loss(target: Head, trained: Head, length: int) -> Estimate:
+def linear_loss(target: WeightedHead, trained: WeightedHead, length: int) -> Estimate:
     """The loss with each softmax's denominator replaced by its mean given x_L, from its definition."""
 
     steepest = max(abs(head.slope) for head in (target, trained))
@@ -235,7 +235,7 @@ def linear_loss(target: Head, trained: Head, length: int) -> Estimate:
     return halved(integral, 64)
 
 
-def _linear_given(target: Head, trained: Head, length: int, c: Array) -> Array:
+def _linear_given(target: WeightedHead, trained: WeightedHead, length: int, c: Array) -> Array:
     """Half of E[(A - B)^2 | x_L = c] of the linearised heads."""
     total = np.zeros_like(c)
     for one, two, weight in (
@@ -253,7 +253,7 @@ def _linear_given(target: Head, trained: Head, length: int, c: Array) -> Array:
 
 
 def _sampled_part(
-    target: Head, trained: Head, x: torch.Tensor, rule: Iterable[tuple[float, float, bool]]
+    target: WeightedHead, trained: WeightedHead, x: torch.Tensor, rule: Iterable[tuple[float, float, bool]]
 ) -> torch.Tensor:
     """For each context, averaged over x_L: half the true squared error, less the linearised one where that helps. (N,)
 
@@ -269,12 +269,12 @@ def _sampled_part(
     return total
 
 
-def _softmax_head(head: Head, x: torch.Tensor, c: float) -> torch.Tensor:
+def _softmax_head(head: WeightedHead, x: torch.Tensor, c: float) -> torch.Tensor:
     last = head.last_key(x.shape[1] + 1)
     return (torch.softmax(head.slope * c * x[:, : last - 1], -1) * x[:, 1:last]).sum(-1)
 
 
-def _linear_head(head: Head, x: torch.Tensor, c: float) -> torch.Tensor:
+def _linear_head(head: WeightedHead, x: torch.Tensor, c: float) -> torch.Tensor:
     """The mean of e^(a c x_{s-1}) x_s over E[e^(a c X)]."""
     last = head.last_key(x.shape[1] + 1)
     log, mean = tilted_moment(np.array(head.slope * c), 0)

@@ -32,7 +32,7 @@ class TrainingError(ValueError):
 
 
 @dataclass(frozen=True)
-class Task:
+class TrainingTask:
     """The target (8) for contexts of `length` tokens: the 4-gram part x_{L-2}, and the induction head with w*^2."""
 
     length: int
@@ -124,7 +124,7 @@ def start_of_stage_one(sigma: float) -> dict[str, float]:
     return {"p_first": sigma, "p": 0.0, "g": sigma, "w_Q": 0.0, "w_K": 0.0, "h": sigma}
 
 
-def partial_losses(network: TwoLayer, task: Task, x: Float[Tensor, "B L"]) -> Float[Tensor, "B 2"]:
+def partial_losses(network: TwoLayer, task: TrainingTask, x: Float[Tensor, "B L"]) -> Float[Tensor, "B 2"]:
     """Half the squared error of each coordinate at each context: their means estimate L_G4 and L_IH2."""
     return (network(x) - task.target(x)) ** 2 / 2
 
@@ -136,7 +136,7 @@ def gram_coefficients(network: TwoLayer) -> Float[Tensor, " L"]:
         return torch.autograd.grad(network(x)[0, 0], x, create_graph=True)[0][0]
 
 
-def population_gram(network: TwoLayer, task: Task) -> Tensor:
+def population_gram(network: TwoLayer, task: TrainingTask) -> Tensor:
     """L_G4 itself: half the sum of squared coefficients of the error, since E x_s x_t is 1 for s = t and else 0."""
     wanted = torch.zeros(network.length, dtype=network.g.dtype, device=network.g.device)
     wanted[-3] = task.g_star  # x_{L-2}
@@ -168,7 +168,7 @@ class Training:
     """
 
     network: TwoLayer
-    task: Task
+    task: TrainingTask
     stage: str = "II"
     batch: int = 256
     seed: int = 0

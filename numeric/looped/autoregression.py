@@ -23,7 +23,7 @@ SLOPE = 0.125  # of the leaky ReLU
 
 
 @dataclass(frozen=True)
-class Setting:
+class SeriesSetting:
     """`signs` (q + M + 1, m) are the positions of t = -q..M, up to a factor, and `beta` their sharpness at norm 1.
 
     Series lie in [-B, B]. `layers` are the matrices of the representation, none for the identity.
@@ -78,7 +78,7 @@ def tokens(x: Any, N: int, signs: Any) -> Any:
 # The network.
 
 
-def stream_of(at: Setting) -> tuple[Stream, Stream]:
+def stream_of(at: SeriesSetting) -> tuple[Stream, Stream]:
     """Of a prompt, and of the network."""
     m, width = at.signs.shape[1], at.q * at.d
     given = (
@@ -98,7 +98,7 @@ def stream_of(at: Setting) -> tuple[Stream, Stream]:
     return Stream(given), Stream([*given, *own])
 
 
-def transformer(at: Setting, T: int) -> Looped:
+def transformer(at: SeriesSetting, T: int) -> Looped:
     """Pre: L + 2 layers, the first with q heads; loop: one with two heads; post: one."""
     prompt, stream = stream_of(at)
     copied = {(name, name): 1.0 for name in prompt.names} | {("r", "y"): -1.0}  # A_0 = 0
@@ -121,7 +121,7 @@ def transformer(at: Setting, T: int) -> Looped:
 
 
 # Lemma A.3. <p_s, p_(t - i)> is largest at s = t - i; the sink has the position 0.
-def _copying(stream: Stream, at: Setting) -> SoftmaxAttention:
+def _copying(stream: Stream, at: SeriesSetting) -> SoftmaxAttention:
     m = at.signs.shape[1]
     scores = Stream([Block("dot", m)])
     key = BlockMap(stream, scores, {("dot", "p[0]"): 1.0})
@@ -133,14 +133,14 @@ def _copying(stream: Stream, at: Setting) -> SoftmaxAttention:
     return SoftmaxAttention(tuple(head(lag) for lag in range(1, at.q + 1)), residual=True)
 
 
-def _slot(at: Setting, lag: int) -> np.ndarray:
+def _slot(at: SeriesSetting, lag: int) -> np.ndarray:
     """Places a lag among the features, (q d, d)."""
     return np.eye(at.q * at.d)[:, (lag - 1) * at.d : lag * at.d]
 
 
 # With l = 2 B (t - i + 1/2), which is at least B for t >= i and at most -B below, (relu(z - l) - relu(-z - l)) / 2 is 0
 # for t >= i and z for t < i, if |z| <= B: z less that is the lag where it is defined, and 0 elsewhere.
-def _clearing(stream: Stream, at: Setting) -> FeedForward:
+def _clearing(stream: Stream, at: SeriesSetting) -> FeedForward:
     width = at.q * at.d
     hidden = Stream([Block("+", width), Block("-", width)])
     lags = torch.tensor([lag for lag in range(1, at.q + 1) for _ in range(at.d)], dtype=torch.float64)
@@ -152,7 +152,7 @@ def _clearing(stream: Stream, at: Setting) -> FeedForward:
 
 
 # leaky(z) = relu(z) - SLOPE relu(-z).
-def _representation(stream: Stream, at: Setting) -> Iterator[FeedForward]:
+def _representation(stream: Stream, at: SeriesSetting) -> Iterator[FeedForward]:
     for place, matrix in enumerate(at.layers, start=1):
         hidden = Stream([Block("+", len(matrix)), Block("-", len(matrix))])
         inner = {("+", f"h[{place - 1}]"): matrix, ("-", f"h[{place - 1}]"): -1 * matrix}
@@ -160,7 +160,7 @@ def _representation(stream: Stream, at: Setting) -> Iterator[FeedForward]:
         yield FeedForward(BlockMap(stream, hidden, inner), {}, BlockMap(hidden, stream, outer), residual=True)
 
 
-def _keys(stream: Stream, at: Setting) -> FeedForward:
+def _keys(stream: Stream, at: SeriesSetting) -> FeedForward:
     """Features / N at examples, 0 elsewhere."""
     source = f"h[{len(at.layers)}]"
     return terms_layer(stream, Select("key", source, 1 / at.N, when=("example",), bound=largest_feature(at)))
@@ -168,7 +168,7 @@ def _keys(stream: Stream, at: Setting) -> FeedForward:
 
 # Lemma A.2, with A_k Phi - y of the examples in r, A_k Phi of the queries. What the sink gets is 0 up to rounding; as
 # its value it would count e^C / c times, so that its state is kept at 0.
-def _descent(stream: Stream, at: Setting) -> tuple[SoftmaxAttention, FeedForward]:
+def _descent(stream: Stream, at: SeriesSetting) -> tuple[SoftmaxAttention, FeedForward]:
     heads = linear_heads(
         stream, Sink(at.c, at.C, "sink", "one"), "opposite",
         query={f"h[{len(at.layers)}]": 1.0}, key={"key": 1.0}, value={("u", "r"): 1.0},
@@ -191,7 +191,7 @@ def represented(features: Any, layers: Any) -> Any:
     return gradient_descent.represented(features, [(matrix, 0) for matrix in layers], SLOPE)
 
 
-def largest_feature(at: Setting) -> Any:
+def largest_feature(at: SeriesSetting) -> Any:
     """At least each |Phi| of lags in [-B, B]."""
     found: Any = at.B
     for matrix in at.layers:

@@ -61,8 +61,8 @@ def require_chains(examples: Any, begun: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What the weights depend on. The inner numbers are those of `gradient_descent.Setting`; |states| <= `reach`."""
+class ChainSetting:
+    """What the weights depend on. The inner numbers are those of `gradient_descent.DescentSetting`; |states| <= `reach`."""
 
     N: int
     K: int
@@ -81,14 +81,14 @@ class Setting:
             raise StreamError("looped.chain_of_thought", got, "Give one in (0, 1]: a slope of 0 has no inverse.")
 
     @property
-    def descent(self) -> gradient_descent.Setting:
+    def descent(self) -> gradient_descent.DescentSetting:
         largest = self.reach / self.leak  # of what the inverse makes of a state
-        return gradient_descent.Setting(
+        return gradient_descent.DescentSetting(
             self.N, self.d, self.d, self.eta, self.c, self.C, self.tau, self.reach, largest, self.second
         )
 
 
-def streams(at: Setting) -> tuple[Stream, Stream]:
+def streams(at: ChainSetting) -> tuple[Stream, Stream]:
     """Those of a prompt and of the layers."""
     of_chains = Block("chain", digits(at.N + 1).shape[1])
     blocks = [Block("s", at.d), Block("step", at.K), Block("before", at.K), of_chains]
@@ -97,7 +97,7 @@ def streams(at: Setting) -> tuple[Stream, Stream]:
     return prompt, prompt.extend(Block("asked", at.K), *(Block(name, 1) for name in (*CODES, "label")), *states)
 
 
-def transformer(at: Setting, T: int) -> Looped:
+def transformer(at: ChainSetting, T: int) -> Looped:
     """The output is the state after the last one, (d); the block r holds A_k s_i - sigma^(-1)(s_i^(l+1)), and A_k s."""
     prompt, stream = streams(at)
     answer, pre = Stream([Block("out", at.d)]), filter_layers(stream, at)
@@ -117,12 +117,12 @@ def transformer(at: Setting, T: int) -> Looped:
 
 
 # Two layers of one head each.
-def filter_layers(stream: Stream, at: Setting) -> tuple[SoftmaxAttention | FeedForward, ...]:
+def filter_layers(stream: Stream, at: ChainSetting) -> tuple[SoftmaxAttention | FeedForward, ...]:
     return _asking(stream, at), _marking(stream, at), _pairing(stream, at), _selecting(stream, at)
 
 
 # tau t is largest at the last token, by tau.
-def _asking(stream: Stream, at: Setting) -> SoftmaxAttention:
+def _asking(stream: Stream, at: ChainSetting) -> SoftmaxAttention:
     """Each token reads the step l of the last one."""
     scores = stream.only(["place"])
     query = BlockMap(stream, scores, {("place", "one"): at.tau})
@@ -134,7 +134,7 @@ def _asking(stream: Stream, at: Setting) -> SoftmaxAttention:
 
 # For e in {0, 1} and a in [0, 1/4] or [3/4, 1]: relu(2 a + 4 e - 9/2) - relu(2 a + 4 e - 11/2) is 1 if e = 1 and
 # a >= 3/4, and else 0.
-def _marking(stream: Stream, at: Setting) -> FeedForward:
+def _marking(stream: Stream, at: ChainSetting) -> FeedForward:
     """Indicators of the tokens of step l, of those of step l + 1, and of all but the former, which the loops leave."""
     hidden = Stream([*(Block(f"{mark}{side}", at.K) for mark in CODES for side in "+-"), Block("one", 1)])
     inner: dict[tuple[str, str], Any] = {("one", "one"): 1.0}
@@ -149,7 +149,7 @@ def _marking(stream: Stream, at: Setting) -> FeedForward:
 
 
 # tau (<p_i, p_j> + 2 next_j): codes of +-1 differ in a place at least: the own chain's next state leads by 2 tau.
-def _pairing(stream: Stream, at: Setting) -> SoftmaxAttention:
+def _pairing(stream: Stream, at: ChainSetting) -> SoftmaxAttention:
     """The tokens of a chain read its state of step l + 1."""
     scores = stream.only(["chain", "next"])
     query = BlockMap(stream, scores, {("chain", "chain"): at.tau, ("next", "one"): 2 * at.tau})
@@ -160,7 +160,7 @@ def _pairing(stream: Stream, at: Setting) -> SoftmaxAttention:
 
 
 # A_0 = 0: the residual of an example is -sigma^(-1) of its label. At all other tokens x, key and r stay 0.
-def _selecting(stream: Stream, at: Setting) -> FeedForward:
+def _selecting(stream: Stream, at: ChainSetting) -> FeedForward:
     """x = s_i^l, key = x / N, and r = -sigma^(-1)(s_i^(l+1)) beside it; x = s^l at the last token."""
     kept: dict[str, Any] = {"when": ("feature",), "bound": at.reach}
     examples = {**kept, "unless": ("begun",)}

@@ -19,7 +19,7 @@ from numeric.stream import Block, Stream
 
 
 @dataclass(frozen=True)
-class Setting:
+class DecoderSetting:
     """Step size `eta`, scores c (w^T x - y), and C, the score of the start token (plus log(i - 1) for token x_i)."""
 
     d: int
@@ -71,7 +71,7 @@ def stream_of(d: int, N: int) -> tuple[Stream, Stream]:
 
 # Token x_i sees x_j beside y_j for j < i. Its score of the start, C + log(i - 1), makes (1 + score) / (i - 1) of
 # e^C softmax, up to second order: the factor of (5) takes no product.
-def transformer(at: Setting, N: int, T: int) -> Looped:
+def transformer(at: DecoderSetting, N: int, T: int) -> Looped:
     """A loop and a post-transformer of one layer with two heads each, whose feed-forward layers do nothing."""
     prompt, stream = stream_of(at.d, N)
     copied = {(name, name): 1.0 for name in prompt.names}
@@ -87,7 +87,7 @@ def transformer(at: Setting, N: int, T: int) -> Looped:
     )
 
 
-def _descent(stream: Stream, at: Setting) -> SoftmaxAttention:
+def _descent(stream: Stream, at: DecoderSetting) -> SoftmaxAttention:
     whole = torch.eye(at.d + 1, dtype=torch.float64)
     vectors, number = whole[:, : at.d], whole[:, at.d :]
     heads = linear_heads(
@@ -103,7 +103,7 @@ def causal(heads: tuple[Head, ...], *, strict: bool = False) -> tuple[Head, ...]
 
 
 # The scores c w^iT x_i of x_i itself; of x_j they are C less for each digit in which i and j differ.
-def _prediction(stream: Stream, at: Setting) -> SoftmaxAttention:
+def _prediction(stream: Stream, at: DecoderSetting) -> SoftmaxAttention:
     half = stream.size("place") // 2
     differ = torch.eye(2 * half, dtype=torch.float64).roll(half, 0)
     heads = linear_heads(
@@ -127,7 +127,7 @@ def printed_tokens(x: Any, y: Any, v: Any) -> Any:
     return torch.stack([features, labels], 1).reshape(2 * count, 3 * d + 4)
 
 
-def printed_layer(at: Setting, *, strict: bool) -> Looped:
+def printed_layer(at: DecoderSetting, *, strict: bool) -> Looped:
     """Its two heads, which leave the sum over j of (w^iT x_j - y_j) x_j at x_i; `strict`: x_i does not see itself."""
     d = at.d
     numbers = (Block(name, 1) for name in ("feature", "first", "second"))

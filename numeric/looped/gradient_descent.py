@@ -55,7 +55,7 @@ def require_prompt(x: Any, y: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Setting:
+class DescentSetting:
     """What the weights depend on.
 
     `eta` is the step size, c, C and `second` are those of `linear_heads`, and `tau` is the inverse temperature of heads
@@ -91,7 +91,7 @@ def _layer(number: int) -> str:
     return f"phi[{number}]" if number else "x"
 
 
-def streams(at: Setting) -> tuple[Stream, Stream]:
+def streams(at: DescentSetting) -> tuple[Stream, Stream]:
     """Those of a prompt and of the layers."""
     of_positions = Block("p", digits(int(at.N) + 1).shape[1])
     prompt = Stream([Block("x", at.d), Block("y", at.m), of_positions, *(Block(name, 1) for name in INDICATORS)])
@@ -100,7 +100,7 @@ def streams(at: Setting) -> tuple[Stream, Stream]:
     return prompt, prompt.extend(*hidden, Block("key", at.features), *outputs)
 
 
-def transformer(at: Setting, T: int) -> Looped:
+def transformer(at: DescentSetting, T: int) -> Looped:
     """The output is A_T Phi(x_test), (m); the block r holds A_k Phi(x_i) - y_i, and A_k Phi(x_test) at x_test."""
     prompt, stream = streams(at)
     answer = Stream([Block("out", at.m)])
@@ -121,12 +121,12 @@ def transformer(at: Setting, T: int) -> Looped:
 
 
 # An indicator in the place of the bias: where x = 0 for a label, so is Phi.
-def representation_layers(stream: Stream, at: Setting) -> tuple[FeedForward, ...]:
+def representation_layers(stream: Stream, at: DescentSetting) -> tuple[FeedForward, ...]:
     """One layer for each of the MLP, whose attention is the identity."""
     return tuple(_mlp_layer(stream, at, k, W, b) for k, (W, b) in enumerate(at.representation, start=1))
 
 
-def _mlp_layer(stream: Stream, at: Setting, k: int, W: Any, b: Any) -> FeedForward:
+def _mlp_layer(stream: Stream, at: DescentSetting, k: int, W: Any, b: Any) -> FeedForward:
     hidden = Stream([Block("up", len(b)), Block("down", len(b))])
     column = b.reshape(-1, 1)
     before = _layer(k - 1)
@@ -139,14 +139,14 @@ def _mlp_layer(stream: Stream, at: Setting, k: int, W: Any, b: Any) -> FeedForwa
 
 # Both tokens of a pair get half of y_i; twice that is selected. The weights know N: a product with a token's entry 1/N,
 # as printed, would be one of ReLUs, with an error.
-def pairing_layers(stream: Stream, at: Setting) -> tuple[SoftmaxAttention, FeedForward]:
+def pairing_layers(stream: Stream, at: DescentSetting) -> tuple[SoftmaxAttention, FeedForward]:
     """Phi(x_i)/N as keys, 0 for the query, and -y_i beside x_i: A_0 = 0."""
     keys = Select("key", at.phi, 1 / at.N, unless=("test",), bound=at.reach)
     residuals = Select("r", "copy", -2.0, unless=("label", "test"), bound=at.labels)
     return _neighbours(stream, at, "copy", "y"), terms_layer(stream, keys, residuals, clear("copy"))
 
 
-def _neighbours(stream: Stream, at: Setting, target: str, source: str) -> SoftmaxAttention:
+def _neighbours(stream: Stream, at: DescentSetting, target: str, source: str) -> SoftmaxAttention:
     """Each token gets the mean of `source` over its pair."""
     scores = stream.only(["p"])
     query, key = (BlockMap(stream, scores, {("p", "p"): factor}) for factor in (at.tau, 1.0))
@@ -157,7 +157,7 @@ def _neighbours(stream: Stream, at: Setting, target: str, source: str) -> Softma
 
 # Lemma A.2: g = c sum_j r_j Phi(x_j)^T Phi(x_i) / N, and r - (eta/c) g. At labels all scores but the sink's are 0, and
 # the two heads cancel, so that any bound is large enough there.
-def step_layers(stream: Stream, at: Setting) -> tuple[SoftmaxAttention, FeedForward]:
+def step_layers(stream: Stream, at: DescentSetting) -> tuple[SoftmaxAttention, FeedForward]:
     """One step of gradient descent."""
     heads = linear_heads(
         stream, Sink(at.c, at.C, "sink", "one"), at.second,

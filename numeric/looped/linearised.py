@@ -19,7 +19,7 @@ MARKS = ("feature", "label", "test", "sink", "one")
 
 
 @dataclass(frozen=True)
-class Setting:
+class LinearisedSetting:
     """c, C and the second head ("constant" or "opposite") of the layer, and the step size."""
 
     d: int
@@ -44,7 +44,7 @@ def tokens(x: Any, r: Any) -> Any:
     return torch.stack([features, labels], 1).flatten(0, 1)
 
 
-def step(at: Setting) -> Construction:
+def step(at: LinearisedSetting) -> Construction:
     """Attention, which writes c times the gradient, and the layer that takes eta/c of it away from r."""
     stream = stream_of(at.d)
     return Construction(
@@ -62,7 +62,7 @@ def step(at: Setting) -> Construction:
     )
 
 
-def gradient_layers(stream: Stream, at: Setting) -> tuple[SoftmaxAttention, FeedForward]:
+def gradient_layers(stream: Stream, at: LinearisedSetting) -> tuple[SoftmaxAttention, FeedForward]:
     heads = linear_heads(
         stream, Sink(at.c, at.C, marked="sink", one="one"), at.second,
         query={"x": 1.0}, key={"key": 1.0}, value={("gradient", "r"): 1.0},

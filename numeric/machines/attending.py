@@ -45,7 +45,7 @@ class Weights:
         return any(name.startswith(prefix) for name in self.given)
 
 
-class Linear:
+class AffineWeights:
     """x -> W x + b between chosen coordinates; W and b may each have a copy for each input."""
 
     def __init__(self, weights: Weights, name: str, rows: Tensor, columns: Tensor) -> None:
@@ -107,9 +107,9 @@ class AttentionModule:
         """`rows`: what the value writes; `asks`, `keeps`: coordinates of the tokens that ask and that are asked."""
         every = torch.arange(weights.shapes[f"{name}.null_key"][-1], device=weights.device)
         self.query, self.key = (
-            Linear(weights, f"{name}.{part}", every, of) for part, of in (("query", asks), ("key", keeps))
+            AffineWeights(weights, f"{name}.{part}", every, of) for part, of in (("query", asks), ("key", keeps))
         )
-        self.value = Linear(weights, f"{name}.value", rows, keeps)
+        self.value = AffineWeights(weights, f"{name}.value", rows, keeps)
         self.null_key = weights.vector(f"{name}.null_key")  # (1, K) or (B, 1, K)
         self.null_value = weights.vector(f"{name}.null_value")[..., rows]  # (1, v) or (B, 1, v)
         self.target = torch.searchsorted(asks, rows)  # where the value goes among the coordinates that are read

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from numeric.machines.modules import Affine, Attention, DecoderLayer, affine, rounding
+from numeric.machines.modules import Affine, DecoderLayer, NullKeyAttention, affine, rounding
 from numeric.maps import Action, BlockPair
 from numeric.stream import Block, Stream
 
@@ -66,8 +66,8 @@ def with_rounding(
     action: Mapping[BlockPair, Action],
     bias: Mapping[str, float | np.ndarray] | None = None,
     *,
-    decoder_attention: Attention | None = None,
-    encoder_attention: Attention | None = None,
+    decoder_attention: NullKeyAttention | None = None,
+    encoder_attention: NullKeyAttention | None = None,
 ) -> DecoderLayer:
     """A layer whose function lies in its attentions and in phi(W1 h + b1); W2 and W3 round (proof of Theorem 4.1)."""
     first = affine(stream, stream, action, bias)
@@ -87,7 +87,7 @@ def matching(
     value: Affine,
     *,
     constant: Iterable[str] = (),
-) -> Attention:
+) -> NullKeyAttention:
     """Attention that counts agreeing bits, as signs: 1 for each that agrees, -1 for each that does not.
 
     `query` and `key` say for a part from which block, by which rows, its bits come; in the parts `constant` the query
@@ -102,4 +102,4 @@ def matching(
 
     asked = signs(query, {**dict.fromkeys(constant, 1.0), "null": 1.0})
     null_key = vector(target, {"null": sum(block.size for block in blocks) - 1.0})
-    return Attention(asked, signs(key, {}), value, null_key, np.zeros(stream.width))
+    return NullKeyAttention(asked, signs(key, {}), value, null_key, np.zeros(stream.width))

@@ -28,7 +28,7 @@ class ChangeError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Victim:
+class CircuitVictim:
     """The network of one circuit at one input: its parameters, tied where `shared`, and its signed output."""
 
     network: CircuitNetwork
@@ -44,13 +44,13 @@ class Victim:
         return self.label * answers.reshape(-1, len(self.network.layered.outputs))[:, OUTPUT]
 
 
-def victim(network: CircuitNetwork, bits: Bool[np.ndarray, " m"], *, shared: bool) -> Victim:
+def victim(network: CircuitNetwork, bits: Bool[np.ndarray, " m"], *, shared: bool) -> CircuitVictim:
     own = {name: torch.tensor(value) for name, value in network.parameters().items()}
     one = torch.tensor(bits, dtype=torch.float64)
     label = float(torch.sign(network.run_dense(own, one)[OUTPUT, ...].flatten()[0]))
     if shared:
-        return Victim(network, one, tied(network, own), untied(network), label)
-    return Victim(network, one, own, dict, label)
+        return CircuitVictim(network, one, tied(network, own), untied(network), label)
+    return CircuitVictim(network, one, own, dict, label)
 
 
 def attack_circuit(

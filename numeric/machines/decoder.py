@@ -14,11 +14,11 @@ from torch import Tensor
 
 from numeric.machines.attending import Weights
 from numeric.machines.incremental import DecoderRun, IncrementalDecoder, joined
-from numeric.machines.modules import Affine, Attention, DecoderLayer, affine, passing, rounding
+from numeric.machines.modules import Affine, DecoderLayer, NullKeyAttention, affine, passing, rounding
 from numeric.stream import Stream, nearest
 
 __all__ = [
-    "Affine", "Attention", "DecoderLayer", "affine", "passing", "rounding",
+    "Affine", "NullKeyAttention", "DecoderLayer", "affine", "passing", "rounding",
     "Decoder", "DecoderError", "DecoderRun", "Tap", "parameters", "run",
 ]  # fmt: skip
 
@@ -178,7 +178,7 @@ def _affine_arrays(name: str, module: Affine) -> dict[str, np.ndarray]:
     return {f"{name}.W": weight, f"{name}.b": bias}
 
 
-def _attention_arrays(name: str, attention: Attention | None) -> dict[str, np.ndarray]:
+def _attention_arrays(name: str, attention: NullKeyAttention | None) -> dict[str, np.ndarray]:
     if attention is None:
         return {}
     return {

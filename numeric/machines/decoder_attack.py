@@ -24,7 +24,7 @@ Lines = dict[str, dict[str, Tensor]]
 
 
 @dataclass(eq=False)
-class Victim:
+class DecoderVictim:
     """A decoder on one input; an attack makes `signed` 0 or less. Counts the networks it ran."""
 
     decoder: Decoder
@@ -46,13 +46,13 @@ class Victim:
         return self.signed(moved) <= 0
 
 
-def victim(decoder: Decoder, tokens: Int64[Tensor, " m"], steps: int) -> Victim:
+def victim(decoder: Decoder, tokens: Int64[Tensor, " m"], steps: int) -> DecoderVictim:
     """Raises FlipError where the prediction is 0: then the margin is 0."""
     came = run(decoder, tokens[None], steps)
     prediction = float(came.prediction[0])
     if prediction == 0:
         raise FlipError(f"attack_decoder: after {steps} steps the prediction is 0, and so is its margin. Run longer.")
-    return Victim(decoder, tokens, steps, 1.0 if prediction > 0 else -1.0, abs(prediction), came.outputs[0, -1])
+    return DecoderVictim(decoder, tokens, steps, 1.0 if prediction > 0 else -1.0, abs(prediction), came.outputs[0, -1])
 
 
 def attack_decoder(
@@ -88,7 +88,7 @@ def attack_decoder(
     return replace(joint, evaluations=target.ran)
 
 
-def gradient_lines(target: Victim, asked: int, kept: int, seed: int) -> tuple[Lines, float]:
+def gradient_lines(target: DecoderVictim, asked: int, kept: int, seed: int) -> tuple[Lines, float]:
     """Down the gradients of the `kept` nearest of `asked` suspects, and the least distance at which one vanishes.
 
     Distances here are to first order: value / |gradient|.
@@ -117,7 +117,7 @@ def _chosen(suspects: Iterable[Suspect], count: int, seed: int) -> list[Suspect]
     return [*gaps[: 2 * count // 3], *bits[: count - min(len(gaps), 2 * count // 3)]]
 
 
-def classifier_line(target: Victim) -> Lines:
+def classifier_line(target: DecoderVictim) -> Lines:
     """theta_cls along o_T: theta_cls . o_T is 0 at the distance |theta_cls . o_T| / |o_T|. A flip there is sure."""
     return {"classifier": {"classifier": target.last / target.last.norm()}}
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numeric.machines.attending import AttentionModule, Linear, Memory, Weights
+from numeric.machines.attending import AffineWeights, AttentionModule, Memory, Weights
 
 Where = dict[str, tuple[int, list[int]]]  # tap -> (layer, coordinates of the stream)
 
@@ -64,8 +64,8 @@ class DenseRounding:
         middle, whole = (
             torch.arange(weights.shapes[f"{name}.ff[{place}].b"][0], device=weights.device) for place in (2, 1)
         )
-        self.up = Linear(weights, f"{name}.ff[2]", middle, whole)
-        self.down = Linear(weights, f"{name}.ff[3]", rows, middle)
+        self.up = AffineWeights(weights, f"{name}.ff[2]", middle, whole)
+        self.down = AffineWeights(weights, f"{name}.ff[3]", rows, middle)
 
     def __call__(self, h: Tensor) -> Tensor:
         return self.down(self.up(h).relu()).relu()
@@ -133,7 +133,7 @@ class CachedLayer:
         if self.has_encoder:
             written = self.from_encoder.nonzero()[:, 0]
             self.encoder = AttentionModule(weights, f"{name}.encoder", written, source, every)
-        self.first = Linear(weights, f"{name}.ff[1]", self.hidden.nonzero()[:, 0], source)
+        self.first = AffineWeights(weights, f"{name}.ff[1]", self.hidden.nonzero()[:, 0], source)
         self.rounding = (
             DenseRounding(weights, name, rows)
             if self.diagonals is None

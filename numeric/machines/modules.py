@@ -61,7 +61,7 @@ def passing(names: Iterable[str]) -> dict[BlockPair, Action]:
 
 
 @dataclass(frozen=True, eq=False)
-class Attention:
+class NullKeyAttention:
     """h -> h + the mean of the values at the best keys, one of which is the null key with the null value."""
 
     query: Affine
@@ -81,8 +81,8 @@ class DecoderLayer:
 
     name: str
     lemma: str
-    decoder_attention: Attention | None
-    encoder_attention: Attention | None
+    decoder_attention: NullKeyAttention | None
+    encoder_attention: NullKeyAttention | None
     feedforward: tuple[Affine, Affine, Affine]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numeric.machines.decoder import Attention, Decoder, DecoderLayer, DecoderRun, Tap, affine, passing, rounding
+from numeric.machines.decoder import Decoder, DecoderLayer, DecoderRun, NullKeyAttention, Tap, affine, passing, rounding
 from numeric.machines.machine import Trace, TuringMachine
 from numeric.maps import Action, BlockPair
 from numeric.stream import Block, Stream
@@ -131,7 +131,7 @@ class _Construction:
         name: str,
         action: Mapping[BlockPair, Action],
         bias: Mapping[str, float] | None = None,
-        attention: tuple[Attention, Attention] | None = None,
+        attention: tuple[NullKeyAttention, NullKeyAttention] | None = None,
     ) -> DecoderLayer:
         first = affine(self.stream, self.stream, action, bias or {})
         decoder, encoder = attention or (None, None)
@@ -216,7 +216,7 @@ class _Construction:
         copy: str,
         flag: str,
         below: float,
-    ) -> Attention:
+    ) -> NullKeyAttention:
         """Finds the key whose place is that of the head, and copies its symbol; `below` l_i^2 lies the null key."""
         scale = self.scale
         query: dict[BlockPair, Action] = {("place", "next"): 2 * scale}
@@ -230,7 +230,7 @@ class _Construction:
             key["square", recency] = weight * scale
         null_key = np.zeros(KEYS.width)
         null_key[KEYS.slice("one")], null_key[KEYS.slice("square")] = scale, -below * scale
-        return Attention(
+        return NullKeyAttention(
             affine(self.stream, KEYS, query, {"square": scale}),
             affine(self.stream, KEYS, key),
             affine(self.stream, self.stream, {(copy, symbol): 1.0}, {flag: 1.0}),

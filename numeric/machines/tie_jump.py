@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float64
 
-from numeric.machines.modules import Attention, DecoderLayer
+from numeric.machines.modules import DecoderLayer, NullKeyAttention
 
 Tokens = Float64[np.ndarray, "i w"]
 
@@ -85,7 +85,7 @@ def tie_jump(layer: DecoderLayer, tokens: Tokens, *, target: int, radius: float,
     return None
 
 
-def _at_rest(layer: DecoderLayer, attention: Attention) -> _Moved:
+def _at_rest(layer: DecoderLayer, attention: NullKeyAttention) -> _Moved:
     modules = (attention.query.dense(), attention.key.dense(), attention.value.dense())
     return _Moved(*modules, attention.null_key, attention.null_value, layer.feedforward[0].dense())
 

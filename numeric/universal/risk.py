@@ -13,7 +13,7 @@ from torch import Tensor
 
 from numeric.shared_blocks import SharedNetwork
 from numeric.universal import transformer
-from numeric.universal.transformer import Setting, ramp_features, require_prompt
+from numeric.universal.transformer import LassoSetting, ramp_features, require_prompt
 
 IDLE = 2.0  # t of a feature that is 0 on the ball
 WIDTH, DEPTH, GAIN = 24, 4, 2.0  # of random deep networks
@@ -30,7 +30,7 @@ def with_idle(features: Tensor) -> Tensor:
 class Learner:
     """One network: its weights, and L = 2T + 1 layers."""
 
-    at: Setting
+    at: LassoSetting
     L: int
 
     @classmethod
@@ -39,7 +39,7 @@ class Learner:
     ) -> "Learner":
         """With features (n, 3 + d) and the printed step 1/(2n)."""
         eta = 1 / (2 * len(features))
-        return cls(Setting(features[:, 3:], features[:, 0], tau, lam, eta, *temperatures, N), L)
+        return cls(LassoSetting(features[:, 3:], features[:, 0], tau, lam, eta, *temperatures, N), L)
 
     def features(self, x: Tensor) -> Tensor:
         """phi, (P, m), of x (P, d)."""

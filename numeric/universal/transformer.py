@@ -56,7 +56,7 @@ def require_prompt(x: Any, y: Any, directions: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Setting:
+class LassoSetting:
     """What the weights depend on: features omega_i/|omega_i| `directions` (n, d) and t (n), and the paper's numbers.
 
     `tau_1` is tau of (118) and `tau_2` that of (124). `printed`: V of Attn2 lacks the factor N that (11) asks for.
@@ -73,7 +73,7 @@ class Setting:
     printed: bool = False
 
 
-def streams(at: Setting) -> tuple[Stream, Stream]:
+def streams(at: LassoSetting) -> tuple[Stream, Stream]:
     """Those of a prompt and of (50); the latter has D = d + 2n + 7 coordinates."""
     n, d = at.directions.shape
     x, y, w = Block("x", d), Block("y", 1), Block("w", 1)
@@ -81,7 +81,7 @@ def streams(at: Setting) -> tuple[Stream, Stream]:
     return Stream([x, y, w]), Stream([x, Block("one", 1), y, w, *(Block(name, size) for name, size in sizes.items())])
 
 
-def transformer(at: Setting, L: int) -> Construction:
+def transformer(at: LassoSetting, L: int) -> Construction:
     """Attn0 FF0 (Attn1 FF1 Attn2 FF2)^T."""
     prompt, stream = streams(at)
     T = blocks_of(L)
@@ -109,7 +109,7 @@ def taps_of(T: int) -> dict[str, StreamTap]:
     return {**found, **{name: found[f"{name}[{T}]"] for name in ("rho", "y_hat") if T}}
 
 
-def one_block(at: Setting) -> Construction:
+def one_block(at: LassoSetting) -> Construction:
     """FF0 Attn2 (Attn1 FF1 Attn2): a block from any state rho, which the tokens hold, with the y_hat that it left."""
     prompt, stream = streams(at)
     with_state = prompt.extend(Block("rho", stream.size("rho")))
@@ -131,7 +131,7 @@ def one_block(at: Setting) -> Construction:
 
 
 # (116): ramps are differences of two ReLUs, the constant 1 that of relu(1) and relu(-1), and lambda relu(lambda).
-def features_layer(stream: Stream, at: Setting) -> FeedForward:
+def features_layer(stream: Stream, at: LassoSetting) -> FeedForward:
     n, t, tau_ff = len(at.t), at.t, at.tau_ff
     hidden = _padded(stream, Block("up", n + 1), Block("down", n + 1), Block("level", 1))
     rows = _with_last(tau_ff * at.directions, 0)
@@ -150,7 +150,7 @@ def _with_last(rows: Any, last: int) -> Any:
     return torch.cat([rows, torch.zeros_like(rows[:1]) + last])
 
 
-def block_layers(stream: Stream, at: Setting) -> tuple[Any, ...]:
+def block_layers(stream: Stream, at: LassoSetting) -> tuple[Any, ...]:
     """Attn1, FF1, Attn2 and FF2 (126)."""
     idle = BlockMap(stream, stream, {})
     return (
@@ -162,7 +162,7 @@ def block_layers(stream: Stream, at: Setting) -> tuple[Any, ...]:
 
 
 # (118). Head 3 takes back the query's own term in head 2, head 4 the sigma(0) of the others.
-def _gradient_layer(stream: Stream, at: Setting) -> LogisticAttention:
+def _gradient_layer(stream: Stream, at: LassoSetting) -> LogisticAttention:
     scores, number = _padded(stream, Block("dot", len(at.t) + 1)), _padded(stream, Block("dot", 1))
     per = at.eta / at.tau_1
     value = {sign: BlockMap(stream, stream, {("rho", "phi"): sign * 8 * at.tau_1}) for sign in (1, -1)}
@@ -184,7 +184,7 @@ def _gradient_layer(stream: Stream, at: Setting) -> LogisticAttention:
 
 # (122): ST(z) = z + relu(eta lambda) - relu(z + eta lambda) + relu(z - eta lambda), and y_hat - relu(y_hat) +
 # relu(-y_hat) = 0.
-def _threshold_layer(stream: Stream, at: Setting) -> FeedForward:
+def _threshold_layer(stream: Stream, at: LassoSetting) -> FeedForward:
     ones, eta = _with_last(torch.ones_like(at.t)[:, None], 1), at.eta
     names = ("above", len(ones)), ("below", len(ones)), ("level", 1), ("plus", 1), ("minus", 1)
     hidden = _padded(stream, *(Block(name, size) for name, size in names))
@@ -201,7 +201,7 @@ def _threshold_layer(stream: Stream, at: Setting) -> FeedForward:
 
 
 # (124). The mean over the N examples in (11) leaves 1/N of the query's term: V has the factor `count` = N.
-def _prediction_layer(stream: Stream, at: Setting) -> LogisticAttention:
+def _prediction_layer(stream: Stream, at: LassoSetting) -> LogisticAttention:
     scores, tau, count = _padded(stream, Block("dot", len(at.t) + 1)), at.tau_2, 1 if at.printed else at.N
     key = BlockMap(stream, scores, {("dot", "phi"): 1 / tau})
     query = BlockMap(stream, scores, {("dot", "rho"): 1.0})

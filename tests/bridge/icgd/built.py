@@ -4,7 +4,7 @@ from typing import Any
 
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import StepSetting
 from bridge.registry import find_study
 from bridge.theorem_case import TheoremCase
 
@@ -15,9 +15,9 @@ def case_at(id: str, *, dtype: str = "float64", **params: Any) -> TheoremCase:
     return case
 
 
-def setting_of(case: TheoremCase) -> Setting:
+def setting_of(case: TheoremCase) -> StepSetting:
     found = case.runner.built["setting"]
-    assert isinstance(found, Setting)
+    assert isinstance(found, StepSetting)
     return found
 
 

@@ -11,7 +11,7 @@ from bridge.balls import evaluate_ball
 from bridge.icgd.emulation import Accuracies, Emulation, ranges, with_accuracies, with_relus
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
 from bridge.icgd.plan import plan_for
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import StepSetting
 from bridge.icgd.values import as_numbers, problem_values, suprema_values
 from bridge.record import Verdict
 from bridge.study import Refusal
@@ -27,9 +27,9 @@ from symbolic.statements import UsageError
 ACTIVATIONS = ["tanh", "sigmoid", "gelu", "softplus", "sin"]
 
 
-def setting(N: int = 3, K: int = 6, d: int = 3, name: str = "tanh", loss_name: str = "square", **radii) -> Setting:
+def setting(N: int = 3, K: int = 6, d: int = 3, name: str = "tanh", loss_name: str = "square", **radii) -> StepSetting:
     radii = {"B_v": 0.7, "B_x": 1.5, "B_y": 1.0, "eta": 0.1, **radii}
-    return Setting(Shape(N, K, d, d), activation(name), loss(loss_name), **radii)
+    return StepSetting(Shape(N, K, d, d), activation(name), loss(loss_name), **radii)
 
 
 def arguments_of(emulation: Emulation, inputs: dict[str, torch.Tensor]) -> list[float]:
@@ -100,7 +100,7 @@ def gradient_bound(N: int) -> sp.Expr:
     return bound.subs(chain.worst_case(), simultaneous=True)
 
 
-def bound_at(s: Setting, accuracies: Accuracies) -> flint.arb:
+def bound_at(s: StepSetting, accuracies: Accuracies) -> flint.arb:
     values = {**problem_values(s, 1), **suprema_values(s, ranges(s, accuracies.eps_r))}
     chosen = zip((letters.eps_r, letters.eps_r1, letters.eps_l), accuracies.__dict__.values(), strict=True)
     return evaluate_ball(gradient_bound(s.shape.N), as_numbers({**values, **dict(chosen)}))

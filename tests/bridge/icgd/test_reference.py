@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from bridge.icgd.chain import Chain
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import StepSetting
 from numeric.balls import BallArray
 from numeric.icgd import prompts
 from numeric.layered import Shape, autograd_gradient, empirical_loss
@@ -20,7 +20,7 @@ ALL = CASES | DEEP
 
 def chain_of(case: Case, eta: float = ETA) -> Chain:
     named = activation(case.activation.name), loss(case.loss.name)
-    return Chain(Setting(case.shape, *named, B_V, B_X, B_Y, eta))
+    return Chain(StepSetting(case.shape, *named, B_V, B_X, B_Y, eta))
 
 
 def values(case: Case, inputs: dict[str, Tensor], eta: float = ETA) -> dict[str, Tensor]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path as FilePath
+from pathlib import IteratePath as FilePath
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from torch import Tensor
 from bridge import compare, replay
 from bridge.budget import Budget
 from bridge.icgd.iterates import iterates
-from bridge.icgd.path import Path
+from bridge.icgd.path import IteratePath
 from bridge.icgd.setting import activation_formula, loss_formula
 from bridge.icgd.smoothness import gap_above, smoothness_here, smoothness_of_layers
 from bridge.icgd.trajectory import TRAJECTORY, path_of
@@ -66,7 +66,7 @@ def gradient(case: TheoremCase, w: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return autograd_gradient(s.shape, w, x, y, activation_formula(s.activation), plain_loss(s.loss.name))
 
 
-def path(case: TheoremCase, points: Sequence[Tensor], x: Tensor, y: Tensor) -> Path:
+def path(case: TheoremCase, points: Sequence[Tensor], x: Tensor, y: Tensor) -> IteratePath:
     return path_of(chain_of(case), emulation_of(case), points, x, y)
 
 

@@ -18,7 +18,7 @@ from bridge.induction.training import (
     predictions,
     train,
 )
-from numeric.induction.training import Task, Training, TwoLayer, population_gram, start_of_stage_two
+from numeric.induction.training import Training, TrainingTask, TwoLayer, population_gram, start_of_stage_two
 from symbolic.induction import training as theory
 from symbolic.statements import UsageError
 
@@ -37,7 +37,7 @@ def test_the_network_follows_the_flow_of_the_softmax_and_not_that_of_the_paper()
 
 def test_the_gradient_is_that_of_the_softmax_to_first_order() -> None:
     """Autograd on 100,000 contexts of the real network against both closed forms."""
-    task = Task(82, 1.0, 0.6)
+    task = TrainingTask(82, 1.0, 0.6)
     point = {"p_first": math.inf, "p": 1.0, "g": 0.4, "w_Q": 0.3, "w_K": 0.3, "h": 0.4}
     network = TwoLayer(82, point)
     autograd = Training(network, task, batch=100_000).gradient()
@@ -55,7 +55,7 @@ def test_the_gradient_is_that_of_the_softmax_to_first_order() -> None:
 
 def test_the_flow_of_the_gram_head_is_the_gradient_flow_of_the_network_s_exact_loss() -> None:
     """Runge-Kutta over autograd of the network's own population loss."""
-    task, sigma = Task(9, 1.5, 0.6), 0.1
+    task, sigma = TrainingTask(9, 1.5, 0.6), 0.1
 
     def field(state: np.ndarray) -> np.ndarray:
         network = TwoLayer(9, {**start_of_stage_two(sigma), "p": float(state[0]), "g": float(state[1])})
@@ -82,7 +82,7 @@ def test_the_balanced_flow_of_the_printed_loss_is_that_of_the_theory() -> None:
 
 def test_with_the_softmax_the_observation_time_grows_with_the_logarithm_of_the_start() -> None:
     """With exp, h rises to h* psi(v*) > h* at once; with the softmax only to h*, which it passes when w has grown."""
-    task = Task(1000, 1.0, 0.49)
+    task = TrainingTask(1000, 1.0, 0.49)
     observed: dict[str, list[float]] = {SIMPLIFIED: [], SOFTMAX: []}
     for sigma in (1e-2, 1e-4):
         for name, path in predictions(task, sigma).items():
@@ -94,7 +94,7 @@ def test_with_the_softmax_the_observation_time_grows_with_the_logarithm_of_the_s
 
 
 def test_the_flow_is_followed_until_it_has_learnt() -> None:
-    task = Task(20, 3.0, 0.4)
+    task = TrainingTask(20, 3.0, 0.4)
     path = predicted(task, 1e-2, theory.LOSS_HEAD)
     times = path.times(task.h_star, 0.4)
     assert times.observation is not None

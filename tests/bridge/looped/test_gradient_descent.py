@@ -71,7 +71,7 @@ def test_knobs_follow_the_format(dtype: str, largest: float) -> None:
 def weights_of(second: str, c: float, C: float) -> tuple[PromptLetters, torch.Tensor]:
     """What is known of W - G, and W as the attention weights of the network are, for 3 examples."""
     x, y = torch.rand(4, 2, generator=torch.Generator().manual_seed(1)) - 0.5, torch.zeros(3, 1)
-    at = numeric.Setting(3, 2, 1, 1.0, c, C, 24.0, 1.0, 1.0, second)
+    at = numeric.DescentSetting(3, 2, 1, 1.0, c, C, 24.0, 1.0, 1.0, second)
     built = numeric.transformer(at, 1)
     tokens = Network(built).run(numeric.tokens(x, y)[None], [])  # the run is checked elsewhere
     assert tokens.keys() == {"output"}

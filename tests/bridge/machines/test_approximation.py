@@ -12,7 +12,7 @@ from bridge import compare
 from bridge.machines import approximation
 from bridge.machines.approximation import APPROXIMATION, Member, MemberPair
 from bridge.machines.exact_margin import Enclosure, exact_margin
-from bridge.machines.small_networks import Linear, Product, SmallNetwork, Theta, TwoLayers
+from bridge.machines.small_networks import LinearNetwork, ProductNetwork, SmallNetwork, Theta, TwoLayers
 from bridge.record import Row, Verdict
 from bridge.theorem import Theorem
 from numeric.machines import toy
@@ -20,8 +20,8 @@ from symbolic.statements import UsageError
 from tests.bridge.defaults import default_run
 
 FAMILIES: dict[str, Callable[[np.random.Generator], SmallNetwork]] = {
-    "linear": Linear,
-    "product": Product,
+    "linear": LinearNetwork,
+    "product": ProductNetwork,
     "relu_1": lambda rng: TwoLayers(rng, 1),
     "relu_2": lambda rng: TwoLayers(rng, 2),
 }
@@ -100,7 +100,7 @@ def test_certified_margins_are_those_of_another_search(family: str) -> None:
 
 @pytest.mark.parametrize("w", [(1.0, 1.0), (2.0, 0.3), (-1.5, -1.0), (0.9, 4.0)], ids=str)
 def test_the_distance_to_the_hyperbola_is_that_of_branch_and_bound(w: tuple[float, float]) -> None:
-    network = Product(np.random.default_rng(0))
+    network = ProductNetwork(np.random.default_rng(0))
     sure, _ = network.margin({"w": torch.tensor(w)})
     again = exact_margin(lambda v: v[0] * v[1] - 0.5, w, largest=4.0, tolerance=1e-2)
     assert again.lower <= sure.upper
@@ -108,7 +108,7 @@ def test_the_distance_to_the_hyperbola_is_that_of_branch_and_bound(w: tuple[floa
 
 
 def test_a_wrong_prediction_has_margin_zero() -> None:
-    network = Product(np.random.default_rng(0))
+    network = ProductNetwork(np.random.default_rng(0))
     assert network.margin({"w": torch.tensor([1.0, -1.0])})[0].upper == 0
 
 
@@ -117,13 +117,13 @@ def test_a_wrong_prediction_has_margin_zero() -> None:
 
 @pytest.mark.usefixtures("pairs_anew")
 def test_wrong_margins_are_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    true = Linear.right_margin
+    true = LinearNetwork.right_margin
 
-    def larger(self: Linear, theta: Theta) -> tuple[Enclosure, Theta]:
+    def larger(self: LinearNetwork, theta: Theta) -> tuple[Enclosure, Theta]:
         sure, change = true(self, theta)
         return replace(sure, lower=1.1 * sure.lower, upper=1.1 * sure.upper), change
 
-    monkeypatch.setattr(Linear, "right_margin", larger)
+    monkeypatch.setattr(LinearNetwork, "right_margin", larger)
     lipschitz, margin = compare(part("lipschitz", "margin.linear"), samples=1, attack=12, restarts=2).rows
     assert lipschitz.verdict == {"printed": Verdict.UNDECIDED, "derived": Verdict.UNDECIDED}
     assert margin.verdict["derived"] is Verdict.UNDECIDED

@@ -97,7 +97,7 @@ def errors(dtype: torch.dtype, tau_1: float, tau_2: float) -> tuple[float, float
     N, n, T = 256, 64, 50
     x, y, u, t = data(N, n)
     phi, eta = numeric.ramp_features(x, u, t, TAU_FF), 1 / (2 * n)
-    at = numeric.Setting(u, t, TAU_FF, LAM, eta, tau_1, tau_2, N)
+    at = numeric.LassoSetting(u, t, TAU_FF, LAM, eta, tau_1, tau_2, N)
     found = SharedNetwork(numeric.transformer(at, 2 * T + 1), dtype).run(numeric.tokens(x, y).to(dtype)[None])
     rho, y_hat = found["rho"][0, 0].double(), found["y_hat"][0, -1, 0].double()
     exact = numeric.proximal_path(phi[:-1], y, eta, LAM, T)

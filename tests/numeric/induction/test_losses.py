@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from numeric.induction.losses import (
-    Head,
     Sampling,
+    WeightedHead,
     expected_product,
     gaussian_moment,
     gram_by_weights,
@@ -24,10 +24,10 @@ from numeric.induction.losses import (
     squares_by_softmax,
     tilted_moment,
 )
-from numeric.induction.training import Task, TwoLayer, population_gram
+from numeric.induction.training import TrainingTask, TwoLayer, population_gram
 
-TARGET = Head(0.24, 0.5)
-TRAINED = Head(0.1, 0.4)
+TARGET = WeightedHead(0.24, 0.5)
+TRAINED = WeightedHead(0.1, 0.4)
 
 
 def gauss_grid(dimension: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -43,7 +43,7 @@ def test_the_expected_product_is_that_of_a_grid_over_all_tokens(uppers: tuple[st
     """L = 5 tokens at once, no pair looked at: x_4 occurs linearly, so that a few nodes do for it."""
     x, weights = gauss_grid(4, 9)
     c, outer = np.polynomial.hermite_e.hermegauss(40)
-    one, two = Head(0.24, 1.0, uppers[0]), Head(0.1, 1.0, uppers[1])
+    one, two = WeightedHead(0.24, 1.0, uppers[0]), WeightedHead(0.1, 1.0, uppers[1])
     total = 0.0
     for query, weight in zip(c, outer / outer.sum(), strict=True):
         sums = [
@@ -100,16 +100,16 @@ def test_the_gaussian_moment_is_infinite_from_absolute_value_1_on_either_side() 
 
 def test_infinite_losses_are_refused() -> None:
     with pytest.raises(ValueError, match="infinite expectation"):
-        head_exponential(Head(0.5, 0.5), TRAINED, 8)
+        head_exponential(WeightedHead(0.5, 0.5), TRAINED, 8)
     with pytest.raises(ValueError, match="infinite for slopes"):
-        linear_loss(Head(0.75, 0.5), TRAINED, 8)
+        linear_loss(WeightedHead(0.75, 0.5), TRAINED, 8)
 
 
 @pytest.mark.parametrize("length", [5, 12])
 @pytest.mark.parametrize("upper", ["L-1", "L-2"])
 def test_the_gram_loss_by_weights_is_that_of_the_network(length: int, upper: str) -> None:
     theta = {"p_first": math.inf, "p": 0.6, "g": 0.7, "w_Q": 0.0, "w_K": 0.0, "h": 0.0}
-    network, task = TwoLayer(length, theta, upper=upper), Task(length, 2.0, 0.5)
+    network, task = TwoLayer(length, theta, upper=upper), TrainingTask(length, 2.0, 0.5)
     weights = np.exp(-0.6 * (length - 1 - np.arange(2, length - int(upper[-1]) + 1)))
     weights /= weights.sum()
     seen = 0.7 * weights[-1] if upper == "L-1" else 0.0
@@ -120,11 +120,11 @@ def test_the_gram_loss_by_weights_is_that_of_the_network(length: int, upper: str
 
 
 def test_both_ways_to_the_true_softmax_agree_and_conditioning_is_far_sharper() -> None:
-    task = Task(10, 1.0, 0.7)
+    task = TrainingTask(10, 1.0, 0.7)
     theta = {"p_first": math.inf, "p": 1.0, "g": 0.3, "w_Q": 0.4, "w_K": 0.4, "h": 0.4}
     sampling = Sampling(contexts=40_000)
     plain = head_by_sampling(TwoLayer(10, theta), task.target, sampling)
-    sharp = head_softmax(Head(0.49, 0.5), Head(0.16, 0.4), 10, sampling)
+    sharp = head_softmax(WeightedHead(0.49, 0.5), WeightedHead(0.16, 0.4), 10, sampling)
     assert abs(plain.value - sharp.value) < 5 * math.hypot(plain.error, sharp.error)
     assert sharp.error < plain.error / 2
 
@@ -149,7 +149,7 @@ def test_equal_heads_have_no_loss_and_unequal_ones_have() -> None:
     assert abs(head_exponential(TARGET, TARGET, 12).value) < 1e-15
     assert abs(linear_loss(TARGET, TARGET, 12).value) < 1e-15
     assert head_softmax(TARGET, TARGET, 12, Sampling(contexts=200)).value < 1e-15
-    early = Head(0.24, 0.5, "L-2")
+    early = WeightedHead(0.24, 0.5, "L-2")
     assert head_exponential(TARGET, early, 12).value > 1e-4
 
 

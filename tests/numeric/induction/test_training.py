@@ -10,9 +10,9 @@ import torch
 from numeric.induction import training as module
 from numeric.induction.training import (
     NAMES,
-    Task,
     Training,
     TrainingError,
+    TrainingTask,
     TwoLayer,
     partial_losses,
     population_gram,
@@ -20,7 +20,7 @@ from numeric.induction.training import (
     start_of_stage_two,
 )
 
-TASK = Task(9, 1.5, 0.6)
+TASK = TrainingTask(9, 1.5, 0.6)
 SOMEWHERE = {"p_first": 0.7, "p": 0.4, "g": 0.8, "w_Q": 0.5, "w_K": -0.9, "h": 1.1}
 
 
@@ -198,7 +198,7 @@ def test_checkpoints_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "there.json"
     training.save(path)
     whole = path.read_text()
-    other = Training(TwoLayer(9, start_of_stage_two(0.1)), Task(9, 1.5, 0.5), batch=32)
+    other = Training(TwoLayer(9, start_of_stage_two(0.1)), TrainingTask(9, 1.5, 0.5), batch=32)
     with pytest.raises(TrainingError, match="of another training"):
         other.resume(path)
     for broken, message in (
@@ -217,13 +217,13 @@ def test_checkpoints_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: Task(4, 1.0, 0.5), "L >= 5"),
-        (lambda: Task(9, 0.0, 0.5), "alpha > 0"),
+        (lambda: TrainingTask(4, 1.0, 0.5), "L >= 5"),
+        (lambda: TrainingTask(9, 0.0, 0.5), "alpha > 0"),
         (lambda: TwoLayer(4, SOMEWHERE), "L >= 5"),
         (lambda: TwoLayer(9, SOMEWHERE, upper="L"), "none of L-1, L-2"),
         (lambda: TwoLayer(9, {"p": 1.0}), "a start for each of"),
         (lambda: TwoLayer(9, SOMEWHERE)(torch.zeros(1, 8)), "these have 8"),
-        (lambda: Training(TwoLayer(9, SOMEWHERE), Task(8, 1.0, 0.5)), "the task 8"),
+        (lambda: Training(TwoLayer(9, SOMEWHERE), TrainingTask(8, 1.0, 0.5)), "the task 8"),
         (lambda: Training(TwoLayer(9, SOMEWHERE), TASK, stage="III"), "none of I, II"),
         (lambda: Training(TwoLayer(9, SOMEWHERE), TASK, batch=1), "batch >= 2"),
     ],
@@ -244,7 +244,7 @@ def test_float32_stays_float32() -> None:
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_a_thousand_tokens_train_on_a_gpu() -> None:
-    task = Task(1000, 1.0, 0.49)
+    task = TrainingTask(1000, 1.0, 0.49)
     network = TwoLayer(1000, start_of_stage_two(0.01), device="cuda")
     seen = Training(network, task, batch=1024).run(200.0)
     assert seen[-1].gram < 0.01 * seen[0].gram

@@ -16,11 +16,13 @@ from numeric.stream import StreamError
 ETA, ACCURACY = 0.5, 1e-12
 
 
-def setting(N: int, q: int, d: int, layers: int = 0, c: float = 2.0**-14) -> ar.Setting:
+def setting(N: int, q: int, d: int, layers: int = 0, c: float = 2.0**-14) -> ar.SeriesSetting:
     signs = digits(N + q + 2).double()
     beta = math.log((N + 2) * 2 / ACCURACY) / float(gap_of_signs(signs))
     drawn = (torch.randn(q * d, q * d) for _ in range(layers))
-    return ar.Setting(signs, N, q, beta, 1.0, ETA, c, 38.0, d, tuple(w / w.abs().sum(1, keepdim=True) for w in drawn))
+    return ar.SeriesSetting(
+        signs, N, q, beta, 1.0, ETA, c, 38.0, d, tuple(w / w.abs().sum(1, keepdim=True) for w in drawn)
+    )
 
 
 def series(N: int, d: int) -> torch.Tensor:
@@ -59,7 +61,7 @@ def test_half_the_sharpness_misses_the_accuracy():
     N, q = 12, 2
     at = setting(N, q, 1)
     x = torch.ones(N + 2, 1) * torch.tensor([1.0, -1.0]).repeat(N // 2 + 1)[:, None]
-    blunt = ar.Setting(at.signs, N, q, 0.5 * at.beta, 1.0, ETA, at.c, at.C)
+    blunt = ar.SeriesSetting(at.signs, N, q, 0.5 * at.beta, 1.0, ETA, at.c, at.C)
     copied = Network(ar.transformer(blunt, 1)).run(ar.tokens(x, N, at.signs)[None], ["copy"])["copy"][0, :-1]
     assert float((copied - ar.lagged(x, q)).abs().max()) > ACCURACY
 

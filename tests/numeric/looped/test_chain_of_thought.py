@@ -10,7 +10,7 @@ from numeric.network import Network
 from numeric.stream import StreamError
 
 N, K, d, LEAK = 5, 4, 2, 0.1
-SETTING = chain.Setting(N, K, d, LEAK, eta=0.5, c=2.0**-12, C=32.0, tau=24.0, reach=2.0)
+SETTING = chain.ChainSetting(N, K, d, LEAK, eta=0.5, c=2.0**-12, C=32.0, tau=24.0, reach=2.0)
 
 
 def drawn() -> torch.Tensor:
@@ -58,7 +58,7 @@ def test_leaky_relu_is_undone(leak: float) -> None:
 
 def test_a_slope_of_zero_is_refused() -> None:
     with pytest.raises(StreamError, match=r"a leaky slope of 0.0. Give one in \(0, 1\]: a slope of 0 has no inverse"):
-        chain.Setting(N, K, d, 0.0, eta=0.5, c=0.1, C=20.0, tau=24.0, reach=1.0)
+        chain.ChainSetting(N, K, d, 0.0, eta=0.5, c=0.1, C=20.0, tau=24.0, reach=1.0)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def on_its_past(x: torch.Tensor, y: torch.Tensor, i: int, T: int) -> torch.Tenso
 
 
 def network(N: int, d: int, T: int) -> decoder.Looped:
-    return decoder.transformer(decoder.Setting(d, ETA, *BEST), N, T)
+    return decoder.transformer(decoder.DecoderSetting(d, ETA, *BEST), N, T)
 
 
 @pytest.mark.parametrize(("N", "d", "T"), [(2, 1, 3), (7, 3, 5), (40, 20, 20)])
@@ -82,7 +82,7 @@ def test_it_has_one_layer_of_two_heads_in_the_loop_and_behind_it():
 
 
 def printed(x: torch.Tensor, y: torch.Tensor, v: torch.Tensor, c: float, *, strict: bool) -> torch.Tensor:
-    layer = decoder.printed_layer(decoder.Setting(x.shape[1], ETA, c, 40.0), strict=strict)
+    layer = decoder.printed_layer(decoder.DecoderSetting(x.shape[1], ETA, c, 40.0), strict=strict)
     return Network(layer).run(decoder.printed_tokens(x, y, v)[None], ["gradient"])["gradient"][0, 0::2]
 
 

@@ -25,12 +25,12 @@ X, Y = drawn(N + 1, D), drawn(N, M)
 MLP = tuple((drawn(rows, columns), drawn(rows)) for rows, columns in ((5, D), (3, 5)))
 
 
-def setting(c: float = 2.0**-10, **changes: object) -> gd.Setting:
-    at = gd.Setting(N, D, M, ETA, c, 40.0, 32.0, 2.0, 1.0)
+def setting(c: float = 2.0**-10, **changes: object) -> gd.DescentSetting:
+    at = gd.DescentSetting(N, D, M, ETA, c, 40.0, 32.0, 2.0, 1.0)
     return dataclasses.replace(at, **changes)
 
 
-def states(at: gd.Setting, x: torch.Tensor = X, y: torch.Tensor = Y) -> list[torch.Tensor]:
+def states(at: gd.DescentSetting, x: torch.Tensor = X, y: torch.Tensor = Y) -> list[torch.Tensor]:
     """(A_k Phi(x_i) - y_i, ..., A_k Phi(x_test)) for k = 0 .. T, (N + 1, m) each, by the definition."""
     phi, A = gd.represented(x, at.representation, at.leak), None
     found = []

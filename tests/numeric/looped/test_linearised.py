@@ -31,7 +31,7 @@ def test_the_reference_is_the_step() -> None:
 @pytest.mark.parametrize(("second", "error"), [("constant", 1e-6), ("opposite", 1e-9)])
 def test_the_layer_takes_a_step_and_leaves_labels_alone(second: str, error: float) -> None:
     x, r = drawn()
-    network = Network(linearised.step(linearised.Setting(d, *KNOBS[second], second, ETA)))
+    network = Network(linearised.step(linearised.LinearisedSetting(d, *KNOBS[second], second, ETA)))
     found = network.run(linearised.tokens(x, r)[None], ["step"])["step"][0, :, 0]
     assert torch.allclose(linearised.at_features(found), by_definition(x, r), atol=error)
     assert torch.equal(found[1::2], torch.zeros(N + 1).double())
@@ -39,7 +39,7 @@ def test_the_layer_takes_a_step_and_leaves_labels_alone(second: str, error: floa
 
 def test_the_gradient_is_cleared_for_the_next_step() -> None:
     x, r = drawn()
-    layers = linearised.step(linearised.Setting(d, *KNOBS["opposite"], "opposite", ETA))
+    layers = linearised.step(linearised.LinearisedSetting(d, *KNOBS["opposite"], "opposite", ETA))
     output = Network(layers).layers
     tokens = linearised.tokens(x, r)[None]
     for layer in output:

@@ -7,10 +7,10 @@ import torch
 from numeric.machines import decoder as module
 from numeric.machines.decoder import (
     Affine,
-    Attention,
     Decoder,
     DecoderError,
     DecoderLayer,
+    NullKeyAttention,
     Tap,
     affine,
     parameters,
@@ -35,7 +35,7 @@ def random_affine(rng: np.random.Generator, source: Stream, target: Stream) -> A
     return Affine(BlockMap(source, target, action), {t.name: draw(t.size) for t in target.blocks})
 
 
-def random_attention(rng: np.random.Generator) -> Attention:
+def random_attention(rng: np.random.Generator) -> NullKeyAttention:
     """All scores differ, or those of all tokens are the same, or those of the tokens and of the null key are 0."""
     query, key, value = (random_affine(rng, STREAM, target) for target in (KEYS, KEYS, STREAM))
     ties = rng.integers(3)
@@ -43,7 +43,7 @@ def random_attention(rng: np.random.Generator) -> Attention:
         key = affine(STREAM, KEYS, {}, {"k": rng.normal(size=2)})
     if ties == 2:
         query = affine(STREAM, KEYS, {})
-    return Attention(query, key, value, rng.normal(size=2), rng.normal(size=5))
+    return NullKeyAttention(query, key, value, rng.normal(size=2), rng.normal(size=5))
 
 
 def random_decoder(seed: int, *, rounded: bool = False) -> Decoder:
@@ -176,7 +176,7 @@ def test_ties_share_and_the_leak_of_softmax_is_what_the_rest_weighs():
     # One coordinate. Query and keys are 0, so that null key and past tie; values are 1, the null value 0.
     stream = Stream([Block("x", 1)])
     zero = affine(stream, stream, {})
-    attention = Attention(zero, zero, affine(stream, stream, {}, {"x": 1.0}), np.zeros(1), np.zeros(1))
+    attention = NullKeyAttention(zero, zero, affine(stream, stream, {}, {"x": 1.0}), np.zeros(1), np.zeros(1))
     ways = (affine(stream, stream, {("x", "x"): 1.0}),) * 3
     decoder = Decoder(
         stream,

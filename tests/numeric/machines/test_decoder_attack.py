@@ -10,7 +10,7 @@ from torch import Tensor
 
 from bridge.machines.machine_files import read_machine
 from numeric.flips import Flip, FlipError, random_lines
-from numeric.machines.decoder import Affine, Attention, Decoder, DecoderLayer, affine, parameters, run
+from numeric.machines.decoder import Affine, Decoder, DecoderLayer, NullKeyAttention, affine, parameters, run
 from numeric.machines.decoder_attack import attack_decoder, victim
 from numeric.machines.measured_margins import (
     BINARY,
@@ -139,10 +139,10 @@ def small_decoder(seed: int, *, tied: bool) -> Decoder:
         weight = scale * chance.standard_normal((target.width, 4))
         return affine(stream, target, {(block, "x"): weight}, {block: scale * chance.standard_normal(target.width)})
 
-    def attention() -> Attention:
+    def attention() -> NullKeyAttention:
         query = any_affine(keys, 0.0 if tied else 1.0)
         null = chance.standard_normal(2), chance.standard_normal(4)
-        return Attention(query, any_affine(keys), any_affine(stream), *null)
+        return NullKeyAttention(query, any_affine(keys), any_affine(stream), *null)
 
     def layer() -> DecoderLayer:
         ff = any_affine(stream), any_affine(stream), any_affine(stream)

@@ -36,7 +36,7 @@ class Temperatures(NamedTuple):
 
 
 def network_of(u: Tensor, t: Tensor, at: Temperatures, N: int, L: int, *, printed: bool = False):
-    return own.transformer(own.Setting(u, t, TAU_FF, LAM, 1 / (2 * len(t)), *at, N=N, printed=printed), L)
+    return own.transformer(own.LassoSetting(u, t, TAU_FF, LAM, 1 / (2 * len(t)), *at, N=N, printed=printed), L)
 
 
 AT = Temperatures(2.0, 2.0**12)
