@@ -62,7 +62,7 @@ def require_chains(examples: Any, begun: Any) -> None:
 
 @dataclass(frozen=True)
 class ChainSetting:
-    """What the weights depend on. The inner numbers are those of `gradient_descent.DescentSetting`; |states| <= `reach`."""
+    """What the weights depend on: inner numbers as in `gradient_descent.DescentSetting`; |states| <= `reach`."""
 
     N: int
     K: int
