@@ -11,7 +11,8 @@ import torch
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.balls import SMALLEST_NORMAL
 from bridge.budget import Budget
-from bridge.check import PROVABLE, Check, Number, Sides, agrees, as_ball, enclosed, implies, of_order, relation
+from bridge.check import PROVABLE, Check, Number, Sides, as_ball, enclosed
+from bridge.check_verdicts import Bounds, Judged
 from bridge.export.numbers import plain
 from bridge.record import Row, Verdict, Witness
 from bridge.rounded import within_rounding
@@ -19,10 +20,7 @@ from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
-from symbolic.landau import Constant
-from symbolic.statements import Kind, Order, Quantity, UsageError
-
-Bounds = dict[str, Bound]
+from symbolic.statements import Kind, Quantity, UsageError
 
 
 def check_rows(case: Case, check: Check, budget: Budget) -> list[Row]:
@@ -94,11 +92,12 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     here = case.with_letters(letters)
     bounds = _bounds(here, quantity, sides)
     found = None if sides.found is None else as_ball(sides.found)
-    verdict = _verdicts(quantity, bounds, found, sides)
+    judged = Judged(quantity, bounds, found, sides)
+    verdict = judged.verdicts()
     rounded = _within_rounding(case, quantity, sides, letters, verdict)
     verdict |= dict.fromkeys(rounded, Verdict.UNDECIDED)
     excuse = sides.excuse if Verdict.OUTSIDE in verdict.values() else ""
-    complaints = [*_complaints(quantity, bounds, found, sides), *within_rounding(rounded)]
+    complaints = [*judged.complaints(), *within_rounding(rounded)]
     complaints.insert(0, _constant_words(quantity, bounds, found, sides))
     numbers = {tier: _number(quantity.kind, bound.ball) for tier, bound in bounds.items()}
     if sides.limit is not None and found is None:
@@ -204,66 +203,6 @@ def _require_values(case: Case, quantity: Quantity, formula: sp.Expr) -> None:
         raise UsageError(f"{case.result.id}: the check '{quantity.name}' gives {', '.join(free)} no value in `letters`")
 
 
-# Verdicts.
-
-
-def _verdicts(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> dict[str, Verdict]:
-    if _is_asymptotic(quantity, sides):
-        return _asymptotic_verdicts(quantity, bounds, found, sides)
-    verdict = {tier: _verdict(quantity, tier, bounds, found, sides) for tier in bounds}
-    return verdict | ({} if sides.constant is None else _of_constant(sides.constant, verdict))
-
-
-def _of_constant(constant: Constant, verdict: Mapping[str, Verdict]) -> dict[str, Verdict]:
-    """That of a printed Landau symbol: what holds for the derived count holds if the count is right."""
-    counted = verdict.get("derived") in (Verdict.PROVED, Verdict.KEPT)
-    return {"printed": Verdict.CONSISTENT if counted and constant.value.is_finite else Verdict.UNDECIDED}
-
-
-def _is_asymptotic(quantity: Quantity, sides: Sides) -> bool:
-    """Whether the printed formula is a rate inside a Landau symbol, or is decided along a path."""
-    a_rate = quantity.kind is Kind.RATE and _order(quantity) is not Order.NONE
-    return sides.limit is not None or (a_rate and sides.printed is None and sides.constant is None)
-
-
-def _asymptotic_verdicts(
-    quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides
-) -> dict[str, Verdict]:
-    proved = [tier for tier in sides.proved if tier in bounds and tier != "printed"]
-    verdict = {tier: _verdict(quantity, tier, bounds, found, sides) for tier in proved}
-    confirmed = found is None or "derived" not in bounds or agrees(found, bounds["derived"].ball)
-    if quantity.printed is not None and sides.outside_all:
-        verdict["printed"] = Verdict.OUTSIDE
-    elif quantity.printed is not None and sides.limit is not None:
-        judged = of_order(quantity.printed.order, sides.limit) if confirmed else Verdict.UNDECIDED
-        verdict["printed"] = _excused(judged, sides)
-    if found is not None and "derived" in bounds and "derived" not in verdict:
-        verdict["derived"] = Verdict.CONSISTENT if confirmed else Verdict.UNDECIDED
-    return verdict
-
-
-def _excused(verdict: Verdict, sides: Sides) -> Verdict:
-    return Verdict.OUTSIDE if verdict is Verdict.VIOLATED and sides.excuse else verdict
-
-
-def _verdict(quantity: Quantity, tier: str, bounds: Bounds, found: flint.arb | None, sides: Sides) -> Verdict:
-    """A proof and a run that contradict each other are undecided: one of them is wrong."""
-    run = _of_run(quantity, tier, bounds[tier], found)
-    supported = _covered(quantity, tier, bounds, sides) or tier in sides.computed
-    if bounds[tier].outside or (sides.outside_all and not supported):
-        return Verdict.OUTSIDE
-    if supported and run is Verdict.VIOLATED:
-        return Verdict.UNDECIDED
-    if supported:
-        return _computed(quantity.kind) if tier in sides.computed else Verdict.PROVED
-    return _excused(run or Verdict.UNDECIDED, sides)
-
-
-def _computed(kind: Kind) -> Verdict:
-    """What a computation without a proof supports: a rate on the range that it shows."""
-    return Verdict.CONSISTENT if kind is Kind.RATE else Verdict.KEPT
-
-
 def _within_rounding(
     case: Case, quantity: Quantity, sides: Sides, letters: Mapping[sp.Symbol, Number], verdict: dict[str, Verdict]
 ) -> list[str]:
@@ -274,56 +213,8 @@ def _within_rounding(
     given = {side: getattr(sides, side) for side in ("found", *PROVABLE)}
     near = replace(sides, **{side: enclosed(number) for side, number in given.items() if number is not None})
     bounds = _bounds((case.floats_enclosed or case).with_letters(letters), quantity, near)
-    return [tier for tier in violated if _of_run(quantity, tier, bounds[tier], near.found) is not Verdict.VIOLATED]
-
-
-def _of_run(quantity: Quantity, tier: str, bound: Bound, found: flint.arb | None) -> Verdict | None:
-    if found is None or _in_order(quantity, tier):
-        return None
-    return relation(_judged_as(quantity.kind, tier), found, bound.ball, strict=bound.strict)
-
-
-def _in_order(quantity: Quantity, tier: str) -> bool:
-    """Whether the number stands inside a Landau symbol, whose constant no input refutes; a rate is an exponent."""
-    return tier == "printed" and _order(quantity) is not Order.NONE and quantity.kind is not Kind.RATE
-
-
-def _order(quantity: Quantity) -> Order:
-    return Order.NONE if quantity.printed is None else quantity.printed.order
-
-
-def _judged_as(kind: Kind, tier: str) -> Kind:
-    """A claim on a value is an upper bound on it."""
-    return Kind.UPPER if tier == "claimed" and kind is Kind.EXACT else kind
-
-
-def _covered(quantity: Quantity, tier: str, bounds: Bounds, sides: Sides) -> bool:
-    """Whether the bound is proved, or follows from one that is."""
-    if tier in sides.proved or _in_order(quantity, tier):
-        return tier in sides.proved
-    known = [bounds[each].ball for each in sides.proved if each in bounds and not bounds[each].outside]
-    bound, kind = bounds[tier], _judged_as(quantity.kind, tier)
-    return any(implies(kind, each, bound.ball, strict=bound.strict) for each in known)
-
-
-def _complaints(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> list[str]:
-    contradicted = [
-        tier
-        for tier, bound in bounds.items()
-        if _covered(quantity, tier, bounds, sides) and _of_run(quantity, tier, bound, found) is Verdict.VIOLATED
-    ]
-    one_is_wrong = f"{', '.join(contradicted)}: the run contradicts the proof, one of the two is wrong"
-    outside = [sides.outside_all, *(bound.outside for bound in bounds.values())]
-    return [*outside, _open_order(quantity, bounds, sides), one_is_wrong if contradicted else ""]
-
-
-def _open_order(quantity: Quantity, bounds: Bounds, sides: Sides) -> str:
-    """Why a number inside a Landau symbol decides nothing."""
-    shown = "printed" in bounds and not bounds["printed"].outside and _in_order(quantity, "printed")
-    decided = sides.limit is not None or sides.constant is not None or "printed" in (*sides.proved, *sides.computed)
-    if not shown or decided:
-        return ""
-    return f"printed: the number inside {_order(quantity)}, whose constant is unspecified"
+    judged = Judged(quantity, bounds, near.found, near)
+    return [tier for tier in violated if judged.of_run(tier) is not Verdict.VIOLATED]
 
 
 def _constant_words(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> str:

@@ -217,6 +217,12 @@ def test_a_constant_for_the_whole_range_decides_a_landau_symbol(
     assert row.remark == f"printed inside O(.): {what}; measured / printed = {found / 4:.4g} here"
 
 
+def test_outside_its_hypotheses_a_constant_decides_nothing() -> None:
+    sides = Sides(8, constant=largest_ratio(2 * n, n, {n: 1}), outside="n is odd")
+    row = row_of(sides, quantity(Kind.EXACT, n, Order.O, derive=lambda: 2 * n))
+    assert row.verdict == {"printed": Verdict.OUTSIDE, "derived": Verdict.OUTSIDE}
+
+
 # Points, settings, tables.
 
 
