@@ -183,6 +183,7 @@ LOSSES = Result(
     ),
     quantities=_quantities(),
     notation=NOTATION,
+    symbols={a: "coefficient of the product in Lemma D.3"},
 )
 
 
