@@ -171,7 +171,7 @@ def _require_readers_of_texts(theorem: Theorem) -> None:
 def _require_known_quantities(theorem: Theorem) -> None:
     """Of networks that are given by quantity, and of what is read off them."""
     stated = [each.name for each in theorem.statement.quantities]
-    if theorem.main not in stated and theorem.quantities is None:
+    if stated and theorem.main not in stated and theorem.quantities is None:
         raise UsageError(f"{theorem.id}: the main quantity '{theorem.main}' is none of {', '.join(stated)}")
     read = {name for each in theorem.networks.values() if isinstance(each, Transformer) for name in each.read}
     for role, names in (("a network", set(theorem.networks) - {""}), ("something read off a transformer", read)):

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import IteratePath as FilePath
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -327,14 +327,14 @@ def test_descent_from_zero_moves_where_it_should(changes: Mapping[str, Any]) -> 
     assert 0 < path.exact <= path.instance <= path.derived * (1 + 1e-12)
 
 
-def saved(row: Row, folder: FilePath) -> str:
+def saved(row: Row, folder: Path) -> str:
     assert row.witness is not None
     path = folder / "witness.json"
     path.write_text(row.witness.model_dump_json())
     return str(path)
 
 
-def test_every_erratum_is_shown_and_its_witness_replays(tmp_path: FilePath) -> None:
+def test_every_erratum_is_shown_and_its_witness_replays(tmp_path: Path) -> None:
     rows = TheoremStudy(TRAJECTORY).checks()
     names = [f"erratum.{check.__name__}" for check in exact_runs.WITNESSES]
     assert [row.quantity for row in rows] == [each for name in names for each in (name, f"{name}.repaired")]
@@ -348,7 +348,7 @@ def test_every_erratum_is_shown_and_its_witness_replays(tmp_path: FilePath) -> N
         assert replay(saved(refuted, tmp_path)).model_dump() == refuted.model_dump()
 
 
-def test_a_witness_is_computed_from_its_own_numbers(tmp_path: FilePath) -> None:
+def test_a_witness_is_computed_from_its_own_numbers(tmp_path: Path) -> None:
     row = check("erratum.examples_for_step_size")
     row.witness.inputs["step"] = [1.0, 2.0]  # eta = 1/2 < n: the printed bound holds
     again = replay(saved(row, tmp_path))
@@ -372,7 +372,7 @@ def test_a_witness_is_computed_from_its_own_numbers(tmp_path: FilePath) -> None:
     ],
 )
 def test_a_witness_that_meets_no_hypothesis_is_refused(
-    name: str, changes: Mapping[str, list[float]], message: str, tmp_path: FilePath
+    name: str, changes: Mapping[str, list[float]], message: str, tmp_path: Path
 ) -> None:
     row = check(name)
     row.witness.inputs.update(changes)
@@ -447,7 +447,7 @@ def test_l_f_is_no_large_number_where_it_is_simple() -> None:
 
 def test_the_bounds_on_a_path_are_those_of_the_record() -> None:
     """A letter that the statement keeps, and that only a prompt knows better, has its worst case there."""
-    record = FilePath(__file__).parents[2] / "yardstick" / "records" / "icgd.trajectory.json"
+    record = Path(__file__).parents[2] / "yardstick" / "records" / "icgd.trajectory.json"
     rows = json.loads(record.read_text())["rows"]
     stored = [row for row in rows if row["quantity"].startswith("path[") and row["scope"] == "network"]
     found = {row.quantity: row for row in compare("icgd.trajectory", samples=2, attack=0) if row.scope == "network"}
