@@ -359,6 +359,10 @@ class Study(ABC):
         """The quantities that have an erratum, those of `checks` too."""
         return tuple(quantity for quantity in self.result.quantities if quantity.erratum is not None)
 
+    def shown_quantities(self, params: Mapping[str, Any]) -> list[str]:
+        """The names of the quantities that a comparison at this point has rows of."""
+        return [quantity.name for quantity in self.result.quantities]
+
     def resolved(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """`numbers` that meet the hypotheses. Raises UsageError."""
         values = self.numbers(params)

@@ -1,0 +1,111 @@
+"""A column of a LaTeX table: its cells, how its numbers are aligned, and how wide it is in points, without LaTeX.
+
+Widths are those of an article at 11pt, in \\footnotesize.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bridge.export.latex import escape
+from symbolic.letter_widths import ROMAN
+
+SIZE = 9.0  # pt, of \footnotesize
+OPTICAL = 1.03  # letters of this size are so much wider, compared with their size, than those of 11pt
+LETTER, BLANK, TYPEWRITER = 0.5, 0.333, 0.525  # em: a letter without a width of its own, a space, \texttt
+DIGIT, POINT, TIMES_TEN = 4.63, 2.57, 11.8  # pt: a digit, a dot, and \cdot 10
+RAISED_DIGIT, RAISED_MINUS = 3.67, 6.3  # pt, in an exponent
+NUMBER = re.compile(r"\$(-?)(\d+)(?:\.(\d+))?(?:\\cdot 10\^\{(-?)(\d+)\})?\$")
+BREAKS = re.compile(r"(\\_|[/.](?=\w))")  # after which a long name may go on in the next line
+
+
+@dataclass(frozen=True)
+class LatexColumn:
+    """`spec` is its place in the preamble of the table, `width` in points."""
+
+    spec: str
+    heading: str
+    cells: tuple[str, ...]
+    width: float
+
+
+def words_width(words: str) -> float:
+    """Points of plain words, not escaped yet."""
+    return sum(BLANK if each == " " else ROMAN.get(each, _escaped(each)) for each in words) * SIZE * OPTICAL
+
+
+def _escaped(letter: str) -> float:
+    return ROMAN.get(escape(letter).removesuffix("{}"), LETTER)
+
+
+def breakable(words: str) -> str:
+    """Escaped, with places where a long name may be broken."""
+    return BREAKS.sub(r"\1\\allowbreak{}", escape(words))
+
+
+def word_column(heading: str, cells: Sequence[str], most: float = math.inf, align: str = "l") -> LatexColumn:
+    """Words to the left; those wider than `most` points go on in the next line."""
+    width = max(map(words_width, (heading, *cells)))
+    if width <= most:
+        return LatexColumn(align, escape(heading), tuple(map(escape, cells)), width)
+    spec = rf">{{\raggedright\arraybackslash}}p{{{most:.0f}pt}}"
+    return LatexColumn(spec, escape(heading), tuple(map(breakable, cells)), most)
+
+
+def number_column(heading: str, heading_width: float, cells: Sequence[str], *, siunitx: bool) -> LatexColumn:
+    r"""Numbers as `numbers.latex` sets them, aligned at their points; other cells stand to the right, dashes too.
+
+    `heading` is LaTeX.
+    """
+    found = [match for cell in cells if (match := NUMBER.fullmatch(cell))]
+    others = [_plain_width(cell) for cell in cells if not NUMBER.fullmatch(cell)]
+    if not found:
+        return LatexColumn("r", heading, tuple(cells), max(heading_width, *others, 0.0))
+    left = max(len(match[1]) + len(match[2]) for match in found)
+    spec, width = (_siunitx if siunitx else _dcolumn)(left, found)
+    ready = tuple(_set(cell, siunitx) for cell in cells)
+    head = f"{{{heading}}}" if siunitx else rf"\multicolumn{{1}}{{r}}{{{heading}}}"
+    return LatexColumn(spec, head, ready, max(width, heading_width, *others))
+
+
+def _plain_width(cell: str) -> float:
+    """About: the digits and letters of what is no number, such as O(...) or a dash."""
+    return words_width(re.sub(r"\\cdot|[${}^\\]", "", cell))
+
+
+def _dcolumn(left: int, found: Sequence[re.Match[str]]) -> tuple[str, float]:
+    right = math.ceil(max(_behind(match) for match in found) / DIGIT)
+    return f"D{{.}}{{.}}{{{left}.{right}}}", (left + right) * DIGIT + POINT
+
+
+def _behind(match: re.Match[str]) -> float:
+    """Points behind the decimal point."""
+    return len(match[3] or "") * DIGIT + _exponent(match)
+
+
+def _exponent(match: re.Match[str]) -> float:
+    if match[5] is None:
+        return 0.0
+    return TIMES_TEN + len(match[5]) * RAISED_DIGIT + (RAISED_MINUS if match[4] else 0.0)
+
+
+def _siunitx(left: int, found: Sequence[re.Match[str]]) -> tuple[str, float]:
+    decimals = max(len(match[3] or "") for match in found)
+    exponents = [match for match in found if match[5] is not None]
+    digits = max((len(match[5]) for match in exponents), default=0)
+    sign = "-" if any(match[4] for match in exponents) else ""
+    form = f"{left}.{decimals}" + (f"e{sign}{digits}" if exponents else "")
+    width = (left + decimals) * DIGIT + POINT + max(map(_exponent, found))
+    return rf"S[table-format={form},exponent-product=\cdot,tight-spacing=true]", width
+
+
+def _set(cell: str, siunitx: bool) -> str:
+    match = NUMBER.fullmatch(cell)
+    if match is None:
+        return f"{{{cell}}}" if siunitx else rf"\multicolumn{{1}}{{r}}{{{cell}}}"
+    mantissa = cell.strip("$").split(r"\cdot")[0]
+    if match[5] is None:
+        return mantissa
+    power = f"{match[4]}{match[5]}"
+    return f"{mantissa}e{power}" if siunitx else rf"{mantissa}{{\cdot}}10^{{{power}}}"

@@ -1,0 +1,248 @@
+r"""A comparison as LaTeX tables (booktabs) in \footnotesize, of at most eight columns that fit the text of an article.
+
+A table that does not fit a page is a `longtable`. What the run refutes follows as a list.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from bridge.export.choice import ALWAYS, TEXTS, Choice
+from bridge.export.latex import escape
+from bridge.export.latex_cells import (
+    SIZE,
+    TYPEWRITER,
+    LatexColumn,
+    breakable,
+    number_column,
+    word_column,
+    words_width,
+)
+from bridge.export.layout import budget_words, group_ends, no_verdict_words, sampled, table_cells
+from bridge.export.legend import legend, terms
+from bridge.export.narrowing import fitting, narrowed
+from bridge.export.notes import notes
+from bridge.export.numbers import latex as number
+from bridge.export.sheet import Column, Role, Sheet, left_out, sheet
+from bridge.export.violations import reasons, violations
+from bridge.record import AUTOMATIC, Comparison, NamedTable
+from symbolic.statements import UsageError
+
+MOST_COLUMNS = 8
+TEXT_WIDTH, SEPARATION = 356.0, 4.0  # pt: of an article at 11pt (360), less a little; \tabcolsep
+PAGE_LINES, LINE_WIDTH = 42, 350.0  # lines of a page, and points of a line of notes
+LONGEST_NAME, LONGEST_TEXT = 200.0, 100.0  # pt; what is longer goes on in the next line
+SIGNS = {"=": "$=$", "≤": r"$\le$", "≥": r"$\ge$", "~": r"$\sim$"}
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What is set: caption and notes in LaTeX; the places in `ends` have a little space behind them."""
+
+    caption: str
+    label: str
+    columns: Sequence[LatexColumn]
+    ends: frozenset[int] = frozenset()
+    notes: Sequence[str] = ()
+
+    @property
+    def is_long(self) -> bool:
+        lines = len(self.columns[0].cells) + len(self.ends) / 2 + len(self.caption) * SIZE / 2 / LINE_WIDTH
+        return lines + sum(1 + words_width(each) // LINE_WIDTH for each in self.notes) > PAGE_LINES
+
+
+def check_columns(choice: Choice) -> None:
+    """Raises UsageError for more columns than a LaTeX table has."""
+    named = len({*choice.columns, *ALWAYS}) if choice.columns else 0
+    if named > MOST_COLUMNS:
+        raise UsageError(
+            f"--columns: a LaTeX table has at most {MOST_COLUMNS} columns, quantity and verdict among them, and these "
+            f"are {named}; name fewer, or write a .csv, .md or .html file."
+        )
+
+
+def comparison_latex(comparison: Comparison, choice: Choice | None = None) -> str:
+    """The rows and columns that were chosen, the tables beside them, and what the run refutes. Raises UsageError."""
+    choice = choice or Choice()
+    check_columns(choice)
+    whole = sheet(comparison, choice)
+    shown = _narrowed(whole)
+    record, tables = whole.comparison, [_rows_table(whole, shown)]
+    missing = [left_out(whole.columns, whole.kept_first, [column.name for column in shown.columns])]
+    for place, table in enumerate(record.tables, start=1):
+        set_table, names = _named(table, f"{record.result}.{place}", choice)
+        tables.append(set_table)
+        missing.append(names)
+    lines = [
+        f"% {record.result}: needs {_packages(tables, siunitx=choice.siunitx)}",
+        *([f"% {whole.hidden} rows of intermediate quantities are left out"] if whole.hidden else []),
+        *(
+            f"% columns left out for want of room: {', '.join(' '.join(each.split()) for each in names)}"
+            for names in missing
+            if names
+        ),
+    ]
+    for set_table in tables:
+        lines += [*_set(set_table), ""]
+    return "\n".join([*lines, *_refuted(record)]).rstrip() + "\n"
+
+
+def latex_left_out(comparison: Comparison, choice: Choice) -> list[str]:
+    """The columns of the rows that have no room in a LaTeX table."""
+    whole = sheet(comparison, choice)
+    return left_out(whole.columns, whole.kept_first, [column.name for column in _narrowed(whole).columns])
+
+
+def _narrowed(whole: Sheet) -> Sheet:
+    def widths(of: Sheet) -> dict[str, float]:
+        return {column.name: _column(of, column).width for column in of.columns}
+
+    return narrowed(whole, widths, TEXT_WIDTH, 2 * SEPARATION, most=MOST_COLUMNS)
+
+
+def _packages(tables: Sequence[_Table], *, siunitx: bool) -> str:
+    specs = [column.spec for table in tables for column in table.columns]
+    names = ["booktabs"]
+    names += ["array"] if any("p{" in spec for spec in specs) else []
+    names += ["dcolumn"] if any(spec.startswith("D") for spec in specs) else []
+    names += ["siunitx"] if siunitx and any(spec.startswith("S") for spec in specs) else []
+    names += ["longtable"] if any(table.is_long for table in tables) else []
+    return rf"\usepackage{{{','.join(names)}}}"
+
+
+def _rows_table(whole: Sheet, shown: Sheet) -> _Table:
+    record, rows = shown.comparison, shown.rows
+    entries = [*legend(record, rows, whole.layout)]
+    said = [_sentence(f"{names}: {meaning}" for names, meaning in part) for part in (entries, terms(shown))]
+    said += [_sentence([no_verdict_words(rows)]), *(_sentence([note]) for note in notes(rows))]
+    return _Table(
+        caption=_caption(whole),
+        label=record.result,
+        columns=[_column(shown, column) for column in shown.columns],
+        ends=frozenset() if shown.choice.sort else group_ends(rows),
+        notes=[each for each in said if each],
+    )
+
+
+def _sentence(parts: Iterable[str]) -> str:
+    words = "; ".join(filter(None, parts))
+    return f"{words}." if words else ""
+
+
+def _caption(whole: Sheet) -> str:
+    record, rows, found = whole.comparison, whole.rows, whole.layout
+    constants = [f"{_parameter(name)} $=$ {_value(whole, name, value)}" for name, value in found.constant.items()]
+    source = f"{breakable(record.citation)} ({breakable(record.result)})" if record.citation else ""
+    return (
+        f"{source or breakable(record.result)}: bounds and "
+        f"{'largest errors found' if sampled(rows) else 'what was measured'}. "
+    ) + _sentence([*constants, escape(budget_words(rows))])
+
+
+def _parameter(name: str) -> str:
+    """A letter as mathematics, a longer name as it is typed."""
+    return f"${name}$" if len(name) == 1 else rf"\texttt{{{escape(name)}}}"
+
+
+def _value(shown: Sheet, name: str, value: object) -> str:
+    words = shown.layout.value(name, value)
+    if not isinstance(value, int | float) or isinstance(value, bool) or words == AUTOMATIC:
+        return escape(words)
+    return _number(words)
+
+
+def _number(words: str) -> str:
+    mantissa, e, exponent = words.partition("e")
+    return rf"${mantissa}\cdot 10^{{{int(exponent)}}}$" if e else f"${words}$"
+
+
+def _column(shown: Sheet, column: Column) -> LatexColumn:
+    siunitx = shown.choice.siunitx
+    if column.role is Role.NUMBER:
+        cells = [shown.words(column, row, number) for row in shown.rows]
+        return number_column(column.heading, words_width(column.heading), cells, siunitx=siunitx)
+    if column.role is Role.PARAMETER:
+        cells = [_value(shown, column.name, row.params.get(column.name)) for row in shown.rows]
+        width = TYPEWRITER * SIZE * len(column.name)
+        return number_column(_parameter(column.name), width, cells, siunitx=siunitx)
+    cells = shown.cells(column)
+    if column.name == "kind":
+        return LatexColumn("c", "", tuple(SIGNS[each] for each in cells), SIZE)
+    most = LONGEST_TEXT if column.name in (*TEXTS, "where") else LONGEST_NAME
+    return word_column(column.heading, ["--" if each == "-" else each for each in cells], most)
+
+
+def _named(table: NamedTable, label: str, choice: Choice) -> tuple[_Table, list[str]]:
+    """A table beside the rows, the middle of a long one left out unless all is asked for; and the columns left out."""
+    lines = table_cells(table, choice.all_rows)
+    columns = {}
+    for place, heading in enumerate(table.columns):
+        cells = [line[place] for line in lines]
+        words = any(isinstance(row[place], str) for row in table.rows)
+        columns[str(place)] = _words_beside(heading, cells) if words else _numbers_beside(heading, cells, choice)
+    widths = {name: column.width for name, column in columns.items()}
+    kept = fitting(widths, list(columns), TEXT_WIDTH, 2 * SEPARATION, most=MOST_COLUMNS)
+    missing = [table.columns[int(name)] for name in columns if name not in kept]
+    return _Table(breakable(table.title), label, [columns[name] for name in columns if name in kept]), missing
+
+
+def _words_beside(heading: str, cells: Sequence[str]) -> LatexColumn:
+    return word_column(heading, cells, LONGEST_NAME)
+
+
+def _numbers_beside(heading: str, cells: Sequence[str], choice: Choice) -> LatexColumn:
+    set_cells = [_number(cell) if cell[-1:].isdigit() else escape(cell) for cell in cells]
+    return number_column(escape(heading), words_width(heading), set_cells, siunitx=choice.siunitx)
+
+
+def _set(table: _Table) -> Iterator[str]:
+    r"""As a float, or as a `longtable`, whose notes then stand below it in the text."""
+    said = [rf"  \par\smallskip {breakable(sentence)}" for sentence in table.notes]
+    spec = "@{}" + "".join(column.spec for column in table.columns) + "@{}"
+    size = rf"\footnotesize\setlength{{\tabcolsep}}{{{SEPARATION:g}pt}}"
+    head = [r"\toprule", _line(column.heading for column in table.columns), r"\midrule"]
+    name = rf"\caption{{{table.caption}}}", rf"\label{{tab:{table.label}}}"
+    if not table.is_long:
+        yield r"\begin{table}"
+        yield rf"  \centering{size}"
+        yield from (f"  {each}" for each in name)
+        yield rf"  \begin{{tabular}}{{{spec}}}"
+        yield from (f"    {each}" for each in (*head, *_body(table), r"\bottomrule"))
+        yield r"  \end{tabular}"
+        yield from ([r"  \par\raggedright", *said] if said else [])
+        yield r"\end{table}"
+        return
+    yield rf"\begingroup{size}\setlength{{\LTcapwidth}}{{\linewidth}}\sloppy"
+    yield rf"\begin{{longtable}}{{{spec}}}"
+    yield f"  {''.join(name)}" + r" \\"
+    yield from (f"  {each}" for each in (*head, r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endlastfoot"))
+    yield from (f"  {each}" for each in _body(table))
+    yield r"\end{longtable}"
+    yield from ([r"  \par\raggedright", *said] if said else [])
+    yield r"\par\endgroup"
+
+
+def _body(table: _Table) -> Iterator[str]:
+    for index, cells in enumerate(zip(*(column.cells for column in table.columns), strict=True)):
+        yield _line(cells)
+        if index in table.ends:
+            yield r"\addlinespace"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _refuted(record: Comparison) -> list[str]:
+    """The errata and violations as a list, then why some bounds say nothing of the run."""
+    found = [(violation.heading, violation.sentence) for violation in violations(record)]
+    found += [(str(reason.verdict), reason.sentence) for reason in reasons(record)]
+    if not found:
+        return []
+    return [
+        r"\begingroup\footnotesize\sloppy",
+        r"\noindent What the run refutes, and what it does not speak of:",
+        r"\begin{itemize}",
+        *(rf"  \item \textbf{{{escape(heading)}}}: {breakable(sentence)}" for heading, sentence in found),
+        r"\end{itemize}",
+        r"\endgroup",
+    ]
