@@ -200,7 +200,7 @@ class Comparison(BaseModel):
         return TableView(self, read(**choice))
 
     def save(self, *paths: str, **choice: Any) -> None:
-        """Writes .tex, .md, .html, .csv or .json files, or a plot to .png or .svg files, by the ending of each.
+        """Writes .tex, .md, .html, .csv or .json files, or a plot to .png, .svg or .pdf files, by the ending of each.
 
         The choice is that of `table`.
         """

@@ -218,7 +218,11 @@ def compare(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", parser=_output_file, help="Also draw a plot into a .png or .svg file."),
+        typer.Option(metavar="FILE", parser=_output_file, help="Also draw a plot into a .png, .svg or .pdf file."),
+    ] = None,
+    plot_steps: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", parser=_output_file, help="Also draw what each step of the proof loses."),
     ] = None,
     save_witnesses: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Save the witness of each violated bound.")
@@ -238,7 +242,7 @@ def compare(
     given |= {"lags": lags} if lags is not None else {}
     given |= {"claim": claim} if claim else {}
     shown = choice(columns or (), quantity or (), scope or (), sort or (), all_rows=all_rows, siunitx=siunitx)
-    outputs = Outputs(tuple(output or ()), plot, save_witnesses, as_json=json, choice=shown, steps=steps)
+    outputs = Outputs(tuple(output or ()), plot, save_witnesses, json, shown, steps, plot_steps)
     if witness is None:
         check_compare(given, outputs)
         asked = request(id, settings or [], grid or [])
