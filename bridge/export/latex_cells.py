@@ -10,14 +10,18 @@ from dataclasses import dataclass
 
 from bridge.export.latex import escape
 from symbolic.letter_widths import ROMAN
+from symbolic.widths import width as display_width
 
-SIZE = 9.0  # pt, of \footnotesize
+SIZE, BODY = 9.0, 10.95  # pt, of \footnotesize and of the text
 OPTICAL = 1.03  # letters of this size are so much wider, compared with their size, than those of 11pt
 LETTER, BLANK, TYPEWRITER = 0.5, 0.333, 0.525  # em: a letter without a width of its own, a space, \texttt
 DIGIT, POINT, TIMES_TEN = 4.63, 2.57, 11.8  # pt: a digit, a dot, and \cdot 10
+MINUS = 2  # digits that have the width of a minus sign
 RAISED_DIGIT, RAISED_MINUS = 3.67, 6.3  # pt, in an exponent
 NUMBER = re.compile(r"\$(-?)(\d+)(?:\.(\d+))?(?:\\cdot 10\^\{(-?)(\d+)\})?\$")
-BREAKS = re.compile(r"(\\_|[/.](?=\w))")  # after which a long name may go on in the next line
+LONG = re.compile(r"\S{18,}")  # a name that may go on in the next line
+BREAKS = re.compile(r"(\\_|/(?=\w)|\.(?=[a-z]))")  # after these signs
+BLANKS = re.compile(r"(?<![,;:]) (?!\()")  # at which a cell is not broken
 
 
 @dataclass(frozen=True)
@@ -35,13 +39,18 @@ def words_width(words: str) -> float:
     return sum(BLANK if each == " " else ROMAN.get(each, _escaped(each)) for each in words) * SIZE * OPTICAL
 
 
+def formula_width(formula: str) -> float:
+    """Points of a formula of one line."""
+    return display_width(formula) * SIZE / BODY * OPTICAL
+
+
 def _escaped(letter: str) -> float:
     return ROMAN.get(escape(letter).removesuffix("{}"), LETTER)
 
 
 def breakable(words: str) -> str:
     """Escaped, with places where a long name may be broken."""
-    return BREAKS.sub(r"\1\\allowbreak{}", escape(words))
+    return LONG.sub(lambda name: BREAKS.sub(r"\1\\allowbreak{}", name[0]), escape(words))
 
 
 def word_column(heading: str, cells: Sequence[str], most: float = math.inf, align: str = "l") -> LatexColumn:
@@ -50,11 +59,11 @@ def word_column(heading: str, cells: Sequence[str], most: float = math.inf, alig
     if width <= most:
         return LatexColumn(align, escape(heading), tuple(map(escape, cells)), width)
     spec = rf">{{\raggedright\arraybackslash}}p{{{most:.0f}pt}}"
-    return LatexColumn(spec, escape(heading), tuple(map(breakable, cells)), most)
+    return LatexColumn(spec, escape(heading), tuple(BLANKS.sub("~", breakable(cell)) for cell in cells), most)
 
 
 def number_column(heading: str, heading_width: float, cells: Sequence[str], *, siunitx: bool) -> LatexColumn:
-    r"""Numbers as `numbers.latex` sets them, aligned at their points; other cells stand to the right, dashes too.
+    r"""Numbers as `numbers.latex` sets them, aligned at their points; other cells are centred.
 
     `heading` is LaTeX.
     """
@@ -62,10 +71,9 @@ def number_column(heading: str, heading_width: float, cells: Sequence[str], *, s
     others = [_plain_width(cell) for cell in cells if not NUMBER.fullmatch(cell)]
     if not found:
         return LatexColumn("r", heading, tuple(cells), max(heading_width, *others, 0.0))
-    left = max(len(match[1]) + len(match[2]) for match in found)
-    spec, width = (_siunitx if siunitx else _dcolumn)(left, found)
+    spec, width = (_siunitx if siunitx else _dcolumn)(found)
     ready = tuple(_set(cell, siunitx) for cell in cells)
-    head = f"{{{heading}}}" if siunitx else rf"\multicolumn{{1}}{{r}}{{{heading}}}"
+    head = f"{{{heading}}}" if siunitx else rf"\multicolumn{{1}}{{c}}{{{heading}}}"
     return LatexColumn(spec, head, ready, max(width, heading_width, *others))
 
 
@@ -74,7 +82,8 @@ def _plain_width(cell: str) -> float:
     return words_width(re.sub(r"\\cdot|[${}^\\]", "", cell))
 
 
-def _dcolumn(left: int, found: Sequence[re.Match[str]]) -> tuple[str, float]:
+def _dcolumn(found: Sequence[re.Match[str]]) -> tuple[str, float]:
+    left = max(len(match[2]) + MINUS * len(match[1]) for match in found)
     right = math.ceil(max(_behind(match) for match in found) / DIGIT)
     return f"D{{.}}{{.}}{{{left}.{right}}}", (left + right) * DIGIT + POINT
 
@@ -90,20 +99,22 @@ def _exponent(match: re.Match[str]) -> float:
     return TIMES_TEN + len(match[5]) * RAISED_DIGIT + (RAISED_MINUS if match[4] else 0.0)
 
 
-def _siunitx(left: int, found: Sequence[re.Match[str]]) -> tuple[str, float]:
+def _siunitx(found: Sequence[re.Match[str]]) -> tuple[str, float]:
+    left = max(len(match[2]) for match in found)
+    minus = "-" if any(match[1] for match in found) else ""
     decimals = max(len(match[3] or "") for match in found)
     exponents = [match for match in found if match[5] is not None]
     digits = max((len(match[5]) for match in exponents), default=0)
     sign = "-" if any(match[4] for match in exponents) else ""
-    form = f"{left}.{decimals}" + (f"e{sign}{digits}" if exponents else "")
-    width = (left + decimals) * DIGIT + POINT + max(map(_exponent, found))
+    form = (f"{minus}{left}.{decimals}" if decimals else f"{minus}{left}") + (f"e{sign}{digits}" if exponents else "")
+    width = (left + MINUS * len(minus) + decimals) * DIGIT + POINT + max(map(_exponent, found))
     return rf"S[table-format={form},exponent-product=\cdot,tight-spacing=true]", width
 
 
 def _set(cell: str, siunitx: bool) -> str:
     match = NUMBER.fullmatch(cell)
     if match is None:
-        return f"{{{cell}}}" if siunitx else rf"\multicolumn{{1}}{{r}}{{{cell}}}"
+        return f"{{{cell}}}" if siunitx else rf"\multicolumn{{1}}{{c}}{{{cell}}}"
     mantissa = cell.strip("$").split(r"\cdot")[0]
     if match[5] is None:
         return mantissa

@@ -3,34 +3,37 @@ r"""A comparison as LaTeX tables (booktabs) in \footnotesize, of at most eight c
 A table that does not fit a page is a `longtable`. What the run refutes follows as a list.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bridge.export.choice import ALWAYS, TEXTS, Choice
+from bridge.export.choice import ALWAYS, Choice
 from bridge.export.latex import escape
 from bridge.export.latex_cells import (
     SIZE,
     TYPEWRITER,
     LatexColumn,
     breakable,
+    formula_width,
     number_column,
     word_column,
     words_width,
 )
 from bridge.export.layout import budget_words, group_ends, no_verdict_words, sampled, table_cells
-from bridge.export.legend import legend, terms
-from bridge.export.narrowing import fitting, narrowed
+from bridge.export.legend import is_word, legend, terms
+from bridge.export.narrowing import fitting, narrowed, total
 from bridge.export.notes import notes
 from bridge.export.numbers import latex as number
 from bridge.export.sheet import Column, Role, Sheet, left_out, sheet
 from bridge.export.violations import reasons, violations
 from bridge.record import AUTOMATIC, Comparison, NamedTable
+from symbolic.displays import latex
 from symbolic.statements import UsageError
 
 MOST_COLUMNS = 8
 TEXT_WIDTH, SEPARATION = 356.0, 4.0  # pt: of an article at 11pt (360), less a little; \tabcolsep
 PAGE_LINES, LINE_WIDTH = 42, 350.0  # lines of a page, and points of a line of notes
-LONGEST_NAME, LONGEST_TEXT = 200.0, 100.0  # pt; what is longer goes on in the next line
+LONGEST_NAME, LONGEST_TEXT, LONGEST_VERDICT = 200.0, 100.0, 90.0  # pt; what is longer goes on in the next line
 SIGNS = {"=": "$=$", "≤": r"$\le$", "≥": r"$\ge$", "~": r"$\sim$"}
 
 
@@ -93,10 +96,11 @@ def latex_left_out(comparison: Comparison, choice: Choice) -> list[str]:
 
 
 def _narrowed(whole: Sheet) -> Sheet:
-    def widths(of: Sheet) -> dict[str, float]:
-        return {column.name: _column(of, column).width for column in of.columns}
+    return narrowed(whole, _widths, TEXT_WIDTH, 2 * SEPARATION, most=MOST_COLUMNS, verdict=LONGEST_VERDICT)
 
-    return narrowed(whole, widths, TEXT_WIDTH, 2 * SEPARATION, most=MOST_COLUMNS)
+
+def _widths(shown: Sheet) -> dict[str, float]:
+    return {column.name: _column(shown, column).width for column in shown.columns}
 
 
 def _packages(tables: Sequence[_Table], *, siunitx: bool) -> str:
@@ -111,16 +115,20 @@ def _packages(tables: Sequence[_Table], *, siunitx: bool) -> str:
 
 def _rows_table(whole: Sheet, shown: Sheet) -> _Table:
     record, rows = shown.comparison, shown.rows
-    entries = [*legend(record, rows, whole.layout)]
-    said = [_sentence(f"{names}: {meaning}" for names, meaning in part) for part in (entries, terms(shown))]
-    said += [_sentence([no_verdict_words(rows)]), *(_sentence([note]) for note in notes(rows))]
+    said = [_entries(legend(record, rows, whole.layout)), _entries(terms(shown))]
+    said += [breakable(_sentence([words])) for words in (no_verdict_words(rows), *notes(rows))]
+    room = math.inf if total(list(_widths(shown).values()), 2 * SEPARATION) <= TEXT_WIDTH else LONGEST_VERDICT
     return _Table(
         caption=_caption(whole),
         label=record.result,
-        columns=[_column(shown, column) for column in shown.columns],
+        columns=[_column(shown, column, room) for column in shown.columns],
         ends=frozenset() if shown.choice.sort else group_ends(rows),
         notes=[each for each in said if each],
     )
+
+
+def _entries(entries: Sequence[tuple[str, str]]) -> str:
+    return _sentence(rf"\textit{{{breakable(names)}}}: {breakable(meaning)}" for names, meaning in entries)
 
 
 def _sentence(parts: Iterable[str]) -> str:
@@ -130,7 +138,9 @@ def _sentence(parts: Iterable[str]) -> str:
 
 def _caption(whole: Sheet) -> str:
     record, rows, found = whole.comparison, whole.rows, whole.layout
-    constants = [f"{_parameter(name)} $=$ {_value(whole, name, value)}" for name, value in found.constant.items()]
+    constants = [
+        f"{_parameter(whole, name)} $=$ {_value(whole, name, value)}" for name, value in found.constant.items()
+    ]
     source = f"{breakable(record.citation)} ({breakable(record.result)})" if record.citation else ""
     return (
         f"{source or breakable(record.result)}: bounds and "
@@ -138,13 +148,23 @@ def _caption(whole: Sheet) -> str:
     ) + _sentence([*constants, escape(budget_words(rows))])
 
 
-def _parameter(name: str) -> str:
-    """A letter as mathematics, a longer name as it is typed."""
+def _parameter(shown: Sheet, name: str) -> str:
+    """In the paper's notation where it has one, a word as it is typed."""
+    study = shown.comparison.study
+    symbols = {each.name: each.symbol for each in study.result.parameters} if study else {}
+    if symbols.get(name) is not None and not is_word(name):
+        return f"${latex(symbols[name], study.result.notation)}$"
     return f"${name}$" if len(name) == 1 else rf"\texttt{{{escape(name)}}}"
+
+
+def _heading_width(name: str, heading: str) -> float:
+    return formula_width(heading.strip("$")) if heading.startswith("$") else TYPEWRITER * SIZE * len(name)
 
 
 def _value(shown: Sheet, name: str, value: object) -> str:
     words = shown.layout.value(name, value)
+    if words == "-":
+        return "--"
     if not isinstance(value, int | float) or isinstance(value, bool) or words == AUTOMATIC:
         return escape(words)
     return _number(words)
@@ -155,19 +175,20 @@ def _number(words: str) -> str:
     return rf"${mantissa}\cdot 10^{{{int(exponent)}}}$" if e else f"${words}$"
 
 
-def _column(shown: Sheet, column: Column) -> LatexColumn:
+def _column(shown: Sheet, column: Column, longest_verdict: float = math.inf) -> LatexColumn:
     siunitx = shown.choice.siunitx
     if column.role is Role.NUMBER:
         cells = [shown.words(column, row, number) for row in shown.rows]
         return number_column(column.heading, words_width(column.heading), cells, siunitx=siunitx)
     if column.role is Role.PARAMETER:
         cells = [_value(shown, column.name, row.params.get(column.name)) for row in shown.rows]
-        width = TYPEWRITER * SIZE * len(column.name)
-        return number_column(_parameter(column.name), width, cells, siunitx=siunitx)
+        heading = _parameter(shown, column.name)
+        return number_column(heading, _heading_width(column.name, heading), cells, siunitx=siunitx)
     cells = shown.cells(column)
     if column.name == "kind":
         return LatexColumn("c", "", tuple(SIGNS[each] for each in cells), SIZE)
-    most = LONGEST_TEXT if column.name in (*TEXTS, "where") else LONGEST_NAME
+    longest = {"quantity": LONGEST_NAME, "verdict": longest_verdict}
+    most = longest.get(column.name, LONGEST_TEXT)
     return word_column(column.heading, ["--" if each == "-" else each for each in cells], most)
 
 
@@ -196,7 +217,7 @@ def _numbers_beside(heading: str, cells: Sequence[str], choice: Choice) -> Latex
 
 def _set(table: _Table) -> Iterator[str]:
     r"""As a float, or as a `longtable`, whose notes then stand below it in the text."""
-    said = [rf"  \par\smallskip {breakable(sentence)}" for sentence in table.notes]
+    said = [rf"  \par\smallskip {sentence}" for sentence in table.notes]
     spec = "@{}" + "".join(column.spec for column in table.columns) + "@{}"
     size = rf"\footnotesize\setlength{{\tabcolsep}}{{{SEPARATION:g}pt}}"
     head = [r"\toprule", _line(column.heading for column in table.columns), r"\midrule"]
@@ -233,16 +254,22 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _refuted(record: Comparison) -> list[str]:
-    """The errata and violations as a list, then why some bounds say nothing of the run."""
+    """The errata and violations as a list, then why the run judges some bounds not at all."""
     found = [(violation.heading, violation.sentence) for violation in violations(record)]
-    found += [(str(reason.verdict), reason.sentence) for reason in reasons(record)]
-    if not found:
+    others = [(str(reason.verdict), reason.sentence) for reason in reasons(record)]
+    return [
+        *_list("Errata and violated bounds:", found),
+        *_list("Bounds that the run does not judge:", others),
+    ]
+
+
+def _list(heading: str, items: Sequence[tuple[str, str]]) -> list[str]:
+    if not items:
         return []
     return [
-        r"\begingroup\footnotesize\sloppy",
-        r"\noindent What the run refutes, and what it does not speak of:",
+        rf"\begingroup\footnotesize\sloppy\par\medskip\noindent {heading}",
         r"\begin{itemize}",
-        *(rf"  \item \textbf{{{escape(heading)}}}: {breakable(sentence)}" for heading, sentence in found),
+        *(rf"  \item \textbf{{{escape(name)}}}: {breakable(sentence)}" for name, sentence in items),
         r"\end{itemize}",
         r"\endgroup",
     ]

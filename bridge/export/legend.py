@@ -103,10 +103,10 @@ def _worded(comparison: Comparison, rows: Sequence[Row]) -> list[Parameter]:
     if comparison.result not in RUNNING:
         return []
     result: Result = find_result(comparison.result)
-    return [each for each in result.parameters if _is_word(each.name) and (each.symbol or _is_explained(each, rows))]
+    return [each for each in result.parameters if is_word(each.name) and (each.symbol or _is_explained(each, rows))]
 
 
-def _is_word(name: str) -> bool:
+def is_word(name: str) -> bool:
     """Whether it is no letter, Latin or Greek, with or without an index."""
     base = name.split("_")[0]
     return len(base) > 1 and base != EPSILON and not sp.latex(sp.Symbol(base)).startswith("\\")

@@ -1,5 +1,6 @@
 """Fewer columns and shorter words where a table has little room."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -37,14 +38,20 @@ def fitting(
     return kept
 
 
-def narrowed(whole: Sheet, measure: Widths, room: float, gap: float, most: int | None = None) -> Sheet:
-    """The table within `room`: all of it where it fits, else with shorter verdicts, else with fewer columns."""
+def narrowed(
+    whole: Sheet, measure: Widths, room: float, gap: float, *, most: int | None = None, verdict: float = math.inf
+) -> Sheet:
+    """The table within `room`: all of it where it fits, else with shorter verdicts, else with fewer columns.
+
+    A verdict wider than `verdict` is broken.
+    """
     widths = measure(whole)
     if total(list(widths.values()), gap) <= room and (most is None or len(widths) <= most):
         return whole
     wordings = [replace(whole, wording=each) for each in (FULL, SHORT, BARE)]
     worded = next((each for each in wordings if measure(each)["verdict"] * SHARE <= room), wordings[-1])
     widths = measure(worded)
+    widths["verdict"] = min(widths["verdict"], verdict)
     widths["quantity"] = min(widths["quantity"], name_room(room, widths["verdict"], gap))
     kept = fitting(widths, worded.kept_first, room, gap, always=len(ALWAYS), most=most)
     return worded.with_columns(_without_the_last(worded, kept))
