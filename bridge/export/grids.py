@@ -33,7 +33,7 @@ def bounded(
     Columns are taken from the left; the first always stays.
     """
     places = {str(place): place for place, _ in enumerate(headings)}
-    widths: dict[str, float] = {
+    widths = {
         name: max(map(len, (headings[place][0], *(line[place] for line in lines)))) for name, place in places.items()
     }
     has_lines = total(list(widths.values()), WIDE_GAP) <= width

@@ -16,22 +16,24 @@ SIZE, BODY = 9.0, 10.95  # pt, of \footnotesize and of the text
 OPTICAL = 1.03  # letters of this size are so much wider, compared with their size, than those of 11pt
 LETTER, BLANK, TYPEWRITER = 0.5, 0.333, 0.525  # em: a letter without a width of its own, a space, \texttt
 DIGIT, POINT, TIMES_TEN = 4.63, 2.57, 11.8  # pt: a digit, a dot, and \cdot 10
+SPACED = 1.5  # pt, about the exponent of siunitx
 MINUS = 2  # digits that have the width of a minus sign
 RAISED_DIGIT, RAISED_MINUS = 3.67, 6.3  # pt, in an exponent
 NUMBER = re.compile(r"\$(-?)(\d+)(?:\.(\d+))?(?:\\cdot 10\^\{(-?)(\d+)\})?\$")
 LONG = re.compile(r"\S{18,}")  # a name that may go on in the next line
 BREAKS = re.compile(r"(\\_|/(?=\w)|\.(?=[a-z]))")  # after these signs
-BLANKS = re.compile(r"(?<![,;:]) (?!\()")  # at which a cell is not broken
+FILLED = 0.85  # of a broken line
 
 
 @dataclass(frozen=True)
 class LatexColumn:
-    """`spec` is its place in the preamble of the table, `width` in points."""
+    """`spec` is for the preamble of the table, `width` in points; `lines` are those of each cell if one is broken."""
 
     spec: str
     heading: str
     cells: tuple[str, ...]
     width: float
+    lines: tuple[int, ...] = ()
 
 
 def words_width(words: str) -> float:
@@ -59,7 +61,8 @@ def word_column(heading: str, cells: Sequence[str], most: float = math.inf, alig
     if width <= most:
         return LatexColumn(align, escape(heading), tuple(map(escape, cells)), width)
     spec = rf">{{\raggedright\arraybackslash}}p{{{most:.0f}pt}}"
-    return LatexColumn(spec, escape(heading), tuple(BLANKS.sub("~", breakable(cell)) for cell in cells), most)
+    lines = tuple(math.ceil(words_width(cell) / (FILLED * most)) for cell in cells)
+    return LatexColumn(spec, escape(heading), tuple(map(breakable, cells)), most, lines)
 
 
 def number_column(heading: str, heading_width: float, cells: Sequence[str], *, siunitx: bool) -> LatexColumn:
@@ -107,7 +110,12 @@ def _siunitx(found: Sequence[re.Match[str]]) -> tuple[str, float]:
     digits = max((len(match[5]) for match in exponents), default=0)
     sign = "-" if any(match[4] for match in exponents) else ""
     form = (f"{minus}{left}.{decimals}" if decimals else f"{minus}{left}") + (f"e{sign}{digits}" if exponents else "")
-    width = (left + MINUS * len(minus) + decimals) * DIGIT + POINT + max(map(_exponent, found))
+    width = (
+        (left + MINUS * len(minus) + decimals) * DIGIT
+        + POINT
+        + max(map(_exponent, found))
+        + (SPACED if exponents else 0)
+    )
     return rf"S[table-format={form},exponent-product=\cdot,tight-spacing=true]", width
 
 

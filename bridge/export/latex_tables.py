@@ -4,8 +4,9 @@ A table that does not fit a page is a `longtable`. What the run refutes follows 
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bridge.export.choice import ALWAYS, Choice
 from bridge.export.latex import escape
@@ -34,6 +35,7 @@ MOST_COLUMNS = 8
 TEXT_WIDTH, SEPARATION = 356.0, 4.0  # pt: of an article at 11pt (360), less a little; \tabcolsep
 PAGE_LINES, LINE_WIDTH = 42, 350.0  # lines of a page, and points of a line of notes
 LONGEST_NAME, LONGEST_TEXT, LONGEST_VERDICT = 200.0, 100.0, 90.0  # pt; what is longer goes on in the next line
+TOGETHER = re.compile(r"(?<![,;:]) (?!\()")  # blanks at which no verdict is broken
 SIGNS = {"=": "$=$", "≤": r"$\le$", "≥": r"$\ge$", "~": r"$\sim$"}
 
 
@@ -49,7 +51,9 @@ class _Table:
 
     @property
     def is_long(self) -> bool:
-        lines = len(self.columns[0].cells) + len(self.ends) / 2 + len(self.caption) * SIZE / 2 / LINE_WIDTH
+        broken = [column.lines for column in self.columns if column.lines]
+        rows = sum(max(lines) for lines in zip(*broken, strict=True)) if broken else len(self.columns[0].cells)
+        lines = rows + len(self.ends) / 2 + len(self.caption) * SIZE / 2 / LINE_WIDTH
         return lines + sum(1 + words_width(each) // LINE_WIDTH for each in self.notes) > PAGE_LINES
 
 
@@ -189,7 +193,10 @@ def _column(shown: Sheet, column: Column, longest_verdict: float = math.inf) -> 
         return LatexColumn("c", "", tuple(SIGNS[each] for each in cells), SIZE)
     longest = {"quantity": LONGEST_NAME, "verdict": longest_verdict}
     most = longest.get(column.name, LONGEST_TEXT)
-    return word_column(column.heading, ["--" if each == "-" else each for each in cells], most)
+    set_column = word_column(column.heading, ["--" if each == "-" else each for each in cells], most)
+    if column.role is not Role.VERDICT:
+        return set_column
+    return replace(set_column, cells=tuple(TOGETHER.sub("~", cell) for cell in set_column.cells))
 
 
 def _named(table: NamedTable, label: str, choice: Choice) -> tuple[_Table, list[str]]:

@@ -10,19 +10,20 @@ from bridge.export.verdict_words import BARE, FULL, SHORT
 
 SHARE = 3  # a verdict keeps its words, or its flags, where it takes at most this part of the line
 LEAST_NAME = 12  # of the room for verdict and name, at least so much is for the name
-Widths = Callable[[Sheet], dict[str, float]]
+Length = int | float  # columns of a terminal, or points
+Widths = Callable[[Sheet], Mapping[str, Length]]
 
 
-def total(widths: Sequence[float], gap: float) -> float:
+def total(widths: Sequence[Length], gap: Length) -> Length:
     """Of columns side by side."""
     return sum(widths) + gap * (len(widths) - 1)
 
 
 def fitting(
-    widths: Mapping[str, float],
+    widths: Mapping[str, Length],
     kept_first: Sequence[str],
-    room: float,
-    gap: float,
+    room: Length,
+    gap: Length,
     *,
     always: int = 1,
     most: int | None = None,
@@ -39,7 +40,7 @@ def fitting(
 
 
 def narrowed(
-    whole: Sheet, measure: Widths, room: float, gap: float, *, most: int | None = None, verdict: float = math.inf
+    whole: Sheet, measure: Widths, room: Length, gap: Length, *, most: int | None = None, verdict: Length = math.inf
 ) -> Sheet:
     """The table within `room`: all of it where it fits, else with shorter verdicts, else with fewer columns.
 
@@ -50,7 +51,7 @@ def narrowed(
         return whole
     wordings = [replace(whole, wording=each) for each in (FULL, SHORT, BARE)]
     worded = next((each for each in wordings if measure(each)["verdict"] * SHARE <= room), wordings[-1])
-    widths = measure(worded)
+    widths = dict(measure(worded))
     widths["verdict"] = min(widths["verdict"], verdict)
     widths["quantity"] = min(widths["quantity"], name_room(room, widths["verdict"], gap))
     kept = fitting(widths, worded.kept_first, room, gap, always=len(ALWAYS), most=most)
@@ -65,6 +66,6 @@ def _without_the_last(whole: Sheet, kept: Sequence[str]) -> list[str]:
     return [name for name in kept if name not in KEPT_LAST or name not in behind]
 
 
-def name_room(room: float, verdict: float, gap: float) -> float:
+def name_room(room: Length, verdict: Length, gap: Length) -> Length:
     """What is left for the name of a quantity beside its verdict."""
     return max(LEAST_NAME, room - gap - verdict)

@@ -13,9 +13,9 @@ from bridge.record import Comparison, Row
 SHORT_SCOPES = {"prompt, local": "local"}
 # Where there is little room, columns are left out from the end of these lists.
 KEPT_FIRST = ("quantity", "verdict", "kind", "scope")  # then the first parameter that varies
-KEPT_THEN = ("measured", "derived", "claimed")  # then the other parameters
+KEPT_THEN = ("measured", "derived", "claimed", "claimed_ratio")  # then the other parameters
 KEPT_NEXT = ("where", "instance", "printed", "attacked", "ratio", "failures", "p_value", "seeds")
-KEPT_LAST = ("claimed_ratio", "median", "mean_at_least", "exact", "rounding")
+KEPT_LAST = ("median", "mean_at_least", "exact", "rounding")
 
 
 class Role(Enum):

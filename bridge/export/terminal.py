@@ -78,7 +78,7 @@ def _narrowed(whole: Sheet, width: int) -> Sheet:
     return whole if fits else narrowed(whole, _widths, width, NARROW_GAP)
 
 
-def _widths(shown: Sheet) -> dict[str, float]:
+def _widths(shown: Sheet) -> dict[str, int]:
     return {each.name: max(map(len, (each.heading, *shown.cells(each)))) for each in shown.columns}
 
 
