@@ -53,7 +53,8 @@ class Choice:
                 raise UsageError(f"--sort: '{name}' has no order; sort by {', '.join(SORTED_WORDS)} or a number.")
             _require(name, (*SORTED_WORDS, *NUMBERS, "samples", "seed", *parameters), "--sort: there is no column")
         for name in self.scopes:
-            _require(name, (*SCOPES, NO_SCOPE), "--scope: there is no scope")
+            if name not in SCOPES:
+                _require(name, ("network", "prompt", *ALIASES, NO_SCOPE), "--scope: there is no scope")
 
     def check_quantities(self, known: Iterable[str]) -> None:
         """Raises UsageError for a quantity that is none of `known` and has no part there."""

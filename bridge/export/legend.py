@@ -14,7 +14,7 @@ from symbolic.statements import Parameter, Result
 EPSILON = "eps"  # a letter, though not under its whole name
 
 COLUMNS = {
-    "where": "the case of the quantity: a direction of a limit, a choice, a construction",
+    "where": "the case: a direction of a limit, a choice, a construction",
     "printed": "the bound in the paper",
     "claimed": "the bound of your own",
     "derived": "the bound that follows from the hypotheses by the derivation",
@@ -51,7 +51,7 @@ FLAGS = {
     "conditional": "depends on a premise that is not proved",
     "attained": "error and bound are equal",
     "rounding dominates": "most of the measured error is rounding",
-    "above a bound by rounding": "the floating-point error exceeds a bound, the exact one does not",
+    "above a bound by rounding": "the error exceeds a bound, the exact error does not",
 }
 
 
