@@ -183,10 +183,10 @@ class Comparison(BaseModel):
     @property
     def study(self) -> Any:
         """The study that was compared; None for a record that was read from a file and is in no catalogue."""
-        from bridge.registry import find_study
+        from bridge.registry import registered_study
         from symbolic.catalogue import RUNNING
 
-        return find_study(self.result) if self._study is None and self.result in RUNNING else self._study
+        return registered_study(self.result) if self._study is None and self.result in RUNNING else self._study
 
     def table(self, **choice: Any) -> Any:
         """The table of some rows and columns, as `bridge.export.views.TableView`.

@@ -266,3 +266,61 @@ def test_no_digit_is_lost_on_a_narrow_terminal(run: Command, calls: Calls, monke
     for line in wide.splitlines():
         for cell in line.split("│")[:-1]:
             assert cell.strip() in narrow
+
+
+def test_the_table_fits_the_columns_that_the_user_sets(
+    run: Command, calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert max(map(len, run("compare", ID).out.splitlines())) > 200
+    for width in (80, 100, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        out = run("compare", ID).out
+        assert max(map(len, out.splitlines())) <= width
+        assert f"left out, as a line has {width} columns: rounding, exact" in out
+    monkeypatch.setenv("COLUMNS", "wide")
+    assert "left out" not in run("compare", ID).out
+
+
+def test_rows_and_columns_are_chosen(run: Command, calls: Calls, tmp_path: Path) -> None:
+    options = ["--columns", "L,derived", "--quantity", "output", "--scope", "network,none", "--sort", "-derived,L"]
+    out = run("compare", ID, *options, "-o", tmp_path / "t.csv").out
+    lines = out.splitlines()
+    assert [cell.strip() for cell in lines[2].split("┃")] == ["quantity", "L", "derived", "verdict"]
+    body = [[cell.strip() for cell in line.split("│")] for line in lines if "│" in line]
+    derived = [float(row[2]) for row in body if row[2] != "-"]
+    assert derived == sorted(derived, reverse=True)
+    assert len(set(derived)) > 4
+    assert body[-1][0] == "output.rate"
+    assert (tmp_path / "t.csv").read_text().startswith("quantity,L,derived,verdict\n")
+    assert calls == [{"id": ID}]
+
+
+def test_json_has_the_chosen_rows(run: Command, calls: Calls) -> None:
+    rows = json.loads(run("compare", ID, "--json", "--quantity", "y", "--sort", "p").out)["rows"]
+    assert [row["quantity"] for row in rows] == ["y"] * 16
+    assert [row["params"]["p"] for row in rows] == sorted([1, 2, 4, 8] * 4)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--columns derivd", "there is no column 'derivd'. Nearest: derived"),
+        ("--columns q", "There are: quantity, where, scope, kind, printed"),
+        ("--quantity outptu", "there is no quantity 'outptu'. Nearest: output"),
+        ("--scope promt", "there is no scope 'promt'. Nearest: prompt. There are: network, prompt, local, none."),
+        ("--sort domain", "'domain' has no order; sort by quantity, where, scope, verdict or a number."),
+        ("--columns p,p", "'p' is given twice; name it once."),
+        ("--siunitx", "it goes with --output FILE.tex."),
+        ("--siunitx -o table.csv", "it goes with --output FILE.tex, not with .csv."),
+        ("--columns p --json", "JSON has every field of a row; omit --columns"),
+        ("--columns p,L,printed,derived,instance,measured,exact -o table.tex", "at most 8 columns"),
+        ("-o missing/table.md", "there is no folder"),
+        ("-o book.txt/table.html", "cannot write 'book.txt/table.html': Not a directory; choose another path."),
+        ("--witness w.json --sort p", "takes only --json; omit the other options"),
+    ],
+)
+def test_a_choice_that_cannot_be_shown_is_refused_before_the_run(
+    options: str, message: str, run: Command, calls: Calls, files: None
+) -> None:
+    assert message in refused(run("compare", ID, *options.split()))
+    assert calls == []
