@@ -177,6 +177,11 @@ class Theorem:
     def id(self) -> str:
         return self.statement.id
 
+    @property
+    def stated(self) -> Sequence[Quantity]:
+        """The quantities of every point; none where each point has its own."""
+        return self.statement.quantities if self.quantities is None else ()
+
     def functions(self) -> Iterable[tuple[str, Function]]:
         """Every function of the theorem, with its role in words."""
         yield from self._run()
@@ -221,12 +226,12 @@ class Theorem:
     @property
     def over_draws(self) -> tuple[Quantity, ...]:
         """The quantities that are judged by many draws of their randomness."""
-        return over_draws(self.statement.quantities, self.checks)
+        return over_draws(self.stated, self.checks)
 
     @property
     def all_over_draws(self) -> bool:
         """Whether there are such quantities, and no others but those of checks."""
-        others = {each.name for each in self.statement.quantities} - _checked(self.checks)
+        others = {each.name for each in self.stated} - _checked(self.checks)
         return 0 < len(self.over_draws) == len(others)
 
     def random_names(self, quantity: Quantity) -> tuple[str, ...]:

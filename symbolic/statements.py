@@ -15,6 +15,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.citations import Citation
+from symbolic.deferred import Deferred
 from symbolic.derivation import Derivation, Step
 from symbolic.errata import Erratum
 from symbolic.events import Events, total_failure
@@ -321,7 +322,7 @@ def _settled(obligation: Obligation, worst: Mapping[sp.Symbol, Any], granted: Se
 class Result:
     """One labelled statement of a paper: its claims and its hypotheses.
 
-    `claim` is a LaTeX formula. `notation` gives the paper's notation for a symbol; `symbols` gives the meaning of the
+    `quantities` may be `Deferred`, where to derive them takes long. `claim` is a LaTeX formula. `notation` gives the paper's notation for a symbol; `symbols` gives the meaning of the
     symbols in the derivations and in the `formulas`.
     """
 
@@ -331,7 +332,7 @@ class Result:
     claim: str
     parameters: tuple[Parameter, ...]
     hypotheses: tuple[Hypothesis, ...]
-    quantities: tuple[Quantity, ...]
+    quantities: Sequence[Quantity]
     notation: Mapping[sp.Symbol, str] = field(default_factory=dict)
     symbols: Mapping[sp.Symbol, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
@@ -339,8 +340,13 @@ class Result:
 
     def __post_init__(self) -> None:
         """Discharges every obligation that follows from a hypothesis; hypotheses are checked before any evaluation."""
-        granted = [hypothesis.condition for hypothesis in self.hypotheses]
-        object.__setattr__(self, "quantities", tuple(_under(quantity, granted) for quantity in self.quantities))
+        granted, given = [hypothesis.condition for hypothesis in self.hypotheses], self.quantities
+
+        def discharged() -> tuple[Quantity, ...]:
+            return tuple(_under(quantity, granted) for quantity in given)
+
+        quantities = Deferred(discharged) if isinstance(given, Deferred) else discharged()
+        object.__setattr__(self, "quantities", quantities)
 
     def shown_derivation(self, quantity: Quantity) -> Derivation | None:
         """The derivation of a quantity, to be shown: an obligation that its worst case settles says by which values.
