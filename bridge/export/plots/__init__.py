@@ -37,11 +37,11 @@ def write_figure(figure: Figure, path: str | Path, salt: str) -> None:
     write_bytes(path, picture.getvalue())
 
 
-def draw(comparison: Comparison, quantity: str | None = None, x: str | None = None) -> Figure:
+def draw(comparison: Comparison, quantity: str | None = None, x: str | None = None, *, title: bool = True) -> Figure:
     """The theorem's own figure, if it has one and nothing is asked for; else curves of one quantity along a parameter.
 
     Without a parameter that takes several numbers, a chart of tiers: of the quantity, or of all that tables show.
-    Raises UsageError where nothing fits.
+    Without a `title` where a caption will say what it shows. Raises UsageError where nothing fits.
     """
     if quantity is None and (own := _own_figure(comparison)) is not None:
         return own
@@ -49,29 +49,26 @@ def draw(comparison: Comparison, quantity: str | None = None, x: str | None = No
     rows = _rows_of(comparison, quantity)
     x = _axis(rows, x)
     if not x:
-        return _chart(comparison, _with_numbers(rows if quantity else shown_rows(comparison)), words)
+        rows = _with_numbers(rows if quantity else shown_rows(comparison))
+        if not rows:
+            raise UsageError(f"plot: {comparison.result} has no number to draw at these parameters")
+        omitted = f"{MOST} of {len(rows)} rows shown" if len(rows) > MOST else ""
+        return _annotated(draw_tiers(rows, words), _title(comparison, rows, omitted) if title else [])
     panels = [panel for panel in panels_of(rows, x) if _with_numbers(panel.rows)]
     if not panels:
         raise UsageError(f"plot: '{rows[0].quantity}' of {comparison.result} has no number to draw at these parameters")
     figure = draw_curves(panels[:PANELS], x, words)
     omitted = f"{PANELS} of {len(panels)} panels shown" if len(panels) > PANELS else ""
-    return _annotated(figure, comparison, rows, omitted)
+    return _annotated(figure, _title(comparison, rows, omitted) if title else [])
 
 
-def draw_steps(comparison: Comparison, quantity: str | None = None) -> Figure:
+def draw_steps(comparison: Comparison, quantity: str | None = None, *, title: bool = True) -> Figure:
     """What each step of the proof of a quantity loses at the worst input found.
 
     Raises UsageError where none is known.
     """
     rows = _rows_of(comparison, quantity)
-    return _annotated(draw_slack(rows), comparison, rows, "")
-
-
-def _chart(comparison: Comparison, rows: Sequence[Row], words: Words) -> Figure:
-    if not rows:
-        raise UsageError(f"plot: {comparison.result} has no number to draw at these parameters")
-    omitted = f"{MOST} of {len(rows)} rows shown" if len(rows) > MOST else ""
-    return _annotated(draw_tiers(rows, words), comparison, rows, omitted)
+    return _annotated(draw_slack(rows), _title(comparison, rows) if title else [])
 
 
 def _own_figure(comparison: Comparison) -> Any:
@@ -116,13 +113,18 @@ def _axis(rows: Sequence[Row], x: str | None) -> str:
     return best if x or counts.get(best, 0) > 1 else ""
 
 
-def _annotated(figure: Figure, comparison: Comparison, rows: Sequence[Row], omitted: str) -> Figure:
-    """With a title (what, whose, where) and a legend below, and grown by the lines that they take."""
+def _title(comparison: Comparison, rows: Sequence[Row], omitted: str = "") -> list[str]:
+    """What, whose, where."""
     constants = "; ".join(filter(None, [layout(rows, comparison.automatic).constants(), omitted]))
-    words = [_heading(comparison, rows), comparison.citation, constants]
+    return [_heading(comparison, rows), comparison.citation, constants]
+
+
+def _annotated(figure: Figure, title: Sequence[str]) -> Figure:
+    """With a title and a legend below, and grown by the lines that they take."""
     width, height = figure.get_size_inches()
-    lines = [line for sentence in words for line in lines_of(sentence, int(width / CHARACTER))]
-    figure.suptitle("\n".join(lines), fontsize=TITLE_SIZE)
+    lines = [line for sentence in title for line in lines_of(sentence, int(width / CHARACTER))]
+    if lines:
+        figure.suptitle("\n".join(lines), fontsize=TITLE_SIZE)
     by_label = {
         label: line for axis in figure.axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
@@ -131,7 +133,7 @@ def _annotated(figure: Figure, comparison: Comparison, rows: Sequence[Row], omit
     columns = max(1, min(4, len(by_label), int(width / entry)))
     if by_label:
         figure.legend(by_label.values(), by_label.keys(), loc="outside lower center", ncols=columns, fontsize=9)
-    beyond = max(0, len(lines) - len(words)) + max(0, math.ceil(len(by_label) / columns) - 2)
+    beyond = len(lines) - 3 + max(0, math.ceil(len(by_label) / columns) - 2)
     figure.set_size_inches(width, height + 1.2 * LINE * beyond)  # so that the panels keep their size
     return figure
 

@@ -161,6 +161,13 @@ def test_the_main_quantity_is_drawn_and_no_prediction(rows: list[tuple[str, str 
     assert heading.startswith((f"icgd.step: {expected} ", f"icgd.step: {expected}: "))
 
 
+def test_a_plot_for_a_paper_has_no_title() -> None:
+    for figure in (draw(comparison(), title=False), draw_steps(comparison(), title=False)):
+        assert figure.get_suptitle() == ""
+        drawn(figure)
+    assert draw(comparison(), title=False).get_figheight() < draw(comparison()).get_figheight()
+
+
 @pytest.mark.parametrize("names", [0, 30])
 def test_the_title_stays_on_the_figure(names: int) -> None:
     record = comparison(Ls=(8,))
