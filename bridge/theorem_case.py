@@ -28,10 +28,11 @@ from bridge.probability import chance_rows, replayed_chance
 from bridge.record import NamedTable, Row, Verdict
 from bridge.rows import ONE_INPUT, refused_rows
 from bridge.running import Runner
-from bridge.study import SETTINGS, Case, Inputs, Refusal, torch_device, torch_dtype
+from bridge.study import SETTINGS, Case, Inputs, Refusal
 from bridge.theorem import Function, Theorem, over_draws
 from bridge.theorem_bounds import PromptFormula, TheoremBounds
 from bridge.theorem_readings import AtPrompt
+from bridge.torch_formats import torch_device, torch_dtype
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
 from bridge.well_formed import require_randomness
