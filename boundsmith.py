@@ -8,7 +8,8 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "bridge.theorem": ("Theorem", "theorem"),
+    "bridge.theorem": ("Theorem",),
+    "bridge.theorem_building": ("theorem",),
     "bridge.transformer": ("Transformer",),
     "bridge.check": ("Check", "Sides"),
     "bridge.certify.checks": ("certified",),

@@ -156,12 +156,12 @@ class Reason:
 
 def reasons(comparison: Comparison) -> list[Reason]:
     """One for each distinct reason for which rows are outside or not representable, in the order of the rows."""
-    own = {quantity.remark for quantity in _quantities(comparison) if quantity.remark}
+    found = [(each, row) for row in comparison for each in RULED_OUT if each in row.verdict.values()]
+    own = {quantity.remark for quantity in _quantities(comparison) if quantity.remark} if found else set()
     ruled_out: dict[tuple[Verdict, str], list[Row]] = {}
-    for row in comparison:
-        for verdict in RULED_OUT:
-            if verdict in row.verdict.values() and (said := _without(own, row.remark)):
-                ruled_out.setdefault((verdict, said), []).append(row)
+    for verdict, row in found:
+        if said := _without(own, row.remark):
+            ruled_out.setdefault((verdict, said), []).append(row)
     grid = layout([row for row in comparison if row.params], comparison.automatic)
     return [
         Reason(verdict, said, tuple(dict.fromkeys(row.quantity for row in rows)), _shared_place(rows, grid))

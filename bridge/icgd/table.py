@@ -21,7 +21,8 @@ from bridge.icgd.plan import NEEDED_DERIVATIVES
 from bridge.icgd.setting import StepSetting
 from bridge.record import NamedTable
 from bridge.sources import Predicted, Prediction, Tabular
-from bridge.study import Inputs, torch_device, torch_dtype
+from bridge.study import Inputs
+from bridge.torch_formats import torch_device, torch_dtype
 from numeric.icgd.network import IcgdNetwork
 from numeric.layered import Shape
 from symbolic.activations import activation as activation_named
