@@ -4,11 +4,13 @@ Shapes: B batch, L tokens, Q queries (a range of the tokens), H width of the str
 V width of the blocks that the value writes, C tokens a chunk, N chunks.
 """
 
+from typing import Any
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from numeric.construction import Head, Positions
+from numeric.layers import Head, Positions
 from numeric.maps import BlockMap, act, injection, tensor_actions
 from numeric.stream import StreamError
 
@@ -130,6 +132,12 @@ class LinearHead(AttentionHead):
         return self.place(self.query(tokens[:, first:]) @ outer.mT)  # (B, Q, H2)
 
 
+class MultiplicationHead(AttentionHead):
+    def weights(self, tokens: Float[Tensor, "B L H"], first: int, last: int) -> Float[Tensor, "B Q L"]:
+        own = torch.eye(tokens.shape[1], dtype=tokens.dtype, device=tokens.device)[first:last]  # (Q, L)
+        return self.scores(tokens, first, last) * own  # (B, Q, L)
+
+
 def examples(length: int) -> int:
     """N of the N + 1 tokens of a prompt with a query. Raises StreamError for a query alone."""
     if length < 2:
@@ -142,7 +150,7 @@ def kernel_dtype(like: Tensor) -> torch.dtype:
     return torch.promote_types(like.dtype, torch.float32)
 
 
-def key_lags(first: int, last: int, like: Tensor) -> Int[Tensor, "Q L"]:
+def key_lags(first: int, last: int, like: Any) -> Int[Tensor, "Q L"]:
     """i - j - 1 for the queries first..last-1 (0-based) and all L keys of the tokens `like` (B, L, ...)."""
     keys = torch.arange(like.shape[1], device=like.device)  # (L)
     queries = torch.arange(first, last, device=like.device)  # (Q)

@@ -10,22 +10,35 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from numeric.attention import AttentionHead, BlockLinear, LinearHead, LogisticHead, ReluHead, SoftmaxHead
+from numeric.attention import (
+    AttentionHead,
+    BlockLinear,
+    LinearHead,
+    LogisticHead,
+    MultiplicationHead,
+    ReluHead,
+    SoftmaxHead,
+)
 from numeric.construction import (
-    AttentionKind,
+    ChangeTap,
     Construction,
     Embedding,
-    FeedForward,
-    Layer,
     LayerTap,
-    LinearAttention,
-    LogisticAttention,
-    ReluAttention,
     ScoresTap,
-    SoftmaxAttention,
     StreamTap,
     bias_vector,
     taps_by_layer,
+)
+from numeric.layers import (
+    AttentionKind,
+    ElementwiseMultiplication,
+    FeedForward,
+    Layer,
+    LinearAttention,
+    LogisticAttention,
+    ReluAttention,
+    SoftmaxAttention,
+    spelled_out,
 )
 from numeric.stream import StreamError
 
@@ -48,6 +61,7 @@ HEADS: dict[type[AttentionKind], type[AttentionHead]] = {
     ReluAttention: ReluHead,
     LogisticAttention: LogisticHead,
     LinearAttention: LinearHead,
+    ElementwiseMultiplication: MultiplicationHead,
 }
 
 
@@ -136,14 +150,17 @@ class Network(nn.Module):
         self, recorded: dict[str, Tensor], here: dict[str, LayerTap], number: int, before: Tensor, after: Tensor
     ) -> None:
         for name, tap in here.items():
-            if isinstance(tap, StreamTap):
-                recorded[name] = after[..., self.construction.stream(number).slice(tap.block)]  # (B, Q, block size)
+            first = self.construction.first_query(number, before.shape[1])
+            if isinstance(tap, StreamTap | ChangeTap):
+                where = self.construction.stream(number).slice(tap.block)
+                block = after[..., where]  # (B, Q, block size)
+                recorded[name] = block if isinstance(tap, StreamTap) else block - before[:, first:, where]
             else:
                 layer = self.layers[number - 1]
                 assert isinstance(layer, AttentionLayer)  # the construction has checked its taps
-                head, length = layer.head(tap.head), before.shape[1]
+                head = layer.head(tap.head)
                 quantity = head.scores if isinstance(tap, ScoresTap) else head.weights
-                recorded[name] = quantity(before, self.construction.first_query(number, length), length)  # (B, Q, L)
+                recorded[name] = quantity(before, first, before.shape[1])  # (B, Q, L)
 
     def _check_input(self, x: Tensor) -> None:
         call = f"Network({self.construction.name!r})"
@@ -160,6 +177,7 @@ class Network(nn.Module):
 
 
 def _layer_module(layer: Layer, dtype: torch.dtype, device: torch.device | str, dense: bool) -> nn.Module:
-    if isinstance(layer, FeedForward):
-        return FeedForwardLayer(layer, dtype, device, dense)
-    return AttentionLayer(layer, dtype, device, dense)
+    own = spelled_out(layer)
+    if isinstance(own, FeedForward):
+        return FeedForwardLayer(own, dtype, device, dense)
+    return AttentionLayer(own, dtype, device, dense)
