@@ -6,9 +6,11 @@ from collections.abc import Callable
 import torch
 
 from numeric.families import FamilyAttention, FamilyMultiplication
+from numeric.hinges import uniform_knots
 from numeric.icgd import IcgdNetwork, IcgdSetting, icgd_setting, prompts
 from numeric.layered import Shape, autograd_gradient
-from numeric.relu_sums import LossSum, ReluSum, uniform_knots
+from numeric.loss_sums import LossSum
+from numeric.relu_sums import ReluSum
 
 B_V, B_X, B_Y, ETA = 1.0, 1.0, 0.8, 0.5
 

@@ -19,8 +19,9 @@ import torch
 from numeric.balls import BallArray
 from numeric.balls.array import Truth
 from numeric.layers import CompactLayer, ElementwiseMultiplication, FeedForward, Head, ReluAttention
+from numeric.loss_sums import LossSum
 from numeric.maps import Action, BlockMap, BlockPair, LowRank
-from numeric.relu_sums import LossSum, ReluSum
+from numeric.relu_sums import ReluSum
 from numeric.stream import Block, Stream, StreamError
 
 

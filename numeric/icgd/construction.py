@@ -26,8 +26,9 @@ from numeric.families import (
 )
 from numeric.layered import Shape
 from numeric.loops import Looped, looped
+from numeric.loss_sums import LossSum
 from numeric.maps import BlockMap, identity_map, injection
-from numeric.relu_sums import LossSum, ReluSum
+from numeric.relu_sums import ReluSum
 from numeric.stream import Block, Stream, StreamError, nearest
 
 

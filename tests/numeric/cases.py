@@ -19,6 +19,7 @@ from numeric.families import (
     TransposeHeads,
 )
 from numeric.feed_forward import Multiply, Select, clear, terms_layer
+from numeric.hinges import uniform_knots
 from numeric.induction.vanilla import vanilla
 from numeric.layers import (
     Causal,
@@ -32,9 +33,10 @@ from numeric.layers import (
     SoftmaxAttention,
 )
 from numeric.loops import looped
+from numeric.loss_sums import LossSum
 from numeric.maps import BlockMap, LowRank, identity_map
 from numeric.products import product_sum
-from numeric.relu_sums import LossSum, ReluSum, uniform_knots
+from numeric.relu_sums import ReluSum
 from numeric.stream import Block, Stream
 
 D = 3

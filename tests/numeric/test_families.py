@@ -19,9 +19,11 @@ from numeric.families import (
     OuterProductHeads,
     TransposeHeads,
 )
+from numeric.hinges import uniform_knots
+from numeric.loss_sums import LossSum
 from numeric.maps import identity_map
 from numeric.network import Network
-from numeric.relu_sums import LossSum, ReluSum, uniform_knots
+from numeric.relu_sums import ReluSum
 from numeric.shared_blocks import SharedNetwork
 from numeric.stream import Block, Stream, StreamError
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from numeric.hinges import uniform_knots
 from numeric.icgd import IcgdSetting, icgd_setting
 from numeric.layered import Shape
-from numeric.relu_sums import LossSum, ReluSum, uniform_knots
+from numeric.loss_sums import LossSum
+from numeric.relu_sums import ReluSum
 
 
 @dataclass(frozen=True)
