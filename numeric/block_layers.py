@@ -4,18 +4,17 @@ Shapes: B batch (1 on balls), L tokens, Q queries, R rows of a block (L, or 1 fo
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
-from numeric.attention import allowed_keys, causal_average, examples, kernel_dtype, key_lags, masked_softmax
+from numeric.attention import attention_weights, causal_average, examples
 from numeric.balls import BallArray
-from numeric.balls.conversion import ball_of, entries_of_values
+from numeric.balls.conversion import entries_of_values
 from numeric.blocks import Array, Blocks, Products, Queries, at_every, summed
-from numeric.exact_attention import exact_causal_average, exact_masked_softmax
 from numeric.layers import (
     AttentionKind,
     ElementwiseMultiplication,
@@ -23,9 +22,6 @@ from numeric.layers import (
     Head,
     LinearAttention,
     LogisticAttention,
-    Positions,
-    ReluAttention,
-    SoftmaxAttention,
 )
 from numeric.maps import BlockMap, LowRank, act_on_block, tensor_actions
 
@@ -105,16 +101,11 @@ class BlockLayer(ABC):
     def images(self, blocks: Blocks, at: Queries, products: Products) -> Iterator[Blocks]:
         """One part after the other, from the blocks of all tokens."""
 
-    def changes(self, blocks: Blocks, at: Queries, products: Products) -> Blocks:
-        """All of it."""
-        found: Blocks = {}
-        for image in self.images(blocks, at, products):
-            found = summed(found, image)
-        return found
-
-    def after(self, blocks: Blocks, changes: Blocks) -> Blocks:
-        """The blocks of the queries after a residual layer."""
-        return summed(blocks, changes)
+    def after(self, blocks: Blocks, images: Sequence[Blocks]) -> Blocks:
+        """These blocks of the queries, none for a layer that is not residual, with all that the layer adds."""
+        for image in images:
+            blocks = summed(blocks, image)
+        return blocks
 
 
 class BlockFeedForward(BlockLayer):
@@ -128,12 +119,12 @@ class BlockFeedForward(BlockLayer):
 
 
 class BlockHead:
-    """A head of attention; a kind of attention defines how its scores become weights."""
+    """A head of one kind of attention."""
 
-    def __init__(self, head: Head, kind: NumberKind) -> None:
-        *self.asked, self.value = (SharedMap(each, kind) for each in _maps(head))
+    def __init__(self, kind: type[AttentionKind], head: Head, numbers: NumberKind) -> None:
+        *self.asked, self.value = (SharedMap(each, numbers) for each in _maps(head))
         self.read = tuple(dict.fromkeys(name for each in self.asked for name in each.read))
-        self.positions = head.positions
+        self.kind, self.positions = kind, head.positions
 
     def scores(self, blocks: Blocks, at: Queries, products: Products) -> Array:
         """(B, Q, R): one row where all queries are the same, one column where all keys are."""
@@ -141,61 +132,35 @@ class BlockHead:
         if self.asked:
             query, key = self.asked
             found = key.scores(query(at.of(blocks)), blocks, products)
-        return _any_of(blocks).new_zeros(1, 1, 1) if found is None else found
+        return next(iter(blocks.values())).new_zeros(1, 1, 1) if found is None else found
 
     def weights(self, blocks: Blocks, at: Queries, products: Products) -> Array:
-        """(B, Q, L)."""
+        """(B, Q, L), or one row where all queries have the same."""
         of = [blocks[name] for name in self.read if name in blocks]
         return products.once((id(self), at.first), of, lambda: self._weights(blocks, at, products))
 
     def _weights(self, blocks: Blocks, at: Queries, products: Products) -> Array:
         scores = self.scores(blocks, at, products)
-        return self.weighted(scores.expand(scores.shape[0], scores.shape[1], at.length), at)
-
-    def weighted(self, scores: Array, at: Queries) -> Array:
-        raise NotImplementedError
+        by_place = self.positions is not None or self.kind is ElementwiseMultiplication
+        rows = at.count if by_place else scores.shape[1]
+        spread = scores.expand(scores.shape[0], rows, at.length)
+        return attention_weights(self.kind, spread, self.positions, at.first)
 
     def image(self, blocks: Blocks, at: Queries, products: Products) -> Blocks:
+        """What the head adds to the blocks of the queries."""
+        if self.kind is LinearAttention:
+            return self._linear(blocks, at)
+        if self.kind is ElementwiseMultiplication:
+            return self._own(at.of(blocks))
         values = self.value(blocks)
+        if not self.asked and self.positions is not None:
+            each = {name: at_every(block, at.length) for name, block in values.items()}
+            return at.of({name: causal_average(block, self.positions) for name, block in each.items()})
         weights = self.weights(blocks, at, products)
         return {name: averaged(weights, block) for name, block in values.items()}
 
-
-class SoftmaxBlockHead(BlockHead):
-    def weighted(self, scores: Array, at: Queries) -> Array:
-        if self.positions is None:
-            return torch.softmax(scores, -1)
-        lags = key_lags(at.first, at.length, scores.mT)  # (Q, L)
-        allowed = allowed_keys(self.positions, lags)
-        if isinstance(scores, BallArray):
-            bias = BallArray.exactly(-lags, scores.bits) * ball_of(self.positions.slope)
-            return exact_masked_softmax(scores + bias, allowed)
-        bias = (-self.positions.slope * lags.to(kernel_dtype(scores))).to(scores.dtype)  # (Q, L)
-        return masked_softmax(scores + bias, allowed)
-
-    def image(self, blocks: Blocks, at: Queries, products: Products) -> Blocks:
-        if self.asked or self.positions is None:
-            return super().image(blocks, at, products)
-        values = {name: at_every(block, at.length) for name, block in self.value(blocks).items()}
-        return at.of({name: _causal_average(block, self.positions) for name, block in values.items()})
-
-
-class ReluBlockHead(BlockHead):
-    def weighted(self, scores: Array, at: Queries) -> Array:
-        return torch.relu(scores) / at.length
-
-
-class LogisticBlockHead(BlockHead):
-    def weighted(self, scores: Array, at: Queries) -> Array:
-        return torch.sigmoid(scores) / examples(at.length)
-
-
-class LinearBlockHead(BlockHead):
-    def weighted(self, scores: Array, at: Queries) -> Array:
-        return scores
-
     # sum_j <q, k_j> v_j = (sum_j v_j k_j^T) q, and so for each block of queries and keys.
-    def image(self, blocks: Blocks, at: Queries, products: Products) -> Blocks:
+    def _linear(self, blocks: Blocks, at: Queries) -> Blocks:
         query, key = self.asked
         queries, keys, values = query(at.of(blocks)), key(blocks), self.value(blocks)
         images: Blocks = {}
@@ -205,31 +170,16 @@ class LinearBlockHead(BlockHead):
             images = summed(images, {block: queries[name] @ each.mT for block, each in outer.items()})
         return images
 
-
-class MultiplicationBlockHead(BlockHead):
-    def weighted(self, scores: Array, at: Queries) -> Array:
-        own = torch.eye(at.length, dtype=torch.float64, device=scores.device)[at.first :]
-        return scores * own.to(scores.dtype)  # (B, Q, L)
-
-    def image(self, blocks: Blocks, at: Queries, products: Products) -> Blocks:
-        rows = at.of(blocks)
+    def _own(self, rows: Blocks) -> Blocks:
+        """<q_i, k_i> v_i."""
         query, key = (each(rows) for each in self.asked)
         own = [(query[name] * key[name]).sum(-1, keepdim=True) for name in query.keys() & key.keys()]
         return {name: sum(own[1:], start=own[0]) * value for name, value in self.value(rows).items()} if own else {}
 
 
-HEADS: dict[type[AttentionKind], type[BlockHead]] = {
-    SoftmaxAttention: SoftmaxBlockHead,
-    ReluAttention: ReluBlockHead,
-    LogisticAttention: LogisticBlockHead,
-    LinearAttention: LinearBlockHead,
-    ElementwiseMultiplication: MultiplicationBlockHead,
-}
-
-
 class BlockAttention(BlockLayer):
     def __init__(self, layer: AttentionKind, kind: NumberKind) -> None:
-        self.heads = {head.name: HEADS[type(layer)](head, kind) for head in layer.heads}
+        self.heads = {head.name: BlockHead(type(layer), head, kind) for head in layer.heads}
 
     def images(self, blocks: Blocks, at: Queries, products: Products) -> Iterator[Blocks]:
         for head in self.heads.values():
@@ -271,16 +221,6 @@ def averaged(weights: Array, block: Array) -> Array:
 def _maps(head: Head) -> tuple[BlockMap, ...]:
     """Query and key, if it has them, and value."""
     return (head.value,) if head.query is None or head.key is None else (head.query, head.key, head.value)
-
-
-def _any_of(blocks: Blocks) -> Array:
-    return next(iter(blocks.values()))
-
-
-def _causal_average(values: Array, positions: Positions) -> Array:
-    if isinstance(values, BallArray):
-        return exact_causal_average(values, positions)
-    return causal_average(values, positions)
 
 
 def _transposed(weight: Any, queries: Array) -> Array:

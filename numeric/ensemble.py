@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from numeric.attention import examples, kernel_dtype, key_lags, least_lag, masked_softmax
+from numeric.attention import attention_weights, kernel_dtype, key_lags, least_lag, masked_softmax
 from numeric.construction import (
     AttentionTap,
     ChangeTap,
@@ -27,14 +27,11 @@ from numeric.construction import (
 )
 from numeric.layers import (
     AttentionKind,
-    ElementwiseMultiplication,
     FeedForward,
     Head,
     Layer,
     LinearAttention,
-    LogisticAttention,
     Positions,
-    ReluAttention,
     spelled_out,
 )
 from numeric.maps import BlockMap
@@ -244,16 +241,8 @@ class _Head:
         return self.query(tokens[:, first:]) @ self.key(tokens).mT  # (B, Q, L)
 
     def weights(self, scores: Float[Tensor, "B Q L"], first: int) -> Float[Tensor, "B Q L"]:
-        if self.kind is LinearAttention:
-            return scores
-        if self.kind is ElementwiseMultiplication:
-            return scores * torch.eye(scores.shape[-1], dtype=scores.dtype, device=scores.device)[first:]
-        if self.kind is ReluAttention:
-            return torch.relu(scores) / scores.shape[-1]
-        if self.kind is LogisticAttention:
-            return torch.sigmoid(scores) / examples(scores.shape[-1])
         if self.positions is None:
-            return torch.softmax(scores, dim=-1)
+            return attention_weights(self.kind, scores, first=first)
         bias, allowed = self.positions.terms(scores, first)
         return masked_softmax(scores + bias, allowed)
 

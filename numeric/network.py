@@ -13,11 +13,6 @@ from torch import Tensor, nn
 from numeric.attention import (
     AttentionHead,
     BlockLinear,
-    LinearHead,
-    LogisticHead,
-    MultiplicationHead,
-    ReluHead,
-    SoftmaxHead,
 )
 from numeric.construction import (
     ChangeTap,
@@ -31,13 +26,8 @@ from numeric.construction import (
 )
 from numeric.layers import (
     AttentionKind,
-    ElementwiseMultiplication,
     FeedForward,
     Layer,
-    LinearAttention,
-    LogisticAttention,
-    ReluAttention,
-    SoftmaxAttention,
     spelled_out,
 )
 from numeric.stream import StreamError
@@ -56,21 +46,11 @@ class EmbeddingLayer(nn.Module):
         return self.linear(x) + self.bias  # (B, L, H)
 
 
-HEADS: dict[type[AttentionKind], type[AttentionHead]] = {
-    SoftmaxAttention: SoftmaxHead,
-    ReluAttention: ReluHead,
-    LogisticAttention: LogisticHead,
-    LinearAttention: LinearHead,
-    ElementwiseMultiplication: MultiplicationHead,
-}
-
-
 class AttentionLayer(nn.Module):
     def __init__(self, layer: AttentionKind, dtype: torch.dtype, device: torch.device | str, dense: bool) -> None:
         super().__init__()
-        kind = HEADS[type(layer)]
         self.names = [head.name for head in layer.heads]
-        self.heads = nn.ModuleList(kind(head, dtype, device, dense) for head in layer.heads)
+        self.heads = nn.ModuleList(AttentionHead(type(layer), head, dtype, device, dense) for head in layer.heads)
         self.residual = layer.residual
 
     def head(self, name: str) -> AttentionHead:

@@ -52,16 +52,18 @@ class BlockRun:
         batch = max(each.shape[0] for each in source.values())
         products, none = Products(), next(iter(source.values()))
         found: dict[str, Array] = {}
-        before, blocks, changes = dict[str, Array](), summed(self.embedding(source), self.bias), dict[str, Array]()
+        before, blocks, images = dict[str, Array](), summed(self.embedding(source), self.bias), list[Blocks]()
         for number in range(len(self.layers) + 1):
             at = Queries(self.construction.first_query(number, length), length)
             if number:
-                before, (blocks, changes) = blocks, self.step(number, blocks, at, products)
+                before, (blocks, images) = blocks, self.step(number, blocks, at, products)
             for name, tap in selected.get(number, {}).items():
                 if isinstance(tap, StreamTap | ChangeTap):
                     width = self.construction.stream(number).size(tap.block)
-                    of = blocks if isinstance(tap, StreamTap) else changes
-                    value = of.get(tap.block, none.new_zeros(1, 1, width))
+                    parts = [each[tap.block] for each in images if tap.block in each]
+                    if isinstance(tap, StreamTap):
+                        parts = [blocks[tap.block]] if tap.block in blocks else []
+                    value = sum(parts[1:], start=parts[0]) if parts else none.new_zeros(1, 1, width)
                 else:
                     width, value = length, self._of_head(number, tap, before, at, products)
                 found[name] = value.expand(batch, at.count, width)
@@ -78,14 +80,14 @@ class BlockRun:
         batch, rows = (max(each.shape[axis] for each in parts) for axis in (0, 1))
         return torch.cat([each.expand(batch, rows, each.shape[2]) for each in parts], -1)
 
-    def step(self, number: int, blocks: Blocks, at: Queries, products: Products) -> tuple[Blocks, Blocks]:
+    def step(self, number: int, blocks: Blocks, at: Queries, products: Products) -> tuple[Blocks, list[Blocks]]:
         """The blocks of the queries after layer `number`, from those of all tokens before it, and what it adds."""
         layer = self.layers[number - 1]
-        changes = layer.changes(blocks, at, products)
+        images = list(layer.images(blocks, at, products))
         residual = self.construction.layers[number - 1].residual
-        after = layer.after(at.of(blocks), changes) if residual else changes
+        after = layer.after(at.of(blocks) if residual else {}, images)
         products.keep(after)
-        return after, changes
+        return after, images
 
     def _of_head(self, number: int, tap: LayerTap, before: Blocks, at: Queries, products: Products) -> Array:
         """Scores or weights of the queries, (B, Q, L); one row where all queries are the same."""

@@ -6,7 +6,7 @@ Written in torch, so that it runs on tensors, batched or under vmap, and on arra
 Shapes: B batch, L tokens, Q queries, K size of the target block.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import torch
@@ -116,10 +116,10 @@ class BoxBlocks(BlockLayer):
 
     def images(self, blocks: Blocks, at: Queries, products: Products) -> Iterator[Blocks]:
         rows = at.of(blocks)
-        after = self.after(rows, {})
+        after = self.after(rows, ())
         yield {name: after[name] - rows[name] if name in after else -rows[name] for name in self._present(rows)}
 
-    def after(self, blocks: Blocks, changes: Blocks) -> Blocks:
+    def after(self, blocks: Blocks, images: Sequence[Blocks]) -> Blocks:
         kept = {name: block for name, block in blocks.items() if name not in self.layer.cleared}
         boxes = dict(self.layer.boxes)
         clipped = {name: kept[name].clamp(-boxes[name], boxes[name]) for name in self._present(kept)}
