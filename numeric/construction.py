@@ -9,23 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-import numpy as np
-from jaxtyping import Float64
-
-from numeric.layers import AttentionKind, Head, Layer, checked_bias, require_same
+from numeric.layers import Affine, AttentionKind, Head, Layer, require_same
 from numeric.maps import BlockMap, identity_map
 from numeric.stream import Stream, StreamError, nearest
 
 
-@dataclass(frozen=True, eq=False)
-class Embedding:
-    """x_s -> W_E x_s + b_E at each token; the bias is given per block name, absent blocks have none."""
-
-    map: BlockMap
-    bias: Mapping[str, np.ndarray] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bias", checked_bias("Embedding.bias", self.map.target, self.bias))
+class Embedding(Affine):
+    """x_s -> W_E x_s + b_E at each token."""
 
 
 @dataclass(frozen=True)
@@ -173,13 +163,3 @@ def taps_by_layer(taps: Mapping[str, Tap]) -> dict[int, dict[str, LayerTap]]:
         if not isinstance(tap, OutputTap):
             found.setdefault(tap.layer, {})[name] = tap
     return found
-
-
-def bias_vector(stream: Stream, bias: Mapping[str, np.ndarray]) -> Float64[np.ndarray, " width"]:
-    """The bias of the whole stream, zero on the blocks that are not named."""
-    vector = np.zeros(stream.width)
-    for name, values in bias.items():
-        if values.dtype == object:
-            raise StreamError("bias in torch", "numbers that are balls", "Run it exactly, or build it from numbers.")
-        vector[stream.slice(name)] = values
-    return vector

@@ -23,7 +23,6 @@ from numeric.construction import (
     ScoresTap,
     StreamTap,
     Tap,
-    bias_vector,
 )
 from numeric.layers import (
     AttentionKind,
@@ -32,6 +31,7 @@ from numeric.layers import (
     Layer,
     LinearAttention,
     Positions,
+    bias_vector,
     spelled_out,
 )
 from numeric.maps import BlockMap

@@ -6,13 +6,34 @@ Positions are numbered 1..L as in the papers.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, TypeAlias
 
 import numpy as np
+from jaxtyping import Float64
 
 from numeric.maps import BlockMap, Number, all_finite, as_weight, frozen_array
 from numeric.stream import Stream, StreamError
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """x -> W x + b; the bias is given per block of the target, absent blocks have none."""
+
+    map: BlockMap
+    bias: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bias", checked_bias(f"{type(self).__name__}.bias", self.map.target, self.bias))
+
+    def dense(self) -> tuple[Float64[np.ndarray, "T S"], Float64[np.ndarray, " T"]]:
+        """W and b in full."""
+        return self._dense
+
+    @cached_property
+    def _dense(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.map.dense(), bias_vector(self.map.target, self.bias)
 
 
 @dataclass(frozen=True)
@@ -242,3 +263,13 @@ def checked_bias(call: str, stream: Stream, bias: Mapping[str, np.ndarray]) -> d
             )
         checked[name] = array
     return checked
+
+
+def bias_vector(stream: Stream, bias: Mapping[str, np.ndarray]) -> Float64[np.ndarray, " width"]:
+    """The bias of the whole stream, zero on the blocks that are not named."""
+    vector = np.zeros(stream.width)
+    for name, values in bias.items():
+        if values.dtype == object:
+            raise StreamError("bias in torch", "numbers that are balls", "Run it exactly, or build it from numbers.")
+        vector[stream.slice(name)] = values
+    return vector

@@ -21,13 +21,13 @@ from numeric.construction import (
     LayerTap,
     ScoresTap,
     StreamTap,
-    bias_vector,
     taps_by_layer,
 )
 from numeric.layers import (
     AttentionKind,
     FeedForward,
     Layer,
+    bias_vector,
     spelled_out,
 )
 from numeric.stream import StreamError

@@ -6,7 +6,7 @@ It uses full matrices and neither torch nor Arb.
 import numpy as np
 from mpmath import mp, mpf
 
-from numeric.construction import AttentionTap, ChangeTap, Construction, ScoresTap, StreamTap, bias_vector
+from numeric.construction import AttentionTap, ChangeTap, Construction, ScoresTap, StreamTap
 from numeric.layers import (
     ElementwiseMultiplication,
     FeedForward,
@@ -14,6 +14,7 @@ from numeric.layers import (
     Layer,
     LinearAttention,
     ReluAttention,
+    bias_vector,
     spelled_out,
 )
 from numeric.maps import BlockMap, LowRank
