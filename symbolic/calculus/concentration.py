@@ -117,6 +117,7 @@ def expected_mean(
     if not over:
         raise DerivationError(f"expected_mean: '{name}' names no randomness; say what is drawn, over='the sample'")
     count, members = as_expr(count), as_expr(members)
+    owed = _members("expected_mean", name, members)
     spread = _spread("expected_mean", x, deviation if deviation is not None else sub_gaussian)
     if x.norm is Norm.TWO and members != 1:
         raise DerivationError("expected_mean: several members are bounded in the sup norm; apply change_norm first")
@@ -135,7 +136,7 @@ def expected_mean(
         obligations=(
             *whole("expected_mean", name, least=1, count=count),
             *nonnegative("expected_mean", name, sigma=spread),
-            *_members("expected_mean", name, members),
+            *owed,
         ),
         mean_over=over,
     )
