@@ -8,8 +8,8 @@ from typing import Any
 
 from benchmarks.mutants import lines
 from benchmarks.mutants.faults import Fault
-from benchmarks.planted.forked import Verdict, tried_in_a_fork
 from benchmarks.planted.footprint import Footprint, change, footprint
+from benchmarks.planted.forked import Verdict, tried_in_a_fork
 from benchmarks.planted.kinds import ROOT, TARGETS
 from tests.bridge.readings import soundness
 from tests.bridge.readings.checking import Balls, Derived

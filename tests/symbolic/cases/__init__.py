@@ -2,13 +2,15 @@
 
 Each case computes explicit vectors with numpy, independently of the rule, and puts them beside the rule's conclusion.
 `sharp` is the case of equality, of the error, the size and the radius at once unless the case says otherwise; `random`
-is any admissible one. Rules that conclude a number have cases of their own (`numbers`, `runs`), and so has what a rule
-presupposes (`premises`). The seeded part of the generator (`tests.symbolic.fuzzing.seeded`) runs all of them.
+is any admissible one. Rules that conclude a number have cases of their own (`numbers`, `linear_runs`, `runs`), and so
+has what a rule presupposes (`premises`). The seeded part of the generator (`tests.symbolic.fuzzing.seeded`) runs all
+of them.
 """
 
 from tests.symbolic.cases import (
     chances,
     descents,
+    linear_runs,
     numbers,
     one_premise,
     premises_at_edges,
@@ -31,7 +33,7 @@ from tests.symbolic.cases.premises import Premise
 CASES: list[RuleCase] = [
     each for table in (chances, one_premise, several_premises, weights, steps, descents) for each in table.CASES
 ]
-NUMBER_CASES: list[NumberCase] = [*numbers.NUMBER_CASES, *runs.RUNS]
+NUMBER_CASES: list[NumberCase] = [*numbers.NUMBER_CASES, *linear_runs.RUNS, *runs.RUNS]
 PREMISES: list[Premise] = [
     *(each for table in (premises_of_numbers, premises_of_values, premises_at_edges) for each in table.PREMISES),
     *(each for table in (premises_of_layers, premises_of_stacks, premises_of_steps) for each in table.PREMISES),

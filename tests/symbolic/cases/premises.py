@@ -49,9 +49,10 @@ class Premise:
         try:
             self.rule(value)
         except DerivationError as error:
-            assert re.search(self.words, str(error)), (self.name, value, str(error))
+            said = str(error)
         else:
             raise AssertionError(f"{self.name}: {value} is not refused")
+        assert re.search(self.words, said), (self.name, value, said)
 
 
 def open_obligations(concluded: Any) -> list[Obligation]:

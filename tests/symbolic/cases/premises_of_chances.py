@@ -11,10 +11,12 @@ from symbolic.calculus import (
     add,
     apply_function,
     best_shares,
+    concatenate,
     cover,
     expected_mean,
     given,
     linear_map,
+    perturbed_map,
     pool,
     pooled_sum,
     sample_mean,
@@ -23,6 +25,7 @@ from symbolic.calculus import (
 )
 from symbolic.calculus.concentration import FINEST
 from tests.symbolic.cases.premises import (
+    COUNT,
     HALF,
     ONE,
     SIGN,
@@ -114,6 +117,33 @@ POOLS = [
         lambda total: pool(ranged(3, x=number(error=e)), "p", groups=(e,), total=total),
         (2,),
         owed={R: ("for every",)},
+    ),
+    Premise(
+        "pooled_sum, roots",
+        lambda x: pooled_sum(x, name="s"),
+        (concatenate(MOVED, number("y", error=1, norm=Norm.TWO), name="xy"),),
+    ),
+    Premise(
+        "perturbed_map, pooled",
+        lambda more: perturbed_map(MOVED, "Ax", operator_norm=1, perturbation=1, dim=1, pooled=True, **more),
+        ({"perturbed_norm": 1},),
+        ({},),
+        "perturbed_norm",
+    ),
+    Premise(
+        "perturbed_map, per unit",
+        lambda eps: perturbed_map(
+            apply_function(MOVED, "f", eps=eps, lipschitz=1, size=1),
+            "Ax",
+            operator_norm=1,
+            perturbation=1,
+            dim=1,
+            perturbed_norm=1,
+            pooled=True,
+        ),
+        (0,),
+        (1,),
+        "is not stated per unit",
     ),
 ]
 
@@ -226,6 +256,14 @@ CHANCES = [
         ({"E of m": 1}, {"E of m": 0.5}, None),
         ({}, {"other": 1}, {"E of m": 0}, {"E of m": -1}, {"E of m": 2}, {"E of m": 1, "other": 1}),
         "give a positive one to each",
+    ),
+    Premise(
+        "within_budget, counts",
+        lambda count: within_budget(
+            sample_mean(vector(), "m", count=count, event=Event("E", "draws")), "w", delta=HALF
+        ),
+        (2,),
+        owed={COUNT: ("the count of 'm'",)},
     ),
     Premise(
         "within_budget, what it stands on",

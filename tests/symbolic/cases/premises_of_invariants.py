@@ -49,8 +49,19 @@ def recursion_owed(found: MonotoneRecursion) -> MonotoneRecursion:
     return found
 
 
+def discharged(confined: Approximated) -> Approximated:
+    """A range that was open is still said, with what discharges it."""
+    (found,) = (o for o in confined.derivation.obligations if o.discharged_by)
+    assert "stays in" in found.statement
+    return confined
+
+
 KEPT = finite_depth(recursion(1, Z), 2)
 INVARIANTS = [
+    Premise("MonotoneRecursion, start at once", lambda v: (recursion(v), number())[1], (0, 1), (-1,), "bounds a norm"),
+    Premise(
+        "confine, what is discharged", lambda kept: discharged(confine(ranged(9, x=number(error=S)), kept)), (KEPT,)
+    ),
     bounds_a_norm("MonotoneRecursion, start", lambda v: recursion_owed(recursion(v)), "the start of 'z'"),
     Premise(
         "MonotoneRecursion, radius",

@@ -26,6 +26,7 @@ from symbolic.calculus import (
     softmax,
 )
 from symbolic.calculus.layers import iterate, recursion_from
+from symbolic.obligations import Obligation
 from tests.symbolic.cases.premises import (
     HALF,
     ONE,
@@ -73,6 +74,9 @@ AFFINE = given("q", dim=2, norm=Norm.ONE, size=2, error=e, affine=True)
 CENTRED = before(radius=HALF)
 LINEAR = recursion_from(BEFORE, mapped())
 OWING = recursion_from(BEFORE, apply_function(BEFORE, "f", eps=QUARTER, lipschitz=1, size=1, radius=2))
+BY_LAYER = before(1 + INDEX)
+DEPTH = sp.Symbol("n", integer=True, nonnegative=True)
+OWING_BY_LAYER = recursion_from(BEFORE, ranged(A + R, lipschitz=A))
 FREE_SIZE = recursion_from(before(ANY), ranged(R, before(ANY), HALF))
 USED_SIZE = recursion_from(before(ANY), bilinear(before(ANY), number("w", error=HALF, size=0), "y"))
 
@@ -350,5 +354,37 @@ LAYERS = [
         refused=(HALF,),
         words="is not affine in that of",
     ),
+    Premise(
+        "recursion_from, sizes by layer",
+        lambda s: recursion_from(BY_LAYER, apply_function(BY_LAYER, "y", eps=0, lipschitz=1, size=s), index=INDEX),
+        (2 + INDEX, 1),
+        (3 + INDEX,),
+        "the size of 'y' is at most",
+    ),
+    Premise("recursion_from, dimension in letters", layer(lambda d: mapped(dim=d)), owed={N: (sp.Eq(N - 1, 0),)}),
+    Premise(
+        "iterate, obligations by hand",
+        lambda bound: iterate(
+            number(),
+            "y",
+            LinearRecursion(ZERO, ONE, ONE, obligations=(Obligation("it is held", bound > 1),)),
+            2,
+            size=1,
+        ),
+        (2,),
+        owed={A: (A > 1,)},
+    ),
+    Premise(
+        "iterate, a depth that may be 0",
+        lambda at: conditions(iterate(number(error=0), "y", OWING, DEPTH, size=1), at),
+        ({DEPTH: 0}, {DEPTH: 5}),
+        ({DEPTH: 6},),
+    ),
+    Premise(
+        "with_index, obligations",
+        lambda letter: OWING_BY_LAYER.with_index(letter),
+        owed={sp.Symbol("m", integer=True, nonnegative=True): ("the argument of 'f'",)},
+    ),
+    Premise("subs, obligations", lambda value: OWING_BY_LAYER.subs({A: value}), owed={S: ("the argument of 'f'",)}),
 ]
 PREMISES = LAYERS

@@ -213,6 +213,13 @@ BOUNDS = [
     ),
 ]
 
+BOUNDS.append(
+    bounds_a_norm(
+        "line_at_zero, supremum",
+        lambda v: line_at_zero(number(), "y", slope=1, order=2, supremum=v),
+        "the supremum of 'y'",
+    )
+)
 COUNTS = [
     is_whole("given, dim", lambda v: given("x", dim=v, size=1), "the dimension of 'x'", 1),
     is_whole("linear_map, dim", lambda v: linear_map(number(), "y", operator_norm=1, dim=v), "the dimension of 'y'", 1),

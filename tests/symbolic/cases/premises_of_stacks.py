@@ -307,5 +307,20 @@ STACKS = [
         (1, HALF),
         owed={SIGN: ("is not negative",)},
     ),
+    Premise(
+        "repeat, dimension in letters",
+        lambda d: repeat(number(), "y", lambda z: linear_map(z, "z", operator_norm=HALF, dim=d), 2),
+        (1,),
+        (N,),
+        "coordinates",
+    ),
+    Premise(
+        "repeat, open size",
+        lambda s: repeat(
+            number(size=2), "y", lambda z: apply_function(z, "f", eps=0, lipschitz=1, size=s * sp.sqrt(z.size)), 2
+        ),
+        (1,),
+        owed={S: ("the size of 'f' is at most",)},
+    ),
 ]
 PREMISES = STACKS

@@ -258,7 +258,7 @@ DESCENTS = [
         (0, 1),
         (-HALF,),
         "the growth of|bounds a norm|decreases",
-        {SIGN: ("the growth of 'w'",)},
+        {SIGN: ("the growth of 'w'", "the factor of")},
     ),
     Premise(
         "bounded_iterates, affine", lambda power: iterated(lipschitz=Q**power + 1), (1,), (2,), "is not affine in q"

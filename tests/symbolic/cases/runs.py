@@ -1,4 +1,4 @@
-"""Recursions in letters and in numbers beside plain loops: closed forms, runs, largest values, numbers of steps."""
+"""Sizes, iterations, dimensions and probabilities in letters and in numbers, beside plain loops."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -8,163 +8,79 @@ import numpy as np
 import sympy as sp
 
 from symbolic.calculus import (
-    CoupledRecursion,
     Event,
-    LinearRecursion,
     MonotoneRecursion,
     ProximalSteps,
     QuadraticRecursion,
     add,
     apply_function,
     best_shares,
+    bounded_iterates,
     contraction_steps,
     expected_mean,
     finite_depth,
-    geometric_sum,
     given,
     heads_as_linear,
     heads_as_matrix,
     linear_map,
+    proximal_gradient,
     sample_mean,
     within_budget,
 )
 from symbolic.calculus.layers import iterate, recursion_from, stack
 from symbolic.calculus.perturbations import largest_safe as largest_of
-from symbolic.calculus.recursions import mixed_geometric_sum
 from symbolic.calculus.repetition import repeat
+from tests.symbolic.cases.loops import Half, Pair, Z, l, loop, n, number, q, r
 from tests.symbolic.cases.numbers import NumberCase
 
-Half, Pair = sp.Rational(1, 2), tuple[float, float]
-q, p, r = sp.symbols("q p r", nonnegative=True)
-n = sp.Symbol("n", integer=True, nonnegative=True)
-l = LinearRecursion.index  # noqa: E741 - the layer
-Z = sp.Integer
+
+def largest_first(implicitly: bool) -> Pair:
+    z = sp.Symbol("z", positive=True)
+    halved = MonotoneRecursion(Z(8), z / 2 + 1, z)
+    return number(halved.largest_implicitly(3).subs(z, 8) if implicitly else halved.largest(3)), 8.0
 
 
-def number(found: Any) -> float:
-    return float(sp.N(sp.sympify(found).doit(), 30))
+def kept_iterates(steps: int) -> Pair:
+    """V grows by G(V/2 + e) e with G(r) = 3 + r; the iterates are within V/2 + e."""
+    update = given("update", dim=2, norm=2, size=0, error=Half)
+    numbers = {"start": 4, "penalty": 2, "smoothness": 0, "step": 1, "steps": steps}
+    found = bounded_iterates(update, "w", radius=r, lipschitz=3 + r, **numbers)
+    value = 4.0
+    for _ in range(steps - 1):
+        value += (3 + value / 2 + 0.5) * 0.5
+    return number(found.error), value / 2 + 0.5
 
 
-def loop(start: float, factor: Callable[[int], float], offset: Callable[[int], float], depth: int) -> list[float]:
-    errors = [start]
-    for layer in range(depth):
-        errors.append(factor(layer) * errors[-1] + offset(layer))
-    return errors
+def proximal_gap(steps: int) -> Pair:
+    start, update, kept = (given(name, dim=2, norm=2, size=3, error=e) for name, e in (("w", 5), ("p", Half), ("k", 7)))
+    numbers = {"lipschitz": 2 + r, "step": Half, "smoothness": 1, "steps": steps}
+    found = proximal_gradient(start, "gap", update=update, iterates=kept, radius=r, **numbers)
+    total = 25.0 + sum((10 / 0.5 + k * 9) * 0.5 for k in range(1, steps))
+    return number(found.error), total / steps + 9 * 0.5
 
 
-# --- linear ----------------------------------------------------------------------------------------------------------
+def widths_by_layer(depth: int) -> Pair:
+    """Layers of 5 + l coordinates, from 7."""
+    width = sp.Symbol("w", integer=True, positive=True)
+    before = given("before", dim=width, norm=2, size=1, error=sp.Dummy("e", nonnegative=True))
+    layer = recursion_from(before, linear_map(before, "y", operator_norm=1, dim=5 + l), index=l)
+    return number(
+        iterate(given("x", dim=7, norm=2, size=1, error=1), "z", layer, depth, size=1).dim
+    ), 4.0 + depth if depth else 7.0
 
 
-def summed(ratio: sp.Expr, count: int, letters: bool) -> Pair:
-    """A geometric sum, in letters or not."""
-    found = geometric_sum(q, n).subs({q: ratio, n: count}) if letters else geometric_sum(ratio, count)
-    return number(found) + 1, sum(float(ratio) ** k for k in range(count)) + 1
+def nested(depth: int) -> Pair:
+    """Layers of two layers z -> z + 1/4 each, and 1/8 more."""
+    x = given("x", dim=1, size=2, error=Half)
 
+    def inner(z: Any) -> Any:
+        return apply_function(z, "f", eps=Half / 2, lipschitz=2, size=2)
 
-def mixed(first: sp.Expr, second: sp.Expr, count: int, letters: bool) -> Pair:
-    found = (
-        mixed_geometric_sum(p, q, count).subs({p: first, q: second})
-        if letters
-        else mixed_geometric_sum(first, second, count)
-    )
-    return number(found) + 1, sum(float(first) ** i * float(second) ** (count - 1 - i) for i in range(count)) + 1
+    def outer(z: Any) -> Any:
+        return apply_function(repeat(z, "inner", inner, 2), "g", eps=Half / 4, lipschitz=1, size=2)
 
-
-def equal(ratio: sp.Expr, count: int) -> Pair:
-    found = mixed_geometric_sum(q, q, n).subs(q, ratio).subs(n, count)
-    return number(found) + 1, count * float(ratio) ** (count - 1) + 1 if count else 1.0
-
-
-def exponential(count: int) -> Pair:
-    """e^(-1) + ..., written as powers of one exponential."""
-    return number(geometric_sum(sp.exp(-1), count)), sum(np.exp(-k) for k in range(count))
-
-
-# Factors 1 + r^(2^l): in closed form, at r = 1 and below, with offsets and without; at a letter r.
-def squares(ratio: sp.Expr, offset: sp.Expr, depth: int, letters: bool) -> Pair:
-    base = r if letters else ratio
-    found = LinearRecursion(Half, 1 + base ** (2**l), offset, l).closed(depth).subs(r, ratio)
-    offsets = [number(sp.sympify(offset).subs(l, k)) for k in range(depth)]
-    return number(found), loop(0.5, lambda k: 1 + float(ratio) ** (2**k), lambda k: offsets[k], depth)[-1]
-
-
-# Offsets b + c a^l for the factor a, which recur in each summand.
-def resonant(factor: sp.Expr, constant: sp.Expr, depth: int, scale: int = 1) -> Pair:
-    found = LinearRecursion(Half, factor, constant + 3 * factor ** (scale * l), l).closed(depth)
-    return number(found), loop(
-        0.5, lambda k: float(factor), lambda k: float(constant) + 3 * float(factor) ** (scale * k), depth
-    )[-1]
-
-
-def varying(depth: int) -> Pair:
-    found = LinearRecursion(Z(2), 1 + l, 1 / (1 + l), l).closed(n).subs(n, depth)
-    return number(found), loop(2.0, lambda k: 1.0 + k, lambda k: 1 / (1 + k), depth)[-1]
-
-
-def named(depth: int) -> Pair:
-    """The caller's letter l in the start."""
-    found = LinearRecursion(l, Z(2), Z(1)).closed(depth).subs(l, 5)
-    return number(found), loop(5.0, lambda k: 2.0, lambda k: 1.0, depth)[-1]
-
-
-def largest(start: float, factor: sp.Expr, offset: sp.Expr, depth: int, pooled: bool = False) -> Pair:
-    recursion = LinearRecursion(*map(sp.sympify, (start, factor, offset)), pooled=pooled)
-    errors = [float(start)]
-    for _ in range(depth):
-        e = errors[-1]
-        errors.append(float(np.sqrt(float(factor * e * e + offset))) if pooled else float(factor) * e + float(offset))
-    return number(recursion.largest(depth)), max(errors)
-
-
-def ran(pooled: bool) -> Pair:
-    """Each layer with its own coefficients."""
-    errors = LinearRecursion(Z(0), Z(2), Z(3), pooled=pooled).run([2.0, 0.5, 3.0], [1.0, 2.0, 0.25], 4.0)
-    e = 4.0
-    for a, b in zip([2.0, 0.5, 3.0], [1.0, 2.0, 0.25], strict=True):
-        e = float(np.sqrt(a * e * e + b)) if pooled else a * e + b
-    return float(errors[-1]), e
-
-
-def ran_at(cap: bool) -> Pair:
-    """Letters with their numbers in each layer, some of which depend on the error before it."""
-    a, b = sp.symbols("a b", positive=True)
-    recursion = LinearRecursion(Z(0), a + l, b / 2)
-    layers = [{a: 1.0, b: 4.0}, lambda e: {a: e, b: 2.0}, {a: 2.0, b: 8.0}]
-    found = recursion.run_at(layers, 1.0, cap=(lambda e: min(e, 5.0)) if cap else None)
-    most = 5.0 if cap else np.inf
-    first = min(1 * 1.0 + 2, most)
-    second = min((first + 1) * first + 1, most)
-    return float(found[-1]), float(min((2 + 2) * second + 4, most))
-
-
-def substituted() -> Pair:
-    a, b = sp.symbols("a b", positive=True)
-    recursion = LinearRecursion(a, b, a + b).subs({a: b, b: a}).subs({a: 2, b: 3})
-    return number(recursion.closed(3)), loop(3.0, lambda k: 2.0, lambda k: 5.0, 3)[-1]
-
-
-COUPLED = (((0.5, 0.25), (0.125, 2.0)), ((1.0, 3.0), (0.5, 0.75)))
-OFFSETS = ((1.0, 2.0), (0.25, 0.5))
-
-
-def coupled_run(place: int) -> Pair:
-    recursion = CoupledRecursion((Z(1), Z(1)), ((Z(1), Z(1)), (Z(1), Z(1))), (Z(1), Z(1)))
-    found = recursion.run(COUPLED, OFFSETS, (3.0, 5.0))[-1]
-    e = np.array([3.0, 5.0])
-    for matrix, offset in zip(COUPLED, OFFSETS, strict=True):
-        e = np.array(matrix) @ e + np.array(offset)
-    return float(found[place]), float(e[place])
-
-
-def coupled(matrix: Any, offset: tuple[int, int], depth: int, place: int) -> Pair:
-    recursion = CoupledRecursion((Z(1), Z(2)), tuple(tuple(map(Z, row)) for row in matrix), tuple(map(Z, offset)))  # type: ignore[arg-type]
-    e = np.array([1.0, 2.0])
-    for _ in range(depth):
-        e = np.array(matrix) @ e + np.array(offset)
-    return number(recursion.closed(depth)[place]) + 1, float(e[place]) + 1
-
-
-# --- others ----------------------------------------------------------------------------------------------------------
+    found = repeat(x, "outer", outer, depth).error
+    return number(found), loop(0.5, lambda k: 4.0, lambda k: 0.75 + 0.125, depth)[-1]
 
 
 def monotone_run() -> Pair:
@@ -346,7 +262,7 @@ def expected(dim: int, members: int, norm: int | None, deviation: bool) -> Pair:
     return number(found.error), 3 * min(np.sqrt(several), logarithm) / 2
 
 
-# --- softmax beside a sink ---------------------------------------------------------------------------------------------
+# --- softmax beside a sink -------------------------------------------------------------------------------------------
 
 
 # What is left to the keys beside the sink decides where the sink is low: the larger one of two bounds by hand.
@@ -354,8 +270,11 @@ def leaked(second: str, keys: int, sink: float, e: float) -> Pair:
     s = given("s", dim=keys, size=1, error=e)
     found = heads_as_linear(s, "w", sink=sink, second=second).error
     reach, leak = 1 + e, keys * np.exp(-sink)
-    grown = {"none": reach**2 * (2 + np.exp(reach)) / 6, "constant": reach**2 * (2 + np.exp(reach)) / 6 + 2 * reach * leak,
-             "opposite": reach**3 * (9 + np.cosh(reach)) / 60}  # fmt: skip
+    grown = {
+        "none": reach**2 * (2 + np.exp(reach)) / 6,
+        "constant": reach**2 * (2 + np.exp(reach)) / 6 + 2 * reach * leak,
+        "opposite": reach**3 * (9 + np.cosh(reach)) / 60,
+    }
     lost = {
         "none": leak * np.exp(reach),
         "constant": 2 * reach * np.exp(2 * reach) * leak,
@@ -373,58 +292,55 @@ def leaked_matrix(second: str, sink: float) -> Pair:
     return number(found), 0.5 + 1.5 * relative + 2 * lost
 
 
-def _linear() -> Iterator[tuple[str, str, Callable[[], Pair]]]:
-    ratios = (Z(0), Half, Z(1), sp.Rational(3, 2))
-    yield from (
-        (f"sum of {c} powers of {x}, letters {s}", "geometric_sum", partial(summed, x, c, s))
-        for x in ratios
-        for c in (0, 1, 4)
-        for s in (False, True)
-    )
-    yield from ((f"sum of {c} products of {x} and {y}, letters {s}", "geometric_sum", partial(mixed, x, y, c, s))
-                for x in ratios for y in ratios for c in (0, 1, 4) for s in (False, True))  # fmt: skip
-    yield from ((f"equal ratios {x}, {c}", "geometric_sum", partial(equal, x, c)) for x in ratios for c in (0, 1, 4))
-    yield "powers of e", "geometric_sum", partial(exponential, 4)
-    yield from ((f"squares of {x}, {b}, {d} layers, letters {s}", "LinearRecursion", partial(squares, x, b, d, s))
-                for x in (Half, Z(1)) for b in (Z(0), Z(2), 1 / (1 + l)) for d in (0, 1, 3) for s in (False, True))  # fmt: skip
-    yield from (
-        (f"resonance at {a}, {b}, {d} layers", "LinearRecursion", partial(resonant, a, b, d))
-        for a in (Half, Z(1), Z(3))
-        for b in (Z(0), Z(2))
-        for d in (1, 4)
-    )
-    yield from (
-        (f"twice the resonance at {a}", "LinearRecursion", partial(resonant, a, Z(1), 3, 2)) for a in (Half, Z(3))
-    )
-    yield from ((f"factors that vary, {d} layers", "LinearRecursion", partial(varying, d)) for d in (1, 5))
-    yield "a letter of the caller's", "LinearRecursion", partial(named, 3)
-    yield from ((f"largest from {s} by {a}, {b}, pooled {o}", "LinearRecursion", partial(largest, s, a, b, 4, o))
-                for s, a, b in ((8, Half, 1), (1, Half, 1), (1, 2, 1), (0, Half, 1), (3, 1, 1), (8, Half, 0)) for o in (False, True))  # fmt: skip
-    yield from ((f"a run, pooled {o}", "LinearRecursion", partial(ran, o)) for o in (False, True))
-    yield from ((f"a run at numbers, capped {o}", "LinearRecursion", partial(ran_at, o)) for o in (False, True))
-    yield "letters exchanged", "LinearRecursion", substituted
-    yield from ((f"a coupled run, {k}", "CoupledRecursion", partial(coupled_run, k)) for k in (0, 1))
-    yield from ((f"coupled {m}, {o}, {d} layers, {k}", "CoupledRecursion", partial(coupled, m, o, d, k))
-                for m in (((1, 2), (3, 1)), ((2, 0), (3, 1)), ((2, 5), (0, 2)), ((1, 1), (1, 1)), ((0, 1), (0, 0)), ((0, 0), (1, 3)))
-                for o in ((0, 0), (1, 0), (0, 2)) for d in (0, 1, 3) for k in (0, 1))  # fmt: skip
-
-
-def _others() -> Iterator[tuple[str, str, Callable[[], Pair]]]:
+def _runs() -> Iterator[tuple[str, str, Callable[[], Pair]]]:
     yield "sizes, run", "MonotoneRecursion", monotone_run
-    yield from ((f"growth {s}, {c} from {b}, {d} layers", "finite_depth", partial(grown, d, b, s, c))
-                for s, c, b in ((Z(1), Half, 1), (Half / 2, Z(1), 9)) for d in (0, 1, 4))  # fmt: skip
+    yield from (
+        (f"growth {s}, {c} from {b}, {d} layers", "finite_depth", partial(grown, d, b, s, c))
+        for s, c, b in ((Z(1), Half, 1), (Half / 2, Z(1), 9))
+        for d in (0, 1, 4)
+    )
+    yield from (
+        (f"the first is the largest, {o}", "MonotoneRecursion", partial(largest_first, o)) for o in (False, True)
+    )
+    yield from ((f"iterates kept for {k} steps", "bounded_iterates", partial(kept_iterates, k)) for k in (1, 3))
+    yield from ((f"proximal gap after {k} steps", "proximal_gradient", partial(proximal_gap, k)) for k in (1, 3))
+    yield from ((f"widths by layer, {d}", "iterate", partial(widths_by_layer, d)) for d in (0, 1, 3))
+    yield from ((f"layers within {d} layers", "repeat", partial(nested, d)) for d in (1, 2))
     yield "rounded up", "MonotoneRecursion", rounded_up
     yield "rounded up, small", "MonotoneRecursion", rounded_small
-    yield from ((f"squared from {s}, {b}, {k} times", "QuadraticRecursion", partial(squared, s, Z(1), b, k))
-                for s, b in ((sp.Rational(1, 8), sp.Rational(1, 100)), (sp.Rational(2, 5), sp.Rational(1, 1000))) for k in (1, 3))  # fmt: skip
+    yield from (
+        (f"squared from {s}, {b}, {k} times", "QuadraticRecursion", partial(squared, s, Z(1), b, k))
+        for s, b in ((sp.Rational(1, 8), sp.Rational(1, 100)), (sp.Rational(2, 5), sp.Rational(1, 1000)))
+        for k in (1, 3)
+    )
     yield "quadratic, run", "QuadraticRecursion", quadratic_run
     yield from ((which, "QuadraticRecursion", partial(fixed_point, which)) for which in ("floor", "basin"))
-    yield from ((f"squarings from {s} to {e}, {b}", "QuadraticRecursion", partial(squarings, s, Z(1), b, e))
-                for s, b, e in ((Half, Z(0), Half), (Half, Z(0), sp.Rational(1, 4)), (Half, Z(0), sp.Rational(1, 17)), (sp.Rational(2, 5), sp.Rational(1, 1000), sp.Rational(1, 100)),
-                                (sp.Rational(1, 8), sp.Rational(1, 100), sp.Rational(1, 50))))  # fmt: skip
-    yield from ((f"contracted from {s} by {a}, {b} to {e}, letters {o}", "contraction_steps", partial(contracted, s, a, b, e, o))
-                for s, a, b, e in ((Z(1), Half, Z(0), Z(1)), (Z(1), Half, Z(0), Half), (Z(1), Half, Z(0), sp.Rational(49, 100)), (Z(9), Half, Half, Z(2)), (Z(2), Z(0), sp.Rational(1, 10), Half))
-                for o in (False, True))  # fmt: skip
+    yield from (
+        (f"squarings from {s} to {e}, {b}", "QuadraticRecursion", partial(squarings, s, Z(1), b, e))
+        for s, b, e in (
+            (Half, Z(0), Half),
+            (Half, Z(0), sp.Rational(1, 4)),
+            (Half, Z(0), sp.Rational(1, 17)),
+            (sp.Rational(2, 5), sp.Rational(1, 1000), sp.Rational(1, 100)),
+            (sp.Rational(1, 8), sp.Rational(1, 100), sp.Rational(1, 50)),
+        )
+    )
+    yield from (
+        (
+            f"contracted from {s} by {a}, {b} to {e}, letters {o}",
+            "contraction_steps",
+            partial(contracted, s, a, b, e, o),
+        )
+        for s, a, b, e in (
+            (Z(1), Half, Z(0), Z(1)),
+            (Z(1), Half, Z(0), Half),
+            (Z(1), Half, Z(0), sp.Rational(49, 100)),
+            (Z(9), Half, Half, Z(2)),
+            (Z(9), Half, Half, sp.Rational(19999, 10000)),
+            (Z(2), Z(0), sp.Rational(1, 10), Half),
+        )
+        for o in (False, True)
+    )
     yield from ((f"proximal run, {k}", "ProximalSteps", partial(proximal, k)) for k in range(3))
     yield from ((f"proximal, {k} steps", "ProximalSteps", partial(proximal_closed, k)) for k in (1, 2, 5))
     yield from (
@@ -444,10 +360,23 @@ def _others() -> Iterator[tuple[str, str, Callable[[], Pair]]]:
     yield from (
         (f"best shares beside a given one, letter {o}", "best_shares", partial(best_of, o)) for o in (False, True)
     )
-    yield from ((f"expected mean of {d}, {m} members, norm {o}, deviation {v}", "expected_mean", partial(expected, d, m, o, v))
-                for d, m, o, v in ((1, 1, None, False), (2, 1, None, False), (3, 9, None, False), (3, 9, None, True), (3, 1, 2, False), (3, 1, 2, True), (1, 5, None, False)))  # fmt: skip
-    yield from ((f"{kind} head beside a sink of {c}", "heads_as_linear", partial(leaked, kind, k, c, e))
-                for kind in ("none", "constant", "opposite") for k, c, e in ((4, -1.0, 0.5), (4, 30.0, 0.5), (2, 4.0, 0.25), (1, 2.5, 0.0)))  # fmt: skip
+    yield from (
+        (f"expected mean of {d}, {m} members, norm {o}, deviation {v}", "expected_mean", partial(expected, d, m, o, v))
+        for d, m, o, v in (
+            (1, 1, None, False),
+            (2, 1, None, False),
+            (3, 9, None, False),
+            (3, 9, None, True),
+            (3, 1, 2, False),
+            (3, 1, 2, True),
+            (1, 5, None, False),
+        )
+    )
+    yield from (
+        (f"{kind} head beside a sink of {c}", "heads_as_linear", partial(leaked, kind, k, c, e))
+        for kind in ("none", "constant", "opposite")
+        for k, c, e in ((4, -1.0, 0.5), (4, 30.0, 0.5), (2, 4.0, 0.25), (1, 2.5, 0.0))
+    )
     yield from (
         (f"{kind} heads, a sink of {c}", "heads_as_matrix", partial(leaked_matrix, kind, c))
         for kind in ("none", "constant", "opposite")
@@ -455,4 +384,4 @@ def _others() -> Iterator[tuple[str, str, Callable[[], Pair]]]:
     )
 
 
-RUNS = [NumberCase(name, rule, pair) for table in (_linear(), _others()) for name, rule, pair in table]
+RUNS = [NumberCase(name, rule, pair) for name, rule, pair in _runs()]

@@ -30,6 +30,13 @@ def softmax_sharp() -> Realised:
     return shown(softmax(value("t", theta, -theta), "q"), softmax_weights(theta), softmax_weights(-theta), Norm.ONE)
 
 
+def softmax_affine() -> Realised:
+    """Of small errors the bound that is affine in them is attained nearly."""
+    theta = np.array([-5e-4, 5e-4])
+    result = softmax(value("t", theta, -theta), "q", affine=True)
+    return shown(result, softmax_weights(theta), softmax_weights(-theta), Norm.ONE)
+
+
 def softmax_random(rng: np.random.Generator) -> Realised:
     x, near = (4 * v for v in draw(rng, 5))
     return shown(softmax(value("t", x, near), "q"), softmax_weights(x), softmax_weights(near), Norm.ONE)
@@ -178,6 +185,12 @@ def attend_random(rng: np.random.Generator) -> Realised:
 
 CASES = [
     RuleCase("softmax", "softmax", softmax_sharp, softmax_random),
+    RuleCase("softmax, affine", "softmax", softmax_affine),
+    RuleCase(
+        "concentrate by small gaps",
+        "concentrate",
+        lambda: against_the_winner(concentrate("k", count=4, gaps=lambda k: k / 3), -np.arange(4.0) / 3),
+    ),
     RuleCase("softmax_as_linear", "softmax_as_linear", as_linear_constant, as_linear_random, size=as_linear_size),
     RuleCase("softmax_as_linear, small", "softmax_as_linear", as_linear_small),
     *(

@@ -30,7 +30,9 @@ class Row:
 def rows() -> Iterator[Row]:
     yield from directed()
     for seed in SEEDS:
-        yield from (Row(f"program {number} of seed {seed}", partial(check_program, seed, number)) for number in range(PROGRAMS))
+        yield from (
+            Row(f"program {number} of seed {seed}", partial(check_program, seed, number)) for number in range(PROGRAMS)
+        )
 
 
 def directed() -> Iterator[Row]:

@@ -4,7 +4,7 @@ They are the directed part of the random programs (`tests.bridge.readings.soundn
 comes near to, these reach.
 """
 
-from tests.bridge.readings.directed import functions, matrices, products, weights
+from tests.bridge.readings.directed import bounds, functions, matrices, products, weights
 from tests.bridge.readings.directed.case import Directed
 
-CASES: list[Directed] = [each for table in (functions, matrices, products, weights) for each in table.CASES]
+CASES: list[Directed] = [each for table in (bounds, functions, matrices, products, weights) for each in table.CASES]

@@ -1,10 +1,10 @@
-"""Functions at the ends of their ranges, deviations that are known in two ways, expansions whose remainder is attained."""
+"""Functions at the ends of their ranges, deviations that are known in two ways, remainders that are attained."""
 
 import sympy as sp
 import torch
 
 from bridge.readings import Smooth
-from symbolic.calculus import Approximated, Norm, add, apply_function, given, perturbed_function
+from symbolic.calculus import Approximated, Norm, add, apply_function, given, linear_map, perturbed_function
 from tests.bridge.readings.directed.case import Directed, tensor
 
 e, eps = sp.symbols("e eps", positive=True)
@@ -36,8 +36,15 @@ def within(name: str, exact: list[float], error: float, *, beyond: bool, again: 
     value = applied("g", applied()) if again else add(applied(), given("y", dim=2, size=1), name="f(x) + y")
     operands = {"x": exact, "f": f, **({"g": f} if again else {"y": [0.0, 0.0]})}
     moves = tuple({"x": [c + sign * error for c in exact]} for sign in (1, -1))
-    return Directed(f"a range, {name}", value, operands, moves, {e: error, eps: 0.25}, {} if beyond or again else {"radius": 1.0},
-                    beyond="f(x)" if beyond else "", bits=(128,) if beyond else (None, 128))  # fmt: skip
+    return Directed(
+        f"a range, {name}",
+        value,
+        operands,
+        moves,
+        {e: error, eps: 0.25},
+        {} if beyond or again else {"radius": 1.0},
+        beyond=("f(x)",) if beyond else (),
+    )
 
 
 RANGES = [
@@ -60,8 +67,15 @@ def clipped(exact: float, error: float, tilt: float, sign: float, *, given_apart
     deviation = lambda z: sign * (tilt * z).clamp(-1, 1) if isinstance(z, torch.Tensor) else sign * _clip(tilt * z)  # noqa: E731
     f = Smooth(lambda z: 0 * z, deviation, (lambda z: 0 * z,), {2: 0.0}, 1.0, tilt, deviation if given_apart else None)
     moves = tuple({"x": [exact + s * error] * 2} for s in (1, -1))
-    return Directed(f"clip({tilt} z) at {exact} +- {error}, times {sign}", applied(), {"x": [exact] * 2, "f": f}, moves,
-                    {e: error, eps: 1}, {"bound": 1.0, "radius": 1.0}, local=(True,))  # fmt: skip
+    return Directed(
+        f"clip({tilt} z) at {exact} +- {error}, times {sign}, apart {given_apart}",
+        applied(),
+        {"x": [exact] * 2, "f": f},
+        moves,
+        {e: error, eps: 1},
+        {"bound": 1.0, "radius": 1.0},
+        local=(True,),
+    )
 
 
 def _clip(z: object) -> object:
@@ -94,8 +108,14 @@ def expanded(order: int, known: dict[int, float], orders: int, sign: float, erro
         lambda z: c[1] * z + c[2] * z * z / 2 + c[3] * z * z * z / 6, derivatives=derivatives[:orders], suprema=known
     )
     value = apply_function(start(), "f(x)", eps=0, lipschitz=99, size=99, function="f")
-    return Directed(f"expansion to order {order}, {sorted(known)} known, {orders} derivatives, times {sign}, by {error}", value,
-                    {"x": [0.0, 0.0], "f": f}, tuple({"x": [s * error] * 2} for s in (1, -1)), {e: error}, ALL)  # fmt: skip
+    return Directed(
+        f"expansion to order {order}, {sorted(known)} known, {orders} derivatives, times {sign}, by {error}",
+        value,
+        {"x": [0.0, 0.0], "f": f},
+        tuple({"x": [s * error] * 2} for s in (1, -1)),
+        {e: error},
+        ALL,
+    )
 
 
 EXPANSIONS = [
@@ -116,18 +136,13 @@ EXPANSIONS = [
 
 # A slope that is the same everywhere takes the shape of the argument.
 def constant_slope() -> Directed:
-    f = Smooth(
-        lambda z: z / 2, derivatives=(lambda z: tensor(0.5) if isinstance(z, torch.Tensor) else 0.5,), suprema={2: 0.0}
-    )
-    value = apply_function(start(norm=Norm.TWO), "f(x)", eps=0, lipschitz=1, size=99, function="f")
+    half = lambda z: tensor(0.5) if isinstance(z, torch.Tensor) else 0.5  # noqa: E731 - a derivative
+    f = Smooth(lambda z: z / 2, derivatives=(half,), suprema={2: 0.0})
+    turned = linear_map(start(norm=Norm.TWO), "A x", operator_norm=1, dim=2, matrix="A")
+    value = apply_function(turned, "f(x)", eps=0, lipschitz=1, size=99, function="f")
+    operands = {"x": [[0.5, 0.0]] * 2, "f": f, "A": [[0.0, 1.0], [1.0, 0.0]]}
     return Directed(
-        "a constant slope",
-        value,
-        {"x": [[0.5, 0.0]] * 2, "f": f},
-        ({"x": [[0.5, 1.0], [1.5, 0.0]]},),
-        {e: 1},
-        ALL,
-        bits=(None,),
+        "a constant slope", value, operands, ({"x": [[0.5, 1.0], [1.5, 0.0]]},), {e: 1}, {"two": 1.0}, bits=(None,)
     )
 
 
@@ -150,9 +165,15 @@ def of_vectors(largest: float, *, beyond: bool) -> Directed:
     function = Smooth(lambda v: v / 2 + 1, lambda v: v / 2 + 1.125, radius=2.0)
     norm = sp.sqrt(2) / 2
     value = perturbed_function(start(), "F(x)", lipschitz=norm, eps=sp.sqrt(2) / 8, size=99, target=2, function="F")
-    return Directed(f"a function of vectors at {largest}", value, {"x": [largest, largest], "F": function},
-                    ({"x": [largest + 0.5] * 2},), {e: 0.5}, {} if beyond else {"bound": 1.0},
-                    beyond="F(x)" if beyond else "", bits=(128,) if beyond else (None, 128))  # fmt: skip
+    return Directed(
+        f"a function of vectors at {largest}",
+        value,
+        {"x": [largest, largest], "F": function},
+        ({"x": [largest + 0.5] * 2},),
+        {e: 0.5},
+        {} if beyond else {"bound": 1.0},
+        beyond=("F(x)",) if beyond else (),
+    )
 
 
 CASES = [

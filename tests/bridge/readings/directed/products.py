@@ -8,6 +8,7 @@ from symbolic.calculus import (
     Norm,
     add,
     bilinear,
+    change_norm,
     contract,
     given,
     linear_map,
@@ -34,8 +35,14 @@ def pair(norm: Norm, dim: int, other: Norm | None = None) -> tuple[Approximated,
 # (3 + 2)(5 + 4) - 15 = 30, which each of the ways to bound a product attains where there is one coordinate.
 def of_numbers(kind: str, norm: Norm, sign: float) -> Directed:
     product = bilinear(*pair(norm, 1), "x y", norm=norm, product=kind)
-    return Directed(f"{kind} of numbers, {norm}-norm, {sign:+g}", product, {"x": [[3.0]], "y": [[sign * 5.0]]},
-                    ({"x": [[5.0]], "y": [[sign * 9.0]]},), {e: 2, f: 4}, ALL)  # fmt: skip
+    return Directed(
+        f"{kind} of numbers, {norm}-norm, {sign:+g}",
+        product,
+        {"x": [[3.0]], "y": [[sign * 5.0]]},
+        ({"x": [[5.0]], "y": [[sign * 9.0]]},),
+        {e: 2, f: 4},
+        ALL,
+    )
 
 
 # Inner products of vectors: errors along the vectors in the 2-norm, in one coordinate in the 1-norm with the sup norm,
@@ -53,8 +60,14 @@ def inner(
     product = bilinear(*pair(norm, len(x), other), "x.y", dim=1, product="inner")
     xs, a_s, ys, bs = (tensor(each) for each in (x, a, y, b))
     moves = ({"x": xs + a_s, "y": sign * (ys + bs)},)
-    return Directed(f"inner product, {norm} with {other}, {x} and {y}, {sign:+g}", product, {"x": xs, "y": sign * ys}, moves,
-                    dict(zip((e, f), sizes, strict=True)), {"radius": 1.0, "bound": 1.0})  # fmt: skip
+    return Directed(
+        f"inner product, {norm} with {other}, {x} +- {a} and {y} +- {b}, {sign:+g}",
+        product,
+        {"x": xs, "y": sign * ys},
+        moves,
+        dict(zip((e, f), sizes, strict=True)),
+        {"radius": 1.0, "bound": 1.0},
+    )
 
 
 INNER = [
@@ -85,7 +98,7 @@ def entrywise(
     attained = dict.fromkeys(parts, 1.0)
     return [
         Directed(
-            f"entry-wise, {norm}, {x} and {y}",
+            f"entry-wise, {norm}, {x} +- {a} and {y} +- {b}",
             product,
             {"x": xs, "y": ys},
             ({"x": xs + a_s, "y": ys + bs},),
@@ -93,7 +106,7 @@ def entrywise(
             attained,
         ),
         Directed(
-            f"entry-wise, turned, {norm}, {x} and {y}",
+            f"entry-wise, turned, {norm}, {x} +- {a} and {y} +- {b}",
             turned,
             {"y": xs, "x": ys},
             ({"y": xs + a_s, "x": ys + bs},),
@@ -110,6 +123,21 @@ ENTRYWISE = [
     *entrywise(Norm.INF, [3.0, 3.0], [3.0, 3.0], [2.0, 2.0], [4.0, 4.0], (3, 4), "radius", "two", "bound"),
     *entrywise(Norm.ONE, [3.0, 0.0], [0.5, 0.0], [2.0, 2.0], [0.25, 0.25], (0.5, 0.25), "radius"),
 ]
+
+
+# Errors that are known by their 2-norm beside those that are known in each coordinate.
+def by_norms(sign: float) -> Directed:
+    x, y = given("x", dim=2, norm=Norm.INF, size=9, error=e), given("y", dim=2, norm=Norm.TWO, size=9, error=f)
+    product = bilinear(x, change_norm(y, Norm.INF, "y'"), "x y", product="entrywise")
+    operands = {"x": [3.0, 3.0], "y": [0.0, 0.0]}
+    return Directed(
+        f"entry-wise by norms, {sign:+g}",
+        product,
+        operands,
+        ({"x": [3.5, 3.5], "y": [sign, 0.0]},),
+        {e: 0.5, f: 1},
+        {"two": 1.0},
+    )
 
 
 # A number that multiplies a vector counts in each coordinate, with tokens and without; known or not.
@@ -136,8 +164,15 @@ def number_times_vector(tokens: int, norm: Norm, *, known: bool) -> Directed:
     operands = {"x": ones, "y": Emulated(one, 1.25 * one) if known else one}
     moved = {"x": 1.5 * ones} | ({} if known else {"y": 1.25 * one})
     attained = {"radius": 1.0, "two": 1.0, "bound": 1.0} if norm is Norm.INF else {}
-    return Directed(f"a number times a vector, {tokens} tokens, {norm}-norm, known {known}", product, operands, (moved,),
-                    {e: 0.5 if norm is Norm.INF else 1, f: 0.25}, attained, emulated=(1.875 * ones,))  # fmt: skip
+    return Directed(
+        f"a number times a vector, {tokens} tokens, {norm}-norm, known {known}",
+        product,
+        operands,
+        (moved,),
+        {e: 0.5 if norm is Norm.INF else 1, f: 0.25},
+        attained,
+        emulated=(1.875 * ones,),
+    )
 
 
 # A pair on one side, which is its centre, and an error on the other.
@@ -219,23 +254,38 @@ def iterated(q: float, depth: int) -> Directed:
         depth=depth,
         matrix="q",
     )
-    return Directed(f"a contraction by {q}, {depth} steps", after, {"w": [0.5, 0.0], "q": q}, ({"w": [1.5, 0.0]},), {e: 1},
-                    {"two": 1.0, "bound": 1.0}, emulated=([0.5 + q**depth, 0.0],))  # fmt: skip
+    return Directed(
+        f"a contraction by {q}, {depth} steps",
+        after,
+        {"w": [0.5, 0.0], "q": q},
+        ({"w": [1.5, 0.0]},),
+        {e: 1},
+        {"two": 1.0, "bound": 1.0},
+        emulated=([0.5 + q**depth, 0.0],),
+    )
 
 
 # Two layers z -> A (z / 2), in the second of which A is another one.
 def layered(tokens: int) -> Directed:
+    def layer(z: Approximated) -> Approximated:
+        half = linear_map(z, "half", operator_norm=HALF, dim=2, matrix="c")
+        return linear_map(half, "turned", operator_norm=1, dim=2, matrix="A")
+
     shape = (tokens, 2) if tokens else (2,)
     x = given("x", dim=2, norm=Norm.TWO, size=2, error=e)
-    layer = lambda z: linear_map(
-        linear_map(z, "half", operator_norm=HALF, dim=2, matrix="c"), "turned", operator_norm=1, dim=2, matrix="A"
-    )  # noqa: E731
     turns = (tensor([[0.0, 1.0], [1.0, 0.0]]), tensor([[0.0, -1.0], [1.0, 0.0]]))
     exact = full(shape, 1.0)
     near = exact + tensor([1.0, 0.0])
     found = near / 4 @ (turns[1] @ turns[0]).mT.double()
-    return Directed(f"two layers, {tokens} tokens", repeat(x, "deep", layer, 2), {"x": exact, "c": 0.5, "A": turns}, ({"x": near},),
-                    {e: 1}, {"two": 1.0, "bound": 1.0}, emulated=(found,))  # fmt: skip
+    return Directed(
+        f"two layers, {tokens} tokens",
+        repeat(x, "deep", layer, 2),
+        {"x": exact, "c": 0.5, "A": turns},
+        ({"x": near},),
+        {e: 1},
+        {"two": 1.0, "bound": 1.0},
+        emulated=(found,),
+    )
 
 
 # A matrix alone is within its perturbation; the norm of the moved argument counts.
@@ -251,8 +301,15 @@ def averaged(tokens: int) -> Directed:
     exact = full(shape, 1.0)
     x = given("x", dim=2, norm=Norm.TWO, size=2, error=e)
     moved = exact + tensor([1.0, 0.0])
-    return Directed(f"a mean of {tokens} tokens", mean(x, "m"), {"x": exact}, ({"x": moved},), {e: 1}, {"two": 1.0, "bound": 1.0},
-                    emulated=([2.0, 1.0],))  # fmt: skip
+    return Directed(
+        f"a mean of {tokens} tokens",
+        mean(x, "m"),
+        {"x": exact},
+        ({"x": moved},),
+        {e: 1},
+        {"two": 1.0, "bound": 1.0},
+        emulated=([2.0, 1.0],),
+    )
 
 
 CASES = [
@@ -271,6 +328,7 @@ CASES = [
         for known in (False, True)
     ),
     *(outer(first, second, sign) for first, second in ((0.5, 0.25), (0.25, 2.0)) for sign in (1.0, -1.0)),
+    *(by_norms(sign) for sign in (1.0, -1.0)),
     *THRESHOLDS,
     *(iterated(q, depth) for q in (0.5, -0.5) for depth in (2, 3)),
     *(layered(tokens) for tokens in (0, 3)),

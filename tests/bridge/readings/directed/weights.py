@@ -57,8 +57,14 @@ def equal_scores(error: float) -> Directed:
     average = attend(softmax(scores(2), "w"), values(2), "a")
     off = [[1.0, 1.0], [-1.0, -1.0]]
     moves = tuple({"s": [sign * error, -sign * error]} for sign in (1, -1))
-    return Directed("softmax of equal scores", average, {"s": [0.0, 0.0], "v": off}, moves, {e: error},
-                    dict.fromkeys(("radius", "one", "two", "bound"), 1.0))  # fmt: skip
+    return Directed(
+        "softmax of equal scores",
+        average,
+        {"s": [0.0, 0.0], "v": off},
+        moves,
+        {e: error},
+        dict.fromkeys(("radius", "one", "two", "bound"), 1.0),
+    )
 
 
 # The odds of the growing keys go from e^(-e) to e^e, where the 1-norm is attained; the values are +-1 by these keys.
@@ -68,8 +74,14 @@ def critical_scores(error: float) -> Directed:
     near = exact + error * (2 * ahead - 1)
     off = (2 * ahead - 1).unsqueeze(-1) * tensor([[1.0, -1.0]])
     average = attend(softmax(scores(3), "w"), values(2), "a")
-    return Directed("softmax of critical scores", average, {"s": exact, "v": off}, ({"s": near},), {e: error},
-                    dict.fromkeys(("radius", "one", "two", "bound"), 1.0))  # fmt: skip
+    return Directed(
+        f"softmax of critical scores, {error}",
+        average,
+        {"s": exact, "v": off},
+        ({"s": near},),
+        {e: error},
+        dict.fromkeys(("radius", "one", "two", "bound"), 1.0),
+    )
 
 
 # Floats that miss 1 as a sum by 2^-54 count with 64 beside a value of 2^60: 10 times 0.1 is above, 3 times 1/3 below.
@@ -81,9 +93,15 @@ def summed(keys: int, near: list[float], sign: float) -> Directed:
     exact = [1 / keys] * keys
     w = given("w", dim=keys, norm=Norm.ONE, size=2, error=e, probabilities=True)
     moved = sum(abs(b - a) for a, b in zip(exact, near, strict=True))
-    return Directed(f"{keys} weights beside 1, values {sign:+g}", attend(w, values(2, 2 * LARGE), "a"),
-                    {"w": exact, "v": [[sign * LARGE] * 2] * keys}, ({"w": near},), {e: 2 * moved},
-                    dict.fromkeys(("radius", "two"), 1.0), bits=(128,))  # fmt: skip
+    return Directed(
+        f"{keys} weights beside 1, values {sign:+g}",
+        attend(w, values(2, 2 * LARGE), "a"),
+        {"w": exact, "v": [[sign * LARGE] * 2] * keys},
+        ({"w": near},),
+        {e: 2 * moved},
+        dict.fromkeys(("radius", "two"), 1.0),
+        bits=(128,),
+    )
 
 
 def pushed(keys: int) -> Directed:
@@ -93,8 +111,15 @@ def pushed(keys: int) -> Directed:
     pair = Emulated(tensor(exact), tensor(exact))
     near = [[LARGE] * 2] * keys
     average = attend(w, given("v", dim=2, size=1, error=LARGE), "a")
-    return Directed(f"{keys} weights beside 1 that push", average, {"w": pair, "v": [[0.0] * 2] * keys}, ({"v": near},),
-                    {}, {"radius": 1.0}, bits=(128,))  # fmt: skip
+    return Directed(
+        f"{keys} weights beside 1 that push",
+        average,
+        {"w": pair, "v": [[0.0] * 2] * keys},
+        ({"v": near},),
+        {},
+        {"radius": 1.0},
+        bits=(128,),
+    )
 
 
 def pushed_below() -> Directed:
@@ -103,8 +128,15 @@ def pushed_below() -> Directed:
     near = [1 / 3 + 2.0**-54, 1 / 3, 1 / 3]
     average = attend(w, given("v", dim=2, norm=Norm.TWO, size=1, error=LARGE), "a")
     moved = [[LARGE / 2**0.5] * 2] * 3
-    return Directed("weights below 1 that push", average, {"w": [1 / 3] * 3, "v": [[0.0] * 2] * 3},
-                    ({"w": near, "v": moved},), {e: 2.0**-53}, {"two": 1 + 1e-9}, bits=(128,))  # fmt: skip
+    return Directed(
+        "weights below 1 that push",
+        average,
+        {"w": [1 / 3] * 3, "v": [[0.0] * 2] * 3},
+        ({"w": near, "v": moved},),
+        {e: 2.0**-53},
+        {"two": 1 + 1e-9},
+        bits=(128,),
+    )
 
 
 SUMMED = [
@@ -123,11 +155,28 @@ def against_the_winner() -> list[Directed]:
     plain = torch.softmax(tensor([0.0, -0.75, -0.75]), 0)
     tokens = tensor([[0.0, -0.75, -0.75], [-0.75, 0.0, -0.75]])
     return [
-        Directed("softmax in the place of a hard max", by_beta, {"s": SCORES}, emulated=(weights,), attained={"bound": 1.0}),
-        *(Directed(f"concentrated weights of shape {tuple(s.shape)}, {letters}", gap, {"s": s}, ({},), letters,
-                   {"bound": 1.0, **({"radius": 1.0} if exactly else {})}, (torch.softmax(s, -1),), local=(local,))
-          for s in (plain.log(), tokens) for letters, local, exactly in (({margin: 0.75}, True, True), ({margin: 0.75}, False, False), ({}, False, True))),
-    ]  # fmt: skip
+        Directed(
+            "softmax in the place of a hard max", by_beta, {"s": SCORES}, emulated=(weights,), attained={"bound": 1.0}
+        ),
+        *(
+            Directed(
+                f"concentrated weights of shape {tuple(s.shape)}, {letters}, local {local}",
+                gap,
+                {"s": s},
+                ({},),
+                letters,
+                {"bound": 1.0, **({"radius": 1.0} if exactly else {})},
+                (torch.softmax(s, -1),),
+                local=(local,),
+            )
+            for s in (plain.log(), tokens)
+            for letters, local, exactly in (
+                ({margin: 0.75}, True, True),
+                ({margin: 0.75}, False, False),
+                ({}, False, True),
+            )
+        ),
+    ]
 
 
 CASES = [*HARD, equal_scores(0.75), critical_scores(2.0), critical_scores(0.3), *SUMMED, *against_the_winner()]
