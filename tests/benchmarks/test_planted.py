@@ -17,6 +17,7 @@ from benchmarks.planted import footprint, programs, rules, verdicts
 from benchmarks.planted.kinds import WRONG_RULES, all_faults, faults_of_rules
 from benchmarks.planted.verdicts import Verdicts
 from symbolic.statements import UsageError
+from tests.bridge.readings.directed import CASES
 from tests.symbolic.fuzzing import seeded
 
 ERRORS = [fault for fault in all_faults() if fault.file == "bridge/readings/errors.py"]
@@ -119,7 +120,16 @@ def test_programs_find_an_enclosure_that_is_too_small_and_no_wider_one(
     line: str, verdict: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(programs.soundness, "PROGRAMS", 4)
+    monkeypatch.setattr(programs, "CASES", [])
     assert programs.Programs.of_the_tests().tried(a_fault(line))[0] == verdict
+
+
+def test_a_directed_case_finds_a_bound_that_is_no_longer_attained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs.soundness, "PROGRAMS", 1)
+    monkeypatch.setattr(programs, "CASES", [case for case in CASES if case.name.startswith("the longest column")])
+    verdict, shown = programs.Programs.of_the_tests().tried(a_fault("return by_radius"))
+    assert verdict == "found"
+    assert "the longest column" in shown
 
 
 def numbers(centre: float, radius: float, bound: float) -> dict[tuple[str, str], Any]:
