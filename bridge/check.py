@@ -6,6 +6,7 @@ the witness and its replay.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import flint
@@ -19,7 +20,7 @@ from numeric.balls import BallArray, float_above, working_precision
 from numeric.balls.floats import ball_of_entry, floats_enclosed
 from numeric.exact_cost import TooLargeForExact
 from symbolic.landau import Constant
-from symbolic.statements import Kind, Order, Quantity
+from symbolic.statements import Kind, Order, Quantity, Result
 
 PROVABLE = ("printed", "derived", "instance")
 AGREEMENT = 0.05  # relative, of a run and an asymptotic formula
@@ -116,6 +117,13 @@ class Check:
     @property
     def name(self) -> str:
         return f"{self.quantity.name} ({self.construction})" if self.construction else self.quantity.name
+
+
+def checks_of(
+    statement: Result, sides: Mapping[str, Callable[..., Sides]], points: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[Check, ...]:
+    """Checks of quantities of the statement, by name: their sides, and the points of those that have some."""
+    return tuple(Check(statement.quantity(name), each, points.get(name, {})) for name, each in sides.items())
 
 
 def sides_at(number: Callable[..., Any], *inputs: torch.Tensor, bits: int = 192) -> Sides:

@@ -232,7 +232,7 @@ def _constant_words(quantity: Quantity, bounds: Bounds, found: flint.arb | None,
 
 def _number(kind: Kind, ball: flint.arb) -> float | None:
     """A bound rounded to its safe side, a lower one down, any other up; an exact 0 that balls come close to is 0."""
-    if kind is Kind.EXACT and abs(ball) < SMALLEST_NORMAL:
+    if kind is Kind.EXACT and ball.contains(0) and abs(ball) < SMALLEST_NORMAL:
         return 0.0
     return float_below(ball) if kind is Kind.LOWER else float64_above(ball)
 

@@ -189,7 +189,7 @@ class Comparison(BaseModel):
         return find_study(self.result) if self._study is None and self.result in RUNNING else self._study
 
     def save(self, *paths: str) -> None:
-        """Writes the table to .tex, .csv or .json files, or a plot to .png or .svg files, by the ending of each."""
+        """Writes a table (.tex, .csv or .json) or a plot (.png, .svg or .pdf) to each file, by its ending."""
         from bridge.export import export
 
         for path in paths:

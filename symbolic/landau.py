@@ -11,7 +11,10 @@ from symbolic.statements import Order
 
 @dataclass(frozen=True)
 class Constant:
-    """A c with count <= c * order for all letters from `least` on; `sharp`: the least c. Infinite: there is none."""
+    """A c with count <= c * order for all letters from `least` on; `sharp`: the least c.
+
+    Infinite: there is none if it is sharp, and else none was found.
+    """
 
     value: sp.Expr
     sharp: bool
@@ -20,7 +23,7 @@ class Constant:
     @property
     def words(self) -> str:
         if not self.value.is_finite:
-            return "no constant suffices"
+            return "no constant suffices" if self.sharp else "no constant was found"
         which = "the least constant" if self.sharp else "a sufficient constant"
         return f"{which}{f' for all {self.range}' if self.least else ''} is {self.value}"
 
@@ -31,8 +34,9 @@ class Constant:
 
 # With each letter written as its least value plus a new one that is not negative, the coefficients of count and order
 # are those of monomials that are not negative: count <= c * order with c the largest ratio of coefficients. A monomial
-# of the count that the order lacks grows without bound against it wherever it outgrows the others (c infinite). That c
-# is the least one is shown at the corner, or along a ray where each new letter is 0, t, t^2 or t^3, t -> infinity.
+# of the count that the order lacks makes c infinite, although others of the order may bound it: x y <= (x^2 + y^2) / 2.
+# That c is the least one, or that there is none, is shown at the corner, or along a ray where each new letter is 0, t,
+# t^2 or t^3, t -> infinity.
 def largest_ratio(count: sp.Expr, order: sp.Expr, least: Mapping[sp.Symbol, int]) -> Constant:
     """How far the count may exceed the order, both polynomials in these letters, the order's coefficients >= 0."""
     letters = tuple(least) or (sp.Dummy(),)  # two numbers are polynomials in any letter
@@ -47,7 +51,7 @@ def order_constant(symbol: Order, count: sp.Expr, order: sp.Expr, least: Mapping
     """The c of O(order); of Theta(order) one for both sides, order <= c * count too."""
     above = largest_ratio(count, order, least)
     below = largest_ratio(order, count, least) if symbol is Order.THETA else above
-    return max(above, below, key=lambda each: each.value)
+    return max(above, below, key=lambda each: (each.value, each.sharp))
 
 
 def _from(least: Mapping[sp.Symbol, int], formula: sp.Expr) -> sp.Expr:

@@ -115,12 +115,11 @@ def certified(
     def sides(inputs: Mapping[str, Tensor]) -> Sides:
         printed, ours = conjunctions()
         refuted = printed.refuted
-        at = None if refuted is None or not inputs else _point(refuted.inequality, inputs)
         words = [f"printed {VERDICTS[printed.status]}: {printed.words}"]
         words += [f"c = {quantity.closed_form} {VERDICTS[ours.status]}: {ours.words}"] if ours.outcomes else []
         proofs = {"printed": printed, "derived": ours}
         return Sides(
-            None if refuted is None or at is None else evaluate_ball(value(refuted.inequality), at),
+            None if refuted is None else evaluate_ball(value(refuted.inequality), _where(refuted, inputs)),
             measured=least(),
             proved=tuple(tier for tier, each in proofs.items() if each.outcomes and each.status is Status.PROVED),
             remark="; ".join(words),
@@ -138,6 +137,11 @@ def _numbers(refuted: Outcome) -> dict[str, list[float]]:
     ):
         return {}
     return {str(s): [float(x.numerator), float(x.denominator)] for s, x in zip(refuted.point, short, strict=True)}
+
+
+def _where(refuted: Outcome, inputs: Mapping[str, Tensor]) -> Mapping[sp.Symbol, Fraction]:
+    """The point that inputs store; the proof's own where no short numbers refute, which a replay finds once more."""
+    return _point(refuted.inequality, inputs) if inputs else refuted.point
 
 
 def _point(inequality: Inequality, inputs: Mapping[str, Tensor]) -> dict[sp.Symbol, Fraction]:

@@ -198,7 +198,11 @@ def compare(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", parser=_output_file, help="Also draw a plot into a .png or .svg file."),
+        typer.Option(metavar="FILE", parser=_output_file, help="Also draw a plot into a .png, .svg or .pdf file."),
+    ] = None,
+    plot_steps: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", parser=_output_file, help="Also draw what each step of the proof loses."),
     ] = None,
     save_witnesses: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Save the witness of each violated bound.")
@@ -216,7 +220,7 @@ def compare(
     given |= {name: str(value) for name, value in sources.items() if value is not None}
     given |= {"lags": lags} if lags is not None else {}
     given |= {"claim": claim} if claim else {}
-    outputs = Outputs(tuple(output or ()), plot, save_witnesses, as_json=json, all_rows=all_rows, steps=steps)
+    outputs = Outputs(tuple(output or ()), plot, save_witnesses, json, all_rows, steps, plot_steps)
     if witness is None:
         check_compare(given, outputs)
         asked = request(id, settings or [], grid or [])

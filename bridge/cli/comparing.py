@@ -9,7 +9,7 @@ from bridge.cli.outputs import Outputs
 from bridge.cli.requests import Request
 from bridge.cli.sources import Source
 from bridge.cli.terminal import progress, say, show, show_json_text, warnings_in_words
-from bridge.export import export, save_witnesses
+from bridge.export import export, plot_steps, save_witnesses
 from bridge.export.terminal import comparison_blocks, row_blocks
 from bridge.record import Comparison
 from bridge.registry import find_study
@@ -40,8 +40,10 @@ def run_replay(source: Source, path: Path, *, as_json: bool) -> None:
 def _write(comparison: Comparison, outputs: Outputs) -> None:
     if outputs.witnesses:  # first, so that the tables can name the files
         save_witnesses(comparison, outputs.witnesses)
-    for path in outputs.files:
+    for path in filter(None, [*outputs.tables, outputs.plot]):
         export(comparison, path, outputs.all_rows)
+    if outputs.plot_steps:
+        plot_steps(comparison, outputs.plot_steps)
 
 
 def _name_files(comparison: Comparison, outputs: Outputs) -> None:

@@ -18,17 +18,22 @@ class Outputs:
     as_json: bool = False
     all_rows: bool = False
     steps: bool = False
+    plot_steps: Path | None = None
 
     @property
     def files(self) -> tuple[Path, ...]:
-        return (*self.tables, self.plot) if self.plot else self.tables
+        return (*self.tables, *self.plots)
+
+    @property
+    def plots(self) -> tuple[Path, ...]:
+        return tuple(path for path in (self.plot, self.plot_steps) if path)
 
     def check(self) -> None:
         """Raises UsageError if a file cannot be written: before the run, which may be long."""
         for path in self.tables:
             check_output(path, TABLES)
-        if self.plot:
-            check_output(self.plot, PLOTS)
+        for path in self.plots:
+            check_output(path, PLOTS)
         if self.witnesses:
             check_folder(self.witnesses)
         for path in self.files:

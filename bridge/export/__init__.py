@@ -1,4 +1,4 @@
-"""A comparison as a file: LaTeX, JSON, CSV, PNG or SVG, chosen by the suffix; and read back from JSON.
+"""A comparison as a file: LaTeX, JSON, CSV, PNG, SVG or PDF, chosen by the suffix; and read back from JSON.
 
 Each name is imported on first use, so that checking a path does not wait for what writes the file.
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bridge.export.suffixes import PLOTS, TABLES, check_output, check_suffix, require_matplotlib
     from bridge.export.tables import comparison_csv, load, save_witnesses
     from bridge.export.violations import Reason, Violation, reasons
-    from bridge.export.writing import export, plot
+    from bridge.export.writing import export, plot, plot_steps
 
 _HOMES = {
     "files": ("check_folder", "check_writable", "write_bytes", "write_text"),
@@ -22,7 +22,7 @@ _HOMES = {
     "suffixes": ("PLOTS", "TABLES", "check_output", "check_suffix", "require_matplotlib"),
     "tables": ("comparison_csv", "load", "save_witnesses"),
     "violations": ("Reason", "Violation", "reasons"),
-    "writing": ("export", "plot"),
+    "writing": ("export", "plot", "plot_steps"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -41,6 +41,7 @@ __all__ = [
     "export",
     "load",
     "plot",
+    "plot_steps",
     "reasons",
     "require_matplotlib",
     "save_witnesses",

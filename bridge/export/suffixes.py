@@ -7,7 +7,7 @@ from bridge.export.files import check_writable
 from symbolic.statements import UsageError
 
 TABLES = (".tex", ".json", ".csv")
-PLOTS = (".png", ".svg")
+PLOTS = (".png", ".svg", ".pdf")
 
 
 def require_matplotlib() -> None:

@@ -1,4 +1,4 @@
-"""A comparison as a file: LaTeX, JSON, CSV, PNG or SVG, chosen by the suffix."""
+"""A comparison as a file: LaTeX, JSON, CSV, PNG, SVG or PDF, chosen by the suffix."""
 
 from pathlib import Path
 
@@ -25,10 +25,25 @@ def export(comparison: Comparison, path: str | Path, all_rows: bool = True) -> N
         write_text(path, comparison.to_json() + "\n")
 
 
-def plot(comparison: Comparison, path: str | Path, quantity: str | None = None, x: str | None = None) -> None:
-    """Draws one quantity (by default the final one) against one parameter (by default the finest grid), PNG or SVG."""
+def plot(
+    comparison: Comparison, path: str | Path, quantity: str | None = None, x: str | None = None, *, title: bool = True
+) -> None:
+    """Draws one quantity (by default the final one) against one parameter (by default the finest grid).
+
+    At one point of the grid: the tiers of the quantity (by default of all that tables show). PNG, SVG or PDF, without a
+    `title` where a caption will say what it shows.
+    """
     check_suffix(path, PLOTS)
     require_matplotlib()
-    from bridge.export.plots import write_plot
+    from bridge.export.plots import draw, write_figure
 
-    write_plot(comparison, path, quantity, x)
+    write_figure(draw(comparison, quantity, x, title=title), path, comparison.result)
+
+
+def plot_steps(comparison: Comparison, path: str | Path, quantity: str | None = None, *, title: bool = True) -> None:
+    """Draws what each step of the proof of a quantity (by default the final one) loses. PNG, SVG or PDF."""
+    check_suffix(path, PLOTS)
+    require_matplotlib()
+    from bridge.export.plots import draw_steps, write_figure
+
+    write_figure(draw_steps(comparison, quantity, title=title), path, comparison.result)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import sympy as sp
 
-from bridge.check import Check, Sides, within
+from bridge.check import Sides, checks_of, within
 from bridge.export.numbers import plain
 from bridge.lowering import lower
 from bridge.theorem import Theorem
@@ -135,5 +135,5 @@ FIXED_POINT = Theorem(
     theory.FIXED_POINT,
     main="unique",
     built={"flows": FlowsInNumbers},
-    checks=tuple(Check(theory.FIXED_POINT.quantity(name), sides) for name, sides in SIDES.items()),
+    checks=checks_of(theory.FIXED_POINT, SIDES),
 )

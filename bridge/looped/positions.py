@@ -7,7 +7,7 @@ from functools import cache
 import sympy as sp
 from torch import Tensor
 
-from bridge.check import Check, Sides, within
+from bridge.check import Sides, checks_of, within
 from bridge.theorem import Theorem
 from numeric.looped import positions as vectors
 from symbolic.looped import positions as theory
@@ -70,5 +70,5 @@ SIDES: Mapping[str, Callable[..., Sides]] = {
 POSITIONS = Theorem(
     theory.POSITIONS,
     main="dimension",
-    checks=tuple(Check(theory.POSITIONS.quantity(name), sides) for name, sides in SIDES.items()),
+    checks=checks_of(theory.POSITIONS, SIDES),
 )

@@ -11,7 +11,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.check import Check, Sides, at_most, within
+from bridge.check import Sides, at_most, checks_of, within
 from bridge.export.numbers import plain
 from bridge.lowering import lower
 from bridge.machines.enclosures import interval_words
@@ -248,6 +248,6 @@ SIDES: Mapping[str, Callable[..., Sides]] = {
 APPROXIMATION = Theorem(
     STATED,
     main="lipschitz",
-    checks=tuple(Check(STATED.quantity(name), sides) for name, sides in SIDES.items()),
+    checks=checks_of(STATED, SIDES),
     tables=(margins,),
 )

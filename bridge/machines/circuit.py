@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import sympy as sp
 
-from bridge.check import Check, Sides
+from bridge.check import Sides, checks_of
 from bridge.machines.circuit_tables import KINDS, WIDEST_DENSE, Sizes, circuits_table, measured_sizes
 from bridge.machines.netlists import bits_of, read_circuit, shipped
 from bridge.record import NamedTable
@@ -158,7 +158,7 @@ CIRCUIT = Theorem(
         "sizes": counted_sizes,
     },
     letters=letters,
-    checks=tuple(Check(theory.CIRCUIT.quantity(name), sides) for name, sides in SIDES.items()),
+    checks=checks_of(theory.CIRCUIT, SIDES),
     tables=(outputs_at, sizes_table),
     idle=lambda netlist: ("samples", "seed") if runs_all_inputs(netlist) else (),
     fixed=("rounding",),

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bridge.balls import evaluate_ball
 from bridge.budget import Budget
-from bridge.check import Check, Sides, at_most, within
+from bridge.check import Sides, at_most, checks_of, within
 from bridge.export.numbers import plain
 from bridge.machines.enclosures import interval_words
 from bridge.machines.rounding_margin import margin_at_every_depth, rounded_margin
@@ -214,6 +214,6 @@ SIDES: Mapping[str, Callable[..., Sides]] = {
 ROUNDING = Theorem(
     theory.ROUNDING,
     main="rounded",
-    checks=tuple(Check(theory.ROUNDING.quantity(name), sides) for name, sides in SIDES.items()),
+    checks=checks_of(theory.ROUNDING, SIDES),
     tables=(margins_over_depth,),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from bridge.balls import as_exact, evaluate_ball
-from bridge.check import Check, Sides, within
+from bridge.check import Sides, checks_of, within
 from bridge.export.numbers import plain
 from bridge.theorem import Theorem
 from numeric.balls import float_below
@@ -156,5 +156,5 @@ SAMPLE_COMPLEXITY = Theorem(
     STATED,
     main="samples",
     built={"ratio": radii},
-    checks=tuple(Check(STATED.quantity(name), sides, POINTS.get(name, {})) for name, sides in SIDES.items()),
+    checks=checks_of(STATED, SIDES, POINTS),
 )

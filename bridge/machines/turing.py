@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from bridge.balls import as_exact, evaluate_ball
-from bridge.check import Check, Sides
+from bridge.check import Sides, checks_of
 from bridge.export.numbers import plain
 from bridge.machines.machine_files import read_machine, tokens_of
 from bridge.machines.turing_costs import cost, cost_table, letters, sizes
@@ -147,7 +147,7 @@ SIDES: Mapping[str, Callable[..., Sides]] = {
     **{quantity.name: cost(quantity) for quantity in theory.COSTS},
 }
 CHECKS = {each.name: each for each in DEFINITIONS}
-CHECKS |= {name: Check(theory.TURING.quantity(name), sides) for name, sides in SIDES.items()}
+CHECKS |= {each.name: each for each in checks_of(theory.TURING, SIDES)}
 TURING = Theorem(
     theory.TURING,
     main="answer",

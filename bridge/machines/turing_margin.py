@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 from torch import Tensor
 
-from bridge.check import Check, Sides
+from bridge.check import Sides, checks_of
 from bridge.export.numbers import plain
 from bridge.machines.decoder_margin import derived_margin, exact_streams, margin_at_input, w_pos_for
 from bridge.machines.enclosures import interval_words
@@ -271,6 +271,6 @@ TURING_MARGIN = Theorem(
     resolve=resolve,
     implied=("input",),
     built=BUILT,
-    checks=tuple(Check(STATED.quantity(name), sides, POINTS.get(name, {})) for name, sides in SIDES.items()),
+    checks=checks_of(STATED, SIDES, POINTS),
     tables=(derived_over_steps, attacked_over_steps),
 )

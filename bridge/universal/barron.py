@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from torch import Tensor
 
 from bridge.balls import evaluate_ball
-from bridge.check import Check, Sides, within
+from bridge.check import Sides, checks_of, within
 from bridge.lowering import lower
 from bridge.theorem import Theorem
 from numeric.universal import spectra
@@ -120,5 +120,5 @@ SIDES: Mapping[str, Callable[..., Sides]] = {
 BARRON = Theorem(
     theory.BARRON,
     main="bump",
-    checks=tuple(Check(theory.BARRON.quantity(name), sides) for name, sides in SIDES.items()),
+    checks=checks_of(theory.BARRON, SIDES),
 )

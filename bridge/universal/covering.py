@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from bridge.check import Check, Sides, within
+from bridge.check import Check, Sides, checks_of, within
 from bridge.theorem import Theorem
 from numeric.universal import covering as sets
 from symbolic.universal import covering as theory
@@ -72,7 +72,7 @@ COVERING = Theorem(
     theory.COVERING,
     main="product",
     checks=(
-        *(Check(theory.COVERING.quantity(name), sides) for name, sides in SIDES.items()),
+        *checks_of(theory.COVERING, SIDES),
         Check(theory.COVERING.quantity("one_function"), one_function, params=WITNESS),
     ),
 )

@@ -28,3 +28,10 @@ def test_numbers_need_no_letter_and_words_name_the_range() -> None:
     assert largest_ratio(sp.Integer(5), sp.Integer(1), {}).words == "the least constant is 5"
     assert largest_ratio(a, a, {a: 2}).words == "the least constant for all a >= 2 is 1"
     assert largest_ratio(a * b, a + b, {a: 1, b: 1}).words == "no constant suffices"
+
+
+def test_a_missing_constant_is_no_proof_that_there_is_none() -> None:
+    """x y <= (x^2 + y^2) / 2, which coefficients alone do not show."""
+    constant = largest_ratio(a * b, a**2 + b**2, {a: 0, b: 0})
+    assert constant.words == "no constant was found"
+    assert not constant.sharp

@@ -33,13 +33,13 @@ def constant(printed: sp.Expr, ours: sp.Expr) -> Theorem:
     return theorem("own.constant", checks=[check], parameters={sp.Symbol("n", positive=True): 1})
 
 
-def difference(sides: sp.Expr) -> Theorem:
+def difference(sides: sp.Expr, region: tuple[sp.Expr | int, sp.Expr | int] = (0, 1)) -> Theorem:
     statement = Quantity(
         *("f", "f", "least difference of the sides", "a difference", "0 < x < 1", Kind.LOWER, Quantifier.FOR_ALL),
         printed=Printed(sp.Integer(0), Citation(None, "draft")),
         scopes=(),
     )
-    check = certified(statement, lambda: ([Inequality("f", sides, {x: (0, 1)})], []))
+    check = certified(statement, lambda: ([Inequality("f", sides, {x: region})], []))
     return theorem("own.difference", checks=[check], parameters={sp.Symbol("n", positive=True): 1})
 
 
@@ -65,6 +65,15 @@ def test_a_difference_below_0_is_refuted_inside_the_open_region_and_replays() ->
     assert row.witness.error_lower == pytest.approx(above / below - 1 / 2)
     assert replay_witness(row.witness, theorem=stated).verdict == {"printed": V}
     assert row_of(difference(x + 1)).verdict == {"printed": P}
+
+
+def test_a_region_too_narrow_for_short_numbers_is_refuted_at_the_point_of_the_proof() -> None:
+    third, width = sp.Rational(1, 3), sp.Rational(1, 2**90)
+    stated = difference(-x, (third + width / 4, third + width / 2))
+    row = row_of(stated)
+    assert row.verdict == {"printed": V}
+    assert row.witness.inputs == {}
+    assert replay_witness(row.witness, theorem=stated).verdict == {"printed": V}
 
 
 @pytest.mark.parametrize(

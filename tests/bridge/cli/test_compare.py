@@ -169,7 +169,7 @@ def test_a_latex_table_has_the_rows_that_the_terminal_has(run: Command, calls: C
     [
         (["-o", "{}/table.pdf"], "cannot tell the format of '{}/table.pdf' from its suffix; use one of .tex"),
         (["-o", "{}/plot.png"], "use one of .tex, .json, .csv."),
-        (["--plot", "{}/plot.tex"], "use one of .png, .svg."),
+        (["--plot", "{}/plot.tex"], "use one of .png, .svg, .pdf."),
         (["-o", "{}/no/table.tex"], "there is no folder '{}/no'; make it first."),
         (["-o", "{}/file/table.tex"], "Not a directory"),
         (["-o", "{}/folder.tex"], "it is a folder"),

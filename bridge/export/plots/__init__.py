@@ -1,0 +1,147 @@
+"""Plots of a comparison, as PNG, SVG or PDF: curves over a parameter, tiers at one point, the slack of each step.
+
+Imports matplotlib (extra `plots`), so it is itself imported only when a plot is drawn; without pyplot, hence no window
+and no global figure.
+"""
+
+import io
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from bridge.export.files import write_bytes
+from bridge.export.layout import is_final, layout, shown_rows
+from bridge.export.plots.curves import PANELS, axis_values, draw_curves, panels_of
+from bridge.export.plots.slack import draw_slack
+from bridge.export.plots.styles import LINES, POINTS
+from bridge.export.plots.tiers import MOST, draw_tiers
+from bridge.export.plots.words import Words, lines_of
+from bridge.record import Comparison, Row
+from symbolic.statements import UsageError
+
+TITLE_SIZE = 10  # points
+CHARACTER, LINE = 0.58 * TITLE_SIZE / 72, 1.2 * TITLE_SIZE / 72  # inches that a character and a line of the title take
+DATE = {"svg": "Date", "pdf": "CreationDate"}  # by which every file would differ
+
+
+def write_figure(figure: Figure, path: str | Path, salt: str) -> None:
+    """Writes a .png, .svg or .pdf file; the same figure gives the same bytes."""
+    kind = Path(path).suffix.lower().removeprefix(".")
+    picture = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": salt}):
+        figure.savefig(picture, format=kind, dpi=150, metadata={DATE[kind]: None} if kind in DATE else None)
+    write_bytes(path, picture.getvalue())
+
+
+def draw(comparison: Comparison, quantity: str | None = None, x: str | None = None, *, title: bool = True) -> Figure:
+    """The theorem's own figure, if it has one and nothing is asked for; else curves of one quantity along a parameter.
+
+    Without a parameter that takes several numbers, a chart of tiers: of the quantity, or of all that tables show.
+    Without a `title` where a caption will say what it shows. Raises UsageError where nothing fits.
+    """
+    if quantity is None and (own := _own_figure(comparison)) is not None:
+        return own
+    words = Words(comparison)
+    rows = _rows_of(comparison, quantity)
+    x = _axis(rows, x)
+    if not x:
+        rows = _with_numbers(rows if quantity else shown_rows(comparison))
+        if not rows:
+            raise UsageError(f"plot: {comparison.result} has no number to draw at these parameters")
+        omitted = f"{MOST} of {len(rows)} rows shown" if len(rows) > MOST else ""
+        return _annotated(draw_tiers(rows, words), _title(comparison, rows, omitted) if title else [])
+    panels = [panel for panel in panels_of(rows, x) if _with_numbers(panel.rows)]
+    if not panels:
+        raise UsageError(f"plot: '{rows[0].quantity}' of {comparison.result} has no number to draw at these parameters")
+    figure = draw_curves(panels[:PANELS], x, words)
+    omitted = f"{PANELS} of {len(panels)} panels shown" if len(panels) > PANELS else ""
+    return _annotated(figure, _title(comparison, rows, omitted) if title else [])
+
+
+def draw_steps(comparison: Comparison, quantity: str | None = None, *, title: bool = True) -> Figure:
+    """What each step of the proof of a quantity loses at the worst input found.
+
+    Raises UsageError where none is known.
+    """
+    rows = _rows_of(comparison, quantity)
+    return _annotated(draw_slack(rows), _title(comparison, rows) if title else [])
+
+
+def _own_figure(comparison: Comparison) -> Any:
+    study = comparison.study
+    return study.figure(comparison) if study else None
+
+
+def _with_numbers(rows: Sequence[Row]) -> list[Row]:
+    def finite(value: float | None) -> bool:
+        return value is not None and math.isfinite(value)
+
+    return [row for row in rows if any(finite(getattr(row, column)) for column in (*LINES, *POINTS))]
+
+
+def _rows_of(comparison: Comparison, quantity: str | None) -> list[Row]:
+    """The rows of one quantity; by default of the theorem's main one, which is what its bound is about."""
+    names = list(dict.fromkeys(row.quantity for row in comparison))
+    if not names:
+        raise UsageError(f"the comparison of {comparison.result} has no rows, so there is nothing to plot.")
+    wanted = quantity or _main(comparison, names)
+    if wanted not in names:
+        raise UsageError(f"the comparison has no quantity '{wanted}' to plot. It has: {', '.join(names)}.")
+    return [row for row in comparison if row.quantity == wanted]
+
+
+def _main(comparison: Comparison, names: Sequence[str]) -> str:
+    """The main quantity where the network has it; else the first final one, and no prediction in raw units."""
+    study = comparison.study
+    at_network = {row.quantity for row in comparison if row.scope == "network"}
+    if study and study.main_quantity in at_network:
+        return study.main_quantity
+    bounded = [name for name in names if not name.startswith("prediction.")] or names
+    return next((name for name in bounded if is_final(name)), bounded[0])
+
+
+def _axis(rows: Sequence[Row], x: str | None) -> str:
+    """The parameter along the axis: as asked, or the one with the most distinct numbers; "" where none has two."""
+    counts = {name: len(axis_values(rows, name)) for name in dict.fromkeys(name for row in rows for name in row.params)}
+    if x is not None and not counts.get(x):
+        raise UsageError(f"cannot plot against '{x}': no row has it as a number. Parameters: {', '.join(counts)}.")
+    best = x or max(counts, key=lambda name: counts[name], default="")
+    return best if x or counts.get(best, 0) > 1 else ""
+
+
+def _title(comparison: Comparison, rows: Sequence[Row], omitted: str = "") -> list[str]:
+    """What, whose, where."""
+    constants = "; ".join(filter(None, [layout(rows, comparison.automatic).constants(), omitted]))
+    return [_heading(comparison, rows), comparison.citation, constants]
+
+
+def _annotated(figure: Figure, title: Sequence[str]) -> Figure:
+    """With a title and a legend below, and grown by the lines that they take."""
+    width, height = figure.get_size_inches()
+    lines = [line for sentence in title for line in lines_of(sentence, int(width / CHARACTER))]
+    if lines:
+        figure.suptitle("\n".join(lines), fontsize=TITLE_SIZE)
+    by_label = {
+        label: line for axis in figure.axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    by_label = {label: line for label, line in by_label.items() if not label.startswith("_")}
+    entry = 0.9 * CHARACTER * (max(map(len, by_label), default=0) + 6)  # with its line and the space between two
+    columns = max(1, min(4, len(by_label), int(width / entry)))
+    if by_label:
+        figure.legend(by_label.values(), by_label.keys(), loc="outside lower center", ncols=columns, fontsize=9)
+    beyond = len(lines) - 3 + max(0, math.ceil(len(by_label) / columns) - 2)
+    figure.set_size_inches(width, height + 1.2 * LINE * beyond)  # so that the panels keep their size
+    return figure
+
+
+def _heading(comparison: Comparison, rows: Sequence[Row]) -> str:
+    """The result, and the quantity and its norm where there is one."""
+    quantities = {row.quantity for row in rows}
+    if len(quantities) > 1:
+        return comparison.result
+    norm = f" ({rows[0].norm})" if rows[0].norm else ""
+    return f"{comparison.result}: {Words(comparison).quantity(rows[0].quantity)}{norm}"

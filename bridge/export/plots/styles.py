@@ -1,0 +1,66 @@
+"""Colours, lines and markers of what a plot shows; scales that show the decades in which something happens."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from bridge.record import Row, Verdict
+
+LINES = ("printed", "claimed", "derived", "instance")
+POINTS = ("measured", "attacked")
+# Okabe and Ito's palette, which colour-blind readers can tell apart; bounds are lines, what was found are points.
+STYLES: dict[str, dict[str, Any]] = {
+    "printed": {"color": "#000000", "linestyle": "-", "marker": "_"},
+    "claimed": {"color": "#CC79A7", "linestyle": ":", "marker": "."},
+    "derived": {"color": "#0072B2", "linestyle": "--", "marker": "."},
+    "instance": {"color": "#009E73", "linestyle": "-.", "marker": "."},
+    "measured": {"color": "#E69F00", "linestyle": "none", "marker": "o"},
+    "attacked": {"color": "#D55E00", "linestyle": "none", "marker": "^"},
+}
+RING: dict[str, Any] = {"marker": "o", "markersize": 12, "markerfacecolor": "none", "markeredgecolor": "#CC0000"}
+FLOOR: dict[str, Any] = {"color": "#BBBBBB", "alpha": 0.5, "linewidth": 0}
+GRID: dict[str, Any] = {"color": "#DDDDDD", "linewidth": 0.6}
+MARGIN = 3.0  # factor between the data and the ends of an axis
+MOST_DECADES = 12  # above the largest error, or the least bound where nothing was found; of a chart
+
+
+def found(row: Row) -> float:
+    """The largest error that was found."""
+    return max(row.measured or 0.0, row.attacked or 0.0)
+
+
+def violated(row: Row) -> str:
+    """The label of a refuted bound, with the weight of its erratum; "" if none is refuted."""
+    if Verdict.VIOLATED not in row.verdict.values():
+        return ""
+    return f"violated ({row.erratum.weight})" if row.erratum else "violated"
+
+
+def numbers(rows: Iterable[Row], columns: Iterable[str]) -> list[float]:
+    """All of them that are positive and finite."""
+    values = (getattr(row, column) for row in rows for column in columns)
+    return [value for value in values if value is not None and 0 < value < math.inf]
+
+
+def decades(rows: list[Row]) -> tuple[float, float]:
+    """The ends of a logarithmic axis: no decades below rounding, and no more than so many above the errors."""
+    bounds, errors, rounding = numbers(rows, LINES), numbers(rows, POINTS), numbers(rows, ["rounding"])
+    every = bounds + errors
+    if not every:
+        return 0.1, 10.0
+    low = max(min(every), min(rounding, default=0.0))
+    above = max(errors, default=min(every)) * 10.0**MOST_DECADES
+    high = max(each for each in [low, *every] if each <= above or each == low)
+    return low / MARGIN, high * MARGIN
+
+
+def shade_rounding(axis: Axes, at: list[float], rounding: list[float], low: float) -> str:
+    """Shades what lies within rounding; in words what it is if that lies below the axis."""
+    if not rounding:
+        return ""
+    if max(rounding) <= low:
+        return f"rounding: at most {max(rounding):.1e}"
+    axis.fill_between(at, [low] * len(at), rounding, label="rounding", **FLOOR)
+    return ""

@@ -1,0 +1,35 @@
+"""A theorem with one check, its rows, and its quantity."""
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy as sp
+
+from bridge import compare
+from bridge.check import Check, Sides
+from bridge.record import Row
+from bridge.theorem import Theorem, theorem
+from symbolic.citations import Citation
+from symbolic.statements import Kind, Order, Printed, Quantifier, Quantity
+
+n = sp.Symbol("n", integer=True, positive=True)
+m = sp.Symbol("m", integer=True, positive=True)
+SOURCE = Citation(None, "Here")
+
+
+def quantity(kind: Kind = Kind.LOWER, printed: Any = None, order: Order = Order.NONE, **more: Any) -> Quantity:
+    stated = None if printed is None else Printed(sp.sympify(printed), SOURCE, order=order)
+    return Quantity("q", "q", "a quantity", "", "", kind, Quantifier.FOR_ALL, printed=stated, scopes=(), **more)
+
+
+def of(check: Check, **more: Any) -> Theorem:
+    return theorem("own.check", parameters={n: 4}, checks=[check], **more)
+
+
+def rows_of(sides: Callable[..., Sides], stated: Quantity, inputs: Any = None, **settings: Any) -> list[Row]:
+    return compare(of(Check(stated, sides, inputs or {})), **settings).rows
+
+
+def row_of(sides: Sides, stated: Quantity) -> Row:
+    (row,) = rows_of(lambda: sides, stated)
+    return row
