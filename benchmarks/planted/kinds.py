@@ -16,7 +16,17 @@ MODULES = (
 )
 TARGETS = [f"bridge/readings/{name}.py" for name in MODULES]
 OF_RULES = (
-    *("accumulation", "concentration", "descent", "evolution", "functions", "head_matrices", "heads", "invariants"),
+    *(
+        "accumulation",
+        "budgets",
+        "concentration",
+        "descent",
+        "evolution",
+        "functions",
+        "head_matrices",
+        "heads",
+        "invariants",
+    ),
     *("iterations", "layers", "linear", "linear_softmax", "nonexpansive", "perturbations", "products", "proximal"),
     *("recursions", "repetition", "softmax", "sums", "taylor"),
 )

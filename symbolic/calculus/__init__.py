@@ -5,14 +5,8 @@ its test contains the case. A rule that is not sharp is marked `sharp=False` and
 """
 
 from symbolic.calculus.accumulation import accumulate
-from symbolic.calculus.concentration import (
-    best_shares,
-    cover,
-    expected_mean,
-    sample_mean,
-    union_bound,
-    within_budget,
-)
+from symbolic.calculus.budgets import best_shares, within_budget
+from symbolic.calculus.concentration import cover, expected_mean, sample_mean, union_bound
 from symbolic.calculus.counting import (
     Columns,
     CountedAttention,

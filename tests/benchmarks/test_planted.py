@@ -174,7 +174,7 @@ def test_what_is_listed_as_equivalent_is_a_fault() -> None:
 
 OF_RULES = [
     ("coefficient", "(999 * x.error_symbol / 1000) + threshold_error * norm_of_ones(x.norm, x.dim),"),
-    ("term", "threshold_error * norm_of_ones(x.norm, x.dim),"),
+    ("term", "(threshold_error * norm_of_ones(x.norm, x.dim)),"),
     ("precondition", "obligations=(),"),
 ]
 
