@@ -24,7 +24,7 @@ from symbolic.derivation import (
     rule_step,
 )
 from symbolic.events import Event
-from symbolic.obligations import at_most, nonnegative, whole
+from symbolic.obligations import at_most, nonnegative, real, whole
 
 FINEST = sp.Rational(1, 2**52)  # radius of a cover: between 1 and 2, float64 numbers are that far apart
 
@@ -98,6 +98,7 @@ def expected_mean(
     if not over:
         raise DerivationError(f"expected_mean: '{name}' names no randomness; say what is drawn, over='the sample'")
     count, members = as_expr(count), as_expr(members)
+    owed = _members("expected_mean", name, members)
     spread = _spread("expected_mean", x, deviation if deviation is not None else sub_gaussian)
     if x.norm is Norm.TWO and members != 1:
         raise DerivationError("expected_mean: several members are bounded in the sup norm; apply change_norm first")
@@ -116,7 +117,7 @@ def expected_mean(
         obligations=(
             *whole("expected_mean", name, least=1, count=count),
             *nonnegative("expected_mean", name, sigma=spread),
-            *_members("expected_mean", name, members),
+            *owed,
         ),
         mean_over=over,
     )
@@ -156,6 +157,7 @@ def _require_independent(x: Approximated, event: Event) -> None:
 
 
 def _members(rule: str, name: str, members: sp.Expr) -> tuple[Obligation, ...]:
+    real(rule, name, members=members)
     if (members - 1).is_negative:
         raise DerivationError(f"{rule}: '{name}' has {sp.sstr(members)} members; give at least 1")
     owed = at_most(f"number of members of '{name}'", sp.Integer(1), members)

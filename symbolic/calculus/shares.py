@@ -19,7 +19,7 @@ from symbolic.derivation import (
     rule_step,
 )
 from symbolic.events import Events, ShareSymbol, total_failure
-from symbolic.obligations import at_most, positive
+from symbolic.obligations import at_most, positive, real
 from symbolic.operations import Operation
 
 ROUNDS = 100  # of the search for the best shares
@@ -46,6 +46,7 @@ def within_budget(
     Shares are equal, or in proportion to `weights`, by the names of the events (`best_shares` finds good ones).
     """
     delta = as_expr(delta)
+    real("within_budget", name, delta=delta)
     if delta.is_nonpositive or (delta - 1).is_positive:
         raise DerivationError(
             f"within_budget: the budget of '{name}' is {sp.sstr(delta)}; give a probability of failure above 0, at "
