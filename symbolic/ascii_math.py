@@ -8,21 +8,40 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-GREEK = frozenset(
-    """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega
-    Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega ell nabla partial""".split()
+GREEK = re.compile(
+    "[Aa]lpha|[Bb]eta|[Gg]amma|[Dd]elta|epsilon|zeta|eta|[Tt]heta|iota|kappa|[Ll]ambda|mu|nu|[Xx]i|[Pp]i|rho|[Ss]igma|"
+    "tau|[Uu]psilon|[Pp]hi|chi|[Pp]si|[Oo]mega|ell|nabla|partial"
 )
 NAMED = {"eps": r"\varepsilon", "lam": r"\lambda", "lamda": r"\lambda", "oo": r"\infty", "infinity": r"\infty"}
-OPERATORS = frozenset("exp log ln cos sin tan tanh cosh sinh max min sup inf lim arg det dim sum prod int".split())
-UPRIGHT = frozenset(
-    "relu ReLU softmax sign clip logit Lip Var Cov tr diag rank span Proj grad d_TV poly polylog".split()
+FUNCTION = re.compile("exp|log|ln|cos|sin|tanh?|cosh|sinh|max|min|sup|inf|lim|arg|det|dim|sum|prod|int")
+UPRIGHT = re.compile(
+    "re[lL][uU]|ReLU|softmax|sign|clip|logit|Lip|Var|Cov|tr|diag|rank|span|Proj|grad|poly|polylog|[A-Z]{2,}"
 )
+SHORT_WORD = re.compile("of|to|is|at|on|or|by|if|as|an|no|so|we")
 SIGNS = {
-    "<=": r"\le ", ">=": r"\ge ", "!=": r"\ne ", "~=": r"\approx ", "->": r"\to ", "=>": r"\Rightarrow ", "<-": r"\leftarrow ",
-    "~": r"\sim ", "...": r"\dots ", "..": r"\dots ", "||": r"\|", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&",
-    "#": r"\#", "*": r"\cdot ", "≤": r"\le ", "≥": r"\ge ", "·": r"\cdot ", "∞": r"\infty ", "\\": r"\setminus ",
-}  # fmt: skip
-SHORT_WORDS = frozenset("of to is at on or by if as an for no so we".split())
+    "<=": r"\le ",
+    ">=": r"\ge ",
+    "!=": r"\ne ",
+    "~=": r"\approx ",
+    "~": r"\sim ",
+    "≤": r"\le ",
+    "≥": r"\ge ",
+    "->": r"\to ",
+    "=>": r"\Rightarrow ",
+    "<-": r"\leftarrow ",
+    "...": r"\dots ",
+    "..": r"\dots ",
+    "∞": r"\infty ",
+    "||": r"\|",
+    "{": r"\{",
+    "}": r"\}",
+    "%": r"\%",
+    "&": r"\&",
+    "#": r"\#",
+    "*": r"\cdot ",
+    "·": r"\cdot ",
+    "\\": r"\setminus ",
+}
 TOKEN = re.compile(
     r"""(?P<number>\d+(?:\.\d+)?(?:e[+-]?\d+(?![A-Za-z_]))?)|(?P<letters>[A-Za-z]+)
     |(?P<sign><=|>=|!=|~=|->|=>|<-|\.\.\.|\.\.|\|\||[-+*/=<>~|,;:.!?()\[\]{}%&\#'^_≤≥·∞"\\@])|(?P<space>\s+)""",
@@ -74,7 +93,7 @@ class _Reader:
 
     def until(self, closing: str) -> str:
         """Everything up to a closing bracket, which is read too; to the end if there is none to wait for."""
-        parts = []
+        parts: list[str] = []
         while (token := self.peek()) is not None:
             if token.kind == "sign" and token.text in CLOSING:
                 if not closing:
@@ -140,7 +159,7 @@ class _Reader:
     def follows_operand(self) -> bool:
         """Whether a letter or number stands before the one just read: then they are a product."""
         before = self.tokens[self.place - 2] if self.place > 1 else None
-        if before is None or before.text in OPERATORS or before.text in ("in", "x"):
+        if before is None or FUNCTION.fullmatch(before.text) or before.text in ("in", "x"):
             return False
         return before.kind in ("number", "letters") or before.text in CLOSING
 
@@ -220,11 +239,11 @@ def _name(name: str) -> str | None:
     """A letter, or a name that has a sign of its own; None for a word."""
     if name in NAMED:
         return NAMED[name]
-    if name in GREEK or name in OPERATORS:
+    if GREEK.fullmatch(name) or FUNCTION.fullmatch(name):
         return "\\" + name
-    if name in UPRIGHT or (name.isupper() and len(name) > 1):
+    if UPRIGHT.fullmatch(name):
         return rf"\mathrm{{{name}}}"
-    return name if len(name) <= 2 and name not in SHORT_WORDS else None
+    return name if len(name) <= 2 and not SHORT_WORD.fullmatch(name) else None
 
 
 def _below(name: str) -> str:

@@ -5,7 +5,9 @@ The text that terminals and files show is the words without their backticks; LaT
 """
 
 import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Any
 
 from symbolic.ascii_math import AsciiMathError, ascii_math
 
@@ -34,18 +36,48 @@ class ProseError(ValueError):
 
 
 class Prose(str):
-    """Plain text that remembers which parts of it are mathematics. Raises ProseError."""
+    """Plain text that remembers which parts of it are mathematics."""
 
     __slots__ = ("marked",)
     marked: str
 
     def __new__(cls, words: str) -> "Prose":
-        if isinstance(words, Prose):
-            return words
-        _check(words)
         self = super().__new__(cls, plain(words))
-        self.marked = words
+        self.marked = marked(words)
         return self
+
+
+def prose(words: str, *, checked: bool = True) -> str:
+    """The words as plain text that remembers its mathematics.
+
+    Raises ProseError for mathematics that does not parse, unless it is not `checked`, as it holds names of the user's.
+    """
+    if "`" not in words:
+        return words
+    if not checked:
+        return Prose(words)
+    if "`" in PARTS.sub("", words):
+        raise ProseError(f"'{words}': a backtick without a second one")
+    for part in PARTS.finditer(words):
+        try:
+            ascii_math(part["formula"] or "x")
+        except AsciiMathError as error:
+            raise ProseError(f"'{words}': mathematics between backticks does not parse. {error}") from None
+    return Prose(words)
+
+
+def make_prose(record: Any, *names: str, checked: bool = True) -> None:
+    """Makes prose of these fields of a frozen record: text, tuples of it, mappings to it. Raises ProseError."""
+    for name in names:
+        words = getattr(record, name)
+        if isinstance(words, str):
+            made: Any = prose(words, checked=checked)
+        elif isinstance(words, Mapping):
+            made = {key: prose(each, checked=checked) for key, each in words.items()}
+        else:
+            made = tuple(prose(each, checked=checked) for each in words)
+        if made is not words:
+            object.__setattr__(record, name, made)
 
 
 def plain(words: str) -> str:
@@ -58,9 +90,9 @@ def marked(words: str) -> str:
     return words.marked if isinstance(words, Prose) else words
 
 
-def prose_latex(words: str) -> str:
-    """The words for LaTeX's text mode. Raises ProseError."""
-    return _latex(marked(words))
+def joined(parts: Iterable[str], separator: str = "; ") -> str:
+    """Those that are not empty, once each, with their mathematics."""
+    return prose(separator.join(dict.fromkeys(marked(part) for part in parts if part)), checked=False)
 
 
 def escape(words: str) -> str:
@@ -68,30 +100,23 @@ def escape(words: str) -> str:
     return "".join(SPECIAL.get(character, character) for character in words)
 
 
+def prose_latex(words: str) -> str:
+    """The words for LaTeX's text mode; mathematics that does not parse (it holds a name of the user's) as typed."""
+    return _latex(marked(words))
+
+
 @lru_cache(maxsize=1 << 13)
 def _latex(words: str) -> str:
-    _check(words)
     shown, place = [], 0
     for part in PARTS.finditer(words):
-        shown.append(escape(words[place : part.start()]))
-        shown.append(rf"\texttt{{{escape(part['code'])}}}" if part["code"] else f"${_formula(part['formula'], words)}$")
+        shown += [escape(words[place : part.start()]), _part(part)]
         place = part.end()
     return "".join(shown) + escape(words[place:])
 
 
-def _check(words: str) -> None:
-    if "`" not in words:
-        return
-    if "`" in PARTS.sub("", words):
-        raise ProseError(f"'{words}': a backtick without a second one")
-    for part in PARTS.finditer(words):
-        if part["formula"]:
-            _formula(part["formula"], words)
-
-
-@lru_cache(maxsize=1 << 13)
-def _formula(formula: str, words: str) -> str:
+def _part(part: re.Match[str]) -> str:
+    typed = part["code"] or part["formula"]
     try:
-        return ascii_math(formula)
-    except AsciiMathError as error:
-        raise ProseError(f"'{words}': mathematics between backticks does not parse. {error}") from None
+        return rf"\texttt{{{escape(typed)}}}" if part["code"] else f"${ascii_math(typed)}$"
+    except AsciiMathError:
+        return rf"\texttt{{{escape(typed)}}}"
