@@ -20,6 +20,7 @@ from symbolic.derivation import Derivation
 from symbolic.errata import Erratum
 from symbolic.events import Events, total_failure
 from symbolic.obligations import without_absolute_values
+from symbolic.prose import make_prose, marked, prose
 from symbolic.provenance import Derived, Provenance, weakest
 from symbolic.settling import settled
 
@@ -75,6 +76,9 @@ class Parameter:
     integer: bool = False
     takes: str = ""
 
+    def __post_init__(self) -> None:
+        make_prose(self, "meaning")
+
 
 @dataclass(frozen=True)
 class Hypothesis:
@@ -83,6 +87,9 @@ class Hypothesis:
     parameter: str
     condition: Any
     reason: str
+
+    def __post_init__(self) -> None:
+        make_prose(self, "reason")
 
     def complaint(self, values: Mapping[str, Any]) -> str | None:
         """None if the condition holds at `values` (names to numbers), else one sentence."""
@@ -132,6 +139,9 @@ class Formula:
     meaning: str
     kind: Kind = Kind.EXACT
     citation: Citation | None = None
+
+    def __post_init__(self) -> None:
+        make_prose(self, "meaning")
 
     @cached_property
     def expression(self) -> Any:
@@ -186,6 +196,9 @@ class Quantity:
     obtained: Provenance | None = None
     failure: sp.Expr | None = None
 
+    def __post_init__(self) -> None:
+        make_prose(self, "meaning", "norm", "domain", "construction", "randomness", "remark", "finding")
+
     def general_bound(self) -> sp.Expr:
         """The bound in the derivation's own symbols, which an instance binds."""
         if self.derivation is None:
@@ -236,7 +249,8 @@ class Quantity:
         named = f" ({self.randomness})" if self.randomness and self.derivation is None else ""
         constructed = self.quantifier is Quantifier.EXISTS and self.domain == CONSTRUCTION
         over = [BY_PROOF] if constructed else [f"{self._over}{named}" if named else self.chance, self.domain]
-        return "; ".join(filter(None, [f"{IN_WORDS[self.kind]} {over[0]}", self.norm, *over[1:]]))
+        parts = filter(None, [f"{IN_WORDS[self.kind]} {over[0]}", self.norm, *over[1:]])
+        return prose("; ".join(map(marked, parts)))
 
     @property
     def over(self) -> tuple[str, ...]:
@@ -326,6 +340,7 @@ class Result:
 
     def __post_init__(self) -> None:
         """Discharges every obligation that follows from a hypothesis; hypotheses are checked before any evaluation."""
+        make_prose(self, "title", "symbols", "remarks")
         granted, given = [hypothesis.condition for hypothesis in self.hypotheses], self.quantities
         discharged = Deferred(lambda: [_under(quantity, granted) for quantity in given])
         kept = discharged if isinstance(given, Deferred) else tuple(discharged)
