@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bridge.export.latex import escape
 from symbolic.letter_widths import ROMAN
+from symbolic.prose import prose_latex
 from symbolic.widths import width as display_width
 
 SIZE, BODY = 9.0, 10.95  # pt, of \footnotesize and of the text
@@ -47,22 +47,22 @@ def formula_width(formula: str) -> float:
 
 
 def _escaped(letter: str) -> float:
-    return ROMAN.get(escape(letter).removesuffix("{}"), LETTER)
+    return ROMAN.get(prose_latex(letter).removesuffix("{}"), LETTER)
 
 
 def breakable(words: str) -> str:
     """Escaped, with places where a long name may be broken."""
-    return LONG.sub(lambda name: BREAKS.sub(r"\1\\allowbreak{}", name[0]), escape(words))
+    return LONG.sub(lambda name: BREAKS.sub(r"\1\\allowbreak{}", name[0]), prose_latex(words))
 
 
 def word_column(heading: str, cells: Sequence[str], most: float = math.inf, align: str = "l") -> LatexColumn:
     """Words to the left; those wider than `most` points go on in the next line."""
     width = max(map(words_width, (heading, *cells)))
     if width <= most:
-        return LatexColumn(align, escape(heading), tuple(map(escape, cells)), width)
+        return LatexColumn(align, prose_latex(heading), tuple(map(prose_latex, cells)), width)
     spec = rf">{{\raggedright\arraybackslash}}p{{{most:.0f}pt}}"
     lines = tuple(math.ceil(words_width(cell) / (FILLED * most)) for cell in cells)
-    return LatexColumn(spec, escape(heading), tuple(map(breakable, cells)), most, lines)
+    return LatexColumn(spec, prose_latex(heading), tuple(map(breakable, cells)), most, lines)
 
 
 def number_column(heading: str, heading_width: float, cells: Sequence[str], *, siunitx: bool) -> LatexColumn:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bridge.export.choice import ALWAYS, Choice
-from bridge.export.latex import escape
 from bridge.export.latex_cells import (
     SIZE,
     TYPEWRITER,
@@ -29,6 +28,7 @@ from bridge.export.sheet import Column, Role, Sheet, left_out, sheet
 from bridge.export.violations import reasons, violations
 from bridge.record import AUTOMATIC, Comparison, NamedTable
 from symbolic.displays import latex
+from symbolic.prose import prose_latex
 from symbolic.statements import UsageError
 
 MOST_COLUMNS = 8
@@ -149,7 +149,7 @@ def _caption(whole: Sheet) -> str:
     return (
         f"{source or breakable(record.result)}: bounds and "
         f"{'largest errors found' if sampled(rows) else 'what was measured'}. "
-    ) + _sentence([*constants, escape(budget_words(rows))])
+    ) + _sentence([*constants, prose_latex(budget_words(rows))])
 
 
 def _parameter(shown: Sheet, name: str) -> str:
@@ -158,7 +158,7 @@ def _parameter(shown: Sheet, name: str) -> str:
     symbols = {each.name: each.symbol for each in study.result.parameters} if study else {}
     if symbols.get(name) is not None and not is_word(name):
         return f"${latex(symbols[name], study.result.notation)}$"
-    return f"${name}$" if len(name) == 1 else rf"\texttt{{{escape(name)}}}"
+    return f"${name}$" if len(name) == 1 else rf"\texttt{{{prose_latex(name)}}}"
 
 
 def _heading_width(name: str, heading: str) -> float:
@@ -170,7 +170,7 @@ def _value(shown: Sheet, name: str, value: object) -> str:
     if words == "-":
         return "--"
     if not isinstance(value, int | float) or isinstance(value, bool) or words == AUTOMATIC:
-        return escape(words)
+        return prose_latex(words)
     return _number(words)
 
 
@@ -218,8 +218,8 @@ def _words_beside(heading: str, cells: Sequence[str]) -> LatexColumn:
 
 
 def _numbers_beside(heading: str, cells: Sequence[str], choice: Choice) -> LatexColumn:
-    set_cells = [_number(cell) if cell[-1:].isdigit() else escape(cell) for cell in cells]
-    return number_column(escape(heading), words_width(heading), set_cells, siunitx=choice.siunitx)
+    set_cells = [_number(cell) if cell[-1:].isdigit() else prose_latex(cell) for cell in cells]
+    return number_column(prose_latex(heading), words_width(heading), set_cells, siunitx=choice.siunitx)
 
 
 def _set(table: _Table) -> Iterator[str]:
@@ -276,7 +276,7 @@ def _list(heading: str, items: Sequence[tuple[str, str]]) -> list[str]:
     return [
         rf"\begingroup\footnotesize\sloppy\par\medskip\noindent {heading}",
         r"\begin{itemize}",
-        *(rf"  \item \textbf{{{escape(name)}}}: {breakable(sentence)}" for name, sentence in items),
+        *(rf"  \item \textbf{{{prose_latex(name)}}}: {breakable(sentence)}" for name, sentence in items),
         r"\end{itemize}",
         r"\endgroup",
     ]

@@ -19,11 +19,11 @@ from bridge import compare
 from bridge.check import Check, Sides
 from bridge.export import comparison_csv, comparison_html, comparison_latex, export, load, save_witnesses
 from bridge.export.choice import Choice
-from bridge.export.latex import escape
 from bridge.export.plots import draw
 from bridge.export.terminal import comparison_blocks
 from bridge.record import OPTIONAL, Comparison, Row, Verdict, Witness
 from bridge.theorem_building import theorem
+from symbolic.prose import escape
 from symbolic.statements import Kind, Quantifier, Quantity, UsageError
 from tests.bridge.export.cases import comparison
 
