@@ -146,7 +146,7 @@ QUANTITIES = (
     ),
 )
 
-FLOW = Parameter("flow", None, "true: that of w_Q, w_K and h (12); printed: the paper's, of w and h", "true")
+FLOW = Parameter("flow", None, "true: that of `w_Q`, `w_K` and `h` (12); printed: the paper's, of `w` and `h`", "true")
 
 FIGURE2 = Result(
     id="induction.figure2",
@@ -156,8 +156,8 @@ FIGURE2 = Result(
     parameters=(*PARAMETERS.values(), FLOW),
     hypotheses=(
         *HYPOTHESES,
-        Hypothesis("sigma_init", sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False), "T_o, where h = h*, is ahead"),
-        Hypothesis("sigma_init", sp.Lt(sigma_init, w_star, evaluate=False), "w has to grow to w*"),
+        Hypothesis("sigma_init", sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False), "`T_o`, where `h = h*`, is ahead"),
+        Hypothesis("sigma_init", sp.Lt(sigma_init, w_star, evaluate=False), "`w` has to grow to `w*`"),
     ),
     quantities=QUANTITIES,
     notation=NOTATION,
@@ -165,9 +165,9 @@ FIGURE2 = Result(
         Formula(
             r"\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star\psi(v^\star)}/\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star}",
             lambda: LEFT_BY_PLATEAU,
-            "share of the loss that is left when h alone has gone from h* to its plateau",
+            "share of the loss that is left when `h` alone has gone from `h*` to its plateau",
         ),
-        Formula(r"\max_t h/h^\star", lambda: R_TURN, "R(w*), from small starts", Kind.UPPER),
+        Formula(r"\max_t h/h^\star", lambda: R_TURN, "`R(w*)`, from small starts", Kind.UPPER),
     ),
     remarks=(
         "The closed forms (19) and (22) are followed, on the flow (12); the other flow is drawn thin and dashed. The "

@@ -140,9 +140,9 @@ def decay_inequalities(which: str, constant: sp.Expr, top: sp.Expr = PRINTED_TOP
     A, B, C = _coefficients(_rates_of(which), sp.Rational(constant))
     name = f"decay.{which}_flow (c = {sp.Rational(constant)})"
     parts = {
-        "x": (A, "A >= 0: the coefficient of v*^3 x^2"),
-        "y": (C, "C >= 0: the coefficient of y^2"),
-        "xy": (4 * A * C - v_star * B**2, "4 A C >= v* B^2: the form is positive semidefinite"),
+        "x": (A, "`A >= 0`: the coefficient of `v*^3 x^2`"),
+        "y": (C, "`C >= 0`: the coefficient of `y^2`"),
+        "xy": (4 * A * C - v_star * B**2, "4 A `C >= v* B^2`: the form is positive semidefinite"),
     }
     region = {**REGION, y: (0, top)}
     return [Inequality(f"{name}: {part}", expr, region, meaning=meaning) for part, (expr, meaning) in parts.items()]
@@ -241,5 +241,5 @@ def quadratic_inequality(which: str, P: sp.Matrix, at: Numbers, constant: sp.Exp
         written_out(form),
         {key: REGION[key] for key in (x, y)},
         form=form,
-        meaning=f"-dV/dtau - {sp.sstr(constant)} V >= 0 for V = (v - v*, h - h*) P (v - v*, h - h*)^T / 2",
+        meaning=f"`-dV/dtau - {sp.sstr(constant)} V >= 0` for `V = (v - v*, h - h*) P (v - v*, h - h*)^T / 2`",
     )

@@ -47,9 +47,9 @@ RATE_PRINTED_BELOW = sp.expand(LOG_W_PRINTED_BELOW / TAU)
 # ---- The result
 
 _C2 = "Appendix C.2"
-_ALONG = "along the flow from w = h = sigma_init"
-_BELOW_C = f"{_ALONG}, w* < c for some c > 0"
-_START = "0 < t <= T_1/2^w, the time of w = w*/2"
+_ALONG = "along the flow from `w = h = sigma_init`"
+_BELOW_C = f"{_ALONG}, `w* < c` for some `c > 0`"
+_START = "`0 < t <= T_1/2^w`, the time of `w = w*/2`"
 
 
 def _claim(
@@ -118,8 +118,8 @@ QUANTITIES = (
     ),
     Quantity(
         "h.ramp.repaired", r"\inf_t h/h_{\text{repaired}}",
-        "smallest ratio of h to (24) repaired, h* psi(v*) - (h* psi(v*) - sigma_init) e^-tau", "absolute value",
-        "while w <= w*/sqrt(2) and t <= T_1^h", Kind.LOWER, Quantifier.FOR_ALL, scopes=(), derive=lambda: _ONE,
+        "smallest ratio of `h` to (24) repaired, `h* psi(v*) - (h* psi(v*) - sigma_init) e^-tau`", "absolute value",
+        "while `w <= w*/sqrt(2)` and `t <= T_1^h`", Kind.LOWER, Quantifier.FOR_ALL, scopes=(), derive=lambda: _ONE,
     ),
     _claim(
         "T_1", r"T_1^h", "time at which h = h* (first bound of (25))", Kind.UPPER, T_1_FIRST, "(25), first bound",
@@ -151,28 +151,35 @@ QUANTITIES = (
 )  # fmt: skip
 
 FLOW = Parameter(
-    "flow", None, "true: the flow (12) of w_Q, w_K and h; printed: the paper's flow of w and h", ("true", "printed")
+    "flow",
+    None,
+    "true: the flow (12) of `w_Q`, `w_K` and `h`; printed: the paper's flow of `w` and `h`",
+    ("true", "printed"),
 )
 
 FORMULAS = (
-    Formula(r"r(w)", lambda: R_CURVE, "h/h* where dh/dt = 0, as a function of v = w^2"),
-    Formula(r"h(t)/h^\star", lambda: ETA_BELOW, "(24) repaired, while w <= w*/sqrt(2) and t <= T_1^h", Kind.LOWER),
-    Formula(r"\sigma_\star", lambda: SIGMA_STAR, "largest sigma_init for which the derived bounds are proved"),
+    Formula(r"r(w)", lambda: R_CURVE, "`h/h*` where `dh/dt = 0`, as a function of `v = w^2`"),
+    Formula(r"h(t)/h^\star", lambda: ETA_BELOW, "(24) repaired, while `w <= w*/sqrt(2)` and `t <= T_1^h`", Kind.LOWER),
+    Formula(r"\sigma_\star", lambda: SIGMA_STAR, "largest `sigma_init` for which the derived bounds are proved"),
 )
 
 TRENDS = Result(
     id="induction.trends",
-    title="Trends and bounds of the induction head's w and h under gradient flow",
+    title="Trends and bounds of the induction head's `w` and `h` under gradient flow",
     citation=Citation(WANG2024, _C2, "(P1.1)-(P1.3), (23)-(29)"),
     claim=r"h^\star \le h(t) \le (1 + 0.04375\,w^\star)\,h^\star \text{ for } t \ge T_1^h; \quad w(t) \uparrow w^\star",
     parameters=(*PARAMETERS.values(), FLOW),
     hypotheses=(
         *HYPOTHESES,
         Hypothesis(
-            "sigma_init", sp.Lt(2 * sigma_init, w_star, evaluate=False), "w < w*/2 at the start, so that T_1/2^w > 0"
+            "sigma_init",
+            sp.Lt(2 * sigma_init, w_star, evaluate=False),
+            "`w < w*/2` at the start, so that `T_1/2^w > 0`",
         ),
         Hypothesis(
-            "sigma_init", sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False), "h < h* at the start, so that T_1^h > 0"
+            "sigma_init",
+            sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False),
+            "`h < h*` at the start, so that `T_1^h > 0`",
         ),
     ),
     quantities=QUANTITIES,
@@ -181,9 +188,9 @@ TRENDS = Result(
     formulas=FORMULAS,
     remarks=(
         "The paper asks for a 'sufficiently small' start; (P1.1) to (P1.3) and (23) are proved here for every "
-        "sigma_init <= sigma_star = min(h*, w*/sqrt(2) exp(-speed h*^2 phi(3v*/2) log(psi/(psi-1)))), psi = psi(v*), "
-        "speed 1 (true flow) or 2 (printed), by the signs of the flow on its nullclines.",
-        "L enters only through the unit of time, L - 2.",
-        "On the printed flow w grows twice as fast as on (12); (29) has half of its rate at the plateau.",
+        "`sigma_init <= sigma_star = min(h*, w*/sqrt(2) exp(-speed h*^2 phi(3v*/2) log(psi/(psi-1))))`, `psi = "
+        "psi(v*)`, speed 1 (true flow) or 2 (printed), by the signs of the flow on its nullclines.",
+        "`L` enters only through the unit of time, `L - 2`.",
+        "On the printed flow `w` grows twice as fast as on (12); (29) has half of its rate at the plateau.",
     ),
 )
