@@ -20,6 +20,7 @@ from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
+from symbolic.prose import joined
 from symbolic.statements import Kind, Quantity, UsageError
 
 
@@ -109,7 +110,7 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
         **numbers,
         measured=_shown(quantity.kind, found, sides),
         attacked=sides.attacked,
-        remark="; ".join(dict.fromkeys(filter(None, [excuse, sides.outside_all, sides.remark, *complaints]))),
+        remark=joined([excuse, sides.outside_all, sides.remark, *complaints]),
         witness=_witness(case, check, inputs, budget, _error(quantity, bounds, found), numbers)
         if Verdict.VIOLATED in verdict.values()
         else None,

@@ -18,6 +18,7 @@ from bridge.rows import direct_row
 from bridge.study import Inputs
 from bridge.verdicts import Bound, flags_of
 from numeric.balls import float_above
+from symbolic.prose import joined
 from symbolic.statements import Quantifier, UsageError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _row(over: OverDraws, seeds: Sequence[int], budget: Budget) -> Row:
         **numbers,
         measured=statistics.fmean(errors) if main.failures is None else max(draw.random for draw in draws),
         attacked=None if main.failures is None else max(attacked, default=None),
-        remark="; ".join(_remarks(judgements, main, bounds)),
+        remark=joined(_remarks(judgements, main, bounds)),
         witness=_witness(over, violated[0], draws, numbers, budget) if violated else None,
     )
     row.rounding = max(

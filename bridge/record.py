@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -18,6 +19,8 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
+
+from symbolic.prose import prose
 
 TIERS = ("printed", "claimed", "derived", "instance")
 # Fields that a record has only where they have a value.
@@ -79,17 +82,25 @@ class Witness(_Sparse):
     settings: dict[str, Setting] | None = None  # of the run, where its check depends on them: samples, seed, ...
 
 
+def _prose(words: str) -> str:
+    """Plain text; in memory it remembers its mathematics, for LaTeX."""
+    return prose(words, checked=False)
+
+
+Words = Annotated[str, AfterValidator(_prose)]
+
+
 class RowErratum(BaseModel):
     """What a violated printed bound is an erratum of: see `symbolic.errata.Erratum`."""
 
     model_config = ConfigDict(extra="forbid")
 
     weight: str
-    place: str
-    sentence: str
-    reading: str
-    repair: str
-    survives: str
+    place: Words
+    sentence: Words
+    reading: Words
+    repair: Words
+    survives: Words
 
 
 class Row(_Sparse):
@@ -121,12 +132,12 @@ class Row(_Sparse):
     erratum: RowErratum | None = None  # of the printed tier, where it is violated and the result says what fails
     flags: dict[str, list[str]] = Field(default_factory=dict)
     exact: float | None = None  # largest error in exact arithmetic at the worst inputs, rounded up
-    norm: str = ""
-    domain: str = ""
-    construction: str = ""
-    meaning: str = ""  # what its numbers are
-    finding: str = ""  # the violation in words with {found} and {printed}, where `found` is no value of the quantity
-    remark: str = ""
+    norm: Words = ""
+    domain: Words = ""
+    construction: Words = ""
+    meaning: Words = ""  # what its numbers are
+    finding: Words = ""  # the violation in words with {found} and {printed}, where `found` is no value of the quantity
+    remark: Words = ""
     order: str = ""  # the Landau symbol inside which the printed bound stands, if any
     seed: int = 0
     samples: int = 0
@@ -147,8 +158,8 @@ class NamedTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    title: str
-    columns: list[str]
+    title: Words
+    columns: list[Words]
     rows: list[list[str | int | float | None]]
 
     @model_validator(mode="after")

@@ -9,6 +9,7 @@ from bridge.measure import evidence_at
 from bridge.record import Row
 from bridge.rows import ONE_INPUT, judged_row
 from bridge.study import Case
+from symbolic.prose import joined
 from symbolic.statements import Quantity, Result
 
 
@@ -36,5 +37,5 @@ class Refutation:
         tiers = {"printed": case.printed(quantity), "derived": case.derived(quantity)}
         row = judged_row(case, quantity, "network", tiers, [found], ONE_INPUT)
         where = ", ".join(f"{name} = {parameter_words(name, value, automatic)}" for name, value in self.params.items())
-        remark = "; ".join(filter(None, [f"at {where}", row.remark]))
+        remark = joined([f"at {where}", row.remark])
         return row.model_copy(update={"quantity": f"erratum.{self.name}", "params": {}, "remark": remark})

@@ -15,6 +15,7 @@ from bridge.rounded import may_be_rounding, within_rounding
 from bridge.study import Case, Inputs, Refusal
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above, judge
 from numeric.balls import float_below
+from symbolic.prose import joined
 from symbolic.statements import Kind, Quantity
 
 Tiers = dict[str, Bound]
@@ -81,7 +82,7 @@ def _slackness(row: Row) -> float:
 
 def refused_rows(case: Case, quantity: Quantity, refusal: Refusal, budget: Budget) -> list[Row]:
     """One row a scope of a quantity that is not run here: the stated bounds, and why nothing is run."""
-    remark = "; ".join(filter(None, [quantity.remark, refusal.reason]))
+    remark = joined([quantity.remark, refusal.reason])
     nothing_run = replace(budget.without_attack(), samples=0)
     rows = []
     for scope in quantity.scopes or (None,):
@@ -135,7 +136,7 @@ def direct_row(
     its own ({}: at none of the grid); the quantity's remark comes first. Raises ValueError for a violated tier without
     a witness or a remark that says why.
     """
-    said = "; ".join(filter(None, [quantity.remark, remark]))
+    said = joined([quantity.remark, remark])
     erratum = _erratum(quantity, verdict)
     if Verdict.VIOLATED in verdict.values() and witness is None and erratum is None and not said:
         raise ValueError(f"'{quantity.name}' is called violated without a witness and without a reason")
@@ -283,7 +284,7 @@ def _remark(quantity: Quantity, tiers: Tiers, evidence: list[Evidence], rounded:
     if all(piece.exact is None for piece in evidence):
         said.append("too large for exact arithmetic: judged on floats, their rounding only estimated")
     said += _precision_remark(tiers, evidence)
-    return "; ".join(dict.fromkeys([*filter(None, [quantity.remark]), *said]))
+    return joined([quantity.remark, *said])
 
 
 def _precision_remark(tiers: Tiers, evidence: list[Evidence]) -> list[str]:

@@ -1,7 +1,8 @@
 """Papers and citations down to the label; a citation is data and prints itself as text, LaTeX or BibTeX."""
 
-import re
 from dataclasses import dataclass
+
+from symbolic.prose import make_prose, marked, prose_latex
 
 
 @dataclass(frozen=True)
@@ -23,24 +24,6 @@ class Paper:
         return f"@misc{{{self.key},\n{body}\n}}"
 
 
-_IN_TEXT = {
-    "<=": r"$\le$",
-    ">=": r"$\ge$",
-    "||": r"$\|$",
-    "\\": r"\textbackslash{}",
-    **{sign: "\\" + sign for sign in "_{}#%&$"},
-    "^": r"\^{}",
-    "~": r"\~{}",
-    "<": "$<$",
-    ">": "$>$",
-}
-
-
-def _as_text(words: str) -> str:
-    """A string for LaTeX text, with special characters escaped."""
-    return re.sub("|".join(map(re.escape, _IN_TEXT)), lambda found: _IN_TEXT[found[0]], words)
-
-
 @dataclass(frozen=True)
 class Citation:
     """A place in a paper: the label of the statement and, where it helps, the equations.
@@ -52,12 +35,14 @@ class Citation:
     label: str
     equations: str = ""
 
+    def __post_init__(self) -> None:
+        make_prose(self, "label", "equations")
+
     def __str__(self) -> str:
         return ", ".join(part for part in (self.paper and self.paper.short, self.label, self.equations) if part)
 
     def latex(self) -> str:
-        place = ", ".join(part for part in (self.label, self.equations) if part)
-        words = _as_text(place)
+        words = prose_latex(", ".join(marked(part) for part in (self.label, self.equations) if part))
         if self.paper is None:
             return words
         braced = f"{{{words}}}" if "]" in words else words  # a bracket would end the argument

@@ -18,6 +18,7 @@ from symbolic.citations import Citation
 from symbolic.events import Events, events_by_step, means_by_step, require_events_apart, require_one_sense
 from symbolic.obligations import DerivationError, Obligation, as_expr, follows_from, nonnegative, whole
 from symbolic.operations import Given, Operation, letters_in
+from symbolic.prose import make_prose
 from symbolic.provenance import Provenance, weakest
 
 
@@ -90,6 +91,7 @@ class Step:
     provenance: Provenance | None = Provenance.HAND
 
     def __post_init__(self) -> None:
+        make_prose(self, "reason", "mean_over", checked=False)
         for obligation in self.obligations:
             if obligation.condition == sp.false:
                 raise DerivationError(

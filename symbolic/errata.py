@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from symbolic.citations import Citation
+from symbolic.prose import make_prose, marked, prose
 
 ANSWERS = ("yes", "no", "partly", "open")  # with which `survives` begins
 
@@ -42,6 +43,7 @@ class Erratum:
     at: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
+        make_prose(self, "sentence", "reading", "repair", "survives")
         empty = [name for name in ("sentence", "reading", "repair", "survives") if not getattr(self, name).strip()]
         if empty:
             raise ValueError(f"an erratum needs {', '.join(empty)}")
@@ -51,14 +53,14 @@ class Erratum:
     @property
     def place(self) -> str:
         """Label and equations, without the paper."""
-        return ", ".join(part for part in (self.citation.label, self.citation.equations) if part)
+        return prose(", ".join(marked(part) for part in (self.citation.label, self.citation.equations) if part))
 
     @property
     def claim(self) -> str:
         """Place and sentence."""
-        return f"{self.place}. In the paper: {self.sentence}"
+        return prose(f"{marked(self.place)}. In the paper: {marked(self.sentence)}")
 
     @property
     def words(self) -> str:
         """Claim and repair in one line: what a table says of it."""
-        return f"{self.claim}. Repair: {self.repair}."
+        return prose(f"{marked(self.claim)}. Repair: {marked(self.repair)}.")

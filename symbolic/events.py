@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symbolic.obligations import DerivationError, RangeObligation, as_expr
+from symbolic.prose import make_prose
 
 if TYPE_CHECKING:
     import symbolic.derivation
@@ -43,6 +44,7 @@ class Event:
     anew: str = ""
 
     def __post_init__(self) -> None:
+        make_prose(self, "over", checked=False)
         if not self.over:
             raise DerivationError(
                 f"Event: '{self.name}' names no randomness; say what is drawn, over='the draw of the features'"

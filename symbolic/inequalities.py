@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import DerivationError
+from symbolic.prose import make_prose
 
 Form = tuple[tuple[sp.Expr, ...], tuple[tuple[sp.Expr, ...], ...]]  # z, and the rows of H
 
@@ -36,6 +37,7 @@ class Inequality:
     because: Mapping[sp.Symbol, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        make_prose(self, "meaning", "because")
         for each in (self.expression, *self.where):
             if not isinstance(each, sp.Expr):
                 raise DerivationError(

@@ -13,6 +13,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.relational import Relational
 
+from symbolic.prose import make_prose
 from symbolic.signs import branches, is_nonnegative, monotone
 
 LONG, POINT, CLEARLY = 60, 1024, 1e-6  # operations; a value of all letters; below 0 by more than any rounding
@@ -64,6 +65,9 @@ class Obligation:
     discharged_by: str = ""
     granted: bool = False
     at_worst: bool = False
+
+    def __post_init__(self) -> None:
+        make_prose(self, "statement", "discharged_by", checked=False)
 
     @property
     def open(self) -> bool:

@@ -10,25 +10,10 @@ from symbolic.displays import PAGE, Notation, equation, latex, stated, wrapped
 from symbolic.errata import Erratum
 from symbolic.events import Event, randomness, total_failure
 from symbolic.obligations import Obligation
+from symbolic.prose import prose_latex
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
 from symbolic.widths import width
-
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "_": r"\_",
-    "^": r"\^{}",
-    "%": r"\%",
-    "&": r"\&",
-    "#": r"\#",
-    "~": r"\~{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-}
 
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE: r"\sim"}
 
@@ -40,14 +25,9 @@ POWER = re.compile(r"(?<=\w)\^(\w+)")  # in the name of a step
 ONE_LAYER = "One layer, from an argument with the error"
 
 
-def escape(words: str) -> str:
-    """Words for LaTeX's text mode: special characters escaped."""
-    return "".join(SPECIAL.get(character, character) for character in words)
-
-
 def text(words: str) -> str:
     r"""Words for use inside a formula, as \text{...}."""
-    return rf"\text{{{escape(words)}}}"
+    return rf"\text{{{prose_latex(words)}}}"
 
 
 def error_latex(name: str) -> str:
@@ -140,7 +120,7 @@ def formula_latex(formula: Formula, notation: Notation | None = None) -> str:
     """One formula of the calculus: what it is, its citation if it has one, the display."""
     source = f", {formula.citation.latex()}" if formula.citation else ""
     display = equation(formula.left, RELATIONS[formula.kind], formula.expression, notation)
-    return rf"{escape(formula.meaning)}{source}:" + "\n" + rf"\[ {display} \]"
+    return rf"{prose_latex(formula.meaning)}{source}:" + "\n" + rf"\[ {display} \]"
 
 
 def derived_words(quantity: Quantity) -> str:
@@ -151,11 +131,11 @@ def derived_words(quantity: Quantity) -> str:
 def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one."""
     ours = RELATIONS[quantity.kind]
-    lines = [rf"\paragraph{{{escape(quantity.name)}}} {_about_latex(quantity)}."]
+    lines = [rf"\paragraph{{{prose_latex(quantity.name)}}} {_about_latex(quantity)}."]
     if quantity.printed:
         lines.append(", ".join(filter(None, ("Printed", quantity.printed.citation.latex()))) + ":")
         lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation)} \]")
-    words = escape(derived_words(quantity))
+    words = prose_latex(derived_words(quantity))
     derived, obtained = quantity.derived(), f"{words[0].upper()}{words[1:]}:"
     if derived is not None:
         at = quantity.bound_at
@@ -173,26 +153,26 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     if quantity.erratum:
         lines.append(rf"\emph{{{erratum_latex(quantity.erratum)}}}")
     if quantity.remark:
-        lines.append(rf"\emph{{{escape(quantity.remark)}.}}")
+        lines.append(rf"\emph{{{prose_latex(quantity.remark)}.}}")
     return "\n".join(lines)
 
 
 def _about_latex(quantity: Quantity) -> str:
     """Meaning, kind, quantifier, norm and domain, in text mode."""
     if not quantity.domain_latex:
-        return escape(f"{quantity.meaning} ({quantity.about})")
-    words = escape(replace(quantity, domain="").about)
-    return f"{escape(quantity.meaning)} ({words}; {quantity.domain_latex})"
+        return f"{prose_latex(quantity.meaning)} ({prose_latex(quantity.about)})"
+    words = prose_latex(replace(quantity, domain="").about)
+    return f"{prose_latex(quantity.meaning)} ({words}; {quantity.domain_latex})"
 
 
 def erratum_latex(erratum: Erratum) -> str:
     """Weight, place, sentence, reading, repair, and whether the main claim survives, as running text."""
     parts = [
-        f"Erratum ({escape(str(erratum.weight))}), {erratum.citation.latex()}",
-        f"In the paper: {escape(erratum.sentence)}",
-        f"Reading: {escape(erratum.reading)}",
-        f"Repair: {escape(erratum.repair)}",
-        f"Main claim survives: {escape(erratum.survives)}",
+        f"Erratum ({prose_latex(str(erratum.weight))}), {erratum.citation.latex()}",
+        f"In the paper: {prose_latex(erratum.sentence)}",
+        f"Reading: {prose_latex(erratum.reading)}",
+        f"Repair: {prose_latex(erratum.repair)}",
+        f"Main claim survives: {prose_latex(erratum.survives)}",
     ]
     return " ".join(f"{part}." for part in parts)
 
@@ -201,15 +181,17 @@ def result_latex(result: Result) -> str:
     """A LaTeX fragment (for amsmath): claim, hypotheses, quantities printed and derived, derivations, remarks."""
     lines = [
         rf"% {result.id}: {result.citation}".removesuffix(": "),
-        rf"\subsection*{{{escape(result.title)}}}",
+        rf"\subsection*{{{prose_latex(result.title)}}}",
     ]
-    source = [escape(result.id) if result.id != result.title else "", result.citation.latex()]
+    source = [prose_latex(result.id) if result.id != result.title else "", result.citation.latex()]
     lines += [f"{', '.join(filter(None, source))}."] if any(source) else []
     lines += [rf"\[ {wrapped(result.claim)} \]"] if result.claim else []
     if result.hypotheses:
         conditions = ", ".join(stated(h.condition, result.notation) for h in result.hypotheses)
         lines.append(f"Hypotheses: {conditions}.")
-    meanings = [f"${latex(symbol, result.notation)}$: {escape(meaning)}" for symbol, meaning in result.symbols.items()]
+    meanings = [
+        f"${latex(symbol, result.notation)}$: {prose_latex(meaning)}" for symbol, meaning in result.symbols.items()
+    ]
     lines += ["Symbols: " + "; ".join(meanings) + "."] if meanings else []
     lines += [quantity_latex(q, result.notation) for q in result.quantities if q.printed or q.derivation or q.derive]
     if result.formulas:
@@ -219,22 +201,22 @@ def result_latex(result: Result) -> str:
         lines += [r"\paragraph{Derivation}", r"\begin{itemize}"]
         lines += [_step_item(step, names) for step in derivation.steps]
         lines += [r"\end{itemize}"]
-    lines += [r"\paragraph{Remarks}", *(escape(remark) for remark in result.remarks)] if result.remarks else []
+    lines += [r"\paragraph{Remarks}", *(prose_latex(remark) for remark in result.remarks)] if result.remarks else []
     return "\n".join(lines)
 
 
 def _step_item(step: Step, names: Notation) -> str:
     typed = step.recursion.latex(names) if step.recursion else step.reason
     formal = step.recursion or "\\" in typed
-    reason = f" {_in_line(typed)}" if formal else f" {escape(typed)}" if typed else ""
+    reason = f" {_in_line(typed)}" if formal else f" {prose_latex(typed)}" if typed else ""
     source = f" ({step.source.latex()})" if step.source else ""
     owed = "".join(
-        f" {_obligation_words(o)}: {stated(o.condition, names, PAGE - LISTED)} ({escape(o.statement)})."
+        f" {_obligation_words(o)}: {stated(o.condition, names, PAGE - LISTED)} ({prose_latex(o.statement)})."
         for o in _stated(step)
     )
     formula = rf"\[ {equation(step_latex(step), RELATIONS[Kind.UPPER], step.local, names, PAGE - LISTED)} \]"
     chances = "".join(f" {_event_words(event, names)}." for event in step.events)
-    return rf"\item {escape(step.rule)}:{reason}{source}.{chances}{owed}{formula}" + _layer_items(step, names)
+    return rf"\item {prose_latex(step.rule)}:{reason}{source}.{chances}{owed}{formula}" + _layer_items(step, names)
 
 
 def _in_line(formula: str) -> str:
@@ -243,14 +225,14 @@ def _in_line(formula: str) -> str:
 
 
 def _event_words(event: Event, names: Notation) -> str:
-    share, name = latex(event.fails, names), escape(event.name)
-    return rf"Event {name}, over {escape(event.where)}: fails with probability at most ${share}$"
+    share, name = latex(event.fails, names), prose_latex(event.name)
+    return rf"Event {name}, over {prose_latex(event.where)}: fails with probability at most ${share}$"
 
 
 def _obligation_words(obligation: Obligation) -> str:
     if obligation.open:
         return "Open obligation"
-    return f"Obligation, {escape(obligation.discharged_by)}" if obligation.at_worst else "Obligation"
+    return f"Obligation, {prose_latex(obligation.discharged_by)}" if obligation.at_worst else "Obligation"
 
 
 def _layer_items(step: Step, names: Notation) -> str:

@@ -19,6 +19,7 @@ from symbolic.derivation import Derivation, Step
 from symbolic.errata import Erratum
 from symbolic.events import Events, total_failure
 from symbolic.obligations import Obligation, follows_from, without_absolute_values
+from symbolic.prose import make_prose, marked, prose
 from symbolic.provenance import Derived, Provenance, weakest
 
 
@@ -73,6 +74,9 @@ class Parameter:
     integer: bool = False
     takes: str = ""
 
+    def __post_init__(self) -> None:
+        make_prose(self, "meaning")
+
 
 @dataclass(frozen=True)
 class Hypothesis:
@@ -81,6 +85,9 @@ class Hypothesis:
     parameter: str
     condition: Any
     reason: str
+
+    def __post_init__(self) -> None:
+        make_prose(self, "reason")
 
     def complaint(self, values: Mapping[str, Any]) -> str | None:
         """None if the condition holds at `values` (names to numbers), else one sentence."""
@@ -130,6 +137,9 @@ class Formula:
     meaning: str
     kind: Kind = Kind.EXACT
     citation: Citation | None = None
+
+    def __post_init__(self) -> None:
+        make_prose(self, "meaning")
 
     @cached_property
     def expression(self) -> Any:
@@ -184,6 +194,9 @@ class Quantity:
     obtained: Provenance | None = None
     failure: sp.Expr | None = None
 
+    def __post_init__(self) -> None:
+        make_prose(self, "meaning", "norm", "domain", "construction", "randomness", "remark", "finding")
+
     def general_bound(self) -> sp.Expr:
         """The bound in the derivation's own symbols, which an instance binds."""
         if self.derivation is None:
@@ -234,7 +247,8 @@ class Quantity:
         named = f" ({self.randomness})" if self.randomness and self.derivation is None else ""
         constructed = self.quantifier is Quantifier.EXISTS and self.domain == CONSTRUCTION
         over = [BY_PROOF] if constructed else [f"{self._over}{named}" if named else self.chance, self.domain]
-        return "; ".join(filter(None, [f"{IN_WORDS[self.kind]} {over[0]}", self.norm, *over[1:]]))
+        parts = filter(None, [f"{IN_WORDS[self.kind]} {over[0]}", self.norm, *over[1:]])
+        return prose("; ".join(map(marked, parts)))
 
     @property
     def over(self) -> tuple[str, ...]:
@@ -339,6 +353,7 @@ class Result:
 
     def __post_init__(self) -> None:
         """Discharges every obligation that follows from a hypothesis; hypotheses are checked before any evaluation."""
+        make_prose(self, "title", "symbols", "remarks")
         granted = [hypothesis.condition for hypothesis in self.hypotheses]
         object.__setattr__(self, "quantities", tuple(_under(quantity, granted) for quantity in self.quantities))
 

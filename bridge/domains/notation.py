@@ -10,7 +10,7 @@ import sympy as sp
 from bridge.domains.rounding import written
 from symbolic.derivation import Norm
 from symbolic.displays import latex
-from symbolic.printing import escape
+from symbolic.prose import escape
 
 Shape = tuple[Any, ...]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from bridge.export.layout import Layout, digits_of, found, layout
 from bridge.export.numbers import is_number, plain, stated
 from bridge.record import TIERS, Comparison, Row, RowErratum, Verdict
+from symbolic.prose import marked, prose
 from symbolic.statements import Quantity
 
 TOO_SMALL = "a number below 1e-308"
@@ -44,15 +45,21 @@ class Violation:
 
     @property
     def sentence(self) -> str:
+        return prose(self._sentence, checked=False)
+
+    @property
+    def _sentence(self) -> str:
         name = self.quantity.removeprefix(ERRATUM)
         if self.erratum is not None:
-            said = f"{name}: {self.erratum.place}. In the paper: {self.erratum.sentence}"
-            where = "" if self.worst.params and self._pair else self.remark  # numbers or parameters of its own
+            said = f"{name}: {marked(self.erratum.place)}. In the paper: {marked(self.erratum.sentence)}"
+            where = "" if self.worst.params and self._pair else marked(self.remark)  # numbers or parameters of its own
             rows = [f"Violated{self._rows}"] if self._rows else []
             more = [*rows, *self._pairs, *([f"{where[0].upper()}{where[1:]}"] if where else [])]
-            return " ".join(f"{part}." for part in (said, *more, f"Repair: {self.erratum.repair}"))
+            return " ".join(f"{part}." for part in (said, *more, f"Repair: {marked(self.erratum.repair)}"))
         head = f"{name}: {' and '.join(self.tiers)} violated"
-        return " ".join([*(f"{part}." for part in (f"{head}{self._rows}", *self._pairs)), *filter(None, [self.remark])])
+        return " ".join(
+            [*(f"{part}." for part in (f"{head}{self._rows}", *self._pairs)), *filter(None, [marked(self.remark)])]
+        )
 
     @property
     def _rows(self) -> str:
@@ -73,11 +80,11 @@ class Violation:
         number = plain(error, digits=digits)
         bounded = TOO_SMALL if bound is None else plain(bound, self.worst_tier, self.worst.kind, digits)
         if self.worst.finding:
-            return self.worst.finding.format(found=number, printed=bounded)
+            return marked(self.worst.finding).format(found=number, printed=bounded)
         order = self.worst.order if self.worst_tier == "printed" else None
         bounded = f"{order}({bounded})" if order else bounded
         at = f" at {self.place}" if self.place and self.worst.params else ""
-        subject = self.worst.meaning or self.quantity.removeprefix(ERRATUM)
+        subject = marked(self.worst.meaning) or self.quantity.removeprefix(ERRATUM)
         words = stated(bounded, self.worst_tier, self.worst.kind)
         return f"{is_number(subject, number, at)}; {words}{_factor(self.worst, self.worst_tier)}"
 
@@ -151,7 +158,7 @@ class Reason:
     def sentence(self) -> str:
         more = len(self.quantities) - NAMED
         names = ", ".join([*self.quantities[:NAMED], *([f"and {more} more"] if more > 0 else [])])
-        return f"{self.reason} ({f'{self.place}: ' if self.place else ''}{names})"
+        return prose(f"{marked(self.reason)} ({f'{self.place}: ' if self.place else ''}{names})", checked=False)
 
 
 def reasons(comparison: Comparison) -> list[Reason]:
@@ -178,8 +185,8 @@ def _without(own: Collection[str], remark: str) -> str:
     """The remark of a row without that of its quantity, which stands in front and is no reason."""
     if remark in own:
         return ""
-    starts = [words for words in own if remark.startswith(f"{words}; ")]
-    return remark.removeprefix(f"{max(starts, key=len)}; ") if starts else remark
+    starts = [f"{marked(words)}; " for words in own if remark.startswith(f"{words}; ")]
+    return prose(marked(remark).removeprefix(max(starts, key=len, default="")), checked=False)
 
 
 def _shared_place(rows: Sequence[Row], grid: Layout) -> str:

@@ -1,0 +1,257 @@
+r"""Mathematics in the ASCII notation of plain text, as LaTeX: `||x||_2 <= B_x / sqrt(K)` is \|x\|_2 \le B_x / \sqrt{K}.
+
+Letters with subscripts (`v_jk`, `sigma_init`), primes and stars (`r'`, `w*`), powers (`e^-p`, `A^T`, `2^(k+1)`), roots,
+norms, named functions and Greek letters; words of three letters and more stand upright.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+GREEK = re.compile(
+    "[Aa]lpha|[Bb]eta|[Gg]amma|[Dd]elta|epsilon|zeta|eta|[Tt]heta|iota|kappa|[Ll]ambda|mu|nu|[Xx]i|[Pp]i|rho|[Ss]igma|"
+    "tau|[Uu]psilon|[Pp]hi|chi|[Pp]si|[Oo]mega|ell|nabla|partial"
+)
+NAMED = {"eps": r"\varepsilon", "lam": r"\lambda", "lamda": r"\lambda", "oo": r"\infty", "infinity": r"\infty"}
+FUNCTION = re.compile("exp|log|ln|cos|sin|tanh?|cosh|sinh|max|min|sup|inf|lim|arg|det|dim|sum|prod|int")
+UPRIGHT = re.compile(
+    "re[lL][uU]|ReLU|softmax|sign|clip|logit|Lip|Var|Cov|tr|diag|rank|span|Proj|grad|poly|polylog|[A-Z]{2,}"
+)
+SHORT_WORD = re.compile("of|to|is|at|on|or|by|if|as|an|no|so|we")
+SIGNS = {
+    "<=": r"\le ",
+    ">=": r"\ge ",
+    "!=": r"\ne ",
+    "~=": r"\approx ",
+    "~": r"\sim ",
+    "≤": r"\le ",
+    "≥": r"\ge ",
+    "->": r"\to ",
+    "=>": r"\Rightarrow ",
+    "<-": r"\leftarrow ",
+    "...": r"\dots ",
+    "..": r"\dots ",
+    "∞": r"\infty ",
+    "||": r"\|",
+    "{": r"\{",
+    "}": r"\}",
+    "%": r"\%",
+    "&": r"\&",
+    "#": r"\#",
+    "*": r"\cdot ",
+    "·": r"\cdot ",
+    "\\": r"\setminus ",
+}
+TOKEN = re.compile(
+    r"""(?P<number>\d+(?:\.\d+)?(?:e[+-]?\d+(?![A-Za-z_]))?)|(?P<letters>[A-Za-z]+)
+    |(?P<sign><=|>=|!=|~=|->|=>|<-|\.\.\.|\.\.|\|\||[-+*/=<>~|,;:.!?()\[\]{}%&\#'^_≤≥·∞"\\@])|(?P<space>\s+)""",
+    re.VERBOSE,
+)
+OPENING, CLOSING = ("(", "[", "{"), (")", "]", "}")
+STAR_ENDS = (*CLOSING, *"|^_'=.;:,(/", "||")  # before these a star is no product
+
+
+class AsciiMathError(ValueError):
+    """Mathematics that does not parse: what stands there, and what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Token:
+    kind: str
+    text: str
+    spaced: bool  # whether a space precedes it
+
+
+def ascii_math(formula: str) -> str:
+    """The LaTeX of a formula. Raises AsciiMathError."""
+    return _Reader(formula).whole()
+
+
+def _tokens(formula: str) -> Iterator[Token]:
+    place, spaced = 0, False
+    while place < len(formula):
+        found = TOKEN.match(formula, place)
+        if found is None:
+            raise AsciiMathError(f"'{formula}' holds {formula[place]!r}, which is no sign of mathematics")
+        if found.lastgroup != "space":
+            yield Token(found.lastgroup or "", found[0], spaced)
+        spaced = found.lastgroup == "space"
+        place = found.end()
+
+
+class _Reader:
+    """One pass from left to right; brackets only have to balance, so that half-open intervals are read too."""
+
+    def __init__(self, formula: str) -> None:
+        self.formula, self.tokens, self.place = formula, tuple(_tokens(formula)), 0
+
+    def whole(self) -> str:
+        if not self.tokens:
+            raise AsciiMathError("an empty formula")
+        shown = re.sub(r"(?<=[a-z] )\}\\text\{ |(?<=[a-z])\}\\text\{(?= )", "", self.until(closing=""))
+        return re.sub(r" +", " ", shown.replace(r" }\,", " }")).strip()
+
+    def until(self, closing: str) -> str:
+        """Everything up to a closing bracket, which is read too; to the end if there is none to wait for."""
+        parts: list[str] = []
+        while (token := self.peek()) is not None:
+            if token.kind == "sign" and token.text in CLOSING:
+                if not closing:
+                    raise self.error(f"'{token.text}' closes nothing")
+                self.place += 1
+                return "".join(parts)
+            parts.append(self.item())
+        if closing:
+            raise self.error("a bracket is not closed")
+        return "".join(parts)
+
+    def peek(self, ahead: int = 0) -> Token | None:
+        return self.tokens[self.place + ahead] if self.place + ahead < len(self.tokens) else None
+
+    def error(self, words: str) -> AsciiMathError:
+        return AsciiMathError(f"'{self.formula}': {words}")
+
+    def item(self) -> str:
+        """One letter, number, sign or group with what stands below, above and behind it."""
+        token = self.tokens[self.place]
+        self.place += 1
+        if token.kind == "number":
+            return self.with_scripts(_number(token.text))
+        if token.kind == "letters":
+            return self.letters(token)
+        if token.text in OPENING:
+            body, closed = self.until(token.text), self.tokens[self.place - 1].text
+            return self.with_scripts(f"{_fence(token.text)}{body}{_fence(closed)}")
+        if token.text in ("^", "_"):
+            raise self.error(f"'{token.text}' has nothing before it")
+        if token.text in ("|", "||"):
+            return self.with_scripts(SIGNS.get(token.text, token.text))
+        if token.text in ("+", "-", "=", "<", ">") and not self.is_prefix(token):
+            return f" {token.text} "
+        return SIGNS.get(token.text, token.text)
+
+    def is_prefix(self, token: Token) -> bool:
+        """Whether a sign belongs to what follows it: no space between them, and one before or nothing."""
+        following = self.peek()
+        return following is not None and not following.spaced and token.text in "+-"
+
+    def letters(self, token: Token) -> str:
+        name = token.text
+        following = self.peek()
+        bracket = following is not None and following.text == "(" and not following.spaced
+        if name == "sqrt":
+            return self.with_scripts(rf"\sqrt{{{self.argument() if bracket else self.script()}}}")
+        if name == "in" and token.spaced:
+            return r" \in "
+        if name == "R" and self.is_real_numbers():
+            return self.with_scripts(r"\mathbb{R}")
+        if name == "x" and token.spaced and following is not None and following.spaced and following.kind != "sign":
+            return r" \times "
+        shown = r"\infty " if name == "inf" and self.is_infinity(following) else _name(name)
+        if shown is None:
+            before, after = (" " if token.spaced else ""), (" " if following is not None and following.spaced else "")
+            if following is not None and following.text in ("_", "'", "^") and not following.spaced:
+                return before + self.with_scripts(rf"\mathrm{{{name}}}")
+            return rf"\text{{{before}{name}{after}}}"
+        gap = r"\," if token.spaced and self.follows_operand() and shown[0] != "\\" else " "
+        return gap * token.spaced + self.with_scripts(shown) + " " * shown.startswith("\\")
+
+    def follows_operand(self) -> bool:
+        """Whether a letter or number stands before the one just read: then they are a product."""
+        before = self.tokens[self.place - 2] if self.place > 1 else None
+        if before is None or FUNCTION.fullmatch(before.text) or before.text in ("in", "x"):
+            return False
+        return before.kind in ("number", "letters") or before.text in CLOSING
+
+    def is_real_numbers(self) -> bool:
+        """Whether R is the set of real numbers: after "in", or before or behind an arrow of types."""
+        before = self.tokens[self.place - 2].text if self.place > 1 else ""
+        return before in ("in", "->", ":")
+
+    def is_infinity(self, following: Token | None) -> bool:
+        return following is None or (following.kind == "sign" and following.text not in ("_", "("))
+
+    def argument(self) -> str:
+        self.place += 1
+        return self.until("(").strip()
+
+    def with_scripts(self, base: str) -> str:
+        """Primes, stars, a subscript and an exponent, in any order."""
+        below, above, primes = "", "", ""
+        while (token := self.peek()) is not None and not token.spaced:
+            if token.text == "'":
+                primes, self.place = primes + "'", self.place + 1
+            elif token.text == "*" and self.is_star():
+                above, self.place = above + r"\star", self.place + 1
+            elif token.text == "_" and not below:
+                self.place += 1
+                below = self.script(below=True)
+            elif token.text == "^" and not above:
+                self.place += 1
+                above = self.script()
+            else:
+                break
+        raised = f"^{{{_primes(primes)}{above}}}" if above else primes
+        return base + (f"_{{{below}}}" if below else "") + raised
+
+    def is_star(self) -> bool:
+        """Whether a star has no second factor: then it marks the letter before it."""
+        following = self.peek(1)
+        return following is None or following.spaced or following.text in STAR_ENDS
+
+    def script(self, *, below: bool = False) -> str:
+        """What stands below or above: a group without its brackets, or a sign and one atom."""
+        token = self.peek()
+        if token is None or token.spaced:
+            raise self.error("nothing stands below or above")
+        if token.text in OPENING:
+            self.place += 1
+            return self.until(token.text).strip()
+        if token.text in ("-", "+"):
+            self.place += 1
+            return token.text + self.script()
+        if token.text == "*":
+            self.place += 1
+            return r"\star"
+        if token.kind == "sign":
+            raise self.error(f"'{token.text}' stands below or above")
+        self.place += 1
+        return _below(token.text) if below else _above(token)
+
+
+def _primes(primes: str) -> str:
+    return r"\prime" * len(primes) + " " * bool(primes)
+
+
+def _fence(bracket: str) -> str:
+    return SIGNS.get(bracket, bracket)
+
+
+def _number(text: str) -> str:
+    mantissa, e, exponent = text.partition("e")
+    if not e:
+        return text
+    power = f"10^{{{int(exponent)}}}"
+    return power if mantissa == "1" else rf"{mantissa} \cdot {power}"
+
+
+def _name(name: str) -> str | None:
+    """A letter, or a name that has a sign of its own; None for a word."""
+    if name in NAMED:
+        return NAMED[name]
+    if GREEK.fullmatch(name) or FUNCTION.fullmatch(name):
+        return "\\" + name
+    if UPRIGHT.fullmatch(name):
+        return rf"\mathrm{{{name}}}"
+    return name if len(name) <= 2 and not SHORT_WORD.fullmatch(name) else None
+
+
+def _below(name: str) -> str:
+    if name == "inf":
+        return r"\infty"
+    shown = _name(name)
+    return name if name.isdigit() else shown or rf"\mathrm{{{name}}}"
+
+
+def _above(token: Token) -> str:
+    return r"\top" if token.text == "T" else _below(token.text)
