@@ -138,7 +138,7 @@ SLOPES = Erratum(
 EXAMPLES = Erratum(
     Weight.NOTATION,
     _cite("Corollary 1.1", "Lemma 14"),
-    "`||w^l - w_GD^l||_2 <= L_f^-1` `(1 + n L_f)^l eps`",
+    "`||w^l - w_GD^l||_2 <= L_f^-1 (1 + n L_f)^l eps`",
     "a step expands distances by up to `1 + eta L_f`, so that `n` stands for `eta`; everywhere else `n` is the "
     "number of examples",
     "`eta` in place of `n`: `((1 + eta L_f)^l - 1) eps / L_f` holds and is attained",

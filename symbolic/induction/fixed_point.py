@@ -207,8 +207,8 @@ def head_is_complete() -> str:
     _require_zero(pull.subs(h, slaved) - factor * (ratio.subs(x, v + v_star) - ratio.subs(x, 2 * v)), "the pull")
     require_increasing(ratio, x, {x: (_ratio - 1) / (_ratio + 1)})
     return (
-        "`dw_Q/dt = w_K B`, `dw_K/dt = w_Q B`; `B = 0` and `dh/dt = 0` give phi/psi(v + `v*`) = phi/psi(2v), and "
-        f"phi/psi = {sp.sstr(ratio)} increases strictly on (-1, 1), so `v = v*`, `h = h*`; otherwise `w_Q = w_K = "
+        "`dw_Q/dt = w_K B`, `dw_K/dt = w_Q B`; `B = 0` and `dh/dt = 0` give `phi/psi(v + v*) = phi/psi(2v)`, and "
+        f"`phi/psi = {sp.sstr(ratio)}` increases strictly on `(-1, 1)`, so `v = v*`, `h = h*`; otherwise `w_Q = w_K = "
         "0`, `h = h* psi(v*)`"
     )
 
@@ -235,7 +235,7 @@ def gram_is_complete() -> str:
         _require_zero(regular(flow).rate(g).subs(u, 0) - rate, "the rate of g at an end")
     return (
         "`dg/dt = 0` gives `g = g* M(p)/M(2p)`, where `dp/dt = -g^2 (d M(2p)/dp) / (2 M(p)^2) > 0`, as `M` falls "
-        "strictly; at `p = +oo dg/dt = g* - g`, at `p = -oo dg/dt = -g`"
+        "strictly; at `p = +oo` `dg/dt = g* - g`, at `p = -oo` `dg/dt = -g`"
     )
 
 
@@ -263,7 +263,7 @@ def _require_zero(expression: sp.Expr, what: str) -> None:
 # What is claimed.
 
 _SECTION = Citation(WANG2024, "Section 5.2", "after Lemma 5.4")
-_FLOW = "gradient flow of (19) + (22), `w_Q = w_K = w`"
+_FLOW, _FULL = "gradient flow of (19) + (22), `w_Q = w_K = w`", "gradient flow of (22) in `(w_Q, w_K, h)`"
 
 
 def _quantity(
@@ -312,10 +312,8 @@ EIGENVALUES = {
     "minimiser": _eigenvalue("minimiser", "`(w, h) = (w*, h*)`", _FLOW),
     "mirror": _eigenvalue("mirror", "`(w, h) = (-w*, h*)`", _FLOW),
     "saddle": _eigenvalue("saddle", "`(w, h) = (0, h* psi(v*))`", _FLOW),
-    "curve": _eigenvalue("curve", "`(w_Q, w_K, h) = (2 w*, w*/2, h*)`", "gradient flow of (22) in `(w_Q, w_K, h)`"),
-    "full_saddle": _eigenvalue(
-        "full_saddle", "`(w_Q, w_K, h) = (0, 0, h* psi(v*))`", "gradient flow of (22) in `(w_Q, w_K, h)`"
-    ),
+    "curve": _eigenvalue("curve", "`(w_Q, w_K, h) = (2 w*, w*/2, h*)`", _FULL),
+    "full_saddle": _eigenvalue("full_saddle", "`(w_Q, w_K, h) = (0, 0, h* psi(v*))`", _FULL),
     "gram_end": _eigenvalue("gram_end", "`(e^-p, g) = (0, g*)`", "gradient flow of (19), `p` up to `+oo`"),
     "gram_start": _eigenvalue("gram_start", "`(e^p, g) = (0, 0)`", "gradient flow of (19), `p` down to `-oo`"),
 }
@@ -372,7 +370,7 @@ FIXED_POINT = Result(
             r"\#\{\theta : \dot\theta = 0,\ w > 0\}",
             "number of fixed points with `p = +oo` and `0 < w < 2^(-1/2)`",
             "a count",
-            f"`{_FLOW} > 0`, as from (12)",
+            "gradient flow of (19) + (22), `w_Q = w_K = w > 0`, as from (12)",
             sp.Integer(1),
         ),
         _quantity(

@@ -31,7 +31,7 @@ RANGE_OF_S = (sp.Integer(0), SMALL)
 RANGE_OF_Q = (sp.Integer(0), SMALL * (3 + 4 * sp.Rational(23026, 10_000)))
 BECAUSE = {
     s: "`u^(L-5)`, at most `10^-4` by the condition of Appendix C.1",
-    q: "`(L-2) u^(L-5) (1-u) <= s` (`3 + log(1/s)`), since `1 - u <= -log u`; it grows in `s`",
+    q: "`(L-2) u^(L-5) (1-u) <= s (3 + log(1/s))`, since `1 - u <= -log u`; it grows in `s`",
 }
 
 

@@ -25,24 +25,22 @@ SMALL_FACTOR = Erratum(
 SIMPLE_TIME = Erratum(
     Weight.CONSTANT,
     _c2("(25), second bound"),
-    sentence="`T_1^h <= 2 (L-2)` (`1 - w*^4/2`)",
+    sentence="`T_1^h <= 2 (L-2) (1 - w*^4/2)`",
     reading="it is read for starts as small as C.2 needs; the first bound of (25) does not imply it for any `w* < "
     "1/sqrt(2)`, since `log(psi(v*)/(psi(v*) - 1))` is above `2 - w*^4` there and grows like `4 log(1/w*)`",
-    repair="`T_1^h <= (L-2) log(psi(v*)/(psi(v*) - 1)) <= (L-2)` (`4 log(1/w*) + log 2`)",
+    repair="`T_1^h <= (L-2) log(psi(v*)/(psi(v*) - 1)) <= (L-2) (4 log(1/w*) + log 2)`",
     survives="yes: `T_1^h = Theta(L)` at every fixed `w*`",
     at=SMALL_START,
 )
 HALF_TIME = Erratum(
     Weight.NOTATION,
     _c2("(28), first bound"),
-    sentence="`T_1/2^w >= (L-2)` `[(1 + alpha*)^2 log(w*/(2 sigma_init))/(4 w*^2` `(1 - 4 w*^4)^(3/2)) "
-    "- log(1 - (1 - w*^4)^(1/2)`)]",
+    sentence="`T_1/2^w >= (L-2) [(1 + alpha*)^2 log(w*/(2 sigma_init))/(4 w*^2 (1 - 4 w*^4)^(3/2)) "
+    "- log(1 - (1 - w*^4)^(1/2))]`",
     reading="3/2 is a misprint of -3/2, the exponent in the bound of `dw/dt` before `T_1^h`; on the paper's own flow "
     "with `alpha* = 1.01`, `w* = 0.53` and `sigma_init = 2^-20`, `T_1/2^w` is `77.89 (L-2)` and the bound `82.82 "
     "(L-2)`; the printed bound holds for small `w*`, which `w* = O(1)` may mean, and at Figure 2's `w* = 0.49`",
-    repair=(
-        "`T_1/2^w >= (L-2)` `(1 + alpha*)^2 log(w*/(2 sigma_init))` `(1 - 4 w*^4)^(3/2)/(4 w*^2)`, with -3/2 for 3/2"
-    ),
+    repair=("`T_1/2^w >= (L-2) (1 + alpha*)^2 log(w*/(2 sigma_init)) (1 - 4 w*^4)^(3/2)/(4 w*^2)`, with -3/2 for 3/2"),
     survives="yes: the second line of (28), from which the order of `T_1/2^w` is taken, holds there",
     at=(("alpha", 1.01), ("w_star", 0.53), ("sigma_init", 2.0**-20), ("flow", "printed")),
 )

@@ -145,9 +145,8 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         Quantity(
             "output.rate", r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}",
-            "rate a of the decay `e^(-a p)` of the error ``output``", (
-                "sup norm"
-            ), _DOMAIN, Kind.RATE, Quantifier.FOR_ALL,
+            "rate a of the decay `e^(-a p)` of the error ``output``", "sup norm",
+            _DOMAIN, Kind.RATE, Quantifier.FOR_ALL,
             printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1")), construction="masked", scopes=(),
             rate_in="p", remark="printed as `C e^-p` with one `C` for all lengths: slope -1 of the log error in `p`",
         ),

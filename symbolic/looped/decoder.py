@@ -135,9 +135,8 @@ QUANTITIES = (
         remark=_SIZES,
     ),
     _quantity(
-        "y_hat", r"\max_i |\hat y_i - x_i^\top w^i_T|", (
-            "prediction of each token after `T` loops"
-        ), norm="absolute value",
+        "y_hat", r"\max_i |\hat y_i - x_i^\top w^i_T|",
+        "prediction of each token after `T` loops", norm="absolute value",
         derivation=derive_prediction().derivation, worst_case=WORST, trivial=B_x * LONGEST, obtained=Provenance.HAND,
         remark=_SIZES,
     ),
@@ -187,8 +186,8 @@ DECODER = Result(
         Z: "largest `|x_j^T w|` and `|y_j|`",
     },
     remarks=(
-        "The layer as printed takes `e^C/c` times sums of `x_j` in both heads, which cancel if `x_i` does not attend to "
-        'itself: "previous tokens" is read so here. If it does, the first head leaves `x_i/c`.',
+        "The layer as printed takes `e^C/c` times sums of `x_j` in both heads, which cancel if `x_i` does not attend "
+        'to itself: "previous tokens" is read so here. If it does, the first head leaves `x_i/c`.',
         "The first token does not see the key with `C`: attending to earlier tokens it sees none, and to itself alone, "
         "it gets `e^C x_1/c`. (5) has the factor 1/0 there. Here a start token is the sink, and `w^1` stays.",
         "The last display of A.5 has `w_k^h` where `w_k^j` is meant, and Theorem 4.2 names Newton's method for "

@@ -49,9 +49,8 @@ def _quantity(name: str, latex: str, meaning: str, kind: Kind, derive: object, *
 
 QUANTITIES = (
     _quantity(
-        "dimension", (
-            "m"
-        ), "least dimension in which a search finds `N` vectors of signs with a gap above `eps`", Kind.UPPER,
+        "dimension", "m",
+        "least dimension in which a search finds `N` vectors of signs with a gap above `eps`", Kind.UPPER,
         dimension_of_signs,
     ),
     _quantity(
@@ -71,9 +70,8 @@ QUANTITIES = (
         norm_of_digits, domain="the digits in ceil(log2 `N`) dimensions",
     ),
     _quantity(
-        "norm.circle", (
-            "r^2"
-        ), "squared norm that a gap `eps` takes of `N` points of a circle", Kind.EXACT, norm_on_circle,
+        "norm.circle", "r^2",
+        "squared norm that a gap `eps` takes of `N` points of a circle", Kind.EXACT, norm_on_circle,
         domain="2 dimensions",
     ),
 )  # fmt: skip

@@ -295,7 +295,7 @@ ROUNDING = Result(
         Formula(r"\rho_f", plain_margin, "margin of the plain toy", citation=_TEXT),
         Formula(r"C(z, z')", stage_cost, "squared change that takes a layer's output from `z` to `z'`"),
         Formula(
-            r"\kappa_D", weight, "`V_D(z) >= kappa_D` `(1 - 1/(2z))^2` for the cost of the last `D` layers", Kind.LOWER
+            r"\kappa_D", weight, "`V_D(z) >= kappa_D (1 - 1/(2z))^2` for the cost of the last `D` layers", Kind.LOWER
         ),
         Formula(r"\rho_{\tilde f}", rounding_layers_number, "``rounding_layers`` in digits, rounded down", Kind.LOWER),
         Formula(r"\lim_D \sqrt{D} \rho_f", plain_order, "constant of the plain margin's decay", Kind.RATE),

@@ -46,7 +46,7 @@ def spread_constant(dimension: int, least: bool) -> sp.Expr:
 COMBINATION = Erratum(
     Weight.STATEMENT,
     Citation(LI2025, "Section 2.3, Appendix B", "eq. (22)"),
-    sentence="`C_F` of the combinations `<a`, `f> + b`, `|a|_1 <= C_a`, `|b| <= C_b`, is at most `2 C_a max_i "
+    sentence="`C_F` of the combinations `<a, f> + b`, `|a|_1 <= C_a`, `|b| <= C_b`, is at most `2 C_a max_i "
     "C_{F_i} + C_b`",
     reading="`C_F` is (19), with the supremum inside the integral; Appendix B replaces `int max_i h_i` by `max_i int "
     "h_i`, which is the smaller one; true for `M <= 2` and for the constants `C_f` of single functions; bumps of "
@@ -86,12 +86,11 @@ QUANTITIES = (
         remark="no density in the ordinary sense: a ridge",
     ),
     _constant(
-        "bump", (
-            "`C_F` of `exp(-|x - c|^2/(2 width^2))`, `|c|` = centre"
-        ), lambda: barron.bump(d, width, centre).constant,
+        "bump", "`C_F` of `exp(-|x - c|^2/(2 width^2))`, `|c| = centre`",
+        lambda: barron.bump(d, width, centre).constant,
     ),
     _constant("two_bumps", "`C_F` of the union of bumps of width and `width/3` at 0", None),
-    _constant("combined", "`C_F` of `<a`, `f> + b` for these two bumps and the neuron", None),
+    _constant("combined", "`C_F` of `<a, f> + b` for these two bumps and the neuron", None),
     _constant(
         "union", "`C_F` of the union of the bump, the neuron and tanh",
         lambda: sp.Max(barron.bump(d, width, centre).at_zero, sp.Rational(1, 2))
@@ -99,9 +98,8 @@ QUANTITIES = (
         remark="neuron and tanh in two directions",
     ),
     _constant(
-        "combination", (
-            "`C_F` of `<a`, `f> + b` for `M` bumps with `C_{F_i} = 1` and widths 1, `1/ratio`, ..., `1/ratio^(M-1)`"
-        ), None,
+        "combination",
+        "`C_F` of `<a, f> + b` for `M` bumps with `C_{F_i} = 1` and widths 1, `1/ratio`, ..., `1/ratio^(M-1)`", None,
         2 * C_a * largest + C_b, kind=Kind.UPPER, obtained=Provenance.HAND, erratum=COMBINATION, place="eq. (22)",
         finding="`C_F` is at least {found}; printed: at most {printed}",
     ),

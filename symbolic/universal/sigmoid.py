@@ -176,9 +176,8 @@ QUANTITIES = (
         finding="no `gamma` has an error below {found}; printed: {printed}",
     ),
     _quantity(
-        "function.linear", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|", (
-            "error of `f^approx` as printed, for `f` = mass `x_1`"
-        ),
+        "function.linear", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|",
+        "error of `f^approx` as printed, for `f = mass x_1`",
         Kind.UPPER, scopes=(), printed=Printed(mass * PRINTED_ERROR, _LEMMA_5), erratum=LINEAR, domain="`x = e_1`",
     ),
 )  # fmt: skip

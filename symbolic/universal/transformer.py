@@ -85,9 +85,8 @@ def _quantities() -> tuple[Quantity, ...]:
     of_tau = c * PRINTED_TAU
     return (
         _quantity(
-            "logistic", r"|x - 4\tau(\sigma(x/\tau) - \sigma(0))|", (
-                "largest error of the logistic function, `|x| <= P`"
-            ),
+            "logistic", r"|x - 4\tau(\sigma(x/\tau) - \sigma(0))|",
+            "largest error of the logistic function, `|x| <= P`",
             None, printed=Printed(2 * P**2 / tau_2, Citation(LI2025, "Appendix A.4.3", "eq. (119)")),
             derive=lambda: logistic_error(P, tau_2), obtained=Provenance.HAND, domain="`|x| <= P`, `tau = tau_2`",
         ),
