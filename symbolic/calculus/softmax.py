@@ -52,7 +52,7 @@ def softmax(scores: Approximated, name: str, *, affine: bool = False, reason: st
         2 * sp.tanh(scores.error_symbol / 2),
         premises=(scores.name,),
         reason=reason or "`||softmax(t') - softmax(t)||_1 <= 2 tanh(||t' - t||_inf / 2)`",
-        source=Citation(WANG2024, "Lemma D.1", "which prints 2 ||t' - t||_inf"),
+        source=Citation(WANG2024, "Lemma D.1", "which prints `2 ||t' - t||_inf`"),
         operation=Softmax(),
     )
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)

@@ -7,7 +7,7 @@ _PLACE = "Appendix B"
 
 HALF = Erratum(
     Weight.NOTATION,
-    Citation(WANG2024, _PLACE, "loss and dp~/dt of stage I"),
+    Citation(WANG2024, _PLACE, "loss and `dp~/dt` of stage I"),
     sentence="the loss of stage I lacks the factor 1/2 of (11), so that `dp~/dt` is twice the gradient flow of "
     "(11), and its cross term has + in place of -",
     reading="the sign is right again in `dp~/dt`; a constant factor of the loss only changes the unit of time, but the "
@@ -18,7 +18,7 @@ HALF = Erratum(
 
 FIRST_SOFTMAX = Erratum(
     Weight.NOTATION,
-    Citation(WANG2024, _PLACE, "definition of softmax_s"),
+    Citation(WANG2024, _PLACE, "definition of `softmax_s`"),
     sentence="the denominator of `softmax_s` starts at `t = 2`",
     reading="the numerator includes key `t = 1`, so that the weights do not add up to 1 for `s >= 3`; the "
     "denominator in `q` is complete",
@@ -28,7 +28,7 @@ FIRST_SOFTMAX = Erratum(
 
 SQUARES_SIGN = Erratum(
     Weight.NOTATION,
-    Citation(WANG2024, _PLACE, "definition of q"),
+    Citation(WANG2024, _PLACE, "definition of `q`"),
     sentence="`q` is defined with `e^(+p~(s-1-tau))` in its numerator",
     reading="the next line and the attention (9) have `e^(-p~(s-1-tau))`, so that one sign is misprinted",
     repair="`e^(-p~(s-1-tau))` in the numerator",
@@ -37,7 +37,7 @@ SQUARES_SIGN = Erratum(
 
 SLOPE_FACTOR = Erratum(
     Weight.PROOF,
-    Citation(WANG2024, _PLACE, "last line of q'"),
+    Citation(WANG2024, _PLACE, "last line of `q'`"),
     sentence="the last line of `q'` drops the factor `1 - e^-p~` of `(s-1) e^(p~(s-1))`, and the proof concludes "
     "`q' <= 0` term by term from this line",
     reading="the line above has this factor; with the factor, the term-by-term argument fails, since the last factor "

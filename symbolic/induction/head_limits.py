@@ -124,7 +124,7 @@ class Limit:
     def quantity(self) -> Quantity:
         is_upper = self.kind is Kind.UPPER
         side, proved, claimed = ("lower", "at least", "at most") if is_upper else ("upper", "at most", "at least")
-        subject = _SUBJECTS.get(self.of, "log(w/sigma_init) at a fixed time t from a fixed small sigma_init")
+        subject = _SUBJECTS.get(self.of, "`log(w/sigma_init)` at a fixed time `t` from a fixed small `sigma_init`")
         return replace(
             TRENDS.quantity(self.of),
             name=self.name,

@@ -143,10 +143,10 @@ def _quantities() -> tuple[Quantity, ...]:
         replace(
             gaussian,
             name="gaussian.beyond",
-            meaning="the Gaussian mean of Lemma D.3 outside the range |a| < 1",
-            domain="a <= -1",
+            meaning="the Gaussian mean of Lemma D.3 outside the range `|a| < 1`",
+            domain="`a <= -1`",
             derive=None,
-            remark="for a <= -1 the mean is infinite and (1 - a^2)^(-1/2) is not a finite real number",
+            remark="for `a <= -1` the mean is infinite and `(1 - a^2)^(-1/2)` is not a finite real number",
         ),
         _quantity(
             "squares",

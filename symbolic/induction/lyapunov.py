@@ -12,6 +12,7 @@ from symbolic.induction.lyapunov_errata import ESTIMATES
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION, L, g, h, p, t, u, v
 from symbolic.inequalities import Inequality
+from symbolic.prose import marked
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result
 
@@ -47,7 +48,7 @@ def _estimate(name: str, meaning: str, domain: str, citation: Citation, remark: 
     return Quantity(
         name,
         "f",
-        f"smallest difference of the sides of {meaning}",
+        f"smallest difference of the sides of {marked(meaning)}",
         norm="smallest value of the difference of the sides",
         domain=domain,
         kind=Kind.LOWER,
@@ -159,7 +160,7 @@ LYAPUNOV_HEAD = Result(
     quantities=(
         _constant(
             "decay.printed_flow",
-            "constant `c in (L-2) dG/dt <= -c v* h*^2 G` along the paper's flow",
+            "constant `c` in `(L-2) dG/dt <= -c v* h*^2 G` along the paper's flow",
             _BOX,
             _HEAD,
             head.PRINTED_CONSTANT,
@@ -167,7 +168,7 @@ LYAPUNOV_HEAD = Result(
         ),
         _constant(
             "decay.true_flow",
-            "constant `c in (L-2) dG/dt <= -c v* h*^2 G` along (12), `w_Q = w_K = w`",
+            "constant `c` in `(L-2) dG/dt <= -c v* h*^2 G` along (12), `w_Q = w_K = w`",
             _BOX,
             _HEAD,
             head.PRINTED_CONSTANT,
@@ -192,7 +193,7 @@ LYAPUNOV_HEAD = Result(
             Formula(
                 rf"(L-2)\,\dot{{{x}}}",
                 letters.rate_of(partial(letters.head_flow_squared, "true"), x),
-                f"rate of {x} by (12) and (22); `psi(x) = (1 - x^2)^(-1/2)`, `phi = psi'`",
+                f"rate of `{x}` by (12) and (22); `psi(x) = (1 - x^2)^(-1/2)`, `phi = psi'`",
             )
             for x in (v, h)
         ),

@@ -5,7 +5,7 @@ from symbolic.errata import Erratum, Weight
 
 FIRST_PHASE = Erratum(
     Weight.PROOF,
-    Citation(WANG2024, "Appendix C.1 Part I", "1/M(p), before (20)"),
+    Citation(WANG2024, "Appendix C.1 Part I", "`1/M(p)`, before (20)"),
     sentence="`1/M(p) = (1 - e^(-p(L-2)))/(1 - e^-p)`; with this value the rate of `g` starts at about "
     "`g*/sigma_init`, and (20) concludes `T_1^g = O(1)`",
     reading="the printed right side is `M(p)`, not `1/M(p)`, which is meant; the true `1/M(p)` is about `1 - e^-p` for "

@@ -111,7 +111,7 @@ FORMULAS = (
         Formula(
             rf"(L-2)\,\dot{{{x}}}",
             letters.rate_of(partial(letters.head_flow, "true"), x),
-            f"rate of {x} by (12) and (22); `psi(x) = (1 - x^2)^(-1/2)`, `phi = psi'`",
+            f"rate of `{x}` by (12) and (22); `psi(x) = (1 - x^2)^(-1/2)`, `phi = psi'`",
         )
         for x in (w, h)
     ),
@@ -167,7 +167,7 @@ PHASES = Result(
             domain="`p > 0`, `L >= 4`",
             kind=Kind.EXACT,
             quantifier=Quantifier.FOR_ALL,
-            printed=Printed(M_INVERSE_PRINTED, Citation(WANG2024, "Appendix C.1 Part I", "1/M(p), before (20)")),
+            printed=Printed(M_INVERSE_PRINTED, Citation(WANG2024, "Appendix C.1 Part I", "`1/M(p)`, before (20)")),
             scopes=(),
             derive=lambda: M_INVERSE,
             erratum=FIRST_PHASE,
@@ -203,7 +203,7 @@ PHASES = Result(
             _SMALL,
             Order.THETA,
             lambda: of_ramp((L - 2) * ramp_of_h().passage(h_star).time),
-            printed=Printed(L, Citation(WANG2024, "Theorem 5.5", "T_o := T_1^h of C.3"), order=Order.THETA),
+            printed=Printed(L, Citation(WANG2024, "Theorem 5.5", "`T_o := T_1^h` of C.3"), order=Order.THETA),
         ),
         *(
             _rate(

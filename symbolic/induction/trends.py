@@ -84,37 +84,40 @@ def _claim(
 _ONE = sp.Integer(1)
 QUANTITIES = (
     _claim(
-        "h.optimum", r"\inf_{t>T_1^h} h/h^\star", "smallest h/h* after h has reached h*", Kind.LOWER, _ONE, "(P1.1)",
-        _ALONG, derived=lambda: overshoot("true").low / h_star,
+        "h.optimum", r"\inf_{t>T_1^h} h/h^\star",
+        "smallest `h/h*` after `h` has reached `h*`", Kind.LOWER, _ONE, "(P1.1)", _ALONG,
+        derived=lambda: overshoot("true").low / h_star,
     ),
     _claim(
-        "w.optimum", r"\sup_t w/w^\star", "largest w/w*", Kind.UPPER, _ONE, "(P1.2)", _ALONG,
+        "w.optimum", r"\sup_t w/w^\star", "largest `w/w*`", Kind.UPPER, _ONE, "(P1.2)", _ALONG,
         derived=lambda: sp.sqrt(overshoot("true").ends[1] / v_star),
     ),
     _claim(
-        "w.growth", r"\inf_t \dot w/w", "smallest growth rate of w, (dw/dt)/w", Kind.LOWER, sp.Integer(0), "(P1.2)",
+        "w.growth", r"\inf_t \dot w/w", "smallest growth rate of `w`, `(dw/dt)/w`", Kind.LOWER, sp.Integer(0), "(P1.2)",
         _ALONG, derived=sp.Integer(0),
     ),
     _claim(
-        "h.turns", r"\#\{t: \dot h = 0\}", "number of turning points of h (one: its maximum)", Kind.EXACT, _ONE,
+        "h.turns", r"\#\{t: \dot h = 0\}", "number of turning points of `h` (one: its maximum)", Kind.EXACT, _ONE,
         "(P1.3)", _ALONG, derived=_ONE,
     ),
-    _claim("w.turn", r"w(T_2^h)", "w at the turning point of h", Kind.LOWER, W_TURN, "(23)", _ALONG, derived=W_TURN),
     _claim(
-        "w.turn.half", r"w(T_2^h)/w^\star", "w/w* at the turning point of h", Kind.LOWER, sp.Rational(1, 2), "(23)",
-        _ALONG, "derived: 1/sqrt(3), the limit of w_turn/w* as w* -> 0", derived=sp.sqrt(SHARE.subs(v_star, 0)),
+        "w.turn", r"w(T_2^h)", "`w` at the turning point of `h`", Kind.LOWER, W_TURN, "(23)", _ALONG, derived=W_TURN,
     ),
     _claim(
-        "h.turn", r"h(T_2^h)/h^\star", "h/h* at the turning point of h, its maximum", Kind.UPPER, R_TURN, "R(w*)",
+        "w.turn.half", r"w(T_2^h)/w^\star", "`w/w*` at the turning point of `h`", Kind.LOWER, sp.Rational(1, 2), "(23)",
+        _ALONG, "derived: `1/sqrt(3)`, the limit of `w_turn/w*` as `w* -> 0`", derived=sp.sqrt(SHARE.subs(v_star, 0)),
+    ),
+    _claim(
+        "h.turn", r"h(T_2^h)/h^\star", "`h/h*` at the turning point of `h`, its maximum", Kind.UPPER, R_TURN, "`R(w*)`",
         _ALONG, derived=R_TURN,
     ),
     _claim(
-        "h.overshoot", r"\sup_{t\ge T_1^h} h/h^\star", "largest h/h* after h has reached h*", Kind.UPPER, OVERSHOOT,
-        "(26)", _BELOW_C, derived=R_TURN,
+        "h.overshoot", r"\sup_{t\ge T_1^h} h/h^\star",
+        "largest `h/h*` after `h` has reached `h*`", Kind.UPPER, OVERSHOOT, "(26)", _BELOW_C, derived=R_TURN,
     ),
     _claim(
-        "h.ramp", r"\inf_t h/h_{(24)}", "smallest ratio of h to the right side of (24)", Kind.LOWER, _ONE, "(24)",
-        "while w <= 0.01 w* and h is below its printed plateau", erratum=SMALL_FACTOR,
+        "h.ramp", r"\inf_t h/h_{(24)}", "smallest ratio of `h` to the right side of (24)", Kind.LOWER, _ONE, "(24)",
+        "while `w <= 0.01 w*` and `h` is below its printed plateau", erratum=SMALL_FACTOR,
     ),
     Quantity(
         "h.ramp.repaired", r"\inf_t h/h_{\text{repaired}}",
@@ -122,30 +125,30 @@ QUANTITIES = (
         "while `w <= w*/sqrt(2)` and `t <= T_1^h`", Kind.LOWER, Quantifier.FOR_ALL, scopes=(), derive=lambda: _ONE,
     ),
     _claim(
-        "T_1", r"T_1^h", "time at which h = h* (first bound of (25))", Kind.UPPER, T_1_FIRST, "(25), first bound",
+        "T_1", r"T_1^h", "time at which `h = h*` (first bound of (25))", Kind.UPPER, T_1_FIRST, "(25), first bound",
         _ALONG, erratum=SMALL_FACTOR, derived=TIME_TO_OPTIMUM,
     ),
     _claim(
-        "T_1.simple", r"T_1^h", "time at which h = h* (second bound of (25))", Kind.UPPER, T_1_SECOND,
+        "T_1.simple", r"T_1^h", "time at which `h = h*` (second bound of (25))", Kind.UPPER, T_1_SECOND,
         "(25), second bound", _ALONG, erratum=SIMPLE_TIME,
     ),
     _claim(
         "w.rate.above", r"\sup_t \log(w/\sigma)/\tau",
-        "largest mean growth rate log(w/sigma_init) (L-2)/t until w = w*/2", Kind.UPPER,
+        "largest mean growth rate `log(w/sigma_init) (L-2)/t` until `w = w*/2`", Kind.UPPER,
         sp.expand(LOG_W_PRINTED_ABOVE / TAU), "(27)", _START,
-        "the line before (27) gives (1 + alpha*)^2; (27) lacks the square", derived=RATE_ABOVE,
+        "the line before (27) gives `(1 + alpha*)^2`; (27) lacks the square", derived=RATE_ABOVE,
     ),
     _claim(
-        "T_half", r"T_{1/2}^w", "time at which w = w*/2 (first bound of (28))", Kind.LOWER, T_HALF_FIRST,
+        "T_half", r"T_{1/2}^w", "time at which `w = w*/2` (first bound of (28))", Kind.LOWER, T_HALF_FIRST,
         "(28), first bound", _ALONG, erratum=HALF_TIME, derived=TIME_TO_HALF,
     ),
     _claim(
-        "T_half.simple", r"T_{1/2}^w", "time at which w = w*/2 (second bound of (28))", Kind.LOWER, T_HALF_SECOND,
+        "T_half.simple", r"T_{1/2}^w", "time at which `w = w*/2` (second bound of (28))", Kind.LOWER, T_HALF_SECOND,
         "(28), second bound", _ALONG,
     ),
     _claim(
         "w.rate.below", r"\inf_t \log(w/\sigma)/\tau",
-        "smallest mean growth rate log(w/sigma_init) (L-2)/t until w = w*/2", Kind.LOWER,
+        "smallest mean growth rate `log(w/sigma_init) (L-2)/t` until `w = w*/2`", Kind.LOWER,
         RATE_PRINTED_BELOW, "(29)", _START, erratum=GROWTH_BELOW,
     ),
 )  # fmt: skip

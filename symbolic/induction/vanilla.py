@@ -32,7 +32,7 @@ SYMBOLS = {
     diameter: "largest sup-norm distance of two context tokens",
     radius: "sup-norm distance of the values `x_2 .. x_{L-1}` from a common centre",
     gate: "lead in score of the keys `s >= 2` over key 1",
-    leak: "the gate of output.gated may increase the error by at most leak * `2 W_norm e^-p`",
+    leak: "the gate of output.gated may increase the error by at most `leak * 2 W_norm e^-p`",
 }
 
 # On tokens in [-1, 1]^d: ||W*^T x_L||_1 <= ||W*||_{1,1}.
@@ -75,14 +75,14 @@ _DOMAIN = "tokens in `[-1, 1]^d`, `L >= 3`"
 FIRST_KEY = Erratum(
     Weight.NOTATION,
     Citation(WANG2024, "Theorem A.1", "proof, mask (3)"),
-    sentence="the mask (3), read literally in layer 2, also shows key s = 1 to the last query, while A.1 sums over "
-    "s = 2 .. L-1",
-    reading="key 1 has y_1 = 0 and a weight of order 1/L that does not vanish as p grows; for every y_1, the prompt "
-    "x_L = 0, x_1 = 1, x_2 = ... = -1 gives an error of 2/(L-1); nothing fails if the sum over s = 2 .. L-1, as in "
-    "A.1, defines the mask of layer 2",
-    repair="key 1 masked in layer 2, which gives an error of at most 2 ||W*||_{1,1} e^-p for tokens in [-1, 1]^d, "
-    "p > 0 and L >= 3",
-    survives="yes: with key 1 masked in layer 2; whether another network with mask (3) and D = 2d meets the bound is "
+    sentence="the mask (3), read literally in layer 2, also shows key `s = 1` to the last query, while A.1 sums over "
+    "`s = 2 .. L-1`",
+    reading="key 1 has `y_1 = 0` and a weight of order `1/L` that does not vanish as `p` grows; for every `y_1`, "
+    "the prompt `x_L = 0`, `x_1 = 1`, `x_2 = ... = -1` gives an error of `2/(L-1)`; nothing fails if the "
+    "sum over `s = 2 .. L-1`, as in A.1, defines the mask of layer 2",
+    repair="key 1 masked in layer 2, which gives an error of at most `2 ||W*||_{1,1} e^-p` for tokens in `[-1, 1]^d`, "
+    "`p > 0` and `L >= 3`",
+    survives="yes: with key 1 masked in layer 2; whether another network with mask (3) and `D = 2d` meets the bound is "
     "open",
 )
 

@@ -91,7 +91,7 @@ def derive_prediction() -> Approximated:
     def loop(x: Approximated) -> Approximated:
         residuals = given("residuals", dim=N, norm=Norm.TWO, size=P, error=E)
         step = perturbed_map(residuals, "step", operator_norm=eta * G, dim=1, target=Norm.INF,
-                             perturbation=eta * sp.sqrt(N) * delta, reason="N entries of a row")  # fmt: skip
+                             perturbation=eta * sp.sqrt(N) * delta, reason="`N` entries of a row")  # fmt: skip
         moved = add(x, step, _of_query("leaked to itself", sp.S.One, sp.S.One, Norm.INF), name="moved query")
         return apply_function(replace(moved, size=Q), "predicted", eps=0, lipschitz=1, size=Q, radius=X_hat)
 

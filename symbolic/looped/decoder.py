@@ -101,7 +101,7 @@ def derive_printed() -> Approximated:
         scores = given(f"{name} of scores", dim=2 * (N - 1), size=c * Z)
         weights = heads_as_linear(scores, f"weights of {name}", sink=C, second=Second.NONE)
         sums.append(
-            linear_map(weights, name, operator_norm=(N - 1) * B_x / c, dim=d, target=Norm.TWO, reason="sum of x_j")
+            linear_map(weights, name, operator_norm=(N - 1) * B_x / c, dim=d, target=Norm.TWO, reason="sum of `x_j`")
         )
     return add(*sums, name="gradient.printed", coefficients=(1, -1))
 

@@ -174,7 +174,7 @@ def rounding_layer(safe_without: sp.Expr | None = None) -> Approximated:
     entry = given("z_hat", dim=2, norm=Norm.TWO, size=sp.sqrt(farthest**2 + 1), reason="`|z_hat - 1| <= 1/3`, and a 1")
     hidden = perturbed_map(
         entry, "hidden", operator_norm=_spectral(first), perturbed_norm=_spectral(first) + moved,
-        perturbation=1, dim=2, pooled=True, reason="phi does not expand",
+        perturbation=1, dim=2, pooled=True, reason="`phi` does not expand",
     )  # fmt: skip
     activations = [relu(farthest - THIRD), relu(farthest - 2 * THIRD), 1]  # largest at the right end, as they increase
     with_one = _of_size(hidden, sp.sqrt(sum(each**2 for each in activations)))

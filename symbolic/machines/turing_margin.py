@@ -233,9 +233,10 @@ _QUANTITIES = (
     replace(
         _SLOPE,
         name="scalar.slope",
-        meaning="fitted slope in log T of the attacked margin with positions of size 1/T, as in older constructions",
+        meaning="fitted slope in `log T` of the attacked margin with positions of size `1/T`, as in older "
+        "constructions",
         domain="the same machine and inputs",
-        construction="positions of size 1/T",
+        construction="positions of size `1/T`",
     ),
 )
 

@@ -50,7 +50,7 @@ PRINTED_Y_RESIDUAL = 2 * P**2 / tau_2
 
 FACTOR = Erratum(
     Weight.DEFINITION,
-    Citation(LI2025, "Appendix A.4.3", "V of Attn2, eq. (124)"),
+    Citation(LI2025, "Appendix A.4.3", "`V` of Attn2, eq. (124)"),
     sentence="`V` of Attn2 has the row `4 tau (u_{d+1} - u_{d+3})^T`, with which the layer realises (124), of residual "
     "(125)",
     reading="attention (11) divides by `N`, from which Attn1 has its `2/N`, and the query alone has `w = 0`; so "
