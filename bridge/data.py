@@ -261,7 +261,7 @@ class ScaledTable:
         """A remark on the query; "" if it meets the hypotheses."""
         if not self.outside:
             return ""
-        return f"the query of {self.source} has ||x||_2 = {self.query_norm:.4g} > B_x = {self.B_x:g}: outside"
+        return f"the query of {self.source} has `||x||_2 = {self.query_norm:.4g} > B_x = {self.B_x:g}`: outside"
 
     def in_raw_units(self, y: np.ndarray) -> np.ndarray:
         """Predictions (..., d_y) in the units of the table's targets."""

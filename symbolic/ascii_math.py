@@ -1,7 +1,8 @@
 r"""Mathematics in the ASCII notation of plain text, as LaTeX: `||x||_2 <= B_x / sqrt(K)` is \|x\|_2 \le B_x / \sqrt{K}.
 
-Letters with subscripts (`v_jk`, `sigma_init`), primes and stars (`r'`, `w*`), powers (`e^-p`, `A^T`, `2^(k+1)`), roots,
-norms, named functions and Greek letters; words of three letters and more stand upright.
+Letters with subscripts (`v_jk`, `sigma_init`), primes and stars (`r'`, `w*`), accents (`x_hat`, `p-bar`, `sbar`, `f^`,
+`p~`), powers (`e^-p`, `A^T`, `2^(k+1)`, `x**2`), roots, norms, named functions and Greek letters; words of three
+letters and more stand upright.
 """
 
 import re
@@ -23,6 +24,10 @@ SIGNS = {
     ">=": r"\ge ",
     "!=": r"\ne ",
     "~=": r"\approx ",
+    "<<": r"\ll ",
+    ">>": r"\gg ",
+    "<~": r"\lesssim ",
+    ">~": r"\gtrsim ",
     "~": r"\sim ",
     "≤": r"\le ",
     "≥": r"\ge ",
@@ -44,11 +49,14 @@ SIGNS = {
 }
 TOKEN = re.compile(
     r"""(?P<number>\d+(?:\.\d+)?(?:e[+-]?\d+(?![A-Za-z_]))?)|(?P<letters>[A-Za-z]+)
-    |(?P<sign><=|>=|!=|~=|->|=>|<-|\.\.\.|\.\.|\|\||[-+*/=<>~|,;:.!?()\[\]{}%&\#'^_≤≥·∞"\\@])|(?P<space>\s+)""",
+    |(?P<sign><=|>=|<<|>>|<~|>~|\*\*|!=|~=|->|=>|<-|\.\.\.|\.\.|\|\||[-+*/=<>~|,;:.!?()\[\]{}%&\#'^_≤≥·∞"\\@])|(?P<space>\s+)""",
     re.VERBOSE,
 )
 OPENING, CLOSING = ("(", "[", "{"), (")", "]", "}")
-STAR_ENDS = (*CLOSING, *"|^_'=.;:,(/", "||")  # before these a star is no product
+STAR_ENDS = (*CLOSING, *"|^_'=.;:,(/", "||")  # before these a star is no product, ^ and ~ are accents
+ACCENTS = {"hat": r"\hat", "bar": r"\bar", "^": r"\hat", "~": r"\tilde"}
+ACCENTED = re.compile("([A-Za-z])(bar)")
+DIFFERENTIAL = re.compile("d([a-z]{3,})")
 
 
 class AsciiMathError(ValueError):
@@ -125,7 +133,10 @@ class _Reader:
         if token.text in ("^", "_"):
             raise self.error(f"'{token.text}' has nothing before it")
         if token.text in ("|", "||"):
-            return self.with_scripts(SIGNS.get(token.text, token.text))
+            bars = "||" if token.text == "||" and self.no_norm() else SIGNS.get(token.text, token.text)
+            return self.with_scripts(bars)
+        if token.text in ("<", ">") and self.touches("_"):
+            return f" {self.with_scripts(token.text)} "
         if token.text in ("+", "-", "=", "<", ">") and not self.is_prefix(token):
             return f" {token.text} "
         return SIGNS.get(token.text, token.text)
@@ -138,7 +149,7 @@ class _Reader:
     def letters(self, token: Token) -> str:
         name = token.text
         following = self.peek()
-        bracket = following is not None and following.text == "(" and not following.spaced
+        bracket = self.touches("(")
         if name == "sqrt":
             return self.with_scripts(rf"\sqrt{{{self.argument() if bracket else self.script()}}}")
         if name == "in" and token.spaced:
@@ -155,6 +166,17 @@ class _Reader:
             return rf"\text{{{before}{name}{after}}}"
         gap = r"\," if token.spaced and self.follows_operand() and shown[0] != "\\" else " "
         return gap * token.spaced + self.with_scripts(shown) + " " * shown.startswith("\\")
+
+    def touches(self, text: str, ahead: int = 0) -> bool:
+        """Whether this token comes next, with no space before it."""
+        token = self.peek(ahead)
+        return token is not None and token.text == text and not token.spaced
+
+    def no_norm(self) -> bool:
+        """Whether two bars beside each other end one absolute value and start or end another one."""
+        before = [token.text for token in self.tokens[: self.place - 1]]
+        every = [token.text for token in self.tokens]
+        return before.count("|") % 2 == 1 or every.count("||") % 2 == 1
 
     def follows_operand(self) -> bool:
         """Whether a letter or number stands before the one just read: then they are a product."""
@@ -176,23 +198,52 @@ class _Reader:
         return self.until("(").strip()
 
     def with_scripts(self, base: str) -> str:
-        """Primes, stars, a subscript and an exponent, in any order."""
+        """Accents, primes, stars, a subscript and an exponent, in any order."""
         below, above, primes = "", "", ""
         while (token := self.peek()) is not None and not token.spaced:
             if token.text == "'":
                 primes, self.place = primes + "'", self.place + 1
             elif token.text == "*" and self.is_star():
                 above, self.place = above + r"\star", self.place + 1
+            elif not above and (accent := self.accent()):
+                base = _accented(base, accent)
             elif token.text == "_" and not below:
                 self.place += 1
-                below = self.script(below=True)
-            elif token.text == "^" and not above:
+                below = self.half() or self.script(below=True)
+            elif token.text in ("^", "**") and not above.strip(r"\star"):
                 self.place += 1
-                above = self.script()
+                order = base in ("f", "g") and self.touches("(")  # of a derivative
+                power = self.script()
+                above += (" " if above else "") + (f"({power})" if order else power)
             else:
                 break
         raised = f"^{{{_primes(primes)}{above}}}" if above else primes
         return base + (f"_{{{below}}}" if below else "") + raised
+
+    def accent(self) -> str:
+        """The accent that comes next, which is read; "" if none does."""
+        token, following = self.peek(), self.peek(1)
+        if token is None:
+            return ""
+        if token.text == "_" and following is not None and not following.spaced and following.text in ("hat", "bar"):
+            self.place += 2
+            return ACCENTS[following.text]
+        if token.text == "-" and self.touches("bar", ahead=1):
+            self.place += 2
+            return ACCENTS["bar"]
+        ends = following is None or following.spaced or following.text in STAR_ENDS
+        if ends and (token.text == "~" or (token.text == "^" and not self.touches("(", ahead=1))):
+            self.place += 1
+            return ACCENTS[token.text]
+        return ""
+
+    def half(self) -> str:
+        """The subscript of `T_1/2^w`, which is 1/2."""
+        text = [token.text for token in self.tokens[self.place : self.place + 4]]
+        if text != ["1", "/", "2", "^"]:
+            return ""
+        self.place += 3
+        return "1/2"
 
     def is_star(self) -> bool:
         """Whether a star has no second factor: then it marks the letter before it."""
@@ -216,7 +267,17 @@ class _Reader:
         if token.kind == "sign":
             raise self.error(f"'{token.text}' stands below or above")
         self.place += 1
-        return _below(token.text) if below else _above(token)
+        shown = _below(token.text) if below else _above(token)
+        if below and token.text.isupper() and (digits := self.peek()) and digits.kind == "number" and not digits.spaced:
+            self.place += 1
+            shown = rf"\mathrm{{{token.text}{digits.text}}}"
+        return _accented(shown, accent) if self.touches("~") and (accent := self.accent()) else shown
+
+
+def _accented(letters: str, accent: str) -> str:
+    """The accent on the last of two letters, as in dp; else on the whole."""
+    first, last = (letters[0], letters[1]) if len(letters) == 2 else ("", letters)
+    return f"{first}{accent}{{{last}}}"
 
 
 def _primes(primes: str) -> str:
@@ -239,6 +300,10 @@ def _name(name: str) -> str | None:
     """A letter, or a name that has a sign of its own; None for a word."""
     if name in NAMED:
         return NAMED[name]
+    if accented := ACCENTED.fullmatch(name):
+        return f"{ACCENTS[accented[2]]}{{{accented[1]}}}"
+    if (differential := DIFFERENTIAL.fullmatch(name)) and GREEK.fullmatch(differential[1]):
+        return rf"d\{differential[1]}"
     if GREEK.fullmatch(name) or FUNCTION.fullmatch(name):
         return "\\" + name
     if UPRIGHT.fullmatch(name):

@@ -87,8 +87,8 @@ class RangeObligation(Obligation):
 
     @classmethod
     def of(cls, name: str, largest: sp.Expr, radius: sp.Expr) -> "RangeObligation":
-        value = "" if sp.sstr(radius) == "R" else f", R = {sp.sstr(radius)}"
-        statement = f"the argument of '{name}' stays in [-R, R]{value}"
+        value = "" if sp.sstr(radius) == "R" else f", `R = {sp.sstr(radius)}`"
+        statement = f"the argument of '{name}' stays in `[-R, R]`{value}"
         return cls(statement, sp.Le(largest, radius), largest=largest, radius=radius)
 
     def subs(self, values: Mapping[Any, Any]) -> "RangeObligation":
@@ -184,7 +184,7 @@ def _reaches(count: sp.Expr, least: int) -> bool | None:
 
 def at_most(what: str, left: sp.Expr, right: sp.Expr) -> Obligation:
     """left <= right, already decided where the sign of the difference is clear."""
-    return Obligation(f"{what}: {sp.sstr(left)} <= {sp.sstr(right)}", shown_at_most(left, right))
+    return Obligation(f"{what}: `{sp.sstr(left)} <= {sp.sstr(right)}`", shown_at_most(left, right))
 
 
 def shown_at_most(left: sp.Expr, right: sp.Expr) -> Any:

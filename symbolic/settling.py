@@ -27,5 +27,5 @@ def _settled(obligation: Obligation, worst: Mapping[sp.Symbol, Any], granted: Se
     held = obligation.subs({letter: worst[letter] for letter in letters}).condition
     if held != sp.true and not any(follows_from(held, each) for each in granted):
         return obligation
-    values = ", ".join(f"{letter} = {sp.sstr(worst[letter])}" for letter in sorted(letters, key=str))
+    values = ", ".join(f"`{letter} = {sp.sstr(worst[letter])}`" for letter in sorted(letters, key=str))
     return replace(obligation, discharged_by=f"settled by the worst case {values}", at_worst=True)

@@ -103,7 +103,7 @@ def rate(function: ArrayFunction, R: float, eps: float) -> Sides:
     except UsageError as error:
         return Sides(remark=str(error))
     fitted = float(np.polyfit(np.log(RATE_STEPS), np.log(counts), 1)[0])
-    return Sides(found=fitted, remark=f"fitted at eps in {{{', '.join(map(plain, accuracies))}}}")
+    return Sides(found=fitted, remark=f"fitted at `eps in {{{', '.join(map(plain, accuracies))}}}`")
 
 
 RELU_SUM = Theorem(

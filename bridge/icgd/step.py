@@ -153,8 +153,8 @@ def outside(quantity: str, tier: str, plan: Any) -> str:
     if reach <= plan.r.radius:
         return ""
     return (
-        f"hypothesis violated: the sums of ReLUs are certified on [-R, R] with R = {plan.r.radius!r}, and the "
-        f"arguments of r and r' can reach {plain(reach, 'derived', 'upper')}"
+        f"hypothesis violated: the sums of ReLUs are certified on `[-R, R]` with `R = {plan.r.radius!r}`, and the "
+        f"arguments of `r` and `r'` can reach {plain(reach, 'derived', 'upper')}"
     )
 
 

@@ -50,7 +50,7 @@ STEPS = {"tanh": (2.0, 2.0), "sin": (2.0, 2.0), "gelu": (2.0, 10.0), "sigmoid": 
 DEFAULTS = {"N": 3, "K": 16, "B_x": 1.0, "B_y": 1.0}
 DEFAULT_RELUS = 256
 SECONDS = 5e-6  # for each row and neuron, on an idle core, over all runs
-CERTIFIED = "the sums of ReLUs are certified for ||x||_2 <= B_x"
+CERTIFIED = "the sums of ReLUs are certified for `||x||_2 <= B_x`"
 
 
 def suited(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def at_table(
 def _remarked(quantity: Quantity, leads: bool, too_many: bool) -> Quantity:
     if not quantity.scopes:
         return quantity
-    remark = f"measured at the table's rows and {STARTS} seeded w at most"
+    remark = f"measured at the table's rows and {STARTS} seeded `w` at most"
     scopes = quantity.scopes if leads else ("network",)
     if "prompt" in scopes and too_many:
         scopes = ("network",)
@@ -190,8 +190,10 @@ def learning(
 def _at_zero(exact: Learnt, network: Learnt) -> tuple[str, str]:
     """Flag and remark of the start w = 0, from both runs."""
     if bool((exact.w != 0).any()):
-        return "", "Corollary 1.1 starts at w = 0"
-    why = "Corollary 1.1 starts at w = 0; with r(0) = 0 and N >= 2 the gradient vanishes there: no exact step moves"
+        return "", "Corollary 1.1 starts at `w = 0`"
+    why = (
+        "Corollary 1.1 starts at `w = 0`; with `r(0) = 0` and `N >= 2` the gradient vanishes there: no exact step moves"
+    )
     return "w = 0 is stationary", f"{why}; the network's largest weight is {plain(float(network.w.abs().max()))}"
 
 
@@ -200,7 +202,7 @@ def risks(learning: Lessons) -> NamedTable:
     if learning.network is not None:
         found["after L steps of the network"] = learning.network.w
     rows: list[list[str | int | float | None]] = [[when, learning.risk(w)] for when, w in found.items()]
-    return NamedTable(title="Risk L_n on the prompt, scaled", columns=["weights", "L_n"], rows=rows)
+    return NamedTable(title="Risk `L_n` on the prompt, scaled", columns=["weights", "L_n"], rows=rows)
 
 
 def table_of(quantities: Callable[..., tuple[Quantity, ...]], leading: str) -> Tabular:

@@ -83,7 +83,7 @@ def outside(quantity: str, tier: str, setting: StepSetting, plan: Any) -> str:
     if quantity != MAPPING or tier != "printed":
         return ""
     short = smoothness_on_W(setting, ranges_of(setting, plan)) * setting.eta <= 1
-    return "" if short else "hypothesis violated: eta <= 1/L_f (Lemma 14, printed as eta <= L_f)"
+    return "" if short else "hypothesis violated: `eta <= 1/L_f` (Lemma 14, printed as `eta <= L_f`)"
 
 
 # Bounds at a prompt. Constant to an attack, whose ratio so climbs by the error alone: a gradient through L readings
@@ -111,7 +111,7 @@ def exact_bounds(
     found = {name: bound * (1 + ROUNDED_UP) + above for name, bound in path.bounds(scope).items()}
     steepest = ball_maximum([each.balls[0] for each in path.smoothness_along()])
     short = bool(flint.arb(chain.setting.eta) * steepest <= 1)
-    return found if short else {**found, MAPPING: "hypothesis not verified: eta L_f <= 1 along the path"}
+    return found if short else {**found, MAPPING: "hypothesis not verified: `eta L_f <= 1` along the path"}
 
 
 def path_of(chain: Chain, emulation: Emulation, points: Sequence[Array], x: Array, y: Array) -> IteratePath:

@@ -83,10 +83,10 @@ def is_equal() -> bool:
 
 
 EVERY_LOSS = (
-    "proved for every loss in w_Q w_K and h, that of the true softmax too; found among all polynomials of degree "
+    "proved for every loss in `w_Q w_K` and `h`, that of the true softmax too; found among all polynomials of degree "
     f"{theory.DEGREE} or less"
 )
-INVARIANT = "w_Q = w_K is invariant under the flow"
+INVARIANT = "`w_Q = w_K` is invariant under the flow"
 
 
 def conserved(
@@ -97,7 +97,7 @@ def conserved(
     def sides(alpha: float, w_star: float, sigma_init: float) -> Sides:
         proved, remark = (("derived",), why) if is_proved() else ((), "")
         if 4 * sigma_init**4 >= 1:
-            infinite = f"no run: the loss is infinite at the start: 4 sigma_init^4 = {plain(4 * sigma_init**4)}"
+            infinite = f"no run: the loss is infinite at the start: `4 sigma_init^4 = {plain(4 * sigma_init**4)}`"
             return Sides(derived=0, proved=proved, remark="; ".join(filter(None, [remark, infinite])))
         strays = float(size(*run(ratio, alpha, w_star, sigma_init)[:2]))
         return Sides(within(strays, DRIFT), measured=strays, derived=0, proved=proved, remark=remark)
@@ -132,7 +132,8 @@ def rate(w: Tensor, h: Tensor, L: int, alpha: float, w_star: float) -> Sides:
         measured=float(printed) / seen if seen else None,
         derived=theory.rate_ratio(),
         proved=("derived",),
-        remark=f"at w = {plain(at[0])}, h = {plain(at[1])}: printed {words[0]}, by (12) {words[1]}, per unit of t",
+        remark=f"at `w = {plain(at[0])}`, `h = {plain(at[1])}`: printed {words[0]}, by (12) {words[1]}, per unit "
+        "of `t`",
     )
 
 

@@ -58,7 +58,7 @@ def reached(trajectory: Trajectory) -> dict[str, float]:
 
 def unreached(trajectory: Trajectory) -> str:
     missing = ", ".join(name for name in PHASE_TIMES if name not in reached(trajectory))
-    return f"{missing} is not reached by t = {plain(trajectory.end)}" if missing else ""
+    return f"{missing} is not reached by `t = {plain(trajectory.end)}`" if missing else ""
 
 
 def phase_times(trajectory: Trajectory) -> dict[str, float]:
@@ -150,7 +150,7 @@ def _overshoot_above(trajectory: Trajectory) -> dict[str, Any]:
 def _on_plateau(trajectory: Trajectory) -> dict[str, Any]:
     early = trajectory.sigma_init >= float(theory.LEARNT) * trajectory.w_star
     alone = _at(theory.LEFT_BY_PLATEAU, trajectory) < as_ball(theory.KEPT)
-    words = ("w starts above 0.01 w* here" * early, "T_II is reached by the overshoot of h alone" * bool(alone))
+    words = ("`w` starts above `0.01 w*` here" * early, "`T_II` is reached by the overshoot of `h` alone" * bool(alone))
     return {"remark": "; ".join(filter(None, words))}
 
 

@@ -73,7 +73,7 @@ def not_evaluated(stage: StageOne, printed: float) -> str:
     """Why there is no printed number, if so."""
     if not math.isnan(printed):
         return ""
-    too_long = f"the printed double sum has {stage.terms}^2 terms, more than are summed here"
+    too_long = f"the printed double sum has `{stage.terms}^2` terms, more than are summed here"
     return too_long if stage.too_long else "the printed number is outside the range of float64"
 
 
@@ -88,9 +88,9 @@ def factor() -> Sides:
     if point is not None:
         return Sides(PRINTED_FACTOR.sides(point)[0], remark=f"above 0 at {point_words(point)}")
     proved = theory.printed_factor_is_negative()
-    words = ["its numerator rises with tau and is < 0 at tau = s - 1" if proved else "at small rationals"]
+    words = ["its numerator rises with `tau` and is `< 0` at `tau = s - 1`" if proved else "at small rationals"]
     if wrong is not None:
-        words.append(f"that of the right q' is {RIGHT_FACTOR.sides(wrong)[0]} > 0 at {point_words(wrong)}")
+        words.append(f"that of the right `q'` is `{RIGHT_FACTOR.sides(wrong)[0]} > 0` at {point_words(wrong)}")
     return Sides(proved=PRINTED if proved else (), computed=() if proved else PRINTED, remark="; ".join(words))
 
 
@@ -141,9 +141,9 @@ def has_floor(stage: StageOne) -> bool:
 
 def slope_words(stage: StageOne) -> str:
     return (
-        f"q' <= 0 is checked by exact coefficients at L = {min(stage.terms, MOST_TERMS) + 2}, and the covariances "
-        f"against it at L = {CHECKED + 2}; for every L the proof is in writing: q' = 2 sum_s Cov_s(c_tau, tau), c_tau "
-        "falls with tau (softmax derivative, Chebyshev)"
+        f"`q' <= 0` is checked by exact coefficients at `L = {min(stage.terms, MOST_TERMS) + 2}`, and the "
+        f"covariances against it at `L = {CHECKED + 2}`; for every `L` the proof is in writing: `q' = 2 sum_s "
+        "Cov_s(c_tau, tau)`, `c_tau` falls with `tau` (softmax derivative, Chebyshev)"
     )
 
 
@@ -159,7 +159,8 @@ def sign_of_rate(stage: StageOne) -> Sides:
         within(least, AGREE * abs(least)),
         measured=least,
         proved=BOTH if has_floor(stage) else (),
-        remark=f"{slope_words(stage)}; the floor's coefficients are checked at this L; without these, {describe(raw)}",
+        remark=f"{slope_words(stage)}; the floor's coefficients are checked at this `L`; without these, "
+        f"{describe(raw)}",
     )
 
 
@@ -169,14 +170,14 @@ def lower_rate(stage: StageOne) -> Sides:
     place, least = stage.least_share(0.0, stage.sigma)  # the printed bound is a share of 1
     above = flint.arb(least) - 1 if least >= 1 else stage.share_ball(place, start=0.0) - 1
     product = plain(stage.sigma * (stage.terms + 2))
-    short = f"L sigma_init = {product} is not large, as Appendix C assumes: L = Omega(1/sigma_init)"
+    short = f"`L sigma_init = {product}` is not large, as Appendix C assumes: `L = Omega(1/sigma_init)`"
     return Sides(
         within(rate, AGREE * abs(rate)) if above >= 0 else None,
         measured=rate,
         letters=stage.letters,
         proved=DERIVED if has_floor(stage) else (),
         outside=short if above < 0 else "",
-        remark=f"least ratio to the printed bound on a grid of p~: {plain(least)} at p~ = {plain(place)}",
+        remark=f"least ratio to the printed bound on a grid of `p~`: {plain(least)} at `p~ = {plain(place)}`",
     )
 
 
@@ -186,7 +187,7 @@ def lower_rate(stage: StageOne) -> Sides:
 def limit(stage: StageOne) -> Sides:
     proved, reached = has_floor(stage), stage.run()
     why = (
-        "Lemma 5.3 holds for p(0) = 0, by the floor of the rate"
+        "Lemma 5.3 holds for `p(0) = 0`, by the floor of the rate"
         if proved
         else "the floor of the rate is not proved here"
     )
@@ -195,7 +196,7 @@ def limit(stage: StageOne) -> Sides:
         measured=reached,
         letters={**stage.letters, theory.t: as_exact(END)},
         proved=DERIVED if proved else (),
-        remark=f"at t = {plain(END)}; {why}",
+        remark=f"at `t = {plain(END)}`; {why}",
     )
 
 
@@ -217,15 +218,15 @@ def long_start(L: int, alpha: float, sigma_init: float) -> Sides:
 def from_start(stage: StageOne, p: float, share: flint.arb) -> Sides:
     small = float(theory.START_LIMIT.subs({LENGTH: stage.terms + 2, g_star: stage.optimum}))
     named = {"L": stage.terms + 2, "alpha": stage.alpha, "sigma_init": stage.sigma}
-    where = ", ".join(f"{key} = {value_words(value)}" for key, value in named.items())
+    where = ", ".join(f"`{key} = {value_words(value)}`" for key, value in named.items())
     proved = stage.sigma < small
-    words = "" if proved or share < 0 else "on a grid of p~"
-    limit_words = f"proved for sigma_init < g*/(2n (1 + log n)) = {plain(small)}, n = L-2"
+    words = "" if proved or share < 0 else "on a grid of `p~`"
+    limit_words = f"proved for `sigma_init < g*/(2n (1 + log n)) = {plain(small)}`, `n = L-2`"
     return Sides(
         share,
         measured=float(share.mid()),
         proved=PRINTED if proved else (),
-        outside=f"sigma_init is not small enough for {where}: dp~/dt < 0 at p~ = {plain(p)}" if share < 0 else "",
+        outside=f"`sigma_init` is not small enough for {where}: `dp~/dt < 0` at `p~ = {plain(p)}`" if share < 0 else "",
         remark="; ".join(filter(None, [words, limit_words])),
     )
 

@@ -92,7 +92,7 @@ def minimiser() -> Sides:
 
 def unique() -> Sides:
     found = len(theory.positive_points())
-    complete = f"complete, since {theory.head_is_complete()}; at finite p: {theory.gram_is_complete()}"
+    complete = f"complete, since {theory.head_is_complete()}; at finite `p`: {theory.gram_is_complete()}"
     return Sides(found, derived=found, proved=DERIVED, remark=f"{theory.sign_is_kept()}; {complete}")
 
 

@@ -68,7 +68,7 @@ def threshold_check(claim: str) -> Check:
 
 def range_words(claim: str) -> str:
     holds, fails = (plain(float(each)) for each in threshold(claim))
-    return f"proved for w* <= {holds}, false for w* >= {fails}"
+    return f"proved for `w* <= {holds}`, false for `w* >= {fails}`"
 
 
 def outside_26(w_star: float) -> str:
@@ -76,14 +76,14 @@ def outside_26(w_star: float) -> str:
     holds, fails = threshold("h.overshoot.line")
     if w_star <= holds:
         return ""
-    least, here = plain(float(fails)), f"here w* = {plain(w_star)}"
+    least, here = plain(float(fails)), f"here `w* = {plain(w_star)}`"
     if w_star >= fails:
         return (
-            f"hypothesis w* < c of (26), with some c > 0, is not met: from small starts (26) is false for every "
-            f"w* >= {least}, so that c <= {least}; {here}"
+            f"hypothesis `w* < c` of (26), with some `c > 0`, is not met: from small starts (26) is false for every "
+            f"`w* >= {least}`, so that `c <= {least}`; {here}"
         )
     return (
-        f"hypothesis w* < c of (26), with some c > 0, is neither shown nor refuted: from small starts (26) is "
+        f"hypothesis `w* < c` of (26), with some `c > 0`, is neither shown nor refuted: from small starts (26) is "
         f"{range_words('h.overshoot.line')}; {here}"
     )
 

@@ -56,7 +56,7 @@ def true_version(seed: int, *, equal: bool) -> Sides:
     proved = theory.abel_holds()
     remark = (
         f"for vectors of any length, by Abel's summation, whose induction SymPy {'checks' if proved else 'rejects'} "
-        "(slopes fall and partial sums are >= 0: argued in writing); measured: largest left minus right of "
+        "(slopes fall and partial sums are `>= 0`: argued in writing); measured: largest left minus right of "
         f"{count} exact random triples"
     )
     return Sides(excess, derived=0, proved=DERIVED if proved else (), remark=remark)
@@ -69,12 +69,12 @@ def derivative(order: int, x: Tensor) -> Sides:
     """C' or C'' at x; the printed formula is right for every x if SymPy finds no difference."""
     at = x.item()
     right = theory.derivative_difference(order) == 0
-    words = f"the printed derivative is {'right' if right else 'not that of C'}; {in_words('convex')}, C'(0) = 1"
+    words = f"the printed derivative is {'right' if right else 'not that of C'}; {in_words('convex')}, `C'(0) = 1`"
     return Sides(
         evaluate_ball(sp.diff(theory.C, theory.x, order), {theory.x: at}),
         letters={theory.x: at},
         proved=("printed", *DERIVED) if right and holds("convex") else (),
-        remark=f"at x = {plain(at)}; {words}",
+        remark=f"at `x = {plain(at)}`; {words}",
     )
 
 
@@ -102,7 +102,7 @@ def gain(w_star: float) -> Sides:
         within(least, ROUNDING * least),
         letters=letters,
         proved=of_stretch(),
-        remark=f"judged with gamma = R(w*) = {plain(bound)}, beta = 2, on a grid of {GRID} points v",
+        remark=f"judged with `gamma = R(w*) = {plain(bound)}`, `beta = 2`, on a grid of {GRID} points `v`",
     )
 
 
@@ -112,14 +112,15 @@ def exponent(w_star: float) -> Sides:
     letters = {theory.gamma: bound, theory.beta: theory.CHOSEN_BETA}
     plateau = float(theory.PLATEAU.subs(v_star, target**2))
     words = apart(plateau, float(bound))
-    above = f"h exceeds gamma h*: its plateau is {words[0]} h*, gamma {words[1]}" if plateau > bound else ""
+    above = f"`h` exceeds `gamma h*`: its plateau is {words[0]} `h*`, `gamma` {words[1]}" if plateau > bound else ""
     enough = "enough" if theory.EXPONENT.subs(letters) >= 1 else "not enough"
     return Sides(
         letters=letters,
         proved=() if above else DERIVED,
         outside=above,
-        remark=f"derived: by the derived bound of gain; (29) needs 1: {enough} for v <= "
-        f"{plain(float((theory.LARGEST_V / v_star).subs(letters)))} v* (w*/2 is v*/4); half of it for the flow (12)",
+        remark=f"derived: by the derived bound of gain; (29) needs 1: {enough} for `v <= "
+        f"{plain(float((theory.LARGEST_V / v_star).subs(letters)))} v*` (`w*/2` is `v*/4`); half of it "
+        "for the flow (12)",
     )
 
 

@@ -90,8 +90,8 @@ def beyond(a: float) -> Sides:
     measured = exact.gaussian_moment(a, REACH).value
     return Sides(
         measured=measured,
-        outside=f"hypothesis |a| < 1 is not met: a = {plain(a)}",
-        remark=f"measured: the mean over |Y| <= {REACH:g}",
+        outside=f"hypothesis `|a| < 1` is not met: `a = {plain(a)}`",
+        remark=f"measured: the mean over `|Y| <= {REACH:g}`",
     )
 
 
@@ -153,9 +153,9 @@ def softmax_loss(L: int, alpha: float, w_star: float, w: float, h: float, seed: 
     allowed, size = SIGMAS * true.error + loss.second_order(L), true.value or 1.0
     covers_both = forms["printed"] != forms["derived"] and off["printed"] <= allowed
     words = [
-        f"softmax sampled given x_L, standard error {plain(true.error)}; (22) is off by {off['printed'] / size:.2%}, "
-        f"the first order by {off['derived'] / size:.2%}, allowed {allowed / size:.2%} (the 1/L^2 term, from the "
-        f"sampled values at L = {ORDER_SIZES[0] + 2} and {ORDER_SIZES[-1] + 2} alone)",
+        f"softmax sampled given `x_L`, standard error {plain(true.error)}; (22) is off by {off['printed'] / size:.2%}, "
+        f"the first order by {off['derived'] / size:.2%}, allowed {allowed / size:.2%} (the `1/L^2` term, from the "
+        f"sampled values at `L = {ORDER_SIZES[0] + 2}` and {ORDER_SIZES[-1] + 2} alone)",
         "too few tokens to tell it from (22)" if covers_both else "",
     ]
     supported = DERIVED if off["derived"] <= allowed and not covers_both else ()
@@ -178,7 +178,7 @@ def of_order(order: int, gaps: Mapping[int, float], *, proved: bool = False, see
         derived=order,
         proved=near if proved else (),
         computed=near if seen else (),
-        remark=", ".join(f"{plain(gap)} at L = {n + 2}" for n, gap in gaps.items()),
+        remark=", ".join(f"{plain(gap)} at `L = {n + 2}`" for n, gap in gaps.items()),
     )
 
 

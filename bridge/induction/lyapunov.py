@@ -66,7 +66,7 @@ def head_check(quantity: Quantity) -> Check:
 def outside(w_star: float) -> str:
     """Why the printed statements say nothing at this point, if so."""
     star, most = as_exact(w_star) ** 2, head.REGION[head.v_star][1]
-    return f"v* = w*^2 = {plain(float(star))} is above {most}, up to which C.2 states it" if star > most else ""
+    return f"`v* = w*^2 = {plain(float(star))}` is above {most}, up to which C.2 states it" if star > most else ""
 
 
 # A quadratic of the linearisation.
@@ -116,7 +116,7 @@ def quadratic(alpha: float, w_star: float) -> Sides:
     values = ", ".join(f"{name} {plain(value)}" for name, value in found.sampled.items())
     words = [
         "" if proof is None else f"{found.name}: {proof.words}",
-        f"largest rates found by search: {values}; no rate exceeds 2 mu = {plain(found.fastest)} at (v*, h*)",
+        f"largest rates found by search: {values}; no rate exceeds `2 mu = {plain(found.fastest)}` at `(v*, h*)`",
     ]
     return Sides(
         measured=found.best,

@@ -19,8 +19,8 @@ from symbolic.induction.phase_ways import Point, Way
 from symbolic.induction.training import L, sigma_init, t
 from symbolic.statements import Quantity
 
-NO_SMALL_START = "no formula: sigma_init and 1/L are not small enough here"
-OTHER_PHASES = "hypothesis of a small start is not met: h > h* or w > w* at the start, so that the phases differ"
+NO_SMALL_START = "no formula: `sigma_init` and `1/L` are not small enough here"
+OTHER_PHASES = "hypothesis of a small start is not met: `h > h*` or `w > w*` at the start, so that the phases differ"
 Words = Callable[[Point], str]
 
 
@@ -102,7 +102,7 @@ def sides_at(law: Law, point: Point) -> Sides:
     measured, why = law.measure(point), law.no_formula(point)
     if measured is None:
         return Sides(outside=OTHER_PHASES)
-    remarks = [law.words(point), why, "a Theta cannot be judged at one point"]
+    remarks = [law.words(point), why, "a `Theta` cannot be judged at one point"]
     return Sides(measured, derived=None if why else law.derived(point), remark="; ".join(filter(None, remarks)))
 
 

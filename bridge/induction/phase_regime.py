@@ -27,7 +27,7 @@ def number(expression: sp.Expr, point: Point) -> float:
 
 
 def _letters_at(point: Point) -> str:
-    return f"L = {value_words(point['L'])}, sigma_init = {value_words(point['sigma_init'])}"
+    return f"`L = {value_words(point['L'])}`, `sigma_init = {value_words(point['sigma_init'])}`"
 
 
 def too_short(point: Point) -> str:
@@ -35,9 +35,9 @@ def too_short(point: Point) -> str:
     for condition in phases.LONG_ENOUGH:
         left = number(condition.lhs, point)
         if not left < condition.rhs:
-            needed = f"{str(condition.lhs).replace('**', '^')} < {plain(float(condition.rhs))}"
+            needed = f"`{str(condition.lhs).replace('**', '^')} < {plain(float(condition.rhs))}`"
             return (
-                f"hypothesis L = Omega(1/sigma_init) is not met: C.1 Part I needs {needed}; here the left side is "
+                f"hypothesis `L = Omega(1/sigma_init)` is not met: C.1 Part I needs {needed}; here the left side is "
                 f"{plain(left)}, at {_letters_at(point)}"
             )
     return ""
@@ -48,7 +48,9 @@ def too_wide(point: Point) -> str:
     left, right = number(phases.MODERATE.lhs, point), phases.MODERATE.rhs
     if left <= right:
         return ""
-    return f"hypothesis w* = O(1) of C.2 is not met: C.2 needs v* <= {plain(float(right))}; here v* = {plain(left)}"
+    return (
+        f"hypothesis `w* = O(1)` of C.2 is not met: C.2 needs `v* <= {plain(float(right))}`; here `v* = {plain(left)}`"
+    )
 
 
 def no_plateau(point: Point) -> str:
@@ -56,7 +58,7 @@ def no_plateau(point: Point) -> str:
     reach = (point["L"] - 2) * point["sigma_init"]
     if reach < 0.9 * phases.REACH:
         return (
-            f"hypothesis L = Omega(1/sigma_init) is not met: here (L-2) sigma_init is only {plain(reach)}, at "
+            f"hypothesis `L = Omega(1/sigma_init)` is not met: here `(L-2) sigma_init` is only {plain(reach)}, at "
             f"{_letters_at(point)}"
         )
     return too_wide(point)

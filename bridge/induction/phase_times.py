@@ -129,8 +129,8 @@ def head_kappa(alpha: float, w_star: float, flow: str, share: float, observed: f
 def head_start(point: Point) -> str:
     """Why the formulas of the head do not apply here; "" where they do."""
     sigma, tops = float(point["sigma_init"]), {"h*": 1 / (1 + float(point["alpha"])), "w*": float(point["w_star"])}
-    beyond = [f"{name} = {plain(top)}" for name, top in tops.items() if sigma >= top]
-    return f"no formula: sigma_init = {plain(sigma)} is not below {' and '.join(beyond)}" if beyond else ""
+    beyond = [f"`{name} = {plain(top)}`" for name, top in tops.items() if sigma >= top]
+    return f"no formula: `sigma_init = {plain(sigma)}` is not below {' and '.join(beyond)}" if beyond else ""
 
 
 # -- the 4-gram head ---------------------------------------------------------------------------------------------------
@@ -179,5 +179,5 @@ def gram_start(point: Point) -> str:
     """Why `gram_time` does not apply here; "" where it does."""
     top = float(point["alpha"]) / (1 + float(point["alpha"]))
     if point["sigma_init"] >= top:
-        return f"no formula: sigma_init = {plain(point['sigma_init'])} is not below g* = {plain(top)}"
+        return f"no formula: `sigma_init = {plain(point['sigma_init'])}` is not below `g* = {plain(top)}`"
     return ""

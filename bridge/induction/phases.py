@@ -42,19 +42,19 @@ stated = theory.PHASES.quantity
 # -- the 4-gram head ---------------------------------------------------------------------------------------------------
 
 AT_ONE_START = (
-    "T_I = O(1) is stated for a fixed sigma_init as L grows; here sigma_init -> 0, "
-    "and T_I grows as log(1/sigma_init)/g*"
+    "`T_I = O(1)` is stated for a fixed `sigma_init` as `L` grows; here `sigma_init -> 0`, "
+    "and `T_I` grows as `log(1/sigma_init)/g*`"
 )
 T_1G = Law(
     stated("T_1g"),
     runs.value_measured,
     lambda _: phases.gram_time(),
-    (LONG, LONGER.over(" at this sigma_init"), FAR),
+    (LONG, LONGER.over(" at this `sigma_init`"), FAR),
     lambda at: times.gram_orbits(at, "value"),
     times.gram_start,
     lambda _: 0.0,
     too_short,
-    "derived: (log(n/C(n sigma_init)) + kappa)/g*, n = L-2; the origin is a saddle of (p, g)",
+    "derived: `(log(n/C(n sigma_init)) + kappa)/g*`, `n = L-2`; the origin is a saddle of `(p, g)`",
 )
 T_I = replace(
     T_1G,
@@ -69,14 +69,14 @@ GRAM_RATE = Law(
     runs.gram_loss_at,
     lambda _: phases.gram_tail(),
     (LATER, BOTH),
-    remark="derived: 1/(4t) for every alpha*: u^2 = 1/(2 g*^2 t) and L_G4 = g*^2 u^2/2 to leading order",
+    remark="derived: `1/(4t)` for every `alpha*`: `u^2 = 1/(2 g*^2 t)` and `L_G4 = g*^2 u^2/2` to leading order",
     everywhere=False,
 )
 
 # -- the induction head ------------------------------------------------------------------------------------------------
 
-AT_ONE_TARGET = "T_o = Theta(L) is stated for a fixed w*; here w* -> 0, and T_o/(L-2) grows as 4 log(1/w*)"
-BEFORE_THE_PLATEAU = "the growth is stated for phases II and III, t >= T_o; here t < T_o"
+AT_ONE_TARGET = "`T_o = Theta(L)` is stated for a fixed `w*`; here `w* -> 0`, and `T_o/(L-2)` grows as `4 log(1/w*)`"
+BEFORE_THE_PLATEAU = "the growth is stated for phases II and III, `t >= T_o`; here `t < T_o`"
 OF_HEAD = (SMALLER, LONGER, MIXED, WEAKER)
 
 
@@ -88,9 +88,9 @@ def _overshoot_words(point: Point) -> str:
     low, high = (plain(float(w)) for w in phases.overshoot_range())
     stays = times.value(phases.overshoot_time(), SMALLER.points({**point, **WITHIN_THE_RANGE})[-1])
     return (
-        f"for w* in ({low}, {high}), beyond the c of (26), which this choice of T_o in C.3 uses, h alone takes more "
-        f"than 1 % of the loss: at w* = {WITHIN_THE_RANGE['w_star']} T_II stays at {plain(stays)} (L-2) as "
-        "sigma_init -> 0, whereas T_o := 2 T_1^h has the order for every w*"
+        f"for `w* in ({low}, {high})`, beyond the `c` of (26), which this choice of `T_o` in C.3 uses, `h` "
+        f"alone takes more than 1 % of the loss: at `w* = {WITHIN_THE_RANGE['w_star']}` `T_II` stays at "
+        f"`{plain(stays)} (L-2)` as `sigma_init -> 0`, whereas `T_o := 2 T_1^h` has the order for every `w*`"
     )
 
 
@@ -99,13 +99,13 @@ def _emergence_words(point: Point) -> str:
     rate, kappa = times.value(phases.growth_rate(flow), point), times.kappa_until(point, LEARNT)
     leading = times.value(phases.head_time_leading(flow), point) * (point["L"] - 2)
     return (
-        "derived: (L-2) [(log(1/sigma_init) + log w* + kappa)/lambda + 1 - sigma_init/(h* psi(v*))], lambda = "
-        f"{plain(rate)}, kappa = {plain(kappa)}; the leading term alone gives {plain(leading)}"
+        "derived: `(L-2) [(log(1/sigma_init) + log w* + kappa)/lambda + 1 - sigma_init/(h* psi(v*))]`, `lambda = "
+        f"{plain(rate)}`, `kappa = {plain(kappa)}`; the leading term alone gives {plain(leading)}"
     )
 
 
 def _within(way: Way, outside: str = "") -> Way:
-    return way.over(f", w* = {WITHIN_THE_RANGE['w_star']}", fixed=WITHIN_THE_RANGE, outside=outside)
+    return way.over(f", `w* = {WITHIN_THE_RANGE['w_star']}`", fixed=WITHIN_THE_RANGE, outside=outside)
 
 
 T_O = Law(
@@ -115,7 +115,7 @@ T_O = Law(
     (*OF_HEAD[:-1], replace(WEAKER, outside=AT_ONE_TARGET)),
     no_start=times.head_start,
     excuse=no_plateau,
-    remark="derived: (L-2) log((psi(v*) - sigma_init/h*)/(psi(v*) - 1))",
+    remark="derived: `(L-2) log((psi(v*) - sigma_init/h*)/(psi(v*) - 1))`",
 )
 T_III = Law(
     stated("T_III"),
@@ -160,16 +160,16 @@ GROWTH = Law(
     runs.grown,
     lambda at: phases.growth_exponent(at["flow"]),
     (
-        *(way.over(" at t = L-2", tau=lambda _: sp.Integer(1)) for way in OF_HEAD),
+        *(way.over(" at `t = L-2`", tau=lambda _: sp.Integer(1)) for way in OF_HEAD),
         SMALLER.over(
-            " at t = (L-2) log(1/sigma_init)/(2 lambda)",
+            " at `t = (L-2) log(1/sigma_init)/(2 lambda)`",
             tau=lambda flow: sp.log(1 / sigma_init) / (2 * phases.growth_rate(flow)),
         ),
-        SMALLER.over(" at t = (L-2) sqrt(sigma_init)", tau=lambda _: sp.sqrt(sigma_init), outside=BEFORE_THE_PLATEAU),
+        SMALLER.over(" at `t = (L-2) sqrt(sigma_init)`", tau=lambda _: sp.sqrt(sigma_init), outside=BEFORE_THE_PLATEAU),
     ),
     no_start=times.head_start,
     excuse=no_plateau,
-    remark="derived: lambda (tau - (1 - sigma_init/plateau)(1 - e^-tau)): before t = L-2 h is still small",
+    remark="derived: `lambda (tau - (1 - sigma_init/plateau)(1 - e^-tau))`: before `t = L-2` `h` is still small",
     everywhere=False,
 )
 
@@ -178,17 +178,17 @@ GROWTH = Law(
 # The printed exponent x is one of t itself: L_IH2 <= C e^{-c x} for all t > T_III with the same C and c. As t -> oo the
 # rate is judged, over 25 slow times; at t = T_III, where x is largest against what has been learnt, the loss.
 
-NOT_LONG = "hypothesis L = Omega(1/sigma_init) of Appendix C is not met: here L is fixed and sigma_init -> 0"
+NOT_LONG = "hypothesis `L = Omega(1/sigma_init)` of Appendix C is not met: here `L` is fixed and `sigma_init -> 0`"
 AT_ONCE = phases.LEARNT * phases.observed_loss()
 
 
 def _lasting(way: Way) -> Way:
-    words = ", ".join(filter(None, ["t -> oo", way.words]))
+    words = ", ".join(filter(None, ["`t -> oo`", way.words]))
     return replace(way, words=f"{words}: exponents", tau=lambda flow: 25 / phases.slow_rate(flow))
 
 
 def _at_end(way: Way, outside: str = "") -> Way:
-    return way.over(" at t = T_III: exponents", tau=phases.head_time, outside=outside)
+    return way.over(" at `t = T_III`: exponents", tau=phases.head_time, outside=outside)
 
 
 RATE = Law(
@@ -196,7 +196,7 @@ RATE = Law(
     runs.fallen_after_learning,
     lambda at: 2 * phases.slow_rate(at["flow"]) * phases.tau,
     tuple(map(_lasting, (HERE, LONGER, MIXED, WEAKER))),
-    remark=lambda at: f"exponents after T_III; derived: 2 mu per tau, here mu = {plain(times.slow_rate(at))}",
+    remark=lambda at: f"exponents after `T_III`; derived: `2 mu` per `tau`, here `mu = {plain(times.slow_rate(at))}`",
     everywhere=False,
 )
 LOSS_AT_END = Law(
@@ -206,8 +206,8 @@ LOSS_AT_END = Law(
     (_at_end(SMALLER),),
     T_III.orbits,
     T_III.no_formula,
-    remark="-log L_IH2(T_III) against the printed exponent there: L_IH2 is of the order 1/L from the start, which with "
-    "L = Omega(1/sigma_init) meets the exponent already",
+    remark="`-log L_IH2(T_III)` against the printed exponent there: `L_IH2` is of the order `1/L` from the "
+    "start, which with `L = Omega(1/sigma_init)` meets the exponent already",
     everywhere=False,
 )
 FALL_BY_END = replace(
@@ -234,7 +234,7 @@ def left_here(point: Point) -> Sides:
     """L_IH2(T_I) >= 0.99 L_IH2(0). The theorem's L >> 1 names no length: at one point it is kept, and never refuted."""
     left, beyond = runs.head_left(point), too_short(point)
     judged = left >= KEPT or beyond
-    no_length = "" if judged else "less than 0.99 is left here, but the theorem's L >> 1 names no length"
+    no_length = "" if judged else "less than 0.99 is left here, but the theorem's `L >> 1` names no length"
     remark = "; ".join(filter(None, [no_length, left_words(point)]))
     return Sides(left if judged else None, measured=left, excuse=beyond, remark=remark)
 
@@ -243,7 +243,7 @@ def left_in_the_end(point: Point) -> Sides:
     """The same as L grows."""
     longer = LONGER.points(point)
     left = [runs.head_left(at) for at in longer]
-    shares = f"left at L = 1e3, 1e5, 1e7: {' '.join(map(plain, left))}, derived limit 1; {left_words(point)}"
+    shares = f"left at `L = 1e3`, 1e5, 1e7: {' '.join(map(plain, left))}, derived limit 1; {left_words(point)}"
     return Sides(left[-1] if left[-1] >= KEPT else None, measured=left[-1], at=longer[-1], remark=shares)
 
 
@@ -252,7 +252,9 @@ def left_words(point: Point) -> str:
     if no_formula := T_I.no_formula(point) or times.head_start(point):
         return no_formula
     here, length = plain(left_by_formula(point)), plain(length_needed(point))
-    return f"by the derived formula {here} is left at L = {value_words(point['L'])}, at least 0.99 for L >= {length}"
+    return (
+        f"by the derived formula {here} is left at `L = {value_words(point['L'])}`, at least 0.99 for `L >= {length}`"
+    )
 
 
 def left_by_formula(point: Point) -> float:
@@ -291,6 +293,6 @@ PHASES = Theorem(
         Check(stated("M.inverse"), m_inverse),
         *(check for law in LAWS for check in law.checks()),
         Check(stated("T_I.head"), left_here, construction="at this point"),
-        Check(stated("T_I.head"), left_in_the_end, construction="L -> oo"),
+        Check(stated("T_I.head"), left_in_the_end, construction="`L -> oo`"),
     ),
 )

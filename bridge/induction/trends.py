@@ -73,7 +73,7 @@ class HeadStart:
         if self.small_enough:
             return ""
         start, limit = (plain(float(self.ball(each))) for each in (sigma_init, signs.SIGMA_STAR))
-        return f"the proofs need sigma_init <= sigma_star = {limit}; here sigma_init = {start}"
+        return f"the proofs need `sigma_init <= sigma_star = {limit}`; here `sigma_init = {start}`"
 
     def w_at_optimum(self) -> float:
         """w/w* where h = h*, T_1^h; infinite if that is not reached."""
@@ -87,16 +87,16 @@ class HeadStart:
         if name == "h.overshoot" and (reason := outside_26(self.w_star)):
             return reason
         if name in FROM_27 and self.alpha < 1:
-            return f"hypothesis alpha* > 1 of C.1 is not met: here alpha* = {plain(self.alpha)}"
+            return f"hypothesis `alpha* > 1` of C.1 is not met: here `alpha* = {plain(self.alpha)}`"
         if reason := too_wide({"w_star": self.w_star}) or self.too_large():
             return reason
         if (share := self.w_at_optimum()) > signs.LEAST:
-            needed = f"C.2 needs w <= 0.01 w* at T_1^h; here w = {plain(share)} w*"
-            return f"hypothesis sigma_init << 1 of C.2 is not met: {needed}"
+            needed = f"C.2 needs `w <= 0.01 w*` at `T_1^h`; here `w = {plain(share)} w*`"
+            return f"hypothesis `sigma_init << 1` of C.2 is not met: {needed}"
         if name == "T_half.simple" and 3 * math.log(self.sigma_init) > 4 * math.log(self.w_star / 2):
             return (
-                "hypothesis sigma_init << w* of (28) is not met: "
-                "(28) needs log(1/sigma_init)/4 <= log(w*/(2 sigma_init))"
+                "hypothesis `sigma_init << w*` of (28) is not met: "
+                "(28) needs `log(1/sigma_init)/4 <= log(w*/(2 sigma_init))`"
             )
         return ""
 
@@ -129,7 +129,7 @@ def ramp(start: HeadStart) -> flint.arb | str:
     path = start.path
     small = math.log(float(signs.LEAST)) + path.way
     if small <= 0:
-        return "hypothesis w <= 0.01 w* of (24) is not met at any t: sigma_init > 0.01 w*, and w increases"
+        return "hypothesis `w <= 0.01 w*` of (24) is not met at any `t`: `sigma_init > 0.01 w*`, and `w` increases"
     end = path.first(lambda gain, _: gain - small) or path.run.end
     # (24) asks for h below its plateau, which is 10^-8 below psi(v*) h*: reached after the last time that counts
     plateau = float(start.ball((theory.PLATEAU - 1) / w_star**4))
@@ -188,10 +188,10 @@ def since(start: HeadStart) -> str:
     """From when on (29) holds, if it ever does before T_1/2^w."""
     taus, growth = start.path.mean_growth
     short = taus[growth < float(start.ball(theory.RATE_PRINTED_BELOW))]
-    end = f"T_1/2^w = {plain(start.path.tau_half)} (L-2)"
+    end = f"`T_1/2^w = {plain(start.path.tau_half)} (L-2)`"
     if len(short) == len(taus):
-        return f"(29) fails at every t before {end}"
-    return f"(29) fails before t = {plain(short[-1])} (L-2) and holds from then until {end}" if len(short) else ""
+        return f"(29) fails at every `t` before {end}"
+    return f"(29) fails before `t = {plain(short[-1])} (L-2)` and holds from then until {end}" if len(short) else ""
 
 
 # ---- Refuted from a small start, without a run
@@ -203,7 +203,7 @@ def limit_check(limit: Limit) -> Check:
     def sides(t: Tensor, start: HeadStart) -> Sides:
         at = t.item()
         decided = all(start.ball(each, at) > 0 for each in (limit.excess, signs.STILL_SMALL))
-        where = f"at t = {plain(at / (start.L - 2))} (L-2)"
+        where = f"at `t = {plain(at / (start.L - 2))} (L-2)`"
         return Sides(
             start.ball(limit.side, at) if decided else None,
             printed=start.ball(limit.printed, at),

@@ -65,7 +65,7 @@ def coefficients(fits: Sequence[SeriesFit]) -> NamedTable:
     last = fits[-1]
     pairs = zip(*(last.coefficients(name).tolist() for name in TITLES), strict=True)
     return NamedTable(
-        title=f"coefficients of AR({last.q})",
+        title=f"coefficients of `AR({last.q})`",
         columns=["lag", *TITLES.values()],
         rows=[[lag, *each] for lag, each in enumerate(pairs, start=1)],
     )

@@ -182,7 +182,7 @@ def chains(leak: float, T: int) -> NamedTable:
         errors = [float((each - states[:, step + 1]).abs().max()) for each in (found.network, found.exact)]
         rows.append([step + 1, found.params["high"] / found.params["low"], *errors, max(found.bounds(W))])
     return NamedTable(
-        title=f"States of {CHAINS} chains, each from the others: largest errors; T = {T}, d = {WIDTH}",
+        title=f"States of {CHAINS} chains, each from the others: largest errors; `T = {T}`, `d = {WIDTH}`",
         columns=["state", "condition", "network", "exact steps", "largest bound"], rows=rows,
     )  # fmt: skip
 

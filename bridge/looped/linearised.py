@@ -104,8 +104,9 @@ def formats(N: int, d: int, B: float, x: Any, r: Any) -> NamedTable:
             ratio = measured / least if least else None
             rows.append([dtype, name, *at.values(), measured, least, ratio, u, u ** (1 / 2), u ** (2 / 3)])
     return NamedTable(
-        title="Gradient of one prompt, relative error at the c and C computed beforehand and at the best of a scan",
-        columns=["format", "second head", "c", "C", "error", "least", "ratio", "u", "u^(1/2)", "u^(2/3)"], rows=rows,
+        title="Gradient of one prompt, relative error at the `c` and `C` computed beforehand and at the best of a scan",
+        columns=["format", "second head", "c", "C", "error", "least", "ratio", "u", "`u^(1/2)`", "`u^(2/3)`"],
+        rows=rows,
     )  # fmt: skip
 
 

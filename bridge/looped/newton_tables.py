@@ -154,12 +154,12 @@ def floors(N: int, d: int, dtype: str) -> NamedTable:
     for condition, second in product(CONDITIONS, SECONDS):
         X, y, x = directions(N, d, condition)
         best = recommended(second, dtype, N=N, d=d, T=LOOPS, kappa=condition)
-        for regime, factor in (("rounding", 1 / APART), ("best c", 1.0), ("truncation", APART)):
+        for regime, factor in (("rounding", 1 / APART), ("best `c`", 1.0), ("truncation", APART)):
             c, C = min(best["c"] * factor, max(best["c"], LARGEST_C)), best["C"]
             found = LoopErrors.of(X, y, x, LOOPS, 1.0, c, C, second, dtype)
             floor = predicted(X, second, LOOPS, c, C, dtype)
             error = found.errors[-1] / found.sizes[-1]
             rows.append([condition, str(second), regime, c, floor, error if math.isfinite(error) else None])
-    title = f"Floor after {LOOPS} loops, in ratio to the state, predicted before the run; N = {N}, d = {d}, {dtype}"
+    title = f"Floor after {LOOPS} loops, in ratio to the state, predicted before the run; `N = {N}`, `d = {d}`, {dtype}"
     columns = ["condition", "second head", "regime", "c", "predicted", "measured"]
     return NamedTable(title=title, columns=columns, rows=rows)

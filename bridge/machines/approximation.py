@@ -136,8 +136,8 @@ def tie() -> Sides:
     at_tie, below = (attended(score) for score in (0.0, float(np.nextafter(0.0, -np.inf))))
     jumps = at_tie > 0 >= below
     outside = (
-        f"no minimum in (2.1), whose infimum is 0: scores (s, 0), values {TIED_VALUES}, F = {plain(at_tie)} at s = 0 "
-        f"and {plain(below)} at every s < 0"
+        f"no minimum in (2.1), whose infimum is 0: scores `(s, 0)`, values {TIED_VALUES}, `F = "
+        f"{plain(at_tie)}` at `s = 0` and {plain(below)} at every `s < 0`"
     )
     return Sides(measured=float(jumps), outside=outside if jumps else "")
 
@@ -175,7 +175,7 @@ def ramp_lipschitz(gamma: float, samples: int, seed: int) -> Sides:
     found = pairs(gamma, samples, seed)
     ratios = [ramp_apart(gamma, each) / each.distance for each in found]
     chosen = max(ratio for ratio, pair in zip(ratios, found, strict=True) if pair.chosen)
-    remark = f"1/gamma times the constant of rho; {plain(chosen)} inside the ramp, on the way to the nearest flip"
+    remark = f"`1/gamma` times the constant of `rho`; {plain(chosen)} inside the ramp, on the way to the nearest flip"
     return bounded(max(ratios), remark)
 
 

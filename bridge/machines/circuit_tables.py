@@ -59,7 +59,8 @@ def circuits_table(circuits: Mapping[str, Circuit], rounding: bool) -> NamedTabl
         ratios = [round(ratio, 3) for ratio in counted]
         rows.append([name, layered.m, layered.q, layered.r, layered.s, gates, copies, *ratios])
     return NamedTable(
-        title="counted sizes over the expressions inside the printed orders (q layers, widest r, s nodes; ID: copies)",
-        columns=["circuit", "m", "q", "r", "s", "gates", "ID", "depth/q", "width/r", "|theta|_1/s", "|xi|_1/s"],
+        title="counted sizes over the expressions inside the printed orders (`q` layers, widest `r`, `s` nodes; "
+        "ID: copies)",
+        columns=["circuit", "m", "q", "r", "s", "gates", "ID", "depth/q", "width/r", "`|theta|_1/s`", "`|xi|_1/s`"],
         rows=rows,
     )

@@ -194,7 +194,7 @@ def about(name: str, *, finite: bool, corrected: bool) -> str:
         return ""
     if name == "sigma_h":
         return "infinite: ReLU layers are Lipschitz everywhere"
-    return "infinite: one layer of gates, f_0, has no f_i with i >= 1 and no correction"
+    return "infinite: one layer of gates, `f_0`, has no `f_i` with `i >= 1` and no correction"
 
 
 def found_of(

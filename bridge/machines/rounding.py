@@ -82,8 +82,8 @@ def fitted_slope(output: Output, known: Mapping[int, float], budget: Budget) -> 
     middle, half = slope(found if whose == "attacked" else known)
     depths = ", ".join(map(str, known))
     return middle, (
-        f"slope of the {whose} margins at D = {depths}: {plain(middle)} +- {plain(half)} "
-        f"({CONFIDENCE:.0%}, t distribution, of the deviations from a line)"
+        f"slope of the {whose} margins at `D = {depths}`: {plain(middle)} +- {plain(half)} "
+        f"({CONFIDENCE:.0%}, `t` distribution, of the deviations from a line)"
     )
 
 
@@ -146,7 +146,7 @@ def plain_rate(seed: int, attack: int, restarts: int) -> Sides:
         printed=exponent(printed("plain.rate")),
         derived=exponent(limit / sp.sqrt(D)),
         proved=DERIVED if limit.is_finite and limit.is_positive else (),  # then the margin is Theta(1/sqrt(D))
-        remark=f"margin * sqrt(D) tends to {sp.sstr(limit)} = {plain(float(limit))}; {words}",
+        remark=f"margin * `sqrt(D)` tends to `{sp.sstr(limit)} = {plain(float(limit))}`; {words}",
     )
 
 
@@ -171,7 +171,7 @@ def margin_rate(seed: int, attack: int, restarts: int) -> Sides:
     bounded = every > 0 and math.isfinite(margin_at_every_depth().upper)
     known = {depth: rounded_margin(depth).upper for depth in RANGE}
     fitted, words = fitted_slope(toy.rounded, known, Budget(0, attack, restarts, seed))
-    remark = f"between sqrt(2)/3 and 1/2 at every depth; {words}"
+    remark = f"between `sqrt(2)/3` and 1/2 at every depth; {words}"
     return Sides(fitted, derived=0, proved=DERIVED if bounded else (), remark=remark)
 
 

@@ -16,17 +16,17 @@ from symbolic.machines import sample_complexity as theory
 from symbolic.statements import UsageError
 
 STATED = theory.SAMPLE_COMPLEXITY
-NO_LOGARITHM = "printed: log p = 0 at p = 1, and the order is read for p >= 2"
+NO_LOGARITHM = "printed: `log p = 0` at `p = 1`, and the order is read for `p >= 2`"
 NO_FLOOR = "printed: the floor is 0 here, and the order is read where it is at least 1"
 SMALL_BALLS = ((2, 0.25), (3, 0.4))  # dimension and radius: packings in the unit ball
 AVERAGES = ((2, 1), (2, 4), (3, 4))  # dimension and vertices averaged; the first is sharp
 FINE = 12  # parts of a unit on the grid of the small balls
 SMALL = 3  # dimensions of which there is a grid
 COUNTED = 2**40  # samples up to which float64 counts the small classes well enough to judge by
-NOT_COUNTED = "the class is counted up to n = 2^40"
+NOT_COUNTED = "the class is counted up to `n = 2^40`"
 ACCURACY = 1e-9  # relative: rounding of the number of a class
 TWO_TARGETS = (
-    "measured: with at most this many samples, any rule exceeds that error with probability delta or more for one of "
+    "measured: with at most this many samples, any rule exceeds that error with probability `delta` or more for one of "
     "two targets, which differ at one input"
 )
 
@@ -67,13 +67,13 @@ def two_functions(eps: float, n: int, delta: float) -> Sides:
     if error is None:
         return Sides(remark=NOT_COUNTED if n > COUNTED else "float64 does not hold the two functions")
     if exact.pair_complexity_above(eps, error, n) > eps:
-        return Sides(remark="not measured: Rad of two functions exceeds eps")
+        return Sides(remark="not measured: Rad of two functions exceeds `eps`")
     return measured(error, f"two functions whose minimiser has this error with probability {plain(delta)}, exactly")
 
 
 def farthest_average(p: int, k: int) -> Sides:
     seen = exact.farthest(exact.l1_grid(p, FINE), exact.vertex_averages(p, k))
-    return Sides(seen, remark=f"measured: on a grid of step 1/{FINE}, over all averages")
+    return Sides(seen, remark=f"measured: on a grid of step `1/{FINE}`, over all averages")
 
 
 def cover(alpha: float, p: int, gamma: float, eps: float) -> Sides:
@@ -84,7 +84,7 @@ def cover(alpha: float, p: int, gamma: float, eps: float) -> Sides:
         return measured(seen, "a packing, a lower bound of every cover", outside=outside)
     if radius >= 1 / math.sqrt(2):
         return Sides(outside=outside)
-    apart = "the vertices +-alpha e_j are more than 2 gamma eps apart, so that each needs a ball of its own"
+    apart = "the vertices `+-alpha e_j` are more than `2 gamma eps` apart, so that each needs a ball of its own"
     return measured(math.log(2 * p), apart, outside=outside)
 
 
@@ -94,19 +94,19 @@ def cube(ratio: float, p: int, n: int) -> Sides:
         return Sides(remark=NOT_COUNTED, outside=outside)
     q = max(1, min(p, math.floor(ratio)))
     seen = exact.cube_complexity(q, n, min(1.0, ratio))
-    inputs = f"the class whose margins at {q} equally likely inputs are coordinates of theta, by formula"
+    inputs = f"the class whose margins at {q} equally likely inputs are coordinates of `theta`, by formula"
     return measured(seen, inputs, outside=outside)
 
 
 def two_targets(ratio: float, eps: float, n: int, delta: float) -> Sides:
     """Two targets that differ at an input of mass eta, which n samples miss with probability 2 delta."""
     if ratio < 1 or 2 * delta >= 1:
-        why = "alpha < gamma: no two targets in the ball" if ratio < 1 else "no row for delta >= 1/2"
+        why = "`alpha < gamma`: no two targets in the ball" if ratio < 1 else "no row for `delta >= 1/2`"
         return Sides(remark=why)
     eta = min(-math.expm1(math.log(2 * delta) / n), 1 - eps)
     remark = (
-        f"for one of two targets that differ at an input of mass eta = {plain(eta)}, the error of any rule is "
-        "eps + eta with probability delta or more"
+        f"for one of two targets that differ at an input of mass `eta = {plain(eta)}`, the error of any rule is "
+        "`eps + eta` with probability `delta` or more"
     )
     return measured(eps + eta, remark)
 
@@ -134,7 +134,7 @@ def missed_input(ratio: float, p: int, gamma: float, n: int, delta: float) -> Si
     if ratio < 1:
         return Sides(**more)
     missed = -math.expm1(math.log(delta) / n)
-    return measured(missed, "one input that the sample misses with probability delta", **more)
+    return measured(missed, "one input that the sample misses with probability `delta`", **more)
 
 
 SIDES: Mapping[str, Callable[..., Sides]] = {

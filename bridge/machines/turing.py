@@ -90,7 +90,7 @@ def rounding(ran: MachineRuns) -> Sides:
 def softmax(ran: MachineRuns) -> Sides:
     wrong = ran.soft.differences + ran.soft.answers
     place = ran.soft.first_difference(list(ran.soft.agreement.differences)) or ran.soft.first_answer
-    sides = agreement(wrong, place, f"beta = {plain(ran.beta)} for n = {ran.keys} keys")
+    sides = agreement(wrong, place, f"`beta = {plain(ran.beta)}` for `n = {ran.keys}` keys")
     return replace(sides, found=wrong if ran.dtype == "float64" else sides.found, derived=0)
 
 
@@ -99,17 +99,17 @@ def leak(ran: MachineRuns) -> Sides:
     bound = evaluate_ball(theory.TURING.quantity("leak").general_bound(), at)
     found = measured_leak(ran.network, ran.task.tokens, ran.beta, torch.device(ran.device))
     steps = f"measured in float64 over {min(ran.network.steps, LEAK_STEPS)} steps of the input"
-    return Sides(found, derived=bound, remark=f"beta = {plain(ran.beta)} for n = {ran.keys} keys; {steps}")
+    return Sides(found, derived=bound, remark=f"`beta = {plain(ran.beta)}` for `n = {ran.keys}` keys; {steps}")
 
 
 def inverse_temperature(ran: MachineRuns) -> Sides:
     """Kept if all inputs agree at the computed one."""
-    least = "measured: the least of beta, beta/2, beta/4, ... at which the input is exact"
+    least = "measured: the least of `beta`, `beta/2`, `beta/4`, ... at which the input is exact"
     return Sides(
         measured=least_exact(ran),
         derived=ran.beta,
         computed=() if ran.soft.differences else ("derived",),
-        remark=f"n = {ran.keys}; {least}",
+        remark=f"`n = {ran.keys}`; {least}",
     )
 
 

@@ -100,10 +100,10 @@ def cost_table(network: SimulatingDecoder, sizes: Mapping[str, float]) -> NamedT
                 sp.sstr(quantity.closed_form),
             ]
         )
-    here = ", ".join(f"{letter} = {value} {LETTERS[letter]}" for letter, value in at.items())
-    over = ", ".join(f"{letter} >= {value}" for letter, value in counts.LEAST.items())
+    here = ", ".join(f"`{letter} = {value}` {LETTERS[letter]}" for letter, value in at.items())
+    over = ", ".join(f"`{letter} >= {value}`" for letter, value in counts.LEAST.items())
     return NamedTable(
-        title=f"size of this network: {here}; the column `largest ratio` is the supremum of the quotient "
+        title=f"size of this network: {here}; the column ``largest ratio`` is the supremum of the quotient "
         f"formula/printed over all {over}, or an upper bound on this supremum",
         columns=["quantity", "in the network", "by the formula", "printed", "largest ratio", "formula"],
         rows=rows,

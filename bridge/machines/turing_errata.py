@@ -22,16 +22,16 @@ def with_power_of_two(T: int) -> list[dict[str, list[float]]]:
 
 def width_bits(T: int) -> Sides:
     """The length of the number T."""
-    return Sides(_whole("T", T, LEAST_STEPS).bit_length(), remark=f"at T = {T}")
+    return Sides(_whole("T", T, LEAST_STEPS).bit_length(), remark=f"at `T = {T}`")
 
 
 def pair(network: SimulatingDecoder, Z: Tensor, A: Tensor) -> Sides:
     """Along |Z| = Z t, |A| = A t the rows of W_1 exceed every multiple of w_TM; they exceed w_TM by |Z||A|."""
     states, symbols = _whole("Z", Z.item(), 1), _whole("A", A.item(), 1)
     limit = _rows_over_width(states, symbols)
-    along = "|Z| = |A| = t" if states == symbols == 1 else f"|Z| = {states} t, |A| = {symbols} t"
-    width = f"with the constant 1 in w_scr, w_TM is {plain(float(counts.W_TM.subs(letters(network))))}"
-    remark = f"{width}; for {along} and t -> oo the number of rows of W_1 divided by w_TM tends to {limit}"
+    along = "`|Z| = |A| = t`" if states == symbols == 1 else f"`|Z| = {states} t`, `|A| = {symbols} t`"
+    width = f"with the constant 1 in `w_scr`, `w_TM` is {plain(float(counts.W_TM.subs(letters(network))))}"
+    remark = f"{width}; for {along} and `t -> oo` the number of rows of `W_1` divided by `w_TM` tends to {limit}"
     return Sides(limit=limit, remark=remark)
 
 

@@ -92,10 +92,10 @@ def networks_run(asked: int, size: int) -> int:
 def margin(task: TuringTask, network: SimulatingDecoder, instance: LargestMove, attack: int, seed: int) -> Sides:
     of_all = derived(task, network, bits(task, task.T))
     flip = nearest_flip(task, network, attack, seed)
-    words = f"T = {task.T}, w_pos = {network.w_pos}; derived: decided by the {of_all.binding}; "
+    words = f"`T = {task.T}`, `w_pos = {network.w_pos}`; derived: decided by the {of_all.binding}; "
     words += f"instance: by the {instance.binding}; "
     if flip is None:
-        words += f"not attacked: T > {LONGEST_ATTACKED}"
+        words += f"not attacked: `T > {LONGEST_ATTACKED}`"
     else:
         words += f"attack: {flip.evaluations} networks, unused attentions kept at 0, a flip along {flip.direction}"
     found = None if flip is None else flip.distance
@@ -127,8 +127,8 @@ def exponent(task: TuringTask, network: SimulatingDecoder) -> Sides:
     return Sides(
         measured=far,
         proved=("derived",) if agree else (),
-        remark=f"measured: the slope of the derived numbers from w_pos = {FAR[0]} to {FAR[1]}; from T = 2^16 to "
-        f"2^18 it is {plain(near)}; leading term {theory.leading_margin()}",
+        remark=f"measured: the slope of the derived numbers from `w_pos = {FAR[0]}` to {FAR[1]}; from `T = 2^16` to "
+        f"`2^18` it is {plain(near)}; leading term {theory.leading_margin()}",
     )
 
 
@@ -205,9 +205,9 @@ def halting_time(machine: TuringMachine, word: tuple[str, ...], most: int) -> in
 
 def why_no_slope(task: TuringTask, size: int) -> str:
     if task.machine.two_way:
-        return "no slope: positions of size 1/T are built for one-way tapes only"
+        return "no slope: positions of size `1/T` are built for one-way tapes only"
     if size > LARGEST_FITTED:
-        return f"no slope: with {size} parameters the attacks at several T take minutes"
+        return f"no slope: with {size} parameters the attacks at several `T` take minutes"
     return f"no slope: the machine halts on too few words of one symbol within {SHORT_RUNS[-1]} steps"
 
 
@@ -237,7 +237,7 @@ def derived_over_steps(task: TuringTask, network: SimulatingDecoder) -> NamedTab
     for T in STEPS:
         found = derived(task, network, bits(task, T))
         rows.append([T, bits(task, T), found.move, found.binding])
-    return NamedTable(title="derived bound over T", columns=["T", "w_pos", "margin >=", "decided by"], rows=rows)
+    return NamedTable(title="derived bound over `T`", columns=["T", "w_pos", "margin >=", "decided by"], rows=rows)
 
 
 def attacked_over_steps(task: TuringTask, network: SimulatingDecoder, attack: int, seed: int) -> NamedTable | None:
@@ -251,7 +251,7 @@ def attacked_over_steps(task: TuringTask, network: SimulatingDecoder, attack: in
     slopes = "; ".join(
         f"{name}: slope {plain(fit.value)} (95 %: {plain(fit.low)} to {plain(fit.high)})" for name, fit in fits.items()
     )
-    title = f"margins that attacks found over T, by positions; {slopes}"
+    title = f"margins that attacks found over `T`, by positions; {slopes}"
     rows: list[list[str | int | float | None]] = [[T, *(found.get((T, name)) for name in fits)] for T in steps]
     return NamedTable(title=title, columns=["T", *(f"{name} <=" for name in fits)], rows=rows)
 

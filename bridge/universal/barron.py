@@ -102,7 +102,7 @@ def combination(d: int, C_a: float, C_b: float, M: int, ratio: float) -> Sides:
     least, most = (theory.spread_constant(d, least).subs(theory.M, M).doit() for least in (True, False))
     return Sides(
         evaluate_ball(least, at), derived=evaluate_ball(most, at), proved=("derived",), letters={theory.largest: 1},
-        remark="measured: a lower bound of C_F",
+        remark="measured: a lower bound of `C_F`",
     )  # fmt: skip
 
 

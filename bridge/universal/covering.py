@@ -63,7 +63,7 @@ def one_function(places: int, eps: float) -> Sides:
     at_each_point = float(torch.minimum(*((first - other).abs() for other in others)).max())
     return Sides(
         within(nearest, ACCURACY), measured=nearest, letters={theory.spread: spread},
-        remark=f"at each x one of both is within {at_each_point:.2g}",
+        remark=f"at each `x` one of both is within {at_each_point:.2g}",
     )  # fmt: skip
 
 

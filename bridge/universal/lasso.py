@@ -149,8 +149,8 @@ def by_size(
         rows.append([N, *(each for triple in for_both for each in triple)])
     of_pool = {"E f^2": float((known.f**2).mean()), "||rho*||_1": known.norm, "eps_dis": known.eps_dis}
     return NamedTable(
-        title="One prompt of each size, its risk bounded with probability 1 - delta; "
-        + ", ".join(f"{name} = {x:.3g}" for name, x in of_pool.items()),
+        title="One prompt of each size, its risk bounded with probability `1 - delta`; "
+        + ", ".join(f"`{name} = {x:.3g}`" for name, x in of_pool.items()),
         columns=["N", "1-norm", "at the prompt", "beforehand", "risk", "at the prompt", "beforehand"],
         rows=rows,
     )

@@ -66,14 +66,14 @@ def decrease(n: int, lam: float) -> Sides:
     weight, before, after = exact_step(n, lam)
     return Sides(
         numeric.constant_objective(n, weight, after) - weight, letters=letters(n, before, after), proved=("derived",),
-        remark="t = 1; the repaired bound is attained",
+        remark="`t = 1`; the repaired bound is attained",
     )  # fmt: skip
 
 
 def descent(n: int, lam: float) -> Sides:
     weight, before, after = exact_step(n, lam)
     values = [numeric.constant_objective(n, weight, each) for each in (before, after)]
-    return Sides(values[1] - values[0], letters=letters(n, before, after), proved=("derived",), remark="t = 1")
+    return Sides(values[1] - values[0], letters=letters(n, before, after), proved=("derived",), remark="`t = 1`")
 
 
 # Every step beside both bounds.

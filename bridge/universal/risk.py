@@ -33,7 +33,7 @@ from symbolic.universal.risk import RISK as STATEMENT
 DRAWS = 40  # each takes a run of the network for each of these points
 CHOSEN = ("lam", *TEMPERATURES)
 DIGITS = 30  # of what is rounded to a float
-UNKNOWN = "a random deep network is in no class of which C_F is known"
+UNKNOWN = "a random deep network is in no class of which `C_F` is known"
 
 
 # Parameters.

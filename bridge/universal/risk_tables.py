@@ -45,7 +45,7 @@ def by_size(
         rows.append([size, at["lam"], found.risk_of(found.y_hat), here, beforehand("risk", at, members_of, largest)])
     trivial = float((f(law) ** 2).mean())
     return NamedTable(
-        title=f"One prompt of each size, bounded with probability 1 - delta; E f^2 = {trivial:.3g}",
+        title=f"One prompt of each size, bounded with probability `1 - delta`; `E f^2 = {trivial:.3g}`",
         columns=["N", "lam", "risk", "at the prompt", "beforehand"], rows=rows,
     )  # fmt: skip
 
@@ -79,7 +79,7 @@ def by_class(
         rows.append([kind, len(own), float(risks.max()), float(trivial[risks.argmax()])])
     return NamedTable(
         title="One network with features of the union of classes, and its risk for functions of each",
-        columns=["class", "functions", "largest risk", "E f^2"], rows=rows,
+        columns=["class", "functions", "largest risk", "`E f^2`"], rows=rows,
     )  # fmt: skip
 
 
@@ -100,7 +100,7 @@ def sizes(sigma: float, delta: float, tau: float, eps: float, d: int, members_of
         depth = width * size * (size + sigma) / wanted
         rows.append([wanted, n, width / printed[0], N, N / printed[1], L, L / depth])
     return NamedTable(
-        title="Sizes at which the bound of T exact steps meets eps_pred, over those of (25) with constants 1",
+        title="Sizes at which the bound of `T` exact steps meets `eps_pred`, over those of (25) with constants 1",
         columns=["eps_pred", "n", "over (25a)", "N", "over (25b)", "L", "over (25c)"], rows=rows,
     )  # fmt: skip
 

@@ -91,7 +91,7 @@ def exact(tau: float, omega: Tensor, theta: Tensor, z: Tensor, nodes: Tensor) ->
     ]
     worst = max(range(len(rows)), key=lambda k: abs(float(formulas[k]) - float(seen[k])))
     words = ", ".join(
-        f"{name} = {plain(value)}" for name, value in zip(("omega", "theta", "z"), rows[worst], strict=True)
+        f"`{name} = {plain(value)}`" for name, value in zip(("omega", "theta", "z"), rows[worst], strict=True)
     )
     return Sides(
         within(float(seen[worst]), ACCURACY), measured=float(seen[worst]),
@@ -113,7 +113,7 @@ def printed_sign(omega: Tensor, theta: Tensor, tau: float) -> Sides:
 
 
 def linear(mass: float) -> Sides:
-    return Sides(mass, remark="f^approx = 0")
+    return Sides(mass, remark="`f^approx = 0`")
 
 
 CHECKS: Mapping[str, tuple[Any, Any]] = {

@@ -156,7 +156,7 @@ def logistic(P: float, tau_2: float) -> Sides:
         size, tau = flint.arb(P), flint.arb(tau_2)
         sigma = 1 / (1 + (-size / tau).exp())
         found = size - 4 * tau * (sigma - flint.arb(0.5))
-    return Sides(found, proved=("derived",), remark="increasing in |x|: at x = P")
+    return Sides(found, proved=("derived",), remark="increasing in `|x|`: at `x = P`")
 
 
 def printed_bits(N: int, n: int, L: int, B: float) -> Sides:
@@ -171,7 +171,7 @@ def formats(N: int, n: int, L: int, B: float, lam: float, bits: int, dtype: str)
     for name, has in FORMATS.items():
         held = ["yes" if each <= has else f"no: that takes {each} bits" for each in least]
         rows.append([name, has, *recommended({**at, "bits": has}, name).values(), *held])
-    columns = ["format", "bits", *CHOSEN, "holds a block", "holds T blocks"]
+    columns = ["format", "bits", *CHOSEN, "holds a block", "holds `T` blocks"]
     title = f"temperatures by format (here: for bits = {bits}, run in {dtype}"
     return NamedTable(title=f"{title}, which decides what is held)", columns=columns, rows=rows)
 

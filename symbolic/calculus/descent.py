@@ -68,9 +68,9 @@ def descent_lemma(name: str, *, step: Any, smoothness: Any, accuracy: Any = 0) -
     numbers += nonnegative("descent_lemma", name, smoothness=smoothness, accuracy=accuracy)
     reach = step * smoothness
     if accuracy.is_zero:
-        short = Obligation(f"the steps of '{name}' are short: {sp.sstr(reach)} < 2", sp.Lt(reach, 2))
+        short = Obligation(f"the steps of '{name}' are short: `{sp.sstr(reach)} < 2`", sp.Lt(reach, 2))
         return Descent(step * (1 - reach / 2), sp.Integer(0), _required(short, *numbers))
-    short = Obligation(f"the steps of '{name}' are short: {sp.sstr(reach)} <= 1", sp.Le(reach, 1))
+    short = Obligation(f"the steps of '{name}' are short: `{sp.sstr(reach)} <= 1`", sp.Le(reach, 1))
     return Descent(step / 2, step * accuracy**2 / 2, _required(short, *numbers))
 
 

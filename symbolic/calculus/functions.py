@@ -43,7 +43,7 @@ def apply_function(
         "apply a function",
         eps * norm_of_ones(x.norm, x.dim) + lipschitz * x.error_symbol,
         premises=(x.name,),
-        reason=reason or "|f_hat(x_hat) - f(x)| <= eps + L |x_hat - x|",
+        reason=reason or "`|f_hat(x_hat) - f(x)| <= eps + L |x_hat - x|`",
         obligations=obligations,
         operation=Apply(function, beside, eps, ((lipschitz,),)) if function else unnamed("function"),
     )

@@ -229,7 +229,7 @@ def invariant_interval(recursion: MonotoneRecursion, radius: Any) -> Invariant:
         at_most("the first argument fits", recursion.start, radius),
         at_most("the interval is mapped into itself", recursion.next(radius), radius),
     )
-    reason = "induction over the layers: start <= R, step(R) <= R"
+    reason = "induction over the layers: `start <= R`, `step(R) <= R`"
     return Invariant(radius, closing + recursion.obligations_up_to(radius), reason, Provenance.RULES)
 
 
@@ -249,7 +249,7 @@ def finite_depth(recursion: MonotoneRecursion, depth: Any, radius: Any = None, *
         needed, owed = sp.Max(recursion.start, linear.closed(depth)), (*owed, *linear.obligations)
     bound = needed if radius is None else as_expr(radius)
     closing = at_most("the arguments of all layers fit", needed, bound)
-    reason = f"induction over layers 0 .. {sp.sstr(depth)}: R_(l+1) = step(R_l)"
+    reason = f"induction over layers `0 .. {sp.sstr(depth)}`: `R_(l+1) = step(R_l)`"
     return Invariant(bound, (closing, *owed, *recursion.obligations_up_to(needed)), reason, Provenance.RULES)
 
 
@@ -262,7 +262,9 @@ def largest_range(recursion: MonotoneRecursion, depth: Any) -> Invariant:
     """
     owed = whole("largest_range", str(recursion.radius), least=0, depth=as_expr(depth))
     letter = sp.sstr(recursion.radius)
-    reason = f"induction over layers 0 .. {sp.sstr(depth)}; {letter} is the largest of {letter}_0, {letter}_1, ..."
+    reason = (
+        f"induction over layers `0 .. {sp.sstr(depth)}`; {letter} is the largest of `{letter}_0`, `{letter}_1`, ..."
+    )
     owed += recursion.obligations_up_to(recursion.radius)
     meaning = recursion.largest_implicitly(depth)
     return Invariant(recursion.radius, owed, reason, Provenance.RULES, meaning)

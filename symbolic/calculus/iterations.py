@@ -126,7 +126,7 @@ class QuadraticRecursion:
         return (1 + self.root) / (2 * self.quadratic)
 
     def obligations(self, name: str) -> tuple[Obligation, ...]:
-        floor = Obligation(f"'{name}' has a floor: 4 a b < 1", sp.Lt(4 * self.quadratic * self.offset, 1))
+        floor = Obligation(f"'{name}' has a floor: `4 a b < 1`", sp.Lt(4 * self.quadratic * self.offset, 1))
         if floor.condition == sp.false:  # the basin is not real
             return (floor,)
         return floor, Obligation(f"'{name}' starts inside the basin", sp.Lt(self.start, self.basin))
@@ -251,7 +251,7 @@ def descend(
         gap.error_symbol / (decrease * steps) + offset / decrease,
         premises=(gap.name,),
         obligations=nonnegative("descend", name, offset=offset),
-        reason=reason or "c sum g_l <= f(w^0) - inf f + n d, telescoping",
+        reason=reason or "`c sum g_l <= f(w^0) - inf f + n d`, telescoping",
         operation=Unread("its value is a mean over all steps, which no operand gives"),
     )
     return gap.follows(step, dim=sp.Integer(1), size=sp.Integer(0))

@@ -43,7 +43,7 @@ def linear_map(
         operator_norm * x.error_symbol,
         premises=(x.name,),
         obligations=(*nonnegative("linear_map", name, **numbers), *whole("linear_map", name, least=1, dimension=dim)),
-        reason=reason or f"||A v||_{norm} <= ||A||_({x.norm} -> {norm}) ||v||_{x.norm}",
+        reason=reason or f"`||A v||_{norm} <= ||A||_({x.norm} -> {norm}) ||v||_{x.norm}`",
         operation=Linear(matrix, operator_norm, x.norm, transposed, bias_vector) if matrix else unnamed("matrix"),
     )
     return x.follows(step, dim=dim, size=operator_norm * x.size + bias, radius=numbers.get("radius"))

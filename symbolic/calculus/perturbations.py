@@ -72,7 +72,7 @@ def perturbed_map(
             *nonnegative("perturbed_map", name, **numbers),
             *whole("perturbed_map", name, least=1, dimension=dim),
         ),
-        reason=reason or "A_hat x_hat - A x = A_hat dx + dA x" + (", Cauchy-Schwarz" if pooled else ""),
+        reason=reason or "`A_hat x_hat - A x = A_hat dx + dA x`" + (", Cauchy-Schwarz" if pooled else ""),
         per_unit=True,
         pooled=pooled,
         operation=PerturbedLinear(matrix, spread, numbers["perturbation"], x.norm) if matrix else unnamed("matrix"),
@@ -219,7 +219,7 @@ def perturbed_function(
             *nonnegative("perturbed_function", name, **numbers),
             *whole("perturbed_function", name, least=1, dimension=dim),
         ),
-        reason=reason or "||F_hat(x_hat) - F(x)|| <= eps + L ||x_hat - x||",
+        reason=reason or "`||F_hat(x_hat) - F(x)|| <= eps + L ||x_hat - x||`",
         operation=VectorMap(function, numbers["eps"], numbers["lipschitz"], x.norm)
         if function
         else unnamed("function"),
@@ -241,7 +241,7 @@ def correct(x: Approximated, name: str, *, sigma: Any, reason: str = "") -> Appr
         sp.Integer(0),
         premises=(x.name,),
         obligations=(covered,),
-        reason=reason or "errors of at most sigma are undone",
+        reason=reason or "errors of at most `sigma` are undone",
         operation=Correction(sigma),
     )
     return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)

@@ -53,4 +53,4 @@ def bilinear(
 
 def _expansion(asymmetric: bool) -> str:
     parts = "B(dx, y) + B(x_hat, dy)" if asymmetric else "B(dx, y) + B(x, dy) + B(dx, dy)"
-    return f"B(x_hat, y_hat) - B(x, y) = {parts}"
+    return f"`B(x_hat, y_hat) - B(x, y) = {parts}`"

@@ -94,7 +94,7 @@ def _steps(rule: str, name: str, step: Any, smoothness: Any, *, most: int) -> tu
         (*positive(rule, name, step=step), *nonnegative(rule, name, smoothness=smoothness)),
         step * smoothness,
     )
-    short = Obligation(f"the steps of '{name}' are short: {sp.sstr(reach)} <= {most}", sp.Le(reach, most))
+    short = Obligation(f"the steps of '{name}' are short: `{sp.sstr(reach)} <= {most}`", sp.Le(reach, most))
     return numbers if short.condition == sp.true else (short, *numbers)
 
 

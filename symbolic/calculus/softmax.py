@@ -40,7 +40,7 @@ def softmax(scores: Approximated, name: str, *, affine: bool = False, reason: st
             "softmax",
             scores.error_symbol,
             premises=(scores.name,),
-            reason=reason or "||softmax(t') - softmax(t)||_1 <= ||t' - t||_inf",
+            reason=reason or "`||softmax(t') - softmax(t)||_1 <= ||t' - t||_inf`",
             sharp=False,
             operation=Softmax(),
         )
@@ -51,8 +51,8 @@ def softmax(scores: Approximated, name: str, *, affine: bool = False, reason: st
         "softmax",
         2 * sp.tanh(scores.error_symbol / 2),
         premises=(scores.name,),
-        reason=reason or "||softmax(t') - softmax(t)||_1 <= 2 tanh(||t' - t||_inf / 2)",
-        source=Citation(WANG2024, "Lemma D.1", "which prints 2 ||t' - t||_inf"),
+        reason=reason or "`||softmax(t') - softmax(t)||_1 <= 2 tanh(||t' - t||_inf / 2)`",
+        source=Citation(WANG2024, "Lemma D.1", "which prints `2 ||t' - t||_inf`"),
         operation=Softmax(),
     )
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
@@ -98,7 +98,7 @@ def concentrate(
         "softmax concentration",
         2 * lost,
         obligations=obligations,
-        reason=reason or "the weights beside the winner's add up to T/(1+T), T = sum_k exp(-gap_k)",
+        reason=reason or "the weights beside the winner's add up to `T/(1+T)`, `T = sum_k exp(-gap_k)`",
         operation=Concentration(scores) if scores else unnamed("scores"),
     )
     return Approximated(name, count, Norm.ONE, sp.Integer(1), Derivation((step,)), probabilities=True)
@@ -140,7 +140,7 @@ def softmax_to_hard_max(
         "softmax to hard max",
         2 * _lost_weight(others),
         premises=(scores.name,),
-        reason=reason or "margin m - 2e is left; T <= (n - 1) exp(-beta (m - 2e))",
+        reason=reason or "margin `m - 2e` is left; `T <= (n - 1) exp(-beta (m - 2e))`",
         obligations=(
             *nonnegative("softmax_to_hard_max", name, inverse_temperature=beta),
             _margin_survives(scores, margin, name),
@@ -162,7 +162,7 @@ def hard_max(scores: Approximated, name: str, *, margin: Any, reason: str = "") 
         "hard max",
         sp.Integer(0),
         premises=(scores.name,),
-        reason=reason or "a winner by m still wins after errors below m/2",
+        reason=reason or "a winner by `m` still wins after errors below `m/2`",
         obligations=(_margin_survives(scores, margin, name),),
         operation=HardMax(sp.oo, margin),
     )
@@ -230,7 +230,8 @@ def exclude(
         value.error_symbol + diameter * leak,
         premises=(value.name,),
         obligations=(*nonnegative("exclude", name, diameter=diameter), *whole("exclude", name, least=1, count=count)),
-        reason=reason or "a key outside the sum has a weight of at most 1/(1 + n exp(lead)), as n keys lead by `lead`",
+        reason=reason
+        or "a key outside the sum has a weight of at most `1/(1 + n exp(lead))`, as `n` keys lead by ``lead``",
         operation=Exclusion(foreign, leads) if foreign and leads else unnamed("foreign", "leads"),
     )
     return value.follows(step, dim=value.dim, size=value.size)

@@ -106,7 +106,7 @@ def change_norm(x: Approximated, target: NormName, name: str, *, reason: str = "
         "change of norm",
         factor * x.error_symbol,
         premises=(x.name,),
-        reason=reason or f"||v||_{target} <= {sp.sstr(factor)} ||v||_{x.norm}",
+        reason=reason or f"`||v||_{target} <= {sp.sstr(factor)} ||v||_{x.norm}`",
         operation=Restated(),
     )
     return x.follows(step, dim=x.dim, size=factor * x.size)

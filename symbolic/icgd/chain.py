@@ -64,7 +64,7 @@ INPUT = given("x", dim=d_x, norm=Norm.TWO, size=P_0, reason="the input, exact")
 
 def rows_times(below: Approximated, layer: sp.Expr, width: sp.Expr = K) -> Approximated:
     """v_jk . p(j-1) in the sup norm: each k has a row of its own."""
-    reason = "Cauchy-Schwarz with the rows of V_j"
+    reason = "Cauchy-Schwarz with the rows of `V_j`"
     name, matrix = label("rows z", layer), label("V", layer)
     return linear_map(below, name, operator_norm=nu, dim=width, target=Norm.INF, reason=reason, matrix=matrix)
 
@@ -131,7 +131,7 @@ def loss_gradient(output: Approximated, name: str) -> Approximated:
         lipschitz=L_l,
         size=size,
         radius=R_u,
-        reason="u(t, y)[k] depends on t[k] and the exact y[k] only; |y[k]| <= B_y",
+        reason="`u(t, y)[k]` depends on `t[k]` and the exact `y[k]` only; `|y[k]| <= B_y`",
         function="u",
         beside=("y",),
     )
@@ -169,7 +169,7 @@ def block(signal: Approximated, previous: Approximated, layer: sp.Expr, *, size:
 
 def update(blocks: Approximated, depth: sp.Expr) -> Approximated:
     """From the blocks to the new weights."""
-    half = add(blocks, name="gradient", coefficients=(sp.Rational(1, 2),), reason="L_n has 1/(2n)")
+    half = add(blocks, name="gradient", coefficients=(sp.Rational(1, 2),), reason="`L_n` has `1/(2n)`")
     weights = given(
         "v", dim=blocks.dim, norm=Norm.TWO, size=sp.sqrt(neurons(d_y, depth)) * B_v, reason="the weights, exact"
     )

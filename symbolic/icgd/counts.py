@@ -97,11 +97,11 @@ class _Count:
 
 # The sum of ReLUs for u is a function of [t; y]: its cube has to hold both.
 _OUTPUTS = r"\max(|\bar{p}(N)[k]|, |y[k]|)"
-_CUBE = Step("range_u", Norm.INF, "invariant", sp.Max(R_u, B_y), reason="t = pbar(N)[k], y = y[k]", latex=_OUTPUTS)
+_CUBE = Step("range_u", Norm.INF, "invariant", sp.Max(R_u, B_y), reason="`t = pbar(N)[k]`, `y = y[k]`", latex=_OUTPUTS)
 _RANGES = {
-    "range_r": ("r", "Lemma 2 prints the range R_1", printed.RANGE_R, errata.RANGE_R),
-    "range_r1": ("r'", "Lemma 3 prints the range R_2", printed.RANGE_R1, errata.RANGE_R1),
-    "range_u": ("u", "Lemma 4 prints the range R_3", printed.RANGE_U, errata.RANGE_U),
+    "range_r": ("r", "Lemma 2 prints the range `R_1`", printed.RANGE_R, errata.RANGE_R),
+    "range_r1": ("r'", "Lemma 3 prints the range `R_2`", printed.RANGE_R1, errata.RANGE_R1),
+    "range_u": ("u", "Lemma 4 prints the range `R_3`", printed.RANGE_U, errata.RANGE_U),
 }
 
 
@@ -140,14 +140,14 @@ def of_layer(network: NetworkSizes, layer: str, which: str = "") -> list[Quantit
 _HEADS = _Count(
     r"\max_l M^l",
     "number of heads of the widest attention layer",
-    remark="printed only as an order, O~(eps^-2); sums of ReLUs on a grid need eps^(-1/2)",
+    remark="printed only as an order, `O~(eps^-2)`; sums of ReLUs on a grid need `eps^(-1/2)`",
 )
 _RELUS = _Count(
     r"\max(M_1, M_2, M_3)",
     "number of ReLUs of one sum, for the function that takes most",
-    remark="computed from eps where relus = 0",
+    remark="computed from `eps` where `relus = 0`",
 )
-_WIDTH = _Count("D", "number of coordinates of a token", remark="printed only as an order, O(N K^2) + D_w")
+_WIDTH = _Count("D", "number of coordinates of a token", remark="printed only as an order, `O(N K^2) + D_w`")
 
 
 def sizes(network: NetworkSizes) -> list[Quantity]:

@@ -27,7 +27,7 @@ from symbolic.icgd.symbols import (
 from symbolic.statements import Kind, Printed, Quantifier, Quantity
 
 TWO_NORM, SUP_NORM = "2-norm, largest token", "sup norm, largest token"
-DOMAIN = "w in the box |v_jk[i]| <= B_v / sqrt(length of v_jk), ||x||_2 <= B_x, ||y||_2 <= B_y"
+DOMAIN = "`w` in the box `|v_jk[i]| <= B_v / sqrt(length of v_jk)`, `||x||_2 <= B_x`, `||y||_2 <= B_y`"
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def forward(network: NetworkSizes) -> list[Quantity]:
 # Lemma 3.
 def derivative(network: NetworkSizes) -> list[Quantity]:
     known = {"bound": printed.DERIVATIVE_ERROR, "trivial": 2 * b_r1 + eps_r1, "erratum": errata.RANGE_R1}
-    meaning = "error of the derivatives r'(V_j p(j-1)) at layer {}"
+    meaning = "error of the derivatives `r'(V_j p(j-1))` at layer {}"
     return [_of_layer(network, "r'", *of, meaning.format(of[0]), **known) for of in network.each_layer()]
 
 
@@ -163,7 +163,7 @@ def _largest_signal(network: NetworkSizes) -> sp.Expr:
 
 def signal_size(network: NetworkSizes) -> Quantity:
     latex = r"\max_{j, k} |\bar{s}(j)[k]|"
-    reason = "||sbar(j)|| <= (b_r1 + eps_r1) ||V_{j+1}|| ||sbar(j+1)||, ||V_{j+1}|| <= sqrt(rows) B_v"
+    reason = "`||sbar(j)|| <= (b_r1 + eps_r1) ||V_{j+1}|| ||sbar(j+1)||`, `||V_{j+1}|| <= sqrt(rows) B_v`"
     step = Step("size_s", Norm.INF, "size", _largest_signal(network), reason=reason, latex=latex)
     about = (latex, "largest absolute value of a back-propagated signal", SUP_NORM, Derivation((step,)))
     return measured(network, "size_s", *about, bound=printed.BACKWARD_SIZE, erratum=errata.COLUMNS)
@@ -190,7 +190,7 @@ def step(network: NetworkSizes) -> list[Quantity]:
     inside = "printed for the error inside the projection, which does not expand"
     of_weights = {"bound": printed.STEP_ERROR, "trivial": diameter, "remark": inside}
     # As stated: accuracy eps was asked for, and the sums of ReLUs were chosen for it (relus = 0).
-    meaning = "error of one step, where the sums of ReLUs are those computed from eps"
+    meaning = "error of one step, where the sums of ReLUs are those computed from `eps`"
     asked = (r"\|\epsilon^{(l-1)}\|_2", meaning, norm, derivation)
     return [
         measured(network, "gradient", *gradient, norm, derivation, **of_gradient, erratum=errata.SQUARE_ROOT),

@@ -184,9 +184,9 @@ WITNESSES = (*OF_THE_PATH, *OF_THE_MAPPING)
 def refuted_quantity(check: Callable[..., ExactWitness]) -> Quantity:
     """What a witness refutes, as a quantity `erratum.<name>`; its numbers are exact."""
     squared, erratum = check in OF_THE_MAPPING, check().erratum
-    path = (r"|w^l - w_{\mathrm{GD}}^l|", "distance of w^l from w_GD^l", "absolute value")
+    path = (r"|w^l - w_{\mathrm{GD}}^l|", "distance of `w^l` from `w_GD^l`", "absolute value")
     mapping = (r"\min_l G(w^l)^2", "least squared gradient mapping", "square")
-    domain = "risk of one neuron r(t) = t at n equal examples, rational numbers"
+    domain = "risk of one neuron `r(t) = t` at `n` equal examples, rational numbers"
     about = mapping if squared else path
     return Quantity(
         *(f"erratum.{check.__name__}", *about, domain, Kind.UPPER, Quantifier.FOR_ALL),

@@ -58,7 +58,7 @@ def _exactly(name: str, rule: str, premises: tuple[str, ...], reason: str, sourc
     return Step(name, Norm.TWO, rule, sp.Integer(0), premises, reason, source, provenance=Provenance.ALGEBRA)
 
 
-_DOMAIN = "w in the box |v_jk[i]| <= B_v / sqrt(length of v_jk), ||x_i||_2 <= B_x, ||y_i||_2 <= B_y"
+_DOMAIN = "`w` in the box `|v_jk[i]| <= B_v / sqrt(length of v_jk)`, `||x_i||_2 <= B_x`, `||y_i||_2 <= B_y`"
 _DISTANCE = r"\|A(j) - \partial L_n / \partial V_j\|_2"
 _SCALE = r"\max(\|A(j)\|_2, \|\partial L_n / \partial V_j\|_2)"
 
@@ -66,7 +66,7 @@ _SCALE = r"\max(\|A(j)\|_2, \|\partial L_n / \partial V_j\|_2)"
 def _form(name: str, step: str, form: str, source: Citation) -> Quantity:
     """One form of the blocks against automatic differentiation."""
     meaning = f"difference of the gradient blocks by {form} from automatic differentiation"
-    norm = "2-norm relative to the block's, sup over the blocks j"
+    norm = "2-norm relative to the block's, sup over the blocks `j`"
     stated = (meaning, norm, _DOMAIN, Kind.EXACT, Quantifier.FOR_ALL, derive(), step)
     latex, printed = rf"\sup_j \frac{{{_DISTANCE}}}{{{_SCALE}}}", Printed(sp.Integer(0), source)
     return Quantity(name, latex, *stated, worst_case={}, printed=printed, scopes=("network",), trivial=sp.Integer(2))
@@ -79,25 +79,25 @@ def _count(name: str, latex: str, meaning: str, printed: Printed, erratum: Errat
 
 _ENTRIES, _NO_DISTANCE = r"\#\text{entries of }", Printed(sp.Integer(0), LEMMA_15)
 _OFF, _SLOPES = rf"|D_N - {_ENTRIES} V_1, \ldots, V_N|", rf"{_ENTRIES} r'_i"
-_OF_PARAMETERS = "distance of the printed D_N from the number of entries of V_1 .. V_N"
+_OF_PARAMETERS = "distance of the printed `D_N` from the number of entries of `V_1 .. V_N`"
 QUANTITIES = (
     _form("recursion", "A by recursion", "(3.7), (3.8)", DEFINITION_3),
     _form("product", "A as product", "the product of Lemma 1", LEMMA_15),
     _count("parameters", _OFF, _OF_PARAMETERS, _NO_DISTANCE),
-    _count("slopes", _SLOPES, "number of entries of r'_i", Printed(PRINTED_SLOPES, D7), errata.SLOPES),
+    _count("slopes", _SLOPES, "number of entries of `r'_i`", Printed(PRINTED_SLOPES, D7), errata.SLOPES),
 )
 
 
 _AT_LEAST_ONE = {
     N: "the network has an output layer",
-    K: "K must be at least 1",
-    d_x: "x must have at least one coordinate",
-    d_y: "y must have at least one coordinate",
-    n: "L_n is a mean over examples",
+    K: "`K` must be at least 1",
+    d_x: "`x` must have at least one coordinate",
+    d_y: "`y` must have at least one coordinate",
+    n: "`L_n` is a mean over examples",
 }
 GRADIENT = Result(
     id="icgd.gradient",
-    title="The gradient of an N-layer network by recursion",
+    title="The gradient of an `N`-layer network by recursion",
     citation=Citation(WU2024, "Lemma 1", "Definition 3, (3.6)-(3.8), Lemma 15"),
     claim=(
         r"\nabla L_n(w) = \frac{1}{2n} \sum_{i=1}^n [A_i(1); \ldots; A_i(N)], \quad "
@@ -110,11 +110,11 @@ GRADIENT = Result(
         Parameter("d_x", d_x, "coordinates of an input", 3, integer=True),
         Parameter("d_y", d_y, "coordinates of an output", 2, integer=True),
         Parameter("n", n, "number of examples", 3, integer=True),
-        Parameter("B_v", B_v, "bound on the 2-norm of each row of V_j", 2),
+        Parameter("B_v", B_v, "bound on the 2-norm of each row of `V_j`", 2),
         Parameter("B_x", B_x, "bound on the 2-norm of an input", 1),
         Parameter("B_y", B_y, "bound on the 2-norm of an output", 1),
-        Parameter("activation", None, "r: tanh, sigmoid, gelu, softplus, sin or relu", "tanh"),
-        Parameter("loss", None, "the loss of one coordinate: square, huber, log_cosh or logistic", "square"),
+        Parameter("activation", None, "`r`: tanh, sigmoid, gelu, softplus, sin or relu", "tanh"),
+        Parameter("loss", None, "the loss of one coordinate: square, huber, `log_cosh` or logistic", "square"),
     ),
     hypotheses=(
         *(
@@ -125,12 +125,12 @@ GRADIENT = Result(
     ),
     quantities=QUANTITIES,
     remarks=(
-        "Exact identities: printed and derived are 0, and the measured distance is rounding. `kept` rests on exact "
-        "arithmetic, where the distance is below 2^-60.",
-        "Definition 1 has a hidden layer: D_N and the length of r'_i have no printed tier at N = 1.",
-        "Misprints in the proof of D.1 that leave the statement as it is: p_i(N-2) for p_i(N-1) in the first line; "
-        "diag up to v_{N_K} for v_{N_d}; I_{K x K} for I_{d x d} in (D.3), and in (D.4) at j = N; (D.2) is a K x D_N "
-        "matrix, not d x D_N; the sketch of Lemma 1 sums i to N for n.",
-        "Lemma 15 writes R_i(N-1) with a free j; j = N-1 is meant.",
+        "Exact identities: printed and derived are 0, and the measured distance is rounding. ``kept`` rests on exact "
+        "arithmetic, where the distance is below `2^-60`.",
+        "Definition 1 has a hidden layer: `D_N` and the length of `r'_i` have no printed tier at `N = 1`.",
+        "Misprints in the proof of D.1 that leave the statement as it is: `p_i(N-2)` for `p_i(N-1)` in the first "
+        "line; diag up to `v_{N_K}` for `v_{N_d}`; `I_{K x K}` for `I_{d x d}` in (D.3), and in (D.4) at `j = N`; "
+        "(D.2) is a `K x D_N` matrix, not `d x D_N`; the sketch of Lemma 1 sums `i` to `N` for `n`.",
+        "Lemma 15 writes `R_i(N-1)` with a free `j`; `j = N-1` is meant.",
     ),
 )

@@ -51,11 +51,11 @@ GROWTH = sp.sqrt(K) * L_r * B_v
 
 def layer_error(layer: Any) -> Printed:
     """||pbar(j) - p(j)||_2 for 1 <= j <= N - 1."""
-    return Printed(geometric_sum(GROWTH, layer) * sp.sqrt(K) * eps_r, _cite("Lemma 2", "eq. (3.9), 1 <= j <= N-1"))
+    return Printed(geometric_sum(GROWTH, layer) * sp.sqrt(K) * eps_r, _cite("Lemma 2", "eq. (3.9), `1 <= j <= N-1`"))
 
 
 HIDDEN_ERROR = layer_error(j)
-OUTPUT_ERROR = Printed(geometric_sum(GROWTH, N) * sp.sqrt(d) * eps_r, _cite("Lemma 2", "eq. (3.9), j = N"))
+OUTPUT_ERROR = Printed(geometric_sum(GROWTH, N) * sp.sqrt(d) * eps_r, _cite("Lemma 2", "eq. (3.9), `j = N`"))
 
 # (3.10): both entries of the set for j in [N], as printed.
 E_r = geometric_sum(GROWTH, N) * sp.Max(sp.sqrt(K), sp.sqrt(d))
@@ -88,7 +88,7 @@ _D7 = "proof (D.7)"
 GRADIENT_ERROR = Printed(
     N / sp.Integer(2) * P * (_PROPAGATED * sp.sqrt(P) * B_r + B_s * E_r * eps_r), _cite("Theorem 1", _D7)
 )
-STEP_ERROR = Printed(eta * GRADIENT_ERROR.bound, _cite("Theorem 1", f"||eps^(l-1)||_2 <= eta eps, {_D7}"))
+STEP_ERROR = Printed(eta * GRADIENT_ERROR.bound, _cite("Theorem 1", f"`||eps^(l-1)||_2 <= eta eps`, {_D7}"))
 REQUESTED_STEP = Printed(eta * eps, _cite("Theorem 1"))
 
 C_l = N * P ** sp.Rational(3, 2) * B_r * E_s_l

@@ -43,13 +43,13 @@ NOTATION = {
 }
 SYMBOLS = {
     M: "number of cells of the interpolant",
-    sup_f: "supremum of |g| on [-R, R]",
-    sup_f1: "supremum of |g'| on [-R, R]",
-    sup_f2: "supremum of |g''| on [-R, R], between the kinks of g",
-    grid: "the number of cells is a multiple of this: 2, so that 0 is a knot, or more, so that kinks of g are",
+    sup_f: "supremum of `|g|` on `[-R, R]`",
+    sup_f1: "supremum of `|g'|` on `[-R, R]`",
+    sup_f2: "supremum of `|g''|` on `[-R, R]`, between the kinks of `g`",
+    grid: "the number of cells is a multiple of this: 2, so that 0 is a knot, or more, so that kinks of `g` are",
     delta: "certified distance that the rounding of the coefficients to float64 adds",
     delta_1: "the same for the slope",
-    C_k: "unspecified in the paper: a constant that depends only on the number k of variables",
+    C_k: "unspecified in the paper: a constant that depends only on the number `k` of variables",
 }
 
 # The least multiple of `grid` that secant_cells allows. An instance knows M.
@@ -68,13 +68,13 @@ PRINTED_EXPONENT = sp.Integer(2)
 
 def derive_error() -> Derivation:
     """Secants through exact values, then the rounding of the coefficients."""
-    return _rounded("error", "secant", secant_error(cell_width(), sup_f2), "h^2/8 sup|g''|, h = 2R/M", delta)
+    return _rounded("error", "secant", secant_error(cell_width(), sup_f2), "`h^2/8 sup|g''|`, `h = 2R/M`", delta)
 
 
 def derive_slope() -> Derivation:
     """The same for the slopes of the cells."""
     error = secant_slope_error(cell_width(), sup_f2)
-    return _rounded("slope", "secant slope", error, "h/2 sup|g''|, h = 2R/M", delta_1)
+    return _rounded("slope", "secant slope", error, "`h/2 sup|g''|`, `h = 2R/M`", delta_1)
 
 
 def _rounded(name: str, secant: str, error: sp.Expr, reason: str, rounding: sp.Symbol) -> Derivation:
@@ -88,12 +88,12 @@ def _count(name: str, latex: str, amount: sp.Expr, reason: str) -> Derivation:
     return Derivation((Step(name, Norm.INF, "count of the construction", amount, reason=reason, latex=latex),))
 
 
-_UNSPECIFIED = "printed with the constant C(k), which the paper does not specify"
+_UNSPECIFIED = "printed with the constant `C(k)`, which the paper does not specify"
 
 
 def _on_range(name: str, latex: str, meaning: str, derivation: Derivation, **more: Any) -> Quantity:
     """An error of the sum, for all t."""
-    stated = (meaning, "sup norm", "t in [-R, R]", Kind.UPPER, Quantifier.FOR_ALL, derivation)
+    stated = (meaning, "sup norm", "`t in [-R, R]`", Kind.UPPER, Quantifier.FOR_ALL, derivation)
     return Quantity(
         name, latex, *stated, worst_case=WORST_CASE, construction="interpolant", scopes=("network",), **more
     )
@@ -146,12 +146,14 @@ def _quantities() -> tuple[Quantity, ...]:
         _of_sum(
             "relus.rate",
             r"-\frac{d \log H}{d \log \epsilon}",
-            "exponent a of the number of ReLUs, of order eps^-a; printed: at most 2, up to a logarithm",
+            "exponent a of the number of ReLUs, of order `eps^-a`; printed: at most 2, up to a logarithm",
             "exponent",
             Kind.RATE,
             printed=Printed(PRINTED_EXPONENT, LEMMA_7),
             rate_in="eps",
-            remark="printed as an upper bound, H of order eps^-2 up to a logarithm; interpolation needs eps^(-1/2)",
+            remark=(
+                "printed as an upper bound, `H` of order `eps^-2` up to a logarithm; interpolation needs `eps^(-1/2)`"
+            ),
         ),
     )
 
@@ -163,15 +165,15 @@ RELU_SUM = Result(
     claim=r"\sup_{z \in [-R, R]^k} \Big|g(z) - \sum_{h=1}^H c_h \sigma(a_h^\top [z; 1])\Big| \le \epsilon,\quad "
     r"H \le C(k) C_l^2 \log(1 + C_l/\epsilon)/\epsilon^2,\quad \sum_h |c_h| \le C(k) C_l,\quad \|a_h\|_1 \le 1",
     parameters=(
-        Parameter("activation", None, "the activation r: tanh, sigmoid, gelu, softplus, sin or relu", "tanh"),
-        Parameter("order", order, "order of the derivative of r that is approximated: 0 or 1", 0, integer=True),
+        Parameter("activation", None, "the activation `r`: tanh, sigmoid, gelu, softplus, sin or relu", "tanh"),
+        Parameter("order", order, "order of the derivative of `r` that is approximated: 0 or 1", 0, integer=True),
         Parameter("R", R, "half the length of the range", 4.0),
         Parameter("eps", eps, "target accuracy", (1e-2, 1e-4)),
     ),
     hypotheses=(
         Hypothesis("order", sp.Ge(order, 0, evaluate=False), "the order of a derivative is not negative"),
-        Hypothesis("order", sp.Le(order, 1, evaluate=False), "the networks need r and r' only"),
-        Hypothesis("R", sp.Gt(R, 0, evaluate=False), "the range is [-R, R]; Lemma 7 asks for R >= 1"),
+        Hypothesis("order", sp.Le(order, 1, evaluate=False), "the networks need `r` and `r'` only"),
+        Hypothesis("R", sp.Gt(R, 0, evaluate=False), "the range is `[-R, R]`; Lemma 7 asks for `R >= 1`"),
         Hypothesis("eps", sp.Gt(eps, 0, evaluate=False), "no sum of ReLUs is exact for a curved function"),
     ),
     quantities=_quantities(),
@@ -179,7 +181,7 @@ RELU_SUM = Result(
     symbols=SYMBOLS,
     remarks=(
         "In one variable Lemma 7 asks for one continuous derivative, interpolation for two; what it gives in return is "
-        "every constant, and of order eps^(-1/2) ReLUs in place of eps^-2.",
-        "Kinks of r (Max, Min, |.|) are taken where they fall on knots: piecewise-linear functions are exact.",
+        "every constant, and of order `eps^(-1/2)` ReLUs in place of `eps^-2`.",
+        "Kinks of `r` (Max, Min, |.|) are taken where they fall on knots: piecewise-linear functions are exact.",
     ),
 )

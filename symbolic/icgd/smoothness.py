@@ -44,8 +44,8 @@ def _moved(x: Approximated, name: str, norm: sp.Expr, **how: Any) -> Approximate
 
 # p_hat(j) - p(j) = r(V_hat p_hat(j-1)) - r(V p(j-1)), and p(j-1) does not depend on V_j: the two errors are pooled.
 def _forward_layer() -> Approximated:
-    z = _moved(_BELOW, "z[j]", rho, pooled=True, reason="z[j] = V[j] p[j-1]: V moves, and so does p")
-    return perturbed_function(z, "p[j]", lipschitz=b_r1, size=P, reason="|r'| <= b_r1 on [-R, R]")
+    z = _moved(_BELOW, "z[j]", rho, pooled=True, reason="`z[j] = V[j] p[j-1]`: `V` moves, and so does `p`")
+    return perturbed_function(z, "p[j]", lipschitz=b_r1, size=P, reason="`|r'| <= b_r1` on `[-R, R]`")
 
 
 @cache
@@ -58,7 +58,7 @@ def _forward() -> LinearRecursion:
 def _slopes() -> Approximated:
     """r'(z(j)) in the sup norm."""
     z = _moved(_BELOW, "z[j], rows", nu, target=Norm.INF, pooled=True)
-    return perturbed_function(z, "r'[j]", lipschitz=b_r2, size=b_r1, reason="|r''| <= b_r2 on [-R, R]")
+    return perturbed_function(z, "r'[j]", lipschitz=b_r2, size=b_r1, reason="`|r''| <= b_r2` on `[-R, R]`")
 
 
 # s_hat(j) - s(j) = r'(z_hat) * V_hat^T (s_hat(j+1) - s(j+1)) + r'(z_hat) * Delta^T s(j+1) + (r'(z_hat) - r'(z)) * q,
@@ -67,12 +67,12 @@ def _slopes() -> Approximated:
 def _backward() -> LinearRecursion:
     """The errors of s(N), s(N-1), ...; rho is the norm of V_{j+1}, and other norms are those of layer j."""
     exact = given("s[j+1], exact", dim=K, norm=Norm.TWO, size=_S)
-    moved = _moved(exact, "Delta^T s[j+1]", rho, reason="Delta_(j+1)^T s(j+1)")
-    moved = linear_map(moved, "r' Delta^T s[j+1]", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
+    moved = _moved(exact, "Delta^T s[j+1]", rho, reason="`Delta_(j+1)^T s(j+1)`")
+    moved = linear_map(moved, "r' Delta^T s[j+1]", operator_norm=b_r1, dim=K, reason="`|r'| <= b_r1`")
     carried = linear_map(_ABOVE, "V^T s[j+1]", operator_norm=rho, dim=K)
-    carried = linear_map(carried, "r' V^T s[j+1]", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
+    carried = linear_map(carried, "r' V^T s[j+1]", operator_norm=b_r1, dim=K, reason="`|r'| <= b_r1`")
     q = given("q[j], exact", dim=K, norm=Norm.TWO, size=rho * _S)
-    turned = bilinear(q, _slopes(), "dr' q[j]", reason="||dr' * q|| <= ||dr'||_inf ||q||")
+    turned = bilinear(q, _slopes(), "dr' q[j]", reason="`||dr' * q|| <= ||dr'||_inf ||q||`")
     return recursion_from(_ABOVE, add(carried, pooled_sum(moved, turned, name="here[j]"), name="s[j]"))
 
 
@@ -80,10 +80,10 @@ def _backward() -> LinearRecursion:
 @cache
 def _top() -> sp.Expr:
     """The error of s(N), where j = N and S bounds ||u||_2."""
-    u = perturbed_function(_forward_layer(), "g", lipschitz=L_l, size=_S, reason="u is L_l-Lipschitz in t")
-    carried = linear_map(u, "r' g", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
+    u = perturbed_function(_forward_layer(), "g", lipschitz=L_l, size=_S, reason="`u` is `L_l`-Lipschitz in `t`")
+    carried = linear_map(u, "r' g", operator_norm=b_r1, dim=K, reason="`|r'| <= b_r1`")
     exact = given("g, exact", dim=K, norm=Norm.TWO, size=_S)
-    turned = bilinear(exact, _slopes(), "dr' g", reason="||dr' * g|| <= ||dr'||_inf ||g||")
+    turned = bilinear(exact, _slopes(), "dr' g", reason="`||dr' * g|| <= ||dr'||_inf ||g||`")
     return add(carried, turned, name="s[N]").error
 
 
@@ -91,7 +91,7 @@ def _top() -> sp.Expr:
 @cache
 def _block() -> sp.Expr:
     """The error of A(j), from those of p(j-1) and of s(j) in the place of s(j+1), of size S."""
-    return bilinear(_BELOW, _ABOVE, "A[j]", dim=K**2, approximate_size=P, reason="ds p_hat^T + s dp^T").error
+    return bilinear(_BELOW, _ABOVE, "A[j]", dim=K**2, approximate_size=P, reason="`ds p_hat^T + s dp^T`").error
 
 
 def layer_norms(spectral: Any, row: Any, argument: Any, slope: Any, curvature: Any) -> dict[sp.Symbol, Any]:

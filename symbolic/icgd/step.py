@@ -43,23 +43,27 @@ _PARAMETERS = {
     for parameter in (
         Parameter("N", N, "number of layers of the network that is trained", (1, 2, 3), integer=True),
         Parameter("K", K, "width of its hidden layers", 4, integer=True),
-        Parameter("d", d, "coordinates of x and of y", 2, integer=True),
-        Parameter("d_x", d_x, "coordinates of x", 3, integer=True),
-        Parameter("d_y", d_y, "coordinates of y", 1, integer=True),
+        Parameter("d", d, "coordinates of `x` and of `y`", 2, integer=True),
+        Parameter("d_x", d_x, "coordinates of `x`", 3, integer=True),
+        Parameter("d_y", d_y, "coordinates of `y`", 1, integer=True),
         Parameter("n", n, "number of examples in the prompt", 8, integer=True),
         Parameter("B_v", B_v, "bound on the 2-norm of a row of weights", 1.0),
-        Parameter("B_x", B_x, "bound on the 2-norm of x", 1.0),
-        Parameter("B_y", B_y, "bound on the 2-norm of y", 1.0),
+        Parameter("B_x", B_x, "bound on the 2-norm of `x`", 1.0),
+        Parameter("B_y", B_y, "bound on the 2-norm of `y`", 1.0),
         Parameter("eta", eta, "step size", 0.1),
         Parameter("L", L, "number of steps before the prediction, where a table is given", 8, integer=True),
-        Parameter("eps", eps, "target accuracy of the gradient; it sets the sums of ReLUs where relus = 0", 0.1),
-        Parameter("relus", relus, "number of ReLUs for each function; 0: computed from eps", 0, integer=True),
-        Parameter("R", R_asked, "r and r' are approximated on [-R, R]; 0: the smallest sufficient R", 0.0),
+        Parameter("eps", eps, "target accuracy of the gradient; it sets the sums of ReLUs where `relus = 0`", 0.1),
+        Parameter("relus", relus, "number of ReLUs for each function; 0: computed from `eps`", 0, integer=True),
+        Parameter("R", R_asked, "`r` and `r'` are approximated on `[-R, R]`; 0: the smallest sufficient `R`", 0.0),
         Parameter(
-            "relus_r1", relus_r1, "number of ReLUs for r', where `relus` is given; 0: as many as for r", 0, integer=True
+            "relus_r1",
+            relus_r1,
+            "number of ReLUs for `r'`, where ``relus`` is given; 0: as many as for `r`",
+            0,
+            integer=True,
         ),
-        Parameter("activation", None, "the activation r (tanh, sigmoid, gelu, softplus, sin, ...)", "tanh"),
-        Parameter("loss", None, "the loss of one coordinate (square, huber, log_cosh, logistic)", "square"),
+        Parameter("activation", None, "the activation `r` (tanh, sigmoid, gelu, softplus, sin, ...)", "tanh"),
+        Parameter("loss", None, "the loss of one coordinate (square, huber, `log_cosh`, logistic)", "square"),
     )
 }
 _ONE_DIMENSION = tuple(name for name in _PARAMETERS if name not in ("d_x", "d_y", "L"))
@@ -68,21 +72,22 @@ _WITHOUT_LOSS = tuple(name for name in _ONE_DIMENSION if name not in ("eta", "lo
 _WITHOUT_STEP = tuple(name for name in _ONE_DIMENSION if name != "eta")
 
 _REASONS = {
-    "N": "the network has an output layer; the paper assumes N >= 2, and its formulas also hold for N = 1 if K = d",
-    "K": "K must be at least 1",
-    "d": "x and y must have at least one coordinate",
-    "d_x": "x must have at least one coordinate",
-    "d_y": "y must have at least one coordinate",
+    "N": "the network has an output layer; the paper assumes `N >= 2`, and its formulas also hold for `N = 1` if `K = "
+    "d`",
+    "K": "`K` must be at least 1",
+    "d": "`x` and `y` must have at least one coordinate",
+    "d_x": "`x` must have at least one coordinate",
+    "d_y": "`y` must have at least one coordinate",
     "n": "the risk is a mean over the examples",
-    "relus": "a number of ReLUs; 0: computed from eps",
-    "relus_r1": "a number of ReLUs; 0: as many as for r",
-    "R": "half the length of the range [-R, R]; 0: computed by the derivation",
-    "B_v": "Theorem 1 assumes B_v > 0",
-    "B_x": "Lemma 2 assumes B_x > 0",
+    "relus": "a number of ReLUs; 0: computed from `eps`",
+    "relus_r1": "a number of ReLUs; 0: as many as for `r`",
+    "R": "half the length of the range `[-R, R]`; 0: computed by the derivation",
+    "B_v": "Theorem 1 assumes `B_v > 0`",
+    "B_x": "Lemma 2 assumes `B_x > 0`",
     "B_y": "the outputs are bounded",
-    "eta": "Theorem 1 assumes eta > 0",
+    "eta": "Theorem 1 assumes `eta > 0`",
     "L": "a prediction follows at least one step",
-    "eps": "Theorem 1 assumes eps > 0",
+    "eps": "Theorem 1 assumes `eps > 0`",
 }
 
 
@@ -156,17 +161,18 @@ def _result(
 # Deriving all quantities of a result takes seconds: each is derived when it is asked for, once.
 STATED: dict[str, tuple[Any, ...]] = {}
 _ON_RANGES = (
-    "Lemma 2 leaves open whether the maximum over j in B_r and B_r' includes j = 0; here it does, so that B_r >= B_x.",
-    "An R below the derived range is run as asked: the sums of ReLUs are then certified on [-R, R] alone.",
+    "Lemma 2 leaves open whether the maximum over `j` in `B_r` and `B_r'` includes `j = 0`; here it does, so that "
+    "`B_r >= B_x`.",
+    "An `R` below the derived range is run as asked: the sums of ReLUs are then certified on `[-R, R]` alone.",
 )
 
 STATED["FORWARD"] = (
     "icgd.forward",
-    "N attention layers compute the forward pass",
+    "`N` attention layers compute the forward pass",
     Citation(WU2024, "Lemma 2", "eq. (3.9)-(3.11)"),
     r"\|\bar{p}_i(j) - p_i(j)\|_2 \le E_r \epsilon_r",
     _WITHOUT_LOSS,
-    (*_ON_RANGES, "The proof (D.2) ends with 1 + C_1, a misprint of the 1 + K C_1 of the lemma."),
+    (*_ON_RANGES, "The proof (D.2) ends with `1 + C_1`, a misprint of the `1 + K C_1` of the lemma."),
 )
 STATED["DERIVATIVE"] = (
     "icgd.derivative",
@@ -182,17 +188,18 @@ STATED["LOSS_GRADIENT"] = (
     Citation(WU2024, "Lemma 4", "eq. (3.15)"),
     r"|g_i[k] - u(p_i(N), y_i)[k]| \le \epsilon_l + L_l E_r \epsilon_r",
     _WITHOUT_STEP,
-    ("R_3 is max{B_v B_r, B_y, 1} in Lemma 4; D.7 repeats it without B_y, a misprint.",),
+    ("`R_3` is `max{B_v B_r, B_y, 1}` in Lemma 4; D.7 repeats it without `B_y`, a misprint.",),
 )
 STATED["BACKWARD"] = (
     "icgd.backward",
-    "N multiplication layers propagate the gradient back",
+    "`N` multiplication layers propagate the gradient back",
     Citation(WU2024, "Lemma 5, Lemma 6", "eq. (3.19)-(3.24)"),
     r"|\bar{s}_i(j)[k] - s_i(j)[k]| \le E_s^{r} \epsilon_r + E_s^{r'} \epsilon_{r'} + E_s^{l} \epsilon_l",
     _WITHOUT_STEP,
     (
-        "On the box a column of V_{j+1} has 2-norm sqrt(rows / columns) B_v at most.",
-        "Lemma 6 takes B_r' as an upper bound of |r'|; where the recursion of Lemma 3 gives less, it is the supremum.",
+        "On the box a column of `V_{j+1}` has 2-norm `sqrt(rows / columns) B_v` at most.",
+        "Lemma 6 takes `B_r'` as an upper bound of `|r'|`; where the recursion of Lemma 3 gives less, it is the "
+        "supremum.",
     ),
 )
 _STEP_CLAIM = (
@@ -200,12 +207,13 @@ _STEP_CLAIM = (
     r" + \epsilon^{(l-1)}), \quad \|\epsilon^{(l-1)}\|_2 \le \eta \epsilon"
 )
 _ON_STEP = (
-    "Problem 2 and Theorem 1 bound the rows of V_j for j in [N-1] only; Lemma 2 has j in [N], which is read here.",
-    "D.7 adds the norms of the N blocks; the 2-norm of their concatenation is the root of the sum of squares.",
+    "Problem 2 and Theorem 1 bound the rows of `V_j` for `j in [N-1]` only; Lemma 2 has `j in [N]`, which is read "
+    "here.",
+    "D.7 adds the norms of the `N` blocks; the 2-norm of their concatenation is the root of the sum of squares.",
 )
 STATED["STEP"] = (
     "icgd.step",
-    "2N+4 layers do one projected gradient step",
+    "`2N+4` layers do one projected gradient step",
     Citation(WU2024, "Theorem 1"),
     _STEP_CLAIM,
     _ONE_DIMENSION,
@@ -213,14 +221,14 @@ STATED["STEP"] = (
 )
 STATED["DIMENSIONS"] = (
     "icgd.dimensions",
-    "2N+4 layers do one projected gradient step, input and output dimensions differ",
+    "`2N+4` layers do one projected gradient step, input and output dimensions differ",
     Citation(WU2024, "Theorem 5"),
     _STEP_CLAIM,
     _TWO_DIMENSIONS,
     (
         *_ON_STEP,
-        "Theorem 5 repeats the claim without constants; error bounds are those of Theorem 1 with d = d_y, and ranges, "
-        "norms and widths have no printed tier.",
+        "Theorem 5 repeats the claim without constants; error bounds are those of Theorem 1 with `d = d_y`, and "
+        "ranges, norms and widths have no printed tier.",
     ),
 )
 

@@ -43,11 +43,11 @@ _B_g = sp.Symbol("B_g", nonnegative=True)  # the same for the gradient
 
 NOTATION = {**LETTERS, r1_0: "r'_0", L_f: "L_f", gap: r"(f(w^0) - \inf_W f)"}
 SYMBOLS = {
-    L_f: "Lipschitz constant of the gradient of L_n on W",
-    gap: "f(w^0) minus the infimum of f over W; printed with w^0 = 0",
-    r_0: "|r(0)|",
-    r1_0: "|r'(0)|",
-    u_0: "sup of |u(r(0), y)| over |y| <= B_y",
+    L_f: "Lipschitz constant of the gradient of `L_n` on `W`",
+    gap: "`f(w^0)` minus the infimum of `f` over `W`; printed with `w^0 = 0`",
+    r_0: "`|r(0)|`",
+    r1_0: "`|r'(0)|`",
+    u_0: "sup of `|u(r(0), y)|` over `|y| <= B_y`",
 }
 
 
@@ -58,7 +58,9 @@ def step_recursion() -> LinearRecursion:
     """The distance of the two iterations, step by step."""
     distance = sp.Dummy("e", nonnegative=True)
     w = given("w", dim=_D, norm=Norm.TWO, size=_B_w, error=distance)
-    gradient = perturbed_function(w, "gradient", lipschitz=L_f, eps=eps, size=_B_g, reason="grad f is L_f-Lipschitz")
+    gradient = perturbed_function(
+        w, "gradient", lipschitz=L_f, eps=eps, size=_B_g, reason="`grad f` is `L_f`-Lipschitz"
+    )
     moved = add(w, gradient, name="w - eta gradient", coefficients=(1, -eta))
     return recursion_from(w, project(moved, "w+", size=_B_w))
 
@@ -101,8 +103,8 @@ def gradient_mapping_printed(steps: Any = L) -> sp.Expr:
 KNOWN = {L_f: L_f, eps: eps}  # what an instance knows better
 _COROLLARY = Citation(WU2024, "Corollary 1.1", "Lemma 14")
 _LEMMA = Citation(WU2024, "Lemma 14")
-_PATH = "w^l and w_GD^l in W, both projected, from one start in W; errors of a step at most eta eps"
-_SHORT = "the same, eta L_f <= 1"
+_PATH = "`w^l` and `w_GD^l` in `W`, both projected, from one start in `W`; errors of a step at most `eta eps`"
+_SHORT = "the same, `eta L_f <= 1`"
 
 
 def path_quantity(steps: Any = L, *, name: str = "path") -> Quantity:
@@ -116,7 +118,7 @@ def path_quantity(steps: Any = L, *, name: str = "path") -> Quantity:
         *(meaning, "2-norm", _PATH, Kind.UPPER, Quantifier.FOR_ALL, *derived, printed, "icgd"),
         scopes=("network",),
         trivial=2 * sp.sqrt(neurons(d)) * B_v,  # the diameter of the box
-        remark="L_f is read as in Lemma 14: the Lipschitz constant of the gradient",
+        remark="`L_f` is read as in Lemma 14: the Lipschitz constant of the gradient",
         erratum=errata.EXAMPLES,
     )
 
@@ -124,14 +126,14 @@ def path_quantity(steps: Any = L, *, name: str = "path") -> Quantity:
 def gradient_mapping_quantity(steps: Any = L) -> Quantity:
     """The mean over the steps of the squared gradient mapping, printed and derived."""
     at, printed = sp.latex(sp.sympify(steps)), Printed(gradient_mapping_printed(steps), _LEMMA)
-    meaning = "mean of the squared gradient mapping over l = 0 .. L - 1, and so the least of them"
+    meaning = "mean of the squared gradient mapping over `l = 0 .. L - 1`, and so the least of them"
     derived = (derive_gradient_mapping(steps).derivation, "gradient_mapping", KNOWN)
     return Quantity(
         "gradient_mapping",
         rf"\frac{{1}}{{{at}}} \sum_l \|G(w^l)\|_2^2",
         *(meaning, "squared 2-norm", _SHORT, Kind.UPPER, Quantifier.FOR_ALL, *derived, printed, "icgd"),
         scopes=("network",),
-        remark="judged for eta <= 1/L_f and by the mean over l = 0 .. L - 1",
+        remark="judged for `eta <= 1/L_f` and by the mean over `l = 0 .. L - 1`",
         erratum=errata.STEP_SIZE,
     )
 
@@ -146,9 +148,12 @@ _NETWORK_AT_ZERO = {rho: 0, rho_N: 0, b_r: r_0, b_r1: r1_0, b_l: u_0, P_0: B_x, 
 def zero_quantity() -> Quantity:
     """||grad L_n(0)||_2 at the start of Corollary 1.1: 0 for r(0) = 0 and N >= 2, so that descent never moves."""
     bound = chain.derive_blocks().size.subs(_NETWORK_AT_ZERO, simultaneous=True).doit() / 2
-    reason = "the size of the blocks A(j) = s(j) p(j-1)^T where every V_j is 0"
+    reason = "the size of the blocks `A(j) = s(j) p(j-1)^T` where every `V_j` is 0"
     derivation = Derivation((Step("start.zero", Norm.TWO, "size", bound, reason=reason, latex=_AT_ZERO),))
-    meaning, domain = "gradient of the risk at w = 0, where the paper starts", "w = 0, ||x|| <= B_x, ||y|| <= B_y"
+    meaning, domain = (
+        "gradient of the risk at `w = 0`, where the paper starts",
+        "`w = 0`, `||x|| <= B_x`, `||y|| <= B_y`",
+    )
     stated = (meaning, "2-norm", domain, Kind.UPPER, Quantifier.FOR_ALL, derivation)
     return Quantity("start.zero", _AT_ZERO, *stated, worst_case={}, scopes=())
 
@@ -172,7 +177,7 @@ _OF_A_STEP = (replace(p, default=_DEFAULTS.get(p.name, p.default)) for p in STEP
 
 TRAJECTORY = Result(
     id="icgd.trajectory",
-    title="L steps of in-context gradient descent against exact projected gradient descent",
+    title="`L` steps of in-context gradient descent against exact projected gradient descent",
     citation=_COROLLARY,
     claim=r"\|w^l - w_{\mathrm{GD}}^l\|_2 \le L_f^{-1} (1 + n L_f)^l \epsilon,\qquad "
     r"\min_l \|G(w^l)\|_2^2 \le \frac{8 (f(0) - \inf_W f)}{\eta L} + 10 \epsilon^2",
@@ -182,11 +187,11 @@ TRAJECTORY = Result(
     notation=NOTATION,
     symbols=SYMBOLS,
     remarks=(
-        "The printed column has (1 + n L_f)^l as it stands, with n the number of examples; with eta for n the printed "
-        "form is close to the derived one, which is attained, and lacks its -1.",
+        "The printed column has `(1 + n L_f)^l` as it stands, with `n` the number of examples; with `eta` for `n` "
+        "the printed form is close to the derived one, which is attained, and lacks its -1.",
         "The constants 2 and 1 of the derived gradient mapping are attained; 8 and 10 are printed.",
-        "L_f and f(w^0) - inf f are values of the problem: bounded from certified suprema on W. The paper starts at "
-        "w = 0, where a network of two layers or more with r(0) = 0 has gradient 0 and never moves; here w^0 is any "
-        "point of W, and printed bounds are read with f(w^0) for f(0).",
+        "`L_f` and `f(w^0) - inf f` are values of the problem: bounded from certified suprema on `W`. The paper "
+        "starts at `w = 0`, where a network of two layers or more with `r(0) = 0` has gradient 0 and never moves; "
+        "here `w^0` is any point of `W`, and printed bounds are read with `f(w^0)` for `f(0)`.",
     ),
 )

@@ -51,19 +51,19 @@ def rate_ratio() -> sp.Expr:
 
 
 _LEMMA = Citation(WANG2024, "Lemma 5.4", "Lemma C.1")
-_DOMAIN = "training stage II, |w_Q w_K| < 1/2"
-_RATIO = "the printed rate of w over the rate of w_Q = w_K in the flow (12)"
+_DOMAIN = "training stage II, `|w_Q w_K| < 1/2`"
+_RATIO = "the printed rate of `w` over the rate of `w_Q = w_K` in the flow (12)"
 
 
 RATE_OF_W = Erratum(
     Weight.NOTATION,
-    Citation(WANG2024, "Appendix C.2", "dw/dt after (22)"),
-    sentence="dw/dt is printed as the gradient flow of one parameter w, twice the rate that (12) gives w_Q = w_K",
-    reading="the printed rate is that of a single parameter w, since -dL/dw with w_Q = w_K = w in (22) adds the "
-    "derivatives in w_Q and in w_K; Section 5.2 redefines theta with one parameter w_KQ, for which (12) gives the "
-    "printed rate; for the w_Q and w_K of Lemma 5.4, (12) does not",
-    repair="half of the printed dw/dt, with the printed dh/dt",
-    survives="yes: each Theta of Theorem 5.5 absorbs the factor 2",
+    Citation(WANG2024, "Appendix C.2", "`dw/dt` after (22)"),
+    sentence="`dw/dt` is printed as the gradient flow of one parameter `w`, twice the rate that (12) gives `w_Q = w_K`",
+    reading="the printed rate is that of a single parameter `w`, since `-dL/dw` with `w_Q = w_K = w` in (22) adds the "
+    "derivatives in `w_Q` and in `w_K`; Section 5.2 redefines `theta` with one parameter `w_KQ`, for which (12) "
+    "gives the printed rate; for the `w_Q` and `w_K` of Lemma 5.4, (12) does not",
+    repair="half of the printed `dw/dt`, with the printed `dh/dt`",
+    survives="yes: each `Theta` of Theorem 5.5 absorbs the factor 2",
 )
 
 
@@ -99,14 +99,16 @@ FORMULAS = (
         Formula(
             rf"(L-2)\,\dot{{{sp.latex(x)}}}",
             letters.rate_of(letters.head_flow_full, x),
-            f"rate of {x} in (12), psi(x) = (1 - x^2)^(-1/2), phi = psi'",
+            f"rate of `{x}` in (12), `psi(x) = (1 - x^2)^(-1/2)`, `phi = psi'`",
         )
         for x in (w_Q, w_K, h)
     ),
     Formula(
         r"\text{const}", lambda: found_balance()[0], "what the flow (12) conserves: the only one of degree 2 or less"
     ),
-    Formula(r"\dot w_{\text{printed}} / \dot w_Q", rate_ratio, "the printed rate of w over that of w_Q = w_K in (12)"),
+    Formula(
+        r"\dot w_{\text{printed}} / \dot w_Q", rate_ratio, "the printed rate of `w` over that of `w_Q = w_K` in (12)"
+    ),
 )
 
 BALANCE = Result(
@@ -120,29 +122,29 @@ BALANCE = Result(
         _quantity(
             "balance",
             r"\sup_t |w_Q^2(t) - w_K^2(t)|",
-            "w_Q^2 - w_K^2 along the flow from (12)",
+            "`w_Q^2 - w_K^2` along the flow from (12)",
             "sup over a run until the head is learnt",
             Printed(sp.Integer(0), _LEMMA),
         ),
         _quantity(
             "equal",
             r"\sup_t |w_Q(t) - w_K(t)|",
-            "w_Q - w_K along the flow from (12)",
+            "`w_Q - w_K` along the flow from (12)",
             "sup over a run until the head is learnt",
-            Printed(sp.Integer(0), Citation(WANG2024, "Section 5.2", "w_KQ := w_Q = w_K")),
-            "the squares alone would leave w_Q = -w_K open; the set w_Q = w_K is invariant",
+            Printed(sp.Integer(0), Citation(WANG2024, "Section 5.2", "`w_KQ := w_Q = w_K`")),
+            "the squares alone would leave `w_Q = -w_K` open; the set `w_Q = w_K` is invariant",
         ),
         _quantity(
             "drift",
             r"\sup_t |\Delta (w_Q^2 - w_K^2)|",
-            "change of w_Q^2 - w_K^2 along the flow from unequal starts, w_Q(0) = 3 w_K(0)",
+            "change of `w_Q^2 - w_K^2` along the flow from unequal starts, `w_Q(0) = 3 w_K(0)`",
             "sup over a run until the head is learnt",
-            Printed(sp.Integer(0), Citation(WANG2024, "Lemma C.1", "w_Q^2(t) - w_K^2(t) = w_Q^2(0) - w_K^2(0)")),
+            Printed(sp.Integer(0), Citation(WANG2024, "Lemma C.1", "`w_Q^2(t) - w_K^2(t) = w_Q^2(0) - w_K^2(0)`")),
         ),
         _quantity(
             "others",
             r"\dim\{Q : \dot Q = 0\} - 1",
-            "number of conserved polynomials of degree 2 or less in (w_Q, w_K, h) beside w_Q^2 - w_K^2",
+            "number of conserved polynomials of degree 2 or less in `(w_Q, w_K, h)` beside `w_Q^2 - w_K^2`",
             "a count",
             None,
         ),
@@ -151,12 +153,12 @@ BALANCE = Result(
             r"\dot w / \dot w_Q",
             _RATIO,
             "a ratio",
-            Printed(sp.Integer(1), Citation(WANG2024, "Appendix C.2", "dw/dt after (22)")),
+            Printed(sp.Integer(1), Citation(WANG2024, "Appendix C.2", "`dw/dt` after (22)")),
             erratum=RATE_OF_W,
             finding=f"{_RATIO} is {{found}}; it would be {{printed}} if they agreed",
         ),
     ),
     notation=NOTATION,
     formulas=FORMULAS,
-    remarks=("The factor in the rate of w changes leading constants.",),
+    remarks=("The factor in the rate of `w` changes leading constants.",),
 )

@@ -48,11 +48,11 @@ def _claim(
 KEPT, LEARNT = sp.Rational(99, 100), sp.Rational(1, 100)
 QUANTITIES = (
     _claim("T_I", r"T_{\rm I}", "time at which the 4-gram loss is 0.01 of its start", Kind.EXACT, None, CAPTION),
-    _claim("T_o", "T_o", "time at which h reaches h*", Kind.EXACT, None, CAPTION),
+    _claim("T_o", "T_o", "time at which `h` reaches `h*`", Kind.EXACT, None, CAPTION),
     _claim(
         "T_II",
         r"T_{\rm II}",
-        "time at which the loss of the induction head is 0.99 of that at T_o",
+        "time at which the loss of the induction head is 0.99 of that at `T_o`",
         Kind.EXACT,
         None,
         CAPTION,
@@ -60,7 +60,7 @@ QUANTITIES = (
     _claim(
         "T_III",
         r"T_{\rm III}",
-        "time at which the loss of the induction head is 0.01 of that at T_o",
+        "time at which the loss of the induction head is 0.01 of that at `T_o`",
         Kind.EXACT,
         None,
         CAPTION,
@@ -68,7 +68,7 @@ QUANTITIES = (
     _claim(
         "left",
         r"\mathcal{L}_{\rm IH_2}(T_o)/\mathcal{L}_{\rm IH_2}(0)",
-        "loss of the induction head left at T_o, where its plateau begins",
+        "loss of the induction head left at `T_o`, where its plateau begins",
         Kind.EXACT,
         None,
         CAPTION,
@@ -85,7 +85,7 @@ QUANTITIES = (
     _claim(
         "phases",
         r"\#\text{phases}",
-        "number of phases of the run: those that end at T_I < T_II < T_III, if reached, and the last",
+        "number of phases of the run: those that end at `T_I < T_II < T_III`, if reached, and the last",
         Kind.EXACT,
         sp.Integer(4),
         CAPTION,
@@ -97,22 +97,22 @@ QUANTITIES = (
         "ratio of the end of the plateau to the end of phase I",
         Kind.LOWER,
         sp.Integer(1),
-        Citation(WANG2024, "Theorem 5.5", "T_I = O(1), T_II >> 1"),
-        "printed as T_II >> 1 without a constant; judged by whether T_II is later than T_I",
+        Citation(WANG2024, "Theorem 5.5", "`T_I = O(1)`, `T_II >> 1`"),
+        "printed as `T_II >> 1` without a constant; judged by whether `T_II` is later than `T_I`",
     ),
     _claim(
         "plateau",
         r"w(T_{\rm II})/w^\star",
-        "w/w* at the end of the plateau",
+        "`w/w*` at the end of the plateau",
         Kind.LOWER,
         LEARNT,
         THEOREM,
-        "C.3: T_II >= the time of w = 0.01 w*",
+        "C.3: `T_II >=` the time of `w = 0.01 w*`",
     ),
     _claim(
         "plateau.share",
         r"(T_{\rm II}-T_o)/(T_{\rm III}-T_o)",
-        "share of the time from T_o to T_III that is plateau by the definition of T_II",
+        "share of the time from `T_o` to `T_III` that is plateau by the definition of `T_II`",
         Kind.EXACT,
         None,
         THEOREM,
@@ -120,16 +120,16 @@ QUANTITIES = (
     _claim(
         "plateau.loss",
         r"\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star\psi(v^\star)}/\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star}",
-        "share of the loss that is left when h alone has gone from h* to its plateau",
+        "share of the loss that is left when `h` alone has gone from `h*` to its plateau",
         Kind.LOWER,
         KEPT,
         THEOREM,
-        "below 0.99 T_II is reached by h alone, where T_o := T_1^h (C.3); with T_o := 2 T_1^h at no w*",
+        "below 0.99 `T_II` is reached by `h` alone, where `T_o := T_1^h` (C.3); with `T_o := 2 T_1^h` at no `w*`",
     ),
     _claim(
         "growth",
         r"w(T_{\rm II})/\sigma_{\rm init}",
-        "w/sigma_init at T_II",
+        "`w/sigma_init` at `T_II`",
         Kind.EXACT,
         None,
         CAPTION,
@@ -137,16 +137,16 @@ QUANTITIES = (
     _claim(
         "overshoot",
         r"\max_t h/h^\star",
-        "largest h/h*",
+        "largest `h/h*`",
         Kind.UPPER,
         OVERSHOOT,
         Citation(WANG2024, "Appendix C.2", "(26)"),
-        "derived: R(w*), the largest r of C.2",
+        "derived: `R(w*)`, the largest `r` of C.2",
         Provenance.HAND,
     ),
 )
 
-FLOW = Parameter("flow", None, "true: that of w_Q, w_K and h (12); printed: the paper's, of w and h", "true")
+FLOW = Parameter("flow", None, "true: that of `w_Q`, `w_K` and `h` (12); printed: the paper's, of `w` and `h`", "true")
 
 FIGURE2 = Result(
     id="induction.figure2",
@@ -156,8 +156,8 @@ FIGURE2 = Result(
     parameters=(*PARAMETERS.values(), FLOW),
     hypotheses=(
         *HYPOTHESES,
-        Hypothesis("sigma_init", sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False), "T_o, where h = h*, is ahead"),
-        Hypothesis("sigma_init", sp.Lt(sigma_init, w_star, evaluate=False), "w has to grow to w*"),
+        Hypothesis("sigma_init", sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False), "`T_o`, where `h = h*`, is ahead"),
+        Hypothesis("sigma_init", sp.Lt(sigma_init, w_star, evaluate=False), "`w` has to grow to `w*`"),
     ),
     quantities=QUANTITIES,
     notation=NOTATION,
@@ -165,9 +165,9 @@ FIGURE2 = Result(
         Formula(
             r"\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star\psi(v^\star)}/\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star}",
             lambda: LEFT_BY_PLATEAU,
-            "share of the loss that is left when h alone has gone from h* to its plateau",
+            "share of the loss that is left when `h` alone has gone from `h*` to its plateau",
         ),
-        Formula(r"\max_t h/h^\star", lambda: R_TURN, "R(w*), from small starts", Kind.UPPER),
+        Formula(r"\max_t h/h^\star", lambda: R_TURN, "`R(w*)`, from small starts", Kind.UPPER),
     ),
     remarks=(
         "The closed forms (19) and (22) are followed, on the flow (12); the other flow is drawn thin and dashed. The "

@@ -203,17 +203,17 @@ def printed_factor_is_negative() -> bool:
 
 LARGEST_START = sp.Rational(1, 2)  # r >= 1/2: p(0) <= log 2
 UNIT = (sp.Integer(0), sp.Integer(1))
-_BECAUSE = {u: "u = e^-p~ is in (0, 1] for p~ >= 0", gamma: "g_0 is in (0, g*]", r: "p(0) is in [0, log 2]"}
+_BECAUSE = {u: "`u = e^-p~` is in (0, 1] for `p~ >= 0`", gamma: "`g_0` is in `(0, g*]`", r: "`p(0)` is in `[0, log 2]`"}
 
 
 def sign_inequality(length: int) -> Inequality:
     """dp~/dt > 0 for all p~ >= 0 (p~ = oo too, after division by u) and g_0 in (0, g*], from the raw derivative."""
-    return _sign(f"sign[L={length}]", rate_share(length - 2), (u, gamma), "dp~/dt over u g_0 g* / (L-2)")
+    return _sign(f"sign[L={length}]", rate_share(length - 2), (u, gamma), "`dp~/dt` over `u g_0 g* / (L-2)`")
 
 
 def start_inequality(length: int) -> Inequality:
     """dp~/dt > 0 with p(0) in [0, log 2] too: only for short inputs (`start.long` shows a long one where it fails)."""
-    meaning = "dp~/dt over u g_0 g* / Z_n(r), with p(0) = -log r"
+    meaning = "`dp~/dt` over `u g_0 g* / Z_n(r)`, with `p(0) = -log r`"
     return _sign(f"start[L={length}]", rate_share(length - 2, start=r), (u, gamma, r), meaning)
 
 
@@ -236,7 +236,7 @@ def floor_inequality(length: int) -> Inequality:
         expression=sp.Poly(excess_coefficients(length - 2)[::-1], u).as_expr(),
         box={u: UNIT},
         strict=True,
-        meaning="the excess of the rate over its floor, by (1-u) / (2n Z_n^2)",
+        meaning="the excess of the rate over its floor, by `(1-u) / (2n Z_n^2)`",
         because={u: _BECAUSE[u]},
     )
 
@@ -254,7 +254,7 @@ def stated_inequalities(L: int | float) -> list[Inequality]:
 
 
 def _quantity(name: str, symbol: str, meaning: str, kind: Kind = Kind.EXACT, **more: Any) -> Quantity:
-    domain = more.pop("domain", "p~ > 0, p(0) = 0, w_K w_Q = 0")
+    domain = more.pop("domain", "`p~ > 0`, `p(0) = 0`, `w_K w_Q = 0`")
     return Quantity(name, symbol, meaning, "number", domain, kind, Quantifier.FOR_ALL, scopes=(), **more)
 
 
@@ -262,14 +262,14 @@ def _quantity(name: str, symbol: str, meaning: str, kind: Kind = Kind.EXACT, **m
 LOSS_BY_Q = LOSS.subs(Q, _q).subs(_LAST, 1 / letters.M(p_tilde))
 FLOW_BY_Q = gradient_flow(LOSS_BY_Q, (p_tilde,))
 FORMULAS = (
-    Formula(r"\mathcal{L}_{G_4}", lambda: LOSS_BY_Q, "the loss (11) of stage I, q and M as below"),
-    Formula(r"q(\tilde p)", lambda: Q, "the sum of the squared weights c_tau"),
-    Formula(r"M(\tilde p)", lambda: M(p_tilde), "the sum of e^-kp~ over k = 0 .. L-3; m = -M'"),
-    Formula(r"q'_{s,\tau}", lambda: LAST_FACTOR, "the last factor of q', with the factor that print drops"),
+    Formula(r"\mathcal{L}_{G_4}", lambda: LOSS_BY_Q, "the loss (11) of stage I, `q` and `M` as below"),
+    Formula(r"q(\tilde p)", lambda: Q, "the sum of the squared weights `c_tau`"),
+    Formula(r"M(\tilde p)", lambda: M(p_tilde), "the sum of `e^-kp~` over `k = 0 .. L-3`; `m = -M'`"),
+    Formula(r"q'_{s,\tau}", lambda: LAST_FACTOR, "the last factor of `q'`, with the factor that print drops"),
 )
 
-SIGN_DOMAIN = "all p~ >= 0, g_0 in (0, g*], p(0) = 0"
-START_DOMAIN = "all p~ >= sigma_init, p(0) = g_0 = sigma_init, w_K w_Q = 0"
+SIGN_DOMAIN = "all `p~ >= 0`, `g_0 in (0, g*]`, `p(0) = 0`"
+START_DOMAIN = "all `p~ >= sigma_init`, `p(0) = g_0 = sigma_init`, `w_K w_Q = 0`"
 FIRST_STAGE = Result(
     id="induction.first_stage",
     title="Stage I: the first layer learns to look one token back",
@@ -281,7 +281,7 @@ FIRST_STAGE = Result(
         _quantity(
             "loss",
             r"\mathcal{L}_{G_4}(\tilde p)",
-            "the 4-gram loss at p~ = g_0 = sigma_init",
+            "the 4-gram loss at `p~ = g_0 = sigma_init`",
             printed=Printed(LOSS_PRINTED, _APPENDIX),
             erratum=HALF,
             obtained=Provenance.HAND,
@@ -289,15 +289,15 @@ FIRST_STAGE = Result(
         _quantity(
             "softmax",
             r"\sum_\tau \mathrm{softmax}_s",
-            "sum of the first layer's weights at one s",
+            "sum of the first layer's weights at one `s`",
             printed=Printed(sp.Sum(SOFTMAX_PRINTED, (tau, 1, s - 1)), _APPENDIX),
             erratum=FIRST_SOFTMAX,
-            domain="3 <= s <= L, p~ > 0",
+            domain="`3 <= s <= L`, `p~ > 0`",
         ),
         _quantity(
             "q",
             r"q(\tilde p)",
-            "sum of the squared c_tau, at p~ = sigma_init",
+            "sum of the squared `c_tau`, at `p~ = sigma_init`",
             printed=Printed(Q_PRINTED, _APPENDIX, strict=False),
             erratum=SQUARES_SIGN,
             obtained=Provenance.HAND,
@@ -305,7 +305,7 @@ FIRST_STAGE = Result(
         _quantity(
             "q.slope",
             r"q'(\tilde p)",
-            "the derivative of q at p~ = sigma_init",
+            "the derivative of `q` at `p~ = sigma_init`",
             printed=Printed(SLOPE_PRINTED, _APPENDIX),
             erratum=SLOPE_FACTOR,
             obtained=Provenance.ALGEBRA,
@@ -313,26 +313,27 @@ FIRST_STAGE = Result(
         _quantity(
             "q.factor",
             r"q'_{s,\tau}",
-            "the last factor of q' as printed, term by term",
+            "the last factor of `q'` as printed, term by term",
             Kind.UPPER,
             printed=Printed(sp.Integer(0), _APPENDIX),
-            remark="the printed factor is <= 0 for s >= tau + 1, as the paper says; it is not that of q' (see q.slope)",
-            domain="s >= tau + 1 >= 2, p~ > 0",
+            remark="the printed factor is `<= 0` for `s >= tau + 1`, as the paper says; it is not that of `q'` (see "
+            "q.slope)",
+            domain="`s >= tau + 1 >= 2`, `p~ > 0`",
         ),
         _quantity(
             "q.sign",
             r"q'(\tilde p)",
-            "q' at p~ = sigma_init; printed: at most 0 at all p~",
+            "`q'` at `p~ = sigma_init`; printed: at most 0 at all `p~`",
             Kind.UPPER,
             printed=Printed(sp.Integer(0), _APPENDIX),
-            remark="holds for every L and p~",
-            domain="all p~ >= 0",
+            remark="holds for every `L` and `p~`",
+            domain="all `p~ >= 0`",
             obtained=Provenance.HAND,
         ),
         _quantity(
             "rate",
             r"\dot{\tilde p}",
-            "dp~/dt at p~ = g_0 = sigma_init",
+            "`dp~/dt` at `p~ = g_0 = sigma_init`",
             printed=Printed(RATE_PRINTED, _APPENDIX, in_letters=RATE_IN_LETTERS),
             derive=lambda: FLOW_BY_Q.rate(p_tilde),
             erratum=HALF,
@@ -340,18 +341,18 @@ FIRST_STAGE = Result(
         _quantity(
             "rate.lower",
             r"2 \dot{\tilde p}",
-            "lower bound on the printed dp~/dt, twice that of (11), at p~ = g_0 = sigma_init",
+            "lower bound on the printed `dp~/dt`, twice that of (11), at `p~ = g_0 = sigma_init`",
             Kind.LOWER,
             printed=Printed(RATE_BOUND_PRINTED, _APPENDIX),
             derive=lambda: sp.factor(2 * RATE_FLOOR),
-            remark="derived with (n-1)/(2n), n = L-2, in the place of 1: the best constant for all L and all g_0 in "
-            "(0, g*]; the printed one needs long inputs, L sigma_init >> 1",
-            domain="all p~ >= sigma_init, g_0 = sigma_init, p(0) = 0",
+            remark="derived with `(n-1)/(2n)`, `n = L-2`, in the place of 1: the best constant for all `L` and "
+            "all `g_0 in (0, g*]`; the printed one needs long inputs, `L sigma_init >> 1`",
+            domain="all `p~ >= sigma_init`, `g_0 = sigma_init`, `p(0) = 0`",
         ),
         _quantity(
             "sign",
             r"\dot{\tilde p}/(u g_0 g^\star/(L-2))",
-            "dp~/dt > 0: the least of dp~/dt over e^-p~ g_0 g*/(L-2)",
+            "`dp~/dt > 0`: the least of `dp~/dt` over `e^-p~ g_0 g*/(L-2)`",
             Kind.LOWER,
             printed=Printed(sp.Integer(0), _APPENDIX, strict=True),
             derive=lambda: SHARE_FLOOR,
@@ -360,33 +361,33 @@ FIRST_STAGE = Result(
         _quantity(
             "limit",
             r"\tilde p(t)",
-            "p~ at the end of a run",
+            "`p~` at the end of a run",
             Kind.LOWER,
             derive=lambda: LIMIT_FLOOR,
-            remark="p~(t) >= log(e^sigma + (n-1)/(2n) g_0 g* t/n), so p~ -> oo (Lemma 5.3)",
-            domain="p(0) = 0, g_0 = sigma_init",
+            remark="`p~(t) >= log(e^sigma + (n-1)/(2n) g_0 g* t/n)`, so `p~ -> oo` (Lemma 5.3)",
+            domain="`p(0) = 0`, `g_0 = sigma_init`",
         ),
         _quantity(
             "start",
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
-            "dp~/dt > 0 with p(0) = sigma_init as (12) says: the least share at g_0 = sigma_init",
+            "`dp~/dt > 0` with `p(0) = sigma_init` as (12) says: the least share at `g_0 = sigma_init`",
             Kind.LOWER,
             printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True),
             domain=START_DOMAIN,
-            remark="the proof in Appendix B starts at p(0) = 0 instead",
+            remark="the proof in Appendix B starts at `p(0) = 0` instead",
         ),
         _quantity(
             "start.short",
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
             "as start, for short inputs, certified",
             Kind.LOWER,
-            domain="all p~ >= 0, g_0 in (0, g*], p(0) in [0, log 2], w_K w_Q = 0",
+            domain="all `p~ >= 0`, `g_0 in (0, g*]`, `p(0) in [0, log 2]`, `w_K w_Q = 0`",
             obtained=Provenance.CERTIFICATE,
         ),
         _quantity(
             "start.long",
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
-            "as start, at p~ = sigma_init, for a long input and a small alpha",
+            "as start, at `p~ = sigma_init`, for a long input and a small `alpha`",
             Kind.LOWER,
             printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True),
             domain=START_DOMAIN,

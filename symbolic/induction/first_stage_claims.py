@@ -11,7 +11,7 @@ from symbolic.induction.claims import ExactClaim, Point, numbers, one
 from symbolic.induction.training import L, g_star
 
 SHORT = 5
-_FIVE = f"L = {SHORT}"
+_FIVE = f"`L = {SHORT}`"
 _U = numbers("1/2", "1/4", "3/4", "7/8", "15/16")
 _WHOLE = numbers(*range(1, 6))
 _STATE = {"u": _U, "g_0": numbers("1/4", "1/64"), "g_star": numbers("1/2")}
@@ -100,7 +100,7 @@ CLAIMS = {
             lambda point: (_fall_of(theory.LOSS, point), _fall_of(theory.LOSS_PRINTED, point)),
             _in_range,
             _STATE,
-            f"{_FIVE}, the loss at u = 1/8 less that at u",
+            f"{_FIVE}, the loss at `u = 1/8` less that at `u`",
         ),
         ExactClaim("softmax", "=", _weights, _s_is_whole, {"s": numbers(3, 4, 5), "u": _U}, _FIVE),
         _printed_is("q", partial(exactly, theory.Q), theory.Q_PRINTED, {"u": _U}),

@@ -124,13 +124,13 @@ def head_points() -> tuple[NamedFixedPoint, ...]:
     centre = {w_Q: sp.Integer(0), w_K: sp.Integer(0), h: h_star * psi(v_star)}
     along = "the direction of the zero eigenvalue is tangent to the curve of minimisers, along which the flow rests"
     return (
-        NamedFixedPoint("minimiser", "(w, h) = (w*, h*)", FixedPoint(HEAD, {w: W_STAR, h: h_star})),
-        NamedFixedPoint("mirror", "(w, h) = (-w*, h*)", FixedPoint(HEAD, {w: -W_STAR, h: h_star})),
-        NamedFixedPoint("saddle", "(w, h) = (0, h* psi(v*))", FixedPoint(HEAD, saddle)),
+        NamedFixedPoint("minimiser", "`(w, h) = (w*, h*)`", FixedPoint(HEAD, {w: W_STAR, h: h_star})),
+        NamedFixedPoint("mirror", "`(w, h) = (-w*, h*)`", FixedPoint(HEAD, {w: -W_STAR, h: h_star})),
+        NamedFixedPoint("saddle", "`(w, h) = (0, h* psi(v*))`", FixedPoint(HEAD, saddle)),
         NamedFixedPoint(
-            "curve", "(w_Q, w_K, h) = (c, v*/c, h*) for every c other than 0", FixedPoint(HEAD_FULL, curve), along
+            "curve", "`(w_Q, w_K, h) = (c, v*/c, h*)` for every `c` other than 0", FixedPoint(HEAD_FULL, curve), along
         ),
-        NamedFixedPoint("full_saddle", "(w_Q, w_K, h) = (0, 0, h* psi(v*))", FixedPoint(HEAD_FULL, centre)),
+        NamedFixedPoint("full_saddle", "`(w_Q, w_K, h) = (0, 0, h* psi(v*))`", FixedPoint(HEAD_FULL, centre)),
     )
 
 
@@ -150,13 +150,13 @@ def gram_points() -> tuple[NamedFixedPoint, ...]:
     end, start = map(regular, _gram_flows())
     return (
         NamedFixedPoint(
-            "gram_end", "(e^-p, g) = (0, g*)", FixedPoint(end, {u: sp.Integer(0), g: g_star}), _slowly(), False
+            "gram_end", "`(e^-p, g) = (0, g*)`", FixedPoint(end, {u: sp.Integer(0), g: g_star}), _slowly(), False
         ),
         NamedFixedPoint(
             "gram_start",
-            "(e^p, g) = (0, 0)",
+            "`(e^p, g) = (0, 0)`",
             FixedPoint(start, {u: sp.Integer(0), g: sp.Integer(0)}),
-            "repels along g = g* M(p)/M(2p), where dp/dt > 0 at every p",
+            "repels along `g = g* M(p)/M(2p)`, where `dp/dt > 0` at every `p`",
             False,
         ),
     )
@@ -182,7 +182,7 @@ def slow_rate() -> sp.Expr:
 
 
 def _slowly() -> str:
-    return f"attracts along the centre manifold: du/dt = {sp.sstr(slow_rate())} u^3 + ... for u = e^-p"
+    return f"attracts along the centre manifold: `du/dt = {sp.sstr(slow_rate())} u^3 + ...` for `u = e^-p`"
 
 
 # Why there are no others: each argument raises if one of its steps does not hold.
@@ -207,8 +207,9 @@ def head_is_complete() -> str:
     _require_zero(pull.subs(h, slaved) - factor * (ratio.subs(x, v + v_star) - ratio.subs(x, 2 * v)), "the pull")
     require_increasing(ratio, x, {x: (_ratio - 1) / (_ratio + 1)})
     return (
-        "dw_Q/dt = w_K B, dw_K/dt = w_Q B; B = 0 and dh/dt = 0 give phi/psi(v + v*) = phi/psi(2v), and phi/psi = "
-        f"{sp.sstr(ratio)} increases strictly on (-1, 1), so v = v*, h = h*; otherwise w_Q = w_K = 0, h = h* psi(v*)"
+        "`dw_Q/dt = w_K B`, `dw_K/dt = w_Q B`; `B = 0` and `dh/dt = 0` give `phi/psi(v + v*) = phi/psi(2v)`, and "
+        f"`phi/psi = {sp.sstr(ratio)}` increases strictly on `(-1, 1)`, so `v = v*`, `h = h*`; otherwise `w_Q = w_K = "
+        "0`, `h = h* psi(v*)`"
     )
 
 
@@ -216,7 +217,7 @@ def head_is_complete() -> str:
 def sign_is_kept() -> str:
     """The argument that w > 0 stays so: the flow is smooth, and the line w = 0 is invariant."""
     _require_zero(HEAD.rate(w).subs(w, 0), "the rate of w at w = 0")
-    return "dw/dt = 0 at w = 0, so that the flow from w > 0 keeps w > 0"
+    return "`dw/dt = 0` at `w = 0`, so that the flow from `w > 0` keeps `w > 0`"
 
 
 @cache
@@ -233,8 +234,8 @@ def gram_is_complete() -> str:
     for flow, rate in zip(_gram_flows(), (g_star - g, -g), strict=True):
         _require_zero(regular(flow).rate(g).subs(u, 0) - rate, "the rate of g at an end")
     return (
-        "dg/dt = 0 gives g = g* M(p)/M(2p), where dp/dt = -g^2 (d M(2p)/dp) / (2 M(p)^2) > 0, as M falls strictly; at "
-        "p = +oo dg/dt = g* - g, at p = -oo dg/dt = -g"
+        "`dg/dt = 0` gives `g = g* M(p)/M(2p)`, where `dp/dt = -g^2 (d M(2p)/dp) / (2 M(p)^2) > 0`, as `M` falls "
+        "strictly; at `p = +oo` `dg/dt = g* - g`, at `p = -oo` `dg/dt = -g`"
     )
 
 
@@ -262,7 +263,7 @@ def _require_zero(expression: sp.Expr, what: str) -> None:
 # What is claimed.
 
 _SECTION = Citation(WANG2024, "Section 5.2", "after Lemma 5.4")
-_FLOW = "gradient flow of (19) + (22), w_Q = w_K = w"
+_FLOW, _FULL = "gradient flow of (19) + (22), `w_Q = w_K = w`", "gradient flow of (22) in `(w_Q, w_K, h)`"
 
 
 def _quantity(
@@ -298,7 +299,7 @@ def _eigenvalue(name: str, where: str, domain: str) -> Quantity:
         f"eigenvalue.{name}",
         r"\max_i \lambda_i",
         f"largest eigenvalue of the linear part at {where}, derived against that of a numeric Jacobian",
-        "per unit of t",
+        "per unit of `t`",
         domain,
         Kind.EXACT,
         Quantifier.FOR_ALL,
@@ -308,15 +309,13 @@ def _eigenvalue(name: str, where: str, domain: str) -> Quantity:
 
 
 EIGENVALUES = {
-    "minimiser": _eigenvalue("minimiser", "(w, h) = (w*, h*)", _FLOW),
-    "mirror": _eigenvalue("mirror", "(w, h) = (-w*, h*)", _FLOW),
-    "saddle": _eigenvalue("saddle", "(w, h) = (0, h* psi(v*))", _FLOW),
-    "curve": _eigenvalue("curve", "(w_Q, w_K, h) = (2 w*, w*/2, h*)", "gradient flow of (22) in (w_Q, w_K, h)"),
-    "full_saddle": _eigenvalue(
-        "full_saddle", "(w_Q, w_K, h) = (0, 0, h* psi(v*))", "gradient flow of (22) in (w_Q, w_K, h)"
-    ),
-    "gram_end": _eigenvalue("gram_end", "(e^-p, g) = (0, g*)", "gradient flow of (19), p up to +oo"),
-    "gram_start": _eigenvalue("gram_start", "(e^p, g) = (0, 0)", "gradient flow of (19), p down to -oo"),
+    "minimiser": _eigenvalue("minimiser", "`(w, h) = (w*, h*)`", _FLOW),
+    "mirror": _eigenvalue("mirror", "`(w, h) = (-w*, h*)`", _FLOW),
+    "saddle": _eigenvalue("saddle", "`(w, h) = (0, h* psi(v*))`", _FLOW),
+    "curve": _eigenvalue("curve", "`(w_Q, w_K, h) = (2 w*, w*/2, h*)`", _FULL),
+    "full_saddle": _eigenvalue("full_saddle", "`(w_Q, w_K, h) = (0, 0, h* psi(v*))`", _FULL),
+    "gram_end": _eigenvalue("gram_end", "`(e^-p, g) = (0, g*)`", "gradient flow of (19), `p` up to `+oo`"),
+    "gram_start": _eigenvalue("gram_start", "`(e^p, g) = (0, 0)`", "gradient flow of (19), `p` down to `-oo`"),
 }
 
 
@@ -326,19 +325,19 @@ def _spectrum(points: Callable[[], tuple[NamedFixedPoint, ...]], place: int, coo
         unit = L - 2 if found.slowed else sp.Integer(1)
         return sp.Tuple(*(sp.simplify(each) / unit for each in found.point.eigenvalues))
 
-    return Formula(rf"\lambda({coordinates})", per_time, f"eigenvalues at {where}, per unit of t")
+    return Formula(rf"\lambda({coordinates})", per_time, f"eigenvalues at {where}, per unit of `t`")
 
 
 FORMULAS = (
     Formula(
         r"(L-2)\,J(w^\star, h^\star)",
         lambda: head_points()[0].point.linear,
-        "linear part at the minimiser (w, h) = (w*, h*); both eigenvalues are negative",
+        "linear part at the minimiser `(w, h) = (w*, h*)`; both eigenvalues are negative",
     ),
-    _spectrum(head_points, 2, r"0, h^\star \psi(v^\star)", "the saddle (w, h) = (0, h* psi(v*))"),
-    _spectrum(gram_points, 0, r"e^{-p} = 0, g^\star", "the minimiser (e^-p, g) = (0, g*)"),
-    _spectrum(gram_points, 1, r"e^{p} = 0, 0", "the other end (e^p, g) = (0, 0)"),
-    Formula(r"\dot u", lambda: slow_rate() * u**3, "u = e^-p along the centre manifold of (0, g*)", Kind.RATE),
+    _spectrum(head_points, 2, r"0, h^\star \psi(v^\star)", "the saddle `(w, h) = (0, h* psi(v*))`"),
+    _spectrum(gram_points, 0, r"e^{-p} = 0, g^\star", "the minimiser `(e^-p, g) = (0, g*)`"),
+    _spectrum(gram_points, 1, r"e^{p} = 0, 0", "the other end `(e^p, g) = (0, 0)`"),
+    Formula(r"\dot u", lambda: slow_rate() * u**3, "`u = e^-p` along the centre manifold of `(0, g*)`", Kind.RATE),
 )
 
 FIXED_POINT = Result(
@@ -352,16 +351,16 @@ FIXED_POINT = Result(
         _quantity(
             "stated",
             r"|\dot\theta|",
-            "speed of the flow at the stated point (g*, h*, +oo, w*)",
-            "sup norm, in (e^-p, g, w, h)",
+            "speed of the flow at the stated point `(g*, h*, +oo, w*)`",
+            "sup norm, in `(e^-p, g, w, h)`",
             printed=sp.Integer(0),
         ),
         _quantity(
             "stated.as_printed",
             r"\dot g",
-            "rate of g at the stated point when the sums of the network end at s = L-2, as (10) prints them",
-            "per unit of t",
-            "gradient flow of (11) for the network (10), at y_s = x_{s-1}",
+            "rate of `g` at the stated point when the sums of the network end at `s = L-2`, as (10) prints them",
+            "per unit of `t`",
+            "gradient flow of (11) for the network (10), at `y_s = x_{s-1}`",
             sp.Integer(0),
             erratum=UPPER_END,
             derive=lambda: rate_as_printed().subs(OPTIMA),
@@ -369,18 +368,18 @@ FIXED_POINT = Result(
         _quantity(
             "unique",
             r"\#\{\theta : \dot\theta = 0,\ w > 0\}",
-            "number of fixed points with p = +oo and 0 < w < 2^(-1/2)",
+            "number of fixed points with `p = +oo` and `0 < w < 2^(-1/2)`",
             "a count",
-            f"{_FLOW} > 0, as from (12)",
+            "gradient flow of (19) + (22), `w_Q = w_K = w > 0`, as from (12)",
             sp.Integer(1),
         ),
         _quantity(
             "plane",
             r"\#\{\theta : \dot\theta = 0\}",
-            "number of fixed points with p = +oo and |w| < 2^(-1/2), whatever the sign of w",
+            "number of fixed points with `p = +oo` and `|w| < 2^(-1/2)`, whatever the sign of `w`",
             "a count",
-            remark="beside the stated point a saddle at w = 0, which attracts on the line w = 0 only, and the mirror "
-            "image at w = -w*",
+            remark="beside the stated point a saddle at `w = 0`, which attracts on the line `w = 0` only, and the "
+            "mirror image at `w = -w*`",
         ),
         _quantity(
             "minimiser",
@@ -394,7 +393,8 @@ FIXED_POINT = Result(
     notation=NOTATION,
     formulas=FORMULAS,
     remarks=(
-        "In (w_Q, w_K, h) the minimisers are the curve w_Q w_K = w*^2, h = h*; Lemma 5.4 picks w_Q = w_K from it.",
-        "At p = +oo the linear part has an eigenvalue 0: e^-p falls like t^(-1/2), whatever alpha* is.",
+        "In `(w_Q, w_K, h)` the minimisers are the curve `w_Q w_K = w*^2`, `h = h*`; Lemma 5.4 picks `w_Q = w_K` "
+        "from it.",
+        "At `p = +oo` the linear part has an eigenvalue 0: `e^-p` falls like `t^(-1/2)`, whatever `alpha*` is.",
     ),
 )

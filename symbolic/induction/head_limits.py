@@ -61,8 +61,10 @@ def stated_inequalities(holds: sp.Rational, fails: sp.Rational, claim: str) -> t
     """The claim for all w* <= holds, and its opposite for all w* from fails to W_TOP."""
     kept, broken = CLAIMS[claim]
     return (
-        Inequality(f"{claim}.holds", kept, {w_star: (sp.Integer(0), holds)}, meaning=f"{claim} up to w* = {holds}"),
-        Inequality(f"{claim}.fails", -broken, {w_star: (fails, W_TOP)}, strict=True, meaning=f"not from w* = {fails}"),
+        Inequality(f"{claim}.holds", kept, {w_star: (sp.Integer(0), holds)}, meaning=f"{claim} up to `w* = {holds}`"),
+        Inequality(
+            f"{claim}.fails", -broken, {w_star: (fails, W_TOP)}, strict=True, meaning=f"not from `w* = {fails}`"
+        ),
     )
 
 
@@ -80,21 +82,25 @@ def growth_inequalities() -> tuple[Inequality, Inequality]:
             "w.rate.above",
             2 * psi(2 * v_star) ** 3 - GROWTH,
             {v_star: stars, **early},
-            meaning="growth of log w at most speed h*^2 phi(2v*)",
+            meaning="growth of `log w` at most speed `h*^2 phi(2v*)`",
         ),
         Inequality(
             "w.rate.below",
             2 * GROWTH - 1,
             {v_star: stars, **late},
-            meaning="growth of log w at least h*^2 v* from T_1^h on",
+            meaning="growth of `log w` at least `h*^2 v*` from `T_1^h` on",
         ),
     )
 
 
 # ---- Refuted from a small start
 
-_AT_T_1 = "h/h* at the printed bound on T_1^h"
-_SUBJECTS = {"h.ramp": "h/h* at a fixed time t from a fixed small sigma_init", "T_1": _AT_T_1, "T_1.simple": _AT_T_1}
+_AT_T_1 = "`h/h*` at the printed bound on `T_1^h`"
+_SUBJECTS = {
+    "h.ramp": "`h/h*` at a fixed time `t` from a fixed small `sigma_init`",
+    "T_1": _AT_T_1,
+    "T_1.simple": _AT_T_1,
+}
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,7 @@ class Limit:
     def quantity(self) -> Quantity:
         is_upper = self.kind is Kind.UPPER
         side, proved, claimed = ("lower", "at least", "at most") if is_upper else ("upper", "at most", "at least")
-        subject = _SUBJECTS.get(self.of, "log(w/sigma_init) at a fixed time t from a fixed small sigma_init")
+        subject = _SUBJECTS.get(self.of, "`log(w/sigma_init)` at a fixed time `t` from a fixed small `sigma_init`")
         return replace(
             TRENDS.quantity(self.of),
             name=self.name,
@@ -163,37 +169,39 @@ LIMITS = (
 )
 
 # For which w* the bounds hold: printed is the domain where the paper uses them, if it gives a number.
-_BETWEEN = "proved for w* up to the value in column derived, false from that in column measured on"
+_BETWEEN = "proved for `w*` up to the value in column derived, false from that in column measured on"
 _FAILS = (
-    "the bound fails from small starts for every w* >= {found}; printed: it holds for all v* <= 0.3 (in w*: {printed})"
+    "the bound fails from small starts for every `w*` >= {found}; printed: it holds for all `v* <= 0.3` (in `w*`: "
+    "{printed})"
 )
 _THRESHOLDS: dict[str, tuple[str, sp.Expr | None, str, str, Erratum | None]] = {
     "h.turn.line": (
-        "largest w* with R(w*) <= 1 + 0.04 w*",
+        "largest `w*` with `R(w*) <= 1 + 0.04 w*`",
         None,
         "before (26)",
-        "printed: 'if w* = O(1)', read as w* < c; this is the largest c",
+        "printed: 'if `w* = O(1)'`, read as `w* < c`; this is the largest `c`",
         None,
     ),
     "h.overshoot.line": (
-        "largest w* with h <= (1 + 0.04375 w*) h* from every small start",
+        "largest `w*` with `h <= (1 + 0.04375 w*) h*` from every small start",
         None,
         "(26)",
-        "between derived and measured the answer depends on alpha* and the flow; Figure 2 has w* = 0.49",
+        "between derived and measured the answer depends on `alpha*` and the flow; Figure 2 has `w* = 0.49`",
         None,
     ),
     "h.overshoot.constant": (
-        "largest w* with h <= 1.02 h* from every small start",
+        "largest `w*` with `h <= 1.02 h*` from every small start",
         sp.sqrt(sp.Rational(3, 10)),
-        "Step II.2, v* <= 0.3",
+        "Step II.2, `v* <= 0.3`",
         "",
         OVERSHOOT_FACTOR,
     ),
     "w.rate.above.range": (
-        "largest w* with (27) from every small start for all alpha* >= 1",
+        "largest `w*` with (27) from every small start for all `alpha* >= 1`",
         None,
         "(27)",
-        "on the paper's flow; false at alpha* = 1 for w* at and above the measured number; Figure 2 has w* = 0.49",
+        "on the paper's flow; false at `alpha* = 1` for `w*` at and above the measured number; Figure 2 has `w* = "
+        "0.49`",
         None,
     ),
 }
@@ -207,7 +215,7 @@ def threshold_quantity(claim: str) -> Quantity:
         r"w^\star_{\max}",
         f"{meaning}; {_BETWEEN}",
         "w*",
-        "0 < w* < 1/sqrt(2), sigma_init small enough",
+        "`0 < w* < 1/sqrt(2)`, `sigma_init` small enough",
         Kind.LOWER,
         Quantifier.FOR_ALL,
         printed=None if printed is None else Printed(printed, Citation(WANG2024, "Appendix C.2", place)),
@@ -222,9 +230,10 @@ def scaling_quantity() -> Quantity:
     return Quantity(
         "scaling",
         r"\partial_L\,(L-2)\,\dot{x}",
-        "derivative in L of (L-2) dx/dt, x = w or h: L enters the flow only through the unit of time, L - 2",
+        "derivative in `L` of `(L-2) dx/dt`, `x = w` or `h`: `L` enters the flow only through the unit of time, `L - "
+        "2`",
         "identity",
-        "every L >= 5",
+        "every `L >= 5`",
         Kind.EXACT,
         Quantifier.FOR_ALL,
         scopes=(),

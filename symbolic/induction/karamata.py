@@ -172,16 +172,18 @@ NEAREST = sp.Rational(63, 64)  # the boxes end here; beyond, the terms are posit
 def stated_inequalities() -> list[Inequality]:
     """C'' > 0 and k' > 0 after division by x (both vanish at 0), and superadditivity after division by a b (a + b)."""
     second, growth = (sp.simplify(sp.diff(*what) / x) for what in ((C, x, 2), (STRETCH, x)))
-    because = {x: f"x in [0, {NEAREST}]; nearer to 1 each term is positive"}
+    because = {x: f"`x in [0, {NEAREST}]`; nearer to 1 each term is positive"}
     box = {x: (sp.Integer(0), NEAREST)}
     return [
-        Inequality("convex", second, box, strict=True, meaning="C''(x)/x > 0, so that C is convex", because=because),
+        Inequality(
+            "convex", second, box, strict=True, meaning="`C''(x)/x > 0`, so that `C` is convex", because=because
+        ),
         Inequality(
             "stretch",
             growth,
             box,
             strict=True,
-            meaning="(C(x)/x)'/x > 0, so that C(ax) >= a C(x) for a >= 1",
+            meaning="`(C(x)/x)'/x > 0`, so that `C(ax) >= a C(x)` for `a >= 1`",
             because=because,
         ),
         superadditive_inequality(),
@@ -195,7 +197,7 @@ def superadditive_inequality() -> Inequality:
         phi(a + b) - phi(a) - phi(b),
         {a: (sp.Rational(1, 16), NEAREST), b: (sp.Rational(1, 16), NEAREST)},
         where=(NEAREST - a - b,),
-        meaning="C(a+b) >= C(a) + C(b)",
+        meaning="`C(a+b) >= C(a) + C(b)`",
         because=dict.fromkeys((a, b), "both at least 1/16: at 0 there is equality; 'stretch' covers all"),
     )
 
@@ -205,13 +207,14 @@ _LEMMA, _STEP = Citation(WANG2024, "Lemma D.6"), Citation(WANG2024, "Appendix C.
 ANY_WEIGHTS = Erratum(
     Weight.STATEMENT,
     _LEMMA,
-    sentence="for convex f and x <_w y the inequality holds with any weights w_i >= 0 of sum 1 (an auxiliary lemma)",
-    reading="x <_w y is as in Definition D.5, with both vectors in decreasing order; the weights (0, 1) refute it for "
-    "f(x) = x and the positive weights (1/8, 7/8) for f(x) = x^2",
-    repair="equal weights (Karamata), or x and y decreasing with sum_{i<=k} w_i (y_i - x_i) >= 0, and = 0 at k = n "
-    "(Fuchs)",
-    survives="yes: no theorem needs more than equal weights, as in C(a+b) >= C(a) + C(b) before (29); the lemma itself "
-    "does not hold as stated",
+    sentence="for convex `f` and `x <_w y` the inequality holds with any weights `w_i >= 0` of `sum 1` (an auxiliary "
+    "lemma)",
+    reading="`x <_w y` is as in Definition D.5, with both vectors in decreasing order; the weights (0, 1) refute "
+    "it for `f(x) = x` and the positive weights (1/8, 7/8) for `f(x) = x^2`",
+    repair="equal weights (Karamata), or `x` and `y` decreasing with `sum_{i<=k} w_i (y_i - x_i) >= 0`, and `= "
+    "0` at `k = n` (Fuchs)",
+    survives="yes: no theorem needs more than equal weights, as in `C(a+b) >= C(a) + C(b)` before (29); the lemma "
+    "itself does not hold as stated",
 )
 
 
@@ -219,12 +222,12 @@ def _quantity(name: str, symbol: str, meaning: str, kind: Kind, domain: str, **m
     return Quantity(name, symbol, meaning, "number", domain, kind, Quantifier.FOR_ALL, scopes=(), **more)
 
 
-_MAJORISED = "f convex, x weakly majorised by y (Definition D.5), w >= 0 of sum 1"
-_AT_MOST = "sum of w_i f(x_i) is {found}; printed: at most that of w_i f(y_i), {printed}"
-_STEP_DOMAIN = "v in (0, v*/(2 gamma + beta - 1)], gamma >= 1, beta > 0, v* < 1/2"
+_MAJORISED = "`f` convex, `x` weakly majorised by `y` (Definition D.5), `w >= 0` of `sum 1`"
+_AT_MOST = "sum of `w_i f(x_i)` is {found}; printed: at most that of `w_i f(y_i)`, {printed}"
+_STEP_DOMAIN = "`v in (0, v*/(2 gamma + beta - 1)]`, `gamma >= 1`, `beta > 0`, `v* < 1/2`"
 FORMULAS = (
     Formula(r"C(x)", lambda: C, "the convex function of the steps before (29)"),
-    Formula(r"C(v+v^\star) - \gamma C(2v)", lambda: GAIN_FLOOR, "for each v of the range", Kind.LOWER),
+    Formula(r"C(v+v^\star) - \gamma C(2v)", lambda: GAIN_FLOOR, "for each `v` of the range", Kind.LOWER),
     Formula(r"v", lambda: LARGEST_V, "the range", Kind.UPPER),
 )
 
@@ -240,7 +243,7 @@ KARAMATA = Result(
         _quantity(
             "weighted",
             r"\sum w_i f(x_i)",
-            "sum of w_i f(x_i)",
+            "sum of `w_i f(x_i)`",
             Kind.UPPER,
             _MAJORISED,
             erratum=ANY_WEIGHTS,
@@ -249,7 +252,7 @@ KARAMATA = Result(
         _quantity(
             "weighted.square",
             r"\sum w_i x_i^2",
-            "sum of w_i f(x_i) for f(x) = x^2 and positive weights",
+            "sum of `w_i f(x_i)` for `f(x) = x^2` and positive weights",
             Kind.UPPER,
             _MAJORISED,
             erratum=ANY_WEIGHTS,
@@ -260,7 +263,7 @@ KARAMATA = Result(
             r"\sum f(x_i)",
             "largest difference of left and right side for equal weights (Karamata)",
             Kind.UPPER,
-            "f convex, x majorised by y, equal weights",
+            "`f` convex, `x` majorised by `y`, equal weights",
             obtained=Provenance.HAND,
         ),
         _quantity(
@@ -268,15 +271,15 @@ KARAMATA = Result(
             r"\sum w_i f(x_i)",
             "largest difference of left and right side under Fuchs' weighted condition",
             Kind.UPPER,
-            "f convex, x and y decreasing, sum_{i<=k} w_i (y_i - x_i) >= 0, = 0 at k = n",
+            "`f` convex, `x` and `y` decreasing, `sum_{i<=k} w_i (y_i - x_i) >= 0`, = 0 at `k = n`",
             obtained=Provenance.HAND,
         ),
         _quantity(
             "C.first",
             r"C'",
-            "C' as printed, and C' > 1",
+            "`C'` as printed, and `C' > 1`",
             Kind.EXACT,
-            "0 < x < 1",
+            "`0 < x < 1`",
             printed=Printed(C_FIRST_PRINTED, _STEP),
             derive=lambda: sp.factor(sp.diff(C, x)),
             obtained=Provenance.ALGEBRA,
@@ -284,9 +287,9 @@ KARAMATA = Result(
         _quantity(
             "C.second",
             r"C''",
-            "C'' as printed, and C'' > 0",
+            "`C''` as printed, and `C'' > 0`",
             Kind.EXACT,
-            "0 < x < 1",
+            "`0 < x < 1`",
             printed=Printed(C_SECOND_PRINTED, _STEP),
             derive=lambda: sp.factor(sp.diff(C, x, 2)),
             obtained=Provenance.ALGEBRA,
@@ -294,37 +297,37 @@ KARAMATA = Result(
         _quantity(
             "stretch",
             r"C(ax) - a C(x)",
-            "C(ax) >= a C(x)",
+            "`C(ax) >= a C(x)`",
             Kind.LOWER,
-            "a >= 1, 0 <= ax < 1",
+            "`a >= 1`, `0 <= ax < 1`",
             obtained=Provenance.CERTIFICATE,
         ),
         _quantity(
             "superadditive",
             r"C(a+b) - C(a) - C(b)",
-            "C(a+b) >= C(a) + C(b)",
+            "`C(a+b) >= C(a) + C(b)`",
             Kind.LOWER,
-            "a, b >= 0, a + b < 1",
-            remark="C(x)/x increases: neither Lemma D.6 nor convexity is needed",
+            "a, `b >= 0`, `a + b < 1`",
+            remark="`C(x)/x` increases: neither Lemma D.6 nor convexity is needed",
             obtained=Provenance.CERTIFICATE,
         ),
         _quantity(
             "gain",
             r"C(v+v^\star) - \gamma C(2v)",
-            "lower bound on the factor of dw/dt before (29)",
+            "lower bound on the factor of `dw/dt` before (29)",
             Kind.LOWER,
             _STEP_DOMAIN,
             printed=Printed(GAIN_PRINTED, _STEP),
             derive=lambda: GAIN,
-            remark="the paper does not define gamma(w*); the steps before give beta/(2 gamma+beta-1) v* only, which "
-            "(29) can use: 2 beta/(2 gamma+beta-1) >= 1 for beta = 2, gamma <= 3/2",
+            remark="the paper does not define `gamma(w*)`; the steps before give `beta/(2 gamma+beta-1) v*` "
+            "only, which (29) can use: `2 beta/(2 gamma+beta-1) >= 1` for `beta = 2`, `gamma <= 3/2`",
         ),
         _quantity(
             "exponent",
             r"2\beta/(\gamma+\beta)",
-            "the exponent of (29) in w*^2 t / ((1+alpha)^2 (L-2)), beta = 2",
+            "the exponent of (29) in `w*^2 t / ((1+alpha)^2 (L-2))`, `beta = 2`",
             Kind.LOWER,
-            "gamma = 1 + 0.04375 w* by (26); the paper's flow, h >= h*",
+            "`gamma = 1 + 0.04375 w*` by (26); the paper's flow, `h >= h*`",
             printed=Printed(EXPONENT_PRINTED, _STEP),
             derive=lambda: EXPONENT,
         ),

@@ -27,8 +27,8 @@ from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier
 IN_PARAMETERS = {v: w**2, **OPTIMA}
 
 _EXPECTATION = "mean over independent standard normal tokens"
-_TO_THE_LAST = "the network's sum is over s = 2 .. L-1, as in Lemma D.4"
-_FINITE = "4 w^4 < 1, 4 w*^4 < 1"
+_TO_THE_LAST = "the network's sum is over `s = 2 .. L-1`, as in Lemma D.4"
+_FINITE = "`4 w^4 < 1`, `4 w*^4 < 1`"
 
 
 def _quantity(
@@ -45,7 +45,7 @@ def _quantity(
         "norm": _EXPECTATION,
         "kind": Kind.EXACT,
         "quantifier": Quantifier.EXPECTATION,
-        "randomness": "x_1 .. x_L",
+        "randomness": "`x_1 .. x_L`",
         "obtained": Provenance.ALGEBRA,
     }
     return Quantity(
@@ -62,7 +62,7 @@ def _quantity(
 
 def _early(name: str, latex: str, meaning: str, of: Quantity, derive: Callable[..., sp.Expr], remark: str) -> Quantity:
     """The same printed loss, set beside the network whose sums end at L-2."""
-    words = f"{meaning}, network with sums to s = L-2, as (10) prints them"
+    words = f"{meaning}, network with sums to `s = L-2`, as (10) prints them"
     printed = of.printed
     finding = f"{words}, is {{found}}; by {printed.citation.equations}: {{printed}}" if printed else ""
     more = {"remark": remark, "erratum": UPPER_END, "finding": finding}
@@ -70,7 +70,7 @@ def _early(name: str, latex: str, meaning: str, of: Quantity, derive: Callable[.
 
 
 def _order(name: str, of: str) -> Quantity:
-    meaning = f"order in 1/(L-2) of {of}"
+    meaning = f"order in `1/(L-2)` of {of}"
     return _quantity(name, r"\mathcal{L}_{IH_2}", meaning, _FINITE, None, kind=Kind.RATE)
 
 
@@ -79,7 +79,7 @@ def _quantities() -> tuple[Quantity, ...]:
         "gram",
         r"\mathcal{L}_{G_4}",
         "loss of the 4-gram head",
-        "L >= 5, p > 0",
+        "`L >= 5`, `p > 0`",
         lambda: derive_gram(AS_NEEDED),
         Printed(LOSS_GRAM.subs(IN_PARAMETERS), Citation(WANG2024, "Appendix C.1", "(19)")),
         remark=_TO_THE_LAST,
@@ -87,7 +87,7 @@ def _quantities() -> tuple[Quantity, ...]:
     head_loss = _quantity(
         "head",
         r"\mathcal{L}_{IH_2}",
-        "loss of the induction head, exp / (L-2) in the place of softmax",
+        "loss of the induction head, exp / (`L-2`) in the place of softmax",
         _FINITE,
         lambda: derive_head(AS_NEEDED),
         Printed(LOSS_HEAD.subs(v, w**2).subs(OPTIMA), Citation(WANG2024, "Appendix C.2", "(22)")),
@@ -97,11 +97,11 @@ def _quantities() -> tuple[Quantity, ...]:
         "gaussian",
         r"\mathbb{E}\, e^{aXY} Z^2",
         "the Gaussian mean of Lemma D.3",
-        "|a| < 1",
+        "`|a| < 1`",
         derive_gaussian,
         Printed(psi(a), Citation(WANG2024, "Lemma D.3")),
-        randomness="X, Y, Z",
-        remark="a < 1 is read as |a| < 1, where (1 - a^2)^(-1/2) is real; each use has 0 < a < 1",
+        randomness="`X`, `Y`, `Z`",
+        remark="`a < 1` is read as `|a| < 1`, where `(1 - a^2)^(-1/2)` is real; each use has `0 < a < 1`",
     )
     return (
         gram_loss,
@@ -113,28 +113,29 @@ def _quantities() -> tuple[Quantity, ...]:
             head_loss.meaning,
             head_loss,
             derive_head,
-            "the terms in h^2 and h have L-3 of L-2 summands, a relative difference of order 1/(L-2)",
+            "the terms in `h^2` and `h` have `L-3` of `L-2` summands, a relative difference of order `1/(L-2)`",
         ),
         _early(
             "head.optimum",
             r"\mathcal{L}_{IH_2}^{s \le L-2}(w^\star, h^\star)",
-            "loss of the induction head at w = w*, h = h*",
+            "loss of the induction head at `w = w*`, `h = h*`",
             head_loss,
             derive_head,
-            "(22) is 0 there; the network lacks the target's last term: h*^2 psi(2 w*^2) / (2 (L-2)^2)",
+            "(22) is 0 there; the network lacks the target's last term: `h*^2 psi(2 w*^2) / (2 (L-2)^2)`",
         ),
         _order("head.as_printed.order", "the relative difference of the losses of the two sums"),
         _quantity(
             "head.softmax",
             r"\mathcal{L}_{IH_2}^{\mathrm{softmax}}",
-            "loss of the induction head with softmax as it is, to first order in 1/L",
-            "2 w^4 < 1, 2 w*^4 < 1; the error is of order 1/L^2 where 6 w^4 < 1 and 6 w*^4 < 1 (argued, and measured)",
+            "loss of the induction head with softmax as it is, to first order in `1/L`",
+            "`2 w^4 < 1`, `2 w*^4 < 1`; the error is of order `1/L^2` where `6 w^4 < 1` and 6 `w*^4 < 1` (argued, "
+            "and measured)",
             derive_softmax_head,
             kind=Kind.RATE,
             obtained=Provenance.HAND,
-            remark="(22) replaces softmax by exp / (L-2), which changes the constants of the first order too: "
-            "(1 - 2 w^2 w*^2)^(-1/2) for (1 - (w^2 + w*^2)^2)^(-1/2); the paper calls (22) an approximation without an "
-            "error bound, so that it is not judged",
+            remark="(22) replaces softmax by exp / (`L-2`), which changes the constants of the first order too: "
+            "`(1 - 2 w^2 w*^2)^(-1/2)` for `(1 - (w^2 + w*^2)^2)^(-1/2)`; the paper calls (22) an "
+            "approximation without an error bound, so that it is not judged",
         ),
         _order("head.softmax.order", "the error of the first order for the true softmax's loss"),
         _order("head.softmax.order[(22)]", "the error of (22) for the true softmax's loss"),
@@ -142,16 +143,16 @@ def _quantities() -> tuple[Quantity, ...]:
         replace(
             gaussian,
             name="gaussian.beyond",
-            meaning="the Gaussian mean of Lemma D.3 outside the range |a| < 1",
-            domain="a <= -1",
+            meaning="the Gaussian mean of Lemma D.3 outside the range `|a| < 1`",
+            domain="`a <= -1`",
             derive=None,
-            remark="for a <= -1 the mean is infinite and (1 - a^2)^(-1/2) is not a finite real number",
+            remark="for `a <= -1` the mean is infinite and `(1 - a^2)^(-1/2)` is not a finite real number",
         ),
         _quantity(
             "squares",
             r"\sum_s \mathrm{softmax}^2(-p(L-1-s))",
             "sum of the squared weights of the 4-gram head",
-            "L >= 3, p > 0",
+            "`L >= 3`, `p > 0`",
             derive_squares,
             Printed(M(2 * p) / M(p) ** 2, Citation(WANG2024, "Lemma D.4")),
             norm="a sum",
@@ -170,15 +171,15 @@ LOSSES = Result(
         *PARAMETERS.values(),
         Parameter("p", p, "slope of the relative position bias of the 4-gram head", 1.0),
         Parameter("g", g, "value weight of the 4-gram head", 0.4),
-        Parameter("w", w, "w_Q = w_K of the induction head", 0.3),
+        Parameter("w", w, "`w_Q = w_K` of the induction head", 0.3),
         Parameter("h", h, "value weight of the induction head", 0.4),
     ),
     hypotheses=(
         *HYPOTHESES,
-        Hypothesis("p", sp.Gt(p, 0, evaluate=False), "M(p) is printed as a quotient by 1 - e^-p"),
+        Hypothesis("p", sp.Gt(p, 0, evaluate=False), "`M(p)` is printed as a quotient by `1 - e^-p`"),
         Hypothesis("g", sp.Gt(g, 0, evaluate=False), "the flow keeps it so"),
         Hypothesis("w", sp.Gt(w, 0, evaluate=False), "the flow keeps it so"),
-        Hypothesis("w", sp.Lt(4 * w**4, 1, evaluate=False), "Lemma D.3 at a = 2 w^2 needs |a| < 1"),
+        Hypothesis("w", sp.Lt(4 * w**4, 1, evaluate=False), "Lemma D.3 at `a = 2 w^2` needs `|a| < 1`"),
         Hypothesis("h", sp.Gt(h, 0, evaluate=False), "the flow keeps it so"),
     ),
     quantities=_quantities(),

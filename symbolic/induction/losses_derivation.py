@@ -32,11 +32,12 @@ AS_NEEDED = L - 1  # that of the target's sum, with which (19) and (22) hold
 UPPER_END = Erratum(
     Weight.DEFINITION,
     Citation(WANG2024, "Section 5.1.2", "(10)"),
-    sentence="the sums of the network in (10) end at s = L-2",
-    reading="L-1 is meant, since Lemma D.4, M(p) and the target have sums to L-1; with sums to L-2 no y_s is x_{L-2}, "
-    "so that the 4-gram loss is at least g*^2/2 and the point (g*, h*, +oo, w*) is not a fixed point",
-    repair="sums over s = 2 .. L-1 in (10) and in Appendix C",
-    survives="yes: (19), (22) and the fixed point hold with sums to L-1",
+    sentence="the sums of the network in (10) end at `s = L-2`",
+    reading="`L-1` is meant, since Lemma D.4, `M(p)` and the target have sums to `L-1`; with sums to `L-2` no `y_s` is "
+    "`x_{L-2}`, so that the 4-gram loss is at least `g*^2/2` and the point `(g*, h*, +oo, w*)` is not a fixed "
+    "point",
+    repair="sums over `s = 2 .. L-1` in (10) and in Appendix C",
+    survives="yes: (19), (22) and the fixed point hold with sums to `L-1`",
 )
 
 a = sp.Symbol("a", real=True)  # of Lemma D.3

@@ -12,6 +12,7 @@ from symbolic.induction.lyapunov_errata import ESTIMATES
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION, L, g, h, p, t, u, v
 from symbolic.inequalities import Inequality
+from symbolic.prose import marked
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result
 
@@ -47,7 +48,7 @@ def _estimate(name: str, meaning: str, domain: str, citation: Citation, remark: 
     return Quantity(
         name,
         "f",
-        f"smallest difference of the sides of {meaning}",
+        f"smallest difference of the sides of {marked(meaning)}",
         norm="smallest value of the difference of the sides",
         domain=domain,
         kind=Kind.LOWER,
@@ -59,8 +60,8 @@ def _estimate(name: str, meaning: str, domain: str, citation: Citation, remark: 
     )
 
 
-_ALL_U = "1/2 < g* < 1, g* < g < 2 g*, 0 < u < 1, u^(L-5) < 10^-4, every L"
-_REACHED_U = "the same, where u = e^-p gets: e^p - 1 - p >= 0.98 g*^2/2"
+_ALL_U = "`1/2 < g* < 1`, `g* < g < 2 g*`, `0 < u < 1`, `u^(L-5) < 10^-4`, every `L`"
+_REACHED_U = "the same, where `u = e^-p` gets: `e^p - 1 - p >= 0.98 g*^2/2`"
 _GRAM = gram.CITATION
 
 G_1, t_1 = sp.symbols("G_1 t_1", positive=True)  # G at the time t_1, from which the decay holds
@@ -86,61 +87,65 @@ LYAPUNOV_GRAM = Result(
     parameters=(),
     hypotheses=(),
     quantities=(
-        _constant("decay", "constant c in dG/dt <= -c g*^2 G^2, exact M and m", _ALL_U, _GRAM, gram.PRINTED_CONSTANT),
+        _constant(
+            "decay", "constant `c` in `dG/dt <= -c g*^2 G^2`, exact `M` and `m`", _ALL_U, _GRAM, gram.PRINTED_CONSTANT
+        ),
         _constant(
             "decay.reached",
-            "constant c in dG/dt <= -c g*^2 G^2 where the flow gets",
+            "constant `c` in `dG/dt <= -c g*^2 G^2` where the flow gets",
             _REACHED_U,
             _GRAM,
             gram.PRINTED_CONSTANT,
-            "from dp/dg >= g m/M before g reaches g*: a start below sigma_init <= g*/8 ends with u below this curve",
+            "from `dp/dg >= g m/M` before `g` reaches `g*`: a start below `sigma_init <= g*/8` ends with `u` below "
+            "this curve",
         ),
         _constant(
             "decay.perturbed",
-            "constant c in dG/dt <= -c g*^2 G^2 for the paper's flow, |xi_i| <= 10^-4",
+            "constant `c` in `dG/dt <= -c g*^2 G^2` for the paper's flow, `|xi_i| <= 10^-4`",
             _REACHED_U,
             _GRAM,
             gram.PRINTED_CONSTANT,
-            "the paper writes 1/M as (1 + xi_3)/(1 - u), where M = (1 - u^(L-2))/(1 - u): its dg/dt is too fast",
+            "the paper writes `1/M` as `(1 + xi_3)/(1 - u)`, where `M = (1 - u^(L-2))/(1 - u)`: its `dg/dt` is too "
+            "fast",
         ),
         _estimate(
             "estimate",
-            "1/(1 - u^2) - (1 + u)/2 >= 2/5",
-            "0 < u < 1",
+            "`1/(1 - u^2) - (1 + u)/2 >= 2/5`",
+            "`0 < u < 1`",
             _GRAM,
-            "with the exact 1/M the left side is (1 - u)/(1 + u) - (1 + u)/2, which falls below 2/5: the step of the "
-            "proof fails then, the decay itself is proved",
+            "with the exact `1/M` the left side is `(1 - u)/(1 + u) - (1 + u)/2`, which falls below 2/5: the step of "
+            "the proof fails then, the decay itself is proved",
         ),
         _estimate(
             "integrated",
-            "G(t) <= 1/(G(t_1) + g*^2 (t - t_1)/64)",
+            "`G(t) <= 1/(G(t_1) + g*^2 (t - t_1)/64)`",
             _ALL_U,
             _GRAM,
-            "dG/dt <= -c g*^2 G^2 integrates to G <= 1/(1/G(t_1) + c g*^2 (t - t_1)); the printed form follows with "
-            "c >= 1/64 and G(t_1) <= 1, but not with 1/65",
+            "`dG/dt <= -c g*^2 G^2` integrates to `G <= 1/(1/G(t_1) + c g*^2 (t - t_1))`; the printed form follows "
+            "with `c >= 1/64` and `G(t_1) <= 1`, but not with 1/65",
         ),
     ),
     notation=NOTATION | {G_1: "G(t_1)", t_1: "t_1"},
     formulas=(
-        Formula(r"\dot p", lambda: letters.gram_flow().rate(p), "rate of p by (19); M = sum of e^-kp, m = -M'"),
-        Formula(r"\dot g", lambda: letters.gram_flow().rate(g), "rate of g by (19)"),
-        Formula(r"\dot G", gram_derivative, "the derivative of G along them"),
+        Formula(r"\dot p", lambda: letters.gram_flow().rate(p), "rate of `p` by (19); `M` = sum of `e^-kp`, `m = -M'`"),
+        Formula(r"\dot g", lambda: letters.gram_flow().rate(g), "rate of `g` by (19)"),
+        Formula(r"\dot G", gram_derivative, "the derivative of `G` along them"),
         Formula(
             r"G(t)",
             lambda: gram.gram_decay().integrated(CERTIFIED["decay"], G_1, t - t_1),
-            "what the certified constant gives, for t > t_1 >= T_1^g",
+            "what the certified constant gives, for `t > t_1 >= T_1^g`",
             Kind.UPPER,
         ),
     ),
     remarks=(
-        "All lengths at once: u^(L-5) and (L-2) u^(L-5) (1-u) are coordinates with proved ranges, and nothing else "
-        "depends on L.",
-        "The paper writes dG/(2 dt) for what is dG/dt; its last line is meant for dG/dt.",
+        "All lengths at once: `u^(L-5)` and `(L-2) u^(L-5) (1-u)` are coordinates with proved ranges, and nothing else "
+        "depends on `L`.",
+        "The paper writes `dG/(2 dt)` for what is `dG/dt`; its last line is meant for `dG/dt`.",
     ),
 )
 
-_BOX = "v*/4 < v < v* <= 0.3, h* < h < 1.02 h*, 0 < h* < 1, every L"
-_WIDER = "derived: h* < h < 1.07 h*, which R(w*) does not exceed for v* <= 0.3"
+_BOX = "`v*/4 < v < v* <= 0.3`, `h* < h < 1.02 h*`, `0 < h* < 1`, every `L`"
+_WIDER = "derived: `h* < h < 1.07 h*`, which `R(w*)` does not exceed for `v* <= 0.3`"
 _HEAD = head.CITATION
 _NAMES = ("alpha", "w_star")
 
@@ -155,7 +160,7 @@ LYAPUNOV_HEAD = Result(
     quantities=(
         _constant(
             "decay.printed_flow",
-            "constant c in (L-2) dG/dt <= -c v* h*^2 G along the paper's flow",
+            "constant `c` in `(L-2) dG/dt <= -c v* h*^2 G` along the paper's flow",
             _BOX,
             _HEAD,
             head.PRINTED_CONSTANT,
@@ -163,19 +168,19 @@ LYAPUNOV_HEAD = Result(
         ),
         _constant(
             "decay.true_flow",
-            "constant c in (L-2) dG/dt <= -c v* h*^2 G along (12), w_Q = w_K = w",
+            "constant `c` in `(L-2) dG/dt <= -c v* h*^2 G` along (12), `w_Q = w_K = w`",
             _BOX,
             _HEAD,
             head.PRINTED_CONSTANT,
-            f"w moves at half the paper's rate; {_WIDER}",
+            f"`w` moves at half the paper's rate; {_WIDER}",
         ),
         *(_estimate(each.name, each.meaning, _BOX, _HEAD) for each in head.printed_estimates()),
         Quantity(
             "quadratic",
             "c",
-            "constant c in dV/dt <= -c V/(L-2) for a quadratic V of the linearisation, along (12)",
-            norm="a rate in tau = t/(L-2)",
-            domain="v*/4 < v < v*, h* < h < 1.02 h*, at this v* and h*",
+            "constant `c` in `dV/dt <= -c V/(L-2)` for a quadratic `V` of the linearisation, along (12)",
+            norm="a rate in `tau = t/(L-2)`",
+            domain="`v*/4 < v < v*`, `h* < h < 1.02 h*`, at this `v*` and `h*`",
             kind=Kind.LOWER,
             quantifier=Quantifier.FOR_ALL,
             scopes=(),
@@ -188,16 +193,16 @@ LYAPUNOV_HEAD = Result(
             Formula(
                 rf"(L-2)\,\dot{{{x}}}",
                 letters.rate_of(partial(letters.head_flow_squared, "true"), x),
-                f"rate of {x} by (12) and (22); psi(x) = (1 - x^2)^(-1/2), phi = psi'",
+                f"rate of `{x}` by (12) and (22); `psi(x) = (1 - x^2)^(-1/2)`, `phi = psi'`",
             )
             for x in (v, h)
         ),
-        Formula(r"(L-2)\,\dot G", lambda: head_derivative("true"), "the derivative of G along them"),
+        Formula(r"(L-2)\,\dot G", lambda: head_derivative("true"), "the derivative of `G` along them"),
         Formula(r"(L-2)\,\dot G", lambda: head_derivative("printed"), "the same along the flow as printed"),
         Formula(
             r"G(t)",
             lambda: head.head_decay("true").integrated(CERTIFIED["decay.true_flow"], G_1, (t - t_1) / (L - 2)),
-            "what the certified constant gives by (12), for t > t_1 >= T_2^h",
+            "what the certified constant gives by (12), for `t > t_1 >= T_2^h`",
             Kind.UPPER,
         ),
     ),
@@ -221,7 +226,10 @@ def gram_inequalities() -> Stated:
     estimate = sp.cancel((1 / (1 - u**2) - (1 + u) / 2 - sp.Rational(2, 5)) * (1 - u**2))
     return {
         **{name: ([build(gram.PRINTED_CONSTANT)], [build(CERTIFIED[name])]) for name, build in decays},
-        "estimate": ([Inequality("estimate", estimate, unit, meaning="1/(1-u^2) - (1+u)/2 >= 2/5, by 1 - u^2")], []),
+        "estimate": (
+            [Inequality("estimate", estimate, unit, meaning="`1/(1-u^2) - (1+u)/2 >= 2/5`, by `1 - u^2`")],
+            [],
+        ),
         "integrated": ([_small_start(), gram.decay_inequality(sp.Rational(1, 64))], []),
     }
 
@@ -230,7 +238,7 @@ def gram_inequalities() -> Stated:
 def _small_start() -> Inequality:
     G = (gram.u**2 + (gram.g_star * (1 + gram.u - gram.gamma)) ** 2) / 2
     box = {key: gram.REGION[key] for key in (gram.u, gram.gamma, gram.g_star)}
-    return Inequality("integrated: G(t_1) <= 1", 1 - G, box, meaning="G <= 1 on the region")
+    return Inequality("integrated: G(t_1) <= 1", 1 - G, box, meaning="`G <= 1` on the region")
 
 
 @cache

@@ -30,8 +30,8 @@ RANGE_OF_S = (sp.Integer(0), SMALL)
 # s = e^2. At s = 10^-4 it is 10^-4 (3 + 4 log 10) < 0.001222 (log 10 < 2.3026).
 RANGE_OF_Q = (sp.Integer(0), SMALL * (3 + 4 * sp.Rational(23026, 10_000)))
 BECAUSE = {
-    s: "u^(L-5), at most 10^-4 by the condition of Appendix C.1",
-    q: "(L-2) u^(L-5) (1-u) <= s (3 + log(1/s)), since 1 - u <= -log u; it grows in s",
+    s: "`u^(L-5)`, at most `10^-4` by the condition of Appendix C.1",
+    q: "`(L-2) u^(L-5) (1-u) <= s (3 + log(1/s))`, since `1 - u <= -log u`; it grows in `s`",
 }
 
 
@@ -140,7 +140,7 @@ def _inequality(
         box,
         where=where,
         form=form,
-        meaning="-dG/dt - c g*^2 G^2 >= 0 for G = (u^2 + v^2)/2",
+        meaning="`-dG/dt - c g*^2 G^2 >= 0` for `G = (u^2 + v^2)/2`",
         because={symbol: reason for symbol, reason in BECAUSE.items() if symbol in box},
     )
 

@@ -140,9 +140,9 @@ def decay_inequalities(which: str, constant: sp.Expr, top: sp.Expr = PRINTED_TOP
     A, B, C = _coefficients(_rates_of(which), sp.Rational(constant))
     name = f"decay.{which}_flow (c = {sp.Rational(constant)})"
     parts = {
-        "x": (A, "A >= 0: the coefficient of v*^3 x^2"),
-        "y": (C, "C >= 0: the coefficient of y^2"),
-        "xy": (4 * A * C - v_star * B**2, "4 A C >= v* B^2: the form is positive semidefinite"),
+        "x": (A, "`A >= 0`: the coefficient of `v*^3 x^2`"),
+        "y": (C, "`C >= 0`: the coefficient of `y^2`"),
+        "xy": (4 * A * C - v_star * B**2, "4 A `C >= v* B^2`: the form is positive semidefinite"),
     }
     region = {**REGION, y: (0, top)}
     return [Inequality(f"{name}: {part}", expr, region, meaning=meaning) for part, (expr, meaning) in parts.items()]
@@ -176,15 +176,15 @@ def printed_estimates() -> list[Inequality]:
             F - 1,
             box,
             vanishing=(v_star,),
-            meaning="phi(v + v*) - phi(2v) >= v* - v",
+            meaning="`phi(v + v*) - phi(2v) >= v* - v`",
         ),
-        Inequality("estimate.phi", 1 - phi(a), box, meaning="phi(v + v*) <= 1 (printed: <= phi(2 v*) <= 1)"),
-        Inequality("estimate.psi", psi(a) - 1, box, vanishing=(v_star,), meaning="psi(v + v*) >= 1"),
+        Inequality("estimate.phi", 1 - phi(a), box, meaning="`phi(v + v*) <= 1` (printed: `<= phi(2 v*) <= 1`)"),
+        Inequality("estimate.psi", psi(a) - 1, box, vanishing=(v_star,), meaning="`psi(v + v*) >= 1`"),
         Inequality(
             "estimate.psi_difference",
             sp.Rational(13, 10) - D,
             box,
-            meaning="psi(v + v*) - psi(2v) <= 1.3 v* (v* - v)",
+            meaning="`psi(v + v*) - psi(2v) <= 1.3 v* (v* - v)`",
         ),
         Inequality(
             "estimate.joined",
@@ -241,5 +241,5 @@ def quadratic_inequality(which: str, P: sp.Matrix, at: Numbers, constant: sp.Exp
         written_out(form),
         {key: REGION[key] for key in (x, y)},
         form=form,
-        meaning=f"-dV/dtau - {sp.sstr(constant)} V >= 0 for V = (v - v*, h - h*) P (v - v*, h - h*)^T / 2",
+        meaning=f"`-dV/dtau - {sp.sstr(constant)} V >= 0` for `V = (v - v*, h - h*) P (v - v*, h - h*)^T / 2`",
     )

@@ -62,22 +62,25 @@ ALPHAS = (1.0, 5.0, 25.0)
 OF_TOP = sp.Rational(1, 10**6)  # sigma_init / h* where alpha* goes to oo
 
 HERE = Way("", {}, (math.nan,))
-SMALLER = Way("sigma_init -> 0 with (L-2) sigma_init = 10", {sigma_init: small, L: 2 + REACH / small}, SIGMAS)
-SHORT = Way("sigma_init -> 0 with L fixed", {sigma_init: small}, SIGMAS)
-LONG = Way("sigma_init -> 0, L as C.1 Part I asks", {sigma_init: small, L: long_enough(small)}, SIGMAS)
-LONGER = Way("L -> oo", {L: 1 / small}, tuple(1 / length for length in LENGTHS))
-FAR = Way("alpha* -> oo at L = 1e+07", {alpha: 1 / small}, tuple(1 / x for x in ALPHAS), {"L": LENGTHS[-1]})
+SMALLER = Way("`sigma_init -> 0` with `(L-2) sigma_init = 10`", {sigma_init: small, L: 2 + REACH / small}, SIGMAS)
+SHORT = Way("`sigma_init -> 0` with `L` fixed", {sigma_init: small}, SIGMAS)
+LONG = Way("`sigma_init -> 0`, `L` as C.1 Part I asks", {sigma_init: small, L: long_enough(small)}, SIGMAS)
+LONGER = Way("`L -> oo`", {L: 1 / small}, tuple(1 / length for length in LENGTHS))
+FAR = Way("`alpha* -> oo` at `L = 1e+07`", {alpha: 1 / small}, tuple(1 / x for x in ALPHAS), {"L": LENGTHS[-1]})
 MIXED = Way(
-    "alpha* -> oo with sigma_init = 1e-6 h*",
+    "`alpha* -> oo` with `sigma_init = 1e-6 h*`",
     {alpha: 1 / small, sigma_init: OF_TOP * small / (1 + small)},
     tuple(1 / x for x in ALPHAS),
 )
 WEAKER = Way(
-    "w* -> 0 with sigma_init = w*^4, (L-2) sigma_init = 10",
+    "`w* -> 0` with `sigma_init = w*^4`, `(L-2) sigma_init = 10`",
     {w_star: small, sigma_init: small**4, L: 2 + REACH / small**4},
     (0.4, 0.1, 0.05),
 )
-LATER = Way("t -> oo", {t: 1 / small}, (1e-4, 1e-6, 1e-8))
+LATER = Way("`t -> oo`", {t: 1 / small}, (1e-4, 1e-6, 1e-8))
 BOTH = Way(
-    "L = alpha* -> oo at t = 1e+07", {alpha: 1 / small, L: 1 / small}, tuple(1 / n for n in (10, 30, 100)), {"t": 1e7}
+    "`L = alpha* -> oo` at `t = 1e+07`",
+    {alpha: 1 / small, L: 1 / small},
+    tuple(1 / n for n in (10, 30, 100)),
+    {"t": 1e7},
 )

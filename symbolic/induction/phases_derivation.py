@@ -38,7 +38,9 @@ reach = sp.Symbol("C", positive=True)  # C(n sigma_init), see `gram_time`
 BRACKETS = ((0.3, 0.55), (0.55, 0.706))  # the share of the overshoot rises in the first and falls in the second
 LEARNT, KEPT = sp.Rational(1, 100), sp.Rational(99, 100)  # the shares of the loss in Theorem 5.5
 
-FLOW = Parameter("flow", None, "the flow: 'true', or 'printed' with the paper's rate of w (twice the true one)", "true")
+FLOW = Parameter(
+    "flow", None, "the flow: 'true', or 'printed' with the paper's rate of `w` (twice the true one)", "true"
+)
 
 
 # -- the induction head ------------------------------------------------------------------------------------------------

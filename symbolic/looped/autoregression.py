@@ -91,7 +91,7 @@ def derive_prediction() -> Approximated:
     def loop(x: Approximated) -> Approximated:
         residuals = given("residuals", dim=N, norm=Norm.TWO, size=P, error=E)
         step = perturbed_map(residuals, "step", operator_norm=eta * G, dim=1, target=Norm.INF,
-                             perturbation=eta * sp.sqrt(N) * delta, reason="N entries of a row")  # fmt: skip
+                             perturbation=eta * sp.sqrt(N) * delta, reason="`N` entries of a row")  # fmt: skip
         moved = add(x, step, _of_query("leaked to itself", sp.S.One, sp.S.One, Norm.INF), name="moved query")
         return apply_function(replace(moved, size=Q), "predicted", eps=0, lipschitz=1, size=Q, radius=X_hat)
 
@@ -111,7 +111,7 @@ def largest_prediction() -> sp.Expr:
 # The statement.
 
 _LEMMA, _THEOREM = Citation(ALGOFORMER, "Lemma A.3"), Citation(ALGOFORMER, "Theorem 3.2")
-_SERIES, _BY_HAND = "|x_t| <= B", "by rules, but for sizes of exact iterates: a step does not increase the loss"
+_SERIES, _BY_HAND = "`|x_t| <= B`", "by rules, but for sizes of exact iterates: a step does not increase the loss"
 DELTA = derive_weights().error / c
 # From one loop to the next an exact prediction moves by eta G P at most.
 WORST = {
@@ -138,14 +138,14 @@ def _count(name: str, meaning: str, printed: sp.Expr) -> Quantity:
 POSITIVE = B, eta, eps, accuracy, beta, c, C
 AUTOREGRESSION = Result(
     id="looped.autoregression",
-    title="A looped transformer fits AR(q)",
+    title="A looped transformer fits `AR(q)`",
     citation=Citation(ALGOFORMER, "Lemma A.3, Theorem 3.2"),
     claim=r"\hat x_{N+1} = A_T \Phi(x_N, \dots, x_{N+1-q}), \quad A_{k+1} = A_k - \frac{\eta}{N} \sum_{t=1}^N "
     r"(A_k \Phi(x_{t-1}, \dots, x_{t-q}) - x_t) \Phi(x_{t-1}, \dots, x_{t-q})^\top",
     parameters=(
         Parameter("N", N, "time of the last value of the series, which starts at 0", 8, integer=True),
         Parameter("q", q, "number of lags", 2, integer=True),
-        Parameter("d", d, "dimension of x", 1, integer=True),
+        Parameter("d", d, "dimension of `x`", 1, integer=True),
         Parameter("L", L, "layers of the representation, 0 for the identity", 1, integer=True),
         Parameter("T", T, "number of loops", 3, integer=True),
         Parameter("B", B, "bound on the series", 1.0),
@@ -164,7 +164,7 @@ AUTOREGRESSION = Result(
         Hypothesis("L", sp.Ge(L, 0, evaluate=False), "layers"),
         Hypothesis("T", sp.Ge(T, 1, evaluate=False), "a loop"),
         Hypothesis("m", sp.Ge(m, 0, evaluate=False), "a dimension"),
-        Hypothesis("eps", eps < 1, "p_i^T p_i = 1, and vectors of signs agree by 0 and more; take a smaller gap"),
+        Hypothesis("eps", eps < 1, "`p_i^T p_i = 1`, and vectors of signs agree by 0 and more; take a smaller gap"),
         Hypothesis("accuracy", accuracy < B, "else nothing is copied"),
         Hypothesis("eta", eta * F * B**2 <= 2, "a step does not expand"),
         *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive") for x in POSITIVE),
@@ -175,11 +175,11 @@ AUTOREGRESSION = Result(
             derive_copy(), trivial=B,
         ),
         _quantity(
-            "state", r"\|\hat R_T - R_T\|_2", "residuals of the examples after T loops, of one coordinate",
+            "state", r"\|\hat R_T - R_T\|_2", "residuals of the examples after `T` loops, of one coordinate",
             derive_state(), norm="2-norm", trivial=sp.sqrt(N) * B, obtained=Provenance.HAND, remark=_BY_HAND,
         ),
         _quantity(
-            "x_hat", r"\|\hat x_{N+1} - A_T \Phi\|_\infty", "prediction after T loops", derive_prediction(),
+            "x_hat", r"\|\hat x_{N+1} - A_T \Phi\|_\infty", "prediction after `T` loops", derive_prediction(),
             trivial=WORST[Q], obtained=Provenance.HAND, remark=_BY_HAND,
         ),
         _count("layers", "layers of pre-, looped and post-transformer together", L + 4),
@@ -187,17 +187,17 @@ AUTOREGRESSION = Result(
     ),
     notation={eta: r"\eta", eps: r"\varepsilon", beta: r"\beta", delta: r"\delta", X_hat: r"\hat X"},
     symbols={
-        delta: "largest error of c^{-1} times an attention weight, against (1/N) Phi_l^T Phi_j",
-        G: "||Phi_(N+1)^T Phi||_2 / N",
-        P: "||R_0||_2",
+        delta: "largest error of `c^{-1}` times an attention weight, against `(1/N) Phi_l^T Phi_j`",
+        G: "`||Phi_(N+1)^T Phi||_2 / N`",
+        P: "`||R_0||_2`",
         Q: "largest exact prediction of the loops",
         X_hat: "largest prediction of the loops, exact or of the network",
         E: "largest error of the state of a loop",
     },
     remarks=(
-        "The display of Theorem 3.2 has Phi(x_(t+1-q), ..., x_t) beside x_t, while its label x_(t+1) is at the next "
-        "token and would have to be copied backwards. Lemma A.3 copies x_(t-1), ..., x_(t-q) to x_t, as here: a pair "
-        "is at one token, and x_(N+1) is predicted at a token of its own.",
-        "x_t = 0 for t < 0, as in the proof of Lemma A.3.",
+        "The display of Theorem 3.2 has `Phi(x_(t+1-q), ..., x_t)` beside `x_t`, while its label `x_(t+1)` is at the "
+        "next token and would have to be copied backwards. Lemma A.3 copies `x_(t-1)`, ..., `x_(t-q)` to `x_t`, as "
+        "here: a pair is at one token, and `x_(N+1)` is predicted at a token of its own.",
+        "`x_t = 0` for `t < 0`, as in the proof of Lemma A.3.",
     ),
 )  # fmt: skip

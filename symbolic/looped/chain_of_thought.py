@@ -60,7 +60,9 @@ WORST = {**SIZES, **MADE, S: LARGEST.xreplace({**SIZES, **MADE})}
 @cache
 def derive_filter() -> Approximated:
     """r before the loops at each token: -sigma^(-1) of the next state beside an example, 0 elsewhere."""
-    return given("filter", dim=d, size=LONGEST / leak, error=kappa, reason="the own chain's next state leads by 2 tau")
+    return given(
+        "filter", dim=d, size=LONGEST / leak, error=kappa, reason="the own chain's next state leads by `2 tau`"
+    )
 
 
 # In the span of X, where r starts, I - eta G contracts by 1 - eta low; beside it, it keeps what is there.
@@ -71,7 +73,7 @@ def derive_next() -> Approximated:
     copied = sp.sqrt(N) * kappa
     kept = _given("outside", N, Norm.TWO, copied + T * eta * IN_RESIDUALS * S, "a loop keeps it, and adds to it")
     drift = _given("drift", sp.S.One, Norm.INF, alpha * copied + T * DRIFT * S, "what loops add to p - alpha^T r")
-    owed = Obligation("T loops add less to the state than its size", sp.Lt(GROWTH, 1))
+    owed = Obligation("`T` loops add less to the state than its size", sp.Lt(GROWTH, 1))
     left = _through(add(inside, kept, name="left"), "through alpha")
     before = add(left, drift, name="before sigma")
     return _owing(_after(before, "next"), owed)
@@ -98,7 +100,7 @@ def _descended(name: str, start: sp.Expr, offset: sp.Expr) -> Approximated:
 
 
 def _through(residuals: Approximated, name: str) -> Approximated:
-    return linear_map(residuals, name, operator_norm=alpha, dim=1, target=Norm.INF, reason="w^T s = p - alpha^T r")
+    return linear_map(residuals, name, operator_norm=alpha, dim=1, target=Norm.INF, reason="`w^T s = p - alpha^T r`")
 
 
 def _after(before: Approximated, name: str) -> Approximated:
@@ -111,15 +113,17 @@ def _owing(value: Approximated, owed: Obligation) -> Approximated:
     return replace(value, derivation=Derivation((*steps, whole)))
 
 
-_DOMAIN = "singular values of X / sqrt(N) in [sqrt(low), sqrt(high)], ||s|| <= B, rows of W in the unit ball"
-_HAND = "splits r by hand into what is in the span of the examples and beside it"
+_DOMAIN = "singular values of `X / sqrt(N)` in `[sqrt(low), sqrt(high)]`, `||s|| <= B`, rows of `W` in the unit ball"
+_HAND = "splits `r` by hand into what is in the span of the examples and beside it"
 _COUNTS = {"pre": (7, 2), "loop": (1, 2), "post": (1, 1)}  # layers and heads as printed
 _THEOREM = Citation(ALGOFORMER, "Theorem 3.3")
 
 
 def _error(name: str, latex: str, meaning: str, value: Approximated, **more: object) -> Quantity:
     fields = {"kind": Kind.UPPER, "quantifier": Quantifier.FOR_ALL, "obtained": Provenance.HAND, **more}
-    return Quantity(name, latex, meaning, "sup norm", _DOMAIN, derivation=value.derivation, worst_case=WORST, **fields)  # type: ignore[arg-type]  # typed above
+    return Quantity(
+        name, latex, meaning, ("sup norm"), _DOMAIN, derivation=value.derivation, worst_case=WORST, **fields
+    )  # type: ignore[arg-type]  # typed above
 
 
 def _count(part: str, what: str, printed: int) -> Quantity:
@@ -141,12 +145,12 @@ CHAIN_OF_THOUGHT = Result(
         Parameter("step", step, "step of the last state of the begun chain", 1, integer=True),
         Parameter("d", d, "dimension of a state", 2, integer=True),
         Parameter("T", T, "loops", (4, 32), integer=True),
-        Parameter("leak", leak, "leaky slope of sigma", 0.1),
-        Parameter("low", low, "least eigenvalue of X^T X / N, X the examples at step l", 0.25),
-        Parameter("high", high, "largest eigenvalue of X^T X / N", 1.0),
-        Parameter("B", B, "bound on s, and on states of other steps", 1.0),
+        Parameter("leak", leak, "leaky slope of `sigma`", 0.1),
+        Parameter("low", low, "least eigenvalue of `X^T X / N`, `X` the examples at step `l`", 0.25),
+        Parameter("high", high, "largest eigenvalue of `X^T X / N`", 1.0),
+        Parameter("B", B, "bound on `s`, and on states of other steps", 1.0),
         Parameter("eta", eta, "step size (1 / high, if it is not given)", 1.0),
-        Parameter("c", c, "scale of the scores (from N, L, step, d, high, B and the format)", 2.0**-12),
+        Parameter("c", c, "scale of the scores (from `N`, `L`, step, `d`, high, `B` and the format)", 2.0**-12),
         Parameter("C", C, "score of the sink (likewise)", 32.0),
         Parameter("tau", tau, "inverse temperature of the filter", 24.0),
     ),
@@ -158,16 +162,16 @@ CHAIN_OF_THOUGHT = Result(
         Hypothesis("d", sp.Le(d, N, evaluate=False), "the examples span the states"),
         Hypothesis("T", sp.Ge(T, 1, evaluate=False), "a loop"),
         Hypothesis("leak", sp.Gt(leak, 0, evaluate=False), "a leaky slope of 0 has no inverse"),
-        Hypothesis("leak", sp.Le(leak, 1, evaluate=False), "sigma does not expand"),
+        Hypothesis("leak", sp.Le(leak, 1, evaluate=False), "`sigma` does not expand"),
         *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive") for x in (low, B, eta, c, C)),
         Hypothesis("low", sp.Le(low, high, evaluate=False), "eigenvalues"),
-        Hypothesis("eta", sp.Le(eta, 1 / high, evaluate=False), "gradient descent contracts by 1 - eta low"),
+        Hypothesis("eta", sp.Le(eta, 1 / high, evaluate=False), "gradient descent contracts by `1 - eta` low"),
         Hypothesis("tau", sp.Ge(tau, 2, evaluate=False), "the last token gets three quarters of the weight"),
     ),
     quantities=(
         _error("next", r"\|\hat s^{l+1} - \sigma(W s^l)\|_\infty", "next state against the true one", derive_next(),
                remark=_HAND, trivial=2 * B),
-        _error("steps", r"\|\sigma(A_T s^l) - \sigma(W s^l)\|_\infty", "that of T exact steps of gradient descent "
+        _error("steps", r"\|\sigma(A_T s^l) - \sigma(W s^l)\|_\infty", "that of `T` exact steps of gradient descent "
                "against the true one", derive_steps(), remark=_HAND, trivial=2 * B),
         _error("filter", r"\max_i |\hat r_i - r_i|", "residuals before the loops, at all tokens", derive_filter(),
                scopes=("network",)),
@@ -178,18 +182,18 @@ CHAIN_OF_THOUGHT = Result(
               alpha: r"\|\alpha\|", step: "l",
               kappa: r"\kappa", delta: r"\delta"},
     symbols={
-        R: "largest 2-norm of w^T s_i over the examples, over the rows w of W",
-        alpha: "least 2-norm of coefficients with which the examples add up to s^l",
+        R: "largest 2-norm of `w^T s_i` over the examples, over the rows `w` of `W`",
+        alpha: "least 2-norm of coefficients with which the examples add up to `s^l`",
         kappa: "error of a residual behind the filter",
-        delta: "error of a weight of both heads, over c",
+        delta: "error of a weight of both heads, over `c`",
         S: "2-norm of residuals and prediction in any loop",
     },
     remarks=(
-        "States of all other steps are arbitrary here, within B: the filter has to clear them, whatever they are.",
+        "States of all other steps are arbitrary here, within `B`: the filter has to clear them, whatever they are.",
         "The paper cites the filter from Li et al. 2023, with seven layers of two heads. Where each token has one-hot "
         "codes of its step and of the step before, and a code of its chain, two layers of one head are enough.",
         "Lemma A.2 needs a sink, which (7) does not have: the first token of the prompt.",
-        "The proof takes s_i^l = W^l s_i^(l-1) without loss of generality: here the inverse of sigma, and sigma at the "
-        "end, are layers.",
+        "The proof takes `s_i^l = W^l s_i^(l-1)` without loss of generality: here the inverse of `sigma`, and "
+        "`sigma` at the end, are layers.",
     ),
 )  # fmt: skip

@@ -43,14 +43,14 @@ def derive_weights() -> Approximated:
 
     def loop(w: Approximated) -> Approximated:
         exact = linear_map(w, "descended", operator_norm=1, dim=d, bias=eta * B_x * B_y,
-                           reason="eigenvalues of I - (eta/i) X^T X in [-1, 1]")  # fmt: skip
+                           reason="eigenvalues of `I - (eta/i) X^T X` in `[-1, 1]`")  # fmt: skip
         residuals = linear_map(w, "residuals", operator_norm=B_x, dim=i, target=Norm.INF, bias=B_y)
         off = apply_function(
             replace(residuals, size=R), "off", eps=heads(c * S).error / c, lipschitz=0, size=0, radius=S,
-            reason="softmax beside a sink as a linear map, of scores of at most c S",
+            reason="softmax beside a sink as a linear map, of scores of at most `c S`",
         )  # fmt: skip
         pulled = linear_map(off, "pulled", operator_norm=eta * B_x, dim=d, target=Norm.TWO,
-                            reason="a mean over the examples, each times x_j")  # fmt: skip
+                            reason="a mean over the examples, each times `x_j`")  # fmt: skip
         return replace(add(exact, pulled, name="after"), size=w.size)  # W bounds all exact iterates
 
     return repeat(start, "w", loop, T)
@@ -81,7 +81,7 @@ def derive_prediction() -> Approximated:
     off = heads_as_linear(own, "weights of the scores", sink=C, second=Second.OPPOSITE).error / c
     return apply_function(
         score, "y_hat", eps=off + (N - 1) * sp.exp(-C) * (V + off), lipschitz=1, size=B_x * W, radius=V,
-        reason="softmax beside a sink as a linear map, of the own key; other keys are e^(-C) as far off",
+        reason="softmax beside a sink as a linear map, of the own key; other keys are `e^(-C)` as far off",
     )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def derive_printed() -> Approximated:
         scores = given(f"{name} of scores", dim=2 * (N - 1), size=c * Z)
         weights = heads_as_linear(scores, f"weights of {name}", sink=C, second=Second.NONE)
         sums.append(
-            linear_map(weights, name, operator_norm=(N - 1) * B_x / c, dim=d, target=Norm.TWO, reason="sum of x_j")
+            linear_map(weights, name, operator_norm=(N - 1) * B_x / c, dim=d, target=Norm.TWO, reason="sum of `x_j`")
         )
     return add(*sums, name="gradient.printed", coefficients=(1, -1))
 
@@ -113,7 +113,7 @@ _SIZES = "by rules, but for sizes of exact iterates: a step does not increase th
 WORST = {R: LARGEST, W: LONGEST, B_x: B_x, S: S, V: V}
 # S and V are looked up, and formulas stay short.
 OF_NETWORK = {S: largest_residual().subs(WORST), V: largest_prediction().subs(WORST)}
-_PATH = "||x_j||_2 <= B_x, |y_j| <= B_y, from w = 0"
+_PATH = "`||x_j||_2 <= B_x`, `|y_j| <= B_y`, from `w = 0`"
 
 
 def _quantity(name: str, latex: str, meaning: str, **more: object) -> Quantity:
@@ -130,19 +130,20 @@ def _count(name: str, meaning: str, printed: int) -> Quantity:
 
 QUANTITIES = (
     _quantity(
-        "w", r"\max_i \|\hat w^i_T - w^i_T\|_2", "weights of each token after T loops",
+        "w", r"\max_i \|\hat w^i_T - w^i_T\|_2", "weights of each token after `T` loops",
         derivation=derive_weights().derivation, worst_case=WORST, trivial=LONGEST, obtained=Provenance.HAND,
         remark=_SIZES,
     ),
     _quantity(
-        "y_hat", r"\max_i |\hat y_i - x_i^\top w^i_T|", "prediction of each token after T loops", norm="absolute value",
+        "y_hat", r"\max_i |\hat y_i - x_i^\top w^i_T|",
+        "prediction of each token after `T` loops", norm="absolute value",
         derivation=derive_prediction().derivation, worst_case=WORST, trivial=B_x * LONGEST, obtained=Provenance.HAND,
         remark=_SIZES,
     ),
     _quantity(
         "gradient.printed", r"\max_i \|\hat g_i - \sum_{j < i} (x_j^\top w^i - y_j) x_j\|_2",
         "output of the printed attention layer, each token attending to earlier ones alone",
-        domain="||x_j||_2 <= B_x, |y_j| <= B_y, ||w^i||_2 <= P", construction="printed",
+        domain="`||x_j||_2 <= B_x`, `|y_j| <= B_y`, `||w^i||_2 <= P`", construction="printed",
         derivation=derive_printed().derivation, worst_case={Z: sp.Max(P * B_x, B_y), B_x: B_x},
         trivial=(N - 1) * B_x * (P * B_x + B_y),
     ),
@@ -158,10 +159,10 @@ DECODER = Result(
     r"\hat y_i = x_i^\top w^i_T",
     parameters=(
         Parameter("N", N, "number of examples", 6, integer=True),
-        Parameter("d", d, "dimension of x", 2, integer=True),
+        Parameter("d", d, "dimension of `x`", 2, integer=True),
         Parameter("T", T, "number of loops", 5, integer=True),
         Parameter("eta", eta, "step size", 1.0),
-        Parameter("B_x", B_x, "bound on the 2-norms of x", 1.0),
+        Parameter("B_x", B_x, "bound on the 2-norms of `x`", 1.0),
         Parameter("B_y", B_y, "bound on the labels", 1.0),
         Parameter("P", P, "bound on the 2-norms of the weights from which the printed layer starts", 1.0),
         Parameter("c", c, "scale of the scores (from the format, if it is not given)", 2.0**-16),
@@ -178,21 +179,21 @@ DECODER = Result(
     notation={eta: r"\eta"},
     symbols={
         i: "number of examples that a token sees",
-        R: "largest |x_j^T w_k - y_j| of exact iterates",
-        S: "largest |x_j^T w_k - y_j| of exact iterates and those of the network",
-        W: "largest ||w_k||_2 of exact iterates",
-        V: "largest |x_j^T w_T| of exact weights and those of the network",
-        Z: "largest |x_j^T w| and |y_j|",
+        R: "largest `|x_j^T w_k - y_j|` of exact iterates",
+        S: "largest `|x_j^T w_k - y_j|` of exact iterates and those of the network",
+        W: "largest `||w_k||_2` of exact iterates",
+        V: "largest `|x_j^T w_T|` of exact weights and those of the network",
+        Z: "largest `|x_j^T w|` and `|y_j|`",
     },
     remarks=(
-        "The layer as printed takes e^C/c times sums of x_j in both heads, which cancel if x_i does not attend to "
-        'itself: "previous tokens" is read so here. If it does, the first head leaves x_i/c.',
-        "The first token does not see the key with C: attending to earlier tokens it sees none, and to itself alone, "
-        "it gets e^C x_1/c. (5) has the factor 1/0 there. Here a start token is the sink, and w^1 stays.",
-        "The last display of A.5 has w_k^h where w_k^j is meant, and Theorem 4.2 names Newton's method for gradient "
-        "descent.",
-        "The product with 1/(i - 1), which a ReLU layer only approximates, is not needed: with the position log(i - 1) "
-        "in place of 1/(i - 1), the start has the score C + log(i - 1), and softmax divides by i - 1. Keys are the "
-        "tokens of the labels, which hold x_j too, so that plain causal attention is enough.",
+        "The layer as printed takes `e^C/c` times sums of `x_j` in both heads, which cancel if `x_i` does not attend "
+        'to itself: "previous tokens" is read so here. If it does, the first head leaves `x_i/c`.',
+        "The first token does not see the key with `C`: attending to earlier tokens it sees none, and to itself alone, "
+        "it gets `e^C x_1/c`. (5) has the factor 1/0 there. Here a start token is the sink, and `w^1` stays.",
+        "The last display of A.5 has `w_k^h` where `w_k^j` is meant, and Theorem 4.2 names Newton's method for "
+        "gradient descent.",
+        "The product with `1/(i - 1)`, which a ReLU layer only approximates, is not needed: with the position `log(i "
+        "- 1)` in place of `1/(i - 1)`, the start has the score `C + log(i - 1)`, and softmax divides by `i - 1`. "
+        "Keys are the tokens of the labels, which hold `x_j` too, so that plain causal attention is enough.",
     ),
 )

@@ -40,19 +40,19 @@ from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Q
 SYMBOLS = {
     R: "largest 2-norm of the labels of one output",
     H: "largest 2-norm of the labels' coefficients in the prediction, over the loops",
-    S: "largest 2-norm of the network's state (r, p)",
+    S: "largest 2-norm of the network's state `(r, p)`",
     E: "largest 2-norm of its error",
-    rho: "rounding of a weight over c, in the format",
-    delta: "truncation of a weight over c",
-    a: "norm of W - G in the residuals",
-    q: "largest norm of a row of W - G as later loops pass it to the prediction",
-    F_r: "2-norm of what W - G makes of the exact states, in the residuals after T loops",
+    rho: "rounding of a weight over `c`, in the format",
+    delta: "truncation of a weight over `c`",
+    a: "norm of `W - G` in the residuals",
+    q: "largest norm of a row of `W - G` as later loops pass it to the prediction",
+    F_r: "2-norm of what `W - G` makes of the exact states, in the residuals after `T` loops",
     F_p: "the same in the prediction",
 }
-_DOMAIN = "|Phi(x)| <= B_x, |y| <= B_y, covariance of eigenvalues <= high"
+_DOMAIN = "`|Phi(x)| <= B_x`, `|y| <= B_y`, covariance of eigenvalues <= high"
 _ROUNDED = (
-    "truncation, what the last token loses, and a rounding model of the format, Phi as it is computed; sizes of exact "
-    "states by hand"
+    "truncation, what the last token loses, and a rounding model of the format, `Phi` as it is computed; sizes of "
+    "exact states by hand"
 )
 COUNTS = {"pre": (L + 1, 2), "loop": (1, 2), "post": (1, 1)}  # layers and heads as printed
 
@@ -74,9 +74,11 @@ def _count(part: str, what: str, printed: object) -> Quantity:
 
 
 QUANTITIES = (
-    _error("prediction", r"|\hat p_T - A_T \Phi(x_{\mathrm{test}})|", "prediction after T loops against T exact steps",
+    _error((
+        "prediction"
+    ), r"|\hat p_T - A_T \Phi(x_{\mathrm{test}})|", "prediction after `T` loops against `T` exact steps",
            "sup norm", derive_prediction()),
-    _error("residuals", r"\|\hat r_T - (A_T \Phi(X) - Y)\|_2", "residuals after T loops against T exact steps",
+    _error("residuals", r"\|\hat r_T - (A_T \Phi(X) - Y)\|_2", "residuals after `T` loops against `T` exact steps",
            "2-norm over the examples", derive_residuals()),
     *(_count(part, what, printed) for part, counts in COUNTS.items()
       for what, printed in zip(("layers", "heads"), counts, strict=True)),
@@ -91,17 +93,17 @@ GRADIENT_DESCENT = Result(
     r"\mathrm{TF}(P) \approx A_T \Phi(x_{\mathrm{test}})",
     parameters=(
         Parameter("N", N, "number of examples", 8, integer=True),
-        Parameter("d", d, "dimension of x and of Phi(x)", 2, integer=True),
+        Parameter("d", d, "dimension of `x` and of `Phi(x)`", 2, integer=True),
         Parameter("m", m, "number of outputs", 2, integer=True),
         Parameter("T", T, "loops", (1, 4, 16), integer=True),
-        Parameter("L", L, "layers of the MLP Phi, a seeded one; 0: the identity", 1, integer=True),
+        Parameter("L", L, "layers of the MLP `Phi`, a seeded one; 0: the identity", 1, integer=True),
         Parameter("eta", eta, "step size", 1.0),
-        Parameter("B_x", B_x, "bound on the norm of x and of Phi(x)", 1.0),
+        Parameter("B_x", B_x, "bound on the norm of `x` and of `Phi(x)`", 1.0),
         Parameter("B_y", B_y, "bound on the labels", 1.0),
-        Parameter("high", high, "bound on the eigenvalues of Phi(X)^T Phi(X) / N (B_x^2, if it is not given)", 1.0),
+        Parameter("high", high, "bound on the eigenvalues of `Phi(X)^T Phi(X) / N` (`B_x^2`, if it is not given)", 1.0),
         Parameter("second", None, "the second head: constant, or opposite", "opposite"),
         Parameter("bits", bits, "bits of the format of the run", 53, integer=True),
-        Parameter("c", c, "scale of the scores (from N, d, B_x and bits, if it is not given)", 2.0**-12),
+        Parameter("c", c, "scale of the scores (from `N`, `d`, `B_x` and bits, if it is not given)", 2.0**-12),
         Parameter("C", C, "score of the last token (likewise)", 32.0),
         Parameter("tau", tau, "inverse temperature of heads that read a neighbour", 24.0),
     ),
@@ -112,7 +114,7 @@ GRADIENT_DESCENT = Result(
         *(Hypothesis(each.name, sp.Ge(each, 1, evaluate=False), "a dimension") for each in (d, m)),
         *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive")
           for x in (eta, B_x, B_y, high, c, C, tau)),
-        Hypothesis("eta", eta < 2 / high, "beyond 2 / lambda_max gradient descent diverges"),
+        Hypothesis("eta", eta < 2 / high, "beyond `2 / lambda_max` gradient descent diverges"),
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
     ),
     quantities=QUANTITIES,
@@ -123,11 +125,11 @@ GRADIENT_DESCENT = Result(
         Formula(r"\varrho", lambda: HEADS.rounding(c, C), f"{SYMBOLS[rho]}, opposite heads"),
     ),
     remarks=(
-        "The keys Phi(x_i)/N are made by weights that know N: as printed, a ReLU network multiplies Phi(x_i) and 1/N, "
-        "which no finite one does exactly for all N.",
-        "The token of x_test has the key 0 and the value A_k Phi(x_test): what the second head leaves of its weight, "
-        "of order N e^(-C), is part of W - G.",
-        "In the first display after the representation A_(k+1) Phi(x_test) stands for A_0 Phi(x_test), and the last "
-        "display of Lemma A.2 leaves out the row x_i / N, which the next loop needs.",
+        "The keys `Phi(x_i)/N` are made by weights that know `N`: as printed, a ReLU network multiplies `Phi(x_i)` "
+        "and `1/N`, which no finite one does exactly for all `N`.",
+        "The token of `x_test` has the key 0 and the value `A_k Phi(x_test)`: what the second head leaves of its "
+        "weight, of order `N e^(-C)`, is part of `W - G`.",
+        "In the first display after the representation `A_(k+1) Phi(x_test)` stands for `A_0 Phi(x_test)`, and the "
+        "last display of Lemma A.2 leaves out the row `x_i / N`, which the next loop needs.",
     ),
 )  # fmt: skip

@@ -77,7 +77,7 @@ def worst() -> dict[sp.Symbol, sp.Expr]:
 def derive_residuals() -> Approximated:
     """r_1, ..., r_N after T loops, in the 2-norm."""
     start = linear_map(
-        _labels(), "without a loop", operator_norm=1, dim=N, reason="eigenvalues of I - eta G in [-1, 1]"
+        _labels(), "without a loop", operator_norm=1, dim=N, reason="eigenvalues of `I - eta G` in `[-1, 1]`"
     )
     first = _given("first order in the residuals", N, Norm.TWO, F_r)
     followed = add(start, first, name="residuals to first order")
@@ -87,7 +87,7 @@ def derive_residuals() -> Approximated:
 @cache
 def derive_prediction() -> Approximated:
     """p after T loops, read by the last token."""
-    start = linear_map(_labels(), "through the labels", operator_norm=H, dim=1, target=Norm.INF, reason="p = h_T^T y")
+    start = linear_map(_labels(), "through the labels", operator_norm=H, dim=1, target=Norm.INF, reason="`p = h_T^T y`")
     first = _given("first order in the prediction", sp.S.One, Norm.INF, F_p)
     followed = add(start, first, name="prediction to first order")
     looped = _looped("looped", followed, sp.S.One, eta * q * E + ROUNDED_P * S)
@@ -108,6 +108,6 @@ def _given(name: str, dim: sp.Expr, norm: Norm, error: sp.Expr) -> Approximated:
 def _looped(name: str, start: Approximated, dim: sp.Expr, error: sp.Expr) -> Approximated:
     loop = _given("second order and rounding", dim, start.norm, error)
     (step,) = loop.derivation.steps
-    owed = Obligation("T loops add less to the error than the size of the state", sp.Lt(GROWTH, 1))
+    owed = Obligation("`T` loops add less to the error than the size of the state", sp.Lt(GROWTH, 1))
     loop = replace(loop, derivation=Derivation((replace(step, obligations=(*step.obligations, owed)),)))
     return repeat(start, name, lambda x: add(x, loop, name=f"after a loop of {name}"), T)

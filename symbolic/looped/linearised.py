@@ -54,7 +54,7 @@ def derive_step(second: Second) -> Approximated:
     return add(given("residuals", dim=1, size=R), pulled, name=f"step{suffix}", coefficients=(1, -1))
 
 
-_PROMPTS = "||x_i||_2 <= B, |r_i| <= R"
+_PROMPTS = "`||x_i||_2 <= B`, `|r_i| <= R`"
 
 
 def _quantity(name: str, latex: str, meaning: str, value: Approximated, norm: str, **more: object) -> Quantity:
@@ -69,7 +69,7 @@ def _quantities() -> tuple[Quantity, ...]:
         of_pairs += [
             _quantity(
                 f"weights{suffix}", rf"\|\hat z^{{({sign})}} - z\|_\infty",
-                f"weights of two heads over c, the second with {words}, against z_ij = x_i^T x_j / N",
+                f"weights of two heads over `c`, the second with {words}, against `z_ij = x_i^T x_j / N`",
                 derive_weights(second), "sup norm", trivial=LARGEST,
             ),
             _quantity(
@@ -80,7 +80,7 @@ def _quantities() -> tuple[Quantity, ...]:
         ]  # fmt: skip
     one = _quantity(
         "weights.one", r"\|e^C \operatorname{softmax}(Z) - (1 + c z)\|_\infty",
-        "weights of one head against 1 + c z_ij", derive_one(), "sup norm", trivial=1 + c * LARGEST,
+        "weights of one head against `1 + c z_ij`", derive_one(), "sup norm", trivial=1 + c * LARGEST,
     )  # fmt: skip
     return one, *of_pairs
 
@@ -92,11 +92,13 @@ LINEARISED = Result(
     claim=r"e^C \operatorname{softmax}(Z_{2i-1,2j-1}) \approx 1 + \frac{c}{N} x_i^\top x_j",
     parameters=(
         Parameter("N", N, "number of examples", 8, integer=True),
-        Parameter("d", d, "dimension of x", 3, integer=True),
-        Parameter("B", B, "bound on ||x_i||_2", 1.0),
-        Parameter("R", R, "bound on the residuals A x_i - y_i, and on A x of the test token", 1.0),
+        Parameter("d", d, "dimension of `x`", 3, integer=True),
+        Parameter("B", B, "bound on `||x_i||_2`", 1.0),
+        Parameter("R", R, "bound on the residuals A `x_i - y_i`, and on A `x` of the test token", 1.0),
         Parameter("eta", eta, "step size", 1.0),
-        Parameter("c", c, "scale of the scores, with a second head of scores 0 (from N, d, B and the format)", 1.0),
+        Parameter(
+            "c", c, "scale of the scores, with a second head of scores 0 (from `N`, `d`, `B` and the format)", 1.0
+        ),
         Parameter("C", C, "score of the sink there (likewise)", 1.0),
         Parameter("c_odd", c_odd, "scale of the scores, with one of opposite scores (likewise)", 1.0),
         Parameter("C_odd", C_odd, "score of the sink there (likewise)", 1.0),
@@ -109,9 +111,10 @@ LINEARISED = Result(
     quantities=_quantities(),
     notation={eta: r"\eta", c_odd: r"c_{\mathrm{odd}}", C_odd: r"C_{\mathrm{odd}}"},
     remarks=(
-        "The paper prints that both sides can be arbitrarily close for large C and small c, and no rate. What the "
-        "gradient takes is their difference over c, where rounding grows as c falls: the best c is of the order of "
-        "sqrt(u) for a second head with scores 0, as in the paper, and of u^(1/3) for one with the opposite scores.",
+        "The paper prints that both sides can be arbitrarily close for large `C` and small `c`, and no rate. What "
+        "the gradient takes is their difference over `c`, where rounding grows as `c` falls: the best `c` is of the "
+        "order of `sqrt(u)` for a second head with scores 0, as in the paper, and of `u^(1/3)` for one with the "
+        "opposite scores.",
         "The test token has the key 0 but a value, so that the second head takes its weight away but for the leak.",
     ),
 )

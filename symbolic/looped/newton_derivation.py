@@ -66,7 +66,7 @@ def loop_error(second: Second, error: sp.Expr = E) -> sp.Expr:
 def derive_start(second: Second) -> Approximated:
     """V^T, as TF_pre makes it."""
     found = linear_map(derive_products(second), "start", operator_norm=first_loop / (low * c), dim=d * N,
-                       reason="V^T (X X^T + W) over lambda, and the factor of the first loop")  # fmt: skip
+                       reason="`V^T (X X^T + W)` over `lambda`, and the factor of the first loop")  # fmt: skip
     return replace(found, size=sp.sqrt(d))
 
 
@@ -132,7 +132,7 @@ def derive_labels() -> Approximated:
 def derive_prediction(second: Second) -> Approximated:
     """w_T^T x = sum_i y_i x_i^T M_T x."""
     found = linear_map(derive_basis(second), "scores of x", operator_norm=c * foreign, dim=keys,
-                       reason="||(1 - rho_T)/Sigma U^T x||^2 <= x^T S^(-1) x")  # fmt: skip
+                       reason="`||(1 - rho_T)/Sigma U^T x||^2 <= x^T S^(-1) x`")  # fmt: skip
     scores = replace(found, size=c * foreign)
     reach = c * foreign * (sp.sqrt(own) + E)
     weights = heads_as_matrix(scores, "weights of x", sink=C, reach=reach, keys=keys, second=second)

@@ -42,22 +42,23 @@ _LEMMA = Citation(ALGOFORMER, "Lemma A.1")
 
 
 def _quantity(name: str, latex: str, meaning: str, kind: Kind, derive: object, **more: object) -> Quantity:
-    fields = {"norm": "a number", "domain": "N vectors of norm r", "quantifier": Quantifier.EXISTS, **more}
+    fields = {"norm": "a number", "domain": "`N` vectors of norm `r`", "quantifier": Quantifier.EXISTS, **more}
     known = {"derive": derive, "obtained": Provenance.HAND} if derive else {}
     return Quantity(name, latex, meaning, kind=kind, scopes=(), **known, **fields)  # type: ignore[arg-type]  # typed above
 
 
 QUANTITIES = (
     _quantity(
-        "dimension", "m", "least dimension in which a search finds N vectors of signs with a gap above eps", Kind.UPPER,
+        "dimension", "m",
+        "least dimension in which a search finds `N` vectors of signs with a gap above `eps`", Kind.UPPER,
         dimension_of_signs,
     ),
     _quantity(
-        "needed", "m", "the same dimension, which no N vectors of this norm and gap can undercut", Kind.LOWER,
+        "needed", "m", "the same dimension, which no `N` vectors of this norm and gap can undercut", Kind.LOWER,
         needed_dimension, quantifier=Quantifier.FOR_ALL,
     ),
     _quantity(
-        "growth", "m", "the derived dimension over log N, as N grows", Kind.UPPER, None,
+        "growth", "m", "the derived dimension over `log N`, as `N` grows", Kind.UPPER, None,
         printed=Printed(sp.log(N), _LEMMA, order=Order.O),
     ),
     _quantity(
@@ -65,11 +66,12 @@ QUANTITIES = (
         Kind.LOWER, None, printed=Printed(eps, _LEMMA, strict=True),
     ),
     _quantity(
-        "norm.digits", "r^2", "squared norm that a gap eps takes of the digits of 0 .. N-1 as signs", Kind.EXACT,
-        norm_of_digits, domain="the digits in ceil(log2 N) dimensions",
+        "norm.digits", "r^2", "squared norm that a gap `eps` takes of the digits of `0 .. N-1` as signs", Kind.EXACT,
+        norm_of_digits, domain="the digits in ceil(log2 `N`) dimensions",
     ),
     _quantity(
-        "norm.circle", "r^2", "squared norm that a gap eps takes of N points of a circle", Kind.EXACT, norm_on_circle,
+        "norm.circle", "r^2",
+        "squared norm that a gap `eps` takes of `N` points of a circle", Kind.EXACT, norm_on_circle,
         domain="2 dimensions",
     ),
 )  # fmt: skip
@@ -87,13 +89,15 @@ POSITIONS = Result(
     hypotheses=(
         Hypothesis("N", sp.Ge(N, 3, evaluate=False), "pairs of vectors"),
         Hypothesis("eps", sp.Gt(eps, 0, evaluate=False), "a gap"),
-        Hypothesis("eps", eps < r**2, "p_i^T p_i = r^2, and vectors of signs agree by 0 and more; take a larger norm"),
+        Hypothesis(
+            "eps", eps < r**2, "`p_i^T p_i = r^2`, and vectors of signs agree by 0 and more; take a larger norm"
+        ),
     ),
     quantities=QUANTITIES,
     notation={eps: r"\varepsilon"},
-    symbols={digits: "ceil(log2 N)"},
+    symbols={digits: "ceil(log2 `N`)"},
     remarks=(
-        "The lemma leaves the norm free: then 2 dimensions are enough, with a norm that grows as N. A norm in ratio to "
-        "sqrt(eps) takes a dimension in ratio to log N, and no less.",
+        "The lemma leaves the norm free: then 2 dimensions are enough, with a norm that grows as `N`. A norm in "
+        "ratio to `sqrt(eps)` takes a dimension in ratio to `log N`, and no less.",
     ),
 )

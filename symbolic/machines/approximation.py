@@ -141,11 +141,11 @@ def two_layer_squared(units: int) -> tuple[sp.Expr, tuple[sp.Symbol, ...], tuple
 _SECTION = Citation(WEI2021, "Section 2.1", "(2.1)")
 _LOSS = Citation(WEI2021, "Section 2.1", "(2.2)")
 _PROOF = Citation(WEI2021, "Appendix A", "proof of Lemma 2.4")
-_ANY = "any F, any theta and theta' with finite margins"
+_ANY = "any `F`, any `theta` and theta' with finite margins"
 
 
 def _quantity(name: str, latex: str, meaning: str, kind: Kind, **more: object) -> Quantity:
-    fields = {"norm": "2-norm in theta", "domain": _ANY, "quantifier": Quantifier.FOR_ALL, "scopes": (), **more}
+    fields = {"norm": "2-norm in `theta`", "domain": _ANY, "quantifier": Quantifier.FOR_ALL, "scopes": (), **more}
     return Quantity(name, latex, meaning, kind=kind, **fields)  # type: ignore[arg-type]  # typed above
 
 
@@ -159,25 +159,25 @@ QUANTITIES = (
     _quantity(
         "positive", r"\#\{\theta : (\rho > 0) \ne (F \text{ is right})\}",
         "number of predictions whose margin has the wrong sign",
-        Kind.EXACT, norm="a count", domain="F continuous in theta", printed=Printed(sp.Integer(0), _SECTION),
+        Kind.EXACT, norm="a count", domain="`F` continuous in `theta`", printed=Printed(sp.Integer(0), _SECTION),
         derive=lambda: sp.Integer(0),
     ),
     _quantity(
         "positive.hard_max", r"\#\{\theta : (\rho > 0) \ne (F \text{ is right})\}",
-        "number of predictions whose margin has the wrong sign, at a jump of F", Kind.EXACT, norm="a count",
-        domain="F with hard-max attention, ties averaged, at a tie", printed=Printed(sp.Integer(0), _SECTION),
+        "number of predictions whose margin has the wrong sign, at a jump of `F`", Kind.EXACT, norm="a count",
+        domain="`F` with hard-max attention, ties averaged, at a tie", printed=Printed(sp.Integer(0), _SECTION),
         remark="the property is read where the minimum in (2.1) is attained; no proof needs it elsewhere",
     ),
     _quantity(
         "ramp", r"\sup (\ell_{0\text{-}1} - \bar\ell_\gamma)", "0-1 loss above the ramp loss", Kind.UPPER,
-        norm="a loss", domain="any F, any theta", derive=ramp_gap, printed=Printed(sp.Integer(0), _LOSS),
+        norm="a loss", domain="any `F`, any `theta`", derive=ramp_gap, printed=Printed(sp.Integer(0), _LOSS),
         obtained=Provenance.ALGEBRA,
         remark="needs only that a wrong prediction has margin 0, which holds at jumps too",
     ),
     _quantity(
         "ramp.indicator", r"\sup (\bar\ell_\gamma - 1(\rho < \gamma))",
         "ramp loss above the indicator of a small margin",
-        Kind.UPPER, norm="a loss", domain="any F, any theta", derive=ramp_excess,
+        Kind.UPPER, norm="a loss", domain="any `F`, any `theta`", derive=ramp_excess,
         printed=Printed(sp.Integer(0), _PROOF), obtained=Provenance.ALGEBRA,
     ),
     _quantity(
@@ -185,11 +185,11 @@ QUANTITIES = (
         "Lipschitz constant of the ramp loss", Kind.UPPER, derive=ramp_slope, printed=Printed(1 / gamma, _PROOF),
     ),
     _quantity(
-        "margin.linear", r"\rho", "margin of w . x + b", Kind.EXACT, domain="one instance, drawn by the seed",
+        "margin.linear", r"\rho", "margin of `w . x + b`", Kind.EXACT, domain="one instance, drawn by the seed",
         derive=half_space_distance,
     ),
     _quantity(
-        "margin.product", r"\rho", "margin of w_1 w_2 x - c at x = 1, c no parameter", Kind.EXACT,
+        "margin.product", r"\rho", "margin of `w_1 w_2 x - c` at `x = 1`, `c` no parameter", Kind.EXACT,
         domain="one instance, drawn by the seed", remark="distance to a hyperbola", obtained=Provenance.HAND,
     ),
     _quantity(
@@ -211,12 +211,14 @@ APPROXIMATION = Result(
     hypotheses=(Hypothesis("gamma", sp.Gt(gamma, 0, evaluate=False), "the ramp is not a step"),),
     quantities=QUANTITIES,
     notation={inputs: r"\|x\|_2^2"},
-    symbols={value: "output at theta", squares: "squared norm of its gradient", inputs: "squared norm of the input"},
+    symbols={value: "output at `theta`", squares: "squared norm of its gradient", inputs: "squared norm of the input"},
     formulas=(
         Formula(r"\bar\ell_\gamma", lambda: RAMP, "the ramp loss", citation=_LOSS),
-        Formula(r"d", half_space_distance, "margin of an F that is affine in theta"),
-        Formula(r"0", hyperbola_equation, "first coordinate of the point of w_1 w_2 = c nearest to (p, q)"),
-        Formula(r"\rho^2(t)", lambda: two_layer_squared(1)[0], "one hidden unit: rho^2 is its minimum over t"),
-        Formula(r"d^2", hyperbola_distance, "squared distance of (w_1, w_2) = (p, q) to the point (a, c/a), x = 1"),
+        Formula(r"d", half_space_distance, "margin of an `F` that is affine in `theta`"),
+        Formula(r"0", hyperbola_equation, "first coordinate of the point of `w_1 w_2 = c` nearest to `(p, q)`"),
+        Formula(r"\rho^2(t)", lambda: two_layer_squared(1)[0], "one hidden unit: `rho^2` is its minimum over `t`"),
+        Formula(
+            r"d^2", hyperbola_distance, "squared distance of `(w_1, w_2) = (p, q)` to the point `(a, c/a)`, `x = 1`"
+        ),
     ),
 )

@@ -131,12 +131,12 @@ _CIRCUITS = "every layered circuit of AND, OR, NOT and ID"
 TOTAL_NORM = Erratum(
     Weight.PROOF,
     Citation(WEI2021, "Appendix B", "proof of Theorem 3.1"),
-    sentence="the parameters that simulate the gates have a total 1-norm of at most s",
-    reading="s counts inputs and ID gates, its largest meaning; the W_2 of Lemma B.1 is diagonal with entries -1, 0, "
-    "1, so that each of the s - m gates has a norm of at least 2, and the total exceeds s if s > 2m; no other "
-    "parameters help a chain of identities of m bits, since all need 2 (s - m)",
-    repair=f"O(s), for instance {heaviest_gate()} s",
-    survives="yes: Lemma B.1, over which this line sums, prints O(r_i), and Theorem 3.1 needs only O(s)",
+    sentence="the parameters that simulate the gates have a total 1-norm of at most `s`",
+    reading="`s` counts inputs and ID gates, its largest meaning; the `W_2` of Lemma B.1 is diagonal with entries "
+    "-1, 0, 1, so that each of the `s - m` gates has a norm of at least 2, and the total exceeds `s` if "
+    "`s > 2m`; no other parameters help a chain of identities of `m` bits, since all need `2 (s - m)`",
+    repair=f"`O(s)`, for instance {heaviest_gate()} `s`",
+    survives="yes: Lemma B.1, over which this line sums, prints `O(r_i)`, and Theorem 3.1 needs only `O(s)`",
 )
 
 
@@ -155,7 +155,7 @@ CIRCUIT = Result(
     parameters=(
         Parameter("netlist", None, CIRCUITS, "products8", takes="NAME|FILE"),
         Parameter("input", None, "bits of one input, first input first: its outputs are shown", "", takes="BITS"),
-        Parameter("rounding", rounding, "1: with the correction functions (F'), 0: without (F)", 1, integer=True),
+        Parameter("rounding", rounding, "1: with the correction functions (`F'`), 0: without (`F`)", 1, integer=True),
     ),
     hypotheses=(
         Hypothesis("rounding", sp.Ge(rounding, 0), "0: without the correction functions"),
@@ -168,14 +168,14 @@ CIRCUIT = Result(
             "number of inputs on which some output differs from the direct evaluation of the gates",
             "a count",
             Kind.EXACT,
-            domain=f"{_CIRCUITS}, every input of m bits",
+            domain=f"{_CIRCUITS}, every input of `m` bits",
             printed=Printed(sp.Integer(0), Citation(WEI2021, "Lemma 3.2", "with Lemma 3.3")),
             derive=wrong_outputs,
         ),
         _quantity(
             "layer_norm",
             r"\max_i \|\theta_i\|_1 / r_i",
-            "1-norm of the parameters of f_i over the number of gates of layer i, largest over i",
+            "1-norm of the parameters of `f_i` over the number of gates of layer `i`, largest over `i`",
             "1-norm of W1, b1, W2, b2, per gate",
             Kind.UPPER,
             printed=Printed(sp.Integer(1), _LEMMA, order=Order.O),
@@ -184,7 +184,7 @@ CIRCUIT = Result(
         _quantity(
             "total_norm",
             r"\sum_i \|\theta_i\|_1",
-            "1-norm of the parameters of f_1, ..., f_{q-1}, before correction functions and readout",
+            "1-norm of the parameters of `f_1`, ..., `f_{q-1}`, before correction functions and readout",
             "1-norm",
             Kind.UPPER,
             printed=Printed(s, Citation(WEI2021, "Appendix B", "the total 1-norm of the parameters so far")),
@@ -194,7 +194,7 @@ CIRCUIT = Result(
         _quantity(
             "rounding_norm",
             r"\sum_i \|\xi_i\|_1",
-            "1-norm of the parameters of the correction functions zeta_1, ..., zeta_{q-2}",
+            "1-norm of the parameters of the correction functions `zeta_1`, ..., `zeta_{q-2}`",
             "1-norm",
             Kind.UPPER,
             printed=Printed(s, _SECTION, order=Order.O),
@@ -238,7 +238,7 @@ CIRCUIT = Result(
     ),
     remarks=(
         "Outputs beyond the paper's single one are read off the last layer in the same way.",
-        "The proof of Lemma B.1 puts the -1 of NOT on the diagonal of W_1, for a gate at the position of its parent; "
+        "The proof of Lemma B.1 puts the -1 of NOT on the diagonal of `W_1`, for a gate at the position of its parent; "
         "here it stands in the column of the parent.",
     ),
 )

@@ -77,10 +77,10 @@ def layer_error() -> Approximated:
         lipschitz=1,
         eps=kappa_xi * (lam + sigma_zeta) * move_xi,
         size=lam,
-        reason="Condition D.3 for zeta",
+        reason="Condition D.3 for `zeta`",
     )
     moved = perturbed_function(
-        corrected, "g_i'", lipschitz=mu, eps=kappa_theta * lam * move_theta, size=lam, reason="Definition D.2 for f_i"
+        corrected, "g_i'", lipschitz=mu, eps=kappa_theta * lam * move_theta, size=lam, reason="Definition D.2 for `f_i`"
     )
     return pool(moved, "g_i", groups=(move_theta, move_xi), total=rho)
 
@@ -201,17 +201,19 @@ _QUANTITIES = (
         Kind.UPPER,
     ),
     _constant("sigma_zeta", r"\sigma_\zeta", "radius of the errors that a correction removes", Kind.LOWER),
-    _constant("sigma_theta", r"\sigma_\theta", "radius of theta in which the constants hold, chosen best", Kind.EXACT),
-    _constant("sigma_xi", r"\sigma_\xi", "radius of xi in which the constants hold, chosen best", Kind.EXACT),
+    _constant(
+        "sigma_theta", r"\sigma_\theta", "radius of `theta` in which the constants hold, chosen best", Kind.EXACT
+    ),
+    _constant("sigma_xi", r"\sigma_\xi", "radius of `xi` in which the constants hold, chosen best", Kind.EXACT),
     _constant("sigma_h", r"\sigma_h", "radius of the input in which they hold: infinite for ReLU layers", Kind.LOWER),
     _constant(
         "width_exponent",
         r"\gamma",
-        "power of the width r in the derived bound, fan-in 2 and any fan-out",
+        "power of the width `r` in the derived bound, fan-in 2 and any fan-out",
         Kind.RATE,
         printed=Printed(r**degree, Citation(WEI2021, "Lemma 3.3"), order=Order.O, unspecified=(degree,)),
         derive=width_exponent,
-        remark="printed as 1/poly(s), its degree unspecified",
+        remark="printed as `1/poly(s)`, its degree unspecified",
     ),
 )
 
@@ -223,7 +225,7 @@ MARGIN = Result(
     citation=Citation(WEI2021, "Def. D.1-D.5, Theorem D.6, Lemma 3.3"),
     claim=r"\rho_F((\theta, \xi), x, y) \ge " + sp.latex(PRINTED_BOUND, symbol_names=_NOTATION),
     parameters=(
-        Parameter("netlist", None, f"{CIRCUITS}; its first output is F", "majority5", takes="NAME|FILE"),
+        Parameter("netlist", None, f"{CIRCUITS}; its first output is `F`", "majority5", takes="NAME|FILE"),
         Parameter("input", None, "the bits of the input, first input first; '' draws one", "", takes="BITS"),
     ),
     hypotheses=(),
@@ -236,22 +238,23 @@ MARGIN = Result(
         kappa_theta: "Lipschitz constant of a layer in its parameters, per 2-norm of its input",
         kappa_xi: "Lipschitz constant of a correction in its parameters, per 2-norm of its input",
         sigma_zeta: "radius of the errors that a correction removes",
-        sigma_theta: "radius of theta in which the constants hold",
-        sigma_xi: "radius of xi in which they hold",
+        sigma_theta: "radius of `theta` in which the constants hold",
+        sigma_xi: "radius of `xi` in which they hold",
         sigma_h: "radius of the inputs in which they hold",
         rho: "2-norm of the perturbation of all parameters",
     },
     remarks=(
-        "Derived: perturbations pooled (Cauchy-Schwarz), not halved; lambda + sigma_zeta in place of 2 lambda.",
-        "(D.1) is read with g_i for g_{i-1} as the argument of zeta_i, (D.8) with xi_hat_i - xi_i.",
-        "Condition D.3 is read with mu_0 within sigma_theta of theta: two layers have no such constant for all theta.",
-        "Pooling needs theta and xi to be disjoint, also where they are shared (Definition D.5).",
+        "Derived: perturbations pooled (Cauchy-Schwarz), not halved; `lambda + sigma_zeta` in place of `2 lambda`.",
+        "(D.1) is read with `g_i` for `g_{i-1}` as the argument of `zeta_i`, (D.8) with `xi_hat_i - xi_i`.",
+        "Condition D.3 is read with `mu_0` within `sigma_theta` of `theta`: two layers have no such constant for all "
+        "`theta`.",
+        "Pooling needs `theta` and `xi` to be disjoint, also where they are shared (Definition D.5).",
     ),
     formulas=(
         Formula(
             r"\|g_i - h_i\|_2",
             lambda: layer_error().error,
-            "error of a layer, parameters perturbed by rho",
+            "error of a layer, parameters perturbed by `rho`",
             Kind.UPPER,
         ),
         Formula(

@@ -43,7 +43,7 @@ move_embedding, idle_self, idle_encoder, move_classifier = sp.symbols("t_E t_idl
 # e_j = E_{:, x_j} + beta(j): only E is a parameter, and one column of it moves by at most t_E. No zeta follows.
 def encoder_input() -> Approximated:
     """A token of the encoder."""
-    return given("e", dim=width, norm=Norm.TWO, size=encoder_size, error=move_embedding, reason="a column of E")
+    return given("e", dim=width, norm=Norm.TWO, size=encoder_size, error=move_embedding, reason="a column of `E`")
 
 
 # An attention at rest may attend anywhere once it is moved; what it adds is dV h_hat + db, or the moved null value.

@@ -171,10 +171,10 @@ def rounding_layer(safe_without: sp.Expr | None = None) -> Approximated:
     last = sp.Matrix([[3, -3, 0]])  # V and c
     farthest = 1 + THIRD
     # round and round_hat at the same input: z_hat is exact, with a coordinate 1 for the bias.
-    entry = given("z_hat", dim=2, norm=Norm.TWO, size=sp.sqrt(farthest**2 + 1), reason="|z_hat - 1| <= 1/3, and a 1")
+    entry = given("z_hat", dim=2, norm=Norm.TWO, size=sp.sqrt(farthest**2 + 1), reason="`|z_hat - 1| <= 1/3`, and a 1")
     hidden = perturbed_map(
         entry, "hidden", operator_norm=_spectral(first), perturbed_norm=_spectral(first) + moved,
-        perturbation=1, dim=2, pooled=True, reason="phi does not expand",
+        perturbation=1, dim=2, pooled=True, reason="`phi` does not expand",
     )  # fmt: skip
     activations = [relu(farthest - THIRD), relu(farthest - 2 * THIRD), 1]  # largest at the right end, as they increase
     with_one = _of_size(hidden, sp.sqrt(sum(each**2 for each in activations)))
@@ -226,9 +226,9 @@ def rounding_layer_corrected() -> Approximated:
 
 _CLAIM = Citation(WEI2021, "Claim 3.5")
 _TEXT = Citation(WEI2021, "Section 3.1", "before Proposition 3.4")
-_NORM = "2-norm of the change of (W_1, ..., W_D)"
-_PLAIN = "f = W_1 ... W_D x - 1/2 at W = 1, x = 1, y = 1"
-_ROUNDED = "f~ of (3.1) at W = 1, x = 1, y = 1"
+_NORM = "2-norm of the change of `(W_1, ..., W_D)`"
+_PLAIN = "`f = W_1 ... W_D x - 1/2` at `W = 1`, `x = 1`, `y = 1`"
+_ROUNDED = "`f~` of (3.1) at `W = 1`, `x = 1`, `y = 1`"
 
 
 def _quantity(name: str, latex: str, meaning: str, domain: str, kind: Kind, **more: object) -> Quantity:
@@ -239,10 +239,10 @@ def _quantity(name: str, latex: str, meaning: str, domain: str, kind: Kind, **mo
 QUANTITIES = (
     _quantity(
         "identity", r"\sup_z |\mathrm{net}(z) - \mathrm{round}(z)|",
-        "largest difference of the ReLU net from round", "all real z",
+        "largest difference of the ReLU net from round", "all real `z`",
         Kind.EXACT, norm="absolute value", derive=rounding_gap, obtained=Provenance.ALGEBRA,
         printed=Printed(sp.Integer(0), Citation(WEI2021, "Proposition 3.4")),
-        remark="the x of the middle piece 3x - 1 is read as z",
+        remark="the `x` of the middle piece `3x - 1` is read as `z`",
     ),
     _quantity(
         "rounded.output", r"\tilde f(1, (1, \dots, 1))", "output of the rounded toy, printed as that of the plain one",
@@ -252,7 +252,7 @@ QUANTITIES = (
         "plain", r"\rho_f", "all-layer margin of the plain toy", _PLAIN, Kind.EXACT, derive=plain_margin,
     ),
     _quantity(
-        "plain_printed", r"\rho_f", "all-layer margin of the plain toy against the change 3/d in every layer",
+        "plain_printed", r"\rho_f", "all-layer margin of the plain toy against the change `3/d` in every layer",
         _PLAIN, Kind.UPPER, derive=plain_margin,
         printed=Printed(sp.sqrt(D * PRINTED_CHANGE**2), _TEXT),
     ),
@@ -271,7 +271,7 @@ QUANTITIES = (
     ),
     _quantity(
         "rounded.rate", r"\rho_{\tilde f}", "exponent of the rounded margin in the depth", _ROUNDED, Kind.RATE,
-        norm="exponent", rate_in="depth", remark="printed as Omega(1)", obtained=Provenance.HAND,
+        norm="exponent", rate_in="depth", remark="printed as `Omega(1)`", obtained=Provenance.HAND,
     ),
     _quantity(
         "rounding_layers", r"\rho_{\tilde f}", "all-layer margin, the rounding perturbed too",
@@ -286,17 +286,19 @@ ROUNDING = Result(
     citation=Citation(WEI2021, "Claim 3.5", "Proposition 3.4, (3.1)"),
     claim=r"\rho_f((1, \dots, 1), 1, 1) \lesssim \tfrac{1}{\sqrt d},\qquad "
     r"\rho_{\tilde f}((1, \dots, 1), 1, 1) \ge \tfrac13",
-    parameters=(Parameter("depth", D, "number D of linear layers", 8, integer=True),),
+    parameters=(Parameter("depth", D, "number `D` of linear layers", 8, integer=True),),
     hypotheses=(Hypothesis("depth", sp.Ge(D, 1, evaluate=False), "a network has a layer"),),
     quantities=QUANTITIES,
     notation={D: "d"},
     symbols={z: "output of a layer, after rounding", z_next: "that of the next one"},
     formulas=(
         Formula(r"\rho_f", plain_margin, "margin of the plain toy", citation=_TEXT),
-        Formula(r"C(z, z')", stage_cost, "squared change that takes a layer's output from z to z'"),
-        Formula(r"\kappa_D", weight, "V_D(z) >= kappa_D (1 - 1/(2z))^2 for the cost of the last D layers", Kind.LOWER),
-        Formula(r"\rho_{\tilde f}", rounding_layers_number, "`rounding_layers` in digits, rounded down", Kind.LOWER),
+        Formula(r"C(z, z')", stage_cost, "squared change that takes a layer's output from `z` to `z'`"),
+        Formula(
+            r"\kappa_D", weight, "`V_D(z) >= kappa_D (1 - 1/(2z))^2` for the cost of the last `D` layers", Kind.LOWER
+        ),
+        Formula(r"\rho_{\tilde f}", rounding_layers_number, "``rounding_layers`` in digits, rounded down", Kind.LOWER),
         Formula(r"\lim_D \sqrt{D} \rho_f", plain_order, "constant of the plain margin's decay", Kind.RATE),
     ),
-    remarks=("The printed changes delta_i = 3/d are read as -3/d, which gives the printed weights 1 - 3/d.",),
+    remarks=("The printed changes `delta_i = 3/d` are read as `-3/d`, which gives the printed weights `1 - 3/d`.",),
 )

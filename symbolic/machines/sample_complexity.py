@@ -166,8 +166,8 @@ def _wei(label: str, equations: str = "") -> Citation:
     return Citation(WEI2021, label, equations)
 
 
-_ANY = "every input distribution P, every target G, every parameterised F with ||theta||_1 <= alpha"
-_OPEN = "O~ leaves powers of logarithms open too, so that the printed number is not a number of samples"
+_ANY = "every input distribution `P`, every target `G`, every parameterised `F` with `||theta||_1 <= alpha`"
+_OPEN = "`O~` leaves powers of logarithms open too, so that the printed number is not a number of samples"
 
 
 def _quantity(name: str, latex: str, meaning: str, **more: Any) -> Quantity:
@@ -176,7 +176,7 @@ def _quantity(name: str, latex: str, meaning: str, **more: Any) -> Quantity:
         "domain": _ANY,
         "kind": Kind.UPPER,
         "quantifier": Quantifier.PROBABILITY,
-        "randomness": "the n training inputs",
+        "randomness": "the `n` training inputs",
         "scopes": (),
         "trivial": sp.S.One if more.get("norm") is None else None,
     }
@@ -189,20 +189,20 @@ QUANTITIES = (
     _quantity(
         "proposition",
         r"\mathbb{E}\,\ell(\hat F(x), G(x))",
-        "error of the empirical risk minimiser, where Rad <= eps and the best surrogate loss is at most eps",
+        "error of the empirical risk minimiser, where Rad <= `eps` and the best surrogate loss is at most `eps`",
         domain="every surrogate loss that meets the conditions 1) to 3)",
         printed=Printed(PRINTED_PROPOSITION, _wei("Proposition 2.3", "its proof in Appendix A")),
         derive=lambda: minimiser_error(eps, eps),
         obtained=Provenance.RULES,
-        remark="derived: F* is fixed, so that only one deviation of two needs the complexity; McDiarmid's constant is "
-        "1/(2n)",
+        remark="derived: `F*` is fixed, so that only one deviation of two needs the complexity; McDiarmid's "
+        "constant is `1/(2n)`",
     ),
     _quantity(
         "vertices",
         r"\sup_{\|\theta\|_1 \le \alpha} \min_{v} \|\theta - v\|_2",
-        "distance of the l1 ball to the averages v of k of its vertices",
+        "distance of the l1 ball to the averages `v` of `k` of its vertices",
         norm="2",
-        domain="||theta||_1 <= alpha in R^p",
+        domain="`||theta||_1 <= alpha` in `R^p`",
         derive=cover_radius,
         obtained=Provenance.RULES,
         **_SURE,
@@ -210,13 +210,13 @@ QUANTITIES = (
     _quantity(
         "cover",
         r"\log \mathcal{N}_{\|\cdot\|_2}(\gamma \epsilon, \Theta)",
-        "logarithm of the covering number of the l1 ball at the radius gamma eps",
+        "logarithm of the covering number of the l1 ball at the radius `gamma eps`",
         norm="a logarithm",
-        domain="||theta||_1 <= alpha in R^p",
+        domain="`||theta||_1 <= alpha` in `R^p`",
         printed=Printed(PRINTED_COVER, _wei("Proof of Lemma 2.4"), order=Order.O),
         derive=cover_count,
         obtained=Provenance.RULES,
-        remark="printed: read for p >= 2 and where the floor is at least 1",
+        remark="printed: read for `p >= 2` and where the floor is at least 1",
         **_SURE,
     ),
     _quantity(
@@ -227,22 +227,22 @@ QUANTITIES = (
         trivial=sp.S.Half,
         printed=Printed(PRINTED_RADEMACHER, _wei("Proof of Lemma 2.4"), order=Order.O),
         derive=rademacher,
-        remark="printed: read for p >= 2",
+        remark="printed: read for `p >= 2`",
         quantifier=Quantifier.EXPECTATION,
     ),
     _quantity(
         "minimiser",
         r"\mathbb{E}\,\ell_{0\text{-}1}(\hat F(x), G(x))",
-        "error of the empirical risk minimiser, where (2.3) holds with eps: n samples",
+        "error of the empirical risk minimiser, where (2.3) holds with `eps`: `n` samples",
         printed=Printed(eps, _wei("Lemma 2.4"), order=Order.O),
         derive=lambda: minimiser_error(eps, rademacher()),
-        remark="eps is read inside O, as the proof by Proposition 2.3 gives it; with 0 in (2.3), as Theorems 3.1 and "
-        "4.1 use it, the whole eps is left to the minimiser",
+        remark="`eps` is read inside `O`, as the proof by Proposition 2.3 gives it; with 0 in (2.3), as Theorems 3.1 "
+        "and 4.1 use it, the whole `eps` is left to the minimiser",
     ),
     _quantity(
         "samples",
         "n",
-        "samples from which on that error is at most 2 eps (eps, if (2.3) holds with 0)",
+        "samples from which on that error is at most `2 eps` (`eps`, if (2.3) holds with 0)",
         norm="a count",
         printed=Printed(PRINTED_SAMPLES, _wei("Lemma 2.4"), order=Order.O),
         derive=samples,
@@ -251,32 +251,32 @@ QUANTITIES = (
     _quantity(
         "margins",
         r"\mathbb{E}\,\ell_{0\text{-}1}(F(x, \theta), y)",
-        "error of every theta whose training margins are gamma or more",
+        "error of every `theta` whose training margins are `gamma` or more",
         printed=Printed(PRINTED_MARGINS, _wei("Corollary A.1", "eq. (A.2)"), order=Order.O),
         derive=margin_error,
-        remark="printed for any margins rho_i, by 1/rho_bar^2 = mean of 1/rho_i^2, here with rho_bar = gamma; derived "
-        "for a gamma fixed beforehand",
+        remark="printed for any margins `rho_i`, by `1/rho_bar^2` = mean of `1/rho_i^2`, here with `rho_bar = gamma`; "
+        "derived for a `gamma` fixed beforehand",
     ),
     _quantity(
         "circuits",
         "n",
-        "samples for circuits: eps is reached with the margin gamma on every input",
+        "samples for circuits: `eps` is reached with the margin `gamma` on every input",
         norm="a count",
-        domain="every P on {0,1}^m; networks of width w and depth d, ||theta||_1 <= alpha",
+        domain="every `P` on `{0,1}^m`; networks of width `w` and depth `d`, `||theta||_1 <= alpha`",
         printed=Printed(PRINTED_CIRCUITS, _wei("Theorem 3.1"), order=Order.O, unspecified=(poly,)),
         derive=lambda: samples().subs(p, FEEDFORWARD_PARAMETERS),
-        remark="the polynomial poly(s) is not specified; derived for the given alpha and gamma, which a construction "
-        "has to supply",
+        remark="the polynomial `poly(s)` is not specified; derived for the given `alpha` and `gamma`, which a "
+        "construction has to supply",
     ),
     _quantity(
         "turing",
         "n",
-        "samples for Turing machines: eps is reached with the margin gamma on every input",
+        "samples for Turing machines: `eps` is reached with the margin `gamma` on every input",
         norm="a count",
-        domain="every P; decoders of width w, d layers and |A| symbols, ||theta||_1 <= alpha",
+        domain="every `P`; decoders of width `w`, `d` layers and `|A|` symbols, `||theta||_1 <= alpha`",
         printed=Printed(PRINTED_MACHINES, _wei("Theorem 4.1"), order=Order.O, unspecified=(poly,)),
         derive=lambda: samples().subs(p, DECODER_PARAMETERS),
-        remark="the polynomial poly(k, |A|, log T) is not specified; derived for the given alpha and gamma",
+        remark="the polynomial `poly(k, |A|, log T)` is not specified; derived for the given `alpha` and `gamma`",
     ),
 )
 
@@ -311,7 +311,7 @@ SAMPLE_COMPLEXITY = Result(
         _positive("gamma", gamma, "the ramp (2.2) divides by it"),
         _positive("eps", eps, "no number of samples gives 0"),
         Hypothesis("eps", sp.Lt(eps, 1, evaluate=False), "an error rate"),
-        _at_least("n", n, 2, "log n is positive"),
+        _at_least("n", n, 2, "`log n` is positive"),
         _positive("delta", delta, "a probability"),
         Hypothesis("delta", sp.Lt(delta, 1, evaluate=False), "a probability"),
         *(_at_least(name, symbol, 1, "a size") for name, symbol in (("w", w), ("d", d), ("A", A))),
@@ -321,28 +321,28 @@ SAMPLE_COMPLEXITY = Result(
     symbols={
         k: "vertices of the l1 ball that are averaged",
         J: "finer levels of the chain",
-        rho_mean: "1/rho_bar^2 = mean of 1/rho_i^2 over the training margins",
+        rho_mean: "`1/rho_bar^2` = mean of `1/rho_i^2` over the training margins",
         eta: "mass of the input at which two targets differ",
         size: "gates of the circuit",
-        states: "states of the machine (k in the paper)",
+        states: "states of the machine (`k` in the paper)",
         steps: "steps of the machine",
     },
     formulas=(
         Formula(r"{\rm Rad}_0", coarse_cost, "complexity of the coarsest level", Kind.UPPER),
         Formula(r"{\rm Rad}_{j} - {\rm Rad}_{j-1}", each_level, "complexity that each finer level adds", Kind.UPPER),
-        Formula("J", best_levels, "the levels that are best at n samples"),
-        Formula("J_n", lambda: enough_levels().value, "the levels that `samples` takes"),
+        Formula("J", best_levels, "the levels that are best at `n` samples"),
+        Formula("J_n", lambda: enough_levels().value, "the levels that ``samples`` takes"),
         Formula(
             r"\Pr[\text{error} = \epsilon + \eta]",
             lambda: TWO_TARGETS_CHANCE,
-            "for one of two targets that differ at an input of mass eta, and every rule",
+            "for one of two targets that differ at an input of mass `eta`, and every rule",
             Kind.LOWER,
         ),
     ),
     remarks=(
-        "Lemma 2.4 is read with O(eps), as its proof by Proposition 2.3 gives it: where (2.3) leaves all of eps to the "
-        "best theta, the error of any rule exceeds eps by some mass of order 1/n for one of two targets.",
-        "The surrogate (2.2) bounds the 0-1 loss for every F; that rho > 0 wherever F is right is read where the "
+        "Lemma 2.4 is read with `O(eps)`, as its proof by Proposition 2.3 gives it: where (2.3) leaves all of `eps` "
+        "to the best `theta`, the error of any rule exceeds `eps` by some mass of order `1/n` for one of two targets.",
+        "The surrogate (2.2) bounds the 0-1 loss for every `F`; that `rho > 0` wherever `F` is right is read where the "
         "minimum in (2.1) is attained.",
     ),
 )

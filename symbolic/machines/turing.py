@@ -19,8 +19,8 @@ T = sp.Symbol("T", integer=True, nonnegative=True)
 work = sp.Symbol("work", integer=True, nonnegative=True)
 
 MACHINES = (
-    "addition, busy_beaver_3, busy_beaver_4, increment, palindrome; or a file, one rule "
-    "'state symbol new_symbol move new_state' a line; or a busy beaver in one-line notation"
+    "addition, ``busy_beaver_3``, ``busy_beaver_4``, increment, palindrome; or a file, one rule "
+    "'state symbol ``new_symbol`` move ``new_state``' a line; or a busy beaver in one-line notation"
 )
 TAPE = "content of the tape: one character for each symbol, or symbols separated by spaces"
 PARAMETERS = (
@@ -64,12 +64,12 @@ def _at_each_step(name: str, latex: str, meaning: str, citation: Citation | None
 
 
 STEPS = (
-    _at_each_step("state", r"h^{st} \ne z_i", "the state after step i", _wei("Lemma C.1", "(C.4)")),
-    _at_each_step("written", r"h^{sym_2} \ne u_i", "the symbol written in step i", _wei("Lemma C.1", "(C.4)")),
+    _at_each_step("state", r"h^{st} \ne z_i", "the state after step `i`", _wei("Lemma C.1", "(C.4)")),
+    _at_each_step("written", r"h^{sym_2} \ne u_i", "the symbol written in step `i`", _wei("Lemma C.1", "(C.4)")),
     _at_each_step(
         "move",
         r"h^{scr} \ne q_i",
-        "the move of the head in step i",
+        "the move of the head in step `i`",
         _wei("Lemma C.1"),
         "left and right are printed; a head that stays has neither bit, as in the loops in terminal states",
     ),
@@ -85,12 +85,12 @@ STEPS = (
     _at_each_step(
         "search",
         r"h^{scr_3} \ne \mathrm{Bin}_j(i')",
-        "some bit of the binary search for i'",
+        "some bit of the binary search for `i'`",
         _wei("Claim C.5", "(C.11)"),
-        "in case 2 of the proof the t <= i' that agree with i' on the first j bits have (j+1)-th bit 0; all others "
-        "lose 2 on the first j bits",
+        "in case 2 of the proof the `t <= i'` that agree with `i'` on the first `j` bits have (`j+1`)-th bit 0; all "
+        "others lose 2 on the first `j` bits",
     ),
-    _at_each_step("last_visit", r"\mathrm{Bin}(i') \ne h^{scr_3}", "the bits of i'", _wei("Claim C.5", "(C.13)")),
+    _at_each_step("last_visit", r"\mathrm{Bin}(i') \ne h^{scr_3}", "the bits of `i'`", _wei("Claim C.5", "(C.13)")),
     _at_each_step(
         "from_input",
         r"h^{scr_2} \ne x_{l_i}",
@@ -103,9 +103,9 @@ STEPS = (
 ANSWER = Quantity(
     "answer",
     r"\#\{x : \hat F(x) \ne 2 G(x) - 1\}",
-    "number of inputs on which network and simulator differ in the answer after T steps",
+    "number of inputs on which network and simulator differ in the answer after `T` steps",
     "a count",
-    "every input that is run and halts within T steps",
+    "every input that is run and halts within `T` steps",
     Kind.EXACT,
     Quantifier.FOR_ALL,
     printed=Printed(sp.Integer(0), _wei("Theorem 4.1", "its proof, after Lemma C.8")),
@@ -139,13 +139,13 @@ def _of_softmax() -> tuple[Quantity, ...]:
             r"\varepsilon_{\beta}",
             "largest error of a coordinate of softmax attention against hard max, before the correction",
             "sup norm",
-            "n keys, a largest score that leads by 1, values that are bits",
+            "`n` keys, a largest score that leads by 1, values that are bits",
             Kind.UPPER,
             Quantifier.FOR_ALL,
             leaked,
             worst_case={},
             scopes=(),
-            remark="eps at the inverse temperature below",
+            remark="`eps` at the inverse temperature below",
             derive=lambda: temperature.sufficient().bound,
         ),
         Quantity(
@@ -153,7 +153,7 @@ def _of_softmax() -> tuple[Quantity, ...]:
             r"\beta",
             "inverse temperature at which network and simulator agree in all quantities above",
             "a number",
-            "n keys, a largest score that leads by 1",
+            "`n` keys, a largest score that leads by 1",
             Kind.UPPER,
             Quantifier.EXISTS,
             scopes=(),
@@ -201,40 +201,40 @@ def _norm(lemma: counts.Lemma) -> Quantity:
 
 WIDTH_BITS = Erratum(
     Weight.DEFINITION,
-    _wei("Appendix C.1", "w_pos and Bin"),
-    sentence="w_pos = ceil(log_2 T) coordinates hold the binary encoding of every i with 0 <= i <= T",
-    reading="for T = 2^k, the encoding of T itself takes k + 1 bits, and modulo 2^k the encodings of 0 and T "
-    "coincide; for all other T the definition holds",
-    repair="w_pos = floor(log_2 T) + 1 for 0 <= i <= T; on a one-way tape boundsmith takes floor(log_2(T + 1)) + 1, as "
-    "the head can end at T + 1",
-    survives="yes: w_pos grows by at most 1; even without the extra bit the answer is right, since it depends only on "
-    "symbols that are read up to step T - 1, and the positions and locations 1..T that are compared until then are "
-    "distinct modulo 2^k",
+    _wei("Appendix C.1", "`w_pos` and Bin"),
+    sentence="`w_pos = ceil(log_2 T)` coordinates hold the binary encoding of every `i` with `0 <= i <= T`",
+    reading="for `T = 2^k`, the encoding of `T` itself takes `k + 1` bits, and modulo `2^k` the encodings of 0 and `T` "
+    "coincide; for all other `T` the definition holds",
+    repair="`w_pos = floor(log_2 T) + 1` for `0 <= i <= T`; on a one-way tape boundsmith takes `floor(log_2(T + 1)) + "
+    "1`, as the head can end at `T + 1`",
+    survives="yes: `w_pos` grows by at most 1; even without the extra bit the answer is right, since it depends "
+    "only on symbols that are read up to step `T - 1`, and the positions and locations 1..T that are "
+    "compared until then are distinct modulo `2^k`",
 )
 
 PAIR = Erratum(
     Weight.NOTATION,
-    _wei("Appendix C.1", "w_TM and w_scr"),
-    sentence="w_TM = |Z| + 2|A| + 3 w_pos + w_scr coordinates with w_scr = O(w_pos + |A| + |Z|) store every hidden "
+    _wei("Appendix C.1", "`w_TM` and `w_scr`"),
+    sentence="`w_TM = |Z| + 2|A| + 3 w_pos + w_scr` coordinates with `w_scr = O(w_pos + |A| + |Z|)` store every hidden "
     "representation",
-    reading="Lemma C.1 has |Z||A| + w_TM coordinates after W_1, and the text puts W_1 in its own transformer layer, "
-    "whose output is a hidden representation; along |Z| = |A| = t their number exceeds every multiple of w_TM; the O "
-    "is read as uniform in |A|, like the polynomial of Theorem 4.1; for a fixed alphabet, as earlier in the text, "
-    "the order holds",
-    repair="w_scr = O(w_pos + |Z||A|), with the |Z||A| coordinates of a pair inside w_scr",
-    survives="yes: the width w >~ k|A| + log T that Theorem 4.1 assumes, with k states, is enough",
+    reading="Lemma C.1 has `|Z||A| + w_TM` coordinates after `W_1`, and the text puts `W_1` in its own transformer "
+    "layer, whose output is a hidden representation; along `|Z| = |A| = t` their number exceeds every multiple "
+    "of `w_TM`; the `O` is read as uniform in `|A|`, like the polynomial of Theorem 4.1; for a fixed alphabet, "
+    "as earlier in the text, the order holds",
+    repair="`w_scr = O(w_pos + |Z||A|)`, with the `|Z||A|` coordinates of a pair inside `w_scr`",
+    survives="yes: the width `w >~ k|A| + log T` that Theorem 4.1 assumes, with `k` states, is enough",
 )
 
 DEFINITIONS = (
     Quantity(
         "width_bits",
         r"w_{pos}",
-        "number of bits that encode every i with 0 <= i <= T",
+        "number of bits that encode every `i` with `0 <= i <= T`",
         "a count",
-        "T >= 2",
+        "`T >= 2`",
         Kind.EXACT,
         Quantifier.FOR_ALL,
-        printed=Printed(sp.ceiling(sp.log(T, 2)), _wei("Appendix C.1", "w_pos, Bin(i) for 0 <= i <= T")),
+        printed=Printed(sp.ceiling(sp.log(T, 2)), _wei("Appendix C.1", "`w_pos`, `Bin(i)` for `0 <= i <= T`")),
         scopes=(),
         derive=lambda: counts.bits(T),
         erratum=WIDTH_BITS,
@@ -242,12 +242,12 @@ DEFINITIONS = (
     Quantity(
         "pair",
         r"|\mathcal{Z}||\mathcal{A}| + w_{TM}",
-        "number of rows of W_1 in the proof of Lemma C.1; printed: O(w_TM), the width of a hidden representation",
+        "number of rows of `W_1` in the proof of Lemma C.1; printed: `O(w_TM)`, the width of a hidden representation",
         "a count",
-        "|Z|, |A| large",
+        "`|Z|`, `|A|` large",
         Kind.EXACT,
         Quantifier.EXISTS,
-        printed=Printed(counts.W_TM, _wei("Appendix C.1", "w_TM, with the order of w_scr"), order=Order.O),
+        printed=Printed(counts.W_TM, _wei("Appendix C.1", "`w_TM`, with the order of `w_scr`"), order=Order.O),
         scopes=(),
         derive=lambda: counts.PAIR_ROWS,
         erratum=PAIR,
@@ -260,18 +260,18 @@ COSTS = (
         "w",
         "number of coordinates of the stream",
         "a count",
-        Printed(counts.WIDTH_ORDER, _wei("Theorem 4.1", "w >~ k|A| + log T"), order=Order.O),
+        Printed(counts.WIDTH_ORDER, _wei("Theorem 4.1", "`w >~ k|A| + log T`"), order=Order.O),
         counts.width,
-        "log T is taken as w_pos here",
+        "`log T` is taken as `w_pos` here",
     ),
     _cost(
         "depth",
         "d",
         "number of decoder layers",
         "a count",
-        Printed(w_pos, _wei("Theorem 4.1", "d of order log T"), order=Order.O),
+        Printed(w_pos, _wei("Theorem 4.1", "`d` of order `log T`"), order=Order.O),
         counts.depth,
-        "log T is taken as w_pos here",
+        "`log T` is taken as `w_pos` here",
     ),
     *(_norm(lemma) for lemma in counts.LEMMAS),
     _cost(
@@ -281,7 +281,7 @@ COSTS = (
         "entrywise 1-norm",
         None,
         counts.total,
-        "printed as poly(k, |A|, log T), its degree unspecified (Theorem 4.1)",
+        "printed as `poly(k, |A|, log T)`, its degree unspecified (Theorem 4.1)",
     ),
     _cost(
         "parameters",
@@ -290,7 +290,7 @@ COSTS = (
         "a count",
         None,
         counts.parameters,
-        "the sample complexity depends on log p",
+        "the sample complexity depends on `log p`",
     ),
 )
 
@@ -304,7 +304,7 @@ TURING = Result(
     quantities=(*STEPS, ANSWER, ROUNDING, *_of_softmax(), *DEFINITIONS, *COSTS),
     notation={Z: r"|\mathcal{Z}|", A: r"|\mathcal{A}|", w_pos: r"w_{pos}", eps: r"\varepsilon"},
     symbols={
-        Z: "states of the machine (k in the theorem)",
+        Z: "states of the machine (`k` in the theorem)",
         A: "symbols of its alphabet",
         w_pos: "bits of a position",
         counts.moving: "entries of the table that move the head",
@@ -313,11 +313,12 @@ TURING = Result(
         temperature.inverse_temperature: "inverse temperature",
     },
     remarks=(
-        "h_0^(0) is trained and o_0 = h_0^(d) (Section 4.1): step 0 runs all layers, and may put x_1 into o_0; how it "
-        "obtains (C.2) from h_0^(0) is left open. Here a further state does: the head starts before the first cell, "
-        "moves right, and the state becomes z_init. This is step i = 0 of the trace.",
+        "`h_0^(0)` is trained and `o_0 = h_0^(d)` (Section 4.1): step 0 runs all layers, and may put `x_1` into "
+        "`o_0`; how it obtains (C.2) from `h_0^(0)` is left open. Here a further state does: the head starts before "
+        "the first cell, moves right, and the state becomes `z_init`. This is step `i = 0` of the trace.",
         "Every layer ends in the correction of Prop. 3.4, so that each starts from exact bits.",
-        "A machine with a two-way tape gets T blanks before its input; its positions need one bit more.",
-        "(C.3) prints Bin(i) in pos1; Bin(i+1), which beta(i+1) is by definition, is read there, as (C.4) needs it.",
+        "A machine with a two-way tape gets `T` blanks before its input; its positions need one bit more.",
+        "(C.3) prints `Bin(i)` in pos1; `Bin(i+1)`, which `beta(i+1)` is by definition, is read there, as (C.4) "
+        "needs it.",
     ),
 )

@@ -45,11 +45,11 @@ class Lemma:
 _ALL = Z + A + w_pos
 LEMMAS = (
     Lemma("C.1", "Lemma C.1", "the transition, two ReLU layers", Z * A + w_pos),
-    Lemma("C.2", "Lemma C.2", "the head's move, 2 w_pos + 1 ReLU layers", w_pos * _ALL),
-    Lemma("C.3", "Lemma C.3", "the search for i', all its layers", w_pos * _ALL),
-    Lemma("C.4", "Claim C.4", "whether i' > 0, the attention", w_pos),
+    Lemma("C.2", "Lemma C.2", "the head's move, `2 w_pos + 1` ReLU layers", w_pos * _ALL),
+    Lemma("C.3", "Lemma C.3", "the search for `i'`, all its layers", w_pos * _ALL),
+    Lemma("C.4", "Claim C.4", "whether `i' > 0`, the attention", w_pos),
     Lemma("C.5", "Claim C.5", "the last bit of the search, attention and ReLU layer", _ALL),
-    Lemma("C.6", "Claim C.6", "reading at i', attention and ReLU layer", _ALL),
+    Lemma("C.6", "Claim C.6", "reading at `i'`, attention and ReLU layer", _ALL),
     Lemma("C.7", "Lemma C.7", "reading the input, the attention", A + w_pos),
     Lemma("C.8", "Lemma C.8", "the symbol under the head, three ReLU layers", _ALL),
 )

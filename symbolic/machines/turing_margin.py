@@ -157,16 +157,17 @@ LIPSCHITZ = Erratum(
     "location tie; perturbed parameters give them different values, and an arbitrarily small change of the input "
     "breaks the tie; the outputs differ by almost as much for inputs at distance 1e-08 as at 1e-06, so that no "
     "Lipschitz constant exists",
-    repair="a bound of ||f(h_hat, theta_hat) - f(h, theta)|| in both perturbations at once, which is all that "
+    repair="a bound of `||f(h_hat, theta_hat) - f(h, theta)||` in both perturbations at once, which is all that "
     "Lemma D.8 needs",
-    survives="yes: the errors in the conditions of the quantity `margin` are rho times at most a polynomial in |Z|, "
-    "|A| and w_pos for rho <= 1, so that rho = 1/poly(k, |A|, log T) meets them without Definition D.2",
+    survives="yes: the errors in the conditions of the quantity ``margin`` are `rho` times at most a polynomial in "
+    "`|Z|`, `|A|` and `w_pos` for `rho <= 1`, so that `rho = 1/poly(k, |A|, log T)` meets them without "
+    "Definition D.2",
 )
 
 _SLOPE = Quantity(
     name="attack.slope",
     latex_symbol=r"d \log \rho / d \log T",
-    meaning="fitted slope in log T of the attacked margin of the construction of Appendix C",
+    meaning="fitted slope in `log T` of the attacked margin of the construction of Appendix C",
     norm="exponent",
     domain="one machine, inputs of growing length",
     kind=Kind.RATE,
@@ -180,45 +181,48 @@ _QUANTITIES = (
         latex_symbol=r"\rho_F",
         meaning="smallest 2-norm of a perturbation of all parameters that flips the prediction at this input",
         norm="2, over all parameters, shared over the steps",
-        domain="derived: every input and machine with these Z, A, T, Z_term and kind of tape; instance: this input",
+        domain=(
+            "derived: every input and machine with these `Z`, A, `T`, `Z_term` and kind of tape; instance: this input"
+        ),
         kind=Kind.LOWER,
         quantifier=Quantifier.FOR_ALL,
         printed=Printed(1 / poly(Z, A, sp.log(T)), THEOREM, order=Order.OMEGA, unspecified=(poly,)),
         scopes=(),
         obtained=Provenance.HAND,
-        remark="no closed form: the largest rho that meets the conditions below at this w_pos, which a two-way tape of "
-        "2 T + 1 cells increases by at most 1; the number Z_term of terminal states enters through the classifier",
+        remark="no closed form: the largest `rho` that meets the conditions below at this `w_pos`, which a "
+        "two-way tape of `2 T + 1` cells increases by at most 1; the number `Z_term` of terminal states "
+        "enters through the classifier",
     ),
     Quantity(
         name="exponent",
         latex_symbol=r"e: \rho \sim w_{pos}^{e}",
-        meaning="power of w_pos = O(log T) with which the derived bound falls",
+        meaning="power of `w_pos = O(log T)` with which the derived bound falls",
         norm="exponent",
-        domain="w_pos -> oo, Z and A fixed",
+        domain="`w_pos -> oo`, `Z` and A fixed",
         kind=Kind.RATE,
         quantifier=Quantifier.FOR_ALL,
         derive=exponent,
         scopes=(),
-        remark="decided by the null key, of size 2 w_pos - 1; the printed 1/poly leaves the power open",
+        remark="decided by the null key, of size `2 w_pos - 1`; the printed `1/poly` leaves the power open",
     ),
     Quantity(
         name="decay",
         latex_symbol=rf"\rho({MANY}) / \rho({FEW})",
         meaning=f"derived bound for {MANY} steps over that for {FEW} steps",
         norm="a ratio of margins",
-        domain="this machine's Z and A",
+        domain="this machine's `Z` and A",
         kind=Kind.EXACT,
         quantifier=Quantifier.FOR_ALL,
         scopes=(),
         obtained=Provenance.HAND,
-        remark=f"for comparison: 1/T gives {sp.Rational(FEW, MANY)}",
+        remark=f"for comparison: `1/T` gives {sp.Rational(FEW, MANY)}",
     ),
     Quantity(
         name="lipschitz",
         latex_symbol=r"\mu",
-        meaning="Lipschitz constant in h of a hard-max layer, parameters moved (second part of Definition D.2)",
+        meaning="Lipschitz constant in `h` of a hard-max layer, parameters moved (second part of Definition D.2)",
         norm="2",
-        domain="Claim C.4 at an exact h at which scores tie: a location that the head has visited twice",
+        domain="Claim C.4 at an exact `h` at which scores tie: a location that the head has visited twice",
         kind=Kind.UPPER,
         quantifier=Quantifier.EXISTS,
         printed=Printed(poly(Z, A, sp.log(T)), PROOF, order=Order.O, unspecified=(poly,)),
@@ -229,9 +233,10 @@ _QUANTITIES = (
     replace(
         _SLOPE,
         name="scalar.slope",
-        meaning="fitted slope in log T of the attacked margin with positions of size 1/T, as in older constructions",
+        meaning="fitted slope in `log T` of the attacked margin with positions of size `1/T`, as in older "
+        "constructions",
         domain="the same machine and inputs",
-        construction="positions of size 1/T",
+        construction="positions of size `1/T`",
     ),
 )
 
@@ -252,23 +257,23 @@ TURING_MARGIN = Result(
         layers.rho: "2-norm of the perturbation of all parameters",
         layers.size: "2-norm of the exact input of the layer",
         layers.sigma_zeta: "radius of errors that a correction removes",
-        layers.norm_1: "spectral norm of W_1 of the layer",
+        layers.norm_1: "spectral norm of `W_1` of the layer",
         attention.key_size: "2-norm of a key",
         attention.null_size: "2-norm of the null key",
         attention.query_size: "2-norm of a query",
-        attention.query_norm: "spectral norm of W_Q",
-        attention.key_norm: "spectral norm of W_K",
-        attention.value_norm: "spectral norm of W_V",
+        attention.query_norm: "spectral norm of `W_Q`",
+        attention.key_norm: "spectral norm of `W_K`",
+        attention.value_norm: "spectral norm of `W_V`",
         attention.attended: "2-norm of the exact stream after the attentions",
         attention.encoder_size: "2-norm of an encoder token",
     },
     remarks=(
         "Derived without Definition D.2: the distance of a layer to the exact one, input and parameters perturbed at "
         "once, is bounded directly.",
-        "The tokens of the encoder have no correction; the perturbation of E enters the layer that reads them.",
+        "The tokens of the encoder have no correction; the perturbation of `E` enters the layer that reads them.",
     ),
     formulas=(
-        Formula(r"\rho_F", leading_margin, "limit of the derived bound as w_pos grows, Z and A fixed", Kind.RATE),
+        Formula(r"\rho_F", leading_margin, "limit of the derived bound as `w_pos` grows, `Z` and A fixed", Kind.RATE),
         *(
             Formula(left, derive, meaning, Kind.UPPER)
             for left, derive, meaning in (

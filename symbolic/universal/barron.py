@@ -46,12 +46,13 @@ def spread_constant(dimension: int, least: bool) -> sp.Expr:
 COMBINATION = Erratum(
     Weight.STATEMENT,
     Citation(LI2025, "Section 2.3, Appendix B", "eq. (22)"),
-    sentence="C_F of the combinations <a, f> + b, |a|_1 <= C_a, |b| <= C_b, is at most 2 C_a max_i C_{F_i} + C_b",
-    reading="C_F is (19), with the supremum inside the integral; Appendix B replaces int max_i h_i by max_i int h_i, "
-    "which is the smaller one; true for M <= 2 and for the constants C_f of single functions; bumps of widths 1, "
-    "1/100, 1/100^2, ... have spectra that hardly meet: C_F grows like M",
-    repair="C_a (max_i sup |f_i(0)| + sum_i int |omega| F_i^sup) + C_b, at most C_a sum_i C_{F_i} + C_b",
-    survives="yes: Theorem 1 takes C_F itself, and the example is finite for every finite M",
+    sentence="`C_F` of the combinations `<a, f> + b`, `|a|_1 <= C_a`, `|b| <= C_b`, is at most `2 C_a max_i "
+    "C_{F_i} + C_b`",
+    reading="`C_F` is (19), with the supremum inside the integral; Appendix B replaces `int max_i h_i` by `max_i int "
+    "h_i`, which is the smaller one; true for `M <= 2` and for the constants `C_f` of single functions; bumps of "
+    "widths 1, 1/100, `1/100^2`, ... have spectra that hardly meet: `C_F` grows like `M`",
+    repair="`C_a (max_i sup |f_i(0)| + sum_i int |omega| F_i^sup) + C_b`, at most `C_a sum_i C_{F_i} + C_b`",
+    survives="yes: Theorem 1 takes `C_F` itself, and the example is finite for every finite `M`",
 )
 _SECTION = "Section 2.3"
 
@@ -65,39 +66,42 @@ def _constant(name: str, meaning: str, derive: object, printed: sp.Expr | None =
 
 QUANTITIES = (
     _constant(
-        "linear", "C_F of a^T x + b, |a| <= C_a, |b| <= C_b",
+        "linear", "`C_F` of `a^T x + b`, `|a| <= C_a`, `|b| <= C_b`",
         lambda: barron.linear([ON_AXIS], [C_a], C_b).constant, C_a + C_b, place="eq. (21)",
-        remark="by (20), for one direction; no density in the ordinary sense: the limit omega -> 0 of ridges; a class "
-        "of several directions needs the mass of each",
+        remark=
+            "by (20), for one direction; no density in the ordinary sense: the limit `omega -> 0` of ridges; a class "
+            "of several directions needs the mass of each",
     ),
     _constant(
-        "logistic", "C_F of one neuron, 1/(1 + exp(-slope u^T x))",
+        "logistic", "`C_F` of one neuron, `1/(1 + exp(-slope u^T x))`",
         lambda: barron.logistic(ON_AXIS, slope).constant, (slope + 2) / 4,
         remark="no density in the ordinary sense: a ridge",
     ),
     _constant(
-        "neural", "C_F of two-layer networks with |rho(a)| at most the density of N(0, slope^2 I)",
+        "neural", "`C_F` of two-layer networks with `|rho(a)|` at most the density of `N(0, slope^2 I)`",
         lambda: neural(barron.logistic(ON_AXIS, slope).constant.subs(slope, r)), neural((r + 2) / 4),
     ),
     _constant(
-        "tanh", "C_F of tanh(slope u^T x)", lambda: barron.tanh(ON_AXIS, slope).constant,
+        "tanh", "`C_F` of `tanh(slope u^T x)`", lambda: barron.tanh(ON_AXIS, slope).constant,
         remark="no density in the ordinary sense: a ridge",
     ),
     _constant(
-        "bump", "C_F of exp(-|x - c|^2/(2 width^2)), |c| = centre", lambda: barron.bump(d, width, centre).constant,
+        "bump", "`C_F` of `exp(-|x - c|^2/(2 width^2))`, `|c| = centre`",
+        lambda: barron.bump(d, width, centre).constant,
     ),
-    _constant("two_bumps", "C_F of the union of bumps of width and width/3 at 0", None),
-    _constant("combined", "C_F of <a, f> + b for these two bumps and the neuron", None),
+    _constant("two_bumps", "`C_F` of the union of bumps of width and `width/3` at 0", None),
+    _constant("combined", "`C_F` of `<a, f> + b` for these two bumps and the neuron", None),
     _constant(
-        "union", "C_F of the union of the bump, the neuron and tanh",
+        "union", "`C_F` of the union of the bump, the neuron and tanh",
         lambda: sp.Max(barron.bump(d, width, centre).at_zero, sp.Rational(1, 2))
         + barron.bump(d, width).mass + barron.logistic(ON_AXIS, slope).mass + barron.tanh(ON_AXIS, slope).mass,
         remark="neuron and tanh in two directions",
     ),
     _constant(
-        "combination", "C_F of <a, f> + b for M bumps with C_{F_i} = 1 and widths 1, 1/ratio, ..., 1/ratio^(M-1)", None,
+        "combination",
+        "`C_F` of `<a, f> + b` for `M` bumps with `C_{F_i} = 1` and widths 1, `1/ratio`, ..., `1/ratio^(M-1)`", None,
         2 * C_a * largest + C_b, kind=Kind.UPPER, obtained=Provenance.HAND, erratum=COMBINATION, place="eq. (22)",
-        finding="C_F is at least {found}; printed: at most {printed}",
+        finding="`C_F` is at least {found}; printed: at most {printed}",
     ),
 )  # fmt: skip
 
@@ -107,12 +111,12 @@ BARRON = Result(
     citation=Citation(LI2025, "Section 2.3, Appendix B", "eq. (17)-(22)"),
     claim=r"C_{\mathcal F} = \sup_f |f(0)| + \int \|\omega\|_2 \sup_f |F_f(\omega)|\,d\omega",
     parameters=(
-        Parameter("d", d, "dimension of x", 2, integer=True),
+        Parameter("d", d, "dimension of `x`", 2, integer=True),
         Parameter("width", width, "width of the bump", 1.0),
         Parameter("centre", centre, "distance of the bump's centre from 0", 0.5),
         Parameter("slope", slope, "norm of a neuron's weight", 2.0),
         Parameter("C_a", C_a, "bound on a", 1.0),
-        Parameter("C_b", C_b, "bound on b", 0.5),
+        Parameter("C_b", C_b, "bound on `b`", 0.5),
         Parameter("M", M, "classes that are combined", 4, integer=True),
         Parameter("ratio", ratio, "ratio of the widths of the bumps that are combined", 100.0),
     ),
@@ -125,6 +129,6 @@ BARRON = Result(
     ),
     quantities=QUANTITIES,
     notation={C_a: "C_a", C_b: "C_b", largest: r"\max_i C_{\mathcal F_i}"},
-    symbols={largest: "largest C_{F_i}"},
+    symbols={largest: "largest `C_{F_i}`"},
     formulas=(Formula(r"C_{\mathrm{radial}}", lambda: barron.bump(d, width).mass, "mass of a bump's spectrum"),),
 )

@@ -76,13 +76,14 @@ def sums_constant() -> sp.Expr:
 QUANTIFIERS = Erratum(
     Weight.PROOF,
     Citation(LI2025, "Appendix A.1", "after eq. (73)"),
-    sentence="for any f there is a member of the cover such that for all x the error of f is that of this member plus "
-    "C_F eps, and rho_{f,i} are its coefficients",
-    reading="(23) gives a member (f^, x^) for each pair (f, x), so that f^, and with it rho_f, may change with x; for "
-    "sums of narrow bumps the functions 0 and the sum of all are a cover, with 4096 points at 13 bumps and eps = "
-    "2^-11: every smallest cover leaves out at least half of the 2^13 sums, each at a distance of 1 from all others",
-    repair="a cover of F in the sup norm of f - f(0), times a cover of the ball: f^ depends on f alone; its logarithm "
-    "takes the place of log |N_eps|",
+    sentence="for any `f` there is a member of the cover such that for all `x` the error of `f` is that of this member "
+    "plus `C_F eps`, and `rho_{f,i}` are its coefficients",
+    reading="(23) gives a member `(f^, x^)` for each pair `(f, x)`, so that `f^`, and with it `rho_f`, may change with "
+    "`x`; for sums of narrow bumps the functions 0 and the sum of all are a cover, with 4096 points at 13 bumps "
+    "and `eps = 2^-11`: every smallest cover leaves out at least half of the `2^13` sums, each at a distance of "
+    "1 from all others",
+    repair="a cover of `F` in the sup norm of `f - f(0)`, times a cover of the ball: `f^` depends on `f` alone; its "
+    "logarithm takes the place of `log |N_eps|`",
     survives="partly: with this cover; with (23) as printed nothing else is shown",
 )
 
@@ -98,7 +99,7 @@ QUANTITIES = (
         obtained=Provenance.HAND,
     ),
     _quantity(
-        "bumps", r"|\mathcal N(\mathcal F)|", "size of a cover of the bumps with centres in a ball, to mass eps/2",
+        "bumps", r"|\mathcal N(\mathcal F)|", "size of a cover of the bumps with centres in a ball, to mass `eps/2`",
         bumps_cover, obtained=Provenance.HAND, domain="sup over the unit ball",
     ),
     _quantity(
@@ -108,7 +109,7 @@ QUANTITIES = (
     _quantity(
         "one_function", r"\min_{\hat f} \sup_x |f - f(0) - (\hat f - \hat f(0))|",
         "distance of one sum of bumps from the nearest function of a cover in the sense of (23)", None,
-        domain="[-1, 1]", norm="sup norm", printed=Printed(eps * sums_constant(), QUANTIFIERS.citation),
+        domain="`[-1, 1]`", norm="sup norm", printed=Printed(eps * sums_constant(), QUANTIFIERS.citation),
         erratum=QUANTIFIERS,
     ),
 )  # fmt: skip
@@ -121,7 +122,7 @@ COVERING = Result(
     r"C_{\mathcal F} \varepsilon",
     parameters=(
         Parameter("eps", eps, "radius of the cover", 0.25),
-        Parameter("d", d, "dimension of x", 2, integer=True),
+        Parameter("d", d, "dimension of `x`", 2, integer=True),
         Parameter("width", width, "width of the bumps", 1.0),
         Parameter("R", R, "norm of their centres, at most", 1.0),
         Parameter("functions", functions, "further functions in the union", 3, integer=True),
@@ -138,5 +139,5 @@ COVERING = Result(
     quantities=QUANTITIES,
     notation={eps: r"\varepsilon"},
     symbols={spread: "width of the narrow bumps"},
-    remarks=("The text calls N_eps a cover of F; (23) makes it one of F x B, and so is it read.",),
+    remarks=("The text calls `N_eps` a cover of `F`; (23) makes it one of `F x B`, and so is it read.",),
 )

@@ -21,7 +21,7 @@ eps, delta, width, slope = sp.symbols("eps delta width slope", positive=True)
 at_zero = sp.Symbol("at_zero", nonnegative=True)  # sup |f(0)|
 c_0 = sp.Symbol("c_0", positive=True)  # the constant that Lemma 1 leaves open
 
-DRAW = "the draw of Lambda"
+DRAW = "the draw of `Lambda`"
 RHO = 3 * mass  # |rho_f| <= Gamma_F = 3 mass: t has a range of length 3, and |gamma| <= 1
 constant = at_zero + mass  # C_F
 
@@ -39,11 +39,11 @@ def derive_lemma_1(count: sp.Expr = n, budget: sp.Expr = delta) -> Approximated:
     bias = derive_lemma_5()
     at_one = sample_mean(
         bias, "one function, one x", count=count, event=Event("the mean of the features", over=DRAW), sub_gaussian=RHO,
-        reason="Hoeffding, |rho phi| <= 3 mass",
+        reason="Hoeffding, `|rho phi| <= 3` mass",
     )  # fmt: skip
     everywhere = cover(
         at_one, "class and ball", members=covered(), radius=eps, lipschitz=RHO * tau, exact_lipschitz=mass,
-        reason="the cover (23), f^ chosen by f alone",
+        reason="the cover (23), `f^` chosen by `f` alone",
     )  # fmt: skip
     return within_budget(_with_a_member(everywhere), "features", delta=budget)
 
@@ -63,7 +63,7 @@ _LEMMA_1 = Citation(LI2025, "Lemma 1", "eq. (27)")
 QUANTITIES = (
     Quantity(
         "features", r"\sup_{f, x} |f(x) - f(0) - \frac1n \sum_i \rho_{f,i} \phi_i(x)|",
-        "largest error over the class and the ball", "sup norm", "f in the class, |x| <= 1", Kind.UPPER,
+        "largest error over the class and the ball", "sup norm", "`f` in the class, `|x| <= 1`", Kind.UPPER,
         Quantifier.PROBABILITY, derive_lemma_1().derivation, worst_case={}, scopes=(), trivial=mass,
         randomness=DRAW, remark="measured at points of the ball",
         printed=Printed(
@@ -71,11 +71,11 @@ QUANTITIES = (
         ),
     ),
     Quantity(
-        "one_norm", r"|f(0)| + \frac1n \sum_i |\rho_{f,i}|", "1-norm of the weights, with f(0)", "1-norm",
-        "f in the class, every draw", Kind.UPPER, Quantifier.FOR_ALL, scopes=(), derive=one_norm,
+        "one_norm", r"|f(0)| + \frac1n \sum_i |\rho_{f,i}|", "1-norm of the weights, with `f(0)`", "1-norm",
+        "`f` in the class, every draw", Kind.UPPER, Quantifier.FOR_ALL, scopes=(), derive=one_norm,
         obtained=Provenance.HAND,
         printed=Printed(4 * constant, Citation(LI2025, "Lemma 1", "eq. (28)"), strict=True),
-        remark="holds for every draw; the paper uses Hoeffding's inequality and n >= c_1 log |N_eps|",
+        remark="holds for every draw; the paper uses Hoeffding's inequality and `n >= c_1 log |N_eps|`",
     ),
 )  # fmt: skip
 
@@ -90,14 +90,14 @@ FEATURES = Result(
         Parameter("tau", tau, "slope of the ramps", 64.0),
         Parameter("eps", eps, "radius of the cover", 1e-4),
         Parameter("delta", delta, "probability of failure", 0.5),
-        Parameter("d", d, "dimension of x", 2, integer=True),
+        Parameter("d", d, "dimension of `x`", 2, integer=True),
         Parameter("family", None, "the class: bumps, or union (with logistic ridges and linear functions)", "bumps"),
         Parameter("bumps", bumps, "number of bumps", 8, integer=True),
         Parameter("width", width, "width of the bumps", 1.0),
         Parameter("slope", slope, "slope of the logistic ridges", 4.0),
     ),
     hypotheses=(
-        Hypothesis("tau", tau > 4, "Lemma 1 is for tau > 4"),
+        Hypothesis("tau", tau > 4, "Lemma 1 is for `tau > 4`"),
         Hypothesis("eps", sp.Ge(eps, sp.Rational(1, 2**52)), "a finer cover tells apart what float64 does not"),
         Hypothesis("eps", eps < 1, "one point covers the ball"),
         Hypothesis("delta", sp.Gt(delta, 0, evaluate=False), "a budget of probability"),
@@ -108,8 +108,8 @@ FEATURES = Result(
     quantities=QUANTITIES,
     notation={tau: r"\tau", eps: r"\varepsilon", delta: r"\delta", mass: r"\tilde C_{\mathcal F}", c_0: "C"},
     symbols={
-        mass: "C_F - sup |f(0)|",
-        at_zero: "sup |f(0)|",
+        mass: "`C_F - sup |f(0)|`",
+        at_zero: "`sup |f(0)|`",
         members: "functions of the class, which is finite",
         ridges: "atoms of the spectrum",
         c_0: "unspecified in the paper",

@@ -26,7 +26,7 @@ SHARES = {
     "cross": sp.Rational(1, 8),
     "square": sp.Rational(1, 8),
 }
-ACROSS = "|phi_j| <= 1"
+ACROSS = "`|phi_j| <= 1`"
 FREE = ", in (83)"
 
 
@@ -50,9 +50,9 @@ def derive_moments(
 ) -> tuple[Approximated, Approximated, Approximated]:
     """Means of phi phi^T, of phi r and of r^2 over the examples, against their expectations; |r| <= size."""
     half, where = sp.Rational(1, 2), FREE if budget is None else ""
-    gram = given("phi phi^T", dim=(n + 1) ** 2, size=1, radius=half, reason="entries in [0, 1]")
-    cross = given(f"phi {letter}", dim=n + 1, size=size, reason=f"|{letter}| <= {size}")
-    square = given(f"{letter}^2", dim=1, size=size**2, radius=half * size**2, reason=f"|{letter}| <= {size}")
+    gram = given("phi phi^T", dim=(n + 1) ** 2, size=1, radius=half, reason="entries in `[0, 1]`")
+    cross = given(f"phi {letter}", dim=n + 1, size=size, reason=f"`|{letter}| <= {size}`")
+    square = given(f"{letter}^2", dim=1, size=size**2, radius=half * size**2, reason=f"`|{letter}| <= {size}`")
     named = {"Gram": gram, "cross": cross, "square": square}
     means = [sample_mean(x, f"mean {x.name}{where}", count=N, event=_event(key, budget)) for key, x in named.items()]
     return means[0], means[1], means[2]
@@ -64,13 +64,13 @@ def derive_moments(
 def derive_lemma_6() -> Approximated:
     """(83) for all rho with ||rho - rho*||_1 <= B."""
     gram, cross, square = derive_moments("r", eps_dis, None)
-    one = given("z r", dim=1, size=0, reason="|r| <= eps_dis, (93)")
+    one = given("z r", dim=1, size=0, reason="`|r| <= eps_dis`, (93)")
     along = sample_mean(
         one, "mean z r", count=N, event=Event("residual noise", over=EXAMPLES), sub_gaussian=sigma * eps_dis
     )
     parts = [
-        linear_map(gram, "quadratic part", operator_norm=B**2, dim=1, reason="|D^T M D| <= ||D||_1^2 max |M_ij|"),
-        linear_map(cross, "linear part", operator_norm=2 * B, dim=1, reason="|D^T v| <= ||D||_1 ||v||_inf"),
+        linear_map(gram, "quadratic part", operator_norm=B**2, dim=1, reason="`|D^T M D| <= ||D||_1^2 max |M_ij|`"),
+        linear_map(cross, "linear part", operator_norm=2 * B, dim=1, reason="`|D^T v| <= ||D||_1 ||v||_inf`"),
         linear_map(derive_noise(None), "noise part", operator_norm=B, dim=1),
     ]
     total = add(*parts, square, along, name="sum of the parts", coefficients=(1, 1, 1, 1, 2))
@@ -87,7 +87,7 @@ def derive_excess() -> Approximated:
     noise = derive_noise()
     step = Step(
         "excess", Norm.INF, "Lemma 6", eps_dis**2 + noise.error_symbol * B, ("noise",),
-        "mean r^2 of rho* is at most eps_dis^2, that of rho at least 0",
+        "mean `r^2` of `rho*` is at most `eps_dis^2`, that of `rho` at least 0",
     )  # fmt: skip
     return noise.follows(step, dim=sp.Integer(1), size=sp.Integer(0))
 
@@ -127,8 +127,8 @@ def risk_at(norm: sp.Expr, noise: sp.Expr) -> sp.Expr:
 def derive_norm() -> Approximated:
     """(37)."""
     noise = derive_noise()
-    owed = Obligation("lambda is above the noise level", sp.Gt(lam, noise.error))
-    reason = "the loss of rho is at most that of rho* and eps_opt"
+    owed = Obligation("`lambda` is above the noise level", sp.Gt(lam, noise.error))
+    reason = "the loss of `rho` is at most that of `rho*` and `eps_opt`"
     step = Step("norm", Norm.ONE, "Lemma 2", norm_bound(noise.error_symbol), ("noise",), reason, obligations=(owed,))
     return noise.follows(step, dim=n + 1, size=sp.Integer(0))
 
@@ -163,10 +163,10 @@ def _quantity(name: str, latex: str, meaning: str, derived: Approximated, **more
     return Quantity(name, latex, meaning, derivation=derived.derivation, **fields)  # type: ignore[arg-type]  # above
 
 
-_DOMAIN = "|r| <= eps_dis, phi in [0, 1]"
+_DOMAIN = "`|r| <= eps_dis`, `phi in [0, 1]`"
 _RATE = sp.sqrt(sp.log(N) / N)
-_SOLUTIONS = "every rho with ell(rho) <= ell(rho*) + eps_opt"
-_NEAR = "all rho with ||rho - rho*||_1 <= B"
+_SOLUTIONS = "every `rho` with `ell(rho) <= ell(rho*) + eps_opt`"
+_NEAR = "all `rho` with `||rho - rho*||_1 <= B`"
 QUANTITIES = (
     _quantity("noise", r"\|\tfrac2N \sum_i z_i \phi_i\|_\infty", "noise level of the examples", derive_noise()),
     _quantity(
@@ -179,7 +179,7 @@ QUANTITIES = (
     ),
     _quantity(
         "excess", r"\tfrac1N \sum_i [(y_i - \phi_i^\top \rho^\star)^2 - (y_i - \phi_i^\top \rho)^2]",
-        "mean square of rho* above that of rho", derive_excess(), domain=_NEAR,
+        "mean square of `rho*` above that of `rho`", derive_excess(), domain=_NEAR,
         printed=Printed(
             c_2 * (eps_dis**2 + _RATE * sigma * B), Citation(LI2025, "Lemma 6", "eq. (84)"), unspecified=(c_2,)
         ),
@@ -190,7 +190,7 @@ QUANTITIES = (
     ),
     _quantity(
         "risk", r"E (\phi^\top \hat\rho - f)^2", "risk of the solution", derive_risk(), domain=_SOLUTIONS,
-        remark="holds for every vector in the place of rho*, with its own U and eps_dis",
+        remark="holds for every vector in the place of `rho*`, with its own `U` and `eps_dis`",
         printed=Printed(
             c_4 * (_RATE * (U**2 + eps_opt**2 / lam**2 + sigma * eps_dis) + eps_dis**2 + lam * U + eps_opt),
             Citation(LI2025, "Lemma 2", "eq. (36)"), unspecified=(c_4,),
@@ -209,12 +209,12 @@ LASSO = Result(
         Parameter("n", n, "number of features", 32, integer=True),
         Parameter("lam", lam, "weight of the 1-norm", 0.05),
         Parameter("sigma", sigma, "sub-Gaussian parameter of the noise", 0.1),
-        Parameter("eps_opt", eps_opt, "loss of the solution above that of rho*, at most", 1e-4),
+        Parameter("eps_opt", eps_opt, "loss of the solution above that of `rho*`, at most", 1e-4),
         Parameter("delta", delta, "probability of failure", 0.05),
-        Parameter("B", B, "||rho - rho*||_1 in Lemma 6", 1.0),
-        Parameter("d", d, "dimension of x", 2, integer=True),
+        Parameter("B", B, "`||rho - rho*||_1` in Lemma 6", 1.0),
+        Parameter("d", d, "dimension of `x`", 2, integer=True),
         Parameter("tau", tau, "slope of the ramps", 16.0),
-        Parameter("width", width, "width of the bump f", 1.0),
+        Parameter("width", width, "width of the bump `f`", 1.0),
     ),
     hypotheses=(
         Hypothesis("N", sp.Ge(N, 1, evaluate=False), "an empty prompt has no mean"),
@@ -223,9 +223,9 @@ LASSO = Result(
         Hypothesis("delta", sp.Gt(delta, 0, evaluate=False), "a budget of probability"),
         Hypothesis("delta", delta <= 1, "a budget of probability"),
         Hypothesis("lam", sp.Gt(lam, 0, evaluate=False), "the weight of a norm"),
-        Hypothesis("lam", lam > NOISE, "lambda exceeds the noise level, the largest |2/N sum z_i phi_ij|"),
+        Hypothesis("lam", lam > NOISE, "`lambda` exceeds the noise level, the largest `|2/N sum z_i phi_ij|`"),
         *(Hypothesis(str(each), sp.Gt(each, 0, evaluate=False), "a scale") for each in (B, width)),
-        Hypothesis("tau", tau > 4, "Lemma 1 is for tau > 4"),
+        Hypothesis("tau", tau > 4, "Lemma 1 is for `tau > 4`"),
     ),
     quantities=QUANTITIES,
     notation={
@@ -233,20 +233,20 @@ LASSO = Result(
         eps_dis: r"\varepsilon_{\mathrm{dis}}", U: r"\|\rho^\star\|_1",
     },
     symbols={
-        eps_dis: "sup |f - phi^T rho*|", U: "1-norm of rho*, of the order of C_F",
-        F: "sup |f|", A: "1-norm of the solution",
+        eps_dis: "`sup |f - phi^T rho*|`", U: "1-norm of `rho*`, of the order of `C_F`",
+        F: "`sup |f|`", A: "1-norm of the solution",
         **dict.fromkeys((c_1, c_2, c_3, c_4), "unspecified in the paper"),
     },
     formulas=(
         Formula(
-            r"c_\lambda", sufficient_constant, "lambda >= c_lambda sqrt(log N / N) sigma is twice the noise level",
+            r"c_\lambda", sufficient_constant, "`lambda >= c_lambda sqrt(log N / N) sigma` is twice the noise level",
             Kind.UPPER,
         ),
     ),
     remarks=(
-        "The paper has log N where the union over n + 1 features, and over (n + 1)^2 products, gives "
-        "log (n + 1)/delta: the same up to constants for n polynomial in N, which the text does not say.",
-        "C_F^-1 eps_dis^2 in the condition on lambda is not needed: eps_dis^2/lambda enters the norm instead.",
-        "(91) has the noise term without its 1/N.",
+        "The paper has `log N` where the union over `n + 1` features, and over `(n + 1)^2` products, gives "
+        "`log (n + 1)/delta`: the same up to constants for `n` polynomial in `N`, which the text does not say.",
+        "`C_F^-1 eps_dis^2` in the condition on `lambda` is not needed: `eps_dis^2/lambda` enters the norm instead.",
+        "(91) has the noise term without its `1/N`.",
     ),
 )  # fmt: skip

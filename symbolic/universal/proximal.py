@@ -35,7 +35,7 @@ STEPS = {"lipschitz": STEEPNESS, "radius": r, "step": eta, "smoothness": SMOOTHN
 @cache
 def derive_update() -> Approximated:
     """One step (38b) whose gradient step errs by e in the 1-norm and whose threshold errs by e_threshold: e_t."""
-    before = given("gradient step", dim=n + 1, norm=Norm.ONE, size=0, error=e, reason="e_t before the threshold")
+    before = given("gradient step", dim=n + 1, norm=Norm.ONE, size=0, error=e, reason="`e_t` before the threshold")
     return soft_threshold(before, "update", threshold_error=e_threshold)
 
 
@@ -49,7 +49,7 @@ def derive_iterates() -> Approximated:
 @cache
 def derive_gap() -> Approximated:
     """ell(rho_T) - ell(rho*) from rho_0 = 0."""
-    start = given("start", dim=n + 1, norm=Norm.TWO, size=U, error=U, reason="rho_0 = 0 against rho*")
+    start = given("start", dim=n + 1, norm=Norm.TWO, size=U, error=U, reason="`rho_0 = 0` against `rho*`")
     return proximal_gradient(start, "gap", update=derive_update(), iterates=derive_iterates(), **STEPS)
 
 
@@ -75,16 +75,18 @@ def _appendix(equations: str) -> Citation:
 DECREASE = Erratum(
     Weight.PROOF,
     _appendix("eq. (97b), (104)"),
-    sentence="ell(rho*_{t+1}) - ell(rho*) <= n (||rho_t - rho*||_2^2 - ||rho*_{t+1} - rho*||_2^2) for eta = 1/(2n), "
-    "since the sum of ||phi_i||_2^2 is at most N n",
-    reading="phi_i of (33) has n + 1 entries, the last of which is 1; features with t_i <= -1 - 1/(2 tau) are 1 on the "
-    "ball, so that the sum may be N (n + 1), and 1/(2n) exceeds 1/smoothness; f = 1 without noise, rho* = (0, ..., 0, "
-    "1) as in (35), t = 1",
-    repair="eta = 1/(2 (n + 1)); or the further term ||rho*_{t+1} - rho_t||_2^2, which (97a) pays for where n >= 2",
-    survives="yes: (41) and (42) hold with other constants for n >= 2, or for every n with the repaired step; at n = 1 "
-    "with a feature that is 1 the iterates alternate for ever, and (41) fails as L grows; "
-    "for any features of (33), that is: those that Lemma 1 draws are all 1 with a small probability, so that the claim "
-    "can hold with high probability over the draw",
+    sentence="`ell(rho*_{t+1}) - ell(rho*) <= n (||rho_t - rho*||_2^2 - ||rho*_{t+1} - rho*||_2^2)` for `eta = "
+    "1/(2n)`, since the sum of `||phi_i||_2^2` is at most `N n`",
+    reading="`phi_i` of (33) has `n + 1` entries, the last of which is 1; features with `t_i <= -1 - 1/(2 tau)` "
+    "are 1 on the ball, so that the sum may be `N (n + 1)`, and `1/(2n)` exceeds `1/smoothness`; `f = 1` "
+    "without noise, `rho* = (0, ..., 0, 1)` as in (35), `t = 1`",
+    repair=(
+        "`eta = 1/(2 (n + 1))`; or the further term `||rho*_{t+1} - rho_t||_2^2`, which (97a) pays for where `n >= 2`"
+    ),
+    survives="yes: (41) and (42) hold with other constants for `n >= 2`, or for every `n` with the repaired step; "
+    "at `n = 1` with a feature that is 1 the iterates alternate for ever, and (41) fails as `L` grows; "
+    "for any features of (33), that is: those that Lemma 1 draws are all 1 with a small probability, so "
+    "that the claim can hold with high probability over the draw",
 )
 
 
@@ -93,13 +95,13 @@ def _quantity(name: str, latex: str, meaning: str, **more: object) -> Quantity:
     return Quantity(name, latex, meaning, **fields)  # type: ignore[arg-type]  # typed above
 
 
-_DOMAIN = "features in [0, 1], mean y^2 <= B_y^2, ||rho*||_1 <= C, every sequence of errors"
-_WITNESS = "eta = 1/(2n); all features 1, f = 1 without noise"
+_DOMAIN = "features in `[0, 1]`, mean `y^2 <= B_y^2`, `||rho*||_1 <= C`, every sequence of errors"
+_WITNESS = "`eta = 1/(2n)`; all features 1, `f = 1` without noise"
 WORST = {U: C, mean_y: B_y, mean_square: B_y**2, T: (L - 1) / 2, e: eps, e_threshold: eps_threshold}
 EXACT = eps + (n + 1) * eps_threshold  # eps_approx
 QUANTITIES = (
     _quantity(
-        "gap", r"\ell(\rho_T) - \ell(\rho^\star)", "objective gap after T steps", derivation=derive_gap().derivation,
+        "gap", r"\ell(\rho_T) - \ell(\rho^\star)", "objective gap after `T` steps", derivation=derive_gap().derivation,
         worst_case=WORST, trivial=B_y**2,
         printed=Printed(
             c_1 * n * C**2 / L + c_1 * (L + n) * EXACT * (C + sigma + largest + lam),
@@ -114,11 +116,12 @@ QUANTITIES = (
             c_2 * (C + 2 * n * C**2 / ((L - 1) * lam) + (sp.sqrt(N) + largest / lam) * ((L - 1) / 2 + n) * EXACT),
             Citation(LI2025, "Lemma 3", "eq. (42)"), unspecified=(c_2, largest),
         ),
-        remark="(42) bounds the norm at t by a multiple of the norms up to t itself: a bound only where (t + n) eps is "
-        "small against lambda",
+        remark=
+            "(42) bounds the norm at `t` by a multiple of the norms up to `t` itself: a bound only where `(t + n) "
+            "eps` is small against `lambda`",
     ),
     _quantity(
-        "decrease", r"\ell(\rho^\star_{t+1}) - \ell(\rho^\star)", "objective after one exact step from rho_t",
+        "decrease", r"\ell(\rho^\star_{t+1}) - \ell(\rho^\star)", "objective after one exact step from `rho_t`",
         scopes=(), derive=repaired_decrease, obtained=Provenance.ALGEBRA, domain=_WITNESS,
         printed=Printed(n * (old - new), DECREASE.citation), erratum=DECREASE,
     ),
@@ -136,23 +139,23 @@ PROXIMAL = Result(
     claim=r"\ell(\rho_T) \le \ell(\rho^\star) + \frac{c_1 n C_{\mathcal F}^2}{L} + c_1 (L + n) "
     r"\varepsilon_{\mathrm{approx}} \Big(C_{\mathcal F} + \sigma + \max_k \|\rho_k\|_1 + \lambda\Big)",
     parameters=(
-        Parameter("L", L, "number of layers, 2T + 1", 41, integer=True),
+        Parameter("L", L, "number of layers, `2T + 1`", 41, integer=True),
         Parameter("n", n, "number of features", 8, integer=True),
         Parameter("N", N, "number of examples", 16, integer=True),
         Parameter("lam", lam, "weight of the 1-norm", 0.25),
-        Parameter("eta", eta, "step size; 1/(2 (n + 1)) if it is not given", 1 / 18),
-        Parameter("C", C, "||rho*||_1, at most: of the order of C_F", 1.0),
-        Parameter("B_y", B_y, "root of the mean of y_i^2, at most", 1.0),
+        Parameter("eta", eta, "step size; `1/(2 (n + 1))` if it is not given", 1 / 18),
+        Parameter("C", C, "`||rho*||_1`, at most: of the order of `C_F`", 1.0),
+        Parameter("B_y", B_y, "root of the mean of `y_i^2`, at most", 1.0),
         Parameter("eps", eps, "1-norm of the error of a gradient step, at most", 1e-6),
         Parameter("eps_threshold", eps_threshold, "error of a threshold, at most", 1e-8),
     ),
     hypotheses=(
-        Hypothesis("L", sp.Eq(sp.Mod(L, 2), 1), "L = 2T + 1 is odd: one layer, and two for each of T steps"),
+        Hypothesis("L", sp.Eq(sp.Mod(L, 2), 1), "`L = 2T + 1` is odd: one layer, and two for each of `T` steps"),
         Hypothesis("L", sp.Ge(L, 3, evaluate=False), "at least one step"),
         Hypothesis("N", sp.Ge(N, 1, evaluate=False), "an empty prompt has no mean"),
         Hypothesis("n", sp.Ge(n, 1, evaluate=False), "a number"),
         Hypothesis("eta", sp.Gt(eta, 0, evaluate=False), "a step size is positive"),
-        Hypothesis("eta", sp.Le(eta * SMOOTHNESS, 1), "a step is at most 1/smoothness, 1/(2 (n + 1))"),
+        Hypothesis("eta", sp.Le(eta * SMOOTHNESS, 1), "a step is at most `1/smoothness`, `1/(2 (n + 1))`"),
         Hypothesis("lam", sp.Gt(lam, 0, evaluate=False), "without the 1-norm the iterates need not stay bounded"),
         Hypothesis("C", sp.Gt(C, 0, evaluate=False), "a norm"),
         Hypothesis("B_y", sp.Gt(B_y, 0, evaluate=False), "a norm"),
@@ -166,18 +169,18 @@ PROXIMAL = Result(
         new: r"\|\rho^\star_{t+1} - \rho^\star\|_2^2",
     },
     symbols={
-        U: "||rho*||_2",
+        U: "`||rho*||_2`",
         e: "largest error of a gradient step",
-        e_threshold: "largest error of a threshold", mean_y: "mean of |y_i|",
-        mean_square: "mean of y_i^2", T: "steps, (L - 1)/2",
+        e_threshold: "largest error of a threshold", mean_y: "mean of `|y_i|`",
+        mean_square: "mean of `y_i^2`", T: "steps, `(L - 1)/2`",
         largest: "largest 1-norm of an iterate", sigma: "noise level",
         c_1: "unspecified in the paper", c_2: "unspecified in the paper", r: "1-norm of an iterate",
         old: "squared distance before the step", new: "squared distance after it", moved: "its squared length",
     },
     remarks=(
-        "Probability enters Lemma 3 by mean |y| alone; here mean y^2 is given, and the bounds hold for all inputs.",
-        "(99) has an equality between the 2-norm and the 1-norm of rho*, read as <=. The gradient of g at rho_t is "
-        "printed at rho in the proof of (97). (38) counts T + 1 steps, Lemma 3 has T.",
-        "At t = 1 the proof of (42) sums over n of the n + 1 coordinates; the constant changes by (n + 1)/n.",
+        "Probability enters Lemma 3 by mean `|y|` alone; here mean `y^2` is given, and the bounds hold for all inputs.",
+        "(99) has an equality between the 2-norm and the 1-norm of `rho*`, read as <=. The gradient of `g` at "
+        "`rho_t` is printed at `rho` in the proof of (97). (38) counts `T + 1` steps, Lemma 3 has `T`.",
+        "At `t = 1` the proof of (42) sums over `n` of the `n + 1` coordinates; the constant changes by `(n + 1)/n`.",
     ),
 )  # fmt: skip

@@ -30,7 +30,7 @@ _RATE = sp.sqrt(sp.log(N) / N)
 _COVER = C_F**2 * sp.log(cover) / n
 _PRINTED = c * ((_RATE + n / L) * C_F * (C_F + sigma) + _COVER)
 _BEFORE = c * (_RATE * C_F * (C_F + sigma) + C_F**2 * (eps + n / L) + _COVER)  # (66)
-_DOMAIN = "f in the class, x in the unit ball"
+_DOMAIN = "`f` in the class, `x` in the unit ball"
 
 
 def _quantity(name: str, latex: str, meaning: str, derived: Approximated, **more: object) -> Quantity:
@@ -54,11 +54,11 @@ def _quantities() -> tuple[Quantity, ...]:
             printed=_printed(_PRINTED, "Theorem 1", "eq. (24)"),
         ),
         _quantity(
-            "risk.iterate", r"E (\phi_{N+1}^\top \rho_T - f(x_{N+1}))^2", "risk of T exact steps",
+            "risk.iterate", r"E (\phi_{N+1}^\top \rho_T - f(x_{N+1}))^2", "risk of `T` exact steps",
             risk.derive_iterate(), trivial=F**2, printed=_printed(_BEFORE, "Section 4", "eq. (66)"),
         ),
         _quantity(
-            "emulation", r"|\hat y_{N+1} - \phi_{N+1}^\top \rho_T|", "transformer against T exact steps",
+            "emulation", r"|\hat y_{N+1} - \phi_{N+1}^\top \rho_T|", "transformer against `T` exact steps",
             risk.derive_emulation(), norm="absolute value", randomness=EXAMPLES,
             printed=_printed(c * sp.sqrt(_RATE) * C_F, "Lemma 4", "eq. (59b)"),
         ),
@@ -68,7 +68,7 @@ def _quantities() -> tuple[Quantity, ...]:
             remark="for the features at hand; that bound knows the noise level, 1-norms and the duality gap",
         ),
         _quantity(
-            "risk.outside", r"E (\hat y_{N+1} - g(x_{N+1}))^2", "risk for a random deep network g",
+            "risk.outside", r"E (\hat y_{N+1} - g(x_{N+1}))^2", "risk for a random deep network `g`",
             whole, trivial=F**2, domain="a function that is not in the class",
         ),
     )  # fmt: skip
@@ -83,32 +83,32 @@ RISK = Result(
     parameters=(
         Parameter("N", N, "number of examples", 256, integer=True),
         Parameter("n", n, "number of features, one of which is 0 on the ball", 32, integer=True),
-        Parameter("L", L, "attention layers, 2T + 1 for T blocks", 41, integer=True),
+        Parameter("L", L, "attention layers, `2T + 1` for `T` blocks", 41, integer=True),
         Parameter("sigma", sigma, "sub-Gaussian parameter of the noise", 0.1),
         Parameter("delta", delta, "probability of failure", 0.05),
         Parameter("lam", lam, "weight of the 1-norm (twice the noise level, if it is not given)", 0.1),
         Parameter("tau", tau, "slope of the ramps", 16.0),
         Parameter("eps", eps, "radius of the cover", 1e-4),
-        Parameter("d", d, "dimension of x", 2, integer=True),
+        Parameter("d", d, "dimension of `x`", 2, integer=True),
         Parameter("family", None, "the class: bumps, or union (with logistic ridges and linear functions)", "bumps"),
         Parameter("bumps", bumps, "number of bumps", 1, integer=True),
         Parameter("width", width, "width of the bumps", 1.0),
         Parameter("slope", slope, "slope of the logistic ridges", 4.0),
-        Parameter("bits", bits, "bits of the format for which tau_1 and tau_2 are chosen", 53, integer=True),
-        Parameter("tau_1", tau_1, "temperature of Attn1 (from n, N and bits, if it is not given)", 1.0),
+        Parameter("bits", bits, "bits of the format for which `tau_1` and `tau_2` are chosen", 53, integer=True),
+        Parameter("tau_1", tau_1, "temperature of Attn1 (from `n`, `N` and bits, if it is not given)", 1.0),
         Parameter("tau_2", tau_2, "temperature of Attn2 (likewise)", 1.0),
     ),
     hypotheses=(
         Hypothesis("N", sp.Ge(N, 1, evaluate=False), "an empty prompt has no mean"),
         Hypothesis("n", sp.Ge(n, 2, evaluate=False), "a feature beside the one that is 0"),
-        Hypothesis("L", sp.Eq(blocks, sp.floor(blocks)), "L = 2T + 1 is odd: Attn0 FF0 and T blocks of two layers"),
+        Hypothesis("L", sp.Eq(blocks, sp.floor(blocks)), "`L = 2T + 1` is odd: Attn0 FF0 and `T` blocks of two layers"),
         Hypothesis("L", sp.Ge(L, 3, evaluate=False), "a block"),
         Hypothesis("sigma", sp.Ge(sigma, 0, evaluate=False), "a bound"),
         Hypothesis("delta", sp.Gt(delta, 0, evaluate=False), "a budget of probability"),
         Hypothesis("delta", delta <= 1, "a budget of probability"),
         Hypothesis("lam", sp.Gt(lam, 0, evaluate=False), "the weight of a norm"),
-        Hypothesis("lam", lam > NOISE, "lambda exceeds the noise level, the largest |2/N sum z_i phi_ij|"),
-        Hypothesis("tau", tau > 4, "Lemma 1 is for tau > 4"),
+        Hypothesis("lam", lam > NOISE, "`lambda` exceeds the noise level, the largest `|2/N sum z_i phi_ij|`"),
+        Hypothesis("tau", tau > 4, "Lemma 1 is for `tau > 4`"),
         Hypothesis("eps", sp.Ge(eps, sp.Rational(1, 2**52)), "a finer cover tells apart what float64 does not"),
         Hypothesis("eps", eps < 1, "one point covers the ball"),
         *(Hypothesis(str(each), sp.Ge(each, 1, evaluate=False), "a number") for each in (d, bumps)),
@@ -125,25 +125,25 @@ RISK = Result(
         eps_opt: r"\varepsilon_{\mathrm{opt}}",
     },
     symbols={
-        mass: "C_F - sup |f(0)|", at_zero: "sup |f(0)|", members: "functions of the class, which is finite",
-        F: "sup |f|", U: "1-norm of rho*", B: "largest |y_i|", R: "largest 1-norm of the exact iterates",
-        S: "largest |phi_i^T rho| over the iterates of the network and the exact ones",
-        nu: "noise level of a prompt", moved: "1-norm of rho_T - rho*", A: "1-norm of rho_T",
-        e_y: "|y_hat - phi^T rho_T|",
-        eps_dis: "sup |f - phi^T rho*|", eps_opt: "duality gap of rho_T", rivals: "vectors in the place of rho*",
-        C_F: "sup |f(0)| and the mass", cover: "size of the cover",
-        c: "unspecified in the paper: the constant of its <~",
+        mass: "`C_F - sup |f(0)|`", at_zero: "`sup |f(0)|`", members: "functions of the class, which is finite",
+        F: "`sup |f|`", U: "1-norm of `rho*`", B: "largest `|y_i|`", R: "largest 1-norm of the exact iterates",
+        S: "largest `|phi_i^T rho|` over the iterates of the network and the exact ones",
+        nu: "noise level of a prompt", moved: "1-norm of `rho_T - rho*`", A: "1-norm of `rho_T`",
+        e_y: "`|y_hat - phi^T rho_T|`",
+        eps_dis: "`sup |f - phi^T rho*|`", eps_opt: "duality gap of `rho_T`", rivals: "vectors in the place of `rho*`",
+        C_F: "`sup |f(0)|` and the mass", cover: "size of the cover",
+        c: "unspecified in the paper: the constant of its `<~`",
     },
     formulas=(
         Formula(
             r"\lambda", risk.best_weight,
-            "minimises the derived bound of risk.iterate, for these eps_dis, eps_opt and ||rho*||_1",
+            "minimises the derived bound of risk.iterate, for these `eps_dis`, `eps_opt` and `||rho*||_1`",
         ),
     ),
     remarks=(
-        "(25) is (24) with each of its terms of the order eps_pred; `solve` inverts the derived bound instead.",
-        "log N of the paper is a logarithm of n over delta in the union bounds: the same for n polynomial in N, and "
-        "delta = N^-10, up to constants.",
-        "The probability is over the draw of Lambda too: the paper fixes features that are good, which exist.",
+        "(25) is (24) with each of its terms of the order `eps_pred`; ``solve`` inverts the derived bound instead.",
+        "`log N` of the paper is a logarithm of `n` over `delta` in the union bounds: the same for `n` polynomial in "
+        "`N`, and `delta = N^-10`, up to constants.",
+        "The probability is over the draw of `Lambda` too: the paper fixes features that are good, which exist.",
     ),
 )  # fmt: skip

@@ -59,9 +59,9 @@ def derive_labels() -> Approximated:
 def derive_gap() -> Approximated:
     """ell(rho_T) - ell(rho*)."""
     vector = {"dim": n + 1}
-    start = given("zero against rho*", norm=Norm.TWO, size=U, error=U, reason="rho_0 = 0", **vector)
+    start = given("zero against rho*", norm=Norm.TWO, size=U, error=U, reason="`rho_0 = 0`", **vector)
     update = given("exact step", norm=Norm.ONE, size=0, **vector)
-    iterates = given("iterates", norm=Norm.ONE, size=0, error=R, reason="lam ||rho_t||_1 <= mean y_i^2", **vector)
+    iterates = given("iterates", norm=Norm.ONE, size=0, error=R, reason="`lam ||rho_t||_1` <= mean `y_i^2`", **vector)
     return proximal_gradient(
         start, "gap", update=update, iterates=iterates, lipschitz=2 * (proximal.r + B) + lam, radius=proximal.r,
         step=transformer.eta, smoothness=2 * n, steps=blocks,
@@ -73,7 +73,7 @@ def derive_gap() -> Approximated:
 def derive_emulation() -> Approximated:
     """|y_hat - phi^T rho_T|, at every query."""
     path, labels = transformer.derive_y_hat(), derive_labels()
-    step = Step("emulation", Norm.INF, "Lemma 4", path.error_symbol, (path.name, labels.name), "|y_i| <= B")
+    step = Step("emulation", Norm.INF, "Lemma 4", path.error_symbol, (path.name, labels.name), "`|y_i| <= B`")
     return path.follows(step, labels, dim=sp.Integer(1), size=sp.Integer(0))
 
 
@@ -83,8 +83,11 @@ def derive_norm() -> Approximated:
     """||rho_T||_1."""
     noise, features, gap = lasso.derive_noise(OF_LASSO), derive_features(), derive_gap()
     bound = lasso.norm_bound(noise.error_symbol).xreplace(_joined())
-    owed = Obligation("lambda is above the noise level", sp.Gt(lam, noise.error))
-    premises, reason = (noise.name, features.name, gap.name), "the loss of rho_T is at most that of rho* and the gap"
+    owed = Obligation("`lambda` is above the noise level", sp.Gt(lam, noise.error))
+    premises, reason = (
+        (noise.name, features.name, gap.name),
+        "the loss of `rho_T` is at most that of `rho*` and the gap",
+    )
     step = Step("norm", Norm.ONE, "Lemma 2", bound, premises, reason, obligations=(owed,))
     return noise.follows(step, features, gap, dim=n + 1, size=sp.Integer(0))
 
@@ -140,8 +143,8 @@ def derive_at_prompt() -> Approximated:
     gram, *of_rival = lasso.derive_moments("r", eps_dis, None)
     cross, square = (union_bound(each, f"{each.name}, rivals", members=rivals) for each in of_rival)
     parts = (
-        linear_map(gram, "quadratic part", operator_norm=moved**2, dim=1, reason="|D^T M D| <= ||D||_1^2 max |M_ij|"),
-        linear_map(cross, "linear part", operator_norm=2 * moved, dim=1, reason="|D^T v| <= ||D||_1 ||v||_inf"),
+        linear_map(gram, "quadratic part", operator_norm=moved**2, dim=1, reason="`|D^T M D| <= ||D||_1^2 max |M_ij|`"),
+        linear_map(cross, "linear part", operator_norm=2 * moved, dim=1, reason="`|D^T v| <= ||D||_1 ||v||_inf`"),
     )
     apart = within_budget(add(*parts, square, name="sum of the parts"), "deviation", delta=delta)
     mean = eps_dis**2 + nu * moved + lam * (U - A) + eps_opt

@@ -54,8 +54,8 @@ def best_error() -> sp.Expr:
 
 def derive_lemma_5() -> Approximated:
     """The error of f^approx: that of the ridges, integrated over a measure of total mass C_F - sup |f(0)|."""
-    each = given("ridge", dim=ridges, size=1, error=best_error(), reason="|gamma| <= 1, and int |k| (75)")
-    return linear_map(each, "function", operator_norm=mass, dim=1, reason="the integral over |omega| |F_f| d omega")
+    each = given("ridge", dim=ridges, size=1, error=best_error(), reason="`|gamma| <= 1`, and `int |k|` (75)")
+    return linear_map(each, "function", operator_norm=mass, dim=1, reason="the integral over `|omega| |F_f| d omega`")
 
 
 # The exact error, piece by piece.
@@ -116,25 +116,29 @@ PRINTED_ERROR = 3 / tau  # 3 delta_tau
 SIGN = Erratum(
     Weight.DEFINITION,
     Citation(LI2025, "Appendix A.1.1", "eq. (81a)"),
-    sentence="|g(z) - int_[-2,1] gamma(t) phi(tau (z + t)) dt| <= 3 delta_tau for some gamma with int |gamma| <= 3",
-    reading="(81b) alone is asked of gamma, not |gamma| <= 1 as in (75b); (75) and the proof have z - t. With z + t a "
-    "ramp with t <= 1 is at most 1/2 at z = -1, and 1 at z = 1 unless it is 0 at -1: |4 I(-1) - I(1)| <= int |gamma| "
-    "for the integral I, while |4 g(-1) - g(1)| is near 5 for g near -z",
-    repair="phi(tau (z - t)), as in (75) and in the proof",
+    sentence=(
+        "`|g(z) - int_[-2,1] gamma(t) phi(tau (z + t)) dt| <= 3 delta_tau` for some `gamma` with `int |gamma| <= 3`"
+    ),
+    reading="(81b) alone is asked of `gamma`, not `|gamma| <= 1` as in (75b); (75) and the proof have `z - t`. "
+    "With `z + t` a ramp with `t <= 1` is at most 1/2 at `z = -1`, and 1 at `z = 1` unless it is 0 at -1: "
+    "`|4 I(-1) - I(1)| <= int |gamma|` for the integral I, while `|4 g(-1) - g(1)|` is near 5 for `g` "
+    "near `-z`",
+    repair="`phi(tau (z - t))`, as in (75) and in the proof",
     survives="yes: (75) is what Lemma 5 uses",
 )
 LINEAR = Erratum(
     Weight.PROOF,
     Citation(LI2025, _APPENDIX, "eq. (68), (71)"),
-    sentence="f(x) - f(0) is the integral over omega != 0 of cosines with weight |F_f(omega)|",
-    reading="linear functions are a class of Section 2.3, with C_F = C_a + C_b by (20), and F_f of (17a) is read as a "
-    "distribution; all of its mass lies at omega = 0, which (68) and (71) leave out: f^approx is 0. Integrable "
-    "functions that equal these on the ball meet (68), with C_F as near to C_a + C_b as one likes for one direction; "
-    "but for all |a| <= C_a (19) is then at least C_b + C_a/E|u_1|, u uniform on the sphere, as |a| <= int |omega^T "
-    "a/|a|| F^sup: from d = 2 on that is pi/2 C_a or more, against (21)",
-    repair="the limit omega -> 0 of (75): g(z) = -sin(theta) z, with ramps in the direction of a",
+    sentence="`f(x) - f(0)` is the integral over `omega != 0` of cosines with weight `|F_f(omega)|`",
+    reading="linear functions are a class of Section 2.3, with `C_F = C_a + C_b` by (20), and `F_f` of (17a) is "
+    "read as a distribution; all of its mass lies at `omega = 0`, which (68) and (71) leave out: "
+    "`f^approx` is 0. Integrable functions that equal these on the ball meet (68), with `C_F` as near to "
+    "`C_a + C_b` as one likes for one direction; but for all `|a| <= C_a` (19) is then at least `C_b + "
+    "C_a/E|u_1|`, `u` uniform on the sphere, as `|a| <= int |omega^T a/|a|| F^sup`: from `d = 2` on that "
+    "is `pi/2 C_a` or more, against (21)",
+    repair="the limit `omega -> 0` of (75): `g(z) = -sin(theta) z`, with ramps in the direction of a",
     survives="partly: the limit has the same constants for each direction that the measure contains, but the masses of "
-    "several directions add up, so that C_F is not that of (21)",
+    "several directions add up, so that `C_F` is not that of (21)",
 )
 
 
@@ -143,10 +147,10 @@ def _quantity(name: str, latex: str, meaning: str, kind: Kind, **more: object) -
     return Quantity(name, latex, meaning, kind=kind, **fields)  # type: ignore[arg-type]  # typed above
 
 
-_DOMAIN = "omega in (0, omega_max], theta in [0, 2 pi], |z| <= 1"
+_DOMAIN = "`omega in (0, omega_max]`, `theta in [0, 2 pi]`, `|z| <= 1`"
 QUANTITIES = (
     _quantity(
-        "delta", r"\delta_\tau", "distance of the ramp from the unit step", Kind.EXACT, domain="tau > 2", scopes=(),
+        "delta", r"\delta_\tau", "distance of the ramp from the unit step", Kind.EXACT, domain="`tau > 2`", scopes=(),
         derive=delta, obtained=Provenance.ALGEBRA, printed=Printed(1 / tau, Citation(LI2025, _APPENDIX, "eq. (69)")),
     ),
     _quantity(
@@ -156,24 +160,25 @@ QUANTITIES = (
         worst_case={},
     ),
     _quantity(
-        "function", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|", "error of a sum of ridges of total weight `mass`",
+        "function", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|", "error of a sum of ridges of total weight ``mass``",
         Kind.UPPER, derivation=derive_lemma_5().derivation, scopes=("network",), worst_case={},
-        printed=Printed(mass * PRINTED_ERROR, _LEMMA_5), trivial=mass, domain=f"||x||_2 <= 1; {_DOMAIN}",
+        printed=Printed(mass * PRINTED_ERROR, _LEMMA_5), trivial=mass, domain=f"`||x||_2 <= 1`; {_DOMAIN}",
         remark="a spectrum of finitely many ridges",
     ),
     _quantity(
-        "ridge.exact", "e(z)", "exact error, as a formula in tau, omega, theta, z", Kind.EXACT, scopes=(),
+        "ridge.exact", "e(z)", "exact error, as a formula in `tau`, `omega`, `theta`, `z`", Kind.EXACT, scopes=(),
         derive=exact_error, obtained=Provenance.ALGEBRA,
     ),
     _quantity(
         "ridge.printed_sign", r"\max_{z = \pm 1} |g(z) - \int \gamma(t) \phi(\tau(z + t))\,dt|",
-        "least error of (81a) with its printed sign, over all gamma of (81b)", Kind.UPPER, scopes=(),
+        "least error of (81a) with its printed sign, over all `gamma` of (81b)", Kind.UPPER, scopes=(),
         printed=Printed(PRINTED_ERROR, SIGN.citation), erratum=SIGN,
-        finding="no gamma has an error below {found}; printed: {printed}",
+        finding="no `gamma` has an error below {found}; printed: {printed}",
     ),
     _quantity(
-        "function.linear", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|", "error of f^approx as printed, for f = mass x_1",
-        Kind.UPPER, scopes=(), printed=Printed(mass * PRINTED_ERROR, _LEMMA_5), erratum=LINEAR, domain="x = e_1",
+        "function.linear", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|",
+        "error of `f^approx` as printed, for `f = mass x_1`",
+        Kind.UPPER, scopes=(), printed=Printed(mass * PRINTED_ERROR, _LEMMA_5), erratum=LINEAR, domain="`x = e_1`",
     ),
 )  # fmt: skip
 
@@ -186,12 +191,12 @@ SIGMOID = Result(
     parameters=(
         Parameter("tau", tau, "slope of the ramps", (4.0, 16.0, 64.0, 256.0)),
         Parameter("omega_max", omega_max, "largest frequency of a ridge", 16.0),
-        Parameter("mass", mass, "C_F - sup |f(0)|, the total weight of the ridges", 1.0),
+        Parameter("mass", mass, "`C_F - sup |f(0)|`, the total weight of the ridges", 1.0),
         Parameter("ridges", ridges, "number of ridges in a sum", 2, integer=True),
-        Parameter("d", d, "dimension of x", 2, integer=True),
+        Parameter("d", d, "dimension of `x`", 2, integer=True),
     ),
     hypotheses=(
-        Hypothesis("tau", tau > 2, "Lemma 5 is for tau > 2: below, delta_tau is 1/2 and not 1/tau"),
+        Hypothesis("tau", tau > 2, "Lemma 5 is for `tau > 2`: below, `delta_tau` is 1/2 and not `1/tau`"),
         Hypothesis("omega_max", sp.Ge(omega_max, sp.Rational(1, 64)), "frequencies start at 1/1024"),
         Hypothesis("mass", sp.Gt(mass, 0, evaluate=False), "a weight"),
         Hypothesis("ridges", sp.Ge(ridges, 1, evaluate=False), "a sum has a term"),
@@ -205,9 +210,9 @@ SIGMOID = Result(
         omega_max: r"\omega_{\max}",
         mass: r"\tilde C_{\mathcal F}",
     },
-    symbols={omega: "frequency", theta: "phase", z: "omega^T x / |omega|"},
+    symbols={omega: "frequency", theta: "phase", z: "`omega^T x / |omega|`"},
     formulas=(
-        Formula("e(z)", inner_error, "the error for |z| <= 1 - 1/(2 tau)"),
-        Formula(r"\sup |e|", best_error, "best constant of (75) and (81), for gamma of (82)"),
+        Formula("e(z)", inner_error, "the error for `|z| <= 1 - 1/(2 tau)`"),
+        Formula(r"\sup |e|", best_error, "best constant of (75) and (81), for `gamma` of (82)"),
     ),
 )

@@ -39,24 +39,25 @@ C_F, sigma, rho, y_hat = sp.symbols("C_F sigma rho y_hat", positive=True)
 NOTATION = {lam: r"\bar\lambda", tau_1: r"\tau_1", tau_2: r"\tau_2", tau_ff: r"\tau_{\mathsf{ff}}"}
 SYMBOLS = {
     R: "largest 1-norm of the exact iterates",
-    S: "largest |phi_i^T rho| over the iterates of the network and the exact ones",
-    c: "unspecified in the paper: the constant of its <~",
+    S: "largest `|phi_i^T rho|` over the iterates of the network and the exact ones",
+    c: "unspecified in the paper: the constant of its `<~`",
 }
 WORST = {R: LARGEST_NORM, S: largest_score(LARGEST_NORM)}
-_STATE = "x in the unit ball, |y_i| <= B, ||rho||_1 <= P"
-_PATH = "x in the unit ball, |y_i| <= B, from rho = 0"
-_SIZES = "by rules, but for two sizes by hand: |phi_i^T rho| <= ||rho||_1, and ||rho_t||_1 <= R"
+_STATE = "`x` in the unit ball, `|y_i| <= B`, `||rho||_1 <= P`"
+_PATH = "`x` in the unit ball, `|y_i| <= B`, from `rho = 0`"
+_SIZES = "by rules, but for two sizes by hand: `|phi_i^T rho| <= ||rho||_1`, and `||rho_t||_1 <= R`"
 PRINTED_Y_RESIDUAL = 2 * P**2 / tau_2
 
 FACTOR = Erratum(
     Weight.DEFINITION,
-    Citation(LI2025, "Appendix A.4.3", "V of Attn2, eq. (124)"),
-    sentence="V of Attn2 has the row 4 tau (u_{d+1} - u_{d+3})^T, with which the layer realises (124), of residual "
+    Citation(LI2025, "Appendix A.4.3", "`V` of Attn2, eq. (124)"),
+    sentence="`V` of Attn2 has the row `4 tau (u_{d+1} - u_{d+3})^T`, with which the layer realises (124), of residual "
     "(125)",
-    reading="attention (11) divides by N, from which Attn1 has its 2/N, and the query alone has w = 0; so y_hat "
-    "tends to phi_{N+1}^T rho / N as tau grows, and head 3 of Attn1 takes back only the N-th part of the query's term",
-    repair="4 tau N in V of Attn2: (124) holds, with |e~| <= |phi_{N+1}^T rho|^3/(12 tau^2)",
-    survives="yes: with the factor N; no other weight changes, and (125) holds",
+    reading="attention (11) divides by `N`, from which Attn1 has its `2/N`, and the query alone has `w = 0`; so "
+    "`y_hat` tends to `phi_{N+1}^T rho / N` as `tau` grows, and head 3 of Attn1 takes back only the N-th "
+    "part of the query's term",
+    repair="`4 tau N` in `V` of Attn2: (124) holds, with `|e~| <= |phi_{N+1}^T rho|^3/(12 tau^2)`",
+    survives="yes: with the factor `N`; no other weight changes, and (125) holds",
 )
 
 
@@ -84,15 +85,16 @@ def _quantities() -> tuple[Quantity, ...]:
     of_tau = c * PRINTED_TAU
     return (
         _quantity(
-            "logistic", r"|x - 4\tau(\sigma(x/\tau) - \sigma(0))|", "largest error of the logistic function, |x| <= P",
+            "logistic", r"|x - 4\tau(\sigma(x/\tau) - \sigma(0))|",
+            "largest error of the logistic function, `|x| <= P`",
             None, printed=Printed(2 * P**2 / tau_2, Citation(LI2025, "Appendix A.4.3", "eq. (119)")),
-            derive=lambda: logistic_error(P, tau_2), obtained=Provenance.HAND, domain="|x| <= P, tau = tau_2",
+            derive=lambda: logistic_error(P, tau_2), obtained=Provenance.HAND, domain="`|x| <= P`, `tau = tau_2`",
         ),
         _quantity(
             "residual", r"\|e^{(l)}\|_\infty", "residual of Attn1", step, norm="sup norm",
             trivial=2 * eta * (B + P),
             printed=Printed(_printed_residual(), Citation(LI2025, "Appendix A.4.3", "eq. (120)")),
-            remark="(120) at the largest |y_i|, |phi_i^T rho| and |y_hat|, and (125)",
+            remark="(120) at the largest `|y_i|`, `|phi_i^T rho|` and `|y_hat|`, and (125)",
         ),
         _quantity(
             "step", r"\|e_t\|_\infty", "residual of one block", step, norm="sup norm",
@@ -101,32 +103,32 @@ def _quantities() -> tuple[Quantity, ...]:
                 c * (eta**2 / tau_1 * (2 * B**2 + 2 * P**2 + P**4 / tau_1**2) + eta * P**2 / (N * tau_1)),
                 Citation(LI2025, "Appendix A.4.4", "eq. (127), (128)"), in_letters=in_128, unspecified=(c,),
             ),
-            remark="(127) is (128) with y_hat and its error kept: "
-            + sp.sstr(eta**2 / tau_1 * squares_127) + " + eta/N |y_hat - phi^T rho|",
+            remark="(127) is (128) with `y_hat` and its error kept: "
+            + sp.sstr(eta**2 / tau_1 * squares_127) + " + `eta/N |y_hat - phi^T rho|`",
         ),
         _quantity(
-            "y_residual", r"|\tilde e|", "residual of Attn2: y_hat against phi_{N+1}^T rho", own, trivial=P,
+            "y_residual", r"|\tilde e|", "residual of Attn2: `y_hat` against `phi_{N+1}^T rho`", own, trivial=P,
             printed=Printed(PRINTED_Y_RESIDUAL, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
         ),
         _quantity(
-            "y_residual.printed", r"|\tilde e^{\text{printed}}|", "the same with the printed V of Attn2",
+            "y_residual.printed", r"|\tilde e^{\text{printed}}|", "the same with the printed `V` of Attn2",
             derive_printed_y_residual(), trivial=P, construction="printed", erratum=FACTOR,
             printed=Printed(PRINTED_Y_RESIDUAL, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
         ),
         _quantity(
-            "rho", r"\|\rho^{(L)} - \rho_T\|_1", "rho after T blocks against T exact steps", predicted,
+            "rho", r"\|\rho^{(L)} - \rho_T\|_1", "`rho` after `T` blocks against `T` exact steps", predicted,
             norm="1-norm", domain=_PATH, worst_case=WORST, trivial=B**2 / lam, obtained=Provenance.HAND, remark=_SIZES,
         ),
         _quantity(
-            "y_hat", r"|\hat y^{(L)} - \phi_{N+1}^\top \rho_T|", "prediction after T blocks against T exact steps",
+            "y_hat", r"|\hat y^{(L)} - \phi_{N+1}^\top \rho_T|", "prediction after `T` blocks against `T` exact steps",
             predicted, domain=_PATH, worst_case=WORST, trivial=B**2 / lam, obtained=Provenance.HAND,
             remark=_SIZES,
         ),
         _quantity(
             "tau.bits", r"p(\tau)", "bits of the format with which the rounding of a block stays below (58b), at the "
-            "tau of Lemma 7, all constants 1", None, kind=Kind.LOWER, derive=bits_of_printed_tau,
+            "`tau` of Lemma 7, all constants 1", None, kind=Kind.LOWER, derive=bits_of_printed_tau,
             obtained=Provenance.HAND, norm="count", domain="a model of the arithmetic",
-            remark=f"tau = {sp.sstr(of_tau)}, with C_F = B and c = 1",
+            remark=f"`tau = {sp.sstr(of_tau)}`, with `C_F = B` and `c = 1`",
         ),
     )  # fmt: skip
 
@@ -141,21 +143,21 @@ TRANSFORMER = Result(
     parameters=(
         Parameter("N", N, "number of examples", 8, integer=True),
         Parameter("n", n, "number of features", 4, integer=True),
-        Parameter("d", d, "dimension of x", 2, integer=True),
-        Parameter("L", L, "attention layers, 2T + 1 for T blocks", 5, integer=True),
-        Parameter("lam", lam, "lambda of the Lasso", 0.2),
+        Parameter("d", d, "dimension of `x`", 2, integer=True),
+        Parameter("L", L, "attention layers, `2T + 1` for `T` blocks", 5, integer=True),
+        Parameter("lam", lam, "`lambda` of the Lasso", 0.2),
         Parameter("B", B, "bound on the labels", 1.0),
         Parameter("P", P, "bound on the 1-norm of the state from which a block starts", 1.0),
         Parameter("tau_ff", tau_ff, "slope of the ramps", 8.0),
-        Parameter("bits", bits, "bits of the format for which tau_1 and tau_2 are chosen", 53, integer=True),
-        Parameter("tau_1", tau_1, "temperature of Attn1 (from B, n, N and bits, if it is not given)", 1.0),
+        Parameter("bits", bits, "bits of the format for which `tau_1` and `tau_2` are chosen", 53, integer=True),
+        Parameter("tau_1", tau_1, "temperature of Attn1 (from `B`, `n`, `N` and bits, if it is not given)", 1.0),
         Parameter("tau_2", tau_2, "temperature of Attn2 (likewise)", 1.0),
     ),
     hypotheses=(
         Hypothesis("N", sp.Ge(N, 1, evaluate=False), "a prompt has an example"),
         Hypothesis("n", sp.Ge(n, 1, evaluate=False), "a feature"),
         Hypothesis("d", sp.Ge(d, 1, evaluate=False), "a dimension"),
-        Hypothesis("L", sp.Eq(blocks, sp.floor(blocks)), "L = 2T + 1: Attn0 FF0 and T blocks of two layers"),
+        Hypothesis("L", sp.Eq(blocks, sp.floor(blocks)), "`L = 2T + 1`: Attn0 FF0 and `T` blocks of two layers"),
         Hypothesis("L", sp.Ge(L, 3, evaluate=False), "a block"),
         *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive") for x in (lam, B, P, tau_ff, tau_1, tau_2)),
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
@@ -164,9 +166,9 @@ TRANSFORMER = Result(
     notation=NOTATION,
     symbols=SYMBOLS,
     remarks=(
-        "In (11) the token i of the sum is weighted by sigma((Q h_i)^T K h_j).",
-        "The text received lacks the fourth head of Attn1; (118) leaves V_4 = -V_1, Q_4 = K_4 = 0.",
-        "|z_i| <~ sigma, used after (120), fails for the largest of N sub-Gaussian numbers; (120) needs only the mean "
-        "of their squares.",
+        "In (11) the token `i` of the sum is weighted by `sigma((Q h_i)^T K h_j)`.",
+        "The text received lacks the fourth head of Attn1; (118) leaves `V_4 = -V_1`, `Q_4 = K_4 = 0`.",
+        "`|z_i| <~ sigma`, used after (120), fails for the largest of `N` sub-Gaussian numbers; (120) needs only the "
+        "mean of their squares.",
     ),
 )

@@ -87,7 +87,7 @@ def derive_residual() -> Approximated:
     """e of (108)."""
     rho = _state()
     exact = linear_map(rho, "descended of a block", operator_norm=1, dim=n + 1, target=Norm.INF, bias=2 * eta * B,
-                       matrix="A", bias_vector="b", reason="entries of I - (2 eta/N) Phi^T Phi")  # fmt: skip
+                       matrix="A", bias_vector="b", reason="entries of `I - (2 eta/N) Phi^T Phi`")  # fmt: skip
     return add(exact, _residual(rho, P, sp.Integer(1), "block"), name="residual")
 
 
@@ -128,7 +128,7 @@ def derive_rho() -> Approximated:
     def block(rho: Approximated) -> Approximated:
         exact = linear_map(rho, "descended", operator_norm=1, dim=n + 1, bias=2 * eta * B * sp.sqrt(n + 1),
                            matrix="A", bias_vector="b",
-                           reason="eigenvalues of I - (2 eta/N) Phi^T Phi in [-1, 1]")  # fmt: skip
+                           reason="eigenvalues of `I - (2 eta/N) Phi^T Phi` in `[-1, 1]`")  # fmt: skip
         deviation = change_norm(_residual(rho, S, sp.sqrt(n + 1), "path"), Norm.TWO, "deviation in the 2-norm")
         after = soft_threshold(add(exact, deviation, name="half"), "after", threshold="threshold")
         return replace(after, size=rho.size)  # the objective does not increase
