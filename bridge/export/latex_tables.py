@@ -232,7 +232,7 @@ def _set(table: _Table) -> Iterator[str]:
     if not table.is_long:
         yield r"\begin{table}"
         yield rf"  \centering{size}"
-        yield from (f"  {each}" for each in name)
+        yield from (f"  {each}" for each in (*name, r"\par\smallskip"))
         yield rf"  \begin{{tabular}}{{{spec}}}"
         yield from (f"    {each}" for each in (*head, *_body(table), r"\bottomrule"))
         yield r"  \end{tabular}"
