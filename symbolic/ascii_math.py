@@ -152,6 +152,9 @@ class _Reader:
         bracket = self.touches("(")
         if name == "sqrt":
             return self.with_scripts(rf"\sqrt{{{self.argument() if bracket else self.script()}}}")
+        if name == "log" and (base := self.peek()) is not None and base.kind == "number" and not base.spaced:
+            self.place += 1
+            return rf"\log_{{{base.text}}} "
         if name == "in" and token.spaced:
             return r" \in "
         if name == "R" and self.is_real_numbers():

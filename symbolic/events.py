@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symbolic.obligations import DerivationError, RangeObligation, as_expr
-from symbolic.prose import make_prose
+from symbolic.prose import joined, make_prose, marked, prose
 
 if TYPE_CHECKING:
     import symbolic.derivation
@@ -65,7 +65,7 @@ class Event:
     @property
     def where(self) -> str:
         """The randomness in words."""
-        return f"{self.over}, {self.anew}" if self.anew else self.over
+        return prose(f"{marked(self.over)}, {self.anew}", checked=False) if self.anew else self.over
 
     def times(self, count: sp.Expr) -> "Event":
         return replace(self, count=count * self.count)
@@ -95,7 +95,7 @@ def total_failure(events: Events) -> sp.Expr:
 
 def randomness(events: Events) -> str:
     """What the events are about, in words."""
-    return "; ".join(dict.fromkeys(event.where for event in events))
+    return joined(event.where for event in events)
 
 
 # Along the steps of a derivation.

@@ -13,7 +13,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.relational import Relational
 
-from symbolic.prose import make_prose
+from symbolic.prose import make_prose, marked
 from symbolic.signs import branches, is_nonnegative, monotone
 
 LONG, POINT, CLEARLY = 60, 1024, 1e-6  # operations; a value of all letters; below 0 by more than any rounding
@@ -209,7 +209,9 @@ def unless(excepted: Any, obligation: Obligation) -> Obligation:
     if not obligation.open or not isinstance(obligation.condition, Relational):
         return obligation
     condition = sp.Or(excepted, obligation.condition.canonical)
-    return Obligation(f"{obligation.statement}, unless {sp.sstr(excepted)}", condition, obligation.discharged_by)
+    return Obligation(
+        f"{marked(obligation.statement)}, unless `{sp.sstr(excepted)}`", condition, obligation.discharged_by
+    )
 
 
 # A long expression takes seconds to expand, and one point often shows that its sign is not clear.
@@ -293,7 +295,7 @@ def for_all(obligation: Obligation, x: sp.Symbol, low: sp.Expr, high: sp.Expr, w
 
 
 def _stated_once(statement: str, where: str) -> str:
-    return statement if statement.endswith(where) else f"{statement}, {where}"
+    return statement if statement.endswith(where) else f"{marked(statement)}, {where}"
 
 
 def _anywhere(x: sp.Symbol, high: sp.Expr) -> sp.Expr:

@@ -10,7 +10,7 @@ from symbolic.displays import PAGE, Notation, equation, latex, stated, wrapped
 from symbolic.errata import Erratum
 from symbolic.events import Event, randomness, total_failure
 from symbolic.obligations import Obligation
-from symbolic.prose import prose_latex
+from symbolic.prose import marked, prose_latex
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
 from symbolic.widths import width
@@ -56,11 +56,11 @@ def derivation_latex(derivation: Derivation, notation: Notation | None = None) -
 def _chance_lines(derivation: Derivation, names: Notation) -> list[str]:
     """For which share of the draws the conclusion holds, or over what it is a mean."""
     events, means = derivation.events(), derivation.mean_over()
-    over = [text(f"over {randomness(events)}")] if events else []
+    over = [text(f"over {marked(randomness(events))}")] if events else []
     said = [
         rf"&\text{{with probability at least }} {latex(1 - total_failure(events), names)} && {each}" for each in over
     ]
-    return said + [rf"&\text{{in expectation}} && {text(f'over {each}')}" for each in means]
+    return said + [rf"&\text{{in expectation}} && {text(f'over {marked(each)}')}" for each in means]
 
 
 def displayed(body: str) -> str:

@@ -246,11 +246,11 @@ class Quantity:
     @property
     def about(self) -> str:
         """Kind, quantifier, norm and domain in words."""
-        named = f" ({self.randomness})" if self.randomness and self.derivation is None else ""
+        named = f" ({marked(self.randomness)})" if self.randomness and self.derivation is None else ""
         constructed = self.quantifier is Quantifier.EXISTS and self.domain == CONSTRUCTION
         over = [BY_PROOF] if constructed else [f"{self._over}{named}" if named else self.chance, self.domain]
         parts = filter(None, [f"{IN_WORDS[self.kind]} {over[0]}", self.norm, *over[1:]])
-        return prose("; ".join(map(marked, parts)))
+        return prose("; ".join(map(marked, parts)), checked=False)
 
     @property
     def over(self) -> tuple[str, ...]:
@@ -262,12 +262,12 @@ class Quantity:
     @property
     def chance(self) -> str:
         """With which probability it holds, or that it is an expectation, and over what."""
-        return " over ".join(filter(None, (self._over, self.randomness)))
+        return prose(" over ".join(map(marked, filter(None, (self._over, self.randomness)))), checked=False)
 
     @property
     def _over(self) -> str:
         if self.quantifier is Quantifier.PROBABILITY and self.may_fail is not None:
-            return f"with probability at least {sp.sstr(1 - self.may_fail)}"
+            return f"with probability at least `{sp.sstr(1 - self.may_fail)}`"
         return OVER.get(self.quantifier, self.quantifier)
 
     @cached_property

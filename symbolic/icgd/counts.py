@@ -109,7 +109,12 @@ def ranges(network: NetworkSizes, which: str) -> Quantity:
     """What the sums of ReLUs for r (`range_r`), r' (`range_r1`) or u (`range_u`) have to cover."""
     function, stated, bound, erratum = _RANGES[which]
     derived = Derivation((_CUBE,)) if which == "range_u" else chain.derive_range(network.depth)
-    about = (derived.steps[-1].latex, f"largest argument of {function}, for which {stated}", "absolute value", derived)
+    about = (
+        derived.steps[-1].latex,
+        f"largest argument of `{function}`, for which {stated}",
+        "absolute value",
+        derived,
+    )
     known = None if network.two_dimensions else bound
     quantity = measured(network, which, *about, bound=known, step=derived.steps[-1].name)
     return replace(quantity, scopes=(), erratum=erratum if known else None)
@@ -120,11 +125,11 @@ def _norm(latex: str, layers: str, bound: Printed, erratum: Erratum | None = Non
 
 
 _NORMS = {
-    "forward": _norm(r"\max_j B_{\theta_j}", "layers 1..N", printed.NORM_FORWARD, errata.NORM_FORWARD),
-    "derivative": _norm(r"B_{\theta_{N+1}}", "layer N+1", printed.NORM_DERIVATIVE, errata.NORM_DERIVATIVE),
-    "loss_gradient": _norm(r"B_{\theta_{N+2}}", "layer N+2", printed.NORM_LOSS_GRADIENT, errata.NORM_LOSS_GRADIENT),
-    "backward": _norm(r"\max_j B_{\theta_{N+2+j}}", "layers N+3..2N+2", printed.NORM_BACKWARD, norm="(3.18)"),
-    "step": _norm(r"B_{\theta_{2N+3}}", "layer 2N+3", printed.NORM_STEP, errata.NORM_STEP),
+    "forward": _norm(r"\max_j B_{\theta_j}", "layers `1..N`", printed.NORM_FORWARD, errata.NORM_FORWARD),
+    "derivative": _norm(r"B_{\theta_{N+1}}", "layer `N+1`", printed.NORM_DERIVATIVE, errata.NORM_DERIVATIVE),
+    "loss_gradient": _norm(r"B_{\theta_{N+2}}", "layer `N+2`", printed.NORM_LOSS_GRADIENT, errata.NORM_LOSS_GRADIENT),
+    "backward": _norm(r"\max_j B_{\theta_{N+2+j}}", "layers `N+3..2N+2`", printed.NORM_BACKWARD, norm="(3.18)"),
+    "step": _norm(r"B_{\theta_{2N+3}}", "layer `2N+3`", printed.NORM_STEP, errata.NORM_STEP),
 }
 
 

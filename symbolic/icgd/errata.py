@@ -63,7 +63,7 @@ def _rescaled(values: str, statement: str) -> str:
 
 NORM_FORWARD = Erratum(
     Weight.PROOF,
-    _cite("Lemma 2", "norm of layers 1..N; D.2"),
+    _cite("Lemma 2", "norm of layers `1..N`; D.2"),
     "the layers have norms of at most `1 + K C_1`",
     "D.2 has heads for `k in [d]` at `j = N`, and (C.1) adds `|c_m|` for each; if `d > K`, the norm of this layer is "
     "larger",
@@ -100,7 +100,7 @@ NORM_STEP = Erratum(
     "heads for all `d` rows, the norms add up to more than `2 eta N K` if `d` is large",
     "heads for `k in [d]` at `j = N`, and `eta (n+1)/n (K (N-1) + d)`",
     "yes: the norm of this layer is `O(eta) + 1`, as printed and as repaired. "
-    + _rescaled("`eta (n+1)/n (K (N-1) + d)`", "bound on the norm"),
+    + _rescaled("eta (n+1)/n (K (N-1) + d)", "bound on the norm"),
     (("N", 2), ("d", 16)),
 )
 

@@ -108,7 +108,7 @@ def forward(network: NetworkSizes) -> list[Quantity]:
     for layer, last in network.each_layer():
         bound = printed.OUTPUT_ERROR if last else printed.layer_error(layer)
         trivial = sp.sqrt(network.outputs if last else K) * (2 * b_r + eps_r)
-        of_layer = partial(_of_layer, network, "p", layer, last, f"error of the output of layer {layer}")
+        of_layer = partial(_of_layer, network, "p", layer, last, f"error of the output of layer `{layer}`")
         quantities.append(of_layer(bound=bound, trivial=trivial, erratum=errata.RANGE_R))
     return quantities
 
@@ -116,7 +116,7 @@ def forward(network: NetworkSizes) -> list[Quantity]:
 # Lemma 3.
 def derivative(network: NetworkSizes) -> list[Quantity]:
     known = {"bound": printed.DERIVATIVE_ERROR, "trivial": 2 * b_r1 + eps_r1, "erratum": errata.RANGE_R1}
-    meaning = "error of the derivatives `r'(V_j p(j-1))` at layer {}"
+    meaning = "error of the derivatives `r'(V_j p(j-1))` at layer `{}`"
     return [_of_layer(network, "r'", *of, meaning.format(of[0]), **known) for of in network.each_layer()]
 
 
@@ -138,7 +138,7 @@ def backward(network: NetworkSizes) -> list[Quantity]:
     quantities = []
     for layer, last in network.each_layer():
         signal = chain.derive_layer("s", layer, network.depth, last=last)
-        meaning = f"error of the loss gradient at the arguments of layer {layer}"
+        meaning = f"error of the loss gradient at the arguments of layer `{layer}`"
         below = () if last or network.layers else (sp.Le(layer, network.depth - 1),)
         known: dict[str, Any] = {"trivial": _twice_the_size(signal.size), "indices": below}
         stated = {"bound": printed.BACKWARD_ERROR, "erratum": errata.COLUMNS}

@@ -182,6 +182,6 @@ RELU_SUM = Result(
     remarks=(
         "In one variable Lemma 7 asks for one continuous derivative, interpolation for two; what it gives in return is "
         "every constant, and of order `eps^(-1/2)` ReLUs in place of `eps^-2`.",
-        "Kinks of `r` (Max, Min, |.|) are taken where they fall on knots: piecewise-linear functions are exact.",
+        "Kinks of `r` (Max, Min, `|.|`) are taken where they fall on knots: piecewise-linear functions are exact.",
     ),
 )

@@ -271,7 +271,7 @@ KARAMATA = Result(
             r"\sum w_i f(x_i)",
             "largest difference of left and right side under Fuchs' weighted condition",
             Kind.UPPER,
-            "`f` convex, `x` and `y` decreasing, `sum_{i<=k} w_i (y_i - x_i) >= 0`, = 0 at `k = n`",
+            "`f` convex, `x` and `y` decreasing, `sum_{i<=k} w_i (y_i - x_i) >= 0`, `= 0` at `k = n`",
             obtained=Provenance.HAND,
         ),
         _quantity(

@@ -240,7 +240,7 @@ PHASES = Result(
     notation={**NOTATION, t: "t", tau: r"\tau", kappa: r"\kappa", reach: "C", mu: r"\mu", rho: r"\rho"},
     symbols={
         t: "time of the gradient flow",
-        tau: "t/(L-2)",
+        tau: "`t/(L-2)`",
         kappa: "`log(w/w*)` at the loss asked for, plus the integral of `lambda - d log w/d tau` on the orbit out of "
         "the saddle up to there; for `T_I` and `T_1^g` so for `p` and the orbit out of `(p, g) = (0, 0)`, at "
         "rate `g*`",

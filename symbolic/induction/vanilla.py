@@ -189,7 +189,7 @@ VANILLA = Result(
     remarks=(
         "A.1 ends in `4 ||W*||_{1,1} e^-p / (1 - e^-p) = O(e^-p)`, for `p` bounded away from 0; the derived bound is "
         "at most `2 ||W*||_{1,1} e^-p` for every `p > 0` and `L >= 3`.",
-        "The < of A.1 is read as the <= of Theorem 4.1: both sides are 0 at `W* = 0`.",
+        "The `<` of A.1 is read as the `<=` of Theorem 4.1: both sides are 0 at `W* = 0`.",
         "The paper names no domain for the tokens; two steps of A.1 need tokens in `[-1, 1]^d` (or a smaller cube).",
     ),
 )

@@ -77,7 +77,7 @@ def derive_state() -> Approximated:
 
     def loop(residuals: Approximated) -> Approximated:
         moved = perturbed_map(residuals, "moved", operator_norm=1, perturbation=eta * N * delta, dim=N,
-                              reason="eigenvalues of I - (eta/N) Phi Phi^T in [-1, 1]; N^2 entries")  # fmt: skip
+                              reason="eigenvalues of `I - (eta/N) Phi Phi^T` in `[-1, 1]`; `N^2` entries")  # fmt: skip
         return add(moved, _of_query("leaked", sp.sqrt(N), N, Norm.TWO), name="after")
 
     return repeat(start, "state", loop, T)

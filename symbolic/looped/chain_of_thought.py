@@ -72,7 +72,7 @@ def derive_next() -> Approximated:
     inside = _descended("inside", START, eta * IN_RESIDUALS * S)
     copied = sp.sqrt(N) * kappa
     kept = _given("outside", N, Norm.TWO, copied + T * eta * IN_RESIDUALS * S, "a loop keeps it, and adds to it")
-    drift = _given("drift", sp.S.One, Norm.INF, alpha * copied + T * DRIFT * S, "what loops add to p - alpha^T r")
+    drift = _given("drift", sp.S.One, Norm.INF, alpha * copied + T * DRIFT * S, "what loops add to `p - alpha^T r`")
     owed = Obligation("`T` loops add less to the state than its size", sp.Lt(GROWTH, 1))
     left = _through(add(inside, kept, name="left"), "through alpha")
     before = add(left, drift, name="before sigma")
@@ -121,9 +121,7 @@ _THEOREM = Citation(ALGOFORMER, "Theorem 3.3")
 
 def _error(name: str, latex: str, meaning: str, value: Approximated, **more: object) -> Quantity:
     fields = {"kind": Kind.UPPER, "quantifier": Quantifier.FOR_ALL, "obtained": Provenance.HAND, **more}
-    return Quantity(
-        name, latex, meaning, ("sup norm"), _DOMAIN, derivation=value.derivation, worst_case=WORST, **fields
-    )  # type: ignore[arg-type]  # typed above
+    return Quantity(name, latex, meaning, "sup norm", _DOMAIN, derivation=value.derivation, worst_case=WORST, **fields)  # type: ignore[arg-type]  # typed above
 
 
 def _count(part: str, what: str, printed: int) -> Quantity:

@@ -49,7 +49,7 @@ SYMBOLS = {
     F_r: "2-norm of what `W - G` makes of the exact states, in the residuals after `T` loops",
     F_p: "the same in the prediction",
 }
-_DOMAIN = "`|Phi(x)| <= B_x`, `|y| <= B_y`, covariance of eigenvalues <= high"
+_DOMAIN = "`|Phi(x)| <= B_x`, `|y| <= B_y`, covariance of eigenvalues `<= high`"
 _ROUNDED = (
     "truncation, what the last token loses, and a rounding model of the format, `Phi` as it is computed; sizes of "
     "exact states by hand"

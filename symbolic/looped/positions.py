@@ -67,7 +67,7 @@ QUANTITIES = (
     ),
     _quantity(
         "norm.digits", "r^2", "squared norm that a gap `eps` takes of the digits of `0 .. N-1` as signs", Kind.EXACT,
-        norm_of_digits, domain="the digits in ceil(log2 `N`) dimensions",
+        norm_of_digits, domain="the digits in `ceil(log2 N)` dimensions",
     ),
     _quantity(
         "norm.circle", "r^2",
@@ -95,7 +95,7 @@ POSITIONS = Result(
     ),
     quantities=QUANTITIES,
     notation={eps: r"\varepsilon"},
-    symbols={digits: "ceil(log2 `N`)"},
+    symbols={digits: "`ceil(log2 N)`"},
     remarks=(
         "The lemma leaves the norm free: then 2 dimensions are enough, with a norm that grows as `N`. A norm in "
         "ratio to `sqrt(eps)` takes a dimension in ratio to `log N`, and no less.",

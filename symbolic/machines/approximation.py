@@ -141,7 +141,7 @@ def two_layer_squared(units: int) -> tuple[sp.Expr, tuple[sp.Symbol, ...], tuple
 _SECTION = Citation(WEI2021, "Section 2.1", "(2.1)")
 _LOSS = Citation(WEI2021, "Section 2.1", "(2.2)")
 _PROOF = Citation(WEI2021, "Appendix A", "proof of Lemma 2.4")
-_ANY = "any `F`, any `theta` and theta' with finite margins"
+_ANY = "any `F`, any `theta` and `theta'` with finite margins"
 
 
 def _quantity(name: str, latex: str, meaning: str, kind: Kind, **more: object) -> Quantity:

@@ -95,7 +95,7 @@ def _quantity(name: str, latex: str, meaning: str, derive: object, **more: objec
 
 QUANTITIES = (
     _quantity(
-        "ball", r"|\mathcal N_\varepsilon(B)|", "size of an eps-cover of the ball", lambda: ball_cover(d, eps),
+        "ball", r"|\mathcal N_\varepsilon(B)|", "size of an `eps`-cover of the ball", lambda: ball_cover(d, eps),
         obtained=Provenance.HAND,
     ),
     _quantity(
@@ -103,7 +103,7 @@ QUANTITIES = (
         bumps_cover, obtained=Provenance.HAND, domain="sup over the unit ball",
     ),
     _quantity(
-        "product", r"|\mathcal N_\varepsilon|", "size of an eps-cover of (bumps and further functions) x ball, (23)",
+        "product", r"|\mathcal N_\varepsilon|", "size of an `eps`-cover of (bumps and further functions) x ball, (23)",
         union_cover, obtained=Provenance.HAND, domain="(23)",
     ),
     _quantity(

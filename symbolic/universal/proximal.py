@@ -179,7 +179,7 @@ PROXIMAL = Result(
     },
     remarks=(
         "Probability enters Lemma 3 by mean `|y|` alone; here mean `y^2` is given, and the bounds hold for all inputs.",
-        "(99) has an equality between the 2-norm and the 1-norm of `rho*`, read as <=. The gradient of `g` at "
+        "(99) has an equality between the 2-norm and the 1-norm of `rho*`, read as `<=`. The gradient of `g` at "
         "`rho_t` is printed at `rho` in the proof of (97). (38) counts `T + 1` steps, Lemma 3 has `T`.",
         "At `t = 1` the proof of (42) sums over `n` of the `n + 1` coordinates; the constant changes by `(n + 1)/n`.",
     ),

@@ -61,7 +61,7 @@ def derive_gap() -> Approximated:
     vector = {"dim": n + 1}
     start = given("zero against rho*", norm=Norm.TWO, size=U, error=U, reason="`rho_0 = 0`", **vector)
     update = given("exact step", norm=Norm.ONE, size=0, **vector)
-    iterates = given("iterates", norm=Norm.ONE, size=0, error=R, reason="`lam ||rho_t||_1` <= mean `y_i^2`", **vector)
+    iterates = given("iterates", norm=Norm.ONE, size=0, error=R, reason="`lam ||rho_t||_1 <= mean y_i^2`", **vector)
     return proximal_gradient(
         start, "gap", update=update, iterates=iterates, lipschitz=2 * (proximal.r + B) + lam, radius=proximal.r,
         step=transformer.eta, smoothness=2 * n, steps=blocks,

@@ -103,8 +103,8 @@ def _quantities() -> tuple[Quantity, ...]:
                 c * (eta**2 / tau_1 * (2 * B**2 + 2 * P**2 + P**4 / tau_1**2) + eta * P**2 / (N * tau_1)),
                 Citation(LI2025, "Appendix A.4.4", "eq. (127), (128)"), in_letters=in_128, unspecified=(c,),
             ),
-            remark="(127) is (128) with `y_hat` and its error kept: "
-            + sp.sstr(eta**2 / tau_1 * squares_127) + " + `eta/N |y_hat - phi^T rho|`",
+            remark="(127) is (128) with `y_hat` and its error kept: `"
+            + sp.sstr(eta**2 / tau_1 * squares_127) + " + eta/N |y_hat - phi^T rho|`",
         ),
         _quantity(
             "y_residual", r"|\tilde e|", "residual of Attn2: `y_hat` against `phi_{N+1}^T rho`", own, trivial=P,
