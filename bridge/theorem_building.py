@@ -22,6 +22,7 @@ from symbolic.citations import Citation
 from symbolic.derivation import Approximated
 from symbolic.events import randomness
 from symbolic.inequalities import Inequality
+from symbolic.prose import plain
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
 
 # What SymPy does not print so by itself.
@@ -119,7 +120,7 @@ def theorem(
         readers={each.name: each.read for each in texts},
         knows=letters,
         handles=handles,
-        random={over: (names,) if isinstance(names, str) else tuple(names) for over, names in (random or {}).items()},
+        random={plain(over): (x,) if isinstance(x, str) else tuple(x) for over, x in (random or {}).items()},
         checks=tuple(checks),
         inequalities=inequalities if callable(inequalities) else tuple(inequalities),
         sources=tuple(sources),

@@ -185,8 +185,11 @@ def _without(own: Collection[str], remark: str) -> str:
     """The remark of a row without that of its quantity, which stands in front and is no reason."""
     if remark in own:
         return ""
-    starts = [f"{marked(words)}; " for words in own if remark.startswith(f"{words}; ")]
-    return prose(marked(remark).removeprefix(max(starts, key=len, default="")), checked=False)
+    first = max((words for words in own if remark.startswith(f"{words}; ")), key=len, default="")
+    for start in (marked(first), str(first)) if first else ():
+        if marked(remark).startswith(f"{start}; "):
+            return prose(marked(remark).removeprefix(f"{start}; "), checked=False)
+    return remark
 
 
 def _shared_place(rows: Sequence[Row], grid: Layout) -> str:
