@@ -33,6 +33,10 @@ Id = Annotated[
         "your own; FILE.py:NAME where it holds several.",
     ),
 ]
+Ids = Annotated[
+    list[str],
+    typer.Argument(metavar="ID|FILE.py...", help="Results, or Python files with theorems of your own, one or several."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Settings = Annotated[
     list[str] | None,
@@ -97,19 +101,30 @@ def show(
 
 @app.command()
 def latex(
-    id: Id,
+    ids: Ids,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", parser=_output_file, help="Write to a file instead of stdout."),
     ] = None,
+    quantity: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this quantity. Repeatable.")] = None,
+    tier: Annotated[str, typer.Option(metavar="TIER", help="Only `printed` or only `derived` bounds.")] = "",
+    macros: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help='Letters as commands of your own, a JSON file: {"B_v": "\\\\Bv"}.'),
+    ] = None,
+    standalone: Annotated[
+        bool, typer.Option("--standalone", help="A document that compiles, with its bibliography.")
+    ] = False,
     bibtex: Annotated[
         bool, typer.Option("--bibtex", help="Print the BibTeX entries of the cited papers instead.")
     ] = False,
 ) -> None:
-    """Print a result as LaTeX: claim, hypotheses, printed and derived bounds, derivations."""
-    from bridge.cli.describe import write_latex
+    """Print results as LaTeX: claim, hypotheses, printed and derived bounds, derivations."""
+    from bridge.cli.typesetting import write_latex
+    from bridge.export.statements import Excerpt, read_macros
 
-    write_latex(id, output, bibtex=bibtex)
+    excerpt = Excerpt(tuple(quantity or ()), tier, read_macros(macros) if macros else {})
+    write_latex(ids, output, excerpt, bibtex=bibtex, standalone=standalone)
 
 
 @app.command(cls=CommandOfResult)

@@ -1,11 +1,9 @@
-"""`boundsmith list`, `show` and `latex`: the catalogue and a Result, as text or as JSON."""
+"""`boundsmith list` and `show`: the catalogue and a Result, as text or as JSON."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
 
 import sympy as sp
-import typer
 from rich.console import RenderableType
 from rich.table import Table
 
@@ -21,7 +19,6 @@ from bridge.cli.description import (
 )
 from bridge.cli.sources import find_source
 from bridge.cli.terminal import show, show_json
-from bridge.export.files import write_text
 from bridge.packages import clashes, offered
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.catalogue import CLAIMS, RUNNING, Claim, find_claim, is_claimed, status
@@ -30,7 +27,7 @@ from symbolic.displays import with_names
 from symbolic.errata import Erratum
 from symbolic.printing import derived_words
 from symbolic.provenance import Provenance
-from symbolic.statements import Formula, Kind, Parameter, Printed, Quantity, Result, UsageError
+from symbolic.statements import Formula, Kind, Parameter, Printed, Quantity, Result
 
 TALL = 6  # lines of a formula
 NARROW = 18  # columns of a list's citation and claim, so that it fits a terminal of 80
@@ -72,26 +69,6 @@ def show_claim(id: str, *, as_json: bool) -> None:
         show(*_result_blocks(result))
     elif claim:
         show(*_planned(claim))
-
-
-def write_latex(id: str, output: Path | None, *, bibtex: bool) -> None:
-    """Raw: no markup, no wrapping, so that it can be piped into a .tex or a .bib file."""
-    result = find_source(id).result
-    text = (_bibtex(result) if bibtex else result.latex()) + "\n"
-    if bibtex and not text.strip():
-        raise UsageError(f"{result.id} cites no paper with a BibTeX entry.")
-    if output is None:
-        typer.echo(text, nl=False)
-    else:
-        write_text(output, text)
-
-
-def _bibtex(result: Result) -> str:
-    """The entry of each paper that the result's LaTeX cites."""
-    cited = [quantity.printed.citation for quantity in result.quantities if quantity.printed]
-    cited += [each.citation for each in result.formulas if each.citation]
-    entries = dict.fromkeys(citation.bibtex() for citation in (result.citation, *cited))
-    return "\n\n".join(entry for entry in entries if entry)
 
 
 def _planned(claim: Claim) -> list[str]:

@@ -46,22 +46,22 @@ class Choice:
     def check(self, parameters: Collection[str]) -> None:
         """Raises UsageError for names that no table of a theorem with these parameters has."""
         for name in self.columns:
-            _require(name, (*NAMES, *parameters), "--columns: there is no column")
+            require_known(name, (*NAMES, *parameters), "--columns: there is no column")
         for key in self.sort:
             name = key.removeprefix("-")
             if name in TEXTS or name == "kind":
                 raise UsageError(f"--sort: '{name}' has no order; sort by {', '.join(SORTED_WORDS)} or a number.")
-            _require(name, (*SORTED_WORDS, *NUMBERS, "samples", "seed", *parameters), "--sort: there is no column")
+            require_known(name, (*SORTED_WORDS, *NUMBERS, "samples", "seed", *parameters), "--sort: there is no column")
         for name in self.scopes:
             if name not in SCOPES:
-                _require(name, ("network", "prompt", *ALIASES, NO_SCOPE), "--scope: there is no scope")
+                require_known(name, ("network", "prompt", *ALIASES, NO_SCOPE), "--scope: there is no scope")
 
     def check_quantities(self, known: Iterable[str]) -> None:
         """Raises UsageError for a quantity that is none of `known` and has no part there."""
         names = list(dict.fromkeys(known))
         for asked in self.quantities:
             if not any(_is_part(name, asked) for name in names):
-                _require(asked, names, "--quantity: there is no quantity")
+                require_known(asked, names, "--quantity: there is no quantity")
 
 
 def choice(
@@ -112,7 +112,8 @@ def _column(name: str) -> str:
     return joined if joined.removeprefix("-") in NUMBERS else name
 
 
-def _require(name: str, known: Sequence[str], refusal: str) -> None:
+def require_known(name: str, known: Sequence[str], refusal: str) -> None:
+    """Raises UsageError, with the nearest names, unless the name is known."""
     if name in known:
         return
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
