@@ -1,11 +1,12 @@
 """Displays that fit the page: long sums below each other, names for parts that repeat or that no line holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import sympy as sp
 
+from symbolic.typesetting import Notation, latex, ordered_terms, with_sums
 from symbolic.widths import BINARY, RELATIONS, TOKEN, width
 
 NAMES = "suyzbcd"  # for repeated parts: the first letter that no symbol of the formula begins with
@@ -14,13 +15,6 @@ INDENT, QUAD = 130.0, 11.0  # points: of a left side that shares its line, and o
 WORTH_A_NAME = 60.0  # points
 MOST_NAMES = 12
 MOST_LINES = 4  # of a sum without names
-
-Notation = Mapping[sp.Symbol, str]
-
-
-def latex(expression: Any, notation: Notation | None = None) -> str:
-    """LaTeX of one expression; `notation` gives the paper's notation for a symbol."""
-    return sp.latex(expression, symbol_names=dict(notation or {}))
 
 
 def _shown(expression: Any, notation: Notation | None) -> str:
@@ -40,6 +34,7 @@ def equation(left: str, relation: str, expression: Any, notation: Notation | Non
     If that is still too wide, or long and half as long with names for repeated parts, such parts are named, and the
     names are defined below. So are the longest parts of what is wider than the page.
     """
+    expression = with_sums(expression)
     whole = _lines(left, relation, expression, notation, room)
     fits = width(whole) <= room
     if fits and whole.count(LINE_END) < MOST_LINES:
@@ -107,7 +102,7 @@ def _lines(left: str, relation: str, expression: Any, notation: Notation | None,
     whole = rf"{left} {relation} {_shown(expression, notation)}"
     if width(whole) <= room:
         return whole
-    terms = expression.as_ordered_terms() if isinstance(expression, sp.Add) else [expression]
+    terms = ordered_terms(expression.as_ordered_terms()) if isinstance(expression, sp.Add) else [expression]
     # A left side that is long, or that precedes a long term, has its own line.
     apart = width(left) > INDENT or len(terms) < 2
     indent, margin = (rf"&{left} \\" + "\n&\\quad ", QUAD) if apart else (rf"{left} &", width(left) + QUAD)

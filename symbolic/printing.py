@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivation import Derivation, Step
-from symbolic.displays import PAGE, Notation, equation, latex, stated, wrapped
+from symbolic.displays import PAGE, equation, stated, wrapped
 from symbolic.errata import Erratum
 from symbolic.events import Event, randomness, total_failure
 from symbolic.obligations import Obligation
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
+from symbolic.typesetting import Notation, latex
 from symbolic.widths import width
 
 SPECIAL = {

@@ -9,7 +9,7 @@ import sympy as sp
 
 from bridge.domains.rounding import written
 from symbolic.derivation import Norm
-from symbolic.displays import latex
+from symbolic.typesetting import latex
 from symbolic.printing import escape
 
 Shape = tuple[Any, ...]

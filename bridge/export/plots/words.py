@@ -7,7 +7,7 @@ from functools import lru_cache
 from matplotlib.mathtext import MathTextParser
 
 from bridge.record import Comparison
-from symbolic.displays import latex
+from symbolic.typesetting import latex
 from symbolic.statements import UsageError
 
 # What matplotlib's mathematics spells otherwise, or only with braces.
