@@ -1,6 +1,5 @@
 """LaTeX of results, derivations and hypotheses; every formula is generated from its SymPy expression."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,53 +8,20 @@ from symbolic.derivation import Derivation, Step
 from symbolic.displays import PAGE, equation, stated, wrapped
 from symbolic.errata import Erratum
 from symbolic.events import Event, randomness, total_failure
+from symbolic.names import error_latex, escape, text
 from symbolic.obligations import Obligation
 from symbolic.provenance import Provenance
+from symbolic.shown_bounds import derived_equation
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
 from symbolic.typesetting import Notation, latex
 from symbolic.widths import width
-
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "_": r"\_",
-    "^": r"\^{}",
-    "%": r"\%",
-    "&": r"\&",
-    "#": r"\#",
-    "~": r"\~{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-}
 
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE: r"\sim"}
 
 ORDERS = {Order.O: r"\mathcal{O}", Order.THETA: r"\Theta", Order.OMEGA: r"\Omega"}
 LISTED = 30.0  # points by which an item of a list is indented
 
-POWER = re.compile(r"(?<=\w)\^(\w+)")  # in the name of a step
-
 ONE_LAYER = "One layer, from an argument with the error"
-
-
-def escape(words: str) -> str:
-    """Words for LaTeX's text mode: special characters escaped."""
-    return "".join(SPECIAL.get(character, character) for character in words)
-
-
-def text(words: str) -> str:
-    r"""Words for use inside a formula, as \text{...}."""
-    return rf"\text{{{escape(words)}}}"
-
-
-def error_latex(name: str) -> str:
-    """The symbol for the error of a quantity: e with the quantity's name, in which A^T has its exponent."""
-    words = POWER.split(name)  # every second one is an exponent
-    parts = [f"^{{{text(each)}}}" if place % 2 else text(each) for place, each in enumerate(words) if each]
-    return f"e_{{{''.join(parts)}}}"
 
 
 def step_latex(step: Step) -> str:
@@ -130,11 +96,16 @@ def result_display(result: Result) -> str:
     shown = []
     for q in result.quantities:
         shown += [(printed_latex(q, q.printed, names), "printed")] if q.printed else []
-        derived = [each for each in (q.derived(), q.closed_form) if each is not None]
-        shown += [(equation(q.latex_symbol, RELATIONS[q.kind], each, names), derived_words(q)) for each in derived]
+        shown += [(each, derived_words(q)) for each in _derived_equations(q, names)]
     shown += [(equation(f.left, RELATIONS[f.kind], f.expression, names), "derived") for f in result.formulas]
     rows = [rf"&{formula} && {text(tier)}" for formula, tier in shown]
     return displayed("\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}")
+
+
+def _derived_equations(quantity: Quantity, names: Notation) -> list[str]:
+    relation, closed = RELATIONS[quantity.kind], quantity.closed_form
+    derived = [] if quantity.derived() is None else [derived_equation(quantity, relation, names)]
+    return derived + ([] if closed is None else [equation(quantity.latex_symbol, relation, closed, names)])
 
 
 def formula_latex(formula: Formula, notation: Notation | None = None) -> str:
@@ -149,8 +120,11 @@ def derived_words(quantity: Quantity) -> str:
     return quantity.origin if quantity.provenance is Provenance.RULES else f"derived ({quantity.origin})"
 
 
-def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
-    """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one."""
+def quantity_latex(quantity: Quantity, notation: Notation | None = None, expanded: bool = False) -> str:
+    """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one.
+
+    The derived one is by the steps that it is made of where its closed form is long; `expanded`: always closed.
+    """
     ours = RELATIONS[quantity.kind]
     lines = [rf"\paragraph{{{escape(quantity.name)}}} {_about_latex(quantity)}."]
     if quantity.printed:
@@ -164,7 +138,8 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
         worst = [f"${latex(letter, notation)} = {latex(x, notation)}$" for letter, x in short.items()]
         worst += [f"${latex(letter, notation)}$ as below" for letter in at if letter not in short]
         lines += [f"{obtained.removesuffix(':')}{', at the worst case ' if worst else ''}{', '.join(worst)}:"]
-        lines += [rf"\[ {equation(quantity.latex_symbol, ours, derived, notation)} \]"]
+        closed = equation(quantity.latex_symbol, ours, derived, notation) if expanded else ""
+        lines += [rf"\[ {closed or derived_equation(quantity, ours, notation)} \]"]
         lines += [rf"\[ {equation(latex(s, notation), '=', x, notation)} \]" for s, x in at.items() if s not in short]
     if quantity.closed_form is not None:
         display = equation(quantity.latex_symbol, ours, quantity.closed_form, notation)
@@ -198,8 +173,9 @@ def erratum_latex(erratum: Erratum) -> str:
     return " ".join(f"{part}." for part in parts)
 
 
-def result_latex(result: Result) -> str:
+def result_latex(result: Result, expanded: bool = False) -> str:
     """A LaTeX fragment (for amsmath): claim, hypotheses, quantities printed and derived, derivations, remarks."""
+    stated_ones = [q for q in result.quantities if q.printed or q.derivation or q.derive]
     lines = [
         rf"% {result.id}: {result.citation}".removesuffix(": "),
         rf"\subsection*{{{escape(result.title)}}}",
@@ -212,7 +188,7 @@ def result_latex(result: Result) -> str:
         lines.append(f"Hypotheses: {conditions}.")
     meanings = [f"${latex(symbol, result.notation)}$: {escape(meaning)}" for symbol, meaning in result.symbols.items()]
     lines += ["Symbols: " + "; ".join(meanings) + "."] if meanings else []
-    lines += [quantity_latex(q, result.notation) for q in result.quantities if q.printed or q.derivation or q.derive]
+    lines += [quantity_latex(q, result.notation, expanded) for q in stated_ones]
     if result.formulas:
         lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(f, result.notation) for f in result.formulas)]
     for derivation in _distinct_derivations(result):

@@ -7,6 +7,7 @@ import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
 from symbolic.calculus.recursions import geometric_sum
+from symbolic.names import ERROR, error_latex, is_member_error, member_latex
 
 Notation = Mapping[sp.Symbol, str]
 INDICES = "ilmkh"  # for sums: the first letter that the expression leaves free
@@ -14,7 +15,18 @@ INDICES = "ilmkh"  # for sums: the first letter that the expression leaves free
 
 def latex(expression: Any, notation: Notation | None = None) -> str:
     """LaTeX of one expression; `notation` gives the paper's notation for a symbol."""
-    return str(_Printer({"symbol_names": dict(notation or {})}).doprint(with_sums(expression)))
+    return str(_Printer({"symbol_names": dict(notation or {})}).doprint(as_shown(expression)))
+
+
+def as_shown(expression: Any) -> Any:
+    """An equal expression: geometric sums are sums, factors stand before a sum, and a number within each case."""
+    if not isinstance(expression, sp.Basic):
+        return expression
+    shown = _with_factors_in_front(with_sums(expression))
+    if isinstance(shown, sp.Mul) and len(shown.args) == 2 and shown.args[0].is_Rational:
+        number, cases = shown.args
+        return sp.Piecewise(*((number * each, on) for each, on in cases.args)) if cases.is_Piecewise else shown
+    return shown
 
 
 def with_sums(expression: Any) -> Any:
@@ -28,6 +40,14 @@ def with_sums(expression: Any) -> Any:
     index = _free_index(expression) if sums else None
     written = {cases: sp.Sum(ratio**index, (index, 0, count - 1)) for cases, (ratio, count) in sums.items()}
     return expression.xreplace(written) if written else expression
+
+
+def _with_factors_in_front(expression: sp.Basic) -> sp.Basic:
+    """The same, what does not depend on the index of a sum before the sum."""
+    found = expression.atoms(sp.Sum)
+    parts = {each: each.function.as_independent(*each.variables, as_Add=False) for each in found}
+    moved = {each: factor * sp.Sum(rest, *each.limits) for each, (factor, rest) in parts.items() if factor != 1}
+    return expression.xreplace(moved) if moved else expression
 
 
 def _sum_of(cases: sp.Basic) -> tuple[sp.Expr, sp.Expr] | None:
@@ -53,3 +73,13 @@ def ordered_terms(terms: Iterable[sp.Expr]) -> Sequence[sp.Expr]:
 class _Printer(LatexPrinter):
     def _as_ordered_terms(self, expr: sp.Expr, order: str | None = None) -> Sequence[sp.Expr]:
         return ordered_terms(super()._as_ordered_terms(expr, order=order))
+
+    def _print_ErrorSymbol(self, expr: sp.Symbol) -> str:
+        known = self._settings["symbol_names"]
+        return known[expr] if expr in known else error_latex(expr.name.removeprefix(ERROR))
+
+    def _print_AppliedUndef(self, expr: sp.Expr, exp: str | None = None) -> str:
+        if not is_member_error(expr):
+            return str(self._print_Function(expr, exp))
+        member = member_latex(expr.func.__name__.removeprefix(ERROR), self._print(expr.args[0]))
+        return member if exp is None else f"{member}^{{{exp}}}"

@@ -105,11 +105,14 @@ def latex(
     bibtex: Annotated[
         bool, typer.Option("--bibtex", help="Print the BibTeX entries of the cited papers instead.")
     ] = False,
+    expanded: Annotated[
+        bool, typer.Option("--expanded", help="Print each derived bound in closed form, however long.")
+    ] = False,
 ) -> None:
     """Print a result as LaTeX: claim, hypotheses, printed and derived bounds, derivations."""
     from bridge.cli.describe import write_latex
 
-    write_latex(id, output, bibtex=bibtex)
+    write_latex(id, output, bibtex=bibtex, expanded=expanded)
 
 
 @app.command(cls=CommandOfResult)

@@ -9,8 +9,8 @@ import sympy as sp
 
 from bridge.domains.rounding import written
 from symbolic.derivation import Norm
-from symbolic.typesetting import latex
 from symbolic.printing import escape
+from symbolic.typesetting import latex
 
 Shape = tuple[Any, ...]
 
