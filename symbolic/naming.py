@@ -16,7 +16,7 @@ Fits = Callable[[sp.Expr], bool]
 
 
 @dataclass(frozen=True)
-class Part:
+class NamedPart:
     """A name and its meaning; that of a family holds for every `index` but those that other parts define."""
 
     name: sp.Expr
@@ -37,7 +37,7 @@ class Named:
     """`main`, and the parts that it is made of, in the order of the proof."""
 
     main: sp.Expr
-    parts: tuple[Part, ...] = ()
+    parts: tuple[NamedPart, ...] = ()
 
     def expanded(self) -> sp.Expr:
         """The bound with every definition put in."""
@@ -46,18 +46,18 @@ class Named:
             main = main.xreplace({name: _defined(name, self.parts)[1] for name in names})
         return main
 
-    def apart(self, part: Part) -> tuple[sp.Expr, ...]:
+    def apart(self, part: NamedPart) -> tuple[sp.Expr, ...]:
         """The members of this family that are defined by themselves."""
         if part.index is None:
             return ()
         return tuple(other.name.args[0] for other in self.parts if other.name.func == part.name.func and other != part)
 
-    def uses(self, part: Part) -> int:
+    def uses(self, part: NamedPart) -> int:
         """How often a meaning, or the bound itself, refers to it."""
         meanings = [self.main, *(other.meaning for other in self.parts if other != part)]
         return sum(_defined(name, self.parts)[0] == part for each in meanings for name in _names_in(each))
 
-    def without(self, part: Part) -> "Named":
+    def without(self, part: NamedPart) -> "Named":
         """The same, the meaning of this part in the place of its name."""
         names = {name for each in (self.main, *(p.meaning for p in self.parts)) for name in _names_in(each)}
         found = {name: _defined(name, self.parts) for name in names}
@@ -84,11 +84,11 @@ def named_bound(derivation: Derivation, name: str, at: Mapping[sp.Symbol, Any], 
     return replace(named, parts=tuple(_in_order(named.parts)))
 
 
-def _in_order(parts: Sequence[Part]) -> list[Part]:
+def _in_order(parts: Sequence[NamedPart]) -> list[NamedPart]:
     """Each part behind those that it is made of, else as they come."""
-    ordered: list[Part] = []
+    ordered: list[NamedPart] = []
 
-    def add(part: Part) -> None:
+    def add(part: NamedPart) -> None:
         for needed in parts:
             if needed not in ordered and any(_defined(name, parts)[0] == needed for name in _names_in(part.meaning)):
                 add(needed)
@@ -107,7 +107,7 @@ def _changed(before: Named, after: Named) -> list[sp.Expr]:
 
 def _of_steps(derivation: Derivation, name: str, at: Mapping[sp.Symbol, Any]) -> Named:
     """Every step that the bound rests on as a part of it."""
-    *before, last = _with_families(derivation.resting_on(name).steps)
+    *before, last = with_families(derivation.resting_on(name).steps)
     steps = [*before, last]
     letters = letters_by_name(_bound(step) for step in steps)
     places = {step.name: place_of(step.name, letters) for step in steps}
@@ -118,18 +118,18 @@ def _of_steps(derivation: Derivation, name: str, at: Mapping[sp.Symbol, Any]) ->
     def meaning(step: Step) -> sp.Expr:
         return _bound(step).xreplace(errors).xreplace(dict(at))
 
-    def part(step: Step) -> Part:
+    def part(step: Step) -> NamedPart:
         place = places[step.name]
         runs = (x for x in place.free_symbols if x.name not in free or step.name in any_place) if place else ()
         index = next(iter(runs), None)
         if place is None or index is None:
-            return Part(errors[step.error], meaning(step))
-        return Part(member_error(step.name, index), meaning(step).xreplace({index: 2 * index - place}), index)
+            return NamedPart(errors[step.error], meaning(step))
+        return NamedPart(member_error(step.name, index), meaning(step).xreplace({index: 2 * index - place}), index)
 
     return Named(meaning(last), tuple({(each := part(step)).name: each for step in before}.values()))
 
 
-def _with_families(steps: Sequence[Step]) -> list[Step]:
+def with_families(steps: Sequence[Step]) -> list[Step]:
     """The steps, and before each of them those of its families."""
     every = [each for step in steps for each in (*step.families, step)]
     return list({step.name: step for step in every}.values())
@@ -161,7 +161,7 @@ def _names_in(expression: sp.Expr) -> set[sp.Expr]:
     return members_in(expression) | expression.atoms(ErrorSymbol)
 
 
-def _defined(name: sp.Expr, parts: Sequence[Part]) -> tuple[Part, sp.Expr]:
+def _defined(name: sp.Expr, parts: Sequence[NamedPart]) -> tuple[NamedPart, sp.Expr]:
     """The part that defines a name, and what it means; a member that is defined by itself is not what its family is."""
     for part in sorted(parts, key=lambda part: part.name != name):
         meaning = part.at(name)

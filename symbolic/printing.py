@@ -1,7 +1,10 @@
 """LaTeX of results, derivations and hypotheses; every formula is generated from its SymPy expression."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
+
+import sympy as sp
 
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivation import Derivation, Step
@@ -9,7 +12,9 @@ from symbolic.displays import PAGE, equation, stated, wrapped
 from symbolic.errata import Erratum
 from symbolic.events import Event, randomness, total_failure
 from symbolic.names import error_latex, escape, text
+from symbolic.naming import with_families
 from symbolic.obligations import Obligation
+from symbolic.operations import Given
 from symbolic.provenance import Provenance
 from symbolic.shown_bounds import derived_equation
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
@@ -76,8 +81,8 @@ def _obligation_lines(derivation: Derivation, names: Notation) -> list[str]:
 
 
 def _stated(step: Step) -> list[Obligation]:
-    """The obligations to show; those that follow from a hypothesis are left out, since the statement shows it."""
-    return [obligation for obligation in step.obligations if not obligation.granted]
+    """The obligations to show: none that is true, or that follows from a hypothesis, which the statement shows."""
+    return [each for each in step.obligations if not each.granted and each.condition != sp.true]
 
 
 def printed_latex(quantity: Quantity, printed: Printed, notation: Notation | None = None) -> str:
@@ -191,27 +196,51 @@ def result_latex(result: Result, expanded: bool = False) -> str:
     lines += [quantity_latex(q, result.notation, expanded) for q in stated_ones]
     if result.formulas:
         lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(f, result.notation) for f in result.formulas)]
-    for derivation in _distinct_derivations(result):
-        names = _names(derivation.steps, result.notation)
-        lines += [r"\paragraph{Derivation}", r"\begin{itemize}"]
-        lines += [_step_item(step, names) for step in derivation.steps]
-        lines += [r"\end{itemize}"]
+    lines += _proofs(result)
     lines += [r"\paragraph{Remarks}", *(escape(remark) for remark in result.remarks)] if result.remarks else []
     return "\n".join(lines)
 
 
-def _step_item(step: Step, names: Notation) -> str:
-    typed = step.recursion.latex(names) if step.recursion else step.reason
+def _proofs(result: Result) -> list[str]:
+    """The derivations; each step has one number, under which later ones refer to it, and is printed once."""
+    lines: list[str] = []
+    numbers: dict[tuple[Any, ...], int] = {}
+    for derivation in _distinct_derivations(result):
+        names, by_name = _names(derivation.steps, result.notation), dict[str, int]()
+        items, new = list[str](), set[str]()
+        for step in with_families(derivation.steps):
+            same = (step.name, step.local, *(each.condition for each in _stated(step)))
+            if same not in numbers:
+                new.add(step.name)
+                numbers[same] = len(numbers) + 1
+            by_name[step.name] = numbers[same]
+            items += [_step_item(step, names, by_name)] if step.name in new else []
+        of = ", ".join(q.name for q in result.quantities if q.derivation and (q.step or q.name) in new)
+        title = rf"\paragraph{{Derivation{f' of {escape(of)}' if of else ''}}}"
+        lines += [title, r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
+    return lines
+
+
+def _step_item(step: Step, names: Notation, numbers: Mapping[str, int] | None = None) -> str:
+    """Number, rule and premises, reason, events, what it is provided that, and the bound; numbers by name."""
+    known = numbers or {}
+    number = f"[({known[step.name]})]" if step.name in known else ""
+    premises = ", ".join(f"({known[name]})" for name in step.premises if name in known)
+    typed = "" if step.recursion and step.named else step.recursion.latex(names) if step.recursion else step.reason
     formal = step.recursion or "\\" in typed
-    reason = f" {_in_line(typed)}" if formal else f" {escape(typed)}" if typed else ""
+    reason = f" {_in_line(typed)}" if typed and formal else f" {escape(typed)}" if typed else ""
     source = f" ({step.source.latex()})" if step.source else ""
     owed = "".join(
-        f" {_obligation_words(o)}: {stated(o.condition, names, PAGE - LISTED)} ({escape(o.statement)})."
+        f" {_obligation_words(o)} {stated(o.condition, names, PAGE - LISTED)} ({escape(o.statement)})."
         for o in _stated(step)
     )
-    formula = rf"\[ {equation(step_latex(step), RELATIONS[Kind.UPPER], step.local, names, PAGE - LISTED)} \]"
+    local = step.local if step.named is None else step.named
+    exact = step.operation is not None and isinstance(step.operation, Given) and step.local == 0
+    formula = equation(step_latex(step), RELATIONS[Kind.UPPER], local, names, PAGE - LISTED)
     chances = "".join(f" {_event_words(event, names)}." for event in step.events)
-    return rf"\item {escape(step.rule)}:{reason}{source}.{chances}{owed}{formula}" + _layer_items(step, names)
+    rule = f"{escape(step.rule)}{f' from {premises}' if premises else ''}{':' if reason else ''}"
+    shown = "" if exact else rf"\[ {formula} \]"
+    return rf"\item{number} {rule}{reason}{source}.{chances}{owed}{shown}" + _layer_items(step, names)
 
 
 def _in_line(formula: str) -> str:
@@ -226,8 +255,8 @@ def _event_words(event: Event, names: Notation) -> str:
 
 def _obligation_words(obligation: Obligation) -> str:
     if obligation.open:
-        return "Open obligation"
-    return f"Obligation, {escape(obligation.discharged_by)}" if obligation.at_worst else "Obligation"
+        return "Open obligation:"
+    return f"Provided that ({escape(obligation.discharged_by)})" if obligation.at_worst else "Provided that"
 
 
 def _layer_items(step: Step, names: Notation) -> str:

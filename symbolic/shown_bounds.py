@@ -6,7 +6,7 @@ import sympy as sp
 
 from symbolic.displays import PAGE, Line, equation, gathered, lines, shortened
 from symbolic.names import ERROR, PLACE, members_in
-from symbolic.naming import Named, Part, named_bound
+from symbolic.naming import Named, NamedPart, named_bound
 from symbolic.statements import Quantity
 from symbolic.typesetting import Notation, as_shown, latex
 from symbolic.widths import width
@@ -83,7 +83,7 @@ def _numbered(name: sp.Expr, number: int) -> sp.Expr:
     return sp.Symbol(f"{name.name[0]}_{number}", **name.assumptions0)
 
 
-def _end(named: Named, part: Part, notation: Notation | None) -> str:
+def _end(named: Named, part: NamedPart, notation: Notation | None) -> str:
     """For which members the meaning of a family holds."""
     apart = ", ".join(latex(place, notation) for place in named.apart(part))
     return rf" \quad ({latex(part.index, notation)} \ne {apart})" if apart else ""
@@ -104,12 +104,12 @@ def _occurs(name: sp.Expr, expression: sp.Expr) -> bool:
     return expression.has(name if name.is_Symbol else name.func)
 
 
-def _letter(part: Part) -> str:
+def _letter(part: NamedPart) -> str:
     """The first one of the name of its step."""
     return str(part.name.name if part.name.is_Symbol else part.name.func.__name__).removeprefix(ERROR)[:1]
 
 
-def plain_definition(named: Named, part: Part) -> tuple[str, str]:
+def plain_definition(named: Named, part: NamedPart) -> tuple[str, str]:
     """Name and meaning in plain text."""
     apart = f" ({part.index} != {', '.join(map(sp.sstr, named.apart(part)))})" if named.apart(part) else ""
     return plain_text(part.name), f"{plain_text(part.meaning)}{apart}"
