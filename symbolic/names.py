@@ -92,7 +92,7 @@ def error_latex(name: str) -> str:
     """The symbol for the error of a quantity: e with its name, in which a letter and an index are mathematics."""
     found = INDEXED.fullmatch(name)
     if found is None:
-        return f"e_{{{_stem(name)}}}"
+        return f"e_{{{name if LETTER.fullmatch(name) else _words(name)}}}"
     return member_latex(f"{found[1]}{PLACE}{found[4]}", f"{found[2] or ''}{found[3] or ''}")
 
 
@@ -103,7 +103,7 @@ def member_latex(family: str, place: str) -> str:
 
 
 def _stem(name: str) -> str:
-    """A letter as mathematics, behind words if there are any; A^T has its exponent."""
+    """Of a family: a letter as mathematics, behind words if there are any; A^T has its exponent."""
     words, _, last = name.rpartition(" ")
     if LETTER.fullmatch(last) and not words:
         return last

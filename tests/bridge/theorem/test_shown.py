@@ -134,9 +134,10 @@ def test_the_values_of_the_worst_case_are_shown(tmp_path: Path, run: Command) ->
 @pytest.mark.parametrize(
     ("name", "symbol"),
     [
-        ("A^T q", r"e_{\text{A}^{\text{T}}\text{ }q}"),
+        ("A^T q", r"e_{\text{A}^{\text{T}}\text{ q}}"),
         ("q", r"e_{q}"),
         ("p[N-1]", "e_{p(N-1)}"),
+        ("rows z[N]", r"e_{\text{rows }z(N)}"),
         ("s[j].max", r"e_{s(j)\text{.max}}"),
         ("x_j", r"e_{\text{x\_j}}"),
         ("^", r"e_{\text{\^{}}}"),
