@@ -16,6 +16,7 @@ import sympy as sp
 
 from symbolic.citations import Citation
 from symbolic.events import Events, events_by_step, means_by_step, require_events_apart, require_one_sense
+from symbolic.names import ERROR, ErrorSymbol, error_symbol
 from symbolic.obligations import DerivationError, Obligation, as_expr, follows_from, nonnegative, whole
 from symbolic.operations import Given, Operation, letters_in
 from symbolic.prose import make_prose
@@ -65,6 +66,8 @@ class Step:
     `recursion` is what `local` solves, `dim` the number of coordinates; they do not tell two steps apart.
     `events` are those on which it holds, beside those of its premises, each of them for `members` members at once.
     `mean_over` names the randomness over which the error is bounded in expectation, "" if it is bounded for each draw.
+    `named` is `local` by the errors of members of families (`member_error`), where their bounds are put into it, and
+    `families` are the steps of such members that its derivation lacks; displays use both, and no bound does.
     `provenance` is None for a hypothesis; the rules of the calculus make their steps by `rule_step`, and any other step
     is by hand unless it says otherwise.
     """
@@ -88,6 +91,8 @@ class Step:
     mean_over: str = ""
     recursion: Recursion | None = field(default=None, compare=False)
     dim: sp.Expr | None = field(default=None, compare=False)
+    named: sp.Expr | None = field(default=None, compare=False)
+    families: tuple["Step", ...] = field(default=(), compare=False)
     provenance: Provenance | None = Provenance.HAND
 
     def __post_init__(self) -> None:
@@ -99,8 +104,13 @@ class Step:
                 )
 
     @property
-    def error(self) -> "ErrorSymbol":
+    def error(self) -> ErrorSymbol:
         return error_symbol(self.name)
+
+    def with_bounds(self, change: Callable[[sp.Expr], sp.Expr]) -> "Step":
+        """The same step, its local bound changed to an equal one."""
+        named = None if self.named is None else change(self.named)
+        return replace(self, local=change(self.local), named=named)
 
     @property
     def rests_on(self) -> tuple[str, ...]:
@@ -109,22 +119,7 @@ class Step:
         return tuple(dict.fromkeys([*self.premises, *(name.removeprefix(ERROR) for name in errors)]))
 
 
-ERROR = "e_"
 rule_step = partial(Step, provenance=Provenance.RULES)
-
-
-class ErrorSymbol(sp.Symbol):
-    """The error of a step. A separate class, so that it never equals a symbol of the caller."""
-
-    @classmethod
-    def class_key(cls) -> Any:
-        """Printed in the order of all symbols."""
-        return sp.Symbol.class_key()
-
-
-def error_symbol(name: str) -> ErrorSymbol:
-    """The symbol by which later steps refer to the error of `name`."""
-    return ErrorSymbol(f"{ERROR}{name}", nonnegative=True)
 
 
 @dataclass(frozen=True)
@@ -215,7 +210,7 @@ class Derivation:
 
     def with_bounds(self, change: Callable[[sp.Expr], sp.Expr]) -> "Derivation":
         """The same derivation, the local bound of each step changed to an equal one."""
-        return replace(self, steps=tuple(replace(step, local=change(step.local)) for step in self.steps))
+        return replace(self, steps=tuple(step.with_bounds(change) for step in self.steps))
 
     def slacks(self, measured: Mapping[str, float], values: Mapping[sp.Symbol, Any]) -> dict[str, float]:
         """How loose each step is at an instance: its local bound at the *measured* premises, over its measured error.
@@ -381,6 +376,13 @@ def with_operation(value: Approximated, operation: Operation) -> Approximated:
     """The same conclusion, whose step says what it computes."""
     *others, last = value.derivation.steps
     return replace(value, derivation=Derivation((*others, replace(last, operation=operation))))
+
+
+def by_members(value: Approximated, named: sp.Expr, *families: Approximated) -> Approximated:
+    """The same conclusion, whose bound is `named` by the errors of members of these families."""
+    *others, last = value.derivation.steps
+    members = tuple(step for family in families for step in family.derivation.steps)
+    return replace(value, derivation=Derivation((*others, replace(last, named=named, families=members))))
 
 
 def require_norm(rule: str, value: Approximated, *allowed: Norm) -> None:

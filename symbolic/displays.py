@@ -1,11 +1,12 @@
 """Displays that fit the page: long sums below each other, names for parts that repeat or that no line holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from functools import lru_cache
 from typing import Any
 
 import sympy as sp
 
+from symbolic.typesetting import Notation, as_shown, latex, ordered_terms
 from symbolic.widths import BINARY, RELATIONS, TOKEN, width
 
 NAMES = "suyzbcd"  # for repeated parts: the first letter that no symbol of the formula begins with
@@ -14,13 +15,6 @@ INDENT, QUAD = 130.0, 11.0  # points: of a left side that shares its line, and o
 WORTH_A_NAME = 60.0  # points
 MOST_NAMES = 12
 MOST_LINES = 4  # of a sum without names
-
-Notation = Mapping[sp.Symbol, str]
-
-
-def latex(expression: Any, notation: Notation | None = None) -> str:
-    """LaTeX of one expression; `notation` gives the paper's notation for a symbol."""
-    return sp.latex(expression, symbol_names=dict(notation or {}))
 
 
 def _shown(expression: Any, notation: Notation | None) -> str:
@@ -34,46 +28,71 @@ def _kept(expression: Any, notation: tuple[tuple[Any, str], ...]) -> str:
     return latex(expression, dict(notation))
 
 
+Line = tuple[str, str, Any]  # left side, relation, right side
+
+
 def equation(left: str, relation: str, expression: Any, notation: Notation | None = None, room: float = PAGE) -> str:
-    """The body of a display of at most `room` points; a sum too wide for one line has its terms below each other.
+    """The body of a display of at most `room` points, see `equations`."""
+    return gathered(equations(left, relation, expression, notation, room))
+
+
+def equations(
+    left: str, relation: str, expression: Any, notation: Notation | None = None, room: float = PAGE
+) -> list[str]:
+    """Formulas of at most `room` points; a sum too wide for one line has its terms below each other.
 
     If that is still too wide, or long and half as long with names for repeated parts, such parts are named, and the
-    names are defined below. So are the longest parts of what is wider than the page.
+    names are defined behind it. So are the longest parts of what is wider than the page.
     """
+    expression = as_shown(expression)
     whole = _lines(left, relation, expression, notation, room)
     fits = width(whole) <= room
     if fits and whole.count(LINE_END) < MOST_LINES:
-        return whole
-    main, parts = _shortened(left, relation, expression, notation, room)
-    shown = _lines(left, relation, main, notation, room)
-    named = _with_definitions(shown, parts, notation, room) if parts else shown
-    return whole if fits and 2 * len(named) > len(whole) else named
+        return [whole]
+    (main,), parts = shortened([(left, relation, expression)], notation, room)
+    shown = [_lines(left, relation, main, notation, room)]
+    shown += [_lines(latex(name), "=", part, notation, room) for name, part in parts]
+    return [whole] if fits and 2 * len(gathered(shown)) > len(whole) else shown
 
 
-def _with_definitions(main: str, parts: Sequence[tuple[Any, Any]], notation: Notation | None, room: float) -> str:
-    shown = [main, *(_lines(latex(name), "=", part, notation, room) for name, part in parts)]
-    return "\\begin{gathered}\n" + " \\\\\n".join(shown) + "\n\\end{gathered}"
+def lines(left: str, relation: str, expression: Any, notation: Notation | None = None) -> int | None:
+    """How many lines the formula takes without names for its parts; None if it does not fit the page."""
+    shown = _lines(left, relation, as_shown(expression), notation, PAGE)
+    return shown.count(LINE_END) + 1 if width(shown) <= PAGE else None
+
+
+def gathered(displays: Sequence[str]) -> str:
+    """One display of several."""
+    return displays[0] if len(displays) == 1 else f"\\begin{{gathered}}\n{LINE_END.join(displays)}\n\\end{{gathered}}"
 
 
 # Each turn names the longest part that fits a line, so that what is left is shorter.
-def _shortened(
-    left: str, relation: str, expression: Any, notation: Notation | None, room: float
-) -> tuple[Any, list[tuple[Any, Any]]]:
-    """The expression and names of its repeated and longest parts, with which each line has at most so many points."""
-    main, parts = with_names(expression, notation)
-    letter = _letter(expression, notation)
-    lines = [(main, left)] + [(part, latex(name)) for name, part in parts]
+def shortened(
+    stated: Sequence[Line],
+    notation: Notation | None = None,
+    room: float = PAGE,
+    taken: str = "",
+    bound: Set[sp.Symbol] = frozenset(),
+) -> tuple[list[Any], list[tuple[Any, Any]]]:
+    """The right sides and names of their repeated and longest parts, with which each line has at most so many points.
+
+    The names begin with a letter that is not `taken`. A part with one of the letters `bound` is a function of it.
+    """
+    right, parts = _with_names([each for _, _, each in stated], notation, taken, bound)
+    letter = _letter([each for _, _, each in stated], notation, taken)
+    lines = [(of, relation, each) for (of, relation, _), each in zip(stated, right, strict=True)]
+    lines += [(latex(name), "=", part) for name, part in parts]
+    own = {symbol for _, _, each in stated for symbol in each.free_symbols} - bound
     for place in range(len(parts), len(parts) + MOST_NAMES) if letter else ():
-        wide = next((each for each, of in lines if width(_lines(of, relation, each, notation, room)) > room), None)
-        part = None if wide is None else _longest_part(wide, notation, room)
+        wide = (each for of, sign, each in lines if width(_lines(of, sign, each, notation, room)) > room)
+        part = next((found for each in wide if (found := _longest_part(each, notation, room)) is not None), None)
         if part is None:
             break
-        known = expression.free_symbols | {each for each, _ in parts}
-        name = _name(f"{letter}_{place + 1}", part, part.free_symbols - known)
-        lines = [(each.xreplace({part: name}), of) for each, of in lines] + [(part, latex(name))]
+        name = _name(f"{letter}_{place + 1}", part, part.free_symbols - own - {each for each, _ in parts})
+        lines = [(of, sign, each.xreplace({part: name})) for of, sign, each in lines] + [(latex(name), "=", part)]
         parts.append((name, part))
-    names = [name for name, _ in parts]
-    return lines[0][0], list(zip(names, [each for each, _ in lines[1:]], strict=True))
+    now = [each for _, _, each in lines]
+    return now[: len(stated)], [(name, each) for (name, _), each in zip(parts, now[len(stated) :], strict=True)]
 
 
 def _name(letter: str, part: Any, indices: set[sp.Symbol]) -> Any:
@@ -107,7 +126,7 @@ def _lines(left: str, relation: str, expression: Any, notation: Notation | None,
     whole = rf"{left} {relation} {_shown(expression, notation)}"
     if width(whole) <= room:
         return whole
-    terms = expression.as_ordered_terms() if isinstance(expression, sp.Add) else [expression]
+    terms = ordered_terms(expression.as_ordered_terms()) if isinstance(expression, sp.Add) else [expression]
     # A left side that is long, or that precedes a long term, has its own line.
     apart = width(left) > INDENT or len(terms) < 2
     indent, margin = (rf"&{left} \\" + "\n&\\quad ", QUAD) if apart else (rf"{left} &", width(left) + QUAD)
@@ -176,23 +195,32 @@ def with_names(expression: Any, notation: Notation | None = None) -> tuple[Any, 
 
     A part that is hardly longer than a name is kept, and so is a part that contains the index of a sum.
     """
-    letter = _letter(expression, notation)
-    found, (main,) = sp.cse(expression, symbols=sp.numbered_symbols("part"))
+    (main,), parts = _with_names([expression], notation, "", frozenset())
+    return main, parts
+
+
+def _with_names(
+    expressions: Sequence[Any], notation: Notation | None, avoided: str, bound: Set[sp.Symbol]
+) -> tuple[list[Any], list[tuple[sp.Symbol, Any]]]:
+    letter = _letter(expressions, notation, avoided)
+    own = {symbol for each in expressions for symbol in each.free_symbols} - bound
+    found, mains = sp.cse(expressions, symbols=sp.numbered_symbols("part"))
     known: dict[sp.Basic, sp.Basic] = {}
     parts: list[tuple[sp.Symbol, Any]] = []
     for symbol, part in found if letter else ():
         written = part.xreplace(known)
-        of_an_index = not written.free_symbols <= expression.free_symbols | {name for name, _ in parts}
+        of_an_index = not written.free_symbols <= own | {name for name, _ in parts}
         if of_an_index or width(_shown(written, notation)) <= WORTH_A_NAME:
             known[symbol] = written
             continue
         name = sp.Symbol(f"{letter}_{len(parts) + 1}", **symbol.assumptions0)
         known[symbol] = name
         parts.append((name, written))
-    return main.xreplace(known), parts
+    return ([each.xreplace(known) for each in mains] if letter else list(expressions)), parts
 
 
-def _letter(expression: Any, notation: Notation | None) -> str:
+def _letter(expressions: Sequence[Any], notation: Notation | None, avoided: str) -> str:
     """Of the names of parts; "" if all are taken."""
-    taken = {str(symbol)[0] for symbol in expression.free_symbols} | {name[:1] for name in (notation or {}).values()}
+    letters = {str(symbol)[0] for each in expressions for symbol in each.free_symbols}
+    taken = {*avoided, *letters, *(name[:1] for name in (notation or {}).values())}
     return next((each for each in NAMES if each not in taken), "")

@@ -1,18 +1,25 @@
 """LaTeX of results, derivations and hypotheses; every formula is generated from its SymPy expression."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
+
+import sympy as sp
 
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivation import Derivation, Step
-from symbolic.displays import PAGE, Notation, equation, latex, stated, wrapped
+from symbolic.displays import PAGE, equation, stated, wrapped
 from symbolic.errata import Erratum
 from symbolic.events import Event, randomness, total_failure
+from symbolic.names import error_latex, text
+from symbolic.naming import with_families
 from symbolic.obligations import Obligation
+from symbolic.operations import Given
 from symbolic.prose import marked, prose_latex
 from symbolic.provenance import Provenance
+from symbolic.shown_bounds import derived_equation
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
+from symbolic.typesetting import Notation, latex
 from symbolic.widths import width
 
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE: r"\sim"}
@@ -20,21 +27,7 @@ RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE:
 ORDERS = {Order.O: r"\mathcal{O}", Order.THETA: r"\Theta", Order.OMEGA: r"\Omega"}
 LISTED = 30.0  # points by which an item of a list is indented
 
-POWER = re.compile(r"(?<=\w)\^(\w+)")  # in the name of a step
-
 ONE_LAYER = "One layer, from an argument with the error"
-
-
-def text(words: str) -> str:
-    r"""Words for use inside a formula, as \text{...}."""
-    return rf"\text{{{prose_latex(words)}}}"
-
-
-def error_latex(name: str) -> str:
-    """The symbol for the error of a quantity: e with the quantity's name, in which A^T has its exponent."""
-    words = POWER.split(name)  # every second one is an exponent
-    parts = [f"^{{{text(each)}}}" if place % 2 else text(each) for place, each in enumerate(words) if each]
-    return f"e_{{{''.join(parts)}}}"
 
 
 def step_latex(step: Step) -> str:
@@ -89,8 +82,8 @@ def _obligation_lines(derivation: Derivation, names: Notation) -> list[str]:
 
 
 def _stated(step: Step) -> list[Obligation]:
-    """The obligations to show; those that follow from a hypothesis are left out, since the statement shows it."""
-    return [obligation for obligation in step.obligations if not obligation.granted]
+    """The obligations to show: none that is true, or that follows from a hypothesis, which the statement shows."""
+    return [each for each in step.obligations if not each.granted and each.condition != sp.true]
 
 
 def printed_latex(quantity: Quantity, printed: Printed, notation: Notation | None = None) -> str:
@@ -109,11 +102,16 @@ def result_display(result: Result) -> str:
     shown = []
     for q in result.quantities:
         shown += [(printed_latex(q, q.printed, names), "printed")] if q.printed else []
-        derived = [each for each in (q.derived(), q.closed_form) if each is not None]
-        shown += [(equation(q.latex_symbol, RELATIONS[q.kind], each, names), derived_words(q)) for each in derived]
+        shown += [(each, derived_words(q)) for each in _derived_equations(q, names)]
     shown += [(equation(f.left, RELATIONS[f.kind], f.expression, names), "derived") for f in result.formulas]
     rows = [rf"&{formula} && {text(tier)}" for formula, tier in shown]
     return displayed("\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}")
+
+
+def _derived_equations(quantity: Quantity, names: Notation) -> list[str]:
+    relation, closed = RELATIONS[quantity.kind], quantity.closed_form
+    derived = [] if quantity.derived() is None else [derived_equation(quantity, relation, names)]
+    return derived + ([] if closed is None else [equation(quantity.latex_symbol, relation, closed, names)])
 
 
 def formula_latex(formula: Formula, notation: Notation | None = None) -> str:
@@ -128,8 +126,11 @@ def derived_words(quantity: Quantity) -> str:
     return quantity.origin if quantity.provenance is Provenance.RULES else f"derived ({quantity.origin})"
 
 
-def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
-    """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one."""
+def quantity_latex(quantity: Quantity, notation: Notation | None = None, expanded: bool = False) -> str:
+    """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one.
+
+    The derived one is by the steps that it is made of where its closed form is long; `expanded`: always closed.
+    """
     ours = RELATIONS[quantity.kind]
     lines = [rf"\paragraph{{{prose_latex(quantity.name)}}} {_about_latex(quantity)}."]
     if quantity.printed:
@@ -143,7 +144,8 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
         worst = [f"${latex(letter, notation)} = {latex(x, notation)}$" for letter, x in short.items()]
         worst += [f"${latex(letter, notation)}$ as below" for letter in at if letter not in short]
         lines += [f"{obtained.removesuffix(':')}{', at the worst case ' if worst else ''}{', '.join(worst)}:"]
-        lines += [rf"\[ {equation(quantity.latex_symbol, ours, derived, notation)} \]"]
+        closed = equation(quantity.latex_symbol, ours, derived, notation) if expanded else ""
+        lines += [rf"\[ {closed or derived_equation(quantity, ours, notation)} \]"]
         lines += [rf"\[ {equation(latex(s, notation), '=', x, notation)} \]" for s, x in at.items() if s not in short]
     if quantity.closed_form is not None:
         display = equation(quantity.latex_symbol, ours, quantity.closed_form, notation)
@@ -177,8 +179,9 @@ def erratum_latex(erratum: Erratum) -> str:
     return " ".join(f"{part}." for part in parts)
 
 
-def result_latex(result: Result) -> str:
+def result_latex(result: Result, expanded: bool = False) -> str:
     """A LaTeX fragment (for amsmath): claim, hypotheses, quantities printed and derived, derivations, remarks."""
+    stated_ones = [q for q in result.quantities if q.printed or q.derivation or q.derive]
     lines = [
         rf"% {result.id}: {result.citation}".removesuffix(": "),
         rf"\subsection*{{{prose_latex(result.title)}}}",
@@ -193,30 +196,54 @@ def result_latex(result: Result) -> str:
         f"${latex(symbol, result.notation)}$: {prose_latex(meaning)}" for symbol, meaning in result.symbols.items()
     ]
     lines += ["Symbols: " + "; ".join(meanings) + "."] if meanings else []
-    lines += [quantity_latex(q, result.notation) for q in result.quantities if q.printed or q.derivation or q.derive]
+    lines += [quantity_latex(q, result.notation, expanded) for q in stated_ones]
     if result.formulas:
         lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(f, result.notation) for f in result.formulas)]
-    for derivation in _distinct_derivations(result):
-        names = _names(derivation.steps, result.notation)
-        lines += [r"\paragraph{Derivation}", r"\begin{itemize}"]
-        lines += [_step_item(step, names) for step in derivation.steps]
-        lines += [r"\end{itemize}"]
+    lines += _proofs(result)
     lines += [r"\paragraph{Remarks}", *(prose_latex(remark) for remark in result.remarks)] if result.remarks else []
     return "\n".join(lines)
 
 
-def _step_item(step: Step, names: Notation) -> str:
-    typed = step.recursion.latex(names) if step.recursion else step.reason
+def _proofs(result: Result) -> list[str]:
+    """The derivations; each step has one number, under which later ones refer to it, and is printed once."""
+    lines: list[str] = []
+    numbers: dict[tuple[Any, ...], int] = {}
+    for derivation in _distinct_derivations(result):
+        names, by_name = _names(derivation.steps, result.notation), dict[str, int]()
+        items, new = list[str](), set[str]()
+        for step in with_families(derivation.steps):
+            same = (step.name, step.local, *(each.condition for each in _stated(step)))
+            if same not in numbers:
+                new.add(step.name)
+                numbers[same] = len(numbers) + 1
+            by_name[step.name] = numbers[same]
+            items += [_step_item(step, names, by_name)] if step.name in new else []
+        of = ", ".join(q.name for q in result.quantities if q.derivation and (q.step or q.name) in new)
+        title = rf"\paragraph{{Derivation{f' of {prose_latex(of)}' if of else ''}}}"
+        lines += [title, r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
+    return lines
+
+
+def _step_item(step: Step, names: Notation, numbers: Mapping[str, int] | None = None) -> str:
+    """Number, rule and premises, reason, events, what it is provided that, and the bound; numbers by name."""
+    known = numbers or {}
+    number = f"[({known[step.name]})]" if step.name in known else ""
+    premises = ", ".join(f"({known[name]})" for name in step.premises if name in known)
+    typed = "" if step.recursion and step.named else step.recursion.latex(names) if step.recursion else step.reason
     formal = step.recursion or "\\" in typed
-    reason = f" {_in_line(typed)}" if formal else f" {prose_latex(typed)}" if typed else ""
+    reason = f" {_in_line(typed)}" if typed and formal else f" {prose_latex(typed)}" if typed else ""
     source = f" ({step.source.latex()})" if step.source else ""
     owed = "".join(
-        f" {_obligation_words(o)}: {stated(o.condition, names, PAGE - LISTED)} ({prose_latex(o.statement)})."
+        f" {_obligation_words(o)} {stated(o.condition, names, PAGE - LISTED)} ({prose_latex(o.statement)})."
         for o in _stated(step)
     )
-    formula = rf"\[ {equation(step_latex(step), RELATIONS[Kind.UPPER], step.local, names, PAGE - LISTED)} \]"
+    local = step.local if step.named is None else step.named
+    exact = step.operation is not None and isinstance(step.operation, Given) and step.local == 0
+    formula = equation(step_latex(step), RELATIONS[Kind.UPPER], local, names, PAGE - LISTED)
     chances = "".join(f" {_event_words(event, names)}." for event in step.events)
-    return rf"\item {prose_latex(step.rule)}:{reason}{source}.{chances}{owed}{formula}" + _layer_items(step, names)
+    rule = f"{prose_latex(step.rule)}{f' from {premises}' if premises else ''}{':' if reason else ''}"
+    shown = "" if exact else rf"\[ {formula} \]"
+    return rf"\item{number} {rule}{reason}{source}.{chances}{owed}{shown}" + _layer_items(step, names)
 
 
 def _in_line(formula: str) -> str:
@@ -231,8 +258,8 @@ def _event_words(event: Event, names: Notation) -> str:
 
 def _obligation_words(obligation: Obligation) -> str:
     if obligation.open:
-        return "Open obligation"
-    return f"Obligation, {prose_latex(obligation.discharged_by)}" if obligation.at_worst else "Obligation"
+        return "Open obligation:"
+    return f"Provided that ({prose_latex(obligation.discharged_by)})" if obligation.at_worst else "Provided that"
 
 
 def _layer_items(step: Step, names: Notation) -> str:

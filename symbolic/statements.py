@@ -404,10 +404,11 @@ class Result:
             raise UsageError(f"{self.id}: {name} = {value} is not a whole number ({parameter.meaning}).")
         return int(number)
 
-    def latex(self) -> str:
+    def latex(self, *, expanded: bool = False) -> str:
+        """A fragment for amsmath; `expanded`: every derived bound in closed form, however long."""
         from symbolic.printing import result_latex
 
-        return result_latex(self)
+        return result_latex(self, expanded)
 
     def _repr_latex_(self) -> str:
         from symbolic.printing import result_display

@@ -118,13 +118,16 @@ def latex(
     bibtex: Annotated[
         bool, typer.Option("--bibtex", help="Print the BibTeX entries of the cited papers instead.")
     ] = False,
+    expanded: Annotated[
+        bool, typer.Option("--expanded", help="Print each derived bound in closed form, however long.")
+    ] = False,
 ) -> None:
     """Print results as LaTeX: claim, hypotheses, printed and derived bounds, derivations."""
     from bridge.cli.typesetting import write_latex
     from bridge.export.statements import Excerpt, read_macros
 
     excerpt = Excerpt(tuple(quantity or ()), tier, read_macros(macros) if macros else {})
-    write_latex(ids, output, excerpt, bibtex=bibtex, standalone=standalone)
+    write_latex(ids, output, excerpt, bibtex=bibtex, standalone=standalone, expanded=expanded)
 
 
 @app.command(cls=CommandOfResult)

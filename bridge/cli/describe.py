@@ -25,8 +25,10 @@ from symbolic.catalogue import CLAIMS, RUNNING, Claim, find_claim, is_claimed, s
 from symbolic.derivation import Step
 from symbolic.displays import with_names
 from symbolic.errata import Erratum
+from symbolic.naming import Named
 from symbolic.printing import derived_words
 from symbolic.provenance import Provenance
+from symbolic.shown_bounds import plain_definition, plain_text, shown_bound
 from symbolic.statements import Formula, Kind, Parameter, Printed, Quantity, Result
 
 TALL = 6  # lines of a formula
@@ -89,7 +91,7 @@ def _result_blocks(result: Result) -> list[RenderableType]:
         *(_heading("symbols in the formulas") if result.symbols else []),
         *(f"  {symbol}: {meaning}{_not_the_parameter(result, symbol)}" for symbol, meaning in result.symbols.items()),
         *_heading("quantities"),
-        *(line for at in range(len(result.quantities)) for line in _quantity(result.quantities, at)),
+        *(line for at in range(len(result.quantities)) for line in _quantity(result, at)),
         *(_heading("derived (by the calculus)") if formulas else []),
         *formulas,
         *(_heading("derivation: the error of each step, in terms of the errors e_ of its premises") if steps else []),
@@ -114,8 +116,8 @@ def _heading(words: str) -> list[str]:
     return ["", words]
 
 
-def _quantity(quantities: Sequence[Quantity], at: int) -> list[str]:
-    quantity = quantities[at]
+def _quantity(result: Result, at: int) -> list[str]:
+    quantities, quantity = result.quantities, result.quantities[at]
     lines = [
         f"  {quantity.name}: {quantity.meaning}",
         f"    {quantity.about}",
@@ -126,7 +128,9 @@ def _quantity(quantities: Sequence[Quantity], at: int) -> list[str]:
         lines += [f"    printed{source}, {relation}", *_formula(quantity.printed.shown)]
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
-            lines += [f"    {derived_words(quantity)}, {RELATIONS[quantity.kind]}", *_formula(derived)]
+            named = shown_bound(quantity, result.notation) if quantity.closed_form is None else None
+            shown = _formula(derived) if named is None else _by_steps(named)
+            lines += [f"    {derived_words(quantity)}, {RELATIONS[quantity.kind]}", *shown]
     if worst := ", ".join(f"{letter} = {formula(value)}" for letter, value in quantity.bound_at.items()):
         lines += [f"    at the worst case {worst}"]
     if quantity.origin and quantity.derived() is None and quantity.closed_form is None:
@@ -175,6 +179,11 @@ def _formula(expression: object) -> list[str]:
         ]
         drawn = named if 2 * len(named) <= len(drawn) else drawn
     return [f"      {line}" for line in drawn]
+
+
+def _by_steps(named: Named) -> list[str]:
+    parts = [" = ".join(plain_definition(named, part)) for part in named.parts]
+    return [f"      {line}" for each in (plain_text(named.main), *parts) for line in wrapped(each)]
 
 
 def _step(step: Step) -> list[str]:

@@ -12,13 +12,19 @@ from symbolic.statements import UsageError
 
 
 def write_latex(
-    ids: Sequence[str], output: Path | None, excerpt: Excerpt, *, bibtex: bool = False, standalone: bool = False
+    ids: Sequence[str],
+    output: Path | None,
+    excerpt: Excerpt,
+    *,
+    bibtex: bool = False,
+    standalone: bool = False,
+    expanded: bool = False,
 ) -> None:
     if output is not None:
         check_writable(output)
     results = [find_source(each).result for each in ids]
     if not bibtex:
-        text = statements_latex(results, excerpt, standalone=standalone)
+        text = statements_latex(results, excerpt, standalone=standalone, expanded=expanded)
     elif papers := cited(results):
         text = "\n\n".join(paper.bibtex() for paper in papers) + "\n"
     else:

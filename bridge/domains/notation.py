@@ -9,8 +9,8 @@ import sympy as sp
 
 from bridge.domains.rounding import written
 from symbolic.derivation import Norm
-from symbolic.displays import latex
 from symbolic.prose import escape
+from symbolic.typesetting import latex
 
 Shape = tuple[Any, ...]
 

@@ -65,7 +65,7 @@ class Excerpt:
         written = replace(result, notation={**result.notation, **self.notation(result)})
         if not (self.quantities or self.tier):
             return written
-        letters = {letter for each in kept for letter in each.letters()}
+        letters = {letter for each in kept for letter in each.letters}
         named = {letter: words for letter, words in result.symbols.items() if letter in letters}
         return replace(written, quantities=tuple(kept), symbols=named, formulas=(), remarks=())
 
@@ -98,9 +98,11 @@ def read_macros(path: Path) -> dict[str, str]:
     return read
 
 
-def statements_latex(results: Sequence[Result], excerpt: Excerpt, *, standalone: bool = False) -> str:
+def statements_latex(
+    results: Sequence[Result], excerpt: Excerpt, *, standalone: bool = False, expanded: bool = False
+) -> str:
     """The statements one after the other; `standalone`: a document that compiles, with one bibliography."""
-    fragments = [excerpt.of(each).latex() for each in results]
+    fragments = [excerpt.of(each).latex(expanded=expanded) for each in results]
     if not standalone:
         return "\n\n".join(fragments) + "\n"
     definitions = [line for each in results for line in _definitions(each, excerpt)]

@@ -12,7 +12,8 @@ from bridge.readings.enclosed import NoEnclosure
 from bridge.readings.enclosing import Enclosed, Instance, enclosed
 from bridge.readings.operands import Emulated, Operands
 from symbolic.calculus.repetition import Repetition
-from symbolic.derivation import Derivation, Step, error_symbol
+from symbolic.derivation import Derivation, Step
+from symbolic.names import error_symbol
 from symbolic.operations import (
     Apply,
     Concentration,

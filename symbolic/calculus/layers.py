@@ -10,6 +10,7 @@ from symbolic.calculus.perturbations import require_per_unit
 from symbolic.calculus.recursions import LAYERS_BY_NUMBERS, LinearRecursion, geometric_sum, restated
 from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, as_expr, require_norm, rule_step
 from symbolic.events import Events
+from symbolic.names import member_error
 from symbolic.obligations import Obligation, for_all, is_plain, nonnegative, reopened, shown_at_most, unless, whole
 from symbolic.operations import Cases, Unread
 from symbolic.provenance import Provenance, weakest
@@ -334,6 +335,7 @@ def stack(
         Norm.TWO,
         "concatenation",
         total(first.error_symbol, family.error, last.error_symbol),
+        named=total(first.error_symbol, member_error(family.name, index), last.error_symbol),
         premises=(first.name, family.name, last.name),
         reason=reason or "the norm of a concatenation, from the norms of its parts",
         obligations=whole("stack", name, least=1, count=count),

@@ -261,7 +261,9 @@ def restated(premise: Approximated, values: Mapping[Any, Any]) -> Approximated:
 
 def latex(expression: sp.Expr, names: Mapping[sp.Symbol, str] | None) -> str:
     """With the notation of `names` for some symbols."""
-    return str(sp.latex(expression, symbol_names=dict(names or {})))
+    from symbolic import typesetting
+
+    return typesetting.latex(expression, names)
 
 
 # With M = [[a, b], [c, d]], eigenvalues p, q and c_n = c_n(p, q) above, Cayley-Hamilton gives

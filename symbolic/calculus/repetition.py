@@ -9,7 +9,8 @@ import sympy as sp
 
 from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.recursions import LinearRecursion
-from symbolic.derivation import Approximated, DerivationError, Step, as_expr, error_symbol, given, with_operation
+from symbolic.derivation import Approximated, DerivationError, Step, as_expr, given, with_operation
+from symbolic.names import error_symbol
 from symbolic.obligations import Obligation, shown_at_most
 from symbolic.operations import Operation
 from symbolic.signs import is_continuous, is_nonnegative
@@ -71,8 +72,7 @@ def steps_of_one_layer(step: Step) -> tuple[Step, ...]:
     }
     return tuple(
         replace(
-            each,
-            local=each.local.xreplace(plain),
+            each.with_bounds(lambda bound: bound.xreplace(plain)),
             premises=tuple("its argument" if name == premise else name for name in each.premises),
             obligations=(),
         )

@@ -132,8 +132,7 @@ def _step_with(step: Step, shares: Mapping[Any, sp.Expr]) -> Step:
         return step
     recursion = step.recursion
     return replace(
-        step,
-        local=step.local.xreplace(dict(shares)),
+        step.with_bounds(lambda bound: bound.xreplace(dict(shares))),
         events=tuple(event.xreplace(dict(shares)) for event in step.events),
         obligations=tuple(each.subs(shares) for each in step.obligations if not _is_of(each, shares)),
         recursion=recursion.subs(shares) if isinstance(recursion, LinearRecursion) else recursion,

@@ -28,7 +28,7 @@ from symbolic.calculus import (
 )
 from symbolic.calculus.invariants import MonotoneRecursion, confine, largest_range, values_on
 from symbolic.calculus.layers import iterate, recursion_from, stack
-from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, given
+from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, by_members, given
 from symbolic.icgd.symbols import (
     P_0,
     B_v,
@@ -58,6 +58,7 @@ from symbolic.icgd.symbols import (
     rho,
     rho_N,
 )
+from symbolic.names import member_error
 
 INPUT = given("x", dim=d_x, norm=Norm.TWO, size=P_0, reason="the input, exact")
 
@@ -264,11 +265,16 @@ def derive_signal(layer: sp.Expr = j, depth: sp.Expr = N) -> Approximated:
         return LinearRecursion(first.size, hidden.S.factor, hidden.S.offset).closed(top - at)
 
     # The index counts backwards: its step leads from layer N - 1 - l to layer N - 2 - l.
-    delta = hidden.delta(LinearRecursion(sp.Integer(0), hidden.p.factor, hidden.p.offset).closed(top - 2 - index))
     after = given("s[j+1]", dim=WIDTH, norm=Norm.TWO, size=size(top - index), error=AFTER)
-    slope = given("r'[j]", dim=K, norm=Norm.INF, size=b_r1, error=delta)
-    backward = recursion_from(after, backward_layer(slope, after, j, weights=rho), index=index)
-    return iterate(first, label("s", layer), backward, top - layer, size=size(layer))
+
+    def signal(delta: sp.Expr) -> Approximated:
+        slope = given("r'[j]", dim=K, norm=Norm.INF, size=b_r1, error=delta)
+        backward = recursion_from(after, backward_layer(slope, after, j, weights=rho), index=index)
+        return iterate(first, label("s", layer), backward, top - layer, size=size(layer))
+
+    delta = hidden.delta(LinearRecursion(sp.Integer(0), hidden.p.factor, hidden.p.offset).closed(top - 2 - index))
+    by_layer = signal(member_error("r'[j]", top - 1 - index)).derivation.steps[-1].local
+    return by_members(signal(delta), by_layer, derive_derivative())
 
 
 @cache

@@ -23,7 +23,8 @@ from symbolic.approximation import (
     sup_f2,
 )
 from symbolic.citations import WU2024, Citation
-from symbolic.derivation import Derivation, Norm, Step, error_symbol
+from symbolic.derivation import Derivation, Norm, Step
+from symbolic.names import error_symbol
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 order = sp.Symbol("order", integer=True, nonnegative=True)

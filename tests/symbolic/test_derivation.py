@@ -4,7 +4,8 @@ import pytest
 import sympy as sp
 
 from symbolic.calculus import Derivation, DerivationError, Norm, Obligation, Step, add, given, linear_map
-from symbolic.derivation import as_expr, error_symbol, require_norm
+from symbolic.derivation import as_expr, require_norm
+from symbolic.names import error_symbol
 
 a, b = sp.symbols("a b", positive=True)
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 from matplotlib.mathtext import MathTextParser
 
 from bridge.record import Comparison
-from symbolic.displays import latex
 from symbolic.statements import UsageError
+from symbolic.typesetting import latex
 
 # What matplotlib's mathematics spells otherwise, or only with braces.
 SPELLINGS = (

@@ -18,7 +18,8 @@ from bridge.readings.numbers import wrong_numbers
 from bridge.readings.reading import BEYOND
 from numeric.balls import BallArray, working_precision
 from symbolic.calculus.repetition import Repetition
-from symbolic.derivation import Derivation, Norm, Step, error_symbol
+from symbolic.derivation import Derivation, Norm, Step
+from symbolic.names import error_symbol
 from symbolic.operations import Iteration, Operation, SoftThreshold
 from tests.bridge.readings import instances
 from tests.bridge.readings.networks import bounds_of

@@ -30,7 +30,7 @@ def test_one_layer_is_shown_under_the_recursion_in_plain_text(run: Command) -> N
 
 def test_latex_shows_one_layer_in_the_notation_of_the_theorem(run: Command) -> None:
     latex = run("latex", OWN).out
-    assert r"$e_{l+1} \le K\,e_{l} + \varepsilon \rho,\qquad e_0 = e_{\text{x}}$" in latex
+    assert r"$e_{l+1} \le K\,e_{l} + \varepsilon \rho,\qquad e_0 = e_{x}$" in latex
     layer = latex.partition("One layer, from an argument with the error $e_l$:\n\\begin{enumerate}\n")[2]
     assert layer.partition("\\end{enumerate}")[0].count(r"\item") == 2
 
@@ -60,7 +60,7 @@ def test_an_obligation_that_the_worst_case_settles_says_so() -> None:
     assert obligation(on_a_range()) == "settled by the worst case rho = 1"
     assert not shown(on_a_range()).conditional
     latex = on_a_range().latex()
-    assert "Obligation, settled by the worst case rho = 1: $\\rho \\leq R$" in latex
+    assert "Provided that (settled by the worst case rho = 1) $\\rho \\leq R$" in latex
     assert "Open obligation" not in latex
 
 
@@ -135,7 +135,10 @@ def test_the_values_of_the_worst_case_are_shown(tmp_path: Path, run: Command) ->
     ("name", "symbol"),
     [
         ("A^T q", r"e_{\text{A}^{\text{T}}\text{ q}}"),
-        ("q", r"e_{\text{q}}"),
+        ("q", r"e_{q}"),
+        ("p[N-1]", "e_{p(N-1)}"),
+        ("rows z[N]", r"e_{\text{rows }z(N)}"),
+        ("s[j].max", r"e_{s(j)\text{.max}}"),
         ("x_j", r"e_{\text{x\_j}}"),
         ("^", r"e_{\text{\^{}}}"),
         ("W^2", r"e_{\text{W}^{\text{2}}}"),
