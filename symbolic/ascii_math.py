@@ -72,7 +72,7 @@ class Token:
 
 def ascii_math(formula: str) -> str:
     """The LaTeX of a formula. Raises AsciiMathError."""
-    return _Reader(formula).whole()
+    return _MathReader(formula).whole()
 
 
 def _tokens(formula: str) -> Iterator[Token]:
@@ -87,7 +87,7 @@ def _tokens(formula: str) -> Iterator[Token]:
         place = found.end()
 
 
-class _Reader:
+class _MathReader:
     """One pass from left to right; brackets only have to balance, so that half-open intervals are read too."""
 
     def __init__(self, formula: str) -> None:

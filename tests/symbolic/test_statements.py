@@ -249,13 +249,13 @@ def test_strings_are_never_run() -> None:
 
 
 def test_citations_are_text_for_latex() -> None:
-    found = Citation(WU2024, "Lemma 2, R_1", "||e||_2 <= eta, with [1; t_i]").latex()
-    assert found == r"\cite[{Lemma 2, R\_1, $\|$e$\|$\_2 $\le$ eta, with [1; t\_i]}]{wu2024}"
+    found = Citation(WU2024, "Lemma 2, `R_1`", "`||e||_2 <= eta`, with [1; t_i]").latex()
+    assert found == r"\cite[{Lemma 2, $R_{1}$, $\|e\|_{2}\le \eta$, with [1; t\_i]}]{wu2024}"
 
 
 def test_a_citation_without_a_paper_is_its_label() -> None:
-    place = Citation(None, "A draft, Theorem 1 <= 2", "(3)")
+    place = Citation(None, "A draft, Theorem `1 <= 2`", "(3)")
     assert str(place) == "A draft, Theorem 1 <= 2, (3)"
-    assert place.latex() == r"A draft, Theorem 1 $\le$ 2, (3)"
+    assert place.latex() == r"A draft, Theorem $1\le 2$, (3)"
     assert place.bibtex() == ""
     assert str(Citation(None, "")) == Citation(None, "").latex() == ""
