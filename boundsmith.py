@@ -8,7 +8,8 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "bridge.theorem": ("Theorem", "theorem"),
+    "bridge.theorem": ("Theorem",),
+    "bridge.theorem_building": ("theorem",),
     "bridge.transformer": ("Transformer",),
     "bridge.check": ("Check", "Sides"),
     "bridge.certify.checks": ("certified",),
@@ -27,9 +28,10 @@ _HOMES = {
     "bridge.certify.certifying": ("certify",),
     "bridge.lowering": ("lower",),
     "bridge.record": ("Comparison", "Verdict"),
-    "numeric.construction": (
-        *("Causal", "Construction", "Embedding", "FeedForward", "Head", "LinearAttention", "ReluAttention"),
-        *("RelativePositions", "SoftmaxAttention", "AttentionTap", "OutputTap", "ScoresTap", "StreamTap"),
+    "numeric.construction": ("Construction", "Embedding", "AttentionTap", "OutputTap", "ScoresTap", "StreamTap"),
+    "numeric.layers": (
+        *("Causal", "FeedForward", "Head", "LinearAttention", "RelativePositions", "ReluAttention"),
+        "SoftmaxAttention",
     ),
     "numeric.feed_forward": ("Multiply", "Select", "clear", "terms_layer"),
     "numeric.loops": ("Looped", "looped"),

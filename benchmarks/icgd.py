@@ -5,10 +5,12 @@ from collections.abc import Callable
 
 import torch
 
-from numeric.families import ElementwiseMultiplication, FamilyAttention
-from numeric.icgd import IcgdConstruction, IcgdNetwork, icgd_construction, prompts
+from numeric.families import FamilyAttention, FamilyMultiplication
+from numeric.hinges import uniform_knots
+from numeric.icgd import IcgdNetwork, IcgdSetting, icgd_setting, prompts
 from numeric.layered import Shape, autograd_gradient
-from numeric.relu_sums import LossSum, ReluSum, uniform_knots
+from numeric.loss_sums import LossSum
+from numeric.relu_sums import ReluSum
 
 B_V, B_X, B_Y, ETA = 1.0, 1.0, 0.8, 0.5
 
@@ -45,10 +47,10 @@ def emulated_against_autograd(shape: Shape, n: int, relus: int) -> None:
           f"{dense_bytes(construction) / 2**40:.2f} TiB")  # fmt: skip
 
 
-def tanh_network(shape: Shape, n: int, relus: int) -> IcgdConstruction:
+def tanh_network(shape: Shape, n: int, relus: int) -> IcgdSetting:
     r, r1 = tanh_sum(relus), ReluSum(2.0, 1 - torch.tanh(torch.tensor(uniform_knots(2.0, relus))).numpy() ** 2)
     loss = LossSum(((1, -1, ReluSum(4.0, 2 * uniform_knots(4.0, 2), spread=2.0)),))
-    return icgd_construction(shape, r, r1, loss, eta=ETA, B_v=B_V, n=n)
+    return icgd_setting(shape, r, r1, loss, eta=ETA, B_v=B_V, n=n)
 
 
 def tanh_sum(relus: int) -> ReluSum:
@@ -59,18 +61,18 @@ def inputs_of(shape: Shape, n: int) -> dict[str, torch.Tensor]:
     return prompts(shape, n, B_V, B_X, B_Y, 1, seed=0)
 
 
-def structured_bytes(construction: IcgdConstruction) -> int:
+def structured_bytes(construction: IcgdSetting) -> int:
     """Slopes and intercepts of the cells of all sums of ReLUs, in float64; the other families hold a few numbers."""
     pieces = (construction.r, construction.r1, *(piece for _, _, piece in construction.u.pieces))
     return sum(16 * piece.cells for piece in pieces)
 
 
-def dense_bytes(construction: IcgdConstruction) -> int:
+def dense_bytes(construction: IcgdSetting) -> int:
     """Q, K, V (D, D) of every head, W_1 and W_2 of the MLPs, in float64."""
     D = construction.stream.width
     return sum(
         24 * D * D * layer.head_count
-        if isinstance(layer, FamilyAttention | ElementwiseMultiplication)
+        if isinstance(layer, FamilyAttention | FamilyMultiplication)
         else 16 * D * layer.hidden_width
         for layer in construction.block
     )

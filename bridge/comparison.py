@@ -29,7 +29,8 @@ from bridge.refusals import briefly_refused
 from bridge.registry import TheoremLike, find_study, registered_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
 from bridge.searches import Points, companies, memory_at_once, searched
-from bridge.study import Case, Study, torch_device, torch_dtype
+from bridge.study import Case, Study
+from bridge.torch_formats import torch_device, torch_dtype
 from numeric.threads import one_thread
 from symbolic.catalogue import RUNNING
 from symbolic.statements import Kind, Quantity, UsageError

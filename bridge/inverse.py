@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from bridge.checked_numbers import checked_number
 from bridge.extremes import explained
 from bridge.refusals import briefly_refused
 from bridge.registry import TheoremLike, find_study
@@ -14,7 +15,7 @@ from bridge.solving.probes import CheckedCondition, Curve, KnobProbe, State, con
 from bridge.solving.search import RISING, NoAnswerError, Search, SolvedKnob, UnchangedError
 from bridge.solving.tiers import check_tier
 from bridge.solving.values import WHOLE, Interval, Number, grid_of, interval_of, lattice_of, ties_of
-from bridge.study import Study, checked_number
+from bridge.study import Study
 from numeric.balls import float_above
 from symbolic.statements import Kind, Parameter, Quantity, UsageError
 

@@ -194,17 +194,28 @@ class Comparison(BaseModel):
     @property
     def study(self) -> Any:
         """The study that was compared; None for a record that was read from a file and is in no catalogue."""
-        from bridge.registry import find_study
+        from bridge.registry import registered_study
         from symbolic.catalogue import RUNNING
 
-        return find_study(self.result) if self._study is None and self.result in RUNNING else self._study
+        return registered_study(self.result) if self._study is None and self.result in RUNNING else self._study
 
-    def save(self, *paths: str) -> None:
-        """Writes a table (.tex, .csv or .json) or a plot (.png, .svg or .pdf) to each file, by its ending."""
-        from bridge.export import export
+    def table(self, **choice: Any) -> Any:
+        """The table of some rows and columns, as `bridge.export.views.TableView`.
 
-        for path in paths:
-            export(self, path)
+        `columns`, `quantity`, `scope` and `sort` take a name, several with commas between them, or a list; `all_rows`
+        adds the intermediate quantities, `siunitx` is for LaTeX. Raises UsageError for what is not there.
+        """
+        from bridge.export.choice import choice as read
+        from bridge.export.views import TableView
+
+        return TableView(self, read(**choice))
+
+    def save(self, *paths: str, **choice: Any) -> None:
+        """Writes .tex, .md, .html, .csv or .json files, or a plot to .png, .svg or .pdf files, by the ending of each.
+
+        The choice is that of `table`.
+        """
+        self.table(**choice).save(*paths)
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as plain dicts: one record a row, for pandas or JSON."""
@@ -224,9 +235,7 @@ class Comparison(BaseModel):
         return f"<Comparison of {self.result}: {len(self.rows)} rows>"
 
     def _repr_html_(self) -> str:
-        from bridge.export import comparison_html
-
-        return comparison_html(self)
+        return str(self.table()._repr_html_())
 
     def to_json(self) -> str:
         """The record as one JSON object."""

@@ -18,7 +18,9 @@ import sympy as sp
 from bridge.enclosures import supremum
 from bridge.lowering import LoweringError, lower
 from numeric.balls import float_above, working_precision
-from numeric.relu_sums import LossSum, ReluSum, uniform_knots
+from numeric.hinges import uniform_knots
+from numeric.loss_sums import LossSum
+from numeric.relu_sums import ReluSum
 from symbolic.activations import Loss, Piece, stable_derivative
 from symbolic.approximation import (
     ROUNDING_SHARE,

@@ -1,7 +1,6 @@
 """A Study joins a Result to its networks, its references and its inputs; a Case is a study at one point of the grid.
 
-A topic writes one Study and one Case (bridge/induction/vanilla.py is the model); the engine in bridge/comparison.py
-does the rest and knows no topic.
+The engine in bridge/comparison.py reads them and knows no topic.
 """
 
 from abc import ABC, abstractmethod
@@ -18,9 +17,9 @@ from torch import Tensor
 
 from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
 from bridge.budget import Budget
+from bridge.checked_numbers import checked_number, largest_default
 from bridge.conditions import bound_to, truth
 from bridge.cost import Cost, sizes_of
-from bridge.formats import check_device, check_dtype
 from bridge.goals import Batch, Goal
 from bridge.material import Material
 from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
@@ -33,8 +32,6 @@ from symbolic.statements import Kind, Quantity, Result, UsageError
 Inputs = dict[str, Tensor]  # name to tensor, the first dimension counting the inputs
 Objective = Callable[[Inputs], Tensor]  # one number for each input
 SETTINGS = frozenset({"samples", "attack", "restarts", "seed", "dtype"})  # of a run
-
-LONGEST_NUMBER = 4096  # bits: float64 ends at 1024, and Python writes out no number of more than 14,000
 
 
 @dataclass(frozen=True)
@@ -339,7 +336,7 @@ class Study(ABC):
     def sizes(self, params: Mapping[str, Any]) -> dict[str, float]:
         """The numbers among the parameters, for `cost`: defaults where none is given. Raises UsageError."""
         numbers = [p for p in self.result.parameters if p.symbol is not None]
-        given = {p.name: params.get(p.name, _largest(p.default)) for p in numbers}
+        given = {p.name: params.get(p.name, largest_default(p.default)) for p in numbers}
         return sizes_of({name: checked_number(self.result, name, x) for name, x in given.items() if x is not None})
 
     def require_affordable(self, params: Mapping[str, Any], call: str) -> None:
@@ -358,6 +355,10 @@ class Study(ABC):
     def refutable(self) -> tuple[Quantity, ...]:
         """The quantities that have an erratum, those of `checks` too."""
         return tuple(quantity for quantity in self.result.quantities if quantity.erratum is not None)
+
+    def shown_quantities(self, params: Mapping[str, Any]) -> list[str]:
+        """The names of the quantities that a comparison at this point has rows of."""
+        return [quantity.name for quantity in self.result.quantities]
 
     def resolved(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """`numbers` that meet the hypotheses. Raises UsageError."""
@@ -399,39 +400,3 @@ class Study(ABC):
     def source_defaults(self, params: Mapping[str, Any], material: Material) -> dict[str, Any]:
         """Parameters that suit them, for those that the user has not given."""
         return {}
-
-
-def checked_number(result: Result, name: str, value: Any) -> float | int:
-    """`value` as the number that the parameter takes. Raises UsageError, for a number of any length."""
-    if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:
-        raise UsageError(
-            f"{result.id}: {name} is a whole number of {value.bit_length()} bits, which is not finite here"
-        )
-    return result.number(name, value)
-
-
-def _largest(default: Any) -> Any:
-    return max(default) if isinstance(default, tuple) else default
-
-
-def torch_dtype(name: str) -> torch.dtype:
-    """The dtype of that name. Raises UsageError with the names that exist."""
-    check_dtype(name)
-    found: torch.dtype = getattr(torch, name)
-    return found
-
-
-def torch_device(name: str) -> torch.device:
-    """The device of that name. Raises UsageError if this machine has none."""
-    check_device(name)
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise UsageError(f"device {name!r:.200} is not known; choose cpu or cuda") from None
-    if device.type == "cpu" and device.index is not None:
-        raise UsageError(f"device '{name}': there is one cpu; choose cpu")
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise UsageError(f"device '{name}' was asked for, but torch finds no CUDA device here; use --device cpu")
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise UsageError(f"device '{name}' was asked for, but torch finds only {torch.cuda.device_count()} of its kind")
-    return device

@@ -1,16 +1,15 @@
 """A theorem as a value: what `compare`, `solve`, `certify`, `show` and the exports take, beside the id of a result.
 
-`Theorem` is what the engine reads. `theorem` builds one from the conclusions of a derivation and from functions, and
-reads everything off them that they already say.
+`Theorem` is what the engine reads; `theorem` in bridge/theorem_building.py builds one from the conclusions of a
+derivation and from functions.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import sympy as sp
-from sympy.logic.boolalg import Boolean
 
 from bridge.arguments import arguments_of
 from bridge.budget import Budget
@@ -19,27 +18,17 @@ from bridge.cost import Cost
 from bridge.domains import Domain
 from bridge.pair import Pair
 from bridge.record import Comparison
-from bridge.refusals import briefly_refused
 from bridge.refutation import Refutation
 from bridge.sources.source import InputSource
 from bridge.study import Refusal
-from bridge.texts import Text
 from bridge.transformer import Transformer
 from numeric.exact_cost import DEFAULT_LIMIT
-from symbolic.citations import Citation
-from symbolic.derivation import Approximated
-from symbolic.events import randomness
 from symbolic.inequalities import Inequality
-from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
+from symbolic.statements import Quantifier, Quantity, Result
 
 Function = Callable[..., Any]  # of some parameters, weights and inputs by name; written in torch, for one prompt
 Network = Function | Transformer | Pair
-# What SymPy does not print so by itself.
-GREEK = {"eps": r"\varepsilon", "lam": r"\lambda", "sigma_init": r"\sigma_{\mathrm{init}}"}
-CONTRADICTION = "it contradicts the assumptions of its symbols; or it was written with ==, where sp.Eq is meant"
 OVER_DRAWS = (Quantifier.PROBABILITY, Quantifier.EXPECTATION)
-SIGNS = {"negative": sp.Lt, "nonpositive": sp.Le}
-UNCHECKED = ("even", "odd", "prime", "composite", "zero", "irrational")  # assumptions of a symbol
 NORMS = {"inf": "sup norm", "1": "1-norm", "2": "2-norm"}
 
 
@@ -177,6 +166,11 @@ class Theorem:
     def id(self) -> str:
         return self.statement.id
 
+    @property
+    def stated(self) -> Sequence[Quantity]:
+        """The quantities of every point; none where each point has its own."""
+        return self.statement.quantities if self.quantities is None else ()
+
     def functions(self) -> Iterable[tuple[str, Function]]:
         """Every function of the theorem, with its role in words."""
         yield from self._run()
@@ -221,12 +215,12 @@ class Theorem:
     @property
     def over_draws(self) -> tuple[Quantity, ...]:
         """The quantities that are judged by many draws of their randomness."""
-        return over_draws(self.statement.quantities, self.checks)
+        return over_draws(self.stated, self.checks)
 
     @property
     def all_over_draws(self) -> bool:
         """Whether there are such quantities, and no others but those of checks."""
-        others = {each.name for each in self.statement.quantities} - _checked(self.checks)
+        others = {each.name for each in self.stated} - _checked(self.checks)
         return 0 < len(self.over_draws) == len(others)
 
     def random_names(self, quantity: Quantity) -> tuple[str, ...]:
@@ -275,215 +269,3 @@ def _checked(checks: Sequence[Check]) -> set[str]:
 def _written(role: str, function: Function | Pair) -> list[tuple[str, Function]]:
     """Each implementation of the function."""
     return [(role, each) for each in ((function.tensors, function.balls) if isinstance(function, Pair) else [function])]
-
-
-@briefly_refused
-def theorem(
-    id: str,
-    *bounds: Approximated | Quantity,
-    parameters: Mapping[sp.Symbol, Any],
-    inputs: Mapping[str, Domain] | None = None,
-    network: Network | Mapping[str, Network] | None = None,
-    reference: Function | Pair | None = None,
-    weights: Mapping[str, Domain | Function] | None = None,
-    built: Mapping[str, Function] | None = None,
-    texts: Sequence[Text] = (),
-    hypotheses: Sequence[Any] = (),
-    worst: Mapping[sp.Symbol, Any] | None = None,
-    knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
-    handles: Function | None = None,
-    random: Mapping[str, str | Sequence[str]] | None = None,
-    printed: Mapping[str, Any] | None = None,
-    trivial: Mapping[str, Any] | None = None,
-    meanings: Mapping[sp.Symbol, str] | None = None,
-    checks: Sequence[Check] = (),
-    inequalities: Sequence[Inequality] | Function = (),
-    sources: Sequence[InputSource] = (),
-    title: str = "",
-    claim: str = "",
-    cites: str | Citation = "",
-) -> Theorem:
-    """The theorem that each of `bounds`, a conclusion of the error calculus, bounds the error of the network.
-
-    A quantity takes name, norm and derivation from its conclusion; the last one is the main one. `parameters` maps
-    each symbol to its default (a tuple spans a grid); its sign and whether it is whole are read off the symbol, and
-    `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing). `texts` are further
-    parameters that are text, each with the function that reads it. `printed` gives the
-    draft's own formula for a quantity, by name. `worst` replaces letters of derivation and formula by what the
-    hypotheses allow. `meanings` says in words what parameters and letters of the bounds are. A bound is vacuous from a
-    trivial bound on: that of `trivial`, by quantity, else the size of the conclusion, which bounds the error of the
-    network that gives 0. The other arguments are those of `Theorem`.
-
-    Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
-    """
-    _require_conclusions(id, bounds, parameters)
-    letters = {letter: _functions(given) for letter, given in (knows or {}).items()}
-    inputs, weights = dict(inputs or {}), dict(weights or {})
-    known = {letter: letter for letter in letters if letter in parameters}
-    known |= {letter: sp.sympify(value) for letter, value in (worst or {}).items()}
-    at_prompt = {letter for letter, given in letters.items() if any(set(arguments_of(f)) & set(inputs) for f in given)}
-    citation = cites if isinstance(cites, Citation) else Citation(None, cites)
-    bounded = (each.error.free_symbols for each in bounds if isinstance(each, Approximated))
-    symbols = {*parameters, *letters, *set().union(*bounded)}
-    notation = {symbol: GREEK[symbol.name] for symbol in sorted(symbols, key=str) if symbol.name in GREEK}
-    drawn = {name: each for name, each in {**weights, **inputs}.items() if isinstance(each, Domain)}
-    where = {
-        "domain": "; ".join(each.words(name) for name, each in drawn.items()),
-        "domain_latex": ", ".join(f"${each.latex(name, notation)}$" for name, each in drawn.items()),
-    }
-    quantities = [each if isinstance(each, Quantity) else _quantity(each, known, at_prompt, where) for each in bounds]
-    for argument, given in (("printed", printed), ("trivial", trivial)):
-        _require_quantities(id, argument, given or {}, quantities)
-    if not quantities and not checks:
-        raise UsageError(f"{id}: nothing is stated; give the conclusion of a derivation, or a check")
-    of_network = {s for s, given in letters.items() if any(not set(arguments_of(f)) & set(inputs) for f in given)}
-    stated = [_printed(each, (printed or {}).get(each.name), citation, known) for each in quantities]
-    stated = [_trivial(each, (trivial or {}).get(each.name), known, {*parameters, *of_network}) for each in stated]
-    meanings = _meanings(id, meanings, parameters, [*stated, *(each.quantity for each in checks)]) if meanings else {}
-    statement = Result(
-        id=id,
-        title=title or id,
-        citation=citation,
-        claim=claim,
-        parameters=(
-            *(_parameter(symbol, default, meanings.get(symbol)) for symbol, default in parameters.items()),
-            *(each.parameter for each in texts),
-        ),
-        hypotheses=(*_signs(parameters), *(_hypothesis(each, parameters) for each in hypotheses if each != sp.true)),
-        quantities=(*stated, *{check.quantity.name: check.quantity for check in checks}.values()),
-        notation=notation,
-        symbols={letter: meaning for letter, meaning in meanings.items() if letter not in parameters},
-    )
-    return Theorem(
-        statement,
-        main=(stated[-1] if stated else checks[0].quantity).name,
-        inputs=inputs,
-        weights=weights,
-        network=network,
-        reference=reference,
-        built=dict(built or {}),
-        readers={each.name: each.read for each in texts},
-        knows=letters,
-        handles=handles,
-        random={over: (names,) if isinstance(names, str) else tuple(names) for over, names in (random or {}).items()},
-        checks=tuple(checks),
-        inequalities=inequalities if callable(inequalities) else tuple(inequalities),
-        sources=tuple(sources),
-        entries={each.name: each.dim for each in bounds if isinstance(each, Approximated)},
-    )
-
-
-def _require_conclusions(id: str, bounds: Sequence[Any], parameters: Mapping[Any, Any]) -> None:
-    """Raises UsageError for arguments of another sort."""
-    others = [f"{each}" for each in bounds if not isinstance(each, Approximated | Quantity)]
-    if others:
-        raise UsageError(
-            f"{id}: {others[0]:.80} is no conclusion of a derivation; derive one by the rules, from bs.given(...) on"
-        )
-    others = [f"{each!r}" for each in parameters if not isinstance(each, sp.Symbol)]
-    if others:
-        raise UsageError(f"{id}: the parameter {others[0]:.80} is no symbol; give {{sp.Symbol('n'): 8}}, not names")
-
-
-def _require_quantities(id: str, argument: str, given: Mapping[str, Any], quantities: Sequence[Quantity]) -> None:
-    unknown = [name for name in given if name not in {each.name for each in quantities}]
-    if unknown:
-        names = ", ".join(each.name for each in quantities)
-        raise UsageError(f"{id}: `{argument}` names {', '.join(unknown)}, which is no quantity; it has: {names}")
-
-
-def _functions(given: Function | tuple[Function, ...]) -> tuple[Function, ...]:
-    return given if isinstance(given, tuple) else (given,)
-
-
-def _quantity(
-    conclusion: Approximated, worst: Mapping[sp.Symbol, Any], at_prompt: set[sp.Symbol], where: Mapping[str, str]
-) -> Quantity:
-    step = conclusion.derivation.step(conclusion.name)
-    word = rf"\mathrm{{{conclusion.name}}}".replace("_", r"\_")
-    return Quantity(
-        name=conclusion.name,
-        latex_symbol=rf"\|\widehat{{{word}}} - {word}\|_{{{step.norm.latex}}}",
-        meaning=f"error of {conclusion.name}",
-        norm=NORMS[step.norm],
-        domain=where["domain"],
-        kind=Kind.EXACT if conclusion.error == 0 else Kind.UPPER,
-        quantifier=_quantifier(conclusion),
-        randomness=randomness(conclusion.events) or "; ".join(conclusion.mean_over),
-        derivation=conclusion.derivation,
-        worst_case=dict(worst),
-        scopes=("network", "prompt") if conclusion.error.free_symbols & at_prompt else ("network",),
-        trivial=None if conclusion.error == 0 else conclusion.size,
-        domain_latex=where["domain_latex"],
-    )
-
-
-def _quantifier(conclusion: Approximated) -> Quantifier:
-    if conclusion.events:
-        return Quantifier.PROBABILITY
-    return Quantifier.EXPECTATION if conclusion.mean_over else Quantifier.FOR_ALL
-
-
-def _printed(quantity: Quantity, formula: Any, citation: Citation, worst: Mapping[sp.Symbol, sp.Expr]) -> Quantity:
-    if formula is None:
-        return quantity
-    printed = formula if isinstance(formula, Printed) else Printed(sp.sympify(formula), citation)
-    return replace(quantity, printed=replace(printed, bound=printed.bound.xreplace(dict(worst))))
-
-
-# The size bounds the exact value and so the error of the network that gives 0: a bound from there on says nothing.
-# The error 0 of an identity is never vacuous, and a size with a letter that only a prompt binds is no number here.
-def _trivial(quantity: Quantity, given: Any, worst: Mapping[sp.Symbol, sp.Expr], bound: set[sp.Symbol]) -> Quantity:
-    trivial = quantity.trivial if given is None else sp.sympify(given)
-    trivial = None if trivial is None else trivial.xreplace(dict(worst))
-    unknown = given is None and trivial is not None and bool(trivial.free_symbols - bound)
-    return replace(quantity, trivial=None if unknown else trivial)
-
-
-def _meanings(
-    id: str, meanings: Mapping[sp.Symbol, str], parameters: Mapping[sp.Symbol, Any], stated: Sequence[Quantity]
-) -> Mapping[sp.Symbol, str]:
-    """Raises UsageError for the meaning of what is no letter of the theorem."""
-    letters = {letter for each in stated for letter in each.letters}
-    unknown = [str(each) for each in meanings if each not in letters and each not in parameters]
-    if unknown:
-        known = ", ".join(sorted(map(str, letters | set(parameters))))
-        raise UsageError(f"{id}: `meanings` names {', '.join(unknown)}, which is no letter of it; it has: {known}")
-    return meanings
-
-
-def _parameter(symbol: sp.Symbol, default: Any, meaning: str | None) -> Parameter:
-    values = tuple(default) if isinstance(default, list | range) else default
-    meaning = meaning or f"the parameter {symbol.name}"
-    return Parameter(symbol.name, symbol, meaning, values, integer=bool(symbol.is_integer))
-
-
-def _signs(parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:
-    """What the symbols themselves assume, which the derivation may have used. Raises UsageError for what is no sign."""
-    found = []
-    for symbol in parameters:
-        others = [each for each in UNCHECKED if getattr(symbol, f"is_{each}")]
-        if others:
-            raise UsageError(f"the parameter {symbol} is declared {others[0]}, which is not checked; leave that out")
-        for declared, relation in SIGNS.items():
-            if getattr(symbol, f"is_{declared}"):
-                condition = relation(symbol, 0, evaluate=False)
-                found.append(Hypothesis(symbol.name, condition, f"{symbol.name} is declared {declared}"))
-                break
-        if symbol.is_positive:
-            least = sp.Ge(symbol, 1, evaluate=False) if symbol.is_integer else sp.Gt(symbol, 0, evaluate=False)
-            found.append(Hypothesis(symbol.name, least, f"{symbol.name} is declared positive"))
-        elif symbol.is_nonnegative:
-            found.append(Hypothesis(symbol.name, sp.Ge(symbol, 0, evaluate=False), f"{symbol.name} is declared >= 0"))
-    return tuple(found)
-
-
-def _hypothesis(given: Any, parameters: Mapping[sp.Symbol, Any]) -> Hypothesis:
-    if isinstance(given, Hypothesis):
-        return given
-    if given == sp.false:
-        raise UsageError(f"a hypothesis is False whatever the parameters are: {CONTRADICTION}")
-    letters = sorted(getattr(given, "free_symbols", ()), key=str)
-    if not isinstance(given, Boolean) or not letters or any(letter not in parameters for letter in letters):
-        raise UsageError(f"the hypothesis {given} is not a relation between parameters; give one such as n >= 2")
-    return Hypothesis(str(letters[0]), given, "a hypothesis of the theorem")

@@ -28,12 +28,14 @@ from bridge.probability import chance_rows, replayed_chance
 from bridge.record import NamedTable, Row, Verdict
 from bridge.rows import ONE_INPUT, refused_rows
 from bridge.running import Runner
-from bridge.study import SETTINGS, Case, Inputs, Refusal, torch_device, torch_dtype
+from bridge.study import SETTINGS, Case, Inputs, Refusal
 from bridge.theorem import Function, Theorem, over_draws
 from bridge.theorem_bounds import PromptFormula, TheoremBounds
 from bridge.theorem_readings import AtPrompt
+from bridge.torch_formats import torch_device, torch_dtype
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
+from bridge.well_formed import require_randomness
 from symbolic.statements import Result, UsageError
 
 KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
@@ -66,6 +68,8 @@ class TheoremCase(TheoremBounds):
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.result = self._stated_here()
         self.over_draws = over_draws(self.result.quantities, theorem.checks)
+        if theorem.quantities is not None:
+            require_randomness(theorem, self.over_draws)
         self.checked = frozenset([*(c.quantity.name for c in theorem.checks), *(each.name for each in self.over_draws)])
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         called = {name: str(each) for name, each in theorem.inputs.items()}

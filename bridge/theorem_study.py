@@ -15,6 +15,7 @@ from bridge.budget import Budget
 from bridge.check_rows import check_rows
 from bridge.cost import Cost
 from bridge.domains import Domain
+from bridge.faithful import NAME as FAITHFUL
 from bridge.material import Material
 from bridge.memory import require_memory
 from bridge.record import Comparison, Row
@@ -136,6 +137,11 @@ class TheoremStudy(Study):
         order = known if refuted is None else dict.fromkeys(name for name in refuted if name in known)
         shown = (known[name] for name in order)
         return (*shown, *(each.stated(self.result) for each in self.theorem.refutations))
+
+    def shown_quantities(self, params: Mapping[str, Any]) -> list[str]:
+        here = self.case(self._first_defaults | dict(params), seed=0, dtype="float64", device="cpu").result.quantities
+        others = [*(each.quantity for each in self.theorem.checks), *self.refutable()]
+        return [each.name for each in (*here, *others)] + [FAITHFUL]
 
     @property
     def _first_defaults(self) -> dict[str, Any]:

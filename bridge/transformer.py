@@ -15,8 +15,8 @@ class Transformer:
     a weight such as eta/n is the real number and not its rounding. `tokens` takes inputs and parameters and returns the
     tokens (L, width) of one prompt; without it they are the only input. `read` maps a quantity to a function of the
     construction's taps by name (`output` among them) and of parameters; a quantity that it leaves out is the tap of its
-    own name. `shared`: logistic or softmax attention is run block by block, with what all tokens share computed once,
-    and so are weights as long as nothing changes that they are made of.
+    own name. `shared`: it is run block by block, with what all tokens share computed once, and so are weights as long
+    as nothing changes that they are made of.
     """
 
     build: Function

@@ -38,7 +38,8 @@ def require_well_formed(theorem: Theorem) -> None:
     _require_one_function_a_scope(theorem)
     _require_used_letters(theorem)
     _require_bound_letters(theorem)
-    _require_randomness(theorem)
+    if theorem.quantities is None:
+        require_randomness(theorem, theorem.over_draws)
     _require_sources(theorem)
 
 
@@ -83,7 +84,7 @@ def _require_distinct(theorem: Theorem) -> None:
             f"{theorem.id}: {', '.join(twice)} names more than one thing; give each parameter, weight and input a name "
             f"of its own"
         )
-    twice = _repeated([each.name for each in statement.quantities])
+    twice = _repeated([each.name for each in theorem.stated])
     if twice:
         raise UsageError(f"{theorem.id}: {', '.join(twice)} names more than one quantity; name them apart")
     twice = _repeated([each.name for each in theorem.checks])
@@ -170,8 +171,10 @@ def _require_readers_of_texts(theorem: Theorem) -> None:
 
 def _require_known_quantities(theorem: Theorem) -> None:
     """Of networks that are given by quantity, and of what is read off them."""
-    stated = [each.name for each in theorem.statement.quantities]
-    if stated and theorem.main not in stated and theorem.quantities is None:
+    if theorem.quantities is not None:
+        return
+    stated = [each.name for each in theorem.stated]
+    if stated and theorem.main not in stated:
         raise UsageError(f"{theorem.id}: the main quantity '{theorem.main}' is none of {', '.join(stated)}")
     read = {name for each in theorem.networks.values() if isinstance(each, Transformer) for name in each.read}
     for role, names in (("a network", set(theorem.networks) - {""}), ("something read off a transformer", read)):
@@ -212,7 +215,7 @@ def _require_used_letters(theorem: Theorem) -> None:
 
     What a quantity derives on first use is not looked at.
     """
-    quantities = theorem.statement.quantities
+    quantities = theorem.stated
     if theorem.quantities is not None or any(each.derive is not None for each in quantities):
         return
     used = {letter for each in quantities for letter in each.letters}
@@ -228,12 +231,10 @@ def _require_used_letters(theorem: Theorem) -> None:
 
 def _require_bound_letters(theorem: Theorem) -> None:
     """Every letter of a bound has a value from a parameter or an instance; those of a point are not looked at."""
-    if theorem.quantities is not None:
-        return
     of_network = {s for s, each in theorem.knows.items() if any(theorem.scope_of(f) == "network" for f in each)}
     bound = {p.symbol for p in theorem.statement.parameters} | of_network
     checked = [check.quantity.name for check in theorem.checks]  # their sides may give letters
-    for quantity in (each for each in theorem.statement.quantities if each.name not in checked):
+    for quantity in (each for each in theorem.stated if each.name not in checked):
         bound |= set(quantity.printed.unspecified) if quantity.printed else set()
         printed = quantity.printed.bound if quantity.printed else None
         formulas = (quantity.derived(), printed, quantity.trivial, quantity.may_fail)
@@ -246,10 +247,10 @@ def _require_bound_letters(theorem: Theorem) -> None:
             )
 
 
-def _require_randomness(theorem: Theorem) -> None:
-    """What a quantity holds with probability over is drawn: a weight or an input. Raises UsageError."""
-    wrong = [words for each in theorem.over_draws for words in _unjudged(theorem, each)]
-    named = {over for each in theorem.over_draws for over in each.over}
+def require_randomness(theorem: Theorem, quantities: Sequence[Quantity]) -> None:
+    """What these quantities hold with probability over is drawn: a weight or an input. Raises UsageError."""
+    wrong = [words for each in quantities for words in _unjudged(theorem, each)]
+    named = {over for each in quantities for over in each.over}
     wrong += [f"`random` has {over}, over which no quantity holds" for over in theorem.random if over not in named]
     if wrong:
         raise UsageError(f"{theorem.id}: {'; '.join(wrong)}")

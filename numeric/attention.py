@@ -4,14 +4,28 @@ Shapes: B batch, L tokens, Q queries (a range of the tokens), H width of the str
 V width of the blocks that the value writes, C tokens a chunk, N chunks.
 """
 
+from typing import Any, TypeAlias
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from numeric.construction import Head, Positions
+from numeric.balls import BallArray
+from numeric.balls.conversion import ball_of
+from numeric.exact_attention import exact_causal_average, exact_masked_softmax
+from numeric.layers import (
+    AttentionKind,
+    ElementwiseMultiplication,
+    Head,
+    LinearAttention,
+    LogisticAttention,
+    Positions,
+    ReluAttention,
+)
 from numeric.maps import BlockMap, act, injection, tensor_actions
 from numeric.stream import StreamError
 
+Array: TypeAlias = Any  # a tensor or an array of balls
 SCORES_AT_ONCE = 1 << 19  # scores held at once while queries are streamed: 4 MiB in float64, which a cache holds
 CHUNK = 64  # tokens a chunk of the geometric average
 
@@ -50,11 +64,13 @@ class BlockLinear(nn.Module):
 
 
 class AttentionHead(nn.Module):
-    """Base class of the kinds of attention; a kind defines how scores become weights."""
+    """A head of one kind of attention."""
 
-    def __init__(self, head: Head, dtype: torch.dtype, device: torch.device | str, dense: bool) -> None:
+    def __init__(
+        self, kind: type[AttentionKind], head: Head, dtype: torch.dtype, device: torch.device | str, dense: bool
+    ) -> None:
         super().__init__()
-        self.head = head
+        self.kind, self.head = kind, head
         self.dense = dense
         self.query = self.key = None
         if head.query is not None and head.key is not None:
@@ -78,10 +94,16 @@ class AttentionHead(nn.Module):
 
     def weights(self, tokens: Float[Tensor, "B L H"], first: int, last: int) -> Float[Tensor, "B Q L"]:
         """Attention weights of the queries first..last-1 (0-based)."""
-        raise NotImplementedError
+        return attention_weights(self.kind, self.scores(tokens, first, last), self.head.positions, first)  # (B, Q, L)
 
     def forward(self, tokens: Float[Tensor, "B L H"], first: int) -> Float[Tensor, "B Q H2"]:
         """The head's contribution at the queries first..L-1 (0-based), streamed over queries to bound memory."""
+        if not self.dense and self.kind is LinearAttention and self.query is not None and self.key is not None:
+            # sum_j <q, k_j> v_j = (sum_j v_j k_j^T) q. All queries share the matrix: L K V in place of L^2 (K + V).
+            outer = self.value(tokens).mT @ self.key(tokens)  # (B, V, K)
+            return self.place(self.query(tokens[:, first:]) @ outer.mT)  # (B, Q, H2)
+        if not self.dense and self.query is None and self.head.positions is not None:
+            return self.place(causal_average(self.value(tokens), self.head.positions)[:, first:])  # (B, Q, H2)
         batch, length = tokens.shape[:2]
         values = self.value(tokens)  # (B, L, V)
         step = max(1, SCORES_AT_ONCE // (batch * length))
@@ -91,43 +113,37 @@ class AttentionHead(nn.Module):
         return self.place(torch.cat(pieces, dim=1))  # (B, Q, H2)
 
 
-class SoftmaxHead(AttentionHead):
-    def weights(self, tokens: Float[Tensor, "B L H"], first: int, last: int) -> Float[Tensor, "B Q L"]:
-        scores = self.scores(tokens, first, last)  # (B, Q, L)
-        if self.head.positions is None:
-            return torch.softmax(scores, dim=-1)  # (B, Q, L)
-        lags = key_lags(first, last, tokens)  # (Q, L)
-        if self.head.positions.slope != 0:
-            scores = scores + (-self.head.positions.slope * lags.to(kernel_dtype(tokens))).to(tokens.dtype)  # (B, Q, L)
-        return masked_softmax(scores, allowed_keys(self.head.positions, lags))  # (B, Q, L)
-
-    def forward(self, tokens: Float[Tensor, "B L H"], first: int) -> Float[Tensor, "B Q H2"]:
-        if self.dense or self.head.has_dot_product or self.head.positions is None:
-            return super().forward(tokens, first)
-        averages = causal_average(self.value(tokens), self.head.positions)  # (B, L, V)
-        return self.place(averages[:, first:])  # (B, Q, H2)
-
-
-class ReluHead(AttentionHead):
-    def weights(self, tokens: Float[Tensor, "B L H"], first: int, last: int) -> Float[Tensor, "B Q L"]:
-        return torch.relu(self.scores(tokens, first, last)) / tokens.shape[1]  # (B, Q, L)
-
-
-class LogisticHead(AttentionHead):
-    def weights(self, tokens: Float[Tensor, "B L H"], first: int, last: int) -> Float[Tensor, "B Q L"]:
-        return torch.sigmoid(self.scores(tokens, first, last)) / examples(tokens.shape[1])  # (B, Q, L)
+def attention_weights(
+    kind: type[AttentionKind], scores: Array, positions: Positions | None = None, first: int = 0
+) -> Array:
+    """Attention weights (B, Q, L) from scores of the queries first, ... (0-based), on tensors or on balls."""
+    queries, length = scores.shape[-2:]
+    if kind is LinearAttention:
+        return scores
+    if kind is ElementwiseMultiplication:
+        return scores * key_is_query(first, queries, length, scores)
+    if kind is ReluAttention:
+        return torch.relu(scores) / length
+    if kind is LogisticAttention:
+        return torch.sigmoid(scores) / examples(length)
+    if positions is None:
+        return torch.softmax(scores, dim=-1)
+    lags = key_lags(first, first + queries, scores.mT)  # (Q, L)
+    allowed = allowed_keys(positions, lags)
+    if isinstance(scores, BallArray):
+        return exact_masked_softmax(scores - BallArray.exactly(lags, scores.bits) * ball_of(positions.slope), allowed)
+    if positions.slope != 0:
+        scores = scores + (-positions.slope * lags.to(kernel_dtype(scores))).to(scores.dtype)  # (B, Q, L)
+    return masked_softmax(scores, allowed)
 
 
-# sum_j <q, k_j> v_j = (sum_j v_j k_j^T) q. All queries share the matrix, so the cost is L K V, not L^2 (K + V).
-class LinearHead(AttentionHead):
-    def weights(self, tokens: Float[Tensor, "B L H"], first: int, last: int) -> Float[Tensor, "B Q L"]:
-        return self.scores(tokens, first, last)  # (B, Q, L)
-
-    def forward(self, tokens: Float[Tensor, "B L H"], first: int) -> Float[Tensor, "B Q H2"]:
-        if self.dense or self.query is None or self.key is None:
-            return super().forward(tokens, first)
-        outer = self.value(tokens).mT @ self.key(tokens)  # (B, V, K)
-        return self.place(self.query(tokens[:, first:]) @ outer.mT)  # (B, Q, H2)
+def key_is_query(first: int, queries: int, length: int, like: Array) -> Float[Tensor, "Q L"]:
+    """1 where key and query are one token."""
+    own = (
+        torch.arange(length, device=like.device)[None]
+        == torch.arange(first, first + queries, device=like.device)[:, None]
+    )
+    return own.to(like.dtype)
 
 
 def examples(length: int) -> int:
@@ -142,7 +158,7 @@ def kernel_dtype(like: Tensor) -> torch.dtype:
     return torch.promote_types(like.dtype, torch.float32)
 
 
-def key_lags(first: int, last: int, like: Tensor) -> Int[Tensor, "Q L"]:
+def key_lags(first: int, last: int, like: Any) -> Int[Tensor, "Q L"]:
     """i - j - 1 for the queries first..last-1 (0-based) and all L keys of the tokens `like` (B, L, ...)."""
     keys = torch.arange(like.shape[1], device=like.device)  # (L)
     queries = torch.arange(first, last, device=like.device)  # (Q)
@@ -170,8 +186,10 @@ def masked_softmax(logits: Float[Tensor, "B Q L"], allowed: Bool[Tensor, "... Q 
     return torch.softmax(finite, dim=-1).masked_fill(~allowed, 0.0)  # (B, Q, L)
 
 
-def causal_average(values: Float[Tensor, "B L V"], positions: Positions) -> Float[Tensor, "B L V"]:
-    """What each query averages without a dot product; 0 where it sees no key."""
+def causal_average(values: Array, positions: Positions) -> Array:
+    """What each query averages without a dot product, (B, L, V), on tensors or on balls; 0 where it sees no key."""
+    if isinstance(values, BallArray):
+        return exact_causal_average(values, positions)
     if positions.strict:
         return geometric_average(values, positions)
     # The query i sees with itself what i + 1 sees without itself.

@@ -14,21 +14,25 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from numeric.attention import kernel_dtype, key_lags, least_lag, masked_softmax
+from numeric.attention import attention_weights, kernel_dtype, key_lags, least_lag, masked_softmax
 from numeric.construction import (
-    AttentionKind,
+    AttentionTap,
+    ChangeTap,
     Construction,
+    OutputTap,
+    ScoresTap,
+    StreamTap,
+    Tap,
+)
+from numeric.layers import (
+    AttentionKind,
     FeedForward,
     Head,
     Layer,
     LinearAttention,
-    OutputTap,
     Positions,
-    ReluAttention,
-    ScoresTap,
-    StreamTap,
-    Tap,
     bias_vector,
+    spelled_out,
 )
 from numeric.maps import BlockMap
 from numeric.stream import Stream, StreamError
@@ -46,17 +50,18 @@ def family(construction: Construction) -> Hashable:
 
 
 def _layer_family(layer: Layer) -> Hashable:
-    if isinstance(layer, FeedForward):
-        return FeedForward, layer.residual
-    heads = tuple((head.has_dot_product, head.positions is None) for head in layer.heads)
-    return type(layer), layer.residual, heads
+    own = spelled_out(layer)
+    if isinstance(own, FeedForward):
+        return FeedForward, own.residual
+    heads = tuple((head.has_dot_product, head.positions is None) for head in own.heads)
+    return type(own), own.residual, heads
 
 
 def _tap_family(construction: Construction, tap: Tap) -> tuple[str, int, int]:
     """The kind of a tap, its layer, and which of the heads or how large a block."""
     if isinstance(tap, OutputTap):
         return type(tap).__name__, len(construction.layers), 0
-    if isinstance(tap, StreamTap):
+    if isinstance(tap, StreamTap | ChangeTap):
         return type(tap).__name__, tap.layer, construction.stream(tap.layer).size(tap.block)
     return type(tap).__name__, tap.layer, _place(construction, tap.layer, tap.head)
 
@@ -69,8 +74,9 @@ def _place(construction: Construction, layer: int, head: str) -> int:
 
 def widest(construction: Construction) -> int:
     """The largest width of a stream, a hidden layer, or query and key."""
-    inner = [layer.inner.target.width for layer in construction.layers if isinstance(layer, FeedForward)]
-    attentions = [layer for layer in construction.layers if isinstance(layer, AttentionKind)]
+    layers = [spelled_out(layer) for layer in construction.layers]
+    inner = [layer.inner.target.width for layer in layers if isinstance(layer, FeedForward)]
+    attentions = [layer for layer in layers if isinstance(layer, AttentionKind)]
     queries = [head.query.target.width for layer in attentions for head in layer.heads if head.query is not None]
     streams = [construction.stream(number).width for number in range(len(construction.layers) + 1)]
     return max(construction.source.width, construction.readout.target.width, *streams, *inner, *queries)
@@ -97,7 +103,7 @@ class Ensemble:
         embeddings = [each.embedding for each in constructions]
         self.embedding = place.map([each.map for each in embeddings])
         self.bias = place.bias([bias_vector(each.map.target, each.bias) for each in embeddings])
-        layers = zip(*(each.layers for each in constructions), strict=True)
+        layers = zip(*(map(spelled_out, each.layers) for each in constructions), strict=True)
         self.layers = [_layer(stacked, place) for stacked in layers]
         self.readout = place.map([each.readout for each in constructions])
 
@@ -108,25 +114,34 @@ class Ensemble:
         selected = first.select_taps(None if taps is None else tuple(taps))
         length = x.shape[1]
         tokens = self.embedding(x) + self.bias  # (B, L, H)
-        recorded = self._streams(selected, 0, tokens)
+        recorded = self._streams(selected, 0, tokens, tokens)
         for number, layer in enumerate(self.layers, start=1):
             queries = first.first_query(number, length)
             recorded |= self._heads(selected, number, tokens, queries)
-            tokens = layer(tokens, queries)  # (B, Q, H)
-            recorded |= self._streams(selected, number, tokens)
+            before, tokens = tokens[:, queries:], layer(tokens, queries)  # (B, Q, H)
+            recorded |= self._streams(selected, number, before, tokens)
         output = self.readout(tokens)  # (B, Q, O)
         return {**recorded, "output": output[:, -1] if first.last_token_only else output}
 
-    def _streams(self, selected: dict[str, Tap], number: int, tokens: Tensor) -> dict[str, Tensor]:
-        taps = {name: tap for name, tap in selected.items() if isinstance(tap, StreamTap) and tap.layer == number}
-        return {name: tokens.gather(-1, self._columns(name, tokens)) for name in taps}  # each (B, Q, block size)
+    def _streams(
+        self, selected: dict[str, Tap], number: int, before: Tensor, after: Tensor
+    ) -> dict[str, Float[Tensor, "B Q size"]]:
+        """The tapped blocks after this layer, and what it adds to those whose change is tapped."""
+        found = {}
+        for name, tap in selected.items():
+            if isinstance(tap, StreamTap | ChangeTap) and tap.layer == number:
+                columns = self._columns(name, after)
+                found[name] = after.gather(-1, columns)
+                if isinstance(tap, ChangeTap):
+                    found[name] = found[name] - before.gather(-1, columns)
+        return found
 
     def _columns(self, name: str, tokens: Tensor) -> Int[Tensor, "B Q size"]:
         """The coordinates of a tapped block in the stream of each item."""
         places = []
         for construction in self.constructions:
             tap = construction.taps[name]
-            assert isinstance(tap, StreamTap)  # in one family all are of one kind
+            assert isinstance(tap, StreamTap | ChangeTap)  # in one family all are of one kind
             where = construction.stream(tap.layer).slice(tap.block)
             places.append(range(where.start, where.stop))
         columns = torch.tensor([list(each) for each in places], device=self.index.device)[self.index]  # (B, size)
@@ -136,7 +151,7 @@ class Ensemble:
         """The scores and attention weights that are tapped in this layer, each (B, Q, L)."""
         found = {}
         for name, tap in selected.items():
-            if not isinstance(tap, StreamTap | OutputTap) and tap.layer == number:
+            if isinstance(tap, ScoresTap | AttentionTap) and tap.layer == number:
                 layer = self.layers[number - 1]
                 assert isinstance(layer, _AttentionLayer)  # the construction has checked its taps
                 head = layer.heads[_place(self.constructions[0], number, tap.head)]
@@ -226,12 +241,8 @@ class _Head:
         return self.query(tokens[:, first:]) @ self.key(tokens).mT  # (B, Q, L)
 
     def weights(self, scores: Float[Tensor, "B Q L"], first: int) -> Float[Tensor, "B Q L"]:
-        if self.kind is LinearAttention:
-            return scores
-        if self.kind is ReluAttention:
-            return torch.relu(scores) / scores.shape[-1]
         if self.positions is None:
-            return torch.softmax(scores, dim=-1)
+            return attention_weights(self.kind, scores, first=first)
         bias, allowed = self.positions.terms(scores, first)
         return masked_softmax(scores + bias, allowed)
 
@@ -274,7 +285,7 @@ class _FeedForwardLayer:
         return rows + image if self.residual else image
 
 
-def _layer(layers: Sequence[Layer], place: _Placing) -> _AttentionLayer | _FeedForwardLayer:
+def _layer(layers: Sequence[AttentionKind | FeedForward], place: _Placing) -> _AttentionLayer | _FeedForwardLayer:
     """One layer of all constructions."""
     feed_forward = [layer for layer in layers if isinstance(layer, FeedForward)]
     if feed_forward:

@@ -5,19 +5,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numeric.construction import (
+from numeric.construction import AttentionTap, Construction, ScoresTap, Tap
+from numeric.families.layers import (
+    ActivationHeads,
+    AttentionFamily,
+    BoxAndClear,
+    FamilyAttention,
+    FamilyMultiplication,
+    HadamardHeads,
+    MaskedUnits,
+    MultiplicationFamily,
+)
+from numeric.layers import (
     AttentionKind,
-    AttentionTap,
-    Construction,
+    CompactLayer,
     FeedForward,
     Head,
     LinearAttention,
     LogisticAttention,
-    ScoresTap,
     SoftmaxAttention,
-    Tap,
 )
 from numeric.maps import BlockMap, LowRank
+from numeric.stream import Stream
 
 # One scalar ball of an attention weight (exponential, division, conversion to and from Python) takes about as long and
 # as much memory as this many multiplications inside a matrix product; measured, and only a matter of scale.
@@ -79,6 +88,9 @@ def exact_cost(construction: Construction, length: int, taps: Mapping[str, Tap])
     total = map_cost(construction.embedding.map, length)
     for number, layer in enumerate(construction.layers, start=1):
         queries = length - construction.first_query(number, length)
+        if isinstance(layer, CompactLayer):
+            total += compact_cost(layer, length)
+            continue
         if isinstance(layer, FeedForward):
             total += map_cost(layer.inner, queries) + map_cost(layer.outer, queries)
             total += ExactCost(scalars=queries * layer.inner.target.width)
@@ -94,15 +106,38 @@ def exact_cost(construction: Construction, length: int, taps: Mapping[str, Tap])
     return total + map_cost(construction.readout, length)
 
 
+# A sum of ReLUs at one ball, or a transcendental function, takes about as long as eight scalars; measured.
+def compact_cost(layer: CompactLayer, length: int) -> ExactCost:
+    """Of a layer of families, whose matrices are the same at all tokens."""
+    stream = layer.stream
+    if isinstance(layer, MaskedUnits):
+        return ExactCost(scalars=8 * length * stream.size(layer.into))
+    if isinstance(layer, BoxAndClear):
+        return ExactCost(scalars=2 * sum(stream.size(name) for name, _ in layer.boxes))
+    assert isinstance(layer, FamilyAttention | FamilyMultiplication)  # no other layers are compact
+    return sum((family_cost(family, stream, length) for family in layer.families), start=ExactCost())
+
+
+def family_cost(family: AttentionFamily | MultiplicationFamily, stream: Stream, length: int) -> ExactCost:
+    if isinstance(family, ActivationHeads):
+        return ExactCost(products=length * stream.size(family.matrix), scalars=8 * length * stream.size(family.target))
+    if isinstance(family, HadamardHeads):
+        return ExactCost(scalars=length * stream.size(family.target))
+    return ExactCost(products=length * stream.size(family.matrix))
+
+
 def map_cost(block_map: BlockMap, tokens: int) -> ExactCost:
-    products = 0
+    products, read = 0, set[str]()
     for (target_block, source_block), what in block_map.action.items():
         source, target = block_map.source.size(source_block), block_map.target.size(target_block)
+        if not isinstance(what, LowRank | np.ndarray) and what == 1.0:
+            continue
+        read.add(source_block)
         if isinstance(what, LowRank):
             products += what.left.shape[1] * (source + target)
         else:
             products += source * target if isinstance(what, np.ndarray) else source
-    return ExactCost(products=tokens * products, scalars=tokens * block_map.source.width)
+    return ExactCost(products=tokens * products, scalars=tokens * sum(map(block_map.source.size, read)))
 
 
 def head_cost(layer: AttentionKind, head: Head, queries: int, length: int) -> ExactCost:

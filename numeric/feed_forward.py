@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from numeric.construction import FeedForward
+from numeric.layers import FeedForward
 from numeric.maps import Action, BlockMap, LowRank, Number, as_weight
 from numeric.network import Network
 from numeric.products import ProductSum

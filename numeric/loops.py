@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from numeric.construction import Construction, Embedding, FeedForward, Layer, StreamTap, Tap
+from numeric.construction import Construction, Embedding, StreamTap, Tap
+from numeric.layers import FeedForward, Layer, spelled_out
 from numeric.maps import BlockMap, identity_map
 from numeric.stream import Stream, StreamError
 
@@ -23,10 +24,11 @@ def size_of(layers: Iterable[Layer]) -> LoopSize:
     """The size of a transformer of these attention and feed-forward layers."""
     count, most, open_for_feed_forward = 0, 0, False
     for layer in layers:
-        feed_forward = isinstance(layer, FeedForward)
+        own = spelled_out(layer)
+        feed_forward = isinstance(own, FeedForward)
         count += not (feed_forward and open_for_feed_forward)
         open_for_feed_forward = not feed_forward
-        most = most if isinstance(layer, FeedForward) else max(most, len(layer.heads))
+        most = most if isinstance(own, FeedForward) else max(most, len(own.heads))
     return LoopSize(count, most)
 
 

@@ -163,13 +163,14 @@ def dense_action(what: Action, size: int) -> Float64[np.ndarray, "t s"]:
     return float(what) * np.eye(size)
 
 
-def act_on_block(weight: TensorAction, block: Tensor) -> Tensor:
+def act_on_block(weight: Any, block: Any) -> Any:
+    """On a tensor or an array of balls (..., s)."""
     if isinstance(weight, float):
         return block if weight == 1.0 else block * weight  # (..., s)
     if isinstance(weight, tuple):
         left, right = weight
         return block @ right.T @ left.T  # (..., s) -> (..., r) -> (..., t)
-    return block * weight if weight.ndim == 1 else block @ weight.T  # (..., t)
+    return block * weight if weight.ndim < 2 else block @ weight.T  # (..., t)
 
 
 def _image_or_zero(images: Mapping[str, Tensor], name: str, size: int, tokens: Tensor) -> Tensor:

@@ -10,22 +10,25 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from numeric.attention import AttentionHead, BlockLinear, LinearHead, LogisticHead, ReluHead, SoftmaxHead
+from numeric.attention import (
+    AttentionHead,
+    BlockLinear,
+)
 from numeric.construction import (
-    AttentionKind,
+    ChangeTap,
     Construction,
     Embedding,
+    LayerTap,
+    ScoresTap,
+    StreamTap,
+    taps_by_layer,
+)
+from numeric.layers import (
+    AttentionKind,
     FeedForward,
     Layer,
-    LayerTap,
-    LinearAttention,
-    LogisticAttention,
-    ReluAttention,
-    ScoresTap,
-    SoftmaxAttention,
-    StreamTap,
     bias_vector,
-    taps_by_layer,
+    spelled_out,
 )
 from numeric.stream import StreamError
 
@@ -43,20 +46,11 @@ class EmbeddingLayer(nn.Module):
         return self.linear(x) + self.bias  # (B, L, H)
 
 
-HEADS: dict[type[AttentionKind], type[AttentionHead]] = {
-    SoftmaxAttention: SoftmaxHead,
-    ReluAttention: ReluHead,
-    LogisticAttention: LogisticHead,
-    LinearAttention: LinearHead,
-}
-
-
 class AttentionLayer(nn.Module):
     def __init__(self, layer: AttentionKind, dtype: torch.dtype, device: torch.device | str, dense: bool) -> None:
         super().__init__()
-        kind = HEADS[type(layer)]
         self.names = [head.name for head in layer.heads]
-        self.heads = nn.ModuleList(kind(head, dtype, device, dense) for head in layer.heads)
+        self.heads = nn.ModuleList(AttentionHead(type(layer), head, dtype, device, dense) for head in layer.heads)
         self.residual = layer.residual
 
     def head(self, name: str) -> AttentionHead:
@@ -136,14 +130,17 @@ class Network(nn.Module):
         self, recorded: dict[str, Tensor], here: dict[str, LayerTap], number: int, before: Tensor, after: Tensor
     ) -> None:
         for name, tap in here.items():
-            if isinstance(tap, StreamTap):
-                recorded[name] = after[..., self.construction.stream(number).slice(tap.block)]  # (B, Q, block size)
+            first = self.construction.first_query(number, before.shape[1])
+            if isinstance(tap, StreamTap | ChangeTap):
+                where = self.construction.stream(number).slice(tap.block)
+                block = after[..., where]  # (B, Q, block size)
+                recorded[name] = block if isinstance(tap, StreamTap) else block - before[:, first:, where]
             else:
                 layer = self.layers[number - 1]
                 assert isinstance(layer, AttentionLayer)  # the construction has checked its taps
-                head, length = layer.head(tap.head), before.shape[1]
+                head = layer.head(tap.head)
                 quantity = head.scores if isinstance(tap, ScoresTap) else head.weights
-                recorded[name] = quantity(before, self.construction.first_query(number, length), length)  # (B, Q, L)
+                recorded[name] = quantity(before, first, before.shape[1])  # (B, Q, L)
 
     def _check_input(self, x: Tensor) -> None:
         call = f"Network({self.construction.name!r})"
@@ -160,6 +157,7 @@ class Network(nn.Module):
 
 
 def _layer_module(layer: Layer, dtype: torch.dtype, device: torch.device | str, dense: bool) -> nn.Module:
-    if isinstance(layer, FeedForward):
-        return FeedForwardLayer(layer, dtype, device, dense)
-    return AttentionLayer(layer, dtype, device, dense)
+    own = spelled_out(layer)
+    if isinstance(own, FeedForward):
+        return FeedForwardLayer(own, dtype, device, dense)
+    return AttentionLayer(own, dtype, device, dense)

@@ -8,7 +8,9 @@ import flint
 import numpy as np
 
 from numeric.balls import Arb, working_precision
-from numeric.relu_sums import LossSum, ReluSum, ReluSumError, uniform_knots
+from numeric.hinges import ReluSumError, uniform_knots
+from numeric.loss_sums import LossSum
+from numeric.relu_sums import ReluSum
 
 BITS = 96
 MOST_CELLS = 1 << 16

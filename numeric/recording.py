@@ -26,7 +26,26 @@ aten = torch.ops.aten
 SAME_VALUES = {aten.detach.default, aten.alias.default, aten.lift_fresh.default}
 # The shape of a result, or the path of the program, would depend on values.
 UNREPEATABLE = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape, torch.Tag.nondeterministic_seeded}
-METHODS: dict[Any, Any] = {aten.view: Tensor.view, aten._unsafe_view: Tensor.view, aten.expand: Tensor.expand}
+
+
+def _by_place(tensor: Tensor, places: Sequence[Tensor | None]) -> Tensor:
+    """`aten.index`: None stands for a whole axis."""
+    return tensor[tuple(slice(None) if each is None else each for each in places)]
+
+
+def _slice(tensor: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
+    return tensor[(slice(None),) * (dim % tensor.ndim) + (slice(start, end, step),)]
+
+
+METHODS: dict[Any, Any] = {
+    aten.view: Tensor.view,
+    aten._unsafe_view: Tensor.view,
+    aten.expand: Tensor.expand,
+    aten.slice: _slice,
+    aten.index: _by_place,
+    aten.cat: torch.cat,
+    aten.linalg_vector_norm: torch.linalg.vector_norm,
+}
 
 
 class Repeated:
@@ -222,7 +241,7 @@ def _functional(func: Any) -> Any:
 def _called(func: Any, layout: Sequence[int | None], kwargs: Any) -> Callable[..., Any]:
     """The operation as a function of the entries of its arguments."""
     nested = layout.count(None) < len(layout)
-    operation = partial(_nested, func, layout) if nested else _direct(func)
+    operation = partial(_nested, METHODS.get(func.overloadpacket, func), layout) if nested else _direct(func)
     return partial(operation, **kwargs) if kwargs else operation
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from numeric.construction import Head
+from numeric.layers import Head
 from numeric.maps import BlockMap, Number
 from numeric.stream import Block, Stream
 

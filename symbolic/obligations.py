@@ -106,6 +106,8 @@ def nonnegative(rule: str, name: str, **numbers: sp.Expr) -> tuple[Obligation, .
     """
     found: list[Obligation] = []
     for what, number in numbers.items():
+        if number.is_nonnegative:  # SymPy says so of finite numbers alone
+            continue
         _finite(rule, name, what, number)
         held = is_nonnegative(number)
         if held is False:
@@ -214,9 +216,14 @@ def unless(excepted: Any, obligation: Obligation) -> Obligation:
 
 # A long expression takes seconds to expand, and one point often shows that its sign is not clear.
 def _negative_somewhere(gap: sp.Expr) -> bool:
-    """Whether a long gap is negative where all letters, if they may be any whole numbers, are 1, or all are POINT."""
-    letters, short = gap.free_symbols, gap.count_ops() <= LONG
-    if short or gap.has(sp.Sum, sp.Product) or not all(map(_any_whole_number, letters)):
+    """Whether a long gap is refuted."""
+    return gap.count_ops() > LONG and is_refuted(gap)
+
+
+def is_refuted(gap: sp.Expr) -> bool:
+    """Whether a gap is negative where all letters, if they may be any whole numbers, are 1, or all are POINT."""
+    letters = gap.free_symbols
+    if gap.has(sp.Sum, sp.Product) or not all(map(_any_whole_number, letters)):
         return False
     values = (sp.N(gap.xreplace(dict.fromkeys(letters, sp.Integer(at)))) for at in (1, POINT))
     return any(each.is_Float and each < -CLEARLY for each in values)

@@ -15,12 +15,14 @@ from typing import Any
 import sympy as sp
 
 from symbolic.citations import Citation
-from symbolic.derivation import Derivation, Step
+from symbolic.deferred import Deferred
+from symbolic.derivation import Derivation
 from symbolic.errata import Erratum
 from symbolic.events import Events, total_failure
-from symbolic.obligations import Obligation, follows_from, without_absolute_values
+from symbolic.obligations import without_absolute_values
 from symbolic.prose import make_prose, marked, prose
 from symbolic.provenance import Derived, Provenance, weakest
+from symbolic.settling import settled
 
 
 class UsageError(ValueError):
@@ -315,28 +317,13 @@ def _signed(quantity: Quantity, hypotheses: Sequence[Any]) -> Quantity:
     return replace(quantity, derivation=signed, trivial=size)
 
 
-def _at_worst(step: Step, worst: Mapping[sp.Symbol, Any], granted: Sequence[Any]) -> Step:
-    return replace(step, obligations=tuple(_settled(each, worst, granted) for each in step.obligations))
-
-
-def _settled(obligation: Obligation, worst: Mapping[sp.Symbol, Any], granted: Sequence[Any]) -> Obligation:
-    """The obligation, discharged if it clearly holds at the worst case under the hypotheses."""
-    letters: set[sp.Symbol] = getattr(obligation.condition, "free_symbols", set()) & set(worst)
-    if not obligation.open or not letters:
-        return obligation
-    held = obligation.subs({letter: worst[letter] for letter in letters}).condition
-    if held != sp.true and not any(follows_from(held, each) for each in granted):
-        return obligation
-    values = ", ".join(f"`{letter} = {sp.sstr(worst[letter])}`" for letter in sorted(letters, key=str))
-    return replace(obligation, discharged_by=f"settled by the worst case {values}", at_worst=True)
-
-
 @dataclass(frozen=True)
 class Result:
     """One labelled statement of a paper: its claims and its hypotheses.
 
-    `claim` is a LaTeX formula. `notation` gives the paper's notation for a symbol; `symbols` gives the meaning of the
-    symbols in the derivations and in the `formulas`.
+    `quantities` may be `Deferred`, where to derive them takes long. `claim` is a LaTeX formula. `notation` gives
+    the paper's notation for a symbol; `symbols` gives the meaning of the symbols in the derivations and in the
+    `formulas`.
     """
 
     id: str
@@ -345,7 +332,7 @@ class Result:
     claim: str
     parameters: tuple[Parameter, ...]
     hypotheses: tuple[Hypothesis, ...]
-    quantities: tuple[Quantity, ...]
+    quantities: Sequence[Quantity]
     notation: Mapping[sp.Symbol, str] = field(default_factory=dict)
     symbols: Mapping[sp.Symbol, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
@@ -354,8 +341,10 @@ class Result:
     def __post_init__(self) -> None:
         """Discharges every obligation that follows from a hypothesis; hypotheses are checked before any evaluation."""
         make_prose(self, "title", "symbols", "remarks")
-        granted = [hypothesis.condition for hypothesis in self.hypotheses]
-        object.__setattr__(self, "quantities", tuple(_under(quantity, granted) for quantity in self.quantities))
+        granted, given = [hypothesis.condition for hypothesis in self.hypotheses], self.quantities
+        discharged = Deferred(lambda: [_under(quantity, granted) for quantity in given])
+        kept = discharged if isinstance(given, Deferred) else tuple(discharged)
+        object.__setattr__(self, "quantities", kept)
 
     def shown_derivation(self, quantity: Quantity) -> Derivation | None:
         """The derivation of a quantity, to be shown: an obligation that its worst case settles says by which values.
@@ -366,7 +355,7 @@ class Result:
             return quantity.derivation
         worst = {letter: value for letter, value in (quantity.worst_case or {}).items() if letter != value}
         granted = [hypothesis.condition for hypothesis in self.hypotheses]
-        return Derivation(tuple(_at_worst(step, worst, granted) for step in quantity.derivation.steps))
+        return settled(quantity.derivation, worst, granted)
 
     def parameter(self, name: str) -> Parameter:
         names = {parameter.name: parameter for parameter in self.parameters}

@@ -4,6 +4,7 @@ No test of hypothesis has a deadline: no verdict depends on the clock (test_no_c
 """
 
 import gc
+import os
 import random
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.typechecking import check_while_running
 
+os.environ.pop("COLUMNS", None)  # workers of pytest-xdist have it, and tables would be that narrow
 gc.set_threshold(50_000, 20, 100)  # imports and derivations leave no cycles worth a fifth of the time of collecting
 check_while_running()
 

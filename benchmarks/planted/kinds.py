@@ -7,6 +7,7 @@ from pathlib import Path
 from benchmarks.mutants import faults
 from benchmarks.mutants.operators import OPERATORS
 from benchmarks.mutants.source import Edit, Source
+from benchmarks.planted.operators import coefficient, precondition
 
 ROOT = Path(__file__).parents[2]
 MODULES = (
@@ -14,6 +15,21 @@ MODULES = (
     "weight_errors",
 )
 TARGETS = [f"bridge/readings/{name}.py" for name in MODULES]
+OF_RULES = (
+    *(
+        "accumulation",
+        "concentration",
+        "descent",
+        "evolution",
+        "functions",
+        "head_matrices",
+        "heads",
+        "invariants",
+    ),
+    *("iterations", "layers", "linear", "linear_softmax", "nonexpansive", "perturbations", "products", "proximal"),
+    *("recursions", "repetition", "shares", "softmax", "sums", "taylor"),
+)
+RULES = [f"symbolic/calculus/{name}.py" for name in OF_RULES]
 # What words a refusal, says whether a network can be compared, or makes an operand of an expression encloses nothing.
 ELSEWHERE = {
     *("_fitting", "_shapes", "_require_dim", "emulates", "_emulates"),
@@ -60,6 +76,13 @@ KNOWN = (
     *("strictness", "condition", "branch"),
 )
 WRONG = {**{name: OPERATORS[name] for name in KNOWN}, "thousandth": thousandth, "extreme": extreme}
+
+
+WRONG_RULES = {"coefficient": coefficient, "term": OPERATORS["drop_term"], "precondition": precondition}
+
+
+def faults_of_rules() -> list[faults.Fault]:
+    return faults.enumerate_faults(ROOT, RULES, WRONG_RULES)
 
 
 def all_faults() -> list[faults.Fault]:

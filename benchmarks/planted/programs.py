@@ -1,27 +1,22 @@
 """A fault on the programs of the tests."""
 
-import gc
 import importlib
-import multiprocessing as mp
-import resource
-import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from typing import Any
 
 from benchmarks.mutants import lines
 from benchmarks.mutants.faults import Fault
-from benchmarks.mutants.trial import MEMORY, Report, forget, serve, served
 from benchmarks.planted.footprint import Footprint, change, footprint
+from benchmarks.planted.forked import Verdict, tried_in_a_fork
 from benchmarks.planted.kinds import ROOT, TARGETS
 from tests.bridge.readings import soundness
 from tests.bridge.readings.checking import Balls, Derived
+from tests.bridge.readings.directed import CASES, Directed
 from tests.symbolic.fuzzing.fuzzer import library
 from tests.symbolic.fuzzing.program import Program
 
-ENDS = 300  # seconds of processor time for one fault
 NEW = ("bridge.readings", "tests.bridge.readings")  # what is imported anew with the fault
 
 
@@ -45,9 +40,22 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Programs:
-    """The programs of the tests, the quickest first."""
+class Chosen:
+    """A directed case: without a fault the lines of the readings that run, and the seconds."""
 
+    name: str
+    lines: lines.Lines
+    seconds: float
+
+    def reached(self, file: str, wanted: set[int] | None) -> bool:
+        return wanted is None or bool(wanted & self.lines[file])
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The directed cases and the programs of the tests, the quickest of each first."""
+
+    directed: Sequence[Chosen]
     cases: Sequence[Case]
 
     @classmethod
@@ -56,13 +64,23 @@ class Programs:
         drawn = (soundness.instances_of(programs, seed, library(), moves) for seed in soundness.SEEDS)
         every = enumerate(case for each in drawn for case in each)
         cases = [_without_fault(number, program, instance) for number, (program, *instance) in every]
-        return cls(sorted(cases, key=lambda case: case.seconds))
+        return cls(*(sorted(each, key=lambda case: case.seconds) for each in (map(_chosen, CASES), cases)))
 
-    def tried(self, fault: Fault) -> tuple[str, str]:
-        """The verdict on the programs that run the changed lines, and what showed it."""
+    def tried(self, fault: Fault) -> Verdict:
+        """The verdict of what runs the changed lines, and what showed it."""
         wanted = lines.of_edit(ROOT, fault)
+        directed = [case.name for case in self.directed if case.reached(fault.file, wanted)]
         cases = [case for case in self.cases if case.reached(fault.file, wanted)]
-        return _tried(fault, cases) if cases else ("survived", "no program runs this line")
+        if not (directed or cases):
+            return "survived", "nothing runs this line"
+        return tried_in_a_fork(fault, NEW, lambda: _verdict(directed, cases))
+
+
+def _chosen(case: Directed) -> Chosen:
+    with lines.running(ROOT, TARGETS) as ran:
+        started = time.process_time()
+        case.check()
+    return Chosen(case.name, ran, time.process_time() - started)
 
 
 def _without_fault(number: int, program: Program, instance: Sequence[Any]) -> Case:
@@ -79,33 +97,12 @@ def _without_fault(number: int, program: Program, instance: Sequence[Any]) -> Ca
     return case
 
 
-def _tried(fault: Fault, cases: Sequence[Case]) -> tuple[str, str]:
-    context: Any = mp.get_context("fork")
-    answer, theirs = context.Pipe(duplex=False)
-    child = context.Process(target=_try, args=(theirs, fault, cases))
-    child.start()
-    theirs.close()
-    try:
-        verdict: tuple[str, str] = answer.recv()
-    except EOFError:
-        verdict = "found", "does not end"
-    child.join()
-    return verdict
-
-
-def _try(answer: Connection, fault: Fault, cases: Sequence[Case]) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    signal.setitimer(signal.ITIMER_PROF, ENDS)
-    gc.freeze()  # objects of the parent are not garbage: collecting them would copy all of its memory
-    forget(*NEW)
-    serve(served(ROOT, fault.file, fault.source(ROOT)), Report())
-    answer.send(_verdict(cases))
-    answer.close()
-
-
-def _verdict(cases: Sequence[Case]) -> tuple[str, str]:
+def _verdict(directed: Sequence[str], cases: Sequence[Case]) -> Verdict:
     where, changes = "import", set()
     try:
+        chosen = {case.name: case for case in importlib.import_module("tests.bridge.readings.directed").CASES}
+        for where in directed:
+            chosen[where].check()
         anew = importlib.import_module("tests.bridge.readings.soundness")
         for case in cases:
             where = f"program {case.number}"
@@ -118,6 +115,6 @@ def _verdict(cases: Sequence[Case]) -> tuple[str, str]:
             changes.add(changed)
     except Exception as error:
         return "found", f"{where}: {type(error).__name__} {error}".splitlines()[0]
-    if changes == {"same"}:
+    if changes <= {"same"}:
         return "survived", "no number changes"
     return ("survived", "other bounds, none violated") if "other" in changes else ("wider", "")

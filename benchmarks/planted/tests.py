@@ -17,7 +17,7 @@ from benchmarks.planted.kinds import ROOT, TARGETS, all_faults
 from tests.typechecking import check_while_running
 
 ABOUT = (
-    *("arrays", "enclosing", "extremes", "functions", "perturbed", "product_errors", "steps", "stops", "values"),
+    *("arrays", "enclosing", "extremes", "functions", "perturbed", "steps", "stops", "values"),
     "weight_errors",
 )
 TESTS = tuple(f"tests/bridge/readings/test_{name}.py" for name in ABOUT)

@@ -13,7 +13,10 @@ from benchmarks.planted.kinds import ROOT
 from benchmarks.planted.tests import TESTS
 from symbolic.statements import UsageError
 
-FOLDERS = ("benchmarks/planted", "bridge/readings", "numeric/balls", "symbolic/calculus", "tests/symbolic/fuzzing")
+FOLDERS = (
+    *("benchmarks/planted", "bridge/readings", "numeric/balls", "symbolic/calculus", "tests/symbolic/fuzzing"),
+    *("tests/symbolic/cases", "tests/bridge/readings/directed"),
+)
 HARNESS = tuple(f"tests/bridge/readings/{name}.py" for name in ("checking", "instances", "networks", "soundness"))
 
 

@@ -185,6 +185,26 @@ def compare(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print all rows as one JSON object and nothing else.")] = False,
     all_rows: Annotated[bool, typer.Option("--all", help="Also show the rows of the intermediate quantities.")] = False,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Columns, in this order, as derived,measured,N; quantity and verdict are always there.",
+        ),
+    ] = None,
+    quantity: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Only the rows of these quantities; p stands for p[1], p[2] ... too."),
+    ] = None,
+    scope: Annotated[
+        list[str] | None, typer.Option(metavar="NAMES", help="Only these scopes: network, prompt, local or none.")
+    ] = None,
+    sort: Annotated[
+        list[str] | None, typer.Option(metavar="NAMES", help="Sort by these columns; -ratio: the largest first.")
+    ] = None,
+    siunitx: Annotated[
+        bool, typer.Option("--siunitx", help="Align the numbers of a .tex file by siunitx instead of dcolumn.")
+    ] = False,
     steps: Annotated[bool, typer.Option("--steps", help="Also show how loose each step of the derivation is.")] = False,
     output: Annotated[
         list[Path] | None,
@@ -193,7 +213,7 @@ def compare(
             "--output",
             metavar="FILE",
             parser=_output_file,
-            help="Also write a .tex, .json or .csv file. Repeatable.",
+            help="Also write a .tex, .md, .html, .csv or .json file. Repeatable.",
         ),
     ] = None,
     plot: Annotated[
@@ -211,7 +231,8 @@ def compare(
 ) -> None:
     """Compare printed, derived and instance bounds with measured and attacked errors."""
     from bridge.cli.outputs import Outputs
-    from bridge.cli.requests import check_compare, check_replay, request
+    from bridge.cli.requests import check_choice, check_compare, check_replay, request
+    from bridge.export.choice import choice
 
     numbers = {"seed": seed, "samples": samples, "attack": attack, "restarts": restarts}
     settings_of_run = {**numbers, "dtype": dtype, "device": device}
@@ -220,10 +241,12 @@ def compare(
     given |= {name: str(value) for name, value in sources.items() if value is not None}
     given |= {"lags": lags} if lags is not None else {}
     given |= {"claim": claim} if claim else {}
-    outputs = Outputs(tuple(output or ()), plot, save_witnesses, json, all_rows, steps, plot_steps)
+    shown = choice(columns or (), quantity or (), scope or (), sort or (), all_rows=all_rows, siunitx=siunitx)
+    outputs = Outputs(tuple(output or ()), plot, save_witnesses, json, shown, steps, plot_steps)
     if witness is None:
         check_compare(given, outputs)
         asked = request(id, settings or [], grid or [])
+        check_choice(asked, shown)
         from bridge.cli.comparing import run_compare
 
         run_compare(asked, given, outputs)

@@ -8,23 +8,39 @@ import bridge
 from bridge.cli.outputs import Outputs
 from bridge.cli.requests import Request
 from bridge.cli.sources import Source
-from bridge.cli.terminal import progress, say, show, show_json_text, warnings_in_words
+from bridge.cli.terminal import line_width, progress, say, show_filled, show_json_text, warnings_in_words
 from bridge.export import export, plot_steps, save_witnesses
+from bridge.export.choice import Choice, chosen
+from bridge.export.latex_tables import latex_left_out
 from bridge.export.terminal import comparison_blocks, row_blocks
 from bridge.record import Comparison
 from bridge.registry import find_study
 
+REAL_INPUTS = {"text", "data", "csv"}
+
 
 def run_compare(request: Request, options: Mapping[str, Any], outputs: Outputs) -> None:
     """`options` are the keyword arguments of `bridge.compare` that the user gave; it has defaults for the others."""
+    if outputs.choice.quantities and not REAL_INPUTS & set(options):
+        _check_quantities(request, outputs.choice)
     with warnings_in_words(), progress(f"preparing {request.source.typed}") as report:
         comparison = bridge.compare(request.source.theorem, **options, progress=report, **request.parameters)
     _write(comparison, outputs)
     if outputs.as_json:
-        show_json_text(comparison.to_json())
+        show_json_text(chosen(comparison, outputs.choice).to_json())
     else:
-        show(*comparison_blocks(comparison, outputs.all_rows, outputs.steps))
+        show_filled(*comparison_blocks(comparison, outputs.choice, steps=outputs.steps, width=line_width()))
         _name_files(comparison, outputs)
+
+
+def _check_quantities(request: Request, choice: Choice) -> None:
+    """Raises UsageError, before the run, for a quantity that no row has at the ends of the grid."""
+    study = find_study(request.source.theorem)
+    ends = [
+        {name: value[end] if isinstance(value, tuple) else value for name, value in request.parameters.items()}
+        for end in (0, -1)
+    ]
+    choice.check_quantities(name for point in ends for name in study.shown_quantities(point))
 
 
 def run_replay(source: Source, path: Path, *, as_json: bool) -> None:
@@ -34,21 +50,24 @@ def run_replay(source: Source, path: Path, *, as_json: bool) -> None:
     if as_json:
         show_json_text(row.model_dump_json(indent=2))
     else:
-        show(f"{study.result.id}: the witness in {path}, run again", *row_blocks(row, study.automatic))
+        blocks = row_blocks(row, study.automatic, line_width())
+        show_filled(f"{study.result.id}: the witness in {path}, run again", *blocks)
 
 
 def _write(comparison: Comparison, outputs: Outputs) -> None:
     if outputs.witnesses:  # first, so that the tables can name the files
         save_witnesses(comparison, outputs.witnesses)
     for path in filter(None, [*outputs.tables, outputs.plot]):
-        export(comparison, path, outputs.all_rows)
+        export(comparison, path, outputs.choice)
     if outputs.plot_steps:
-        plot_steps(comparison, outputs.plot_steps)
+        plot_steps(chosen(comparison, outputs.choice), outputs.plot_steps)
 
 
 def _name_files(comparison: Comparison, outputs: Outputs) -> None:
     for path in outputs.files:
-        say(f"written: {path}")
+        missing = latex_left_out(comparison, outputs.choice) if path.suffix.lower() == ".tex" else []
+        without = f" (no room for {', '.join(missing)}; --columns chooses)" if missing else ""
+        say(f"written: {path}{without}")
     if outputs.witnesses:
         count = sum(row.witness is not None for row in comparison)
         say(f"written: {count} witnesses in {outputs.witnesses}")

@@ -1,9 +1,11 @@
 """What is to be made of a comparison: files, and what the terminal shows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from bridge.export.choice import Choice
 from bridge.export.files import check_folder
+from bridge.export.latex_tables import check_columns
 from bridge.export.suffixes import PLOTS, TABLES, check_output
 from symbolic.statements import UsageError
 
@@ -16,7 +18,7 @@ class Outputs:
     plot: Path | None = None
     witnesses: Path | None = None
     as_json: bool = False
-    all_rows: bool = False
+    choice: Choice = field(default_factory=Choice)
     steps: bool = False
     plot_steps: Path | None = None
 
@@ -32,6 +34,7 @@ class Outputs:
         """Raises UsageError if a file cannot be written: before the run, which may be long."""
         for path in self.tables:
             check_output(path, TABLES)
+        self._check_choice()
         for path in self.plots:
             check_output(path, PLOTS)
         if self.witnesses:
@@ -39,3 +42,14 @@ class Outputs:
         for path in self.files:
             if [other.resolve() for other in self.files].count(path.resolve()) > 1:
                 raise UsageError(f"'{path}' is given twice; name each output file once.")
+
+    def _check_choice(self) -> None:
+        """Raises UsageError for a choice that the formats cannot show."""
+        suffixes = {path.suffix.lower() for path in self.tables}
+        if self.choice.siunitx and ".tex" not in suffixes:
+            others = f", not with {', '.join(sorted(suffixes))}" if suffixes else ""
+            raise UsageError(f"--siunitx aligns the numbers of a LaTeX table: it goes with --output FILE.tex{others}.")
+        if self.choice.columns and self.as_json and suffixes <= {".json"}:
+            raise UsageError("--columns: JSON has every field of a row; omit --columns, or name a .csv file.")
+        if ".tex" in suffixes:
+            check_columns(self.choice)

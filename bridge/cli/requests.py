@@ -8,6 +8,7 @@ from typing import Any
 from bridge.cli.assignments import parameters
 from bridge.cli.outputs import Outputs
 from bridge.cli.sources import Source, find_source
+from bridge.export.choice import Choice
 from bridge.files import require_file
 from bridge.formats import check_device, check_dtype
 from bridge.solving.tiers import check_tier
@@ -47,9 +48,15 @@ def check_compare(options: Mapping[str, Any], outputs: Outputs) -> None:
     outputs.check()
 
 
+def check_choice(request: Request, choice: Choice) -> None:
+    """Raises UsageError for a column, a scope or a key to sort by that the theorem's table cannot have."""
+    result = request.source.result
+    choice.check([*(each.name for each in result.parameters), *(symbol.name for symbol in result.symbols)])
+
+
 def check_replay(path: Path, others: Sequence[str], outputs: Outputs) -> None:
     """Raises UsageError for a witness that cannot be read, and for options that cannot be combined with it."""
-    if others or outputs.files or outputs.witnesses:
+    if others or outputs.files or outputs.witnesses or outputs.choice != Choice():
         raise UsageError("--witness checks one saved input again and takes only --json; omit the other options.")
     require_file(str(path), "witness")
 

@@ -1,12 +1,13 @@
 """`boundsmith show --steps`: the steps of the derivations at one prompt, as tables or as JSON."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import RenderableType
-from rich.table import Table
 
 from bridge.cli.requests import Request
-from bridge.cli.terminal import progress, show, show_json, warnings_in_words
+from bridge.cli.terminal import line_width, progress, show_filled, show_json, warnings_in_words
+from bridge.export.grids import bounded
 from bridge.readings.steps import HEADER, StepAtPrompt, Steps
 from bridge.theorem_steps import all_steps
 
@@ -20,18 +21,15 @@ def show_steps(request: Request, *, seed: int, exact: bool, as_json: bool) -> No
         show_json({name: [_record(row) for row in steps] for name, steps in found.items()})
         return
     how = "on balls, rounded up" if exact else "in float64; --exact proves them"
-    blocks = [block for steps in found.values() for block in (_table(steps), "")]
-    show(*blocks, f"one random prompt, seed {seed}; {how}; by: the enclosure of this prompt, or the rule in norms")
+    blocks = [block for steps in found.values() for block in (*_table(steps), "")]
+    rules = "by: the enclosure of this prompt, or the rule in norms"
+    show_filled(*blocks, f"one random prompt, seed {seed}; {how}; {rules}")
 
 
-def _table(steps: Steps) -> RenderableType:
+def _table(steps: Steps) -> Iterator[RenderableType]:
     columns = [place for place, _ in enumerate(HEADER) if any(row.cells[place] for row in steps)]
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for place in columns:
-        table.add_column(HEADER[place], justify="right" if HEADER[place] in NUMBERS else "left")
-    for row in steps:
-        table.add_row(*(row.cells[place] for place in columns))
-    return table
+    headings = [(HEADER[place], HEADER[place] in NUMBERS) for place in columns]
+    yield from bounded(headings, [[row.cells[place] for place in columns] for row in steps], line_width())
 
 
 def _record(row: StepAtPrompt) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -11,12 +12,12 @@ import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
 from rich.segment import Segment
+from rich.text import Text
 
 from bridge.cli.printable import message as in_words
 from bridge.cli.printable import printable, printable_json
 from bridge.cost import LongRun
-
-UNBOUNDED = 10_000  # columns: more than any table needs
+from bridge.export.grids import UNBOUNDED, print_block
 
 Progress = Callable[[int, int, str], None]
 
@@ -26,9 +27,12 @@ def console(width: int | None) -> Console:
     return Console(width=width, markup=False, highlight=False, emoji=False)
 
 
-def line_width() -> int | None:
-    """None: as wide as the terminal is. In a file or a pipe lines are as long as they need to be."""
-    return None if sys.stdout.isatty() else UNBOUNDED
+def line_width() -> int:
+    """That of the terminal. In a file or a pipe lines are as long as they need to be, unless COLUMNS is set."""
+    set_by_user = os.environ.get("COLUMNS", "")
+    if set_by_user.isdecimal() and int(set_by_user):
+        return int(set_by_user)
+    return Console().width if sys.stdout.isatty() else UNBOUNDED
 
 
 class _Printable:
@@ -58,6 +62,17 @@ def show(*blocks: RenderableType) -> None:
             screen.print(printable(block), soft_wrap=True)
         else:
             console(max(screen.width, _least_width(screen, block))).print(_Printable(block))
+
+
+def show_filled(*blocks: RenderableType) -> None:
+    """Prints tables that fit the terminal; a sentence that is longer than its line is broken between words."""
+    screen, width = console(UNBOUNDED), line_width()
+    for block in blocks:
+        if isinstance(block, str | Text):
+            text = Text(block) if isinstance(block, str) else block
+            print_block(screen, Text(printable(text.plain), spans=text.spans), width)
+        else:
+            print_block(screen, _Printable(block), width)
 
 
 def _least_width(screen: Console, block: RenderableType) -> int:

@@ -5,9 +5,9 @@ from html import escape
 from itertools import groupby
 
 from bridge.errata.entries import Entry, quantity_of
-from bridge.export.latex import escape as latex_escape
 from bridge.export.numbers import digits_apart, is_number, plain, stated
 from symbolic.errata import Weight
+from symbolic.prose import prose_latex
 from symbolic.statements import Kind
 
 TITLE = "Errata"
@@ -96,16 +96,16 @@ def latex_page(entries: Sequence[Entry]) -> str:
         r"\usepackage[margin=25mm]{geometry}",
         r"\begin{document}",
         rf"\section*{{{TITLE}}}",
-        latex_escape(INTRODUCTION),
+        prose_latex(INTRODUCTION),
     ]
     for paper, weights in by_paper(entries):
-        lines.append(rf"\section*{{{latex_escape(paper)}}}")
+        lines.append(rf"\section*{{{prose_latex(paper)}}}")
         for weight, several in weights:
-            lines.append(rf"\subsection*{{{latex_escape(weight)}}}")
+            lines.append(rf"\subsection*{{{prose_latex(weight)}}}")
             for entry in several:
-                lines += [rf"\paragraph{{{latex_escape(entry.sentence)}}}", r"\begin{itemize}"]
-                lines += [rf"  \item {latex_escape(name)}: {latex_escape(words)}" for name, words in facts(entry)]
-                lines += [rf"  \item To check again: \texttt{{{latex_escape(entry.command)}}}", r"\end{itemize}"]
+                lines += [rf"\paragraph{{{prose_latex(entry.sentence)}}}", r"\begin{itemize}"]
+                lines += [rf"  \item {prose_latex(name)}: {prose_latex(words)}" for name, words in facts(entry)]
+                lines += [rf"  \item To check again: \texttt{{{prose_latex(entry.command)}}}", r"\end{itemize}"]
     return "\n".join([*lines, r"\end{document}"]) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""A comparison as a file: LaTeX, JSON, CSV, PNG, SVG or PDF, chosen by the suffix; and read back from JSON.
+"""A comparison as a file, in the format that the suffix names; and read back from JSON.
 
 Each name is imported on first use, so that checking a path does not wait for what writes the file.
 """
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bridge.export.files import check_folder, check_writable, write_bytes, write_text
     from bridge.export.html import comparison_html
-    from bridge.export.latex import comparison_latex
+    from bridge.export.latex_tables import comparison_latex
+    from bridge.export.markdown import comparison_markdown
     from bridge.export.suffixes import PLOTS, TABLES, check_output, check_suffix, require_matplotlib
     from bridge.export.tables import comparison_csv, load, save_witnesses
     from bridge.export.violations import Reason, Violation, reasons
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "files": ("check_folder", "check_writable", "write_bytes", "write_text"),
     "html": ("comparison_html",),
-    "latex": ("comparison_latex",),
+    "latex_tables": ("comparison_latex",),
+    "markdown": ("comparison_markdown",),
     "suffixes": ("PLOTS", "TABLES", "check_output", "check_suffix", "require_matplotlib"),
     "tables": ("comparison_csv", "load", "save_witnesses"),
     "violations": ("Reason", "Violation", "reasons"),
@@ -38,6 +40,7 @@ __all__ = [
     "comparison_csv",
     "comparison_html",
     "comparison_latex",
+    "comparison_markdown",
     "export",
     "load",
     "plot",

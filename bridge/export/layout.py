@@ -8,7 +8,6 @@ from typing import Any
 
 from bridge.export.numbers import DIGITS, digits_apart
 from bridge.record import AUTOMATIC, TIERS, Comparison, NamedTable, Row, Verdict
-from symbolic.errata import Weight
 from symbolic.statements import Kind
 
 NUMBERS = (
@@ -44,14 +43,6 @@ class Layout:
         """The value of that parameter in words."""
         return parameter_words(name, value, self.automatic)
 
-    def headings(self) -> list[str]:
-        """Those of the numbers."""
-        return [name.replace("_", " ") for name in self.numbers]
-
-    def grid(self, row: Row) -> list[str]:
-        """The row's values of the parameters that vary."""
-        return [self.value(name, row.params.get(name)) for name in self.varying]
-
     def at(self, row: Row) -> str:
         """Where on the grid the row stands, in words; "" if there is only one point, or if it stands on none."""
         if not row.params:
@@ -80,14 +71,6 @@ def layout(rows: Sequence[Row], automatic: Iterable[str] = ()) -> Layout:
         automatic=frozenset(automatic),
         constructed=len({(row.quantity, row.construction) for row in rows}) > len({row.quantity for row in rows}),
     )
-
-
-def label_columns(rows: Sequence[Row], columns: Layout) -> dict[str, list[str]]:
-    """The columns of words in front of the numbers: headings, and the cell of each row."""
-    cells = {"quantity": [row.quantity for row in rows]}
-    cells |= {"where": [row.construction for row in rows]} if columns.constructed else {}
-    cells |= {"scope": [row.scope or "" for row in rows]} if columns.scoped else {}
-    return cells | ({"": [SENSES[row.kind] for row in rows]} if columns.kinds else {})
 
 
 def found(row: Row) -> float | None:
@@ -129,15 +112,18 @@ def _varies(name: str, rows: Sequence[Row]) -> bool:
     return any(name not in row.params or row.params[name] != rows[0].params[name] for row in rows)
 
 
-def shown_rows(comparison: Comparison, all_rows: bool = False) -> list[Row]:
+def shown_rows(comparison: Comparison, all_rows: bool = False, *, in_order: bool = False) -> list[Row]:
     """The rows of the final quantities, those beside them and every violated one; all if asked, or if none is final.
 
-    Rows of one quantity and scope stand together, quantities in the order of the grid point that has the most.
+    Rows of one quantity and scope stand together, quantities in the order of the grid point that has the most, unless
+    the rows are `in_order` already.
     """
     rows = list(comparison)
     if not all_rows and any(is_final(row.quantity) for row in rows):
         main = comparison.study.main_quantity if comparison.study else ""
         rows = [row for row in rows if row.quantity == main or _is_shown(row)]
+    if in_order:
+        return rows
     quantities = _quantities_in_order(rows)
     scopes = list(dict.fromkeys(row.scope for row in rows))
     return sorted(rows, key=lambda row: (quantities.index(row.quantity), scopes.index(row.scope)))
@@ -183,35 +169,6 @@ def value_words(value: Any) -> str:
 def parameter_words(name: str, value: Any, automatic: Collection[str]) -> str:
     """The same where the parameter may be one of the automatic ones."""
     return AUTOMATIC if name in automatic and value == 0 else value_words(value)
-
-
-def verdict_words(row: Row) -> str:
-    """One word if all tiers agree, else each verdict with its tiers; flags in brackets behind."""
-    words = _judged(row) or "-"
-    flags = ", ".join(_flagged(flag, row) for flag in _distinct(flag for flags in row.flags.values() for flag in flags))
-    return f"{words} ({flags})" if flags else words
-
-
-def _judged(row: Row) -> str:
-    said = {tier: tier_words(row, tier) for tier in row.verdict}
-    verdicts = _distinct(said.values())
-    if len(verdicts) == 1:
-        return verdicts[0]
-    tiers = {words: [tier for tier in said if said[tier] == words] for words in verdicts}
-    return "; ".join(f"{', '.join(tiers[words])}: {words}" for words in verdicts)
-
-
-def tier_words(row: Row, tier: str) -> str:
-    """The verdict on one tier; `violated` alone is for the statement that the paper makes, else its weight follows."""
-    verdict = str(row.verdict[tier])
-    weighed = tier == "printed" and row.erratum is not None and row.erratum.weight != Weight.STATEMENT
-    return f"{verdict} ({row.erratum.weight})" if weighed and row.erratum is not None else verdict
-
-
-def _flagged(flag: str, row: Row) -> str:
-    """The flag, with its tiers unless it holds for all."""
-    tiers = [tier for tier, flags in row.flags.items() if flag in flags and tier in TIERS]
-    return flag if not tiers or set(tiers) >= set(row.verdict) else f"{flag}: {', '.join(tiers)}"
 
 
 def budget_words(rows: Iterable[Row]) -> str:
@@ -267,10 +224,6 @@ def _range(numbers: Iterable[int]) -> str:
     if len(found) == 1:
         return str(found[0])
     return f"{found[0]} to {found[-1]}" if found[0] else f"up to {found[-1]}"
-
-
-def _distinct(words: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(str(word) for word in words))
 
 
 def table_cells(table: NamedTable, all_rows: bool = False) -> list[list[str]]:

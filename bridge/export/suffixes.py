@@ -6,7 +6,7 @@ from pathlib import Path
 from bridge.export.files import check_writable
 from symbolic.statements import UsageError
 
-TABLES = (".tex", ".json", ".csv")
+TABLES = (".tex", ".md", ".html", ".json", ".csv")
 PLOTS = (".png", ".svg", ".pdf")
 
 

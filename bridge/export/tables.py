@@ -5,26 +5,48 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from bridge.export.choice import Choice, chosen
 from bridge.export.files import write_text
+from bridge.export.sheet import Column, Role, Sheet, sheet
 from bridge.files import read_text
 from bridge.record import Comparison, Row, RowErratum
 from symbolic.statements import UsageError
 
 
-def comparison_csv(comparison: Comparison) -> str:
-    """One line a row, every field of the record; one that holds several becomes `params.p`, `verdict.printed` ..."""
-    lines = [{"result": comparison.result, **dict(_cells(row))} for row in comparison]
-    columns = _columns(lines)
-    sheet = io.StringIO()
-    writer = csv.DictWriter(sheet, columns, restval="", lineterminator="\n")
+def comparison_csv(comparison: Comparison, choice: Choice | None = None) -> str:
+    """One line a row, every field of the record; one that holds several becomes `params.p`, `verdict.printed` ...
+
+    With columns chosen these alone, under their names. All rows, unless quantities or scopes are chosen.
+    """
+    choice = choice or Choice()
+    if choice.columns:
+        shown = sheet(comparison, replace(choice, all_rows=True))
+        lines = [{column.name: _full(shown, column, row) for column in shown.columns} for row in shown.rows]
+        columns = [column.name for column in shown.columns]
+    else:
+        lines = [{"result": comparison.result, **dict(_cells(row))} for row in chosen(comparison, choice)]
+        columns = _columns(lines)
+    page = io.StringIO()
+    writer = csv.DictWriter(page, columns, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(lines)
-    return sheet.getvalue()
+    return page.getvalue()
+
+
+def _full(shown: Sheet, column: Column, row: Row) -> Any:
+    """The cell with all digits."""
+    if column.role is Role.NUMBER:
+        return _cell(getattr(row, column.name))
+    if column.role is Role.PARAMETER:
+        return _cell(row.params.get(column.name))
+    words = shown.words(column, row)
+    return "" if words == "-" else words
 
 
 def _cells(row: Row) -> Iterator[tuple[str, Any]]:

@@ -7,87 +7,115 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from bridge.export.choice import Choice
+from bridge.export.grids import NARROW_GAP, UNBOUNDED, WIDE_GAP, bounded, grid, print_block
 from bridge.export.layout import (
     Layout,
     budget_words,
     group_ends,
-    label_columns,
     layout,
     lines_left_out,
     no_verdict_words,
     number_words,
     sampled,
-    shown_rows,
     table_cells,
-    verdict_words,
 )
-from bridge.export.legend import legend
+from bridge.export.legend import legend, terms
+from bridge.export.narrowing import name_room, narrowed, total
 from bridge.export.notes import notes, quantified
 from bridge.export.numbers import DIGITS, plain
+from bridge.export.sheet import Column, Role, Sheet, left_out, rows_sheet, sheet
+from bridge.export.verdict_words import flags_of
 from bridge.export.violations import reasons, violations
 from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
 from symbolic.statements import Quantifier
 
-LONGEST_CELL = 28  # characters, of a table beside the rows, that are never broken
-LONGEST_LINE = 10_000  # columns of a text that no terminal bounds
 BUDGET = ("seed", "samples", "attack", "restarts")  # also in the environment; the footer lists them for the rows
 
 
-def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: bool = False) -> Iterator[RenderableType]:
-    """The table of the rows and its legend, the slack of each step if requested, the footer, what the run refutes."""
-    rows = shown_rows(comparison, all_rows)
-    columns = layout(rows, comparison.automatic)
+def comparison_blocks(
+    comparison: Comparison, choice: Choice | None = None, *, steps: bool = False, width: int = UNBOUNDED
+) -> Iterator[RenderableType]:
+    """The table of the rows and its legend, the slack of each step if requested, the footer, what the run refutes.
+
+    No table is wider than `width`: columns are left out, and a line says which.
+    """
+    whole = sheet(comparison, choice or Choice())
+    shown = _narrowed(whole, width)
     yield ": ".join(filter(None, (comparison.result, comparison.citation)))
-    yield _statement(rows, columns)
-    yield rows_table(rows, columns)
+    yield _statement(whole.rows, whole.layout)
+    yield drawn(shown, width)
+    yield from _left_out(whole, shown, width)
     yield ""
-    yield from (f"{names}: {meaning}" for names, meaning in legend(comparison, rows, columns))
-    yield from notes(rows)
+    yield from (f"{names}: {meaning}" for names, meaning in legend(whole.comparison, whole.rows, whole.layout))
+    yield from (f"{names}: {meaning}" for names, meaning in terms(shown))
+    yield from notes(whole.rows)
     if steps:
-        yield from _slack(rows, columns)
-    for table in comparison.tables:
-        yield from _named(table, all_rows)
-    yield from _footer(comparison, rows)
-    yield from _violations(comparison)
+        yield from _slack(whole.rows, whole.layout, width)
+    for table in whole.comparison.tables:
+        yield from _named(table, whole.choice.all_rows, width)
+    yield from _footer(whole, beside=len(comparison.tables) - len(whole.comparison.tables))
+    yield from _violations(whole.comparison)
 
 
-def row_blocks(row: Row, automatic: Iterable[str] = ()) -> Iterator[RenderableType]:
+def row_blocks(row: Row, automatic: Iterable[str] = (), width: int = UNBOUNDED) -> Iterator[RenderableType]:
     """One row, replayed from a witness: its parameters and its numbers."""
-    columns = layout([row], automatic)
-    yield _statement([row], columns, replayed=True)
-    yield rows_table([row], columns)
+    found = layout([row], automatic)
+    alone = Comparison(result="", citation="", params={}, environment={}, rows=[row])
+    whole = rows_sheet([row], found, alone)
+    shown = _narrowed(whole, width)
+    yield _statement([row], found, replayed=True)
+    yield drawn(shown, width)
+    yield from _left_out(whole, shown, width)
     if row.remark:
         yield row.remark
     yield from notes([row])
 
 
-def rows_table(rows: Sequence[Row], columns: Layout) -> Table:
-    """Numbers never wrap; quantity and verdict may, between words."""
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    labels = label_columns(rows, columns)
-    for heading, cells in labels.items():
-        table.add_column(heading, no_wrap=True, min_width=max(map(len, cells), default=0))
-    for name in columns.varying:
-        _add_unbroken(table, name, [columns.value(name, row.params.get(name)) for row in rows])
-    for name, heading in zip(columns.numbers, columns.headings(), strict=True):
-        _add_unbroken(table, heading, [number_words(row, name, plain) for row in rows])
-    longest = max((len(verdict_words(row)) for row in rows), default=0)
-    table.add_column("verdict", min_width=max(len("verdict"), min(longest, 30)))
-    ends = group_ends(rows)
-    for index, (row, *words) in enumerate(zip(rows, *labels.values(), strict=True)):
-        table.add_row(*(each or "-" for each in words), *_cells(row, columns), end_section=index in ends)
+def _narrowed(whole: Sheet, width: int) -> Sheet:
+    """With lines between the columns where all of them fit, else without."""
+    fits = total(list(_widths(whole).values()), WIDE_GAP) <= width
+    return whole if fits else narrowed(whole, _widths, width, NARROW_GAP)
+
+
+def _widths(shown: Sheet) -> dict[str, int]:
+    return {each.name: max(map(len, (each.heading, *shown.cells(each)))) for each in shown.columns}
+
+
+def _left_out(whole: Sheet, shown: Sheet, width: int) -> Iterator[str]:
+    """Which columns are left out, the first to go first, and how to see them."""
+    missing = left_out(whole.columns, whole.kept_first, [column.name for column in shown.columns])
+    flags = {flag for row in whole.rows for flag in flags_of(row)}
+    kept = {flag for row in whole.rows for flag in flags_of(row, shown.wording)}
+    missing += [f"the flag {flag}" for flag in sorted(flags - kept)]
+    if missing:
+        yield (
+            f"left out, as a line has {width} columns: {', '.join(missing)}; "
+            "--columns NAMES chooses, --output FILE.html has all"
+        )
+
+
+def drawn(shown: Sheet, width: int = UNBOUNDED) -> Table:
+    """The table, one line a row: no cell is ever broken. One that has no room for lines between columns has none."""
+    widths = _widths(shown)
+    headings = [(column.heading, column.role in (Role.NUMBER, Role.PARAMETER)) for column in shown.columns]
+    table = grid(headings, has_lines=total(list(widths.values()), WIDE_GAP) <= width)
+    name = int(min(widths["quantity"], name_room(width, widths["verdict"], NARROW_GAP)))
+    ends = frozenset() if shown.choice.sort else group_ends(shown.rows)
+    for index, row in enumerate(shown.rows):
+        table.add_row(*(_cell(shown, column, row, name) for column in shown.columns), end_section=index in ends)
     return table
 
 
-def _add_unbroken(table: Table, heading: str, cells: Sequence[str]) -> None:
-    width = max((len(cell) for cell in (heading, *cells)), default=0)
-    table.add_column(heading, justify="right", no_wrap=True, min_width=width)
-
-
-def _cells(row: Row, columns: Layout) -> list[str | Text]:
-    cells: list[str | Text] = [*columns.grid(row)]
-    cells += [_number(row, name) for name in columns.numbers]
-    return [*cells, Text(verdict_words(row), style=_style(row.verdict.values()))]
+def _cell(shown: Sheet, column: Column, row: Row, name_width: int) -> Text:
+    if column.role is Role.NUMBER:
+        return _number(row, column.name)
+    words = shown.words(column, row)
+    if column.role is Role.VERDICT:
+        return Text(words, style=_style(row.verdict.values()))
+    if column.name == "quantity" and len(words) > name_width:
+        words = f"{words[: name_width - 3]}..."
+    return Text(words)
 
 
 def _number(row: Row, name: str) -> Text:
@@ -116,58 +144,46 @@ def _statement(rows: Sequence[Row], columns: Layout, *, replayed: bool = False) 
     return "; ".join(word for word in shared if word)
 
 
-def _slack(rows: Sequence[Row], columns: Layout) -> Iterator[RenderableType]:
+def _slack(rows: Sequence[Row], columns: Layout, width: int) -> Iterator[RenderableType]:
     """How loose each step of the derivation is: its local bound at the measured premises, over its measured error."""
     steps = list(dict.fromkeys(name for row in rows for name in row.slack))
     if not steps:
         yield "no slack per step was recorded for these rows"
         return
-    table = Table(title="slack per step (1: an equality there)", show_edge=False, pad_edge=False, title_justify="left")
-    table.add_column("quantity", no_wrap=True)
-    table.add_column("scope", no_wrap=True)
-    for name in columns.varying:
-        _add_unbroken(table, name, [columns.value(name, row.params.get(name)) for row in rows])
-    for step in steps:
-        _add_unbroken(table, step, [plain(row.slack.get(step)) for row in rows])
-    for row in rows:
-        if row.slack:
-            table.add_row(
-                row.quantity, row.scope or "-", *columns.grid(row), *(plain(row.slack.get(step)) for step in steps)
-            )
-    yield table
+    lines = [
+        [row.quantity, row.scope or "-"]
+        + [columns.value(name, row.params.get(name)) for name in columns.varying]
+        + [plain(row.slack.get(step)) for step in steps]
+        for row in rows
+        if row.slack
+    ]
+    yield "slack per step (1: an equality there)"
+    headings = [("quantity", False), ("scope", False), *((name, True) for name in (*columns.varying, *steps))]
+    yield from bounded(headings, lines, width)
 
 
-def _named(table: NamedTable, all_rows: bool) -> Iterator[RenderableType]:
-    """A table beside the rows: numbers to the right, the middle of a long one is omitted unless --all is given.
-
-    Only cells of many words are broken, and only where the terminal is too narrow.
-    """
-    cells = table_cells(table, all_rows)
-    drawn = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for place, heading in enumerate(table.columns):
-        words = any(isinstance(row[place], str) for row in table.rows)
-        width = max(map(len, (heading, *(line[place] for line in cells))))
-        broken = words and width > LONGEST_CELL
-        drawn.add_column(
-            heading,
-            justify="left" if words else "right",
-            no_wrap=not broken,
-            min_width=LONGEST_CELL if broken else width,
-        )
-    for line in cells:
-        drawn.add_row(*line)
+def _named(table: NamedTable, all_rows: bool, width: int) -> Iterator[RenderableType]:
+    """A table beside the rows: numbers to the right, the middle of a long one is omitted unless --all is given."""
+    words = [any(isinstance(row[place], str) for row in table.rows) for place in range(len(table.columns))]
     yield ""
     yield table.title
-    yield drawn
+    headings = [(heading, not is_word) for heading, is_word in zip(table.columns, words, strict=True)]
+    yield from bounded(headings, table_cells(table, all_rows), width)
     if not all_rows and (left := lines_left_out(table)):
         yield f"{left} of {len(table.rows)} lines are left out; --all shows them, --json has them too"
 
 
-def _footer(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
-    hidden = len(comparison.rows) - len(rows)
+def _footer(whole: Sheet, beside: int) -> Iterator[str]:
+    """`beside`: how many tables beside the rows are left out."""
+    rows, comparison = whole.rows, whole.comparison
     yield ""
-    if hidden:
-        yield f"{hidden} rows of intermediate quantities are hidden; --all shows them, --steps shows which are loose"
+    if whole.hidden:
+        yield (
+            f"{whole.hidden} rows of intermediate quantities are hidden; --all shows them, --quantity some of them, "
+            "--steps which are loose"
+        )
+    if beside:
+        yield f"{beside} tables beside the rows are left out; without --quantity and --scope they are shown"
     rounding = f"bounds are rounded outward to {DIGITS} digits"
     yield "; ".join(filter(None, (budget_words(rows), no_verdict_words(rows), rounding, "--json has every digit")))
     shown = BUDGET if sampled(rows) else (*BUDGET, "inputs")
@@ -186,10 +202,11 @@ def _violations(comparison: Comparison) -> Iterator[Text]:
         yield Text.assemble((f"{reason.verdict}: ", "yellow"), reason.sentence)
 
 
-def comparison_text(comparison: Comparison, all_rows: bool = False) -> str:
-    """The blocks as plain text, in lines as long as they need to be."""
+def comparison_text(comparison: Comparison, choice: Choice | None = None, width: int | None = None) -> str:
+    """The blocks as plain text; without a width in lines as long as they need to be."""
     page = io.StringIO()
-    console = Console(file=page, width=LONGEST_LINE, markup=False, highlight=False, emoji=False, color_system=None)
-    for block in comparison_blocks(comparison, all_rows):
-        console.print(block, soft_wrap=isinstance(block, str | Text))
+    room = width or UNBOUNDED
+    screen = Console(file=page, width=UNBOUNDED, markup=False, highlight=False, emoji=False, color_system=None)
+    for block in comparison_blocks(comparison, choice, width=room):
+        print_block(screen, block, room)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())

@@ -163,12 +163,12 @@ class Reason:
 
 def reasons(comparison: Comparison) -> list[Reason]:
     """One for each distinct reason for which rows are outside or not representable, in the order of the rows."""
-    own = {quantity.remark for quantity in _quantities(comparison) if quantity.remark}
+    found = [(each, row) for row in comparison for each in RULED_OUT if each in row.verdict.values()]
+    own = {quantity.remark for quantity in _quantities(comparison) if quantity.remark} if found else set()
     ruled_out: dict[tuple[Verdict, str], list[Row]] = {}
-    for row in comparison:
-        for verdict in RULED_OUT:
-            if verdict in row.verdict.values() and (said := _without(own, row.remark)):
-                ruled_out.setdefault((verdict, said), []).append(row)
+    for verdict, row in found:
+        if said := _without(own, row.remark):
+            ruled_out.setdefault((verdict, said), []).append(row)
     grid = layout([row for row in comparison if row.params], comparison.automatic)
     return [
         Reason(verdict, said, tuple(dict.fromkeys(row.quantity for row in rows)), _shared_place(rows, grid))
@@ -185,8 +185,11 @@ def _without(own: Collection[str], remark: str) -> str:
     """The remark of a row without that of its quantity, which stands in front and is no reason."""
     if remark in own:
         return ""
-    starts = [f"{marked(words)}; " for words in own if remark.startswith(f"{words}; ")]
-    return prose(marked(remark).removeprefix(max(starts, key=len, default="")), checked=False)
+    first = max((words for words in own if remark.startswith(f"{words}; ")), key=len, default="")
+    for start in (marked(first), str(first)) if first else ():
+        if marked(remark).startswith(f"{start}; "):
+            return prose(marked(remark).removeprefix(f"{start}; "), checked=False)
+    return remark
 
 
 def _shared_place(rows: Sequence[Row], grid: Layout) -> str:

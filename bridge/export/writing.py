@@ -1,28 +1,31 @@
-"""A comparison as a file: LaTeX, JSON, CSV, PNG, SVG or PDF, chosen by the suffix."""
+"""A comparison as a file: LaTeX, Markdown, HTML, JSON, CSV or a plot, chosen by the suffix."""
 
 from pathlib import Path
 
+from bridge.export.choice import Choice, chosen
 from bridge.export.files import write_text
-from bridge.export.latex import comparison_latex
+from bridge.export.html import comparison_page
+from bridge.export.latex_tables import comparison_latex
+from bridge.export.markdown import comparison_markdown
 from bridge.export.suffixes import PLOTS, check_suffix, require_matplotlib
 from bridge.export.tables import comparison_csv
 from bridge.record import Comparison
 
 
-def export(comparison: Comparison, path: str | Path, all_rows: bool = True) -> None:
+def export(comparison: Comparison, path: str | Path, choice: Choice | None = None) -> None:
     """Writes the comparison in the format that the suffix names. Raises UsageError, with nothing half-written.
 
-    `all_rows` = False leaves the intermediate quantities out of the LaTeX table; JSON and CSV always hold every row.
+    JSON and CSV hold every row of the chosen quantities and scopes, JSON with every field.
     """
+    choice = choice or Choice()
+    writers = {".tex": comparison_latex, ".md": comparison_markdown, ".html": comparison_page, ".csv": comparison_csv}
     suffix = check_suffix(path)
     if suffix in PLOTS:
-        plot(comparison, path)
-    elif suffix == ".tex":
-        write_text(path, comparison_latex(comparison, all_rows))
-    elif suffix == ".csv":
-        write_text(path, comparison_csv(comparison))
+        plot(chosen(comparison, choice), path)
+    elif suffix == ".json":
+        write_text(path, chosen(comparison, choice).to_json() + "\n")
     else:
-        write_text(path, comparison.to_json() + "\n")
+        write_text(path, writers[suffix](comparison, choice))
 
 
 def plot(

@@ -18,7 +18,7 @@ from bridge.icgd.setting import StepSetting
 from bridge.readings.arrays import Array
 from bridge.relu_sums import Interpolant, LossInterpolant, interpolate, loss_interpolants
 from numeric.balls import BallArray, float_above
-from numeric.icgd.construction import IcgdConstruction, icgd_construction
+from numeric.icgd.construction import IcgdSetting, icgd_setting
 from numeric.icgd.network import IcgdNetwork, run_exact_icgd
 from symbolic.icgd import chain
 from symbolic.icgd import symbols as letters
@@ -112,10 +112,10 @@ class Emulation:
         """R_3 of (D.14): what |p(N)[k]|, |y[k]| and 1 do not exceed at the query."""
         return max(1.0, self.ranges.outputs, self.setting.B_y)
 
-    def construction(self, n: int) -> IcgdConstruction:
+    def construction(self, n: int) -> IcgdSetting:
         """The network for prompts of n examples: one weight of (D.16) depends on n."""
         s, sums = self.setting, (self.r.relu_sum, self.r1.relu_sum, self.u.loss_sum)
-        return icgd_construction(s.shape, *sums, eta=s.eta, B_v=s.B_v, n=n, bound=self.mask_bound)
+        return icgd_setting(s.shape, *sums, eta=s.eta, B_v=s.B_v, n=n, bound=self.mask_bound)
 
     def run(self, w: Array, x: Array, y: Array, taps: Sequence[str] | None = None, steps: int = 1) -> dict[str, Array]:
         """The network's taps at one prompt: on tensors in their dtype, on balls exactly. Raises TooLargeForExact."""

@@ -21,7 +21,8 @@ from bridge.icgd.plan import NEEDED_DERIVATIVES
 from bridge.icgd.setting import StepSetting
 from bridge.record import NamedTable
 from bridge.sources import Predicted, Prediction, Tabular
-from bridge.study import Inputs, torch_device, torch_dtype
+from bridge.study import Inputs
+from bridge.torch_formats import torch_device, torch_dtype
 from numeric.icgd.network import IcgdNetwork
 from numeric.layered import Shape
 from symbolic.activations import activation as activation_named
@@ -166,10 +167,8 @@ class Lessons:
         construction = replace(self.chain.emulation.construction(len(self.x)), steps=self.L + 1)
         network = IcgdNetwork(construction, dtype=self.dtype, device=self.device)
         w, x, y, query = (each[None].to(self.device, self.dtype) for each in (w, self.x, self.y, self.query))
-        reached, prediction = w, w
-        for taps in network.each_step(w, x, y, query):
-            reached, w = w, taps["w"]
-            prediction = taps[self._last][:, -1]  # (1, d_y)
+        taps = network.run(w, x, y, query, taps=("trajectory", self._last))
+        reached, prediction = taps["trajectory"][:, -2], taps[self._last][:, -1]  # (1, D_w), (1, d_y)
         return Learnt(*(each[0].double().cpu() for each in (reached, prediction)))
 
     @property

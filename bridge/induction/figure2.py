@@ -22,6 +22,7 @@ from bridge.theorem import Theorem
 from symbolic.induction import figure2 as theory
 from symbolic.induction import signs
 from symbolic.induction import training as letters
+from symbolic.induction.turning import R_TURN
 from symbolic.statements import Quantity, UsageError
 
 BEYOND = 10  # the figure ends at this many T_III, or T_I if that is later
@@ -143,7 +144,7 @@ def _at(formula: sp.Expr, trajectory: Trajectory) -> flint.arb:
 def _overshoot_above(trajectory: Trajectory) -> dict[str, Any]:
     """R(w*), where the proofs by signs apply."""
     small = _at(letters.sigma_init, trajectory) <= _at(signs.SIGMA_STAR, trajectory)
-    return {"derived": _at(signs.R_TURN, trajectory), "proved": ("derived",)} if small and proofs_hold() else {}
+    return {"derived": _at(R_TURN, trajectory), "proved": ("derived",)} if small and proofs_hold() else {}
 
 
 def _on_plateau(trajectory: Trajectory) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from bridge.induction.claims import apart, boxes, refuting_point, sides_of_claim
 from bridge.lowering import lower
 from bridge.theorem import Theorem
 from symbolic.induction import karamata as theory
-from symbolic.induction.signs import R_TURN
 from symbolic.induction.training import v, v_star
+from symbolic.induction.turning import R_TURN
 
 TRIPLES = 100
 GRID = 200

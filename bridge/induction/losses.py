@@ -19,8 +19,8 @@ from bridge.budget import Budget
 from bridge.check import Check, Sides, within
 from bridge.cost import Cost
 from bridge.export.numbers import plain
-from bridge.study import torch_device, torch_dtype
 from bridge.theorem import Theorem
+from bridge.torch_formats import torch_device, torch_dtype
 from numeric.induction import losses as exact
 from numeric.induction.losses import Estimate, Sampling, WeightedHead
 from numeric.induction.training import TwoLayer

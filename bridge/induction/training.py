@@ -14,7 +14,7 @@ import sympy as sp
 
 from bridge.induction.trajectory import lowered_flow
 from bridge.lowering import lower
-from bridge.study import torch_device, torch_dtype
+from bridge.torch_formats import torch_device, torch_dtype
 from numeric.flows import integrate
 from numeric.induction.training import Snapshot, Training, TrainingTask, TwoLayer, start_of_stage_two
 from symbolic.dynamics import Flow, gradient_flow

@@ -15,7 +15,7 @@ from bridge.format_limits import FORMATS
 from bridge.head_formats import largest_sink
 from bridge.lowering import lower
 from bridge.record import NamedTable
-from bridge.study import torch_dtype
+from bridge.torch_formats import torch_dtype
 from numeric.looped import newton as numeric
 from numeric.network import Network
 from symbolic.looped import newton_floor as theory

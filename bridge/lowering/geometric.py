@@ -76,6 +76,9 @@ def covers_limit(condition: sp.Basic, value: sp.Expr, stable: sp.Expr) -> bool:
     sums = stable.atoms(Geometric)
     if not isinstance(condition, sp.Eq) or not sums or sum(map(size, (condition, value, stable))) > LARGEST_EXAMINED:
         return False
+    at_once = {node: node.args[1] for node in sums if node.args[0] == condition.lhs - condition.rhs}
+    if at_once and stable.xreplace(at_once) == value:
+        return True
     symbol = min(condition.free_symbols, key=str)
     try:
         solutions = sp.solve(condition, symbol, dict=True)

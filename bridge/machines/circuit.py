@@ -10,8 +10,8 @@ from bridge.check import Sides, checks_of
 from bridge.machines.circuit_tables import KINDS, WIDEST_DENSE, Sizes, circuits_table, measured_sizes
 from bridge.machines.netlists import bits_of, read_circuit, shipped
 from bridge.record import NamedTable
-from bridge.study import torch_dtype
 from bridge.theorem import Theorem
+from bridge.torch_formats import torch_dtype
 from numeric.machines.circuit import GATE_WEIGHTS, CircuitNetwork
 from numeric.machines.gates import Circuit, all_inputs
 from symbolic.landau import Constant, order_constant

@@ -16,8 +16,8 @@ from bridge.machines.netlists import bits_of, read_circuit
 from bridge.machines.nine_constants import NAMES, NineConstants, best_constants
 from bridge.theorem import Function, Theorem
 from numeric.flips import norm
-from numeric.machines.circuit import CircuitNetwork, representable_thirds, rounded
-from numeric.machines.circuit_attack import attack_circuit, flips, raw_values, victim
+from numeric.machines.circuit import CircuitNetwork, net, representable_thirds, rounded
+from numeric.machines.circuit_attack import attack_circuit, flips, victim
 from numeric.machines.layer_moves import largest_input_move, largest_parameter_move
 from numeric.norms import spectral_norm_upper
 from symbolic.machines import margin as theory
@@ -65,17 +65,13 @@ def weights_of(network: CircuitNetwork) -> dict[str, Tensor]:
 def layers_of(network: CircuitNetwork, weights: Values, bits: np.ndarray) -> list[LayerAt]:
     """f_1, f_2, ..."""
     one = torch.tensor(bits, dtype=torch.float64)
-    values = [one, *(value.round() for value in raw_values(network, weights, one).values())]
-    return [(block(weights, f"f[{i}]"), values[i - 1]) for i in range(1, network.layered.q)]
+    values = [one, *(value.round() for value in (each for _, each in network.trace(weights, one)))]
+    return [(net(weights, f"f[{i}]"), values[i - 1]) for i in range(1, network.layered.q)]
 
 
 def corrections_of(network: CircuitNetwork, weights: Values, layers: list[LayerAt]) -> list[LayerAt]:
     """The first correction, if there is one: all are alike."""
-    return [(block(weights, "zeta[1]"), layers[1][1])] if network.corrections else []
-
-
-def block(weights: Values, name: str) -> dict[str, Tensor]:
-    return {part: weights[f"{name}.{part}"] for part in ("W1", "b1", "W2", "b2")}
+    return [(net(weights, "zeta[1]"), layers[1][1])] if network.corrections else []
 
 
 def layer_norms(layers: list[LayerAt]) -> list[tuple[float, float]]:

@@ -16,8 +16,8 @@ from bridge.machines.turing_errata import DEFINITIONS
 from bridge.machines.turing_leak import LEAK_STEPS, measured_leak
 from bridge.machines.turing_runs import INPUTS, MachineRuns, TuringTask, drawn_runs, task_of, trace_table
 from bridge.record import NamedTable
-from bridge.study import torch_dtype
 from bridge.theorem import Theorem
+from bridge.torch_formats import torch_dtype
 from numeric.machines.machine import TuringMachine, simulate
 from numeric.machines.simulation import SimulatingDecoder
 from numeric.machines.transformer import simulating_decoder

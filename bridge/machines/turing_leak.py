@@ -11,8 +11,9 @@ import numpy as np
 import torch
 
 from bridge.readings import Emulated, Operands, read
+from numeric.layers import Affine
 from numeric.machines.decoder import run
-from numeric.machines.modules import Affine, NullKeyAttention
+from numeric.machines.modules import NullKeyAttention
 from numeric.machines.simulation import SimulatingDecoder
 from symbolic.machines import temperature
 

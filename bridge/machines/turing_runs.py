@@ -11,7 +11,7 @@ from bridge.balls import as_exact, evaluate_ball
 from bridge.export.layout import value_words
 from bridge.machines.machine_files import in_file, read_machine, shipped, tokens_of, written
 from bridge.record import NamedTable
-from bridge.study import torch_device, torch_dtype
+from bridge.torch_formats import torch_device, torch_dtype
 from numeric.balls import float_above
 from numeric.machines.decoder import DecoderRun
 from numeric.machines.machine import MachineComplaint, MachineError, Trace, TuringMachine, Wrong, simulate

@@ -1,7 +1,7 @@
 """Layers whose heads or hidden units come in families, kept as the few numbers in which they differ.
 
-A family describes thousands of sparse D x D matrices in one line. Interpreters apply it as a whole; `heads()` and
-`feed_forward()` spell out each matrix, as the paper has them. All layers are residual.
+A family describes thousands of sparse D x D matrices in one line. `numeric.families.blocks` applies it as a whole;
+`spelled_out()` gives each matrix, as the paper has them. All layers are residual.
 
 A block that holds a matrix holds it row by row. `one` is a block of size 1 that is 1 in every token.
 
@@ -9,7 +9,7 @@ Sizes: D width of the stream, H number of ReLUs of a sum, s size of the source b
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -18,14 +18,15 @@ import torch
 
 from numeric.balls import BallArray
 from numeric.balls.array import Truth
-from numeric.construction import FeedForward, Head
+from numeric.layers import CompactLayer, ElementwiseMultiplication, FeedForward, Head, ReluAttention
+from numeric.loss_sums import LossSum
 from numeric.maps import Action, BlockMap, BlockPair, LowRank
-from numeric.relu_sums import LossSum, ReluSum
+from numeric.relu_sums import ReluSum
 from numeric.stream import Block, Stream, StreamError
 
 
 @dataclass(frozen=True, eq=False)
-class _OfFamilies:
+class _OfFamilies(CompactLayer):
     """A layer of heads that come in families."""
 
     stream: Stream
@@ -41,8 +42,9 @@ class _OfFamilies:
 
     def heads(self) -> Iterator[Head]:
         """Every head with its matrices, one at a time."""
-        for family in self.families:
-            yield from family.heads(self.stream, self.one)
+        for number, family in enumerate(self.families, start=1):
+            for head in family.heads(self.stream, self.one):
+                yield replace(head, name=f"{number}: {head.name}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +117,9 @@ class FamilyAttention(_OfFamilies):
 
     families: tuple[AttentionFamily, ...]
 
+    def spelled_out(self) -> ReluAttention:
+        return ReluAttention(tuple(self.heads()), residual=True)
+
 
 @dataclass(frozen=True, eq=False)
 class HadamardHeads:
@@ -177,15 +182,18 @@ MultiplicationFamily: TypeAlias = HadamardHeads | TransposeHeads
 
 
 @dataclass(frozen=True, eq=False)
-class ElementwiseMultiplication(_OfFamilies):
+class FamilyMultiplication(_OfFamilies):
     """h_i + sum over heads of <Q h_i, K h_i> V h_i, at each token by itself (wu2024, Definition 6)."""
 
     families: tuple[MultiplicationFamily, ...]
 
+    def spelled_out(self) -> ElementwiseMultiplication:
+        return ElementwiseMultiplication(tuple(self.heads()), residual=True)
+
 
 @dataclass(frozen=True, eq=False)
-class MaskedUnits:
-    """An MLP layer that puts sum_m c_m relu(<a_m, [t; y; 1]> - bound (1 - mask)) into target (wu2024, (D.14)).
+class MaskedUnits(CompactLayer):
+    """An MLP layer that puts sum_m c_m relu(<a_m, [t; y; 1]> - bound (1 - mask)) into a block (wu2024, (D.14)).
 
     t and y are the blocks `first` and `second`, coordinate by coordinate. Where mask = 1 this is the sum of ReLUs;
     where mask = 0 it is 0 as soon as bound >= |t[k]|, |y[k]|, 1, since ||a_m||_1 <= 1 keeps every argument below
@@ -195,14 +203,14 @@ class MaskedUnits:
     stream: Stream
     first: str
     second: str
-    target: str
+    into: str
     relus: LossSum
     bound: float
     mask: str
     one: str = "one"
 
     def __post_init__(self) -> None:
-        HadamardHeads(self.first, self.second, self.target).check(self.stream)
+        HadamardHeads(self.first, self.second, self.into).check(self.stream)
         for name in (self.one, self.mask):
             _require_constant("MaskedUnits", self.stream, name)
         if not (self.bound >= 1 and np.isfinite(self.bound)):
@@ -210,11 +218,11 @@ class MaskedUnits:
 
     @property
     def hidden_width(self) -> int:
-        return len(self.relus.weights) * self.stream.size(self.target)
+        return len(self.relus.weights) * self.stream.size(self.into)
 
-    def feed_forward(self) -> FeedForward:
+    def spelled_out(self) -> FeedForward:
         """The layer with its matrices W_1 (d', D) and W_2 (D, d') as block maps."""
-        size, count = self.stream.size(self.target), len(self.relus.weights)
+        size, count = self.stream.size(self.into), len(self.relus.weights)
         hidden = Stream([Block("relu", size * count)])
         each = np.eye(size)  # unit (k, m) lies at k H + m
         slopes, shifts = self.relus.directions[:, :2], np.tile(self.relus.directions[:, 2], size)
@@ -225,7 +233,7 @@ class MaskedUnits:
             ("relu", self.one): mask_and_shift,
             ("relu", self.mask): np.full((size * count, 1), self.bound),
         }
-        outer = BlockMap(hidden, self.stream, {(self.target, "relu"): np.kron(each, self.relus.weights[None, :])})
+        outer = BlockMap(hidden, self.stream, {(self.into, "relu"): np.kron(each, self.relus.weights[None, :])})
         return FeedForward(BlockMap(self.stream, hidden, inner), {}, outer, residual=True)
 
     def masked(self, t: Any, y: Any) -> Any:
@@ -245,7 +253,7 @@ class MaskedUnits:
 
 
 @dataclass(frozen=True, eq=False)
-class BoxAndClear:
+class BoxAndClear(CompactLayer):
     """An MLP layer that clips the blocks in `boxes` to [-b, b] and sets the blocks in `cleared` to 0.
 
     w - relu(w - b) + relu(-w - b) = clip(w, -b, b) and x - relu(x) + relu(-x) = 0: two hidden units a coordinate.
@@ -272,7 +280,7 @@ class BoxAndClear:
     def hidden_width(self) -> int:
         return 2 * sum(self.stream.size(name) for name in self.blocks)
 
-    def feed_forward(self) -> FeedForward:
+    def spelled_out(self) -> FeedForward:
         """The layer with its matrices W_1 (d', D) and W_2 (D, d') as block maps."""
         sizes = {name: self.stream.size(name) for name in self.blocks}
         hidden = Stream([Block(f"{sign}{name}", size) for name, size in sizes.items() for sign in "+-"])
@@ -289,7 +297,7 @@ class BoxAndClear:
         )
 
 
-FamilyLayer: TypeAlias = FamilyAttention | ElementwiseMultiplication | MaskedUnits | BoxAndClear
+FamilyLayer: TypeAlias = FamilyAttention | FamilyMultiplication | MaskedUnits | BoxAndClear
 
 
 def _check_families(call: str, stream: Stream, families: tuple[object, ...], one: str) -> None:

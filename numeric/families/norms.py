@@ -17,9 +17,9 @@ from numeric.families.layers import (
     ActivationHeads,
     AttentionFamily,
     BoxAndClear,
-    ElementwiseMultiplication,
     FamilyAttention,
     FamilyLayer,
+    FamilyMultiplication,
     MaskedUnits,
 )
 
@@ -46,7 +46,7 @@ class LayerSize:
 
 def layer_size(layer: FamilyLayer) -> LayerSize:
     with working_precision(EXACT_BITS):
-        if isinstance(layer, ElementwiseMultiplication):
+        if isinstance(layer, FamilyMultiplication):
             # All three matrices of each head hold ones, at most one in a column.
             one = flint.arb(1)
             return LayerSize(layer.head_count, 0, one, query_key=one, value=one)
@@ -82,7 +82,7 @@ def _value_norms(layer: FamilyAttention, family: AttentionFamily) -> Arb:
 
 def _masked_norms(layer: MaskedUnits) -> tuple[Arb, Arb]:
     # Columns of W_1: at t[k] and y[k] the units of k alone; at `one` and at the mask the units of all k.
-    copies, directions, bound = layer.stream.size(layer.target), layer.relus.directions, flint.arb(layer.bound)
+    copies, directions, bound = layer.stream.size(layer.into), layer.relus.directions, flint.arb(layer.bound)
     shifts = _sum(abs(flint.arb(shift) - bound) for shift in directions[:, 2].tolist())
     blocks = [one_norm(directions[:, column]) for column in (0, 1)]
     inner = ball_maximum([*blocks, copies * shifts, copies * len(directions) * bound])

@@ -12,27 +12,32 @@ from functools import cached_property
 
 import numpy as np
 
+from numeric.construction import ChangeTap, Embedding, StreamTap
 from numeric.families import (
     ActivationHeads,
     BoxAndClear,
-    ElementwiseMultiplication,
     FamilyAttention,
     FamilyLayer,
+    FamilyMultiplication,
     HadamardHeads,
     MaskedUnits,
     OuterProductHeads,
     TransposeHeads,
 )
 from numeric.layered import Shape
-from numeric.relu_sums import LossSum, ReluSum
+from numeric.loops import Looped, looped
+from numeric.loss_sums import LossSum
+from numeric.maps import BlockMap, identity_map, injection
+from numeric.relu_sums import ReluSum
 from numeric.stream import Block, Stream, StreamError, nearest
 
 
 @dataclass(frozen=True, eq=False)
-class IcgdConstruction:
-    """A network that takes `steps` projected gradient steps in context; `block` holds the 2N+4 layers of one step.
+class IcgdSetting:
+    """What the weights depend on: of a network that takes `steps` projected gradient steps in context.
 
-    r, r1 and u are sums of ReLUs in place of r, r' and the derivative of the loss per coordinate.
+    `block` holds the 2N+4 layers of one step, `construction` repeats them. r, r1 and u are sums of ReLUs in place of r,
+    r' and the derivative of the loss per coordinate.
     """
 
     shape: Shape
@@ -46,7 +51,7 @@ class IcgdConstruction:
     bound: float
 
     def __post_init__(self) -> None:
-        call = "icgd_construction"
+        call = "icgd_setting"
         if not (self.eta > 0 and math.isfinite(self.eta)):
             raise StreamError(call, f"eta={self.eta}", "Give a finite step size eta > 0.")
         if self.n < 1 or self.steps < 1:
@@ -70,19 +75,48 @@ class IcgdConstruction:
             self._projection(),
         )
 
+    @cached_property
+    def construction(self) -> Looped:
+        """Its prompt holds x, y, v[j] and t; its taps are those of the last step, its changes of v[j], and all v[j]."""
+        layers, last = range(1, self.shape.N + 1), len(self.block) * self.steps
+        matrices = [f"v[{j}]" for j in layers]
+        prompt = self.stream.only(["x", "y", *matrices, "t"])
+        answer = self.stream.only(matrices)
+        return looped(
+            "icgd",
+            self.stream,
+            loop=self.block,
+            T=self.steps,
+            states=matrices,
+            taps={
+                **{name: StreamTap(last - 1, name) for name in self.kept},
+                **{f"change[{j}]": ChangeTap(last - 1, f"v[{j}]") for j in layers},
+            },
+            embedding=Embedding(injection(prompt, self.stream), {"one": np.ones(1)}),
+            readout=BlockMap(self.stream, answer, identity_map(answer).action),
+        )
+
     @property
-    def layer_count(self) -> int:
-        """(2N + 4) L."""
-        return len(self.block) * self.steps
+    def kept(self) -> tuple[str, ...]:
+        """The blocks that a step computes, in order."""
+        layers = range(1, self.shape.N + 1)
+        signals = (f"s[{j}]" for j in reversed(layers))
+        return (*(f"p[{j}]" for j in layers), *(f"r'[{j}]" for j in layers), "g", *signals)
 
     @cached_property
     def taps(self) -> tuple[str, ...]:
         """The names of the intermediate quantities, in the order in which they are computed."""
-        layers = range(1, self.shape.N + 1)
-        signals = (f"s[{j}]" for j in reversed(layers))
-        trajectory = ("trajectory",) if self.steps > 1 else ()
-        kept = (*(f"p[{j}]" for j in layers), *(f"r'[{j}]" for j in layers), "g", *signals)
-        return (*kept, "gradient", "w", *trajectory)
+        return (*self.kept, "gradient", "w", *(("trajectory",) if self.steps > 1 else ()))
+
+    def taps_of(self, names: tuple[str, ...]) -> list[str]:
+        """The taps of the construction from which these are read."""
+        layers, steps = range(1, self.shape.N + 1), range(1, self.steps + 1)
+        read = {
+            "gradient": [f"change[{j}]" for j in layers],
+            "w": [f"v[{j}][{self.steps}]" for j in layers],
+            "trajectory": [f"v[{j}][{k}]" for j in layers for k in steps],
+        }
+        return list(dict.fromkeys(tap for name in names for tap in read.get(name, [name])))
 
     def select_taps(self, names: tuple[str, ...] | None) -> tuple[str, ...]:
         """The taps of these names, in the order of computation; all for None."""
@@ -106,15 +140,15 @@ class IcgdConstruction:
         # (D.14): g[k] = 1{t_i = 1} ubar(p(N)[k], y[k]).
         return MaskedUnits(self.stream, f"p[{self.shape.N}]", "y", "g", self.u, self.bound, mask="t")
 
-    def _output_signal(self) -> ElementwiseMultiplication:
+    def _output_signal(self) -> FamilyMultiplication:
         # s(N) = r'(N) * g.
         N = self.shape.N
-        return ElementwiseMultiplication(self.stream, (HadamardHeads(f"r'[{N}]", "g", f"s[{N}]"),))
+        return FamilyMultiplication(self.stream, (HadamardHeads(f"r'[{N}]", "g", f"s[{N}]"),))
 
-    def _backward(self, j: int) -> ElementwiseMultiplication:
+    def _backward(self, j: int) -> FamilyMultiplication:
         # (D.15): s(j)[k] = <[v_{j+1,1}[k], ..., v_{j+1,K}[k]], s(j+1)> r'(j)[k].
         heads = TransposeHeads(f"r'[{j}]", f"v[{j + 1}]", f"s[{j + 1}]", f"s[{j}]")
-        return ElementwiseMultiplication(self.stream, (heads,))
+        return FamilyMultiplication(self.stream, (heads,))
 
     def _gradient_step(self) -> FamilyAttention:
         # (D.16): w - (eta / 2n) sum_i s_i(j)[k] p_i(j-1); the factor n+1 undoes the mean over the n+1 tokens.
@@ -131,7 +165,7 @@ class IcgdConstruction:
         return BoxAndClear(self.stream, tuple(boxes), (*cleared, "g"))
 
 
-def icgd_construction(
+def icgd_setting(
     shape: Shape,
     r: ReluSum,
     r1: ReluSum,
@@ -142,14 +176,14 @@ def icgd_construction(
     n: int,
     steps: int = 1,
     bound: float | None = None,
-) -> IcgdConstruction:
+) -> IcgdSetting:
     """The network of Theorem 1 for n examples; `bound` is the R_3 of the mask of the query in (D.14).
 
     The mask is exact while |p(N)[k]|, |y[k]| and 1 stay at most `bound` at the query; None takes the smallest number
     that is sure as long as r is asked inside its radius.
     """
     enough = mask_bound(r) if bound is None else bound
-    return IcgdConstruction(shape, r, r1, u, float(eta), float(B_v), n, steps, float(enough))
+    return IcgdSetting(shape, r, r1, u, float(eta), float(B_v), n, steps, float(enough))
 
 
 def mask_bound(r: ReluSum) -> float:

@@ -10,16 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numeric.construction import (
-    AttentionTap,
-    Construction,
-    Embedding,
-    Head,
-    RelativePositions,
-    ScoresTap,
-    SoftmaxAttention,
-    StreamTap,
-)
+from numeric.construction import AttentionTap, Construction, Embedding, ScoresTap, StreamTap
+from numeric.layers import Head, RelativePositions, SoftmaxAttention
 from numeric.maps import BlockMap, Number, as_weight
 from numeric.stream import Block, Stream, StreamError
 

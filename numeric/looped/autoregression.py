@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from numeric.construction import Embedding, FeedForward, Head, Layer, SoftmaxAttention, StreamTap
+from numeric.construction import Embedding, StreamTap
 from numeric.feed_forward import Select, clear, terms_layer
+from numeric.layers import FeedForward, Head, Layer, SoftmaxAttention
 from numeric.looped import gradient_descent
 from numeric.loops import Looped, looped
 from numeric.maps import BlockMap, Number, frozen_array

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from numeric.construction import Embedding, FeedForward, Head, SoftmaxAttention, StreamTap
+from numeric.construction import Embedding, StreamTap
 from numeric.feed_forward import Select, terms_layer
+from numeric.layers import FeedForward, Head, SoftmaxAttention
 from numeric.looped import gradient_descent
 from numeric.looped.positions import digits
 from numeric.loops import Looped, looped

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from numeric.construction import Causal, Embedding, Head, SoftmaxAttention, StreamTap
+from numeric.construction import Embedding, StreamTap
+from numeric.layers import Causal, Head, SoftmaxAttention
 from numeric.looped.positions import digits
 from numeric.loops import Looped, looped
 from numeric.maps import BlockMap, Number

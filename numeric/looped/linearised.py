@@ -9,8 +9,9 @@ from typing import Any
 
 import torch
 
-from numeric.construction import AttentionTap, Construction, Embedding, FeedForward, SoftmaxAttention, StreamTap
+from numeric.construction import AttentionTap, Construction, Embedding, StreamTap
 from numeric.feed_forward import Select, clear, terms_layer
+from numeric.layers import FeedForward, SoftmaxAttention
 from numeric.maps import BlockMap, Number, identity_map
 from numeric.sinks import Sink, linear_heads
 from numeric.stream import Block, Stream

@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from numeric.construction import Head, SoftmaxAttention, StreamTap
+from numeric.construction import StreamTap
 from numeric.feed_forward import Select, clear, terms_layer
+from numeric.layers import Head, SoftmaxAttention
 from numeric.looped.positions import digits
 from numeric.loops import Looped, looped
 from numeric.maps import BlockMap, Number

@@ -15,7 +15,8 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from numeric.machines.modules import Affine, DecoderLayer, NullKeyAttention, affine, rounding
+from numeric.layers import Affine
+from numeric.machines.modules import DecoderLayer, NullKeyAttention, affine, rounding
 from numeric.maps import Action, BlockPair
 from numeric.stream import Block, Stream
 

@@ -2,6 +2,10 @@
 
     F' = readout f_{q-1} zeta_{q-2} f_{q-2} ... zeta_1 f_1,    each of them  phi(W2 phi(W1 h + b1) + b2).
 
+It is no `Construction`: it has no tokens, its layers have thousands of gates of two parents each, which are gathered a
+block of inputs at a time, its answers are exact in every dtype, since 1/3 and 2/3 are rounded to suit it, and its
+margin moves all parameters, with a copy for each perturbation.
+
 Shapes: N inputs, m input bits, r_i gates in layer i, `outputs` outputs, P perturbed copies of the parameters.
 """
 
@@ -151,23 +155,34 @@ class CircuitNetwork:
         Every parameter may have a dimension P in front, a perturbed copy for each; then bits is one input (m,) and the
         answer (P, outputs).
         """
-        h = bits.unsqueeze(0) if bits.ndim == 1 else bits
-        h = h.to(parameters["readout.W"].dtype)
+        *_, (_, answers) = self.trace(parameters, bits)
+        return answers
+
+    def trace(self, parameters: Mapping[str, Tensor], bits: Tensor) -> Iterator[tuple[str, Tensor]]:
+        """The same with what leads there: g[i], the values of each layer of gates before they are rounded, and F."""
+        one = bits.ndim == 1
+        h = (bits.unsqueeze(0) if one else bits).to(parameters["readout.W"].dtype)  # (N, m)
         for i in range(1, self.layered.q):
-            h = _two_layers(parameters, f"f[{i}]", h)
-            h = _two_layers(parameters, f"zeta[{i}]", h) if i <= self.corrections else h
+            h = two_layers(h, net(parameters, f"f[{i}]"))
+            yield f"g[{i}]", h.squeeze(-2) if one else h
+            h = two_layers(h, net(parameters, f"zeta[{i}]")) if i <= self.corrections else h
         answers = _affine(parameters["readout.W"], parameters["readout.b"], h)
-        return answers.squeeze(-2) if bits.ndim == 1 else answers
+        yield "F", answers.squeeze(-2) if one else answers
+
+
+def net(parameters: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
+    """W1, b1, W2, b2 of the two-layer net of that name."""
+    return {part: parameters[f"{name}.{part}"] for part in ("W1", "b1", "W2", "b2")}
+
+
+def two_layers(h: Tensor, net: Mapping[str, Tensor]) -> Tensor:
+    """phi(W2 phi(W1 h + b1) + b2) of h (..., N, n); the parameters may have leading dimensions."""
+    return _affine(net["W2"], net["b2"], _affine(net["W1"], net["b1"], h).relu()).relu()
 
 
 def _affine(W: Tensor, b: Tensor, h: Tensor) -> Tensor:
     """W h + b for h (..., N, r), W (..., r', r), b (..., r')."""
     return h @ W.mT + b.unsqueeze(-2)
-
-
-def _two_layers(parameters: Mapping[str, Tensor], name: str, h: Tensor) -> Tensor:
-    hidden = _affine(parameters[f"{name}.W1"], parameters[f"{name}.b1"], h).relu()
-    return _affine(parameters[f"{name}.W2"], parameters[f"{name}.b2"], hidden).relu()
 
 
 @dataclass(frozen=True)

@@ -83,21 +83,6 @@ def flips(network: CircuitNetwork, bits: Bool[np.ndarray, " m"], delta: Mapping[
     return bool(target.signed(moved)[0] <= 0) if moved else False
 
 
-def raw_values(network: CircuitNetwork, parameters: Mapping[str, Tensor], one: Tensor) -> dict[str, Tensor]:
-    """g_i, the values of each layer of gates before they are rounded, and the answer F: (r_i,) each."""
-    h, values = one, {}
-    for i in range(1, network.layered.q):
-        h = values[f"g[{i}]"] = _block(parameters, f"f[{i}]", h)
-        h = _block(parameters, f"zeta[{i}]", h) if i <= network.corrections else h
-    values["F"] = parameters["readout.W"] @ h + parameters["readout.b"]
-    return values
-
-
-def _block(parameters: Mapping[str, Tensor], name: str, h: Tensor) -> Tensor:
-    inner = torch.relu(parameters[f"{name}.W1"] @ h + parameters[f"{name}.b1"])
-    return torch.relu(parameters[f"{name}.W2"] @ inner + parameters[f"{name}.b2"])
-
-
 # A gate's raw value is locally linear in all parameters: along its gradient it changes fastest. (One that is 0 is a
 # ReLU's: its gradient vanishes, and the biases in front of it are what moves it.)
 def _gate_directions(
@@ -105,7 +90,7 @@ def _gate_directions(
 ) -> Iterator[tuple[str, Parameters]]:
     """Towards a change of each gate's raw value, and of each layer's sum: unit moves of all parameters."""
     leaves = {name: value.clone().requires_grad_() for name, value in parameters.items()}
-    for layer, values in raw_values(network, spread(leaves), one).items():
+    for layer, values in network.trace(spread(leaves), one):
         for place, value in [*enumerate(values), ("all", values.sum())]:
             gradients = torch.autograd.grad(value, list(leaves.values()), retain_graph=True, allow_unused=True)
             moved = {

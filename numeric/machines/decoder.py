@@ -12,13 +12,14 @@ import torch
 from jaxtyping import Float64, Int64
 from torch import Tensor
 
+from numeric.layers import Affine
 from numeric.machines.attending import Weights
 from numeric.machines.incremental import DecoderRun, IncrementalDecoder, joined
-from numeric.machines.modules import Affine, DecoderLayer, NullKeyAttention, affine, passing, rounding
+from numeric.machines.modules import DecoderLayer, NullKeyAttention, affine, passing, rounding
 from numeric.stream import Stream, nearest
 
 __all__ = [
-    "Affine", "NullKeyAttention", "DecoderLayer", "affine", "passing", "rounding",
+    "NullKeyAttention", "DecoderLayer", "affine", "passing", "rounding",
     "Decoder", "DecoderError", "DecoderRun", "Tap", "parameters", "run",
 ]  # fmt: skip
 

@@ -1,5 +1,10 @@
 """The run of a decoder step by step, with keys and values kept, and without the coordinates that nothing reads.
 
+It is no `Construction`, whose layers see all tokens at once: here token i + 1 is the output at token i, so that a run
+of 10^4 steps would be a network run as often, each time on one token more. The encoder's tokens enter the layers too,
+and an attack runs batches in which each input has parameters of its own. Attention with a null key serves the decoder
+alone and stays with it.
+
 Behind each layer only those coordinates of the stream are computed that a later weight other than 0, a tap or the
 output reads; to leave the others out changes no number.
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from numeric.attack import attack
+from numeric.machines.circuit import two_layers
 
 Layer = Mapping[str, Tensor]  # W1, b1, W2, b2
 TINY = 1e-300
@@ -16,8 +17,7 @@ TINY = 1e-300
 
 def applied(layer: Layer, h: Tensor) -> Tensor:
     """The layer at h (R, n) with parameters of leading dimension R or none: (R, r)."""
-    inner = torch.relu((layer["W1"] @ h.unsqueeze(-1)).squeeze(-1) + layer["b1"])
-    return torch.relu((layer["W2"] @ inner.unsqueeze(-1)).squeeze(-1) + layer["b2"])
+    return two_layers(h.unsqueeze(-2), layer).squeeze(-2)
 
 
 def largest_parameter_move(

@@ -4,41 +4,13 @@ Shapes: w width of the stream, S and T widths of source and target, K width of q
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float64
 
+from numeric.layers import Affine
 from numeric.maps import Action, BlockMap, BlockPair
-from numeric.stream import Block, Stream, StreamError
-
-
-@dataclass(frozen=True, eq=False)
-class Affine:
-    """x -> W x + b, given by the action of W on blocks and by b on target blocks (where not named: zero)."""
-
-    map: BlockMap
-    bias: Mapping[str, np.ndarray] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name, values in self.bias.items():
-            if values.shape != (self.map.target.size(name),):
-                size = self.map.target.size(name)
-                raise StreamError(
-                    f"Affine bias {name!r}", f"shape {values.shape} for a block of size {size}", f"Give ({size},)."
-                )
-
-    @cached_property
-    def _dense(self) -> tuple[np.ndarray, np.ndarray]:
-        bias = np.zeros(self.map.target.width)  # (T,)
-        for name, values in self.bias.items():
-            bias[self.map.target.slice(name)] = values
-        return self.map.dense(), bias
-
-    def dense(self) -> tuple[Float64[np.ndarray, "T S"], Float64[np.ndarray, " T"]]:
-        """W and b in full."""
-        return self._dense
+from numeric.stream import Block, Stream
 
 
 def affine(
@@ -48,10 +20,7 @@ def affine(
     bias: Mapping[str, float | np.ndarray] | None = None,
 ) -> Affine:
     """An `Affine` whose bias may name a number for all coordinates of a block."""
-    full = {
-        name: np.broadcast_to(np.asarray(value, dtype=np.float64), (target.size(name),)).copy()
-        for name, value in (bias or {}).items()
-    }
+    full = {name: np.full(target.size(name), value, dtype=np.float64) for name, value in (bias or {}).items()}
     return Affine(BlockMap(source, target, action), full)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from numeric.construction import Construction, Embedding, FeedForward, Head, LogisticAttention, StreamTap
+from numeric.construction import Construction, Embedding, StreamTap
+from numeric.layers import FeedForward, Head, LogisticAttention
 from numeric.maps import BlockMap, Number
 from numeric.stream import Block, Stream, StreamError
 from numeric.universal.ramps import ramp

@@ -5,14 +5,7 @@ its test contains the case. A rule that is not sharp is marked `sharp=False` and
 """
 
 from symbolic.calculus.accumulation import accumulate
-from symbolic.calculus.concentration import (
-    best_shares,
-    cover,
-    expected_mean,
-    sample_mean,
-    union_bound,
-    within_budget,
-)
+from symbolic.calculus.concentration import cover, expected_mean, sample_mean, union_bound
 from symbolic.calculus.counting import (
     Columns,
     CountedAttention,
@@ -47,6 +40,7 @@ from symbolic.calculus.products import bilinear
 from symbolic.calculus.proximal import ProximalSteps, bounded_iterates, proximal_gradient
 from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, geometric_sum, recur
 from symbolic.calculus.repetition import repeat
+from symbolic.calculus.shares import best_shares, within_budget
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
 from symbolic.calculus.sums import add, change_norm, concatenate, mean
 from symbolic.calculus.taylor import line_at_zero, taylor

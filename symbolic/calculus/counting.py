@@ -16,6 +16,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import Derivation, Norm, as_expr, rule_step
+from symbolic.obligations import is_refuted
 from symbolic.signs import from_one, is_nonnegative
 
 
@@ -124,4 +125,4 @@ def largest(values: list[sp.Expr]) -> sp.Expr:
 
 
 def _at_most(left: sp.Expr, right: sp.Expr) -> bool:
-    return bool(is_nonnegative(sp.expand(from_one(right - left))))
+    return not is_refuted(right - left) and bool(is_nonnegative(sp.expand(from_one(right - left))))

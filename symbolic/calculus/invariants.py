@@ -102,7 +102,7 @@ class MonotoneRecursion:
 
         It is a number where suprema over [-R, R] are known, for every depth at once.
         """
-        alone = sp.Eq(sp.simplify(as_expr(depth)), 0)
+        alone = sp.Eq(sp.expand(as_expr(depth)), 0)
         return sp.Piecewise((self.start, alone), (sp.Max(self.start, self.step), True))
 
     # With beta(R) <= c + s R for each undefined function the step is at most an affine one, which is monotone too.

@@ -126,10 +126,10 @@ class QuadraticRecursion:
         return (1 + self.root) / (2 * self.quadratic)
 
     def obligations(self, name: str) -> tuple[Obligation, ...]:
-        return (
-            Obligation(f"'{name}' has a floor: 4 a `b < 1`", sp.Lt(4 * self.quadratic * self.offset, 1)),
-            Obligation(f"'{name}' starts inside the basin", sp.Lt(self.start, self.basin)),
-        )
+        floor = Obligation(f"'{name}' has a floor: `4 a b < 1`", sp.Lt(4 * self.quadratic * self.offset, 1))
+        if floor.condition == sp.false:  # the basin is not real
+            return (floor,)
+        return floor, Obligation(f"'{name}' starts inside the basin", sp.Lt(self.start, self.basin))
 
     def after(self, steps: Any) -> sp.Expr:
         """A bound on e_n that squares in each step, for 2 quadratic start < 1 (offset 0: quadratic start < 1).

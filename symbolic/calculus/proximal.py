@@ -90,9 +90,11 @@ def _at(lipschitz: sp.Expr, radius: sp.Symbol, value: sp.Expr) -> sp.Expr:
 def _steps(rule: str, name: str, step: Any, smoothness: Any, *, most: int) -> tuple[Obligation, ...]:
     """Raises DerivationError for a step that is not positive, or longer than most/smoothness."""
     step, smoothness = as_expr(step), as_expr(smoothness)
-    reach = step * smoothness
+    numbers, reach = (
+        (*positive(rule, name, step=step), *nonnegative(rule, name, smoothness=smoothness)),
+        step * smoothness,
+    )
     short = Obligation(f"the steps of '{name}' are short: `{sp.sstr(reach)} <= {most}`", sp.Le(reach, most))
-    numbers = (*positive(rule, name, step=step), *nonnegative(rule, name, smoothness=smoothness))
     return numbers if short.condition == sp.true else (short, *numbers)
 
 

@@ -38,8 +38,8 @@ def add(
     factors = [abs(c) for c in signed]
     if len(factors) != len(values):
         raise DerivationError(f"add: {len(values)} values but {len(factors)} coefficients")
-    for factor in factors:
-        real("add", name, coefficient=factor)
+    for coefficient in signed:
+        real("add", name, coefficient=coefficient)
     step = rule_step(
         name,
         norm,

@@ -5,7 +5,7 @@ Variables that are not integrated over stay as they are, so that a mean given x_
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import sympy as sp
@@ -83,8 +83,13 @@ def gaussian_mean(polynomial: Any, exponent: Any, variables: Sequence[sp.Symbol]
 
     `exponent` is of degree 2 at most in the variables. Raises DerivationError for anything else.
     """
-    tilted = _tilted(as_expr(exponent), tuple(variables))
-    terms = _as_polynomial("polynomial", as_expr(polynomial), tilted.variables).terms()
+    return _mean_of(as_expr(polynomial), as_expr(exponent), tuple(variables))
+
+
+@lru_cache(maxsize=256)  # sums over pairs with other ends have the same means
+def _mean_of(polynomial: sp.Expr, exponent: sp.Expr, variables: tuple[sp.Symbol, ...]) -> GaussianMean:
+    tilted = _tilted(exponent, variables)
+    terms = _as_polynomial("polynomial", polynomial, variables).terms()
     known: dict[Powers, sp.Expr] = {}
     moments = sp.Add(*(coefficient * tilted.moment(powers, known) for powers, coefficient in terms))
     if moments == 0 and all(coefficient == 0 for _, coefficient in terms):

@@ -334,6 +334,7 @@ def derive_layer(value: str, layer: sp.Expr, depth: sp.Expr, *, last: bool) -> A
 SCORES = r"\max_j |v_{jk}^\top \bar{p}(j-1)|"
 
 
+@cache
 def derive_range(depth: sp.Expr = N) -> Derivation:
     """The range of the arguments: nu times the norm of the layer's input, the largest of the layers."""
     largest = ARGUMENTS.largest_implicitly(depth - 1).xreplace(SUPREMUM)

@@ -1,6 +1,7 @@
 """What is counted of the construction: ranges of the sums of ReLUs, parameter norms (C.1) and (3.18), heads, width."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 import sympy as sp
 
@@ -39,6 +40,7 @@ from symbolic.icgd.symbols import (
 from symbolic.statements import Kind, Printed, Quantifier, Quantity
 
 
+@cache
 def construction(network: NetworkSizes) -> CountedConstruction:
     """The network in letters, as `numeric.icgd.construction` builds it: its blocks and layers, of 1..N the widest."""
     depth = network.depth

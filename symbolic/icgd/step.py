@@ -11,6 +11,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.citations import WU2024, Citation
+from symbolic.deferred import Deferred
 from symbolic.icgd import counts, errors
 from symbolic.icgd.errors import NetworkSizes
 from symbolic.icgd.symbols import (
@@ -150,7 +151,7 @@ def _result(
         claim=claim,
         parameters=tuple(_PARAMETERS[name] for name in names),
         hypotheses=_hypotheses(names),
-        quantities=_lemma(_network(id, None), id),
+        quantities=Deferred(lambda: _lemma(_network(id, None), id)),
         notation=NOTATION,
         symbols=SYMBOLS,
         remarks=remarks,

@@ -4,9 +4,9 @@ import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
-from symbolic.induction.signs import R_CURVE, R_TURN, at_optimum
 from symbolic.induction.training import LOSS_HEAD, NOTATION, alpha, h, h_star, sigma_init, v, w_star
 from symbolic.induction.trends import OVERSHOOT
+from symbolic.induction.turning import R_CURVE, R_TURN, at_optimum
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 

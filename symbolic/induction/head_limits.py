@@ -9,10 +9,11 @@ import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
 from symbolic.errata import Erratum
-from symbolic.induction.signs import ETA_ABOVE, LOG_W_ABOVE, SHARE, eta
+from symbolic.induction.signs import ETA_ABOVE, LOG_W_ABOVE, eta
 from symbolic.induction.training import L, psi, v_star, w_star
 from symbolic.induction.trend_errata import OVERSHOOT_FACTOR
 from symbolic.induction.trends import H_RAMP, LOG_W_PRINTED_BELOW, T_1_FIRST, T_1_SECOND, TRENDS
+from symbolic.induction.turning import SHARE
 from symbolic.inequalities import Inequality
 from symbolic.statements import Kind, Printed, Quantifier, Quantity
 

@@ -15,7 +15,6 @@ from symbolic.dynamics import Flow, LinearComparison, Strip, past_saddle, proved
 from symbolic.induction.coordinates import phi_slope, psi_slope
 from symbolic.induction.training import (
     FLOWS,
-    OPTIMA,
     L,
     h,
     h_star,
@@ -28,28 +27,13 @@ from symbolic.induction.training import (
     w,
     w_star,
 )
+from symbolic.induction.turning import R_CURVE, R_TURN, TURNING, W_TURN, at_optimum
 
 eta = sp.Symbol("eta", positive=True)  # h / h*
 speed = sp.Symbol("speed", positive=True)
 
 TAU = t / (L - 2)
 LEAST = sp.Rational(1, 100)  # C.2 calls w small up to 0.01 w*
-
-
-def at_optimum(expression: sp.Expr) -> sp.Expr:
-    """h* and v* written out by alpha* and w*."""
-    return expression.subs(OPTIMA, simultaneous=True)
-
-
-# The curves of C.2.
-R_CURVE = psi(v + v_star) / psi(2 * v)  # r(w): where dh/dt = 0, over h*
-# The printed condition for a sign change of dh/dt is TURNING < 0 (its two sides multiplied out).
-TURNING = sp.expand((1 - 4 * v**2) * (v + v_star) - 4 * v * (1 - (v + v_star) ** 2))
-# Printed in (23):
-W_TURN = sp.sqrt((3 - 4 * w_star**4 - sp.sqrt((4 * w_star**4 - 3) ** 2 - 16 * w_star**4)) / (8 * w_star**2))
-# The same without 0/0 at w* = 0: w_turn^2 = share v*, where share lies between 1/3 and 1.
-SHARE = 2 / (3 - 4 * v_star**2 + sp.sqrt((3 - 4 * v_star**2) ** 2 - 16 * v_star**2))
-R_TURN = at_optimum(R_CURVE.subs(v, SHARE * v_star))  # R(w*) = r(w_turn)
 
 # ---- The flow in coordinates that keep their digits for small w*, where eta - 1 is of the size v*^2
 

@@ -10,20 +10,17 @@ from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.signs import (
     ETA_BELOW,
     LEAST,
-    R_CURVE,
-    R_TURN,
     RATE_ABOVE,
-    SHARE,
     SIGMA_STAR,
     TAU,
     TIME_TO_HALF,
     TIME_TO_OPTIMUM,
-    W_TURN,
     overshoot,
     speed,
 )
 from symbolic.induction.training import NOTATION, L, alpha, h_star, sigma_init, v_star, w_star
 from symbolic.induction.trend_errata import GROWTH_BELOW, HALF_TIME, SIMPLE_TIME, SMALL_FACTOR
+from symbolic.induction.turning import R_CURVE, R_TURN, SHARE, W_TURN
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 # ---- As printed

@@ -8,6 +8,7 @@ import sympy as sp
 from symbolic.calculus import Event, cover, sample_mean, within_budget
 from symbolic.citations import LI2025, Citation
 from symbolic.derivation import Approximated
+from symbolic.prose import prose
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 from symbolic.universal.covering import product_cover
@@ -21,7 +22,7 @@ eps, delta, width, slope = sp.symbols("eps delta width slope", positive=True)
 at_zero = sp.Symbol("at_zero", nonnegative=True)  # sup |f(0)|
 c_0 = sp.Symbol("c_0", positive=True)  # the constant that Lemma 1 leaves open
 
-DRAW = "the draw of Lambda"
+DRAW = prose("the draw of `Lambda`")
 RHO = 3 * mass  # |rho_f| <= Gamma_F = 3 mass: t has a range of length 3, and |gamma| <= 1
 constant = at_zero + mass  # C_F
 

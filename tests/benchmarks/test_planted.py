@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 
 import benchmarks.planted.__main__ as command
+from benchmarks.mutants import faults as mutants
 from benchmarks.mutants import record
 from benchmarks.mutants.faults import Fault
-from benchmarks.planted import footprint, programs, verdicts
-from benchmarks.planted.kinds import all_faults
+from benchmarks.planted import footprint, programs, rules, verdicts
+from benchmarks.planted.kinds import WRONG_RULES, all_faults, faults_of_rules
 from benchmarks.planted.verdicts import Verdicts
 from symbolic.statements import UsageError
+from tests.bridge.readings.directed import CASES
+from tests.symbolic.fuzzing import seeded
 
 ERRORS = [fault for fault in all_faults() if fault.file == "bridge/readings/errors.py"]
 FIRST, SECOND, THIRD = ERRORS[:3]
@@ -117,7 +120,16 @@ def test_programs_find_an_enclosure_that_is_too_small_and_no_wider_one(
     line: str, verdict: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(programs.soundness, "PROGRAMS", 4)
+    monkeypatch.setattr(programs, "CASES", [])
     assert programs.Programs.of_the_tests().tried(a_fault(line))[0] == verdict
+
+
+def test_a_directed_case_finds_a_bound_that_is_no_longer_attained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs.soundness, "PROGRAMS", 1)
+    monkeypatch.setattr(programs, "CASES", [case for case in CASES if case.name.startswith("the longest column")])
+    verdict, shown = programs.Programs.of_the_tests().tried(a_fault("return by_radius"))
+    assert verdict == "found"
+    assert "the longest column" in shown
 
 
 def numbers(centre: float, radius: float, bound: float) -> dict[tuple[str, str], Any]:
@@ -154,5 +166,65 @@ def test_an_enclosure_is_wider_if_it_allows_whatever_was_allowed(before: Any, no
 
 
 def test_what_is_listed_as_equivalent_is_a_fault() -> None:
-    possible = {fault.key for fault in all_faults()}
-    assert set(record.equivalents(command.EQUIVALENT)) <= possible
+    for listed, faults in ((command.EQUIVALENT, all_faults()), (command.EQUIVALENT_RULES, faults_of_rules())):
+        assert set(record.equivalents(listed)) <= {fault.key for fault in faults}
+
+
+# --- rules -----------------------------------------------------------------------------------------------------------
+
+OF_RULES = [
+    ("coefficient", "(999 * x.error_symbol / 1000) + threshold_error * norm_of_ones(x.norm, x.dim),"),
+    ("term", "(threshold_error * norm_of_ones(x.norm, x.dim)),"),
+    ("precondition", "obligations=(),"),
+]
+
+
+@pytest.fixture(scope="module")
+def thresholds() -> rules.Rows:
+    """The rows about soft thresholds."""
+    named = [row for row in seeded.directed() if "soft_threshold" in row.name]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "rows", lambda: iter(named))
+        return rules.Rows.of_the_tests()
+
+
+@pytest.mark.parametrize(("operator", "line"), OF_RULES, ids=[operator for operator, _ in OF_RULES])
+def test_a_wrong_rule_is_found_at_its_own_case_of_equality_or_premise(
+    operator: str, line: str, thresholds: rules.Rows
+) -> None:
+    wrong = [f for f in faults_of_rules() if (f.function, f.operator) == ("soft_threshold", operator)]
+    (fault,) = (fault for fault in wrong if fault.mutated.endswith(line))
+    verdict, shown = thresholds.tried(fault)
+    assert verdict == "found"
+    assert "soft_threshold" in shown
+
+
+def test_a_rule_that_no_row_runs_survives(thresholds: rules.Rows) -> None:
+    fault = next(fault for fault in faults_of_rules() if fault.function == "attend")
+    assert thresholds.tried(fault) == ("survived", "nothing runs this line")
+
+
+def test_each_coefficient_each_term_and_each_precondition_is_a_fault() -> None:
+    source = """
+def rule(x, name, *, size):
+    if size < 0:
+        raise ValueError(name)
+    obligations = nonnegative("rule", name, size=size, error=x.error)
+    step = rule_step(name, x.norm, "rule", 2 * x.error + size, obligations=obligations)
+    return x.follows(step, dim=x.dim, size=size)
+"""
+    found = list(mutants.faults_of("rule.py", source.encode(), WRONG_RULES))
+    changed = {(fault.operator, fault.mutated) for fault in found}
+    step = 'step = rule_step(name, x.norm, "rule", {}, obligations=obligations)'
+    assert {
+        ("coefficient", step.format(each))
+        for each in ("(999 * (2 * x.error) / 1000) + size", "2 * x.error + (999 * size / 1000)")
+    } < changed
+    assert {("term", step.format(each)) for each in ("(2 * x.error)", "size")} < changed
+    assert ("coefficient", "return x.follows(step, dim=x.dim, size=(999 * size / 1000))") in changed
+    assert ("precondition", "if False:") in changed
+    assert {mutated for operator, mutated in changed if operator == "precondition"} > {
+        'obligations = nonnegative("rule", name, error=x.error)',
+        'obligations = nonnegative("rule", name, size=size)',
+    }
+    assert not any("error=(999" in mutated for _, mutated in changed)

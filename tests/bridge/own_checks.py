@@ -8,7 +8,8 @@ import sympy as sp
 from bridge import compare
 from bridge.check import Check, Sides
 from bridge.record import Row
-from bridge.theorem import Theorem, theorem
+from bridge.theorem import Theorem
+from bridge.theorem_building import theorem
 from symbolic.citations import Citation
 from symbolic.statements import Kind, Order, Printed, Quantifier, Quantity
 

@@ -9,7 +9,8 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.study import Case, Inputs, Study, torch_device, torch_dtype
+from bridge.study import Case, Inputs, Study
+from bridge.torch_formats import torch_device, torch_dtype
 from numeric.balls import float_above
 from symbolic.calculus import Derivation, Norm, Step
 from symbolic.induction.vanilla import VANILLA

@@ -25,8 +25,9 @@ from bridge.theorem_case import TheoremCase
 from bridge.theorem_study import TheoremStudy
 from examples import gradient_step, own_theorem
 from numeric import recording
-from numeric.construction import Construction, Embedding, RelativePositions
+from numeric.construction import Construction, Embedding
 from numeric.ensemble import Ensemble
+from numeric.layers import RelativePositions
 from numeric.network import Network
 from symbolic.statements import Quantity, UsageError
 from tests.counting import Calls

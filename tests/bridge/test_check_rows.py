@@ -11,7 +11,7 @@ from bridge import compare
 from bridge.check import Check, Sides, at_most, implies, of_order, within
 from bridge.comparison import replay_witness
 from bridge.record import Flag, Verdict
-from bridge.theorem import theorem
+from bridge.theorem_building import theorem
 from symbolic.landau import largest_ratio
 from symbolic.statements import Kind, Order, UsageError
 from tests.bridge.own_checks import m, n, of, quantity, row_of, rows_of

@@ -12,9 +12,9 @@ from bridge.errata import entries as module
 from bridge.errata import errata, html_page, latex_page, markdown_page, replayed
 from bridge.errata.entries import Entry, is_violated
 from bridge.errata.pages import summary_table, witness_words
-from bridge.export.latex import escape as latex_escape
 from bridge.record import Verdict, Witness
 from symbolic.errata import Weight
+from symbolic.prose import prose_latex as latex_escape
 from symbolic.statements import UsageError
 
 ROOT = Path(__file__).parents[2]

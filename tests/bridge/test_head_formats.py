@@ -9,8 +9,9 @@ import torch
 
 from bridge.format_limits import FORMATS, INFO
 from bridge.head_formats import number, pair_for, recommended, require_held
-from numeric.construction import Construction, SoftmaxAttention
+from numeric.construction import Construction
 from numeric.exact import run_exact
+from numeric.layers import SoftmaxAttention
 from numeric.network import Network
 from numeric.sinks import Sink, linear_heads
 from numeric.stream import Block, Stream

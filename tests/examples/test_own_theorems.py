@@ -107,7 +107,7 @@ def cells(row: Row) -> tuple[object, ...]:
 
 def bounds(table: str) -> list[list[str]]:
     """The cells of the rows: bounds of the network and verdicts, which do not depend on the attack."""
-    rows = [[cell.strip() for cell in line.split("│")] for line in table.splitlines() if "kept" in line]
+    rows = [[cell.strip() for cell in line.split("│")] for line in table.splitlines() if "│" in line]
     return [[*row[:7], row[-1]] if row[1] == "network" else [*row[:4], row[-1]] for row in rows]
 
 

@@ -6,16 +6,16 @@ It uses full matrices and neither torch nor Arb.
 import numpy as np
 from mpmath import mp, mpf
 
-from numeric.construction import (
-    AttentionTap,
-    Construction,
+from numeric.construction import AttentionTap, ChangeTap, Construction, ScoresTap, StreamTap
+from numeric.layers import (
+    ElementwiseMultiplication,
     FeedForward,
     Head,
+    Layer,
     LinearAttention,
     ReluAttention,
-    ScoresTap,
-    StreamTap,
     bias_vector,
+    spelled_out,
 )
 from numeric.maps import BlockMap, LowRank
 
@@ -31,9 +31,11 @@ def run_by_definition(construction: Construction, x: np.ndarray, digits: int = 4
         for layer in construction.layers:
             streams.append(run_layer(layer, streams[-1]))
         for name, tap in construction.taps.items():
-            if isinstance(tap, StreamTap):
+            if isinstance(tap, StreamTap | ChangeTap):
                 where = construction.stream(tap.layer).slice(tap.block)
                 found[name] = np.array([token[where] for token in streams[tap.layer]], dtype=object)
+                if isinstance(tap, ChangeTap):
+                    found[name] = found[name] - np.array([each[where] for each in streams[tap.layer - 1]], dtype=object)
             elif isinstance(tap, ScoresTap | AttentionTap):
                 head = construction.head(tap.layer, tap.head)
                 layer, rows = construction.layers[tap.layer - 1], scores(head, streams[tap.layer - 1])
@@ -75,7 +77,8 @@ def matrix(block_map: BlockMap) -> np.ndarray:
     return full
 
 
-def run_layer(layer: object, tokens: list[Vector]) -> list[Vector]:
+def run_layer(layer: Layer, tokens: list[Vector]) -> list[Vector]:
+    layer = spelled_out(layer)
     if isinstance(layer, FeedForward):
         bias = numbers(bias_vector(layer.inner.target, layer.inner_bias))
         inner = [add(image(layer.inner, token), bias) for token in tokens]
@@ -100,6 +103,8 @@ def scores(head: Head, tokens: list[Vector]) -> list[Vector]:
 def weights(layer: object, head: Head, row: Vector, query: int) -> Vector:
     if isinstance(layer, LinearAttention):
         return row
+    if isinstance(layer, ElementwiseMultiplication):
+        return [score if key == query else mpf(0) for key, score in enumerate(row)]
     if isinstance(layer, ReluAttention):
         return [max(score, mpf(0)) / len(row) for score in row]
     exponentials = []

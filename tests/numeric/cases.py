@@ -2,30 +2,41 @@
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import torch
 
-from numeric.construction import (
-    AttentionTap,
+from numeric.construction import AttentionTap, ChangeTap, Construction, Embedding, ScoresTap, StreamTap
+from numeric.families import (
+    ActivationHeads,
+    BoxAndClear,
+    FamilyAttention,
+    FamilyMultiplication,
+    HadamardHeads,
+    MaskedUnits,
+    OuterProductHeads,
+    TransposeHeads,
+)
+from numeric.feed_forward import Multiply, Select, clear, terms_layer
+from numeric.hinges import uniform_knots
+from numeric.induction.vanilla import vanilla
+from numeric.layers import (
     Causal,
-    Construction,
-    Embedding,
+    ElementwiseMultiplication,
     FeedForward,
     Head,
     LinearAttention,
     Positions,
     RelativePositions,
     ReluAttention,
-    ScoresTap,
     SoftmaxAttention,
-    StreamTap,
 )
-from numeric.feed_forward import Multiply, Select, clear, terms_layer
-from numeric.induction.vanilla import vanilla
 from numeric.loops import looped
-from numeric.maps import BlockMap, LowRank
+from numeric.loss_sums import LossSum
+from numeric.maps import BlockMap, LowRank, identity_map
 from numeric.products import product_sum
+from numeric.relu_sums import ReluSum
 from numeric.stream import Block, Stream
 
 D = 3
@@ -117,6 +128,40 @@ def in_a_loop(post: bool) -> Construction:
     )  # fmt: skip
 
 
+def multiplication() -> Construction:
+    layer = ElementwiseMultiplication((dot_product_head("a", None, 1), dot_product_head("b", None, 2)), residual=True)
+    taps = {
+        "y": StreamTap(1, "y"),
+        "added": ChangeTap(1, "y"),
+        "own": AttentionTap(1, "b"),
+        "scores": ScoresTap(1, "b"),
+    }
+    return Construction("multiplication", INPUT, embedding(), (layer,), readout(), taps)
+
+
+def families(*, given: bool = False) -> Construction:
+    """One layer of each kind. The matrix V is a bias, or `given` with the prompt; the mask is 1, z and g start at 0."""
+    prompt = Stream([Block("x", D), Block("V", D * D)]) if given else INPUT
+    sizes = {"x": D, "V": D * D, "y": D, "z": D, "g": D, "one": 1, "t": 1}
+    stream = Stream(Block(name, size) for name, size in sizes.items())
+    bent, line = (ReluSum(2.0, function(uniform_knots(2.0, 6))) for function in (np.tanh, np.sin))
+    difference = LossSum(((1, -1, ReluSum(4.0, 2 * uniform_knots(4.0, 2), spread=2.0)),))
+    layers = (
+        FamilyAttention(stream, (ActivationHeads("x", "V", "z", bent), ActivationHeads("x", "V", "g", line))),
+        FamilyMultiplication(stream, (HadamardHeads("z", "g", "y"), TransposeHeads("x", "V", "z", "x"))),
+        MaskedUnits(stream, "z", "y", "g", difference, 4.0, mask="t"),
+        FamilyAttention(stream, (OuterProductHeads("g", "x", "V", Fraction(1, 4)),)),
+        BoxAndClear(stream, (("V", 0.5), ("x", 0.25)), ("z", "g")),
+    )
+    taps = {f"{name}[{layer}]": StreamTap(layer, name) for layer in range(6) for name in ("x", "z", "g", "V")}
+    bias = {"one": np.ones(1), "t": np.ones(1)} | ({} if given else {"V": generator().uniform(-1, 1, D * D)})
+    entering = {(name, name): 1.0 for name in prompt.names} | {("y", "x"): generator().normal(size=(D, D)) / 4}
+    return Construction(
+        "families", prompt, Embedding(BlockMap(prompt, stream, entering), bias), layers, identity_map(stream),
+        {**taps, "change": ChangeTap(4, "V"), "cut": ChangeTap(5, "x")},
+    )  # fmt: skip
+
+
 ALIBI = RelativePositions(0.7)
 CASES: dict[str, Callable[[], Construction]] = {
     "vanilla, masked": lambda: vanilla(1.5, w_star()),
@@ -143,4 +188,6 @@ CASES: dict[str, Callable[[], Construction]] = {
     "loop": lambda: in_a_loop(False),
     "loop, post": lambda: in_a_loop(True),
     "feed-forward": lambda: feed_forward(False),
+    "multiplication": multiplication,
+    "families": families,
 }

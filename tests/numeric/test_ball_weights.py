@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from numeric.balls import BallArray, working_precision
-from numeric.construction import Construction, FeedForward, Head, LinearAttention
+from numeric.construction import Construction
 from numeric.exact import run_exact
+from numeric.layers import FeedForward, Head, LinearAttention
 from numeric.maps import BlockMap
 from numeric.network import Network
 from numeric.stream import Block, Stream, StreamError

@@ -1,20 +1,15 @@
 import numpy as np
 import pytest
 
-from numeric.construction import (
-    AttentionTap,
+from numeric.construction import AttentionTap, Construction, Embedding, OutputTap, ScoresTap, StreamTap
+from numeric.layers import (
     Causal,
-    Construction,
-    Embedding,
     FeedForward,
     Head,
     LinearAttention,
-    OutputTap,
     RelativePositions,
     ReluAttention,
-    ScoresTap,
     SoftmaxAttention,
-    StreamTap,
 )
 from numeric.maps import BlockMap, identity_map
 from numeric.stream import Block, Stream, StreamError

@@ -2,19 +2,18 @@ import numpy as np
 import pytest
 import torch
 
-from numeric.construction import (
+from numeric.construction import Construction, Embedding, StreamTap
+from numeric.ensemble import Ensemble, family, widest
+from numeric.induction.vanilla import vanilla
+from numeric.layers import (
     Causal,
-    Construction,
-    Embedding,
     FeedForward,
     LinearAttention,
+    LogisticAttention,
     RelativePositions,
     ReluAttention,
     SoftmaxAttention,
-    StreamTap,
 )
-from numeric.ensemble import Ensemble, family, widest
-from numeric.induction.vanilla import vanilla
 from numeric.maps import BlockMap
 from numeric.network import Network
 from numeric.stream import Block, Stream, StreamError
@@ -52,6 +51,7 @@ ENSEMBLES: dict[str, list[Construction]] = {
     ],
     "softmax, full": [two_attentions(SoftmaxAttention, None, True)] * 2,
     "relu": [two_attentions(ReluAttention, None, False), CASES["relu"]()],
+    "multiplication": [CASES["multiplication"](), CASES["multiplication"]()],
     "linear": [two_attentions(LinearAttention, None, True), CASES["linear, last"]()],
     "free": [
         free_attention(positions)
@@ -70,7 +70,14 @@ def prompts(batch: int, length: int = 6) -> torch.Tensor:
 @pytest.mark.parametrize("length", [1, 5, 20])
 @pytest.mark.parametrize("name", ENSEMBLES)
 def test_each_item_runs_its_own_construction(name: str, length: int) -> None:
-    constructions = ENSEMBLES[name]
+    assert_each_runs_its_own(ENSEMBLES[name], length)
+
+
+def test_logistic_attention_runs_with_examples() -> None:
+    assert_each_runs_its_own([two_attentions(LogisticAttention, None, False)] * 2, 5)
+
+
+def assert_each_runs_its_own(constructions: list[Construction], length: int) -> None:
     index = torch.arange(7).flip(0) % len(constructions)
     x = prompts(7, length)
     found = Ensemble(constructions, index).run(x)

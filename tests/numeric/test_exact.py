@@ -6,8 +6,8 @@ import pytest
 import torch
 from mpmath import mp
 
-from numeric.balls import BallArray, working_precision
-from numeric.exact import exact_softmax, run_exact
+from numeric.balls import BallArray, exact_softmax, working_precision
+from numeric.exact import run_exact
 from numeric.exact_cost import TooLargeForExact, exact_cost
 from numeric.induction.vanilla import vanilla
 from numeric.network import Network

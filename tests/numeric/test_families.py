@@ -6,23 +6,26 @@ import numpy as np
 import pytest
 import torch
 
-from numeric.balls import BallArray, working_precision
+from numeric.construction import ChangeTap, Construction, Embedding, StreamTap
+from numeric.exact import run_exact
 from numeric.families import (
     ActivationHeads,
     BoxAndClear,
-    ElementwiseMultiplication,
     FamilyAttention,
     FamilyLayer,
+    FamilyMultiplication,
     HadamardHeads,
     MaskedUnits,
     OuterProductHeads,
-    Tokens,
     TransposeHeads,
-    apply_layer,
-    dense_layer,
 )
-from numeric.relu_sums import LossSum, ReluSum, uniform_knots
-from numeric.stream import Block, Stream
+from numeric.hinges import uniform_knots
+from numeric.loss_sums import LossSum
+from numeric.maps import identity_map
+from numeric.network import Network
+from numeric.relu_sums import ReluSum
+from numeric.shared_blocks import SharedNetwork
+from numeric.stream import Block, Stream, StreamError
 
 T, K, D = 4, 3, 2  # tokens, rows and columns of the matrix V
 STREAM = Stream([Block("x", D), Block("z", K), Block("y", K), Block("V", K * D), Block("one", 1), Block("t", 1)])
@@ -36,47 +39,46 @@ LAYERS: dict[str, FamilyLayer] = {
     "both, from the old values": FamilyAttention(
         STREAM, (ActivationHeads("x", "V", "z", BENT), OuterProductHeads("z", "x", "V", Fraction(1, 3)))
     ),
-    "products": ElementwiseMultiplication(STREAM, (HadamardHeads("z", "y", "y"), HadamardHeads("z", "z", "y"))),
-    "transposed": ElementwiseMultiplication(STREAM, (TransposeHeads("x", "V", "z", "x"),)),
+    "products": FamilyMultiplication(STREAM, (HadamardHeads("z", "y", "y"), HadamardHeads("z", "z", "y"))),
+    "transposed": FamilyMultiplication(STREAM, (TransposeHeads("x", "V", "z", "x"),)),
     "masked units": MaskedUnits(STREAM, "z", "y", "z", PAIR, 4.0, mask="t"),
     "box": BoxAndClear(STREAM, (("V", 0.5), ("x", 0.25)), ("z",)),
 }
 
 
-def drawn(masked: int) -> tuple[dict[str, torch.Tensor], torch.Tensor, torch.Tensor]:
-    """Blocks, the matrix (the same in all tokens), and all of it as one stream."""
+def twice(layer: FamilyLayer) -> Construction:
+    taps = {name: StreamTap(2, name) for name in ("x", "z", "y", "V")}
+    same = identity_map(STREAM)
+    return Construction("twice", STREAM, Embedding(same), (layer, layer), same, {**taps, "change": ChangeTap(2, "V")})
+
+
+def drawn(masks: list[float]) -> dict[str, torch.Tensor]:
+    """Blocks of one prompt; V and `one` once for all tokens."""
     generator = torch.Generator().manual_seed(0)
-    blocks = {name: torch.rand(T, STREAM.size(name), generator=generator) - 0.5 for name in ("x", "z", "y")}
-    V = torch.rand(K, D, generator=generator) - 0.5
-    t = (torch.arange(T) < T - masked).double()[:, None]
-    H = torch.cat([*blocks.values(), V.flatten().expand(T, -1), torch.ones(T, 1), t], dim=-1)
-    return blocks, V, H[None]
+    blocks = {name: torch.rand(1, T, STREAM.size(name), generator=generator) - 0.5 for name in ("x", "z", "y")}
+    V = torch.rand(1, 1, K * D, generator=generator) - 0.5
+    return {**blocks, "V": V, "one": torch.ones(1, 1, 1), "t": torch.tensor(masks)[None, :, None]}
 
 
-def after(layer: FamilyLayer, blocks: dict, V: object, masked: int) -> tuple[dict, object]:
-    tokens = Tokens(dict(blocks), {"V": V}, masked=masked)
-    tokens.scores("x", "V")  # what is kept must not outlive a change
-    apply_layer(layer, tokens)
-    apply_layer(layer, tokens)
-    return tokens.blocks, tokens.matrices["V"]
-
-
-@pytest.mark.parametrize("masked", [0, 1, 2])
+@pytest.mark.parametrize(
+    "masks", [[1.0] * 4, [1.0, 1.0, 1.0, 0.0], [0.0, 1.0, 1.0, 0.0], [1.0, 0.9, 0.9, 0.0]], ids=str
+)
 @pytest.mark.parametrize("name", LAYERS)
-def test_twice_a_layer_is_twice_its_matrices_on_tensors_and_on_balls(name: str, masked: int) -> None:
-    blocks, V, H = drawn(masked)
-    dense = dense_layer(LAYERS[name], dense_layer(LAYERS[name], H))[0]
-    found, matrix = after(LAYERS[name], blocks, V, masked)
-    balls = {each: BallArray.exactly(value, 128) for each, value in blocks.items()}
-    with working_precision(128):
-        exact, exact_matrix = after(LAYERS[name], balls, BallArray.exactly(V, 128), masked)
-    for block in ("x", "z", "y"):
-        wanted = dense[:, STREAM.slice(block)]
-        assert torch.allclose(found.get(block, torch.zeros_like(wanted)), wanted, atol=1e-12)
-        if block in exact:
-            assert float(exact[block].radius().max()) < 1e-25
-            assert np.allclose(exact[block].midpoint(), wanted, atol=1e-12)
-    rows = dense[:, STREAM.slice("V")].reshape(T, K, D)
-    assert torch.allclose(matrix.expand(T, K, D), rows, atol=1e-12)
-    assert np.allclose(exact_matrix.midpoint(), matrix, atol=1e-12)
-    assert not torch.equal(dense, H[0])
+def test_twice_a_layer_is_twice_its_matrices_on_tensors_and_on_balls(name: str, masks: list[float]) -> None:
+    construction, blocks = twice(LAYERS[name]), drawn(masks)
+    tokens = torch.cat([each.expand(1, T, -1) for each in blocks.values()], -1)
+    dense = Network(construction, dense=True).run(tokens)
+    found = SharedNetwork(construction).run(blocks)
+    exact = run_exact(construction, {name: each[0].numpy() for name, each in blocks.items()})
+    for tap, wanted in dense.items():
+        assert torch.allclose(found[tap], wanted, atol=1e-12), tap
+        assert float(exact[tap].radius().max()) < 1e-25
+        assert np.allclose(exact[tap].midpoint(), wanted[0], atol=1e-12), tap
+    assert not torch.equal(dense["output"], tokens)
+
+
+def test_masks_that_differ_between_prompts_are_refused() -> None:
+    blocks = {name: torch.cat([each, each]) for name, each in drawn([1.0] * 4).items()}
+    blocks["t"][1] = 0.0
+    with pytest.raises(StreamError, match=r"'t': one that differs between prompts\. Run them one by one"):
+        SharedNetwork(twice(LAYERS["masked units"])).run(blocks)

@@ -1,9 +1,10 @@
 import pytest
 import torch
 
-from numeric.construction import Construction, FeedForward, Head, SoftmaxAttention, StreamTap
+from numeric.construction import Construction, StreamTap
 from numeric.exact import run_exact
 from numeric.feed_forward import terms_layer
+from numeric.layers import FeedForward, Head, SoftmaxAttention
 from numeric.loops import LoopSize, looped, size_of
 from numeric.maps import BlockMap
 from numeric.network import Network

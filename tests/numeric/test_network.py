@@ -4,15 +4,8 @@ import pytest
 import torch
 
 from numeric import attention
-from numeric.construction import (
-    Causal,
-    Construction,
-    Embedding,
-    Head,
-    LinearAttention,
-    RelativePositions,
-    SoftmaxAttention,
-)
+from numeric.construction import Construction, Embedding
+from numeric.layers import Causal, Head, LinearAttention, RelativePositions, SoftmaxAttention
 from numeric.maps import BlockMap, identity_map
 from numeric.network import Network
 from numeric.stream import Block, Stream, StreamError

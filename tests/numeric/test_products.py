@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from numeric.balls import working_precision
+from numeric.hinges import ReluSumError
 from numeric.products import accurate_product, product_sum
-from numeric.relu_sums import ReluSumError
 
 CASES = [(1.0, 1.0, 2), (1.0, 1.0, 64), (0.3, 7.7, 10), (20.0, 1 / 441, 200)]
 

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from numeric.relu_sums import LossSum, ReluSum, ReluSumError, uniform_knots
+from numeric.hinges import ReluSumError, uniform_knots
+from numeric.loss_sums import LossSum
+from numeric.relu_sums import ReluSum
 
 CASES = [(radius, cells) for radius in (0.3, 1.0, 7.7) for cells in (2, 3, 8, 257)]
 

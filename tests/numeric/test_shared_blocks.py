@@ -2,33 +2,31 @@ import pytest
 import torch
 
 from numeric import shared_blocks
-from numeric.construction import FeedForward, SoftmaxAttention, StreamTap
 from numeric.network import Network
 from numeric.shared_blocks import SharedNetwork
 from numeric.stream import StreamError
-from tests.numeric.cases import CASES, D, in_a_loop, random_prompts
-
-KINDS = SoftmaxAttention, FeedForward
-SOFTMAX = [name for name, make in CASES.items() if all(isinstance(each, KINDS) for each in make().layers)]
-
-
-def blocks_of(name: str) -> list[str]:
-    return ["output", *(tap for tap, what in CASES[name]().taps.items() if isinstance(what, StreamTap))]
+from tests.numeric.cases import CASES, D, families, in_a_loop, random_prompts
 
 
 @pytest.mark.parametrize("length", [1, 6])
-@pytest.mark.parametrize("name", SOFTMAX)
+@pytest.mark.parametrize("name", CASES)
 def test_block_by_block_is_the_network(name, length):
     x = random_prompts(length, CASES[name]().source.width, 3, seed=2)
-    expected = Network(CASES[name]()).run(x, blocks_of(name))
-    found = SharedNetwork(CASES[name]()).run(x, blocks_of(name))
+    expected, found = Network(CASES[name]()).run(x), SharedNetwork(CASES[name]()).run(x)
     assert found.keys() == expected.keys()
     for tap, value in expected.items():
         torch.testing.assert_close(found[tap], value, rtol=1e-12, atol=1e-12)
 
 
-def test_there_are_cases_with_positions_masks_and_without_dot_products():
-    assert {"softmax, alibi, from 3", "softmax, causal, last", "free, full", "loop, post"} <= set(SOFTMAX)
+def test_a_block_that_is_the_same_at_all_tokens_may_be_given_once():
+    construction = families(given=True)
+    x = random_prompts(6, construction.source.width, 2, seed=2)
+    once = {name: x[..., construction.source.slice(name)] for name in construction.source.names}
+    once["V"] = once["V"][:, :1]
+    x[..., construction.source.slice("V")] = once["V"]
+    expected, found = Network(construction).run(x), SharedNetwork(construction).run(once)
+    for tap, value in expected.items():
+        torch.testing.assert_close(found[tap], value, rtol=1e-12, atol=1e-12)
 
 
 def test_prompts_that_are_too_many_run_in_parts(monkeypatch):
@@ -58,6 +56,15 @@ def test_gradients_are_those_of_the_network():
     torch.testing.assert_close(*gradients)
 
 
-def test_other_attention_is_refused():
-    with pytest.raises(StreamError, match=r"a layer of ReluAttention\. Run it with Network"):
-        SharedNetwork(CASES["relu"]())
+def test_blocks_that_do_not_fit_are_refused():
+    network, x = SharedNetwork(CASES["relu"]()), random_prompts(4, D, 1, seed=2)
+    with pytest.raises(StreamError, match=r"blocks of shapes .*'y'.*Give each block as .*: x \(3\)"):
+        network.run({"y": x})
+    with pytest.raises(StreamError, match=r"torch.float32\. Give it in torch.float64"):
+        network.run({"x": x.float()})
+
+
+def test_a_matrix_that_differs_between_tokens_is_refused():
+    construction = families(given=True)
+    with pytest.raises(StreamError, match=r"'V': one that differs between tokens\. Run it with Network"):
+        SharedNetwork(construction).run(random_prompts(6, construction.source.width, 1, seed=2))

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from numeric.construction import Construction, SoftmaxAttention
+from numeric.construction import Construction
 from numeric.exact import run_exact
+from numeric.layers import SoftmaxAttention
 from numeric.network import Network
 from numeric.sinks import SECOND, Dot, Sink, linear_heads
 from numeric.stream import Block, Stream

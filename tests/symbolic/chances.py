@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from symbolic import calculus
 from symbolic.calculus import Approximated, Derivation, Event, given
-from symbolic.calculus.concentration import with_shares
+from symbolic.calculus.shares import with_shares
 
 Rules = Mapping[str, Callable[..., Any]]
 LEVEL = 1e-6  # of the binomial test of one composition

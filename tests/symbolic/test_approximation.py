@@ -9,7 +9,8 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numeric.relu_sums import ReluSum, uniform_knots
+from numeric.hinges import uniform_knots
+from numeric.relu_sums import ReluSum
 from symbolic import UsageError
 from symbolic.approximation import (
     ROUNDING_SHARE,

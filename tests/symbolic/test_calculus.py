@@ -32,57 +32,28 @@ from symbolic.calculus import (
     softmax,
 )
 from symbolic.calculus.recursions import mixed_geometric_sum
-from tests.symbolic.cases import CASES, RuleCase
-from tests.symbolic.fuzzing.realised import Measured, Realised
-from tests.symbolic.number_cases import NUMBER_CASES, NumberCase
-
-MUTANT = 0.999
+from tests.symbolic.cases import CASES, NUMBER_CASES, NumberCase, RuleCase
+from tests.symbolic.cases.case import MUTANT, QUANTITIES, check_kept
 
 x = sp.Symbol("x", positive=True)
 a, b = sp.symbols("a b", positive=True)
 N = sp.Symbol("N", integer=True, positive=True)
 
 
-def promised(result: Realised, quantity: str) -> Measured:
-    (found,) = (promise for promise in result.promises() if promise.quantity == quantity)
-    return found
-
-
-def assert_attained(promise: Measured) -> None:
-    assert not promise.violated
-    assert Measured(promise.quantity, MUTANT * np.asarray(promise.bound), promise.truth, promise.scale).violated
-
-
-def assert_kept(result: Realised) -> None:
-    """Error, size, radius, dimension, norm, probabilities: all that the conclusion says of the vectors."""
-    broken = [promise.quantity for promise in result.promises() if np.any(promise.violated)]
-    assert not broken
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-@pytest.mark.parametrize("quantity", ["error", "size", "radius"])
+@pytest.mark.parametrize("quantity", QUANTITIES)
 def test_each_bound_is_attained_and_the_mutant_fails(case: RuleCase, quantity: str) -> None:
-    result = case.attaining(quantity)
-    assert_kept(result)
-    loose = {"error": case.error_loose, "size": case.size_loose, "radius": result.value.radius is None}[quantity]
-    if not loose:
-        assert_attained(promised(result, quantity))
-    else:
-        assert quantity == "radius" or promised(result, quantity).bound == 0
+    case.check(quantity)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.random], ids=lambda case: case.name)
 def test_every_promise_is_kept_on_random_instances(case: RuleCase) -> None:
-    rng = np.random.default_rng(7)
-    for _ in range(case.trials):
-        assert_kept(case.random(rng))
+    case.check_at_random(case.trials)
 
 
 @pytest.mark.parametrize("case", NUMBER_CASES, ids=lambda case: case.name)
 def test_each_number_is_exact_and_the_mutant_fails(case: NumberCase) -> None:
-    number, truth = case.pair()
-    assert number == pytest.approx(truth, rel=1e-9)
-    assert_attained(Measured(case.name, number, truth))
+    case.check()
 
 
 def test_a_radius_is_stated_by_the_rules_that_can_show_one() -> None:
@@ -122,7 +93,7 @@ def test_a_case_that_breaks_a_promise_is_noticed() -> None:
     for quantity, result in broken.items():
         assert np.any([promise.violated for promise in result.promises() if promise.quantity == quantity])
         with pytest.raises(AssertionError, match=quantity):
-            assert_kept(result)
+            check_kept(result)
 
 
 def test_a_hard_max_survives_errors_below_half_the_margin_and_not_above() -> None:

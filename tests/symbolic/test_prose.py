@@ -1,4 +1,4 @@
-"""Words with mathematics between backticks: plain on a terminal, mathematics in LaTeX; what does not parse is refused."""
+"""Words with mathematics between backticks: plain on a terminal, mathematics in LaTeX; refusals."""
 
 import pytest
 import sympy as sp

@@ -28,7 +28,7 @@ from symbolic.calculus import (
     pooled_sum,
     taylor,
 )
-from tests.symbolic.cases import corrected_random
+from tests.symbolic.cases.one_premise import corrected_random
 
 R, B_v, B_x, K, eps, s = sp.symbols("R B_v B_x K eps s", positive=True)
 N = sp.Symbol("N", integer=True, positive=True)

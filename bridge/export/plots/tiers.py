@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bridge.export.layout import verdict_words
 from bridge.export.plots.styles import (
     FLOOR,
     GRID,
@@ -23,6 +22,7 @@ from bridge.export.plots.styles import (
     violated,
 )
 from bridge.export.plots.words import Words
+from bridge.export.verdict_words import verdict_words
 from bridge.record import Row
 
 MOST = 30  # lines of a chart

@@ -8,7 +8,8 @@ from bridge.certify import prove
 from bridge.certify.checks import certified, moved_inside, proved_together
 from bridge.comparison import replay_witness
 from bridge.record import Row, Verdict
-from bridge.theorem import Theorem, theorem
+from bridge.theorem import Theorem
+from bridge.theorem_building import theorem
 from symbolic.citations import Citation
 from symbolic.inequalities import Inequality
 from symbolic.statements import Kind, Printed, Quantifier, Quantity, UsageError

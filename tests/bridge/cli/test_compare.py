@@ -102,7 +102,7 @@ def test_the_footer_and_one_violation_a_quantity(run: Command, calls: Calls) -> 
     assert "16 rows of intermediate quantities are hidden; --all shows them" in out
     assert "seed 0; 64 samples; attack: 200 steps, 4 restarts" in out
     assert "torch 2.13.0, dtype float64, device cpu" in out
-    assert out.count("violated: ") == 1
+    assert out.count("violated: output") == 1
     assert "violated: output.mask_3: printed violated in 8 of 8 rows. Worst: " in out
 
 
@@ -140,13 +140,14 @@ def test_json_is_one_object_with_every_row(run: Command, calls: Calls) -> None:
 
 
 def test_files(run: Command, calls: Calls, tmp_path: Path) -> None:
-    names = ["table.tex", "table.csv", "table.json"]
+    names = ["table.tex", "table.md", "table.html", "table.csv", "table.json"]
     outputs = [word for name in names for word in ("-o", tmp_path / name)]
     outcome = run("compare", ID, *outputs, "--plot", tmp_path / "plot.svg", "--save-witnesses", tmp_path / "w")
     assert outcome.code == 0
     for name in (*names, "plot.svg"):
         assert (tmp_path / name).stat().st_size > 0
         assert f"written: {tmp_path / name}" in outcome.out
+    assert "table.tex (no room for rounding, exact, " in outcome.out
     assert f"written: 8 witnesses in {tmp_path / 'w'}" in outcome.out
     files = {row.witness.file for row in load(tmp_path / "table.json") if row.witness}
     assert files == {str(path) for path in (tmp_path / "w").iterdir()}
@@ -160,15 +161,15 @@ def test_json_beside_files_stays_one_object(run: Command, calls: Calls, tmp_path
 def test_a_latex_table_has_the_rows_that_the_terminal_has(run: Command, calls: Calls, tmp_path: Path) -> None:
     run("compare", ID, "-o", tmp_path / "few.tex")
     run("compare", ID, "--all", "-o", tmp_path / "all.tex")
-    assert "    y &" not in (tmp_path / "few.tex").read_text()
-    assert "    y &" in (tmp_path / "all.tex").read_text()
+    assert "\n  y &" not in (tmp_path / "few.tex").read_text()
+    assert "\n  y &" in (tmp_path / "all.tex").read_text()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["-o", "{}/table.pdf"], "cannot tell the format of '{}/table.pdf' from its suffix; use one of .tex"),
-        (["-o", "{}/plot.png"], "use one of .tex, .json, .csv."),
+        (["-o", "{}/plot.png"], "use one of .tex, .md, .html, .json, .csv."),
         (["--plot", "{}/plot.tex"], "use one of .png, .svg, .pdf."),
         (["-o", "{}/no/table.tex"], "there is no folder '{}/no'; make it first."),
         (["-o", "{}/file/table.tex"], "Not a directory"),
@@ -265,3 +266,61 @@ def test_no_digit_is_lost_on_a_narrow_terminal(run: Command, calls: Calls, monke
     for line in wide.splitlines():
         for cell in line.split("│")[:-1]:
             assert cell.strip() in narrow
+
+
+def test_the_table_fits_the_columns_that_the_user_sets(
+    run: Command, calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert max(map(len, run("compare", ID).out.splitlines())) > 200
+    for width in (80, 100, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        out = run("compare", ID).out
+        assert max(map(len, out.splitlines())) <= width
+        assert f"left out, as a line has {width} columns: rounding, exact" in out
+    monkeypatch.setenv("COLUMNS", "wide")
+    assert "left out" not in run("compare", ID).out
+
+
+def test_rows_and_columns_are_chosen(run: Command, calls: Calls, tmp_path: Path) -> None:
+    options = ["--columns", "L,derived", "--quantity", "output", "--scope", "network,none", "--sort", "-derived,L"]
+    out = run("compare", ID, *options, "-o", tmp_path / "t.csv").out
+    lines = out.splitlines()
+    assert [cell.strip() for cell in lines[2].split("┃")] == ["quantity", "L", "derived", "verdict"]
+    body = [[cell.strip() for cell in line.split("│")] for line in lines if "│" in line]
+    derived = [float(row[2]) for row in body if row[2] != "-"]
+    assert derived == sorted(derived, reverse=True)
+    assert len(set(derived)) > 4
+    assert body[-1][0] == "output.rate"
+    assert (tmp_path / "t.csv").read_text().startswith("quantity,L,derived,verdict\n")
+    assert calls == [{"id": ID}]
+
+
+def test_json_has_the_chosen_rows(run: Command, calls: Calls) -> None:
+    rows = json.loads(run("compare", ID, "--json", "--quantity", "y", "--sort", "p").out)["rows"]
+    assert [row["quantity"] for row in rows] == ["y"] * 16
+    assert [row["params"]["p"] for row in rows] == sorted([1, 2, 4, 8] * 4)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--columns derivd", "there is no column 'derivd'. Nearest: derived"),
+        ("--columns q", "There are: quantity, where, scope, kind, printed"),
+        ("--quantity outptu", "there is no quantity 'outptu'. Nearest: output"),
+        ("--scope promt", "there is no scope 'promt'. Nearest: prompt. There are: network, prompt, local, none."),
+        ("--sort domain", "'domain' has no order; sort by quantity, where, scope, verdict or a number."),
+        ("--columns p,p", "'p' is given twice; name it once."),
+        ("--siunitx", "it goes with --output FILE.tex."),
+        ("--siunitx -o table.csv", "it goes with --output FILE.tex, not with .csv."),
+        ("--columns p --json", "JSON has every field of a row; omit --columns"),
+        ("--columns p,L,printed,derived,instance,measured,exact -o table.tex", "at most 8 columns"),
+        ("-o missing/table.md", "there is no folder"),
+        ("-o book.txt/table.html", "cannot write 'book.txt/table.html': Not a directory; choose another path."),
+        ("--witness w.json --sort p", "takes only --json; omit the other options"),
+    ],
+)
+def test_a_choice_that_cannot_be_shown_is_refused_before_the_run(
+    options: str, message: str, run: Command, calls: Calls, files: None
+) -> None:
+    assert message in refused(run("compare", ID, *options.split()))
+    assert calls == []

@@ -7,17 +7,17 @@ from bridge.export.layout import (
     budget_words,
     digits_of,
     group_ends,
-    label_columns,
     layout,
     no_verdict_words,
     number_words,
     shown_rows,
     value_words,
-    verdict_words,
 )
 from bridge.export.legend import legend
 from bridge.export.numbers import DIGITS, plain
+from bridge.export.sheet import rows_sheet
 from bridge.export.tables import comparison_csv
+from bridge.export.verdict_words import verdict_words
 from bridge.export.violations import reasons, violations
 from bridge.record import TIERS, Flag, Row, RowErratum, Verdict, Witness
 from symbolic.catalogue import find_result
@@ -109,11 +109,16 @@ def test_parameter_values_in_words(value: object, words: str) -> None:
     assert value_words(value) == words
 
 
+def words_of(rows: list[Row]) -> dict[str, list[str]]:
+    shown = rows_sheet(rows, layout(rows), comparison())
+    return {column.name: shown.cells(column) for column in shown.columns if column.name in ("quantity", "where")}
+
+
 def test_columns_say_which_construction_a_row_is_of() -> None:
     rows = [_row(construction="L -> oo", measured=1.0), _row(construction="L = 8", measured=2.0)]
-    assert label_columns(rows, layout(rows)) == {"quantity": ["output"] * 2, "where": ["L -> oo", "L = 8"]}
+    assert words_of(rows) == {"quantity": ["output"] * 2, "where": ["L -> oo", "L = 8"]}
     apart = [_row(construction="masked"), _row(quantity="y", construction="gated")]
-    assert label_columns(apart, layout(apart)) == {"quantity": ["output", "y"]}
+    assert words_of(apart) == {"quantity": ["output", "y"]}
 
 
 def test_a_place_leaves_out_what_a_row_does_not_have() -> None:
@@ -312,7 +317,7 @@ def test_one_value_reads_alike_in_the_table_and_in_the_sentence() -> None:
 def test_a_parameter_that_is_computed_from_the_others_is_shown_as_automatic() -> None:
     rows = [_row(params={"relus": 0, "eps": 0.0}), _row(params={"relus": 64, "eps": 0.0})]
     columns = layout(rows, ["relus"])
-    assert [columns.grid(row) for row in rows] == [["automatic"], ["64"]]
+    assert [columns.value("relus", row.params["relus"]) for row in rows] == ["automatic", "64"]
     assert columns.at(rows[0]) == "relus = automatic"
     assert columns.constants() == "eps = 0"
 

@@ -15,7 +15,7 @@ from bridge.icgd.setting import StepSetting
 from bridge.icgd.values import as_numbers, problem_values, suprema_values
 from bridge.record import Verdict
 from bridge.study import Refusal
-from numeric.icgd.construction import icgd_construction
+from numeric.icgd.construction import icgd_setting
 from numeric.icgd.network import IcgdNetwork
 from numeric.icgd.sampling import prompts, starts
 from numeric.layered import Shape
@@ -35,7 +35,7 @@ def setting(N: int = 3, K: int = 6, d: int = 3, name: str = "tanh", loss_name: s
 def arguments_of(emulation: Emulation, inputs: dict[str, torch.Tensor]) -> list[float]:
     """The largest |V_j pbar(j-1)| of each layer of the network."""
     s, n = emulation.setting, inputs["x"].shape[1]
-    construction = icgd_construction(
+    construction = icgd_setting(
         s.shape, emulation.r.relu_sum, emulation.r1.relu_sum, emulation.u.loss_sum, eta=s.eta, B_v=s.B_v, n=n
     )
     taps = IcgdNetwork(construction).run(inputs["w"], inputs["x"], inputs["y"])

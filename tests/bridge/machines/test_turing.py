@@ -18,7 +18,7 @@ from bridge.machines.turing_costs import letters, sizes
 from bridge.machines.turing_leak import measured_leak
 from bridge.machines.turing_runs import DIFFERS, side_by_side, task_of
 from bridge.record import Comparison, Row, Verdict, Witness
-from numeric.machines.modules import Affine
+from numeric.layers import Affine
 from numeric.machines.simulation import SimulatingDecoder
 from numeric.machines.transformer import simulating_decoder
 from symbolic.machines import turing as theory

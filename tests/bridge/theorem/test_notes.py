@@ -8,7 +8,7 @@ import torch
 
 import boundsmith as bs
 from bridge.export.html import comparison_html
-from bridge.export.latex import comparison_latex
+from bridge.export.latex_tables import comparison_latex
 from tests.bridge.cli.conftest import Command
 from tests.bridge.theorem.theorems import compared, eps, own_file, product, rho, row_of, scaled
 

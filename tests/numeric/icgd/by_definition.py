@@ -7,14 +7,12 @@ import numpy as np
 import torch
 from mpmath import mp, mpf
 
-from numeric.construction import FeedForward, ReluAttention
-from numeric.families import ElementwiseMultiplication, FamilyAttention, FamilyLayer
-from numeric.icgd import IcgdConstruction
-from tests.numeric.by_definition import Vector, add, image, numbers, run_layer, scores
+from numeric.icgd import IcgdSetting
+from tests.numeric.by_definition import Vector, numbers, run_layer
 
 
 def run_icgd_by_definition(
-    construction: IcgdConstruction, w: np.ndarray, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
+    construction: IcgdSetting, w: np.ndarray, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
 ) -> tuple[dict[str, np.ndarray], list[Vector]]:
     """The blocks of all tokens before the last layer of the last step, by name, and the tokens after it."""
     stream, shape = construction.stream, construction.shape
@@ -24,31 +22,11 @@ def run_icgd_by_definition(
         tokens = [numbers(np.concatenate([a, b, w, np.zeros(empty), [1.0, t]])) for a, b, t in rows]
         for _ in range(construction.steps):
             for layer in construction.block:
-                before, tokens = tokens, run_icgd_layer(layer, tokens)
+                before, tokens = tokens, run_layer(layer, tokens)
         blocks = {
             name: np.array([token[stream.slice(name)] for token in before], dtype=object) for name in stream.names
         }
         return blocks, tokens
-
-
-def run_icgd_layer(layer: FamilyLayer, tokens: list[Vector]) -> list[Vector]:
-    if isinstance(layer, FamilyAttention):
-        return run_layer(ReluAttention(tuple(layer.heads()), residual=True), tokens)
-    if isinstance(layer, ElementwiseMultiplication):
-        return multiplied(layer, tokens)
-    spelled_out = layer.feed_forward()
-    assert isinstance(spelled_out, FeedForward)
-    return run_layer(spelled_out, tokens)
-
-
-def multiplied(layer: ElementwiseMultiplication, tokens: list[Vector]) -> list[Vector]:
-    """h_i + sum over heads of <Q h_i, K h_i> V h_i."""
-    results = [list(token) for token in tokens]
-    for head in layer.heads():
-        diagonal = [row[i] for i, row in enumerate(scores(head, tokens))]
-        for i, token in enumerate(tokens):
-            results[i] = add(results[i], [diagonal[i] * entry for entry in image(head.value, token)])
-    return results
 
 
 def as_floats(values: np.ndarray) -> np.ndarray:

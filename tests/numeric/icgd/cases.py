@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from numeric.icgd import IcgdConstruction, icgd_construction
+from numeric.hinges import uniform_knots
+from numeric.icgd import IcgdSetting, icgd_setting
 from numeric.layered import Shape
-from numeric.relu_sums import LossSum, ReluSum, uniform_knots
+from numeric.loss_sums import LossSum
+from numeric.relu_sums import ReluSum
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,9 @@ def build(
     activation: Activation = TANH,
     loss: Loss = SQUARE,
     bound: float | None = None,
-) -> IcgdConstruction:
+) -> IcgdSetting:
     r, r1 = (interpolant(each, 2.0, cells) for each in (activation.r, activation.r1))
-    return icgd_construction(shape, r, r1, loss_sum(loss, 1.5, cells), eta=ETA, B_v=B_V, n=n, steps=steps, bound=bound)
+    return icgd_setting(shape, r, r1, loss_sum(loss, 1.5, cells), eta=ETA, B_v=B_V, n=n, steps=steps, bound=bound)
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Case:
     activation: Activation = TANH
     loss: Loss = SQUARE
 
-    def build(self, cells: int = 6) -> IcgdConstruction:
+    def build(self, cells: int = 6) -> IcgdSetting:
         return build(self.shape, self.n, cells, self.steps, self.activation, self.loss)
 
 

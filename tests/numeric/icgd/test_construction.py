@@ -5,21 +5,21 @@ import numpy as np
 import pytest
 import torch
 
-from numeric.construction import Head
 from numeric.families import (
     ActivationHeads,
     BoxAndClear,
-    ElementwiseMultiplication,
     FamilyAttention,
+    FamilyMultiplication,
     HadamardHeads,
     MaskedUnits,
     OuterProductHeads,
     TransposeHeads,
     layer_size,
 )
-from numeric.icgd import icgd_construction
+from numeric.icgd import icgd_setting
 from numeric.icgd.construction import token_stream
 from numeric.layered import Shape
+from numeric.layers import Head
 from numeric.maps import BlockMap
 from numeric.stream import Block, Stream, StreamError
 from tests.numeric.icgd.cases import B_V, CASES, ETA, SQUARE, TANH, build, interpolant, loss_sum
@@ -29,9 +29,9 @@ from tests.numeric.icgd.cases import B_V, CASES, ETA, SQUARE, TANH, build, inter
 def test_a_step_takes_2N_plus_4_layers_in_the_order_of_the_theorem(name):
     case, construction = CASES[name], CASES[name].build()
     N = case.shape.N
-    kinds = [FamilyAttention] * (N + 1) + [MaskedUnits] + [ElementwiseMultiplication] * N
+    kinds = [FamilyAttention] * (N + 1) + [MaskedUnits] + [FamilyMultiplication] * N
     assert [type(layer) for layer in construction.block] == [*kinds, FamilyAttention, BoxAndClear]
-    assert construction.layer_count == (2 * N + 4) * case.steps
+    assert len(construction.construction.layers) == (2 * N + 4) * case.steps
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -57,16 +57,16 @@ def test_sizes_and_norms_are_those_of_the_dense_matrices(name):
     construction = CASES[name].build()
     D = construction.stream.width
     for layer, size in ((layer, layer_size(layer)) for layer in construction.block):
-        if isinstance(layer, FamilyAttention | ElementwiseMultiplication):
+        if isinstance(layer, FamilyAttention | FamilyMultiplication):
             heads = list(layer.heads())
             assert all(each.dense().shape == (D, D) for each in (heads[0].query, heads[0].key, heads[0].value))
-            multiplication = isinstance(layer, ElementwiseMultiplication)
+            multiplication = isinstance(layer, FamilyMultiplication)
             assert size.heads == len(heads)
             found = norms_of_heads(heads, multiplication)
             assert (float(size.query_key), float(size.value)) == pytest.approx(found, rel=1e-14)
             assert float(size.norm) == pytest.approx(max(found) if multiplication else sum(found), rel=1e-14)
         else:
-            spelled_out = layer.feed_forward()
+            spelled_out = layer.spelled_out()
             inner, outer = spelled_out.inner, spelled_out.outer
             assert inner.dense().shape == (size.hidden_width, D)
             assert outer.dense().shape == (D, size.hidden_width)
@@ -92,7 +92,7 @@ def test_the_loss_layer_has_a_larger_norm_than_printed():
     size = layer_size(construction.block[3])
     assert size.hidden_width > 0
     assert size.inner > construction.bound + 1
-    rows = np.abs(construction.block[3].feed_forward().inner.dense()).sum(axis=1)
+    rows = np.abs(construction.block[3].spelled_out().inner.dense()).sum(axis=1)
     assert rows.max() > construction.bound + 1  # nor as a sum over a row
     assert rows.max() <= 2 * construction.bound + 1
 
@@ -100,7 +100,7 @@ def test_the_loss_layer_has_a_larger_norm_than_printed():
 def test_the_mask_is_as_large_as_the_activation():
     assert build(Shape(1, 1, 1, 1), 1).bound == 1.0  # tanh
     wide = interpolant(lambda t: 3 * torch.tanh(t), 2.0, 8)
-    construction = icgd_construction(Shape(1, 1, 1, 1), wide, wide, loss_sum(SQUARE, 1.0, 2), eta=1.0, B_v=1.0, n=1)
+    construction = icgd_setting(Shape(1, 1, 1, 1), wide, wide, loss_sum(SQUARE, 1.0, 2), eta=1.0, B_v=1.0, n=1)
     assert construction.bound == pytest.approx(3 * np.tanh(2.0), rel=1e-5)
     assert construction.bound >= np.abs(wide.values).max()
 
@@ -114,13 +114,13 @@ def test_numbers_that_make_no_network_are_refused():
     r, u = interpolant(TANH.r, 2.0, 4), loss_sum(SQUARE, 1.0, 2)
     shape = Shape(1, 1, 1, 1)
     with pytest.raises(StreamError, match=r"eta=0.0"):
-        icgd_construction(shape, r, r, u, eta=0.0, B_v=B_V, n=1)
+        icgd_setting(shape, r, r, u, eta=0.0, B_v=B_V, n=1)
     with pytest.raises(StreamError, match="n=0, steps=1"):
-        icgd_construction(shape, r, r, u, eta=1.0, B_v=B_V, n=0)
+        icgd_setting(shape, r, r, u, eta=1.0, B_v=B_V, n=0)
     with pytest.raises(StreamError, match=r"row_norm=0.0"):
-        icgd_construction(shape, r, r, u, eta=1.0, B_v=0.0, n=1)
+        icgd_setting(shape, r, r, u, eta=1.0, B_v=0.0, n=1)
     with pytest.raises(StreamError, match=r"bound=0.5"):
-        icgd_construction(shape, r, r, u, eta=1.0, B_v=B_V, n=1, bound=0.5)
+        icgd_setting(shape, r, r, u, eta=1.0, B_v=B_V, n=1, bound=0.5)
 
 
 def test_families_that_do_not_fit_their_stream_are_refused():
@@ -132,9 +132,9 @@ def test_families_that_do_not_fit_their_stream_are_refused():
     with pytest.raises(StreamError, match="size 6 for 3 rows of 3"):
         FamilyAttention(stream, (OuterProductHeads("y", "y", "v", Fraction(1)),))
     with pytest.raises(StreamError, match="size 6 for 2 rows of 2"):
-        ElementwiseMultiplication(stream, (TransposeHeads("x", "v", "x", "x"),))
+        FamilyMultiplication(stream, (TransposeHeads("x", "v", "x", "x"),))
     with pytest.raises(StreamError, match=r"blocks of sizes {'x': 2, 'y': 3}"):
-        ElementwiseMultiplication(stream, (HadamardHeads("x", "y", "x"),))
+        FamilyMultiplication(stream, (HadamardHeads("x", "y", "x"),))
     with pytest.raises(StreamError, match="no families of heads"):
         FamilyAttention(stream, ())
     with pytest.raises(StreamError, match=r"'x' of size 2. It must be a block of size 1"):

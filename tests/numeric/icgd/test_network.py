@@ -3,10 +3,10 @@ import pytest
 import torch
 
 from numeric.exact_cost import TooLargeForExact
-from numeric.families import dense_layer
 from numeric.icgd import IcgdNetwork, prompts, run_exact_icgd, starts
-from numeric.icgd.network import embed
+from numeric.icgd.network import prompt_blocks
 from numeric.layered import Shape
+from numeric.network import Network
 from numeric.stream import StreamError
 from tests.counting import Tensors
 from tests.numeric.icgd.by_definition import as_floats, distance, exact_step, run_icgd_by_definition
@@ -166,15 +166,13 @@ def test_the_parameters_stay_equal_in_all_tokens():
     """What allows the structured interpreter to keep them once."""
     case = CASES["two layers"]
     construction, inputs = case.build(), inputs_for(case)
-    query = inputs["x_query"]
-    x = torch.cat([inputs["x"], query[:, None]], dim=1)
-    y = torch.cat([inputs["y"], torch.zeros(3, 1, 1)], dim=1)
-    H = embed(case.shape, construction.stream, inputs["w"], x, y)
-    for layer in construction.block:
-        H = dense_layer(layer, H)
-        for j in (1, 2):
-            parameters = H[..., construction.stream.slice(f"v[{j}]")]
-            assert close(parameters, parameters[:, :1].expand_as(parameters), relative=1e-14)
+    blocks = prompt_blocks(construction, *(inputs[name] for name in ("w", "x", "y", "x_query")))
+    tokens = torch.cat([each.expand(3, construction.n + 1, -1) for each in blocks.values()], dim=-1)
+    found = Network(construction.construction, dense=True).run(tokens)
+    for j in (1, 2):
+        parameters = found[f"v[{j}][1]"]
+        assert not torch.equal(parameters, found[f"v[{j}][0]"])
+        assert close(parameters, parameters[:, :1].expand_as(parameters), relative=1e-14)
 
 
 def test_only_the_taps_asked_for_are_returned():
@@ -203,14 +201,12 @@ def test_inputs_that_do_not_fit_are_refused():
         network.run(**{**inputs, "x": inputs["x"][:, 1:], "y": inputs["y"][:, 1:]})
     with pytest.raises(StreamError, match=r"x of shape .*; x_query of shape \(3, 1\)"):
         network.run(**{**inputs, "x": inputs["x"][..., 1:], "x_query": inputs["x_query"][:, 1:]})
-    with pytest.raises(
-        StreamError, match=r"float32 on cpu, torch.float64 on cpu for a network of torch.float64 on cpu"
-    ):
+    with pytest.raises(StreamError, match=r"an input of torch.float32, torch.float64. Give it in torch.float64"):
         network.run(**{**inputs, "w": inputs["w"].float()})
     with pytest.raises(StreamError, match=r"no tap 'p\[3\]'. Did you mean 'p\[1\]'|no tap 'p\[3\]'"):
         network.run(**inputs, taps=["p[3]"])
     arrays = {key: value[0].numpy() for key, value in inputs.items()}
-    with pytest.raises(TooLargeForExact, match=r"1 steps on 4 tokens need .* the limit is 100"):
+    with pytest.raises(TooLargeForExact, match=r"a prompt of 4 tokens needs .* the limit is 100"):
         run_exact_icgd(case.build(), **arrays, limit=100)
     with pytest.raises(StreamError, match=r"w of shape \(1,\)"):
         run_exact_icgd(case.build(), **{**arrays, "w": np.ones(1)})

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from numeric.layers import Affine
 from numeric.machines import decoder as module
 from numeric.machines.decoder import (
-    Affine,
     Decoder,
     DecoderError,
     DecoderLayer,

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from bridge.machines.machine_files import read_machine
 from numeric.flips import Flip, FlipError, random_lines
-from numeric.machines.decoder import Affine, Decoder, DecoderLayer, NullKeyAttention, affine, parameters, run
+from numeric.layers import Affine
+from numeric.machines.decoder import Decoder, DecoderLayer, NullKeyAttention, affine, parameters, run
 from numeric.machines.decoder_attack import attack_decoder, victim
 from numeric.machines.measured_margins import (
     BINARY,

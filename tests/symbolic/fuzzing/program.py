@@ -11,6 +11,7 @@ from symbolic.calculus import Approximated, Norm
 from tests.symbolic.fuzzing.evaluation import evaluate
 from tests.symbolic.fuzzing.realised import Measured, Realised
 from tests.symbolic.fuzzing.record import Checked, Line, Pair, Violation
+from tests.symbolic.fuzzing.spoiled import refuses, spoiled
 from tests.symbolic.fuzzing.vectors import largest, supporting, units
 
 Rules = Mapping[str, Callable[..., Any]]
@@ -214,10 +215,23 @@ class Program:
         def passed(argument: Any) -> Any:
             return target if argument is NAME else argument
 
-        result = self.rules[rule](*map(passed, arguments), **{key: passed(each) for key, each in named.items()})
+        given = tuple(map(passed, arguments)), {key: passed(each) for key, each in named.items()}
+        result = self.rules[rule](*given[0], **given[1])
         if not isinstance(result, Approximated):
             self._labels[id(result)] = (target, result)
+        else:
+            self._check_refused(rule, *given)
         return result
+
+    def _check_refused(self, rule: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """One of the numbers made one that the rule must refuse, in turn; raises Violation."""
+        if not (wrong := list(spoiled(named, self.at))):
+            return
+        key, value = wrong[len(self.lines) % len(wrong)]
+        if not refuses(self.rules[rule], arguments, {**named, key: value}):
+            name = self.lines[-1].target
+            measured = Measured(f"refusal of {key}={value}", 0.0, 1.0)
+            raise Violation(self.move, name, measured, 0, self.needed(name), f"    {rule}(..., {key}={value})")
 
     def handle(self, operand: Any = None, kind: str = "h") -> str:
         """A new handle, of the operand if there is one."""

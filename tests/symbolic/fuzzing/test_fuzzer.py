@@ -144,6 +144,20 @@ def test_a_loose_rule_is_reported_as_not_attained() -> None:
     assert tally.not_attained(moves) == ["project, ball: error", "project, box: error"]
 
 
+@pytest.mark.parametrize("key", ["size", "dim", "operator_norm"])
+def test_a_rule_that_does_not_refuse_a_wrong_number_is_found(key: str) -> None:
+    """Programs call each rule once more, with a number that violates what it presupposes."""
+
+    def careless(x: Approximated, name: str, **named: typing.Any) -> Approximated:
+        wrong = key in named and (named[key] is sp.nan or named[key] == -1)
+        return library()["linear_map"](x, name, **{**named, **({key: 1} if wrong else {})})
+
+    names = {name: MOVES[name] for name in ("linear_map", "given")}
+    tally = fuzz(60, 11, rules=library() | {"linear_map": careless}, moves=names)
+    assert [v.measured.quantity for v in tally.violations] in ([f"refusal of {key}=nan"], [f"refusal of {key}=-1"], [])
+    assert bool(tally.violations) == (key != "size")  # a linear map takes no size
+
+
 # --- what a failure shows --------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from symbolic.errata import Erratum, Weight
-from symbolic.induction import lyapunov_errata, signs, trend_errata
+from symbolic.induction import lyapunov_errata, trend_errata, turning
 from symbolic.induction import phases_derivation as phases
 from symbolic.induction.figure2 import FIGURE2
 from symbolic.induction.letters import spelt_out
@@ -97,8 +97,8 @@ def test_the_simpler_bound_of_T_1h_follows_from_the_first_for_no_w_star() -> Non
 
 
 def test_the_constants_of_the_overshoot_and_of_phi() -> None:
-    assert 1.0696 < at(signs.R_TURN, 0.3**0.5) < 1.07
-    assert at(signs.R_TURN, 0.7) < 1.5  # up to which (27) and (29) repaired are proved
+    assert 1.0696 < at(turning.R_TURN, 0.3**0.5) < 1.07
+    assert at(turning.R_TURN, 0.7) < 1.5  # up to which (27) and (29) repaired are proved
     reading = lyapunov_errata.ESTIMATES["estimate.phi"].reading
     assert "v* <= 0.2818" in reading
     assert float(phi(sp.Rational(2 * 2818, 10_000))) < 1 < float(phi(sp.Rational(2 * 2819, 10_000)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symbolic.induction import head_limits, signs, trends
+from symbolic.induction import head_limits, signs, trends, turning
 from symbolic.induction.training import alpha, phi, psi, v, v_star, w_star
 
 STARS = (0.05, 0.2, 0.35, 0.49, 0.6, 0.7)
@@ -34,7 +34,7 @@ def test_a_fact_that_is_false_is_not_proved(fact: signs.Fact) -> None:
 
 def test_a_sign_that_changes_within_the_region_is_not_proved() -> None:
     assert not signs.Fact("changes", v - v_star / 2, "is 0 at v*/2").proved()
-    assert not signs.Fact("TURNING", signs.TURNING, "is 0 at the turn").proved()
+    assert not signs.Fact("TURNING", turning.TURNING, "is 0 at the turn").proved()
 
 
 @pytest.mark.parametrize("star", STARS)
@@ -42,14 +42,14 @@ def test_the_printed_turn_is_where_r_is_largest_and_R_its_value_there(star: floa
     grid = np.linspace(0, star, 200_001)
     values = r(grid, star)
     best = int(values.argmax())
-    assert at(signs.W_TURN, w_star=star) == pytest.approx(grid[best], abs=2 * star / 1e3)
-    assert at(signs.R_TURN, w_star=star) == pytest.approx(values[best], rel=1e-9)
-    assert star / 3**0.5 < at(signs.W_TURN, w_star=star) < star
-    assert at(signs.SHARE * v_star, v_star=star**2) == pytest.approx(at(signs.W_TURN, w_star=star) ** 2, rel=1e-12)
+    assert at(turning.W_TURN, w_star=star) == pytest.approx(grid[best], abs=2 * star / 1e3)
+    assert at(turning.R_TURN, w_star=star) == pytest.approx(values[best], rel=1e-9)
+    assert star / 3**0.5 < at(turning.W_TURN, w_star=star) < star
+    assert at(turning.SHARE * v_star, v_star=star**2) == pytest.approx(at(turning.W_TURN, w_star=star) ** 2, rel=1e-12)
 
 
 def test_R_leaves_1_with_slope_0_as_printed_and_as_two_thirds_of_w_star_to_the_fourth() -> None:
-    assert sp.limit((signs.R_TURN - 1) / w_star**4, w_star, 0, "+") == sp.Rational(2, 3)
+    assert sp.limit((turning.R_TURN - 1) / w_star**4, w_star, 0, "+") == sp.Rational(2, 3)
 
 
 def test_the_nullclines_lie_as_the_proof_says() -> None:
@@ -121,7 +121,7 @@ def test_the_scaled_flow_is_the_flow_in_other_coordinates(flow: str) -> None:
     w_at, h_at, star, top, start = (sp.Rational(*each) for each in ((1, 5), (3, 7), (2, 5), (4, 9), (1, 50)))
     numbers = {signs.v_star: star**2, signs.h_star: top, signs.sigma_init: start}
     scaled = signs.scaled_flow(flow)
-    lag = (signs.h / signs.h_star - signs.R_CURVE.subs(signs.v, signs.w**2)) / (signs.w**2 * signs.v_star)
+    lag = (signs.h / signs.h_star - turning.R_CURVE.subs(signs.v, signs.w**2)) / (signs.w**2 * signs.v_star)
     field = [(signs.L - 2) * each for each in signs.FLOWS[flow].flow.field]
     here = {signs.w: w_at, signs.h: h_at, signs.w_star: star} | numbers
     wanted = [field[0] / signs.w, sp.diff(lag, signs.w) * field[0] + sp.diff(lag, signs.h) * field[1]]

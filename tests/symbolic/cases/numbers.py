@@ -42,6 +42,8 @@ from symbolic.calculus import (
     within_budget,
 )
 from symbolic.calculus.layers import recursion_from
+from tests.symbolic.cases.case import check_attained
+from tests.symbolic.fuzzing.realised import Measured
 
 Half = sp.Rational(1, 2)
 
@@ -53,6 +55,11 @@ class NumberCase:
     name: str
     rule: str
     pair: Callable[[], tuple[float, float]]
+
+    def check(self) -> None:
+        number, truth = self.pair()
+        assert abs(number - truth) <= 1e-9 * abs(truth), (number, truth)
+        check_attained(Measured(self.name, number, truth))
 
 
 def coupled_sharp(matrix: tuple[tuple[int, int], tuple[int, int]]) -> tuple[float, float]:

@@ -1,0 +1,180 @@
+"""Which rows and columns of a comparison are shown, and in which order: one choice for the terminal and all files."""
+
+import difflib
+import math
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bridge.export.layout import NUMBERS
+from bridge.record import Comparison, Row, Verdict
+from symbolic.statements import UsageError
+
+SCOPES = ("network", "prompt", "prompt, local")
+NO_SCOPE = "none"  # of a check, and of what depends on no input
+ALIASES = {"local": "prompt, local"}
+LABELS = ("quantity", "where", "scope", "kind")
+TEXTS = ("norm", "domain", "quantifier", "remark")
+SORTED_WORDS = ("quantity", "where", "scope", "verdict")
+ALWAYS = ("quantity", "verdict")
+NAMES = (*LABELS, *NUMBERS, *TEXTS, "samples", "seed", "verdict")
+GRAVEST_FIRST = (
+    *(Verdict.VIOLATED, Verdict.UNDECIDED, Verdict.OUTSIDE, Verdict.NOT_REPRESENTABLE),
+    *(Verdict.CONSISTENT, Verdict.KEPT, Verdict.PROVED),
+)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Empty fields choose nothing: the columns that the rows need, the rows of the final quantities, their own order.
+
+    A quantity stands for its parts too: p for p[1], p[2]. A key of `sort` that begins with - sorts downwards.
+    """
+
+    columns: tuple[str, ...] = ()
+    quantities: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    sort: tuple[str, ...] = ()
+    all_rows: bool = False
+    siunitx: bool = False
+
+    @property
+    def picks_rows(self) -> bool:
+        return bool(self.quantities or self.scopes)
+
+    def check(self, parameters: Collection[str]) -> None:
+        """Raises UsageError for names that no table of a theorem with these parameters has."""
+        for name in self.columns:
+            _require(name, (*NAMES, *parameters), "--columns: there is no column")
+        for key in self.sort:
+            name = key.removeprefix("-")
+            if name in TEXTS or name == "kind":
+                raise UsageError(f"--sort: '{name}' has no order; sort by {', '.join(SORTED_WORDS)} or a number.")
+            _require(name, (*SORTED_WORDS, *NUMBERS, "samples", "seed", *parameters), "--sort: there is no column")
+        for name in self.scopes:
+            if name not in SCOPES:
+                _require(name, ("network", "prompt", *ALIASES, NO_SCOPE), "--scope: there is no scope")
+
+    def check_quantities(self, known: Iterable[str]) -> None:
+        """Raises UsageError for a quantity that is none of `known` and has no part there."""
+        names = list(dict.fromkeys(known))
+        for asked in self.quantities:
+            if not any(_is_part(name, asked) for name in names):
+                _require(asked, names, "--quantity: there is no quantity")
+
+
+def choice(
+    columns: str | Sequence[str] = (),
+    quantity: str | Sequence[str] = (),
+    scope: str | Sequence[str] = (),
+    sort: str | Sequence[str] = (),
+    all_rows: bool = False,
+    siunitx: bool = False,
+) -> Choice:
+    """The same from names as they are typed: one, several with commas between them, or a list.
+
+    Raises UsageError for one that is given twice or empty.
+    """
+    scopes = (_split(each) if each not in SCOPES else [each] for each in _several(scope))
+    return Choice(
+        columns=_once(_column(name) for text in _several(columns) for name in _split(text)),
+        quantities=_once(name for text in _several(quantity) for name in _split(text)),
+        scopes=_once(ALIASES.get(name, name) for names in scopes for name in names),
+        sort=_once(_column(name) for text in _several(sort) for name in _split(text)),
+        all_rows=all_rows,
+        siunitx=siunitx,
+    )
+
+
+def _several(given: str | Sequence[str]) -> Sequence[str]:
+    return [given] if isinstance(given, str) else given
+
+
+def _split(text: str) -> list[str]:
+    """At commas, but for those in brackets, as in head[1,2]."""
+    return [part.strip() for part in re.split(r",(?![^\[(]*[\])])", text)]
+
+
+def _once(names: Iterable[str]) -> tuple[str, ...]:
+    found = list(names)
+    if "" in found:
+        raise UsageError("a name is empty: give names with a comma between them, such as derived,measured.")
+    twice = next((name for name in found if found.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"'{twice}' is given twice; name it once.")
+    return tuple(found)
+
+
+def _column(name: str) -> str:
+    """The headings of numbers are typed with a blank or with an underscore."""
+    joined = name.replace(" ", "_")
+    return joined if joined.removeprefix("-") in NUMBERS else name
+
+
+def _require(name: str, known: Sequence[str], refusal: str) -> None:
+    if name in known:
+        return
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    hint = f" Nearest: {', '.join(near)}." if near else ""
+    raise UsageError(f"{refusal} '{name}'.{hint} There are: {', '.join(known)}.")
+
+
+def _is_part(name: str, of: str) -> bool:
+    return name == of or name.startswith((f"{of}[", f"{of}."))
+
+
+def chosen(comparison: Comparison, choice: Choice) -> Comparison:
+    """The record with the rows of the chosen quantities and scopes alone, sorted. Raises UsageError if none is left.
+
+    Where rows are picked, the tables beside them are left out: they are of the whole comparison.
+    """
+    choice.check({name for row in comparison for name in row.params} | set(comparison.params))
+    choice.check_quantities(row.quantity for row in comparison)
+    rows = [row for row in comparison if _is_chosen(row, choice)]
+    if choice.picks_rows and not rows:
+        raise UsageError(f"no row of {comparison.result} is left; {_what_there_is(comparison, choice)}.")
+    tables = [] if choice.picks_rows else comparison.tables
+    return comparison.model_copy(update={"rows": in_order(rows, choice.sort), "tables": tables})
+
+
+def _is_chosen(row: Row, choice: Choice) -> bool:
+    of_quantity = not choice.quantities or any(_is_part(row.quantity, asked) for asked in choice.quantities)
+    return of_quantity and (not choice.scopes or (row.scope or NO_SCOPE) in choice.scopes)
+
+
+def _what_there_is(comparison: Comparison, choice: Choice) -> str:
+    rows = [row for row in comparison if _is_chosen(row, Choice(quantities=choice.quantities))]
+    scopes = dict.fromkeys(row.scope or NO_SCOPE for row in rows)
+    of = f"{', '.join(choice.quantities)} has rows" if choice.quantities else "there are rows"
+    return f"{of} of scope {', '.join(repr(scope) for scope in scopes)}"
+
+
+def in_order(rows: Sequence[Row], keys: Sequence[str]) -> list[Row]:
+    """Sorted by the first key, equal ones by the next; rows without a value stand last in either direction."""
+    ordered = list(rows)
+    for key in reversed(keys):
+        places = [(_place(row, key.removeprefix("-")), row) for row in ordered]
+        with_value = [(place, row) for place, row in places if place is not None]
+        with_value.sort(key=lambda pair: pair[0], reverse=key.startswith("-"))
+        ordered = [row for _, row in with_value] + [row for place, row in places if place is None]
+    return ordered
+
+
+def _place(row: Row, name: str) -> tuple[Any, ...] | None:
+    """What the row is sorted by; None where it has no value."""
+    if name == "verdict":
+        return (min(map(GRAVEST_FIRST.index, row.verdict.values())),) if row.verdict else None
+    if name == "scope":
+        return (SCOPES.index(row.scope) if row.scope in SCOPES else len(SCOPES), row.scope) if row.scope else None
+    value = row.construction if name == "where" else getattr(row, name, row.params.get(name))
+    if value is None or value == "":
+        return None
+    if isinstance(value, int | float):
+        return (0, value, "") if not math.isnan(value) else None
+    return (1, 0.0, *_natural(str(value)))
+
+
+def _natural(words: str) -> list[tuple[int, str]]:
+    """Numbers in words by their value: p[2] stands before p[10]."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", words)]

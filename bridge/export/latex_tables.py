@@ -1,0 +1,282 @@
+r"""A comparison as LaTeX tables (booktabs) in \footnotesize, of at most eight columns that fit the text of an article.
+
+A table that does not fit a page is a `longtable`. What the run refutes follows as a list.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from bridge.export.choice import ALWAYS, Choice
+from bridge.export.latex_cells import (
+    SIZE,
+    TYPEWRITER,
+    LatexColumn,
+    breakable,
+    formula_width,
+    number_column,
+    word_column,
+    words_width,
+)
+from bridge.export.layout import budget_words, group_ends, no_verdict_words, sampled, table_cells
+from bridge.export.legend import is_word, legend, terms
+from bridge.export.narrowing import fitting, narrowed, total
+from bridge.export.notes import notes
+from bridge.export.numbers import latex as number
+from bridge.export.sheet import Column, Role, Sheet, left_out, sheet
+from bridge.export.violations import reasons, violations
+from bridge.record import AUTOMATIC, Comparison, NamedTable
+from symbolic.displays import latex
+from symbolic.prose import prose_latex
+from symbolic.statements import UsageError
+
+MOST_COLUMNS = 8
+TEXT_WIDTH, SEPARATION = 356.0, 4.0  # pt: of an article at 11pt (360), less a little; \tabcolsep
+PAGE_LINES, LINE_WIDTH = 42, 350.0  # lines of a page, and points of a line of notes
+LONGEST_NAME, LONGEST_TEXT, LONGEST_VERDICT = 200.0, 100.0, 90.0  # pt; what is longer goes on in the next line
+TOGETHER = re.compile(r"(?<![,;:]) (?!\()")  # blanks at which no verdict is broken
+SIGNS = {"=": "$=$", "≤": r"$\le$", "≥": r"$\ge$", "~": r"$\sim$"}
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What is set: caption and notes in LaTeX; the places in `ends` have a little space behind them."""
+
+    caption: str
+    label: str
+    columns: Sequence[LatexColumn]
+    ends: frozenset[int] = frozenset()
+    notes: Sequence[str] = ()
+
+    @property
+    def is_long(self) -> bool:
+        broken = [column.lines for column in self.columns if column.lines]
+        rows = sum(max(lines) for lines in zip(*broken, strict=True)) if broken else len(self.columns[0].cells)
+        lines = rows + len(self.ends) / 2 + len(self.caption) * SIZE / 2 / LINE_WIDTH
+        return lines + sum(1 + words_width(each) // LINE_WIDTH for each in self.notes) > PAGE_LINES
+
+
+def check_columns(choice: Choice) -> None:
+    """Raises UsageError for more columns than a LaTeX table has."""
+    named = len({*choice.columns, *ALWAYS}) if choice.columns else 0
+    if named > MOST_COLUMNS:
+        raise UsageError(
+            f"--columns: a LaTeX table has at most {MOST_COLUMNS} columns, quantity and verdict among them, and these "
+            f"are {named}; name fewer, or write a .csv, .md or .html file."
+        )
+
+
+def comparison_latex(comparison: Comparison, choice: Choice | None = None) -> str:
+    """The rows and columns that were chosen, the tables beside them, and what the run refutes. Raises UsageError."""
+    choice = choice or Choice()
+    check_columns(choice)
+    whole = sheet(comparison, choice)
+    shown = _narrowed(whole)
+    record, tables = whole.comparison, [_rows_table(whole, shown)]
+    missing = [left_out(whole.columns, whole.kept_first, [column.name for column in shown.columns])]
+    for place, table in enumerate(record.tables, start=1):
+        set_table, names = _named(table, f"{record.result}.{place}", choice)
+        tables.append(set_table)
+        missing.append(names)
+    lines = [
+        f"% {record.result}: needs {_packages(tables, siunitx=choice.siunitx)}",
+        *([f"% {whole.hidden} rows of intermediate quantities are left out"] if whole.hidden else []),
+        *(
+            f"% columns left out for want of room: {', '.join(' '.join(each.split()) for each in names)}"
+            for names in missing
+            if names
+        ),
+    ]
+    for set_table in tables:
+        lines += [*_set(set_table), ""]
+    return "\n".join([*lines, *_refuted(record)]).rstrip() + "\n"
+
+
+def latex_left_out(comparison: Comparison, choice: Choice) -> list[str]:
+    """The columns of the rows that have no room in a LaTeX table."""
+    whole = sheet(comparison, choice)
+    return left_out(whole.columns, whole.kept_first, [column.name for column in _narrowed(whole).columns])
+
+
+def _narrowed(whole: Sheet) -> Sheet:
+    return narrowed(whole, _widths, TEXT_WIDTH, 2 * SEPARATION, most=MOST_COLUMNS, verdict=LONGEST_VERDICT)
+
+
+def _widths(shown: Sheet) -> dict[str, float]:
+    return {column.name: _column(shown, column).width for column in shown.columns}
+
+
+def _packages(tables: Sequence[_Table], *, siunitx: bool) -> str:
+    specs = [column.spec for table in tables for column in table.columns]
+    names = ["booktabs"]
+    names += ["array"] if any("p{" in spec for spec in specs) else []
+    names += ["dcolumn"] if any(spec.startswith("D") for spec in specs) else []
+    names += ["siunitx"] if siunitx and any(spec.startswith("S") for spec in specs) else []
+    names += ["longtable"] if any(table.is_long for table in tables) else []
+    return rf"\usepackage{{{','.join(names)}}}"
+
+
+def _rows_table(whole: Sheet, shown: Sheet) -> _Table:
+    record, rows = shown.comparison, shown.rows
+    said = [_entries(legend(record, rows, whole.layout)), _entries(terms(shown))]
+    said += [breakable(_sentence([words])) for words in (no_verdict_words(rows), *notes(rows))]
+    room = math.inf if total(list(_widths(shown).values()), 2 * SEPARATION) <= TEXT_WIDTH else LONGEST_VERDICT
+    return _Table(
+        caption=_caption(whole),
+        label=record.result,
+        columns=[_column(shown, column, room) for column in shown.columns],
+        ends=frozenset() if shown.choice.sort else group_ends(rows),
+        notes=[each for each in said if each],
+    )
+
+
+def _entries(entries: Sequence[tuple[str, str]]) -> str:
+    return _sentence(rf"\textit{{{breakable(names)}}}: {breakable(meaning)}" for names, meaning in entries)
+
+
+def _sentence(parts: Iterable[str]) -> str:
+    words = "; ".join(filter(None, parts))
+    return f"{words}." if words else ""
+
+
+def _caption(whole: Sheet) -> str:
+    record, rows, found = whole.comparison, whole.rows, whole.layout
+    constants = [
+        f"{_parameter(whole, name)} $=$ {_value(whole, name, value)}" for name, value in found.constant.items()
+    ]
+    source = f"{breakable(record.citation)} ({breakable(record.result)})" if record.citation else ""
+    return (
+        f"{source or breakable(record.result)}: bounds and "
+        f"{'largest errors found' if sampled(rows) else 'what was measured'}. "
+    ) + _sentence([*constants, prose_latex(budget_words(rows))])
+
+
+def _parameter(shown: Sheet, name: str) -> str:
+    """In the paper's notation where it has one, a word as it is typed."""
+    study = shown.comparison.study
+    symbols = {each.name: each.symbol for each in study.result.parameters} if study else {}
+    if symbols.get(name) is not None and not is_word(name):
+        return f"${latex(symbols[name], study.result.notation)}$"
+    return f"${name}$" if len(name) == 1 else rf"\texttt{{{prose_latex(name)}}}"
+
+
+def _heading_width(name: str, heading: str) -> float:
+    return formula_width(heading.strip("$")) if heading.startswith("$") else TYPEWRITER * SIZE * len(name)
+
+
+def _value(shown: Sheet, name: str, value: object) -> str:
+    words = shown.layout.value(name, value)
+    if words == "-":
+        return "--"
+    if not isinstance(value, int | float) or isinstance(value, bool) or words == AUTOMATIC:
+        return prose_latex(words)
+    return _number(words)
+
+
+def _number(words: str) -> str:
+    mantissa, e, exponent = words.partition("e")
+    return rf"${mantissa}\cdot 10^{{{int(exponent)}}}$" if e else f"${words}$"
+
+
+def _column(shown: Sheet, column: Column, longest_verdict: float = math.inf) -> LatexColumn:
+    siunitx = shown.choice.siunitx
+    if column.role is Role.NUMBER:
+        cells = [shown.words(column, row, number) for row in shown.rows]
+        return number_column(column.heading, words_width(column.heading), cells, siunitx=siunitx)
+    if column.role is Role.PARAMETER:
+        cells = [_value(shown, column.name, row.params.get(column.name)) for row in shown.rows]
+        heading = _parameter(shown, column.name)
+        return number_column(heading, _heading_width(column.name, heading), cells, siunitx=siunitx)
+    cells = shown.cells(column)
+    if column.name == "kind":
+        return LatexColumn("c", "", tuple(SIGNS[each] for each in cells), SIZE)
+    longest = {"quantity": LONGEST_NAME, "verdict": longest_verdict}
+    most = longest.get(column.name, LONGEST_TEXT)
+    set_column = word_column(column.heading, ["--" if each == "-" else each for each in cells], most)
+    if column.role is not Role.VERDICT:
+        return set_column
+    return replace(set_column, cells=tuple(TOGETHER.sub("~", cell) for cell in set_column.cells))
+
+
+def _named(table: NamedTable, label: str, choice: Choice) -> tuple[_Table, list[str]]:
+    """A table beside the rows, the middle of a long one left out unless all is asked for; and the columns left out."""
+    lines = table_cells(table, choice.all_rows)
+    columns = {}
+    for place, heading in enumerate(table.columns):
+        cells = [line[place] for line in lines]
+        words = any(isinstance(row[place], str) for row in table.rows)
+        columns[str(place)] = _words_beside(heading, cells) if words else _numbers_beside(heading, cells, choice)
+    widths = {name: column.width for name, column in columns.items()}
+    kept = fitting(widths, list(columns), TEXT_WIDTH, 2 * SEPARATION, most=MOST_COLUMNS)
+    missing = [table.columns[int(name)] for name in columns if name not in kept]
+    return _Table(breakable(table.title), label, [columns[name] for name in columns if name in kept]), missing
+
+
+def _words_beside(heading: str, cells: Sequence[str]) -> LatexColumn:
+    return word_column(heading, cells, LONGEST_NAME)
+
+
+def _numbers_beside(heading: str, cells: Sequence[str], choice: Choice) -> LatexColumn:
+    set_cells = [_number(cell) if cell[-1:].isdigit() else prose_latex(cell) for cell in cells]
+    return number_column(prose_latex(heading), words_width(heading), set_cells, siunitx=choice.siunitx)
+
+
+def _set(table: _Table) -> Iterator[str]:
+    r"""As a float, or as a `longtable`, whose notes then stand below it in the text."""
+    said = [rf"  \par\smallskip {sentence}" for sentence in table.notes]
+    spec = "@{}" + "".join(column.spec for column in table.columns) + "@{}"
+    size = rf"\footnotesize\setlength{{\tabcolsep}}{{{SEPARATION:g}pt}}"
+    head = [r"\toprule", _line(column.heading for column in table.columns), r"\midrule"]
+    name = rf"\caption{{{table.caption}}}", rf"\label{{tab:{table.label}}}"
+    if not table.is_long:
+        yield r"\begin{table}"
+        yield rf"  \centering{size}"
+        yield from (f"  {each}" for each in (*name, r"\par\smallskip"))
+        yield rf"  \begin{{tabular}}{{{spec}}}"
+        yield from (f"    {each}" for each in (*head, *_body(table), r"\bottomrule"))
+        yield r"  \end{tabular}"
+        yield from ([r"  \par\raggedright", *said] if said else [])
+        yield r"\end{table}"
+        return
+    yield rf"\begingroup{size}\setlength{{\LTcapwidth}}{{\linewidth}}\sloppy"
+    yield rf"\begin{{longtable}}{{{spec}}}"
+    yield f"  {''.join(name)}" + r" \\"
+    yield from (f"  {each}" for each in (*head, r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endlastfoot"))
+    yield from (f"  {each}" for each in _body(table))
+    yield r"\end{longtable}"
+    yield from ([r"  \par\raggedright", *said] if said else [])
+    yield r"\par\endgroup"
+
+
+def _body(table: _Table) -> Iterator[str]:
+    for index, cells in enumerate(zip(*(column.cells for column in table.columns), strict=True)):
+        yield _line(cells)
+        if index in table.ends:
+            yield r"\addlinespace"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _refuted(record: Comparison) -> list[str]:
+    """The errata and violations as a list, then why the run judges some bounds not at all."""
+    found = [(violation.heading, violation.sentence) for violation in violations(record)]
+    others = [(str(reason.verdict), reason.sentence) for reason in reasons(record)]
+    return [
+        *_list("Errata and violated bounds:", found),
+        *_list("Bounds that the run does not judge:", others),
+    ]
+
+
+def _list(heading: str, items: Sequence[tuple[str, str]]) -> list[str]:
+    if not items:
+        return []
+    return [
+        rf"\begingroup\footnotesize\sloppy\par\medskip\noindent {heading}",
+        r"\begin{itemize}",
+        *(rf"  \item \textbf{{{prose_latex(name)}}}: {breakable(sentence)}" for name, sentence in items),
+        r"\end{itemize}",
+        r"\endgroup",
+    ]

@@ -1,0 +1,81 @@
+"""Verdicts in words: in full, or short where a table has little room."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from bridge.record import TIERS, Flag, Row
+from symbolic.errata import Weight
+
+LETTERS = {tier: tier[0].upper() for tier in TIERS}
+MUST_STAY = (Flag.VACUOUS.value, Flag.CONDITIONAL.value)  # without them a verdict would promise too much
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How verdicts are put: names of tiers, weights and flags, and which flags are left out."""
+
+    tiers: Mapping[str, str] = field(default_factory=lambda: {tier: tier for tier in TIERS})
+    weights: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, str] = field(default_factory=dict)
+    every_flag: bool = True
+    is_short: bool = False
+
+    def judged(self, words: str, tiers: Iterable[str]) -> str:
+        names = ("" if self.is_short else ", ").join(self.tiers[tier] for tier in tiers)
+        return f"{names} {words}" if self.is_short else f"{names}: {words}"
+
+    def flagged(self, flag: str, tiers: Iterable[str]) -> str:
+        names = ("" if self.is_short else ", ").join(self.tiers[tier] for tier in tiers)
+        return f"{self.flags.get(flag, flag)}{' ' if self.is_short else ': '}{names}"
+
+
+FULL = Wording()
+SHORT = Wording(
+    tiers=LETTERS,
+    weights={Weight.CONSTANT: "const.", Weight.PROOF: "step", Weight.DEFINITION: "def."},
+    flags={Flag.ROUNDING: "rounding", Flag.ROUNDED_ABOVE: "rounded"},
+    is_short=True,
+)
+BARE = Wording(LETTERS, SHORT.weights, SHORT.flags, every_flag=False, is_short=True)
+
+
+def verdict_words(row: Row, wording: Wording = FULL) -> str:
+    """One word if all tiers agree, else each verdict with its tiers; flags in brackets behind."""
+    words = _judged(row, wording) or "-"
+    flags = ", ".join(_flagged(flag, row, wording) for flag in flags_of(row, wording))
+    return f"{words} ({flags})" if flags else words
+
+
+def flags_of(row: Row, wording: Wording = FULL) -> list[str]:
+    """Those that the verdict names, each once."""
+    flags = _distinct(flag for flags in row.flags.values() for flag in flags)
+    return [flag for flag in flags if wording.every_flag or flag in MUST_STAY]
+
+
+def _judged(row: Row, wording: Wording) -> str:
+    said = {tier: tier_words(row, tier, wording) for tier in row.verdict}
+    verdicts = _distinct(said.values())
+    if len(verdicts) == 1:
+        return verdicts[0]
+    tiers = {words: [tier for tier in said if said[tier] == words] for words in verdicts}
+    return (", " if wording.is_short else "; ").join(wording.judged(words, tiers[words]) for words in verdicts)
+
+
+def tier_words(row: Row, tier: str, wording: Wording = FULL) -> str:
+    """The verdict on one tier; `violated` alone is for the statement that the paper makes, else its weight follows."""
+    verdict = str(row.verdict[tier])
+    weighed = tier == "printed" and row.erratum is not None and row.erratum.weight != Weight.STATEMENT
+    if not weighed or row.erratum is None:
+        return verdict
+    return f"{verdict} ({wording.weights.get(row.erratum.weight, row.erratum.weight)})"
+
+
+def _flagged(flag: str, row: Row, wording: Wording) -> str:
+    """The flag, with its tiers unless it holds for all."""
+    tiers = [tier for tier, flags in row.flags.items() if flag in flags and tier in TIERS]
+    whole = not tiers or set(tiers) >= set(row.verdict)
+    return wording.flags.get(flag, flag) if whole else wording.flagged(flag, tiers)
+
+
+def _distinct(words: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(str(word) for word in words))

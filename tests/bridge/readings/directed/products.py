@@ -1,0 +1,337 @@
+"""Products that attain each way to bound them, thresholds at their jumps, iterations of several steps, layers."""
+
+import sympy as sp
+
+from bridge.readings import Emulated
+from symbolic.calculus import (
+    Approximated,
+    Norm,
+    add,
+    bilinear,
+    change_norm,
+    contract,
+    given,
+    linear_map,
+    mean,
+    perturbed_map,
+    repeat,
+    soft_threshold,
+)
+from tests.bridge.readings.directed.case import Directed, full, tensor
+
+e, f = sp.symbols("e f", positive=True)
+ALL = dict.fromkeys(("radius", "one", "two", "bound"), 1.0)
+HALF = sp.Rational(1, 2)
+
+
+def pair(norm: Norm, dim: int, other: Norm | None = None) -> tuple[Approximated, Approximated]:
+    x = given("x", dim=dim, norm=norm, size=99, error=e)
+    return x, given("y", dim=dim, norm=other or norm, size=99, error=f)
+
+
+# --- products --------------------------------------------------------------------------------------------------------
+
+
+# (3 + 2)(5 + 4) - 15 = 30, which each of the ways to bound a product attains where there is one coordinate.
+def of_numbers(kind: str, norm: Norm, sign: float) -> Directed:
+    product = bilinear(*pair(norm, 1), "x y", norm=norm, product=kind)
+    return Directed(
+        f"{kind} of numbers, {norm}-norm, {sign:+g}",
+        product,
+        {"x": [[3.0]], "y": [[sign * 5.0]]},
+        ({"x": [[5.0]], "y": [[sign * 9.0]]},),
+        {e: 2, f: 4},
+        ALL,
+    )
+
+
+# Inner products of vectors: errors along the vectors in the 2-norm, in one coordinate in the 1-norm with the sup norm,
+# and of all coordinates alike in the sup norm, where the product is bounded entry by entry.
+def inner(
+    norm: Norm,
+    other: Norm,
+    x: list[float],
+    a: list[float],
+    y: list[float],
+    b: list[float],
+    sizes: tuple[float, float],
+    sign: float,
+) -> Directed:
+    product = bilinear(*pair(norm, len(x), other), "x.y", dim=1, product="inner")
+    xs, a_s, ys, bs = (tensor(each) for each in (x, a, y, b))
+    moves = ({"x": xs + a_s, "y": sign * (ys + bs)},)
+    return Directed(
+        f"inner product, {norm} with {other}, {x} +- {a} and {y} +- {b}, {sign:+g}",
+        product,
+        {"x": xs, "y": sign * ys},
+        moves,
+        dict(zip((e, f), sizes, strict=True)),
+        {"radius": 1.0, "bound": 1.0},
+    )
+
+
+INNER = [
+    inner(*each, sign)
+    for sign in (1.0, -1.0)
+    for each in (
+        (Norm.TWO, Norm.TWO, [5.0, 0.0], [1.0, 0.0], [5.0, 0.0], [2.0, 0.0], (1, 2)),
+        (Norm.TWO, Norm.TWO, [5.0, 0.0], [3.0, 0.0], [5.0, 0.0], [0.5, 0.0], (3, 0.5)),
+        (Norm.ONE, Norm.ONE, [3.0, 3.0], [0.5, 0.0], [2.0, 2.0], [0.25, 0.0], (0.5, 0.25)),
+        (Norm.ONE, Norm.INF, [3.0, 3.0], [0.5, 0.0], [2.0, 2.0], [0.25, 0.25], (0.5, 0.25)),
+        (Norm.ONE, Norm.INF, [3.0, 3.0], [2.0, 0.0], [2.0, 2.0], [3.0, 3.0], (2, 3)),
+        (Norm.INF, Norm.ONE, [2.0, 2.0], [0.25, 0.25], [3.0, 3.0], [0.5, 0.0], (0.25, 0.5)),
+        (Norm.INF, Norm.ONE, [2.0, 2.0], [3.0, 3.0], [3.0, 3.0], [2.0, 0.0], (3, 2)),
+        (Norm.INF, Norm.INF, [1.0, 2.0], [0.5, 0.5], [3.0, 4.0], [2.0, 2.0], (0.5, 2)),
+        (Norm.INF, Norm.INF, [1.0, 2.0], [3.0, 3.0], [3.0, 4.0], [0.25, 0.25], (3, 0.25)),
+    )
+]
+
+
+# Entry by entry: x in one coordinate with y in the same, all coordinates alike, and one that is much smaller.
+def entrywise(
+    norm: Norm, x: list[float], a: list[float], y: list[float], b: list[float], sizes: tuple[float, float], *parts: str
+) -> list[Directed]:
+    product = bilinear(*pair(norm, len(x), Norm.INF if norm is not Norm.INF else None), "x y", product="entrywise")
+    turned = bilinear(*pair(Norm.INF, len(x), norm)[::-1], "x y", product="entrywise")
+    xs, a_s, ys, bs = (tensor(each) for each in (x, a, y, b))
+    numbers, back = dict(zip((e, f), sizes, strict=True)), dict(zip((f, e), sizes, strict=True))
+    attained = dict.fromkeys(parts, 1.0)
+    return [
+        Directed(
+            f"entry-wise, {norm}, {x} +- {a} and {y} +- {b}",
+            product,
+            {"x": xs, "y": ys},
+            ({"x": xs + a_s, "y": ys + bs},),
+            numbers,
+            attained,
+        ),
+        Directed(
+            f"entry-wise, turned, {norm}, {x} +- {a} and {y} +- {b}",
+            turned,
+            {"y": xs, "x": ys},
+            ({"y": xs + a_s, "x": ys + bs},),
+            back,
+            attained,
+        ),
+    ]
+
+
+ENTRYWISE = [
+    *entrywise(Norm.TWO, [3.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.5, 0.5], (2, 0.5), "radius"),
+    *entrywise(Norm.TWO, [3.0, 4.0], [0.6, 0.8], [2.0, 2.0], [0.5, 0.5], (1, 0.5)),
+    *entrywise(Norm.INF, [3.0, 3.0], [0.5, 0.5], [2.0, 2.0], [0.25, 0.25], (0.5, 0.25), "radius", "two", "bound"),
+    *entrywise(Norm.INF, [3.0, 3.0], [3.0, 3.0], [2.0, 2.0], [4.0, 4.0], (3, 4), "radius", "two", "bound"),
+    *entrywise(Norm.ONE, [3.0, 0.0], [0.5, 0.0], [2.0, 2.0], [0.25, 0.25], (0.5, 0.25), "radius"),
+]
+
+
+# Errors that are known by their 2-norm beside those that are known in each coordinate.
+def by_norms(sign: float) -> Directed:
+    x, y = given("x", dim=2, norm=Norm.INF, size=9, error=e), given("y", dim=2, norm=Norm.TWO, size=9, error=f)
+    product = bilinear(x, change_norm(y, Norm.INF, "y'"), "x y", product="entrywise")
+    operands = {"x": [3.0, 3.0], "y": [0.0, 0.0]}
+    return Directed(
+        f"entry-wise by norms, {sign:+g}",
+        product,
+        operands,
+        ({"x": [3.5, 3.5], "y": [sign, 0.0]},),
+        {e: 0.5, f: 1},
+        {"two": 1.0},
+    )
+
+
+# A number that multiplies a vector counts in each coordinate, with tokens and without; known or not.
+def number_times_vector(tokens: int, norm: Norm, *, known: bool) -> Directed:
+    shape = (tokens,) if tokens else ()
+    x, y = given("x", dim=4, norm=norm, size=9, error=e), given("y", dim=1, norm=Norm.INF, size=1, error=f)
+    product = bilinear(x, y, "x y", norm=norm, product="entrywise")
+    ones, one = (
+        full(
+            (
+                *shape,
+                4,
+            ),
+            1.0,
+        ),
+        full(
+            (
+                *shape,
+                1,
+            ),
+            1.0,
+        ),
+    )
+    operands = {"x": ones, "y": Emulated(one, 1.25 * one) if known else one}
+    moved = {"x": 1.5 * ones} | ({} if known else {"y": 1.25 * one})
+    attained = {"radius": 1.0, "two": 1.0, "bound": 1.0} if norm is Norm.INF else {}
+    return Directed(
+        f"a number times a vector, {tokens} tokens, {norm}-norm, known {known}",
+        product,
+        operands,
+        (moved,),
+        {e: 0.5 if norm is Norm.INF else 1, f: 0.25},
+        attained,
+        emulated=(1.875 * ones,),
+    )
+
+
+# A pair on one side, which is its centre, and an error on the other.
+def outer(first: float, second: float, sign: float) -> Directed:
+    x, y = (given(name, dim=2, norm=Norm.TWO, size=9, error=error) for name, error in (("x", e), ("y", f)))
+    c, d = (given(name, dim=2, norm=Norm.TWO, size=9, error=9) for name in "cd")
+    product = bilinear(
+        add(x, c, name="x + c"), add(y, d, name="y + d"), "mean", dim=4, norm=Norm.TWO, product="mean of outer products"
+    )
+    vector, zero = (
+        tensor([[1.0, 0.0]]),
+        full(
+            (
+                1,
+                2,
+            ),
+            0.0,
+        ),
+    )
+    operands = {"x": vector, "y": sign * vector, "c": Emulated(zero, 2 * vector), "d": Emulated(zero, sign * vector)}
+    moves = ({"x": (1 + first) * vector, "y": sign * (1 + second) * vector},)
+    return Directed(
+        f"mean of outer products, {first}, {second}, {sign:+g}",
+        product,
+        operands,
+        moves,
+        {e: first, f: second},
+        {"two": 1.0},
+    )
+
+
+# --- thresholds ------------------------------------------------------------------------------------------------------
+
+
+# S_t of t < 0 jumps at 0 from t to -t: up to its edge it counts, also where rounding hides on which side x is.
+def threshold(at: float, error: float, near: float, *moved: float) -> Directed:
+    x = given("x", dim=2, norm=Norm.TWO, size=9, error=e)
+    shrunk = soft_threshold(x, "s", threshold_error=2, threshold="t")
+    operands = {"x": [at, 0.5], "t": Emulated(full((2,), 0.0), full((2,), near))}
+    moves = tuple({"x": [each, 0.5]} for each in moved)
+    return Directed(f"a threshold of {near} at {at} +- {error}", shrunk, operands, moves, {e: error})
+
+
+# The argument is a difference that rounding takes across 0 in floats, or to 0.
+def rounded(scale: float, low: float) -> Directed:
+    x, y = (given(name, dim=2, norm=Norm.TWO, size=9 * scale, error=9 * scale) for name in "xy")
+    shrunk = soft_threshold(add(x, y, name="x + y"), "s", threshold_error=scale, threshold="t")
+    exact = scale * tensor([0.1, 0.3])
+    near = scale * tensor([0.3, 0.1])
+    other = tensor([-0.3, -0.1]) * scale * (1 + low)
+    zero = full((2,), 0.0)
+    operands = {"x": Emulated(exact, near), "y": Emulated(-exact, other), "t": Emulated(zero, zero - scale)}
+    return Directed(f"a threshold at 0 but for rounding, {scale:g}, {low:g}", shrunk, operands)
+
+
+THRESHOLDS = [
+    threshold(0.125, 0.25, -2.0, -0.125, 0.375, 0.0),
+    threshold(-0.125, 0.25, -2.0, 0.125, -0.375, 0.0),
+    threshold(0.25, 0.25, -2.0, 0.0, 0.5),
+    threshold(-0.25, 0.25, -2.0, 0.0, -0.5),
+    threshold(0.5, 0.25, -2.0, 0.25, 0.75),
+    threshold(0.5, 0.25, 0.25, 0.25, 0.75),
+    threshold(0.0, 0.0, -1.0, 0.0),
+    *(rounded(scale, low) for scale in (1.0, 2.0**40) for low in (0.0, 2.0**-50, -(2.0**-50))),
+]
+
+
+# --- steps -----------------------------------------------------------------------------------------------------------
+
+
+# e_3 = q^3 e_0: an exact value that stays, an error that shrinks or changes its sign.
+def iterated(q: float, depth: int) -> Directed:
+    after = contract(
+        given("w", dim=2, norm=Norm.TWO, size=1, error=e),
+        "after",
+        factor=HALF,
+        offset=0,
+        size=1,
+        depth=depth,
+        matrix="q",
+    )
+    return Directed(
+        f"a contraction by {q}, {depth} steps",
+        after,
+        {"w": [0.5, 0.0], "q": q},
+        ({"w": [1.5, 0.0]},),
+        {e: 1},
+        {"two": 1.0, "bound": 1.0},
+        emulated=([0.5 + q**depth, 0.0],),
+    )
+
+
+# Two layers z -> A (z / 2), in the second of which A is another one.
+def layered(tokens: int) -> Directed:
+    def layer(z: Approximated) -> Approximated:
+        half = linear_map(z, "half", operator_norm=HALF, dim=2, matrix="c")
+        return linear_map(half, "turned", operator_norm=1, dim=2, matrix="A")
+
+    shape = (tokens, 2) if tokens else (2,)
+    x = given("x", dim=2, norm=Norm.TWO, size=2, error=e)
+    turns = (tensor([[0.0, 1.0], [1.0, 0.0]]), tensor([[0.0, -1.0], [1.0, 0.0]]))
+    exact = full(shape, 1.0)
+    near = exact + tensor([1.0, 0.0])
+    found = near / 4 @ (turns[1] @ turns[0]).mT.double()
+    return Directed(
+        f"two layers, {tokens} tokens",
+        repeat(x, "deep", layer, 2),
+        {"x": exact, "c": 0.5, "A": turns},
+        ({"x": near},),
+        {e: 1},
+        {"two": 1.0, "bound": 1.0},
+        emulated=(found,),
+    )
+
+
+# A matrix alone is within its perturbation; the norm of the moved argument counts.
+def perturbed(norm: Norm) -> Directed:
+    x = given("x", dim=1, norm=norm, size=9, error=e)
+    product = perturbed_map(x, "A x", operator_norm=2, perturbation=HALF, dim=1, matrix="A")
+    moves = tuple({"x": [2 + sign * 0.5], "A": [[2 + sign * 0.5]]} for sign in (1.0, -1.0))
+    return Directed(f"a perturbed matrix, {norm}-norm", product, {"x": [2.0], "A": [[2.0]]}, moves, {e: 0.5}, ALL)
+
+
+def averaged(tokens: int) -> Directed:
+    shape = (tokens, 2) if tokens else (2,)
+    exact = full(shape, 1.0)
+    x = given("x", dim=2, norm=Norm.TWO, size=2, error=e)
+    moved = exact + tensor([1.0, 0.0])
+    return Directed(
+        f"a mean of {tokens} tokens",
+        mean(x, "m"),
+        {"x": exact},
+        ({"x": moved},),
+        {e: 1},
+        {"two": 1.0, "bound": 1.0},
+        emulated=([2.0, 1.0],),
+    )
+
+
+CASES = [
+    *(
+        of_numbers(kind, norm, sign)
+        for kind in ("entrywise", "inner", "mean of outer products")
+        for norm in Norm
+        for sign in (1.0, -1.0)
+    ),
+    *INNER,
+    *ENTRYWISE,
+    *(
+        number_times_vector(tokens, norm, known=known)
+        for tokens in (0, 2)
+        for norm in (Norm.INF, Norm.TWO)
+        for known in (False, True)
+    ),
+    *(outer(first, second, sign) for first, second in ((0.5, 0.25), (0.25, 2.0)) for sign in (1.0, -1.0)),
+    *(by_norms(sign) for sign in (1.0, -1.0)),
+    *THRESHOLDS,
+    *(iterated(q, depth) for q in (0.5, -0.5) for depth in (2, 3)),
+    *(layered(tokens) for tokens in (0, 3)),
+    *(perturbed(norm) for norm in Norm),
+    *(averaged(tokens) for tokens in (0, 3)),
+]

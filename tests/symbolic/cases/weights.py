@@ -1,0 +1,242 @@
+"""Softmax, hard max, and averages under their weights."""
+
+from functools import partial
+
+import numpy as np
+import sympy as sp
+
+from symbolic.calculus import (
+    Approximated,
+    Norm,
+    attend,
+    concentrate,
+    given,
+    hard_max,
+    heads_as_linear,
+    heads_as_matrix,
+    softmax,
+    softmax_as_linear,
+    softmax_to_hard_max,
+)
+from tests.symbolic.cases.case import Half, RuleCase, draw, shown, value
+from tests.symbolic.fuzzing.realised import Realised
+from tests.symbolic.fuzzing.softmax_moves import linear_weights, scaled_weights
+from tests.symbolic.fuzzing.vectors import softmax_weights
+
+
+def softmax_sharp() -> Realised:
+    e = 0.7
+    theta = np.array([-e / 2, e / 2])
+    return shown(softmax(value("t", theta, -theta), "q"), softmax_weights(theta), softmax_weights(-theta), Norm.ONE)
+
+
+def softmax_affine() -> Realised:
+    """Of small errors the bound that is affine in them is attained nearly."""
+    theta = np.array([-5e-4, 5e-4])
+    result = softmax(value("t", theta, -theta), "q", affine=True)
+    return shown(result, softmax_weights(theta), softmax_weights(-theta), Norm.ONE)
+
+
+def softmax_random(rng: np.random.Generator) -> Realised:
+    x, near = (4 * v for v in draw(rng, 5))
+    return shown(softmax(value("t", x, near), "q"), softmax_weights(x), softmax_weights(near), Norm.ONE)
+
+
+def as_linear(scores: np.ndarray, near: np.ndarray) -> Realised:
+    half_range = float(np.ptp(scores)) / 2
+    result = softmax_as_linear(value("t", scores, near), "q", half_range=half_range)
+    return shown(result, linear_weights(scores), softmax_weights(near), Norm.ONE)
+
+
+def as_linear_constant() -> Realised:
+    """Equal scores; one of three errs upwards by log 2, the others downwards."""
+    scores = np.full(3, 5.0)
+    return as_linear(scores, scores + np.log(2) * np.array([1.0, -1.0, -1.0]))
+
+
+def as_linear_small() -> Realised:
+    """Small exact scores; 4 of 19 are ahead, a share close to (3 - sqrt 3) / 6."""
+    scores = np.where(np.arange(19) < 4, 1e-3, -1e-3)
+    return as_linear(scores, scores)
+
+
+def as_linear_size() -> Realised:
+    """Two of three scores at 3/2, one at -3/2: linear weights 2/3, 2/3, -1/3."""
+    scores = np.array([1.5, 1.5, -1.5])
+    return as_linear(scores, scores)
+
+
+def as_linear_random(rng: np.random.Generator) -> Realised:
+    x, near = (rng.uniform(0, 4) * v for v in draw(rng, 5))
+    return as_linear(x, near)
+
+
+def by_heads(exact: np.ndarray, near: np.ndarray, second: str, sink: float) -> Realised:
+    result = heads_as_linear(value("t", exact, near), "q", sink=sink, second=second)
+    return shown(result, exact + (second == "none"), scaled_weights(near, sink, second))
+
+
+def heads_sharp(second: str) -> Realised:
+    """Small scores at the end of their range, moved beyond it, beside a sink that leaves nothing to them."""
+    scores = np.full(3, 0.02)
+    return by_heads(scores, 1.1 * scores, second, 40.0)
+
+
+def heads_random(second: str, rng: np.random.Generator) -> Realised:
+    x, near = (rng.uniform(0, 2) * v for v in draw(rng, 4))
+    return by_heads(x, near, second, rng.uniform(-1, 10))
+
+
+def by_all_heads(exact: np.ndarray, near: np.ndarray, second: str, sink: float, more: np.ndarray) -> Realised:
+    """`more` are the scores of keys beside those of the vector."""
+    reach, widest = abs(near).max(), max(abs(near).max(), abs(more).max(initial=0))
+    keys = near.size + more.size
+    result = heads_as_matrix(
+        value("t", exact, near, Norm.TWO), "q", sink=sink, reach=reach, keys=keys, widest=widest, second=second
+    )
+    weights = scaled_weights(np.concatenate([near, more]), sink, second)[: near.size]
+    return shown(result, exact + (second == "none"), weights, Norm.TWO)
+
+
+def all_heads_sharp(second: str) -> Realised:
+    scores = np.full(3, 0.02)
+    return by_all_heads(scores, 1.1 * scores, second, 40.0, np.zeros(0))
+
+
+def all_heads_random(second: str, rng: np.random.Generator) -> Realised:
+    x, near = (rng.uniform(0, 2) * v for v in draw(rng, 4))
+    return by_all_heads(x, near, second, rng.uniform(-1, 10), rng.uniform(-3, 3, 2))
+
+
+def against_the_winner(result: Approximated, scores: np.ndarray) -> Realised:
+    return shown(result, np.eye(scores.size)[0], softmax_weights(scores), Norm.ONE)
+
+
+def concentrate_random(rng: np.random.Generator) -> Realised:
+    """Gaps that are larger than stated."""
+    scores = -np.concatenate([[0.0], 0.5 * np.arange(1, 5) + rng.uniform(0, 1, 4)])
+    return against_the_winner(concentrate("k", count=5, slope=Half), scores)
+
+
+def to_hard_max_sharp() -> Realised:
+    scores, moved = np.array([1.0, 0.0, 0.0]), np.array([0.9, 0.1, 0.1])
+    result = softmax_to_hard_max(value("t", scores, moved), "q", margin=1, inverse_temperature=3)
+    return against_the_winner(result, 3 * moved)
+
+
+def to_hard_max_random(rng: np.random.Generator) -> Realised:
+    scores = np.concatenate([[1.0], rng.uniform(-1, 0, 3)])
+    moved = scores + rng.uniform(-0.3, 0.3, 4)
+    result = softmax_to_hard_max(value("t", scores, moved), "q", margin=1, inverse_temperature=2)
+    return against_the_winner(result, 2 * moved)
+
+
+def hard_max_at(scores: np.ndarray, moved: np.ndarray) -> Realised:
+    result = hard_max(value("t", scores, moved), "q", margin=1)
+    units = np.eye(scores.size)
+    return shown(result, units[scores.argmax()], units[moved.argmax()], Norm.ONE)
+
+
+def hard_max_sharp() -> Realised:
+    """Errors just below half the margin."""
+    e = 0.5 - 1e-9
+    return hard_max_at(np.array([1.0, 0.0, 0.0]), np.array([1 - e, e, e]))
+
+
+def hard_max_random(rng: np.random.Generator) -> Realised:
+    scores = np.concatenate([[1.0], rng.uniform(-1, 0, 3)])
+    return hard_max_at(scores, scores + rng.uniform(-0.49, 0.49, 4))
+
+
+def attend_sharp() -> Realised:
+    """Two queries, each on its own key, whose weights leak to the other one."""
+    a, b = np.eye(2), np.array([[0.8, 0.2], [0.2, 0.8]])
+    tokens = np.array([[3.0], [1.0]])
+    values = given("v", dim=1, size=3, radius=1, error=0.1)
+    rows = given("a", dim=2, norm=Norm.ONE, size=1, error=0.4, probabilities=True)
+    return shown(attend(rows, values, "out"), a @ tokens, b @ (tokens + 0.1), centre=[2.0])
+
+
+def attend_without_radius() -> Realised:
+    """Values of size 3 on both sides of 0."""
+    a, b = np.eye(2), np.array([[0.8, 0.2], [0.2, 0.8]])
+    tokens = np.array([[3.0], [-3.0]])
+    rows = given("a", dim=2, norm=Norm.ONE, size=1, error=0.4, probabilities=True)
+    result = attend(rows, given("v", dim=1, size=3, error=0.1), "out")
+    return shown(result, a @ tokens, b @ (tokens + 0.1), centre=[0.0])
+
+
+def attend_linear() -> Realised:
+    """Exact weights 3/2 and -1/2, approximate ones 1 and 0; values of size 3 on both sides of 0."""
+    a, b, tokens = np.array([1.5, -0.5]), np.array([1.0, 0.0]), np.array([[3.0], [-3.0]])
+    result = attend(value("a", a, b, Norm.ONE, affine=True), given("v", dim=1, size=3, radius=3, error=0.1), "out")
+    return shown(result, a @ tokens, b @ (tokens - 0.1), centre=[0.0])
+
+
+def attend_random(rng: np.random.Generator) -> Realised:
+    a, b, v = softmax_weights(rng.normal(size=4)), softmax_weights(rng.normal(size=4)), rng.uniform(-1, 1, (4, 3))
+    near = v + rng.uniform(-0.1, 0.1, v.shape)
+    middle = (v.max(0) + v.min(0)) / 2
+    error = float(np.abs(near - v).max())
+    values = given("v", dim=3, size=1, radius=float(np.abs(v - middle).max()), error=error)
+    result = attend(value("a", a, b, Norm.ONE, probabilities=True), values, "out")
+    return shown(result, a @ v, b @ near, centre=middle)
+
+
+CASES = [
+    RuleCase("softmax", "softmax", softmax_sharp, softmax_random),
+    RuleCase("softmax, affine", "softmax", softmax_affine),
+    RuleCase(
+        "concentrate by small gaps",
+        "concentrate",
+        lambda: against_the_winner(concentrate("k", count=4, gaps=lambda k: k / 3), -np.arange(4.0) / 3),
+    ),
+    RuleCase("softmax_as_linear", "softmax_as_linear", as_linear_constant, as_linear_random, size=as_linear_size),
+    RuleCase("softmax_as_linear, small", "softmax_as_linear", as_linear_small),
+    *(
+        RuleCase(
+            f"heads_as_linear, {kind}",
+            "heads_as_linear",
+            partial(heads_sharp, kind),
+            partial(heads_random, kind),
+            trials=60,
+        )
+        for kind in ("none", "constant", "opposite")
+    ),
+    *(
+        RuleCase(
+            f"heads_as_matrix, {kind}",
+            "heads_as_matrix",
+            partial(all_heads_sharp, kind),
+            partial(all_heads_random, kind),
+        )
+        for kind in ("none", "constant", "opposite")
+    ),
+    RuleCase(
+        "concentrate by slope",
+        "concentrate",
+        lambda: against_the_winner(concentrate("k", count=6, slope=sp.Rational(1, 3)), -np.arange(6) / 3),
+        concentrate_random,
+    ),
+    RuleCase(
+        "concentrate by gap",
+        "concentrate",
+        lambda: against_the_winner(concentrate("k", count=5, gap=2), np.array([0.0, -2, -2, -2, -2])),
+    ),
+    RuleCase(
+        "concentrate by gaps",
+        "concentrate",
+        lambda: against_the_winner(concentrate("k", count=4, gaps=lambda k: k**2), -(np.arange(4.0) ** 2)),
+    ),
+    RuleCase(
+        "concentrate on one key",
+        "concentrate",
+        lambda: against_the_winner(concentrate("k", count=1, gap=2), np.zeros(1)),
+        error_loose="the bound is 0",
+    ),
+    RuleCase("softmax_to_hard_max", "softmax_to_hard_max", to_hard_max_sharp, to_hard_max_random),
+    RuleCase("hard_max", "hard_max", hard_max_sharp, hard_max_random, error_loose="0; sharp is the margin, see below"),
+    RuleCase("attend", "attend", attend_sharp, attend_random),
+    RuleCase("attend without a radius", "attend", attend_without_radius),
+    RuleCase("attend with linear weights", "attend", attend_linear),
+]
