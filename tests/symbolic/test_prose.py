@@ -44,7 +44,7 @@ from symbolic.widths import width
         ("that O~(n) ~ C", r"\text{that }\tilde{O}(n)\sim C"),
         ("T_1/2^w - x_1/2", r"T_{1/2}^{w} - x_{1}/2"),
         ("L_IH2 x**2", r"L_{\mathrm{IH2}}\,x^{2}"),
-        ("|Z||A| <~ log2 N", r"|Z||A|\lesssim \log_{2} \,N"),
+        ("|Z||A| <~ log2 N", r"|Z||A|<\sim \log_{2} \,N"),
         ("|f^(k)| 2^(k+1)", r"|f^{(k)}|2^{k+1}"),
         ("x <_w y << 1", r"x <_{w} \,y\ll 1"),
     ],
