@@ -166,6 +166,8 @@ class _MathReader:
             before, after = (" " if token.spaced else ""), (" " if following is not None and following.spaced else "")
             if following is not None and following.text in ("_", "'", "^") and not following.spaced:
                 return before + self.with_scripts(rf"\mathrm{{{name}}}")
+            if len(self.tokens) == 1:
+                return rf"\mathrm{{{name}}}"
             return rf"\text{{{before}{name}{after}}}"
         gap = r"\," if token.spaced and self.follows_operand() and shown[0] != "\\" else " "
         return gap * token.spaced + self.with_scripts(shown) + " " * shown.startswith("\\")
