@@ -20,6 +20,7 @@ from numeric.balls import BallArray, float_above, working_precision
 from numeric.balls.floats import ball_of_entry, floats_enclosed
 from numeric.exact_cost import TooLargeForExact
 from symbolic.landau import Constant
+from symbolic.prose import make_prose
 from symbolic.statements import Kind, Order, Quantity, Result
 
 PROVABLE = ("printed", "derived", "instance")
@@ -72,6 +73,7 @@ class Sides:
     constant: Constant | None = None
 
     def __post_init__(self) -> None:
+        make_prose(self, "outside", "excuse", "remark", checked=False)
         unknown = [tier for tier in (*self.proved, *self.computed, *self.outside_of) if tier not in PROVABLE]
         if unknown:
             raise ValueError(f"Sides: {', '.join(unknown)} is no tier; the tiers are {', '.join(PROVABLE)}")

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bridge.files import read_bytes
+from symbolic.prose import prose
 from symbolic.statements import UsageError
 
 LEAST_ROWS = 3  # a deviation takes two rows of a prompt, and the query is one more
@@ -261,7 +262,8 @@ class ScaledTable:
         """A remark on the query; "" if it meets the hypotheses."""
         if not self.outside:
             return ""
-        return f"the query of {self.source} has `||x||_2 = {self.query_norm:.4g} > B_x = {self.B_x:g}`: outside"
+        words = f"the query of {self.source} has `||x||_2 = {self.query_norm:.4g} > B_x = {self.B_x:g}`: outside"
+        return prose(words, checked=False)
 
     def in_raw_units(self, y: np.ndarray) -> np.ndarray:
         """Predictions (..., d_y) in the units of the table's targets."""

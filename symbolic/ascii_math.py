@@ -26,8 +26,8 @@ SIGNS = {
     "~=": r"\approx ",
     "<<": r"\ll ",
     ">>": r"\gg ",
-    "<~": r"\lesssim ",
-    ">~": r"\gtrsim ",
+    "<~": r"<\sim ",
+    ">~": r">\sim ",
     "~": r"\sim ",
     "≤": r"\le ",
     "≥": r"\ge ",
@@ -72,7 +72,7 @@ class Token:
 
 def ascii_math(formula: str) -> str:
     """The LaTeX of a formula. Raises AsciiMathError."""
-    return _Reader(formula).whole()
+    return _MathReader(formula).whole()
 
 
 def _tokens(formula: str) -> Iterator[Token]:
@@ -87,7 +87,7 @@ def _tokens(formula: str) -> Iterator[Token]:
         place = found.end()
 
 
-class _Reader:
+class _MathReader:
     """One pass from left to right; brackets only have to balance, so that half-open intervals are read too."""
 
     def __init__(self, formula: str) -> None:
@@ -166,6 +166,8 @@ class _Reader:
             before, after = (" " if token.spaced else ""), (" " if following is not None and following.spaced else "")
             if following is not None and following.text in ("_", "'", "^") and not following.spaced:
                 return before + self.with_scripts(rf"\mathrm{{{name}}}")
+            if len(self.tokens) == 1:
+                return rf"\mathrm{{{name}}}"
             return rf"\text{{{before}{name}{after}}}"
         gap = r"\," if token.spaced and self.follows_operand() and shown[0] != "\\" else " "
         return gap * token.spaced + self.with_scripts(shown) + " " * shown.startswith("\\")

@@ -29,7 +29,7 @@ def _far(rows: Sequence[Row]) -> list[str]:
     them = "it" if len(drawn) == 1 else "them"
     return [
         f"one draw of {', '.join(drawn)}: the instance bound is up to {plain(max(factors))} times below the derived "
-        f"one, and other weights may have larger errors; put {them} into `inputs` to have {them} attacked"
+        f"one, and other weights may have larger errors; put {them} into ``inputs`` to have {them} attacked"
     ]
 
 

@@ -13,17 +13,18 @@ from bridge.theorem import Theorem
 from numeric.balls import float_below
 from numeric.machines import complexities as exact
 from symbolic.machines import sample_complexity as theory
+from symbolic.prose import prose
 from symbolic.statements import UsageError
 
 STATED = theory.SAMPLE_COMPLEXITY
-NO_LOGARITHM = "printed: `log p = 0` at `p = 1`, and the order is read for `p >= 2`"
+NO_LOGARITHM = prose("printed: `log p = 0` at `p = 1`, and the order is read for `p >= 2`")
 NO_FLOOR = "printed: the floor is 0 here, and the order is read where it is at least 1"
 SMALL_BALLS = ((2, 0.25), (3, 0.4))  # dimension and radius: packings in the unit ball
 AVERAGES = ((2, 1), (2, 4), (3, 4))  # dimension and vertices averaged; the first is sharp
 FINE = 12  # parts of a unit on the grid of the small balls
 SMALL = 3  # dimensions of which there is a grid
 COUNTED = 2**40  # samples up to which float64 counts the small classes well enough to judge by
-NOT_COUNTED = "the class is counted up to `n = 2^40`"
+NOT_COUNTED = prose("the class is counted up to `n = 2^40`")
 ACCURACY = 1e-9  # relative: rounding of the number of a class
 TWO_TARGETS = (
     "measured: with at most this many samples, any rule exceeds that error with probability `delta` or more for one of "

@@ -36,6 +36,17 @@ from symbolic.widths import width
         ("sup over |t| <= 1", r"\sup \text{ over }|t|\le 1"),
         ("IH_2", r"\mathrm{IH}_{2}"),
         ("x'^2", r"x^{\prime 2}"),
+        ("w*^2 W*^T", r"w^{\star 2}\,W^{\star \top}"),
+        ("xi_hat_i - x_bar^2", r"\hat{\xi}_{i} - \bar{x}^{2}"),
+        ("p-bar(j) = sbar", r"\bar{p}(j) = \bar{s}"),
+        ("(f^, x^)", r"(\hat{f}, \hat{x})"),
+        ("e^-kp~ dp~/dtau", r"e^{-k\tilde{p}} d\tilde{p}/d\tau"),
+        ("that O~(n) ~ C", r"\text{that }\tilde{O}(n)\sim C"),
+        ("T_1/2^w - x_1/2", r"T_{1/2}^{w} - x_{1}/2"),
+        ("L_IH2 x**2", r"L_{\mathrm{IH2}}\,x^{2}"),
+        ("|Z||A| <~ log2 N", r"|Z||A|<\sim \log_{2} \,N"),
+        ("|f^(k)| 2^(k+1)", r"|f^{(k)}|2^{k+1}"),
+        ("x <_w y << 1", r"x <_{w} \,y\ll 1"),
     ],
 )
 def test_ascii_notation_becomes_mathematics(typed: str, latex: str) -> None:
