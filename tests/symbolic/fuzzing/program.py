@@ -228,7 +228,7 @@ class Program:
         if not (wrong := list(spoiled(named, self.at))):
             return
         key, value = wrong[len(self.lines) % len(wrong)]
-        if not refuses(self.rules[rule], arguments, {**named, key: value}):
+        if not refuses(self.rules[rule], arguments, {**named, key: value}, self.at):
             name = self.lines[-1].target
             measured = Measured(f"refusal of {key}={value}", 0.0, 1.0)
             raise Violation(self.move, name, measured, 0, self.needed(name), f"    {rule}(..., {key}={value})")

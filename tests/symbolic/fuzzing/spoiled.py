@@ -6,6 +6,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus import DerivationError
+from tests.symbolic.fuzzing.evaluation import satisfied
 
 SIGNED = {"slope", "gap", "lead", "rate", "sink", "value"}  # numbers of either sign
 COUNTS = {"dim", "depth", "count", "steps", "keys"}
@@ -24,12 +25,15 @@ def spoiled(named: Mapping[str, Any], letters: Mapping[Any, Any]) -> Iterator[tu
             yield key, sp.Rational(5, 2)
 
 
-def refuses(rule: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
-    """Whether the rule raises DerivationError: no other exception tells what to do."""
+def refuses(
+    rule: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any], letters: Mapping[Any, Any]
+) -> bool:
+    """Whether the rule raises DerivationError, or owes what is false at these letters; no other exception will do."""
     try:
-        rule(*arguments, **named)
+        found = rule(*arguments, **named)
     except DerivationError:
         return True
     except Exception:
         return False
-    return False
+    last = found.derivation.steps[-1].obligations
+    return any(owed.open and not satisfied(owed.condition, letters) for owed in last)
