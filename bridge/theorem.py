@@ -248,8 +248,14 @@ class Theorem:
         """`prompt` for a function of the inputs, else `network`."""
         return "prompt" if set(arguments_of(function)) & set(self.inputs) else "network"
 
-    def latex(self) -> str:
-        return self.statement.latex()
+    def latex(self, *, standalone: bool = False, **excerpt: Any) -> str:
+        """The statement for amsmath; `standalone`: a document that compiles.
+
+        `excerpt` says what is shown: `quantities`, `tier`, `macros`, `part`, `expanded` (bridge/export/statements.py).
+        """
+        from bridge.export.statements import Excerpt, statements_latex
+
+        return statements_latex([self.statement], Excerpt(**excerpt), standalone=standalone)
 
     def _repr_latex_(self) -> str:
         return self.statement._repr_latex_()

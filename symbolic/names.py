@@ -15,7 +15,7 @@ from symbolic.prose import prose_latex
 ERROR = "e_"
 PLACE = "[*]"  # of the index, in the name of a family
 INDEXED = re.compile(r"([^\[\]]*)\[([A-Za-z]\w*)?([+-]?\d+)?\]([^\[\]]*)")
-LETTER = re.compile(r"([A-Za-z])('*)")  # with primes: a letter of mathematics
+LETTER = re.compile(r"[A-Za-z](_[0-9A-Za-z])?'*")  # with an index or primes: a letter of mathematics
 POWER = re.compile(r"(?<=\w)\^(\w+)")  # in the name of a step
 
 

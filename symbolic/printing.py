@@ -199,12 +199,12 @@ def result_latex(result: Result, expanded: bool = False) -> str:
     lines += [quantity_latex(q, result.notation, expanded) for q in stated_ones]
     if result.formulas:
         lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(f, result.notation) for f in result.formulas)]
-    lines += _proofs(result)
+    lines += proofs(result)
     lines += [r"\paragraph{Remarks}", *(prose_latex(remark) for remark in result.remarks)] if result.remarks else []
     return "\n".join(lines)
 
 
-def _proofs(result: Result) -> list[str]:
+def proofs(result: Result) -> list[str]:
     """The derivations; each step has one number, under which later ones refer to it, and is printed once."""
     lines: list[str] = []
     numbers: dict[tuple[Any, ...], int] = {}
@@ -229,7 +229,8 @@ def _step_item(step: Step, names: Notation, numbers: Mapping[str, int] | None = 
     known = numbers or {}
     number = f"[({known[step.name]})]" if step.name in known else ""
     premises = ", ".join(f"({known[name]})" for name in step.premises if name in known)
-    typed = "" if step.recursion and step.named else step.recursion.latex(names) if step.recursion else step.reason
+    said = "" if step.reason == step.rule else step.reason
+    typed = "" if step.recursion and step.named else step.recursion.latex(names) if step.recursion else said
     formal = step.recursion or "\\" in typed
     reason = f" {_in_line(typed)}" if typed and formal else f" {prose_latex(typed)}" if typed else ""
     source = f" ({step.source.latex()})" if step.source else ""

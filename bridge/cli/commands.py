@@ -108,6 +108,9 @@ def latex(
     ] = None,
     quantity: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this quantity. Repeatable.")] = None,
     tier: Annotated[str, typer.Option(metavar="TIER", help="Only `printed` or only `derived` bounds.")] = "",
+    part: Annotated[
+        str, typer.Option(metavar="PART", help="Only the sentence of the `theorem`, or only its `proof`.")
+    ] = "",
     macros: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help='Letters as commands of your own, a JSON file: {"B_v": "\\\\Bv"}.'),
@@ -126,8 +129,9 @@ def latex(
     from bridge.cli.typesetting import write_latex
     from bridge.export.statements import Excerpt, read_macros
 
-    excerpt = Excerpt(tuple(quantity or ()), tier, read_macros(macros) if macros else {})
-    write_latex(ids, output, excerpt, bibtex=bibtex, standalone=standalone, expanded=expanded)
+    letters = read_macros(macros) if macros else {}
+    excerpt = Excerpt(tuple(quantity or ()), tier, letters, part, expanded)
+    write_latex(ids, output, excerpt, bibtex=bibtex, standalone=standalone)
 
 
 @app.command(cls=CommandOfResult)
@@ -238,6 +242,9 @@ def compare(
         Path | None,
         typer.Option(metavar="FILE", parser=_output_file, help="Also draw a plot into a .png, .svg or .pdf file."),
     ] = None,
+    untitled: Annotated[
+        bool, typer.Option("--untitled", help="Plots without a title, for a paper whose caption says what they show.")
+    ] = False,
     plot_steps: Annotated[
         Path | None,
         typer.Option(metavar="FILE", parser=_output_file, help="Also draw what each step of the proof loses."),
@@ -260,7 +267,7 @@ def compare(
     given |= {"lags": lags} if lags is not None else {}
     given |= {"claim": claim} if claim else {}
     shown = choice(columns or (), quantity or (), scope or (), sort or (), all_rows=all_rows, siunitx=siunitx)
-    outputs = Outputs(tuple(output or ()), plot, save_witnesses, json, shown, steps, plot_steps)
+    outputs = Outputs(tuple(output or ()), plot, save_witnesses, json, shown, steps, plot_steps, titled=not untitled)
     if witness is None:
         check_compare(given, outputs)
         asked = request(id, settings or [], grid or [])

@@ -9,7 +9,7 @@ from bridge.cli.outputs import Outputs
 from bridge.cli.requests import Request
 from bridge.cli.sources import Source
 from bridge.cli.terminal import line_width, progress, say, show_filled, show_json_text, warnings_in_words
-from bridge.export import export, plot_steps, save_witnesses
+from bridge.export import export, plot, plot_steps, save_witnesses
 from bridge.export.choice import Choice, chosen
 from bridge.export.latex_tables import latex_left_out
 from bridge.export.terminal import comparison_blocks, row_blocks
@@ -57,10 +57,12 @@ def run_replay(source: Source, path: Path, *, as_json: bool) -> None:
 def _write(comparison: Comparison, outputs: Outputs) -> None:
     if outputs.witnesses:  # first, so that the tables can name the files
         save_witnesses(comparison, outputs.witnesses)
-    for path in filter(None, [*outputs.tables, outputs.plot]):
+    for path in outputs.tables:
         export(comparison, path, outputs.choice)
+    if outputs.plot:
+        plot(chosen(comparison, outputs.choice), outputs.plot, title=outputs.titled)
     if outputs.plot_steps:
-        plot_steps(chosen(comparison, outputs.choice), outputs.plot_steps)
+        plot_steps(chosen(comparison, outputs.choice), outputs.plot_steps, title=outputs.titled)
 
 
 def _name_files(comparison: Comparison, outputs: Outputs) -> None:

@@ -21,6 +21,7 @@ class Outputs:
     choice: Choice = field(default_factory=Choice)
     steps: bool = False
     plot_steps: Path | None = None
+    titled: bool = True
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -18,13 +18,12 @@ def write_latex(
     *,
     bibtex: bool = False,
     standalone: bool = False,
-    expanded: bool = False,
 ) -> None:
     if output is not None:
         check_writable(output)
     results = [find_source(each).result for each in ids]
     if not bibtex:
-        text = statements_latex(results, excerpt, standalone=standalone, expanded=expanded)
+        text = statements_latex(results, excerpt, standalone=standalone)
     elif papers := cited(results):
         text = "\n\n".join(paper.bibtex() for paper in papers) + "\n"
     else:

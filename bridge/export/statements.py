@@ -10,10 +10,12 @@ import sympy as sp
 
 from bridge.export.choice import require_known
 from symbolic.citations import Citation, Paper
+from symbolic.paper_text import proof_latex, theorem_latex
 from symbolic.prose import escape
 from symbolic.statements import Quantity, Result, UsageError
 
 TIERS = ("printed", "derived")
+PARTS = ("theorem", "proof")
 MACRO = re.compile(r"\\[a-zA-Z]+")
 # Commands that every LaTeX document has, or amsmath gives it; most of them would change all text.
 TAKEN = re.compile(
@@ -32,6 +34,8 @@ PREAMBLE = (
 class Excerpt:
     """What is shown of a statement: quantities by name (all if none is named), one tier or both, letters as macros.
 
+    `part`: the sentence of a theorem, or the proof alone, for an environment of the reader's own; "": everything.
+    `expanded`: derived bounds in closed form, however long.
     `macros` maps letters, in ASCII as parameters are typed, to commands that the reader's own document defines. Raises
     UsageError.
     """
@@ -39,10 +43,14 @@ class Excerpt:
     quantities: tuple[str, ...] = ()
     tier: str = ""
     macros: Mapping[str, str] = field(default_factory=dict)
+    part: str = ""
+    expanded: bool = False
 
     def __post_init__(self) -> None:
         if self.tier:
             require_known(self.tier, TIERS, "--tier: there is no tier")
+        if self.part:
+            require_known(self.part, PARTS, "--part: there is no part")
         for letter, macro in self.macros.items():
             if not isinstance(macro, str) or not MACRO.fullmatch(macro):
                 raise UsageError(rf"macros: '{letter}' has {macro!r}; give a command of letters, such as \width")
@@ -68,6 +76,13 @@ class Excerpt:
         letters = {letter for each in kept for letter in each.letters}
         named = {letter: words for letter, words in result.symbols.items() if letter in letters}
         return replace(written, quantities=tuple(kept), symbols=named, formulas=(), remarks=())
+
+    def latex(self, result: Result) -> str:
+        """What was chosen, for amsmath."""
+        chosen = self.of(result)
+        if self.part == "proof":
+            return proof_latex(chosen)
+        return theorem_latex(chosen, self.expanded) if self.part else chosen.latex(expanded=self.expanded)
 
     def _with_tier(self, quantity: Quantity) -> Quantity | None:
         if not self.tier:
@@ -98,11 +113,9 @@ def read_macros(path: Path) -> dict[str, str]:
     return read
 
 
-def statements_latex(
-    results: Sequence[Result], excerpt: Excerpt, *, standalone: bool = False, expanded: bool = False
-) -> str:
+def statements_latex(results: Sequence[Result], excerpt: Excerpt, *, standalone: bool = False) -> str:
     """The statements one after the other; `standalone`: a document that compiles, with one bibliography."""
-    fragments = [excerpt.of(each).latex(expanded=expanded) for each in results]
+    fragments = [excerpt.latex(each) for each in results]
     if not standalone:
         return "\n\n".join(fragments) + "\n"
     definitions = [line for each in results for line in _definitions(each, excerpt)]

@@ -240,7 +240,8 @@ class LinearRecursion:
         factor, offset, start = (latex(each, names) for each in (self.factor, self.offset, self.start))
         times = "" if self.factor == 1 else rf"\left({factor}\right)\," if self.factor.is_Add else rf"{factor}\,"
         square = "^2" if self.pooled else ""
-        return rf"e_{{{l}+1}}{square} \le {times}e_{{{l}}}{square} + {offset},\qquad e_0 = {start}"
+        added = "" if self.offset == 0 else f" + {offset}"
+        return rf"e_{{{l}+1}}{square} \le {times}e_{{{l}}}{square}{added},\qquad e_0 = {start}"
 
     def words(self) -> str:
         """The same in plain text."""
@@ -248,7 +249,8 @@ class LinearRecursion:
         factor, offset = (sp.sstr(each.xreplace({self.index: layer})) for each in (self.factor, self.offset))
         times = "" if self.factor == 1 else f"({factor})*" if self.factor.is_Add else f"{factor}*"
         square = "**2" if self.pooled else ""
-        return f"e_({layer}+1){square} <= {times}e_{layer}{square} + {offset}, e_0 = {sp.sstr(self.start)}"
+        added = "" if self.offset == 0 else f" + {offset}"
+        return f"e_({layer}+1){square} <= {times}e_{layer}{square}{added}, e_0 = {sp.sstr(self.start)}"
 
 
 def restated(premise: Approximated, values: Mapping[Any, Any]) -> Approximated:
