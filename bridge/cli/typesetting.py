@@ -23,7 +23,7 @@ def write_latex(
         check_writable(output)
     results = [find_source(each).result for each in ids]
     if not bibtex:
-        text = statements_latex(results, excerpt, standalone=standalone)
+        text = statements_latex(results, excerpt, standalone=standalone) + "\n"
     elif papers := cited(results):
         text = "\n\n".join(paper.bibtex() for paper in papers) + "\n"
     else:

@@ -52,7 +52,7 @@ class Excerpt:
         if self.part:
             require_known(self.part, PARTS, "--part: there is no part")
         for letter, macro in self.macros.items():
-            if not isinstance(macro, str) or not MACRO.fullmatch(macro):
+            if not MACRO.fullmatch(macro):
                 raise UsageError(rf"macros: '{letter}' has {macro!r}; give a command of letters, such as \width")
             if TAKEN.fullmatch(macro):
                 raise UsageError(f"macros: '{letter}' has {macro}, which LaTeX itself uses; give another name")
@@ -108,8 +108,8 @@ def read_macros(path: Path) -> dict[str, str]:
         read = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"macros: '{path}' cannot be read as JSON ({error})") from None
-    if not isinstance(read, dict):
-        raise UsageError(rf"macros: '{path}' holds no object; write {{'B_v': '\\Bv'}} with double quotes")
+    if not isinstance(read, dict) or not all(isinstance(each, str) for each in read.values()):
+        raise UsageError(rf"macros: '{path}' is no object of texts; write {{\"B_v\": \"\\Bv\"}}")
     return read
 
 
@@ -117,12 +117,12 @@ def statements_latex(results: Sequence[Result], excerpt: Excerpt, *, standalone:
     """The statements one after the other; `standalone`: a document that compiles, with one bibliography."""
     fragments = [excerpt.latex(each) for each in results]
     if not standalone:
-        return "\n\n".join(fragments) + "\n"
+        return "\n\n".join(fragments)
     definitions = [line for each in results for line in _definitions(each, excerpt)]
     papers = cited(results)
     lines = [*PREAMBLE, *dict.fromkeys(definitions), r"\begin{document}", "\n\n".join(fragments)]
     lines += [r"\begin{thebibliography}{9}", *map(_item, papers), r"\end{thebibliography}"] if papers else []
-    return "\n".join([*lines, r"\end{document}"]) + "\n"
+    return "\n".join([*lines, r"\end{document}"])
 
 
 def _definitions(result: Result, excerpt: Excerpt) -> list[str]:

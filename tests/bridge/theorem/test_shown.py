@@ -60,7 +60,7 @@ def test_an_obligation_that_the_worst_case_settles_says_so() -> None:
     assert obligation(on_a_range()) == "settled by the worst case rho = 1"
     assert not shown(on_a_range()).conditional
     latex = on_a_range().latex()
-    assert "Provided that (settled by the worst case rho = 1) $\\rho \\leq R$" in latex
+    assert "Provided that (settled by the worst case $\rho = 1$) $\\rho \\leq R$" in latex
     assert "Open obligation" not in latex
 
 
@@ -139,7 +139,7 @@ def test_the_values_of_the_worst_case_are_shown(tmp_path: Path, run: Command) ->
         ("p[N-1]", "e_{p(N-1)}"),
         ("rows z[N]", r"e_{\text{rows }z(N)}"),
         ("s[j].max", r"e_{s(j)\text{.max}}"),
-        ("x_j", r"e_{\text{x\_j}}"),
+        ("x_j", r"e_{x_j}"),
         ("^", r"e_{\text{\^{}}}"),
         ("W^2", r"e_{\text{W}^{\text{2}}}"),
     ],

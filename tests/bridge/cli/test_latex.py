@@ -1,0 +1,27 @@
+"""`boundsmith latex`: what its options refuse."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.bridge.cli.conftest import Command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--quantity", "gradien"], "icgd.step has no quantity 'gradien'. Nearest: gradient"),
+        (["--tier", "derved"], "there is no tier 'derved'. Nearest: derived"),
+        (["--part", "prof"], "there is no part 'prof'. Nearest: proof"),
+        (["--quantity", "heads", "--tier", "printed"], "no chosen quantity has a printed bound"),
+        (["--macros", "no.json"], "'no.json' cannot be read as JSON"),
+        (["-o", "."], "is a folder"),
+    ],
+)
+def test_what_is_not_there_is_refused(
+    run: Command, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = run("latex", "icgd.step", *arguments)
+    assert outcome.code == 2
+    assert message in " ".join(outcome.err.split())
