@@ -60,7 +60,7 @@ def test_an_obligation_that_the_worst_case_settles_says_so() -> None:
     assert obligation(on_a_range()) == "settled by the worst case rho = 1"
     assert not shown(on_a_range()).conditional
     latex = on_a_range().latex()
-    assert "Provided that (settled by the worst case $\rho = 1$) $\\rho \\leq R$" in latex
+    assert "Provided that (settled by the worst case $\\rho = 1$) $\\rho \\leq R$" in latex
     assert "Open obligation" not in latex
 
 
