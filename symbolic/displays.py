@@ -9,7 +9,8 @@ import sympy as sp
 from symbolic.typesetting import Notation, as_shown, latex, ordered_terms
 from symbolic.widths import BINARY, RELATIONS, TOKEN, width
 
-NAMES = "suyzbcd"  # for repeated parts: the first letter that no symbol of the formula begins with
+# For repeated parts: the first that no symbol of the formula begins with.
+NAMES = (*"suyzbcdqvwghkmfprtxaAEFGHJQSTUVWXYZ", "xi", "zeta", "chi", "psi", "Xi", "Psi", "Upsilon")
 PAGE = 349.0  # points: the text of an 11pt article, less 3 % by which a width may be wrong
 INDENT, QUAD = 130.0, 11.0  # points: of a left side that shares its line, and of the lines below it
 WORTH_A_NAME = 60.0  # points
@@ -221,6 +222,6 @@ def _with_names(
 
 def _letter(expressions: Sequence[Any], notation: Notation | None, avoided: str) -> str:
     """Of the names of parts; "" if all are taken."""
-    letters = {str(symbol)[0] for each in expressions for symbol in each.free_symbols}
-    taken = {*avoided, *letters, *(name[:1] for name in (notation or {}).values())}
-    return next((each for each in NAMES if each not in taken), "")
+    letters = [str(symbol) for each in expressions for symbol in each.free_symbols]
+    taken = (*avoided, *letters, *(name.lstrip("\\") for name in (notation or {}).values()))
+    return next((each for each in NAMES if not any(name.startswith(each) for name in taken)), "")

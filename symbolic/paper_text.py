@@ -3,7 +3,7 @@ r"""A statement as a paper prints it: the sentence of a theorem ("Let ..., then 
 For environments of the reader's own: \begin{theorem}\input{...}\end{theorem}.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from symbolic.displays import equation, stated
 from symbolic.printing import RELATIONS, printed_latex, proofs
@@ -22,9 +22,9 @@ def theorem_latex(result: Result, expanded: bool = False) -> str:
     return "\n".join([*given, *(_bound(result, each, expanded) for each in shown)])
 
 
-def proof_latex(result: Result) -> str:
+def proof_latex(result: Result, slack: Mapping[str, float] | None = None) -> str:
     """The steps of the derivations, numbered, each step once; a single derivation has no heading."""
-    lines = proofs(result)
+    lines = proofs(result, slack)
     headings = [line for line in lines if line.startswith(r"\paragraph")]
     kept = [line for line in lines if len(headings) > 1 or line not in headings]
     at = {letter: value for each in result.quantities for letter, value in each.bound_at.items()}

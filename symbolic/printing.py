@@ -11,7 +11,7 @@ from symbolic.derivation import Derivation, Step
 from symbolic.displays import PAGE, equation, stated, wrapped
 from symbolic.errata import Erratum
 from symbolic.events import Event, randomness, total_failure
-from symbolic.names import error_latex, text
+from symbolic.names import INDEXED, error_latex, text
 from symbolic.naming import with_families
 from symbolic.obligations import Obligation
 from symbolic.operations import Given
@@ -25,6 +25,8 @@ from symbolic.widths import width
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE: r"\sim"}
 
 ORDERS = {Order.O: r"\mathcal{O}", Order.THETA: r"\Theta", Order.OMEGA: r"\Omega"}
+Slack = Mapping[str, float]
+
 LISTED = 30.0  # points by which an item of a list is indented
 
 ONE_LAYER = "One layer, from an argument with the error"
@@ -179,8 +181,11 @@ def erratum_latex(erratum: Erratum) -> str:
     return " ".join(f"{part}." for part in parts)
 
 
-def result_latex(result: Result, expanded: bool = False) -> str:
-    """A LaTeX fragment (for amsmath): claim, hypotheses, quantities printed and derived, derivations, remarks."""
+def result_latex(result: Result, expanded: bool = False, slack: Slack | None = None) -> str:
+    """A LaTeX fragment (for amsmath): claim, hypotheses, quantities printed and derived, derivations, remarks.
+
+    `slack`: by which factor each step, by name, is above the error at some input.
+    """
     stated_ones = [q for q in result.quantities if q.printed or q.derivation or q.derive]
     lines = [
         rf"% {result.id}: {result.citation}".removesuffix(": "),
@@ -199,12 +204,12 @@ def result_latex(result: Result, expanded: bool = False) -> str:
     lines += [quantity_latex(q, result.notation, expanded) for q in stated_ones]
     if result.formulas:
         lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(f, result.notation) for f in result.formulas)]
-    lines += proofs(result)
+    lines += proofs(result, slack)
     lines += [r"\paragraph{Remarks}", *(prose_latex(remark) for remark in result.remarks)] if result.remarks else []
     return "\n".join(lines)
 
 
-def proofs(result: Result) -> list[str]:
+def proofs(result: Result, slack: Slack | None = None) -> list[str]:
     """The derivations; each step has one number, under which later ones refer to it, and is printed once."""
     lines: list[str] = []
     numbers: dict[tuple[Any, ...], int] = {}
@@ -217,14 +222,16 @@ def proofs(result: Result) -> list[str]:
                 new.add(step.name)
                 numbers[same] = len(numbers) + 1
             by_name[step.name] = numbers[same]
-            items += [_step_item(step, names, by_name)] if step.name in new else []
+            items += [_step_item(step, names, by_name, slack)] if step.name in new else []
         of = ", ".join(q.name for q in result.quantities if q.derivation and (q.step or q.name) in new)
         title = rf"\paragraph{{Derivation{f' of {prose_latex(of)}' if of else ''}}}"
         lines += [title, r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
     return lines
 
 
-def _step_item(step: Step, names: Notation, numbers: Mapping[str, int] | None = None) -> str:
+def _step_item(
+    step: Step, names: Notation, numbers: Mapping[str, int] | None = None, slack: Slack | None = None
+) -> str:
     """Number, rule and premises, reason, events, what it is provided that, and the bound; numbers by name."""
     known = numbers or {}
     number = f"[({known[step.name]})]" if step.name in known else ""
@@ -244,7 +251,24 @@ def _step_item(step: Step, names: Notation, numbers: Mapping[str, int] | None = 
     chances = "".join(f" {_event_words(event, names)}." for event in step.events)
     rule = f"{prose_latex(step.rule)}{f' from {premises}' if premises else ''}{':' if reason else ''}"
     shown = "" if exact else rf"\[ {formula} \]"
-    return rf"\item{number} {rule}{reason}{source}.{chances}{owed}{shown}" + _layer_items(step, names)
+    return (
+        rf"\item{number} {rule}{reason}{source}.{chances}{owed}{_slack_words(step, slack or {})}{shown}"
+        + _layer_items(step, names)
+    )
+
+
+def _slack_words(step: Step, slack: Slack) -> str:
+    """What the step loses, layer by layer where it stands for several."""
+    family = INDEXED.fullmatch(step.name)
+    pattern = step.name if family is None else rf"{family[1]}[]{family[4]}"
+    lost = {name: factor for name, factor in slack.items() if name == step.name or _without_index(name) == pattern}
+    factors = ", ".join(f"{factor:.3g}" for factor in lost.values())
+    return f" (Bound over error at the worst input found: {factors}.)" if lost else ""
+
+
+def _without_index(name: str) -> str:
+    family = INDEXED.fullmatch(name)
+    return name if family is None else f"{family[1]}[]{family[4]}"
 
 
 def _in_line(formula: str) -> str:

@@ -404,11 +404,14 @@ class Result:
             raise UsageError(f"{self.id}: {name} = {value} is not a whole number ({parameter.meaning}).")
         return int(number)
 
-    def latex(self, *, expanded: bool = False) -> str:
-        """A fragment for amsmath; `expanded`: every derived bound in closed form, however long."""
+    def latex(self, *, expanded: bool = False, slack: Mapping[str, float] | None = None) -> str:
+        """A fragment for amsmath; `expanded`: every derived bound in closed form, however long.
+
+        `slack` says what each step, by name, loses at some input: a factor that is shown beside it.
+        """
         from symbolic.printing import result_latex
 
-        return result_latex(self, expanded)
+        return result_latex(self, expanded, slack)
 
     def _repr_latex_(self) -> str:
         from symbolic.printing import result_display

@@ -121,6 +121,9 @@ def latex(
     bibtex: Annotated[
         bool, typer.Option("--bibtex", help="Print the BibTeX entries of the cited papers instead.")
     ] = False,
+    slack: Annotated[
+        bool, typer.Option("--slack", help="What each step loses at the worst input found, by a run at the defaults.")
+    ] = False,
     expanded: Annotated[
         bool, typer.Option("--expanded", help="Print each derived bound in closed form, however long.")
     ] = False,
@@ -131,7 +134,7 @@ def latex(
 
     letters = read_macros(macros) if macros else {}
     excerpt = Excerpt(tuple(quantity or ()), tier, letters, part, expanded)
-    write_latex(ids, output, excerpt, bibtex=bibtex, standalone=standalone)
+    write_latex(ids, output, excerpt, bibtex=bibtex, standalone=standalone, slack=slack)
 
 
 @app.command(cls=CommandOfResult)

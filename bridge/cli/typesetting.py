@@ -1,13 +1,17 @@
 """`boundsmith latex`: statements as LaTeX, raw, so that they can be piped into a .tex or a .bib file."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import typer
 
+import bridge
 from bridge.cli.sources import find_source
+from bridge.cli.terminal import progress, warnings_in_words
 from bridge.export.files import check_writable, write_text
 from bridge.export.statements import Excerpt, cited, statements_latex
+from bridge.registry import TheoremLike
 from symbolic.statements import UsageError
 
 
@@ -18,10 +22,15 @@ def write_latex(
     *,
     bibtex: bool = False,
     standalone: bool = False,
+    slack: bool = False,
 ) -> None:
+    """`slack`: with what each step loses at the worst input that a run at the defaults finds."""
     if output is not None:
         check_writable(output)
-    results = [find_source(each).result for each in ids]
+    sources = [find_source(each) for each in ids]
+    results = [source.result for source in sources]
+    if slack:
+        excerpt = replace(excerpt, slack={name: x for source in sources for name, x in _slacks(source.theorem).items()})
     if not bibtex:
         text = statements_latex(results, excerpt, standalone=standalone) + "\n"
     elif papers := cited(results):
@@ -32,3 +41,11 @@ def write_latex(
         typer.echo(text, nl=False)
     else:
         write_text(output, text)
+
+
+def _slacks(theorem: TheoremLike) -> dict[str, float]:
+    """Those of all rows at the last point of the grid of defaults."""
+    with warnings_in_words(), progress("measuring the slack of each step") as report:
+        rows = list(bridge.compare(theorem, progress=report))
+    last = [row for row in rows if row.params == rows[-1].params] if rows else []
+    return {name: factor for row in last for name, factor in row.slack.items()}

@@ -35,7 +35,7 @@ class Excerpt:
     """What is shown of a statement: quantities by name (all if none is named), one tier or both, letters as macros.
 
     `part`: the sentence of a theorem, or the proof alone, for an environment of the reader's own; "": everything.
-    `expanded`: derived bounds in closed form, however long.
+    `expanded`: derived bounds in closed form, however long. `slack`: what steps lose at some input, by their names.
     `macros` maps letters, in ASCII as parameters are typed, to commands that the reader's own document defines. Raises
     UsageError.
     """
@@ -45,6 +45,7 @@ class Excerpt:
     macros: Mapping[str, str] = field(default_factory=dict)
     part: str = ""
     expanded: bool = False
+    slack: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.tier:
@@ -81,8 +82,10 @@ class Excerpt:
         """What was chosen, for amsmath."""
         chosen = self.of(result)
         if self.part == "proof":
-            return proof_latex(chosen)
-        return theorem_latex(chosen, self.expanded) if self.part else chosen.latex(expanded=self.expanded)
+            return proof_latex(chosen, self.slack)
+        if self.part:
+            return theorem_latex(chosen, self.expanded)
+        return chosen.latex(expanded=self.expanded, slack=self.slack)
 
     def _with_tier(self, quantity: Quantity) -> Quantity | None:
         if not self.tier:

@@ -189,7 +189,8 @@ TRENDS = Result(
     remarks=(
         "The paper asks for a 'sufficiently small' start; (P1.1) to (P1.3) and (23) are proved here for every "
         "`sigma_init <= sigma_star`, `sigma_star = min(h*, w*/sqrt(2) e^-s)` with `s = speed h*^2 phi(3v*/2) "
-        "log(psi/(psi-1))` and `psi = psi(v*)`, speed 1 (true flow) or 2 (printed), by the signs of the flow on its nullclines.",
+        "log(psi/(psi-1))` and `psi = psi(v*)`, speed 1 (true flow) or 2 (printed), by the signs of the flow on its "
+        "nullclines.",
         "`L` enters only through the unit of time, `L - 2`.",
         "On the printed flow `w` grows twice as fast as on (12); (29) has half of its rate at the plateau.",
     ),
