@@ -45,6 +45,9 @@ class Refusal:
     reason: str
     of_run: bool = False
 
+    def __post_init__(self) -> None:
+        make_prose(self, "reason", checked=False)
+
 
 class Case(ABC):
     """One point of a study's grid.

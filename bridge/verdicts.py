@@ -42,6 +42,9 @@ class Bound:
     checked: tuple[Checked, ...] = ()
     remark: str = ""
 
+    def __post_init__(self) -> None:
+        make_prose(self, "outside", "remark", checked=False)
+
     @property
     def premises(self) -> list[str]:
         """What is undecided of that on which it is conditional."""

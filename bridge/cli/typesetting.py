@@ -46,6 +46,6 @@ def write_latex(
 def _slacks(theorem: TheoremLike) -> dict[str, float]:
     """Those of all rows at the last point of the grid of defaults."""
     with warnings_in_words(), progress("measuring the slack of each step") as report:
-        rows = list(bridge.compare(theorem, progress=report))
-    last = [row for row in rows if row.params == rows[-1].params] if rows else []
+        rows = [row for row in bridge.compare(theorem, progress=report) if row.slack]
+    last = [row for row in rows if row.params == rows[-1].params]
     return {name: factor for row in last for name, factor in row.slack.items()}

@@ -114,3 +114,11 @@ def test_a_long_condition_is_displayed_with_its_short_side_first():
     x = sp.symbols("x1:30", positive=True)
     assert stated(x[0] <= x[1]) == "$x_{1} \\leq x_{2}$"
     assert stated(sp.Add(*x) <= sp.Symbol("R")).startswith("\\[ \\begin{aligned}\nR &\\ge ")
+
+
+def test_names_do_not_run_out_where_letters_do():
+    taken = sp.symbols(list("suyzbcdqvwghkmfprtxaAEFGHJQSTUVWXYZ"), positive=True)
+    repeated = sp.exp(sp.Add(*taken[:9]))
+    shown = equation("f", "=", sp.Add(*taken, *(sp.sqrt(k + repeated) for k in range(1, 12))))
+    assert r"\xi_{1} = " in shown
+    assert width(shown) <= PAGE

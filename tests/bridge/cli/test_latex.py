@@ -1,5 +1,6 @@
 """`boundsmith latex`: what its options refuse."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -25,3 +26,12 @@ def test_what_is_not_there_is_refused(
     outcome = run("latex", "icgd.step", *arguments)
     assert outcome.code == 2
     assert message in " ".join(outcome.err.split())
+
+
+def test_slack_is_what_each_step_loses_at_a_run(run: Command) -> None:
+    own = Path(__file__).parents[3] / "examples" / "own_theorem.py"
+    quiet, measured = run("latex", own, "--part", "proof").out, run("latex", own, "--part", "proof", "--slack").out
+    assert "Bound over error" not in quiet
+    lost = re.findall(r"Bound over error at the worst input found: (.*?)\.\)", measured)
+    assert lost
+    assert all(float(factor) >= 0.999 for each in lost for factor in each.split(", "))
