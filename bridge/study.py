@@ -27,6 +27,7 @@ from bridge.verdicts import Bound, Checked, Evidence
 from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
 from symbolic.inequalities import Inequality
+from symbolic.prose import make_prose
 from symbolic.statements import Kind, Quantity, Result, UsageError
 
 Inputs = dict[str, Tensor]  # name to tensor, the first dimension counting the inputs

@@ -8,6 +8,7 @@ import flint
 from bridge.balls import SMALLEST_NORMAL
 from bridge.record import Flag, Verdict
 from numeric.balls import float_above
+from symbolic.prose import make_prose
 
 EQUAL_BITS = 60  # two numbers that agree to 60 bits, more than a float64 has, count as equal
 

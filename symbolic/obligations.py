@@ -240,13 +240,30 @@ def follows_from(condition: Any, hypothesis: Any) -> bool:
         return True
     if not all(isinstance(each, sp.Le | sp.Lt | sp.Ge | sp.Gt) for each in (condition, hypothesis)):
         return False
-    spare = condition.gts - condition.lts - (hypothesis.gts - hypothesis.lts)
+    given = hypothesis.gts - hypothesis.lts
+    return any(_spare(each - given, strict=_is_harder(condition, hypothesis)) for each in _differences(condition))
+
+
+def _is_harder(condition: Any, hypothesis: Any) -> bool:
+    return isinstance(condition, sp.Lt | sp.Gt) and isinstance(hypothesis, sp.Le | sp.Ge)
+
+
+def _differences(condition: Any) -> Iterator[sp.Expr]:
+    """Of the sides; then the same without its denominator, if that is positive and the difference is short."""
+    difference = condition.gts - condition.lts
+    yield difference
+    if difference.is_rational_function() and difference.count_ops() <= LONG:
+        numerator, denominator = sp.fraction(sp.together(difference))
+        if denominator.is_positive and denominator != 1:
+            yield numerator
+
+
+def _spare(spare: sp.Expr, *, strict: bool) -> bool:
+    """Whether it is clearly not negative; positive if `strict`."""
     if _negative_somewhere(spare):
         return False
     spare = sp.expand(spare)
-    if isinstance(condition, sp.Lt | sp.Gt) and isinstance(hypothesis, sp.Le | sp.Ge):
-        return bool(spare.is_positive)
-    return bool(is_nonnegative(spare))
+    return bool(spare.is_positive) if strict else bool(is_nonnegative(spare))
 
 
 def without_absolute_values(expression: sp.Expr, hypotheses: Iterable[Any]) -> sp.Expr:

@@ -10,25 +10,9 @@ from functools import lru_cache
 from typing import Any
 
 from symbolic.ascii_math import AsciiMathError, ascii_math
+from symbolic.escaping import escape
 
 PARTS = re.compile(r"``(?P<code>[^`]+)``|`(?P<formula>[^`]+)`")
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "_": r"\_",
-    "^": r"\^{}",
-    "%": r"\%",
-    "&": r"\&",
-    "#": r"\#",
-    "~": r"\~{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-}
 
 
 class ProseError(ValueError):
@@ -93,11 +77,6 @@ def marked(words: str) -> str:
 def joined(parts: Iterable[str], separator: str = "; ") -> str:
     """Those that are not empty, once each, with their mathematics."""
     return prose(separator.join(dict.fromkeys(marked(part) for part in parts if part)), checked=False)
-
-
-def escape(words: str) -> str:
-    """Words without mathematics for LaTeX's text mode: special characters escaped."""
-    return "".join(SPECIAL.get(character, character) for character in words)
 
 
 def prose_latex(words: str) -> str:

@@ -9,7 +9,7 @@ import sympy as sp
 
 from bridge.domains.rounding import written
 from symbolic.derivation import Norm
-from symbolic.prose import escape
+from symbolic.escaping import escape
 from symbolic.typesetting import latex
 
 Shape = tuple[Any, ...]

@@ -90,6 +90,25 @@ def test_records_show_and_store_plain_words() -> None:
     assert prose_latex(row.remark) == "$a_{1} > 0$"
 
 
+@pytest.mark.parametrize(
+    ("words", "latex"),
+    [
+        ("§ 3 – «Δ» ≤ α", r"\S{} 3 -- $\ll$$\Delta$$\gg$ $\le$ $\alpha$"),
+        ("Gödel, Erdős, Łoś", r"G\"{o}del, Erd\H{o}s, \L{}o\'{s}"),
+        ("中", r"\texttt{U+4E2D}"),
+        ('a "quoted" word', 'a ``quoted" word'),
+        ("a\x00b", "ab"),
+        (
+            r"50% & #1_{x}^2 ~ \n $ <|>",
+            r"50\% \& \#1\_\{x\}\^{}2 \~{} \textbackslash{}n \$ \textless{}\textbar{}\textgreater{}",
+        ),
+    ],
+)
+def test_any_character_is_one_that_tex_sets(words: str, latex: str) -> None:
+    assert prose_latex(words) == latex
+    assert latex.isascii()
+
+
 def test_citations_and_errata_set_their_mathematics() -> None:
     place = Citation(None, "Lemma 2 [v2], `1 <= j <= N-1` & 50%_#{}~^")
     assert str(place) == "Lemma 2 [v2], 1 <= j <= N-1 & 50%_#{}~^"

@@ -25,6 +25,7 @@ from symbolic.statements import UsageError
 
 TITLE_SIZE = 10  # points
 CHARACTER, LINE = 0.58 * TITLE_SIZE / 72, 1.2 * TITLE_SIZE / 72  # inches that a character and a line of the title take
+PAPER = 0.72  # of the size on a screen, so that letters in a column of a paper are as large as its text
 DATE = {"svg": "Date", "pdf": "CreationDate"}  # by which every file would differ
 
 
@@ -57,7 +58,7 @@ def draw(comparison: Comparison, quantity: str | None = None, x: str | None = No
     panels = [panel for panel in panels_of(rows, x) if _with_numbers(panel.rows)]
     if not panels:
         raise UsageError(f"plot: '{rows[0].quantity}' of {comparison.result} has no number to draw at these parameters")
-    figure = draw_curves(panels[:PANELS], x, words)
+    figure = draw_curves(panels[:PANELS], x, words, notes=title)
     omitted = f"{PANELS} of {len(panels)} panels shown" if len(panels) > PANELS else ""
     return _annotated(figure, _title(comparison, rows, omitted) if title else [])
 
@@ -120,7 +121,9 @@ def _title(comparison: Comparison, rows: Sequence[Row], omitted: str = "") -> li
 
 
 def _annotated(figure: Figure, title: Sequence[str]) -> Figure:
-    """With a title and a legend below, and grown by the lines that they take."""
+    """With a title and a legend below, and grown by the lines that they take; smaller if untitled."""
+    if not title:
+        figure.set_size_inches(*(PAPER * side for side in figure.get_size_inches()))
     width, height = figure.get_size_inches()
     lines = [line for sentence in title for line in lines_of(sentence, int(width / CHARACTER))]
     if lines:

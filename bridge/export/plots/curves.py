@@ -58,8 +58,8 @@ def panels_of(rows: Sequence[Row], x: str) -> list[Panel]:
     return list(grouped.values())
 
 
-def draw_curves(panels: Sequence[Panel], x: str, words: Words) -> Figure:
-    """At most PANELS panels that share their vertical axis; logarithmic, but for rates."""
+def draw_curves(panels: Sequence[Panel], x: str, words: Words, *, notes: bool = True) -> Figure:
+    """At most PANELS panels that share their vertical axis, logarithmic but for rates; `notes` say what is left out."""
     across = {1: 1, 2: 2, 4: 2}.get(len(panels), 3)
     down = math.ceil(len(panels) / across)
     figure = Figure(figsize=(1.6 + 3.6 * across, 1.9 + 3.2 * down), layout="constrained")
@@ -70,21 +70,22 @@ def draw_curves(panels: Sequence[Panel], x: str, words: Words) -> Figure:
         if rows[0].kind != "rate":
             axis.set_yscale("log")
             axis.set_ylim(low, high)
-        _draw(axis, panel, x, words)
+        _draw(axis, panel, x, words, notes=notes)
     for unused in axes.flat[len(panels) :]:
         unused.set_visible(False)
     figure.supylabel("rate" if rows[0].kind == "rate" else "error", fontsize=10)
     return figure
 
 
-def _draw(axis: Axes, panel: Panel, x: str, words: Words) -> None:
+def _draw(axis: Axes, panel: Panel, x: str, words: Words, *, notes: bool) -> None:
     values = sorted(axis_values(panel.rows, x))
     if values[0] > 0 and values[-1] / values[0] >= WIDE:
         axis.set_xscale("log", base=2)
-    notes = [*_bounds(axis, panel.rows, x), *_found(axis, panel.rows, x)]
+    left_out = [*_bounds(axis, panel.rows, x), *_found(axis, panel.rows, x)]
     _mark_violated(axis, panel.rows, x)
-    notes.append(_shade(axis, panel.rows, x))
-    _label(axis, [*filter(None, [panel.title]), *textwrap.wrap("; ".join(filter(None, notes)), 48)], values)
+    left_out.append(_shade(axis, panel.rows, x))
+    below = textwrap.wrap("; ".join(filter(None, left_out)), 48) if notes else []
+    _label(axis, [*filter(None, [panel.title]), *below], values)
     axis.set_xlabel(words.parameter(x))
 
 

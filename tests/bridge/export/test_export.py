@@ -23,7 +23,7 @@ from bridge.export.plots import draw
 from bridge.export.terminal import comparison_blocks
 from bridge.record import OPTIONAL, Comparison, Row, Verdict, Witness
 from bridge.theorem_building import theorem
-from symbolic.prose import escape
+from symbolic.escaping import escape
 from symbolic.statements import Kind, Quantifier, Quantity, UsageError
 from tests.bridge.export.cases import comparison
 

@@ -20,6 +20,7 @@ from bridge.induction.trajectory import HeadRun, run
 from bridge.lowering import lower
 from bridge.record import Verdict
 from bridge.registry import find_study
+from symbolic import prose
 from symbolic.induction import phases_derivation as phases
 from symbolic.induction import training as tr
 from symbolic.induction.letters import spelt_out
@@ -276,7 +277,7 @@ def test_twice_T_1h_leaves_h_less_than_a_hundredth_of_the_loss_at_every_w_star()
 def test_no_late_plateau_without_a_late_enough_end():
     assert HeadRun(1.0, 0.49, 1e-8, "true", 6.0).falls_to(0.99, 2.0) is None
     assert laws.LATE_T_II.no_formula(point_of(1.0, 0.49, 1000, 0.48)).endswith("not small enough here")
-    assert "is not below h*" in laws.LATE_T_II.no_formula(point_of(99.0, 0.49, 1000, 0.02))
+    assert "is not below h*" in prose.plain(laws.LATE_T_II.no_formula(point_of(99.0, 0.49, 1000, 0.02)))
 
 
 def test_every_formula_is_confirmed_somewhere(rows):
@@ -350,7 +351,7 @@ def test_the_proofs_length_meets_its_own_condition():
         length = math.ceil(float(phases.long_enough(sp.Float(sigma))))
         assert not too_short({"L": length, "sigma_init": sigma})
         assert too_short({"L": length / 3, "sigma_init": sigma})
-    assert "0.04664, at L = 1000" in too_short(DEFAULTS)  # Figure 2 itself
+    assert "0.04664, at L = 1000" in prose.plain(too_short(DEFAULTS))  # Figure 2 itself
 
 
 @pytest.mark.parametrize(("law", "bound"), WRONG, ids=[f"{law.quantity.name}: {bound}" for law, bound in WRONG])
@@ -378,9 +379,9 @@ def test_h_passes_its_optimum_in_time_however_small_w_star(w_star, sigma):
 
 def test_no_formula_is_shown_where_it_does_not_apply():
     """h starts above h*, g above g*: the formulas would give logarithms of negative numbers, or negative times."""
-    assert times.head_start(point_of(99.0, 0.49, 1000, 0.02)).endswith("below h* = 0.01")
-    assert times.head_start(point_of(1.0, 0.01, 1000, 0.02)).endswith("below w* = 0.01")
-    assert laws.T_I.no_formula(point_of(0.01, 0.49, 1000, 0.02)).endswith("below g* = 0.009901")
+    assert prose.plain(times.head_start(point_of(99.0, 0.49, 1000, 0.02))).endswith("below h* = 0.01")
+    assert prose.plain(times.head_start(point_of(1.0, 0.01, 1000, 0.02))).endswith("below w* = 0.01")
+    assert prose.plain(laws.T_I.no_formula(point_of(0.01, 0.49, 1000, 0.02))).endswith("below g* = 0.009901")
     assert not laws.T_III.no_formula(DEFAULTS) + laws.T_I.no_formula(DEFAULTS)
     sides = sides_at(laws.T_I, point_of(0.01, 0.49, 1000, 0.02))
     assert sides.derived is None

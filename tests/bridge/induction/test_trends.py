@@ -21,6 +21,7 @@ from bridge.induction.trends import HeadStart
 from bridge.record import Row, Verdict, Witness
 from bridge.registry import find_study
 from numeric.integration_error import IntegrationError
+from symbolic import prose
 from symbolic.induction import head_limits
 from symbolic.induction import trends as theory
 from symbolic.inequalities import Inequality
@@ -155,7 +156,7 @@ def test_from_a_small_start_bounds_fail_with_their_weights() -> None:
     ],
 )
 def test_the_conditions_of_C_2_that_a_point_fails(name: str, params: dict[str, float], reason: str) -> None:
-    found = start_at(**params).beyond(name)
+    found = prose.plain(start_at(**params).beyond(name))
     assert reason in found
     assert bool(found) == bool(reason)
 

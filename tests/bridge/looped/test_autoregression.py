@@ -143,7 +143,7 @@ def test_series_that_cannot_be_fitted_are_refused_in_words(tmp_path, options, wh
 
 def test_lags_go_with_a_series():
     with pytest.raises(UsageError, match="--lags goes with a series"):
-        check_compare({"lags": 3}, Outputs((), None, None, as_json=False, all_rows=False, steps=False))
+        check_compare({"lags": 3}, Outputs())
 
 
 def test_sunspots_are_predicted_as_by_least_squares():
