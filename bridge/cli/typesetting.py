@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import typer
 
-import bridge
 from bridge.cli.sources import find_source
-from bridge.cli.terminal import progress, warnings_in_words
 from bridge.export.files import check_writable, write_text
 from bridge.export.statements import Excerpt, cited, statements_latex
-from bridge.registry import TheoremLike
 from symbolic.statements import UsageError
 
 
@@ -43,8 +41,11 @@ def write_latex(
         write_text(output, text)
 
 
-def _slacks(theorem: TheoremLike) -> dict[str, float]:
+def _slacks(theorem: Any) -> dict[str, float]:
     """Those of all rows at the last point of the grid of defaults."""
+    import bridge  # the engine, without which formulas are shown in no time
+    from bridge.cli.terminal import progress, warnings_in_words
+
     with warnings_in_words(), progress("measuring the slack of each step") as report:
         rows = [row for row in bridge.compare(theorem, progress=report) if row.slack]
     last = [row for row in rows if row.params == rows[-1].params]
