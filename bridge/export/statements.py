@@ -19,7 +19,7 @@ PARTS = ("theorem", "proof")
 MACRO = re.compile(r"\\[a-zA-Z]+")
 # Commands that every LaTeX document has, or amsmath gives it; most of them would change all text.
 TAKEN = re.compile(
-    r"\\([a-dijklortuvHLOPS]|a[ae]|oe|ss|A[AE]|OE|(var)?epsilon|[a-z]*(alpha|beta|gamma|delta|eta|iota|kappa|lambda|rho|"
+    r"\\([a-dijklortuvHLOPS]|a[ae]|oe|ss|A[AE]|OE|(var)?epsilon|(var)?(alpha|beta|gamma|delta|[tz]?h?eta|iota|kappa|lambda|rho|"
     r"sigma|tau|phi|chi|psi|omega)|mu|nu|xi|pi|begin|end|cite|d?frac|sqrt|sum|prod|max|min|sup|inf|log|exp|left|right|"
     r"text|label|ref|item|par|def|let|it|bf|rm|sc|tt|[bB]ig|bar|hat|vec|dot|in|to|[lg]e|ne|neg|top|bot|cap|cup)"
 )

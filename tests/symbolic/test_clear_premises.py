@@ -152,6 +152,18 @@ def test_a_relation_follows_from_one_that_asks_more() -> None:
         assert not follows_from(condition, hypothesis)
 
 
+def test_a_positive_denominator_hides_nothing() -> None:
+    """1 - (p + r)/(q + r) >= 0 asks p <= q where q + r > 0; a denominator without a sign says nothing."""
+    p, q, r = sp.symbols("p q r", positive=True)
+    free = sp.Symbol("free", real=True)
+    condition = sp.Ge(1 - (p + r) / (q + r), 0)
+    assert follows_from(condition, sp.Lt(p, q))
+    assert follows_from(condition, sp.Le(p, q))
+    assert not follows_from(condition, sp.Lt(p, 2 * q))
+    assert not follows_from(sp.Gt(1 - (p + r) / (q + r), 0), sp.Le(p, q))
+    assert not follows_from(sp.Ge(1 - (p + r) / (q + free), 0), sp.Lt(p + r, q + free))
+
+
 def test_hypotheses_discharge_what_follows_from_them() -> None:
     owed = (Obligation("first", sp.Le(r, 2)), Obligation("second", sp.Le(s, 2)), Obligation("third", sp.Le(1, 2)))
     derivation = Derivation((Step("x", Norm.INF, "rule", a, obligations=owed),))

@@ -85,6 +85,11 @@ def test_macros_that_clash_are_refused(macros: dict[str, str], message: str) -> 
         Excerpt(macros=macros).latex(STEP)
 
 
+@pytest.mark.parametrize("macro", [r"\mybeta", r"\Bv", r"\width"])
+def test_a_name_that_latex_does_not_have_is_taken(macro: str) -> None:
+    assert macro in Excerpt(("gradient",), macros={"B_v": macro}).latex(STEP)
+
+
 @pytest.mark.parametrize("content", ["[1]", '{"B_v": 1}'])
 def test_macros_are_an_object_of_texts(content: str, tmp_path: Path) -> None:
     (tmp_path / "m.json").write_text(content)

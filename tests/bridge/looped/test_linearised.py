@@ -11,7 +11,7 @@ from bridge.record import Verdict
 from symbolic import UsageError
 
 ID = "looped.linearised"
-FAST = {"samples": 8, "attack": 4, "restarts": 2}
+FAST = {"samples": 8, "attack": 12, "restarts": 4}
 
 
 @pytest.mark.parametrize("params", [{}, {"N": 3, "d": 1, "B": 2.0, "R": 0.5, "c": 0.01, "c_odd": 0.1}], ids=str)
@@ -23,7 +23,7 @@ def test_bounds_are_kept_and_those_of_prompts_attained(params: dict[str, float])
         if row.scope == "prompt":
             assert row.exact == pytest.approx(row.instance, rel=1e-6)
         elif row.quantity != "faithful":
-            assert row.derived <= 4 * row.exact  # 3.0 to 3.3, by the machine
+            assert row.derived <= 3 * row.exact
 
 
 @pytest.mark.parametrize("rows", [60])
