@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PrivateAttr,
@@ -20,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from symbolic.prose import prose
+from symbolic.prose import marked, prose
 
 TIERS = ("printed", "claimed", "derived", "instance")
 # Fields that a record has only where they have a value.
@@ -87,7 +88,8 @@ def _prose(words: str) -> str:
     return prose(words, checked=False)
 
 
-Words = Annotated[str, AfterValidator(_prose)]
+# pydantic makes a plain string of every string, before which the mathematics is marked.
+Words = Annotated[str, BeforeValidator(marked), AfterValidator(_prose)]
 
 
 class RowErratum(BaseModel):
@@ -144,7 +146,7 @@ class Row(_Sparse):
     attack_steps: int = 0
     restarts: int = 0
     drawn: list[str] | None = None  # weights that the seed drew, of which the row shows one draw
-    premises: list[str] | None = None  # those of a conditional bound that are undecided here
+    premises: list[Words] | None = None  # those of a conditional bound that are undecided here
     slack: dict[str, float] = Field(default_factory=dict)
 
     @field_validator(*TIERS, "measured", "attacked", "rounding", "ratio", "claimed_ratio", "exact")
@@ -203,7 +205,8 @@ class Comparison(BaseModel):
         """The table of some rows and columns, as `bridge.export.views.TableView`.
 
         `columns`, `quantity`, `scope` and `sort` take a name, several with commas between them, or a list; `all_rows`
-        adds the intermediate quantities, `siunitx` is for LaTeX. Raises UsageError for what is not there.
+        adds the intermediate quantities; `siunitx`, `caption` and `label` are for LaTeX. Raises UsageError for what is
+        not there.
         """
         from bridge.export.choice import choice as read
         from bridge.export.views import TableView

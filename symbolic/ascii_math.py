@@ -212,6 +212,8 @@ class _MathReader:
                 above, self.place = above + r"\star", self.place + 1
             elif not above and (accent := self.accent()):
                 base = _accented(base, accent)
+            elif token.text == "_" and not above and self.touches("star", ahead=1):
+                above, self.place = r"\star", self.place + 2
             elif token.text == "_" and not below:
                 self.place += 1
                 below = self.half() or self.script(below=True)

@@ -230,6 +230,12 @@ def compare(
     siunitx: Annotated[
         bool, typer.Option("--siunitx", help="Align the numbers of a .tex file by siunitx instead of dcolumn.")
     ] = False,
+    caption: Annotated[
+        str, typer.Option(metavar="TEXT", help="Caption of a .tex file, with mathematics as `e^-p`; ours moves below.")
+    ] = "",
+    label: Annotated[
+        str, typer.Option(metavar="NAME", help="Label of a .tex file, as tab:heads; ours is tab:ID.")
+    ] = "",
     steps: Annotated[bool, typer.Option("--steps", help="Also show how loose each step of the derivation is.")] = False,
     output: Annotated[
         list[Path] | None,
@@ -269,7 +275,8 @@ def compare(
     given |= {name: str(value) for name, value in sources.items() if value is not None}
     given |= {"lags": lags} if lags is not None else {}
     given |= {"claim": claim} if claim else {}
-    shown = choice(columns or (), quantity or (), scope or (), sort or (), all_rows=all_rows, siunitx=siunitx)
+    of_latex: dict[str, Any] = {"siunitx": siunitx, "caption": caption, "label": label}
+    shown = choice(columns or (), quantity or (), scope or (), sort or (), all_rows=all_rows, **of_latex)
     outputs = Outputs(tuple(output or ()), plot, save_witnesses, json, shown, steps, plot_steps, titled=not untitled)
     if witness is None:
         check_compare(given, outputs)

@@ -47,9 +47,14 @@ class Outputs:
     def _check_choice(self) -> None:
         """Raises UsageError for a choice that the formats cannot show."""
         suffixes = {path.suffix.lower() for path in self.tables}
-        if self.choice.siunitx and ".tex" not in suffixes:
+        of_latex = {
+            "--siunitx aligns the numbers": self.choice.siunitx,
+            "--caption is the caption": self.choice.caption,
+            "--label is the label": self.choice.label,
+        }
+        for meaning in (meaning for meaning, given in of_latex.items() if given and ".tex" not in suffixes):
             others = f", not with {', '.join(sorted(suffixes))}" if suffixes else ""
-            raise UsageError(f"--siunitx aligns the numbers of a LaTeX table: it goes with --output FILE.tex{others}.")
+            raise UsageError(f"{meaning} of a LaTeX table: it goes with --output FILE.tex{others}.")
         if self.choice.columns and self.as_json and suffixes <= {".json"}:
             raise UsageError("--columns: JSON has every field of a row; omit --columns, or name a .csv file.")
         if ".tex" in suffixes:

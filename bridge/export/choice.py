@@ -9,6 +9,7 @@ from typing import Any
 
 from bridge.export.layout import NUMBERS
 from bridge.record import Comparison, Row, Verdict
+from symbolic.prose import ProseError, prose
 from symbolic.statements import UsageError
 
 SCOPES = ("network", "prompt", "prompt, local")
@@ -19,6 +20,7 @@ TEXTS = ("norm", "domain", "quantifier", "remark")
 SORTED_WORDS = ("quantity", "where", "scope", "verdict")
 ALWAYS = ("quantity", "verdict")
 NAMES = (*LABELS, *NUMBERS, *TEXTS, "samples", "seed", "verdict")
+LABEL = re.compile(r"[A-Za-z0-9:._+/-]+")
 GRAVEST_FIRST = (
     *(Verdict.VIOLATED, Verdict.UNDECIDED, Verdict.OUTSIDE, Verdict.NOT_REPRESENTABLE),
     *(Verdict.CONSISTENT, Verdict.KEPT, Verdict.PROVED),
@@ -30,6 +32,7 @@ class Choice:
     """Empty fields choose nothing: the columns that the rows need, the rows of the final quantities, their own order.
 
     A quantity stands for its parts too: p for p[1], p[2]. A key of `sort` that begins with - sorts downwards.
+    `siunitx`, `caption` and `label` are for LaTeX: with a caption of the reader's own, ours stands below the table.
     """
 
     columns: tuple[str, ...] = ()
@@ -38,6 +41,8 @@ class Choice:
     sort: tuple[str, ...] = ()
     all_rows: bool = False
     siunitx: bool = False
+    caption: str = ""
+    label: str = ""
 
     @property
     def picks_rows(self) -> bool:
@@ -71,10 +76,13 @@ def choice(
     sort: str | Sequence[str] = (),
     all_rows: bool = False,
     siunitx: bool = False,
+    caption: str = "",
+    label: str = "",
 ) -> Choice:
     """The same from names as they are typed: one, several with commas between them, or a list.
 
-    Raises UsageError for one that is given twice or empty.
+    Raises UsageError for one that is given twice or empty, for mathematics in the caption that does not parse, and for
+    a label that LaTeX would not take.
     """
     scopes = (_split(each) if each not in SCOPES else [each] for each in _several(scope))
     return Choice(
@@ -84,7 +92,22 @@ def choice(
         sort=_once(_column(name) for text in _several(sort) for name in _split(text)),
         all_rows=all_rows,
         siunitx=siunitx,
+        caption=_caption(caption),
+        label=_label(label),
     )
+
+
+def _caption(words: str) -> str:
+    try:
+        return prose(words.strip())
+    except ProseError as error:
+        raise UsageError(f"--caption: {error}") from None
+
+
+def _label(name: str) -> str:
+    if name and not LABEL.fullmatch(name):
+        raise UsageError(f"--label: {name!r} has signs that no label has; use letters, digits and : . _ + / -.")
+    return name
 
 
 def _several(given: str | Sequence[str]) -> Sequence[str]:

@@ -35,7 +35,9 @@ MOST_COLUMNS = 8
 TEXT_WIDTH, SEPARATION = 356.0, 4.0  # pt: of an article at 11pt (360), less a little; \tabcolsep
 PAGE_LINES, LINE_WIDTH = 42, 350.0  # lines of a page, and points of a line of notes
 LONGEST_NAME, LONGEST_TEXT, LONGEST_VERDICT = 200.0, 100.0, 90.0  # pt; what is longer goes on in the next line
+LEAST_NAME = 85.0  # pt, of a name where columns beside it want room
 TOGETHER = re.compile(r"(?<![,;:]) (?!\()")  # blanks at which no verdict is broken
+NO_LABEL = re.compile(r"[^\w:.+/-]", re.ASCII)
 SIGNS = {"=": "$=$", "≤": r"$\le$", "≥": r"$\ge$", "~": r"$\sim$"}
 
 
@@ -71,12 +73,12 @@ def comparison_latex(comparison: Comparison, choice: Choice | None = None) -> st
     """The rows and columns that were chosen, the tables beside them, and what the run refutes. Raises UsageError."""
     choice = choice or Choice()
     check_columns(choice)
-    whole = sheet(comparison, choice)
+    whole = _sheet(comparison, choice)
     shown = _narrowed(whole)
     record, tables = whole.comparison, [_rows_table(whole, shown)]
     missing = [left_out(whole.columns, whole.kept_first, [column.name for column in shown.columns])]
     for place, table in enumerate(record.tables, start=1):
-        set_table, names = _named(table, f"{record.result}.{place}", choice)
+        set_table, names = _named(table, f"{tables[0].label}.{place}", choice)
         tables.append(set_table)
         missing.append(names)
     lines = [
@@ -95,12 +97,21 @@ def comparison_latex(comparison: Comparison, choice: Choice | None = None) -> st
 
 def latex_left_out(comparison: Comparison, choice: Choice) -> list[str]:
     """The columns of the rows that have no room in a LaTeX table."""
-    whole = sheet(comparison, choice)
+    whole = _sheet(comparison, choice)
     return left_out(whole.columns, whole.kept_first, [column.name for column in _narrowed(whole).columns])
 
 
+def _sheet(comparison: Comparison, choice: Choice) -> Sheet:
+    """A quantity that all rows share stands in the caption, unless its column is asked for."""
+    whole = sheet(comparison, choice)
+    if not whole.only_quantity or "quantity" in choice.columns:
+        return whole
+    return whole.with_columns([column.name for column in whole.columns if column.name != "quantity"])
+
+
 def _narrowed(whole: Sheet) -> Sheet:
-    return narrowed(whole, _widths, TEXT_WIDTH, 2 * SEPARATION, most=MOST_COLUMNS, verdict=LONGEST_VERDICT)
+    limits = {"verdict": LONGEST_VERDICT, "least_name": LEAST_NAME}
+    return narrowed(whole, _widths, TEXT_WIDTH, 2 * SEPARATION, most=MOST_COLUMNS, **limits)
 
 
 def _widths(shown: Sheet) -> dict[str, float]:
@@ -119,12 +130,14 @@ def _packages(tables: Sequence[_Table], *, siunitx: bool) -> str:
 
 def _rows_table(whole: Sheet, shown: Sheet) -> _Table:
     record, rows = shown.comparison, shown.rows
-    said = [_entries(legend(record, rows, whole.layout)), _entries(terms(shown))]
+    entries = [entry for entry in legend(record, rows, whole.layout) if entry[0] != _shared_quantity(whole)]
+    said = [] if not whole.choice.caption else [_caption(whole)]
+    said += [_entries(entries), _entries(terms(shown))]
     said += [breakable(_sentence([words])) for words in (no_verdict_words(rows), *notes(rows))]
     room = math.inf if total(list(_widths(shown).values()), 2 * SEPARATION) <= TEXT_WIDTH else LONGEST_VERDICT
     return _Table(
-        caption=_caption(whole),
-        label=record.result,
+        caption=breakable(whole.choice.caption) or _caption(whole),
+        label=whole.choice.label or f"tab:{NO_LABEL.sub('-', record.result)}",
         columns=[_column(shown, column, room) for column in shown.columns],
         ends=frozenset() if shown.choice.sort else group_ends(rows),
         notes=[each for each in said if each],
@@ -132,7 +145,7 @@ def _rows_table(whole: Sheet, shown: Sheet) -> _Table:
 
 
 def _entries(entries: Sequence[tuple[str, str]]) -> str:
-    return _sentence(rf"\textit{{{breakable(names)}}}: {breakable(meaning)}" for names, meaning in entries)
+    return _sentence(_meant(names, meaning) for names, meaning in entries)
 
 
 def _sentence(parts: Iterable[str]) -> str:
@@ -142,14 +155,28 @@ def _sentence(parts: Iterable[str]) -> str:
 
 def _caption(whole: Sheet) -> str:
     record, rows, found = whole.comparison, whole.rows, whole.layout
-    constants = [
-        f"{_parameter(whole, name)} $=$ {_value(whole, name, value)}" for name, value in found.constant.items()
+    constants = [_meant(_shared_quantity(whole), rows[0].meaning)] if _shared_quantity(whole) else []
+    constants += [
+        f"{_parameter(whole, name)} $=$ {_value(whole, name, value)}".replace("$ $", " ")
+        for name, value in found.constant.items()
     ]
+    constants += [prose_latex(found.shared_scope)] if found.scope else []
     source = f"{breakable(record.citation)} ({breakable(record.result)})" if record.citation else ""
     return (
         f"{source or breakable(record.result)}: bounds and "
         f"{'largest errors found' if sampled(rows) else 'what was measured'}. "
     ) + _sentence([*constants, prose_latex(budget_words(rows))])
+
+
+def _shared_quantity(whole: Sheet) -> str:
+    """The quantity of all rows where no column names it; else \"\"."""
+    return "" if any(column.name == "quantity" for column in whole.columns) else whole.only_quantity
+
+
+def _meant(name: str, meaning: str) -> str:
+    return (
+        rf"\textit{{{breakable(name)}}}: {breakable(meaning)}" if meaning else rf"quantity \textit{{{breakable(name)}}}"
+    )
 
 
 def _parameter(shown: Sheet, name: str) -> str:
@@ -191,7 +218,7 @@ def _column(shown: Sheet, column: Column, longest_verdict: float = math.inf) -> 
     cells = shown.cells(column)
     if column.name == "kind":
         return LatexColumn("c", "", tuple(SIGNS[each] for each in cells), SIZE)
-    longest = {"quantity": LONGEST_NAME, "verdict": longest_verdict}
+    longest = {"quantity": min(LONGEST_NAME, shown.name_room), "verdict": longest_verdict}
     most = longest.get(column.name, LONGEST_TEXT)
     set_column = word_column(column.heading, ["--" if each == "-" else each for each in cells], most)
     if column.role is not Role.VERDICT:
@@ -228,7 +255,7 @@ def _set(table: _Table) -> Iterator[str]:
     spec = "@{}" + "".join(column.spec for column in table.columns) + "@{}"
     size = rf"\footnotesize\setlength{{\tabcolsep}}{{{SEPARATION:g}pt}}"
     head = [r"\toprule", _line(column.heading for column in table.columns), r"\midrule"]
-    name = rf"\caption{{{table.caption}}}", rf"\label{{tab:{table.label}}}"
+    name = rf"\caption{{{table.caption}}}", rf"\label{{{table.label}}}"
     if not table.is_long:
         yield r"\begin{table}"
         yield rf"  \centering{size}"

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +18,11 @@ FINAL = ("output", "prediction")  # what the network is for; the other quantitie
 BESIDE_FINAL = ("gradient", "w", "faithful")  # shown with them: what the network emulates, and whether it does
 LONGEST_VALUE = 32
 SENSES = {"exact": "=", "upper": "≤", "lower": "≥", "rate": "~"}  # how a quantity stands to its bounds, by kind
+SCOPES = {
+    "network": "every prompt of this network",
+    "prompt": "the prompt where the ratio of bound to error is smallest",
+    "prompt, local": "the same, with the error of each activation at its argument",
+}
 FIRST_LINES, LAST_LINES = 12, 4  # of a long table beside the rows
 LEFT_OUT = "..."
 
@@ -26,15 +31,16 @@ LEFT_OUT = "..."
 class Layout:
     """Columns of a table: the parameters that vary, those that do not, the numbers that some row has.
 
-    `constructed` where rows of one quantity differ by what they are rows of, `kinds` where some bounds are upper bounds
-    and some are not: then it needs a column. `automatic` names the parameters of which 0 means: computed from the
-    others.
+    `scope` is that of all rows, "" where they differ, `scoped`, or have none. `constructed` where rows of one quantity
+    differ by what they are rows of, `kinds` where some bounds are upper bounds and some are not: then it needs a
+    column. `automatic` names the parameters of which 0 means: computed from the others.
     """
 
     varying: tuple[str, ...]
     constant: dict[str, Any]
     numbers: tuple[str, ...]
     scoped: bool
+    scope: str = ""
     constructed: bool = False
     kinds: bool = False
     automatic: frozenset[str] = frozenset()
@@ -51,7 +57,19 @@ class Layout:
         return ", ".join(f"{name} = {words}" for name, words in shown.items())
 
     def constants(self) -> str:
-        return ", ".join(f"{name} = {self.value(name, value)}" for name, value in self.constant.items())
+        """What all rows share, in words: parameters and the scope."""
+        words = ", ".join(f"{name} = {self.value(name, value)}" for name, value in self.constant.items())
+        return "; ".join(filter(None, [words, self.shared_scope]))
+
+    @property
+    def shared_scope(self) -> str:
+        """The scope of all rows in words; "" if they differ or have none."""
+        return f"scope: {SCOPES.get(self.scope, self.scope)}" if self.scope else ""
+
+    def without(self, names: Collection[str]) -> "Layout":
+        """Nothing shared under these names: the table has columns of them."""
+        constant = {name: value for name, value in self.constant.items() if name not in names}
+        return replace(self, constant=constant, scope="" if "scope" in names else self.scope)
 
 
 def layout(rows: Sequence[Row], automatic: Iterable[str] = ()) -> Layout:
@@ -61,12 +79,14 @@ def layout(rows: Sequence[Row], automatic: Iterable[str] = ()) -> Layout:
     """
     placed = [row for row in rows if row.params]
     names = list(dict.fromkeys(name for row in placed for name in row.params))
+    scopes = {row.scope or "" for row in rows}
     varying = tuple(name for name in names if _varies(name, placed))
     return Layout(
         varying=varying,
         constant={name: placed[0].params[name] for name in names if name not in varying},
         numbers=tuple(name for name in NUMBERS if any(getattr(row, name) is not None for row in rows)),
-        scoped=any(row.scope for row in rows),
+        scoped=len(scopes) > 1,
+        scope="".join(scopes) if len(scopes) == 1 else "",
         kinds=len({row.kind for row in rows} - {Kind.RATE}) > 1,
         automatic=frozenset(automatic),
         constructed=len({(row.quantity, row.construction) for row in rows}) > len({row.quantity for row in rows}),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from bridge.export.layout import NUMBERS, SENSES, Layout
+from bridge.export.layout import NUMBERS, SCOPES, SENSES, Layout
 from bridge.export.sheet import SHORT_SCOPES, Role, Sheet
 from bridge.export.verdict_words import flags_of
 from bridge.record import Comparison, Row
@@ -32,11 +32,6 @@ COLUMNS = {
     "p_value": "the probability of so many failures if the bound holds",
 }
 KINDS = {"exact": "a value", "upper": "an upper bound", "lower": "a lower bound", "rate": "a rate"}
-SCOPES = {
-    "network": "every prompt of this network",
-    "prompt": "the prompt where the ratio of bound to error is smallest",
-    "prompt, local": "the same, with the error of each activation at its argument",
-}
 VERDICTS = {
     "proved": "a proof covers the statement at these parameters",
     "kept": "the bound held at every input of this run",

@@ -1,15 +1,15 @@
-"""Fewer columns and shorter words where a table has little room."""
+"""Fewer columns, shorter words and shorter names where a table has little room."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from bridge.export.choice import ALWAYS
 from bridge.export.sheet import KEPT_LAST, Role, Sheet
 from bridge.export.verdict_words import BARE, FULL, SHORT
 
 SHARE = 3  # a verdict keeps its words, or its flags, where it takes at most this part of the line
-LEAST_NAME = 12  # of the room for verdict and name, at least so much is for the name
+LEAST_NAME = 12  # letters of a shortened name
+GAP = "..."  # in the place of what is left out of a name
 Length = int | float  # columns of a terminal, or points
 Widths = Callable[[Sheet], Mapping[str, Length]]
 
@@ -39,12 +39,47 @@ def fitting(
     return kept
 
 
-def narrowed(
-    whole: Sheet, measure: Widths, room: Length, gap: Length, *, most: int | None = None, verdict: Length = math.inf
-) -> Sheet:
-    """The table within `room`: all of it where it fits, else with shorter verdicts, else with fewer columns.
+def shortened(name: str, room: int) -> str:
+    """The name without its middle where it has more letters than `room`."""
+    if len(name) <= room:
+        return name
+    tail = (room - len(GAP)) // 2
+    return f"{name[: room - len(GAP) - tail]}{GAP}{name[len(name) - tail :]}"
 
-    A verdict wider than `verdict` is broken.
+
+def least_room(names: Iterable[str]) -> int:
+    """The fewest letters with which names that differ still differ, and at least LEAST_NAME."""
+    different = set(names)
+    longest = max(map(len, different), default=LEAST_NAME)
+    rooms = (
+        room
+        for room in range(LEAST_NAME, longest)
+        if len({shortened(each, room) for each in different}) == len(different)
+    )
+    return next(rooms, max(longest, LEAST_NAME))
+
+
+def name_room(widths: Mapping[str, Length], first: Sequence[str], room: Length, gap: Length, least: Length) -> Length:
+    """What the column `first[0]` has where those after it stand beside it: at least `least`, unless it needs less."""
+    name, *others = first
+    left = room - sum(widths[each] + gap for each in others)
+    return min(widths[name], max(left, least))
+
+
+def narrowed(
+    whole: Sheet,
+    measure: Widths,
+    room: Length,
+    gap: Length,
+    *,
+    most: int | None = None,
+    verdict: Length = math.inf,
+    least_name: Length = LEAST_NAME,
+) -> Sheet:
+    """The table within `room`: all of it where it fits, else with shorter verdicts, names and fewer columns.
+
+    A name is shortened, or broken, to `least_name` at the least, where otherwise a row had no bound or no error. A
+    verdict wider than `verdict` is broken.
     """
     widths = measure(whole)
     if total(list(widths.values()), gap) <= room and (most is None or len(widths) <= most):
@@ -53,9 +88,12 @@ def narrowed(
     worded = next((each for each in wordings if measure(each)["verdict"] * SHARE <= room), wordings[-1])
     widths = dict(measure(worded))
     widths["verdict"] = min(widths["verdict"], verdict)
-    widths["quantity"] = min(widths["quantity"], name_room(room, widths["verdict"], gap))
-    kept = fitting(widths, worded.kept_first, room, gap, always=len(ALWAYS), most=most)
-    return worded.with_columns(_without_the_last(worded, kept))
+    first = worded.kept_first
+    name: Length = math.inf
+    if first[0] == "quantity":
+        name = widths["quantity"] = name_room(widths, first[: worded.needed], room, gap, least_name)
+    kept = fitting(widths, first, room, gap, always=min(worded.always, len(first)), most=most)
+    return replace(worded.with_columns(_without_the_last(worded, kept)), name_room=name)
 
 
 def _without_the_last(whole: Sheet, kept: Sequence[str]) -> list[str]:
@@ -64,8 +102,3 @@ def _without_the_last(whole: Sheet, kept: Sequence[str]) -> list[str]:
     missing = [place for place, name in enumerate(whole.kept_first) if name in numbers and name not in kept]
     behind = whole.kept_first[missing[0] :] if missing else []
     return [name for name in kept if name not in KEPT_LAST or name not in behind]
-
-
-def name_room(room: Length, verdict: Length, gap: Length) -> Length:
-    """What is left for the name of a quantity beside its verdict."""
-    return max(LEAST_NAME, room - gap - verdict)

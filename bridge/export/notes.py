@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from bridge.export.numbers import plain
 from bridge.record import Row
+from symbolic.prose import marked, prose
 from symbolic.statements import Quantifier
 
 FAR = 10  # how far the bound of an instance is below the derived one before the draw is remarked on
@@ -37,8 +38,10 @@ def _premises(rows: Sequence[Row]) -> list[str]:
     quantities: dict[str, list[str]] = {}
     for row in rows:
         for premise in row.premises or ():
-            quantities.setdefault(premise, []).append(row.quantity)
+            quantities.setdefault(marked(premise), []).append(row.quantity)
     return [
-        f"conditional, as this premise is not proved: {premise} ({', '.join(dict.fromkeys(names))})"
+        prose(
+            f"conditional, as this premise is not proved: {premise} ({', '.join(dict.fromkeys(names))})", checked=False
+        )
         for premise, names in quantities.items()
     ]

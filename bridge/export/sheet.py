@@ -1,6 +1,8 @@
 """The rows and columns of a comparison that every table shows, whatever its format."""
 
-from collections.abc import Collection, Iterable, Sequence
+import itertools
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -11,9 +13,13 @@ from bridge.export.verdict_words import FULL, Wording, verdict_words
 from bridge.record import Comparison, Row
 
 SHORT_SCOPES = {"prompt, local": "local"}
-# Where there is little room, columns are left out from the end of these lists.
-KEPT_FIRST = ("quantity", "verdict", "kind", "scope")  # then the first parameter that varies
-KEPT_THEN = ("measured", "derived", "claimed", "claimed_ratio")  # then the other parameters
+# Where there is little room, columns are left out from the end of these lists. After the verdict stands an error; after
+# KEPT_BESIDE the first parameter that varies and a bound; then the other parameters that
+# tell rows apart; after KEPT_THEN the rest of them.
+ERRORS = ("measured", "attacked", "exact")
+BOUNDS = ("derived", "instance", "printed", "claimed")
+KEPT_BESIDE = ("kind", "scope")
+KEPT_THEN = ("measured", "derived", "claimed", "claimed_ratio")
 KEPT_NEXT = ("where", "instance", "printed", "attacked", "ratio", "failures", "p_value", "seeds")
 KEPT_LAST = ("median", "mean_at_least", "exact", "rounding")
 
@@ -40,7 +46,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Rows and columns of a table. `comparison` has the rows that were chosen, of which `rows` are shown."""
+    """Rows and columns of a table. `comparison` has the rows that were chosen, of which `rows` are shown.
+
+    A quantity's name has at most `name_room` letters, or points.
+    """
 
     comparison: Comparison
     choice: Choice
@@ -48,6 +57,7 @@ class Sheet:
     columns: tuple[Column, ...]
     layout: Layout
     wording: Wording = FULL
+    name_room: int | float = math.inf
 
     def words(self, column: Column, row: Row, write: Write = plain) -> str:
         """The cell; a dash where there is nothing."""
@@ -63,6 +73,16 @@ class Sheet:
     def cells(self, column: Column) -> list[str]:
         return [self.words(column, row) for row in self.rows]
 
+    @property
+    def is_shortened(self) -> bool:
+        return any(len(row.quantity) > self.name_room for row in self.rows)
+
+    @property
+    def only_quantity(self) -> str:
+        """The quantity of all of several rows; "" if they are of several."""
+        names = {row.quantity for row in self.rows}
+        return names.pop() if len(names) == 1 and len(self.rows) > 1 else ""
+
     def with_columns(self, names: Collection[str]) -> "Sheet":
         return replace(self, columns=tuple(each for each in self.columns if each.name in names))
 
@@ -76,11 +96,61 @@ class Sheet:
         """The columns, those that are left out last first."""
         names = [column.name for column in self.columns]
         if self.choice.columns:
-            order: Iterable[str] = (*ALWAYS, *self.choice.columns)
-        else:
-            parameters = [column.name for column in self.columns if column.role is Role.PARAMETER]
-            order = (*KEPT_FIRST, *parameters[:1], *KEPT_THEN, *parameters[1:], *KEPT_NEXT, *KEPT_LAST)
-        return [name for name in dict.fromkeys(order) if name in names]
+            return [name for name in dict.fromkeys((*ALWAYS, *self.choice.columns)) if name in names]
+        parameters = [column.name for column in self.columns if column.role is Role.PARAMETER]
+        others = (*self._telling_apart(parameters), *KEPT_THEN, *parameters, *KEPT_NEXT, *KEPT_LAST)
+        return [name for name in dict.fromkeys((*self._always, *self._needed, *others)) if name in names]
+
+    @property
+    def always(self) -> int:
+        """How many of `kept_first` stay in any case."""
+        return len(ALWAYS if self.choice.columns else self._always)
+
+    @property
+    def needed(self) -> int:
+        """How many of `kept_first` a name is shortened for."""
+        kept = self.kept_first
+        return len(kept) if self.choice.columns else sum(name in (*self._always, *self._needed) for name in kept)
+
+    @property
+    def _always(self) -> tuple[str, ...]:
+        return (*ALWAYS, *self._first_numbers[:1])
+
+    @property
+    def _needed(self) -> tuple[str, ...]:
+        parameters = [column.name for column in self.columns if column.role is Role.PARAMETER]
+        return (*KEPT_BESIDE, *parameters[:1], *self._first_numbers)
+
+    @property
+    def _first_numbers(self) -> list[str]:
+        """The error and the bound that say something of most rows, and what it takes for each row to have a number."""
+        numbers = [column.name for column in self.columns if column.role is Role.NUMBER]
+        errors, bounds = ([name for name in names if name in numbers] or [""] for names in (ERRORS, BOUNDS))
+        pairs = [[name for name in pair if name] for pair in itertools.product(errors, bounds)]
+        chosen = max(pairs, key=lambda pair: (self._reached(pair), sum(self._reached([name]) for name in pair)))
+        missing = self._reached(numbers) - self._reached(chosen)
+        while missing:
+            chosen = max(([*chosen, name] for name in numbers), key=self._reached)
+            missing = self._reached(numbers) - self._reached(chosen)
+        return chosen
+
+    def _telling_apart(self, parameters: Sequence[str]) -> list[str]:
+        """The first parameters without which two rows would look alike."""
+        found, before = [], self._alike(parameters[:1])
+        for name in parameters[1:]:
+            if (alike := self._alike([*parameters[:1], *found, name])) < before:
+                found, before = [*found, name], alike
+        return found
+
+    def _alike(self, parameters: Sequence[str]) -> int:
+        """How many rows have the labels and the values of these parameters of a row before them."""
+        labels = [[_label(row, name) for name in ("quantity", "scope")] for row in self.rows]
+        values = [[row.params.get(name) for name in parameters] for row in self.rows]
+        return len(self.rows) - len(set(map(repr, zip(labels, values, strict=True))))
+
+    def _reached(self, names: Sequence[str]) -> int:
+        """How many rows have a number in one of these columns."""
+        return sum(any(getattr(row, name) is not None for name in names) for row in self.rows)
 
 
 def _label(row: Row, name: str) -> object:
@@ -94,7 +164,7 @@ def sheet(comparison: Comparison, choice: Choice) -> Sheet:
     """The rows that the choice leaves, and the columns that it names or that these rows need."""
     record = chosen(comparison, choice)
     rows = shown_rows(record, choice.all_rows or choice.picks_rows, in_order=bool(choice.sort))
-    found = layout(rows, comparison.automatic)
+    found = layout(rows, comparison.automatic).without(choice.columns)
     return Sheet(record, choice, rows, _columns(choice, found), found)
 
 

@@ -21,7 +21,7 @@ from bridge.export.layout import (
     table_cells,
 )
 from bridge.export.legend import legend, terms
-from bridge.export.narrowing import name_room, narrowed, total
+from bridge.export.narrowing import least_room, narrowed, shortened, total
 from bridge.export.notes import notes, quantified
 from bridge.export.numbers import DIGITS, plain
 from bridge.export.sheet import Column, Role, Sheet, left_out, rows_sheet, sheet
@@ -75,7 +75,8 @@ def row_blocks(row: Row, automatic: Iterable[str] = (), width: int = UNBOUNDED) 
 def _narrowed(whole: Sheet, width: int) -> Sheet:
     """With lines between the columns where all of them fit, else without."""
     fits = total(list(_widths(whole).values()), WIDE_GAP) <= width
-    return whole if fits else narrowed(whole, _widths, width, NARROW_GAP)
+    least = least_room(row.quantity for row in whole.rows)
+    return whole if fits else narrowed(whole, _widths, width, NARROW_GAP, least_name=least)
 
 
 def _widths(shown: Sheet) -> dict[str, int]:
@@ -100,22 +101,19 @@ def drawn(shown: Sheet, width: int = UNBOUNDED) -> Table:
     widths = _widths(shown)
     headings = [(column.heading, column.role in (Role.NUMBER, Role.PARAMETER)) for column in shown.columns]
     table = grid(headings, has_lines=total(list(widths.values()), WIDE_GAP) <= width)
-    name = int(min(widths["quantity"], name_room(width, widths["verdict"], NARROW_GAP)))
     ends = frozenset() if shown.choice.sort else group_ends(shown.rows)
     for index, row in enumerate(shown.rows):
-        table.add_row(*(_cell(shown, column, row, name) for column in shown.columns), end_section=index in ends)
+        table.add_row(*(_cell(shown, column, row) for column in shown.columns), end_section=index in ends)
     return table
 
 
-def _cell(shown: Sheet, column: Column, row: Row, name_width: int) -> Text:
+def _cell(shown: Sheet, column: Column, row: Row) -> Text:
     if column.role is Role.NUMBER:
         return _number(row, column.name)
     words = shown.words(column, row)
     if column.role is Role.VERDICT:
         return Text(words, style=_style(row.verdict.values()))
-    if column.name == "quantity" and len(words) > name_width:
-        words = f"{words[: name_width - 3]}..."
-    return Text(words)
+    return Text(shortened(words, int(shown.name_room)) if column.name == "quantity" and shown.is_shortened else words)
 
 
 def _number(row: Row, name: str) -> Text:

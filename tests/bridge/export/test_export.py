@@ -207,7 +207,8 @@ def test_tables_say_which_construction_a_row_is_of_and_show_parameters_in_few_di
         Row(quantity="T", construction="L -> oo", params={"sigma": 0.01}, **shared),
     ]
     table, page = comparison_latex(record), comparison_html(record)
-    assert r"T & sigma -\textgreater{} 0 & 1.563{\cdot}10^{-8} & 2 & -- \\" in table
+    assert r"sigma -\textgreater{} 0 & 1.563{\cdot}10^{-8} & 2 & -- \\" in table
+    assert r"quantity \textit{T}" in table
     assert "<td>T</td><td>sigma -&gt; 0</td>" in page
     assert "1.563e-08" in page
     for text in (table, page):

@@ -9,6 +9,9 @@ import pytest
 
 from bridge.export.latex_cells import number_column, word_column
 from bridge.export.latex_tables import MOST_COLUMNS, comparison_latex
+from bridge.record import Row
+from symbolic.prose import prose
+from symbolic.statements import UsageError
 from tests.bridge.export.cases import comparison
 from tests.yardstick.records import RECORDS, stored
 
@@ -70,7 +73,7 @@ def test_errata_are_a_list_of_their_own_behind_the_table() -> None:
 def test_the_first_lines_say_which_packages_and_what_is_left_out() -> None:
     first, second, *_ = comparison_latex(stored("icgd.step")).splitlines()
     assert first == r"% icgd.step: needs \usepackage{booktabs,array,dcolumn,longtable}"
-    assert second.startswith("% columns left out for want of room: rounding, exact, ")
+    assert second.startswith("% columns left out for want of room: rounding, ratio, ")
     assert "siunitx" in stored("icgd.step").table(siunitx=True).latex().splitlines()[0]
 
 
@@ -101,5 +104,59 @@ def test_long_words_go_on_in_the_next_line() -> None:
 
 def test_letters_are_those_of_the_paper_and_words_are_typed() -> None:
     caption = next(line for line in comparison_latex(stored("icgd.step")).splitlines() if r"\caption" in line)
-    assert r"$\eta$ $=$ $0.1$" in caption
+    assert r"$\eta = 0.1$" in caption
     assert r"\texttt{activation} $=$ tanh" in caption
+
+
+def test_what_all_rows_share_stands_in_the_caption() -> None:
+    whole = stored("induction.vanilla")
+    picked = whole.table(quantity="y", scope="network").latex()
+    head, caption = (next(line for line in picked.splitlines() if key in line) for key in ("verdict", r"\caption"))
+    assert "scope" not in head
+    assert "quantity" not in head
+    assert picked.count(r"\textit{y}: ") == caption.count(r"\textit{y}: ") == 1
+    assert "scope: every prompt of this network" in caption
+    named = whole.table(quantity="output.rate", columns="quantity,scope,measured").latex()
+    assert "quantity & scope" in named  # columns that are asked for
+    assert "scope: " not in named
+
+
+def test_caption_and_label_are_the_readers_own_and_ours_stands_below() -> None:
+    table = stored("icgd.trajectory").table(caption="Heads & `e^-p` at 100%", label="tab:mine").latex()
+    assert r"\caption{Heads \& $e^{-p}$ at 100\%}\label{tab:mine}" in table
+    below = table[table.index(r"\end{longtable}") :]
+    assert r"\par\smallskip Wu et al. 2024, Corollary 1.1, Lemma 14 (icgd.trajectory): bounds" in below
+    assert r"$\eta = 0.05$" in below
+    assert table.count(r"\label") == 1
+
+
+def test_tables_beside_the_rows_have_labels_of_their_own() -> None:
+    table = stored("looped.linearised").table(label="lin").latex()
+    assert re.findall(r"\\label\{(.*?)\}", table) == ["lin", "lin.1"]
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"caption": "a `b"}, "--caption: 'a `b': a backtick without a second one"),
+        ({"caption": "`b_`"}, "--caption: .*nothing stands below or above"),
+        ({"label": "a}b"}, "--label: 'a}b' has signs that no label has; use letters, digits and"),
+    ],
+)
+def test_a_caption_or_label_that_latex_would_not_take_is_refused(choice: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        stored("icgd.trajectory").table(**choice)
+
+
+def test_words_of_a_run_keep_their_mathematics() -> None:
+    record = comparison(ps=(1,), Ls=(8,))
+    rows = [Row(**row.model_dump() | {"meaning": prose("error of `W_star e^-p`")}) for row in record.rows]
+    table = comparison_latex(record.model_copy(update={"rows": rows}))
+    assert r"error of $W^{\star}\,e^{-p}$" in table
+    assert "W_star e^-p" in rows[0].model_dump_json()
+
+
+def test_a_row_of_a_table_has_a_number_where_the_record_has_one() -> None:
+    lines = [line for line in comparison_latex(stored("induction.vanilla")).splitlines() if line.startswith("  output")]
+    assert lines
+    assert not [line for line in lines if not re.search(r"\d\.\d", line.split("&", 3)[-1])]
