@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from bridge.comparison import replay_witness
-from bridge.record import Row, Verdict, Witness
+from bridge.record import Row, Verdict, Witness, Words
 from bridge.registry import TheoremLike, find_study
 from bridge.study import Study
 from bridge.theorem import Theorem
@@ -35,10 +35,10 @@ class Entry(BaseModel):
     also: list[str]
     paper: str
     weight: str
-    sentence: str
-    reading: str
-    repair: str
-    survives: str
+    sentence: Words
+    reading: Words
+    repair: Words
+    survives: Words
     witness: Witness | None
     command: str
     _quantity: Quantity | None = PrivateAttr(None)

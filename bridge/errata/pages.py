@@ -7,7 +7,8 @@ from itertools import groupby
 from bridge.errata.entries import Entry, quantity_of
 from bridge.export.numbers import digits_apart, is_number, plain, stated
 from symbolic.errata import Weight
-from symbolic.prose import prose_latex
+from symbolic.mathml import prose_html
+from symbolic.prose import marked, prose, prose_latex
 from symbolic.statements import Kind
 
 TITLE = "Errata"
@@ -33,19 +34,20 @@ def witness_words(entry: Entry) -> str:
     error, bound = (plain(number, digits=digits) for number in (witness.error_lower, printed))
     quantity = quantity_of(entry)
     if quantity.finding:
-        return quantity.finding.format(found=error, printed=bound)
-    return f"{is_number(quantity.meaning, error)}; {stated(bound, 'printed', kind)}"
+        return prose(marked(quantity.finding).format(found=error, printed=bound), checked=False)
+    return prose(f"{is_number(marked(quantity.meaning), error)}; {stated(bound, 'printed', kind)}", checked=False)
 
 
 def facts(entry: Entry) -> list[tuple[str, str]]:
     """What is said of an erratum after its sentence, each under its name."""
-    words, meaning = witness_words(entry), quantity_of(entry).meaning
+    words, meaning = marked(witness_words(entry)), marked(quantity_of(entry).meaning)
+    witness = f"{words} ({entry.result}, {entry.quantity}{'' if meaning in words else f': {meaning}'})"
     also = [("Also in", ", ".join(entry.also))] if entry.also else []
     return [
         ("Reading", entry.reading),
         ("Repair", entry.repair),
         ("Main claim survives", entry.survives),
-        ("Witness", f"{words} ({entry.result}, {entry.quantity}{'' if meaning in words else f': {meaning}'})"),
+        ("Witness", prose(witness, checked=False)),
         *also,
     ]
 
@@ -94,6 +96,7 @@ def latex_page(entries: Sequence[Entry]) -> str:
     lines = [
         r"\documentclass{article}",
         r"\usepackage[margin=25mm]{geometry}",
+        r"\usepackage{amsmath,amssymb}",
         r"\begin{document}",
         rf"\section*{{{TITLE}}}",
         prose_latex(INTRODUCTION),
@@ -115,16 +118,16 @@ def html_page(entries: Sequence[Entry]) -> str:
         "<!DOCTYPE html>",
         f'<html lang="en"><head><meta charset="utf-8"><title>{TITLE}</title></head><body>',
         f"<h1>{TITLE}</h1>",
-        f"<p>{escape(INTRODUCTION)}</p>",
+        f"<p>{prose_html(INTRODUCTION)}</p>",
     ]
     for paper, weights in by_paper(entries):
-        lines.append(f"<h2>{escape(paper)}</h2>")
+        lines.append(f"<h2>{prose_html(paper)}</h2>")
         for weight, several in weights:
             lines.append(f"<h3>{escape(weight)}</h3>")
             for entry in several:
-                items = [f"<li>{escape(name)}: {escape(words)}</li>" for name, words in facts(entry)]
+                items = [f"<li>{escape(name)}: {prose_html(words)}</li>" for name, words in facts(entry)]
                 again = f"<li>To check again: <code>{escape(entry.command)}</code></li>"
-                lines += [f"<p><b>{escape(entry.sentence)}</b></p>", f"<ul>{''.join(items)}{again}</ul>"]
+                lines += [f"<p><b>{prose_html(entry.sentence)}</b></p>", f"<ul>{''.join(items)}{again}</ul>"]
     return "\n".join([*lines, "</body></html>"]) + "\n"
 
 

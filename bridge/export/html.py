@@ -5,11 +5,13 @@ from html import escape
 
 from bridge.export.choice import Choice
 from bridge.export.layout import budget_words, no_verdict_words, table_cells
-from bridge.export.legend import legend, terms
+from bridge.export.legend import is_word, legend, terms
 from bridge.export.notes import notes
-from bridge.export.sheet import Role, Sheet, sheet
+from bridge.export.sheet import Column, Role, Sheet, sheet
 from bridge.export.violations import reasons, violations
 from bridge.record import Comparison, NamedTable, Row, Verdict
+from symbolic.ascii_math import AsciiMathError
+from symbolic.mathml import math_html, prose_html
 
 STYLE = (
     "body{font:15px/1.45 sans-serif;margin:2em auto;max-width:75em;padding:0 1em}"
@@ -40,24 +42,24 @@ def comparison_html(comparison: Comparison, choice: Choice | None = None) -> str
     return "\n".join(
         [
             "<table>",
-            f"<caption>{escape(_title(shown))}</caption>",
-            f"<thead><tr>{''.join(f'<th>{escape(column.heading)}</th>' for column in shown.columns)}</tr></thead>",
+            f"<caption>{_title(shown)}</caption>",
+            f"<thead><tr>{''.join(f'<th>{_heading(column)}</th>' for column in shown.columns)}</tr></thead>",
             "<tbody>",
             *(_line(row, shown) for row in shown.rows),
             "</tbody>",
             "</table>",
             *_legend([*legend(record, shown.rows, shown.layout), *terms(shown)]),
-            *(f"<p>{escape(note)}</p>" for note in notes(shown.rows)),
-            f"<p>{escape('; '.join(filter(None, footer)))}</p>",
+            *(f"<p>{prose_html(note)}</p>" for note in notes(shown.rows)),
+            f"<p>{prose_html('; '.join(filter(None, footer)))}</p>",
             *(_named(table, shown.choice.all_rows) for table in record.tables),
-            *(f"<p><b>{escape(each.heading)}</b> {escape(each.sentence)}</p>" for each in violations(record)),
-            *(f"<p><b>{escape(reason.verdict)}</b> {escape(reason.sentence)}</p>" for reason in reasons(record)),
+            *(f"<p><b>{escape(each.heading)}</b> {prose_html(each.sentence)}</p>" for each in violations(record)),
+            *(f"<p><b>{escape(reason.verdict)}</b> {prose_html(reason.sentence)}</p>" for reason in reasons(record)),
         ]
     )
 
 
 def _legend(entries: Sequence[tuple[str, str]]) -> list[str]:
-    lines = [f"<dt>{escape(names)}</dt><dd>{escape(meaning)}</dd>" for names, meaning in entries]
+    lines = [f"<dt>{escape(names)}</dt><dd>{prose_html(meaning)}</dd>" for names, meaning in entries]
     return ["<dl>", *lines, "</dl>"] if lines else []
 
 
@@ -65,22 +67,35 @@ def _named(table: NamedTable, all_rows: bool) -> str:
     """A table beside the rows; of a long one the first and the last lines."""
 
     def line(cells: Sequence[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+        return "<tr>" + "".join(f"<{tag}>{prose_html(cell)}</{tag}>" for cell in cells) + "</tr>"
 
     body = "\n".join(line(cells, "td") for cells in table_cells(table, all_rows))
-    return f"<table>\n<caption>{escape(table.title)}</caption>\n{line(table.columns, 'th')}\n{body}\n</table>"
+    return f"<table>\n<caption>{prose_html(table.title)}</caption>\n{line(table.columns, 'th')}\n{body}\n</table>"
 
 
 def _title(shown: Sheet) -> str:
-    constants = shown.layout.constants()
+    found = shown.layout
+    constants = [f"{_name(name)} = {escape(found.value(name, value))}" for name, value in found.constant.items()]
     head = ": ".join(filter(None, (shown.comparison.result, shown.comparison.citation)))
-    return head + (f"; {constants}" if constants else "")
+    return "; ".join(filter(None, (prose_html(head), ", ".join(constants), escape(found.shared_scope))))
+
+
+def _heading(column: Column) -> str:
+    return _name(column.name) if column.role is Role.PARAMETER else escape(column.heading)
+
+
+def _name(parameter: str) -> str:
+    """A letter as mathematics, a word as it is typed."""
+    try:
+        return escape(parameter) if is_word(parameter) else math_html(parameter)
+    except AsciiMathError:
+        return escape(parameter)
 
 
 def _line(row: Row, shown: Sheet) -> str:
     cells = []
     for column in shown.columns:
-        words = escape(shown.words(column, row))
+        words = prose_html(shown.words(column, row))
         right = ' style="text-align: right"' if column.role in (Role.NUMBER, Role.PARAMETER) else ""
         bold = column.role is Role.VERDICT and Verdict.VIOLATED in row.verdict.values()
         cells.append(f"<td{right}>{f'<b>{words}</b>' if bold else words}</td>")

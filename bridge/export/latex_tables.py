@@ -37,6 +37,7 @@ PAGE_LINES, LINE_WIDTH = 42, 350.0  # lines of a page, and points of a line of n
 LONGEST_NAME, LONGEST_TEXT, LONGEST_VERDICT = 200.0, 100.0, 90.0  # pt; what is longer goes on in the next line
 LEAST_NAME = 85.0  # pt, of a name where columns beside it want room
 TOGETHER = re.compile(r"(?<![,;:]) (?!\()")  # blanks at which no verdict is broken
+OF_WORDS = {"amsmath": r"\text{", "amssymb": r"\mathbb{"}  # what the mathematics of words may need
 NO_LABEL = re.compile(r"[^\w:.+/-]", re.ASCII)
 SIGNS = {"=": "$=$", "≤": r"$\le$", "≥": r"$\ge$", "~": r"$\sim$"}
 
@@ -81,8 +82,9 @@ def comparison_latex(comparison: Comparison, choice: Choice | None = None) -> st
         set_table, names = _named(table, f"{tables[0].label}.{place}", choice)
         tables.append(set_table)
         missing.append(names)
+    body = [line for table in tables for line in (*_set(table), "")] + _refuted(record)
     lines = [
-        f"% {record.result}: needs {_packages(tables, siunitx=choice.siunitx)}",
+        f"% {record.result}: needs {_packages(tables, ' '.join(body), siunitx=choice.siunitx)}",
         *([f"% {whole.hidden} rows of intermediate quantities are left out"] if whole.hidden else []),
         *(
             f"% columns left out for want of room: {', '.join(' '.join(each.split()) for each in names)}"
@@ -90,9 +92,7 @@ def comparison_latex(comparison: Comparison, choice: Choice | None = None) -> st
             if names
         ),
     ]
-    for set_table in tables:
-        lines += [*_set(set_table), ""]
-    return "\n".join([*lines, *_refuted(record)]).rstrip() + "\n"
+    return "\n".join([*lines, *body]).rstrip() + "\n"
 
 
 def latex_left_out(comparison: Comparison, choice: Choice) -> list[str]:
@@ -118,13 +118,14 @@ def _widths(shown: Sheet) -> dict[str, float]:
     return {column.name: _column(shown, column).width for column in shown.columns}
 
 
-def _packages(tables: Sequence[_Table], *, siunitx: bool) -> str:
+def _packages(tables: Sequence[_Table], body: str, *, siunitx: bool) -> str:
     specs = [column.spec for table in tables for column in table.columns]
     names = ["booktabs"]
     names += ["array"] if any("p{" in spec for spec in specs) else []
     names += ["dcolumn"] if any(spec.startswith("D") for spec in specs) else []
     names += ["siunitx"] if siunitx and any(spec.startswith("S") for spec in specs) else []
     names += ["longtable"] if any(table.is_long for table in tables) else []
+    names += [package for package, command in OF_WORDS.items() if command in body]
     return rf"\usepackage{{{','.join(names)}}}"
 
 

@@ -136,7 +136,8 @@ class Sheet:
 
     def _telling_apart(self, parameters: Sequence[str]) -> list[str]:
         """The first parameters without which two rows would look alike."""
-        found, before = [], self._alike(parameters[:1])
+        found: list[str] = []
+        before = self._alike(parameters[:1])
         for name in parameters[1:]:
             if (alike := self._alike([*parameters[:1], *found, name])) < before:
                 found, before = [*found, name], alike

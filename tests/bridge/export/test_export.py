@@ -24,6 +24,7 @@ from bridge.export.terminal import comparison_blocks
 from bridge.record import OPTIONAL, Comparison, Row, Verdict, Witness
 from bridge.theorem_building import theorem
 from symbolic.escaping import escape
+from symbolic.prose import prose
 from symbolic.statements import Kind, Quantifier, Quantity, UsageError
 from tests.bridge.export.cases import comparison
 
@@ -223,3 +224,13 @@ def test_a_theorem_may_draw_its_own_figure() -> None:
     own = theorem("own.figure", parameters={n: 4}, checks=[Check(size, lambda n: Sides(n, derived=n))])
     drawn = replace(own, figure=lambda found: Figure(figsize=(len(found.rows), 2)))
     assert draw(compare(drawn, n=(4, 5))).get_figwidth() == 2
+
+
+def test_a_page_sets_the_mathematics_of_words_and_the_letters_of_parameters() -> None:
+    record = comparison(ps=(1,), Ls=(8,))
+    shared = {"kind": "upper", "quantifier": "for all inputs", "meaning": prose("error of `W* e^-p` & more")}
+    record.rows = [Row(quantity="T", params={"W_star": 0.25, "leak": 1.0}, measured=2.0, **shared)]
+    page = comparison_html(record)
+    assert "<math><mrow><msup><mi>W</mi><mi>⋆</mi></msup>" in page
+    assert "</math> &amp; more" in page
+    assert "<math><msup><mi>W</mi><mi>⋆</mi></msup></math> = 0.25, leak = 1" in page

@@ -32,9 +32,7 @@ def compared(id: str) -> Comparison:
 
 @pytest.mark.parametrize(("width", "all_rows"), [*((width, False) for width in WIDTHS), (80, True)])
 @pytest.mark.parametrize("id", IDS)
-def test_no_line_is_wrapped_and_each_row_has_its_quantity_a_number_and_its_verdict(
-    id: str, width: int, all_rows: bool
-) -> None:
+def test_no_line_is_wrapped_and_each_row_has_quantity_number_and_verdict(id: str, width: int, all_rows: bool) -> None:
     whole = sheet(compared(id), Choice(all_rows=all_rows))
     shown = _narrowed(whole, width)
     lines = [line.rstrip() for line in compared(id).table(all_rows=all_rows).text(width).splitlines()]
