@@ -15,7 +15,7 @@ from bridge.rounded import may_be_rounding, within_rounding
 from bridge.study import Case, Inputs, Refusal
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above, judge
 from numeric.balls import float_below
-from symbolic.prose import joined
+from symbolic.prose import joined, marked
 from symbolic.statements import Kind, Quantity
 
 Tiers = dict[str, Bound]
@@ -172,7 +172,7 @@ def _erratum(quantity: Quantity, verdict: Mapping[str, Verdict]) -> RowErratum |
     if known is None or verdict.get("printed") is not Verdict.VIOLATED:
         return None
     texts = {name: getattr(known, name) for name in RowErratum.model_fields}
-    return RowErratum(**{name: str(text) for name, text in texts.items()})
+    return RowErratum(**{name: str(marked(text)) for name, text in texts.items()})
 
 
 def _known(*numbers: float | None) -> list[float]:

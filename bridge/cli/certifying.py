@@ -4,14 +4,14 @@ import contextlib
 import difflib
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 from rich.text import Text
 
 from bridge.certify.certificate import CertifiedClaim, Origin, certificate_text
@@ -24,8 +24,9 @@ from bridge.certify.words import box_text, short
 from bridge.cli.entry import INTERRUPTED
 from bridge.cli.requests import Request
 from bridge.cli.sources import Source
-from bridge.cli.terminal import progress, show, show_json
+from bridge.cli.terminal import line_width, progress, show, show_filled, show_json
 from bridge.export.files import check_writable, write_text
+from bridge.export.grids import bounded
 from bridge.registry import find_study, studies
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
@@ -158,7 +159,7 @@ def _run(run: CertifyRun, output: Path | None, as_json: bool, first: Deadline | 
     if as_json:
         show_json(_run_record(run))
     else:
-        show(*_run_blocks(run))
+        show_filled(*_run_blocks(run))
     if output is not None:  # last: what was found is shown even if no certificate can hold it
         write_text(output, certificate_text(run.claims))
         if not as_json:
@@ -211,12 +212,7 @@ def _run_blocks(run: CertifyRun) -> Iterator[Any]:
     if run.region:
         yield f"for {run.region}"
     if run.claims:
-        table = table_of("inequality", "verdict", "boxes", "seconds", "settled")
-        for claim in run.claims:
-            o = claim.outcome
-            settled = "-" if o.status is Status.REFUTED else f"{100 * _displayed_share(o):.4g} %"
-            table.add_row(o.inequality.name, verdict_text(o.status), str(o.boxes), f"{o.seconds:.2f}", settled)
-        yield table
+        yield from table_of(("inequality", "verdict", "boxes", "seconds", "settled"), map(_line, run.claims))
         yield from _meanings(run)
     for claim in run.claims:
         yield from _explanation(claim.outcome)
@@ -236,11 +232,15 @@ def _meanings(run: CertifyRun) -> Iterator[str]:
             yield f"{each.name}: {each.meaning}"
 
 
-def table_of(*headings: str) -> Table:
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for at, heading in enumerate(headings):
-        table.add_column(heading, no_wrap=at > 0, justify="left" if at < 2 else "right")
-    return table
+def _line(claim: CertifiedClaim) -> list[str | Text]:
+    o = claim.outcome
+    settled = "-" if o.status is Status.REFUTED else f"{100 * _displayed_share(o):.4g} %"
+    return [o.inequality.name, verdict_text(o.status), str(o.boxes), f"{o.seconds:.2f}", settled]
+
+
+def table_of(headings: Sequence[str], lines: Iterable[Sequence[str | Text]]) -> Iterator[RenderableType]:
+    """Two columns of words, then numbers."""
+    yield from bounded([(name, at > 1) for at, name in enumerate(headings)], list(lines), line_width())
 
 
 def verdict_text(status: Status) -> Text:

@@ -1,11 +1,11 @@
 """`boundsmith list` and `show`: the catalogue and a Result, as text or as JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 import sympy as sp
 from rich.console import RenderableType
-from rich.table import Table
+from rich.text import Text
 
 from bridge.cli.description import (
     claim_record,
@@ -18,7 +18,8 @@ from bridge.cli.description import (
     wrapped,
 )
 from bridge.cli.sources import find_source
-from bridge.cli.terminal import show, show_json
+from bridge.cli.terminal import line_width, show, show_filled, show_json
+from bridge.export.grids import bounded
 from bridge.packages import clashes, offered
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.catalogue import CLAIMS, RUNNING, Claim, find_claim, is_claimed, status
@@ -32,7 +33,6 @@ from symbolic.shown_bounds import plain_definition, plain_text, shown_bound
 from symbolic.statements import Formula, Kind, Parameter, Printed, Quantity, Result
 
 TALL = 6  # lines of a formula
-NARROW = 18  # columns of a list's citation and claim, so that it fits a terminal of 80
 STYLES = {"running": "green", "planned": "dim", "broken": "red"}
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: "<=", Kind.LOWER: ">=", Kind.RATE: "~"}
 
@@ -43,23 +43,25 @@ def list_claims(*, as_json: bool) -> None:
     if as_json:
         show_json([*ours, *map(offer_record, offered())])
         return
-    show(_listing(ours))
+    show_filled(*_listing(ours))
     for package, offers in groupby(offered(), key=lambda each: each.package):
-        show("", f"of the package {package}:", _listing([offer_record(each) for each in offers]))
+        show_filled("", f"of the package {package}:", *_listing([offer_record(each) for each in offers]))
     if several := clashes():
         show("", *several)
 
 
-def _listing(records: Sequence[Mapping[str, str]]) -> Table:
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    table.add_column("id", no_wrap=True, min_width=max(len(record["id"]) for record in records))
-    table.add_column("status", no_wrap=True, min_width=len("running"))
-    table.add_column("citation", min_width=NARROW)
-    table.add_column("claim", min_width=NARROW)
-    for record in records:
-        cells = (record[name] for name in ("id", "status", "citation", "summary"))
-        table.add_row(*cells, style=STYLES[record["status"]])
-    return table
+def _listing(records: Sequence[Mapping[str, str]]) -> Iterator[RenderableType]:
+    """Of words that have no room, those of the citation go first."""
+    names = ("id", "status", "citation", "claim")
+    lines = [
+        [Text(record["summary" if name == "claim" else name], style=STYLES[record["status"]]) for name in names]
+        for record in records
+    ]
+    headings = [(name, False) for name in names]
+    kept_first = ("id", "status", "claim", "citation")
+    all_in = "`boundsmith show ID` and --json have all"
+    cut = ("claim", "citation")
+    yield from bounded(headings, lines, line_width(), kept_first, cut, all_in, shortens=False)
 
 
 def show_claim(id: str, *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from bridge.certify.checking import SECONDS, CheckedCertificate, CheckedClaim, R
 from bridge.certify.deadline import Deadline
 from bridge.certify.proving import Status
 from bridge.cli.certifying import checked_seconds, table_of, verdict_text
-from bridge.cli.terminal import progress, show, show_json
+from bridge.cli.terminal import progress, show_filled, show_json
 from symbolic.statements import UsageError
 
 SHOWN_CLAIMS = 200
@@ -33,24 +33,24 @@ def run_check(path: Path, others: Mapping[str, Any], seconds: float | None, *, a
     if as_json:
         show_json(_checked_record(checked))
     else:
-        show(*_checked_blocks(checked))
+        show_filled(*_checked_blocks(checked))
     if not checked.holds:
         raise typer.Exit(1)
 
 
 def _checked_blocks(checked: CheckedCertificate) -> Iterator[Any]:
-    table = table_of("inequality", "claimed", "re-check", "boxes")
     shown = checked.claims[:SHOWN_CLAIMS]
-    for claim in shown:
-        name = claim.name if claim.copies == 1 else f"{claim.name} ({claim.copies} copies)"
-        recheck = Text(str(claim.recheck), style=STYLES[claim.recheck])
-        table.add_row(name, verdict_text(claim.verdict), recheck, str(claim.boxes))
-    yield table
+    yield from table_of(("inequality", "claimed", "re-check", "boxes"), map(_line, shown))
     if len(checked.claims) > len(shown):
         yield f"and {len(checked.claims) - len(shown)} more claims; --json has all"
     yield from (f"{claim.name}: {words}" for claim in shown for words in _remarks(claim))
     yield from (f"the certificate {gap}: it does not prove that quantity" for gap in checked.gaps)
     yield f"the certificate {checked.path} {_summary(checked)}"
+
+
+def _line(claim: CheckedClaim) -> list[str | Text]:
+    name = claim.name if claim.copies == 1 else f"{claim.name} ({claim.copies} copies)"
+    return [name, verdict_text(claim.verdict), Text(str(claim.recheck), style=STYLES[claim.recheck]), str(claim.boxes)]
 
 
 def _summary(checked: CheckedCertificate) -> str:

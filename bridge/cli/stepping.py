@@ -12,6 +12,7 @@ from bridge.readings.steps import HEADER, StepAtPrompt, Steps
 from bridge.theorem_steps import all_steps
 
 NUMBERS = ("size", "error", "bound", "ratio")
+KEPT_FIRST = ("step", "error", "bound", "size", "ratio", "norm", "by", "rule")
 
 
 def show_steps(request: Request, *, seed: int, exact: bool, as_json: bool) -> None:
@@ -29,7 +30,8 @@ def show_steps(request: Request, *, seed: int, exact: bool, as_json: bool) -> No
 def _table(steps: Steps) -> Iterator[RenderableType]:
     columns = [place for place, _ in enumerate(HEADER) if any(row.cells[place] for row in steps)]
     headings = [(HEADER[place], HEADER[place] in NUMBERS) for place in columns]
-    yield from bounded(headings, [[row.cells[place] for place in columns] for row in steps], line_width())
+    lines = [[row.cells[place] for place in columns] for row in steps]
+    yield from bounded(headings, lines, line_width(), KEPT_FIRST, cut=("stopped",))
 
 
 def _record(row: StepAtPrompt) -> dict[str, Any]:

@@ -97,6 +97,7 @@ def latex_page(entries: Sequence[Entry]) -> str:
         r"\documentclass{article}",
         r"\usepackage[margin=25mm]{geometry}",
         r"\usepackage{amsmath,amssymb}",
+        r"\emergencystretch=6em",
         r"\begin{document}",
         rf"\section*{{{TITLE}}}",
         prose_latex(INTRODUCTION),

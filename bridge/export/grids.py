@@ -1,18 +1,19 @@
 """Tables of words within the width of a terminal: one line a row, columns left out where they have no room."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bridge.export.narrowing import fitting, total
+from bridge.export.narrowing import GAP, least_room, name_room, shortened, total
 
 UNBOUNDED = 10_000  # columns: more than any table needs
 WIDE_GAP, NARROW_GAP = 3, 2  # columns between two cells: with a line, and without
 INDENT = "  "
+LEAST_CUT = 24  # letters of a column whose words lose their end
 
 
 def grid(headings: Sequence[tuple[str, bool]], *, has_lines: bool) -> Table:
@@ -26,25 +27,72 @@ def grid(headings: Sequence[tuple[str, bool]], *, has_lines: bool) -> Table:
 
 
 def bounded(
-    headings: Sequence[tuple[str, bool]], lines: Sequence[Sequence[str]], width: int
+    headings: Sequence[tuple[str, bool]],
+    lines: Sequence[Sequence[str | Text]],
+    width: int,
+    kept_first: Sequence[str] = (),
+    cut: Sequence[str] = (),
+    all_in: str = "--json has all",
+    shortens: bool = True,
 ) -> Iterator[RenderableType]:
-    """The table within `width`, and a line that names the columns which are left out, if any.
+    """The table within `width`, and a line that names the columns which are left out or cut off, if any.
 
-    Columns are taken from the left; the first always stays.
+    Columns are taken in the order `kept_first`, then from the left. The first always stays; its names lose their middle
+    before another column is left out, unless it never `shortens`. The words of the columns in `cut` may lose their end.
     """
-    places = {str(place): place for place, _ in enumerate(headings)}
-    widths = {
-        name: max(map(len, (headings[place][0], *(line[place] for line in lines)))) for name, place in places.items()
-    }
+    names = [heading for heading, _ in headings]
+    cells = {name: [_text(line[place]) for line in lines] for place, name in enumerate(names)}
+    widths = {name: max(len(name), *(len(cell) for cell in column), 0) for name, column in cells.items()}
     has_lines = total(list(widths.values()), WIDE_GAP) <= width
-    kept = list(places) if has_lines else fitting(widths, list(places), width, NARROW_GAP)
-    table = grid([headings[places[name]] for name in kept], has_lines=has_lines)
-    for line in lines:
-        table.add_row(*(Text(line[places[name]]) for name in kept))
+    order = list(dict.fromkeys([*names[:1], *kept_first, *names]))
+    rooms = widths if has_lines else _rooms(cells, widths, width, order, cut, shortens)
+    kept = [(name, right) for name, right in headings if name in rooms]
+    table = grid(kept, has_lines=has_lines)
+    for row, _ in enumerate(lines):
+        table.add_row(*(_within(cells[name][row], rooms[name], middle=name == names[0]) for name, _ in kept))
     yield table
-    missing = [headings[place][0] for name, place in places.items() if name not in kept]
-    if missing:
-        yield f"left out, as a line has {width} columns: {', '.join(missing)}; --json has all"
+    missing = [name for name in names if name not in rooms]
+    ended = [name for name, _ in kept if name in cut and rooms[name] < widths[name]]
+    if missing or ended:
+        yield f"{_losses(missing, ended, width)}; {all_in}"
+
+
+def _losses(missing: Sequence[str], ended: Sequence[str], width: int) -> str:
+    """Which columns are left out, and of which the words lose their end; some are."""
+    narrow = f", as a line has {width} columns"
+    cut_off = f"cut off{'' if missing else narrow}: {', '.join(ended)}" if ended else ""
+    return "; ".join(filter(None, [f"left out{narrow}: {', '.join(missing)}" if missing else "", cut_off]))
+
+
+def _rooms(
+    cells: Mapping[str, Sequence[Text]],
+    widths: Mapping[str, int],
+    width: int,
+    order: Sequence[str],
+    cut: Sequence[str],
+    shortens: bool,
+) -> dict[str, int]:
+    """How wide each column is; those that are not there have no room."""
+    name = order[0]
+    least = least_room(cell.plain for cell in cells[name]) if shortens else widths[name]
+    short = {each: min(room, LEAST_CUT) if each in cut else room for each, room in widths.items()}
+    rooms = {name: int(name_room(short, order, width, NARROW_GAP, least))}
+    for each in order[1:]:
+        spare = width - int(total(list(rooms.values()), NARROW_GAP)) - NARROW_GAP
+        if spare >= short[each]:
+            rooms[each] = min(spare, widths[each])
+    return rooms
+
+
+def _text(cell: str | Text) -> Text:
+    return cell if isinstance(cell, Text) else Text(cell)
+
+
+def _within(cell: Text, room: int, *, middle: bool) -> Text:
+    if len(cell) <= room:
+        return cell
+    words = shortened(cell.plain, room) if middle else f"{cell.plain[: room - len(GAP)].rstrip()}{GAP}"
+    return Text(words, style=cell.style)
 
 
 def print_block(screen: Console, block: RenderableType, width: int) -> None:

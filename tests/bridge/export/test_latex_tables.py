@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import boundsmith as bs
 from bridge.export.latex_cells import number_column, word_column
 from bridge.export.latex_tables import MOST_COLUMNS, comparison_latex
 from bridge.record import Comparison, Row
@@ -183,3 +184,12 @@ def test_a_row_of_a_table_has_a_number_where_the_record_has_one() -> None:
     lines = [line for line in comparison_latex(stored("induction.vanilla")).splitlines() if line.startswith("  output")]
     assert lines
     assert not [line for line in lines if not re.search(r"\d\.\d", line.split("&", 3)[-1])]
+
+
+def test_a_run_sets_the_mathematics_of_its_errata_and_meanings() -> None:
+    run = bs.compare("induction.vanilla", p=4, L=8, samples=4, attack=2, restarts=1)
+    table, page = run.table().latex(), run.table()._repr_html_()
+    assert "shows key $s = 1$ to the last query" in table
+    assert r"last output token against $\mathrm{IH}_{2}$" in table
+    assert "shows key <math>" in page
+    assert "`" not in run.to_json()
