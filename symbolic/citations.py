@@ -1,13 +1,21 @@
 """Papers and citations down to the label; a citation is data and prints itself as text, LaTeX or BibTeX."""
 
+import re
 from dataclasses import dataclass
 
+from symbolic.escaping import escape
 from symbolic.prose import make_prose, marked, prose_latex
+
+# A number in brackets that no "eq." and no other number stands before.
+BARE_EQUATION = re.compile(r"(^|[^)], |; |after |before |of )(\((?:[A-Z]\.)?\d+(?:\.\d+)?[a-z]?\))")
 
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper. `short` is how running text refers to it, `key` its BibTeX key."""
+    """One paper. `short` is how running text refers to it, `key` its BibTeX key. Authors are "Last, First", or a group.
+
+    `venue`, `arxiv` (the number alone) and `note` are what the paper itself shows.
+    """
 
     key: str
     short: str
@@ -15,13 +23,31 @@ class Paper:
     authors: tuple[str, ...]
     year: int
     note: str = ""
+    venue: str = ""
+    arxiv: str = ""
 
     def bibtex(self) -> str:
-        fields = {"title": "{" + self.title + "}", "author": " and ".join(self.authors), "year": str(self.year)}
-        if self.note:
-            fields["note"] = self.note
-        body = ",\n".join(f"  {name} = {{{text}}}" for name, text in fields.items())
+        fields = {
+            "title": "{" + escape(self.title) + "}",
+            "author": " and ".join(escape(each) if "," in each else f"{{{escape(each)}}}" for each in self.authors),
+            "year": str(self.year),
+            "howpublished": escape(self.venue),
+            "eprint": self.arxiv,
+            "archiveprefix": "arXiv" if self.arxiv else "",
+            "note": escape(self.note),
+        }
+        body = ",\n".join(f"  {name} = {{{text}}}" for name, text in fields.items() if text)
         return f"@misc{{{self.key},\n{body}\n}}"
+
+    def bibitem(self) -> str:
+        """The same for a `thebibliography`."""
+        names = [" ".join(reversed(author.split(", ", 1))) for author in self.authors]
+        *first, last = map(escape, names)
+        authors = f"{', '.join(first)}{',' if len(first) > 1 else ''} and {last}" if first else last
+        arxiv = f"arXiv:{self.arxiv}" if self.arxiv else ""
+        published = ", ".join(filter(None, [escape(self.venue), arxiv, str(self.year)]))
+        parts = (authors, rf"\emph{{{escape(self.title)}}}", published, escape(self.note))
+        return rf"\bibitem{{{self.key}}} {'. '.join(part.removesuffix('.') for part in parts if part)}."
 
 
 @dataclass(frozen=True)
@@ -36,6 +62,7 @@ class Citation:
     equations: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "equations", BARE_EQUATION.sub(r"\1eq. \2", marked(self.equations)))
         make_prose(self, "label", "equations")
 
     def __str__(self) -> str:
@@ -57,15 +84,17 @@ WU2024 = Paper(
     "wu2024",
     "Wu et al. 2024",
     "Transformers are Deep Optimizers: Provable In-Context Learning for Deep Model Training",
-    ("Wu, Weimin", "Su, Maojiang", "Hu, Jerry Yao-Chieh", "others"),
+    ("Wu, Weimin", "Su, Maojiang", "Hu, Jerry Yao-Chieh", "Song, Zhao", "Liu, Han"),
     2024,
+    note="Last update: December 5, 2024",
 )
 LI2025 = Paper(
     "li2025",
     "Li et al. 2025",
     "Transformers Meet In-Context Learning: A Universal Approximation Theory",
-    ("Li, Gen", "Jiao, Yuchen", "Huang, Yu", "others"),
+    ("Li, Gen", "Jiao, Yuchen", "Huang, Yu", "Wei, Yuting", "Chen, Yuxin"),
     2025,
+    note="June 2025, revised in August 2025",
 )
 WEI2021 = Paper(
     "wei2021",
@@ -85,7 +114,7 @@ ALGOFORMER = Paper(
     "algoformer",
     "AlgoFormer",
     "On the Expressive Power of a Variant of the Looped Transformer",
-    ("Anonymous",),
+    ("Anonymous authors",),
     2024,
-    note="The paper as received names no authors",
+    note="Paper under double-blind review",
 )

@@ -10,7 +10,6 @@ import sympy as sp
 
 from bridge.export.choice import require_known
 from symbolic.citations import Citation, Paper
-from symbolic.escaping import escape
 from symbolic.paper_text import proof_latex, theorem_latex
 from symbolic.statements import Quantity, Result, UsageError
 
@@ -124,7 +123,8 @@ def statements_latex(results: Sequence[Result], excerpt: Excerpt, *, standalone:
     definitions = [line for each in results for line in _definitions(each, excerpt)]
     papers = cited(results)
     lines = [*PREAMBLE, *dict.fromkeys(definitions), r"\begin{document}", "\n\n".join(fragments)]
-    lines += [r"\begin{thebibliography}{9}", *map(_item, papers), r"\end{thebibliography}"] if papers else []
+    if papers:
+        lines += [r"\begin{thebibliography}{9}", *(each.bibitem() for each in papers), r"\end{thebibliography}"]
     return "\n".join([*lines, r"\end{document}"])
 
 
@@ -133,12 +133,6 @@ def _definitions(result: Result, excerpt: Excerpt) -> list[str]:
         rf"\newcommand{{{macro}}}{{{result.notation.get(symbol) or sp.latex(symbol)}}}"
         for symbol, macro in excerpt.notation(result).items()
     ]
-
-
-def _item(paper: Paper) -> str:
-    authors = "; ".join(paper.authors)
-    note = f" {escape(paper.note)}." if paper.note else ""
-    return rf"\bibitem{{{paper.key}}} {escape(authors)}. {escape(paper.title)}. {paper.year}.{note}"
 
 
 def cited(results: Iterable[Result]) -> list[Paper]:

@@ -15,7 +15,7 @@ def _cite(label: str, equations: str = "") -> Citation:
 # Ranges. The repairs are the recursion of `chain.ARGUMENTS`: b^j bounds |r| on the arguments of layer j.
 RANGE_R = Erratum(
     Weight.CONSTANT,
-    _cite("Lemma 2", "`R_1`; D.2"),
+    _cite("Lemma 2", "definition of `R_1`; Appendix D.2"),
     "sums of ReLUs that are accurate on `[-R_1, R_1]` with `R_1 = max{B_v B_r, 1}` suffice for (3.9)",
     "D.2 applies them at `v . p(j-1)`, and `B_r` bounds a coordinate of `p(j-1)`, whose 2-norm is up to `sqrt(K) "
     "B_r`; the recursion for `B_r` has the same gap, and no reading of `max_j B_r^j` closes it",
@@ -26,7 +26,7 @@ RANGE_R = Erratum(
 )
 RANGE_R1 = Erratum(
     Weight.CONSTANT,
-    _cite("Lemma 3", "`R_2`; D.3"),
+    _cite("Lemma 3", "definition of `R_2`; Appendix D.3"),
     "`v . p(j-1) <= R_2` with `R_2 = max{B_v B_r', 1}`",
     "`p(j-1)` holds values of `r`, so that `B_r'`, built from `r'` alone, does not bound its coordinates; with `B_r` "
     "in place of `B_r'` the factor `sqrt(K)` of Lemma 2 is still missing",
@@ -36,7 +36,7 @@ RANGE_R1 = Erratum(
 )
 RANGE_U = Erratum(
     Weight.CONSTANT,
-    _cite("Lemma 4", "`R_3`; D.4"),
+    _cite("Lemma 4", "definition of `R_3`; Appendix D.4"),
     "`p(N)[k] <= R_3` with `R_3 = max{B_v B_r, B_y, 1}`",
     "`p(N)[k]` is a value of `r` on the arguments of layer `N`, which Lemma 2 underestimates; the factor `B_v` does "
     "not compensate for this",
@@ -63,7 +63,7 @@ def _rescaled(values: str, statement: str) -> str:
 
 NORM_FORWARD = Erratum(
     Weight.PROOF,
-    _cite("Lemma 2", "norm of layers `1..N`; D.2"),
+    _cite("Lemma 2", "norm of layers `1..N`; Appendix D.2"),
     "the layers have norms of at most `1 + K C_1`",
     "D.2 has heads for `k in [d]` at `j = N`, and (C.1) adds `|c_m|` for each; if `d > K`, the norm of this layer is "
     "larger",
@@ -73,7 +73,7 @@ NORM_FORWARD = Erratum(
 )
 NORM_DERIVATIVE = Erratum(
     Weight.PROOF,
-    _cite("Lemma 3", "norm of layer `N+1`; D.3"),
+    _cite("Lemma 3", "norm of layer `N+1`; Appendix D.3"),
     "the layer has a norm of at most `1 + K (N-1) C_2`",
     "D.3 prints heads for `j in [N]` and `k in [K]`, whose values sum to up to `N K C_2`; with `k in [d]` at layer "
     "`N` they sum to `(K (N-1) + d) C_2`; both exceed `K (N-1) C_2`",
@@ -82,7 +82,7 @@ NORM_DERIVATIVE = Erratum(
 )
 NORM_LOSS_GRADIENT = Erratum(
     Weight.PROOF,
-    _cite("Lemma 4", "norm of layer `N+2`; D.4"),
+    _cite("Lemma 4", "norm of layer `N+2`; Appendix D.4"),
     "`||W_1||_1 <= R_3 + 1`, and the norm is at most `max{R_3 + 1, C_3}`",
     "the 1-norm induced by vectors is a column sum, and the column of the constant 1 meets every ReLU; `R_3 + 1` "
     "bounds a single entry of `W_1` (a row sum reaches `2 R_3 + 1`), and (C.1) adds the norms of `W_1` and `W_2`",
@@ -94,7 +94,7 @@ NORM_LOSS_GRADIENT = Erratum(
 )
 NORM_STEP = Erratum(
     Weight.DEFINITION,
-    _cite("Theorem 1", "norm of layer `2N+3`; D.7"),
+    _cite("Theorem 1", "norm of layer `2N+3`; Appendix D.7"),
     "D.7 has heads for every `j in [N]` and `k in [K]`, whose values have norms that add up to at most `2 eta N K`",
     "layer `N` has `d` neurons, so that for `d > K` some rows of `V_N` get no update from the printed heads; with "
     "heads for all `d` rows, the norms add up to more than `2 eta N K` if `d` is large",
@@ -106,7 +106,7 @@ NORM_STEP = Erratum(
 
 COLUMNS = Erratum(
     Weight.CONSTANT,
-    _cite("Lemma 6", "`B_s` of (3.23); D.6"),
+    _cite("Lemma 6", "`B_s` of eq. (3.23); Appendix D.6"),
     "`s-bar(j)[k] <= B_s = max_j (P B_r' B_v)^(N-j) B_r' B_l`",
     "D.6 uses the row `v_{(j+1)_k}` in place of the k-th column of `V_{j+1}`; the hypotheses bound only rows, and a "
     "column across `K` rows (`d` for `V_N`, all taken as bounded by `B_v`) can have 2-norm `sqrt(K) B_v` (`sqrt(d) "
@@ -117,7 +117,7 @@ COLUMNS = Erratum(
 )
 SQUARE_ROOT = Erratum(
     Weight.PROOF,
-    _cite("Theorem 1", "D.7"),
+    _cite("Theorem 1", "Appendix D.7"),
     "the bound on `||A-bar(j) - A(j)||_2` has the factor `sqrt(P) B_r`",
     "the factor bounds `||p-bar(j-1)||_2`, and `P` is `max{sqrt(K), sqrt(d)}` by (3.22), which D.7 repeats: the "
     "2-norm of `K` coordinates of at most `B_r` is up to `sqrt(K) B_r`; `sqrt(P)` would be right with `P = max{K, d}`",
@@ -127,7 +127,7 @@ SQUARE_ROOT = Erratum(
 )
 SLOPES = Erratum(
     Weight.DEFINITION,
-    _cite("Lemma 3", "the space of `r'_i`; again at the end of D.7"),
+    _cite("Lemma 3", "the space of `r'_i`; again at the end of Appendix D.7"),
     "`r'_i` has `(N-2) K + d` entries",
     "Definition 2 stacks `r'(0)`, ..., `r'(N-1)`, which are `N - 1` blocks of `K` entries and one of `d`",
     "`(N-1) K + d` entries, as many as `p_i` has",
@@ -147,7 +147,7 @@ EXAMPLES = Erratum(
 )
 CONSTANT_OF_THE_RISK = Erratum(
     Weight.DEFINITION,
-    _cite("Corollary 1.1", "L_f"),
+    _cite("Corollary 1.1", "definition of `L_f`"),
     "`L_f` is the Lipschitz constant of `L_n` within `W`",
     "the proof applies Lemma 14, whose `L_f` is the constant of the gradient; the constant of `L_n` does not bound "
     "it, and can be small if `W` is small; the run that shows this uses errors of the size that Theorem 1 allows, no "
@@ -167,7 +167,7 @@ PROJECTION = Erratum(
 )
 STEP_SIZE = Erratum(
     Weight.NOTATION,
-    _cite("Lemma 14", "`eta <= L_f`"),
+    _cite("Lemma 14", "hypothesis `eta <= L_f`"),
     "the bound on the gradient mapping holds for `eta <= L_f`",
     "`eta <= 1/L_f` is meant, since `eta <= L_f` allows `eta L_f > 2` if `L_f > sqrt(2)`, and then descent need not "
     "converge",

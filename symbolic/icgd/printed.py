@@ -84,7 +84,7 @@ BACKWARD_SIZE = Printed(B_s, _cite("Lemma 6", "eq. (3.23)"))
 BACKWARD_ERROR = Printed(_PROPAGATED, _cite("Lemma 6", "eq. (3.22)-(3.24)"))
 
 # Theorem 1, proof in D.7.
-_D7 = "proof (D.7)"
+_D7 = "proof, Appendix D.7"
 GRADIENT_ERROR = Printed(
     N / sp.Integer(2) * P * (_PROPAGATED * sp.sqrt(P) * B_r + B_s * E_r * eps_r), _cite("Theorem 1", _D7)
 )
@@ -100,9 +100,9 @@ KNOBS: dict[sp.Symbol, Printed] = {
 }
 
 # Ranges on which the sums of ReLUs have to be accurate.
-RANGE_R = Printed(sp.Max(B_v * B_r, 1), _cite("Lemma 2", "R_1"))
-RANGE_R1 = Printed(sp.Max(B_v * B_r1, 1), _cite("Lemma 3", "R_2"))
-RANGE_U = Printed(sp.Max(B_v * B_r, B_y, 1), _cite("Lemma 4", "R_3"))
+RANGE_R = Printed(sp.Max(B_v * B_r, 1), _cite("Lemma 2", "definition of `R_1`"))
+RANGE_R1 = Printed(sp.Max(B_v * B_r1, 1), _cite("Lemma 3", "definition of `R_2`"))
+RANGE_U = Printed(sp.Max(B_v * B_r, B_y, 1), _cite("Lemma 4", "definition of `R_3`"))
 
 # Parameter norms (C.1), (3.18).
 NORM_FORWARD = Printed(1 + K * C_1, _cite("Lemma 2"))

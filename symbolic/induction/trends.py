@@ -105,7 +105,8 @@ QUANTITIES = (
         _ALONG, "derived: `1/sqrt(3)`, the limit of `w_turn/w*` as `w* -> 0`", derived=sp.sqrt(SHARE.subs(v_star, 0)),
     ),
     _claim(
-        "h.turn", r"h(T_2^h)/h^\star", "`h/h*` at the turning point of `h`, its maximum", Kind.UPPER, R_TURN, "`R(w*)`",
+        "h.turn", r"h(T_2^h)/h^\star", "`h/h*` at the turning point of `h`, its maximum", Kind.UPPER, R_TURN,
+        "the bound `R(w*)`",
         _ALONG, derived=R_TURN,
     ),
     _claim(

@@ -9,7 +9,7 @@ import sympy as sp
 
 from symbolic import CLAIMS, Kind, UsageError, find_claim, find_result, results, status
 from symbolic.catalogue import Claim
-from symbolic.citations import WU2024, Citation
+from symbolic.citations import WU2024, Citation, Paper
 from symbolic.displays import PAGE, equation, with_names, wrapped
 from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
@@ -256,7 +256,41 @@ def test_citations_are_text_for_latex() -> None:
 
 def test_a_citation_without_a_paper_is_its_label() -> None:
     place = Citation(None, "A draft, Theorem `1 <= 2`", "(3)")
-    assert str(place) == "A draft, Theorem 1 <= 2, (3)"
-    assert place.latex() == r"A draft, Theorem $1\le 2$, (3)"
+    assert str(place) == "A draft, Theorem 1 <= 2, eq. (3)"
+    assert place.latex() == r"A draft, Theorem $1\le 2$, eq. (3)"
     assert place.bibtex() == ""
     assert str(Citation(None, "")) == Citation(None, "").latex() == ""
+
+
+def test_an_entry_names_all_authors_and_what_the_paper_shows() -> None:
+    paper = Paper(
+        "doe", "Doe", "On 100%", ("Doe, Jane", "E, Weinan", "Roe & Sons"), 2030, venue="Proc.", arxiv="3001.1"
+    )
+    assert paper.bibitem() == (
+        r"\bibitem{doe} Jane Doe, Weinan E, and Roe \& Sons. \emph{On 100\%}. Proc., arXiv:3001.1, 2030."
+    )
+    entry = paper.bibtex()
+    assert r"author = {Doe, Jane and E, Weinan and {Roe \& Sons}}" in entry
+    assert "eprint = {3001.1},\n  archiveprefix = {arXiv}" in entry
+    assert "note" not in entry
+
+
+@pytest.mark.parametrize("paper", sorted({claim.citation.paper for claim in CLAIMS if claim.citation.paper}, key=str))
+def test_no_entry_is_shortened_to_others(paper: Paper) -> None:
+    assert "others" not in paper.bibtex()
+    assert paper.venue == paper.arxiv == ""  # the papers as received print none
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("(3)", "eq. (3)"),
+        ("(19), (22), Lemma D.3", "eq. (19), (22), Lemma D.3"),
+        ("Definition 3, (3.6)-(3.8)", "Definition 3, eq. (3.6)-(3.8)"),
+        ("`w` after (C.22)", "w after eq. (C.22)"),
+        ("eq. (3), (4a)", "eq. (3), (4a)"),
+        ("proof, mask (3)", "proof, mask (3)"),
+    ],
+)
+def test_a_number_in_brackets_is_an_equation(typed: str, shown: str) -> None:
+    assert Citation(None, "", typed).equations == shown
