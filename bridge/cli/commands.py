@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bridge.cli.parameter_help import CommandOfResult
+from bridge.cli.parameter_help import CommandOfResult, PlainCommand
 
 SLASHES = tuple({"/", os.sep})
 
@@ -14,6 +14,7 @@ app = typer.Typer(
     help="Derive the bound, build the transformer it describes, measure the error, compare the two.",
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -35,7 +36,7 @@ Id = Annotated[
 ]
 Ids = Annotated[
     list[str],
-    typer.Argument(metavar="ID|FILE.py...", help="Results, or Python files with theorems of your own, one or several."),
+    typer.Argument(metavar="ID|FILE.py", help="Results, or Python files with theorems of your own, one or several."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Settings = Annotated[
@@ -65,7 +66,7 @@ def boundsmith(
     pass
 
 
-@app.command("list")
+@app.command("list", cls=PlainCommand)
 def list_results(json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False) -> None:
     """List all results: id, status (running or planned) and citation."""
     from bridge.cli.describe import list_claims
@@ -81,7 +82,9 @@ def show(
         bool, typer.Option("--steps", help="Instead: size, error and bound of each step at one random prompt.")
     ] = False,
     exact: Annotated[bool, typer.Option("--exact", help="With --steps: on balls; each number is proved.")] = False,
-    seed: Annotated[int | None, typer.Option(min=0, help="With --steps: random seed of weights and prompt.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="With --steps: random seed of weights and prompt.")
+    ] = None,
     settings: Settings = None,
 ) -> None:
     """Show a result: claim, hypotheses, quantities and derivations."""
@@ -99,7 +102,7 @@ def show(
     show_claim(id, as_json=json)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def latex(
     ids: Ids,
     output: Annotated[
@@ -113,7 +116,7 @@ def latex(
     ] = "",
     macros: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help='Letters as commands of your own, a JSON file: {"B_v": "\\\\Bv"}.'),
+        typer.Option(metavar="FILE", help='A JSON file of letters as commands of your own, such as {"B_v":"\\\\Bv"}.'),
     ] = None,
     standalone: Annotated[
         bool, typer.Option("--standalone", help="A document that compiles, with its bibliography.")
@@ -148,7 +151,9 @@ def solve(
         str | None,
         typer.Option(metavar="Q", help="The quantity whose error is meant; by default the result's final one."),
     ] = None,
-    tier: Annotated[str | None, typer.Option(help="The tier of the bound: derived, printed or instance.")] = None,
+    tier: Annotated[
+        str | None, typer.Option(metavar="TIER", help="The tier of the bound: derived, printed or instance.")
+    ] = None,
     settings: Settings = None,
     json: Json = False,
 ) -> None:
@@ -172,16 +177,18 @@ def compare(
         list[str] | None,
         typer.Option("--grid", metavar="NAME=V1,V2,...", help="Several values of a parameter. Repeatable."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Random seed.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", min=0, help="Random seed.")] = None,
     samples: Annotated[
-        int | None, typer.Option(min=1, help="Random inputs, or draws, at each point of the grid.")
+        int | None, typer.Option(metavar="N", min=1, help="Random inputs, or draws, at each point of the grid.")
     ] = None,
     attack: Annotated[
-        int | None, typer.Option(min=0, metavar="STEPS", help="Steps of gradient ascent; 0: no attack.")
+        int | None, typer.Option(min=0, metavar="N", help="Steps of gradient ascent; 0: no attack.")
     ] = None,
-    restarts: Annotated[int | None, typer.Option(min=1, help="Number of starts of the attack.")] = None,
-    dtype: Annotated[str | None, typer.Option(help="Number format: float64, float32, bfloat16 or float16.")] = None,
-    device: Annotated[str | None, typer.Option(help="Device: cpu or cuda.")] = None,
+    restarts: Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of starts of the attack.")] = None,
+    dtype: Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="Number format: float64, float32, bfloat16 or float16.")
+    ] = None,
+    device: Annotated[str | None, typer.Option(metavar="DEVICE", help="Device: cpu or cuda.")] = None,
     text: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Real input: a text, for results that accept one.")
     ] = None,
@@ -296,7 +303,7 @@ def compare(
 @app.command(cls=CommandOfResult)
 def certify(
     id: Annotated[
-        str | None, typer.Argument(metavar="[ID|FILE.py]", help="The theorem whose inequalities are to be proved.")
+        str | None, typer.Argument(metavar="ID|FILE.py", help="The theorem whose inequalities are to be proved.")
     ] = None,
     quantity: Annotated[str | None, typer.Option(metavar="Q", help="Only the inequalities of this quantity.")] = None,
     settings: Settings = None,
@@ -312,7 +319,7 @@ def certify(
         typer.Option("-o", "--output", metavar="FILE.json", parser=_output_file, help="Also write the certificate."),
     ] = None,
     expression: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Instead of ID: `f` (meaning f >= 0), `f >= g` or `f > g`.")
+        str | None, typer.Option(metavar="TEXT", help="Instead of ID: `f>=g`, `f>g`, or `f` for `f>=0`.")
     ] = None,
     ranges: Annotated[
         list[str] | None,
@@ -366,7 +373,7 @@ def certify(
         run_expression(expression, ranges or [], where or [], seconds, output, as_json=json)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def new(
     file: Annotated[Path, typer.Argument(metavar="FILE.py", parser=_output_file, help="The file to write.")],
 ) -> None:
@@ -376,11 +383,11 @@ def new(
     run_new(file)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def errata(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID|FILE.py]...", help="Only of these results, or theorems of your own."),
+        typer.Argument(metavar="ID|FILE.py", help="Only of these results, or theorems of your own."),
     ] = None,
     quantity: Annotated[str | None, typer.Option(metavar="Q", help="Only of this quantity.")] = None,
     replay: Annotated[bool, typer.Option("--replay", help="Run each witness again, from scratch.")] = False,

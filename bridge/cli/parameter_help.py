@@ -1,6 +1,7 @@
-"""What the parameters of a result take: behind the help of a command, and where one was typed as an option."""
+"""The help of a command: plain words without types; and what the parameters of a result take, behind it."""
 
 import re
+import textwrap
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -8,10 +9,27 @@ from typing import Any
 from typer.core import TyperCommand
 
 ID = re.compile(r"\w+\.\w+")
+WIDTH = 78  # columns of a help, as typer fills it
 ARGUMENTS = "boundsmith.arguments"
+TYPE = re.compile(r"(?<=[\w\].]) <[^<>]+>")  # behind the name of an argument
+REQUIRED = re.compile(r"\{([^{}]+?)(\.\.\.)?\}")  # in the line of usage
 
 
-class CommandOfResult(TyperCommand):
+class PlainCommand(TyperCommand):
+    """A command whose help names its arguments as its text does, whatever types typer adds."""
+
+    def get_help(self, ctx: Any) -> str:
+        usage, rest = super().get_help(ctx).split("\n\n", 1)
+        rest = TYPE.sub(lambda found: " " * len(found[0]), rest).replace("[x>=", "[N>=")
+        return f"{REQUIRED.sub(lambda found: found[1], usage)}\n\n{rest}"
+
+    def get_short_help_str(self, limit: int = 0) -> str:
+        """The first sentence, whole; typer would cut it off."""
+        words = " ".join((self.help or "").split("\n\n")[0].split())
+        return re.split(r"(?<=\.) (?=[A-Z])", words)[0]
+
+
+class CommandOfResult(PlainCommand):
     """A command whose help, behind the id of a result, says what `--set` takes there."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -27,7 +45,9 @@ def _parameters_of(id: str) -> list[str]:
     from bridge.cli.describe import parameter_words
     from symbolic.catalogue import find_result
 
-    return [f"parameters of {id}, for --set:", *map(parameter_words, find_result(id).parameters)]
+    lines = map(parameter_words, find_result(id).parameters)
+    filled = (textwrap.fill(line, WIDTH, subsequent_indent=" " * 6) for line in lines)
+    return ["", f"Parameters of {id}, for --set:", *filled]
 
 
 def as_setting(option: str, arguments: Sequence[str]) -> str | None:

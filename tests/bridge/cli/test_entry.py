@@ -2,14 +2,17 @@
 
 import importlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 import bridge
 from bridge.cli import entry
+from bridge.cli.commands import app
 from tests.bridge.cli.conftest import Command, refused
 
 COMMAND = [sys.executable, "-c", "import sys; from bridge.cli import main; sys.exit(main())"]
@@ -79,6 +82,23 @@ def test_without_a_command_there_is_help(run: Command) -> None:
     assert outcome.code == 0
     for command in ("list", "show", "latex", "solve", "compare"):
         assert command in outcome.out
+
+
+@pytest.mark.parametrize("command", ["", *sorted(get_command(app).commands)])
+def test_help_is_plain_words_in_80_columns(command: str, run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    page = run(*filter(None, [command]), "--help").out
+    assert max(map(len, page.splitlines())) <= 80
+    assert not re.search(r"<(str|int|bool|float|Path|list)|\[\[|\{ID|[│╭]", page)
+    assert page.startswith(f"Usage: boundsmith{f' {command}' if command else ''} [OPTIONS]")
+    options = page[page.index("Options:") :]
+    assert all(re.match(r"  (-\w, )?--[a-z-]+( [A-Z])?|       |  -|$|[CA]", line) for line in options.splitlines()[1:])
+
+
+def test_help_behind_an_id_has_its_parameters(run: Command) -> None:
+    page = run("compare", "icgd.step", "--help").out
+    assert "\nParameters of icgd.step, for --set:\n  N = (1, 2, 3)  number of layers" in page
+    assert max(map(len, page.splitlines())) <= 80
 
 
 def test_version(run: Command) -> None:
