@@ -7,7 +7,7 @@ stays with the derivation, and the bound is conditional until the obligation is 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import sympy as sp
@@ -234,12 +234,15 @@ def _any_whole_number(letter: sp.Symbol) -> bool:
 
 
 # A gap that is at least another one, which is >= 0 (or > 0) by hypothesis, is so too.
+@lru_cache(maxsize=1 << 12)  # a result that is replaced, and each copy of a step, asks the same again
 def follows_from(condition: Any, hypothesis: Any) -> bool:
     """Whether a relation clearly follows from another one; False where that is not clear."""
     if condition == hypothesis:
         return True
     if not all(isinstance(each, sp.Le | sp.Lt | sp.Ge | sp.Gt) for each in (condition, hypothesis)):
         return False
+    if hypothesis.gts.is_Symbol and hypothesis.lts.is_number and hypothesis.gts not in condition.free_symbols:
+        return False  # that letter may be as large as one likes, and what is spare as far below 0
     given = hypothesis.gts - hypothesis.lts
     return any(_spare(each - given, strict=_is_harder(condition, hypothesis)) for each in _differences(condition))
 

@@ -3,6 +3,7 @@
 import pytest
 import sympy as sp
 
+from symbolic import obligations
 from symbolic.calculus import (
     Derivation,
     DerivationError,
@@ -303,3 +304,14 @@ def test_probabilities_may_be_off_by_rounding_and_no_more() -> None:
     for size in (sp.Rational(9, 10), 1 - sp.Rational(1, 10**8)):
         with pytest.raises(DerivationError, match="'w' holds weights that add up to 1"):
             given("w", dim=2, norm=Norm.ONE, size=size, probabilities=True)
+
+
+def test_a_lower_bound_of_another_letter_is_put_aside_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    p, N = sp.Symbol("p", positive=True), sp.Symbol("N", positive=True, integer=True)
+    asked: list[object] = []
+    monkeypatch.setattr(obligations, "_spare", lambda spare, *, strict: asked.append(spare))
+    assert not follows_from(sp.Ge(p**2, 7), sp.Ge(N, 1))
+    assert not follows_from(sp.Gt(p**2, 7), sp.Gt(N, 1))
+    assert not asked
+    assert not follows_from(sp.Ge(p**2, 7), sp.Le(N, 9))  # a letter that is bounded above may leave something
+    assert asked
