@@ -131,7 +131,8 @@ def _annotated(figure: Figure, title: Sequence[str]) -> Figure:
     by_label = {
         label: line for axis in figure.axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
-    by_label = {label: line for label, line in by_label.items() if not label.startswith("_")}
+    order = sorted((label for label in by_label if not label.startswith("_")), key=_place)
+    by_label = {label: by_label[label] for label in order}
     entry = 0.9 * CHARACTER * (max(map(len, by_label), default=0) + 6)  # with its line and the space between two
     columns = max(1, min(4, len(by_label), int(width / entry)))
     if by_label:
@@ -139,6 +140,12 @@ def _annotated(figure: Figure, title: Sequence[str]) -> Figure:
     beyond = len(lines) - 3 + max(0, math.ceil(len(by_label) / columns) - 2)
     figure.set_size_inches(width, height + 1.2 * LINE * beyond)  # so that the panels keep their size
     return figure
+
+
+def _place(label: str) -> int:
+    """Of an entry of the legend: tiers in their order, whatever their scope, then all else."""
+    order, name = (*LINES, *POINTS), label.split(" (")[0]
+    return order.index(name) if name in order else len(order)
 
 
 def _heading(comparison: Comparison, rows: Sequence[Row]) -> str:

@@ -106,7 +106,7 @@ def _found(axis: Axes, rows: Sequence[Row], x: str) -> list[str]:
     for column in POINTS:
         for scope, points in _by_scope(rows, column, x).items():
             label = column if scope in ("", "network") else f"{column} ({scope})"
-            style = STYLES[column] | ({} if label == column else {"markerfacecolor": "none", "alpha": 0.7})
+            style = STYLES[column] | ({} if label == column else {"markerfacecolor": "none"})
             notes += _plot(axis, points, label, style)
     return notes
 
@@ -133,7 +133,7 @@ def _plot(axis: Axes, points: Curve, label: str, style: dict[str, Any]) -> list[
     """Draws what the axis holds; in words what it does not."""
     low, high = axis.get_ylim() if axis.get_yscale() == "log" else (-math.inf, math.inf)
     shown = [(at, y if y > 0 or low < 0 else math.nan) for at, y in points]
-    axis.plot([at for at, _ in shown], [y for _, y in shown], label=label, ms=5, **style)
+    axis.plot([at for at, _ in shown], [y for _, y in shown], label=label, **{"markersize": 5} | style)
     zero = [y for _, y in points if y <= 0 and low > 0]
     above = [y for _, y in points if y > high]
     below = [y for _, y in points if 0 < y < low]

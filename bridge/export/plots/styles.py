@@ -10,14 +10,16 @@ from bridge.record import Row, Verdict
 
 LINES = ("printed", "claimed", "derived", "instance")
 POINTS = ("measured", "attacked")
-# Okabe and Ito's palette, which colour-blind readers can tell apart; bounds are lines, what was found are points.
+# Okabe and Ito's palette, which colour-blind readers can tell apart; bounds are lines, what was found are points. In
+# grey the lines differ by width and dashes. Of those that coincide each is seen: a wide pale one lies below thin ones,
+# dashes lie above a solid one, a triangle in a circle.
 STYLES: dict[str, dict[str, Any]] = {
-    "printed": {"color": "#000000", "linestyle": "-", "marker": "_"},
-    "claimed": {"color": "#CC79A7", "linestyle": ":", "marker": "."},
-    "derived": {"color": "#0072B2", "linestyle": "--", "marker": "."},
-    "instance": {"color": "#009E73", "linestyle": "-.", "marker": "."},
-    "measured": {"color": "#E69F00", "linestyle": "none", "marker": "o"},
-    "attacked": {"color": "#D55E00", "linestyle": "none", "marker": "^"},
+    "printed": {"color": "#000000", "linestyle": "-", "linewidth": 1.2, "zorder": 2.1},
+    "claimed": {"color": "#CC79A7", "linestyle": ":", "linewidth": 3, "zorder": 2.2},
+    "derived": {"color": "#56B4E9", "linestyle": "-", "linewidth": 5, "solid_capstyle": "butt", "zorder": 2},
+    "instance": {"color": "#009E73", "linestyle": "--", "linewidth": 1.6, "marker": ".", "zorder": 2.3},
+    "measured": {"color": "#E69F00", "linestyle": "none", "marker": "o", "markersize": 7, "zorder": 2.4},
+    "attacked": {"color": "#D55E00", "linestyle": "none", "marker": "^", "markersize": 4, "zorder": 2.5},
 }
 RING: dict[str, Any] = {"marker": "o", "markersize": 12, "markerfacecolor": "none", "markeredgecolor": "#CC0000"}
 FLOOR: dict[str, Any] = {"color": "#BBBBBB", "alpha": 0.5, "linewidth": 0}

@@ -27,8 +27,8 @@ from bridge.record import Row
 
 MOST = 30  # lines of a chart
 LINE = 0.3  # inches
-MARKERS = {"printed": "|", "claimed": "|", "derived": "D", "instance": "s"}
-SIZES = {"printed": 15, "claimed": 15, "derived": 6, "instance": 6}
+MARKERS = {"printed": "|", "claimed": "x", "derived": "D", "instance": "s", "measured": "o", "attacked": "^"}
+SIZES = {"printed": 15, "claimed": 11, "derived": 10, "instance": 7.5, "measured": 5, "attacked": 3}
 VERDICT_WIDTH = 46  # characters of a line
 
 
@@ -83,11 +83,11 @@ def _line(axis: Axes, place: int, row: Row, *, zero: float | None, high: float) 
     for column in (*LINES, *POINTS):
         value = getattr(row, column)
         if value is not None and math.isfinite(value):
-            style = {"color": STYLES[column]["color"], "marker": MARKERS.get(column, STYLES[column]["marker"])}
+            style = {"color": STYLES[column]["color"], "marker": MARKERS[column]}
             beyond = {"marker": ">"} if zero is not None and value > high else {}
             hollow = {"markerfacecolor": "none"} if column in ("derived", "instance") else {}
             style |= beyond | hollow
-            axis.plot(at(value), place, linestyle="none", ms=SIZES.get(column, 6), label=column, **style)
+            axis.plot(at(value), place, linestyle="none", ms=SIZES[column], label=column, **style)
     for rounding in numbers([row], ["rounding"]):
         if zero is not None and rounding > zero:
             axis.fill_betweenx([place - 0.35, place + 0.35], axis.get_xlim()[0], rounding, label="rounding", **FLOOR)

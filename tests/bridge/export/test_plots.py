@@ -3,6 +3,7 @@
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -10,6 +11,7 @@ from matplotlib.figure import Figure
 
 from bridge.export import load, plot, plot_steps
 from bridge.export.plots import draw, draw_steps
+from bridge.export.plots.styles import STYLES
 from bridge.export.plots.words import lines_of, mathematics
 from bridge.record import Comparison, RowErratum, Verdict
 from symbolic.catalogue import RUNNING
@@ -324,3 +326,25 @@ def test_a_plot_without_rows_or_numbers_is_refused() -> None:
     record.rows = []
     with pytest.raises(UsageError, match="has no rows"):
         draw(record)
+
+
+@pytest.mark.parametrize("ps", [(1, 2, 4), (1,)])
+def test_what_coincides_is_all_seen(ps: tuple[int, ...]) -> None:
+    """Of lines and points at the same places, each colour is on the figure outside of its legend."""
+    record = comparison(ps=ps, Ls=(8,))
+    record.rows = [row for row in record.rows if row.quantity == "output" and row.scope == "network"]
+    for row in record.rows:
+        row.printed = row.claimed = row.instance = row.derived
+        row.measured = row.attacked = (row.derived or 0.0) / 2
+    figure = draw(record)
+    figure.legends[0].set_visible(False)
+    pixels = np.asarray(drawn(figure).buffer_rgba())[..., :3].reshape(-1, 3).astype(int)
+    for name, style in STYLES.items():
+        colour = np.array([int(style["color"][at : at + 2], 16) for at in (1, 3, 5)])
+        assert (abs(pixels - colour).max(axis=1) <= 8).sum() >= 8, name
+
+
+def test_the_legend_has_the_tiers_in_their_order() -> None:
+    names = [text.get_text() for text in draw(comparison()).legends[0].get_texts()]
+    assert names[:2] == ["printed", "derived"]
+    assert names.index("instance") < names.index("measured") < names.index("attacked")
