@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 
 from bridge.export.statements import Excerpt, cited, read_macros, statements_latex
+from bridge.theorem_files import read_theorem
 from symbolic.catalogue import RUNNING, find_result
 from symbolic.statements import UsageError
 
 STEP = find_result("icgd.step")
+ROOT = Path(__file__).parents[3]
+FOLDERS = ("examples", "examples/theorem_package", "bridge/templates")
+OWN = [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.py")) if path.name != "own_flow.py"]
 needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 
 
@@ -59,7 +63,7 @@ def test_several_results_have_one_bibliography() -> None:
 @needs_tex
 @pytest.mark.parametrize("part", ["", "theorem", "proof"])
 def test_all_results_compile_as_one_document(part: str, tmp_path: Path) -> None:
-    results = [find_result(id) for id in RUNNING]
+    results = [*(find_result(id) for id in RUNNING), *(read_theorem(str(path)).statement for path in OWN)]
     (tmp_path / "all.tex").write_text(statements_latex(results, Excerpt(part=part), standalone=True))
     call = ["pdflatex", "-interaction=nonstopmode", "all.tex"]
     said = [subprocess.run(call, cwd=tmp_path, capture_output=True, check=False).stdout for _ in range(2)]
