@@ -38,7 +38,7 @@ LONGEST_NAME, LONGEST_TEXT, LONGEST_VERDICT = 200.0, 100.0, 90.0  # pt; what is 
 LEAST_NAME = 85.0  # pt, of a name where columns beside it want room
 TOGETHER = re.compile(r"(?<![,;:]) (?!\()")  # blanks at which no verdict is broken
 OF_WORDS = {"amsmath": r"\text{", "amssymb": r"\mathbb{"}  # what the mathematics of words may need
-NO_LABEL = re.compile(r"[^\w:.+/-]", re.ASCII)
+NO_LABEL = re.compile(r"[^\w:.+/-]+", re.ASCII)
 SIGNS = {"=": "$=$", "≤": r"$\le$", "≥": r"$\ge$", "~": r"$\sim$"}
 
 
@@ -84,7 +84,7 @@ def comparison_latex(comparison: Comparison, choice: Choice | None = None) -> st
         missing.append(names)
     body = [line for table in tables for line in (*_set(table), "")] + _refuted(record)
     lines = [
-        f"% {record.result}: needs {_packages(tables, ' '.join(body), siunitx=choice.siunitx)}",
+        f"% {' '.join(record.result.split())}: needs {_packages(tables, ' '.join(body), siunitx=choice.siunitx)}",
         *([f"% {whole.hidden} rows of intermediate quantities are left out"] if whole.hidden else []),
         *(
             f"% columns left out for want of room: {', '.join(' '.join(each.split()) for each in names)}"

@@ -119,7 +119,7 @@ class Sheet:
     @property
     def _needed(self) -> tuple[str, ...]:
         parameters = [column.name for column in self.columns if column.role is Role.PARAMETER]
-        return (*KEPT_BESIDE, *parameters[:1], *self._first_numbers)
+        return (*KEPT_BESIDE, *parameters[:1], *self._first_numbers, "claimed")  # which the reader asked for
 
     @property
     def _first_numbers(self) -> list[str]:
