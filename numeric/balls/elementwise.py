@@ -24,7 +24,7 @@ _NARROW = 2.0**-20
 def lifted(function: Callable[..., Any], *arrays: np.ndarray) -> np.ndarray:
     """The function at each place of the arrays, broadcast against each other."""
     shape = arrays[0].shape
-    if all([array.shape == shape for array in arrays]):
+    if all(array.shape == shape for array in arrays):
         charge_scalars(arrays[0].size)
         return boxed(map(function, *[array.ravel().tolist() for array in arrays]), shape)
     try:
