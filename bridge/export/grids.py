@@ -41,20 +41,42 @@ def bounded(
     before another column is left out, unless it never `shortens`. The words of the columns in `cut` may lose their end.
     """
     names = [heading for heading, _ in headings]
-    cells = {name: [_text(line[place]) for line in lines] for place, name in enumerate(names)}
-    widths = {name: max(len(name), *(len(cell) for cell in column), 0) for name, column in cells.items()}
-    has_lines = total(list(widths.values()), WIDE_GAP) <= width
-    order = list(dict.fromkeys([*names[:1], *kept_first, *names]))
-    rooms = widths if has_lines else _rooms(cells, widths, width, order, cut, shortens)
-    kept = [(name, right) for name, right in headings if name in rooms]
-    table = grid(kept, has_lines=has_lines)
+    places = range(len(names))  # two columns may have one heading
+    cells = [[_text(line[place]) for line in lines] for place in places]
+    widths = [max(len(names[place]), *(len(cell) for cell in cells[place]), 0) for place in places]
+    first = [names.index(name) for name in kept_first if name in names]
+    has_lines = total(widths, WIDE_GAP) <= width
+    if has_lines:
+        rooms = dict(enumerate(widths))
+    else:
+        least = least_room(cell.plain for cell in cells[0]) if shortens else widths[0]
+        short = {place: min(widths[place], LEAST_CUT) if names[place] in cut else widths[place] for place in places}
+        rooms = _rooms(list(dict.fromkeys([0, *first, *places])), widths, short, width, least)
+    kept = [place for place in places if place in rooms]
+    table = grid([headings[place] for place in kept], has_lines=has_lines)
     for row, _ in enumerate(lines):
-        table.add_row(*(_within(cells[name][row], rooms[name], middle=name == names[0]) for name, _ in kept))
+        table.add_row(*(_within(cells[place][row], rooms[place], middle=place == 0) for place in kept))
     yield table
-    missing = [name for name in names if name not in rooms]
-    ended = [name for name, _ in kept if name in cut and rooms[name] < widths[name]]
+    missing = [names[place] for place in places if place not in rooms]
+    ended = [names[place] for place in kept if names[place] in cut and rooms[place] < widths[place]]
     if missing or ended:
         yield f"{_losses(missing, ended, width)}; {all_in}"
+
+
+def _rooms(
+    order: Sequence[int], widths: Sequence[int], short: Mapping[int, int], width: int, least: int
+) -> dict[int, int]:
+    """How wide each column is, taken in this order; those that are not there have no room.
+
+    The first is made narrower for the others, to `least` at the least; the others have their width in `short` or more.
+    """
+    name = order[0]
+    rooms = {name: int(name_room(short, order, width, NARROW_GAP, least))}
+    for place in order[1:]:
+        spare = width - int(total(list(rooms.values()), NARROW_GAP)) - NARROW_GAP
+        if spare >= short[place]:
+            rooms[place] = min(spare, widths[place])
+    return rooms
 
 
 def _losses(missing: Sequence[str], ended: Sequence[str], width: int) -> str:
@@ -62,26 +84,6 @@ def _losses(missing: Sequence[str], ended: Sequence[str], width: int) -> str:
     narrow = f", as a line has {width} columns"
     cut_off = f"cut off{'' if missing else narrow}: {', '.join(ended)}" if ended else ""
     return "; ".join(filter(None, [f"left out{narrow}: {', '.join(missing)}" if missing else "", cut_off]))
-
-
-def _rooms(
-    cells: Mapping[str, Sequence[Text]],
-    widths: Mapping[str, int],
-    width: int,
-    order: Sequence[str],
-    cut: Sequence[str],
-    shortens: bool,
-) -> dict[str, int]:
-    """How wide each column is; those that are not there have no room."""
-    name = order[0]
-    least = least_room(cell.plain for cell in cells[name]) if shortens else widths[name]
-    short = {each: min(room, LEAST_CUT) if each in cut else room for each, room in widths.items()}
-    rooms = {name: int(name_room(short, order, width, NARROW_GAP, least))}
-    for each in order[1:]:
-        spare = width - int(total(list(rooms.values()), NARROW_GAP)) - NARROW_GAP
-        if spare >= short[each]:
-            rooms[each] = min(spare, widths[each])
-    return rooms
 
 
 def _text(cell: str | Text) -> Text:

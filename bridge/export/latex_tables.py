@@ -28,7 +28,7 @@ from bridge.export.sheet import Column, Role, Sheet, left_out, sheet
 from bridge.export.violations import reasons, violations
 from bridge.record import AUTOMATIC, Comparison, NamedTable
 from symbolic.displays import latex
-from symbolic.prose import prose_latex
+from symbolic.prose import prose, prose_latex
 from symbolic.statements import UsageError
 
 MOST_COLUMNS = 8
@@ -186,7 +186,7 @@ def _parameter(shown: Sheet, name: str) -> str:
     symbols = {each.name: each.symbol for each in study.result.parameters} if study else {}
     if symbols.get(name) is not None and not is_word(name):
         return f"${latex(symbols[name], study.result.notation)}$"
-    return f"${name}$" if len(name) == 1 else rf"\texttt{{{prose_latex(name)}}}"
+    return rf"\texttt{{{prose_latex(name)}}}" if is_word(name) else prose_latex(prose(f"`{name}`", checked=False))
 
 
 def _heading_width(name: str, heading: str) -> float:

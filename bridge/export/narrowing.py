@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from bridge.export.sheet import KEPT_LAST, Role, Sheet
 from bridge.export.verdict_words import BARE, FULL, SHORT
@@ -10,6 +11,7 @@ from bridge.export.verdict_words import BARE, FULL, SHORT
 SHARE = 3  # a verdict keeps its words, or its flags, where it takes at most this part of the line
 LEAST_NAME = 12  # letters of a shortened name
 GAP = "..."  # in the place of what is left out of a name
+Name = TypeVar("Name")  # of a column, or its place
 Length = int | float  # columns of a terminal, or points
 Widths = Callable[[Sheet], Mapping[str, Length]]
 
@@ -59,7 +61,7 @@ def least_room(names: Iterable[str]) -> int:
     return next(rooms, max(longest, LEAST_NAME))
 
 
-def name_room(widths: Mapping[str, Length], first: Sequence[str], room: Length, gap: Length, least: Length) -> Length:
+def name_room(widths: Mapping[Name, Length], first: Sequence[Name], room: Length, gap: Length, least: Length) -> Length:
     """What the column `first[0]` has where those after it stand beside it: at least `least`, unless it needs less."""
     name, *others = first
     left = room - sum(widths[each] + gap for each in others)

@@ -73,3 +73,12 @@ def test_columns_go_from_the_last_of_the_order_and_the_line_says_which() -> None
     assert _printed(table) == ["name", "words", "a", "b"]
     assert said == "cut off, as a line has 70 columns: words; --json has all"
     (table,) = bounded(headings, lines, 200)
+
+
+def test_columns_of_one_heading_keep_their_own_cells() -> None:
+    headings = [("name", False), ("risk", True), ("bound", True), ("norm", True), ("bound", True)]
+    (table,) = bounded(headings, [["a", "1", "2", "3", "4"]], 80)
+    assert [[str(cell) for cell in column.cells] for column in table.columns] == [["a"], ["1"], ["2"], ["3"], ["4"]]  # type: ignore[attr-defined]
+    table, said = bounded(headings, [["a", "1" * 9, "2" * 9, "3" * 9, "4" * 9]], 40)
+    assert _printed(table) == ["name", "risk", "bound", "norm"]
+    assert said == "left out, as a line has 40 columns: bound; --json has all"

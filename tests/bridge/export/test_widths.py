@@ -128,7 +128,7 @@ def test_a_name_that_has_no_room_is_shortened_and_its_verdict_is_not() -> None:
     for row in record.rows:
         row.quantity = f"output.{'long' * 30}"
     lines = record.table().text(60).splitlines()
-    assert sum(line.startswith("outpu...glong ") for line in lines) == len(record.rows)
+    assert sum(line.startswith("outpu...long ") for line in lines) == len(record.rows)
     assert any(line.rstrip().endswith("kept") for line in lines)
 
 
