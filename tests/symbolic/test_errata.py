@@ -18,8 +18,8 @@ ERRATUM = Erratum(
 
 
 def test_an_erratum_names_its_place_and_its_repair() -> None:
-    assert ERRATUM.place == "Lemma 2, (3.9)"
-    assert ERRATUM.words == "Lemma 2, (3.9). In the paper: the sum has 3 terms. Repair: it has 4."
+    assert ERRATUM.place == "Lemma 2, eq. (3.9)"
+    assert ERRATUM.words == "Lemma 2, eq. (3.9). In the paper: the sum has 3 terms. Repair: it has 4."
 
 
 @pytest.mark.parametrize("field", ["sentence", "reading", "repair", "survives"])
