@@ -67,6 +67,22 @@ def gathered(displays: Sequence[str]) -> str:
     return displays[0] if len(displays) == 1 else f"\\begin{{gathered}}\n{LINE_END.join(displays)}\n\\end{{gathered}}"
 
 
+def display(formulas: Sequence[str], end: str = "") -> str:
+    r"""LaTeX of a display that ends with `end`; further formulas stand behind it, where a page may break."""
+    if len(formulas) == 1:
+        return rf"\[ {with_end(formulas[0], end)} \]"
+    main, *parts = formulas
+    others = LINE_END.join([*(with_end(each, ",") for each in parts[:-1]), with_end(parts[-1], end)])
+    broken = f"\\begin{{gather*}}\n{others}\n\\end{{gather*}}"
+    return rf"\[ {main} \]" + f"\nwhere\n{{\\allowdisplaybreaks\n{broken}}}"
+
+
+def with_end(formula: str, words: str) -> str:
+    """With these words at the end of its last line."""
+    body, end, _ = formula.rpartition("\n\\end{aligned}")
+    return f"{body}{words}{end}" if end else f"{formula}{words}"
+
+
 # Each turn names the longest part that fits a line, so that what is left is shorter.
 def shortened(
     stated: Sequence[Line],

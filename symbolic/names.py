@@ -5,18 +5,24 @@ A bound that is derived for every layer names the error of a layer by `member_er
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from symbolic.ascii_math import GREEK, AsciiMathError, ascii_math
 from symbolic.prose import prose_latex
 
 ERROR = "e_"
 PLACE = "[*]"  # of the index, in the name of a family
 INDEXED = re.compile(r"([^\[\]]*)\[([A-Za-z]\w*)?([+-]?\d+)?\]([^\[\]]*)")
-LETTER = re.compile(r"[A-Za-z](_[0-9A-Za-z])?'*")  # with an index or primes: a letter of mathematics
-POWER = re.compile(r"(?<=\w)\^(\w+)")  # in the name of a step
+DOTTED = re.compile(r"\.(?=[A-Za-z])")
+LETTER = rf"(?:[A-Za-z]|[A-Z]+(?=_)|{GREEK.pattern})(?:_\w+)?'*\*?(?:\^\w+)?"
+MATHEMATICAL = re.compile(rf"{LETTER}|\|{LETTER}\||[a-zA-Z]\({LETTER}\)|[-+=]|\d+")
+ARTICLES = ("a", "A", "I")
+WORDS_ONLY = re.compile(r"\\text\{[^{}]*\}(?:,\\,\\text\{[^{}]*\})*")
 
 
 def text(words: str) -> str:
@@ -70,30 +76,77 @@ def place_of(name: str, letters: Mapping[str, sp.Symbol]) -> sp.Expr | None:
 
 
 def error_latex(name: str) -> str:
-    """The symbol for the error of a quantity: e with its name, in which a letter and an index are mathematics."""
-    found = INDEXED.fullmatch(name)
-    if found is None:
-        return f"e_{{{name if LETTER.fullmatch(name) else _words(name)}}}"
-    return member_latex(f"{found[1]}{PLACE}{found[4]}", f"{found[2] or ''}{found[3] or ''}")
+    """The symbol for the error of a quantity: e with its name."""
+    return f"e_{{{name_latex(name)}}}"
 
 
 def member_latex(family: str, place: str) -> str:
     """The same of a member, whose index is LaTeX."""
     stem, _, ending = family.partition(PLACE)
-    return f"e_{{{_stem(stem)}({place}){text(ending) if ending else ''}}}"
+    return f"e_{{{_member(stem, place, ending)}}}"
 
 
-def _stem(name: str) -> str:
-    """Of a family: a letter as mathematics, behind words if there are any; A^T has its exponent."""
-    words, _, last = name.rpartition(" ")
-    if LETTER.fullmatch(last) and not words:
-        return last
-    if LETTER.fullmatch(last):
-        return f"{_words(f'{words} ')}{last}"
-    return _words(name)
+@lru_cache(maxsize=1 << 12)
+def name_latex(name: str) -> str:
+    """A name of a step inside a formula: what is mathematics in it as such, all else as words."""
+    found = INDEXED.fullmatch(name)
+    if found is None:
+        return _parts(name)
+    return _member(found[1], f"{found[2] or ''}{found[3] or ''}", found[4])
 
 
-def _words(name: str) -> str:
-    words = POWER.split(name)  # every second one is an exponent
-    parts = [f"^{{{text(each)}}}" if place % 2 else text(each) for place, each in enumerate(words) if each]
-    return "".join(parts)
+def name_in_words(name: str) -> str:
+    """The same for use in a sentence."""
+    shown = name_latex(name)
+    return f"``{prose_latex(_spaced(DOTTED.sub(', ', name)))}''" if WORDS_ONLY.fullmatch(shown) else f"${shown}$"
+
+
+def is_mathematical(name: str) -> bool:
+    """Whether some of the name is mathematics."""
+    return not WORDS_ONLY.fullmatch(name_latex(name))
+
+
+def _member(stem: str, place: str, ending: str) -> str:
+    return f"{_parts(stem)}({place}){_ending(ending)}"
+
+
+def _ending(words: str) -> str:
+    """A part behind a dot, as in `s[j].max`, stands behind a comma."""
+    if not words:
+        return ""
+    return _dotted(words[1:].split(".")) if words.startswith(".") else _of_words(words)
+
+
+def _parts(name: str) -> str:
+    first, *others = DOTTED.split(name)
+    return _of_words(first) + _dotted(others)
+
+
+def _dotted(parts: Iterable[str]) -> str:
+    return "".join(rf",\,{text(_spaced(part))}" for part in parts)
+
+
+def _of_words(name: str) -> str:
+    """Letters, Greek ones and signs between them are mathematics; a letter that is an article is not."""
+    words = [(word, MATHEMATICAL.fullmatch(word.rstrip(",")) is not None) for word in name.split(" ")]
+    prose = any(len(word) > 2 for word, formal in words if not formal)
+    shown = ""
+    for formal, run in groupby(words, lambda each: each[1] and not (prose and each[0] in ARTICLES)):
+        part = " ".join(word for word, _ in run)
+        formula = _formula(part) if formal else None
+        if formula is None:
+            part = _spaced(f"{' ' if shown else ''}{part}{' ' if name and not name.endswith(part) else ''}")
+        shown += formula or text(part)
+    return shown
+
+
+def _formula(words: str) -> str | None:
+    try:
+        return ascii_math(words)
+    except AsciiMathError:
+        return None
+
+
+def _spaced(word: str) -> str:
+    """A name of the program in words: mask_3 is mask 3."""
+    return word.replace("_", " ")

@@ -84,6 +84,7 @@ class RangeObligation(Obligation):
 
     largest: sp.Expr = field(kw_only=True)
     radius: sp.Expr = field(kw_only=True)
+    recursion: Any = field(default=None, kw_only=True, compare=False)  # the radius is its largest member
 
     @classmethod
     def of(cls, name: str, largest: sp.Expr, radius: sp.Expr) -> "RangeObligation":

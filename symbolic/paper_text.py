@@ -6,7 +6,8 @@ For environments of the reader's own: \begin{theorem}\input{...}\end{theorem}.
 from collections.abc import Mapping, Sequence
 
 from symbolic.displays import equation, stated
-from symbolic.printing import RELATIONS, printed_latex, proofs
+from symbolic.printing import RELATIONS, printed_latex
+from symbolic.proofs import proofs
 from symbolic.prose import prose_latex
 from symbolic.shown_bounds import derived_equation
 from symbolic.statements import Quantifier, Quantity, Result

@@ -1,20 +1,15 @@
 """LaTeX of results, derivations and hypotheses; every formula is generated from its SymPy expression."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
-
-import sympy as sp
 
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivation import Derivation, Step
 from symbolic.displays import PAGE, equation, stated, wrapped
 from symbolic.errata import Erratum
-from symbolic.events import Event, randomness, total_failure
-from symbolic.names import INDEXED, error_latex, text
-from symbolic.naming import with_families
-from symbolic.obligations import Obligation
-from symbolic.operations import Given
+from symbolic.events import randomness, total_failure
+from symbolic.names import text
+from symbolic.owed import owed
+from symbolic.proofs import Slack, names_of, proofs, step_latex
 from symbolic.prose import marked, prose_latex
 from symbolic.provenance import Provenance
 from symbolic.shown_bounds import derived_equation
@@ -25,21 +20,11 @@ from symbolic.widths import width
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE: r"\sim"}
 
 ORDERS = {Order.O: r"\mathcal{O}", Order.THETA: r"\Theta", Order.OMEGA: r"\Omega"}
-Slack = Mapping[str, float]
-
-LISTED = 30.0  # points by which an item of a list is indented
-
-ONE_LAYER = "One layer, from an argument with the error"
-
-
-def step_latex(step: Step) -> str:
-    """What a step bounds: an error, unless the step says otherwise."""
-    return step.latex or error_latex(step.name)
 
 
 def derivation_latex(derivation: Derivation, notation: Notation | None = None) -> str:
     """The steps as one aligned display: local bound and rule; then the conclusion with all premises substituted."""
-    names = _names(derivation.steps, notation)
+    names = names_of(derivation.steps, notation)
     shown = [step for step in derivation.steps if step.rule != "given" or step.local != 0]
     lines = [line for step in shown for line in (*_layer_lines(step, names), _step_line(step, names))]
     last = derivation.steps[-1]
@@ -63,14 +48,10 @@ def displayed(body: str) -> str:
     return f"$$\n{body}\n$$"
 
 
-def _names(steps: Sequence[Step], notation: Notation | None) -> Notation:
-    return {**(notation or {}), **{step.error: step_latex(step) for step in steps}}
-
-
 def _layer_lines(step: Step, names: Notation) -> list[str]:
     """The steps of one layer of a repetition."""
     layer = steps_of_one_layer(step)
-    inner, mark = _names(layer, names), text("one layer")
+    inner, mark = names_of(layer, names), text("one layer")
     return [line for each in layer for line in (*_layer_lines(each, inner), f"{_step_line(each, inner)}, {mark}")]
 
 
@@ -79,13 +60,8 @@ def _step_line(step: Step, names: Notation) -> str:
 
 
 def _obligation_lines(derivation: Derivation, names: Notation) -> list[str]:
-    stated = (o for step in derivation.steps for o in _stated(step))
+    stated = (o for step in derivation.steps for o in owed(step))
     return [rf"&\text{{obligation: }} {latex(o.condition, names)} && {text(o.statement)}" for o in stated]
-
-
-def _stated(step: Step) -> list[Obligation]:
-    """The obligations to show: none that is true, or that follows from a hypothesis, which the statement shows."""
-    return [each for each in step.obligations if not each.granted and each.condition != sp.true]
 
 
 def printed_latex(quantity: Quantity, printed: Printed, notation: Notation | None = None) -> str:
@@ -207,102 +183,3 @@ def result_latex(result: Result, expanded: bool = False, slack: Slack | None = N
     lines += proofs(result, slack)
     lines += [r"\paragraph{Remarks}", *(prose_latex(remark) for remark in result.remarks)] if result.remarks else []
     return "\n".join(lines)
-
-
-def proofs(result: Result, slack: Slack | None = None) -> list[str]:
-    """The derivations; each step has one number, under which later ones refer to it, and is printed once."""
-    lines: list[str] = []
-    numbers: dict[tuple[Any, ...], int] = {}
-    for derivation in _distinct_derivations(result):
-        names, by_name = _names(derivation.steps, result.notation), dict[str, int]()
-        items, new = list[str](), set[str]()
-        for step in with_families(derivation.steps):
-            same = (step.name, step.local, *(each.condition for each in _stated(step)))
-            if same not in numbers:
-                new.add(step.name)
-                numbers[same] = len(numbers) + 1
-            by_name[step.name] = numbers[same]
-            items += [_step_item(step, names, by_name, slack)] if step.name in new else []
-        of = ", ".join(q.name for q in result.quantities if q.derivation and (q.step or q.name) in new)
-        title = rf"\paragraph{{Derivation{f' of {prose_latex(of)}' if of else ''}}}"
-        lines += [title, r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
-    return lines
-
-
-def _step_item(
-    step: Step, names: Notation, numbers: Mapping[str, int] | None = None, slack: Slack | None = None
-) -> str:
-    """Number, rule and premises, reason, events, what it is provided that, and the bound; numbers by name."""
-    known = numbers or {}
-    number = f"[({known[step.name]})]" if step.name in known else ""
-    premises = ", ".join(f"({known[name]})" for name in step.premises if name in known)
-    said = "" if step.reason == step.rule else step.reason
-    typed = "" if step.recursion and step.named else step.recursion.latex(names) if step.recursion else said
-    formal = step.recursion or "\\" in typed
-    reason = f" {_in_line(typed)}" if typed and formal else f" {prose_latex(typed)}" if typed else ""
-    source = f" ({step.source.latex()})" if step.source else ""
-    owed = "".join(
-        f" {_obligation_words(o)} {stated(o.condition, names, PAGE - LISTED)} ({prose_latex(o.statement)})."
-        for o in _stated(step)
-    )
-    local = step.local if step.named is None else step.named
-    exact = step.operation is not None and isinstance(step.operation, Given) and step.local == 0
-    formula = equation(step_latex(step), RELATIONS[Kind.UPPER], local, names, PAGE - LISTED)
-    chances = "".join(f" {_event_words(event, names)}." for event in step.events)
-    rule = f"{prose_latex(step.rule)}{f' from {premises}' if premises else ''}{':' if reason else ''}"
-    shown = "" if exact else rf"\[ {formula} \]"
-    return (
-        rf"\item{number} {rule}{reason}{source}.{chances}{owed}{_slack_words(step, slack or {})}{shown}"
-        + _layer_items(step, names)
-    )
-
-
-def _slack_words(step: Step, slack: Slack) -> str:
-    """What the step loses, layer by layer where it stands for several."""
-    family = INDEXED.fullmatch(step.name)
-    pattern = step.name if family is None else rf"{family[1]}[]{family[4]}"
-    lost = {name: factor for name, factor in slack.items() if name == step.name or _without_index(name) == pattern}
-    factors = ", ".join(f"{factor:.3g}" for factor in lost.values())
-    return f" (Bound over error at the worst input found: {factors}.)" if lost else ""
-
-
-def _without_index(name: str) -> str:
-    family = INDEXED.fullmatch(name)
-    return name if family is None else f"{family[1]}[]{family[4]}"
-
-
-def _in_line(formula: str) -> str:
-    """A typed formula of an item: in the line, or in a display where it is long."""
-    return f"${formula}$" if width(formula) <= PAGE / 2 else rf"\[ {wrapped(formula, PAGE - LISTED)} \]"
-
-
-def _event_words(event: Event, names: Notation) -> str:
-    share, name = latex(event.fails, names), prose_latex(event.name)
-    return rf"Event {name}, over {prose_latex(event.where)}: fails with probability at most ${share}$"
-
-
-def _obligation_words(obligation: Obligation) -> str:
-    if obligation.open:
-        return "Open obligation:"
-    return f"Provided that ({prose_latex(obligation.discharged_by)})" if obligation.at_worst else "Provided that"
-
-
-def _layer_items(step: Step, names: Notation) -> str:
-    """The steps of one layer of a repetition, in a list of their own."""
-    layer = steps_of_one_layer(step)
-    if not layer:
-        return ""
-    inner = _names(layer, names)
-    items = "\n".join(_step_item(each, inner) for each in layer)
-    return f"\n{ONE_LAYER} $e_l$:\n\\begin{{enumerate}}\n{items}\n\\end{{enumerate}}"
-
-
-def _distinct_derivations(result: Result) -> list[Derivation]:
-    """Each derivation once, and none that a longer one contains."""
-    shown = [found for q in result.quantities if (found := result.shown_derivation(q))]
-    all_of_them = {derivation.steps: derivation for derivation in shown}.values()
-    return [d for d in all_of_them if not any(_contains(other, d) for other in all_of_them)]
-
-
-def _contains(longer: Derivation, shorter: Derivation) -> bool:
-    return longer is not shorter and set(shorter.steps) < set(longer.steps)

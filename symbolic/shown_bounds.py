@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from symbolic.displays import PAGE, Line, equation, gathered, lines, shortened
+from symbolic.displays import PAGE, Line, equation, gathered, lines, shortened, with_end
 from symbolic.names import ERROR, PLACE, members_in
 from symbolic.naming import Named, NamedPart, named_bound
 from symbolic.statements import Quantity
@@ -90,14 +90,8 @@ def _end(named: Named, part: NamedPart, notation: Notation | None) -> str:
 
 
 def _stated(line: Line, end: str, notation: Notation | None) -> str:
-    whole = _with_end(equation(*line, notation), end)
-    return whole if width(whole) <= PAGE else _with_end(equation(*line, notation, PAGE - width(end)), end)
-
-
-def _with_end(formula: str, words: str) -> str:
-    """With these words at the end of its last line."""
-    body, end, _ = formula.rpartition("\n\\end{aligned}")
-    return f"{body}{words}{end}" if end else f"{formula}{words}"
+    whole = with_end(equation(*line, notation), end)
+    return whole if width(whole) <= PAGE else with_end(equation(*line, notation, PAGE - width(end)), end)
 
 
 def _occurs(name: sp.Expr, expression: sp.Expr) -> bool:

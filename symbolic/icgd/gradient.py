@@ -31,6 +31,10 @@ PRINTED_SLOPES = (N - 2) * K + d_y  # the length of r'_i in D.7, printed with d 
 
 # A step here is an equation between exact expressions, proved for every size: its error is 0. The proof by induction
 # is run when the derivation is built; a step that does not hold raises.
+
+_INDUCTION = "induction over the layers"
+
+
 @cache
 def derive(rule: Backward = GENERIC) -> Derivation:
     """Both forms of A(j): from the chain rule of one layer, and the induction that makes them one."""
@@ -45,11 +49,11 @@ def derive(rule: Backward = GENERIC) -> Derivation:
     induction = ("s, j = N", "s, j + 1 to j")
     return Derivation(
         (
-            _exactly("D.4", "chain rule", (), chain, D4),
-            _exactly("s", "pull back", ("D.4",), recursion, DEFINITION_3),
-            _exactly("A by recursion", "pull back", ("D.4", "s"), block, DEFINITION_3),
-            *(_exactly(name, "induction", ("D.4", "s"), proofs[name].latex()) for name in induction),
-            _exactly("A as product", "induction", ("A by recursion", *induction), proofs["A"].latex(), LEMMA_15),
+            _exactly("D.4", "the chain rule", (), chain, D4),
+            _exactly("s", "pulling back", ("D.4",), recursion, DEFINITION_3),
+            _exactly("A by recursion", "pulling back", ("D.4", "s"), block, DEFINITION_3),
+            *(_exactly(name, _INDUCTION, ("D.4", "s"), proofs[name].latex()) for name in induction),
+            _exactly("A as product", _INDUCTION, ("A by recursion", *induction), proofs["A"].latex(), LEMMA_15),
         )
     )
 
