@@ -13,6 +13,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from symbolic.ascii_math import GREEK, AsciiMathError, ascii_math
+from symbolic.escaping import escape
 from symbolic.prose import prose_latex
 
 ERROR = "e_"
@@ -21,8 +22,8 @@ INDEXED = re.compile(r"([^\[\]]*)\[([A-Za-z]\w*)?([+-]?\d+)?\]([^\[\]]*)")
 DOTTED = re.compile(r"\.(?=[A-Za-z])")
 LETTER = rf"(?:[A-Za-z]|[A-Z]+(?=_)|{GREEK.pattern})(?:_\w+)?'*\*?(?:\^\w+)?"
 MATHEMATICAL = re.compile(rf"{LETTER}|\|{LETTER}\||[a-zA-Z]\({LETTER}\)|[-+=]|\d+")
+DOT = r",\,"  # between the parts of a name with dots
 ARTICLES = ("a", "A", "I")
-WORDS_ONLY = re.compile(r"\\text\{[^{}]*\}(?:,\\,\\text\{[^{}]*\})*")
 
 
 def text(words: str) -> str:
@@ -83,60 +84,59 @@ def error_latex(name: str) -> str:
 def member_latex(family: str, place: str) -> str:
     """The same of a member, whose index is LaTeX."""
     stem, _, ending = family.partition(PLACE)
-    return f"e_{{{_member(stem, place, ending)}}}"
+    shown = "".join(part if formal else rf"\text{{{part}}}" for formal, part in _member(stem, place, ending))
+    return f"e_{{{shown}}}"
 
 
 @lru_cache(maxsize=1 << 12)
 def name_latex(name: str) -> str:
     """A name of a step inside a formula: what is mathematics in it as such, all else as words."""
-    found = INDEXED.fullmatch(name)
-    if found is None:
-        return _parts(name)
-    return _member(found[1], f"{found[2] or ''}{found[3] or ''}", found[4])
+    return "".join(part if formal else rf"\text{{{part}}}" for formal, part in _parts(name))
 
 
 def name_in_words(name: str) -> str:
     """The same for use in a sentence."""
-    shown = name_latex(name)
-    return f"``{prose_latex(_spaced(DOTTED.sub(', ', name)))}''" if WORDS_ONLY.fullmatch(shown) else f"${shown}$"
+    shown = "".join(part if not formal else ", " if part == DOT else f"${part}$" for formal, part in _parts(name))
+    return shown if is_mathematical(name) else f"``{shown}''"
 
 
 def is_mathematical(name: str) -> bool:
-    """Whether some of the name is mathematics."""
-    return not WORDS_ONLY.fullmatch(name_latex(name))
+    """Whether all of the name is mathematics."""
+    return all(formal for formal, _ in _parts(name))
 
 
-def _member(stem: str, place: str, ending: str) -> str:
-    return f"{_parts(stem)}({place}){_ending(ending)}"
+Parts = list[tuple[bool, str]]  # whether it is mathematics, and LaTeX of it
 
 
-def _ending(words: str) -> str:
-    """A part behind a dot, as in `s[j].max`, stands behind a comma."""
-    if not words:
-        return ""
-    return _dotted(words[1:].split(".")) if words.startswith(".") else _of_words(words)
-
-
-def _parts(name: str) -> str:
+def _parts(name: str) -> Parts:
+    found = INDEXED.fullmatch(name)
+    if found is not None:
+        return _member(found[1], f"{found[2] or ''}{found[3] or ''}", found[4])
     first, *others = DOTTED.split(name)
-    return _of_words(first) + _dotted(others)
+    return _of_words(first) + [part for other in others for part in [(True, DOT), (False, escape(_spaced(other)))]]
 
 
-def _dotted(parts: Iterable[str]) -> str:
-    return "".join(rf",\,{text(_spaced(part))}" for part in parts)
+def _member(stem: str, place: str, ending: str) -> Parts:
+    *words, (formal, last) = _of_words(stem)
+    named = [*words, (True, f"{last}({place})")] if formal else [*words, (False, last), (True, f"({place})")]
+    if ending.startswith("."):
+        return [*named, *((True, DOT), (False, escape(_spaced(ending[1:].replace(".", ", ")))))]
+    return [*named, *(_of_words(ending) if ending else [])]
 
 
-def _of_words(name: str) -> str:
+def _of_words(name: str) -> Parts:
     """Letters, Greek ones and signs between them are mathematics; a letter that is an article is not."""
     words = [(word, MATHEMATICAL.fullmatch(word.rstrip(",")) is not None) for word in name.split(" ")]
     prose = any(len(word) > 2 for word, formal in words if not formal)
-    shown = ""
+    shown: Parts = []
     for formal, run in groupby(words, lambda each: each[1] and not (prose and each[0] in ARTICLES)):
         part = " ".join(word for word, _ in run)
         formula = _formula(part) if formal else None
         if formula is None:
-            part = _spaced(f"{' ' if shown else ''}{part}{' ' if name and not name.endswith(part) else ''}")
-        shown += formula or text(part)
+            ends = "" if name.endswith(part) else " "
+            shown.append((False, escape(_spaced(f"{' ' if shown else ''}{part}{ends}"))))
+        else:
+            shown.append((True, formula))
     return shown
 
 

@@ -12,6 +12,7 @@ from symbolic.displays import PAGE, display, stated
 from symbolic.names import name_in_words
 from symbolic.obligations import Obligation, RangeObligation
 from symbolic.prose import marked, prose_latex
+from symbolic.shared_parts import Shared
 from symbolic.typesetting import Notation
 
 FORMULA_BEHIND = re.compile(r": `[^`]*`(?=$|, in every )")  # which the condition states anyway
@@ -26,8 +27,8 @@ def owed(step: Step) -> list[Obligation]:
 class Owed:
     """The conditions of the steps so far, by the number of the step that states them."""
 
-    def __init__(self, notation: Notation) -> None:
-        self.notation = notation
+    def __init__(self, notation: Notation, shared: Shared) -> None:
+        self.notation, self.shared = notation, shared
         self.stated: dict[Any, str] = {}
 
     def sentences(self, step: Step, number: str, room: float = PAGE) -> list[str]:
@@ -47,22 +48,16 @@ class Owed:
             return f"{words[:1].upper()}{words[1:]} {_reason(key)}{self._recurrence(same[0])}"
         if first != number:
             return f"As in ({first}), this needs that {words}."
-        condition = stated(key, self.notation, room)
+        condition = stated(key, self.notation, room, ".", self.shared)
         if same[0].at_worst:
-            return f"Here {words}, {prose_latex(same[0].discharged_by)}: {_ended(condition)}"
-        return f"This holds provided that {words}: {_ended(condition)}"
+            return f"Here {words}, {prose_latex(same[0].discharged_by)}: {condition}"
+        return f"This holds provided that {words}: {condition}"
 
     def _recurrence(self, obligation: Obligation) -> str:
         """The recursion whose largest member the range is."""
         if not isinstance(obligation, RangeObligation) or obligation.recursion is None:
             return "."
         return f": {display([obligation.recursion.latex(self.notation)], '.')}"
-
-
-def _ended(condition: str) -> str:
-    """With a full stop, which stands inside of a display."""
-    formula = condition.removesuffix(r" \]")
-    return f"{condition}." if formula == condition else rf"{formula}. \]"
 
 
 def _reason(words: str) -> str:

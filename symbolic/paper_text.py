@@ -5,13 +5,19 @@ For environments of the reader's own: \begin{theorem}\input{...}\end{theorem}.
 
 from collections.abc import Mapping, Sequence
 
-from symbolic.displays import equation, stated
+import sympy as sp
+
+from symbolic.conditions import conditions_of
+from symbolic.displays import PAGE, display, equations, stated
 from symbolic.printing import RELATIONS, printed_latex
 from symbolic.proofs import proofs
 from symbolic.prose import prose_latex
-from symbolic.shown_bounds import derived_equation
+from symbolic.sentences import listed
+from symbolic.shared_parts import Shared
+from symbolic.shown_bounds import derived_equations
 from symbolic.statements import Quantifier, Quantity, Result
-from symbolic.typesetting import latex
+from symbolic.typesetting import Notation, latex
+from symbolic.widths import width
 
 
 def theorem_latex(result: Result, expanded: bool = False) -> str:
@@ -20,33 +26,48 @@ def theorem_latex(result: Result, expanded: bool = False) -> str:
     conditions = ", ".join(stated(each.condition, result.notation) for each in result.hypotheses)
     domains = dict.fromkeys(each.domain_latex or prose_latex(each.domain) for each in shown)
     given = [f"Let {each}." for each in (conditions, *domains) if each]
-    return "\n".join([*given, *(_bound(result, each, expanded) for each in shown)])
+    shared = Shared()
+    owed = conditions_of(result, shown, shared)
+    bounds = (_bound(result, each, expanded, owed.needed.get(each.name, []), shared) for each in shown)
+    return "\n".join([*given, *owed.lines, *bounds])
 
 
 def proof_latex(result: Result, slack: Mapping[str, float] | None = None) -> str:
     """The steps of the derivations, numbered, each step once; a single derivation has no heading."""
-    lines = proofs(result, slack)
+    shared = Shared()
+    lines = proofs(result, slack, shared)
     headings = [line for line in lines if line.startswith(r"\paragraph")]
     kept = [line for line in lines if len(headings) > 1 or line not in headings]
     at = {letter: value for each in result.quantities for letter, value in each.bound_at.items()}
-    values = [rf"\[ {equation(latex(letter, result.notation), '=', x, result.notation)} \]" for letter, x in at.items()]
-    return "\n".join([*kept, *(["The worst case is", *values] if values else [])])
+    return "\n".join([*kept, *_values(at, result.notation, shared)])
 
 
-def _bound(result: Result, quantity: Quantity, expanded: bool) -> str:
+def _values(at: Mapping[sp.Symbol, sp.Expr], notation: Notation, shared: Shared) -> list[str]:
+    """What the letters of the proof are in the statement: short values in a sentence, others in displays."""
+    short = [
+        f"${latex(x, notation)} = {latex(value, notation)}$" for x, value in at.items() if _is_short(value, notation)
+    ]
+    long = {x: value for x, value in at.items() if not _is_short(value, notation)}
+    displays = [
+        display(equations(latex(x, notation), "=", value, notation, shared=shared), ".") for x, value in long.items()
+    ]
+    words = f"The bounds of the statement are these with {listed(short)}." if short else ""
+    also = f"{'Moreover, there' if short else 'In the statement,'}" if displays else ""
+    return [each for each in (words, also, *displays) if each]
+
+
+def _is_short(value: sp.Expr, notation: Notation) -> bool:
+    return width(latex(value, notation)) <= PAGE / 4
+
+
+def _bound(result: Result, quantity: Quantity, expanded: bool, owed: Sequence[str], shared: Shared) -> str:
     derived, notation = quantity.derived(), result.notation
     chance = "" if quantity.quantifier is Quantifier.FOR_ALL else f", {prose_latex(quantity.chance)},"
     if derived is None:
         printed = printed_latex(quantity, quantity.printed, notation) if quantity.printed else ""
-        return f"Then{chance}\n" + rf"\[ {printed} \]"
+        return f"Then{chance}\n" + display([printed], ".")
     relation = RELATIONS[quantity.kind]
-    closed = equation(quantity.latex_symbol, relation, derived, notation) if expanded else ""
-    display = closed or derived_equation(quantity, relation, notation)
-    proof = result.shown_derivation(quantity)
-    owed = [stated(each.condition, notation) for each in proof.obligations if each.open] if proof else []
-    provided = f", provided that {_all_of(owed)}," if owed else ""
-    return f"Then{chance}{provided}\n" + rf"\[ {display} \]"
-
-
-def _all_of(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    closed = equations(quantity.latex_symbol, relation, derived, notation, shared=shared) if expanded else []
+    shown = closed or derived_equations(quantity, relation, notation, shared)
+    provided = f", under {listed(owed)}," if owed else ""
+    return f"Then{chance}{provided}\n" + display(shown, ".")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivation import Derivation, Step
-from symbolic.displays import PAGE, equation, stated, wrapped
+from symbolic.displays import PAGE, display, equation, equations, stated, wrapped
 from symbolic.errata import Erratum
 from symbolic.events import randomness, total_failure
 from symbolic.names import text
@@ -12,7 +12,8 @@ from symbolic.owed import owed
 from symbolic.proofs import Slack, names_of, proofs, step_latex
 from symbolic.prose import marked, prose_latex
 from symbolic.provenance import Provenance
-from symbolic.shown_bounds import derived_equation
+from symbolic.shared_parts import Shared
+from symbolic.shown_bounds import derived_equation, derived_equations
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
 from symbolic.typesetting import Notation, latex
 from symbolic.widths import width
@@ -95,8 +96,8 @@ def _derived_equations(quantity: Quantity, names: Notation) -> list[str]:
 def formula_latex(formula: Formula, notation: Notation | None = None) -> str:
     """One formula of the calculus: what it is, its citation if it has one, the display."""
     source = f", {formula.citation.latex()}" if formula.citation else ""
-    display = equation(formula.left, RELATIONS[formula.kind], formula.expression, notation)
-    return rf"{prose_latex(formula.meaning)}{source}:" + "\n" + rf"\[ {display} \]"
+    shown = equations(formula.left, RELATIONS[formula.kind], formula.expression, notation)
+    return f"{prose_latex(formula.meaning)}{source}:\n{display(shown)}"
 
 
 def derived_words(quantity: Quantity) -> str:
@@ -104,11 +105,15 @@ def derived_words(quantity: Quantity) -> str:
     return quantity.origin if quantity.provenance is Provenance.RULES else f"derived ({quantity.origin})"
 
 
-def quantity_latex(quantity: Quantity, notation: Notation | None = None, expanded: bool = False) -> str:
+def quantity_latex(
+    quantity: Quantity, notation: Notation | None = None, expanded: bool = False, shared: Shared | None = None
+) -> str:
     """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one.
 
     The derived one is by the steps that it is made of where its closed form is long; `expanded`: always closed.
+    `shared` holds the names that the displays before have defined.
     """
+    shared = shared or Shared()
     ours = RELATIONS[quantity.kind]
     lines = [rf"\paragraph{{{prose_latex(quantity.name)}}} {_about_latex(quantity)}."]
     if quantity.printed:
@@ -122,12 +127,15 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None, expande
         worst = [f"${latex(letter, notation)} = {latex(x, notation)}$" for letter, x in short.items()]
         worst += [f"${latex(letter, notation)}$ as below" for letter in at if letter not in short]
         lines += [f"{obtained.removesuffix(':')}{', at the worst case ' if worst else ''}{', '.join(worst)}:"]
-        closed = equation(quantity.latex_symbol, ours, derived, notation) if expanded else ""
-        lines += [rf"\[ {closed or derived_equation(quantity, ours, notation)} \]"]
-        lines += [rf"\[ {equation(latex(s, notation), '=', x, notation)} \]" for s, x in at.items() if s not in short]
+        closed = equations(quantity.latex_symbol, ours, derived, notation, shared=shared) if expanded else []
+        lines += [display(closed or derived_equations(quantity, ours, notation, shared))]
+        long = {letter: x for letter, x in at.items() if letter not in short}
+        lines += [display(equations(latex(s, notation), "=", x, notation, shared=shared)) for s, x in long.items()]
     if quantity.closed_form is not None:
-        display = equation(quantity.latex_symbol, ours, quantity.closed_form, notation)
-        lines += [obtained, rf"\[ {display} \]"]
+        lines += [
+            obtained,
+            display(equations(quantity.latex_symbol, ours, quantity.closed_form, notation, shared=shared)),
+        ]
     if quantity.origin and derived is None and quantity.closed_form is None:
         lines.append(f"{obtained} a number, see the comparison.")
     if quantity.erratum:
@@ -177,7 +185,8 @@ def result_latex(result: Result, expanded: bool = False, slack: Slack | None = N
         f"${latex(symbol, result.notation)}$: {prose_latex(meaning)}" for symbol, meaning in result.symbols.items()
     ]
     lines += ["Symbols: " + "; ".join(meanings) + "."] if meanings else []
-    lines += [quantity_latex(q, result.notation, expanded) for q in stated_ones]
+    shared = Shared()
+    lines += [quantity_latex(q, result.notation, expanded, shared) for q in stated_ones]
     if result.formulas:
         lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(f, result.notation) for f in result.formulas)]
     lines += proofs(result, slack)

@@ -1,5 +1,6 @@
 """Derivations as proofs: numbered steps of one or two sentences each, with their displays."""
 
+import re
 import string
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from symbolic.owed import Owed, owed
 from symbolic.prose import marked, prose_latex
 from symbolic.recurrences import families_in, recurrence_latex, same_argument
 from symbolic.sentences import RECURRENCES, is_exact, is_identity, listed, numbered, sentence
+from symbolic.shared_parts import Shared
 from symbolic.statements import Quantity, Result
 from symbolic.typesetting import Notation, latex
 from symbolic.widths import width
@@ -30,6 +32,7 @@ NOTATION = (
 LISTED = 30.0  # points by which an item of a list is indented
 FULL_STOP = 4.0
 ROOM = PAGE - LISTED - FULL_STOP
+TALL = re.compile(r"\\(frac|sum|prod|int|begin|left)\b")  # what a line of text sets small, or apart
 ONE_LAYER = "One layer, from an argument with the error"
 
 
@@ -76,13 +79,17 @@ class _Proof:
         return "" if first == self.numbers[step.name] else first
 
 
-def proofs(result: Result, slack: Slack | None = None) -> list[str]:
-    """The derivations; each step has one number, under which later ones refer to it, and is printed once."""
+def proofs(result: Result, slack: Slack | None = None, shared: Shared | None = None) -> list[str]:
+    """The derivations; each step has one number, under which later ones refer to it, and is printed once.
+
+    `shared` holds the names that the displays define.
+    """
     lines: list[str] = []
     known: dict[tuple[Any, ...], str] = {}
     shown = _derivations(result)
     letters = letters_by_name(step.local for derivation, _ in shown for step in derivation.steps)
-    told = _Told(Owed(result.notation), slack or {}, letters)
+    shared = shared or Shared()
+    told = _Told(Owed(result.notation, shared), slack or {}, letters)
     for derivation, quantities in shown:
         steps = with_families(derivation.steps)
         proof = _Proof(names_of(steps, result.notation), told, _claims(quantities))
@@ -153,7 +160,9 @@ def _bound(step: Step, proof: _Proof) -> str:
     local = proof.bound(step)
     if local == 0 and not step.latex:
         return f"${step_latex(step)} = 0$."
-    return display(equations(step_latex(step), r"\le", local, proof.notation, proof.room), ".")
+    shown = equations(step_latex(step), r"\le", local, proof.notation, proof.room, proof.told.owed.shared)
+    small = len(shown) == 1 and width(shown[0]) <= PAGE / 4 and not TALL.search(shown[0])
+    return f"${shown[0]}$." if small else display(shown, ".")
 
 
 def _likewise(before: tuple[str, sp.Expr, sp.Expr], notation: Notation) -> str:

@@ -58,7 +58,7 @@ def test_a_recursion_over_members_shows_its_recurrence_and_all_that_enters_it(pr
     number, backward = next((n, words) for n, words in items.items() if "e_{s(l + 1)}" in words)
     assert r"e_{s(l)} \le" in backward
     assert r"(l = N - 2, \dots, j)" in backward
-    slope = next(n for n, words in items.items() if r"\[ e_{r'(j)} \le" in words)
+    slope = next(n for n, words in items.items() if r"e_{r'(j)} \le" in words)
     assert f"and by ({slope}), the errors" in backward
     forward = next(words for n, words in items.items() if "e_{p(l - 1)}" in words)
     assert r"\quad e_{p(0)} = 0" in forward
@@ -118,7 +118,7 @@ def test_open_conditions_are_stated_once_and_a_premise_without_an_error_leaves_n
     text = stated(add(*values, name="y"))
     assert text.startswith(NOTATION)
     assert "the argument of $f$ stays in $[-2,2]$: $\\rho \\leq 2$." in text
-    assert "As in (2), this needs that the argument of $g\\text{ of }x$ stays in" in text
+    assert "As in (2), this needs that the argument of ``$g$ of $x$'' stays in" in text
     assert text.count("leq 2") == 1
     assert "e_{x}" in text.partition("(2)")[0]
     assert "e_{x}" not in text.partition("(2)")[2]
@@ -128,12 +128,12 @@ def test_open_conditions_are_stated_once_and_a_premise_without_an_error_leaves_n
     ("name", "latex", "words"),
     [
         ("V^T s[N]", r"V^{\top}\,s(N)", r"$V^{\top}\,s(N)$"),
-        ("v - eta gradient", r"v - \eta\text{ gradient}", r"$v - \eta\text{ gradient}$"),
+        ("v - eta gradient", r"v - \eta\text{ gradient}", r"``$v - \eta$ gradient''"),
         ("output.mask_3", r"\text{output},\,\text{mask 3}", "``output, mask 3''"),
         ("features of a path", r"\text{features of a path}", "``features of a path''"),
         ("rho_0", r"\rho_{0}", r"$\rho_{0}$"),
         ("y_hat", r"\hat{y}", r"$\hat{y}$"),
-        ("largest |z|", r"\text{largest }|z|", r"$\text{largest }|z|$"),
+        ("largest |z|", r"\text{largest }|z|", "``largest $|z|$''"),
         ("r(W p)", r"\text{r(W p)}", "``r(W p)''"),
     ],
 )

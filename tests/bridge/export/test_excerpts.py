@@ -33,7 +33,8 @@ def test_the_theorem_is_a_sentence_and_the_proof_its_steps() -> None:
     assert "Then" in theorem
     assert r"\item" not in theorem
     proof = Excerpt(("output",), part="proof").latex(find_result("induction.vanilla"))
-    assert proof.startswith(r"\begin{itemize}")
+    assert proof.startswith("For a quantity $v$ of the proof,")
+    assert proof.splitlines()[1] == r"\begin{itemize}"
     assert "Let" not in proof
     assert "Then\n" not in proof
 
