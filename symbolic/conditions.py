@@ -106,4 +106,5 @@ def _at(recursion: MonotoneRecursion, worst: Mapping[sp.Symbol, sp.Expr]) -> Mon
 def _range_words(owed: RangeObligation, notation: Notation) -> str:
     letter = latex(owed.recursion.radius, notation)
     defined = display([owed.recursion.latex(notation)], ".")
-    return f"Let ${letter}$ be the largest of ${letter}_0, {letter}_1, \\dots$, one for each layer, where\n{defined}"
+    last = f"{letter}_{{{latex(owed.depth, notation)}}}"
+    return f"Let ${letter}$ be the largest of ${letter}_0, \\dots, {last}$, where\n{defined}"

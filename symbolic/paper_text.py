@@ -39,7 +39,10 @@ def proof_latex(result: Result, slack: Mapping[str, float] | None = None) -> str
     headings = [line for line in lines if line.startswith(r"\paragraph")]
     kept = [line for line in lines if len(headings) > 1 or line not in headings]
     at = {letter: value for each in result.quantities for letter, value in each.bound_at.items()}
-    return "\n".join([*kept, *_values(at, result.notation, shared)])
+    meanings = {x: prose_latex(result.symbols[x]) for x in at if x in result.symbols}
+    named = [f"${latex(x, result.notation)}$ ({meaning})" for x, meaning in meanings.items()]
+    letters = [f"The proof uses the letters {', '.join(named)}."] if named and kept else []
+    return "\n".join([*letters, *kept, *_values(at, result.notation, shared)])
 
 
 def _values(at: Mapping[sp.Symbol, sp.Expr], notation: Notation, shared: Shared) -> list[str]:

@@ -10,14 +10,14 @@ import sympy as sp
 
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivation import Derivation, Step
-from symbolic.displays import PAGE, display, equations, wrapped
+from symbolic.displays import PAGE, display, equations, with_end, wrapped
 from symbolic.events import Event
 from symbolic.names import INDEXED, error_latex, letters_by_name
 from symbolic.naming import with_families
 from symbolic.owed import Owed, owed
 from symbolic.prose import marked, prose_latex
-from symbolic.recurrences import families_in, recurrence_latex, same_argument
-from symbolic.sentences import RECURRENCES, is_exact, is_identity, listed, numbered, sentence
+from symbolic.recurrences import families_in, recurrence, same_argument
+from symbolic.sentences import RECURRENCES, is_exact, is_identity, listed, numbered, reason_of, sentence
 from symbolic.shared_parts import Shared
 from symbolic.statements import Quantity, Result
 from symbolic.typesetting import Notation, latex
@@ -27,7 +27,7 @@ Slack = Mapping[str, float]
 
 NOTATION = (
     r"For a quantity $v$ of the proof, $e_{v}$ is its error: the norm of the difference between its approximate value "
-    r"and its exact one."
+    r"and its exact one. Where the statement has the same letter, it is the bound on this error."
 )
 LISTED = 30.0  # points by which an item of a list is indented
 FULL_STOP = 4.0
@@ -161,7 +161,7 @@ def _bound(step: Step, proof: _Proof) -> str:
     if local == 0 and not step.latex:
         return f"${step_latex(step)} = 0$."
     shown = equations(step_latex(step), r"\le", local, proof.notation, proof.room, proof.told.owed.shared)
-    small = len(shown) == 1 and width(shown[0]) <= PAGE / 4 and not TALL.search(shown[0])
+    small = len(shown) == 1 and width(shown[0]) <= PAGE / 3 and not TALL.search(shown[0])
     return f"${shown[0]}$." if small else display(shown, ".")
 
 
@@ -176,11 +176,23 @@ def _recurrence(step: Step, proof: _Proof) -> str:
     if step.recursion is None:
         return ""
     of = numbered([*step.premises, *families_in(step)], proof.numbers)
-    what = RECURRENCES.get(step.rule, "we have")
-    lead = f"From {of[0]} on{f' and by {listed(of[1:])}' if of[1:] else ''}, " if of else ""
-    words = f"{lead}{what}" if lead else f"{what[:1].upper()}{what[1:]}"
-    formula = recurrence_latex(step, proof.notation, proof.exact)
-    return f"{words} {_in_line(formula, proof.room)} Hence"
+    why, aside = reason_of(step)
+    lead = f"from {of[0]} on{f' and by {listed(of[1:])}' if of[1:] else ''}" if of else ""
+    words = ", ".join(filter(None, [why, f"{lead}{aside}", RECURRENCES.get(step.rule, "we have")]))
+    return f"{words[:1].upper()}{words[1:]} {_relation(step, proof)} Hence"
+
+
+def _relation(step: Step, proof: _Proof) -> str:
+    """The recurrence, with its start."""
+    found = recurrence(step, proof.notation, proof.exact)
+    if found is None:
+        return _in_line(step.recursion.latex(proof.notation), proof.room) if step.recursion else ""
+    room = proof.room - width(found.end)
+    main, *parts = equations(found.left, r"\le", found.right, proof.notation, room, proof.told.owed.shared)
+    begins = f" with ${found.start}$" if found.start else ""
+    if not parts and not found.end and width(main) <= PAGE / 2:
+        return f"${main}${begins}."
+    return display([with_end(main, found.end), *parts], "" if begins else ".") + (f"{begins}." if begins else "")
 
 
 def _in_line(formula: str, room: float) -> str:

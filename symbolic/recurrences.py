@@ -1,29 +1,54 @@
 """How a proof shows a recursion: by the errors of members of a family where its layers have names, else by e_l."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import sympy as sp
 
+from symbolic.calculus.accumulation import Accumulation
 from symbolic.calculus.recursions import LinearRecursion
 from symbolic.derivation import Step
 from symbolic.names import error_symbol, letters_by_name, member_error, members_in, place_of
 from symbolic.typesetting import Notation, latex
 
+ERROR = sp.Symbol("e_l", nonnegative=True)
 LAYER = sp.Symbol("l", integer=True, positive=True)
 
 
-def recurrence_latex(step: Step, names: Notation, zero: Mapping[sp.Symbol, sp.Expr]) -> str:
-    """The relation between one layer and the next, and its start; `zero` are the errors that are 0."""
+@dataclass(frozen=True)
+class Recurrence:
+    """`left` is at most `right`, for the layers `end`, from the first error `start`; "" for what is not said."""
+
+    left: str
+    right: sp.Expr
+    end: str = ""
+    start: str = ""
+
+
+def recurrence(step: Step, names: Notation, zero: Mapping[sp.Symbol, sp.Expr]) -> Recurrence | None:
+    """That of a linear recursion, None of another one; `zero` are the errors that are 0."""
     recursion = step.named_recursion or step.recursion
-    if isinstance(recursion, LinearRecursion):
-        return _by_members(step, recursion, names, zero) or recursion.latex({**names, **dict.fromkeys(zero, "0")})
-    return "" if recursion is None else recursion.latex(names)
+    if isinstance(recursion, Accumulation):
+        right = (recursion.factor + recursion.quadratic * ERROR) * ERROR + recursion.offset
+        return Recurrence("e_{l+1}", right, start=f"e_0 = {latex(recursion.start.xreplace(dict(zero)), names)}")
+    if not isinstance(recursion, LinearRecursion):
+        return None
+    found = _by_members(step, recursion, names, zero)
+    if found is not None:
+        return found
+    power = 2 if recursion.pooled else 1
+    layer = {recursion.index: sp.Symbol(recursion.index.name, integer=True, nonnegative=True)}
+    right = (recursion.factor * ERROR**power + recursion.offset).xreplace(layer)
+    left = f"e_{{{latex(layer[recursion.index])}+1}}{'^2' if recursion.pooled else ''}"
+    return Recurrence(
+        left, right.xreplace(dict(zero)), start=f"e_0 = {latex(recursion.start.xreplace(dict(zero)), names)}"
+    )
 
 
 # The layers count from the place of the premise to that of the step, one by one upwards or downwards.
 def _by_members(
     step: Step, recursion: LinearRecursion, names: Notation, zero: Mapping[sp.Symbol, sp.Expr]
-) -> str | None:
+) -> Recurrence | None:
     if recursion.depth is None or recursion.pooled or not step.premises:
         return None
     letters = letters_by_name([recursion.depth, step.local])
@@ -39,12 +64,15 @@ def _by_members(
         return None
     layer = {recursion.index: upwards * (LAYER - first) - 1}
     factor, offset = (each.xreplace(layer) for each in (recursion.factor, recursion.offset))
-    before = factor * member_error(step.name, LAYER - upwards)
-    left, right = latex(member_error(step.name, LAYER), names), latex((before + offset).xreplace(dict(zero)), names)
-    start_latex = latex(recursion.start.xreplace(dict(zero)), names)
-    begins = "" if same else rf",\quad {latex(member_error(step.name, first), names)} = {start_latex}"
+    right = (factor * member_error(step.name, LAYER - upwards) + offset).xreplace(dict(zero))
     places = f"{latex(first + upwards, names)}, \\dots, {latex(end, names)}"
-    return rf"{left} \le {right} \quad (l = {places}){begins}"
+    first_error, begins = latex(member_error(step.name, first), names), recursion.start.xreplace(dict(zero))
+    return Recurrence(
+        latex(member_error(step.name, LAYER), names),
+        right,
+        rf" \quad (l = {places})",
+        "" if same else f"{first_error} = {latex(begins, names)}",
+    )
 
 
 def _family(name: str) -> sp.Expr:

@@ -8,12 +8,12 @@ from symbolic.names import error_latex, is_mathematical, name_in_words, name_lat
 from symbolic.operations import Apply, Combination, Given
 from symbolic.prose import PARTS, marked, prose_latex
 from symbolic.provenance import Provenance
+from symbolic.typesetting import latex
 
 Numbers = Mapping[str, str]  # of steps, by name
 
 # What each rule bounds; {name} is the name of the step, if it is mathematics, {of} are its premises.
 BOUNDED = {
-    "accumulation": "the value{name} after all steps from {of} on",
     "apply a function": "the value{name} of {function} at {of}",
     "attention": "the average{name} of {last} under the weights {first}",
     "bounded iterates": "the iterates{name} of {of}",
@@ -52,6 +52,7 @@ BOUNDED = {
 }
 NORMS = {Norm.INF: "the sup norm", Norm.ONE: "the 1-norm", Norm.TWO: "the 2-norm"}
 RECURRENCES = {  # what the relation that a step solves is about
+    "accumulation": "the errors of successive steps satisfy",
     "contraction": "the errors of successive steps satisfy",
     "descent": "each step satisfies",
     "gradient descent": "each step satisfies",
@@ -78,7 +79,7 @@ def sentence(step: Step, numbers: Numbers, alike: str = "", nothing: bool = Fals
     """
     if isinstance(step.operation, Given) or step.rule == "given":
         return _of_given(step)
-    why, aside = (f"as in ({alike})", "") if alike else _reason(step)
+    why, aside = (f"as in ({alike})", "") if alike else reason_of(step)
     bounded = _bounded(step, numbers)
     if not bounded:
         of = listed(sorted(numbered(step.premises, numbers), key=lambda each: (len(each), each)))
@@ -120,7 +121,7 @@ def _function(step: Step) -> str:
 def _combination(step: Step) -> str:
     given = step.operation.coefficients if isinstance(step.operation, Combination) else ()
     if len(given) == 1:
-        return "multiple"
+        return f"multiple by ${latex(given[0])}$"
     return "sum" if all(each == 1 for each in given) else "linear combination"
 
 
@@ -132,7 +133,7 @@ def reference(name: str, numbers: Numbers) -> str:
     return number or ("its argument" if name == "its argument" else name_in_words(name))
 
 
-def _reason(step: Step) -> tuple[str, str]:
+def reason_of(step: Step) -> tuple[str, str]:
     """The reason as the beginning of the sentence, with its source; else in parentheses."""
     source = f" ({step.source.latex()})" if step.source else ""
     if not step.reason or step.reason == step.rule or is_identity(step):

@@ -196,7 +196,7 @@ class Invariant:
     One that is stated, and not concluded by `invariant_interval` or `finite_depth`, is by hand.
 
     Where the bound is a letter that stands for what the induction needs, `meaning` is a bound on it in that letter or
-    in suprema over the interval, and `recursion` that whose largest member it is.
+    in suprema over the interval, and `recursion` that whose largest member it is, from 0 to `depth`.
     """
 
     bound: sp.Expr
@@ -205,6 +205,7 @@ class Invariant:
     provenance: Provenance = Provenance.HAND
     meaning: sp.Expr | None = None
     recursion: MonotoneRecursion | None = None
+    depth: sp.Expr | None = None
 
     def __post_init__(self) -> None:
         for obligation in self.obligations:
@@ -264,11 +265,11 @@ def largest_range(recursion: MonotoneRecursion, depth: Any) -> Invariant:
     """
     owed = whole("largest_range", str(recursion.radius), least=0, depth=as_expr(depth))
     letter = sp.sstr(recursion.radius)
-    largest = f"`{letter}` is the largest of `{letter}_0, {letter}_1, ...`"
+    largest = f"`{letter}` is the largest of `{letter}_0`, ..., `{letter}_({sp.sstr(depth)})`"
     reason = f"induction over layers `0 .. {sp.sstr(depth)}`, where {largest}"
     owed += recursion.obligations_up_to(recursion.radius)
     meaning = recursion.largest_implicitly(depth)
-    return Invariant(recursion.radius, owed, reason, Provenance.RULES, meaning, recursion)
+    return Invariant(recursion.radius, owed, reason, Provenance.RULES, meaning, recursion, as_expr(depth))
 
 
 # |f_hat(z)| <= |f(z)| + |f_hat(z) - f(z)| for z in [-R, R]. Equality: |f(z)| = supremum, f_hat = f + eps there.
@@ -314,7 +315,8 @@ def _confined(step: Step, invariant: Invariant) -> Step:
             obligations.append(obligation)
             continue
         covered = at_most(f"the range of '{step.name}' covers the invariant", invariant.bound, obligation.radius)
-        obligations.append(replace(obligation, discharged_by=invariant.reason, recursion=invariant.recursion))
+        known = {"recursion": invariant.recursion, "depth": invariant.depth}
+        obligations.append(replace(obligation, discharged_by=invariant.reason, **known))
         obligations.extend(o for o in (covered, *invariant.obligations) if o.open)
     word = weakest((step.provenance, invariant.provenance))
     return replace(step, obligations=tuple(dict.fromkeys(obligations)), provenance=word)

@@ -337,7 +337,7 @@ def stack(
         total(first.error_symbol, family.error, last.error_symbol),
         named=total(first.error_symbol, member_error(family.name, index), last.error_symbol),
         premises=(first.name, family.name, last.name),
-        reason=reason or "since the norms of the parts add up to that of the whole in their norm",
+        reason=reason or "since its norm is that of the vector of the norms of its parts",
         obligations=whole("stack", name, least=1, count=count),
         operation=Unread("its parts are a family of any length; concatenate(...) takes parts that are all derived"),
     )

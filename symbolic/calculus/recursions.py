@@ -364,7 +364,7 @@ def recur(
         premises=(x.name,),
         obligations=obligations,
         reason=reason,
-        recursion=None if reason else recursion,
+        recursion=recursion,
         operation=LAYERS_BY_NUMBERS,
     )
     return x.follows(step, dim=x.dim, size=size)

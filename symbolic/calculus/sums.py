@@ -79,7 +79,7 @@ def concatenate(*values: Approximated, name: str, reason: str = "") -> Approxima
         "concatenation",
         _join(norm, [value.error_symbol for value in values]),
         premises=tuple(value.name for value in values),
-        reason=reason or "since the norms of the parts add up to that of the whole in their norm",
+        reason=reason or "since its norm is that of the vector of the norms of its parts",
         operation=Concatenation(),
     )
     dim = sp.Add(*(value.dim for value in values))

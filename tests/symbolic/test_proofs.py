@@ -56,12 +56,12 @@ def test_no_obligation_is_trivially_true_and_an_exact_value_has_no_error(proof: 
 def test_a_recursion_over_members_shows_its_recurrence_and_all_that_enters_it(proof: str) -> None:
     items = dict(ITEM.findall(proof))
     number, backward = next((n, words) for n, words in items.items() if "e_{s(l + 1)}" in words)
-    assert r"e_{s(l)} \le" in backward
+    assert r"e_{s(l)} &\le" in backward
     assert r"(l = N - 2, \dots, j)" in backward
     slope = next(n for n, words in items.items() if r"e_{r'(j)} \le" in words)
     assert f"and by ({slope}), the errors" in backward
     forward = next(words for n, words in items.items() if "e_{p(l - 1)}" in words)
-    assert r"\quad e_{p(0)} = 0" in forward
+    assert r"with $e_{p(0)} = 0$. Hence" in forward
     assert int(number) > int(slope)
 
 

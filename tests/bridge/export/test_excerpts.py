@@ -33,8 +33,10 @@ def test_the_theorem_is_a_sentence_and_the_proof_its_steps() -> None:
     assert "Then" in theorem
     assert r"\item" not in theorem
     proof = Excerpt(("output",), part="proof").latex(find_result("induction.vanilla"))
-    assert proof.startswith("For a quantity $v$ of the proof,")
-    assert proof.splitlines()[1] == r"\begin{itemize}"
+    letters, errors, first = proof.splitlines()[:3]
+    assert letters.startswith("The proof uses the letters ")
+    assert errors.startswith("For a quantity $v$ of the proof,")
+    assert first == r"\begin{itemize}"
     assert "Let" not in proof
     assert "Then\n" not in proof
 

@@ -31,7 +31,7 @@ def test_one_layer_is_shown_under_the_recursion_in_plain_text(run: Command) -> N
 
 def test_latex_shows_one_layer_in_the_notation_of_the_theorem(run: Command) -> None:
     latex = run("latex", OWN).out
-    assert r"$e_{l+1} \le K\,e_{l} + \varepsilon \rho,\qquad e_0 = 0$" in latex
+    assert r"$e_{l+1} \le K e_{l} + \varepsilon \rho$ with $e_0 = 0$." in latex
     layer = latex.partition("One layer, from an argument with the error $e_l$:\n\\begin{itemize}\n")[2]
     assert re.findall(r"\\item\[\((.*?)\)\]", layer.partition("\\end{itemize}")[0]) == ["2a", "2b"]
 
