@@ -315,8 +315,8 @@ def _confined(step: Step, invariant: Invariant) -> Step:
             obligations.append(obligation)
             continue
         covered = at_most(f"the range of '{step.name}' covers the invariant", invariant.bound, obligation.radius)
-        known = {"recursion": invariant.recursion, "depth": invariant.depth}
-        obligations.append(replace(obligation, discharged_by=invariant.reason, **known))
+        held = replace(obligation, discharged_by=invariant.reason, recursion=invariant.recursion, depth=invariant.depth)
+        obligations.append(held)
         obligations.extend(o for o in (covered, *invariant.obligations) if o.open)
     word = weakest((step.provenance, invariant.provenance))
     return replace(step, obligations=tuple(dict.fromkeys(obligations)), provenance=word)
