@@ -11,6 +11,7 @@ from symbolic.derivation import Derivation, Step
 from symbolic.displays import PAGE, equation, stated, wrapped
 from symbolic.errata import Erratum
 from symbolic.events import Event, randomness, total_failure
+from symbolic.introductions import introduction, latex_names
 from symbolic.names import INDEXED, error_latex, text
 from symbolic.naming import with_families
 from symbolic.obligations import Obligation
@@ -93,7 +94,7 @@ def printed_latex(quantity: Quantity, printed: Printed, notation: Notation | Non
     if printed.order:
         bound = latex(printed.shown, notation)
         return rf"{quantity.latex_symbol} = {ORDERS[printed.order]}\left({bound}\right)"
-    relation = "<" if printed.strict and quantity.kind is Kind.UPPER else RELATIONS[quantity.kind]
+    relation = "<" if printed.strict and quantity.kind is Kind.UPPER else RELATIONS[quantity.stated_kind]
     relation = ">" if printed.strict and quantity.kind is Kind.LOWER else relation
     return equation(quantity.latex_symbol, relation, printed.shown, notation)
 
@@ -111,7 +112,7 @@ def result_display(result: Result) -> str:
 
 
 def _derived_equations(quantity: Quantity, names: Notation) -> list[str]:
-    relation, closed = RELATIONS[quantity.kind], quantity.closed_form
+    relation, closed = RELATIONS[quantity.stated_kind], quantity.closed_form
     derived = [] if quantity.derived() is None else [derived_equation(quantity, relation, names)]
     return derived + ([] if closed is None else [equation(quantity.latex_symbol, relation, closed, names)])
 
@@ -128,13 +129,15 @@ def derived_words(quantity: Quantity) -> str:
     return quantity.origin if quantity.provenance is Provenance.RULES else f"derived ({quantity.origin})"
 
 
-def quantity_latex(quantity: Quantity, notation: Notation | None = None, expanded: bool = False) -> str:
+def quantity_latex(
+    quantity: Quantity, notation: Notation | None = None, expanded: bool = False, names: Mapping[str, str] | None = None
+) -> str:
     """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one.
 
     The derived one is by the steps that it is made of where its closed form is long; `expanded`: always closed.
     """
-    ours = RELATIONS[quantity.kind]
-    lines = [rf"\paragraph{{{prose_latex(quantity.name)}}} {_about_latex(quantity)}."]
+    ours = RELATIONS[quantity.stated_kind]
+    lines = [_heading_latex(quantity, names or {})]
     if quantity.printed:
         lines.append(", ".join(filter(None, ("Printed", quantity.printed.citation.latex()))) + ":")
         lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation)} \]")
@@ -161,12 +164,12 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None, expande
     return "\n".join(lines)
 
 
-def _about_latex(quantity: Quantity) -> str:
-    """Meaning, kind, quantifier, norm and domain, in text mode."""
-    if not quantity.domain_latex:
-        return f"{prose_latex(quantity.meaning)} ({prose_latex(quantity.about)})"
-    words = prose_latex(replace(quantity, domain="").about)
-    return f"{prose_latex(quantity.meaning)} ({words}; {quantity.domain_latex})"
+def _heading_latex(quantity: Quantity, names: Mapping[str, str]) -> str:
+    """The meaning; kind, quantifier, norm and domain in a sentence, in text mode."""
+    meaning = prose_latex(quantity.meaning, names)
+    said = prose_latex((replace(quantity, domain="") if quantity.domain_latex else quantity).about, names)
+    about = "; ".join(filter(None, [said, quantity.domain_latex]))
+    return rf"\paragraph{{{meaning[0].upper()}{meaning[1:]}.}} {about[0].upper()}{about[1:]}."
 
 
 def erratum_latex(erratum: Erratum) -> str:
@@ -176,7 +179,7 @@ def erratum_latex(erratum: Erratum) -> str:
         f"In the paper: {prose_latex(erratum.sentence)}",
         f"Reading: {prose_latex(erratum.reading)}",
         f"Repair: {prose_latex(erratum.repair)}",
-        f"Main claim survives: {prose_latex(erratum.survives)}",
+        prose_latex(erratum.outcome),
     ]
     return " ".join(f"{part}." for part in parts)
 
@@ -194,19 +197,24 @@ def result_latex(result: Result, expanded: bool = False, slack: Slack | None = N
     source = [prose_latex(result.id) if result.id != result.title else "", result.citation.latex()]
     lines += [f"{', '.join(filter(None, source))}."] if any(source) else []
     lines += [rf"\[ {wrapped(result.claim)} \]"] if result.claim else []
-    if result.hypotheses:
-        conditions = ", ".join(stated(h.condition, result.notation) for h in result.hypotheses)
-        lines.append(f"Hypotheses: {conditions}.")
-    meanings = [
-        f"${latex(symbol, result.notation)}$: {prose_latex(meaning)}" for symbol, meaning in result.symbols.items()
-    ]
-    lines += ["Symbols: " + "; ".join(meanings) + "."] if meanings else []
-    lines += [quantity_latex(q, result.notation, expanded) for q in stated_ones]
+    lines += introduction(result, stated_ones, _formulas(result, stated_ones)).lines()
+    lines += [quantity_latex(q, result.notation, expanded, latex_names(result)) for q in stated_ones]
     if result.formulas:
         lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(f, result.notation) for f in result.formulas)]
     lines += proofs(result, slack)
     lines += [r"\paragraph{Remarks}", *(prose_latex(remark) for remark in result.remarks)] if result.remarks else []
     return "\n".join(lines)
+
+
+def _formulas(result: Result, quantities: Sequence[Quantity]) -> list[sp.Basic]:
+    """Every formula that is shown, also those of the derivations."""
+    bounds = [form for q in quantities for form in (q.derived(), q.closed_form, q.printed and q.printed.shown)]
+    values = [form for q in quantities for pair in q.bound_at.items() for form in pair]
+    steps = [step for q in quantities if q.derivation for step in q.derivation.steps]
+    owed = [each.condition for step in steps for each in _stated(step)]
+    others = [formula.expression for formula in result.formulas]
+    found = [*bounds, *values, *(step.local for step in steps), *owed, *others]
+    return [form for form in found if isinstance(form, sp.Basic)]
 
 
 def proofs(result: Result, slack: Slack | None = None) -> list[str]:

@@ -10,12 +10,13 @@ from sympy.printing.precedence import PRECEDENCE
 
 from symbolic.calculus.recursions import geometric_sum
 from symbolic.names import ERROR, error_latex, is_member_error, member_latex
-from symbolic.written import LogTo, Product, has_fraction, one_fraction, product
+from symbolic.written import LogTo, Written, has_fraction, one_fraction, product
 
 Notation = Mapping[sp.Symbol, str]
 Factors = tuple[int, Sequence[sp.Expr]]  # a number and what stands beside it
 INDICES = "ilmkh"  # for sums: the first letter that the expression leaves free
 WORD = re.compile(r"[A-Za-z]{2,}")  # a name that is no letter
+TINY = 20  # bits
 LONG_WORD = re.compile(r"[A-Za-z]{3,}")  # an index that is no pair of letters
 STARRED = re.compile(r"([^^]+)\^(\\star|\{\\star\})")
 NORM = re.compile(r"\\\|[^|]+\\\|_(\w|\{[^{}]*\})")
@@ -64,6 +65,7 @@ def _sum_of(cases: sp.Basic) -> tuple[sp.Expr, sp.Expr] | None:
     (count, _), (closed, _) = cases.args[0], cases.args[-1]
     below = (factor.base for factor in sp.Mul.make_args(closed) if factor.is_Pow and factor.exp == -1)
     ratios = [1 - base for base in below]  # from the closed form: at 2 q = 1, the case is stated as q = 1/2
+    ratios += [power.base for power in closed.atoms(sp.Pow) if power.exp == count]  # 1 - q may be no sum
     return next(((ratio, count) for ratio in ratios if geometric_sum(ratio, count) == cases), None)
 
 
@@ -98,6 +100,14 @@ class _Printer(LatexPrinter):
         below = " ".join(rf"\mathrm{{{each}}}" if LONG_WORD.fullmatch(each) else each for each in subs)
         return f"{shown}_{{{below}}}" if below else shown
 
+    def _print_Rational(self, expr: sp.Rational) -> str:
+        """A tiny power of two as such."""
+        place = int(expr.q).bit_length() - 1
+        if self.in_script and expr.q != 1:
+            return f"{expr.p}/{expr.q}"
+        tiny = expr.p == 1 and place >= TINY and 2**place == expr.q
+        return f"2^{{-{place}}}" if tiny else str(super()._print_Rational(expr))
+
     def _print_ErrorSymbol(self, expr: sp.Symbol) -> str:
         known = self._settings["symbol_names"]
         return known[expr] if expr in known else error_latex(expr.name.removeprefix(ERROR))
@@ -115,7 +125,7 @@ class _Printer(LatexPrinter):
     def _print_Mul(self, expr: sp.Expr) -> str:
         return self._product(product(expr)) if expr.is_commutative else str(super()._print_Mul(expr))
 
-    def _product(self, written: Product) -> str:
+    def _product(self, written: Written) -> str:
         sign, number = ("- ", -written.number) if written.number < 0 else ("", written.number)
         if number.q == 1 and not written.below:
             return sign + self._factors(number.p, written.above)

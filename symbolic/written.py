@@ -1,6 +1,6 @@
 """Products and sums as a person writes them: one root, one fraction, whole numbers in front, a positive term first.
 
-Every form has the value of the expression, which `Product.value` gives back; a test compares the two.
+Every form has the value of the expression, which `Written.value` gives back; a test compares the two.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ class LogTo(sp.Function):
 
 
 @dataclass(frozen=True)
-class Product:
+class Written:
     """`number` times the factors above, divided by those below; what is below has no fraction of numbers."""
 
     number: sp.Rational
@@ -31,7 +31,7 @@ class Product:
         return quotient.replace(LogTo, lambda x, base: sp.log(x) / sp.log(base))
 
 
-def product(expression: sp.Expr) -> Product:
+def product(expression: sp.Expr) -> Written:
     """The factors, in the order in which they are written."""
     number, above, below = _split(expression)
     above, below = _logarithms(above, below)
@@ -43,10 +43,10 @@ def product(expression: sp.Expr) -> Product:
         number /= left
     number, above = _positive(number, above)
     number, above, below = _roots(number, above, below)
-    return Product(number, tuple(_ordered(above)), tuple(_ordered(below)))
+    return Written(number, tuple(_ordered(above)), tuple(_ordered(below)))
 
 
-def one_fraction(expression: sp.Add) -> Product | None:
+def one_fraction(expression: sp.Add) -> Written | None:
     """A sum whose terms have one denominator, as a sum over it; None if they differ, or have none."""
     first, _, below = _split(expression.args[0])
     if first.q == 1 and not below:
@@ -57,7 +57,7 @@ def one_fraction(expression: sp.Add) -> Product | None:
     whole = sp.Add(*(sp.Mul(number.p, *above) for number, above, _ in parts))
     if not whole.is_Add:
         return None
-    return Product(sp.Rational(1, first.q), (whole,), tuple(_ordered(below)))
+    return Written(sp.Rational(1, first.q), (whole,), tuple(_ordered(below)))
 
 
 def has_fraction(expression: sp.Expr) -> bool:
