@@ -31,6 +31,7 @@ PLURAL = re.compile(
 WITHOUT_FOR = re.compile(r"(along|while|in|on|at|under|when|where|during|by) ")
 # Words that begin a meaning and take no article.
 NO_ARTICLE = re.compile(r"(an?|the|one|every|all|each|its|no|what|whether|how|that|as) |[`$\\(]|[A-Z]\w* ?$")
+ENDS = re.compile(r"(\n\\end\{\w+\})+$")
 REFUTED = "The following bounds are printed, but do not hold as printed; see the errata."
 LOCAL = "Letters that a display defines hold in this display only."
 
@@ -66,14 +67,21 @@ class Conclusion:
         subject = said if NO_ARTICLE.match(said) else f"the {said}"
         cited = f", as stated in {self.source.latex()}," if self.source else ""
         verb = VERBS[quantity.kind][bool(PLURAL.match(said))] if not quantity.suffices else "can be any number with"
-        lines = [f"{subject}{norm}{cited} {verb}", rf"\[ {self.display} \]"]
-        if quantity.indices:
-            lines.append(f"for {all_of([stated(each) for each in quantity.indices])}.")
-        if self.owed:
-            lines += [f"provided that {all_of(self.owed)}"]
-        if self.values:
-            lines += ["with", *self.values]
-        return "\n".join(lines)
+        ends = [f"for {all_of([stated(each) for each in quantity.indices])}"] if quantity.indices else []
+        ends += [f"provided that {all_of(self.owed)}"] if self.owed else []
+        ends += ["with\n" + "\n".join(rf"\[ {each} \]" for each in self.values)] if self.values else []
+        opening = f"{subject}{norm}{cited} {verb}"
+        if not ends:
+            return f"{opening}\n\\[ {_punctuated(self.display, '.')} \\]"
+        *first, last = ends
+        stop = "" if last.endswith(r"\]") else "."
+        return "\n".join([opening, rf"\[ {_punctuated(self.display, ',')} \]", *first, last + stop])
+
+
+def _punctuated(display: str, mark: str) -> str:
+    """With the mark at the end of its last line."""
+    end = ENDS.search(display)
+    return f"{display}{mark}" if end is None else f"{display[: end.start()]}{mark}{end[0]}"
 
 
 PLAIN_NORMS = {"absolute value", "number", "a number", "value", "count", "a count"}
@@ -149,7 +157,7 @@ def _conclusion(result: Result, quantity: Quantity, expanded: bool) -> Conclusio
     owed = tuple(dict.fromkeys(open_ones))
     in_them = {letter for each in owed for letter in each.free_symbols}
     worst = {x: value for x, value in (quantity.worst_case or {}).items() if x in in_them and x != value}
-    values = tuple(rf"\[ {equation(latex(x, notation), '=', value, notation)} \]" for x, value in worst.items())
+    values = tuple(equation(latex(x, notation), "=", value, notation) for x, value in worst.items())
     settled = [each.xreplace(worst) for each in owed]
     formulas = (derived, *settled, *worst.values(), *([quantity.may_fail] if quantity.may_fail is not None else []))
     return Conclusion(quantity, display, formulas, None, tuple(stated(each, notation) for each in owed), values)

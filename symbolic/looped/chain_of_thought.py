@@ -127,7 +127,8 @@ def _error(name: str, latex: str, meaning: str, value: Approximated, **more: obj
 
 def _count(part: str, what: str, printed: int) -> Quantity:
     return Quantity(
-        f"{what}.{part}", rf"\#\text{{{what}}}_{{\mathrm{{{part}}}}}", f"{what} of the {part}-transformer", "count",
+        f"{what}.{part}", rf"\#\text{{{what}}}_{{\mathrm{{{part}}}}}",
+        f"number of {what} of the {part}-transformer", "count",
         CONSTRUCTION, Kind.UPPER, Quantifier.EXISTS, scopes=(),
         printed=Printed(sp.Integer(printed), _THEOREM),
     )  # fmt: skip

@@ -148,7 +148,7 @@ QUANTITIES = (
         derivation=derive_printed().derivation, worst_case={Z: sp.Max(P * B_x, B_y), B_x: B_x},
         trivial=(N - 1) * B_x * (P * B_x + B_y),
     ),
-    _count("layers", "layers of pre-, looped and post-transformer together", 4),
+    _count("layers", "number of layers of pre-, looped and post-transformer together", 4),
     _count("heads", "largest number of heads of a layer", 2),
 )  # fmt: skip
 

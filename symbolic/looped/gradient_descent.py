@@ -78,7 +78,8 @@ def _error(name: str, latex: str, meaning: str, norm: str, value: Approximated) 
 def _count(part: str, what: str, printed: object) -> Quantity:
     of = "Lemma A.2" if part == "loop" else "Theorem 3.1"
     return Quantity(
-        f"{what}.{part}", rf"\#\text{{{what}}}_{{\mathrm{{{part}}}}}", f"{what} of the {part}-transformer", "count",
+        f"{what}.{part}", rf"\#\text{{{what}}}_{{\mathrm{{{part}}}}}",
+        f"number of {what} of the {part}-transformer", "count",
         CONSTRUCTION, Kind.UPPER, Quantifier.EXISTS, scopes=(),
         printed=Printed(sp.sympify(printed), Citation(ALGOFORMER, of)),
     )  # fmt: skip
@@ -107,7 +108,7 @@ GRADIENT_DESCENT = Result(
         Parameter("d", d, "dimension of `x` and of `Phi(x)`", 2, integer=True),
         Parameter("m", m, "number of outputs", 2, integer=True),
         Parameter("T", T, "number of loops", (1, 4, 16), integer=True),
-        Parameter("L", L, "layers of the MLP `Phi`, a seeded one; 0: the identity", 1, integer=True,
+        Parameter("L", L, "number of layers of the MLP `Phi`, a seeded one; 0: the identity", 1, integer=True,
             in_words="number of layers of the MLP `Phi`"),
         Parameter("eta", eta, "step size", 1.0),
         Parameter("B_x", B_x, "bound on the norm of `x` and of `Phi(x)`", 1.0),
