@@ -20,10 +20,11 @@ TAG = 30.0  # points
 
 @dataclass
 class Conditions:
-    """`lines` state ranges and conditions, in the letters of the statement; `needed` are the labels of a quantity."""
+    """`lines` state ranges and conditions by `formulas`; `needed` are the labels of the conditions of a quantity."""
 
     lines: list[str] = field(default_factory=list)
     needed: dict[str, list[str]] = field(default_factory=dict)
+    formulas: tuple[Any, ...] = ()
 
 
 def conditions_of(result: Result, quantities: Sequence[Quantity], shared: Shared) -> Conditions:
@@ -33,7 +34,8 @@ def conditions_of(result: Result, quantities: Sequence[Quantity], shared: Shared
     kept = [each for each in every if not any(follows_from(each, o) for o in every if _goes_first(o, each, every))]
     named = {each: f"(C{place})" for place, each in enumerate(kept, start=1)}
     alone = len(kept) == 1 and all(found.values())
-    made = Conditions([_range_words(each, result.notation) for each in _ranges(result, quantities)])
+    ranges = _ranges(result, quantities)
+    made = Conditions([_range_words(each, result.notation) for each in ranges])
     if alone:
         made.lines += ["Assume that", _shown(kept[0], "", result.notation, shared)]
     elif kept:
@@ -43,7 +45,9 @@ def conditions_of(result: Result, quantities: Sequence[Quantity], shared: Shared
             name: [named[o] for o in kept if any(o == each or follows_from(each, o) for each in own)]
             for name, own in found.items()
         }
-    return replace(made, lines=made.lines + _values(kept, quantities, result.notation, shared))
+    worst = _worst_of(kept, quantities)
+    formulas = (*kept, *worst.values(), *(form for o in ranges for form in (o.recursion.start, o.recursion.step)))
+    return replace(made, lines=made.lines + _values(worst, result.notation, shared), formulas=formulas)
 
 
 def _goes_first(one: Any, other: Any, every: Sequence[Any]) -> bool:
@@ -77,10 +81,13 @@ def _shown(condition: Any, tag: str, notation: Notation, shared: Shared) -> str:
     return display([f"{main}{tag}", *parts], ".")
 
 
-def _values(conditions: Sequence[Any], quantities: Sequence[Quantity], notation: Notation, shared: Shared) -> list[str]:
+def _worst_of(conditions: Sequence[Any], quantities: Sequence[Quantity]) -> dict[sp.Symbol, sp.Expr]:
     """What the letters of the conditions stand for at the worst case."""
     letters = {letter for each in conditions for letter in each.free_symbols}
-    worst = {x: value for each in quantities for x, value in _worst(each).items() if x in letters}
+    return {x: value for each in quantities for x, value in _worst(each).items() if x in letters}
+
+
+def _values(worst: Mapping[sp.Symbol, sp.Expr], notation: Notation, shared: Shared) -> list[str]:
     shown = (equations(latex(x, notation), "=", value, notation, shared=shared) for x, value in worst.items())
     return [*(["with"] if worst else []), *(display(each, ".") for each in shown)]
 

@@ -1,12 +1,16 @@
 """LaTeX of results, derivations and hypotheses; every formula is generated from its SymPy expression."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+
+import sympy as sp
 
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivation import Derivation, Step
-from symbolic.displays import PAGE, display, equation, equations, stated, wrapped
+from symbolic.displays import PAGE, display, equation, equations, wrapped
 from symbolic.errata import Erratum
 from symbolic.events import randomness, total_failure
+from symbolic.introductions import introduction, latex_names
 from symbolic.names import text
 from symbolic.owed import owed
 from symbolic.proofs import Slack, names_of, proofs, step_latex
@@ -70,7 +74,7 @@ def printed_latex(quantity: Quantity, printed: Printed, notation: Notation | Non
     if printed.order:
         bound = latex(printed.shown, notation)
         return rf"{quantity.latex_symbol} = {ORDERS[printed.order]}\left({bound}\right)"
-    relation = "<" if printed.strict and quantity.kind is Kind.UPPER else RELATIONS[quantity.kind]
+    relation = "<" if printed.strict and quantity.kind is Kind.UPPER else RELATIONS[quantity.stated_kind]
     relation = ">" if printed.strict and quantity.kind is Kind.LOWER else relation
     return equation(quantity.latex_symbol, relation, printed.shown, notation)
 
@@ -88,7 +92,7 @@ def result_display(result: Result) -> str:
 
 
 def _derived_equations(quantity: Quantity, names: Notation) -> list[str]:
-    relation, closed = RELATIONS[quantity.kind], quantity.closed_form
+    relation, closed = RELATIONS[quantity.stated_kind], quantity.closed_form
     derived = [] if quantity.derived() is None else [derived_equation(quantity, relation, names)]
     return derived + ([] if closed is None else [equation(quantity.latex_symbol, relation, closed, names)])
 
@@ -106,7 +110,11 @@ def derived_words(quantity: Quantity) -> str:
 
 
 def quantity_latex(
-    quantity: Quantity, notation: Notation | None = None, expanded: bool = False, shared: Shared | None = None
+    quantity: Quantity,
+    notation: Notation | None = None,
+    expanded: bool = False,
+    names: Mapping[str, str] | None = None,
+    shared: Shared | None = None,
 ) -> str:
     """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one.
 
@@ -114,8 +122,8 @@ def quantity_latex(
     `shared` holds the names that the displays before have defined.
     """
     shared = shared or Shared()
-    ours = RELATIONS[quantity.kind]
-    lines = [rf"\paragraph{{{prose_latex(quantity.name)}}} {_about_latex(quantity)}."]
+    ours = RELATIONS[quantity.stated_kind]
+    lines = [_heading_latex(quantity, names or {})]
     if quantity.printed:
         lines.append(", ".join(filter(None, ("Printed", quantity.printed.citation.latex()))) + ":")
         lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation)} \]")
@@ -145,12 +153,12 @@ def quantity_latex(
     return "\n".join(lines)
 
 
-def _about_latex(quantity: Quantity) -> str:
-    """Meaning, kind, quantifier, norm and domain, in text mode."""
-    if not quantity.domain_latex:
-        return f"{prose_latex(quantity.meaning)} ({prose_latex(quantity.about)})"
-    words = prose_latex(replace(quantity, domain="").about)
-    return f"{prose_latex(quantity.meaning)} ({words}; {quantity.domain_latex})"
+def _heading_latex(quantity: Quantity, names: Mapping[str, str]) -> str:
+    """The meaning; kind, quantifier, norm and domain in a sentence, in text mode."""
+    meaning = prose_latex(quantity.meaning, names)
+    said = prose_latex((replace(quantity, domain="") if quantity.domain_latex else quantity).about, names)
+    about = "; ".join(filter(None, [said, quantity.domain_latex]))
+    return rf"\paragraph{{{meaning[0].upper()}{meaning[1:]}.}} {about[0].upper()}{about[1:]}."
 
 
 def erratum_latex(erratum: Erratum) -> str:
@@ -160,7 +168,7 @@ def erratum_latex(erratum: Erratum) -> str:
         f"In the paper: {prose_latex(erratum.sentence)}",
         f"Reading: {prose_latex(erratum.reading)}",
         f"Repair: {prose_latex(erratum.repair)}",
-        f"Main claim survives: {prose_latex(erratum.survives)}",
+        prose_latex(erratum.outcome),
     ]
     return " ".join(f"{part}." for part in parts)
 
@@ -178,17 +186,22 @@ def result_latex(result: Result, expanded: bool = False, slack: Slack | None = N
     source = [prose_latex(result.id) if result.id != result.title else "", result.citation.latex()]
     lines += [f"{', '.join(filter(None, source))}."] if any(source) else []
     lines += [rf"\[ {wrapped(result.claim)} \]"] if result.claim else []
-    if result.hypotheses:
-        conditions = ", ".join(stated(h.condition, result.notation) for h in result.hypotheses)
-        lines.append(f"Hypotheses: {conditions}.")
-    meanings = [
-        f"${latex(symbol, result.notation)}$: {prose_latex(meaning)}" for symbol, meaning in result.symbols.items()
-    ]
-    lines += ["Symbols: " + "; ".join(meanings) + "."] if meanings else []
+    lines += introduction(result, stated_ones, _formulas(result, stated_ones)).lines()
     shared = Shared()
-    lines += [quantity_latex(q, result.notation, expanded, shared) for q in stated_ones]
+    lines += [quantity_latex(q, result.notation, expanded, latex_names(result), shared) for q in stated_ones]
     if result.formulas:
         lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(f, result.notation) for f in result.formulas)]
     lines += proofs(result, slack)
     lines += [r"\paragraph{Remarks}", *(prose_latex(remark) for remark in result.remarks)] if result.remarks else []
     return "\n".join(lines)
+
+
+def _formulas(result: Result, quantities: Sequence[Quantity]) -> list[sp.Basic]:
+    """Every formula that is shown, also those of the derivations."""
+    bounds = [form for q in quantities for form in (q.derived(), q.closed_form, q.printed and q.printed.shown)]
+    values = [form for q in quantities for pair in q.bound_at.items() for form in pair]
+    steps = [step for q in quantities if q.derivation for step in q.derivation.steps]
+    conditions = [each.condition for step in steps for each in owed(step)]
+    others = [formula.expression for formula in result.formulas]
+    found = [*bounds, *values, *(step.local for step in steps), *conditions, *others]
+    return [form for form in found if isinstance(form, sp.Basic)]

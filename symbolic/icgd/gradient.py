@@ -12,7 +12,7 @@ from symbolic.citations import WU2024, Citation
 from symbolic.derivation import Derivation, Norm, Step
 from symbolic.errata import Erratum
 from symbolic.gradients import GENERIC, Backward, LayeredNetwork, matrix_latex, product_equals_recursion
-from symbolic.icgd import errata
+from symbolic.icgd import errata, objects
 from symbolic.icgd.symbols import B_v, B_x, B_y, K, N, d_x, d_y, n
 from symbolic.provenance import Provenance
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
@@ -127,10 +127,11 @@ GRADIENT = Result(
         ),
         *(Hypothesis(str(letter), sp.Gt(letter, 0, evaluate=False), "it bounds a norm") for letter in (B_v, B_x, B_y)),
     ),
+    objects=objects.GRADIENT,
     quantities=QUANTITIES,
     remarks=(
-        "Exact identities: printed and derived are 0, and the measured distance is rounding. ``kept`` rests on exact "
-        "arithmetic, where the distance is below `2^-60`.",
+        "Exact identities: printed and derived are 0, and the measured distance is rounding. The verdict kept "
+        "rests on exact arithmetic, where the distance is below `2^-60`.",
         "Definition 1 has a hidden layer: `D_N` and the length of `r'_i` have no printed tier at `N = 1`.",
         "Misprints in the proof of D.1 that leave the statement as it is: `p_i(N-2)` for `p_i(N-1)` in the first "
         "line; diag up to `v_{N_K}` for `v_{N_d}`; `I_{K x K}` for `I_{d x d}` in (D.3), and in (D.4) at `j = N`; "

@@ -53,6 +53,7 @@ NOTATION: dict[sp.Symbol, str] = {
 }
 
 SYMBOLS: dict[sp.Symbol, str] = {
+    j: "a layer, any of `1, ..., N`",
     B_r: "the paper's bound on `|p(j)[k]|`, from the recursion of Lemma 2 (`j = 0` included)",
     B_r1: "the paper's bound on `|r'(j)[k]|`, from the recursion of Lemma 3 (`j = 0` included)",
     B_l: "the paper's bound on `|u(t, y)[k]|` and on its approximation",

@@ -13,7 +13,7 @@ import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
 from symbolic.dynamics import LinearComparison, gradient_flow
-from symbolic.induction import letters
+from symbolic.induction import letters, objects
 from symbolic.induction.first_stage_errata import FIRST_SOFTMAX, HALF, SLOPE_FACTOR, SQUARES_SIGN
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
@@ -277,6 +277,7 @@ FIRST_STAGE = Result(
     claim=r"\lim_{t \to +\infty} p^{(1,1)}(t) = +\infty, \qquad \tilde p := p^{(1,1)}",
     parameters=tuple(PARAMETERS.values()),
     hypotheses=HYPOTHESES,
+    objects=objects.FIRST_STAGE,
     quantities=(
         _quantity(
             "loss",

@@ -9,6 +9,7 @@ from symbolic.errata import Erratum, Weight
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 from symbolic.universal import barron_derivation as barron
+from symbolic.universal import objects
 from symbolic.universal.barron_derivation import r
 
 d = sp.Symbol("d", integer=True, positive=True)
@@ -127,6 +128,7 @@ BARRON = Result(
         Hypothesis("M", sp.Ge(M, 1, evaluate=False), "a combination has a class"),
         Hypothesis("ratio", ratio >= 2, "widths that differ"),
     ),
+    objects=objects.BARRON,
     quantities=QUANTITIES,
     notation={C_a: "C_a", C_b: "C_b", largest: r"\max_i C_{\mathcal F_i}"},
     symbols={largest: "largest `C_{F_i}`"},
