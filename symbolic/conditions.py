@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.invariants import MonotoneRecursion
-from symbolic.displays import PAGE, condition_lines, display, equations
+from symbolic.displays import PAGE, condition_lines, display, equations, with_end
 from symbolic.naming import with_families
 from symbolic.obligations import RangeObligation, follows_from
 from symbolic.shared_parts import Shared
@@ -78,7 +78,7 @@ def _is_short(value: sp.Expr, notation: Notation) -> bool:
 
 def _shown(condition: Any, tag: str, notation: Notation, shared: Shared) -> str:
     main, *parts = condition_lines(condition, notation, PAGE - TAG, shared)
-    return display([f"{main}{tag}", *parts], ".")
+    return display([f"{main if parts else with_end(main, '.')}{tag}", *parts], "." if parts else "")
 
 
 def _worst_of(conditions: Sequence[Any], quantities: Sequence[Quantity]) -> dict[sp.Symbol, sp.Expr]:
