@@ -26,8 +26,8 @@ from symbolic.widths import width
 Slack = Mapping[str, float]
 
 NOTATION = (
-    r"For a quantity $v$ of the proof, $e_{v}$ is its error: the norm of the difference between its approximate value "
-    r"and its exact one. Where the statement has the same letter, it is the bound on this error."
+    r"For a quantity $v$ of the proof, $e_{v}$ bounds its error, the norm of the difference between its approximate "
+    r"value and its exact one."
 )
 LISTED = 30.0  # points by which an item of a list is indented
 FULL_STOP = 4.0
