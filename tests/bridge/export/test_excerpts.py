@@ -40,7 +40,7 @@ def test_the_theorem_is_a_sentence_and_the_proof_its_steps() -> None:
     assert errors.startswith("For a quantity $v$ of the proof,")
     assert first == r"\begin{itemize}"
     assert "Let" not in proof
-    assert "satisfies" not in proof
+    assert "satisfies the upper bound" not in proof
 
 
 def test_letters_are_commands_of_the_readers_own_document(tmp_path: Path) -> None:
