@@ -66,7 +66,9 @@ class Conclusion:
         norm = "" if plain else f" ({prose_latex(quantity.norm, self.names)})"
         subject = said if NO_ARTICLE.match(said) else f"the {said}"
         cited = f", as stated in {self.source.latex()}," if self.source else ""
-        verb = VERBS[quantity.kind][bool(PLURAL.match(said))] if not quantity.suffices else "can be any number with"
+        printed = quantity.printed.relation if self.source and quantity.printed else None
+        verb = VERBS[printed or quantity.kind][bool(PLURAL.match(said))]
+        verb = "can be any number with" if quantity.suffices else verb
         ends = [f"for {all_of([stated(each) for each in quantity.indices])}"] if quantity.indices else []
         ends += [f"provided that {all_of(self.owed)}"] if self.owed else []
         ends += ["with\n" + "\n".join(rf"\[ {each} \]" for each in self.values)] if self.values else []
@@ -84,7 +86,24 @@ def _punctuated(display: str, mark: str) -> str:
     return f"{display}{mark}" if end is None else f"{display[: end.start()]}{mark}{end[0]}"
 
 
-PLAIN_NORMS = {"absolute value", "number", "a number", "value", "count", "a count"}
+PLAIN_NORMS = {
+    "absolute value",
+    "number",
+    "a number",
+    "value",
+    "count",
+    "a count",
+    "a constant",
+    "a loss",
+    "a share",
+    "a sum",
+    "a probability",
+    "exponent",
+    "a logarithm",
+    "leading term",
+    "a ratio",
+    "smallest value of the difference of the sides",
+}
 
 
 def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False) -> str:
@@ -102,8 +121,8 @@ def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False)
     lines = introduction(result, shown, formulas).lines()
     if sum("gathered" in each.display for each in (*right, *wrong)) > 1:
         lines.append(LOCAL)
-    numbers = iter(map(_roman, range(1, len(shown) + 1))) if len(shown) > 1 else iter([""])
-    lines += _stated(right, numbers)
+    numbers = iter(map(_roman, range(1, len(shown) + 1)))
+    lines += _stated(right, numbers, alone=len(shown) == 1)
     if wrong:
         lines += [REFUTED, *(line for each in wrong for line in _numbered(each, numbers))]
     return "\n".join(lines)
@@ -117,8 +136,8 @@ def _roman(number: int) -> str:
 
 def _numbered(conclusion: Conclusion, numbers: Iterator[str]) -> list[str]:
     """A paragraph of its own, with the next number."""
-    number, said = next(numbers), conclusion.sentence()
-    return ["", rf"\textup{{({number})}} {said[0].upper()}{said[1:]}"] if number else [f"{said[0].upper()}{said[1:]}"]
+    said = conclusion.sentence()
+    return ["", rf"\textup{{({next(numbers)})}} {said[0].upper()}{said[1:]}"]
 
 
 def conclusions(result: Result, expanded: bool = False) -> list[Conclusion]:
@@ -163,17 +182,17 @@ def _conclusion(result: Result, quantity: Quantity, expanded: bool) -> Conclusio
     return Conclusion(quantity, display, formulas, None, tuple(stated(each, notation) for each in owed), values)
 
 
-def _stated(shown: Sequence[Conclusion], numbers: Iterator[str]) -> list[str]:
+def _stated(shown: Sequence[Conclusion], numbers: Iterator[str], *, alone: bool) -> list[str]:
     """Those that hold by themselves, domain after domain; then those that hold on one event."""
     on_events = [each for each in shown if each.quantity.events]
     sure = [each for each in shown if each not in on_events]
-    lines = [line for group in _groups(sure, numbers) for line in group]
+    lines = [line for group in _groups(sure, numbers, alone=alone) for line in group]
     if not on_events:
         return lines
     over = prose_latex(joined((words for each in on_events for words in each.quantity.over), " and "))
     least = latex(1 - joint_failure([each.quantity for each in on_events]), {})
     event = f"With probability at least ${least}$ over {over}, all of the following holds."
-    return [*lines, event, *(line for group in _groups(on_events, numbers, joint=True) for line in group)]
+    return [*lines, event, *(line for group in _groups(on_events, numbers, joint=True, alone=alone) for line in group)]
 
 
 # P(some event fails) <= sum of P(each fails). Two quantities share an event if one and the same step introduces it.
@@ -188,14 +207,15 @@ def joint_failure(quantities: Sequence[Quantity]) -> sp.Expr:
     return sp.Add(*fails.values())
 
 
-def _groups(shown: Sequence[Conclusion], numbers: Iterator[str], joint: bool = False) -> Iterator[list[str]]:
+def _groups(
+    shown: Sequence[Conclusion], numbers: Iterator[str], *, alone: bool, joint: bool = False
+) -> Iterator[list[str]]:
     """One domain after the other, each said once; `joint`: on an event that is named already."""
     keys = [("" if joint else each.chance, each.domain) for each in shown]
     for key in dict.fromkeys(keys):
         members = [each for each, own in zip(shown, keys, strict=True) if own == key]
         opening = _opening(members, *key)
-        if len(shown) == 1 and not joint:
-            next(numbers)
+        if alone:
             yield [f"{opening.removesuffix(':')}, {members[0].sentence()}"]
         else:
             yield ["", opening, *(line for each in members for line in _numbered(each, numbers))]

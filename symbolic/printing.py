@@ -94,7 +94,8 @@ def printed_latex(quantity: Quantity, printed: Printed, notation: Notation | Non
     if printed.order:
         bound = latex(printed.shown, notation)
         return rf"{quantity.latex_symbol} = {ORDERS[printed.order]}\left({bound}\right)"
-    relation = "<" if printed.strict and quantity.kind is Kind.UPPER else RELATIONS[quantity.stated_kind]
+    kind = printed.relation or quantity.stated_kind
+    relation = "<" if printed.strict and quantity.kind is Kind.UPPER else RELATIONS[kind]
     relation = ">" if printed.strict and quantity.kind is Kind.LOWER else relation
     return equation(quantity.latex_symbol, relation, printed.shown, notation)
 

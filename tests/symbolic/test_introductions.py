@@ -123,16 +123,16 @@ def test_a_refuted_bound_is_no_conclusion() -> None:
     erratum = Erratum(Weight.CONSTANT, Citation(None, "A"), "sentence", "reading", "repair", "yes: as it is")
     wrong = replace(QUANTITY, name="wrong", latex_symbol="w", erratum=erratum)
     both = theorem_latex(small(quantities=(QUANTITY, wrong)))
-    assert r"\[ e \le a n \]" in both
+    assert r"\[ e \le a n. \]" in both
     assert r"\[ w \le" not in both
-    assert r"\[ w \le a n \]" in theorem_latex(small(quantities=(QUANTITY, wrong)), refuted=True)
+    assert r"\[ w \le a n. \]" in theorem_latex(small(quantities=(QUANTITY, wrong)), refuted=True)
     assert "do not hold as printed" in theorem_latex(small(quantities=(wrong,)))
     assert r"\[" not in theorem_latex(small(quantities=(replace(QUANTITY, outside=True),)))
 
 
 def test_what_suffices_is_bounded_from_below() -> None:
     enough = replace(QUANTITY, latex_symbol="n", suffices=True)
-    assert r"\[ n \ge a n \]" in theorem_latex(small(quantities=(enough,)))
+    assert r"\[ n \ge a n. \]" in theorem_latex(small(quantities=(enough,)))
     assert enough.about.startswith("sufficient size")
     order = replace(enough, printed=Printed(a, Citation(None, "A"), order=Order.O))
     assert r"n = \mathcal{O}\left(a\right)" in theorem_latex(small(quantities=(order,)))
