@@ -10,6 +10,7 @@ from typing import Any
 _HOMES = {
     "bridge.theorem": ("Theorem",),
     "bridge.theorem_building": ("theorem",),
+    "bridge.theorem_parts": ("AtPoint", "ExactRuns", "InputSearch", "Knobs", "Refuting"),
     "bridge.transformer": ("Transformer",),
     "bridge.check": ("Check", "Sides"),
     "bridge.certify.checks": ("certified",),

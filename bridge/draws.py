@@ -24,6 +24,7 @@ from bridge.domains import Domain
 from bridge.searches import searched
 from bridge.study import Inputs
 from bridge.theorem import NORMS, Function, Theorem
+from bridge.theorem_parts import InputSearch, Knobs
 from bridge.verdicts import Bound
 from numeric.balls import BallsError
 from numeric.exact_cost import TooLargeForExact
@@ -98,12 +99,10 @@ class OverDraws:
             reference=theorem.reference,
             built=theorem.built,
             distance=theorem.distance,
-            exact_bits=theorem.exact_bits,
-            exact_limit=theorem.exact_limit,
+            exact=theorem.exact,
             memory=theorem.memory,
-            starts=theorem.starts if all_free else None,
-            samples=theorem.samples if all_free else None,
-            implied=theorem.implied,
+            search=InputSearch(theorem.search.samples, theorem.search.starts) if all_free else InputSearch(),
+            knobs=Knobs(implied=theorem.knobs.implied),
             rounding={key: each for key, each in theorem.rounding.items() if key == name},
             tokens=theorem.tokens,
         )

@@ -112,7 +112,7 @@ class Runner:
     def exactly(self, function: Function, prompt: Arrays, bits: int) -> Any:
         """The same on balls. Raises TooLargeForExact."""
         with called_for(self.role(function), function):
-            arguments, limit = self._exact_arguments(function, prompt, bits), self.theorem.exact_limit
+            arguments, limit = self._exact_arguments(function, prompt, bits), self.theorem.exact.limit
             return call_on_balls(function, arguments, bits, limit=limit, enclose_floats=self.enclose_floats)
 
     @property
@@ -153,7 +153,7 @@ class Runner:
 
     def _on_balls(self, function: Function, inputs: Arrays, bits: int) -> Any:
         with called_for(self.role(function), function):
-            arguments, limit = self._exact_arguments(function, inputs, bits), self.theorem.exact_limit
+            arguments, limit = self._exact_arguments(function, inputs, bits), self.theorem.exact.limit
             return run_on_balls(function, arguments, bits, limit=limit, enclose_floats=self.enclose_floats)
 
     # Network and reference.
@@ -204,8 +204,8 @@ class Runner:
 
     def envelope(self, inputs: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
         """What the theorem's envelope makes of these quantities, (B, ...) each."""
-        assert self.theorem.envelope is not None  # asked of theorems that have one
-        return self._named("the envelope", self.batched(self.theorem.envelope, inputs), names)
+        assert self.theorem.search.envelope is not None  # asked of theorems that have one
+        return self._named("the envelope", self.batched(self.theorem.search.envelope, inputs), names)
 
     def _exact_run(self, key: str, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
         network = self.theorem.networks[key]

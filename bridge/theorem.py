@@ -5,7 +5,7 @@ derivation and from functions.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,15 +18,12 @@ from bridge.cost import Cost
 from bridge.domains import Domain
 from bridge.pair import Pair
 from bridge.record import Comparison
-from bridge.refutation import Refutation
 from bridge.sources.source import InputSource
-from bridge.study import Refusal
+from bridge.theorem_parts import AtPoint, ExactRuns, Function, InputSearch, Knobs, Refuting
 from bridge.transformer import Transformer
-from numeric.exact_cost import DEFAULT_LIMIT
 from symbolic.inequalities import Inequality
 from symbolic.statements import Quantifier, Quantity, Result
 
-Function = Callable[..., Any]  # of some parameters, weights and inputs by name; written in torch, for one prompt
 Network = Function | Transformer | Pair
 OVER_DRAWS = (Quantifier.PROBABILITY, Quantifier.EXPECTATION)
 NORMS = {"inf": "sup norm", "1": "1-norm", "2": "2-norm"}
@@ -67,44 +64,23 @@ class Theorem:
     how far its error may be from that of real arithmetic, from parameters and weights; an excess within is undecided.
 
     What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
-    gives the error where it is in none of the three norms of a step. `exact_bits`, a number or a function of
-    parameters, are bits beyond those that telling the bounds from 0 takes, for what nearly cancels; `exact_limit` is
-    the most ball operations of an exact run. `memory` gives, from parameters, the bytes that one prompt takes: prompts
-    run in parts that fit. `starts` takes `count` and a torch `generator` beside parameters and weights, and gives the
-    inputs, (count, ...) each, where the attack starts; without it they come from the domains. `resolve` takes given
-    parameters and the seed (and `dtype`, by name) and completes them by those that they imply, which `implied` names.
-    `cost` estimates a point from its sizes, and `searched` limits the range in which a parameter is solved for.
-    `tables`, functions of parameters and weights, stand under the rows (None: there is none here); of inputs they take
-    those of one prompt, the table's or the first that is drawn. `sources` says how real inputs become prompts: a
-    `Tabular` or a `Series` of a table, a `Textual` of a text (bridge/sources/). `settings` are those of a run where
-    none are given: fewer `samples`, where each takes long. `figure` takes a comparison and gives the theorem's own
-    matplotlib figure for `--plot`; None: bounds against a parameter.
+    gives the error where it is in none of the three norms of a step. With `tokens`, the last axis of an array of
+    several axes holds the coordinates, and the error is that of the largest token. `memory` gives, from parameters, the
+    bytes that one prompt takes: prompts run in parts that fit. `cost` estimates a point from its sizes. `tables`,
+    functions of parameters and weights, stand under the rows (None: there is none here); of inputs they take those of
+    one prompt, the table's or the first that is drawn, and of settings those of the run. `sources` says how real inputs
+    become prompts: a `Tabular` or a `Series` of a table, a `Textual` of a text (bridge/sources/). `settings` are those
+    of a run where none are given: fewer `samples`, where each takes long. `figure` takes a comparison and gives the
+    theorem's own matplotlib figure for `--plot`; None: bounds against a parameter. `inequalities` on boxes are what
+    `certify` proves: a tuple, or a function of parameters that gives them.
 
-    What depends on the point: `quantities` gives, from parameters, the quantities there (one a layer, say), in the
-    place of those of the statement; `alone` takes the name of a `quantity` too and gives that one, where to derive all
-    takes long. `refusal` gives the `Refusal` of a point at which nothing can be run, or None;
-    what is built is None there where it cannot be. It may take `dtype`, the name of the format that the network runs
-    in; `tables` may take all settings of the run. `outside` takes `quantity` and `tier` and gives the hypothesis that
-    the bound does not meet, in words, or "". `letters` gives those that neither parameters nor `knows` give, as far as
-    they are known; `printed_letters` takes the name of a `quantity` and gives those that mean something else in its
-    printed bound than in the derived one. `idle` names the parameters and settings that nothing depends on there,
-    `automatic` those of which 0 means: computed from the others, `fixed` those that are never solved for.
-
-    `inequalities` on boxes are what `certify` proves: a tuple, or a function of parameters that gives them.
-
-    What searches: `samples`, as `starts`, gives the random inputs. `envelope`, a function as the network is, stands in
-    for it in the first half of an attack: a smooth one, where the error itself has kinks. Where `leading` names
-    quantities, these alone are searched for, and the others are shown where the first of them errs most. `refutations`
-    are inputs at which a printed bound fails, with parameters of their own; `refuted` names the quantities whose
-    errata a comparison shows, in this order; by default all that have one. `errata` gives, of a quantity, what is wrong
-    with its printed bound, a sentence each, in the place of its own erratum and remark.
+    `knobs`, `at_point`, `search`, `exact` and `refuting` are described in bridge/theorem_parts.py.
 
     What bounds: `norms` binds the handles for every prompt, to norms and ranges (bridge/readings/network.py), and so
     gives bounds of the network. `bounds` takes a `scope` of prompts and gives bounds by quantity that are proved in the
-    theorem's own way, on tensors and on balls (there a text instead where a hypothesis is not verified). With `tokens`,
-    the last axis of an array of several axes holds the coordinates, and the error is that of the largest token.
-    `by_rules`: a bound at a prompt is the least of what the reading knows and of what the rules say; False where the
-    latter would not be the least.
+    theorem's own way, on tensors and on balls (there a text instead where a hypothesis is not verified). `by_rules`: a
+    bound at a prompt is the least of what the reading knows and of what the rules say; False where the latter would not
+    be the least.
     """
 
     statement: Result
@@ -121,37 +97,21 @@ class Theorem:
     rounding: Mapping[str, Function] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     inequalities: tuple[Inequality, ...] | Function = ()
+    knobs: Knobs = field(default_factory=Knobs)
+    at_point: AtPoint = field(default_factory=AtPoint)
+    search: InputSearch = field(default_factory=InputSearch)
+    exact: ExactRuns = field(default_factory=ExactRuns)
+    refuting: Refuting = field(default_factory=Refuting)
     distance: Function | None = None
-    exact_bits: int | Function = 0
-    exact_limit: int = DEFAULT_LIMIT
+    tokens: bool = False
+    norms: Callable[..., Mapping[str, Any]] | None = None
+    bounds: Function | Pair | None = None
+    by_rules: bool = True
     memory: Function | None = None
-    starts: Function | None = None
-    resolve: Callable[..., Mapping[str, Any]] | None = None
     cost: Callable[[Mapping[str, float], Budget | None], Cost] | None = None
-    searched: Mapping[str, tuple[int | float | None, int | float | None]] = field(default_factory=dict)
-    implied: tuple[str, ...] = ()
     entries: Mapping[str, sp.Expr] = field(default_factory=dict)  # of a quantity's arrays, where its derivation says
     tables: tuple[Function, ...] = ()  # each gives a NamedTable, or None
     settings: Mapping[str, int] = field(default_factory=dict)
-    quantities: Callable[..., Sequence[Quantity]] | None = None
-    alone: Callable[..., Sequence[Quantity]] | None = None
-    refusal: Callable[..., Refusal | None] | None = None
-    outside: Callable[..., str] | None = None
-    letters: Callable[..., Mapping[sp.Symbol, Any]] | None = None
-    printed_letters: Callable[..., Mapping[sp.Symbol, Any]] | None = None
-    idle: Callable[..., Sequence[str]] | None = None
-    automatic: tuple[str, ...] = ()
-    fixed: tuple[str, ...] = ()
-    samples: Function | None = None
-    envelope: Function | None = None
-    leading: tuple[str, ...] = ()
-    refutations: tuple[Refutation, ...] = ()
-    refuted: tuple[str, ...] | None = None
-    errata: Callable[[Quantity], Sequence[str]] | None = None
-    norms: Callable[..., Mapping[str, Any]] | None = None
-    bounds: Function | Pair | None = None
-    tokens: bool = False
-    by_rules: bool = True
     sources: tuple[InputSource, ...] = ()
     figure: Callable[[Comparison], Any] | None = None
     sha256: str | None = None  # of the file that it was read from
@@ -169,7 +129,11 @@ class Theorem:
     @property
     def stated(self) -> Sequence[Quantity]:
         """The quantities of every point; none where each point has its own."""
-        return self.statement.quantities if self.quantities is None else ()
+        return self.statement.quantities if self.at_point.quantities is None else ()
+
+    def with_at_point(self, **changes: Any) -> "Theorem":
+        """The same with other fields of `at_point`."""
+        return replace(self, at_point=replace(self.at_point, **changes))
 
     def functions(self) -> Iterable[tuple[str, Function]]:
         """Every function of the theorem, with its role in words."""
@@ -178,16 +142,24 @@ class Theorem:
         yield from ((f"what reads {name}", each) for name, each in self.readers.items())
         yield from ((f"the letter {letter}", each) for letter, functions in self.knows.items() for each in functions)
         yield from ((f"the weight {name}", each) for name, each in self.weights.items() if not isinstance(each, Domain))
-        others = {"the distance": self.distance, "the memory": self.memory, "the starts": self.starts}
-        others |= {"the samples": self.samples, "the handles": self.handles, "the norms": self.norms}
-        others |= {"the envelope": self.envelope, "the quantities": self.quantities, "the refusal": self.refusal}
-        others |= {
-            "the letters": self.letters,
-            "the exact bits": self.exact_bits if callable(self.exact_bits) else None,
+        point, search, bits = self.at_point, self.search, self.exact.bits
+        others = {
+            "the distance": self.distance,
+            "the memory": self.memory,
+            "the starts": search.starts,
+            "the samples": search.samples,
+            "the handles": self.handles,
+            "the norms": self.norms,
+            "the envelope": search.envelope,
+            "the quantities": point.quantities,
+            "the refusal": point.refusal,
+            "the letters": point.letters,
+            "the exact bits": bits if callable(bits) else None,
+            "the hypotheses of bounds": point.outside,
+            "the printed letters": point.printed_letters,
+            "the idle parameters": point.idle,
+            "the inequalities": self.inequalities if callable(self.inequalities) else None,
         }
-        others |= {"the hypotheses of bounds": self.outside, "the printed letters": self.printed_letters}
-        others["the idle parameters"] = self.idle
-        others["the inequalities"] = self.inequalities if callable(self.inequalities) else None
         yield from ((role, each) for role, each in others.items() if each is not None)
         if self.bounds is not None:
             yield from _written("the bounds", self.bounds)

@@ -41,7 +41,7 @@ class TheoremBatch:
         self.one_domain = all(case.domain == self.cases[0].domain for case in self.cases)
 
     def ascended(self, budget: Budget) -> list[Inputs]:
-        steps = 0 if self.runner.theorem.envelope is None else budget.attack // 2
+        steps = 0 if self.runner.theorem.search.envelope is None else budget.attack // 2
         if not steps:
             return self._attacked(self.objective, budget.attack, FIRST_STEP, budget.seed)
 

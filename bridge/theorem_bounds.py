@@ -59,7 +59,7 @@ class TheoremBounds(TheoremRuns):
     def _scoped(self) -> dict[str, Quantity]:
         # A distance of the theorem's own is none of the norms in which steps are bounded; quantities of the point say
         # their scopes themselves.
-        own = self.theorem.distance is not None or self.theorem.quantities is not None
+        own = self.theorem.distance is not None or self.theorem.at_point.quantities is not None
         found = Bindings() if own else self.bindings
         scoped = {each.name: found.scopes(each) for each in self.result.quantities}
         return {
@@ -79,7 +79,7 @@ class TheoremBounds(TheoremRuns):
         return self.refused
 
     def printed(self, quantity: Quantity) -> Bound | None:
-        letters = self.theorem.printed_letters
+        letters = self.theorem.at_point.printed_letters
         if quantity.printed is None or not self._has_values(quantity.printed.bound):
             return None
         if letters is None or (self.refused is not None and self.refused.verdict is Verdict.OUTSIDE):
@@ -110,9 +110,9 @@ class TheoremBounds(TheoremRuns):
 
     def _at_hand(self, quantity: Quantity, tier: str, bound: Bound | None) -> Bound | None:
         """The bound, outside its hypotheses where the theorem says so."""
-        if bound is None or self.theorem.outside is None or self.refused is not None or not quantity.scopes:
+        if bound is None or self.theorem.at_point.outside is None or self.refused is not None or not quantity.scopes:
             return bound
-        why = self.runner.called(self.theorem.outside, {"quantity": quantity.name, "tier": tier})
+        why = self.runner.called(self.theorem.at_point.outside, {"quantity": quantity.name, "tier": tier})
         return replace(bound, outside=why) if why else bound
 
     def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
@@ -156,7 +156,7 @@ class TheoremBounds(TheoremRuns):
 
     def _shown_with(self, quantity: Quantity) -> list[Quantity]:
         """The quantity, and those that are shown at the same prompts and share its reading."""
-        shown = self.bounded() if self.theorem.leading else []
+        shown = self.bounded() if self.theorem.search.leading else []
         same = [q for q in shown if q.name in self.bindings.read and shared_reading(q) == shared_reading(quantity)]
         return [quantity, *(each for each in same if each.name != quantity.name)]
 

@@ -68,19 +68,21 @@ class TheoremCase(TheoremBounds):
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.result = self._stated_here()
         self.over_draws = over_draws(self.result.quantities, theorem.checks)
-        if theorem.quantities is not None:
+        if theorem.at_point.quantities is not None:
             require_randomness(theorem, self.over_draws)
         self.checked = frozenset([*(c.quantity.name for c in theorem.checks), *(each.name for each in self.over_draws)])
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         called = {name: str(each) for name, each in theorem.inputs.items()}
         require_covered(self.result.id, Case.bounded(self), self.domain.domains, called, self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
-        idle = [] if theorem.idle is None else self.runner.called(theorem.idle, {})
+        idle = [] if theorem.at_point.idle is None else self.runner.called(theorem.at_point.idle, {})
         self.params |= {name: None for name in idle if name in params}
         self.uses = _settings(theorem) - set(idle)
         self.attackable = "attack" in self.uses
         self.unattacked = "" if self.attackable else RANDOM if theorem.over_draws else ""
-        self.refused = None if theorem.refusal is None else self.runner.called(theorem.refusal, self._of_run)
+        self.refused = (
+            None if theorem.at_point.refusal is None else self.runner.called(theorem.at_point.refusal, self._of_run)
+        )
         self._derived = {}
         self._prompt_formulas: dict[str, PromptFormula] = {}
         self._exact, self._floats = KeptRuns(), KeptRuns()
@@ -96,7 +98,7 @@ class TheoremCase(TheoremBounds):
             return {}
         parameters = {p.symbol for p in self.result.parameters}
         own = [s for s in self.theorem.knows if s not in parameters and not self._has_worst_case(s)]
-        more = {} if self.theorem.letters is None else self.runner.called(self.theorem.letters, {})
+        more = {} if self.theorem.at_point.letters is None else self.runner.called(self.theorem.at_point.letters, {})
         return {**more, **{letter: self._of_network[letter] for letter in own}}
 
     @cached_property
@@ -111,8 +113,8 @@ class TheoremCase(TheoremBounds):
     def _stated_here(self) -> Result:
         """The statement with the quantities of this point, without those of checks whose condition does not hold."""
         stated = self.theorem.statement
-        if self.theorem.quantities is not None:
-            stated = replace(stated, quantities=tuple(called_with(self.theorem.quantities, self.full_params)))
+        if self.theorem.at_point.quantities is not None:
+            stated = replace(stated, quantities=tuple(called_with(self.theorem.at_point.quantities, self.full_params)))
         absent = {each.quantity.name for each in self.theorem.checks if truth(each.when, self.values) is False}
         quantities = tuple(each for each in stated.quantities if each.name not in absent)
         return replace(stated, quantities=quantities) if absent else stated
@@ -139,10 +141,10 @@ class TheoremCase(TheoremBounds):
     # Inputs.
 
     def sample(self, count: int, seed: int) -> Inputs:
-        return self.admit(self._drawn(self.theorem.samples, self.domain.sample, count, seed))
+        return self.admit(self._drawn(self.theorem.search.samples, self.domain.sample, count, seed))
 
     def starts(self, count: int, seed: int) -> Inputs:
-        drawn = self._drawn(self.theorem.starts, self.domain.starts, count, seed)
+        drawn = self._drawn(self.theorem.search.starts, self.domain.starts, count, seed)
         return {name: value.to(self.device) for name, value in drawn.items()}
 
     def _drawn(self, own: Function | None, general: Callable[..., Inputs], count: int, seed: int) -> Inputs:
@@ -185,7 +187,7 @@ class TheoremCase(TheoremBounds):
         return id(self.theorem), whole, weights, quantities, shape, built, self.dtype, self.device
 
     def shown_at(self, goal: Goal) -> Goal:
-        leading = self.theorem.leading
+        leading = self.theorem.search.leading
         return Goal(self.quantity(leading[0])) if leading and goal.quantity.name not in leading else goal
 
     def batch(self, cells: Sequence[tuple[Case, Goal]], budget: Budget) -> Batch:
@@ -265,7 +267,7 @@ def _settings(theorem: Theorem) -> frozenset[str]:
     moved = [set(theorem.inputs) - set(theorem.random_names(each)) for each in theorem.over_draws]
     if theorem.inputs and (any(moved) or not theorem.all_over_draws):
         return SETTINGS
-    drawn = theorem.resolve is not None or any(isinstance(each, Domain) for each in theorem.weights.values())
+    drawn = theorem.knobs.resolve is not None or any(isinstance(each, Domain) for each in theorem.weights.values())
     at_each_point = [check for check in theorem.checks if check.params is None]
     of_draws = ["seed", "samples", "dtype"] if moved else []
     of_tables = SETTINGS & {name for table in theorem.tables for name in arguments_of(table)}

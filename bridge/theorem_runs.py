@@ -105,7 +105,7 @@ class TheoremRuns(Case):
     @property
     def cancelled_bits(self) -> int:
         """Those that the theorem asks for."""
-        bits = self.theorem.exact_bits
+        bits = self.theorem.exact.bits
         return bits if isinstance(bits, int) else int(self.runner.called(bits, {}))
 
     # A step that nearly cancels, repeated many times, widens balls beyond what any number of bits tells beforehand.

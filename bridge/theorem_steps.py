@@ -98,7 +98,7 @@ def _steps(case: TheoremCase, quantity: Quantity, prompt: Inputs, *, exact: bool
             proved: Steps = at_prompt_on_balls(case, quantity, use, prompt, BITS)
         except TooLargeForExact as error:
             raise UsageError(
-                f"{case.result.id}: the steps take more than {case.theorem.exact_limit:,} ball operations; lower the "
+                f"{case.result.id}: the steps take more than {case.theorem.exact.limit:,} ball operations; lower the "
                 f"sizes, or leave out exact"
             ) from error
         return proved

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -36,13 +35,13 @@ class TheoremStudy(Study):
 
     def __init__(self, theorem: Theorem) -> None:
         self.theorem, self.result, self.main_quantity = theorem, theorem.statement, theorem.main
-        self.sha256, self.searched, self.certifies = theorem.sha256, theorem.searched, bool(theorem.inequalities)
-        self.implied, self.automatic, self.fixed = theorem.implied, theorem.automatic, theorem.fixed
+        self.sha256, self.searched, self.certifies = theorem.sha256, theorem.knobs.searched, bool(theorem.inequalities)
+        self.implied, self.automatic, self.fixed = theorem.knobs.implied, theorem.knobs.automatic, theorem.knobs.fixed
         self.settings = theorem.settings
         self.lags = next((each.lags for each in theorem.sources if isinstance(each, Series)), "")
         # A parameter on which a weight or a letter depends changes a bound that has no letter for it.
         functions = [*(f for given in theorem.knows.values() for f in given), *self._drawn()]
-        functions += [each for each in (theorem.letters, theorem.norms) if each is not None]
+        functions += [each for each in (theorem.at_point.letters, theorem.norms) if each is not None]
         taken = {name for function in functions for name in arguments_of(function)}
         for name, build in reversed(list(theorem.built.items())):
             taken |= set(arguments_of(build)) if name in taken else set()
@@ -69,14 +68,15 @@ class TheoremStudy(Study):
         return None if self.theorem.figure is None else self.theorem.figure(comparison)
 
     def case_of(self, params: Mapping[str, Any], quantity: str) -> TheoremCase:
-        alone = self.theorem.alone
+        alone = self.theorem.at_point.alone
         if alone is None:
             return self.case(params, seed=0, dtype="float64", device="cpu")
-        theorem = replace(self.theorem, quantities=partial(alone, quantity=quantity))
+        theorem = self.theorem.with_at_point(quantities=partial(alone, quantity=quantity))
         return TheoremCase(theorem, *self.point(params, 0), "float64", "cpu")
 
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
-        return super().errata(quantity) if self.theorem.errata is None else tuple(self.theorem.errata(quantity))
+        sentences = self.theorem.refuting.sentences
+        return super().errata(quantity) if sentences is None else tuple(sentences(quantity))
 
     def source_defaults(self, params: Mapping[str, Any], material: Material) -> dict[str, Any]:
         source = self._reading(material)
@@ -108,7 +108,7 @@ class TheoremStudy(Study):
         known = {name: value for name, value in params.items() if name in self.theorem.recorded}
         own = {name: value for name, value in params.items() if name not in known}
         self.result.check_texts(own)
-        resolve = self.theorem.resolve
+        resolve = self.theorem.knobs.resolve
         run = {"dtype": dtype} if resolve is not None and "dtype" in inspect.signature(resolve).parameters else {}
         resolved = self.resolved(own if resolve is None else resolve(own, seed, **run))
         self._require_memory(resolved)
@@ -131,12 +131,12 @@ class TheoremStudy(Study):
         return [*super().missing(own), *(name for name in self.theorem.recorded if name not in params)]
 
     def refutable(self) -> tuple[Quantity, ...]:
-        refuted, stated = self.theorem.refuted, {each.name for each in self.result.quantities}
+        refuted, stated = self.theorem.refuting.shown, {each.name for each in self.result.quantities}
         own = [each.quantity for each in self.theorem.checks if each.quantity.name not in stated]
         known = {each.name: each for each in (*self.result.quantities, *own) if each.erratum is not None}
         order = known if refuted is None else dict.fromkeys(name for name in refuted if name in known)
         shown = (known[name] for name in order)
-        return (*shown, *(each.stated(self.result) for each in self.theorem.refutations))
+        return (*shown, *(each.stated(self.result) for each in self.theorem.refuting.refutations))
 
     def shown_quantities(self, params: Mapping[str, Any]) -> list[str]:
         here = self.case(self._first_defaults | dict(params), seed=0, dtype="float64", device="cpu").result.quantities
@@ -157,7 +157,7 @@ class TheoremStudy(Study):
                     own = {**self._first_defaults, **check.params}
                     cases[point] = self.case(own, seed=0, dtype="float64", device="cpu")
                 rows += check_rows(cases[point], check, ONE_INPUT)
-        for refutation in self.theorem.refutations:
+        for refutation in self.theorem.refuting.refutations:
             case = self.case(refutation.params, seed=0, dtype="float64", device="cpu")
             prompt = case.runner.called(refutation.inputs, {})
             rows.append(refutation.row(case, prompt, self.automatic))

@@ -38,7 +38,7 @@ def require_well_formed(theorem: Theorem) -> None:
     _require_one_function_a_scope(theorem)
     _require_used_letters(theorem)
     _require_bound_letters(theorem)
-    if theorem.quantities is None:
+    if theorem.at_point.quantities is None:
         require_randomness(theorem, theorem.over_draws)
     _require_sources(theorem)
 
@@ -104,7 +104,7 @@ def _require_known_arguments(theorem: Theorem) -> None:
         if id(function) in _own_names(theorem):
             own = set(_own_names(theorem)[id(function)])
             _require_known(theorem, role, function, fixed | own, "parameter or weight")
-        elif function in (theorem.quantities, theorem.inequalities, *theorem.readers.values()):
+        elif function in (theorem.at_point.quantities, theorem.inequalities, *theorem.readers.values()):
             _require_known(theorem, role, function, set(parameters), "parameter")
         elif id(function) in places:
             before = {*parameters, *weights[: places[id(function)]], *OF_WEIGHTS}
@@ -119,16 +119,16 @@ def _require_known_arguments(theorem: Theorem) -> None:
 def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
     """What functions without inputs take beside parameters and weights."""
     own = [
-        (theorem.starts, OF_STARTS),
-        (theorem.samples, OF_STARTS),
+        (theorem.search.starts, OF_STARTS),
+        (theorem.search.samples, OF_STARTS),
         (theorem.distance, OF_DISTANCE),
-        (theorem.refusal, OF_RUN),
+        (theorem.at_point.refusal, OF_RUN),
         *((table, (*OF_CHECKS, *theorem.inputs)) for table in theorem.tables),
         (theorem.norms, ()),
-        (theorem.idle, ()),
-        (theorem.letters, ()),
-        (theorem.outside, OF_QUANTITIES),
-        (theorem.printed_letters, OF_QUANTITIES),
+        (theorem.at_point.idle, ()),
+        (theorem.at_point.letters, ()),
+        (theorem.at_point.outside, OF_QUANTITIES),
+        (theorem.at_point.printed_letters, OF_QUANTITIES),
     ]
     return {id(function): names for function, names in own if function is not None}
 
@@ -171,7 +171,7 @@ def _require_readers_of_texts(theorem: Theorem) -> None:
 
 def _require_known_quantities(theorem: Theorem) -> None:
     """Of networks that are given by quantity, and of what is read off them."""
-    if theorem.quantities is not None:
+    if theorem.at_point.quantities is not None:
         return
     stated = [each.name for each in theorem.stated]
     if stated and theorem.main not in stated:
@@ -216,7 +216,7 @@ def _require_used_letters(theorem: Theorem) -> None:
     What a quantity derives on first use is not looked at.
     """
     quantities = theorem.stated
-    if theorem.quantities is not None or any(each.derive is not None for each in quantities):
+    if theorem.at_point.quantities is not None or any(each.derive is not None for each in quantities):
         return
     used = {letter for each in quantities for letter in each.letters}
     owed = (o for each in quantities if each.derivation is not None for o in each.derivation.obligations)

@@ -24,6 +24,7 @@ from bridge.formula import ArrayFunction
 from bridge.icgd.setting import activation_formula, loss_formula
 from bridge.pair import Pair
 from bridge.theorem import Function, Theorem
+from bridge.theorem_parts import ExactRuns
 from numeric.layered import Shape, autograd_gradient
 from symbolic.activations import activation as activation_named
 from symbolic.gradients import gradient_as_product, gradient_by_recursion
@@ -168,8 +169,7 @@ GRADIENT = Theorem(
     },
     checks=(_count("parameters", parameters_off), _count("slopes", count_of_slopes)),
     distance=relative_distance,
-    exact_bits=EXACT_BITS,
-    exact_limit=EXACT_LIMIT,
+    exact=ExactRuns(bits=EXACT_BITS, limit=EXACT_LIMIT),
     memory=bytes_of_one,
     cost=cost,
 )

@@ -20,6 +20,7 @@ from bridge.formula import ArrayFunction
 from bridge.icgd.setting import activation_formula
 from bridge.relu_sums import Interpolant, curvature, grid_of_kinks, interpolate
 from bridge.theorem import Function, Theorem
+from bridge.theorem_parts import InputSearch, Knobs
 from numeric.balls import float_above
 from symbolic import approximation
 from symbolic.approximation import M, sup_f, sup_f1, sup_f2
@@ -118,6 +119,6 @@ RELU_SUM = Theorem(
         Check(theory.RELU_SUM.quantity(name), sides)
         for name, sides in (("relus", count_of_relus), ("one_norm", one_norm), ("relus.rate", rate))
     ),
-    starts=starts,
-    searched={"R": (None, 1 << 7), "eps": (1e-8, None)},
+    search=InputSearch(starts=starts),
+    knobs=Knobs(searched={"R": (None, 1 << 7), "eps": (1e-8, None)}),
 )

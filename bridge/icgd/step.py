@@ -34,6 +34,7 @@ from bridge.readings.arrays import Array
 from bridge.record import Verdict
 from bridge.study import Refusal
 from bridge.theorem import Function, Theorem
+from bridge.theorem_parts import AtPoint, ExactRuns, InputSearch, Knobs, Refuting
 from bridge.theorem_readings import LOCAL
 from numeric.layered import Shape
 from symbolic.activations import activation as activation_named
@@ -235,29 +236,30 @@ def theorem_of(name: str) -> Theorem:
             "emulation": emulation,
             "chain": lambda setting, emulation: Chain(setting, emulation),
         },
-        quantities=stated,
-        letters=derived_letters,
-        printed_letters=printed_letters,
-        refusal=refusal,
-        outside=outside,
-        idle=lambda relus: ("eps",) if relus else (),
-        automatic=OPEN_SIZES,
-        fixed=("N",),
+        at_point=AtPoint(
+            quantities=stated,
+            letters=derived_letters,
+            printed_letters=printed_letters,
+            refusal=refusal,
+            outside=outside,
+            idle=lambda relus: ("eps",) if relus else (),
+        ),
+        knobs=Knobs(automatic=OPEN_SIZES, fixed=("N",), searched=SEARCHED),
         handles=operands,
         norms=norms,
         tokens=True,
         by_rules=False,
-        exact_bits=64,
+        exact=ExactRuns(bits=64),
         checks=tuple(Check(each, partial(counts.count, each.name)) for each in counted),
-        samples=random_prompts,
-        starts=one_token,
-        envelope=envelope,
-        leading=(LEADING,) if result.id in WHOLE_STEP else (),
-        refutations=REFUTATIONS.get(result.id, ()),
-        refuted=tuple(refuted),
+        search=InputSearch(
+            samples=random_prompts,
+            starts=one_token,
+            envelope=envelope,
+            leading=(LEADING,) if result.id in WHOLE_STEP else (),
+        ),
+        refuting=Refuting(refutations=REFUTATIONS.get(result.id, ()), shown=tuple(refuted)),
         memory=bytes_of_one if "d_x" in names else lambda N, K, d, n: bytes_of_one(N, K, d, d, n),
         cost=partial(cost, result=result.id),
-        searched=SEARCHED,
         sources=(table_of(stated, LEADING),) if name == "DIMENSIONS" else (),
     )
 

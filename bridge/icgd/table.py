@@ -214,7 +214,7 @@ def table_of(quantities: Callable[..., tuple[Quantity, ...]], leading: str) -> T
         far=True,
         defaults=DEFAULTS,
         suggested=suited,
-        instead={"quantities": at_table(quantities, leading)},
+        instead=lambda theorem: theorem.with_at_point(quantities=at_table(quantities, leading)),
         built={"learning": learning},
         predictions=(
             Prediction("exact", "prediction after L exact steps", lambda learning: learning.exact.prediction),

@@ -39,6 +39,7 @@ from bridge.icgd.values import as_numbers, derived_letters, problem_values, rang
 from bridge.pair import Pair
 from bridge.readings.arrays import Array
 from bridge.theorem import Theorem
+from bridge.theorem_parts import AtPoint, ExactRuns, InputSearch, Knobs, Refuting
 from bridge.theorem_readings import LOCAL
 from numeric.balls import BallArray, ball_maximum, float_above
 from symbolic.icgd import exact_runs, symbols
@@ -186,28 +187,28 @@ TRAJECTORY = Theorem(
         "chain": lambda setting, emulation: Chain(setting, emulation),
     },
     knows={theory.L_f: (smoothness_here,), symbols.eps: (accuracy_here,)},
-    quantities=quantities,
-    alone=alone,
-    errata=errata,
-    letters=letters,
-    printed_letters=printed_letters,
-    refusal=step.refusal,
-    outside=outside,
-    idle=lambda relus: ("eps",) if relus else (),
-    automatic=OPEN_SIZES,
-    fixed=("N",),
+    at_point=AtPoint(
+        quantities=quantities,
+        alone=alone,
+        letters=letters,
+        printed_letters=printed_letters,
+        refusal=step.refusal,
+        outside=outside,
+        idle=lambda relus: ("eps",) if relus else (),
+    ),
+    refuting=Refuting(
+        sentences=errata, shown=tuple(run.name for run in runs.CHECKS if run.quantity.erratum is not None)
+    ),
+    # The sums of ReLUs grow with K.
+    knobs=Knobs(automatic=OPEN_SIZES, fixed=("N",), searched=MappingProxyType({**step.SEARCHED, "K": (None, 1 << 12)})),
     bounds=Pair(tensors=bounds, balls=exact_bounds),
-    exact_bits=64,
+    exact=ExactRuns(bits=64),
     checks=(
         Check(theory.zero_quantity(), steps.gradient_at_zero, steps.zeros),
         Check(steps.path_from_zero_quantity(1), steps.path_from_zero, steps.zeros),
         *runs.CHECKS,
     ),
-    samples=step.random_prompts,
-    starts=all_tokens,
-    envelope=steps.envelope,
-    refuted=tuple(run.name for run in runs.CHECKS if run.quantity.erratum is not None),
+    search=InputSearch(samples=step.random_prompts, starts=all_tokens, envelope=steps.envelope),
     memory=bytes_of_one,
     cost=cost,
-    searched=MappingProxyType({**step.SEARCHED, "K": (None, 1 << 12)}),  # the sums of ReLUs grow with K
 )

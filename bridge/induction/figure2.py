@@ -19,6 +19,7 @@ from bridge.induction.trajectory import Trajectory, run
 from bridge.induction.trends import proofs_hold
 from bridge.record import Comparison, Verdict
 from bridge.theorem import Theorem
+from bridge.theorem_parts import Knobs
 from symbolic.induction import figure2 as theory
 from symbolic.induction import signs
 from symbolic.induction import training as letters
@@ -184,6 +185,6 @@ FIGURE2 = Theorem(
     main="plateau",
     built=BUILT,
     checks=tuple(map(claim, theory.FIGURE2.quantities)),
-    fixed=("flow",),
+    knobs=Knobs(fixed=("flow",)),
     figure=figure,
 )

@@ -16,6 +16,7 @@ from bridge.induction.phase_laws import Law
 from bridge.induction.phase_regime import known_flow, no_plateau, too_short
 from bridge.induction.trajectory import KEPT, LEARNT
 from bridge.theorem import Theorem
+from bridge.theorem_parts import AtPoint, Knobs
 from symbolic.induction import phases as theory
 from symbolic.induction import phases_derivation as phases
 from symbolic.induction.phase_ways import (
@@ -286,9 +287,8 @@ PHASES = Theorem(
     theory.PHASES,
     main="T_III",
     built={"point": point_of},
-    quantities=lambda: AT_POINTS,
-    resolve=known_flow(theory.PHASES.id),
-    fixed=("flow",),
+    at_point=AtPoint(quantities=lambda: AT_POINTS),
+    knobs=Knobs(resolve=known_flow(theory.PHASES.id), fixed=("flow",)),
     checks=(
         Check(stated("M.inverse"), m_inverse),
         *(check for law in LAWS for check in law.checks()),

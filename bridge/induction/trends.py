@@ -23,6 +23,7 @@ from bridge.induction.head_path import NOISE, SLACK, HeadPath, UnreachedError, h
 from bridge.induction.phase_regime import known_flow, too_wide
 from bridge.lowering import lower
 from bridge.theorem import Theorem
+from bridge.theorem_parts import AtPoint, Knobs, Refuting
 from symbolic.induction import signs
 from symbolic.induction import trends as theory
 from symbolic.induction.head_limits import LIMITS, Limit
@@ -230,16 +231,16 @@ TRENDS = Theorem(
     theory.TRENDS,
     main="h.overshoot",
     built={"start": HeadStart},
-    letters=lambda flow: {signs.speed: FLOWS[flow].speed},
-    quantities=stated,
-    resolve=known_flow(theory.TRENDS.id),
-    fixed=("flow",),
+    at_point=AtPoint(letters=lambda flow: {signs.speed: FLOWS[flow].speed}, quantities=stated),
+    knobs=Knobs(resolve=known_flow(theory.TRENDS.id), fixed=("flow",)),
     checks=(*(claim_check(name, measure) for name, measure in MEASURED.items()), *AT_OWN_PARAMETERS),
     inequalities=head_limits.inequalities,
     # Of (29) the limit comes first: a run shows the mean growth at its start, where it is nearly 0.
-    refuted=(
-        "w.rate.below.limit",
-        *(each.name for each in theory.QUANTITIES if each.erratum is not None),
-        *(check.name for check in AT_OWN_PARAMETERS if check.quantity.erratum is not None),
+    refuting=Refuting(
+        shown=(
+            "w.rate.below.limit",
+            *(each.name for each in theory.QUANTITIES if each.erratum is not None),
+            *(check.name for check in AT_OWN_PARAMETERS if check.quantity.erratum is not None),
+        )
     ),
 )

@@ -16,6 +16,7 @@ from bridge.induction.bytes import decoded, embedded, repeated
 from bridge.matrices import LARGEST_NORM, read_square
 from bridge.sources import Prediction, Textual
 from bridge.theorem import Theorem
+from bridge.theorem_parts import InputSearch, Knobs
 from bridge.transformer import Transformer
 from numeric.balls import ball_maximum, float_above
 from numeric.induction import vanilla as networks
@@ -119,10 +120,8 @@ VANILLA = Theorem(
         theory.radius: (lambda x: spread(x[1:-1]) / 2,),
     },
     checks=(Check(theory.VANILLA.quantity("weights"), parameter_norms),),
-    starts=networks.prompt_starts,
-    resolve=resolve,
-    implied=("d",),
+    search=InputSearch(starts=networks.prompt_starts),
+    knobs=Knobs(resolve=resolve, implied=("d",), searched={"d": (1, WIDEST_SEARCHED)}),
     cost=cost,
-    searched={"d": (1, WIDEST_SEARCHED)},
     sources=(TEXT,),
 )

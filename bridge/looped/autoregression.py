@@ -17,6 +17,7 @@ from bridge.looped.copies import sharpness, signs
 from bridge.looped.series import of_synthetic
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
+from bridge.theorem_parts import Knobs
 from bridge.transformer import Transformer
 from numeric.looped import autoregression as numeric
 from symbolic.looped import autoregression as theory
@@ -184,8 +185,7 @@ AUTOREGRESSION = Theorem(
         theory.E: (largest_error,),
     },
     checks=(Check(STATEMENT.quantity("layers"), layer_count), Check(STATEMENT.quantity("heads"), head_count)),
-    resolve=resolve,
-    implied=("beta", "c", "C"),
+    knobs=Knobs(resolve=resolve, implied=("beta", "c", "C")),
     cost=cost,
     tables=(synthetic,),
     sources=(SERIES,),

@@ -17,6 +17,7 @@ from bridge.head_formats import pair_for, recommended, require_held
 from bridge.lowering import lower
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
+from bridge.theorem_parts import ExactRuns, Knobs
 from bridge.transformer import Transformer
 from numeric.looped import chain_of_thought as numeric
 from numeric.looped.gradient_descent import descended
@@ -210,8 +211,7 @@ CHAIN_OF_THOUGHT = Theorem(
         for part in ("pre", "loop", "post") for what in ("layers", "heads")
     ),
     tables=(chains,),
-    resolve=resolve,
-    exact_bits=exact_bits,
-    implied=("eta", "c", "C"),
+    knobs=Knobs(resolve=resolve, implied=("eta", "c", "C")),
+    exact=ExactRuns(bits=exact_bits),
     settings={"samples": 32, "attack": 20, "restarts": 2},
 )  # fmt: skip

@@ -12,6 +12,7 @@ from bridge.domains import Ball, Box, Rows
 from bridge.formula import ArrayFunction
 from bridge.head_formats import pair_for, recommended, require_held
 from bridge.theorem import Theorem
+from bridge.theorem_parts import Knobs
 from bridge.transformer import Transformer
 from numeric.looped import decoder as numeric
 from symbolic.looped import decoder as theory
@@ -139,8 +140,7 @@ DECODER = Theorem(
         theory.Z: (of_scores,),
     },
     checks=(Check(STATEMENT.quantity("layers"), layers), Check(STATEMENT.quantity("heads"), heads)),
-    resolve=resolve,
-    implied=("c", "C"),
+    knobs=Knobs(resolve=resolve, implied=("c", "C")),
     cost=cost,
     tokens=True,
 )  # fmt: skip

@@ -17,6 +17,7 @@ from bridge.readings.sinks import HEADS
 from bridge.record import NamedTable, Verdict
 from bridge.study import Refusal
 from bridge.theorem import Theorem
+from bridge.theorem_parts import AtPoint, ExactRuns, Knobs
 from bridge.transformer import Transformer
 from numeric.looped import gradient_descent as numeric
 from numeric.shared_blocks import SharedNetwork
@@ -250,10 +251,9 @@ GRADIENT_DESCENT = Theorem(
         for part in stated.COUNTS for what in ("layers", "heads")
     ),
     tables=(by_loop,),
-    resolve=resolve,
-    refusal=refusal,
-    exact_limit=EXACT_LIMIT,
-    implied=("high", "bits", "c", "C"),
+    knobs=Knobs(resolve=resolve, implied=("high", "bits", "c", "C")),
+    at_point=AtPoint(refusal=refusal),
+    exact=ExactRuns(limit=EXACT_LIMIT),
     sources=(TABLE,),
     settings={"samples": 64, "attack": 30, "restarts": 4},
     tokens=True,

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ TABLE = Tabular(
     suggested=step,
     implied=scale,
     require=require_short_steps,
-    instead={"refusal": None, "tables": ()},
+    instead=lambda theorem: replace(theorem, tables=()).with_at_point(refusal=None),
     covers_rounding=True,
     predictions=(
         Prediction("network", "prediction of the transformer", lambda network: network["prediction"]),

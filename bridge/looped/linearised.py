@@ -13,6 +13,7 @@ from bridge.head_formats import largest_sink, pair_for, recommended, require_hel
 from bridge.record import NamedTable
 from bridge.sources import Tabular
 from bridge.theorem import Theorem
+from bridge.theorem_parts import Knobs
 from bridge.transformer import Transformer
 from numeric.looped import linearised as numeric
 from numeric.network import Network
@@ -137,9 +138,8 @@ LINEARISED = Theorem(
         theory.B: (lambda x: torch.linalg.vector_norm(x, dim=1).amax(),),
         theory.R: (lambda r: r.abs().amax(),),
     },
-    resolve=resolve,
+    knobs=Knobs(resolve=resolve, implied=tuple(name for names in NAMES.values() for name in names)),
     settings={"samples": 64, "attack": 40, "restarts": 4},
-    implied=tuple(name for names in NAMES.values() for name in names),
     tables=(formats,),
     sources=(TABULAR,),
 )  # fmt: skip

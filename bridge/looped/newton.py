@@ -16,6 +16,7 @@ from bridge.looped.newton_table import TABLE
 from bridge.record import Verdict
 from bridge.study import Refusal
 from bridge.theorem import Theorem
+from bridge.theorem_parts import AtPoint, InputSearch, Knobs
 from bridge.transformer import Transformer
 from numeric.looped import newton as numeric
 from symbolic.looped import newton_derivation as theory
@@ -94,7 +95,7 @@ NEWTON = Theorem(
     },
     network=Transformer(build, numeric.tokens, {"y_hat": lambda y_hat: y_hat[-2]}),
     reference=reference,
-    quantities=quantities_of,
+    at_point=AtPoint(quantities=quantities_of, refusal=refusal),
     knows={
         theory.low: (lambda X: numeric.least_eigenvalue(X.mT @ X),),
         theory.longest: (lambda X: (X * X).sum(1).amax(),),
@@ -104,10 +105,8 @@ NEWTON = Theorem(
         theory.Y: (lambda y: torch.linalg.vector_norm(y),),
         theory.E: (ceiling,),
     },
-    resolve=resolve,
-    refusal=refusal,
-    implied=CHOSEN,
-    leading=("y_hat", "m"),
+    knobs=Knobs(resolve=resolve, implied=CHOSEN),
+    search=InputSearch(leading=("y_hat", "m")),
     cost=cost,
     tables=(tables.floors,),
     sources=(TABLE,),

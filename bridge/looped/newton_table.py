@@ -4,7 +4,7 @@ Columns are standardised by the prompt and divided by the largest singular value
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import sympy as sp
@@ -18,6 +18,7 @@ from bridge.looped.newton_tables import LoopErrors
 from bridge.record import NamedTable
 from bridge.sources import Prediction, Tabular
 from bridge.sources.programs import least_squares
+from bridge.theorem import Theorem
 from symbolic.looped.newton import NEWTON as STATEMENT
 from symbolic.looped.newton import quantities_of
 from symbolic.operations import Second
@@ -97,6 +98,11 @@ def last_loop(second: str) -> tuple[Quantity, ...]:
     return tuple(each for each in quantities_of(second, 1) if each.name != "labels")
 
 
+def of_last_loop(theorem: Theorem) -> Theorem:
+    search = replace(theorem.search, leading=())
+    return replace(theorem, tables=(), search=search).with_at_point(quantities=last_loop)
+
+
 def cost(N: int, T: int) -> Cost:
     scores = (2 * N + 2) ** 2
     return Cost(64.0 * scores, SECONDS * T * scores)
@@ -108,7 +114,7 @@ TABLE = Tabular(
     far=True,
     defaults={"T": LOOPS},
     implied=knobs,
-    instead={"quantities": last_loop, "tables": (), "leading": ()},
+    instead=of_last_loop,
     built={"loops": loops},
     predictions=(
         Prediction("network", "prediction of the transformer", lambda loops: loops.y_hat),

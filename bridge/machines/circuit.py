@@ -11,6 +11,7 @@ from bridge.machines.circuit_tables import KINDS, WIDEST_DENSE, Sizes, circuits_
 from bridge.machines.netlists import bits_of, read_circuit, shipped
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
+from bridge.theorem_parts import AtPoint, Knobs
 from bridge.torch_formats import torch_dtype
 from numeric.machines.circuit import GATE_WEIGHTS, CircuitNetwork
 from numeric.machines.gates import Circuit, all_inputs
@@ -157,9 +158,8 @@ CIRCUIT = Theorem(
         "network": lambda netlist, rounding: CircuitNetwork(netlist.layered(), rounding=bool(rounding)),
         "sizes": counted_sizes,
     },
-    letters=letters,
+    at_point=AtPoint(letters=letters, idle=lambda netlist: ("samples", "seed") if runs_all_inputs(netlist) else ()),
     checks=checks_of(theory.CIRCUIT, SIDES),
     tables=(outputs_at, sizes_table),
-    idle=lambda netlist: ("samples", "seed") if runs_all_inputs(netlist) else (),
-    fixed=("rounding",),
+    knobs=Knobs(fixed=("rounding",)),
 )

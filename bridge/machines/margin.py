@@ -15,6 +15,7 @@ from bridge.machines.largest_move import Condition, LargestMove, largest_move
 from bridge.machines.netlists import bits_of, read_circuit
 from bridge.machines.nine_constants import NAMES, NineConstants, best_constants
 from bridge.theorem import Function, Theorem
+from bridge.theorem_parts import Knobs
 from numeric.flips import norm
 from numeric.machines.circuit import CircuitNetwork, net, representable_thirds, rounded
 from numeric.machines.circuit_attack import attack_circuit, flips, victim
@@ -244,7 +245,7 @@ def width_exponent() -> Sides:
 MARGIN = Theorem(
     STATED,
     main="margin",
-    resolve=resolve,
+    knobs=Knobs(resolve=resolve),
     built=BUILT,
     checks=(
         margin("margin", shared=False),

@@ -17,6 +17,7 @@ from bridge.machines.turing_leak import LEAK_STEPS, measured_leak
 from bridge.machines.turing_runs import INPUTS, MachineRuns, TuringTask, drawn_runs, task_of, trace_table
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
+from bridge.theorem_parts import AtPoint, Knobs
 from bridge.torch_formats import torch_dtype
 from numeric.machines.machine import TuringMachine, simulate
 from numeric.machines.simulation import SimulatingDecoder
@@ -151,16 +152,13 @@ CHECKS |= {each.name: each for each in checks_of(theory.TURING, SIDES)}
 TURING = Theorem(
     theory.TURING,
     main="answer",
-    resolve=resolve,
-    implied=("input",),
+    knobs=Knobs(resolve=resolve, implied=("input",), fixed=("T", "work")),
     readers={
         "machine": lambda machine: read_machine(machine),
         "input": lambda input, machine: tokens_of(machine, input),
     },
     built={"network": lambda machine, T: simulating_decoder(machine, T), "runs": runs, "sizes": sizes},
-    letters=letters,
-    refusal=require_precision,
+    at_point=AtPoint(letters=letters, refusal=require_precision),
     checks=tuple(CHECKS[quantity.name] for quantity in theory.TURING.quantities),
     tables=(trace, cost_table),
-    fixed=("T", "work"),
 )

@@ -17,6 +17,7 @@ from bridge.machines.largest_move import LargestMove
 from bridge.machines.turing_runs import INPUTS, TuringTask, task_of
 from bridge.record import NamedTable
 from bridge.theorem import Function, Theorem
+from bridge.theorem_parts import Knobs
 from numeric.flips import Flip
 from numeric.machines.decoder_attack import attack_decoder
 from numeric.machines.machine import MachineError, TuringMachine, simulate
@@ -268,8 +269,7 @@ POINTS = {"lipschitz": {"distance": [JUMP]}}
 TURING_MARGIN = Theorem(
     STATED,
     main="margin",
-    resolve=resolve,
-    implied=("input",),
+    knobs=Knobs(resolve=resolve, implied=("input",)),
     built=BUILT,
     checks=checks_of(STATED, SIDES, POINTS),
     tables=(derived_over_steps, attacked_over_steps),

@@ -18,6 +18,7 @@ from bridge.sources.source import AboutRows, InputSource, Predicted
 from bridge.study import Inputs, Refusal
 from bridge.theorem import Theorem
 from bridge.theorem_case import TheoremCase
+from bridge.theorem_parts import Knobs
 from numeric.exact_cost import TooManyBallOperations
 from symbolic.statements import Quantity, UsageError
 
@@ -29,12 +30,16 @@ def at_source(theorem: Theorem, source: InputSource, name: str) -> Theorem:
     """The theorem as it is compared at the real input of that name; its parameters alone, where no prompt is made."""
     if not source.makes_prompts:
         statement = replace(theorem.statement, hypotheses=(), quantities=())
-        return Theorem(statement, theorem.main, implied=theorem.implied, automatic=theorem.automatic)
-    found = replace(theorem, sources=(), **source.instead)
+        return Theorem(
+            statement,
+            theorem.main,
+            knobs=Knobs(implied=theorem.knobs.implied, automatic=theorem.knobs.automatic),
+        )
+    found = replace(theorem if source.instead is None else source.instead(theorem), sources=())
     if not source.outside:
         return found
     why = Refusal(Verdict.OUTSIDE, source.outside.format(source=name))
-    return replace(found, refusal=lambda: why)
+    return found.with_at_point(refusal=lambda: why)
 
 
 @dataclass(frozen=True)

@@ -59,10 +59,10 @@ class InputSource(ABC):
     `implied` gives those that the data determine, from all others, `given`, `data` and `dtype`; it raises UsageError
     for parameters that do not fit. `cost` estimates a point from parameters.
 
-    The theorem: `instead` are its fields that are other ones here, and `outside` is the hypothesis that no such input
-    meets, in words with {source}: no bound then speaks of it. `float64`: no other format is read, on the cpu.
-    `covers_rounding`: the bounds cover the rounding of a run. Nothing is then run on balls, whose work grows with the
-    rows, and letters of the prompt are those of float64, enlarged.
+    The theorem: `instead` gives, from the theorem, the one by which such inputs are read, and `outside` is the
+    hypothesis that no such input meets, in words with {source}: no bound then speaks of it. `float64`: no other format
+    is read, on the cpu. `covers_rounding`: the bounds cover the rounding of a run. Nothing is then run on balls, whose
+    work grows with the rows, and letters of the prompt are those of float64, enlarged.
 
     At a prompt: `require` raises UsageError for one that does not meet a hypothesis beyond the domains of inputs.
     `predictions` are those of the network and of other programs; the engine sets them beside the truth, and those named
@@ -81,7 +81,7 @@ class InputSource(ABC):
     suggested: Function | None = None
     implied: Function | None = None
     require: Function | None = None
-    instead: Mapping[str, Any] = field(default_factory=dict)
+    instead: Callable[[Any], Any] | None = None
     outside: str = ""
     built: Mapping[str, Function] = field(default_factory=dict)
     predictions: Sequence[Prediction] = ()

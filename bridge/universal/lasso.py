@@ -12,6 +12,7 @@ from bridge.formats import require_float64
 from bridge.lowering import lower
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
+from bridge.theorem_parts import Knobs
 from bridge.universal.members import known_family
 from numeric.balls import BallArray
 from numeric.universal import lasso as numeric
@@ -181,6 +182,6 @@ LASSO = Theorem(
         theory.eps_dis: (lambda known: known.eps_dis,),
         theory.F: (lambda known: known.largest,),
     },
-    resolve=resolve,
+    knobs=Knobs(resolve=resolve),
     tables=(by_size,),
 )

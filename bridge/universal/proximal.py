@@ -14,6 +14,7 @@ from bridge.domains import Ball, Box, Rows
 from bridge.lowering import lower
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
+from bridge.theorem_parts import Knobs
 from numeric.universal import proximal as numeric
 from symbolic.calculus import ProximalSteps
 from symbolic.universal import proximal as theory
@@ -141,8 +142,7 @@ PROXIMAL = Theorem(
         theory.e: (lambda errors: torch.abs(errors).sum(1).amax(),),
         theory.e_threshold: (lambda thresholds: torch.abs(thresholds).amax(),),
     },
-    resolve=resolve,
-    implied=("eta",),
+    knobs=Knobs(resolve=resolve, implied=("eta",)),
     checks=tuple(
         Check(theory.PROXIMAL.quantity(name), sides, params=WITNESS)
         for name, sides in (("decrease", decrease), ("descent", descent))

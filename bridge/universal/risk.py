@@ -15,6 +15,7 @@ from bridge.cost import Cost
 from bridge.formats import require_float64
 from bridge.study import Refusal
 from bridge.theorem import Theorem
+from bridge.theorem_parts import AtPoint, Knobs
 from bridge.universal import risk_tables
 from bridge.universal.members import known_family
 from bridge.universal.prompts import POINTS, at_prompt, largest_value, learner, points, prompt, rivals, roundings
@@ -152,9 +153,8 @@ RISK = Theorem(
         members: (lambda members_of: len(members_of.members),),
         F: (lambda largest: largest,),
     },
-    resolve=resolve,
-    refusal=lambda unheld: unheld,
-    implied=CHOSEN,
+    knobs=Knobs(resolve=resolve, implied=CHOSEN),
+    at_point=AtPoint(refusal=lambda unheld: unheld),
     cost=cost,
     checks=(Check(STATEMENT.quantity("risk.outside"), outside_class),),
     settings={"samples": DRAWS},

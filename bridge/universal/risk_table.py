@@ -5,6 +5,7 @@ hypotheses.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -48,7 +49,7 @@ TABLE = Tabular(
     "N", "d", (1.0, 1.0), dict,
     defaults=DEFAULTS,
     outside="f and the noise of {source} are unknown, and so is C_F",
-    instead={"tables": ()},
+    instead=lambda theorem: replace(theorem, tables=()),
     float64=True,
     built={"learner": learner, "fit": fit, "predicted": predicted},
     predictions=(

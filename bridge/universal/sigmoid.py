@@ -16,6 +16,7 @@ from bridge.check import Check, Sides, within
 from bridge.domains import Ball, Box, Rows, Sphere
 from bridge.export.numbers import plain
 from bridge.theorem import Theorem
+from bridge.theorem_parts import InputSearch
 from numeric.universal import ramps
 from symbolic.statements import UsageError
 from symbolic.universal import sigmoid as theory
@@ -135,6 +136,6 @@ SIGMOID = Theorem(
     network=network,
     reference=reference,
     built={"nodes": nodes},
-    starts=starts,
+    search=InputSearch(starts=starts),
     checks=tuple(Check(theory.SIGMOID.quantity(name), sides, inputs) for name, (sides, inputs) in CHECKS.items()),
 )

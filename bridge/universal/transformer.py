@@ -19,6 +19,7 @@ from bridge.formula import ArrayFunction
 from bridge.readings import Smooth
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
+from bridge.theorem_parts import AtPoint, Knobs
 from bridge.transformer import Transformer
 from bridge.universal.logistic import functions_of
 from bridge.universal.temperatures import CHOSEN, at_numbers, recommended, refusal, require_held
@@ -217,9 +218,8 @@ TRANSFORMER = Theorem(
         Check(STATEMENT.quantity("tau.bits"), printed_bits),
     ),
     knows={theory.R: (largest_norm,), theory.S: (largest_score,)},
-    resolve=resolve,
-    refusal=refusal,
-    implied=("bits", *CHOSEN),
+    knobs=Knobs(resolve=resolve, implied=("bits", *CHOSEN)),
+    at_point=AtPoint(refusal=refusal),
     cost=cost,
     tables=(formats,),
     by_rules=False,

@@ -36,10 +36,8 @@ def boxed(entries: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """An object array, also where numpy returned a bare entry or `shape` has no axis."""
     if isinstance(entries, np.ndarray) and shape is None:
         return entries
-    flat = list(entries) if shape is not None else [entries]
-    array = np.empty(len(flat), dtype=object)
-    array[:] = flat
-    return array.reshape(() if shape is None else shape)
+    # An assignment would ask each entry whether it is a sequence.
+    return np.fromiter([entries] if shape is None else entries, dtype=object).reshape(() if shape is None else shape)
 
 
 def entries_of_values(values: Any) -> np.ndarray:

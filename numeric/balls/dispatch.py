@@ -128,8 +128,13 @@ def _require_fitting(name: str, function: Callable[..., Any], args: tuple[Any, .
 
 def _highest_bits(args: tuple[Any, ...], options: dict[str, Any]) -> int:
     """The highest precision among the arrays; Arb's working precision if there is none."""
-    bits = [each.bits for each in arrays_in([*args, *options.values()])]
-    return max(bits, default=flint.ctx.prec)
+    highest = 0
+    for each in (*args, *options.values()) if options else args:
+        if isinstance(each, Entries):
+            highest = max(highest, each.bits)
+        elif isinstance(each, list | tuple | dict):
+            highest = max([highest, *(array.bits for array in arrays_in(each))])
+    return highest or flint.ctx.prec
 
 
 def _accepted(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -3,6 +3,7 @@
 Where a ball is wide, a monotone function is enclosed by its values at the two ends.
 """
 
+import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -25,7 +26,7 @@ def lifted(function: Callable[..., Any], *arrays: np.ndarray) -> np.ndarray:
     shape = arrays[0].shape
     if all(array.shape == shape for array in arrays):
         charge_scalars(arrays[0].size)
-        return boxed(list(map(function, *(array.ravel().tolist() for array in arrays))), shape)
+        return boxed(map(function, *[array.ravel().tolist() for array in arrays]), shape)
     try:
         size = np.broadcast(*arrays).size
     except ValueError:
@@ -143,13 +144,13 @@ _gelu, _gelu_tanh = (
     unary(_tanh_gelu),
 )
 _sum, _difference, _product, _quotient = (
-    entrywise(lambda a, b: a + b),
-    entrywise(lambda a, b: a - b),
-    entrywise(lambda a, b: a * b),
-    entrywise(lambda a, b: a / b),
+    entrywise(operator.add),
+    entrywise(operator.sub),
+    entrywise(operator.mul),
+    entrywise(operator.truediv),
 )
 _power = entrywise(power)
-_maximum, _minimum = entrywise(lambda a, b: a.max(b)), entrywise(lambda a, b: a.min(b))
+_maximum, _minimum = entrywise(flint.arb.max), entrywise(flint.arb.min)
 
 
 def add(x: Any, other: Any, *, alpha: Any = 1) -> BallArray:
@@ -211,12 +212,12 @@ def compared(holds: Callable[[Arb, Arb], bool], fails: Callable[[Arb, Arb], bool
 
 
 _ORDERS: dict[str, Callable[[Arb, Arb], bool]] = {
-    "lt": lambda a, b: a < b,
-    "le": lambda a, b: a <= b,
-    "gt": lambda a, b: a > b,
-    "ge": lambda a, b: a >= b,
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
 }
 _NEGATIONS = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 
@@ -249,7 +250,7 @@ def _finite(ball: Arb) -> bool | None:
 
 
 UNARY: dict[str, BallFunction] = {
-    "neg": lambda ball: -ball,
+    "neg": operator.neg,
     "abs": absolute,
     "square": square,
     "sqrt": monotone(square_root),
@@ -278,7 +279,7 @@ UNARY: dict[str, BallFunction] = {
     "erf": monotone(error_function),
     "erfc": lambda ball: 1 - monotone(error_function)(ball) if not ball.is_finite() else monotone(flint.arb.erfc)(ball),
     "relu": positive_part,
-    "sign": lambda ball: ball.sgn(),
+    "sign": flint.arb.sgn,
 }
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

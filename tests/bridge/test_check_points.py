@@ -14,6 +14,7 @@ from bridge.comparison import replay_witness
 from bridge.domains import Box
 from bridge.record import NamedTable, Verdict, Witness
 from bridge.theorem import Theorem
+from bridge.theorem_parts import AtPoint
 from symbolic.statements import Kind, UsageError
 from tests.bridge.own_checks import m, n, of, quantity, rows_of
 
@@ -70,7 +71,7 @@ def test_a_check_runs_in_the_format_and_on_the_device_of_the_run_and_says_how_ma
 
 def test_a_setting_is_refused_at_points_where_it_is_idle() -> None:
     check = Check(quantity(), lambda n, samples: Sides(samples if n > 4 else 1, derived=1))
-    stated = replace(of(check), idle=lambda n: () if n > 4 else ("samples",))
+    stated = replace(of(check), at_point=AtPoint(idle=lambda n: () if n > 4 else ("samples",)))
     assert [row.measured for row in compare(stated, n=8, samples=3)] == [3.0]
     with pytest.raises(UsageError, match="samples = 3 has no effect"):
         compare(stated, n=4, samples=3)

@@ -22,6 +22,7 @@ from bridge.rows import judged_row
 from bridge.study import Inputs, Objective, Refusal
 from bridge.theorem import Theorem
 from bridge.theorem_case import TheoremCase
+from bridge.theorem_parts import Knobs
 from bridge.theorem_study import TheoremStudy
 from bridge.verdicts import Bound
 from numeric.exact_cost import TooLargeForExact
@@ -272,6 +273,6 @@ def test_sources_that_cannot_serve_are_refused(call: dict[str, str], message: st
 
 
 def test_a_parameter_has_its_default_unless_the_others_imply_it() -> None:
-    plain = TheoremStudy(replace(HEAD, implied=()))
+    plain = TheoremStudy(replace(HEAD, knobs=Knobs(implied=())))
     assert "d" not in engine.grid_of(ToyStudy(), {})[0]
     assert engine.grid_of(plain, {})[0]["d"] == 4

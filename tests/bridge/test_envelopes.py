@@ -21,9 +21,10 @@ BUDGET = Budget(samples=4, attack=6, restarts=3, seed=2)
 
 
 def case_of(id: str, **changes: Any) -> TheoremCase:
+    """With another envelope, if there is one among the changes."""
     study = find_study(id)
     assert isinstance(study, TheoremStudy)
-    changed = TheoremStudy(replace(study.theorem, **changes))
+    changed = TheoremStudy(replace(study.theorem, search=replace(study.theorem.search, **changes)))
     return changed.case({"N": 2, "n": 2, "relus": 16}, seed=0, dtype="float64", device="cpu")
 
 

@@ -16,6 +16,7 @@ from bridge.domains import Box
 from bridge.pair import Pair
 from bridge.theorem import Theorem
 from bridge.theorem_case import TheoremCase
+from bridge.theorem_parts import ExactRuns
 from bridge.theorem_study import TheoremStudy
 from numeric.exact_cost import TooLargeForExact
 from symbolic.citations import Citation
@@ -136,7 +137,7 @@ def test_more_bits_see_through_what_cancels(most: int, hidden: bool, monkeypatch
         return (x + 2.0**200) - 2.0**200
 
     errors = [
-        case(own(quantity("error", B), network=cancelled, reference=lambda x: x, exact_bits=bits)).exact(
+        case(own(quantity("error", B), network=cancelled, reference=lambda x: x, exact=ExactRuns(bits=bits))).exact(
             {"x": torch.ones(1, 3) / 3}, ["error"], 96
         )["error"][0]
         for bits in (0, 200)
@@ -146,13 +147,15 @@ def test_more_bits_see_through_what_cancels(most: int, hidden: bool, monkeypatch
 
 
 def test_a_run_of_too_many_ball_operations_is_given_up() -> None:
-    at = case(own(quantity("error", B), exact_limit=100))
+    at = case(own(quantity("error", B), exact=ExactRuns(limit=100)))
     with pytest.raises(TooLargeForExact, match="more than 100 ball operations"):
         at.exact({"x": torch.ones(1, 3)}, ["error"], 96)
 
 
 def test_an_estimate_of_rounding_refutes_no_identity() -> None:
-    theorem = own(quantity("error", 0, Kind.EXACT, trivial=B), reference=lambda x: x * (1 + 1e-6), exact_limit=1)
+    theorem = own(
+        quantity("error", 0, Kind.EXACT, trivial=B), reference=lambda x: x * (1 + 1e-6), exact=ExactRuns(limit=1)
+    )
     assert case(theorem).rounding_estimate() == 2.0
     row = run(theorem)["error"]
     assert set(row.verdict.values()) == {bs.Verdict.UNDECIDED}

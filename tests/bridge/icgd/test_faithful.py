@@ -10,9 +10,11 @@ from bridge.record import Row, Verdict
 from bridge.registry import find_study
 from bridge.rows import ONE_INPUT
 from bridge.theorem_case import TheoremCase
+from bridge.theorem_parts import ExactRuns
 from bridge.theorem_study import TheoremStudy
 
 CHANGE = 1e-6
+FEW = ExactRuns(limit=10)
 TAP = "p[1]"
 
 
@@ -69,7 +71,7 @@ def test_a_value_changed_by_a_millionth_is_found_in_balls_and_replayed() -> None
 
 
 def test_it_is_found_in_floats_where_balls_are_too_many() -> None:
-    for study, verdict in ((study_of(exact_limit=10), Verdict.KEPT), (wrong(exact_limit=10), Verdict.VIOLATED)):
+    for study, verdict in ((study_of(exact=FEW), Verdict.KEPT), (wrong(exact=FEW), Verdict.VIOLATED)):
         row = faithful_row(case_of(study))
         assert row.verdict["derived"] is verdict
         assert "judged on floats" in row.remark

@@ -21,6 +21,7 @@ from bridge.icgd.trajectory import TRAJECTORY, path_of
 from bridge.measure import evidence_at
 from bridge.record import Comparison, Flag, Row, Verdict
 from bridge.theorem_case import TheoremCase
+from bridge.theorem_parts import ExactRuns
 from bridge.theorem_readings import LOCAL
 from bridge.theorem_study import TheoremStudy
 from numeric.balls import BallArray
@@ -289,7 +290,7 @@ def test_a_step_beyond_one_over_l_f_is_outside_what_is_printed() -> None:
 
 
 def test_too_large_a_path_is_judged_on_floats() -> None:
-    study = TheoremStudy(replace(TRAJECTORY, exact_limit=10))
+    study = TheoremStudy(replace(TRAJECTORY, exact=ExactRuns(limit=10)))
     case = study.case(SMALL, seed=0, dtype="float64", device="cpu")
     last, inputs = case.quantity("path[3]"), case.sample(1, 0)
     evidence = evidence_at(case, last, inputs).evidence

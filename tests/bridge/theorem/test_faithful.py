@@ -14,6 +14,7 @@ from bridge.record import Row, Verdict
 from bridge.registry import find_study
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_files import read_theorem
+from bridge.theorem_parts import ExactRuns
 from symbolic.statements import UsageError
 from tests.bridge.theorem.test_handles import K, N, activation, case_of, chain, d, deep, eps, handles, states
 from tests.bridge.theorem.theorems import compared
@@ -112,7 +113,7 @@ def _nudged(network: Any) -> Any:
 
 
 def test_sound_networks_are_kept_in_floats() -> None:
-    row = faithful(replace(deep(), exact_limit=1), eps=0.1)
+    row = faithful(replace(deep(), exact=ExactRuns(limit=1)), eps=0.1)
     assert row.verdict == {"derived": Verdict.KEPT}
     assert "judged on floats, beside the rounding measured at this input" in row.remark
 
@@ -164,6 +165,6 @@ def test_a_network_that_float32_cannot_run_is_undecided_in_floats() -> None:
         large = 2.0**100
         return states(moved(W), x, N, 1 - eps) * large * large / large / large
 
-    row = faithful(replace(deep(network=overflowing), exact_limit=1), eps=0.1)
+    row = faithful(replace(deep(network=overflowing), exact=ExactRuns(limit=1)), eps=0.1)
     assert row.verdict == {"derived": Verdict.UNDECIDED}
-    assert faithful(replace(deep(), exact_limit=1), eps=0.1).verdict == {"derived": Verdict.KEPT}
+    assert faithful(replace(deep(), exact=ExactRuns(limit=1)), eps=0.1).verdict == {"derived": Verdict.KEPT}

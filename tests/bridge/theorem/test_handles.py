@@ -13,6 +13,7 @@ from bridge.comparison import replay_witness
 from bridge.record import Verdict
 from bridge.registry import find_study
 from bridge.theorem_case import TheoremCase
+from bridge.theorem_parts import ExactRuns
 from symbolic.statements import UsageError
 from tests.bridge.theorem.theorems import compared, row_of
 
@@ -194,7 +195,7 @@ def test_a_quantity_of_whose_handles_none_is_bound_is_not_read() -> None:
 
 
 def test_too_large_for_balls_leaves_the_bound_of_the_rules() -> None:
-    case = case_of(replace(deep(), exact_limit=200))
+    case = case_of(replace(deep(), exact=ExactRuns(limit=200)))
     bound = case.instance(case.quantity("out"), LOCAL, case.sample(1, 0))
     assert bound is not None
     assert "too large for exact arithmetic" in bound.remark

@@ -18,6 +18,7 @@ from bridge.record import Verdict
 from bridge.refutation import Refutation
 from bridge.study import Refusal
 from bridge.theorem_case import TheoremCase
+from bridge.theorem_parts import AtPoint, InputSearch, Refuting
 from bridge.theorem_study import TheoremStudy
 from symbolic.citations import Citation
 from symbolic.derivation import Norm
@@ -53,7 +54,7 @@ def powers(**changes: Any) -> bs.Theorem:
         conclusions = [bs.given(f"step[{k}]", dim=d, size=1, error=(1 + eps) ** k - 1) for k in range(1, L + 1)]
         return [replace(one, name=each.name, derivation=each.derivation) for each in conclusions]
 
-    return replace(stated, quantities=quantities, **changes)
+    return replace(stated, at_point=AtPoint(quantities=quantities), **changes)
 
 
 def test_a_point_has_as_many_quantities_as_its_parameters_say() -> None:
@@ -64,22 +65,23 @@ def test_a_point_has_as_many_quantities_as_its_parameters_say() -> None:
 
 
 def test_leading_quantities_alone_are_searched_for() -> None:
-    case = case_of(powers(leading=("step[2]",)))
+    case = case_of(powers(search=InputSearch(leading=("step[2]",))))
     quantities = {quantity.name: quantity for quantity in case.bounded()}
     shown = {name: case.shown_at(Goal(quantity)).quantity.name for name, quantity in quantities.items()}
     assert shown == dict.fromkeys(quantities, "step[2]")
 
 
 def test_idle_parameters_are_shown_as_none() -> None:
-    assert case_of(powers(idle=lambda L: ("eps",) if L > 1 else ()), L=2).params["eps"] is None
-    assert case_of(powers(idle=lambda L: ("eps",) if L > 1 else ()), L=1).params["eps"] == 0.1
+    theorem = powers().with_at_point(idle=lambda L: ("eps",) if L > 1 else ())
+    assert case_of(theorem, L=2).params["eps"] is None
+    assert case_of(theorem, L=1).params["eps"] == 0.1
 
 
 # Letters and hypotheses of the point.
 
 
 def test_printed_letters_may_mean_something_else() -> None:
-    theorem = replace(scaled(printed={"out": eps}), printed_letters=halved)
+    theorem = replace(scaled(printed={"out": eps}), at_point=AtPoint(printed_letters=halved))
     row = row_of(compared(theorem), "out")
     assert (row.printed, row.derived) == (0.005, 0.01)
     assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT, "instance": Verdict.KEPT}
@@ -94,7 +96,7 @@ def test_a_bound_outside_its_hypothesis_says_which() -> None:
     def outside(quantity: str, tier: str, d: int) -> str:
         return "hypothesis violated: d is odd" if d % 2 == 0 and tier == "derived" else ""
 
-    theorem = replace(scaled(), outside=outside)
+    theorem = replace(scaled(), at_point=AtPoint(outside=outside))
     row = row_of(compared(theorem, d=2), "out")
     assert row.verdict == {"derived": Verdict.OUTSIDE, "instance": Verdict.KEPT}
     assert "d is odd" in row.remark
@@ -105,7 +107,7 @@ def refused(verdict: Verdict) -> bs.Theorem:
     def refusal(d: int) -> Refusal | None:
         return Refusal(verdict, "d = 2 is left out") if d == 2 else None
 
-    return replace(scaled(printed={"out": eps}), refusal=refusal)
+    return replace(scaled(printed={"out": eps}), at_point=AtPoint(refusal=refusal))
 
 
 @pytest.mark.parametrize("verdict", [Verdict.OUTSIDE, Verdict.NOT_REPRESENTABLE])
@@ -148,7 +150,7 @@ def test_a_prompt_may_have_fewer_rows() -> None:
     def one_row(count: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
         return {"x": torch.randn(count, 1, 3, generator=generator, dtype=torch.float64)}
 
-    theorem = tokens(starts=one_row)
+    theorem = tokens(search=InputSearch(starts=one_row))
     case = case_of(theorem)
     assert case.sample(5, 0)["x"].shape == (5, 4, 3)
     moved = case.project(case.starts(3, 0))
@@ -164,7 +166,10 @@ def test_a_prompt_may_have_fewer_rows() -> None:
 
 
 def test_random_inputs_may_come_from_a_function() -> None:
-    corner = replace(scaled(), samples=lambda count, generator, d: {"x": torch.ones(count, d, dtype=torch.float64)})
+    corner = replace(
+        scaled(),
+        search=InputSearch(samples=lambda count, generator, d: {"x": torch.ones(count, d, dtype=torch.float64)}),
+    )
     row = row_of(compared(corner, attack=0), "out")
     assert row.measured == pytest.approx(0.01)
     assert row_of(compared(scaled(), attack=0), "out").measured < 0.0099
@@ -177,9 +182,9 @@ def test_an_envelope_is_climbed_before_an_error_without_slope() -> None:
         return x + torch.where(x > 0.9, eps, eps / 4)
 
     stairs = scaled(network=step, parameters={eps: 0.01, d: 1})
-    smooth = replace(stairs, envelope=lambda x, eps: x + eps * x)
-    starts = {"starts": lambda count, generator, d: {"x": 0.3 + torch.zeros(count, d, dtype=torch.float64)}}
-    found = [row_of(compared(replace(each, **starts), attack=40), "out").attacked for each in (stairs, smooth)]
+    plain = InputSearch(starts=lambda count, generator, d: {"x": 0.3 + torch.zeros(count, d, dtype=torch.float64)})
+    smooth = replace(plain, envelope=lambda x, eps: x + eps * x)
+    found = [row_of(compared(replace(stairs, search=each), attack=40), "out").attacked for each in (plain, smooth)]
     assert found == [pytest.approx(0.0025), pytest.approx(0.01)]
 
 
@@ -261,7 +266,7 @@ def refuting(**changes: Any) -> bs.Theorem:
     (one,) = theorem.statement.quantities
     statement = replace(theorem.statement, quantities=(replace(one, erratum=erratum),))
     at_corner = Refutation("half", "out", {"eps": 0.5, "d": 2}, lambda d: {"x": torch.ones(d, dtype=torch.float64)})
-    return replace(theorem, statement=statement, refutations=(at_corner,), **changes)
+    return replace(theorem, statement=statement, refuting=Refuting((at_corner,), **changes))
 
 
 def test_a_refutation_is_a_row_at_parameters_of_its_own() -> None:
@@ -273,20 +278,20 @@ def test_a_refutation_is_a_row_at_parameters_of_its_own() -> None:
     again = replay_witness(row.witness, theorem=theorem)
     assert again.exact == row.exact
     assert [each.name for each in TheoremStudy(theorem).refutable()] == ["out", "erratum.half"]
-    assert [each.name for each in TheoremStudy(refuting(refuted=())).refutable()] == ["erratum.half"]
+    assert [each.name for each in TheoremStudy(refuting(shown=())).refutable()] == ["erratum.half"]
 
 
 @pytest.mark.parametrize(
-    ("field", "function", "message"),
+    ("field", "given", "message"),
     [
-        ("quantities", lambda x: (), "the quantities takes x, which is no parameter"),
-        ("refusal", lambda x: None, "the refusal takes x, which is no parameter or weight"),
+        ("at_point", AtPoint(quantities=lambda x: ()), "the quantities takes x, which is no parameter"),
+        ("at_point", AtPoint(refusal=lambda x: None), "the refusal takes x, which is no parameter or weight"),
         ("norms", lambda x: {}, "the norms takes x"),
         ("bounds", lambda scope, seed: {}, "the bounds takes seed"),
-        ("samples", lambda count, x: {}, "the samples takes x"),
-        ("envelope", lambda y: y, "the envelope takes y"),
+        ("search", InputSearch(samples=lambda count, x: {}), "the samples takes x"),
+        ("search", InputSearch(envelope=lambda y: y), "the envelope takes y"),
     ],
 )
-def test_a_function_of_what_it_cannot_know_is_refused(field: str, function: Any, message: str) -> None:
+def test_a_function_of_what_it_cannot_know_is_refused(field: str, given: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        replace(scaled(), **{field: function})
+        replace(scaled(), **{field: given})

@@ -17,6 +17,7 @@ import boundsmith as bs
 from bridge.binomial import LEVEL
 from bridge.comparison import replay_witness
 from bridge.record import Row, Verdict
+from bridge.theorem_parts import ExactRuns
 from symbolic.statements import Quantity, UsageError
 from tests.bridge.cli.conftest import Command, refused
 
@@ -147,9 +148,9 @@ def test_rounding_does_not_refute_an_expectation() -> None:
 
 
 def test_too_large_for_an_exact_run_an_estimate_of_the_rounding_is_no_failure() -> None:
-    theorem = replace(means(network=third), exact_limit=10)
+    theorem = replace(means(network=third), exact=ExactRuns(limit=10))
     assert row(theorem, n=1000, delta=0.5, B=1e-10).verdict == {"derived": Verdict.KEPT}
-    larger = replace(means(printed={"mean": B / 4}), exact_limit=10)
+    larger = replace(means(printed={"mean": B / 4}), exact=ExactRuns(limit=10))
     assert row(larger, delta=0.2).verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT}
 
 

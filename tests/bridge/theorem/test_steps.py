@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import boundsmith as bs
+from bridge.theorem_parts import ExactRuns
 from symbolic.statements import UsageError
 from tests.bridge.cli.conftest import Command, refused
 from tests.bridge.theorem.test_handles import N, d, deep, eps, layer
@@ -82,7 +83,7 @@ def _conclusions() -> list[bs.Approximated]:
 
 def test_sizes_too_large_for_balls() -> None:
     with pytest.raises(UsageError, match="deep: the steps take more than 100 ball operations; lower the sizes"):
-        bs.steps(replace(deep(), exact_limit=100), exact=True, eps=0.1)
+        bs.steps(replace(deep(), exact=ExactRuns(limit=100)), exact=True, eps=0.1)
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
