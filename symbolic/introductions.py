@@ -59,10 +59,10 @@ class Introduction:
         real = [self._number(each, alone) for each in numbers if not each.integer]
         kinds = [f"{kind} {all_of(each)}" for kind, each in (("the integers", whole), ("the numbers", real)) if each]
         lines = [f"Let {' and '.join(kinds)} be given."] if kinds else []
-        lines += [f"Assume that {all_of([self._stated(each) for each in joint])}."] if joint else []
         names = latex_names(self.result)
         meanings = [f"{name}: {prose_latex(meaning, names)}" for name, meaning in self.notation().items()]
-        return lines + (["Notation: " + "; ".join(meanings) + "."] if meanings else [])
+        lines += ["", "Notation: " + "; ".join(meanings) + "."] if meanings else []
+        return lines + (["", f"Assume that {all_of([self._stated(each) for each in joint])}."] if joint else [])
 
     def notation(self) -> dict[str, str]:
         """The other letters, in mathematics, with their meanings."""

@@ -191,8 +191,13 @@ def _stated(shown: Sequence[Conclusion], numbers: Iterator[str], *, alone: bool)
         return lines
     over = prose_latex(joined((words for each in on_events for words in each.quantity.over), " and "))
     least = latex(1 - joint_failure([each.quantity for each in on_events]), {})
-    event = f"With probability at least ${least}$ over {over}, all of the following holds."
-    return [*lines, event, *(line for group in _groups(on_events, numbers, joint=True, alone=alone) for line in group)]
+    event = f"With probability at least ${least}$ over {over}, all of the following hold:"
+    return [
+        *lines,
+        "",
+        event,
+        *(line for group in _groups(on_events, numbers, joint=True, alone=alone) for line in group),
+    ]
 
 
 # P(some event fails) <= sum of P(each fails). Two quantities share an event if one and the same step introduces it.
