@@ -211,7 +211,8 @@ def _formulas(result: Result, quantities: Sequence[Quantity]) -> list[sp.Basic]:
     """Every formula that is shown, also those of the derivations."""
     bounds = [form for q in quantities for form in (q.derived(), q.closed_form, q.printed and q.printed.shown)]
     values = [form for q in quantities for pair in q.bound_at.items() for form in pair]
-    steps = [step for q in quantities if q.derivation for step in q.derivation.steps]
+    every = [step for q in quantities if q.derivation for step in q.derivation.steps]
+    steps = {id(step.local): step for step in every}.values()  # the derivations share most of them
     owed = [each.condition for step in steps for each in _stated(step)]
     others = [formula.expression for formula in result.formulas]
     found = [*bounds, *values, *(step.local for step in steps), *owed, *others]
