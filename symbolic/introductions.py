@@ -22,6 +22,7 @@ ACCENT = r"\\(?:tilde|hat|bar|dot|mathcal|mathbf|mathrm|mathbb|mathsf|text|overl
 LETTER = re.compile(rf"({ACCENT})\s*(?:\{{([^{{}}]*)\}}|(\\?[A-Za-z]+))|\\[A-Za-z]+|[A-Za-z]")
 FLIPPED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
 MARKS = {r"\hat", r"\tilde", r"\bar", r"\dot", r"\overline"}
+STEM = re.compile(r"[^(^]*\^|[^(^]*_\{\\[a-z]+")
 Letters = frozenset[sp.Symbol]
 
 
@@ -59,10 +60,10 @@ class Introduction:
         real = [self._number(each, alone) for each in numbers if not each.integer]
         kinds = [f"{kind} {all_of(each)}" for kind, each in (("the integers", whole), ("the numbers", real)) if each]
         lines = [f"Let {' and '.join(kinds)} be given."] if kinds else []
-        lines += [f"Assume that {all_of([self._stated(each) for each in joint])}."] if joint else []
         names = latex_names(self.result)
         meanings = [f"{name}: {prose_latex(meaning, names)}" for name, meaning in self.notation().items()]
-        return lines + (["Notation: " + "; ".join(meanings) + "."] if meanings else [])
+        lines += ["", "Notation: " + "; ".join(meanings) + "."] if meanings else []
+        return lines + (["", f"Assume that {all_of([self._stated(each) for each in joint])}."] if joint else [])
 
     def notation(self) -> dict[str, str]:
         """The other letters, in mathematics, with their meanings."""
@@ -181,16 +182,24 @@ def all_of(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _objects(result: Result, left_sides: Iterable[str]) -> dict[str, str]:
-    """Those whose first letter a left side has, or the meaning of another one."""
-    shown = {letter for each in left_sides for letter in letters_of(each)}
+def _objects(result: Result, formulas: Iterable[str]) -> dict[str, str]:
+    """Those that the formulas show, and those that the meanings of these do."""
+    shown = list(formulas)
     found: dict[str, str] = {}
     while True:
-        new = {name: words for name, words in result.objects.items() if name not in found and _head(name) in shown}
+        letters = {letter for each in shown for letter in letters_of(each)}
+        rest = {name: words for name, words in result.objects.items() if name not in found}
+        new = {name: words for name, words in rest.items() if _is_shown(name, letters, shown)}
         if not new:
             return {name: words for name, words in result.objects.items() if name in found}
         found |= new
-        shown |= {letter for words in new.values() for letter in letters_of(_mathematics(words))}
+        shown += map(_mathematics, new.values())
+
+
+def _is_shown(name: str, letters: set[str], formulas: Sequence[str]) -> bool:
+    """Whether a formula has its first letter, up to its exponent or an index that is itself a letter of many."""
+    stem = STEM.match(name)
+    return _head(name) in letters and (stem is None or any(stem[0] in each for each in formulas))
 
 
 def _mathematics(words: str) -> str:

@@ -69,7 +69,9 @@ class Conclusion:
         norm = "" if plain else f" ({prose_latex(quantity.norm, self.names)})"
         subject = said if NO_ARTICLE.match(said) else f"the {said}"
         cited = f", as stated in {self.source.latex()}," if self.source else ""
-        verb = VERBS[quantity.kind][bool(PLURAL.match(said))] if not quantity.suffices else "can be any number with"
+        printed = quantity.printed.relation if self.source and quantity.printed else None
+        verb = VERBS[printed or quantity.kind][bool(PLURAL.match(said))]
+        verb = "can be any number with" if quantity.suffices else verb
         ends = [f"for {all_of([stated(each) for each in quantity.indices])}"] if quantity.indices else []
         under = f", under {all_of(self.owed)}," if self.owed else ""
         opening = f"{subject}{norm}{cited}{under} {verb}"
@@ -78,7 +80,24 @@ class Conclusion:
         return "\n".join([opening, display(self.shown, ","), f"{' '.join(ends)}."])
 
 
-PLAIN_NORMS = {"absolute value", "number", "a number", "value", "count", "a count"}
+PLAIN_NORMS = {
+    "absolute value",
+    "number",
+    "a number",
+    "value",
+    "count",
+    "a count",
+    "a constant",
+    "a loss",
+    "a share",
+    "a sum",
+    "a probability",
+    "exponent",
+    "a logarithm",
+    "leading term",
+    "a ratio",
+    "smallest value of the difference of the sides",
+}
 
 
 def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False) -> str:
@@ -96,8 +115,8 @@ def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False)
     formulas = [formula for each in (*right, *wrong) for formula in each.formulas]
     owed = stating.owed
     lines = [*introduction(result, shown, [*formulas, *owed.formulas]).lines(), *owed.lines]
-    numbers = iter(map(_roman, range(1, len(shown) + 1))) if len(shown) > 1 else iter([""])
-    lines += _stated(right, numbers)
+    numbers = iter(map(_roman, range(1, len(shown) + 1)))
+    lines += _stated(right, numbers, alone=len(shown) == 1)
     if wrong:
         lines += [REFUTED, *(line for each in wrong for line in _numbered(each, numbers))]
     return "\n".join(lines)
@@ -111,8 +130,8 @@ def _roman(number: int) -> str:
 
 def _numbered(conclusion: Conclusion, numbers: Iterator[str]) -> list[str]:
     """A paragraph of its own, with the next number."""
-    number, said = next(numbers), conclusion.sentence()
-    return ["", rf"\textup{{({number})}} {said[0].upper()}{said[1:]}"] if number else [f"{said[0].upper()}{said[1:]}"]
+    said = conclusion.sentence()
+    return ["", rf"\textup{{({next(numbers)})}} {said[0].upper()}{said[1:]}"]
 
 
 @dataclass
@@ -159,17 +178,22 @@ def _conclusion(stating: _Stating, quantity: Quantity) -> Conclusion | None:
     return Conclusion(quantity, tuple(shown), (found, *fails), None, owed)
 
 
-def _stated(shown: Sequence[Conclusion], numbers: Iterator[str]) -> list[str]:
+def _stated(shown: Sequence[Conclusion], numbers: Iterator[str], *, alone: bool) -> list[str]:
     """Those that hold by themselves, domain after domain; then those that hold on one event."""
     on_events = [each for each in shown if each.quantity.events]
     sure = [each for each in shown if each not in on_events]
-    lines = [line for group in _groups(sure, numbers) for line in group]
+    lines = [line for group in _groups(sure, numbers, alone=alone) for line in group]
     if not on_events:
         return lines
     over = prose_latex(joined((words for each in on_events for words in each.quantity.over), " and "))
     least = latex(1 - joint_failure([each.quantity for each in on_events]), {})
-    event = f"With probability at least ${least}$ over {over}, all of the following holds."
-    return [*lines, event, *(line for group in _groups(on_events, numbers, joint=True) for line in group)]
+    event = f"With probability at least ${least}$ over {over}, all of the following hold:"
+    return [
+        *lines,
+        "",
+        event,
+        *(line for group in _groups(on_events, numbers, joint=True, alone=alone) for line in group),
+    ]
 
 
 # P(some event fails) <= sum of P(each fails). Two quantities share an event if one and the same step introduces it.
@@ -184,14 +208,15 @@ def joint_failure(quantities: Sequence[Quantity]) -> sp.Expr:
     return sp.Add(*fails.values())
 
 
-def _groups(shown: Sequence[Conclusion], numbers: Iterator[str], joint: bool = False) -> Iterator[list[str]]:
+def _groups(
+    shown: Sequence[Conclusion], numbers: Iterator[str], *, alone: bool, joint: bool = False
+) -> Iterator[list[str]]:
     """One domain after the other, each said once; `joint`: on an event that is named already."""
     keys = [("" if joint else each.chance, each.domain) for each in shown]
     for key in dict.fromkeys(keys):
         members = [each for each, own in zip(shown, keys, strict=True) if own == key]
         opening = _opening(members, *key)
-        if len(shown) == 1 and not joint:
-            next(numbers)
+        if alone:
             yield [f"{opening.removesuffix(':')}, {members[0].sentence()}"]
         else:
             yield ["", opening, *(line for each in members for line in _numbered(each, numbers))]

@@ -74,7 +74,8 @@ def printed_latex(quantity: Quantity, printed: Printed, notation: Notation | Non
     if printed.order:
         bound = latex(printed.shown, notation)
         return rf"{quantity.latex_symbol} = {ORDERS[printed.order]}\left({bound}\right)"
-    relation = "<" if printed.strict and quantity.kind is Kind.UPPER else RELATIONS[quantity.stated_kind]
+    kind = printed.relation or quantity.stated_kind
+    relation = "<" if printed.strict and quantity.kind is Kind.UPPER else RELATIONS[kind]
     relation = ">" if printed.strict and quantity.kind is Kind.LOWER else relation
     return equation(quantity.latex_symbol, relation, printed.shown, notation)
 
@@ -200,7 +201,8 @@ def _formulas(result: Result, quantities: Sequence[Quantity]) -> list[sp.Basic]:
     """Every formula that is shown, also those of the derivations."""
     bounds = [form for q in quantities for form in (q.derived(), q.closed_form, q.printed and q.printed.shown)]
     values = [form for q in quantities for pair in q.bound_at.items() for form in pair]
-    steps = [step for q in quantities if q.derivation for step in q.derivation.steps]
+    every = [step for q in quantities if q.derivation for step in q.derivation.steps]
+    steps = {id(step.local): step for step in every}.values()  # the derivations share most of them
     conditions = [each.condition for step in steps for each in owed(step)]
     others = [formula.expression for formula in result.formulas]
     found = [*bounds, *values, *(step.local for step in steps), *conditions, *others]

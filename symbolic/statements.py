@@ -69,6 +69,7 @@ BY_PROOF = "for the network that the proof constructs"
 class Printed:
     """The paper's formula exactly as printed, with its citation; `in_letters` if the paper names its parts.
 
+    `relation` is the kind of the paper's claim, where that is not the kind of the quantity (a rate of at most 2).
     A formula with constants that the paper leaves `unspecified` is shown; no row judges it.
     """
 
@@ -78,6 +79,7 @@ class Printed:
     order: Order = Order.NONE
     in_letters: sp.Expr | None = None
     unspecified: tuple[sp.Symbol | sp.core.function.UndefinedFunction, ...] = ()
+    relation: Kind | None = None
 
     @property
     def shown(self) -> sp.Expr:

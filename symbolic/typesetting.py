@@ -129,7 +129,8 @@ class _Printer(LatexPrinter):
         sign, number = ("- ", -written.number) if written.number < 0 else ("", written.number)
         if number.q == 1 and not written.below:
             return sign + self._factors(number.p, written.above)
-        beside = [each for each in written.above if each.is_Add and has_fraction(each)]
+        nested = any(each.is_Add and has_fraction(each) for each in written.below)
+        beside = [] if nested else [each for each in written.above if each.is_Add and has_fraction(each)]
         above = [each for each in written.above if each not in beside]
         fraction = sign + self._fraction((number.p, above), (number.q, written.below))
         sums = [rf"\left({self._print(each)}\right)" for each in beside]

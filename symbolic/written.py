@@ -5,6 +5,7 @@ Every form has the value of the expression, which `Written.value` gives back; a 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import sympy as sp
 
@@ -33,14 +34,16 @@ class Written:
 
 def product(expression: sp.Expr) -> Written:
     """The factors, in the order in which they are written."""
-    number, above, below = _split(expression)
-    above, below = _logarithms(above, below)
+    number, *parts = _split(expression)
+    above, below = _logarithms(*map(list, parts))
     top, above, under = _whole(above)
     bottom, below, over = _whole(below)
-    number, above, below = number * top / bottom, [*above, *over], [*below, *under]
+    above, below = [*above, *over], [*below, *under]
+    if top != 1 or bottom != 1:
+        number = number * top / bottom
     if under:
-        left, below, _ = _split(sp.Mul(*below))
-        number /= left
+        left, gathered, _ = _split(sp.Mul(*below))
+        number, below = number / left, list(gathered)
     number, above = _positive(number, above)
     number, above, below = _roots(number, above, below)
     return Written(number, tuple(_ordered(above)), tuple(_ordered(below)))
@@ -65,17 +68,18 @@ def has_fraction(expression: sp.Expr) -> bool:
     return any(number.q != 1 or below for number, _, below in map(_split, sp.Add.make_args(expression)))
 
 
-def _split(expression: sp.Expr) -> tuple[sp.Rational, list[sp.Expr], list[sp.Expr]]:
+@lru_cache(maxsize=1 << 12)
+def _split(expression: sp.Expr) -> tuple[sp.Rational, tuple[sp.Expr, ...], tuple[sp.Expr, ...]]:
     """The number, the other factors, and those that a fraction has below its line."""
     number, above, below = sp.S.One, list[sp.Expr](), list[sp.Expr]()
     for factor in _flat(expression):
         if factor.is_Rational:
-            number *= factor
+            number = factor if number is sp.S.One else number * factor
         elif factor.is_Pow and factor.exp.is_Rational and factor.exp < 0:
-            below.append(1 / factor)
+            below.append(factor.base**-factor.exp)
         else:
             above.append(factor)
-    return number, above, below
+    return number, tuple(above), tuple(below)
 
 
 def _flat(expression: sp.Expr) -> Iterator[sp.Expr]:
@@ -106,7 +110,7 @@ def _whole(factors: list[sp.Expr]) -> tuple[sp.Rational, list[sp.Expr], list[sp.
         if factor.is_Add and (quotient := one_fraction(factor)) is not None:
             number, (factor,) = number * quotient.number, quotient.above
             below += quotient.below
-        if factor.is_Add:
+        if factor.is_Add and not any(term.is_Symbol or abs(term) == 1 for term in factor.args if term.is_Atom):
             content, rest = factor.primitive()
             if content.is_Integer and content != 1 and rest.is_Add:
                 number, factor = number * content, rest
@@ -157,6 +161,6 @@ def _one_root(factors: list[sp.Expr]) -> list[sp.Expr]:
     return [whole if each is roots[-1] else each for each in factors if each not in roots[:-1]]
 
 
-def _ordered(factors: list[sp.Expr]) -> Sequence[sp.Expr]:
+def _ordered(factors: Sequence[sp.Expr]) -> Sequence[sp.Expr]:
     """What has no brackets around its argument comes last."""
     return sorted(factors, key=lambda factor: isinstance(factor, sp.log | LogTo | sp.Sum))

@@ -155,7 +155,7 @@ def _erratum(erratum: Erratum) -> list[str]:
 def _printed_relation(quantity: Quantity, printed: Printed) -> str:
     if printed.order:
         return f"{printed.order} of"
-    relation = RELATIONS[quantity.stated_kind]
+    relation = RELATIONS[printed.relation or quantity.stated_kind]
     return relation.removesuffix("=") if printed.strict and len(relation) > 1 else relation
 
 

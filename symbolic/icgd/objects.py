@@ -38,6 +38,7 @@ RELU_SUM = {
     r"\bar g": "the sum of ReLUs, with the coefficients `c_h`",
     "H": "number of its ReLUs",
     "c_h": "coefficient of ReLU `h`",
+    "a": "exponent with which `H` is of the order `eps^-a`",
 }
 TRAJECTORY = {
     "w^l": "weights after `l` steps of the transformer",

@@ -148,11 +148,11 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         _of_sum(
             "relus.rate",
-            r"-\frac{d \log H}{d \log \epsilon}",
-            "exponent a of the number of ReLUs, of order `eps^-a`; printed: at most 2, up to a logarithm",
+            "a",
+            "exponent `a` of the number of ReLUs, of order `eps^-a` up to a logarithm",
             "exponent",
             Kind.RATE,
-            printed=Printed(PRINTED_EXPONENT, LEMMA_7),
+            printed=Printed(PRINTED_EXPONENT, LEMMA_7, relation=Kind.UPPER),
             rate_in="eps",
             remark=(
                 "printed as an upper bound, `H` of order `eps^-2` up to a logarithm; interpolation needs `eps^(-1/2)`"

@@ -231,7 +231,7 @@ PHASES = Result(
         _rate(
             "head_rate",
             r"-\log \mathcal{L}_{\rm IH_2}",
-            "exponent by which `L_IH2` falls after `T_III`; printed: `L_IH2 = O(exp(-Omega(...)))`",
+            "exponent by which `L_IH2` falls after `T_III`",
             EXPONENT,
             "`t > T_III`",
             Order.OMEGA,

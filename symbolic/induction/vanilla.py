@@ -148,7 +148,8 @@ def _quantities() -> tuple[Quantity, ...]:
             "output.rate", r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}",
             "rate `a` of the decay `e^(-a p)` of the error of the last output token", "sup norm",
             _DOMAIN, Kind.RATE, Quantifier.FOR_ALL,
-            printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1")), construction="masked", scopes=(),
+            printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1"), relation=Kind.LOWER),
+            construction="masked", scopes=(),
             rate_in="p", remark="printed as `C e^-p` with one `C` for all lengths: slope -1 of the log error in `p`",
         ),
     )  # fmt: skip

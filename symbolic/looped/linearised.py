@@ -95,10 +95,14 @@ LINEARISED = Result(
         Parameter("N", N, "number of examples", 8, integer=True),
         Parameter("d", d, "dimension of `x`", 3, integer=True),
         Parameter("B", B, "bound on `||x_i||_2`", 1.0),
-        Parameter("R", R, "bound on the residuals A `x_i - y_i`, and on A `x` of the test token", 1.0),
+        Parameter("R", R, "bound on the residuals `A x_i - y_i`, and on `A x` of the test token", 1.0),
         Parameter("eta", eta, "step size", 1.0),
         Parameter(
-            "c", c, "scale of the scores, with a second head of scores 0 (from `N`, `d`, `B` and the format)", 1.0
+            "c",
+            c,
+            "scale of the scores, with a second head of scores 0 (from `N`, `d`, `B` and the format)",
+            1.0,
+            in_words="scale of the scores, with a second head of scores 0",
         ),
         Parameter("C", C, "score of the sink there (likewise)", 1.0, in_words="score of the sink there"),
         Parameter(

@@ -96,7 +96,7 @@ POSITIONS = Result(
     ),
     objects=objects.POSITIONS,
     quantities=QUANTITIES,
-    notation={eps: r"\varepsilon"},
+    notation={eps: r"\varepsilon", digits: r"\lceil \log_2 N \rceil"},
     symbols={digits: "`ceil(log2 N)`"},
     remarks=(
         "The lemma leaves the norm free: then 2 dimensions are enough, with a norm that grows as `N`. A norm in "

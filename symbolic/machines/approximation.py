@@ -188,7 +188,7 @@ QUANTITIES = (
     ),
     _quantity(
         "margin.linear", r"\rho", "margin of `w . x + b`", Kind.EXACT, domain="one instance, drawn by the seed",
-        derive=half_space_distance,
+        outside=True, derive=half_space_distance,
     ),
     _quantity(
         "margin.product", r"\rho", "margin of `w_1 w_2 x - c` at `x = 1`, `c` no parameter", Kind.EXACT,

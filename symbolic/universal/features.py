@@ -109,7 +109,15 @@ FEATURES = Result(
     ),
     objects=objects.FEATURES,
     quantities=QUANTITIES,
-    notation={tau: r"\tau", eps: r"\varepsilon", delta: r"\delta", mass: r"\tilde C_{\mathcal F}", c_0: "C"},
+    notation={
+        at_zero: r"\sup_f |f(0)|",
+        members: r"|\mathcal F|",
+        tau: r"\tau",
+        eps: r"\varepsilon",
+        delta: r"\delta",
+        mass: r"\tilde C_{\mathcal F}",
+        c_0: "C",
+    },
     symbols={
         mass: "`C_F - sup |f(0)|`",
         at_zero: "`sup |f(0)|`",

@@ -16,6 +16,8 @@ LASSO = {
     "E": "mean over an input `x` independent of the examples",
 }
 BARRON = {
+    "C_F": "Barron constant of a class of functions: `sup |f(0)|` plus the integral over `omega` of `||omega||_2` "
+    "times the supremum over the class of the spectrum",
     r"C_{\mathrm{linear}}": "the constant `C_F` of linear functions; so for the other classes",
 }
 COVERING = {

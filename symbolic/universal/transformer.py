@@ -127,7 +127,7 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         _quantity(
             "tau.bits", r"p(\tau)", "bits of the format with which the rounding of a block stays below (58b), at the "
-            "`tau` of Lemma 7, all constants 1", None, kind=Kind.LOWER, derive=bits_of_printed_tau,
+            "`tau` of Lemma 7, all constants 1", None, kind=Kind.LOWER, suffices=True, derive=bits_of_printed_tau,
             obtained=Provenance.HAND, norm="count", domain="a model of the arithmetic",
             remark=f"`tau = {sp.sstr(of_tau)}`, with `C_F = B` and `c = 1`",
         ),

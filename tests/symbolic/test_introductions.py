@@ -92,6 +92,7 @@ def test_letters_are_those_of_formulas_words_and_kept_hypotheses() -> None:
     assert opening.letters == {a, b, c, n}
     assert opening.lines() == [
         "Let the integers $n$ (the n) and the numbers $a$ (the a), $b$ (the b) and $c \\ge 2$ (the c) be given.",
+        "",
         "Assume that $a < c$.",
     ]
 
