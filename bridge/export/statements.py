@@ -11,7 +11,8 @@ import sympy as sp
 from bridge.export.choice import require_known
 from symbolic.citations import Citation, Paper
 from symbolic.escaping import escape
-from symbolic.paper_text import proof_latex, theorem_latex
+from symbolic.paper_text import theorem_latex
+from symbolic.proof_text import proof_latex
 from symbolic.statements import Quantity, Result, UsageError
 
 TIERS = ("printed", "derived")
