@@ -94,8 +94,8 @@ def display(formulas: Sequence[str], end: str = "") -> str:
 
 def with_end(formula: str, words: str) -> str:
     """With these words at the end of its last line."""
-    body, end, _ = formula.rpartition("\n\\end{aligned}")
-    return f"{body}{words}{end}" if end else f"{formula}{words}"
+    body, end, behind = formula.rpartition("\n\\end{aligned}")
+    return f"{body}{words}{end}" if end and not behind else f"{formula}{words}"
 
 
 # Each turn names the longest part that fits a line, so that what is left is shorter.
