@@ -66,9 +66,8 @@ class Step:
     `recursion` is what `local` solves, `dim` the number of coordinates; they do not tell two steps apart.
     `events` are those on which it holds, beside those of its premises, each of them for `members` members at once.
     `mean_over` names the randomness over which the error is bounded in expectation, "" if it is bounded for each draw.
-    `named` is `local` by the errors of members of families (`member_error`), where their bounds are put into it,
-    `named_recursion` is what that solves, and `families` are the steps of such members that its derivation lacks;
-    displays use these, and no bound does.
+    `named` is `local` by the errors of members of families (`member_error`), where their bounds are put into it, and
+    solves `named_recursion`; `families` are the steps of members that its derivation lacks. Displays alone use these.
     `provenance` is None for a hypothesis; the rules of the calculus make their steps by `rule_step`, and any other step
     is by hand unless it says otherwise.
     """
@@ -99,10 +98,10 @@ class Step:
 
     def __post_init__(self) -> None:
         make_prose(self, "reason", "mean_over", checked=False)
-        for obligation in self.obligations:
-            if obligation.condition == sp.false:
+        for each in self.obligations:
+            if each.condition == sp.false:
                 raise DerivationError(
-                    f"{self.rule}: '{self.name}' does not follow; hypothesis violated: {obligation.statement}"
+                    f"{self.rule}: '{self.name}' does not follow; hypothesis violated: {each.statement}"
                 )
 
     @property
@@ -111,8 +110,7 @@ class Step:
 
     def with_bounds(self, change: Callable[[sp.Expr], sp.Expr]) -> "Step":
         """The same step, its local bound changed to an equal one."""
-        named = None if self.named is None else change(self.named)
-        return replace(self, local=change(self.local), named=named)
+        return replace(self, local=change(self.local), named=None if self.named is None else change(self.named))
 
     @property
     def rests_on(self) -> tuple[str, ...]:
@@ -123,8 +121,7 @@ class Step:
 @lru_cache(maxsize=1 << 12)
 def _errors_in(bound: sp.Expr) -> tuple[str, ...]:
     """The steps whose errors a bound contains."""
-    errors = (letter.name for letter in bound.free_symbols if isinstance(letter, ErrorSymbol))
-    return tuple(sorted(name.removeprefix(ERROR) for name in errors))
+    return tuple(sorted(x.name.removeprefix(ERROR) for x in bound.free_symbols if isinstance(x, ErrorSymbol)))
 
 
 rule_step = partial(Step, provenance=Provenance.RULES)
@@ -390,8 +387,8 @@ def by_members(value: Approximated, named: Step, *families: Approximated) -> App
     """The same conclusion, whose bound is that of `named` by the errors of members of these families."""
     *others, last = value.derivation.steps
     members = tuple(step for family in families for step in family.derivation.steps)
-    shown = replace(last, named=named.local, named_recursion=named.recursion, families=members)
-    return replace(value, derivation=Derivation((*others, shown)))
+    last = replace(last, named=named.local, named_recursion=named.recursion, families=members)
+    return replace(value, derivation=Derivation((*others, last)))
 
 
 def require_norm(rule: str, value: Approximated, *allowed: Norm) -> None:
