@@ -120,7 +120,6 @@ class Step:
 
 @lru_cache(maxsize=1 << 12)
 def _errors_in(bound: sp.Expr) -> tuple[str, ...]:
-    """The steps whose errors a bound contains."""
     return tuple(sorted(x.name.removeprefix(ERROR) for x in bound.free_symbols if isinstance(x, ErrorSymbol)))
 
 
