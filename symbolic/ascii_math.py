@@ -6,7 +6,7 @@ letters and more stand upright.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 GREEK = re.compile(
@@ -70,9 +70,9 @@ class Token:
     spaced: bool  # whether a space precedes it
 
 
-def ascii_math(formula: str) -> str:
-    """The LaTeX of a formula. Raises AsciiMathError."""
-    return _MathReader(formula).whole()
+def ascii_math(formula: str, names: Mapping[str, str] | None = None) -> str:
+    """The LaTeX of a formula; `names` gives that of a name. Raises AsciiMathError."""
+    return _MathReader(formula, names or {}).whole()
 
 
 def _tokens(formula: str) -> Iterator[Token]:
@@ -90,8 +90,8 @@ def _tokens(formula: str) -> Iterator[Token]:
 class _MathReader:
     """One pass from left to right; brackets only have to balance, so that half-open intervals are read too."""
 
-    def __init__(self, formula: str) -> None:
-        self.formula, self.tokens, self.place = formula, tuple(_tokens(formula)), 0
+    def __init__(self, formula: str, names: Mapping[str, str]) -> None:
+        self.formula, self.names, self.tokens, self.place = formula, names, tuple(_tokens(formula)), 0
 
     def whole(self) -> str:
         if not self.tokens:
@@ -161,7 +161,7 @@ class _MathReader:
             return self.with_scripts(r"\mathbb{R}")
         if name == "x" and token.spaced and following is not None and following.spaced and following.kind != "sign":
             return r" \times "
-        shown = r"\infty " if name == "inf" and self.is_infinity(following) else _name(name)
+        shown = r"\infty " if name == "inf" and self.is_infinity(following) else self.names.get(name, _name(name))
         if shown is None:
             before, after = (" " if token.spaced else ""), (" " if following is not None and following.spaced else "")
             if following is not None and following.text in ("_", "'", "^") and not following.spaced:

@@ -9,7 +9,7 @@ at measured premises).
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, Protocol, runtime_checkable
 
 import sympy as sp
@@ -67,7 +67,7 @@ class Step:
     `events` are those on which it holds, beside those of its premises, each of them for `members` members at once.
     `mean_over` names the randomness over which the error is bounded in expectation, "" if it is bounded for each draw.
     `named` is `local` by the errors of members of families (`member_error`), where their bounds are put into it, and
-    `families` are the steps of such members that its derivation lacks; displays use both, and no bound does.
+    solves `named_recursion`; `families` are the steps of members that its derivation lacks. Displays alone use these.
     `provenance` is None for a hypothesis; the rules of the calculus make their steps by `rule_step`, and any other step
     is by hand unless it says otherwise.
     """
@@ -92,15 +92,16 @@ class Step:
     recursion: Recursion | None = field(default=None, compare=False)
     dim: sp.Expr | None = field(default=None, compare=False)
     named: sp.Expr | None = field(default=None, compare=False)
+    named_recursion: Recursion | None = field(default=None, compare=False)
     families: tuple["Step", ...] = field(default=(), compare=False)
     provenance: Provenance | None = Provenance.HAND
 
     def __post_init__(self) -> None:
         make_prose(self, "reason", "mean_over", checked=False)
-        for obligation in self.obligations:
-            if obligation.condition == sp.false:
+        for each in self.obligations:
+            if each.condition == sp.false:
                 raise DerivationError(
-                    f"{self.rule}: '{self.name}' does not follow; hypothesis violated: {obligation.statement}"
+                    f"{self.rule}: '{self.name}' does not follow; hypothesis violated: {each.statement}"
                 )
 
     @property
@@ -109,14 +110,17 @@ class Step:
 
     def with_bounds(self, change: Callable[[sp.Expr], sp.Expr]) -> "Step":
         """The same step, its local bound changed to an equal one."""
-        named = None if self.named is None else change(self.named)
-        return replace(self, local=change(self.local), named=named)
+        return replace(self, local=change(self.local), named=None if self.named is None else change(self.named))
 
     @property
     def rests_on(self) -> tuple[str, ...]:
         """Its premises, and every step whose error is in its bound."""
-        errors = sorted(letter.name for letter in self.local.free_symbols if isinstance(letter, ErrorSymbol))
-        return tuple(dict.fromkeys([*self.premises, *(name.removeprefix(ERROR) for name in errors)]))
+        return tuple(dict.fromkeys([*self.premises, *_errors_in(self.local)]))
+
+
+@lru_cache(maxsize=1 << 12)
+def _errors_in(bound: sp.Expr) -> tuple[str, ...]:
+    return tuple(sorted(x.name.removeprefix(ERROR) for x in bound.free_symbols if isinstance(x, ErrorSymbol)))
 
 
 rule_step = partial(Step, provenance=Provenance.RULES)
@@ -160,11 +164,11 @@ class Derivation:
 
     def resting_on(self, name: str) -> "Derivation":
         """`name` with its premises and every step whose error is in its bound, and so on."""
-        wanted, kept = {self.step(name)}, list[Step]()
+        wanted, kept = {self.step(name).name}, list[Step]()
         for step in reversed(self.steps):
-            if step in wanted:
+            if step.name in wanted:
                 kept.append(step)
-                wanted.update(s for s in self.steps if s.name in step.premises or s.error in step.local.free_symbols)
+                wanted.update(step.rests_on)
         return Derivation(tuple(reversed(kept)))
 
     def bound(self, name: str = "") -> sp.Expr:
@@ -378,11 +382,12 @@ def with_operation(value: Approximated, operation: Operation) -> Approximated:
     return replace(value, derivation=Derivation((*others, replace(last, operation=operation))))
 
 
-def by_members(value: Approximated, named: sp.Expr, *families: Approximated) -> Approximated:
-    """The same conclusion, whose bound is `named` by the errors of members of these families."""
+def by_members(value: Approximated, named: Step, *families: Approximated) -> Approximated:
+    """The same conclusion, whose bound is that of `named` by the errors of members of these families."""
     *others, last = value.derivation.steps
     members = tuple(step for family in families for step in family.derivation.steps)
-    return replace(value, derivation=Derivation((*others, replace(last, named=named, families=members))))
+    last = replace(last, named=named.local, named_recursion=named.recursion, families=members)
+    return replace(value, derivation=Derivation((*others, last)))
 
 
 def require_norm(rule: str, value: Approximated, *allowed: Norm) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from symbolic.shared_parts import Letters, Shared
 from symbolic.typesetting import Notation, as_shown, latex, ordered_terms
 from symbolic.widths import BINARY, RELATIONS, TOKEN, width
 
@@ -38,12 +39,17 @@ def equation(left: str, relation: str, expression: Any, notation: Notation | Non
 
 
 def equations(
-    left: str, relation: str, expression: Any, notation: Notation | None = None, room: float = PAGE
+    left: str,
+    relation: str,
+    expression: Any,
+    notation: Notation | None = None,
+    room: float = PAGE,
+    shared: Shared | None = None,
 ) -> list[str]:
     """Formulas of at most `room` points; a sum too wide for one line has its terms below each other.
 
     If that is still too wide, or long and half as long with names for repeated parts, such parts are named, and the
-    names are defined behind it. So are the longest parts of what is wider than the page.
+    names are defined behind it. So are the longest parts of what is wider than the page. `shared`: names of before.
     """
     expression = as_shown(expression)
     whole = _lines(left, relation, expression, notation, room)
@@ -51,9 +57,18 @@ def equations(
     if fits and whole.count(LINE_END) < MOST_LINES:
         return [whole]
     (main,), parts = shortened([(left, relation, expression)], notation, room)
-    shown = [_lines(left, relation, main, notation, room)]
-    shown += [_lines(latex(name), "=", part, notation, room) for name, part in parts]
-    return [whole] if fits and 2 * len(gathered(shown)) > len(whole) else shown
+
+    def shown(main: Any, parts: Letters) -> list[str]:
+        defined = [_lines(latex(name), "=", part, notation, room) for name, part in parts]
+        return [_lines(left, relation, main, notation, room), *defined]
+
+    by_names = shown(main, parts)
+    if fits and 2 * len(gathered(by_names)) > len(whole):
+        return [whole]
+    if shared is None:
+        return by_names
+    names, new = shared.numbered(parts)
+    return shown(main.xreplace(names), new)
 
 
 def lines(left: str, relation: str, expression: Any, notation: Notation | None = None) -> int | None:
@@ -65,6 +80,22 @@ def lines(left: str, relation: str, expression: Any, notation: Notation | None =
 def gathered(displays: Sequence[str]) -> str:
     """One display of several."""
     return displays[0] if len(displays) == 1 else f"\\begin{{gathered}}\n{LINE_END.join(displays)}\n\\end{{gathered}}"
+
+
+def display(formulas: Sequence[str], end: str = "") -> str:
+    r"""LaTeX of a display that ends with `end`; further formulas stand behind it, where a page may break."""
+    if len(formulas) == 1:
+        return rf"\[ {with_end(formulas[0], end)} \]"
+    main, *parts = formulas
+    others = LINE_END.join([*(with_end(each, ",") for each in parts[:-1]), with_end(parts[-1], end)])
+    broken = f"\\begin{{gather*}}\n{others}\n\\end{{gather*}}"
+    return rf"\[ {main} \]" + f"\nwhere\n{{\\allowdisplaybreaks\n{broken}}}"
+
+
+def with_end(formula: str, words: str) -> str:
+    """With these words at the end of its last line."""
+    body, end, behind = formula.rpartition("\n\\end{aligned}")
+    return f"{body}{words}{end}" if end and not behind else f"{formula}{words}"
 
 
 # Each turn names the longest part that fits a line, so that what is left is shorter.
@@ -175,17 +206,30 @@ def _pieces(formula: str, breaks: set[str]) -> list[str]:
     return parts
 
 
-def stated(condition: Any, notation: Notation | None = None, room: float = PAGE) -> str:
-    """A condition in a sentence: in the line, or in a display where it is long."""
+def stated(
+    condition: Any,
+    notation: Notation | None = None,
+    room: float = PAGE,
+    end: str = "",
+    shared: Shared | None = None,
+) -> str:
+    """A condition in a sentence, and what ends it: in the line, or in a display where it is long."""
     inline = latex(condition, notation)
     if width(inline) <= room / 2:
-        return f"${inline}$"
+        return f"${inline}${end}"
+    return display(condition_lines(condition, notation, room, shared), end)
+
+
+def condition_lines(
+    condition: Any, notation: Notation | None = None, room: float = PAGE, shared: Shared | None = None
+) -> list[str]:
+    """The formulas of a display of a condition, its longer side on the right."""
     if not isinstance(condition, sp.core.relational.Relational):
-        return rf"\[ {wrapped(inline, room)} \]"
-    longer, other, relation = condition.lhs, condition.rhs, condition.rel_op
-    if width(latex(longer, notation)) > width(latex(other, notation)):
-        longer, other, relation = other, longer, condition.reversed.rel_op
-    return rf"\[ {equation(latex(longer, notation), SIGN_OF[relation], other, notation, room)} \]"
+        return [wrapped(latex(condition, notation), room)]
+    shorter, other, relation = condition.lhs, condition.rhs, condition.rel_op
+    if width(latex(shorter, notation)) > width(latex(other, notation)):
+        shorter, other, relation = other, shorter, condition.reversed.rel_op
+    return equations(latex(shorter, notation), SIGN_OF[relation], other, notation, room, shared)
 
 
 SIGN_OF = {"<=": r"\le", ">=": r"\ge", "<": "<", ">": ">", "==": "=", "!=": r"\ne"}

@@ -11,7 +11,12 @@ from typing import Any
 from symbolic.citations import Citation
 from symbolic.prose import make_prose, marked, prose
 
-ANSWERS = ("yes", "no", "partly", "open")  # with which `survives` begins
+ANSWERS = {  # with which `survives` begins
+    "yes": "The main claim of the paper survives",
+    "no": "The main claim of the paper does not survive",
+    "partly": "The main claim of the paper survives in part",
+    "open": "Whether the main claim of the paper survives is open",
+}
 
 
 class Weight(StrEnum):
@@ -56,6 +61,11 @@ class Erratum:
         return prose(", ".join(marked(part) for part in (self.citation.label, self.citation.equations) if part))
 
     @property
+    def outcome(self) -> str:
+        """Whether the main claim survives, in a sentence without its full stop."""
+        return outcome_words(self.survives)
+
+    @property
     def claim(self) -> str:
         """Place and sentence."""
         return prose(f"{marked(self.place)}. In the paper: {marked(self.sentence)}")
@@ -64,3 +74,9 @@ class Erratum:
     def words(self) -> str:
         """Claim and repair in one line: what a table says of it."""
         return prose(f"{marked(self.claim)}. Repair: {marked(self.repair)}.")
+
+
+def outcome_words(survives: str) -> str:
+    """The answer and its reason in a sentence, without its full stop."""
+    answer, _, reason = marked(survives).partition(":")
+    return prose(": ".join(filter(None, [ANSWERS[answer], reason.strip()])), checked=False)

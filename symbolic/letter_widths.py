@@ -14,8 +14,15 @@ Z=.683 \Gamma=.625 \Delta=.833 \Theta=.778 \Lambda=.694 \Xi=.667 \Pi=.750 \Sigma
 \kappa=.576 \lambda=.583 \mu=.603 \nu=.494 \xi=.438 \pi=.570 \rho=.517 \sigma=.571 \tau=.437 \upsilon=.540 \phi=.596
 \chi=.626 \psi=.651 \omega=.622 \varepsilon=.466 \vartheta=.591 \varpi=.828 \varrho=.517 \varsigma=.363 \varphi=.654
 \ell=.417 \partial=.531 \infty=1.0 \nabla=.833 \emptyset=.5 \forall=.556 \exists=.556 \top=.778 \bot=.778 \prime=.275
-\dots=1.172 \ldots=1.172 \cdots=1.172 \|=.5 |=.278 \hbar=.529 \star=.5 \dagger=.444 \#=.833 \%=.833 ?=.472 !=.278
+\dots=1.333 \ldots=1.167 \cdots=1.333 \|=.5 |=.278 \hbar=.529 \star=.5 \dagger=.444 \#=.833 \%=.833 ?=.472 !=.278
 .=.278 /=.5
+""")
+# What an italic letter takes beside its width, unless a subscript follows.
+CORRECTIONS = _table(r"""
+f=.107 g=.036 j=.057 k=.031 l=.020 q=.036 r=.028 v=.036 w=.027 y=.036 z=.044 B=.050 C=.071 D=.028 E=.058 F=.139 H=.081
+I=.078 J=.096 K=.072 M=.109 N=.109 O=.028 P=.139 R=.008 S=.058 T=.139 U=.109 V=.223 W=.139 X=.079 Y=.222 Z=.071
+\beta=.052 \gamma=.055 \delta=.038 \zeta=.073 \eta=.035 \theta=.028 \nu=.064 \xi=.046 \pi=.036 \sigma=.036 \tau=.113
+\upsilon=.036 \psi=.036 \omega=.036 \varpi=.028 \varsigma=.080 \partial=.055
 """)
 ROMAN = _table(r"""
 a=.500 b=.556 c=.444 d=.556 e=.444 f=.306 g=.500 h=.556 i=.278 j=.306 k=.528 l=.278 m=.833 n=.556 o=.500 p=.556 q=.528

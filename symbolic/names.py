@@ -5,18 +5,25 @@ A bound that is derived for every layer names the error of a layer by `member_er
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from symbolic.ascii_math import GREEK, AsciiMathError, ascii_math
+from symbolic.escaping import escape
 from symbolic.prose import prose_latex
 
 ERROR = "e_"
 PLACE = "[*]"  # of the index, in the name of a family
 INDEXED = re.compile(r"([^\[\]]*)\[([A-Za-z]\w*)?([+-]?\d+)?\]([^\[\]]*)")
-LETTER = re.compile(r"[A-Za-z](_[0-9A-Za-z])?'*")  # with an index or primes: a letter of mathematics
-POWER = re.compile(r"(?<=\w)\^(\w+)")  # in the name of a step
+DOTTED = re.compile(r"\.(?=[A-Za-z])")
+LETTER = rf"(?:[A-Za-z]|[A-Z]+(?=_)|{GREEK.pattern})(?:_\w+)?'*\*?(?:\^\w+)?"
+MATHEMATICAL = re.compile(rf"{LETTER}|\|{LETTER}\||[a-zA-Z]\({LETTER}\)|[-+=]|\d+")
+DOT = r",\,"  # between the parts of a name with dots
+ARTICLES = ("a", "A", "I")
 
 
 def text(words: str) -> str:
@@ -70,30 +77,76 @@ def place_of(name: str, letters: Mapping[str, sp.Symbol]) -> sp.Expr | None:
 
 
 def error_latex(name: str) -> str:
-    """The symbol for the error of a quantity: e with its name, in which a letter and an index are mathematics."""
-    found = INDEXED.fullmatch(name)
-    if found is None:
-        return f"e_{{{name if LETTER.fullmatch(name) else _words(name)}}}"
-    return member_latex(f"{found[1]}{PLACE}{found[4]}", f"{found[2] or ''}{found[3] or ''}")
+    """The symbol for the error of a quantity: e with its name."""
+    return f"e_{{{name_latex(name)}}}"
 
 
 def member_latex(family: str, place: str) -> str:
     """The same of a member, whose index is LaTeX."""
     stem, _, ending = family.partition(PLACE)
-    return f"e_{{{_stem(stem)}({place}){text(ending) if ending else ''}}}"
+    shown = "".join(part if formal else rf"\text{{{part}}}" for formal, part in _member(stem, place, ending))
+    return f"e_{{{shown}}}"
 
 
-def _stem(name: str) -> str:
-    """Of a family: a letter as mathematics, behind words if there are any; A^T has its exponent."""
-    words, _, last = name.rpartition(" ")
-    if LETTER.fullmatch(last) and not words:
-        return last
-    if LETTER.fullmatch(last):
-        return f"{_words(f'{words} ')}{last}"
-    return _words(name)
+@lru_cache(maxsize=1 << 12)
+def name_latex(name: str) -> str:
+    """A name of a step inside a formula: what is mathematics in it as such, all else as words."""
+    return "".join(part if formal else rf"\text{{{part}}}" for formal, part in _parts(name))
 
 
-def _words(name: str) -> str:
-    words = POWER.split(name)  # every second one is an exponent
-    parts = [f"^{{{text(each)}}}" if place % 2 else text(each) for place, each in enumerate(words) if each]
-    return "".join(parts)
+def name_in_words(name: str) -> str:
+    """The same for use in a sentence."""
+    shown = "".join(part if not formal else ", " if part == DOT else f"${part}$" for formal, part in _parts(name))
+    return shown if is_mathematical(name) else f"``{shown}''"
+
+
+def is_mathematical(name: str) -> bool:
+    """Whether all of the name is mathematics."""
+    return all(formal for formal, _ in _parts(name))
+
+
+Parts = list[tuple[bool, str]]  # whether it is mathematics, and LaTeX of it
+
+
+def _parts(name: str) -> Parts:
+    found = INDEXED.fullmatch(name)
+    if found is not None:
+        return _member(found[1], f"{found[2] or ''}{found[3] or ''}", found[4])
+    first, *others = DOTTED.split(name)
+    return _of_words(first) + [part for other in others for part in [(True, DOT), (False, escape(_spaced(other)))]]
+
+
+def _member(stem: str, place: str, ending: str) -> Parts:
+    *words, (formal, last) = _of_words(stem)
+    named = [*words, (True, f"{last}({place})")] if formal else [*words, (False, last), (True, f"({place})")]
+    if ending.startswith("."):
+        return [*named, *((True, DOT), (False, escape(_spaced(ending[1:].replace(".", ", ")))))]
+    return [*named, *(_of_words(ending) if ending else [])]
+
+
+def _of_words(name: str) -> Parts:
+    """Letters, Greek ones and signs between them are mathematics; a letter that is an article is not."""
+    words = [(word, MATHEMATICAL.fullmatch(word.rstrip(",")) is not None) for word in name.split(" ")]
+    prose = any(len(word) > 2 for word, formal in words if not formal)
+    shown: Parts = []
+    for formal, run in groupby(words, lambda each: each[1] and not (prose and each[0] in ARTICLES)):
+        part = " ".join(word for word, _ in run)
+        formula = _formula(part) if formal else None
+        if formula is None:
+            ends = "" if name.endswith(part) else " "
+            shown.append((False, escape(_spaced(f"{' ' if shown else ''}{part}{ends}"))))
+        else:
+            shown.append((True, formula))
+    return shown
+
+
+def _formula(words: str) -> str | None:
+    try:
+        return ascii_math(words)
+    except AsciiMathError:
+        return None
+
+
+def _spaced(word: str) -> str:
+    """A name of the program in words: mask_3 is mask 3."""
+    return word.replace("_", " ")

@@ -34,10 +34,14 @@ class NamedPart:
 
 @dataclass(frozen=True)
 class Named:
-    """`main`, and the parts that it is made of, in the order of the proof."""
+    """`main`, and the parts that it is made of, in the order of the proof.
+
+    `inlined` are the names of parts whose meanings stand in the place of their names.
+    """
 
     main: sp.Expr
     parts: tuple[NamedPart, ...] = ()
+    inlined: tuple[sp.Expr, ...] = ()
 
     def expanded(self) -> sp.Expr:
         """The bound with every definition put in."""
@@ -47,10 +51,11 @@ class Named:
         return main
 
     def apart(self, part: NamedPart) -> tuple[sp.Expr, ...]:
-        """The members of this family that are defined by themselves."""
+        """The members of this family that are defined by themselves, or inlined."""
         if part.index is None:
             return ()
-        return tuple(other.name.args[0] for other in self.parts if other.name.func == part.name.func and other != part)
+        others = (*(other.name for other in self.parts if other != part), *self.inlined)
+        return tuple(name.args[0] for name in others if name.func == part.name.func)
 
     def uses(self, part: NamedPart) -> int:
         """How often a meaning, or the bound itself, refers to it."""
@@ -63,7 +68,7 @@ class Named:
         found = {name: _defined(name, self.parts) for name in names}
         put = {name: meaning for name, (by, meaning) in found.items() if by == part}
         others = (replace(each, meaning=each.meaning.xreplace(put)) for each in self.parts if each != part)
-        return Named(self.main.xreplace(put), tuple(others))
+        return Named(self.main.xreplace(put), tuple(others), (*self.inlined, part.name))
 
 
 def named_bound(derivation: Derivation, name: str, at: Mapping[sp.Symbol, Any], fits: Fits) -> Named:
@@ -127,6 +132,23 @@ def _of_steps(derivation: Derivation, name: str, at: Mapping[sp.Symbol, Any]) ->
         return NamedPart(member_error(step.name, index), meaning(step).xreplace({index: 2 * index - place}), index)
 
     return Named(meaning(last), tuple({(each := part(step)).name: each for step in before}.values()))
+
+
+def range_of(index: sp.Symbol, apart: Sequence[sp.Expr]) -> tuple[sp.Expr | None, sp.Expr | None] | None:
+    """The ends, themselves excluded, of the members that are left without these; None if they are no range.
+
+    The first of them are 1, 2, ... (0, 1, ... if the index may be 0), the last ones N, N - 1, ....
+    """
+    first = 1 if index.is_positive else 0
+    low = sorted(place for place in apart if place.is_Integer)
+    high = sorted((place for place in apart if not place.is_Integer), key=lambda place: place.as_coeff_Add()[0])
+    tops = {place.as_coeff_Add()[1] for place in high}
+    numbers = [place.as_coeff_Add()[0] for place in high]
+    if low != [first + k for k in range(len(low))] or len(tops) > 1:
+        return None
+    if numbers != [number - len(numbers) + 1 for number in range(len(numbers))]:
+        return None
+    return (low[-1] if low else None), (high[0] if high else None)
 
 
 def with_families(steps: Sequence[Step]) -> list[Step]:

@@ -84,6 +84,9 @@ class RangeObligation(Obligation):
 
     largest: sp.Expr = field(kw_only=True)
     radius: sp.Expr = field(kw_only=True)
+    # The radius is the largest member of this recursion, from 0 to `depth`.
+    recursion: Any = field(default=None, kw_only=True, compare=False)
+    depth: Any = field(default=None, kw_only=True, compare=False)
 
     @classmethod
     def of(cls, name: str, largest: sp.Expr, radius: sp.Expr) -> "RangeObligation":

@@ -1,51 +1,230 @@
-r"""A statement as a paper prints it: the sentence of a theorem ("Let ..., then ..."), and its proof.
+r"""A statement as a paper prints it: letters, hypotheses, one event, conclusions.
 
 For environments of the reader's own: \begin{theorem}\input{...}\end{theorem}.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
-from symbolic.displays import equation, stated
-from symbolic.printing import RELATIONS, printed_latex, proofs
-from symbolic.prose import prose_latex
-from symbolic.shown_bounds import derived_equation
-from symbolic.statements import Quantifier, Quantity, Result
+import sympy as sp
+
+from symbolic.citations import Citation
+from symbolic.conditions import Conditions, conditions_of
+from symbolic.displays import display, equations, stated
+from symbolic.introductions import all_of, introduction, latex_names
+from symbolic.printing import RELATIONS, printed_latex
+from symbolic.prose import joined, prose_latex
+from symbolic.shared_parts import Shared
+from symbolic.shown_bounds import derived_equations
+from symbolic.statements import BY_PROOF, CONSTRUCTION, Kind, Quantifier, Quantity, Result
 from symbolic.typesetting import latex
 
-
-def theorem_latex(result: Result, expanded: bool = False) -> str:
-    """The hypotheses, the domains, and each bound: the derived one, or the printed one where nothing is derived."""
-    shown = [each for each in result.quantities if each.printed or each.derived() is not None]
-    conditions = ", ".join(stated(each.condition, result.notation) for each in result.hypotheses)
-    domains = dict.fromkeys(each.domain_latex or prose_latex(each.domain) for each in shown)
-    given = [f"Let {each}." for each in (conditions, *domains) if each]
-    return "\n".join([*given, *(_bound(result, each, expanded) for each in shown)])
-
-
-def proof_latex(result: Result, slack: Mapping[str, float] | None = None) -> str:
-    """The steps of the derivations, numbered, each step once; a single derivation has no heading."""
-    lines = proofs(result, slack)
-    headings = [line for line in lines if line.startswith(r"\paragraph")]
-    kept = [line for line in lines if len(headings) > 1 or line not in headings]
-    at = {letter: value for each in result.quantities for letter, value in each.bound_at.items()}
-    values = [rf"\[ {equation(latex(letter, result.notation), '=', x, result.notation)} \]" for letter, x in at.items()]
-    return "\n".join([*kept, *(["The worst case is", *values] if values else [])])
+VERBS = {  # of one thing, of several
+    Kind.UPPER: ("satisfies the upper bound", "satisfy the upper bound"),
+    Kind.LOWER: ("satisfies the lower bound", "satisfy the lower bound"),
+    Kind.EXACT: ("has the value", "have the value"),
+    Kind.RATE: ("is asymptotically", "are asymptotically"),
+}
+PLURAL = re.compile(
+    r"(\S*? )??\w*[a-rt-z]s( (of|in|at|for|with|against|by|to|on|from|that|which|copied|before|after)\b|,|$)"
+)
+WITHOUT_FOR = re.compile(r"(along|while|in|on|at|under|when|where|during|by) ")
+# Words that begin a meaning and take no article.
+NO_ARTICLE = re.compile(r"(an?|the|one|every|all|each|its|no|what|whether|how|that|as) |[`$\\(]|[A-Z]\w* ?$")
+REFUTED = "The following bounds are printed, but do not hold as printed; see the errata."
 
 
-def _bound(result: Result, quantity: Quantity, expanded: bool) -> str:
-    derived, notation = quantity.derived(), result.notation
-    chance = "" if quantity.quantifier is Quantifier.FOR_ALL else f", {prose_latex(quantity.chance)},"
-    if derived is None:
-        printed = printed_latex(quantity, quantity.printed, notation) if quantity.printed else ""
-        return f"Then{chance}\n" + rf"\[ {printed} \]"
-    relation = RELATIONS[quantity.kind]
-    closed = equation(quantity.latex_symbol, relation, derived, notation) if expanded else ""
-    display = closed or derived_equation(quantity, relation, notation)
-    proof = result.shown_derivation(quantity)
-    owed = [stated(each.condition, notation) for each in proof.obligations if each.open] if proof else []
-    provided = f", provided that {_all_of(owed)}," if owed else ""
-    return f"Then{chance}{provided}\n" + rf"\[ {display} \]"
+@dataclass(frozen=True)
+class Conclusion:
+    """What is said of a quantity: its bound with the definitions behind it, as `shown` and as formulas.
+
+    `source` is to be cited for a printed bound, `owed` are the conditions that it needs.
+    """
+
+    quantity: Quantity
+    shown: tuple[str, ...]
+    formulas: tuple[Any, ...]
+    source: Citation | None = None
+    owed: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def domain(self) -> str:
+        return self.quantity.domain_latex or prose_latex(self.quantity.domain, self.names)
+
+    @property
+    def chance(self) -> str:
+        """With which probability, or in which mean, it holds by itself; "" if it always does."""
+        certain = self.quantity.quantifier in (Quantifier.FOR_ALL, Quantifier.EXISTS)
+        return "" if certain else prose_latex(self.quantity.chance, self.names)
+
+    def sentence(self) -> str:
+        """What the quantity is, and the display."""
+        quantity = self.quantity
+        said = prose_latex(quantity.meaning, self.names)
+        plain = quantity.norm in PLAIN_NORMS or quantity.norm in quantity.meaning
+        norm = "" if plain else f" ({prose_latex(quantity.norm, self.names)})"
+        subject = said if NO_ARTICLE.match(said) else f"the {said}"
+        cited = f", as stated in {self.source.latex()}," if self.source else ""
+        printed = quantity.printed.relation if self.source and quantity.printed else None
+        verb = VERBS[printed or quantity.kind][bool(PLURAL.match(said))]
+        verb = "can be any number with" if quantity.suffices else verb
+        ends = [f"for {all_of([stated(each) for each in quantity.indices])}"] if quantity.indices else []
+        under = f", under {all_of(self.owed)}," if self.owed else ""
+        opening = f"{subject}{norm}{cited}{under} {verb}"
+        if not ends:
+            return f"{opening}\n{display(self.shown, '.')}"
+        return "\n".join([opening, display(self.shown, ","), f"{' '.join(ends)}."])
 
 
-def _all_of(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+PLAIN_NORMS = {
+    "absolute value",
+    "number",
+    "a number",
+    "value",
+    "count",
+    "a count",
+    "a constant",
+    "a loss",
+    "a share",
+    "a sum",
+    "a probability",
+    "exponent",
+    "a logarithm",
+    "leading term",
+    "a ratio",
+    "smallest value of the difference of the sides",
+}
+
+
+def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False) -> str:
+    """Letters, hypotheses, and each bound: the derived one, or the printed one where nothing is derived.
+
+    A printed bound that an erratum refutes is no conclusion. It is shown, and called so, if it is all there is to show,
+    or if what is `refuted` is asked for.
+    """
+    stating = _Stating(result, expanded)
+    found = stating.conclusions()
+    wrong = [each for each in found if each.source is not None and each.quantity.erratum is not None]
+    right = [each for each in found if each not in wrong]
+    wrong = wrong if refuted or not right else []
+    shown = [each.quantity for each in (*right, *wrong)]
+    formulas = [formula for each in (*right, *wrong) for formula in each.formulas]
+    owed = stating.owed
+    lines = [*introduction(result, shown, [*formulas, *owed.formulas]).lines(), *owed.lines]
+    numbers = iter(map(_roman, range(1, len(shown) + 1)))
+    lines += _stated(right, numbers, alone=len(shown) == 1)
+    if wrong:
+        lines += [REFUTED, *(line for each in wrong for line in _numbered(each, numbers))]
+    return "\n".join(lines)
+
+
+def _roman(number: int) -> str:
+    """i, ii, iii, iv and so on, below 40."""
+    tens, ones = divmod(number, 10)
+    return "x" * tens + ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")[ones]
+
+
+def _numbered(conclusion: Conclusion, numbers: Iterator[str]) -> list[str]:
+    """A paragraph of its own, with the next number."""
+    said = conclusion.sentence()
+    return ["", rf"\textup{{({next(numbers)})}} {said[0].upper()}{said[1:]}"]
+
+
+@dataclass
+class _Stating:
+    """A statement, its conditions, and the names that its displays share."""
+
+    result: Result
+    expanded: bool = False
+    shared: Shared = field(default_factory=Shared)
+
+    @cached_property
+    def owed(self) -> Conditions:
+        return conditions_of(self.result, [q for q in self.result.quantities if not q.outside], self.shared)
+
+    def conclusions(self) -> list[Conclusion]:
+        names = latex_names(self.result)
+        found = (_conclusion(self, each) for each in self.result.quantities)
+        return [replace(each, names=names) for each in found if each is not None]
+
+
+def conclusions(result: Result, expanded: bool = False) -> list[Conclusion]:
+    """One for each quantity that has a formula."""
+    return _Stating(result, expanded).conclusions()
+
+
+def _conclusion(stating: _Stating, quantity: Quantity) -> Conclusion | None:
+    """None for a quantity without a formula, or where the statement claims nothing."""
+    if quantity.outside:
+        return None
+    owed, shared = tuple(stating.owed.needed.get(quantity.name, ())), stating.shared
+    notation, relation = stating.result.notation, RELATIONS[quantity.stated_kind]
+    derived, closed = quantity.derived(), quantity.closed_form
+    if derived is None and closed is None:
+        if quantity.printed is None:
+            return None
+        printed = quantity.printed
+        return Conclusion(quantity, (printed_latex(quantity, printed, notation),), (printed.shown,), printed.citation)
+    if derived is None or stating.expanded:
+        found = closed if derived is None else derived
+        shown = equations(quantity.latex_symbol, relation, found, notation, shared=shared)
+    else:
+        found, shown = derived, derived_equations(quantity, relation, notation, shared)
+    fails = [] if derived is None or quantity.may_fail is None else [quantity.may_fail]
+    return Conclusion(quantity, tuple(shown), (found, *fails), None, owed)
+
+
+def _stated(shown: Sequence[Conclusion], numbers: Iterator[str], *, alone: bool) -> list[str]:
+    """Those that hold by themselves, domain after domain; then those that hold on one event."""
+    on_events = [each for each in shown if each.quantity.events]
+    sure = [each for each in shown if each not in on_events]
+    lines = [line for group in _groups(sure, numbers, alone=alone) for line in group]
+    if not on_events:
+        return lines
+    over = prose_latex(joined((words for each in on_events for words in each.quantity.over), " and "))
+    least = latex(1 - joint_failure([each.quantity for each in on_events]), {})
+    event = f"With probability at least ${least}$ over {over}, all of the following hold:"
+    return [
+        *lines,
+        "",
+        event,
+        *(line for group in _groups(on_events, numbers, joint=True, alone=alone) for line in group),
+    ]
+
+
+# P(some event fails) <= sum of P(each fails). Two quantities share an event if one and the same step introduces it.
+def joint_failure(quantities: Sequence[Quantity]) -> sp.Expr:
+    """The probability that the bounds do not all hold, at most."""
+    fails: dict[Any, sp.Expr] = {}
+    for quantity in quantities:
+        steps = () if quantity.derivation is None else quantity.derivation.steps
+        origin = {event.name: step.local for step in steps for event in step.events}
+        for event in quantity.events:
+            fails[event, origin.get(event.name, quantity.name)] = event.fails
+    return sp.Add(*fails.values())
+
+
+def _groups(
+    shown: Sequence[Conclusion], numbers: Iterator[str], *, alone: bool, joint: bool = False
+) -> Iterator[list[str]]:
+    """One domain after the other, each said once; `joint`: on an event that is named already."""
+    keys = [("" if joint else each.chance, each.domain) for each in shown]
+    for key in dict.fromkeys(keys):
+        members = [each for each, own in zip(shown, keys, strict=True) if own == key]
+        opening = _opening(members, *key)
+        if alone:
+            yield [f"{opening.removesuffix(':')}, {members[0].sentence()}"]
+        else:
+            yield ["", opening, *(line for each in members for line in _numbered(each, numbers))]
+
+
+def _opening(members: Sequence[Conclusion], chance: str, domain: str) -> str:
+    by_proof = members[0].quantity.domain == CONSTRUCTION
+    where = prose_latex(BY_PROOF) if by_proof else domain if WITHOUT_FOR.match(domain) else f"for {domain}"
+    each = "each of the following holds " if len(members) > 1 and chance else ""
+    whole = f"{where}, {each}{chance}" if chance else where
+    return f"{whole[0].upper()}{whole[1:]}:"

@@ -79,23 +79,26 @@ def joined(parts: Iterable[str], separator: str = "; ") -> str:
     return prose(separator.join(dict.fromkeys(marked(part) for part in parts if part)), checked=False)
 
 
-def prose_latex(words: str) -> str:
-    """The words for LaTeX's text mode; mathematics that does not parse (it holds a name of the user's) as typed."""
-    return _latex(marked(words))
+def prose_latex(words: str, names: Mapping[str, str] | None = None) -> str:
+    """The words for LaTeX's text mode; mathematics that does not parse (it holds a name of the user's) as typed.
+
+    `names` gives the LaTeX of names in the mathematics, `high` for the parameter of that name.
+    """
+    return _latex(marked(words), tuple((names or {}).items()))
 
 
 @lru_cache(maxsize=1 << 13)
-def _latex(words: str) -> str:
+def _latex(words: str, names: tuple[tuple[str, str], ...]) -> str:
     shown, place = [], 0
     for part in PARTS.finditer(words):
-        shown += [escape(words[place : part.start()]), _part(part)]
+        shown += [escape(words[place : part.start()]), _part(part, dict(names))]
         place = part.end()
     return "".join(shown) + escape(words[place:])
 
 
-def _part(part: re.Match[str]) -> str:
+def _part(part: re.Match[str], names: Mapping[str, str]) -> str:
     typed = part["code"] or part["formula"]
     try:
-        return rf"\texttt{{{escape(typed)}}}" if part["code"] else f"${ascii_math(typed)}$"
+        return rf"\texttt{{{escape(typed)}}}" if part["code"] else f"${ascii_math(typed, names)}$"
     except AsciiMathError:
         return rf"\texttt{{{escape(typed)}}}"

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from symbolic.displays import PAGE, Line, equation, gathered, lines, shortened
+from symbolic.displays import PAGE, Line, equation, equations, gathered, lines, shortened, with_end
 from symbolic.names import ERROR, PLACE, members_in
-from symbolic.naming import Named, NamedPart, named_bound
+from symbolic.naming import Named, NamedPart, named_bound, range_of
+from symbolic.shared_parts import Shared
 from symbolic.statements import Quantity
 from symbolic.typesetting import Notation, as_shown, latex
 from symbolic.widths import width
@@ -29,15 +30,25 @@ def shown_bound(quantity: Quantity, notation: Notation | None = None) -> Named |
 
 
 def derived_equation(quantity: Quantity, relation: str, notation: Notation | None = None) -> str:
-    """The body of a display of the derived bound."""
+    """The body of one display of the derived bound."""
+    return gathered(derived_equations(quantity, relation, notation))
+
+
+def derived_equations(
+    quantity: Quantity, relation: str, notation: Notation | None = None, shared: Shared | None = None
+) -> list[str]:
+    """The derived bound, and the names in it that the displays before have not defined."""
     left, named = quantity.latex_symbol, shown_bound(quantity, notation)
     if named is None:
-        return equation(left, relation, quantity.derived(), notation)
-    return gathered(named_equations(left, relation, named, notation))
+        return equations(left, relation, quantity.derived(), notation, shared=shared)
+    return named_equations(left, relation, named, notation, shared)
 
 
-def named_equations(left: str, relation: str, named: Named, notation: Notation | None = None) -> list[str]:
+def named_equations(
+    left: str, relation: str, named: Named, notation: Notation | None = None, shared: Shared | None = None
+) -> list[str]:
     """The bound, and what each name in it means; parts that these share, or that no line holds, have letters."""
+    shared = shared or Shared()
     stated = [(left, relation, as_shown(named.main))]
     stated += [(latex(part.name, notation), "=", as_shown(part.meaning)) for part in named.parts]
     ends = [_end(named, part, notation) for part in named.parts]
@@ -48,14 +59,15 @@ def named_equations(left: str, relation: str, named: Named, notation: Notation |
     for place, each in zip(wide, right, strict=True):
         stated[place] = (*stated[place][:2], each)
     ordered = _ordered(stated[1:] + stated[:1], letters)
-    new = [name for _, before in ordered for name, _ in before]
-    numbered = {name: _numbered(name, place) for place, name in enumerate(new, start=1)}
+    numbered, new = shared.numbered([letter for _, before in ordered for letter in before])
     main = _stated((*stated[0][:2], stated[0][2].xreplace(numbered)), "", notation)
     shown = []
-    for (line, new), end in zip(ordered, [*ends, ""], strict=True):
-        shown += [_stated((latex(numbered[n], notation), "=", m.xreplace(numbered)), "", notation) for n, m in new]
-        shown.append(_stated((*line[:2], line[2].xreplace(numbered)), end, notation))
-    return [main, *shown[:-1]]
+    for (line, before), end, part in zip(ordered, [*ends, ""], [*named.parts, None], strict=True):
+        names = [numbered[name] for name, _ in before]
+        shown += [_stated((latex(n, notation), "=", m), "", notation) for n, m in new if n in names]
+        formula = _stated((*line[:2], line[2].xreplace(numbered)), end, notation)
+        shown += [formula] if part is not None and shared.defines(part) else []
+    return [main, *shown]
 
 
 def _ordered(stated: Sequence[Line], letters: Letters) -> list[tuple[Line, Letters]]:
@@ -76,28 +88,22 @@ def _ordered(stated: Sequence[Line], letters: Letters) -> list[tuple[Line, Lette
     return ordered
 
 
-def _numbered(name: sp.Expr, number: int) -> sp.Expr:
-    """The same letter with another number."""
-    if not name.is_Symbol:
-        return sp.Function(f"{name.func.__name__[0]}_{number}")(*name.args)
-    return sp.Symbol(f"{name.name[0]}_{number}", **name.assumptions0)
-
-
 def _end(named: Named, part: NamedPart, notation: Notation | None) -> str:
     """For which members the meaning of a family holds."""
-    apart = ", ".join(latex(place, notation) for place in named.apart(part))
-    return rf" \quad ({latex(part.index, notation)} \ne {apart})" if apart else ""
+    apart = named.apart(part)
+    if not apart or part.index is None:
+        return ""
+    index, places = latex(part.index, notation), [latex(place, notation) for place in apart]
+    ends = range_of(part.index, apart)
+    if ends is None:
+        return rf" \quad ({index} \ne {', '.join(places)})"
+    low, high = ("" if end is None else latex(end, notation) for end in ends)
+    return rf" \quad ({f'{low} < ' if low else ''}{index}{f' < {high}' if high else ''})"
 
 
 def _stated(line: Line, end: str, notation: Notation | None) -> str:
-    whole = _with_end(equation(*line, notation), end)
-    return whole if width(whole) <= PAGE else _with_end(equation(*line, notation, PAGE - width(end)), end)
-
-
-def _with_end(formula: str, words: str) -> str:
-    """With these words at the end of its last line."""
-    body, end, _ = formula.rpartition("\n\\end{aligned}")
-    return f"{body}{words}{end}" if end else f"{formula}{words}"
+    whole = with_end(equation(*line, notation), end)
+    return whole if width(whole) <= PAGE else with_end(equation(*line, notation, PAGE - width(end)), end)
 
 
 def _occurs(name: sp.Expr, expression: sp.Expr) -> bool:
@@ -111,8 +117,18 @@ def _letter(part: NamedPart) -> str:
 
 def plain_definition(named: Named, part: NamedPart) -> tuple[str, str]:
     """Name and meaning in plain text."""
-    apart = f" ({part.index} != {', '.join(map(sp.sstr, named.apart(part)))})" if named.apart(part) else ""
-    return plain_text(part.name), f"{plain_text(part.meaning)}{apart}"
+    return plain_text(part.name), f"{plain_text(part.meaning)}{_plain_end(named, part)}"
+
+
+def _plain_end(named: Named, part: NamedPart) -> str:
+    apart = named.apart(part)
+    if not apart or part.index is None:
+        return ""
+    ends = range_of(part.index, apart)
+    if ends is None:
+        return f" ({part.index} != {', '.join(map(sp.sstr, apart))})"
+    low, high = ("" if end is None else sp.sstr(end) for end in ends)
+    return f" ({f'{low} < ' if low else ''}{part.index}{f' < {high}' if high else ''})"
 
 
 def plain_text(expression: sp.Expr) -> str:

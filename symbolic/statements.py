@@ -20,6 +20,8 @@ from symbolic.derivation import Derivation
 from symbolic.errata import Erratum
 from symbolic.events import Events, total_failure
 from symbolic.obligations import without_absolute_values
+from symbolic.parameters import Hypothesis as Hypothesis
+from symbolic.parameters import Parameter as Parameter
 from symbolic.prose import make_prose, marked, prose
 from symbolic.provenance import Derived, Provenance, weakest
 from symbolic.settling import settled
@@ -57,60 +59,17 @@ class Quantifier(StrEnum):
 
 
 IN_WORDS = {Kind.EXACT: "value", Kind.UPPER: "upper bound", Kind.LOWER: "lower bound", Kind.RATE: "rate"}
+SUFFICIENT = "sufficient size"
 OVER = {Quantifier.EXISTS: "for at least one network"}  # the others are words already
 CONSTRUCTION = "the construction"  # as a domain
 BY_PROOF = "for the network that the proof constructs"
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """A parameter under the paper's letter in ASCII. `symbol` is None for one that is not a number (a matrix, say).
-
-    `takes` says what is typed for one that is text (`NAME|FILE`). Digits stay text there; the theorem reads it.
-    """
-
-    name: str
-    symbol: sp.Symbol | None
-    meaning: str
-    default: Any
-    integer: bool = False
-    takes: str = ""
-
-    def __post_init__(self) -> None:
-        make_prose(self, "meaning")
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """A condition on the parameters. `condition` is a SymPy relation in the parameters' symbols."""
-
-    parameter: str
-    condition: Any
-    reason: str
-
-    def __post_init__(self) -> None:
-        make_prose(self, "reason")
-
-    def complaint(self, values: Mapping[str, Any]) -> str | None:
-        """None if the condition holds at `values` (names to numbers), else one sentence."""
-        symbols = {symbol: values[symbol.name] for symbol in self.condition.free_symbols if symbol.name in values}
-        try:
-            held = self.condition.subs(symbols)
-        except TypeError:  # a side is undefined there: 1/N at N = 0
-            held = sp.false
-        if held == sp.true:
-            return None
-        got = values.get(self.parameter)
-        return f"{self.parameter} = {got} does not meet {sp.sstr(self.condition)} ({self.reason})"
-
-    def latex(self) -> str:
-        return sp.latex(self.condition)
-
-
-@dataclass(frozen=True)
 class Printed:
     """The paper's formula exactly as printed, with its citation; `in_letters` if the paper names its parts.
 
+    `relation` is the kind of the paper's claim, where that is not the kind of the quantity (a rate of at most 2).
     A formula with constants that the paper leaves `unspecified` is shown; no row judges it.
     """
 
@@ -120,6 +79,7 @@ class Printed:
     order: Order = Order.NONE
     in_letters: sp.Expr | None = None
     unspecified: tuple[sp.Symbol | sp.core.function.UndefinedFunction, ...] = ()
+    relation: Kind | None = None
 
     @property
     def shown(self) -> sp.Expr:
@@ -168,7 +128,8 @@ class Quantity:
     violation, with {found} and {printed} for both numbers, where the one found is no value of the quantity.
     `domain_latex` is the domain in LaTeX (text mode), where it has formulas. A bound is vacuous from the `trivial` one
     on. `failure` is the probability that a bound which holds with probability fails, where the events of the derivation
-    do not say it; `randomness` names what that is over.
+    do not say it; `randomness` names what that is over. `suffices`: every value from the bound on does what the meaning
+    says, so that the bound is one on the least such value. `outside`: a comparison where the statement claims nothing.
     """
 
     name: str
@@ -195,6 +156,8 @@ class Quantity:
     domain_latex: str = ""
     obtained: Provenance | None = None
     failure: sp.Expr | None = None
+    suffices: bool = False
+    outside: bool = False
 
     def __post_init__(self) -> None:
         make_prose(self, "meaning", "norm", "domain", "construction", "randomness", "remark", "finding")
@@ -244,12 +207,22 @@ class Quantity:
         return frozenset(letter for each in formulas if each is not None for letter in each.free_symbols)
 
     @property
+    def sense(self) -> str:
+        """What its bounds are, in words."""
+        return SUFFICIENT if self.suffices else IN_WORDS[self.kind]
+
+    @property
+    def stated_kind(self) -> Kind:
+        """The kind whose relation states it: what suffices is a value from the bound on."""
+        return Kind.LOWER if self.suffices else self.kind
+
+    @property
     def about(self) -> str:
         """Kind, quantifier, norm and domain in words."""
         named = f" ({marked(self.randomness)})" if self.randomness and self.derivation is None else ""
         constructed = self.quantifier is Quantifier.EXISTS and self.domain == CONSTRUCTION
         over = [BY_PROOF] if constructed else [f"{self._over}{named}" if named else self.chance, self.domain]
-        parts = filter(None, [f"{IN_WORDS[self.kind]} {over[0]}", self.norm, *over[1:]])
+        parts = filter(None, [f"{self.sense} {marked(over[0])}", self.norm, *over[1:]])
         return prose("; ".join(map(marked, parts)), checked=False)
 
     @property
@@ -323,7 +296,7 @@ class Result:
 
     `quantities` may be `Deferred`, where to derive them takes long. `claim` is a LaTeX formula. `notation` gives
     the paper's notation for a symbol; `symbols` gives the meaning of the symbols in the derivations and in the
-    `formulas`.
+    `formulas`, `objects` that of other letters of the quantities' LaTeX.
     """
 
     id: str
@@ -337,10 +310,11 @@ class Result:
     symbols: Mapping[sp.Symbol, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     formulas: tuple[Formula, ...] = ()
+    objects: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Discharges every obligation that follows from a hypothesis; hypotheses are checked before any evaluation."""
-        make_prose(self, "title", "symbols", "remarks")
+        make_prose(self, "title", "symbols", "remarks", "objects")
         granted, given = [hypothesis.condition for hypothesis in self.hypotheses], self.quantities
         discharged = Deferred(lambda: [_under(quantity, granted) for quantity in given])
         kept = discharged if isinstance(given, Deferred) else tuple(discharged)

@@ -1,21 +1,31 @@
 """LaTeX of one expression as a person writes it: a geometric sum is a sum, and a positive term comes first."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
+from sympy.printing.precedence import PRECEDENCE
 
 from symbolic.calculus.recursions import geometric_sum
 from symbolic.names import ERROR, error_latex, is_member_error, member_latex
+from symbolic.written import LogTo, Written, has_fraction, one_fraction, product
 
 Notation = Mapping[sp.Symbol, str]
+Factors = tuple[int, Sequence[sp.Expr]]  # a number and what stands beside it
 INDICES = "ilmkh"  # for sums: the first letter that the expression leaves free
+WORD = re.compile(r"[A-Za-z]{2,}")  # a name that is no letter
+TINY = 20  # bits
+LONG_WORD = re.compile(r"[A-Za-z]{3,}")  # an index that is no pair of letters
+STARRED = re.compile(r"([^^]+)\^(\\star|\{\\star\})")
+NORM = re.compile(r"\\\|[^|]+\\\|_(\w|\{[^{}]*\})")
+DIGITS = (re.compile(r"\d[} ]*$"), re.compile(r"\d"))  # the end of one factor, the start of the next
 
 
 def latex(expression: Any, notation: Notation | None = None) -> str:
     """LaTeX of one expression; `notation` gives the paper's notation for a symbol."""
-    return str(_Printer({"symbol_names": dict(notation or {})}).doprint(as_shown(expression)))
+    return str(_Printer({"symbol_names": dict(notation or {}), "fold_frac_powers": True}).doprint(as_shown(expression)))
 
 
 def as_shown(expression: Any) -> Any:
@@ -55,6 +65,7 @@ def _sum_of(cases: sp.Basic) -> tuple[sp.Expr, sp.Expr] | None:
     (count, _), (closed, _) = cases.args[0], cases.args[-1]
     below = (factor.base for factor in sp.Mul.make_args(closed) if factor.is_Pow and factor.exp == -1)
     ratios = [1 - base for base in below]  # from the closed form: at 2 q = 1, the case is stated as q = 1/2
+    ratios += [power.base for power in closed.atoms(sp.Pow) if power.exp == count]  # 1 - q may be no sum
     return next(((ratio, count) for ratio in ratios if geometric_sum(ratio, count) == cases), None)
 
 
@@ -71,8 +82,31 @@ def ordered_terms(terms: Iterable[sp.Expr]) -> Sequence[sp.Expr]:
 
 
 class _Printer(LatexPrinter):
+    """`in_script`: fractions are set with a slash."""
+
+    in_script = False
+
     def _as_ordered_terms(self, expr: sp.Expr, order: str | None = None) -> Sequence[sp.Expr]:
         return ordered_terms(super()._as_ordered_terms(expr, order=order))
+
+    def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
+        """A name of several letters stands upright."""
+        known = self._settings["symbol_names"].get(expr)
+        if known is not None:
+            return str(known)
+        name, supers, subs = self._split_super_sub(expr.name)
+        shown = rf"\mathrm{{{name}}}" if WORD.fullmatch(name) else str(name)
+        shown += f"^{{{' '.join(supers)}}}" if supers else ""
+        below = " ".join(rf"\mathrm{{{each}}}" if LONG_WORD.fullmatch(each) else each for each in subs)
+        return f"{shown}_{{{below}}}" if below else shown
+
+    def _print_Rational(self, expr: sp.Rational) -> str:
+        """A tiny power of two as such."""
+        place = int(expr.q).bit_length() - 1
+        if self.in_script and expr.q != 1:
+            return f"{expr.p}/{expr.q}"
+        tiny = expr.p == 1 and place >= TINY and 2**place == expr.q
+        return f"2^{{-{place}}}" if tiny else str(super()._print_Rational(expr))
 
     def _print_ErrorSymbol(self, expr: sp.Symbol) -> str:
         known = self._settings["symbol_names"]
@@ -83,3 +117,86 @@ class _Printer(LatexPrinter):
             return str(self._print_Function(expr, exp))
         member = member_latex(expr.func.__name__.removeprefix(ERROR), self._print(expr.args[0]))
         return member if exp is None else f"{member}^{{{exp}}}"
+
+    def _print_Add(self, expr: sp.Add, order: str | None = None) -> str:
+        quotient = one_fraction(expr)
+        return str(super()._print_Add(expr, order)) if quotient is None else self._product(quotient)
+
+    def _print_Mul(self, expr: sp.Expr) -> str:
+        return self._product(product(expr)) if expr.is_commutative else str(super()._print_Mul(expr))
+
+    def _product(self, written: Written) -> str:
+        sign, number = ("- ", -written.number) if written.number < 0 else ("", written.number)
+        if number.q == 1 and not written.below:
+            return sign + self._factors(number.p, written.above)
+        nested = any(each.is_Add and has_fraction(each) for each in written.below)
+        beside = [] if nested else [each for each in written.above if each.is_Add and has_fraction(each)]
+        above = [each for each in written.above if each not in beside]
+        fraction = sign + self._fraction((number.p, above), (number.q, written.below))
+        sums = [rf"\left({self._print(each)}\right)" for each in beside]
+        return " ".join([fraction, *sums])
+
+    def _fraction(self, above: Factors, below: Factors) -> str:
+        """With a slash in exponents; there, what is below has brackets around several factors."""
+        if not self.in_script:
+            return rf"\frac{{{self._alone(*above)}}}{{{self._alone(*below)}}}"
+        several = len(below[1]) + (below[0] != 1) > 1
+        under = self._factors(*below)
+        return f"{self._factors(*above)} / " + (rf"\left({under}\right)" if several else under)
+
+    def _alone(self, number: int, factors: Sequence[sp.Expr]) -> str:
+        """A sum that is the only factor needs no brackets."""
+        alone = number == 1 and len(factors) == 1
+        return str(self._print(factors[0])) if alone else self._factors(number, factors)
+
+    def _factors(self, number: int, factors: Sequence[sp.Expr]) -> str:
+        """Number and factors beside each other, in brackets where they need them."""
+        shown = [] if number == 1 else [str(number)]
+        for place, factor in enumerate(factors):
+            last = place == len(factors) - 1
+            words = self._print(factor)
+            if isinstance(factor, sp.log | LogTo) and not last:
+                words = self._logarithm(factor, closed=True)
+            elif self._needs_mul_brackets(factor, first=not shown, last=last):
+                words = rf"\left({words}\right)"
+            between = shown and DIGITS[0].search(shown[-1]) and DIGITS[1].match(words)
+            shown.append(rf"\cdot {words}" if between else words)
+        return " ".join(shown) or "1"
+
+    def _print_Pow(self, expr: sp.Pow) -> str:
+        exponent = expr.exp
+        if exponent.is_Rational and exponent < 0 and expr.is_commutative:
+            return self._print_Mul(expr)
+        return str(super()._print_Pow(expr))
+
+    def _helper_print_standard_power(self, expr: sp.Expr, template: str) -> str:
+        exponent = self._script(expr.exp)
+        base = self.parenthesize(expr.base, PRECEDENCE["Pow"])
+        if expr.base.is_Symbol and (starred := STARRED.fullmatch(base)) and expr.exp.is_Integer:
+            return rf"{starred[1]}^{{\star {exponent}}}"
+        if expr.base.is_Symbol and not NORM.fullmatch(base):
+            base = self.parenthesize_super(base)
+        return template % (base, exponent)
+
+    def _print_ExpBase(self, expr: sp.Expr, exp: str | None = None) -> str:
+        return str(self._do_exponent(f"e^{{{self._script(expr.args[0])}}}", exp))
+
+    def _script(self, expression: sp.Expr) -> str:
+        outer, self.in_script = self.in_script, True
+        try:
+            return str(self._print(expression))
+        finally:
+            self.in_script = outer
+
+    def _print_log(self, expr: sp.Expr, exp: str | None = None) -> str:
+        return self._logarithm(expr, exp, closed=exp is not None)
+
+    def _print_LogTo(self, expr: sp.Expr, exp: str | None = None) -> str:
+        return self._logarithm(expr, exp, closed=exp is not None)
+
+    def _logarithm(self, expr: sp.Expr, exp: str | None = None, *, closed: bool) -> str:
+        name = r"\log" if len(expr.args) == 1 else rf"\log_{{{self._print(expr.args[1])}}}"
+        power = "" if exp is None else f"^{{{exp}}}"
+        inside = self._print(expr.args[0])
+        bare = expr.args[0].is_Atom and not closed
+        return f"{name}{power} {inside}" if bare else rf"{name}{power}\left({inside}\right)"

@@ -14,6 +14,7 @@ from symbolic.letter_widths import (
     BIG,
     BINARY,
     CLOSING,
+    CORRECTIONS,
     DELIMITERS,
     FONTS,
     ITALIC,
@@ -60,6 +61,7 @@ class _Atom:
     width: float  # pt
     height: float  # from top to bottom, pt
     limits: bool = False
+    correction: float = 0.0  # of an italic letter, within its width
 
 
 @lru_cache(maxsize=1 << 14)
@@ -125,7 +127,8 @@ class _Reader:
         if atom.limits and style == DISPLAY:
             return replace(atom, width=max(atom.width, widest), height=atom.height + height, limits=False)
         taller = atom.height + 0.4 * max(each.height for each in found) * len(found)
-        return replace(atom, width=atom.width + widest + SCRIPT_SPACE, height=taller, limits=False)
+        own = atom.width - (atom.correction if token == "_" and len(found) == 1 else 0.0)
+        return replace(atom, width=own + widest + SCRIPT_SPACE, height=taller, limits=False, correction=0.0)
 
     def _script(self, token: str, style: int) -> _Atom:
         if token == "'":
@@ -160,7 +163,8 @@ class _Reader:
         size = SIZES[style]
         for kind, table in ((ORD, ITALIC), (REL, RELATIONS), (BIN, BINARY), (OPEN, OPENING), (CLOSE, CLOSING)):
             if token in table:
-                return _Atom(kind, table[token] * size, size)
+                correction = CORRECTIONS.get(token, 0.0) * size if kind == ORD else 0.0
+                return _Atom(kind, table[token] * size + correction, size, correction=correction)
         if token.isdigit():
             return _Atom(ORD, 0.5 * size, size)
         if token in (",", ";"):

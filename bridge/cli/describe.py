@@ -132,7 +132,7 @@ def _quantity(result: Result, at: int) -> list[str]:
         if derived is not None:
             named = shown_bound(quantity, result.notation) if quantity.closed_form is None else None
             shown = _formula(derived) if named is None else _by_steps(named)
-            lines += [f"    {derived_words(quantity)}, {RELATIONS[quantity.kind]}", *shown]
+            lines += [f"    {derived_words(quantity)}, {RELATIONS[quantity.stated_kind]}", *shown]
     if worst := ", ".join(f"{letter} = {formula(value)}" for letter, value in quantity.bound_at.items()):
         lines += [f"    at the worst case {worst}"]
     if quantity.origin and quantity.derived() is None and quantity.closed_form is None:
@@ -150,14 +150,14 @@ def _erratum(erratum: Erratum) -> list[str]:
         f"    erratum ({erratum.weight}): {erratum.claim}",
         f"      reading: {erratum.reading}",
         f"      repair: {erratum.repair}",
-        f"      main claim survives: {erratum.survives}",
+        f"      {erratum.outcome}",
     ]
 
 
 def _printed_relation(quantity: Quantity, printed: Printed) -> str:
     if printed.order:
         return f"{printed.order} of"
-    relation = RELATIONS[quantity.kind]
+    relation = RELATIONS[printed.relation or quantity.stated_kind]
     return relation.removesuffix("=") if printed.strict and len(relation) > 1 else relation
 
 

@@ -67,7 +67,7 @@ def derivation_steps(result: Result) -> list[Step]:
 
 def reason_words(step: Step) -> str:
     """Why the step holds, in plain text where it is a recursion."""
-    return step.recursion.words() if step.recursion else step.reason
+    return "; ".join(filter(None, [step.reason, step.recursion.words() if step.recursion else ""]))
 
 
 def formula(expression: Any) -> str:

@@ -46,7 +46,7 @@ def _blocks(entries: Sequence[Entry]) -> Iterator[str]:
             yield f"{paper}: {weight}"
             for entry in several:
                 yield f"\n  {entry.sentence}"
-                yield from (f"    {name}: {words}" for name, words in facts(entry))
+                yield from (f"    {name}: {words}" if name else f"    {words}" for name, words in facts(entry))
                 yield f"    To check again: {entry.command}"
             yield ""
 

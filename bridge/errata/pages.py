@@ -6,7 +6,7 @@ from itertools import groupby
 
 from bridge.errata.entries import Entry, quantity_of
 from bridge.export.numbers import digits_apart, is_number, plain, stated
-from symbolic.errata import Weight
+from symbolic.errata import Weight, outcome_words
 from symbolic.mathml import prose_html
 from symbolic.prose import marked, prose, prose_latex
 from symbolic.statements import Kind
@@ -39,17 +39,21 @@ def witness_words(entry: Entry) -> str:
 
 
 def facts(entry: Entry) -> list[tuple[str, str]]:
-    """What is said of an erratum after its sentence, each under its name."""
+    """What is said of an erratum after its sentence, each under its name; a sentence has none."""
     words, meaning = marked(witness_words(entry)), marked(quantity_of(entry).meaning)
     witness = f"{words} ({entry.result}, {entry.quantity}{'' if meaning in words else f': {meaning}'})"
     also = [("Also in", ", ".join(entry.also))] if entry.also else []
     return [
         ("Reading", entry.reading),
         ("Repair", entry.repair),
-        ("Main claim survives", entry.survives),
+        ("", prose(f"{marked(outcome_words(entry.survives))}.", checked=False)),
         ("Witness", prose(witness, checked=False)),
         *also,
     ]
+
+
+def _named(name: str, words: str) -> str:
+    return f"{name}: {words}" if name else words
 
 
 def by_paper(entries: Sequence[Entry]) -> Iterator[tuple[str, list[tuple[str, list[Entry]]]]]:
@@ -68,7 +72,7 @@ def markdown_page(entries: Sequence[Entry]) -> str:
             lines += ["", f"### {weight}"]
             for entry in several:
                 lines += ["", f"**{_markdown(entry.sentence)}**", ""]
-                lines += [f"- {name}: {_markdown(words)}" for name, words in facts(entry)]
+                lines += [f"- {_named(name, _markdown(words))}" for name, words in facts(entry)]
                 lines.append(f"- To check again: `{entry.command}`")
     return "\n".join(lines) + "\n"
 
@@ -108,7 +112,7 @@ def latex_page(entries: Sequence[Entry]) -> str:
             lines.append(rf"\subsection*{{{prose_latex(weight)}}}")
             for entry in several:
                 lines += [rf"\paragraph{{{prose_latex(entry.sentence)}}}", r"\begin{itemize}"]
-                lines += [rf"  \item {prose_latex(name)}: {prose_latex(words)}" for name, words in facts(entry)]
+                lines += [rf"  \item {_named(name, prose_latex(words))}" for name, words in facts(entry)]
                 lines += [rf"  \item To check again: \texttt{{{prose_latex(entry.command)}}}", r"\end{itemize}"]
     return "\n".join([*lines, r"\end{document}"]) + "\n"
 
@@ -126,7 +130,7 @@ def html_page(entries: Sequence[Entry]) -> str:
         for weight, several in weights:
             lines.append(f"<h3>{escape(weight)}</h3>")
             for entry in several:
-                items = [f"<li>{escape(name)}: {prose_html(words)}</li>" for name, words in facts(entry)]
+                items = [f"<li>{_named(name, prose_html(words))}</li>" for name, words in facts(entry)]
                 again = f"<li>To check again: <code>{escape(entry.command)}</code></li>"
                 lines += [f"<p><b>{prose_html(entry.sentence)}</b></p>", f"<ul>{''.join(items)}{again}</ul>"]
     return "\n".join([*lines, "</body></html>"]) + "\n"

@@ -10,7 +10,8 @@ import sympy as sp
 
 from bridge.export.choice import require_known
 from symbolic.citations import Citation, Paper
-from symbolic.paper_text import proof_latex, theorem_latex
+from symbolic.paper_text import theorem_latex
+from symbolic.proof_text import proof_latex
 from symbolic.statements import Quantity, Result, UsageError
 
 TIERS = ("printed", "derived")
@@ -73,9 +74,7 @@ class Excerpt:
         written = replace(result, notation={**result.notation, **self.notation(result)})
         if not (self.quantities or self.tier):
             return written
-        letters = {letter for each in kept for letter in each.letters}
-        named = {letter: words for letter, words in result.symbols.items() if letter in letters}
-        return replace(written, quantities=tuple(kept), symbols=named, formulas=(), remarks=())
+        return replace(written, quantities=tuple(kept), formulas=(), remarks=())
 
     def latex(self, result: Result) -> str:
         """What was chosen, for amsmath."""
@@ -83,7 +82,7 @@ class Excerpt:
         if self.part == "proof":
             return proof_latex(chosen, self.slack)
         if self.part:
-            return theorem_latex(chosen, self.expanded)
+            return theorem_latex(chosen, self.expanded, refuted=self.tier == "printed")
         return chosen.latex(expanded=self.expanded, slack=self.slack)
 
     def _with_tier(self, quantity: Quantity) -> Quantity | None:

@@ -1,15 +1,44 @@
 """Rules 7 and 8 together: errors that add up over steps whose factors vary, with a quadratic term in each step."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.recursions import LinearRecursion
+from symbolic.calculus.recursions import LinearRecursion, latex
 from symbolic.derivation import Approximated, as_expr, rule_step
 from symbolic.obligations import Obligation, for_all, nonnegative, whole
 from symbolic.operations import Unread
 
 EVERY_STEP = "in every step"
+
+
+@dataclass(frozen=True)
+class Accumulation:
+    """e_{l+1} <= (factor + quadratic e_l) e_l + offset from e_0 = start; factor and offset may depend on `index`."""
+
+    start: sp.Expr
+    factor: sp.Expr
+    offset: sp.Expr
+    quadratic: sp.Expr
+    index: sp.Symbol
+
+    def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
+        factor, quadratic, offset, start = (
+            latex(each, names) for each in (self.factor, self.quadratic, self.offset, self.start)
+        )
+        nonlinear = "" if self.quadratic == 0 else f" + {quadratic} e_l"
+        return rf"e_{{l+1}} \le \left({factor}{nonlinear}\right) e_l + {offset},\qquad e_0 = {start}"
+
+    def words(self) -> str:
+        """The same in plain text."""
+        layer = {self.index: sp.Symbol("l")}
+        factor, offset, quadratic = (
+            sp.sstr(each.xreplace(layer)) for each in (self.factor, self.offset, self.quadratic)
+        )
+        nonlinear = "" if self.quadratic == 0 else f" + ({quadratic})*e_l"
+        return f"e_(l+1) <= ({factor}{nonlinear})*e_l + {offset}, e_0 = {sp.sstr(self.start)}"
 
 
 # Let L_n be the errors of the linear part, L_{l+1} = f_l L_l + b_l from L_0 = e_0, f_l >= 1: they do not decrease.
@@ -54,6 +83,7 @@ def accumulate(
         premises=(x.name,),
         obligations=tuple(o for o in (*every, *numbers, *_below(name, quadratic, ceiling, here, depth)) if o.open),
         reason=reason,
+        recursion=Accumulation(x.error_symbol, factor, offset, quadratic, index),
         sharp=quadratic == 0,
         operation=Unread("a step is known by how it enlarges an error, not by what it computes"),
     )

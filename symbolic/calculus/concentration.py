@@ -60,7 +60,7 @@ def sample_mean(
         "sample mean",
         x.error_symbol + spread * sp.sqrt(2 * sp.log(2 * x.dim / share) / count),
         premises=(x.name,),
-        reason=reason or f"Hoeffding's inequality for `{sp.sstr(count)}` independent draws",
+        reason=reason or f"by Hoeffding's inequality for `{sp.sstr(count)}` independent draws",
         obligations=(
             *whole("sample_mean", name, least=1, count=count),
             *nonnegative("sample_mean", name, sigma=spread),
@@ -113,7 +113,7 @@ def expected_mean(
         "expected mean",
         x.error_symbol + spread * _largest(x, members, by_variance=deviation is not None) / sp.sqrt(count),
         premises=(x.name,),
-        reason=reason or f"variance of the mean of `{sp.sstr(count)}` independent draws",
+        reason=reason or f"by the variance of the mean of `{sp.sstr(count)}` independent draws",
         obligations=(
             *whole("expected_mean", name, least=1, count=count),
             *nonnegative("expected_mean", name, sigma=spread),
@@ -177,7 +177,7 @@ def union_bound(x: Approximated, name: str, *, members: Any, reason: str = "") -
         "union bound",
         x.error_symbol,
         premises=(x.name,),
-        reason=reason or f"union over `{sp.sstr(members)}` members",
+        reason=reason or f"by a union bound over `{sp.sstr(members)}` members",
         obligations=_members("union_bound", name, members),
         members=members,
     )
@@ -216,7 +216,7 @@ def cover(
         "cover",
         x.error_symbol + (moves + exact_moves) * radius,
         premises=(x.name,),
-        reason=reason or f"union over a cover with `{sp.sstr(members)}` members, and the distance to the nearest",
+        reason=reason or f"by a union bound over a cover of `{sp.sstr(members)}` members, one of them near",
         obligations=(
             *nonnegative("cover", name, lipschitz=moves, exact_lipschitz=exact_moves, radius=radius),
             *_members("cover", name, members),

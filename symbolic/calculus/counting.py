@@ -112,7 +112,7 @@ def counted(name: str, count: sp.Expr, *, latex: str, reason: str = "") -> Deriv
     return Derivation((step,))
 
 
-COUNTED = "counted over the heads and columns of the construction"
+COUNTED = "over its heads and columns"
 
 
 def largest(values: list[sp.Expr]) -> sp.Expr:

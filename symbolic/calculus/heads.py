@@ -56,9 +56,9 @@ def heads_as_linear(
 
 
 REASONS = {
-    Second.NONE: "`e^C softmax(s)_j = e^(s_j) / (1 + v)`, `v <= n e^(r-C)`, and `e^x` is `1 + x` up to second order",
-    Second.CONSTANT: "`e^C (softmax(s) - softmax(0))_j` is `e^(s_j) - 1` up to what the sink loses, `n e^(-C)`",
-    Second.OPPOSITE: "`e^C (softmax(s) - softmax(-s))_j / 2` is `sinh s_j` up to what the sink loses, `n e^(-C)`",
+    Second.NONE: "since `e^C softmax(s)_j = e^(s_j) / (1 + v)`, `v <= n e^(r-C)`, and `e^x` is about `1 + x`",
+    Second.CONSTANT: "since `e^C (softmax(s) - softmax(0))_j` is `e^(s_j) - 1` up to what the sink loses, `n e^(-C)`",
+    Second.OPPOSITE: "since `e^C (softmax(s) - softmax(-s))_j / 2` is `sinh s_j` up to what the sink loses, `n e^(-C)`",
 }
 
 

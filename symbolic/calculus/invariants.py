@@ -14,6 +14,7 @@ import sympy as sp
 from symbolic.calculus.recursions import LinearRecursion, latex
 from symbolic.derivation import Approximated, Derivation, DerivationError, Step, as_expr
 from symbolic.obligations import Obligation, RangeObligation, at_most, for_all, nonnegative, whole
+from symbolic.prose import marked
 from symbolic.provenance import Provenance, weakest
 from symbolic.signs import is_continuous, is_nonnegative, slope_in
 
@@ -195,7 +196,7 @@ class Invariant:
     One that is stated, and not concluded by `invariant_interval` or `finite_depth`, is by hand.
 
     Where the bound is a letter that stands for what the induction needs, `meaning` is a bound on it in that letter or
-    in suprema over the interval.
+    in suprema over the interval, and `recursion` that whose largest member it is, from 0 to `depth`.
     """
 
     bound: sp.Expr
@@ -203,6 +204,8 @@ class Invariant:
     reason: str
     provenance: Provenance = Provenance.HAND
     meaning: sp.Expr | None = None
+    recursion: MonotoneRecursion | None = None
+    depth: sp.Expr | None = None
 
     def __post_init__(self) -> None:
         for obligation in self.obligations:
@@ -262,12 +265,11 @@ def largest_range(recursion: MonotoneRecursion, depth: Any) -> Invariant:
     """
     owed = whole("largest_range", str(recursion.radius), least=0, depth=as_expr(depth))
     letter = sp.sstr(recursion.radius)
-    reason = (
-        f"induction over layers `0 .. {sp.sstr(depth)}`; {letter} is the largest of `{letter}_0`, `{letter}_1`, ..."
-    )
+    largest = f"`{letter}` is the largest of `{letter}_0`, ..., `{letter}_({sp.sstr(depth)})`"
+    reason = f"induction over layers `0 .. {sp.sstr(depth)}`, where {largest}"
     owed += recursion.obligations_up_to(recursion.radius)
     meaning = recursion.largest_implicitly(depth)
-    return Invariant(recursion.radius, owed, reason, Provenance.RULES, meaning)
+    return Invariant(recursion.radius, owed, reason, Provenance.RULES, meaning, recursion, as_expr(depth))
 
 
 # |f_hat(z)| <= |f(z)| + |f_hat(z) - f(z)| for z in [-R, R]. Equality: |f(z)| = supremum, f_hat = f + eps there.
@@ -279,8 +281,8 @@ def values_on(arguments: Invariant, *, supremum: Any, eps: Any, letter: sp.Symbo
     numbers = {"supremum": as_expr(supremum), "eps": as_expr(eps)}
     bound = numbers["supremum"] + numbers["eps"]
     owed = nonnegative("values_on", sp.sstr(arguments.bound), **numbers)
-    named = "" if letter is None else f", which is {sp.sstr(letter)}"
-    reason = f"values are at most {sp.sstr(bound)}{named}, where the arguments stay in range: {arguments.reason}"
+    most = sp.sstr(bound) if letter is None else f"{sp.sstr(letter)} = {sp.sstr(bound)}"
+    reason = f"values are at most `{most}` where the arguments stay in range, by {marked(arguments.reason)}"
     obligations = (*owed, *arguments.obligations)
     return Invariant(bound if letter is None else letter, obligations, reason, arguments.provenance, bound)
 
@@ -313,7 +315,8 @@ def _confined(step: Step, invariant: Invariant) -> Step:
             obligations.append(obligation)
             continue
         covered = at_most(f"the range of '{step.name}' covers the invariant", invariant.bound, obligation.radius)
-        obligations.append(replace(obligation, discharged_by=invariant.reason))
+        held = replace(obligation, discharged_by=invariant.reason, recursion=invariant.recursion, depth=invariant.depth)
+        obligations.append(held)
         obligations.extend(o for o in (covered, *invariant.obligations) if o.open)
     word = weakest((step.provenance, invariant.provenance))
     return replace(step, obligations=tuple(dict.fromkeys(obligations)), provenance=word)

@@ -43,7 +43,7 @@ def contract(
         premises=(x.name,),
         obligations=(below, *numbers, *_depth("contract", name, depth)),
         reason=reason,
-        recursion=None if reason else recursion,
+        recursion=recursion,
         operation=Iteration(matrix, factor, depth, offset) if matrix else unnamed("matrix"),
     )
     return x.follows(step, dim=x.dim, size=size)

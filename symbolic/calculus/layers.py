@@ -174,7 +174,7 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
     offset = recursion.offset
     if offset.has(recursion.index):
         offset = written_out(offset)
-    started = replace(recursion, start=x.error_symbol, offset=offset)
+    started = replace(recursion, start=x.error_symbol, offset=offset, depth=depth)
     obligations = (
         *whole("iterate", name, least=1 if recursion.events else 0, depth=depth),
         *nonnegative("iterate", name, size=size),
@@ -337,7 +337,7 @@ def stack(
         total(first.error_symbol, family.error, last.error_symbol),
         named=total(first.error_symbol, member_error(family.name, index), last.error_symbol),
         premises=(first.name, family.name, last.name),
-        reason=reason or "the norm of a concatenation, from the norms of its parts",
+        reason=reason or "since its norm is that of the vector of the norms of its parts",
         obligations=whole("stack", name, least=1, count=count),
         operation=Unread("its parts are a family of any length; concatenate(...) takes parts that are all derived"),
     )

@@ -50,7 +50,7 @@ def softmax_as_linear(scores: Approximated, name: str, *, half_range: Any = None
         CURVATURE * r**2 + 2 * sp.tanh(scores.error_symbol / 2),
         premises=(scores.name,),
         obligations=nonnegative("softmax_as_linear", name, half_range=r),
-        reason=reason or "Taylor remainder of `softmax(t s)` at `t = 1`, and rule softmax for the errors of the scores",
+        reason=reason or "by the Taylor remainder of `softmax(t s)` at `t = 1`, and the rule of softmax",
         operation=LinearSoftmax(r),
     )
     from_half = sp.Max(r, sp.Rational(1, 2))

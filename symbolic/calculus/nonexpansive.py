@@ -31,7 +31,7 @@ def project(
         x.error_symbol,
         premises=(x.name,),
         obligations=nonnegative("project", name, size=size),
-        reason=reason or "projections do not expand",
+        reason=reason or "since projections do not expand",
         operation=Clip(low, high) if box and low and high else unnamed("low", "high") if box else ANY_SET,
     )
     return x.follows(step, dim=x.dim, size=size)
@@ -55,7 +55,7 @@ def soft_threshold(
         x.error_symbol + threshold_error * norm_of_ones(x.norm, x.dim),
         premises=(x.name,),
         obligations=nonnegative("soft_threshold", name, threshold_error=threshold_error),
-        reason=reason or "`S_t` is 1-Lipschitz in its argument and in `t`",
+        reason=reason or "since `S_t` is 1-Lipschitz in its argument and in `t`",
         operation=SoftThreshold(threshold, threshold_error) if threshold else unnamed("threshold"),
     )
     return x.follows(step, dim=x.dim, size=x.size)

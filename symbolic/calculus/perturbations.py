@@ -25,6 +25,8 @@ from symbolic.obligations import for_all, nonnegative, real, reopened, whole
 from symbolic.operations import Combination, Correction, PerturbedLinear, Restated, VectorMap, unnamed
 from symbolic.signs import is_continuous, is_nonnegative
 
+PARTS = "`A_hat x_hat - A x = A_hat (x_hat - x) + (A_hat - A) x`"
+
 
 # With dA = A_hat - A and dx = x_hat - x, the same difference can be split in two ways:
 #   A_hat x_hat - A x = A dx + dA x_hat       at most ||A|| e + a (X + e)      (only A is known to be bounded)
@@ -72,7 +74,7 @@ def perturbed_map(
             *nonnegative("perturbed_map", name, **numbers),
             *whole("perturbed_map", name, least=1, dimension=dim),
         ),
-        reason=reason or "`A_hat x_hat - A x = A_hat dx + dA x`" + (", Cauchy-Schwarz" if pooled else ""),
+        reason=reason or PARTS + (", by Cauchy-Schwarz" if pooled else ""),
         per_unit=True,
         pooled=pooled,
         operation=PerturbedLinear(matrix, spread, numbers["perturbation"], x.norm) if matrix else unnamed("matrix"),
@@ -98,7 +100,7 @@ def pooled_sum(*values: Approximated, name: str, reason: str = "") -> Approximat
         "pooled sum",
         sp.sqrt(sp.Add(*(value.error_symbol**2 for value in values))),
         premises=tuple(value.name for value in values),
-        reason=reason or "Cauchy-Schwarz over disjoint groups of parameters",
+        reason=reason or "by Cauchy-Schwarz over disjoint groups of parameters",
         pooled=True,
         operation=Combination((sp.Integer(1),) * len(values)),
     )
@@ -170,7 +172,7 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
         total * sp.sqrt(sp.Add(*(slope**2 for slope in slopes))),
         premises=(x.name,),
         obligations=nonnegative("pool", name, total=total, **numbers),
-        reason=reason or "Cauchy-Schwarz over disjoint groups of parameters that are moved together",
+        reason=reason or "by Cauchy-Schwarz over disjoint groups of parameters that are moved together",
         operation=Restated(),
     )
     return _for_all_of(x, groups, total).follows(step, dim=x.dim, size=x.size, radius=x.radius)
@@ -241,7 +243,7 @@ def correct(x: Approximated, name: str, *, sigma: Any, reason: str = "") -> Appr
         sp.Integer(0),
         premises=(x.name,),
         obligations=(covered,),
-        reason=reason or "errors of at most `sigma` are undone",
+        reason=reason or "since errors of at most `sigma` are undone",
         operation=Correction(sigma),
     )
     return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)

@@ -52,5 +52,6 @@ def bilinear(
 
 
 def _expansion(asymmetric: bool) -> str:
-    parts = "B(dx, y) + B(x_hat, dy)" if asymmetric else "B(dx, y) + B(x, dy) + B(dx, dy)"
-    return f"`B(x_hat, y_hat) - B(x, y) = {parts}`"
+    moved = "x_hat" if asymmetric else "x"
+    both = "" if asymmetric else " + B(x_hat - x, y_hat - y)"
+    return f"`B(x_hat, y_hat) - B(x, y) = B(x_hat - x, y) + B({moved}, y_hat - y){both}`"

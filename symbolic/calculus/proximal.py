@@ -73,7 +73,7 @@ def bounded_iterates(
         premises=(update.name,),
         about=(as_expr(step), as_expr(smoothness), steps),
         obligations=(*owed, *values.obligations, *linear.obligations),
-        reason=reason or "joint induction over the objective and the norm of the iterates",
+        reason=reason or "by joint induction over the objective and the norm of the iterates",
     )
     return update.follows(conclusion, dim=update.dim, size=sp.Integer(0))
 

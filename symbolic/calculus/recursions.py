@@ -100,7 +100,8 @@ class LinearRecursion:
     Coefficients are numbers or expressions in the symbol `index`, the number of the layer. If neither depends on it,
     there is a closed form. `premise` is the value from which one layer was derived (its error is a symbol), `dim` the
     dimension of that layer's conclusion, `obligations` its obligations, in the same symbol, and `provenance` the word
-    of its derivation (see `recursion_from`). Each layer has `events` of its own.
+    of its derivation (see `recursion_from`). Each layer has `events` of its own. `depth` is the number of layers, where
+    it is known.
     """
 
     start: sp.Expr
@@ -113,6 +114,7 @@ class LinearRecursion:
     provenance: Provenance = Provenance.RULES
     pooled: bool = False
     events: Events = ()
+    depth: sp.Expr | None = None
 
     def __post_init__(self) -> None:
         """Raises DerivationError for a coefficient that is clearly negative."""
@@ -362,7 +364,7 @@ def recur(
         premises=(x.name,),
         obligations=obligations,
         reason=reason,
-        recursion=None if reason else recursion,
+        recursion=recursion,
         operation=LAYERS_BY_NUMBERS,
     )
     return x.follows(step, dim=x.dim, size=size)

@@ -77,7 +77,7 @@ def within_budget(
         "budget of probability",
         x.error_symbol,
         premises=(x.name,),
-        reason=reason or f"`{sp.sstr(left)}` shared by {', '.join(_names(free))}",
+        reason=reason or f"since `{sp.sstr(left)}` is shared by {', '.join(_names(free))}",
         obligations=(
             *probability("delta", delta),
             *(positive("within_budget", name, rest=left) if left != delta else ()),

@@ -98,7 +98,7 @@ def concentrate(
         "softmax concentration",
         2 * lost,
         obligations=obligations,
-        reason=reason or "the weights beside the winner's add up to `T/(1+T)`, `T = sum_k exp(-gap_k)`",
+        reason=reason or "since the weights beside the winner's add up to `T/(1+T)`, `T = sum_k exp(-gap_k)`",
         operation=Concentration(scores) if scores else unnamed("scores"),
     )
     return Approximated(name, count, Norm.ONE, sp.Integer(1), Derivation((step,)), probabilities=True)
@@ -140,7 +140,7 @@ def softmax_to_hard_max(
         "softmax to hard max",
         2 * _lost_weight(others),
         premises=(scores.name,),
-        reason=reason or "margin `m - 2e` is left; `T <= (n - 1) exp(-beta (m - 2e))`",
+        reason=reason or "since a margin of `m - 2e` is left, and `T <= (n - 1) exp(-beta (m - 2e))`",
         obligations=(
             *nonnegative("softmax_to_hard_max", name, inverse_temperature=beta),
             _margin_survives(scores, margin, name),
@@ -162,7 +162,7 @@ def hard_max(scores: Approximated, name: str, *, margin: Any, reason: str = "") 
         "hard max",
         sp.Integer(0),
         premises=(scores.name,),
-        reason=reason or "a winner by `m` still wins after errors below `m/2`",
+        reason=reason or "since a winner by `m` still wins after errors below `m/2`",
         obligations=(_margin_survives(scores, margin, name),),
         operation=HardMax(sp.oo, margin),
     )
@@ -194,7 +194,7 @@ def attend(weights: Approximated, values: Approximated, name: str, *, reason: st
         "attention",
         values.error_symbol + radius * weights.error_symbol,
         premises=(weights.name, values.name),
-        reason=reason or "both weight vectors add up to 1, so only the distance of the values from a centre enters",
+        reason=reason or "since both weight vectors add up to 1, and only the distances from a centre count",
         operation=Attention(),
     )
     total = sp.Integer(1) if weights.probabilities else weights.size
@@ -231,7 +231,7 @@ def exclude(
         premises=(value.name,),
         obligations=(*nonnegative("exclude", name, diameter=diameter), *whole("exclude", name, least=1, count=count)),
         reason=reason
-        or "a key outside the sum has a weight of at most `1/(1 + n exp(lead))`, as `n` keys lead by ``lead``",
+        or "since a key outside the sum has a weight of at most `1/(1 + n e^g)`, where `n` keys lead it by `g`",
         operation=Exclusion(foreign, leads) if foreign and leads else unnamed("foreign", "leads"),
     )
     return value.follows(step, dim=value.dim, size=value.size)

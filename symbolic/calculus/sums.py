@@ -46,7 +46,7 @@ def add(
         "sum",
         sp.Add(*(c * value.error_symbol for c, value in zip(factors, values, strict=True))),
         premises=tuple(value.name for value in values),
-        reason=reason or "triangle inequality",
+        reason=reason or "by the triangle inequality",
         operation=Combination(signed),
     )
     size = sp.Add(*(c * value.size for c, value in zip(factors, values, strict=True)))
@@ -63,7 +63,7 @@ def mean(x: Approximated, name: str, *, reason: str = "") -> Approximated:
         "mean",
         x.error_symbol,
         premises=(x.name,),
-        reason=reason or "a mean is at most the largest",
+        reason=reason or "since a mean is at most the largest",
         operation=TokenMean(),
     )
     return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
@@ -79,7 +79,7 @@ def concatenate(*values: Approximated, name: str, reason: str = "") -> Approxima
         "concatenation",
         _join(norm, [value.error_symbol for value in values]),
         premises=tuple(value.name for value in values),
-        reason=reason or "the norm of a concatenation, from the norms of its parts",
+        reason=reason or "since its norm is that of the vector of the norms of its parts",
         operation=Concatenation(),
     )
     dim = sp.Add(*(value.dim for value in values))
@@ -100,13 +100,14 @@ def change_norm(x: Approximated, target: NormName, name: str, *, reason: str = "
     """The same value stated in another norm, with the factor that dimension costs."""
     target = as_norm(target)
     factor = norm_change_factor(x.norm, target, x.dim)
+    times = "" if factor == 1 else f"{sp.sstr(factor)} "
     step = rule_step(
         name,
         target,
         "change of norm",
         factor * x.error_symbol,
         premises=(x.name,),
-        reason=reason or f"`||v||_{target} <= {sp.sstr(factor)} ||v||_{x.norm}`",
+        reason=reason or f"`||v||_{target} <= {times}||v||_{x.norm}`",
         operation=Restated(),
     )
     return x.follows(step, dim=x.dim, size=factor * x.size)

@@ -65,7 +65,7 @@ INPUT = given("x", dim=d_x, norm=Norm.TWO, size=P_0, reason="the input, exact")
 
 def rows_times(below: Approximated, layer: sp.Expr, width: sp.Expr = K) -> Approximated:
     """v_jk . p(j-1) in the sup norm: each k has a row of its own."""
-    reason = "Cauchy-Schwarz with the rows of `V_j`"
+    reason = "by Cauchy-Schwarz with the rows of `V_j`"
     name, matrix = label("rows z", layer), label("V", layer)
     return linear_map(below, name, operator_norm=nu, dim=width, target=Norm.INF, reason=reason, matrix=matrix)
 
@@ -132,7 +132,7 @@ def loss_gradient(output: Approximated, name: str) -> Approximated:
         lipschitz=L_l,
         size=size,
         radius=R_u,
-        reason="`u(t, y)[k]` depends on `t[k]` and the exact `y[k]` only; `|y[k]| <= B_y`",
+        reason="since `u(t, y)[k]` depends on `t[k]` and the exact `y[k]` only, where `|y[k]| <= B_y`",
         function="u",
         beside=("y",),
     )
@@ -170,11 +170,11 @@ def block(signal: Approximated, previous: Approximated, layer: sp.Expr, *, size:
 
 def update(blocks: Approximated, depth: sp.Expr) -> Approximated:
     """From the blocks to the new weights."""
-    half = add(blocks, name="gradient", coefficients=(sp.Rational(1, 2),), reason="`L_n` has `1/(2n)`")
+    half = add(blocks, name="gradient", coefficients=(sp.Rational(1, 2),), reason="since `L_n` has the factor `1/(2n)`")
     weights = given(
         "v", dim=blocks.dim, norm=Norm.TWO, size=sp.sqrt(neurons(d_y, depth)) * B_v, reason="the weights, exact"
     )
-    moved = add(weights, half, name="v - eta gradient", coefficients=(1, -eta), reason="one gradient step")
+    moved = add(weights, half, name="v - eta gradient", coefficients=(1, -eta), reason="by one gradient step")
     return project(moved, "w", box=True, size=weights.size, low="-W", high="W")
 
 
@@ -273,7 +273,7 @@ def derive_signal(layer: sp.Expr = j, depth: sp.Expr = N) -> Approximated:
         return iterate(first, label("s", layer), backward, top - layer, size=size(layer))
 
     delta = hidden.delta(LinearRecursion(sp.Integer(0), hidden.p.factor, hidden.p.offset).closed(top - 2 - index))
-    by_layer = signal(member_error("r'[j]", top - 1 - index)).derivation.steps[-1].local
+    by_layer = signal(member_error("r'[j]", top - 1 - index)).derivation.steps[-1]
     return by_members(signal(delta), by_layer, derive_derivative())
 
 

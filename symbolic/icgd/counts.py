@@ -97,7 +97,8 @@ class _Count:
 
 # The sum of ReLUs for u is a function of [t; y]: its cube has to hold both.
 _OUTPUTS = r"\max(|\bar{p}(N)[k]|, |y[k]|)"
-_CUBE = Step("range_u", Norm.INF, "invariant", sp.Max(R_u, B_y), reason="`t = pbar(N)[k]`, `y = y[k]`", latex=_OUTPUTS)
+_AT = "for `t = pbar(N)[k]` and `y = y[k]`"
+_CUBE = Step("range_u", Norm.INF, "invariant", sp.Max(R_u, B_y), reason=_AT, latex=_OUTPUTS)
 _RANGES = {
     "range_r": ("r", "Lemma 2 prints the range `R_1`", printed.RANGE_R, errata.RANGE_R),
     "range_r1": ("r'", "Lemma 3 prints the range `R_2`", printed.RANGE_R1, errata.RANGE_R1),

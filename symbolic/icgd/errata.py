@@ -22,7 +22,7 @@ RANGE_R = Erratum(
     "`R_1 = max{B_v B_x, sqrt(K) B_v (b^j + eps_r) for j < N, 1}`, with `b^1 = sup |r|` over `|t| <= B_v B_x` and "
     "`b^(j+1) = sup |r|` over `|t| <= sqrt(K) B_v (b^j + eps_r)`",
     "yes: (3.9) and Theorem 1 hold on the repaired range; sums of ReLUs that are accurate on the printed range alone "
-    "violate (3.9) at `p[2]` (``boundsmith compare icgd.forward --set N=2 --set R=1``)",
+    "violate (3.9) at the output `p(2)` of layer 2, for `N = 2` and `R = 1`",
 )
 RANGE_R1 = Erratum(
     Weight.CONSTANT,
@@ -32,7 +32,7 @@ RANGE_R1 = Erratum(
     "in place of `B_r'` the factor `sqrt(K)` of Lemma 2 is still missing",
     "`R_2 = R_1` as repaired for Lemma 2",
     "yes: (3.13) and Theorem 1 hold on the repaired range; sums of ReLUs that are accurate on the printed range alone "
-    "violate (3.13) at `r'[2]` (``boundsmith compare icgd.derivative --set N=2 --set R=1``)",
+    "violate (3.13) at the derivatives of layer 2, for `N = 2` and `R = 1`",
 )
 RANGE_U = Erratum(
     Weight.CONSTANT,

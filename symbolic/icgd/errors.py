@@ -163,7 +163,7 @@ def _largest_signal(network: NetworkSizes) -> sp.Expr:
 
 def signal_size(network: NetworkSizes) -> Quantity:
     latex = r"\max_{j, k} |\bar{s}(j)[k]|"
-    reason = "`||sbar(j)|| <= (b_r1 + eps_r1) ||V_{j+1}|| ||sbar(j+1)||`, `||V_{j+1}|| <= sqrt(rows) B_v`"
+    reason = "`||sbar(j)|| <= (b_{r'} + eps_{r'}) ||V_{j+1}|| ||sbar(j+1)||`, `||V_{j+1}|| <= sqrt(rows) B_v`"
     step = Step("size_s", Norm.INF, "size", _largest_signal(network), reason=reason, latex=latex)
     about = (latex, "largest absolute value of a back-propagated signal", SUP_NORM, Derivation((step,)))
     return measured(network, "size_s", *about, bound=printed.BACKWARD_SIZE, erratum=errata.COLUMNS)

@@ -24,6 +24,7 @@ from symbolic.approximation import (
 )
 from symbolic.citations import WU2024, Citation
 from symbolic.derivation import Derivation, Norm, Step
+from symbolic.icgd import objects
 from symbolic.names import error_symbol
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
@@ -34,6 +35,7 @@ delta_1 = sp.Symbol("delta_1", nonnegative=True)
 C_k = sp.Symbol("C_k", positive=True)  # the "constant that depends only on k" of Lemma 7
 
 NOTATION = {
+    grid: "q",
     eps: r"\epsilon_{\mathrm{approx}}",
     sup_f: r"\sup|g|",
     sup_f1: r"\sup|g'|",
@@ -146,11 +148,11 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         _of_sum(
             "relus.rate",
-            r"-\frac{d \log H}{d \log \epsilon}",
-            "exponent a of the number of ReLUs, of order `eps^-a`; printed: at most 2, up to a logarithm",
+            "a",
+            "exponent `a` of the number of ReLUs, of order `eps^-a` up to a logarithm",
             "exponent",
             Kind.RATE,
-            printed=Printed(PRINTED_EXPONENT, LEMMA_7),
+            printed=Printed(PRINTED_EXPONENT, LEMMA_7, relation=Kind.UPPER),
             rate_in="eps",
             remark=(
                 "printed as an upper bound, `H` of order `eps^-2` up to a logarithm; interpolation needs `eps^(-1/2)`"
@@ -177,6 +179,7 @@ RELU_SUM = Result(
         Hypothesis("R", sp.Gt(R, 0, evaluate=False), "the range is `[-R, R]`; Lemma 7 asks for `R >= 1`"),
         Hypothesis("eps", sp.Gt(eps, 0, evaluate=False), "no sum of ReLUs is exact for a curved function"),
     ),
+    objects=objects.RELU_SUM,
     quantities=_quantities(),
     notation=NOTATION,
     symbols=SYMBOLS,

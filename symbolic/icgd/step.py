@@ -12,7 +12,7 @@ import sympy as sp
 
 from symbolic.citations import WU2024, Citation
 from symbolic.deferred import Deferred
-from symbolic.icgd import counts, errors
+from symbolic.icgd import counts, errors, objects
 from symbolic.icgd.errors import NetworkSizes
 from symbolic.icgd.symbols import (
     NOTATION,
@@ -43,24 +43,41 @@ _PARAMETERS = {
     for parameter in (
         Parameter("N", N, "number of layers of the network that is trained", (1, 2, 3), integer=True),
         Parameter("K", K, "width of its hidden layers", 4, integer=True),
-        Parameter("d", d, "coordinates of `x` and of `y`", 2, integer=True),
-        Parameter("d_x", d_x, "coordinates of `x`", 3, integer=True),
-        Parameter("d_y", d_y, "coordinates of `y`", 1, integer=True),
+        Parameter("d", d, "number of coordinates of `x` and of `y`", 2, integer=True),
+        Parameter("d_x", d_x, "number of coordinates of `x`", 3, integer=True),
+        Parameter("d_y", d_y, "number of coordinates of `y`", 1, integer=True),
         Parameter("n", n, "number of examples in the prompt", 8, integer=True),
         Parameter("B_v", B_v, "bound on the 2-norm of a row of weights", 1.0),
         Parameter("B_x", B_x, "bound on the 2-norm of `x`", 1.0),
         Parameter("B_y", B_y, "bound on the 2-norm of `y`", 1.0),
         Parameter("eta", eta, "step size", 0.1),
-        Parameter("L", L, "number of steps before the prediction, where a table is given", 8, integer=True),
-        Parameter("eps", eps, "target accuracy of the gradient; it sets the sums of ReLUs where `relus = 0`", 0.1),
-        Parameter("relus", relus, "number of ReLUs for each function; 0: computed from `eps`", 0, integer=True),
-        Parameter("R", R_asked, "`r` and `r'` are approximated on `[-R, R]`; 0: the smallest sufficient `R`", 0.0),
+        Parameter(
+            "L", L, "number of steps before the prediction, where a table is given", 8, integer=True, setting=True
+        ),
+        Parameter(
+            "eps",
+            eps,
+            "target accuracy of the gradient; it sets the sums of ReLUs where `relus = 0`",
+            0.1,
+            in_words="target accuracy of the gradient",
+        ),
+        Parameter(
+            "relus", relus, "number of ReLUs for each function; 0: computed from `eps`", 0, integer=True, setting=True
+        ),
+        Parameter(
+            "R",
+            R_asked,
+            "`r` and `r'` are approximated on `[-R, R]`; 0: the smallest sufficient `R`",
+            0.0,
+            setting=True,
+        ),
         Parameter(
             "relus_r1",
             relus_r1,
-            "number of ReLUs for `r'`, where ``relus`` is given; 0: as many as for `r`",
+            "number of ReLUs for `r'`, where that for `r` is given; 0: as many as for `r`",
             0,
             integer=True,
+            setting=True,
         ),
         Parameter("activation", None, "the activation `r` (tanh, sigmoid, gelu, softplus, sin, ...)", "tanh"),
         Parameter("loss", None, "the loss of one coordinate (square, huber, `log_cosh`, logistic)", "square"),
@@ -91,6 +108,9 @@ _REASONS = {
 }
 
 
+_ONLY = {"eta": ("w", "w.requested", "norm[step]"), "eps": ("w.requested",)}  # what takes a step, and a knob
+
+
 def _hypothesis(name: str) -> Hypothesis:
     symbol = _PARAMETERS[name].symbol
     if name in ("relus", "relus_r1", "R"):
@@ -99,7 +119,7 @@ def _hypothesis(name: str) -> Hypothesis:
         condition = sp.Ge(symbol, 1, evaluate=False)
     else:
         condition = sp.Gt(symbol, 0, evaluate=False)
-    return Hypothesis(name, condition, _REASONS[name])
+    return Hypothesis(name, condition, _REASONS[name], _ONLY.get(name, ()))
 
 
 def _hypotheses(names: Iterable[str]) -> tuple[Hypothesis, ...]:
@@ -151,6 +171,7 @@ def _result(
         claim=claim,
         parameters=tuple(_PARAMETERS[name] for name in names),
         hypotheses=_hypotheses(names),
+        objects=objects.STEP,
         quantities=Deferred(lambda: _lemma(_network(id, None), id)),
         notation=NOTATION,
         symbols=SYMBOLS,

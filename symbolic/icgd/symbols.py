@@ -34,7 +34,7 @@ rho, rho_N, nu = _size("rho"), _size("rho_N"), _size("nu")
 b_r, b_r1, b_l = _size("b_r"), _size("b_r1"), _size("b_l")
 P_0, P, P_hat = _size("P_0"), _size("P"), _size("P_hat")
 R, R_u = _positive("R"), _positive("R_u")
-beta = sp.Function("beta", nonnegative=True)  # beta(R) = sup of |r| over [-R, R]
+beta = sp.Function("b_r", nonnegative=True)  # b_r(R) = sup of |r| over [-R, R]
 
 NOTATION: dict[sp.Symbol, str] = {
     eta: r"\eta",
@@ -53,6 +53,7 @@ NOTATION: dict[sp.Symbol, str] = {
 }
 
 SYMBOLS: dict[sp.Symbol, str] = {
+    j: "a layer, any of `1, ..., N`",
     B_r: "the paper's bound on `|p(j)[k]|`, from the recursion of Lemma 2 (`j = 0` included)",
     B_r1: "the paper's bound on `|r'(j)[k]|`, from the recursion of Lemma 3 (`j = 0` included)",
     B_l: "the paper's bound on `|u(t, y)[k]|` and on its approximation",
@@ -72,7 +73,7 @@ SYMBOLS: dict[sp.Symbol, str] = {
     rho: "bound on the spectral norm of `V_j`, `j < N`",
     rho_N: "bound on the spectral norm of `V_N`",
     nu: "bound on the 2-norm of the rows of every `V_j`",
-    b_r: "sup of `|r|` over `[-R, R]`",
+    b_r: "`b_r(R)`, where `b_r(t)` is the sup of `|r|` over `[-t, t]`",
     b_r1: "sup of `|r'|` over `[-R, R]`",
     b_l: "sup of `|u|` over its range",
     P_0: "bound on the 2-norm of an input `x`",

@@ -25,7 +25,7 @@ from symbolic.calculus import (
 from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.citations import WU2024, Citation
 from symbolic.derivation import Approximated, Derivation, Step
-from symbolic.icgd import chain, errata
+from symbolic.icgd import chain, errata, objects
 from symbolic.icgd.step import STEP_HYPOTHESES, STEP_PARAMETERS
 from symbolic.icgd.symbols import NOTATION as LETTERS
 from symbolic.icgd.symbols import P_0, B_v, B_x, L, b_l, b_r, b_r1, d, d_y, eps, eta, n, neurons, rho, rho_N
@@ -103,8 +103,8 @@ def gradient_mapping_printed(steps: Any = L) -> sp.Expr:
 KNOWN = {L_f: L_f, eps: eps}  # what an instance knows better
 _COROLLARY = Citation(WU2024, "Corollary 1.1", "Lemma 14")
 _LEMMA = Citation(WU2024, "Lemma 14")
-_PATH = "`w^l` and `w_GD^l` in `W`, both projected, from one start in `W`; errors of a step at most `eta eps`"
-_SHORT = "the same, `eta L_f <= 1`"
+_PATH = "`w^l` and `w_GD^l` in the set `W`, both projected, from one start in `W`; errors of a step at most `eta eps`"
+_SHORT = f"{_PATH}; `eta L_f <= 1`"
 
 
 def path_quantity(steps: Any = L, *, name: str = "path") -> Quantity:
@@ -183,6 +183,7 @@ TRAJECTORY = Result(
     r"\min_l \|G(w^l)\|_2^2 \le \frac{8 (f(0) - \inf_W f)}{\eta L} + 10 \epsilon^2",
     parameters=(_L, *_OF_A_STEP),
     hypotheses=(Hypothesis("L", sp.Ge(L, 1, evaluate=False), "a path has at least one step"), *STEP_HYPOTHESES),
+    objects=objects.TRAJECTORY,
     quantities=(path_quantity(), gradient_mapping_quantity()),
     notation=NOTATION,
     symbols=SYMBOLS,

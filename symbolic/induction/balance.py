@@ -8,7 +8,7 @@ from symbolic.citations import WANG2024, Citation
 from symbolic.derivation import DerivationError
 from symbolic.dynamics import conserved_quantities, gradient_flow, is_conserved
 from symbolic.errata import Erratum, Weight
-from symbolic.induction import letters
+from symbolic.induction import letters, objects
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import HEAD_FLOW, HEAD_FLOW_FULL, HEAD_FLOW_PRINTED, NOTATION, h, w, w_K, w_Q
 from symbolic.provenance import Provenance
@@ -118,6 +118,7 @@ BALANCE = Result(
     claim=r"w_Q^2(t) - w_K^2(t) \equiv w_Q^2(0) - w_K^2(0) = 0",
     parameters=tuple(PARAMETERS.values()),
     hypotheses=HYPOTHESES,
+    objects=objects.BALANCE,
     quantities=(
         _quantity(
             "balance",

@@ -3,6 +3,7 @@
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
+from symbolic.induction import objects
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import LOSS_HEAD, NOTATION, alpha, h, h_star, sigma_init, v, w_star
 from symbolic.induction.trends import OVERSHOOT
@@ -159,6 +160,7 @@ FIGURE2 = Result(
         Hypothesis("sigma_init", sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False), "`T_o`, where `h = h*`, is ahead"),
         Hypothesis("sigma_init", sp.Lt(sigma_init, w_star, evaluate=False), "`w` has to grow to `w*`"),
     ),
+    objects=objects.FIGURE_2,
     quantities=QUANTITIES,
     notation=NOTATION,
     formulas=(

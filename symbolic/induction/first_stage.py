@@ -13,7 +13,7 @@ import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
 from symbolic.dynamics import LinearComparison, gradient_flow
-from symbolic.induction import letters
+from symbolic.induction import letters, objects
 from symbolic.induction.first_stage_errata import FIRST_SOFTMAX, HALF, SLOPE_FACTOR, SQUARES_SIGN
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
@@ -277,6 +277,7 @@ FIRST_STAGE = Result(
     claim=r"\lim_{t \to +\infty} p^{(1,1)}(t) = +\infty, \qquad \tilde p := p^{(1,1)}",
     parameters=tuple(PARAMETERS.values()),
     hypotheses=HYPOTHESES,
+    objects=objects.FIRST_STAGE,
     quantities=(
         _quantity(
             "loss",
@@ -317,13 +318,13 @@ FIRST_STAGE = Result(
             Kind.UPPER,
             printed=Printed(sp.Integer(0), _APPENDIX),
             remark="the printed factor is `<= 0` for `s >= tau + 1`, as the paper says; it is not that of `q'` (see "
-            "q.slope)",
+            "its derivative)",
             domain="`s >= tau + 1 >= 2`, `p~ > 0`",
         ),
         _quantity(
             "q.sign",
             r"q'(\tilde p)",
-            "`q'` at `p~ = sigma_init`; printed: at most 0 at all `p~`",
+            "`q'`, taken at `p~ = sigma_init`",
             Kind.UPPER,
             printed=Printed(sp.Integer(0), _APPENDIX),
             remark="holds for every `L` and `p~`",
@@ -379,7 +380,7 @@ FIRST_STAGE = Result(
         _quantity(
             "start.short",
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
-            "as start, for short inputs, certified",
+            "the same share for short inputs, certified",
             Kind.LOWER,
             domain="all `p~ >= 0`, `g_0 in (0, g*]`, `p(0) in [0, log 2]`, `w_K w_Q = 0`",
             obtained=Provenance.CERTIFICATE,
@@ -387,7 +388,7 @@ FIRST_STAGE = Result(
         _quantity(
             "start.long",
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
-            "as start, at `p~ = sigma_init`, for a long input and a small `alpha`",
+            "the same share at `p~ = sigma_init`, for a long input and a small `alpha`",
             Kind.LOWER,
             printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True),
             domain=START_DOMAIN,

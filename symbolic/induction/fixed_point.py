@@ -14,6 +14,7 @@ from symbolic.citations import WANG2024, Citation
 from symbolic.derivation import DerivationError
 from symbolic.dynamics import FixedPoint, Flow, Inertia, Stability, require_increasing
 from symbolic.errata import Erratum
+from symbolic.induction import objects
 from symbolic.induction.losses_derivation import AS_NEEDED, AS_PRINTED, UPPER_END, derive_gram, derive_head
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import (
@@ -347,6 +348,7 @@ FIXED_POINT = Result(
     claim=r"w_{V_1} = g^\star,\ w_{V_2} = h^\star,\ p = +\infty,\ w_{KQ} = w^\star \text{ is the unique fixed point}",
     parameters=tuple(PARAMETERS[name] for name in ("L", "alpha", "w_star")),
     hypotheses=tuple(each for each in HYPOTHESES if each.parameter != "sigma_init"),
+    objects=objects.FIXED_POINT,
     quantities=(
         _quantity(
             "stated",
@@ -378,8 +380,7 @@ FIXED_POINT = Result(
             r"\#\{\theta : \dot\theta = 0\}",
             "number of fixed points with `p = +oo` and `|w| < 2^(-1/2)`, whatever the sign of `w`",
             "a count",
-            remark="beside the stated point a saddle at `w = 0`, which attracts on the line `w = 0` only, and the "
-            "mirror image at `w = -w*`",
+            remark="beside it a saddle at `w = 0`, which attracts on `w = 0` only, and the mirror image at `w = -w*`",
         ),
         _quantity(
             "minimiser",
@@ -393,8 +394,7 @@ FIXED_POINT = Result(
     notation=NOTATION,
     formulas=FORMULAS,
     remarks=(
-        "In `(w_Q, w_K, h)` the minimisers are the curve `w_Q w_K = w*^2`, `h = h*`; Lemma 5.4 picks `w_Q = w_K` "
-        "from it.",
+        "In `(w_Q, w_K, h)` the minimisers are the curve `w_Q w_K = w*^2`, `h = h*`; Lemma 5.4 picks `w_Q = w_K`.",
         "At `p = +oo` the linear part has an eigenvalue 0: `e^-p` falls like `t^(-1/2)`, whatever `alpha*` is.",
     ),
 )

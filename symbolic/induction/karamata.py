@@ -13,6 +13,7 @@ import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
 from symbolic.errata import Erratum, Weight
+from symbolic.induction import objects
 from symbolic.induction.claims import ExactClaim, Numbers, Point
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
@@ -239,6 +240,7 @@ KARAMATA = Result(
     r"\mathbf{x} \prec_w \mathbf{y},\ w_i \ge 0,\ \sum_i w_i = 1",
     parameters=tuple(PARAMETERS.values()),
     hypotheses=HYPOTHESES,
+    objects=objects.KARAMATA,
     quantities=(
         _quantity(
             "weighted",

@@ -8,6 +8,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
+from symbolic.induction import objects
 from symbolic.induction.losses_derivation import (
     AS_NEEDED,
     AS_PRINTED,
@@ -146,6 +147,7 @@ def _quantities() -> tuple[Quantity, ...]:
             meaning="the Gaussian mean of Lemma D.3 outside the range `|a| < 1`",
             domain="`a <= -1`",
             derive=None,
+            outside=True,
             remark="for `a <= -1` the mean is infinite and `(1 - a^2)^(-1/2)` is not a finite real number",
         ),
         _quantity(
@@ -182,6 +184,7 @@ LOSSES = Result(
         Hypothesis("w", sp.Lt(4 * w**4, 1, evaluate=False), "Lemma D.3 at `a = 2 w^2` needs `|a| < 1`"),
         Hypothesis("h", sp.Gt(h, 0, evaluate=False), "the flow keeps it so"),
     ),
+    objects=objects.LOSSES,
     quantities=_quantities(),
     notation=NOTATION,
     symbols={a: "coefficient of the product in Lemma D.3"},

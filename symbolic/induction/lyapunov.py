@@ -5,7 +5,7 @@ from functools import cache, partial
 import sympy as sp
 
 from symbolic.citations import Citation
-from symbolic.induction import letters
+from symbolic.induction import letters, objects
 from symbolic.induction import lyapunov_gram as gram
 from symbolic.induction import lyapunov_head as head
 from symbolic.induction.lyapunov_errata import ESTIMATES
@@ -61,7 +61,7 @@ def _estimate(name: str, meaning: str, domain: str, citation: Citation, remark: 
 
 
 _ALL_U = "`1/2 < g* < 1`, `g* < g < 2 g*`, `0 < u < 1`, `u^(L-5) < 10^-4`, every `L`"
-_REACHED_U = "the same, where `u = e^-p` gets: `e^p - 1 - p >= 0.98 g*^2/2`"
+_REACHED_U = f"{_ALL_U}, and `e^p - 1 - p >= 0.98 g*^2/2`, where the flow gets"
 _GRAM = gram.CITATION
 
 G_1, t_1 = sp.symbols("G_1 t_1", positive=True)  # G at the time t_1, from which the decay holds
@@ -86,6 +86,7 @@ LYAPUNOV_GRAM = Result(
     r"u := e^{-p}, \quad v := u g^\star + g^\star - g, \quad t > T_1^g",
     parameters=(),
     hypotheses=(),
+    objects=objects.LYAPUNOV_GRAM,
     quantities=(
         _constant(
             "decay", "constant `c` in `dG/dt <= -c g*^2 G^2`, exact `M` and `m`", _ALL_U, _GRAM, gram.PRINTED_CONSTANT
@@ -157,6 +158,7 @@ LYAPUNOV_HEAD = Result(
     r"G := \frac{1}{2}\left((v - v^\star)^2 + (h - h^\star)^2\right), \quad v := w^2, \quad t > T_2^h",
     parameters=tuple(PARAMETERS[name] for name in _NAMES),
     hypotheses=tuple(h for h in HYPOTHESES if h.parameter in _NAMES),
+    objects=objects.LYAPUNOV_HEAD,
     quantities=(
         _constant(
             "decay.printed_flow",

@@ -7,7 +7,7 @@ import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
 from symbolic.errata import Erratum
-from symbolic.induction import letters
+from symbolic.induction import letters, objects
 from symbolic.induction.phase_errata import FIRST_PHASE
 from symbolic.induction.phases_derivation import (
     EXPONENT,
@@ -149,6 +149,7 @@ PHASES = Result(
     r"\frac{(\alpha^\star + 1)^2 L \log(1/\sigma_{\rm init})}{{w^\star}^2}\right)",
     parameters=(*PARAMETERS.values(), FLOW),
     hypotheses=(*HYPOTHESES, FINITE_START),
+    objects=objects.PHASES,
     quantities=(
         _rate(
             "T_I",
@@ -230,7 +231,7 @@ PHASES = Result(
         _rate(
             "head_rate",
             r"-\log \mathcal{L}_{\rm IH_2}",
-            "exponent by which `L_IH2` falls after `T_III`; printed: `L_IH2 = O(exp(-Omega(...)))`",
+            "exponent by which `L_IH2` falls after `T_III`",
             EXPONENT,
             "`t > T_III`",
             Order.OMEGA,

@@ -6,6 +6,7 @@ import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
 from symbolic.errata import Erratum
+from symbolic.induction import objects
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.signs import (
     ETA_BELOW,
@@ -183,6 +184,7 @@ TRENDS = Result(
             "`h < h*` at the start, so that `T_1^h > 0`",
         ),
     ),
+    objects=objects.TRENDS,
     quantities=QUANTITIES,
     notation={**NOTATION, speed: "c"},
     symbols={speed: "1 on the flow (12), 2 on the paper's"},

@@ -13,6 +13,7 @@ from symbolic.calculus import attend, concentrate, exclude, linear_map, softmax
 from symbolic.citations import WANG2024, Citation
 from symbolic.derivation import Approximated, Derivation, given
 from symbolic.errata import Erratum, Weight
+from symbolic.induction import objects
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 p = sp.Symbol("p", positive=True)
@@ -32,7 +33,7 @@ SYMBOLS = {
     diameter: "largest sup-norm distance of two context tokens",
     radius: "sup-norm distance of the values `x_2 .. x_{L-1}` from a common centre",
     gate: "lead in score of the keys `s >= 2` over key 1",
-    leak: "the gate of output.gated may increase the error by at most `leak * 2 W_norm e^-p`",
+    leak: "the gate of layer 2 may increase the error by at most `leak * 2 W_norm e^-p`",
 }
 
 # On tokens in [-1, 1]^d: ||W*^T x_L||_1 <= ||W*||_{1,1}.
@@ -145,9 +146,10 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         Quantity(
             "output.rate", r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}",
-            "rate a of the decay `e^(-a p)` of the error ``output``", "sup norm",
+            "rate `a` of the decay `e^(-a p)` of the error of the last output token", "sup norm",
             _DOMAIN, Kind.RATE, Quantifier.FOR_ALL,
-            printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1")), construction="masked", scopes=(),
+            printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1"), relation=Kind.LOWER),
+            construction="masked", scopes=(),
             rate_in="p", remark="printed as `C e^-p` with one `C` for all lengths: slope -1 of the log error in `p`",
         ),
     )  # fmt: skip
@@ -161,7 +163,14 @@ VANILLA = Result(
     parameters=(
         Parameter("p", p, "slope of the relative position bias of layer 1", (1, 2, 4, 8)),
         Parameter("L", L, "number of tokens", (8, 64), integer=True),
-        Parameter("d", d, "coordinates of a token (from `W_star` if that is a matrix)", 4, integer=True),
+        Parameter(
+            "d",
+            d,
+            "coordinates of a token (from `W_star` if that is a matrix)",
+            4,
+            integer=True,
+            in_words="number of coordinates of a token",
+        ),
         Parameter(
             "W_star",
             None,
@@ -174,15 +183,19 @@ VANILLA = Result(
             leak,
             "largest increase of the error by the gate of output.gated, in units of `2 ||W*||_{1,1} e^-p`",
             0.01,
+            in_words="largest increase of the error by the gate, in units of `2 ||W*||_{1,1} e^-p`",
         ),
     ),
     hypotheses=(
         Hypothesis("p", sp.Gt(p, 0, evaluate=False), "the bias has to fall off"),
         Hypothesis("L", sp.Ge(L, 3, evaluate=False), "`IH_2` is an empty sum below"),
         Hypothesis("d", sp.Ge(d, 1, evaluate=False), "tokens need a coordinate"),
-        Hypothesis("leak", sp.Gt(leak, 0, evaluate=False), "the gate grows without bound as it vanishes"),
-        Hypothesis("leak", sp.Le(leak, 1, evaluate=False), "it is a share"),
+        Hypothesis(
+            "leak", sp.Gt(leak, 0, evaluate=False), "the gate grows without bound as it vanishes", ("output.gated",)
+        ),
+        Hypothesis("leak", sp.Le(leak, 1, evaluate=False), "it is a share", ("output.gated",)),
     ),
+    objects=objects.VANILLA,
     quantities=_quantities(),
     notation=NOTATION,
     symbols=SYMBOLS,

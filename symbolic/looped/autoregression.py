@@ -23,6 +23,7 @@ from symbolic.calculus import (
 )
 from symbolic.citations import ALGOFORMER, Citation
 from symbolic.derivation import Approximated
+from symbolic.looped import objects
 from symbolic.operations import Second
 from symbolic.provenance import Provenance
 from symbolic.statements import CONSTRUCTION, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
@@ -146,16 +147,19 @@ AUTOREGRESSION = Result(
         Parameter("N", N, "time of the last value of the series, which starts at 0", 8, integer=True),
         Parameter("q", q, "number of lags", 2, integer=True),
         Parameter("d", d, "dimension of `x`", 1, integer=True),
-        Parameter("L", L, "layers of the representation, 0 for the identity", 1, integer=True),
+        Parameter("L", L, "number of layers of the representation, 0 for the identity", 1, integer=True),
         Parameter("T", T, "number of loops", 3, integer=True),
         Parameter("B", B, "bound on the series", 1.0),
         Parameter("eta", eta, "step size", 0.5),
         Parameter("eps", eps, "gap of the positions, of norm 1", 0.5),
-        Parameter("m", m, "dimension of the positions (0: the least in which a search finds the gap)", 0, integer=True),
-        Parameter("accuracy", accuracy, "accuracy of the copied lags", 2.0**-40),
-        Parameter("beta", beta, "sharpness of the copies (from the accuracy, if it is not given)", 100.0),
-        Parameter("c", c, "scale of the scores (from the format, if it is not given)", 2.0**-10),
-        Parameter("C", C, "score of the sink (likewise)", 40.0),
+        Parameter("m", m, "dimension of the positions (0: the least in which a search finds the gap)", 0, integer=True,
+            in_words="dimension of the positions"),
+        Parameter("accuracy", accuracy, "accuracy of the copied lags", 2.0**-40, setting=True),
+        Parameter("beta", beta, "sharpness of the copies (from the accuracy, if it is not given)", 100.0,
+            in_words="sharpness of the copies"),
+        Parameter("c", c, "scale of the scores (from the format, if it is not given)", 2.0**-10,
+            in_words="scale of the scores"),
+        Parameter("C", C, "score of the sink (likewise)", 40.0, in_words="score of the sink"),
     ),
     hypotheses=(
         Hypothesis("q", sp.Ge(q, 1, evaluate=False), "a lag"),
@@ -169,6 +173,7 @@ AUTOREGRESSION = Result(
         Hypothesis("eta", eta * F * B**2 <= 2, "a step does not expand"),
         *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive") for x in POSITIVE),
     ),
+    objects=objects.AUTOREGRESSION,
     quantities=(
         _quantity(
             "copy", r"\max_{t, i} \|\hat x_{t-i} - x_{t-i}\|_\infty", "copied lags at every time, 0 before the series",
@@ -182,7 +187,7 @@ AUTOREGRESSION = Result(
             "x_hat", r"\|\hat x_{N+1} - A_T \Phi\|_\infty", "prediction after `T` loops", derive_prediction(),
             trivial=WORST[Q], obtained=Provenance.HAND, remark=_BY_HAND,
         ),
-        _count("layers", "layers of pre-, looped and post-transformer together", L + 4),
+        _count("layers", "number of layers of pre-, looped and post-transformer together", L + 4),
         _count("heads", "largest number of heads of a layer", sp.Max(q, 2)),
     ),
     notation={eta: r"\eta", eps: r"\varepsilon", beta: r"\beta", delta: r"\delta", X_hat: r"\hat X"},

@@ -14,10 +14,11 @@ from symbolic.calculus import Norm, add, apply_function, contract, given, linear
 from symbolic.calculus.head_knobs import HeadPair
 from symbolic.citations import ALGOFORMER, Citation
 from symbolic.derivation import Approximated, Derivation
+from symbolic.looped import objects
 from symbolic.obligations import Obligation
 from symbolic.operations import Second
 from symbolic.provenance import Provenance
-from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements import CONSTRUCTION, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 N, L, d, T = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "L", "d", "T"))
 step = sp.Symbol("step", integer=True, nonnegative=True)
@@ -126,8 +127,9 @@ def _error(name: str, latex: str, meaning: str, value: Approximated, **more: obj
 
 def _count(part: str, what: str, printed: int) -> Quantity:
     return Quantity(
-        f"{what}.{part}", rf"\#\text{{{what}}}_{{\mathrm{{{part}}}}}", f"{what} of the {part}-transformer", "count",
-        "by the construction", Kind.UPPER, Quantifier.EXISTS, scopes=(),
+        f"{what}.{part}", rf"\#\text{{{what}}}_{{\mathrm{{{part}}}}}",
+        f"number of {what} of the {part}-transformer", "count",
+        CONSTRUCTION, Kind.UPPER, Quantifier.EXISTS, scopes=(),
         printed=Printed(sp.Integer(printed), _THEOREM),
     )  # fmt: skip
 
@@ -139,17 +141,18 @@ CHAIN_OF_THOUGHT = Result(
     claim=r"\mathrm{TF}(s_1^0, \dots, s_N^L, s^0, \dots, s^l) \approx s^{l+1} = \sigma(W^l s^l)",
     parameters=(
         Parameter("N", N, "number of example chains", 4, integer=True),
-        Parameter("L", L, "steps of a chain", 3, integer=True),
+        Parameter("L", L, "number of steps of a chain", 3, integer=True),
         Parameter("step", step, "step of the last state of the begun chain", 1, integer=True),
         Parameter("d", d, "dimension of a state", 2, integer=True),
-        Parameter("T", T, "loops", (4, 32), integer=True),
-        Parameter("leak", leak, "leaky slope of `sigma`", 0.1),
+        Parameter("T", T, "number of loops", (4, 32), integer=True),
+        Parameter("leak", leak, "slope of `sigma` below 0", 0.1),
         Parameter("low", low, "least eigenvalue of `X^T X / N`, `X` the examples at step `l`", 0.25),
         Parameter("high", high, "largest eigenvalue of `X^T X / N`", 1.0),
         Parameter("B", B, "bound on `s`, and on states of other steps", 1.0),
-        Parameter("eta", eta, "step size (1 / high, if it is not given)", 1.0),
-        Parameter("c", c, "scale of the scores (from `N`, `L`, step, `d`, high, `B` and the format)", 2.0**-12),
-        Parameter("C", C, "score of the sink (likewise)", 32.0),
+        Parameter("eta", eta, "step size (1 / high, if it is not given)", 1.0, in_words="step size"),
+        Parameter("c", c, "scale of the scores (from `N`, `L`, step, `d`, high, `B` and the format)", 2.0**-12,
+            in_words="scale of the scores"),
+        Parameter("C", C, "score of the sink (likewise)", 32.0, in_words="score of the sink"),
         Parameter("tau", tau, "inverse temperature of the filter", 24.0),
     ),
     hypotheses=(
@@ -166,6 +169,7 @@ CHAIN_OF_THOUGHT = Result(
         Hypothesis("eta", sp.Le(eta, 1 / high, evaluate=False), "gradient descent contracts by `1 - eta` low"),
         Hypothesis("tau", sp.Ge(tau, 2, evaluate=False), "the last token gets three quarters of the weight"),
     ),
+    objects=objects.CHAIN_OF_THOUGHT,
     quantities=(
         _error("next", r"\|\hat s^{l+1} - \sigma(W s^l)\|_\infty", "next state against the true one", derive_next(),
                remark=_HAND, trivial=2 * B),

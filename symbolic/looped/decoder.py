@@ -16,6 +16,7 @@ from symbolic.calculus import (
 )
 from symbolic.citations import ALGOFORMER, Citation
 from symbolic.derivation import Approximated
+from symbolic.looped import objects
 from symbolic.operations import Second
 from symbolic.provenance import Provenance
 from symbolic.statements import CONSTRUCTION, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
@@ -147,7 +148,7 @@ QUANTITIES = (
         derivation=derive_printed().derivation, worst_case={Z: sp.Max(P * B_x, B_y), B_x: B_x},
         trivial=(N - 1) * B_x * (P * B_x + B_y),
     ),
-    _count("layers", "layers of pre-, looped and post-transformer together", 4),
+    _count("layers", "number of layers of pre-, looped and post-transformer together", 4),
     _count("heads", "largest number of heads of a layer", 2),
 )  # fmt: skip
 
@@ -165,8 +166,14 @@ DECODER = Result(
         Parameter("B_x", B_x, "bound on the 2-norms of `x`", 1.0),
         Parameter("B_y", B_y, "bound on the labels", 1.0),
         Parameter("P", P, "bound on the 2-norms of the weights from which the printed layer starts", 1.0),
-        Parameter("c", c, "scale of the scores (from the format, if it is not given)", 2.0**-16),
-        Parameter("C", C, "score of the start token (likewise)", 40.0),
+        Parameter(
+            "c",
+            c,
+            "scale of the scores (from the format, if it is not given)",
+            2.0**-16,
+            in_words="scale of the scores",
+        ),
+        Parameter("C", C, "score of the start token (likewise)", 40.0, in_words="score of the start token"),
     ),
     hypotheses=(
         Hypothesis("N", sp.Ge(N, 2, evaluate=False), "a token with a past"),
@@ -175,6 +182,7 @@ DECODER = Result(
         Hypothesis("eta", eta * B_x**2 <= 2, "a step does not expand"),
         *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive") for x in (eta, B_x, B_y, P, c, C)),
     ),
+    objects=objects.DECODER,
     quantities=QUANTITIES,
     notation={eta: r"\eta"},
     symbols={

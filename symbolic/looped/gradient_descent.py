@@ -4,6 +4,7 @@ import sympy as sp
 
 from symbolic.citations import ALGOFORMER, Citation
 from symbolic.derivation import Approximated
+from symbolic.looped import objects
 from symbolic.looped.gradient_descent_derivation import (
     B_x,
     B_y,
@@ -35,7 +36,17 @@ from symbolic.looped.gradient_descent_derivation import (
 )
 from symbolic.operations import Second
 from symbolic.provenance import Provenance
-from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements import (
+    CONSTRUCTION,
+    Formula,
+    Hypothesis,
+    Kind,
+    Parameter,
+    Printed,
+    Quantifier,
+    Quantity,
+    Result,
+)
 
 SYMBOLS = {
     R: "largest 2-norm of the labels of one output",
@@ -67,8 +78,9 @@ def _error(name: str, latex: str, meaning: str, norm: str, value: Approximated) 
 def _count(part: str, what: str, printed: object) -> Quantity:
     of = "Lemma A.2" if part == "loop" else "Theorem 3.1"
     return Quantity(
-        f"{what}.{part}", rf"\#\text{{{what}}}_{{\mathrm{{{part}}}}}", f"{what} of the {part}-transformer", "count",
-        "by the construction", Kind.UPPER, Quantifier.EXISTS, scopes=(),
+        f"{what}.{part}", rf"\#\text{{{what}}}_{{\mathrm{{{part}}}}}",
+        f"number of {what} of the {part}-transformer", "count",
+        CONSTRUCTION, Kind.UPPER, Quantifier.EXISTS, scopes=(),
         printed=Printed(sp.sympify(printed), Citation(ALGOFORMER, of)),
     )  # fmt: skip
 
@@ -95,16 +107,20 @@ GRADIENT_DESCENT = Result(
         Parameter("N", N, "number of examples", 8, integer=True),
         Parameter("d", d, "dimension of `x` and of `Phi(x)`", 2, integer=True),
         Parameter("m", m, "number of outputs", 2, integer=True),
-        Parameter("T", T, "loops", (1, 4, 16), integer=True),
-        Parameter("L", L, "layers of the MLP `Phi`, a seeded one; 0: the identity", 1, integer=True),
+        Parameter("T", T, "number of loops", (1, 4, 16), integer=True),
+        Parameter("L", L, "number of layers of the MLP `Phi`, a seeded one; 0: the identity", 1, integer=True,
+            in_words="number of layers of the MLP `Phi`"),
         Parameter("eta", eta, "step size", 1.0),
         Parameter("B_x", B_x, "bound on the norm of `x` and of `Phi(x)`", 1.0),
         Parameter("B_y", B_y, "bound on the labels", 1.0),
-        Parameter("high", high, "bound on the eigenvalues of `Phi(X)^T Phi(X) / N` (`B_x^2`, if it is not given)", 1.0),
+        Parameter("high", high, "bound on the eigenvalues of `Phi(X)^T Phi(X) / N` (`B_x^2`, if it is not given)", 1.0,
+            in_words="bound on the eigenvalues of `Phi(X)^T Phi(X) / N`"),
         Parameter("second", None, "the second head: constant, or opposite", "opposite"),
-        Parameter("bits", bits, "bits of the format of the run", 53, integer=True),
-        Parameter("c", c, "scale of the scores (from `N`, `d`, `B_x` and bits, if it is not given)", 2.0**-12),
-        Parameter("C", C, "score of the last token (likewise)", 32.0),
+        Parameter("bits", bits, "bits of the format of the run", 53, integer=True,
+            in_words="number of bits of the format"),
+        Parameter("c", c, "scale of the scores (from `N`, `d`, `B_x` and bits, if it is not given)", 2.0**-12,
+            in_words="scale of the scores"),
+        Parameter("C", C, "score of the last token (likewise)", 32.0, in_words="score of the last token"),
         Parameter("tau", tau, "inverse temperature of heads that read a neighbour", 24.0),
     ),
     hypotheses=(
@@ -117,8 +133,9 @@ GRADIENT_DESCENT = Result(
         Hypothesis("eta", eta < 2 / high, "beyond `2 / lambda_max` gradient descent diverges"),
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
     ),
+    objects=objects.GRADIENT_DESCENT,
     quantities=QUANTITIES,
-    notation={rho: r"\varrho", high: r"\lambda_{\max}"},
+    notation={bits: "b", rho: r"\varrho", high: r"\lambda_{\max}"},
     symbols=SYMBOLS,
     formulas=(
         Formula(r"\delta", lambda: HEADS.truncation(c, C), f"{SYMBOLS[delta]}, opposite heads"),

@@ -11,6 +11,7 @@ from symbolic.calculus import add, given, heads_as_linear, linear_map
 from symbolic.calculus.head_knobs import HeadPair
 from symbolic.citations import ALGOFORMER, Citation
 from symbolic.derivation import Approximated
+from symbolic.looped import objects
 from symbolic.operations import Second
 from symbolic.statements import Hypothesis, Kind, Parameter, Quantifier, Quantity, Result
 
@@ -94,20 +95,31 @@ LINEARISED = Result(
         Parameter("N", N, "number of examples", 8, integer=True),
         Parameter("d", d, "dimension of `x`", 3, integer=True),
         Parameter("B", B, "bound on `||x_i||_2`", 1.0),
-        Parameter("R", R, "bound on the residuals A `x_i - y_i`, and on A `x` of the test token", 1.0),
+        Parameter("R", R, "bound on the residuals `A x_i - y_i`, and on `A x` of the test token", 1.0),
         Parameter("eta", eta, "step size", 1.0),
         Parameter(
-            "c", c, "scale of the scores, with a second head of scores 0 (from `N`, `d`, `B` and the format)", 1.0
+            "c",
+            c,
+            "scale of the scores, with a second head of scores 0 (from `N`, `d`, `B` and the format)",
+            1.0,
+            in_words="scale of the scores, with a second head of scores 0",
         ),
-        Parameter("C", C, "score of the sink there (likewise)", 1.0),
-        Parameter("c_odd", c_odd, "scale of the scores, with one of opposite scores (likewise)", 1.0),
-        Parameter("C_odd", C_odd, "score of the sink there (likewise)", 1.0),
+        Parameter("C", C, "score of the sink there (likewise)", 1.0, in_words="score of the sink there"),
+        Parameter(
+            "c_odd",
+            c_odd,
+            "scale of the scores, with one of opposite scores (likewise)",
+            1.0,
+            in_words="scale of the scores, with one of opposite scores",
+        ),
+        Parameter("C_odd", C_odd, "score of the sink there (likewise)", 1.0, in_words="score of the sink there"),
     ),
     hypotheses=(
         Hypothesis("N", sp.Ge(N, 2, evaluate=False), "a prompt has more than one example"),
         Hypothesis("d", sp.Ge(d, 1, evaluate=False), "a dimension"),
         *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive") for x in (B, R, eta, c, C, c_odd, C_odd)),
     ),
+    objects=objects.LINEARISED,
     quantities=_quantities(),
     notation={eta: r"\eta", c_odd: r"c_{\mathrm{odd}}", C_odd: r"C_{\mathrm{odd}}"},
     remarks=(

@@ -7,6 +7,7 @@ import sympy as sp
 from symbolic.citations import ALGOFORMER, Citation
 from symbolic.derivation import Approximated
 from symbolic.looped import newton_derivation as theory
+from symbolic.looped import objects
 from symbolic.looped.newton_derivation import (
     B,
     C,
@@ -103,8 +104,9 @@ NEWTON = Result(
         Parameter("alpha", alpha, "`M_0 = alpha S`, for `||S||_2 <= 1`", 1.0),
         Parameter("B", B, "bound on the labels", 1.0),
         Parameter("second", None, "the second head: constant (scores 0), or opposite", "constant"),
-        Parameter("c", c, "factor of the scores (for the format, if it is not given)", 1e-6),
-        Parameter("C", C, "score of the sink (likewise)", 40.0),
+        Parameter("c", c, "factor of the scores (for the format, if it is not given)", 1e-6,
+            in_words="factor of the scores"),
+        Parameter("C", C, "score of the sink (likewise)", 40.0, in_words="score of the sink"),
         Parameter("tau", tau, "inverse temperature of the positions", 32.0),
     ),
     hypotheses=(
@@ -117,6 +119,7 @@ NEWTON = Result(
         Hypothesis("alpha", alpha < 2, "at `alpha = 2/||S S^T||_2`, which (4) admits, `M_k` maps the eigenvector to 0"),
         *(Hypothesis(str(x), sp.Gt(x, 0, evaluate=False), "it is positive") for x in (B, c, C, tau)),
     ),
+    objects=objects.NEWTON,
     quantities=_quantities(Second.CONSTANT, 1),
     formulas=tuple(map(_floor, SECONDS)),
     notation={

@@ -3,6 +3,7 @@
 import sympy as sp
 
 from symbolic.citations import ALGOFORMER, Citation
+from symbolic.looped import objects
 from symbolic.provenance import Provenance
 from symbolic.statements import Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
 
@@ -49,16 +50,16 @@ def _quantity(name: str, latex: str, meaning: str, kind: Kind, derive: object, *
 
 QUANTITIES = (
     _quantity(
-        "dimension", "m",
+        "dimension", r"m_{\min}",
         "least dimension in which a search finds `N` vectors of signs with a gap above `eps`", Kind.UPPER,
         dimension_of_signs,
     ),
     _quantity(
-        "needed", "m", "the same dimension, which no `N` vectors of this norm and gap can undercut", Kind.LOWER,
+        "needed", r"m_{\min}", "the same dimension, which no `N` vectors of this norm and gap can undercut", Kind.LOWER,
         needed_dimension, quantifier=Quantifier.FOR_ALL,
     ),
     _quantity(
-        "growth", "m", "the derived dimension over `log N`, as `N` grows", Kind.UPPER, None,
+        "growth", r"m_{\min}", "the derived dimension over `log N`, as `N` grows", Kind.UPPER, None,
         printed=Printed(sp.log(N), _LEMMA, order=Order.O),
     ),
     _quantity(
@@ -93,8 +94,9 @@ POSITIONS = Result(
             "eps", eps < r**2, "`p_i^T p_i = r^2`, and vectors of signs agree by 0 and more; take a larger norm"
         ),
     ),
+    objects=objects.POSITIONS,
     quantities=QUANTITIES,
-    notation={eps: r"\varepsilon"},
+    notation={eps: r"\varepsilon", digits: r"\lceil \log_2 N \rceil"},
     symbols={digits: "`ceil(log2 N)`"},
     remarks=(
         "The lemma leaves the norm free: then 2 dimensions are enough, with a norm that grows as `N`. A norm in "

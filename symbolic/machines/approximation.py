@@ -11,6 +11,7 @@ import sympy as sp
 
 from symbolic.citations import WEI2021, Citation
 from symbolic.derivation import DerivationError
+from symbolic.machines import objects
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
@@ -166,6 +167,7 @@ QUANTITIES = (
         "positive.hard_max", r"\#\{\theta : (\rho > 0) \ne (F \text{ is right})\}",
         "number of predictions whose margin has the wrong sign, at a jump of `F`", Kind.EXACT, norm="a count",
         domain="`F` with hard-max attention, ties averaged, at a tie", printed=Printed(sp.Integer(0), _SECTION),
+        outside=True,
         remark="the property is read where the minimum in (2.1) is attained; no proof needs it elsewhere",
     ),
     _quantity(
@@ -186,7 +188,7 @@ QUANTITIES = (
     ),
     _quantity(
         "margin.linear", r"\rho", "margin of `w . x + b`", Kind.EXACT, domain="one instance, drawn by the seed",
-        derive=half_space_distance,
+        outside=True, derive=half_space_distance,
     ),
     _quantity(
         "margin.product", r"\rho", "margin of `w_1 w_2 x - c` at `x = 1`, `c` no parameter", Kind.EXACT,
@@ -209,6 +211,7 @@ APPROXIMATION = Result(
     claim=r"\rho_F(\theta, x, y) = \min_\delta \|\delta\|_2 \text{ s.t. } (y - 0.5) F(x, \theta + \delta) \le 0",
     parameters=(Parameter("gamma", gamma, "margin at which the ramp loss is 0", 0.25),),
     hypotheses=(Hypothesis("gamma", sp.Gt(gamma, 0, evaluate=False), "the ramp is not a step"),),
+    objects=objects.APPROXIMATION,
     quantities=QUANTITIES,
     notation={inputs: r"\|x\|_2^2"},
     symbols={value: "output at `theta`", squares: "squared norm of its gradient", inputs: "squared norm of the input"},

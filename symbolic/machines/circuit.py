@@ -11,6 +11,7 @@ import sympy as sp
 from symbolic.citations import WEI2021, Citation
 from symbolic.derivation import DerivationError
 from symbolic.errata import Erratum, Weight
+from symbolic.machines import objects
 from symbolic.machines.rounding import relu, rounding_gap, rounding_net
 from symbolic.statements import (
     Formula,
@@ -161,6 +162,7 @@ CIRCUIT = Result(
         Hypothesis("rounding", sp.Ge(rounding, 0), "0: without the correction functions"),
         Hypothesis("rounding", sp.Le(rounding, 1), "1: with the correction functions"),
     ),
+    objects=objects.CIRCUIT,
     quantities=(
         _quantity(
             "outputs",

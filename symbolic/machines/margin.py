@@ -12,6 +12,7 @@ import sympy as sp
 
 from symbolic.calculus import Approximated, Norm, correct, given, largest_safe, perturbed_function, pool
 from symbolic.citations import WEI2021, Citation
+from symbolic.machines import objects
 from symbolic.machines import perturbed_layers as p
 from symbolic.machines.circuit import CIRCUITS
 from symbolic.machines.perturbed_layers import (
@@ -170,6 +171,7 @@ _MARGIN = Quantity(
     meaning="smallest 2-norm of a perturbation of all parameters that flips the prediction at this input",
     norm="2, over all weights and biases",
     domain="this input; the printed and derived bounds hold for all",
+    domain_latex="every input of the circuit",
     kind=Kind.LOWER,
     quantifier=Quantifier.FOR_ALL,
     printed=Printed(PRINTED_BOUND, THEOREM),
@@ -229,6 +231,7 @@ MARGIN = Result(
         Parameter("input", None, "the bits of the input, first input first; '' draws one", "", takes="BITS"),
     ),
     hypotheses=(),
+    objects=objects.CIRCUIT_MARGIN,
     quantities=_QUANTITIES,
     notation=_NOTATION,
     symbols={

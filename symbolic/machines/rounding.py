@@ -12,6 +12,7 @@ import sympy as sp
 from symbolic.calculus import Norm, correct, given, largest_safe, perturbed_map
 from symbolic.citations import WEI2021, Citation
 from symbolic.derivation import Approximated, DerivationError
+from symbolic.machines import objects
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
 
@@ -288,6 +289,7 @@ ROUNDING = Result(
     r"\rho_{\tilde f}((1, \dots, 1), 1, 1) \ge \tfrac13",
     parameters=(Parameter("depth", D, "number `D` of linear layers", 8, integer=True),),
     hypotheses=(Hypothesis("depth", sp.Ge(D, 1, evaluate=False), "a network has a layer"),),
+    objects=objects.ROUNDING,
     quantities=QUANTITIES,
     notation={D: "d"},
     symbols={z: "output of a layer, after rounding", z_next: "that of the next one"},
@@ -297,7 +299,12 @@ ROUNDING = Result(
         Formula(
             r"\kappa_D", weight, "`V_D(z) >= kappa_D (1 - 1/(2z))^2` for the cost of the last `D` layers", Kind.LOWER
         ),
-        Formula(r"\rho_{\tilde f}", rounding_layers_number, "``rounding_layers`` in digits, rounded down", Kind.LOWER),
+        Formula(
+            r"\rho_{\tilde f}",
+            rounding_layers_number,
+            "the margin with the rounding perturbed too, in digits, rounded down",
+            Kind.LOWER,
+        ),
         Formula(r"\lim_D \sqrt{D} \rho_f", plain_order, "constant of the plain margin's decay", Kind.RATE),
     ),
     remarks=("The printed changes `delta_i = 3/d` are read as `-3/d`, which gives the printed weights `1 - 3/d`.",),

@@ -23,6 +23,7 @@ from symbolic.calculus.samples import (
     uniform_deviation,
 )
 from symbolic.citations import WEI2021, Citation
+from symbolic.machines import objects
 from symbolic.provenance import Provenance
 from symbolic.statements import (
     Formula,
@@ -177,13 +178,14 @@ def _quantity(name: str, latex: str, meaning: str, **more: Any) -> Quantity:
         "kind": Kind.UPPER,
         "quantifier": Quantifier.PROBABILITY,
         "randomness": "the `n` training inputs",
+        "failure": delta,
         "scopes": (),
         "trivial": sp.S.One if more.get("norm") is None else None,
     }
     return Quantity(name, latex, meaning, **{**usual, **more})
 
 
-_SURE: dict[str, Any] = {"quantifier": Quantifier.FOR_ALL, "randomness": ""}
+_SURE: dict[str, Any] = {"quantifier": Quantifier.FOR_ALL, "randomness": "", "failure": None}
 
 QUANTITIES = (
     _quantity(
@@ -229,6 +231,7 @@ QUANTITIES = (
         derive=rademacher,
         remark="printed: read for `p >= 2`",
         quantifier=Quantifier.EXPECTATION,
+        failure=None,
     ),
     _quantity(
         "minimiser",
@@ -242,7 +245,8 @@ QUANTITIES = (
     _quantity(
         "samples",
         "n",
-        "samples from which on that error is at most `2 eps` (`eps`, if (2.3) holds with 0)",
+        "samples from which on the error of the minimiser is at most `2 eps` (`eps`, if (2.3) holds with 0)",
+        suffices=True,
         norm="a count",
         printed=Printed(PRINTED_SAMPLES, _wei("Lemma 2.4"), order=Order.O),
         derive=samples,
@@ -261,6 +265,7 @@ QUANTITIES = (
         "circuits",
         "n",
         "samples for circuits: `eps` is reached with the margin `gamma` on every input",
+        suffices=True,
         norm="a count",
         domain="every `P` on `{0,1}^m`; networks of width `w` and depth `d`, `||theta||_1 <= alpha`",
         printed=Printed(PRINTED_CIRCUITS, _wei("Theorem 3.1"), order=Order.O, unspecified=(poly,)),
@@ -272,6 +277,7 @@ QUANTITIES = (
         "turing",
         "n",
         "samples for Turing machines: `eps` is reached with the margin `gamma` on every input",
+        suffices=True,
         norm="a count",
         domain="every `P`; decoders of width `w`, `d` layers and `|A|` symbols, `||theta||_1 <= alpha`",
         printed=Printed(PRINTED_MACHINES, _wei("Theorem 4.1"), order=Order.O, unspecified=(poly,)),
@@ -300,7 +306,9 @@ SAMPLE_COMPLEXITY = Result(
         Parameter("gamma", gamma, "all-layer margin", 0.5),
         Parameter("eps", eps, "share of inputs of smaller margin, and the excess asked for", 0.1),
         Parameter("n", n, "number of samples", 2_000_000_000, integer=True),
-        Parameter("delta", delta, "probability of failure; Definition 2.2 takes 0.01", 0.01),
+        Parameter(
+            "delta", delta, "probability of failure; Definition 2.2 takes 0.01", 0.01, in_words="probability of failure"
+        ),
         Parameter("w", w, "width of the network", 64, integer=True),
         Parameter("d", d, "its depth", 12, integer=True),
         Parameter("A", A, "number of tape symbols", 4, integer=True),
@@ -316,6 +324,7 @@ SAMPLE_COMPLEXITY = Result(
         Hypothesis("delta", sp.Lt(delta, 1, evaluate=False), "a probability"),
         *(_at_least(name, symbol, 1, "a size") for name, symbol in (("w", w), ("d", d), ("A", A))),
     ),
+    objects=objects.SAMPLES,
     quantities=QUANTITIES,
     notation={eps: r"\epsilon", rho_mean: r"\bar\rho", poly: r"\mathrm{poly}"},
     symbols={
@@ -331,7 +340,7 @@ SAMPLE_COMPLEXITY = Result(
         Formula(r"{\rm Rad}_0", coarse_cost, "complexity of the coarsest level", Kind.UPPER),
         Formula(r"{\rm Rad}_{j} - {\rm Rad}_{j-1}", each_level, "complexity that each finer level adds", Kind.UPPER),
         Formula("J", best_levels, "the levels that are best at `n` samples"),
-        Formula("J_n", lambda: enough_levels().value, "the levels that ``samples`` takes"),
+        Formula("J_n", lambda: enough_levels().value, "the levels that the sufficient number of samples takes"),
         Formula(
             r"\Pr[\text{error} = \epsilon + \eta]",
             lambda: TWO_TARGETS_CHANCE,

@@ -8,7 +8,7 @@ import sympy as sp
 
 from symbolic.citations import WEI2021, Citation
 from symbolic.errata import Erratum, Weight
-from symbolic.machines import temperature
+from symbolic.machines import objects, temperature
 from symbolic.machines import turing_counts as counts
 from symbolic.machines.temperature import eps
 from symbolic.machines.turing_counts import A, Z, w_pos
@@ -26,9 +26,18 @@ TAPE = "content of the tape: one character for each symbol, or symbols separated
 PARAMETERS = (
     Parameter("machine", None, MACHINES, "increment", takes="NAME|FILE|TABLE"),
     Parameter("input", None, TAPE, "", takes="SYMBOLS"),
-    Parameter("T", T, "number of steps; 0: as many as the simulator needs to halt", 0, integer=True),
+    Parameter(
+        "T",
+        T,
+        "number of steps; 0: as many as the simulator needs to halt",
+        0,
+        integer=True,
+        in_words="number of steps",
+    ),
     Parameter("eps", eps, "error of softmax attention against hard max, for the rows of softmax", 0.1),
-    Parameter("work", work, "largest total number of steps that are run on random inputs", 2**14, integer=True),
+    Parameter(
+        "work", work, "largest total number of steps that are run on random inputs", 2**14, integer=True, setting=True
+    ),
 )
 HYPOTHESES = (
     Hypothesis("T", sp.Ge(T, 0, evaluate=False), "a number of steps"),
@@ -151,13 +160,14 @@ def _of_softmax() -> tuple[Quantity, ...]:
         Quantity(
             "inverse_temperature",
             r"\beta",
-            "inverse temperature at which network and simulator agree in all quantities above",
+            "inverse temperature from which on network and simulator agree at every step",
             "a number",
             "`n` keys, a largest score that leads by 1",
             Kind.UPPER,
             Quantifier.EXISTS,
             scopes=(),
             remark="Section 4.1 extends the theory to softmax and gives no temperature",
+            suffices=True,
             derive=lambda: Derived(beta, leaked.provenance),
         ),
     )
@@ -242,14 +252,16 @@ DEFINITIONS = (
     Quantity(
         "pair",
         r"|\mathcal{Z}||\mathcal{A}| + w_{TM}",
-        "number of rows of `W_1` in the proof of Lemma C.1; printed: `O(w_TM)`, the width of a hidden representation",
+        "number of rows of `W_1` in the proof of Lemma C.1",
         "a count",
         "`|Z|`, `|A|` large",
         Kind.EXACT,
         Quantifier.EXISTS,
+        domain_latex=r"large $|\mathcal{Z}|$ and $|\mathcal{A}|$",
         printed=Printed(counts.W_TM, _wei("Appendix C.1", "`w_TM`, with the order of `w_scr`"), order=Order.O),
         scopes=(),
         derive=lambda: counts.PAIR_ROWS,
+        remark="printed: `O(w_TM)`, the width of a hidden representation",
         erratum=PAIR,
     ),
 )
@@ -301,8 +313,9 @@ TURING = Result(
     claim=r"o_i = (z_i, a_i, \mathrm{Bin}(l_i)) \text{ for } 1 \le i \le T, \qquad \hat F(x) = 2 G(x) - 1",
     parameters=PARAMETERS,
     hypotheses=HYPOTHESES,
+    objects=objects.TURING,
     quantities=(*STEPS, ANSWER, ROUNDING, *_of_softmax(), *DEFINITIONS, *COSTS),
-    notation={Z: r"|\mathcal{Z}|", A: r"|\mathcal{A}|", w_pos: r"w_{pos}", eps: r"\varepsilon"},
+    notation={Z: r"|\mathcal{Z}|", A: r"|\mathcal{A}|", w_pos: r"w_{\mathrm{pos}}", eps: r"\varepsilon"},
     symbols={
         Z: "states of the machine (`k` in the theorem)",
         A: "symbols of its alphabet",

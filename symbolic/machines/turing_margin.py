@@ -13,6 +13,7 @@ import sympy as sp
 
 from symbolic.citations import WEI2021, Citation
 from symbolic.errata import Erratum, Weight
+from symbolic.machines import objects
 from symbolic.machines import perturbed_attention as attention
 from symbolic.machines import perturbed_layers as layers
 from symbolic.machines.perturbed_attention import ENCODER, NONE, SELF
@@ -159,7 +160,7 @@ LIPSCHITZ = Erratum(
     "Lipschitz constant exists",
     repair="a bound of `||f(h_hat, theta_hat) - f(h, theta)||` in both perturbations at once, which is all that "
     "Lemma D.8 needs",
-    survives="yes: the errors in the conditions of the quantity ``margin`` are `rho` times at most a polynomial in "
+    survives="yes: the errors in the conditions of the margin are `rho` times at most a polynomial in "
     "`|Z|`, `|A|` and `w_pos` for `rho <= 1`, so that `rho = 1/poly(k, |A|, log T)` meets them without "
     "Definition D.2",
 )
@@ -184,6 +185,7 @@ _QUANTITIES = (
         domain=(
             "derived: every input and machine with these `Z`, A, `T`, `Z_term` and kind of tape; instance: this input"
         ),
+        domain_latex=r"every input of every machine with these $|\mathcal{Z}|$, $|\mathcal{A}|$, $T$ and kind of tape",
         kind=Kind.LOWER,
         quantifier=Quantifier.FOR_ALL,
         printed=Printed(1 / poly(Z, A, sp.log(T)), THEOREM, order=Order.OMEGA, unspecified=(poly,)),
@@ -195,7 +197,7 @@ _QUANTITIES = (
     ),
     Quantity(
         name="exponent",
-        latex_symbol=r"e: \rho \sim w_{pos}^{e}",
+        latex_symbol="e",
         meaning="power of `w_pos = O(log T)` with which the derived bound falls",
         norm="exponent",
         domain="`w_pos -> oo`, `Z` and A fixed",
@@ -248,9 +250,17 @@ TURING_MARGIN = Result(
     parameters=(
         Parameter("machine", None, MACHINES, "palindrome", takes="NAME|FILE|TABLE"),
         Parameter("input", None, TAPE, "", takes="SYMBOLS"),
-        Parameter("T", T, "number of steps; 0: as many as the machine needs to halt", 0, integer=True),
+        Parameter(
+            "T",
+            T,
+            "number of steps; 0: as many as the machine needs to halt",
+            0,
+            integer=True,
+            in_words="number of steps",
+        ),
     ),
     hypotheses=(Hypothesis("T", sp.Ge(T, 0, evaluate=False), "a number of steps"),),
+    objects=objects.TURING_MARGIN,
     quantities=_QUANTITIES,
     notation={w: r"w_{\mathrm{pos}}", Z: r"|\mathcal{Z}|", A: r"|\mathcal{A}|", layers.size: r"\lambda"},
     symbols={

@@ -9,6 +9,7 @@ from symbolic.errata import Erratum, Weight
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 from symbolic.universal import barron_derivation as barron
+from symbolic.universal import objects
 from symbolic.universal.barron_derivation import r
 
 d = sp.Symbol("d", integer=True, positive=True)
@@ -115,10 +116,10 @@ BARRON = Result(
         Parameter("width", width, "width of the bump", 1.0),
         Parameter("centre", centre, "distance of the bump's centre from 0", 0.5),
         Parameter("slope", slope, "norm of a neuron's weight", 2.0),
-        Parameter("C_a", C_a, "bound on a", 1.0),
-        Parameter("C_b", C_b, "bound on `b`", 0.5),
-        Parameter("M", M, "classes that are combined", 4, integer=True),
-        Parameter("ratio", ratio, "ratio of the widths of the bumps that are combined", 100.0),
+        Parameter("C_a", C_a, "bound on `|a|`", 1.0),
+        Parameter("C_b", C_b, "bound on `|b|`", 0.5),
+        Parameter("M", M, "classes that are combined", 4, integer=True, setting=True),
+        Parameter("ratio", ratio, "ratio of the widths of the bumps that are combined", 100.0, setting=True),
     ),
     hypotheses=(
         Hypothesis("d", sp.Ge(d, 1, evaluate=False), "a dimension"),
@@ -127,6 +128,7 @@ BARRON = Result(
         Hypothesis("M", sp.Ge(M, 1, evaluate=False), "a combination has a class"),
         Hypothesis("ratio", ratio >= 2, "widths that differ"),
     ),
+    objects=objects.BARRON,
     quantities=QUANTITIES,
     notation={C_a: "C_a", C_b: "C_b", largest: r"\max_i C_{\mathcal F_i}"},
     symbols={largest: "largest `C_{F_i}`"},

@@ -10,6 +10,7 @@ from symbolic.errata import Erratum, Weight
 from symbolic.provenance import Provenance
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
 from symbolic.universal import barron_derivation as barron
+from symbolic.universal import objects
 
 eps, width = sp.symbols("eps width", positive=True)
 R = sp.Symbol("R", positive=True)  # of the ball of centres
@@ -101,10 +102,12 @@ QUANTITIES = (
     _quantity(
         "bumps", r"|\mathcal N(\mathcal F)|", "size of a cover of the bumps with centres in a ball, to mass `eps/2`",
         bumps_cover, obtained=Provenance.HAND, domain="sup over the unit ball",
+        domain_latex="functions on the unit ball, in the sup norm",
     ),
     _quantity(
         "product", r"|\mathcal N_\varepsilon|", "size of an `eps`-cover of (bumps and further functions) x ball, (23)",
         union_cover, obtained=Provenance.HAND, domain="(23)",
+        domain_latex="functions on the unit ball, in the sense of (23)",
     ),
     _quantity(
         "one_function", r"\min_{\hat f} \sup_x |f - f(0) - (\hat f - \hat f(0))|",
@@ -124,9 +127,9 @@ COVERING = Result(
         Parameter("eps", eps, "radius of the cover", 0.25),
         Parameter("d", d, "dimension of `x`", 2, integer=True),
         Parameter("width", width, "width of the bumps", 1.0),
-        Parameter("R", R, "norm of their centres, at most", 1.0),
-        Parameter("functions", functions, "further functions in the union", 3, integer=True),
-        Parameter("places", places, "narrow bumps in a sum", 4, integer=True),
+        Parameter("R", R, "bound on the norm of their centres", 1.0),
+        Parameter("functions", functions, "number of further functions in the union", 3, integer=True),
+        Parameter("places", places, "narrow bumps in a sum", 4, integer=True, setting=True),
     ),
     hypotheses=(
         Hypothesis("eps", sp.Ge(eps, sp.Rational(1, 2**52)), "a finer cover tells apart what float64 does not"),
@@ -136,8 +139,9 @@ COVERING = Result(
         Hypothesis("width", sp.Gt(width, 0, evaluate=False), "a scale"),
         Hypothesis("R", sp.Gt(R, 0, evaluate=False), "a scale"),
     ),
+    objects=objects.COVERING,
     quantities=QUANTITIES,
-    notation={eps: r"\varepsilon"},
+    notation={functions: "m", eps: r"\varepsilon"},
     symbols={spread: "width of the narrow bumps"},
     remarks=("The text calls `N_eps` a cover of `F`; (23) makes it one of `F x B`, and so is it read.",),
 )

@@ -11,6 +11,7 @@ from symbolic.derivation import Approximated
 from symbolic.prose import prose
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.universal import objects
 from symbolic.universal.covering import product_cover
 from symbolic.universal.sigmoid import derive_lemma_5, mass, ridges, tau
 
@@ -93,9 +94,9 @@ FEATURES = Result(
         Parameter("delta", delta, "probability of failure", 0.5),
         Parameter("d", d, "dimension of `x`", 2, integer=True),
         Parameter("family", None, "the class: bumps, or union (with logistic ridges and linear functions)", "bumps"),
-        Parameter("bumps", bumps, "number of bumps", 8, integer=True),
-        Parameter("width", width, "width of the bumps", 1.0),
-        Parameter("slope", slope, "slope of the logistic ridges", 4.0),
+        Parameter("bumps", bumps, "number of bumps", 8, integer=True, setting=True),
+        Parameter("width", width, "width of the bumps", 1.0, setting=True),
+        Parameter("slope", slope, "slope of the logistic ridges", 4.0, setting=True),
     ),
     hypotheses=(
         Hypothesis("tau", tau > 4, "Lemma 1 is for `tau > 4`"),
@@ -106,8 +107,17 @@ FEATURES = Result(
         *(Hypothesis(str(each), sp.Ge(each, 1, evaluate=False), "a number") for each in (n, d, bumps)),
         *(Hypothesis(str(each), sp.Gt(each, 0, evaluate=False), "a scale") for each in (width, slope)),
     ),
+    objects=objects.FEATURES,
     quantities=QUANTITIES,
-    notation={tau: r"\tau", eps: r"\varepsilon", delta: r"\delta", mass: r"\tilde C_{\mathcal F}", c_0: "C"},
+    notation={
+        at_zero: r"\sup_f |f(0)|",
+        members: r"|\mathcal F|",
+        tau: r"\tau",
+        eps: r"\varepsilon",
+        delta: r"\delta",
+        mass: r"\tilde C_{\mathcal F}",
+        c_0: "C",
+    },
     symbols={
         mass: "`C_F - sup |f(0)|`",
         at_zero: "`sup |f(0)|`",

@@ -13,6 +13,7 @@ from symbolic.citations import LI2025, Citation
 from symbolic.derivation import Approximated, Step
 from symbolic.obligations import Obligation
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.universal import objects
 
 n, N, d = sp.symbols("n N d", integer=True, positive=True)
 lam, delta, B, tau, width = sp.symbols("lam delta B tau width", positive=True)
@@ -209,12 +210,12 @@ LASSO = Result(
         Parameter("n", n, "number of features", 32, integer=True),
         Parameter("lam", lam, "weight of the 1-norm", 0.05),
         Parameter("sigma", sigma, "sub-Gaussian parameter of the noise", 0.1),
-        Parameter("eps_opt", eps_opt, "loss of the solution above that of `rho*`, at most", 1e-4),
+        Parameter("eps_opt", eps_opt, "bound on the objective of the solution above that of `rho*`", 1e-4),
         Parameter("delta", delta, "probability of failure", 0.05),
-        Parameter("B", B, "`||rho - rho*||_1` in Lemma 6", 1.0),
+        Parameter("B", B, "bound on `||rho - rho*||_1` in Lemma 6", 1.0),
         Parameter("d", d, "dimension of `x`", 2, integer=True),
-        Parameter("tau", tau, "slope of the ramps", 16.0),
-        Parameter("width", width, "width of the bump `f`", 1.0),
+        Parameter("tau", tau, "slope of the ramps", 16.0, setting=True),
+        Parameter("width", width, "width of the bump `f`", 1.0, setting=True),
     ),
     hypotheses=(
         Hypothesis("N", sp.Ge(N, 1, evaluate=False), "an empty prompt has no mean"),
@@ -224,9 +225,11 @@ LASSO = Result(
         Hypothesis("delta", delta <= 1, "a budget of probability"),
         Hypothesis("lam", sp.Gt(lam, 0, evaluate=False), "the weight of a norm"),
         Hypothesis("lam", lam > NOISE, "`lambda` exceeds the noise level, the largest `|2/N sum z_i phi_ij|`"),
-        *(Hypothesis(str(each), sp.Gt(each, 0, evaluate=False), "a scale") for each in (B, width)),
+        Hypothesis("B", sp.Gt(B, 0, evaluate=False), "a scale", only=("deviation", "excess")),
+        Hypothesis("width", sp.Gt(width, 0, evaluate=False), "a scale"),
         Hypothesis("tau", tau > 4, "Lemma 1 is for `tau > 4`"),
     ),
+    objects=objects.LASSO,
     quantities=QUANTITIES,
     notation={
         lam: r"\lambda", sigma: r"\sigma", delta: r"\delta", eps_opt: r"\varepsilon_{\mathrm{opt}}",
@@ -239,8 +242,9 @@ LASSO = Result(
     },
     formulas=(
         Formula(
-            r"c_\lambda", sufficient_constant, "`lambda >= c_lambda sqrt(log N / N) sigma` is twice the noise level",
-            Kind.UPPER,
+            r"c_\lambda", sufficient_constant,
+            "what suffices: `lambda >= c_lambda sqrt(log N / N) sigma` is then twice the noise level",
+            Kind.LOWER,
         ),
     ),
     remarks=(

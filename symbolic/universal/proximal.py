@@ -13,6 +13,7 @@ from symbolic.derivation import Approximated
 from symbolic.errata import Erratum, Weight
 from symbolic.provenance import Provenance
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.universal import objects
 
 n, N, L = sp.symbols("n N L", integer=True, positive=True)
 T = sp.Symbol("T", integer=True, positive=True)
@@ -143,11 +144,11 @@ PROXIMAL = Result(
         Parameter("n", n, "number of features", 8, integer=True),
         Parameter("N", N, "number of examples", 16, integer=True),
         Parameter("lam", lam, "weight of the 1-norm", 0.25),
-        Parameter("eta", eta, "step size; `1/(2 (n + 1))` if it is not given", 1 / 18),
-        Parameter("C", C, "`||rho*||_1`, at most: of the order of `C_F`", 1.0),
-        Parameter("B_y", B_y, "root of the mean of `y_i^2`, at most", 1.0),
-        Parameter("eps", eps, "1-norm of the error of a gradient step, at most", 1e-6),
-        Parameter("eps_threshold", eps_threshold, "error of a threshold, at most", 1e-8),
+        Parameter("eta", eta, "step size; `1/(2 (n + 1))` if it is not given", 1 / 18, in_words="step size"),
+        Parameter("C", C, "bound on `||rho*||_1`, of the order of `C_F`", 1.0),
+        Parameter("B_y", B_y, "bound on the root mean square of the labels", 1.0),
+        Parameter("eps", eps, "bound on the 1-norm of the error of a gradient step", 1e-6),
+        Parameter("eps_threshold", eps_threshold, "bound on the error of a threshold", 1e-8),
     ),
     hypotheses=(
         Hypothesis("L", sp.Eq(sp.Mod(L, 2), 1), "`L = 2T + 1` is odd: one layer, and two for each of `T` steps"),
@@ -161,6 +162,7 @@ PROXIMAL = Result(
         Hypothesis("B_y", sp.Gt(B_y, 0, evaluate=False), "a norm"),
         *(Hypothesis(str(each), sp.Ge(each, 0, evaluate=False), "an error") for each in (eps, eps_threshold)),
     ),
+    objects=objects.PROXIMAL,
     quantities=QUANTITIES,
     notation={
         eta: r"\eta", lam: r"\lambda", eps: r"\varepsilon", eps_threshold: r"\varepsilon_\lambda",

@@ -5,6 +5,7 @@ import sympy as sp
 from symbolic.citations import LI2025, Citation
 from symbolic.derivation import Approximated
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.universal import objects
 from symbolic.universal import risk_derivation as risk
 from symbolic.universal.features import (
     DRAW,
@@ -64,12 +65,12 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         _quantity(
             "prompt", r"\text{risk}/\text{bound at the prompt}", "risk of the transformer over its bound at the prompt",
-            risk.derive_ratio(), norm="ratio", randomness=EXAMPLES,
+            risk.derive_ratio(), norm="ratio", randomness=EXAMPLES, outside=True,
             remark="for the features at hand; that bound knows the noise level, 1-norms and the duality gap",
         ),
         _quantity(
             "risk.outside", r"E (\hat y_{N+1} - g(x_{N+1}))^2", "risk for a random deep network `g`",
-            whole, trivial=F**2, domain="a function that is not in the class",
+            whole, trivial=F**2, domain="a function that is not in the class", outside=True,
         ),
     )  # fmt: skip
 
@@ -83,20 +84,24 @@ RISK = Result(
     parameters=(
         Parameter("N", N, "number of examples", 256, integer=True),
         Parameter("n", n, "number of features, one of which is 0 on the ball", 32, integer=True),
-        Parameter("L", L, "attention layers, `2T + 1` for `T` blocks", 41, integer=True),
+        Parameter("L", L, "number of attention layers, `2T + 1` for `T` blocks", 41, integer=True),
         Parameter("sigma", sigma, "sub-Gaussian parameter of the noise", 0.1),
         Parameter("delta", delta, "probability of failure", 0.05),
-        Parameter("lam", lam, "weight of the 1-norm (twice the noise level, if it is not given)", 0.1),
+        Parameter("lam", lam, "weight of the 1-norm (twice the noise level, if it is not given)", 0.1,
+            in_words="weight of the 1-norm"),
         Parameter("tau", tau, "slope of the ramps", 16.0),
         Parameter("eps", eps, "radius of the cover", 1e-4),
         Parameter("d", d, "dimension of `x`", 2, integer=True),
         Parameter("family", None, "the class: bumps, or union (with logistic ridges and linear functions)", "bumps"),
-        Parameter("bumps", bumps, "number of bumps", 1, integer=True),
-        Parameter("width", width, "width of the bumps", 1.0),
-        Parameter("slope", slope, "slope of the logistic ridges", 4.0),
-        Parameter("bits", bits, "bits of the format for which `tau_1` and `tau_2` are chosen", 53, integer=True),
-        Parameter("tau_1", tau_1, "temperature of Attn1 (from `n`, `N` and bits, if it is not given)", 1.0),
-        Parameter("tau_2", tau_2, "temperature of Attn2 (likewise)", 1.0),
+        Parameter("bumps", bumps, "number of bumps", 1, integer=True, setting=True),
+        Parameter("width", width, "width of the bumps", 1.0, setting=True),
+        Parameter("slope", slope, "slope of the logistic ridges", 4.0, setting=True),
+        Parameter("bits", bits, "bits of the format for which `tau_1` and `tau_2` are chosen", 53, integer=True,
+                  setting=True),
+        Parameter("tau_1", tau_1, "temperature of Attn1 (from `n`, `N` and bits, if it is not given)", 1.0,
+            in_words="temperature of the first attention of a block"),
+        Parameter("tau_2", tau_2, "temperature of Attn2 (likewise)", 1.0,
+            in_words="temperature of the second attention of a block"),
     ),
     hypotheses=(
         Hypothesis("N", sp.Ge(N, 1, evaluate=False), "an empty prompt has no mean"),
@@ -115,6 +120,7 @@ RISK = Result(
         *(Hypothesis(str(x), sp.Gt(x, 0, evaluate=False), "a scale") for x in (width, slope, tau_1, tau_2)),
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
     ),
+    objects=objects.RISK,
     quantities=_quantities(),
     notation={
         C_F: r"C_{\mathcal F}", cover: r"|\mathcal N_\varepsilon|", at_zero: r"\sup_f |f(0)|",
@@ -137,11 +143,12 @@ RISK = Result(
     formulas=(
         Formula(
             r"\lambda", risk.best_weight,
-            "minimises the derived bound of risk.iterate, for these `eps_dis`, `eps_opt` and `||rho*||_1`",
+            "minimises the derived bound on the risk of `T` exact steps, for these `eps_dis`, `eps_opt` and "
+            "`||rho*||_1`",
         ),
     ),
     remarks=(
-        "(25) is (24) with each of its terms of the order `eps_pred`; ``solve`` inverts the derived bound instead.",
+        "(25) is (24) with each of its terms of the order `eps_pred`; boundsmith inverts the derived bound instead.",
         "`log N` of the paper is a logarithm of `n` over `delta` in the union bounds: the same for `n` polynomial in "
         "`N`, and `delta = N^-10`, up to constants.",
         "The probability is over the draw of `Lambda` too: the paper fixes features that are good, which exist.",

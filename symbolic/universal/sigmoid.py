@@ -14,6 +14,7 @@ from symbolic.derivation import Approximated
 from symbolic.errata import Erratum, Weight
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.universal import objects
 
 tau = sp.Symbol("tau", positive=True)
 omega = sp.Symbol("omega", positive=True)
@@ -160,7 +161,7 @@ QUANTITIES = (
         worst_case={},
     ),
     _quantity(
-        "function", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|", "error of a sum of ridges of total weight ``mass``",
+        "function", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|", "error of a sum of ridges of total weight `mass`",
         Kind.UPPER, derivation=derive_lemma_5().derivation, scopes=("network",), worst_case={},
         printed=Printed(mass * PRINTED_ERROR, _LEMMA_5), trivial=mass, domain=f"`||x||_2 <= 1`; {_DOMAIN}",
         remark="a spectrum of finitely many ridges",
@@ -192,7 +193,7 @@ SIGMOID = Result(
         Parameter("tau", tau, "slope of the ramps", (4.0, 16.0, 64.0, 256.0)),
         Parameter("omega_max", omega_max, "largest frequency of a ridge", 16.0),
         Parameter("mass", mass, "`C_F - sup |f(0)|`, the total weight of the ridges", 1.0),
-        Parameter("ridges", ridges, "number of ridges in a sum", 2, integer=True),
+        Parameter("ridges", ridges, "number of ridges in a sum", 2, integer=True, setting=True),
         Parameter("d", d, "dimension of `x`", 2, integer=True),
     ),
     hypotheses=(
@@ -202,6 +203,7 @@ SIGMOID = Result(
         Hypothesis("ridges", sp.Ge(ridges, 1, evaluate=False), "a sum has a term"),
         Hypothesis("d", sp.Ge(d, 1, evaluate=False), "a dimension"),
     ),
+    objects=objects.SIGMOID,
     quantities=QUANTITIES,
     notation={
         tau: r"\tau",

@@ -7,6 +7,7 @@ from symbolic.derivation import Approximated
 from symbolic.errata import Erratum, Weight
 from symbolic.provenance import Provenance
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.universal import objects
 from symbolic.universal.transformer_derivation import (
     LARGEST_NORM,
     PRINTED_TAU,
@@ -126,7 +127,7 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         _quantity(
             "tau.bits", r"p(\tau)", "bits of the format with which the rounding of a block stays below (58b), at the "
-            "`tau` of Lemma 7, all constants 1", None, kind=Kind.LOWER, derive=bits_of_printed_tau,
+            "`tau` of Lemma 7, all constants 1", None, kind=Kind.LOWER, suffices=True, derive=bits_of_printed_tau,
             obtained=Provenance.HAND, norm="count", domain="a model of the arithmetic",
             remark=f"`tau = {sp.sstr(of_tau)}`, with `C_F = B` and `c = 1`",
         ),
@@ -144,14 +145,28 @@ TRANSFORMER = Result(
         Parameter("N", N, "number of examples", 8, integer=True),
         Parameter("n", n, "number of features", 4, integer=True),
         Parameter("d", d, "dimension of `x`", 2, integer=True),
-        Parameter("L", L, "attention layers, `2T + 1` for `T` blocks", 5, integer=True),
-        Parameter("lam", lam, "`lambda` of the Lasso", 0.2),
+        Parameter("L", L, "number of attention layers, `2T + 1` for `T` blocks", 5, integer=True),
+        Parameter("lam", lam, "weight of the 1-norm in the Lasso", 0.2),
         Parameter("B", B, "bound on the labels", 1.0),
         Parameter("P", P, "bound on the 1-norm of the state from which a block starts", 1.0),
         Parameter("tau_ff", tau_ff, "slope of the ramps", 8.0),
-        Parameter("bits", bits, "bits of the format for which `tau_1` and `tau_2` are chosen", 53, integer=True),
-        Parameter("tau_1", tau_1, "temperature of Attn1 (from `B`, `n`, `N` and bits, if it is not given)", 1.0),
-        Parameter("tau_2", tau_2, "temperature of Attn2 (likewise)", 1.0),
+        Parameter(
+            "bits", bits, "bits of the format for which `tau_1` and `tau_2` are chosen", 53, integer=True, setting=True
+        ),
+        Parameter(
+            "tau_1",
+            tau_1,
+            "temperature of Attn1 (from `B`, `n`, `N` and bits, if it is not given)",
+            1.0,
+            in_words="temperature of the first attention of a block",
+        ),
+        Parameter(
+            "tau_2",
+            tau_2,
+            "temperature of Attn2 (likewise)",
+            1.0,
+            in_words="temperature of the second attention of a block",
+        ),
     ),
     hypotheses=(
         Hypothesis("N", sp.Ge(N, 1, evaluate=False), "a prompt has an example"),
@@ -162,6 +177,7 @@ TRANSFORMER = Result(
         *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive") for x in (lam, B, P, tau_ff, tau_1, tau_2)),
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
     ),
+    objects=objects.TRANSFORMER,
     quantities=_quantities(),
     notation=NOTATION,
     symbols=SYMBOLS,

@@ -95,7 +95,7 @@ def run(arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, s
 def test_the_command_lists_a_result(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run("errata induction.vanilla", capsys)
     assert code == 0
-    assert "Main claim survives: yes: " in out
+    assert "The main claim of the paper survives: " in out
     assert "To check again: boundsmith errata induction.vanilla --quantity" in out
 
 

@@ -11,7 +11,7 @@ import sympy as sp
 
 from symbolic.catalogue import find_result, results
 from symbolic.displays import PAGE, equation, stated, wrapped
-from symbolic.printing import LISTED
+from symbolic.proofs import LISTED
 from symbolic.widths import width
 
 TEXT_WIDTH = 360.0  # \textwidth of an article at 11pt

@@ -240,12 +240,12 @@ def test_a_repetition_inside_a_layer_is_shown_inside_it() -> None:
     (inner,) = steps_of_one_layer(repeated.steps[-1])
     assert [step.name for step in steps_of_one_layer(inner)] == ["W z", "r(W z)"]
     lines = [line.partition("}")[0] for line in repeated.latex().splitlines() if r"\le" in line]
-    assert lines[:4] == [rf"e_{{\text{{{name}" for name in ("W z", "r(W z)", "inner", "end")]
+    assert lines[:4] == ["e_{W\\,z", r"e_{\text{r(W z)", r"e_{\text{inner", r"e_{\text{end"]
 
 
 def test_latex_lists_the_steps_of_one_layer_under_the_recursion() -> None:
     latex = repeat(start(), "end", layer, N).derivation.latex()
     product, activation, whole, _ = (line for line in latex.splitlines() if r"\le" in line)
-    assert product.startswith(r"e_{\text{W z}} &\le K e_{l} && \text{linear map}, \text{one layer}")
-    assert activation.startswith(r"e_{\text{r(W z)}} &\le e_{\text{W z}} + eps")
+    assert product.startswith(r"e_{W\,z} &\le K e_{l} && \text{linear map}, \text{one layer}")
+    assert activation.startswith(r"e_{\text{r(W z)}} &\le e_{W\,z} + eps")
     assert whole.startswith(r"e_{\text{end}} &\le")

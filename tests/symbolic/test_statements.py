@@ -18,6 +18,7 @@ from symbolic.looped import chain_of_thought as chain
 from symbolic.looped import decoder as past
 from symbolic.looped import gradient_descent_derivation as descent
 from symbolic.looped import newton, newton_derivation
+from symbolic.sentences import BOUNDED, HOW, RECURRENCES
 from symbolic.statements import Quantity, Result
 from symbolic.universal import risk_derivation as risk
 from symbolic.universal import transformer_derivation as path
@@ -52,6 +53,7 @@ LOOKED_UP = {
     **{("looped.newton", name): CEILING for name in ("m", "y_hat")},  # errors stay below their ceiling
     **{("universal.risk", name): OF_RISK for name in ("risk", "risk.iterate", "emulation", "prompt", "risk.outside")},
 }
+WORDED = {"given", *BOUNDED, *HOW, *RECURRENCES}  # rules that a proof puts into words
 TRAINING = [result for result in ALL if result.id.startswith("induction.") and result.id != "induction.vanilla"]
 QUANTITIES = [(result, quantity) for result in ALL for quantity in result.quantities]
 
@@ -132,7 +134,7 @@ def test_latex_is_balanced_and_carries_every_citation(result: Result) -> None:
     stated = [q for q in result.quantities if q.printed or q.derivation or q.closed_form is not None]
     assert text.count(r"\[") == text.count(r"\]") >= len(stated) + len(result.formulas)
     rules = {step.rule for q in result.quantities if q.derivation for step in q.derivation.steps}
-    assert all(re.search(rf"\\item\[\(\d+\)\] {re.escape(rule)}", text) for rule in rules)
+    assert all(rule in text for rule in rules - WORDED)
     shown = result._repr_latex_()
     assert shown.startswith("$$")
     assert shown.rstrip().endswith("$$")

@@ -22,7 +22,7 @@ needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs p
 
 def test_an_excerpt_has_the_chosen_quantities_tiers_and_their_letters() -> None:
     derived = Excerpt(("gradient",), "derived").latex(STEP)
-    assert re.findall(r"\\paragraph\{(.*?)\}", derived)[0] == "gradient"
+    assert re.findall(r"\\paragraph\{(.*?)\}", derived)[0] == "Error of the gradient of the risk."
     assert "Printed" not in derived
     assert "Erratum" not in derived
     assert "number of ReLUs for $r$" not in derived  # the meaning of M_1, which no bound on the gradient has
@@ -33,13 +33,18 @@ def test_an_excerpt_has_the_chosen_quantities_tiers_and_their_letters() -> None:
 
 def test_the_theorem_is_a_sentence_and_the_proof_its_steps() -> None:
     theorem = Excerpt(("output",), "derived", part="theorem").latex(find_result("induction.vanilla"))
-    assert theorem.startswith(r"Let $p > 0$")
-    assert "Then" in theorem
+    assert theorem.startswith(r"Let the integers $L \ge 3$ (number of tokens)")
+    assert r"L\ge 3$, the error of the last output token" in theorem
+    assert "satisfies the upper bound" in theorem
+    assert r"\lambda" not in theorem  # a hypothesis on the gate, which the chosen quantity does not have
     assert r"\item" not in theorem
     proof = Excerpt(("output",), part="proof").latex(find_result("induction.vanilla"))
-    assert proof.startswith(r"\begin{itemize}")
+    letters, errors, first = proof.splitlines()[:3]
+    assert letters.startswith("The proof uses the letters ")
+    assert errors.startswith("For a quantity $v$ of the proof,")
+    assert first == r"\begin{itemize}"
     assert "Let" not in proof
-    assert "Then\n" not in proof
+    assert "satisfies the upper bound" not in proof
 
 
 def test_letters_are_commands_of_the_readers_own_document(tmp_path: Path) -> None:

@@ -1,0 +1,114 @@
+r"""What the letters of the statements of this topic mean that are no parameters (wang2024, Section 5, Appendix C)."""
+
+VANILLA = {
+    "x_s": "token `s`, the last one is `x_L`",
+    "y_s": "output of layer 1 at token `s`",
+    r"W^\star": "the matrix `W*` of the induction head, whose scores are `x_L^T W* x_{s-1}`",
+    r"\mathrm{IH}_2(X)": "output of the induction head, the mean of the `x_s` with weights softmax of its scores",
+    r"\mathrm{TF}_{-1}(X)": "last output token of the transformer",
+    "W_K^{(2,1)}": "key matrix of layer 2",
+    "W_Q^{(2,1)}": "query matrix of layer 2",
+    r"\|W^\star\|_F": "Frobenius norm of `W*`",
+}
+OPTIMA = {
+    r"g^\star": "`alpha*/(1 + alpha*)`",
+    r"h^\star": "`1/(1 + alpha*)`",
+    r"v^\star": "`w*^2`",
+}
+TRAINING = {
+    "p": "slope of the relative position bias of the 4-gram head",
+    "g": "value weight of the 4-gram head",
+    "w": "`w_Q = w_K`, the query and key weights of the induction head",
+    "h": "value weight of the induction head",
+    "v": "`w^2`",
+    r"\mathcal{L}": "loss (19) of the 4-gram head plus loss (22) of the induction head",
+    r"\mathcal{L}_{\rm IH_2}": "loss (22) of the induction head",
+    r"\mathcal{L}_{\rm G_4}": "loss (19) of the 4-gram head",
+    **OPTIMA,
+    "t": "time of the gradient flow",
+}
+BALANCE = {
+    "w_Q": "query weight of the induction head along the flow (12)",
+    "w_K": "key weight of the induction head along the flow (12)",
+    r"\dot w": "printed rate of `w = w_Q = w_K`",
+}
+LOSSES = {
+    **TRAINING,
+    r"\mathcal{L}_{G_4}": "loss of the 4-gram head",
+    r"\mathcal{L}_{IH_2}": "loss of the induction head",
+    "X": "a standard normal variable, independent of `Y` and `Z`, which are so too",
+    "Y": "see `X`",
+    "Z": "see `X`",
+    r"\mathbb{E}": "mean over `X`, `Y` and `Z`",
+    r"\mathrm{softmax}(-p(L-1-s))": "weight of token `s` in the 4-gram head",
+}
+FIRST_STAGE = {
+    r"\tilde p": "slope of the relative position bias of layer 1 along the flow (11)",
+    r"\dot{\tilde p}": "its rate",
+    "p": "slope of the relative position bias of the 4-gram head",
+    "g_0": "value weight of the 4-gram head, which stage I does not train",
+    r"g^\star": OPTIMA[r"g^\star"],
+    "w_K": "key weight of the induction head",
+    "w_Q": "query weight of the induction head",
+    "u": "`e^(-p~)`",
+    "Z_n(r)": "`1 + r + ... + r^(n-1)` for `n = L - 2` and `r = e^(-p)`",
+    "q": "sum of the squared weights of the loss",
+    "t": "time of the gradient flow",
+    r"\sum_\tau \mathrm{softmax}_s": "sum of the weights of layer 1 at token `s`",
+}
+FIXED_POINT = {
+    r"\theta": "the parameters `(p, g, w, h)`",
+    r"\dot\theta": "their rate along the flow, at the point `(+oo, g*, w*, h*)`",
+    r"\dot g": "rate of `g`",
+    "w_Q": "query weight of the induction head",
+    "w_K": "key weight of the induction head",
+    "x_s": "token `s`",
+    "y_s": "output of layer 1 at token `s`",
+    **TRAINING,
+}
+KARAMATA = {
+    "C(x)": "`x (1 - x^2)^(-3/2)`",
+    "x": "a number between 0 and 1",
+    **{name: TRAINING[name] for name in ("v", "h", r"v^\star", r"h^\star", "t")},
+    r"\beta": "exponent parameter of the estimate (29)",
+    r"\gamma": "a bound on `h/h*`",
+}
+TRENDS = {
+    "T_1^h": "time at which `h` reaches `h*`",
+    "T_2^h": "time at which `h` turns",
+    "T_{1/2}^w": "time at which `w` reaches `w*/2`",
+    "h_{(24)}": "right side of (24)",
+    r"\tau": "`t/(L-2)`",
+    r"\dot w": "rate of `w`",
+    r"\dot h": "rate of `h`",
+    r"\sigma": "`sigma_init`",
+    **TRAINING,
+}
+PHASES = {
+    "M(p)": "`1 + e^-p + ... + e^(-p(L-3))`",
+    r"T_{\rm I}": "end of phase I",
+    "w_{KQ}": "`w`, the query and key weight of the induction head",
+    **TRAINING,
+}
+LYAPUNOV_GRAM = {
+    "u": "`e^-p`",
+    "v": "`u g* + g* - g`",
+    "G": "`(u^2 + v^2)/2`, along the gradient flow of (19)",
+    "c": "constant of the decay of `G`",
+    "f": "difference of the sides of an inequality of the proof",
+    **{name: TRAINING[name] for name in ("p", "g", r"g^\star", "t")},
+    "L": "number of tokens",
+}
+LYAPUNOV_HEAD = {
+    "G": "`((v - v*)^2 + (h - h*)^2)/2`, along the gradient flow of (22)",
+    "c": "constant of the decay of `G`",
+    "f": "difference of the sides of an inequality of the proof",
+    **{name: TRAINING[name] for name in ("v", "w", "h", r"v^\star", r"h^\star", "t")},
+    "L": "number of tokens",
+}
+FIGURE_2 = {
+    r"T_{\rm II}": "end of the plateau of the loss of the induction head",
+    r"T_{\rm I}": "time at which the 4-gram loss is 0.01 of its start",
+    r"\psi(x)": "`(1 - x^2)^(-1/2)`",
+    **TRAINING,
+}

@@ -1,0 +1,150 @@
+"""What a statement introduces: every letter that it shows, and the hypotheses that its conclusions need."""
+
+import re
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from symbolic import results
+from symbolic.catalogue import find_result
+from symbolic.citations import Citation
+from symbolic.errata import Erratum, Weight
+from symbolic.introductions import Introduction, introduction, letters_of, whole_number
+from symbolic.paper_text import Conclusion, conclusions, joint_failure, theorem_latex
+from symbolic.statements import Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.typesetting import latex
+
+ALL = list(results().values())
+# Set with a backslash and no letters of a formula: operations, relations and named functions.
+NO_LETTERS = re.compile(
+    r"\\(sup|inf|max|min|sum|prod|int|log|exp|t?frac|left|right|sqrt|partial|nabla|infty|n?eq?|[lg]eq?|to|in|[clv]?dots?|"
+    r"times|top|pm|Pr|lim|quad|star|circ|sim|dim|bmod|gg|ll|pi|operatorname\{softmax\}|Delta|mathbb\{R\}|R|Omega|,|odot)"
+    r"|[edtO]"  # Euler's number, differentials, time, Landau's letter
+)
+WORDS = re.compile(r"\\(text|mathrm|mathsf)\{[^{}]*\}|\\rm \w+|\[[^\]]*\]|[_^](\{[^{}]*\}|\\?\w+)|\\#\\\{\w+ ?:")
+
+
+def shown_and_introduced(result: Result) -> tuple[set[str], set[str]]:
+    """Letters of the left sides, the domains and the formulas; letters that the opening introduces."""
+    stated = [each for each in conclusions(result) if each.source is None or each.quantity.erratum is None]
+    opening = opening_of(result, stated)
+    known = {letter for name in [*opening.notation(), *(latex(x, result.notation) for x in opening.letters)]
+             for letter in letters_of(name)}  # fmt: skip
+    left = [each.quantity.latex_symbol for each in stated]
+    domains = [" ".join(re.findall(r"\$([^$]*)\$", each.domain)) for each in stated]
+    shown = {letter for words in (*left, *domains) for letter in letters_of(WORDS.sub(" ", words))}
+    return {letter for letter in shown if not NO_LETTERS.fullmatch(letter)}, known
+
+
+def opening_of(result: Result, stated: list[Conclusion]) -> Introduction:
+    return introduction(result, [each.quantity for each in stated], [form for each in stated for form in each.formulas])
+
+
+@pytest.mark.parametrize("result", ALL, ids=lambda result: result.id)
+def test_every_letter_of_a_statement_is_introduced(result: Result) -> None:
+    shown, known = shown_and_introduced(result)
+    assert shown - known == set()
+    stated = conclusions(result)
+    opening = opening_of(result, stated)
+    named = set(result.symbols) | {each.symbol for each in result.parameters}
+    others = opening.letters - named
+    objects = {letter for name in opening.objects for letter in letters_of(name)}
+    assert {x for x in others if not set(letters_of(latex(x, result.notation))) <= objects} == set()
+
+
+def test_a_letter_that_nothing_introduces_is_noticed() -> None:
+    lasso = find_result("universal.lasso")
+    shown, known = shown_and_introduced(replace(lasso, objects={}))
+    assert {r"\phi", "z", "f"} <= shown - known
+
+
+@pytest.mark.parametrize("result", ALL, ids=lambda result: result.id)
+def test_a_hypothesis_on_a_shown_letter_is_kept(result: Result) -> None:
+    for stated in [conclusions(result), *([each] for each in conclusions(result))]:
+        opening = opening_of(result, stated)
+        shown = {letter for each in stated for form in each.formulas for letter in form.free_symbols}
+        dropped = [each for each in result.hypotheses if each not in opening.hypotheses]
+        assert not [each for each in dropped if each.condition.free_symbols & (shown | opening.letters)]
+        settings = {each.symbol for each in result.parameters if each.setting}
+        assert all(each.only or each.condition.free_symbols <= settings for each in dropped)
+
+
+a, b, c, n = sp.symbols("a b c n", positive=True)
+QUANTITY = Quantity(
+    "error", "e", "error at `b`", "2-norm", "all `x`", Kind.UPPER, Quantifier.FOR_ALL,
+    printed=Printed(a * n, Citation(None, "A")), scopes=(),
+)  # fmt: skip
+
+
+def small(**more: object) -> Result:
+    known = {
+        "id": "own.small", "title": "own.small", "citation": Citation(None, ""), "claim": "",
+        "parameters": tuple(Parameter(x.name, x, f"the {x.name}", 1, integer=x == n) for x in (a, b, c, n)),
+        "hypotheses": (), "quantities": (QUANTITY,), **more,
+    }  # fmt: skip
+    return Result(**known)  # type: ignore[arg-type]  # as above
+
+
+def test_letters_are_those_of_formulas_words_and_kept_hypotheses() -> None:
+    kept = (Hypothesis("a", sp.Lt(a, c), "two letters"), Hypothesis("c", sp.Ge(c, 2), "one"))
+    opening = opening_of(small(hypotheses=kept), conclusions(small(hypotheses=kept)))
+    assert opening.letters == {a, b, c, n}
+    assert opening.lines() == [
+        "Let the integers $n$ (the n) and the numbers $a$ (the a), $b$ (the b) and $c \\ge 2$ (the c) be given.",
+        "",
+        "Assume that $a < c$.",
+    ]
+
+
+def test_a_hypothesis_goes_only_where_the_data_say_so() -> None:
+    condition = Hypothesis("c", sp.Gt(c, 1), "it may matter")
+    assert opening_of(small(hypotheses=(condition,)), conclusions(small())).hypotheses == (condition,)
+    elsewhere = replace(condition, only=("other",))
+    assert opening_of(small(hypotheses=(elsewhere,)), conclusions(small())).hypotheses == ()
+    needed = replace(condition, only=("error",))
+    assert opening_of(small(hypotheses=(needed,)), conclusions(small())).hypotheses == (needed,)
+    setting = tuple(Parameter(x.name, x, "", 1, setting=x == c) for x in (a, b, c, n))
+    result = small(hypotheses=(condition,), parameters=setting)
+    assert opening_of(result, conclusions(result)).hypotheses == ()
+    shown = replace(QUANTITY, printed=Printed(a * c, Citation(None, "A")))
+    result = small(hypotheses=(condition,), parameters=setting, quantities=(shown,))
+    assert opening_of(result, conclusions(result)).hypotheses == (condition,)
+
+
+@pytest.mark.parametrize(
+    ("condition", "whole"),
+    [(sp.Eq(a / 2, sp.floor(a / 2)), a / 2), (sp.Eq(sp.Mod(n, 2), 1), (n - 1) / 2), (a < b, None)],
+)
+def test_conditions_that_make_a_whole_number(condition: sp.Basic, whole: sp.Expr | None) -> None:
+    assert whole_number(condition) == whole
+
+
+def test_a_refuted_bound_is_no_conclusion() -> None:
+    erratum = Erratum(Weight.CONSTANT, Citation(None, "A"), "sentence", "reading", "repair", "yes: as it is")
+    wrong = replace(QUANTITY, name="wrong", latex_symbol="w", erratum=erratum)
+    both = theorem_latex(small(quantities=(QUANTITY, wrong)))
+    assert r"\[ e \le a n. \]" in both
+    assert r"\[ w \le" not in both
+    assert r"\[ w \le a n. \]" in theorem_latex(small(quantities=(QUANTITY, wrong)), refuted=True)
+    assert "do not hold as printed" in theorem_latex(small(quantities=(wrong,)))
+    assert r"\[" not in theorem_latex(small(quantities=(replace(QUANTITY, outside=True),)))
+
+
+def test_what_suffices_is_bounded_from_below() -> None:
+    enough = replace(QUANTITY, latex_symbol="n", suffices=True)
+    assert r"\[ n \ge a n. \]" in theorem_latex(small(quantities=(enough,)))
+    assert enough.about.startswith("sufficient size")
+    order = replace(enough, printed=Printed(a, Citation(None, "A"), order=Order.O))
+    assert r"n = \mathcal{O}\left(a\right)" in theorem_latex(small(quantities=(order,)))
+
+
+def test_one_event_carries_all_conclusions() -> None:
+    lasso = find_result("universal.lasso")
+    text = theorem_latex(lasso)
+    assert text.count("With probability") == 1
+    whole = joint_failure(lasso.quantities)
+    assert all((whole - each.may_fail).subs(dict.fromkeys(whole.free_symbols, 1)) >= 0 for each in lasso.quantities)
+    assert joint_failure([lasso.quantity("noise")]) == lasso.quantity("noise").may_fail
+    shared = lasso.quantity("noise")
+    assert joint_failure([shared, shared]) == shared.may_fail
