@@ -209,8 +209,9 @@ def _meanings(
 
 def _parameter(symbol: sp.Symbol, default: Any, meaning: str | None) -> Parameter:
     values = tuple(default) if isinstance(default, list | range) else default
-    meaning = meaning or f"the parameter {symbol.name}"
-    return Parameter(symbol.name, symbol, meaning, values, integer=bool(symbol.is_integer))
+    said = meaning or f"the parameter {symbol.name}"
+    words = None if meaning else ""
+    return Parameter(symbol.name, symbol, said, values, integer=bool(symbol.is_integer), in_words=words)
 
 
 def _signs(parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:

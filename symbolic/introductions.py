@@ -100,8 +100,8 @@ class Introduction:
             above = f" {SIGN_OF[lower[-1][1]]} {self._limit(lower[-1])}"
         if upper:
             above = f" {SIGN_OF[upper[-1][1]]} {self._limit(upper[-1])}"
-        words = prose_latex(parameter.in_words or parameter.meaning, latex_names(self.result))
-        return f"${below}{letter}{above}$ ({words})"
+        words = prose_latex(parameter.stated, latex_names(self.result))
+        return f"${below}{letter}{above}$" + (f" ({words})" if words else "")
 
     def _limit(self, compared: tuple[sp.Symbol, str, sp.Expr]) -> str:
         return latex(compared[2], self.result.notation)

@@ -14,8 +14,8 @@ class Parameter:
     """A parameter under the paper's letter in ASCII. `symbol` is None for one that is not a number (a matrix, say).
 
     `takes` says what is typed for one that is text (`NAME|FILE`). Digits stay text there; the theorem reads it.
-    `in_words` is the meaning within a statement, where `meaning` also says what is typed. A `setting` selects what is
-    run (a format, a budget, an example); no conclusion needs its hypotheses unless it shows the letter.
+    `in_words` is the meaning within a statement, where `meaning` also says what is typed; "": the letter stands alone
+    there. A `setting` selects what is run (a format, a budget, an example); no conclusion needs its hypotheses unless it shows the letter.
     """
 
     name: str
@@ -24,11 +24,16 @@ class Parameter:
     default: Any
     integer: bool = False
     takes: str = ""
-    in_words: str = ""
+    in_words: str | None = None
     setting: bool = False
 
     def __post_init__(self) -> None:
-        make_prose(self, "meaning", "in_words")
+        make_prose(self, "meaning", *(["in_words"] if self.in_words else []))
+
+    @property
+    def stated(self) -> str:
+        """Its meaning within a statement; "" where the letter stands alone."""
+        return self.meaning if self.in_words is None else self.in_words
 
 
 @dataclass(frozen=True)
