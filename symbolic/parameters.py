@@ -15,7 +15,8 @@ class Parameter:
 
     `takes` says what is typed for one that is text (`NAME|FILE`). Digits stay text there; the theorem reads it.
     `in_words` is the meaning within a statement, where `meaning` also says what is typed; "": the letter stands alone
-    there. A `setting` selects what is run (a format, a budget, an example); no conclusion needs its hypotheses unless it shows the letter.
+    there. A `setting` selects what is run (a format, a budget, an example); no conclusion needs its hypotheses unless
+    it shows the letter.
     """
 
     name: str
