@@ -107,6 +107,7 @@ def test_bibtex(run: Command, folder: Path) -> None:
 
 
 def test_the_folder_of_a_file_is_importable_only_while_it_is_read(run: Command, folder: Path) -> None:
+    run("show", "induction.vanilla")  # loads what the command itself needs
     path, modules = list(sys.path), set(sys.modules)
     assert run("show", "own.py").code == 0
     assert sys.path == path

@@ -156,17 +156,6 @@ def test_refusals_name_parameter_and_condition() -> None:
         STEP.check({**values, "relus": -1})
 
 
-@EACH
-def test_latex_is_balanced_and_carries_every_citation(result: Result) -> None:
-    text = result.latex()
-    bare = text.replace(r"\{", "").replace(r"\}", "")
-    assert bare.count("{") == bare.count("}")
-    assert text.count(r"\[") == text.count(r"\]") >= len(result.quantities)
-    assert all(q.printed.citation.latex() in text for q in result.quantities if q.printed)
-    assert text.count(r"\begin{") == text.count(r"\end{")
-    assert r"\cite" not in result._repr_latex_()
-
-
 def test_the_steps_show_where_the_slack_is() -> None:
     """With every step measured at its bound, each single step is an equality; a smaller error shows as its slack."""
     derivation = whole_chain(3)
