@@ -44,6 +44,7 @@ def theorem(
     built: Mapping[str, Function] | None = None,
     texts: Sequence[Text] = (),
     hypotheses: Sequence[Any] = (),
+    assumptions: Sequence[str] = (),
     worst: Mapping[sp.Symbol, Any] | None = None,
     knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
     handles: Function | None = None,
@@ -62,7 +63,8 @@ def theorem(
 
     A quantity takes name, norm and derivation from its conclusion; the last one is the main one. `parameters` maps
     each symbol to its default (a tuple spans a grid); its sign and whether it is whole are read off the symbol, and
-    `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing). `texts` are further
+    `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing), `assumptions` further
+    ones in words. `texts` are further
     parameters that are text, each with the function that reads it. `printed` gives the
     draft's own formula for a quantity, by name. `worst` replaces letters of derivation and formula by what the
     hypotheses allow. `meanings` says in words what parameters and letters of the bounds are. A bound is vacuous from a
@@ -107,6 +109,7 @@ def theorem(
         hypotheses=(*_signs(parameters), *(_hypothesis(each, parameters) for each in hypotheses if each != sp.true)),
         quantities=(*stated, *{check.quantity.name: check.quantity for check in checks}.values()),
         notation=notation,
+        assumptions=tuple(assumptions),
         symbols={letter: meaning for letter, meaning in meanings.items() if letter not in parameters},
     )
     return Theorem(

@@ -20,11 +20,15 @@ TAG = 30.0  # points
 
 @dataclass
 class Conditions:
-    """`lines` state ranges and conditions by `formulas`; `needed` are the labels of the conditions of a quantity."""
+    """`lines` state ranges and conditions by `formulas`; `needed` are the labels of the conditions of a quantity.
+
+    `defined` are the letters whose values they give.
+    """
 
     lines: list[str] = field(default_factory=list)
     needed: dict[str, list[str]] = field(default_factory=dict)
     formulas: tuple[Any, ...] = ()
+    defined: frozenset[sp.Symbol] = frozenset()
 
 
 def conditions_of(result: Result, quantities: Sequence[Quantity], shared: Shared) -> Conditions:
@@ -47,7 +51,8 @@ def conditions_of(result: Result, quantities: Sequence[Quantity], shared: Shared
         }
     worst = _worst_of(kept, quantities)
     formulas = (*kept, *worst.values(), *(form for o in ranges for form in (o.recursion.start, o.recursion.step)))
-    return replace(made, lines=made.lines + _values(worst, result.notation, shared), formulas=formulas)
+    lines = made.lines + _values(worst, result.notation, shared)
+    return replace(made, lines=lines, formulas=formulas, defined=frozenset(worst))
 
 
 def _goes_first(one: Any, other: Any, every: Sequence[Any]) -> bool:

@@ -51,6 +51,7 @@ class Introduction:
     letters: Letters
     hypotheses: tuple[Hypothesis, ...]
     objects: Mapping[str, str]
+    defined: Letters = frozenset()
 
     def lines(self) -> list[str]:
         """Sentences in LaTeX."""
@@ -63,7 +64,8 @@ class Introduction:
         names = latex_names(self.result)
         meanings = [f"{name}: {prose_latex(meaning, names)}" for name, meaning in self.notation().items()]
         lines += ["", "Notation: " + "; ".join(meanings) + "."] if meanings else []
-        return lines + (["", f"Assume that {all_of([self._stated(each) for each in joint])}."] if joint else [])
+        lines += ["", f"Assume that {all_of([self._stated(each) for each in joint])}."] if joint else []
+        return [*lines, *(f"\nAssume that {prose_latex(each, names)}." for each in self.result.assumptions)]
 
     def notation(self) -> dict[str, str]:
         """The other letters, in mathematics, with their meanings."""
@@ -71,7 +73,7 @@ class Introduction:
         symbols = {
             f"${latex(letter, self.result.notation)}$": meaning
             for letter, meaning in self.result.symbols.items()
-            if letter in self.letters and letter not in parameters
+            if letter in self.letters - self.defined and letter not in parameters
         }
         return {**symbols, **{f"${name}$": meaning for name, meaning in self.objects.items()}}
 
@@ -112,28 +114,35 @@ class Introduction:
         return stated(condition, notation) if whole is None else rf"${latex(whole, notation)}$ is a whole number"
 
 
-def introduction(result: Result, quantities: Sequence[Quantity], formulas: Iterable[sp.Basic]) -> Introduction:
-    """For conclusions about these quantities that show these formulas."""
+def introduction(
+    result: Result,
+    quantities: Sequence[Quantity],
+    formulas: Iterable[sp.Basic],
+    defined: Letters = frozenset(),
+) -> Introduction:
+    """For conclusions about these quantities that show these formulas; letters that are `defined` have values there."""
     named: dict[str, set[sp.Symbol]] = {}
     chosen_by = [each.symbol for each in result.parameters if each.symbol is not None and not each.setting]
     for letter in (*result.symbols, *chosen_by):
         named.setdefault(letter.name, set()).add(letter)
     meanings = dict(result.symbols)
     texts = [words for q in quantities for words in (q.meaning, q.norm, q.domain, *q.over)]
+    texts += result.assumptions
     shown: set[sp.Symbol] = {letter for formula in formulas for letter in formula.free_symbols}
     chosen = {each.name for each in quantities}
     introduced = {*result.symbols, *(each.symbol for each in result.parameters)}
     others = [latex(letter, result.notation) for letter in shown - introduced]
-    objects = _objects(result, [*(each.latex_symbol for each in quantities), *others, *map(_mathematics, texts)])
-    texts += objects.values()
+    left = [*(each.latex_symbol for each in quantities), *others]
     while True:
         words = [*texts, *(meanings[letter] for letter in shown if letter in meanings)]
+        objects = _objects(result, [*left, *map(_mathematics, words)])
+        words += objects.values()
         names = {name for each in words for name in names_in(each)}
         found = shown | {letter for name in names & set(named) for letter in named[name]}
         kept = tuple(each for each in result.hypotheses if is_needed(result, each, found, chosen))
         found |= {letter for each in kept for letter in each.condition.free_symbols}
         if found == shown:
-            return Introduction(result, frozenset(shown), kept, objects)
+            return Introduction(result, frozenset(shown), kept, objects, defined)
         shown = found
 
 

@@ -114,7 +114,8 @@ def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False)
     shown = [each.quantity for each in (*right, *wrong)]
     formulas = [formula for each in (*right, *wrong) for formula in each.formulas]
     owed = stating.owed
-    lines = [*introduction(result, shown, [*formulas, *owed.formulas]).lines(), *owed.lines]
+    introduced = introduction(result, shown, [*formulas, *owed.formulas], owed.defined)
+    lines = [*introduced.lines(), *owed.lines]
     numbers = iter(map(_roman, range(1, len(shown) + 1)))
     lines += _stated(right, numbers, alone=len(shown) == 1)
     if wrong:

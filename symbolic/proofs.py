@@ -2,6 +2,7 @@
 
 import re
 import string
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.repetition import steps_of_one_layer
-from symbolic.derivation import Derivation, Step
+from symbolic.derivation import Derivation, Norm, Step
 from symbolic.displays import PAGE, display, equations, with_end, wrapped
 from symbolic.events import Event
 from symbolic.names import INDEXED, error_latex, letters_by_name
@@ -17,7 +18,7 @@ from symbolic.naming import with_families
 from symbolic.owed import Owed, owed
 from symbolic.prose import marked, prose_latex
 from symbolic.recurrences import families_in, recurrence, same_argument
-from symbolic.sentences import RECURRENCES, is_exact, is_identity, listed, numbered, reason_of, sentence
+from symbolic.sentences import NORMS, RECURRENCES, is_exact, is_identity, listed, numbered, reason_of, sentence
 from symbolic.shared_parts import Shared
 from symbolic.statements import Quantity, Result
 from symbolic.typesetting import Notation, latex
@@ -27,7 +28,7 @@ Slack = Mapping[str, float]
 
 NOTATION = (
     r"For a quantity $v$ of the proof, $e_{v}$ bounds its error, the norm of the difference between its approximate "
-    r"value and its exact one."
+    r"value and its exact one"
 )
 LISTED = 30.0  # points by which an item of a list is indented
 FULL_STOP = 4.0
@@ -52,6 +53,7 @@ class _Told:
 
     owed: Owed
     slack: Slack
+    norm: Norm  # of the errors of which nothing else is said
     letters: Mapping[str, sp.Symbol] = field(default_factory=dict)
     arguments: list[tuple[Step, str]] = field(default_factory=list)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -89,7 +91,10 @@ def proofs(result: Result, slack: Slack | None = None, shared: Shared | None = N
     shown = _derivations(result)
     letters = letters_by_name(step.local for derivation, _ in shown for step in derivation.steps)
     shared = shared or Shared()
-    told = _Told(Owed(result.notation, shared), slack or {}, letters)
+    erring = [step for derivation, _ in shown for step in derivation.steps if not (step.latex or is_identity(step))]
+    norms = Counter(step.norm for step in erring if not is_exact(step))
+    usual = max(norms, key=lambda norm: norms[norm], default=Norm.TWO)
+    told = _Told(Owed(result.notation, shared), slack or {}, usual, letters)
     for derivation, quantities in shown:
         steps = with_families(derivation.steps)
         proof = _Proof(names_of(steps, result.notation), told, _claims(quantities))
@@ -103,8 +108,8 @@ def proofs(result: Result, slack: Slack | None = None, shared: Shared | None = N
             items += [_item(step, proof)] if step.name in new else []
             proof.exact |= {step.error: sp.S.Zero} if proof.bound(step) == 0 else {}
         lines += [_heading(quantities, new), r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
-    has_errors = any(not (step.latex or is_identity(step)) for derivation, _ in shown for step in derivation.steps)
-    return [NOTATION, *lines] if lines and has_errors else lines
+    which = f"{NOTATION}: {NORMS[usual]}{' where no other norm is named' if len(norms) > 1 else ''}."
+    return [which, *lines] if lines and erring else lines
 
 
 def _heading(quantities: Sequence[Quantity], new: Set[str]) -> str:
@@ -144,12 +149,19 @@ def _item(step: Step, proof: _Proof) -> str:
         _layer_items(step, proof) if before is None else "",
         _likewise(before, proof.notation) if before else _recurrence(step, proof) or _sentence(step, proof),
         _bound(step, proof),
+        _norm_words(step, proof),
         *(_event_words(event, proof.notation) for event in step.events),
         *proof.told.owed.sentences(step, number, proof.room),
         _slack_words(step, proof.told.slack),
         f"This bounds {listed(proof.claims[step.name])}." if step.name in proof.claims and not step.latex else "",
     ]
     return f"{label} {' '.join(filter(None, parts))}".replace("\n ", "\n")
+
+
+def _norm_words(step: Step, proof: _Proof) -> str:
+    if step.latex or step.norm == proof.told.norm or proof.bound(step) == 0:
+        return ""
+    return f"Here the norm is {NORMS[step.norm]}."
 
 
 def _sentence(step: Step, proof: _Proof) -> str:
@@ -225,7 +237,7 @@ def _layer_items(step: Step, proof: _Proof) -> str:
     layer = steps_of_one_layer(step)
     if not layer:
         return ""
-    told = _Told(proof.told.owed, proof.told.slack, proof.told.letters)
+    told = _Told(proof.told.owed, proof.told.slack, proof.told.norm, proof.told.letters)
     inner = _Proof(names_of(layer, proof.notation), told, room=proof.room - LISTED)
     marks = [*string.ascii_lowercase, *(str(place) for place in range(1, len(layer)))]
     items = []

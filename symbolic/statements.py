@@ -296,7 +296,8 @@ class Result:
 
     `quantities` may be `Deferred`, where to derive them takes long. `claim` is a LaTeX formula. `notation` gives
     the paper's notation for a symbol; `symbols` gives the meaning of the symbols in the derivations and in the
-    `formulas`, `objects` that of other letters of the quantities' LaTeX.
+    `formulas`, `objects` that of other letters of the quantities' LaTeX. `assumptions` are hypotheses in words, which
+    no relation of parameters states: every bound needs them.
     """
 
     id: str
@@ -311,10 +312,11 @@ class Result:
     remarks: tuple[str, ...] = ()
     formulas: tuple[Formula, ...] = ()
     objects: Mapping[str, str] = field(default_factory=dict)
+    assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Discharges every obligation that follows from a hypothesis; hypotheses are checked before any evaluation."""
-        make_prose(self, "title", "symbols", "remarks", "objects")
+        make_prose(self, "title", "symbols", "remarks", "objects", "assumptions")
         granted, given = [hypothesis.condition for hypothesis in self.hypotheses], self.quantities
         discharged = Deferred(lambda: [_under(quantity, granted) for quantity in given])
         kept = discharged if isinstance(given, Deferred) else tuple(discharged)

@@ -39,6 +39,7 @@ def result_record(result: Result) -> dict[str, Any]:
         "hypotheses": [
             {"parameter": h.parameter, "condition": formula(h.condition), "reason": h.reason} for h in result.hypotheses
         ],
+        "assumptions": list(result.assumptions),
         "parameters": [
             {"name": p.name, "default": p.default, "integer": p.integer, "meaning": p.meaning}
             | ({"takes": p.takes} if p.takes else {})

@@ -90,7 +90,8 @@ QUANTITIES = (
         "prediction"
     ), r"|\hat p_T - A_T \Phi(x_{\mathrm{test}})|", "prediction after `T` loops against `T` exact steps",
            "sup norm", derive_prediction()),
-    _error("residuals", r"\|\hat r_T - (A_T \Phi(X) - Y)\|_2", "residuals after `T` loops against `T` exact steps",
+    _error("residuals", r"\|\hat r_T - (A_T \Phi(X) - Y)\|_2",
+           "residuals of one output after `T` loops against `T` exact steps",
            "2-norm over the examples", derive_residuals()),
     *(_count(part, what, printed) for part, counts in COUNTS.items()
       for what, printed in zip(("layers", "heads"), counts, strict=True)),

@@ -18,10 +18,10 @@ GRADIENT_DESCENT = {
     "x": "an input",
     "y": "a label",
     "X": "the `N` inputs of the examples",
-    "Y": "their labels",
+    "Y": "their labels in this output",
     "A_T": "matrix after `T` exact steps of gradient descent from 0 on the least squares of the examples",
     r"\hat p_T": "prediction of the transformer for the test input after `T` loops",
-    r"\hat r_T": "its residuals on the examples after `T` loops",
+    r"\hat r_T": "its residuals on the examples after `T` loops, of one output",
 }
 AUTOREGRESSION = {
     "x_t": "value of the series at time `t`",

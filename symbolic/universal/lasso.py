@@ -230,6 +230,7 @@ LASSO = Result(
         Hypothesis("tau", tau > 4, "Lemma 1 is for `tau > 4`"),
     ),
     objects=objects.LASSO,
+    assumptions=(objects.SAMPLED,),
     quantities=QUANTITIES,
     notation={
         lam: r"\lambda", sigma: r"\sigma", delta: r"\delta", eps_opt: r"\varepsilon_{\mathrm{opt}}",

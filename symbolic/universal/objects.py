@@ -3,7 +3,7 @@
 EXAMPLES = {
     "f": "the function to be learnt",
     "x": "an input, from the unit ball of `R^d`",
-    "z_i": "noise of example `i`, independent and sub-Gaussian",
+    "z_i": "noise of example `i`",
     "y_i": "label of example `i`, `f(x_i) + z_i`",
     r"\phi_i": "vector of the `n` features and the constant 1 at `x_i`, with entries in `[0, 1]`",
     r"\rho^\star": "a vector of coefficients with `|f - phi^T rho*| <= eps_dis` on the ball",
@@ -13,8 +13,13 @@ LASSO = {
     **EXAMPLES,
     "r": "error `f - phi^T rho*` of the representation",
     r"\hat\rho": "a vector of coefficients whose objective is nearly minimal",
-    "E": "mean over an input `x` independent of the examples",
+    "E": "mean over an input `x` that is independent of the examples and has the law of the `x_i`",
 }
+# What the sampling of a prompt means in the paper's eq. (1).
+SAMPLED = (
+    "the inputs `x_i` are independent and of one law on the unit ball of `R^d`, and the `z_i` are independent of each "
+    "other and of the inputs, have mean 0 and are sub-Gaussian with parameter `sigma`"
+)
 BARRON = {
     "C_F": "Barron constant of a class of functions: `sup |f(0)|` plus the integral over `omega` of `||omega||_2` "
     "times the supremum over the class of the spectrum",
@@ -64,8 +69,8 @@ TRANSFORMER = {
     r"p(\tau)": "number of bits of the format",
 }
 RISK = {
-    **{name: EXAMPLES[name] for name in ("f", "x", r"\phi_i")},
-    "E": "mean over the query",
+    **{name: words for name, words in EXAMPLES.items() if name != r"\rho^\star"},
+    "E": "mean over the query `x_(N+1)`, which is independent of the examples and has the law of the `x_i`",
     r"\hat y_{N+1}": "prediction of the transformer for the query `x_{N+1}`",
     r"\rho_T": "coefficients after `T = (L-1)/2` exact steps of proximal gradient from 0",
     r"\Lambda": "the distribution from which the features are drawn",

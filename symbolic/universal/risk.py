@@ -31,7 +31,7 @@ _RATE = sp.sqrt(sp.log(N) / N)
 _COVER = C_F**2 * sp.log(cover) / n
 _PRINTED = c * ((_RATE + n / L) * C_F * (C_F + sigma) + _COVER)
 _BEFORE = c * (_RATE * C_F * (C_F + sigma) + C_F**2 * (eps + n / L) + _COVER)  # (66)
-_DOMAIN = "`f` in the class, `x` in the unit ball"
+_DOMAIN = "a single `f` of the class, chosen before the draw, and `x` in the unit ball"
 
 
 def _quantity(name: str, latex: str, meaning: str, derived: Approximated, **more: object) -> Quantity:
@@ -121,6 +121,7 @@ RISK = Result(
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
     ),
     objects=objects.RISK,
+    assumptions=(objects.SAMPLED, "the class of functions is finite, with `C_F` of (19) finite"),
     quantities=_quantities(),
     notation={
         C_F: r"C_{\mathcal F}", cover: r"|\mathcal N_\varepsilon|", at_zero: r"\sup_f |f(0)|",
@@ -131,13 +132,14 @@ RISK = Result(
         eps_opt: r"\varepsilon_{\mathrm{opt}}",
     },
     symbols={
-        mass: "`C_F - sup |f(0)|`", at_zero: "`sup |f(0)|`", members: "functions of the class, which is finite",
+        mass: "`C_F - sup |f(0)|`", at_zero: "`sup |f(0)|`", members: "number of functions of the class",
         F: "`sup |f|`", U: "1-norm of `rho*`", B: "largest `|y_i|`", R: "largest 1-norm of the exact iterates",
         S: "largest `|phi_i^T rho|` over the iterates of the network and the exact ones",
         nu: "noise level of a prompt", moved: "1-norm of `rho_T - rho*`", A: "1-norm of `rho_T`",
         e_y: "`|y_hat - phi^T rho_T|`",
         eps_dis: "`sup |f - phi^T rho*|`", eps_opt: "duality gap of `rho_T`", rivals: "vectors in the place of `rho*`",
-        C_F: "`sup |f(0)|` and the mass", cover: "size of the cover",
+        C_F: "Barron constant of the class: `sup |f(0)|`, and the integral over `omega` of `||omega||_2` times the "
+        "supremum over the class of the spectrum", cover: "size of the cover",
         c: "unspecified in the paper: the constant of its `<~`",
     },
     formulas=(

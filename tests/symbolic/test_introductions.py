@@ -12,6 +12,7 @@ from symbolic.citations import Citation
 from symbolic.errata import Erratum, Weight
 from symbolic.introductions import Introduction, introduction, letters_of, whole_number
 from symbolic.paper_text import Conclusion, conclusions, joint_failure, theorem_latex
+from symbolic.printing import result_latex
 from symbolic.statements import Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
 from symbolic.typesetting import latex
 
@@ -110,6 +111,15 @@ def test_a_hypothesis_goes_only_where_the_data_say_so() -> None:
     shown = replace(QUANTITY, printed=Printed(a * c, Citation(None, "A")))
     result = small(hypotheses=(condition,), parameters=setting, quantities=(shown,))
     assert opening_of(result, conclusions(result)).hypotheses == (condition,)
+
+
+def test_assumptions_in_words_are_stated_with_their_letters() -> None:
+    result = small(assumptions=("`z` is independent of `b`",), objects={"z": "the noise"})
+    text = theorem_latex(result)
+    assert "Assume that $z$ is independent of $b$." in text
+    assert "$z$: the noise" in text
+    assert b in opening_of(result, conclusions(result)).letters
+    assert "Assume that $z$" in result_latex(result)
 
 
 @pytest.mark.parametrize(
