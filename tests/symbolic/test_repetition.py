@@ -20,6 +20,7 @@ from symbolic.calculus import (
     recursion_from,
     repeat,
 )
+from symbolic.calculus.recursions import LinearRecursion
 from symbolic.calculus.repetition import steps_of_one_layer
 
 eps, K = sp.symbols("eps K", positive=True)
@@ -218,9 +219,11 @@ def test_the_recursion_is_shown_in_words_and_in_the_notation_of_the_statement() 
     assert quadratic.recursion.words() == "e_(n+1) <= K*e_n**2 + 0, e_0 = e_x"
 
 
-def test_a_reason_of_the_callers_stands_in_place_of_the_recursion() -> None:
+def test_a_reason_of_the_callers_stands_beside_the_recursion() -> None:
     step = recur(start(), "end", factor=K, offset=eps, depth=N, size=1, reason="by induction").derivation.steps[-1]
-    assert (step.reason, step.recursion) == ("by induction", None)
+    assert step.reason == "by induction"
+    assert isinstance(step.recursion, LinearRecursion)
+    assert (step.recursion.factor, step.recursion.offset) == (K, eps)
 
 
 def test_the_steps_of_one_layer_are_those_that_the_layer_derives() -> None:
@@ -247,5 +250,5 @@ def test_latex_lists_the_steps_of_one_layer_under_the_recursion() -> None:
     latex = repeat(start(), "end", layer, N).derivation.latex()
     product, activation, whole, _ = (line for line in latex.splitlines() if r"\le" in line)
     assert product.startswith(r"e_{W\,z} &\le K e_{l} && \text{linear map}, \text{one layer}")
-    assert activation.startswith(r"e_{\text{r(W z)}} &\le e_{W\,z} + eps")
+    assert activation.startswith(r"e_{\text{r(W z)}} &\le e_{W\,z} + \mathrm{eps}")
     assert whole.startswith(r"e_{\text{end}} &\le")

@@ -128,6 +128,6 @@ def test_a_theorem_says_its_domains_as_mathematics() -> None:
     quantity = theorem.statement.quantity("out")
     assert quantity.domain == "W_i in R^d, ||W_i||_2 <= eps for i = 1, ..., d; x in [-1, 1]^d"
     of_rows = rf"W_{{i}} \in {R}^{{d}},\ \|W_{{i}}\|_{{2}} \le \varepsilon\ \text{{for}}\ i = 1, \dots, d"
-    latex = rf"error of out (upper bound for all inputs; sup norm; ${of_rows}$, $x \in [-1, 1]^{{d}}$)."
+    latex = rf"\paragraph{{Error of out.}} Upper bound for all inputs; sup norm; ${of_rows}$, $x \in [-1, 1]^{{d}}$."
     assert latex in theorem.latex()
     assert bs.compare(theorem, samples=2, attack=0).rows[0].domain == quantity.domain
