@@ -3,7 +3,8 @@
 Everything is read off them that they already say.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from symbolic.citations import Citation
 from symbolic.derivation import Approximated
 from symbolic.events import randomness
 from symbolic.inequalities import Inequality
-from symbolic.prose import plain
+from symbolic.prose import ProseError, plain
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
 
 # What SymPy does not print so by itself.
@@ -44,7 +45,7 @@ def theorem(
     built: Mapping[str, Function] | None = None,
     texts: Sequence[Text] = (),
     hypotheses: Sequence[Any] = (),
-    assumptions: Sequence[str] = (),
+    assumptions: Sequence[Any] = (),
     worst: Mapping[sp.Symbol, Any] | None = None,
     knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
     handles: Function | None = None,
@@ -97,21 +98,25 @@ def theorem(
     stated = [_printed(each, (printed or {}).get(each.name), citation, known) for each in quantities]
     stated = [_trivial(each, (trivial or {}).get(each.name), known, {*parameters, *of_network}) for each in stated]
     meanings = _meanings(id, meanings, parameters, [*stated, *(each.quantity for each in checks)]) if meanings else {}
-    statement = Result(
-        id=id,
-        title=title or id,
-        citation=citation,
-        claim=claim,
-        parameters=(
-            *(_parameter(symbol, default, meanings.get(symbol)) for symbol, default in parameters.items()),
-            *(each.parameter for each in texts),
-        ),
-        hypotheses=(*_signs(parameters), *(_hypothesis(each, parameters) for each in hypotheses if each != sp.true)),
-        quantities=(*stated, *{check.quantity.name: check.quantity for check in checks}.values()),
-        notation=notation,
-        assumptions=tuple(assumptions),
-        symbols={letter: meaning for letter, meaning in meanings.items() if letter not in parameters},
-    )
+    with _own_words(id):
+        statement = Result(
+            id=id,
+            title=title or id,
+            citation=citation,
+            claim=claim,
+            parameters=(
+                *(_parameter(symbol, default, meanings.get(symbol)) for symbol, default in parameters.items()),
+                *(each.parameter for each in texts),
+            ),
+            hypotheses=(
+                *_signs(parameters),
+                *(_hypothesis(each, parameters) for each in hypotheses if each != sp.true),
+            ),
+            quantities=(*stated, *{check.quantity.name: check.quantity for check in checks}.values()),
+            notation=notation,
+            assumptions=_sentences(id, assumptions),
+            symbols={letter: meaning for letter, meaning in meanings.items() if letter not in parameters},
+        )
     return Theorem(
         statement,
         main=(stated[-1] if stated else checks[0].quantity).name,
@@ -235,6 +240,25 @@ def _signs(parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:
         elif symbol.is_nonnegative:
             found.append(Hypothesis(symbol.name, sp.Ge(symbol, 0, evaluate=False), f"{symbol.name} is declared >= 0"))
     return tuple(found)
+
+
+@contextmanager
+def _own_words(id: str) -> Iterator[None]:
+    """Raises UsageError for mathematics that cannot be read, in words of the caller's."""
+    try:
+        yield
+    except ProseError as error:
+        raise UsageError(f"{id}: {error}; mend it, or write names and code between double backticks") from None
+
+
+def _sentences(id: str, assumptions: Any) -> tuple[str, ...]:
+    """Raises UsageError for what is no list of texts."""
+    if isinstance(assumptions, str) or not all(isinstance(each, str) for each in assumptions):
+        raise UsageError(
+            f"{id}: `assumptions` is {assumptions!r:.80}; give a list of sentences, such as "
+            "['the rows of `X` are independent']"
+        )
+    return tuple(assumptions)
 
 
 def _hypothesis(given: Any, parameters: Mapping[sp.Symbol, Any]) -> Hypothesis:

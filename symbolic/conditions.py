@@ -39,17 +39,19 @@ def conditions_of(result: Result, quantities: Sequence[Quantity], shared: Shared
     named = {each: f"(C{place})" for place, each in enumerate(kept, start=1)}
     alone = len(kept) == 1 and all(found.values())
     ranges = _ranges(result, quantities)
+    worst = _worst_of(kept, quantities)
+    end = "," if worst else "."
     made = Conditions([_range_words(each, result.notation) for each in ranges])
     if alone:
-        made.lines += ["Assume that", _shown(kept[0], "", result.notation, shared)]
+        made.lines += ["Assume that", _shown(kept[0], "", end, result.notation, shared)]
     elif kept:
         made.lines.append("Some of the bounds below need the condition" + ("s" if len(kept) > 1 else ""))
-        made.lines += [_shown(each, rf" \tag{{{named[each][1:-1]}}}", result.notation, shared) for each in kept]
+        tags = [rf" \tag{{{named[each][1:-1]}}}" for each in kept]
+        made.lines += [_shown(each, tag, end, result.notation, shared) for each, tag in zip(kept, tags, strict=True)]
         made.needed = {
             name: [named[o] for o in kept if any(o == each or follows_from(each, o) for each in own)]
             for name, own in found.items()
         }
-    worst = _worst_of(kept, quantities)
     formulas = (*kept, *worst.values(), *(form for o in ranges for form in (o.recursion.start, o.recursion.step)))
     lines = made.lines + _values(worst, result.notation, shared)
     return replace(made, lines=lines, formulas=formulas, defined=frozenset(worst))
@@ -81,9 +83,9 @@ def _is_short(value: sp.Expr, notation: Notation) -> bool:
     return width(latex(value, notation)) <= PAGE / 4
 
 
-def _shown(condition: Any, tag: str, notation: Notation, shared: Shared) -> str:
+def _shown(condition: Any, tag: str, end: str, notation: Notation, shared: Shared) -> str:
     main, *parts = condition_lines(condition, notation, PAGE - TAG, shared)
-    return display([f"{main if parts else with_end(main, '.')}{tag}", *parts], "." if parts else "")
+    return display([f"{main if parts else with_end(main, end)}{tag}", *parts], end if parts else "")
 
 
 def _worst_of(conditions: Sequence[Any], quantities: Sequence[Quantity]) -> dict[sp.Symbol, sp.Expr]:

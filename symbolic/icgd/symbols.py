@@ -75,7 +75,7 @@ SYMBOLS: dict[sp.Symbol, str] = {
     nu: "bound on the 2-norm of the rows of every `V_j`",
     b_r: "`b_r(R)`, where `b_r(t)` is the sup of `|r|` over `[-t, t]`",
     b_r1: "sup of `|r'|` over `[-R, R]`",
-    b_l: "sup of `|u(t, y)[k]|` over the same",
+    b_l: "sup of `|u(t, y)[k]|` over `|t[k]| <= b_r + eps_r`, `|y[k]| <= B_y`",
     P_0: "bound on the 2-norm of an input `x`",
     P_hat: "bound on the 2-norm of the approximate `p(j)`, `1 <= j < N`",
     R: "largest absolute value of an argument of `r` or `r'`, from the recursion over the layers",

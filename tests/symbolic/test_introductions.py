@@ -123,6 +123,29 @@ def test_assumptions_in_words_are_stated_with_their_letters() -> None:
 
 
 @pytest.mark.parametrize(
+    ("id", "words"),
+    [
+        *((id, "the loss of an output is a sum over its coordinates") for id in ("loss_gradient", "backward", "step")),
+        *((id, "are sub-Gaussian with parameter $\\sigma$") for id in ("universal.lasso", "universal.risk")),
+        ("universal.risk", "For a single $f$ of the class, chosen before the draw"),
+        ("looped.gradient_descent", "residuals of one output"),
+    ],
+)
+def test_what_no_relation_states_is_said(id: str, words: str) -> None:
+    assert words in theorem_latex(find_result(id if "." in id else f"icgd.{id}"))
+
+
+def test_lemmas_without_a_loss_need_no_sum_over_coordinates() -> None:
+    assert "the loss of an output" not in theorem_latex(find_result("icgd.forward"))
+
+
+def test_what_a_statement_does_not_claim_is_no_conclusion() -> None:
+    names = {each.quantity.name for each in conclusions(find_result("machines.turing_margin"))}
+    assert names
+    assert not {"exponent", "decay"} & names
+
+
+@pytest.mark.parametrize(
     ("condition", "whole"),
     [(sp.Eq(a / 2, sp.floor(a / 2)), a / 2), (sp.Eq(sp.Mod(n, 2), 1), (n - 1) / 2), (a < b, None)],
 )

@@ -97,6 +97,14 @@ def test_show_and_latex(path: Path, run: Command) -> None:
         assert quantity["derived"] is not None
 
 
+def test_assumptions_in_words_reach_every_page(run: Command, folder: Path) -> None:
+    words = "the entries of `x` are independent"
+    (folder / "own.py").write_text(BESIDE.replace("    knows=", f"    assumptions=[{words!r}],\n    knows="))
+    assert f"  {words.replace('`', '')}" in run("show", "own.py").out.splitlines()
+    assert json.loads(run("show", "own.py", "--json").out)["assumptions"] == [words.replace("`", "")]
+    assert "Assume that the entries of $x$ are independent." in run("latex", "own.py", "--part", "theorem").out
+
+
 def test_bibtex(run: Command, folder: Path) -> None:
     assert refused(run("latex", "own.py", "--bibtex")) == "my-theorem cites no paper with a BibTeX entry."
     cited = BESIDE.replace("    knows=", '    cites=bs.Citation(WANG2024, "Theorem 4.1"),\n    knows=')

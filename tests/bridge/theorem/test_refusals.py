@@ -226,6 +226,22 @@ RUN: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.parametrize("given", ["x is short", [eps < 1]], ids=["a text", "a relation"])
+def test_assumptions_are_a_list_of_sentences(given: Any) -> None:
+    with pytest.raises(bs.UsageError, match=r"scaled: `assumptions` is .*; give a list of sentences, such as"):
+        scaled(assumptions=given)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{"assumptions": ["`(x` holds"]}, {"title": "On `(x`"}, {"meanings": {eps: "of `(x`"}}],
+    ids=["assumption", "title", "meaning"],
+)
+def test_mathematics_of_the_callers_that_cannot_be_read_is_refused(words: dict[str, Any]) -> None:
+    with pytest.raises(bs.UsageError, match=r"scaled: .*a bracket is not closed; mend it, or write names"):
+        scaled(**words)
+
+
 @pytest.mark.parametrize(("changes", "message"), RUN.values(), ids=list(RUN))
 def test_what_cannot_run_is_refused_with_its_cause(changes: dict[str, Any], message: str) -> None:
     theorem = scaled(**changes)
