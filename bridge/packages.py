@@ -7,9 +7,10 @@ The theorem's own id is what every command takes; an entry point is best named a
 the metadata of what is installed and imports nothing. They are imported to look up an id that is none of ours.
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,8 +72,13 @@ def clashes() -> list[str]:
     return [_clash(id, several) for id, several in packages.items() if len(several) > 1]
 
 
-def _points() -> list[EntryPoint]:
-    return sorted(entry_points(group=GROUP), key=lambda each: (_package(each), each.name))
+def _points() -> tuple[EntryPoint, ...]:
+    return _points_on(tuple(sys.path))
+
+
+@lru_cache(maxsize=1)
+def _points_on(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    return tuple(sorted(entry_points(group=GROUP), key=lambda each: (_package(each), each.name)))
 
 
 def _package(point: EntryPoint) -> str:

@@ -22,7 +22,7 @@ from bridge.domains import Domain, Product
 from bridge.faithful import NAME as FAITHFUL
 from bridge.faithful import faithful_rows, replayed_faithful
 from bridge.goals import Batch, Goal
-from bridge.kept_runs import KeptRuns
+from bridge.kept_runs import LAST, KeptRuns
 from bridge.premises import require_covered
 from bridge.probability import chance_rows, replayed_chance
 from bridge.record import NamedTable, Row, Verdict
@@ -85,7 +85,7 @@ class TheoremCase(TheoremBounds):
         )
         self._derived = {}
         self._prompt_formulas: dict[str, PromptFormula] = {}
-        self._exact, self._floats = KeptRuns(), KeptRuns()
+        self._exact, self._floats, self._balls = KeptRuns(), KeptRuns(), KeptRuns(LAST)
         self._readings: dict[tuple[str | None, ...], AtPrompt] = {}
         self.bounds_on_balls: KeptRuns[Any] = KeptRuns()
         self._lengths: dict[Function | None, int] = {}
@@ -106,7 +106,8 @@ class TheoremCase(TheoremBounds):
         other = copy.copy(self)
         other.__dict__.pop("_of_network", None)
         other._derived = {}
-        other.runner, other._exact, other.bounds_on_balls = self.runner.with_floats_enclosed(), KeptRuns(), KeptRuns()
+        other.runner, other.bounds_on_balls = self.runner.with_floats_enclosed(), KeptRuns()
+        other._exact, other._balls = KeptRuns(), KeptRuns(LAST)
         other.values = {**self.values, **other._own_letters()}
         return other
 

@@ -38,6 +38,7 @@ class TheoremRuns(Case):
     runner: Runner
     domain: Product
     _exact: KeptRuns[tuple[flint.arb, float]]
+    _balls: KeptRuns[tuple[BallArray, BallArray]]
     _floats: KeptRuns[tuple[Tensor, Tensor]]
 
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
@@ -92,14 +93,13 @@ class TheoremRuns(Case):
             at = "; ".join(f"{key} = {_entries(value)}" for key, value in one.items())
             raise UsageError(f"{self.result.id}: the {role} gives no finite number for '{name}' at {at}")
 
-    # The exact errors of all quantities come from one run of functions, so that those of the others are kept.
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
         narrow = flint.arb(2) ** (BASE_BITS - bits)
         bits = -(-(bits + self.cancelled_bits) // BITS_APART) * BITS_APART
         found = self._exact.at(inputs, bits)
         missing = [name for name in names if name not in found]
         if missing:
-            found |= self._resolved(inputs, self._made_with(missing), bits, narrow)
+            found |= self._resolved(inputs, missing, bits, narrow)
         return {name: found[name] for name in names}
 
     @property
@@ -127,17 +127,29 @@ class TheoremRuns(Case):
         return list(dict.fromkeys([*names, *others]))
 
     def _exactly(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
-        one = self.members(inputs, bits)
-        network, reference = (run(one, names, bits) for run in (self.runner.exact_network, self.runner.exact_reference))
+        """Errors, and by how much the run in floats is apart from network and reference."""
+        runs = self._on_balls(inputs, names, bits)
         with torch.no_grad():
-            floats = self._in_floats(inputs, names)
+            network, reference = self._in_floats(inputs, names)
         found = {}
         for name in names:
-            pairs = zip((network, reference), floats, strict=True)
-            apart = [self._exact_distance(name, balls[name], run[name][0], bits) for balls, run in pairs]
-            error = self._exact_distance(name, network[name], reference[name], bits)
-            found[name] = (error, float_above(sum(apart, flint.arb(0))))
+            pairs = zip(runs[name], (network[name][0], reference[name][0]), strict=True)
+            apart = [self._exact_distance(name, balls, floats, bits) for balls, floats in pairs]
+            found[name] = (self._exact_distance(name, *runs[name], bits), float_above(sum(apart, flint.arb(0))))
         return found
+
+    # One run of functions has all quantities: of the last inputs it is kept, as rows of several ask for one input.
+    def _on_balls(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[BallArray, BallArray]]:
+        """What network and reference make of these quantities."""
+        known = self._balls.at(inputs, bits)
+        missing = [name for name in names if name not in known]
+        if missing:
+            one, wanted = self.members(inputs, bits), self._made_with(missing)
+            network, reference = (
+                run(one, wanted, bits) for run in (self.runner.exact_network, self.runner.exact_reference)
+            )
+            known |= {name: (network[name], reference[name]) for name in wanted}
+        return known
 
     def members(self, inputs: Inputs, bits: int = BASE_BITS) -> dict[str, BallArray]:
         """Elements of the domains, near the one prompt: floats may meet a domain up to a tolerance only."""

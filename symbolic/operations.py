@@ -207,9 +207,13 @@ class HardMax(Operation):
 
 @dataclass(frozen=True)
 class Concentration(Operation):
-    """The unit vector of the largest score, which softmax of the scores approximates; the scores are exact."""
+    """The unit vector of the largest score, which softmax of the scores approximates; the scores are exact.
+
+    Softmax gives the other keys at most the weight `lost`.
+    """
 
     scores: Handle
+    lost: sp.Expr = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -221,11 +225,13 @@ class Attention(Operation):
 class Exclusion(Operation):
     """x, against (1 - w) x_hat + w v with one key too many: its value v (..., m), and w = 1 / (1 + sum_i e^(l_i)).
 
-    l (..., n) are the leads of the n proper scores over that key's.
+    l (..., n) are the leads of the n proper scores over that key's; w is at most `leak`, and ||v - x_hat|| `diameter`.
     """
 
     foreign: Handle
     leads: Handle
+    leak: sp.Expr = field(compare=False)
+    diameter: sp.Expr = field(compare=False)
 
 
 @dataclass(frozen=True)

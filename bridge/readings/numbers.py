@@ -14,7 +14,8 @@ import torch
 
 from bridge.readings.arrays import NORMS, Array, is_number, unit_vector
 from bridge.readings.operands import Emulated, Operands
-from bridge.readings.values import read
+from bridge.readings.perturbed import foreign_weight
+from bridge.readings.values import emulates, read
 from numeric.balls import BallArray
 from symbolic import operations as op
 from symbolic.calculus.repetition import Repetition
@@ -25,12 +26,16 @@ SLACK = 1e-9  # relative: operands and letters are rounded to floats
 
 @dataclass(frozen=True)
 class Number:
-    """What a step was given, and what it is at least (a margin: at most) at this prompt."""
+    """What a step was given, and what it is at least (a margin: at most) at this prompt.
+
+    `of_run`: it is of the emulated value itself, so that it is known where that is.
+    """
 
     what: str
     given: Any
     found: Array
     at_least: bool = False
+    of_run: bool = False
 
     @property
     def wrong(self) -> bool:
@@ -53,28 +58,34 @@ def _above(number: Any) -> float:
 
 def wrong_numbers(derivation: Derivation, operands: Operands, values: Mapping[str, Emulated]) -> list[str]:
     """The steps that were given numbers which are not those of the operands, with both numbers, in words."""
-    return list(_wrong(derivation, operands, values, ""))
+    return list(_wrong(derivation, operands, values, "", runs=True))
 
 
-def _wrong(derivation: Derivation, operands: Operands, values: Mapping[str, Emulated], where: str) -> Iterator[str]:
+def _wrong(
+    derivation: Derivation, operands: Operands, values: Mapping[str, Emulated], where: str, *, runs: bool
+) -> Iterator[str]:
+    """`runs`: whether the emulated values of the givens are known."""
     for step in derivation.steps:
         if step.name not in values or step.operation is None:
             continue
         premises, here = [values[name] for name in step.premises], operands.within(step)
         if isinstance(step.operation, Repetition):
-            yield from _in_layers(step, step.operation, premises[0], here)
-        found = (each for each in numbers(step.operation, step, premises, here) if each.wrong)
-        yield from (f"{where}step '{step.name}': {each} that rule '{step.rule}' was given" for each in found)
+            ran = runs and emulates(derivation.leading_to(*step.premises), operands)
+            yield from _in_layers(step, step.operation, premises[0], here, runs=ran)
+        for each in numbers(step.operation, step, premises, here):
+            if each.wrong and (not each.of_run or (runs and emulates(derivation.leading_to(*step.premises), operands))):
+                yield f"{where}step '{step.name}': {each} that rule '{step.rule}' was given"
 
 
-def _in_layers(step: Step, operation: Repetition, start: Emulated, operands: Operands) -> Iterator[str]:
+def _in_layers(step: Step, operation: Repetition, start: Emulated, operands: Operands, *, runs: bool) -> Iterator[str]:
     value, layer = start, operation.layer
+    inside = [each for each in layer.derivation.leading_to(layer.name) if each.name != operation.premise]
     for place in range(operands.count(operation.depth)):
         inner = operands.in_layer(place, operation.index)
         here = replace(inner, bound={**inner.bound, operation.premise: value})
         values = read(layer.derivation, here, [layer.name])
-        yield from _wrong(layer.derivation, here, values, f"'{step.name}', layer {place + 1}, ")
-        value = values[layer.name]
+        yield from _wrong(layer.derivation, here, values, f"'{step.name}', layer {place + 1}, ", runs=runs)
+        value, runs = values[layer.name], runs and emulates(inside, here)
 
 
 @singledispatch
@@ -164,6 +175,41 @@ def _hard_max(operation: op.HardMax, step: Step, x: list[Emulated], at: Operands
         behind = torch.where(unit_vector(scores) > 0.5, lowest, scores)
         margin = lead.squeeze(-1) - torch.amax(behind, -1)
         yield Number("the margin of the scores", at.number(operation.margin), torch.amin(margin.reshape(-1), 0), True)
+
+
+@numbers.register
+def _concentration(operation: op.Concentration, step: Step, x: list[Emulated], at: Operands) -> Iterator[Number]:
+    if _known(operation.lost, at):
+        weights = torch.softmax(at.array(operation.scores), -1)
+        what = f"the weight beside the largest of '{operation.scores}'"
+        yield Number(what, at.number(operation.lost), _largest(1 - torch.amax(weights, -1)))
+
+
+@numbers.register
+def _exclusion(operation: op.Exclusion, step: Step, x: list[Emulated], at: Operands) -> Iterator[Number]:
+    if _known(operation.leak, at):
+        weight = foreign_weight(at.array(operation.leads))
+        yield Number(f"the weight of '{operation.foreign}'", at.number(operation.leak), _largest(weight))
+    if _known(operation.diameter, at):
+        apart = NORMS[step.norm](at.array(operation.foreign) - x[0].emulated)
+        what = f"the distance of '{operation.foreign}' from the average of the other keys"
+        yield Number(what, at.number(operation.diameter), _largest(apart), of_run=True)
+
+
+# ||F_hat(x_hat) - F(x_hat)|| <= eps and ||F(x_hat) - F(x)|| <= L ||x_hat - x||.
+@numbers.register
+def _vector_map(operation: op.VectorMap, step: Step, x: list[Emulated], at: Operands) -> Iterator[Number]:
+    function, norm, (value,) = at.function(operation.function), NORMS[step.norm], x
+    there = function.exact(value.emulated)
+    if _known(operation.eps, at):
+        deviation = norm(function.deviates(value.emulated))
+        yield Number(f"the deviation of '{operation.function}'", at.number(operation.eps), _largest(deviation))
+    if _known(operation.lipschitz, at):
+        errors = NORMS[Norm(operation.source)](value.emulated - value.exact).reshape(-1)
+        moves = norm(there - function.exact(value.exact)).reshape(-1)
+        for place in range(len(errors)):
+            most = at.number(operation.lipschitz) * errors[place]
+            yield Number(f"the distance of two values of '{operation.function}'", most, moves[place])
 
 
 def _known(expression: sp.Expr, at: Operands) -> bool:

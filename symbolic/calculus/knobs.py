@@ -71,7 +71,13 @@ def _ends_are_higher(bound: sp.Expr, knob: sp.Expr) -> bool:
 
 
 def _never_positive(value: sp.Expr) -> bool:
-    return bool(value.is_extended_real is False or sp.simplify(value).is_negative)
+    return bool(value.is_extended_real is False or _simplest(value).is_negative)
+
+
+def _simplest(value: sp.Expr) -> sp.Expr:
+    """A product of powers of letters is as simple as it gets, and SymPy would take long to find that."""
+    monomial = all(factor.as_base_exp()[0].is_Atom for factor in sp.Mul.make_args(value))
+    return value if monomial else sp.simplify(value)
 
 
 # If the bound decreases in the knob, every knob from the solution of bound = accuracy on is enough, and none below is.
@@ -109,7 +115,7 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     found = [value for value in solutions(tamed.expression, target, level) or () if not _never_positive(value)]
     if len(found) != 1:
         raise DerivationError(f"knob_for: {sp.sstr(bound)} = {accuracy} has no closed solution; use bridge.solve")
-    value = tamed.back(sp.simplify(found[0])).subs(level, accuracy)
+    value = tamed.back(_simplest(found[0])).subs(level, accuracy)
     if value.is_extended_real is False:
         raise DerivationError(f"knob_for: {sp.sstr(bound)} never equals {accuracy}; give an accuracy that it attains")
     value = sp.Max(1, sp.ceiling(value)) if knob.is_integer else value

@@ -99,7 +99,7 @@ def concentrate(
         2 * lost,
         obligations=obligations,
         reason=reason or "since the weights beside the winner's add up to `T/(1+T)`, `T = sum_k exp(-gap_k)`",
-        operation=Concentration(scores) if scores else unnamed("scores"),
+        operation=Concentration(scores, lost) if scores else unnamed("scores"),
     )
     return Approximated(name, count, Norm.ONE, sp.Integer(1), Derivation((step,)), probabilities=True)
 
@@ -232,6 +232,6 @@ def exclude(
         obligations=(*nonnegative("exclude", name, diameter=diameter), *whole("exclude", name, least=1, count=count)),
         reason=reason
         or "since a key outside the sum has a weight of at most `1/(1 + n e^g)`, where `n` keys lead it by `g`",
-        operation=Exclusion(foreign, leads) if foreign and leads else unnamed("foreign", "leads"),
+        operation=Exclusion(foreign, leads, leak, diameter) if foreign and leads else unnamed("foreign", "leads"),
     )
     return value.follows(step, dim=value.dim, size=value.size)

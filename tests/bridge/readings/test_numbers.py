@@ -15,10 +15,13 @@ from symbolic.calculus import (
     Approximated,
     Norm,
     apply_function,
+    concentrate,
     contract,
+    exclude,
     given,
     hard_max,
     linear_map,
+    perturbed_function,
     perturbed_map,
     repeat,
     soft_threshold,
@@ -40,6 +43,17 @@ def x(norm: Norm = Norm.INF) -> Approximated:
 
 def twice(rate: Any) -> Approximated:
     return repeat(x(), "deep", lambda z: linear_map(z, "A z", operator_norm=rate, dim=2, matrix="A"), 2)
+
+
+def foreign(lead: Any = 1, diameter: Any = 2, start: Approximated | None = None) -> Approximated:
+    return exclude(start or x(), "y", count=2, lead=lead, diameter=diameter, foreign="v", leads="l")
+
+
+def turned(eps: Any = 1, lipschitz: Any = 1) -> Approximated:
+    return perturbed_function(x(), "F(x)", lipschitz=lipschitz, eps=eps, size=1, function="F")
+
+
+TURN = Smooth(lambda z: z.flip(-1), lambda z: z.flip(-1) + 0.25)  # of both coordinates
 
 
 # A derivation whose number is that of the operands, or (`wrong`) is not, and what is said then.
@@ -100,6 +114,31 @@ CASES: dict[str, tuple[Callable[[bool], Approximated], dict[str, Any], str]] = {
         {},
         "the margin of the scores is 1.5, below the 2 that",
     ),
+    "weight beside the winner's": (
+        lambda wrong: concentrate("w", count=3, gap=2 if wrong else 1, scores="x"),
+        {"x": torch.tensor([3.0, 1.5, 1.0])},
+        "step 'w': the weight beside the largest of 'x' is 0.263875, above the 0.213014 that rule 'softmax conc",
+    ),
+    "weight of a foreign key": (
+        lambda wrong: foreign(lead=3 if wrong else 1),
+        {"v": torch.tensor([1.0, 0.0]), "l": torch.tensor([1.0, 2.0])},
+        "the weight of 'v' is 0.0900306, above the 0.024",
+    ),
+    "diameter": (
+        lambda wrong: foreign(diameter=HALF if wrong else 2),
+        {"v": torch.tensor([1.0, 0.0]), "l": torch.tensor([1.0, 2.0])},
+        "the distance of 'v' from the average of the other keys is ",
+    ),
+    "deviation of a map of vectors": (
+        lambda wrong: turned(eps=TENTH if wrong else 1),
+        {"F": TURN},
+        "the deviation of 'F' is 0.25, above the 0.1 that rule 'Lipschitz map' was given",
+    ),
+    "Lipschitz constant of a map of vectors": (
+        lambda wrong: turned(lipschitz=HALF if wrong else 1),
+        {"F": TURN},
+        "the distance of two values of 'F' is ",
+    ),
     "half range": (
         lambda wrong: softmax_as_linear(x(), "w", half_range=HALF if wrong else 1),
         {},
@@ -154,3 +193,17 @@ def test_norms_of_small_and_large_matrices_scale(source: Norm, target: Norm, sca
     )
     ratio = scaled / scale / found
     assert float(ratio if bits is None else ratio.balls[0]) == pytest.approx(1, rel=1e-12)
+
+
+@every_arithmetic
+def test_the_average_of_other_keys_is_not_known_after_an_unknown_error(bits: int | None) -> None:
+    """Within `offset` the iterate may be off in any direction: 'v' may be near enough."""
+
+    def excluded(offset: Any) -> Approximated:
+        moved = contract(x(), "z", factor=HALF, offset=offset, size=2, depth=1, matrix="A")
+        return foreign(diameter=HALF, start=moved)
+
+    near = {"x": PAIR, "A": MATRIX / 4, "v": torch.tensor([1.25, -1.0]), "l": torch.tensor([1.0, 2.0])}
+    assert at(excluded(1), near, bits=bits).rows[-1].bound is not None
+    with pytest.raises(UsageError, match="the distance of 'v' from the average of the other keys is 0.75, above the"):
+        at(excluded(0), near, bits=bits)
