@@ -24,6 +24,7 @@ WORTHWHILE = 10  # runs: to record one takes as long as a few, and a replay a th
 
 aten = torch.ops.aten
 SAME_VALUES = {aten.detach.default, aten.alias.default, aten.lift_fresh.default}
+RESHAPES = {aten.view.default, aten._unsafe_view.default}
 # The shape of a result, or the path of the program, would depend on values.
 UNREPEATABLE = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape, torch.Tag.nondeterministic_seeded}
 
@@ -122,7 +123,8 @@ def record(function: Function, arguments: Sequence[Tensor]) -> tuple[Sequence[Te
 class _Recorder(TorchDispatchMode):
     """Sees each operation below vmap and autograd. Equal operations on equal registers are recorded once.
 
-    An operation that changes a tensor in place is recorded as the one that gives a new tensor.
+    An operation that changes a tensor in place is recorded as the one that gives a new tensor, and the shape of a
+    shape as one of what was there before.
     """
 
     def __init__(self, arguments: Sequence[Tensor]) -> None:
@@ -132,6 +134,8 @@ class _Recorder(TorchDispatchMode):
         self.alive: list[Tensor] = []  # so that no other tensor takes an identity
         self.numbers: dict[tuple[type, str], int] = {}  # the register of each
         self.results: dict[Any, list[int]] = {}  # the registers of each operation
+        self.reshaped: dict[int, int] = {}  # the register that another one shows in another shape
+        self.layouts: dict[int, Any] = {}  # of the tensors in registers
         self.shared: set[int] = set()  # registers whose memory another one has too, or the caller
         self.steps: list[RecordedStep] = []
         self.bytes, self.stopped = 0, False
@@ -159,12 +163,14 @@ class _Recorder(TorchDispatchMode):
 
     def _record(self, func: Any, args: Any, kwargs: Any, found: Any) -> None:
         sources, results = tuple(self._place(each) for each in _flat(args)), _tensors(found)
+        if func in RESHAPES:
+            sources = (self.reshaped.get(sources[0], sources[0]), *sources[1:])
         moving = not self.moving.isdisjoint(sources)
         self.bytes += 0 if func.is_view else sum(each.nbytes for each in results)
         checks = moving and not results  # for what it raises
         if self.bytes > LARGEST or checks or not self._repeatable(func, args, kwargs, moving):
             self._stop()
-        elif func in SAME_VALUES or (func.is_view and _is_whole(found, args[0])):
+        elif func in SAME_VALUES or self._is_whole(func, found, sources):
             self.shared.add(self._named(found, sources[0]))
         elif not moving:
             self.shared.update(self._named(each, self._new(each)) for each in results)
@@ -188,6 +194,8 @@ class _Recorder(TorchDispatchMode):
             self._named(each, place)
         if func.is_view:
             self.shared.update(sources, self.results[key])
+        if func in RESHAPES:
+            self.reshaped[self.results[key][0]] = sources[0]
 
     def _filled(self, operation: Callable[..., Any], sources: tuple[int, ...], found: Any) -> list[int]:
         """The registers of the results; of several, one register holds all of them first."""
@@ -205,12 +213,18 @@ class _Recorder(TorchDispatchMode):
         self.moving.update(step.target for step in parts)
         return [step.target for step in parts]
 
+    def _is_whole(self, func: Any, found: Any, sources: tuple[int, ...]) -> bool:
+        """Whether a view shows all of the tensor, as it is."""
+        views = isinstance(found, Tensor) and (func.is_view or func in RESHAPES)
+        return views and _layout_of(found) == self.layouts[sources[0]]
+
     def _new(self, constant: Any = None) -> int:
         self.registers.append(constant)
         return len(self.registers) - 1
 
     def _named(self, tensor: Tensor, place: int) -> int:
         self.places[id(tensor)] = place
+        self.layouts.setdefault(place, _layout_of(tensor))
         self.alive.append(tensor)
         return place
 
@@ -269,11 +283,6 @@ def _flat(args: Sequence[Any]) -> Iterator[Any]:
     """The arguments, of lists with tensors the entries."""
     for each in args:
         yield from each if _holds_tensors(each) else [each]
-
-
-def _is_whole(view: Any, tensor: Tensor) -> bool:
-    """Whether the view shows all of the tensor, as it is."""
-    return isinstance(view, Tensor) and _layout_of(view) == _layout_of(tensor)
 
 
 def _layout_of(tensor: Tensor) -> tuple[Any, ...]:

@@ -205,5 +205,5 @@ def test_the_average_of_other_keys_is_not_known_after_an_unknown_error(bits: int
 
     near = {"x": PAIR, "A": MATRIX / 4, "v": torch.tensor([1.25, -1.0]), "l": torch.tensor([1.0, 2.0])}
     assert at(excluded(1), near, bits=bits).rows[-1].bound is not None
-    with pytest.raises(UsageError, match="the distance of 'v' from the average of the other keys is 0.75, above the"):
+    with pytest.raises(UsageError, match=r"the distance of 'v' from the average of the other keys is 0\.75, above the"):
         at(excluded(0), near, bits=bits)
