@@ -25,6 +25,8 @@ WORTHWHILE = 10  # runs: to record one takes as long as a few, and a replay a th
 aten = torch.ops.aten
 SAME_VALUES = {aten.detach.default, aten.alias.default, aten.lift_fresh.default}
 RESHAPES = {aten.view.default, aten._unsafe_view.default}
+OF_SHAPES = {aten.zeros_like, aten.ones_like, aten.full_like, aten.new_zeros, aten.new_ones, aten.new_full}
+BY_NUMBERS = {aten.mul.Tensor, aten.div.Tensor, aten.mul.Scalar, aten.div.Scalar}
 # The shape of a result, or the path of the program, would depend on values.
 UNREPEATABLE = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape, torch.Tag.nondeterministic_seeded}
 
@@ -165,12 +167,12 @@ class _Recorder(TorchDispatchMode):
         sources, results = tuple(self._place(each) for each in _flat(args)), _tensors(found)
         if func in RESHAPES:
             sources = (self.reshaped.get(sources[0], sources[0]), *sources[1:])
-        moving = not self.moving.isdisjoint(sources)
+        moving = func.overloadpacket not in OF_SHAPES and not self.moving.isdisjoint(sources)
         self.bytes += 0 if func.is_view else sum(each.nbytes for each in results)
         checks = moving and not results  # for what it raises
         if self.bytes > LARGEST or checks or not self._repeatable(func, args, kwargs, moving):
             self._stop()
-        elif func in SAME_VALUES or self._is_whole(func, found, sources):
+        elif func in SAME_VALUES or self._is_same(func, args, found, sources):
             self.shared.add(self._named(found, sources[0]))
         elif not moving:
             self.shared.update(self._named(each, self._new(each)) for each in results)
@@ -213,10 +215,11 @@ class _Recorder(TorchDispatchMode):
         self.moving.update(step.target for step in parts)
         return [step.target for step in parts]
 
-    def _is_whole(self, func: Any, found: Any, sources: tuple[int, ...]) -> bool:
-        """Whether a view shows all of the tensor, as it is."""
-        views = isinstance(found, Tensor) and (func.is_view or func in RESHAPES)
-        return views and _layout_of(found) == self.layouts[sources[0]]
+    def _is_same(self, func: Any, args: Any, found: Any, sources: tuple[int, ...]) -> bool:
+        """Whether the result is the first argument: a view of all of it, or what 1 multiplies or divides."""
+        views = func.is_view or func in RESHAPES
+        by_one = func in BY_NUMBERS and type(args[1]) in (int, float) and args[1] == 1
+        return isinstance(found, Tensor) and (views or by_one) and _layout_of(found) == self.layouts.get(sources[0])
 
     def _new(self, constant: Any = None) -> int:
         self.registers.append(constant)
