@@ -22,7 +22,9 @@ def show_steps(request: Request, *, seed: int, exact: bool, as_json: bool) -> No
         show_json({name: [_record(row) for row in steps] for name, steps in found.items()})
         return
     how = "on balls, rounded up" if exact else "in float64; --exact proves them"
-    blocks = [block for steps in found.values() for block in (*_table(steps), "")]
+    blocks = [
+        block for name, steps in found.items() for block in (*([name] if len(found) > 1 else []), *_table(steps), "")
+    ]
     rules = "by: the enclosure of this prompt, or the rule in norms"
     show_filled(*blocks, f"one random prompt, seed {seed}; {how}; {rules}")
 

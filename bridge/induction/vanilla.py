@@ -57,6 +57,18 @@ def spread(tokens: Any) -> Any:
     return (tokens.amax(0) - tokens.amin(0)).amax()
 
 
+def lags(p: Any, count: int) -> Any:
+    """The scores of layer 1 for the queries s = 2 .. L-1: key x_t at the distance s-1-t, (S, S)."""
+    places = torch.arange(count)
+    distances = places[:, None] - places
+    scores = -p * places  # by distance
+    return torch.where(distances >= 0, scores[distances.clamp(min=0)], -torch.inf)
+
+
+def operands(p: Any, W_star: Any, x: Any) -> dict[str, Any]:
+    return {"lags": lags(p, len(x) - 2), "context": x[:-2], "query": x[-1] @ W_star, "values": x[1:-1]}
+
+
 def parameter_norms(p: float, W_star: Any) -> Sides:
     head = networks.vanilla(p, W_star).head(2, "match")
     norms = [spectral_norm(weights.dense()) for weights in (head.query, head.key) if weights is not None]
@@ -119,6 +131,7 @@ VANILLA = Theorem(
         theory.diameter: (lambda x: spread(x[:-2]),),
         theory.radius: (lambda x: spread(x[1:-1]) / 2,),
     },
+    handles=operands,
     checks=(Check(theory.VANILLA.quantity("weights"), parameter_norms),),
     search=InputSearch(starts=networks.prompt_starts),
     knobs=Knobs(resolve=resolve, implied=("d",), searched={"d": (1, WIDEST_SEARCHED)}),

@@ -43,12 +43,14 @@ WORST_CASE = {omega: W_norm, diameter: sp.Integer(2), radius: sp.Integer(1)}
 def derive_output() -> Approximated:
     """The chain of A.1: kernel -> y -> scores -> attention -> output."""
     # The s-th query sees s - 1 <= L - 2 keys at distances 1, 2, ..., so its weights lag by p, 2p, ... behind the first.
-    kernel = concentrate("kernel", count=L - 2, slope=p, reason="weights of layer 1 against the unit vector of `s-1`")
+    words = "weights of layer 1 against the unit vector of `s-1`"
+    kernel = concentrate("kernel", count=L - 2, slope=p, reason=words, scores="lags")
     # y_s - x_{s-1} = sum_t weight_t (x_t - x_{s-1}): tokens count with half their diameter around a centre.
     context = given("context", dim=d, size=1, radius=diameter / 2, reason="the tokens `x_1 .. x_{L-2}`, exact")
     y = attend(kernel, context, "y", reason="`y_s` against `x_{s-1}`: averages of the same tokens")
     # x_L^T W* (y_s - x_{s-1}) is at most ||W*^T x_L||_1 times the sup norm of the difference.
-    scores = linear_map(y, "scores", operator_norm=omega, dim=L - 2, reason="Hoelder with `||W*^T x_L||_1 <= omega`")
+    words = "Hoelder with `||W*^T x_L||_1 <= omega`"
+    scores = linear_map(y, "scores", operator_norm=omega, dim=L - 2, reason=words, matrix="query")
     attention = softmax(scores, "attention")
     values = given("values", dim=d, size=1, radius=radius, reason="the tokens `x_2 .. x_{L-1}`, exact")
     return attend(attention, values, "output", reason="averages of the same values under weights that differ")

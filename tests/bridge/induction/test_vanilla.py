@@ -1,6 +1,7 @@
 """Theorem 4.1 end to end: bounds against the network, over the grid of p, L, d and W* and in every dtype."""
 
 import json
+import math
 from pathlib import Path
 
 import flint
@@ -10,7 +11,7 @@ import torch
 
 from bridge import compare, replay
 from bridge.comparison import Comparison
-from bridge.induction.vanilla import VANILLA
+from bridge.induction.vanilla import VANILLA, lags
 from bridge.record import Flag, Row, Verdict
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_study import TheoremStudy
@@ -49,7 +50,7 @@ def assert_kept(comparison: Comparison) -> None:
         ours = {tier: verdict for tier, verdict in row.verdict.items() if tier != "printed"}
         assert set(ours.values()) <= FINE, row
         assert row.quantity == "output.mask_3" or row.verdict.get("printed") is not Verdict.VIOLATED, row
-        if row.derived is not None and row.quantity != "output.mask_3":
+        if row.derived is not None and row.quantity not in ("output.mask_3", "faithful"):
             assert row.derived <= row.printed
             for error in (row.measured, row.attacked):
                 assert error <= row.instance + row.rounding
@@ -69,6 +70,32 @@ def test_the_instance_is_at_most_derived_and_a_prompt_knows_more_than_the_networ
     assert all(one.instance <= one.derived * (1 + 1e-12) for one in network)
     assert all(one.instance <= other.instance for one, other in zip(prompt, network, strict=True))
     assert {row.verdict["instance"] for row in prompt} == {Verdict.KEPT}
+
+
+NAMES = ("y", "scores", "attention", "output", "output.mask_3", "output.gated")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_derived_error_has_a_bound_at_the_prompt_of_at_most_twice_itself(name: str, default: Comparison) -> None:
+    found = rows(default, name, "prompt")
+    assert len(found) == 6
+    for row in found:
+        assert row.verdict == {"instance": Verdict.KEPT}
+        assert row.ratio <= 2
+
+
+def test_every_quantity_with_a_derivation_is_among_them() -> None:
+    assert tuple(each.name for each in VANILLA.statement.quantities if each.derivation is not None) == NAMES
+
+
+def test_network_and_reference_compute_what_the_derivation_says(default: Comparison) -> None:
+    found = rows(default, "faithful", None)
+    assert len(found) == 6
+    assert all(row.verdict == {"derived": Verdict.KEPT} for row in found)
+
+
+def test_the_scores_of_layer_1_hide_what_follows() -> None:
+    assert lags(2.0, 3).tolist() == [[0, -math.inf, -math.inf], [-2, 0, -math.inf], [-4, -2, 0]]
 
 
 def test_the_first_steps_are_attained_and_say_so(default: Comparison) -> None:

@@ -115,3 +115,11 @@ def test_the_prompt_is_chosen_for_steps_only(run: Command) -> None:
 def test_results_without_handles_say_so(run: Command, tmp_path: Path) -> None:
     words = refused(run("show", own_file(tmp_path), "--steps"))
     assert words.startswith("own-scaled does not bind the operands of its steps")
+
+
+def test_a_registered_result_shows_each_of_its_ends(run: Command) -> None:
+    shown = run("show", "induction.vanilla", "--steps", "--set", "L=5", "--set", "d=2", "--exact")
+    assert shown.code == 0
+    titles = [line.strip() for line in shown.out.splitlines() if line.startswith("output.")]
+    assert titles == ["output.mask_3", "output.gated"]
+    assert shown.out.count("foreign key") == 4  # the rule, and why its enclosure stops
