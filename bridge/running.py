@@ -78,29 +78,56 @@ class Runner:
 
     def role(self, function: Function) -> str:
         """What the function is in the theorem, for messages."""
-        roles = [role for role, each in self.theorem.functions() if each is function]
-        return f"{self.theorem.id}: {roles[0] if roles else getattr(function, '__name__', repr(function))}"
+        role = self._roles.get(id(function)) or getattr(function, "__name__", repr(function))
+        return f"{self.theorem.id}: {role}"
+
+    @cached_property
+    def _roles(self) -> dict[int, str]:
+        """By the identity of the functions, which live as long as the theorem; the first role of each."""
+        return {id(function): role for role, function in reversed(list(self.theorem.functions()))}
 
     def batched(self, function: Function, inputs: Mapping[str, Tensor], dtype: torch.dtype = torch.float64) -> Any:
         """The function at each prompt of the batch, (B, ...): numbers become tensors without dimensions.
 
         `inputs` may hold parameters and weights too: those of each prompt.
         """
-        names, role = arguments_of(function), self.role(function)
-        fixed = self._as_tensors(names, dtype)
-        # Copies: a function that changes its argument in place must not change the sample.
-        given = {name: value.to(dtype, copy=True) for name, value in inputs.items() if name in names}
-
-        def at_one(prompt: dict[str, Tensor]) -> Any:
-            known = {**fixed, **prompt}
-            found = function(**{name: known[name] for name in names})
-            return _as_arrays(role, found, dtype, self.device)
-
-        with called_for(role, function):
+        at_one, given = self._at_one(function, dtype), _taken(function, inputs, dtype)
+        with called_for(self.role(function), function):
             if not given:
                 return _repeated(at_one({}), inputs)
             fits = self.part is None or len(next(iter(given.values()))) <= self.part
             return torch.func.vmap(at_one, chunk_size=None if fits else self.part)(given)
+
+    def batched_by_case(self, function: Function, of_cases: Mapping[str, Tensor], inputs: Mapping[str, Tensor]) -> Any:
+        """The function at prompts (C, I, ...) of C cases, each with values (C, ...) of its own, as (C, I, ...).
+
+        What depends on the case alone is computed once for each of them.
+        """
+        at_one, dtype = self._at_one(function, torch.float64), torch.float64
+        own, given = (_taken(function, each, dtype) for each in (of_cases, inputs))
+        shape = next(iter(inputs.values())).shape[:2]
+
+        def at_case(own: Mapping[str, Tensor], prompts: dict[str, Tensor]) -> Any:
+            if not prompts:
+                return _repeated(at_one(own), {"prompts": torch.empty(shape[1])})
+            return torch.func.vmap(lambda prompt: at_one({**own, **prompt}), chunk_size=self.part)(prompts)
+
+        with called_for(self.role(function), function):
+            if shape[0] == 1 or not (own or given):
+                first, prompts = ({name: value[0] for name, value in each.items()} for each in (own, given))
+                return _repeated(at_case(first, prompts), {"cases": torch.empty(shape[0])})
+            return torch.func.vmap(at_case)(own, given)
+
+    def _at_one(self, function: Function, dtype: torch.dtype) -> Callable[[Mapping[str, Tensor]], Any]:
+        """The function at one prompt, or what it knows of one."""
+        names, role = arguments_of(function), self.role(function)
+        fixed = self._as_tensors(names, dtype)
+
+        def at_one(prompt: Mapping[str, Tensor]) -> Any:
+            known = {**fixed, **prompt}
+            return _as_arrays(role, function(**{name: known[name] for name in names}), dtype, self.device)
+
+        return at_one
 
     def at_one(self, function: Function, prompt: Mapping[str, Tensor]) -> Any:
         """The function at one prompt, as it returns; numbers are tensors without dimensions."""
@@ -277,6 +304,12 @@ class Runner:
             return taps[_tap(name)]
         found: Tensor = self.batched(network.read[name], taps, dtype)
         return found
+
+
+# Copies: a function that changes its argument in place must not change the sample.
+def _taken(function: Function, known: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
+    names = arguments_of(function)
+    return {name: value.to(dtype, copy=True) for name, value in known.items() if name in names}
 
 
 def _key(name: str, known: Mapping[str, Any]) -> str:

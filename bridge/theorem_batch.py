@@ -3,7 +3,6 @@
 Shapes: R items, the restarts of each cell in turn; a cell is one goal of one case.
 """
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -212,23 +211,38 @@ class _ReadingBatch:
     """Quantities that one reading bounds, each at the items whose goal is its ratio in some scope."""
 
     def __init__(self, batch: TheoremBatch, ratios: Sequence[tuple[Quantity, str, Items]]) -> None:
-        self.runner, self.own = batch.runner, [items for _, _, items in ratios]
-        self.names, scopes = [quantity.name for quantity, _, _ in ratios], {scope for _, scope, _ in ratios}
-        quantities = list({quantity.name: quantity for quantity, _, _ in ratios}.values())
+        self.runner, own = batch.runner, [items for _, _, items in ratios]
+        quantities, scopes = list({q.name: q for q, _, _ in ratios}.values()), {scope for _, scope, _ in ratios}
         self.function = batch.cases[0].reading_of(quantities, scopes.pop() if len(scopes) == 1 else None)
-        places = [place for items in self.own for place in items.places]
+        places = sorted(place for items in own for place in items.places)
         self.items = Items(places, len(batch.names), batch.runner.device)
-        local = [scope == LOCAL for _, scope, items in ratios for _ in items.places]
-        self.local = torch.tensor(local, device=batch.runner.device)
+        self.readings, self.varying = list(self.items.by_name(batch.names)), set(batch.varying)
+        of_items = [case for case, _ in batch.cells for _ in range(batch.restarts)]
+        self.cases = _in_a_row([of_items[place] for place in places])
+        local = {place for _, scope, items in ratios if scope == LOCAL for place in items.places}
+        flags = torch.tensor([place in local for place in places], device=batch.runner.device)
+        self.local = flags.unflatten(0, (self.cases, -1))  # (C, I)
 
     def bounds(
         self, known: Mapping[str, Tensor], letters: Mapping[sp.Symbol, Tensor]
     ) -> Iterator[tuple[Items, Tensor]]:
-        numbers = {name: self.items.of(letters[letter]) for name, letter in self.function.letters.items()}
-        found = self.runner.batched(self.function, {**self.items.of_each(known), **numbers, IS_LOCAL: self.local})
-        starts = itertools.accumulate((len(items.places) for items in self.own), initial=0)
-        for name, items, start in zip(self.names, self.own, starts, strict=False):
-            yield items, found[name][start : start + len(items.places)]
+        """What is the same for all items of a case is computed once."""
+        numbers = {name: self._by_case(letters[letter])[:, 0] for name, letter in self.function.letters.items()}
+        own = {name: self._by_case(known[name])[:, 0] for name in self.varying}
+        inputs = {name: self._by_case(value) for name, value in known.items() if name not in self.varying}
+        found = self.runner.batched_by_case(self.function, {**own, **numbers}, {**inputs, IS_LOCAL: self.local})
+        for name, spots, items in self.readings:
+            yield items, spots.of(found[name].flatten(0, 1))
+
+    def _by_case(self, values: Tensor) -> Tensor:
+        return self.items.of(values).unflatten(0, (self.cases, -1))  # (C, I, ...)
+
+
+def _in_a_row(cases: Sequence[TheoremCase]) -> int:
+    """How many cases there are, if each has as many items in a row; else how many items."""
+    each = list(dict.fromkeys(cases))
+    size = len(cases) // len(each)
+    return len(each) if list(cases) == [case for case in each for _ in range(size)] else len(cases)
 
 
 class _FunctionBatch:

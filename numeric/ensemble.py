@@ -8,7 +8,7 @@ Shapes: M constructions, B items of the batch, L tokens, d width of the input, S
 map, H width of the stream, Q queries of a layer, K width of query and key, V width of a value, O width of the output.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -167,7 +167,17 @@ class Ensemble:
             raise StreamError(f"Ensemble({names})", f"an input of shape {tuple(x.shape)}", remedy)
 
 
-Linear = Callable[[Tensor], Tensor]  # (B, L, S) -> (B, L, T)
+class _Map:
+    """A linear map of each item, as (B, S, T), or one for all, (S, T)."""
+
+    def __init__(self, weights: Tensor) -> None:
+        self.weights = weights
+
+    def __call__(self, tokens: Float[Tensor, "B L S"]) -> Float[Tensor, "B L T"]:
+        return tokens @ self.weights
+
+    def transposed(self, tokens: Float[Tensor, "B L T"]) -> Float[Tensor, "B L S"]:
+        return tokens @ self.weights.mT
 
 
 class _Placing:
@@ -176,17 +186,15 @@ class _Placing:
     def __init__(self, index: Int[Tensor, " B"], dtype: torch.dtype, device: torch.device | str) -> None:
         self.index, self.dtype, self.device = index, dtype, device
 
-    def map(self, maps: Sequence[BlockMap]) -> Linear:
+    def map(self, maps: Sequence[BlockMap]) -> _Map:
         """The dense maps, padded to the largest source and target."""
         rows, columns = _width([each.target for each in maps]), _width([each.source for each in maps])
         padded = torch.zeros(len(maps), rows, columns, dtype=torch.float64)  # (M, T, S)
         for place, each in enumerate(maps):
             padded[place, : each.target.width, : each.source.width] = torch.from_numpy(each.dense())
         if bool((padded == padded[0]).all()):
-            transposed = padded[0].T.to(self.device, self.dtype)  # (S, T)
-            return lambda tokens: tokens @ transposed
-        weights = padded.mT.to(self.device, self.dtype)[self.index]  # (B, S, T)
-        return lambda tokens: tokens @ weights
+            return _Map(padded[0].T.to(self.device, self.dtype))
+        return _Map(padded.mT.to(self.device, self.dtype)[self.index])
 
     def bias(self, vectors: Sequence[object]) -> Float[Tensor, "B 1 T"]:
         rows = [torch.as_tensor(each, dtype=torch.float64) for each in vectors]
@@ -238,7 +246,10 @@ class _Head:
     def scores(self, tokens: Float[Tensor, "B L H"], first: int) -> Float[Tensor, "B Q L"]:
         if self.query is None or self.key is None:
             return tokens.new_zeros(tokens.shape[0], tokens.shape[1] - first, tokens.shape[1])
-        return self.query(tokens[:, first:]) @ self.key(tokens).mT  # (B, Q, L)
+        query = self.query(tokens[:, first:])  # (B, Q, K)
+        if first:  # fewer queries than tokens: it takes less to map those
+            return self.key.transposed(query) @ tokens.mT  # (B, Q, L)
+        return query @ self.key(tokens).mT  # (B, Q, L)
 
     def weights(self, scores: Float[Tensor, "B Q L"], first: int) -> Float[Tensor, "B Q L"]:
         if self.positions is None:
@@ -247,6 +258,8 @@ class _Head:
         return masked_softmax(scores + bias, allowed)
 
     def attended(self, tokens: Float[Tensor, "B L H"], first: int) -> Float[Tensor, "B Q V"]:
+        if first and self.kind is not LinearAttention:
+            return self.value(self._weights_of(tokens, first) @ tokens)  # (B, Q, V)
         values = self.value(tokens)  # (B, L, V)
         if self.kind is LinearAttention and self.query is not None and self.key is not None:
             outer = values.mT @ self.key(tokens)  # (B, V, K)

@@ -189,6 +189,15 @@ def _unit_vector_of_balls(scores: BallArray) -> BallArray:
 
 def _winner(scores: list[flint.arb]) -> int | None:
     """The first place of the largest score; None where the balls do not decide it."""
+    leader = 0
+    for place, score in enumerate(scores):
+        leader = place if score > scores[leader] else leader
+    if all(scores[leader] > score for place, score in enumerate(scores) if place != leader):
+        return leader
+    return _winner_by_ends(scores)
+
+
+def _winner_by_ends(scores: list[flint.arb]) -> int | None:
     lowest = [score.lower() for score in scores]
     leader = 0
     for place, low in enumerate(lowest):

@@ -79,6 +79,6 @@ def exactly(operation: op.Operation, x: list[Enclosed], at: Instance) -> Array:
 def gain(slope: Array, before: Enclosed) -> Array:
     """At least ||slope * u||_2 for the radius u of an error: ||D A||_2 ||v||_2 where u = A v."""
     image = before.image
-    if before.error.exact or image is None:
+    if before.error.is_known or image is None:
         return largest(abs(slope)) * before.error.two
     return spectral_of_scaled(slope, image.matrix) * image.two()

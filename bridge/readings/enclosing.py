@@ -26,7 +26,7 @@ from bridge.readings.arrays import (
     two_norm,
 )
 from bridge.readings.enclosed import Enclosed, Image, Instance, NoEnclosure, enclosed, exactly, gain
-from bridge.readings.errors import Error, added, mapped, scaled
+from bridge.readings.errors import Error
 from bridge.readings.functions import Smooth
 from bridge.readings.operands import Emulated
 from bridge.readings.values import clipped, shrunk
@@ -42,8 +42,7 @@ __all__ = ["Enclosed", "Instance", "enclosed"]
 def _given(operation: op.Given, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     found = at.operands.operand(operation.name)
     if isinstance(found, Emulated):
-        difference = found.emulated - found.exact
-        return Enclosed(found.exact, Error(difference, torch.zeros_like(difference)))
+        return Enclosed(found.exact, Error.known(found.emulated - found.exact))
     if step.local == 0:
         return Enclosed(found, Error.none(found))
     return Enclosed(found, Error.within(step.norm, at.operands.number(step.local), found))
@@ -55,12 +54,15 @@ def _linear(operation: op.Linear, step: Step, x: list[Enclosed], at: Instance) -
     (before,) = x
     matrix, error = at.operands.matrix(operation), before.error
     exact = exactly(operation, x, at)
+    if error.is_none:
+        return Enclosed(exact, Error.none(exact))
     if is_number(matrix):
-        return Enclosed(exact, scaled(error, matrix))
+        return Enclosed(exact, error.scaled(matrix))
     if matrix.ndim == 1:  # the tokens become the coordinates
-        of_tokens = mapped(error, matrix.unsqueeze(0))
-        return Enclosed(exact, Error(of_tokens.centre[..., 0], of_tokens.radius[..., 0]))
-    return Enclosed(exact, mapped(error, matrix), Image(matrix, lambda: error.two))
+        of_tokens = error.mapped(matrix.unsqueeze(0))
+        centre = None if error.is_centred else of_tokens.centre[..., 0]
+        return Enclosed(exact, Error(centre, None if error.is_known else of_tokens.radius[..., 0], like=exact))
+    return Enclosed(exact, error.mapped(matrix), Image(matrix, lambda: error.two))
 
 
 # With a remainder: f_hat(z + E) - f(z) = deviation + f'(z) (c + u) + rest, where the deviation is that of f_hat from f
@@ -74,7 +76,10 @@ def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> 
     sup, holds = _supremum(operation, function, at), function.reaches(before.exact, change)
     centre, spread = function.spread(change, sup, at.local, *arguments)
     call = at.operands.call
-    exact, expansion = call(function.exact, *arguments), function.expansion(change, *arguments, call=call)
+    exact = call(function.exact, *arguments)
+    if error.is_none:
+        return Enclosed(exact, Error(centre, spread), holds=holds)
+    expansion = function.expansion(change, *arguments, call=call)
     if expansion is None:
         moves = [[at.operands.number(c) for c in each] for each in operation.moves]
         two = lambda: two_norm(spread) + _moved(moves, error.norm(Norm.TWO))  # noqa: E731
@@ -82,7 +87,8 @@ def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> 
     slope, rest = expansion
     radius = spread + abs(slope) * error.radius + rest
     two = lambda: two_norm(spread) + gain(slope, before) + two_norm(rest)  # noqa: E731
-    return Enclosed(exact, Error(centre + slope * error.centre, radius, two=two), holds=holds)
+    moved = centre if error.is_centred else centre + slope * error.centre
+    return Enclosed(exact, Error(moved, radius, two=two), holds=holds)
 
 
 def _supremum(operation: op.Apply, function: Smooth, at: Instance) -> Any:
@@ -110,10 +116,8 @@ def _moved(moves: Sequence[Sequence[Any]], change: Array) -> Array:
 @enclosed.register
 def _combination(operation: op.Combination, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     factors = [at.operands.number(each) for each in operation.coefficients]
-    first, *others = (scaled(each.error, factor) for each, factor in zip(x, factors, strict=True))
-    for other in others:
-        first = added(first, other)
-    return Enclosed(exactly(operation, x, at), first)
+    scaled = [each.error.scaled(factor) for each, factor in zip(x, factors, strict=True)]
+    return Enclosed(exactly(operation, x, at), reduce(Error.plus, scaled))
 
 
 @enclosed.register
@@ -154,7 +158,7 @@ def _clip(operation: op.Clip, step: Step, x: list[Enclosed], at: Instance) -> En
 
 
 def _monotone(x: Enclosed, function: Callable[[Array], Array]) -> Enclosed:
-    exact, (at_centre, radius) = function(x.exact), _between(function, x.exact + x.error.centre, x.error.radius)
+    exact, (at_centre, radius) = function(x.exact), _between(function, x.error.after(x.exact), x.error.radius)
     return Enclosed(exact, Error(at_centre - exact, radius, one=lambda: x.error.one, two=lambda: x.error.two))
 
 
@@ -168,7 +172,7 @@ def _between(function: Callable[[Array], Array], middle: Array, r: Array) -> tup
 @enclosed.register
 def _soft_threshold(operation: op.SoftThreshold, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     threshold, found = (at.operands.side(operation.threshold, emulated) for emulated in (False, True))
-    exact, error, moved = exactly(operation, x, at), x[0].error, x[0].exact + x[0].error.centre
+    exact, error, moved = exactly(operation, x, at), x[0].error, x[0].error.after(x[0].exact)
     slack, zero = rounding(abs(x[0].exact) + abs(error.centre)), torch.zeros_like(exact)
     jump = torch.where(abs(moved) <= error.radius + slack, 2 * torch.relu(-found) + zero, zero)
     reach = error.radius + torch.where(jump > 0, slack, zero)
@@ -188,14 +192,14 @@ def _iteration(operation: op.Iteration, step: Step, x: list[Enclosed], at: Insta
         raise NoEnclosure(f"'{step.rule}' has no enclosure: it is a limit; give a finite depth=")
     matrix, depth = at.operands.array(operation.matrix), at.operands.count(operation.depth)
     if is_number(matrix):
-        error, norm = scaled(start.error, matrix**depth), abs(matrix)
+        error, norm = start.error.scaled(matrix**depth), abs(matrix)
     else:
-        error, norm = mapped(start.error, torch.linalg.matrix_power(matrix, depth)), _OPERATOR_NORMS[step.norm](matrix)
+        error, norm = start.error.mapped(torch.linalg.matrix_power(matrix, depth)), _OPERATOR_NORMS[step.norm](matrix)
     if operation.offset != 0:
         total = norm * 0
         for _ in range(depth):
             total = norm * total + at.operands.number(operation.offset)
-        error = added(error, Error.within(step.norm, total, start.exact))
+        error = error.plus(Error.within(step.norm, total, start.exact))
     return Enclosed(start.exact, error)
 
 

@@ -7,7 +7,7 @@ import torch
 
 from bridge.readings.arrays import NORMS, Array, all_hold, applied, is_number
 from bridge.readings.enclosed import Enclosed, Image, Instance, enclosed, exactly
-from bridge.readings.errors import Error, added, mapped, scaled
+from bridge.readings.errors import Error
 from bridge.readings.operands import Emulated, Operands
 from bridge.readings.values import emulated_value, value
 from symbolic import operations as op
@@ -34,11 +34,11 @@ def _perturbed(operation: op.PerturbedLinear, step: Step, x: list[Enclosed], at:
         return Enclosed(exact, Error(centre, near.radius, one=lambda: near.one, two=lambda: near.two), image)
     reach = NORMS[Norm(operation.source)](before.exact + error.centre) + error.spread(Norm(operation.source))
     moved = at.operands.number(operation.perturbation) * reach.unsqueeze(-1)
-    return Enclosed(exact, added(_through(found, error), Error.within(step.norm, moved, exact)))
+    return Enclosed(exact, _through(found, error).plus(Error.within(step.norm, moved, exact)))
 
 
 def _through(matrix: Array, error: Error) -> Error:
-    return scaled(error, matrix) if is_number(matrix) else mapped(error, matrix)
+    return error.scaled(matrix) if is_number(matrix) else error.mapped(matrix)
 
 
 # --- F_hat(x_hat) against F(x), F a function of vectors ---------------------------------------------------------------

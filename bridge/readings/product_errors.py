@@ -3,11 +3,14 @@
 Letters as in bridge/readings/enclosing.py; a and b are the errors of x and y.
 """
 
+from functools import reduce
+from operator import add
+
 import torch
 
 from bridge.readings.arrays import Array, largest, spectral, two_norm
 from bridge.readings.enclosed import Enclosed, Instance, enclosed, gain
-from bridge.readings.errors import Error
+from bridge.readings.errors import Error, total
 from bridge.readings.values import PRODUCTS
 from symbolic import operations as op
 from symbolic.derivation import Step
@@ -27,18 +30,22 @@ def _entrywise(x: Enclosed, y: Enclosed) -> Error:
     count = max(x.exact.shape[-1], y.exact.shape[-1])
     x, y = _repeated(x, count), _repeated(y, count)
     a, b = x.error, y.error
-    shifted, moved = x.exact + a.centre, y.exact + b.centre
-    radius = abs(shifted) * b.radius + a.radius * abs(moved) + a.radius * b.radius
-    centre = x.exact * b.centre + a.centre * moved
+    shifted, moved = a.after(x.exact), b.after(y.exact)
+    centre = total(*([] if b.is_centred else [x.exact * b.centre]), *([] if a.is_centred else [a.centre * moved]))
+    if a.is_known and b.is_known:
+        return Error(centre, None, like=moved)
+    of_y = [] if b.is_known else [abs(shifted) * b.radius]
+    of_x = [] if a.is_known else [a.radius * abs(moved)]
+    both = [a.radius * b.radius] if of_x and of_y else []
 
     def two() -> Array:
         first = largest(abs(shifted)) * b.two
         if y.image is not None:
             first = torch.minimum(first, gain(abs(shifted), y))
-        both = torch.minimum(largest(a.radius) * b.two, two_norm(a.radius * b.radius))
-        return first + two_norm(a.radius * abs(moved)) + both
+        mixed = [torch.minimum(largest(a.radius) * b.two, two_norm(each)) for each in both]
+        return reduce(add, [first, *map(two_norm, of_x), *mixed])
 
-    return Error(centre, radius, two=two)
+    return Error(centre, total(*of_y, *of_x, *both), two=two)
 
 
 def _repeated(x: Enclosed, count: int) -> Enclosed:
@@ -46,13 +53,16 @@ def _repeated(x: Enclosed, count: int) -> Enclosed:
     if x.exact.shape[-1] == count:
         return x
     shape = (*x.exact.shape[:-1], count)
-    return Enclosed(x.exact.expand(shape), Error(x.error.centre.expand(shape), x.error.radius.expand(shape)))
+    centre = None if x.error.is_centred else x.error.centre.expand(shape)
+    radius = None if x.error.is_known else x.error.radius.expand(shape)
+    exact = x.exact.expand(shape)
+    return Enclosed(exact, Error(centre, radius, like=exact))
 
 
 # The same summed over the coordinates, where ||.||_2 ||.||_2 and ||.||_1 ||.||_inf bound each inner product.
 def _inner(x: Enclosed, y: Enclosed) -> Error:
     a, b = x.error, y.error
-    shifted, moved = x.exact + a.centre, y.exact + b.centre
+    shifted, moved = a.after(x.exact), b.after(y.exact)
     centre = (x.exact * b.centre + a.centre * moved).sum(-1, keepdim=True)
     by_entry = (abs(shifted) * b.radius + a.radius * abs(moved) + a.radius * b.radius).sum(-1)
     by_two = two_norm(shifted) * b.two + a.two * two_norm(moved) + a.two * b.two

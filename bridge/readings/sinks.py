@@ -31,7 +31,7 @@ def _beside_a_sink(operation: op.SinkSoftmax, x: list[Array], operands: Operands
 def _enclosed(operation: op.SinkSoftmax, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     exact, (scores,) = exactly(operation, x, at), x
     weights, lost = HEADS[operation.second], at.operands.number(sp.exp(-operation.sink))
-    middle, radius = scores.exact + scores.error.centre, scores.error.radius
+    middle, radius = scores.error.after(scores.exact), scores.error.radius
     found = weights(middle, middle, lost)
     most = weights(middle + radius, middle - radius, lost) - found
     least = found - weights(middle - radius, middle + radius, lost)

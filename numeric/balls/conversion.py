@@ -51,6 +51,12 @@ def entries_of_values(values: Any) -> np.ndarray:
     return boxed(entries, tuple(values.shape))
 
 
+def _entries_of(numbers: list[Any]) -> list[Arb]:
+    """Each different number is converted once: masks and distances have few."""
+    known = {number: _entry_of(number) for number in set(numbers)}
+    return [known[number] for number in numbers]
+
+
 def is_array(value: Any) -> bool:
     return isinstance(value, torch.Tensor | np.ndarray)
 
