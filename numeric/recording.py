@@ -183,7 +183,8 @@ class _Recorder(TorchDispatchMode):
         if torch.Tag.nondeterministic_seeded in func.tags or _tensors(kwargs.values()):
             return False
         if func._schema.is_mutable:
-            return _functional(func) is not None and self._place(args[0]) not in self.shared
+            new = _functional(func)  # `squeeze_` changes no entry, so that others may share the memory
+            return new is not None and (new.is_view or self._place(args[0]) not in self.shared)
         by_place = func is aten.index.Tensor and not any(each.dtype is torch.bool for each in _tensors(args[1]))
         return by_place or not moving or UNREPEATABLE.isdisjoint(func.tags)
 
