@@ -103,9 +103,7 @@ def relative_distance(found: Array, truth: Array, shape: Shape) -> Array:
     """The largest over the blocks of ||a - b|| / max(||a||, ||b||, 2^-500), a floor against 0/0 and underflow."""
     norm = torch.linalg.vector_norm
     blocks = [(found[where], truth[where]) for where in shape.slices]
-    return torch.stack(
-        [norm(a - b) / torch.maximum(norm(a), norm(b)).clamp(min=FLOOR) for a, b in blocks],
-    ).amax(0)
+    return torch.stack([norm(a - b) / torch.maximum(norm(a), norm(b)).clamp(min=FLOOR) for a, b in blocks]).amax(0)
 
 
 def bytes_of_one(N: int, K: int, d_x: int, d_y: int, n: int) -> int:

@@ -4,11 +4,4 @@ from numeric.icgd.construction import IcgdSetting, icgd_setting
 from numeric.icgd.network import IcgdNetwork, run_exact_icgd
 from numeric.icgd.sampling import prompts, starts
 
-__all__ = [
-    "IcgdSetting",
-    "icgd_setting",
-    "IcgdNetwork",
-    "run_exact_icgd",
-    "prompts",
-    "starts",
-]
+__all__ = ["IcgdSetting", "icgd_setting", "IcgdNetwork", "run_exact_icgd", "prompts", "starts"]

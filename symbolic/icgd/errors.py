@@ -10,20 +10,7 @@ import sympy as sp
 from symbolic.derivation import Approximated, Derivation, Norm, Step
 from symbolic.icgd import chain, errata, printed
 from symbolic.icgd.chain import label
-from symbolic.icgd.symbols import (
-    B_v,
-    K,
-    N,
-    b_l,
-    b_r,
-    b_r1,
-    d_y,
-    eps_l,
-    eps_r,
-    eps_r1,
-    j,
-    neurons,
-)
+from symbolic.icgd.symbols import B_v, K, N, b_l, b_r, b_r1, d_y, eps_l, eps_r, eps_r1, j, neurons
 from symbolic.statements import Kind, Printed, Quantifier, Quantity
 
 TWO_NORM, SUP_NORM = "2-norm, largest token", "sup norm, largest token"
