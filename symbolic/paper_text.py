@@ -15,11 +15,11 @@ from symbolic.citations import Citation
 from symbolic.conditions import Conditions, conditions_of
 from symbolic.displays import display, equations, stated
 from symbolic.introductions import all_of, introduction, latex_names
-from symbolic.printing import RELATIONS, printed_latex
+from symbolic.printing import RELATIONS, formula_latex, printed_latex
 from symbolic.prose import joined, prose_latex
 from symbolic.shared_parts import Shared
 from symbolic.shown_bounds import derived_equations
-from symbolic.statements import BY_PROOF, CONSTRUCTION, Kind, Quantifier, Quantity, Result
+from symbolic.statements import BY_PROOF, CONSTRUCTION, Formula, Kind, Quantifier, Quantity, Result
 from symbolic.typesetting import latex
 
 VERBS = {  # of one thing, of several
@@ -114,13 +114,23 @@ def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False)
     shown = [each.quantity for each in (*right, *wrong)]
     formulas = [formula for each in (*right, *wrong) for formula in each.formulas]
     owed = stating.owed
-    introduced = introduction(result, shown, [*formulas, *owed.formulas], owed.defined)
-    lines = [*introduced.lines(), *owed.lines]
+    values = _letter_values(result, [*formulas, *owed.formulas])
+    formulas += [*owed.formulas, *(each.expression for each in values)]
+    lines = [*introduction(result, shown, formulas, owed.defined).lines(), *owed.lines]
     numbers = iter(map(_roman, range(1, len(shown) + 1)))
     lines += _stated(right, numbers, alone=len(shown) == 1)
     if wrong:
         lines += [REFUTED, *(line for each in wrong for line in _numbered(each, numbers))]
+    for each in values:
+        said = formula_latex(each, result.notation, stating.shared, end=".")
+        lines += ["", said[0].upper() + said[1:] if NO_ARTICLE.match(said) else f"The {said}"]
     return "\n".join(lines)
+
+
+def _letter_values(result: Result, formulas: Sequence[Any]) -> list[Formula]:
+    """The formulas that define letters of these."""
+    letters = {letter for each in formulas for letter in each.free_symbols}
+    return [each for each in result.formulas if each.defines in letters]
 
 
 def _roman(number: int) -> str:

@@ -98,11 +98,13 @@ def _derived_equations(quantity: Quantity, names: Notation) -> list[str]:
     return derived + ([] if closed is None else [equation(quantity.latex_symbol, relation, closed, names)])
 
 
-def formula_latex(formula: Formula, notation: Notation | None = None) -> str:
-    """One formula of the calculus: what it is, its citation if it has one, the display."""
+def formula_latex(
+    formula: Formula, notation: Notation | None = None, shared: Shared | None = None, *, end: str = ""
+) -> str:
+    """One formula of the calculus: what it is, its citation if it has one, the display, which ends with `end`."""
     source = f", {formula.citation.latex()}" if formula.citation else ""
-    shown = equations(formula.left, RELATIONS[formula.kind], formula.expression, notation)
-    return f"{prose_latex(formula.meaning)}{source}:\n{display(shown)}"
+    shown = equations(formula.left, RELATIONS[formula.kind], formula.expression, notation, shared=shared)
+    return f"{prose_latex(formula.meaning)}{source}:\n{display(shown, end)}"
 
 
 def derived_words(quantity: Quantity) -> str:

@@ -91,7 +91,8 @@ class Formula:
     """A further result of the calculus: a vector field, an eigenvalue, a conserved quantity.
 
     `left` is LaTeX; `kind` is its relation to the expression (a rate: asymptotically equal). `derive` builds the
-    expression on first use, since derivations can take seconds.
+    expression on first use, since derivations can take seconds. `defines`: the letter of the statement whose value it
+    is; the statement as a paper prints it has it too.
     """
 
     left: str
@@ -99,6 +100,7 @@ class Formula:
     meaning: str
     kind: Kind = Kind.EXACT
     citation: Citation | None = None
+    defines: sp.Symbol | None = None
 
     def __post_init__(self) -> None:
         make_prose(self, "meaning")

@@ -139,8 +139,8 @@ GRADIENT_DESCENT = Result(
     notation={bits: "b", rho: r"\varrho", high: r"\lambda_{\max}"},
     symbols=SYMBOLS,
     formulas=(
-        Formula(r"\delta", lambda: HEADS.truncation(c, C), f"{SYMBOLS[delta]}, opposite heads"),
-        Formula(r"\varrho", lambda: HEADS.rounding(c, C), f"{SYMBOLS[rho]}, opposite heads"),
+        Formula(r"\delta", lambda: HEADS.truncation(c, C), f"{SYMBOLS[delta]}, opposite heads", defines=delta),
+        Formula(r"\varrho", lambda: HEADS.rounding(c, C), f"{SYMBOLS[rho]}, opposite heads", defines=rho),
     ),
     remarks=(
         "The keys `Phi(x_i)/N` are made by weights that know `N`: as printed, a ReLU network multiplies `Phi(x_i)` "

@@ -13,7 +13,7 @@ from symbolic.errata import Erratum, Weight
 from symbolic.introductions import Introduction, introduction, letters_of, whole_number
 from symbolic.paper_text import Conclusion, conclusions, joint_failure, theorem_latex
 from symbolic.printing import result_latex
-from symbolic.statements import Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements import Formula, Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
 from symbolic.typesetting import latex
 
 ALL = list(results().values())
@@ -181,3 +181,20 @@ def test_one_event_carries_all_conclusions() -> None:
     assert joint_failure([lasso.quantity("noise")]) == lasso.quantity("noise").may_fail
     shared = lasso.quantity("noise")
     assert joint_failure([shared, shared]) == shared.may_fail
+
+
+def test_a_formula_that_defines_a_letter_of_the_bounds_is_part_of_the_statement() -> None:
+    """With the letters that it shows itself; formulas that define no letter, or none that is shown, are not."""
+    r, k = sp.symbols("r k", positive=True)
+    formulas = (
+        Formula(r"\varrho", lambda: c**2, "rounding at the scale `c`", defines=r),
+        Formula("k", lambda: c**3, "what nothing shows", defines=k),
+        Formula("h", lambda: c**4, "a further result"),
+    )
+    shown = replace(QUANTITY, printed=Printed(r * n, Citation(None, "A")))
+    result = small(quantities=(shown,), formulas=formulas, notation={r: r"\varrho"}, symbols={r: "rounding", k: "next"})
+    text = theorem_latex(result)
+    assert "$c$ (the c)" in text
+    assert text.endswith("\nThe rounding at the scale $c$:\n\\[ \\varrho = c^{2}. \\]")
+    assert "c^{3}" not in text
+    assert "c^{4}" not in text
