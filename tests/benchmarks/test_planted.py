@@ -112,7 +112,7 @@ def a_fault(line: str) -> Fault:
 @pytest.mark.parametrize(
     ("line", "verdict"),
     [
-        ("return (self.centre) + self.radius", "found"),
+        ("return abs(self.centre) if self.is_known else self.radius", "found"),
         ("return by_radius", "wider"),
     ],
 )
