@@ -33,7 +33,7 @@ def _entrywise(x: Enclosed, y: Enclosed) -> Error:
     shifted, moved = a.after(x.exact), b.after(y.exact)
     centre = total(*([] if b.is_centred else [x.exact * b.centre]), *([] if a.is_centred else [a.centre * moved]))
     if a.is_known and b.is_known:
-        return Error(centre, None, like=moved)
+        return Error(centre, None, like=shifted * moved)
     of_y = [] if b.is_known else [abs(shifted) * b.radius]
     of_x = [] if a.is_known else [a.radius * abs(moved)]
     both = [a.radius * b.radius] if of_x and of_y else []

@@ -1,6 +1,7 @@
 """Enclosures where no random program leads: jumps, vectors for matrices, numbers for matrices."""
 
 import math
+import operator
 
 import pytest
 import sympy as sp
@@ -14,6 +15,7 @@ from numeric.balls import BallArray
 from symbolic.calculus import (
     Norm,
     add,
+    bilinear,
     contract,
     given,
     linear_map,
@@ -176,3 +178,38 @@ def test_an_argument_that_is_0_up_to_rounding_may_lie_on_either_side_of_a_jump(s
         assert (rest <= found.radius).all()
         assert rest.sum() <= found.one
         assert torch.linalg.vector_norm(rest) <= found.two
+
+
+KNOWN = {"exact": 0, "known": 1, "within": 1}  # errors of the givens
+
+
+@pytest.mark.parametrize("bits", [None, 128])
+@pytest.mark.parametrize(("one", "other"), [(one, other) for one in KNOWN for other in KNOWN])
+@pytest.mark.parametrize("rule", ["add", "entrywise"])
+@pytest.mark.parametrize("tokens_first", [True, False])
+def test_a_value_without_tokens_is_that_of_each_token(
+    rule: str, one: str, other: str, tokens_first: bool, bits: int | None
+) -> None:
+    """Whatever is known of the errors of the two: the enclosure has the tokens of the value."""
+    shapes = {"x": (3, 2), "y": (2,)} if tokens_first else {"x": (2,), "y": (3, 2)}
+    kinds, generator = {"x": one, "y": other}, torch.Generator().manual_seed(0)
+    exact = {name: torch.rand(shape, generator=generator, dtype=torch.float64) for name, shape in shapes.items()}
+    near = {name: value + (kinds[name] != "exact") for name, value in exact.items()}
+    x, y = (given(name, dim=2, size=1, error=KNOWN[kind]) for name, kind in kinds.items())
+    step = add(x, y, name="z") if rule == "add" else bilinear(x, y, "z", product="entrywise")
+    operands = {name: Emulated(exact[name], near[name]) if kinds[name] == "known" else exact[name] for name in shapes}
+    if bits is not None:
+        balls = {name: BallArray.exactly(value, bits) for name, value in exact.items()}
+        operands = {
+            name: Emulated(balls[name], BallArray.exactly(near[name], bits)) if kinds[name] == "known" else balls[name]
+            for name in shapes
+        }
+    found = enclose(step.derivation, Instance(Operands(operands, bits=bits), by_rules=False)).steps["z"]
+    combined = {
+        side: (v["x"] + v["y"] if rule == "add" else v["x"] * v["y"]) for side, v in (("x", exact), ("n", near))
+    }
+    centre, radius = (
+        part if bits is None else torch.tensor(part.midpoint()) for part in (found.error.centre, found.error.radius)
+    )
+    assert centre.shape == radius.shape == (3, 2)
+    assert bool((abs(error - centre) <= radius + 1e-12).all())
