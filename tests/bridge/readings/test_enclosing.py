@@ -205,9 +205,8 @@ def test_a_value_without_tokens_is_that_of_each_token(
             for name in shapes
         }
     found = enclose(step.derivation, Instance(Operands(operands, bits=bits), by_rules=False)).steps["z"]
-    combined = {
-        side: (v["x"] + v["y"] if rule == "add" else v["x"] * v["y"]) for side, v in (("x", exact), ("n", near))
-    }
+    combine = operator.add if rule == "add" else operator.mul
+    error = combine(near["x"], near["y"]) - combine(exact["x"], exact["y"])
     centre, radius = (
         part if bits is None else torch.tensor(part.midpoint()) for part in (found.error.centre, found.error.radius)
     )
