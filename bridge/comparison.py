@@ -14,7 +14,6 @@ from typing import Any
 import torch
 
 from bridge.budget import Budget
-from bridge.claims import set_claims
 from bridge.cost import Cost
 from bridge.data import Table, load_table
 from bridge.export.layout import value_words
@@ -94,7 +93,7 @@ def compare(
     with explained(f"compare {result_id}", grid):
         cases = [source.case(study, point, budget, dtype=dtype, device=device) for point in grid]
     claims = [claim] if isinstance(claim, str) else list(claim)
-    set_claims(cases, claims)
+    _set_claims(cases, claims)
     budgets = [case.within(budget if case.attackable else budget.without_attack()) for case in cases]
     for case in cases:
         _refuse_unused(case, given)
@@ -144,6 +143,13 @@ def _refuse_unused(case: Case, given: Mapping[str, Any]) -> None:
     if unused:
         why = f" ({case.unattacked})" if case.unattacked and "attack" in given else ""
         raise UsageError(f"compare: {', '.join(unused)} has no effect on any row of {case.result.id}{why}; omit it")
+
+
+def _set_claims(cases: Sequence[Case], texts: Sequence[str]) -> None:
+    if texts:
+        from bridge.claims import set_claims  # with the proofs that it takes to read one
+
+        set_claims(cases, texts)
 
 
 def _run(cases: list[Case], budgets: list[Budget], progress: Progress) -> list[Row]:
@@ -199,7 +205,7 @@ def replay_witness(witness: Witness, path: str = "", theorem: "TheoremLike | Non
         raise UsageError(f"witness: '{path}' does not give {name}")
     study.require_affordable(witness.params, "witness:")
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
-    set_claims([case], [witness.claim] if witness.claim else [])
+    _set_claims([case], [witness.claim] if witness.claim else [])
     case.settings = witness.settings or {}
     stated = {quantity.name for quantity in case.result.quantities} - case.checked
     if witness.quantity not in stated:

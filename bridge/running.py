@@ -93,9 +93,10 @@ class Runner:
         """
         at_one, given = self._at_one(function, dtype), _taken(function, inputs, dtype)
         with called_for(self.role(function), function):
-            if not given:
-                return _repeated(at_one({}), inputs)
-            fits = self.part is None or len(next(iter(given.values()))) <= self.part
+            count = len(next(iter(given.values()))) if given else 0
+            if not given or count == 1:  # vmap takes longer than most functions
+                return _repeated(at_one({name: value[0] for name, value in given.items()}), inputs)
+            fits = self.part is None or count <= self.part
             return torch.func.vmap(at_one, chunk_size=None if fits else self.part)(given)
 
     def batched_by_case(self, function: Function, of_cases: Mapping[str, Tensor], inputs: Mapping[str, Tensor]) -> Any:
