@@ -94,7 +94,8 @@ class Runner:
         at_one, given = self._at_one(function, dtype), _taken(function, inputs, dtype)
         with called_for(self.role(function), function):
             count = len(next(iter(given.values()))) if given else 0
-            if not given or count == 1:  # vmap takes longer than most functions
+            alone = count == 1 and not torch.is_grad_enabled()  # an attack repeats it: vmap finds what reads values
+            if not given or alone:  # vmap takes longer than most functions
                 return _repeated(at_one({name: value[0] for name, value in given.items()}), inputs)
             fits = self.part is None or count <= self.part
             return torch.func.vmap(at_one, chunk_size=None if fits else self.part)(given)

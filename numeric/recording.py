@@ -24,8 +24,10 @@ WORTHWHILE = 10  # runs: to record one takes as long as a few, and a replay a th
 
 aten = torch.ops.aten
 SAME_VALUES = {aten.detach.default, aten.alias.default, aten.lift_fresh.default}
+LOGIC = ("and", "or", "xor", "not")
 RESHAPES = {aten.view.default, aten._unsafe_view.default}
 OF_SHAPES = {aten.zeros_like, aten.ones_like, aten.full_like, aten.new_zeros, aten.new_ones, aten.new_full}
+TRUTHS = {aten.eq, aten.ne, aten.lt, aten.le, aten.gt, aten.ge, *(getattr(aten, f"logical_{name}") for name in LOGIC)}
 BY_NUMBERS = {aten.mul.Tensor, aten.div.Tensor, aten.mul.Scalar, aten.div.Scalar}
 # The shape of a result, or the path of the program, would depend on values.
 UNREPEATABLE = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape, torch.Tag.nondeterministic_seeded}
@@ -54,8 +56,9 @@ METHODS: dict[Any, Any] = {
 class Repeated:
     """The function, run so many times: from the fourth on it is replayed, if the third shows that a replay is equal.
 
-    It has to be a function of its arguments alone, whose shapes stay. What depends on values in any other way than by
-    operations on tensors is not recorded, nor what takes much memory: then each run is the function's own.
+    It has to be a function of its arguments alone, whose shapes stay. What asks a tensor for a value (`item`, `if`) is
+    not recorded, nor what takes much memory: then each run is the function's own. What torch does not see (`tolist`,
+    `numpy`, `.data`) cannot be told: such a function must not be repeated in this way.
     """
 
     def __init__(self, function: Function, times: int) -> None:
@@ -102,12 +105,13 @@ class Recording:
     registers: list[Any]
     steps: list[tuple[Callable[..., Any], Callable[[list[Any]], Sequence[Any]], int]]
     arguments: tuple[int, ...]
+    strides: tuple[tuple[int, ...], ...]
     results: tuple[int, ...]
 
     def __call__(self, arguments: Sequence[Tensor]) -> list[Tensor]:
         registers = self.registers.copy()
-        for place, argument in zip(self.arguments, arguments, strict=True):
-            registers[place] = argument
+        for place, strides, argument in zip(self.arguments, self.strides, arguments, strict=True):
+            registers[place] = argument if argument.stride() == strides else _laid_out(argument, strides)
         with torch.inference_mode():
             for operation, sources, target in self.steps:
                 registers[target] = operation(*sources(registers))
@@ -116,6 +120,8 @@ class Recording:
 
 def record(function: Function, arguments: Sequence[Tensor]) -> tuple[Sequence[Tensor], Recording | None]:
     """What the function gives, and the recording of this run; None for what cannot be recorded."""
+    if len({id(each) for each in arguments}) < len(arguments):  # which one it reads could not be told
+        return function(arguments), None
     recorder = _Recorder(arguments)
     with recorder:
         found = function(arguments)
@@ -141,6 +147,7 @@ class _Recorder(TorchDispatchMode):
         self.shared: set[int] = set()  # registers whose memory another one has too, or the caller
         self.steps: list[RecordedStep] = []
         self.bytes, self.stopped = 0, False
+        self.strides = tuple(each.stride() for each in arguments)
         self.arguments = tuple(self._named(each, self._new()) for each in arguments)
         self.shared.update(self.arguments)
         self.moving = set(self.arguments)  # registers that the arguments change
@@ -161,7 +168,7 @@ class _Recorder(TorchDispatchMode):
         results = tuple(self._place(each) for each in found)
         constants = [each.detach() if isinstance(each, Tensor) else each for each in self.registers]
         steps = [(step.operation, _reader(step.sources), step.target) for step in _needed(self.steps, results)]
-        return Recording(constants, steps, self.arguments, results)
+        return Recording(constants, steps, self.arguments, self.strides, results)
 
     def _record(self, func: Any, args: Any, kwargs: Any, found: Any) -> None:
         sources, results = tuple(self._place(each) for each in _flat(args)), _tensors(found)
@@ -184,7 +191,8 @@ class _Recorder(TorchDispatchMode):
             return False
         if func._schema.is_mutable:
             new = _functional(func)  # `squeeze_` changes no entry, so that others may share the memory
-            return new is not None and (new.is_view or self._place(args[0]) not in self.shared)
+            own = self._place(args[0]) not in self.shared and _keeps_dtype(new, args)
+            return new is not None and (new.is_view or own)
         by_place = func is aten.index.Tensor and not any(each.dtype is torch.bool for each in _tensors(args[1]))
         return by_place or not moving or UNREPEATABLE.isdisjoint(func.tags)
 
@@ -195,7 +203,7 @@ class _Recorder(TorchDispatchMode):
             self.results[key] = self._filled(_called(func, _layout(args), kwargs), sources, found)
         for each, place in zip(_tensors(found), self.results[key], strict=True):
             self._named(each, place)
-        if func.is_view:
+        if func.is_view or func in RESHAPES:
             self.shared.update(sources, self.results[key])
         if func in RESHAPES:
             self.reshaped[self.results[key][0]] = sources[0]
@@ -254,6 +262,17 @@ def _functional(func: Any) -> Any:
     packet = getattr(aten, func._schema.name.removeprefix("aten::").removesuffix("_"), None)
     found = getattr(packet, func._overloadname, None)
     return None if found is None or found._schema.is_mutable else found
+
+
+def _keeps_dtype(func: Any, args: Sequence[Any]) -> bool:
+    """Whether a new tensor has the dtype of the first argument, as one that is changed in place has."""
+    floats = [each.dtype for each in _tensors(args) if each.is_floating_point()]
+    return func is not None and func.overloadpacket not in TRUTHS and set(floats) == {args[0].dtype}
+
+
+def _laid_out(tensor: Tensor, strides: tuple[int, ...]) -> Tensor:
+    """A copy whose entries lie as those of the recorded argument did."""
+    return torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype, device=tensor.device).copy_(tensor)
 
 
 def _called(func: Any, layout: Sequence[int | None], kwargs: Any) -> Callable[..., Any]:

@@ -51,6 +51,16 @@ class Error:
         """All that a bound on the norm of each token says: a number, or one for each token, (..., 1)."""
         return _BoundedError(norm, bound, like)
 
+    @classmethod
+    def where(cls, flag: Array, one: "Error", other: "Error") -> "Error":
+        """One of two, by a tensor of one truth value."""
+        return cls(
+            torch.where(flag, one.centre, other.centre),
+            torch.where(flag, one.radius, other.radius),
+            one=lambda: torch.where(flag, one.one, other.one),
+            two=lambda: torch.where(flag, one.two, other.two),
+        )
+
     # What is 0, or follows from a single bound, so that a rule need not compute with it.
 
     @property

@@ -12,10 +12,11 @@ import numpy as np
 import sympy as sp
 import torch
 
-from bridge.readings.arrays import NORMS, Array, is_number, unit_vector
+from bridge.readings.arrays import NORMS, Array, is_number, rounding, unit_vector
 from bridge.readings.operands import Emulated, Operands
 from bridge.readings.perturbed import foreign_weight
 from bridge.readings.values import emulates, read
+from bridge.readings.weight_errors import sum_of_others
 from numeric.balls import BallArray
 from symbolic import operations as op
 from symbolic.calculus.repetition import Repetition
@@ -28,7 +29,8 @@ SLACK = 1e-9  # relative: operands and letters are rounded to floats
 class Number:
     """What a step was given, and what it is at least (a margin: at most) at this prompt.
 
-    `of_run`: it is of the emulated value itself, so that it is known where that is.
+    `of_run`: it is of the emulated value itself, so that it is known where that is. `rounded`: how far off the rounding
+    of what it is a difference of may take it, in floats.
     """
 
     what: str
@@ -36,12 +38,13 @@ class Number:
     found: Array
     at_least: bool = False
     of_run: bool = False
+    rounded: Any = 0.0
 
     @property
     def wrong(self) -> bool:
         """Certainly, on balls."""
         least, most = (self.found, self.given) if self.at_least else (self.given, self.found)
-        return _below(most) > _above(least) + SLACK * abs(_above(least))
+        return _below(most) > _above(least) + SLACK * abs(_above(least)) + _above(self.rounded)
 
     def __str__(self) -> str:
         order, side = ("below", _above) if self.at_least else ("above", _below)
@@ -108,7 +111,8 @@ def _perturbed(operation: op.PerturbedLinear, step: Step, x: list[Emulated], at:
     yield from _norm(f"the norm of '{name}'", operation.norm, operation.source, exact, step, at)
     if isinstance(found, Emulated):
         moved, what = found.emulated - found.exact, f"the norm of the perturbation of '{name}'"
-        yield from _norm(what, operation.perturbation, operation.source, moved, step, at)
+        rounded = rounding(abs(found.emulated).sum() + abs(found.exact).sum())  # at least the rounding of the norm
+        yield from _norm(what, operation.perturbation, operation.source, moved, step, at, rounded)
 
 
 @numbers.register
@@ -117,11 +121,13 @@ def _iteration(operation: op.Iteration, step: Step, x: list[Emulated], at: Opera
     yield from _norm(f"the norm of '{operation.matrix}'", operation.factor, step.norm, matrix, step, at)
 
 
-def _norm(what: str, given: sp.Expr, source: str, matrix: Array, step: Step, at: Operands) -> Iterator[Number]:
+def _norm(
+    what: str, given: sp.Expr, source: str, matrix: Array, step: Step, at: Operands, rounded: Any = 0.0
+) -> Iterator[Number]:
     if _known(given, at):
         found = abs(matrix) if is_number(matrix) else norm_below(matrix, Norm(source), step.norm)
         norms = "" if source == step.norm else f" from the {source}-norm to the {step.norm}-norm"
-        yield Number(what + (norms or f" in the {step.norm}-norm"), at.number(given), found)
+        yield Number(what + (norms or f" in the {step.norm}-norm"), at.number(given), found, rounded=rounded)
 
 
 # Each direction v shows ||A v|| / ||v||. Unit vectors attain the norm from the 1-norm, rows that to the sup norm from
@@ -182,7 +188,8 @@ def _concentration(operation: op.Concentration, step: Step, x: list[Emulated], a
     if _known(operation.lost, at):
         weights = torch.softmax(at.array(operation.scores), -1)
         what = f"the weight beside the largest of '{operation.scores}'"
-        yield Number(what, at.number(operation.lost), _largest(1 - torch.amax(weights, -1)))
+        beside = torch.amin(sum_of_others(weights), -1)  # 1 - max would cancel
+        yield Number(what, at.number(operation.lost), _largest(beside))
 
 
 @numbers.register
@@ -191,25 +198,29 @@ def _exclusion(operation: op.Exclusion, step: Step, x: list[Emulated], at: Opera
         weight = foreign_weight(at.array(operation.leads))
         yield Number(f"the weight of '{operation.foreign}'", at.number(operation.leak), _largest(weight))
     if _known(operation.diameter, at):
-        apart = NORMS[step.norm](at.array(operation.foreign) - x[0].emulated)
+        foreign, average, norm = at.array(operation.foreign), x[0].emulated, NORMS[step.norm]
         what = f"the distance of '{operation.foreign}' from the average of the other keys"
-        yield Number(what, at.number(operation.diameter), _largest(apart), of_run=True)
+        rounded = _largest(rounding(norm(foreign)) + rounding(norm(average) + norm(x[0].exact)))
+        apart = _largest(norm(foreign - average))
+        yield Number(what, at.number(operation.diameter), apart, of_run=True, rounded=rounded)
 
 
 # ||F_hat(x_hat) - F(x_hat)|| <= eps and ||F(x_hat) - F(x)|| <= L ||x_hat - x||.
 @numbers.register
 def _vector_map(operation: op.VectorMap, step: Step, x: list[Emulated], at: Operands) -> Iterator[Number]:
     function, norm, (value,) = at.function(operation.function), NORMS[step.norm], x
-    there = function.exact(value.emulated)
+    here, there = function.exact(value.exact), function.exact(value.emulated)
+    size = rounding(norm(here)) + rounding(norm(there))
     if _known(operation.eps, at):
-        deviation = norm(function.deviates(value.emulated))
-        yield Number(f"the deviation of '{operation.function}'", at.number(operation.eps), _largest(deviation))
+        deviation, name = _largest(norm(function.deviates(value.emulated))), operation.function
+        yield Number(f"the deviation of '{name}'", at.number(operation.eps), deviation, rounded=_largest(size))
     if _known(operation.lipschitz, at):
-        errors = NORMS[Norm(operation.source)](value.emulated - value.exact).reshape(-1)
-        moves = norm(there - function.exact(value.exact)).reshape(-1)
+        source, lipschitz = NORMS[Norm(operation.source)], at.number(operation.lipschitz)
+        errors, moves = source(value.emulated - value.exact).reshape(-1), norm(there - here).reshape(-1)
+        sizes = (size + lipschitz * rounding(source(value.exact) + source(value.emulated))).reshape(-1)
         for place in range(len(errors)):
-            most = at.number(operation.lipschitz) * errors[place]
-            yield Number(f"the distance of two values of '{operation.function}'", most, moves[place])
+            what = f"the distance of two values of '{operation.function}'"
+            yield Number(what, lipschitz * errors[place], moves[place], rounded=sizes[place])
 
 
 def _known(expression: sp.Expr, at: Operands) -> bool:

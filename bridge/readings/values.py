@@ -163,7 +163,14 @@ def _linear(operation: op.Linear, x: list[Array], operands: Operands, emulated: 
             f"step '{operands.step}': a vector for '{operation.matrix}' maps tokens to coordinates, each of which has "
             f"the bound of its token; state the step in the sup norm, target=Norm.INF"
         )
-    return found + operands.array(operation.bias) if operation.bias else found
+    return _beside(found, operands.array(operation.bias)) if operation.bias else found
+
+
+def _beside(value: Array, bias: Array) -> Array:
+    """Their sum. Raises ValueError for a bias of other coordinates, or of tokens that the value does not have."""
+    if bias.ndim and (bias.shape[-1] != value.shape[-1] or bias.ndim > value.ndim):
+        raise ValueError(f"a bias of shape {tuple(bias.shape)} beside a value of shape {tuple(value.shape)}")
+    return value + bias
 
 
 @value.register
@@ -192,6 +199,8 @@ PRODUCTS: Mapping[op.ProductKind, Callable[[Array, Array], Array]] = {
 
 @value.register
 def _combination(operation: op.Combination, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    if len(lengths := sorted({each.shape[-1] for each in x})) > 1:
+        raise ValueError(f"summands of {' and '.join(map(str, lengths))} coordinates")
     first, *others = (operands.number(c) * each for c, each in zip(operation.coefficients, x, strict=True))
     for other in others:
         first = first + other

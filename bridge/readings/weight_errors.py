@@ -79,9 +79,11 @@ def _hard_max(operation: op.HardMax, step: Step, x: list[Enclosed], at: Instance
 def _concentration(operation: op.Concentration, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     scores = at.operands.array(operation.scores)
     exact = unit_vector(scores)
-    if not at.local and not step.local.free_symbols - set(at.operands.letters):
-        return Enclosed(exact, Error.within(step.norm, at.operands.number(step.local), exact))
-    return Enclosed(exact, Error.known(torch.softmax(scores, -1) - exact))
+    known = Error.known(torch.softmax(scores, -1) - exact)
+    if at.local is True or step.local.free_symbols - set(at.operands.letters):
+        return Enclosed(exact, known)
+    within = Error.within(step.norm, at.operands.number(step.local), exact)
+    return Enclosed(exact, within if at.local is False else Error.where(at.local, known, within))
 
 
 # With a = p + c_a + u_a and v = V + c_v + u_v,

@@ -183,3 +183,45 @@ def test_what_changes_a_shape_in_place_is_not_recorded() -> None:
         return [whole]
 
     assert record(changed, [points(0)])[1] is None
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.float().add_(x / 3) * 3,
+        lambda x: x.float().clamp_(min=x) / 3,
+        lambda x: (2 * x).gt_(0) / 3,
+        lambda x: (2 * x).logical_not_() / 3,
+    ],
+    ids=["add_", "clamp_", "gt_", "logical_not_"],
+)
+def test_what_would_have_another_dtype_is_not_changed_in_place(function: Callable[[Tensor], Tensor]) -> None:
+    assert record(lambda found: [function(found[0])], [points(0)])[1] is None
+
+
+def test_the_source_of_another_shape_changes_with_it() -> None:
+    def changed(found: Sequence[Tensor]) -> list[Tensor]:
+        whole = 2 * found[0]
+        torch.ops.aten._unsafe_view(whole, [15]).add_(1)
+        return [whole]
+
+    assert record(changed, [points(0)])[1] is None
+
+
+def test_one_tensor_in_two_places_is_not_recorded() -> None:
+    x = points(0)
+    found, recorded = record(lambda given: [given[0] - 2 * given[1]], [x, x])
+    assert recorded is None
+    assert torch.equal(found[0], -x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: x.reshape(15), lambda x: x.contiguous().as_strided((3,), (1,)), lambda x: (x * 1).reshape(-1)],
+    ids=["reshape", "as_strided", "copy"],
+)
+def test_arguments_are_laid_out_as_the_recorded_ones(function: Callable[[Tensor], Tensor]) -> None:
+    _, recorded = record(lambda found: [function(found[0])], [points(0)])
+    other = torch.randn(3, 5, generator=torch.Generator().manual_seed(1)).T
+    assert recorded is not None
+    assert torch.equal(recorded([other])[0], function(other))

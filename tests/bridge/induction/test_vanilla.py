@@ -324,3 +324,9 @@ def test_prompts_outside_the_cube_are_refused_or_moved_back() -> None:
     case = TheoremStudy(VANILLA).case({"p": 1, "L": 3, "d": 1, "W_star": 1.0}, seed=0, dtype="float64", device="cpu")
     inside = case.admit({"x": torch.tensor([[[2.0], [-3.0], [0.5]]])})["x"]
     assert inside.flatten().tolist() == [1.0, -1.0, 0.5]
+
+
+def test_a_steep_bias_keeps_its_bounds_at_a_prompt() -> None:
+    """Where the weights beside the largest are near the last place of 1."""
+    comparison = compare("induction.vanilla", p=(17, 20, 22), L=8, d=2, samples=8, attack=4, restarts=2)
+    assert {row.verdict["instance"] for row in rows(comparison, "output", "prompt")} == {Verdict.KEPT}

@@ -16,6 +16,7 @@ from symbolic.calculus import (
     Norm,
     add,
     bilinear,
+    concentrate,
     contract,
     given,
     linear_map,
@@ -212,3 +213,31 @@ def test_a_value_without_tokens_is_that_of_each_token(
     )
     assert centre.shape == radius.shape == (3, 2)
     assert bool((abs(error - centre) <= radius + 1e-12).all())
+
+
+def test_a_batch_may_hold_both_scopes_of_a_concentration() -> None:
+    """The truth value of each prompt is a tensor then."""
+    weights = concentrate("w", count=3, gap=1, scores="s").derivation
+    known = Operands({"s": torch.tensor([0.0, 3.0, 1.5], dtype=torch.float64)})
+
+    def norms(local: bool | torch.Tensor) -> torch.Tensor:
+        error = enclose(weights, Instance(known, local=local)).steps["w"].error
+        return torch.stack([error.norm(norm) for norm in Norm])
+
+    both = torch.func.vmap(norms)(torch.tensor([True, False]))
+    assert torch.equal(both, torch.stack([norms(True), norms(False)]))
+    assert bool((both[0] < both[1]).all())
+
+
+@pytest.mark.parametrize("bits", [None, 96])
+def test_operands_that_only_broadcast_are_refused(bits: int | None) -> None:
+    """A bound in a norm is of as many coordinates as its premise has."""
+    x = given("x", dim=2, norm=Norm.TWO, size=1, error=1)
+    biased = linear_map(x, "z", operator_norm=1, dim=3, matrix="A", bias=9, bias_vector="b")
+    for matrix, bias in ((torch.ones(1, 2), torch.ones(3)), (torch.ones(3, 2) / 9, torch.ones(4, 3))):
+        with pytest.raises(UsageError, match=r"step 'z': .* do not fit: a bias of shape"):
+            at(biased, {"x": torch.zeros(2), "A": matrix, "b": bias}, bits=bits)
+    n = sp.Symbol("n", integer=True, positive=True)
+    summed = add(*(given(name, dim=n, size=1, error=0) for name in "xy"), name="z")
+    with pytest.raises(UsageError, match="do not fit: summands of 1 and 3 coordinates"):
+        at(summed, {"x": torch.zeros(1), "y": torch.zeros(3)}, bits=bits)

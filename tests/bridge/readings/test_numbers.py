@@ -1,5 +1,6 @@
 """Numbers that rules were given are compared with those of the operands: which step, and both numbers."""
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ from numeric.balls import BallArray
 from symbolic.calculus import (
     Approximated,
     Norm,
+    add,
     apply_function,
     concentrate,
     contract,
@@ -207,3 +209,59 @@ def test_the_average_of_other_keys_is_not_known_after_an_unknown_error(bits: int
     assert at(excluded(1), near, bits=bits).rows[-1].bound is not None
     with pytest.raises(UsageError, match=r"the distance of 'v' from the average of the other keys is 0\.75, above the"):
         at(excluded(0), near, bits=bits)
+
+
+@every_arithmetic
+@pytest.mark.parametrize("keys", [2, 3, 9])
+def test_small_weights_beside_the_largest_are_told_apart(keys: int, bits: int | None) -> None:
+    """Where 1 less the largest weight has no digit left."""
+    for gap in (10, 17, 20, 39, 60):
+        scores = torch.cat([torch.zeros(1), torch.full((keys - 1,), -float(gap))])
+        right, wrong = (concentrate("w", count=keys, gap=gap + more, scores="s") for more in (0, sp.Rational(1, 1000)))
+        assert at(right, {"s": scores}, bits=bits).rows[-1].bound is not None
+        with pytest.raises(UsageError, match="the weight beside the largest of 's' is"):
+            at(wrong, {"s": scores}, bits=bits)
+
+
+def turned_by(angle: float) -> Smooth:
+    c, s = math.cos(angle), math.sin(angle)
+    return Smooth(lambda z: z @ torch.tensor([[c, s], [-s, c]], dtype=torch.float64))
+
+
+# Differences of floats that nearly cancel, with the numbers that are right in exact arithmetic.
+ROUNDED: dict[str, Callable[[float], tuple[Approximated, dict[str, Any]]]] = {
+    "rotation": lambda small: (
+        perturbed_function(
+            given("x", dim=2, norm=Norm.TWO, size=2, error=1), "F(x)", lipschitz=1 + 1e-12, size=3, function="F"
+        ),
+        {"x": Emulated([0.5, -1.0], [0.5 + small, -1.0]), "F": turned_by(0.7)},
+    ),
+    "shift": lambda small: (
+        perturbed_function(x(), "F(x)", lipschitz=1, size=200, function="F"),
+        {"x": Emulated([0.5, -1.0], [0.5 + small, -1.0]), "F": Smooth(lambda z: z + 100)},
+    ),
+    "deviation": lambda small: (
+        perturbed_function(x(), "F(x)", lipschitz=4, size=9, eps=0, function="F"),
+        {"x": PAIR, "F": Smooth(lambda z: (z + 1 + small) * (z - 1), lambda z: z**2 + small * z - (1 + small))},
+    ),
+    "foreign value": lambda small: (
+        foreign(diameter=small * (1 + 1e-11), start=add(x(), given("c", dim=2, size=1000), name="x + c")),
+        {
+            "x": Emulated([0.0, 0.0], [0.0, 0.0]),
+            "c": torch.full((2,), 1000 / 3, dtype=torch.float64),
+            "v": torch.full((2,), 1000 / 3, dtype=torch.float64) + small,
+            "l": torch.tensor([1.0, 2.0]),
+        },
+    ),
+    "perturbation": lambda small: (
+        perturbed_map(x(), "A x", operator_norm=101, perturbation=small, dim=2, matrix="A"),
+        {"x": PAIR, "A": Emulated(100 * torch.eye(2).double() / 3, (100 * torch.eye(2).double() / 3) + small / 2)},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(ROUNDED))
+def test_the_rounding_of_differences_makes_no_number_wrong(name: str) -> None:
+    for power in range(20, 44):
+        derived, operands = ROUNDED[name](2.0**-power)
+        assert at(derived, operands).rows[-1].bound is not None
