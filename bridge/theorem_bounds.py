@@ -10,7 +10,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.balls import bits_for
+from bridge.balls import MOST_BITS, bits_for
 from bridge.kept_runs import KeptRuns
 from bridge.lowering import Lowered, lower
 from bridge.own_bounds import OwnBounds, own_bound
@@ -149,6 +149,8 @@ class TheoremBounds(TheoremRuns):
         if bound is None or not self._is_read(quantity, scope):
             return bound
         bits = bits_for(bound.ball) + self.extra_bits
+        if bits > MOST_BITS:  # as an exact run is not tried there
+            return bound
         found, remark = bound_on_balls(self, [quantity], scope, inputs, bits)
         bound = replace(bound, ball=bound.ball if found is None else _lesser(bound.ball, found), remark=remark)
         read = quantity.name in self.bindings.read

@@ -89,7 +89,9 @@ class ToyStudy(TheoremStudy):
     case_class: type[ToyCase] = ToyCase
 
     def __init__(self) -> None:
-        super().__init__(replace(HEAD, statement=replace(VANILLA, parameters=(*VANILLA.parameters, WORD))))
+        super().__init__(
+            replace(HEAD, handles=None, statement=replace(VANILLA, parameters=(*VANILLA.parameters, WORD)))
+        )
 
     def case(self, params: Any, *, seed: int, dtype: str, device: str) -> ToyCase:
         return self.case_class(self.theorem, *self.point(params, seed), dtype, device)
