@@ -266,8 +266,11 @@ def _functional(func: Any) -> Any:
 
 def _keeps_dtype(func: Any, args: Sequence[Any]) -> bool:
     """Whether a new tensor has the dtype of the first argument, as one that is changed in place has."""
-    floats = [each.dtype for each in _tensors(args) if each.is_floating_point()]
-    return func is not None and func.overloadpacket not in TRUTHS and set(floats) == {args[0].dtype}
+    if func is None:
+        return False
+    if func.overloadpacket in TRUTHS:
+        return bool(args[0].dtype is torch.bool)
+    return {each.dtype for each in _tensors(args) if each.is_floating_point()} == {args[0].dtype}
 
 
 def _laid_out(tensor: Tensor, strides: tuple[int, ...]) -> Tensor:

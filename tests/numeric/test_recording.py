@@ -199,6 +199,15 @@ def test_what_would_have_another_dtype_is_not_changed_in_place(function: Callabl
     assert record(lambda found: [function(found[0])], [points(0)])[1] is None
 
 
+def test_a_truth_value_in_place_is_recorded() -> None:
+    def positive(found: Sequence[Tensor]) -> list[Tensor]:
+        return [torch.where((found[0] > 0).logical_and_(found[0] < 1), found[0], 0.0)]
+
+    _, recorded = record(positive, [points(0)])
+    assert recorded is not None
+    assert torch.equal(recorded([points(1)])[0], positive([points(1)])[0])
+
+
 def test_the_source_of_another_shape_changes_with_it() -> None:
     def changed(found: Sequence[Tensor]) -> list[Tensor]:
         whole = 2 * found[0]
