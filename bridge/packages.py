@@ -78,6 +78,7 @@ def _points() -> tuple[EntryPoint, ...]:
 
 @lru_cache(maxsize=1)
 def _points_on(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Those that Python finds on this path, which is its own."""
     return tuple(sorted(entry_points(group=GROUP), key=lambda each: (_package(each), each.name)))
 
 

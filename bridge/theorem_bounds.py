@@ -27,6 +27,7 @@ from symbolic.statements import Quantity
 
 READ_BITS = 64  # for bounds at a prompt that are smaller than those of the network, to 2^-60 of them
 ABOVE_ROUNDING = 64  # times the rounding
+TOO_SMALL = f"to read the derivation at so small a bound would take more than {MOST_BITS} bits"
 
 
 @dataclass(frozen=True)
@@ -149,8 +150,8 @@ class TheoremBounds(TheoremRuns):
         if bound is None or not self._is_read(quantity, scope):
             return bound
         bits = bits_for(bound.ball) + self.extra_bits
-        if bits > MOST_BITS:  # as an exact run is not tried there
-            return bound
+        if bits > MOST_BITS:  # exact runs are not tried there either
+            return replace(bound, remark=f"{TOO_SMALL}; the bound is that of the rules")
         found, remark = bound_on_balls(self, [quantity], scope, inputs, bits)
         bound = replace(bound, ball=bound.ball if found is None else _lesser(bound.ball, found), remark=remark)
         read = quantity.name in self.bindings.read

@@ -225,7 +225,7 @@ class Attention(Operation):
 class Exclusion(Operation):
     """x, against (1 - w) x_hat + w v with one key too many: its value v (..., m), and w = 1 / (1 + sum_i e^(l_i)).
 
-    l (..., n) are the leads of the n proper scores over that key's; w is at most `leak`, and ||v - x_hat|| `diameter`.
+    l (..., n) are the leads of the n proper scores over that key's; w <= `leak`, ||v - x_hat|| <= `diameter`.
     """
 
     foreign: Handle

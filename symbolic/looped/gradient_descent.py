@@ -140,7 +140,12 @@ GRADIENT_DESCENT = Result(
     symbols=SYMBOLS,
     formulas=(
         Formula(r"\delta", lambda: HEADS.truncation(c, C), f"{SYMBOLS[delta]}, opposite heads", defines=delta),
-        Formula(r"\varrho", lambda: HEADS.rounding(c, C), f"{SYMBOLS[rho]}, opposite heads", defines=rho),
+        Formula(
+            r"\varrho",
+            lambda: HEADS.rounding(c, C),
+            f"{SYMBOLS[rho]}, opposite heads, to first order in a model of its arithmetic",
+            defines=rho,
+        ),
     ),
     remarks=(
         "The keys `Phi(x_i)/N` are made by weights that know `N`: as printed, a ReLU network multiplies `Phi(x_i)` "

@@ -20,3 +20,14 @@ def test_no_more_inputs_are_kept_than_a_few() -> None:
         kept.at({"x": torch.tensor([float(place)])})["out"] = place
     assert kept.at({"x": torch.tensor([0.0])}) == {}
     assert kept.at({"x": torch.tensor([float(MOST)])}) == {"out": MOST}
+
+
+def test_the_input_asked_for_last_stays() -> None:
+    kept: KeptRuns[int] = KeptRuns(2)
+    first, second, third = ({"x": torch.tensor([value])} for value in (1.0, 2.0, 3.0))
+    for place, each in enumerate((first, second)):
+        kept.at(each)["out"] = place
+    assert kept.at(first) == {"out": 0}
+    assert kept.at(third) == {}
+    assert kept.at(first) == {"out": 0}
+    assert kept.at(second) == {}

@@ -71,3 +71,6 @@ def test_a_bound_of_countless_bits_is_not_representable_and_ends_soon(p: float) 
     (output,) = (row for row in rows if row.quantity == "output" and row.scope == "network")
     assert output.verdict["derived"] is Verdict.NOT_REPRESENTABLE
     assert "bits" in output.remark
+    (near,) = (row for row in rows if row.quantity == "output" and row.scope == "prompt")
+    assert near.verdict["instance"] is Verdict.NOT_REPRESENTABLE
+    assert "to read the derivation at so small a bound would take more than 32768 bits" in near.remark
