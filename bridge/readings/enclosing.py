@@ -190,7 +190,7 @@ def _iteration(operation: op.Iteration, step: Step, x: list[Enclosed], at: Insta
     (start,) = x
     if operation.depth == sp.oo:
         raise NoEnclosure(f"'{step.rule}' has no enclosure: it is a limit; give a finite depth=")
-    matrix, depth = at.operands.array(operation.matrix), at.operands.count(operation.depth)
+    matrix, depth = at.operands.square(operation.matrix), at.operands.count(operation.depth)
     if is_number(matrix):
         error, norm = start.error.scaled(matrix**depth), abs(matrix)
     else:

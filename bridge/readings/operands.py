@@ -85,12 +85,26 @@ class Operands:
         found = self.array(operation.matrix)
         if is_number(found) or found.ndim == 1:
             return found
-        if found.ndim != 2:
-            raise UsageError(
-                f"step '{self.step}': expected a matrix, a vector or a number for '{operation.matrix}', got an array "
-                f"of shape {tuple(found.shape)}"
-            )
+        self._require_shape(operation.matrix, found, found.ndim == 2, "a matrix, a vector or a number")
         return found.mT if operation.transposed else found
+
+    def matrix_side(self, name: str, emulated: bool) -> Array:
+        found = self.side(name, emulated)
+        self._require_shape(name, found, is_number(found) or found.ndim == 2, "a matrix or a number")
+        return found
+
+    def square(self, name: str) -> Array:
+        """A matrix that can be applied to what it gives."""
+        found = self.array(name)
+        fits = is_number(found) or (found.ndim == 2 and found.shape[0] == found.shape[1])
+        self._require_shape(name, found, fits, "a square matrix or a number")
+        return found
+
+    def _require_shape(self, name: str, found: Array, fits: bool, expected: str) -> None:
+        if not fits:
+            raise UsageError(
+                f"step '{self.step}': expected {expected} for '{name}', got an array of shape {tuple(found.shape)}"
+            )
 
     def function(self, name: str) -> Smooth:
         found = self.operand(name)

@@ -18,7 +18,7 @@ from symbolic.derivation import Norm, Step
 
 @value.register
 def _perturbed_linear(operation: op.PerturbedLinear, x: list[Array], operands: Operands, emulated: bool) -> Array:
-    return applied(operands.side(operation.matrix, emulated), x[0])
+    return applied(operands.matrix_side(operation.matrix, emulated), x[0])
 
 
 # A_hat (x + c + u) - A x = (A_hat c + (A_hat - A) x) + A_hat u; of A alone, (A_hat - A)(x + c + u) is within the

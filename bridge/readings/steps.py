@@ -246,9 +246,12 @@ def _require_kept(step: Step, errors: Array, bound: Array, size: float) -> None:
     else:
         above = bool(error > bound * (1 + SLACK) + SLACK * size)
     if above:
+        excess, found = _above(error - bound), _above(error)
+        rounded = f"by {excess:.3g} (a float such as 0.1 is not 1/10 and enters exactly)"
+        above_what = rounded if excess <= SLACK * found else f"{_above(bound):.6g}"
         raise UsageError(
-            f"step '{step.name}' errs by {_above(error):.6g} at this prompt, above its bound {_above(bound):.6g}: the "
-            f"numbers given to rule '{step.rule}', or to one before it, are not those of the operands"
+            f"step '{step.name}' errs by {found:.6g} at this prompt, above its bound {above_what}: the numbers given "
+            f"to rule '{step.rule}', or to one before it, are not those of the operands"
         )
 
 

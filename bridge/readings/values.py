@@ -15,7 +15,7 @@ import torch
 from bridge.extremes import REFUSALS
 from bridge.readings.arrays import Array, applied, is_number, token_mean, unit_vector
 from bridge.readings.operands import Emulated, Operands
-from numeric.balls import BallsError
+from numeric.balls import BallsError, ShapesDiffer
 from numeric.exact_cost import TooLargeForExact
 from symbolic import operations as op
 from symbolic.calculus.repetition import Repetition
@@ -76,7 +76,7 @@ def _fitting(step: Step, operation: op.Operation, premises: list[Emulated], oper
     try:
         yield
     except (RuntimeError, IndexError, ValueError) as error:
-        if isinstance(error, (*REFUSALS, BallsError, TooLargeForExact)):
+        if isinstance(error, (*REFUSALS, BallsError, TooLargeForExact)) and not isinstance(error, ShapesDiffer):
             raise
         shapes, cause = _shapes(operation, step, premises, operands), str(error).partition("\n")[0]
         raise UsageError(f"step '{step.name}': {shapes} do not fit: {cause}") from error
@@ -91,8 +91,10 @@ def _shapes(operation: op.Operation, step: Step, premises: list[Emulated], known
 
 
 def _require_dim(step: Step, operation: op.Operation, premises: list[Emulated], array: Array, known: Operands) -> None:
-    """Raises UsageError for a value whose last axis has another length than the step has coordinates."""
+    """Raises UsageError for a value without entries, or with another length than the step has coordinates."""
     expected = known.whole(step.dim) if step.dim is not None else None
+    if 0 in array.shape:
+        raise UsageError(f"step '{step.name}': no tokens in an array of shape {tuple(array.shape)}; give at least one")
     if array.ndim == 0 or (expected is not None and array.shape[-1] != expected):
         last = step.dim if expected in (None, step.dim) else f"{step.dim} = {expected}"
         of = "" if isinstance(operation, op.Given) else f" from {_shapes(operation, step, premises, known)}"
@@ -294,7 +296,7 @@ def _iterated(operation: op.Iteration, premises: list[Emulated], operands: Opera
     (start,) = premises
     error = start.emulated - start.exact
     for _ in range(operands.count(operation.depth)):
-        error = applied(operands.array(operation.matrix), error)
+        error = applied(operands.square(operation.matrix), error)
     return start.exact + error
 
 

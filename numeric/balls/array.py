@@ -16,7 +16,7 @@ from jaxtyping import Float64
 from numeric.balls.arbs import Arb, absolute, ball_maximum, float_above, working_precision
 from numeric.balls.conversion import boxed, entries_of_values, integers_of, is_array
 from numeric.balls.entries import Entries, call
-from numeric.balls.errors import BallsError, undecided
+from numeric.balls.errors import BallsError, ShapesDiffer, undecided
 from numeric.balls.floats import floats_enclosed
 
 
@@ -121,7 +121,7 @@ class BallArray(Entries):
 
     def _pair(self, other: "BallArray") -> list[tuple[Arb, Arb]]:
         if self.shape != other.shape:
-            raise shapes_differ(tuple(self.shape), tuple(other.shape))
+            raise ShapesDiffer(tuple(self.shape), tuple(other.shape))
         return list(zip(self.balls, other.balls, strict=True))
 
     def __neg__(self) -> "BallArray":
@@ -219,10 +219,6 @@ def truths_of(value: Any) -> np.ndarray:
     if isinstance(value, BallArray):
         return (value != 0).entries
     return integers_of(value).astype(bool).astype(object)
-
-
-def shapes_differ(*shapes: tuple[int, ...]) -> BallsError:
-    return BallsError("BallArray", f"shapes {' and '.join(map(str, shapes))} differ", "Index or reshape one of them.")
 
 
 def _one_entry_needed(operation: str, array: Entries) -> bool:

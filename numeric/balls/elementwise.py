@@ -11,10 +11,10 @@ import flint
 import numpy as np
 
 from numeric.balls.arbs import Arb, absolute, square_root
-from numeric.balls.array import BallArray, Truth, entries_of, shapes_differ, truths_of
+from numeric.balls.array import BallArray, Truth, entries_of, truths_of
 from numeric.balls.budget import charge_scalars
 from numeric.balls.conversion import boxed
-from numeric.balls.errors import BallsError
+from numeric.balls.errors import BallsError, ShapesDiffer
 
 BallFunction: TypeAlias = Callable[[Arb], Arb]
 
@@ -30,7 +30,7 @@ def lifted(function: Callable[..., Any], *arrays: np.ndarray) -> np.ndarray:
     try:
         size = np.broadcast(*arrays).size
     except ValueError:
-        raise shapes_differ(*(array.shape for array in arrays)) from None
+        raise ShapesDiffer(*(array.shape for array in arrays)) from None
     charge_scalars(size)
     return boxed(np.frompyfunc(function, len(arrays), 1)(*arrays))
 

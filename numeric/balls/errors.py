@@ -54,6 +54,15 @@ class BallsError(ValueError):
         super().__init__(f"{call}: {got}. {remedy}")
 
 
+class ShapesDiffer(BallsError):  # noqa: N818  (the name states the fault)
+    """Arrays whose shapes do not fit together."""
+
+    def __init__(self, *shapes: tuple[int, ...]) -> None:
+        super().__init__(
+            "BallArray", f"shapes {' and '.join(map(str, shapes))} differ", "Index or reshape one of them."
+        )
+
+
 class UnavailableAttribute(BallsError, AttributeError):  # noqa: N818  (the name states the fault)
     """Such an attribute of tensors; an AttributeError too, so that `hasattr` answers False."""
 

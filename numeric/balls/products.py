@@ -9,12 +9,12 @@ from typing import Any
 import flint
 import numpy as np
 
-from numeric.balls.array import BallArray, array_of, entries_of, shapes_differ
+from numeric.balls.array import BallArray, array_of, entries_of
 from numeric.balls.budget import charge_products, charge_scalars
 from numeric.balls.conversion import boxed
 from numeric.balls.elementwise import add, lifted
 from numeric.balls.elementwise import sub as subtract
-from numeric.balls.errors import BallsError
+from numeric.balls.errors import BallsError, ShapesDiffer
 from numeric.balls.shapes import diagonal, reshape
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -39,7 +39,7 @@ def batched(function: Callable[..., np.ndarray], *stacks: np.ndarray) -> np.ndar
     try:
         batch = np.broadcast_shapes(*(each.shape[:-2] for each in stacks))
     except ValueError:
-        raise shapes_differ(*(each.shape for each in stacks)) from None
+        raise ShapesDiffer(*(each.shape for each in stacks)) from None
     if not batch:
         return function(*stacks)
     spread = [np.broadcast_to(each, (*batch, *each.shape[-2:])) for each in stacks]
@@ -56,7 +56,7 @@ def matmul(x: Any, other: Any) -> BallArray:
     wide = left[None, :] if left.ndim == 1 else left
     tall = right[:, None] if right.ndim == 1 else right
     if wide.shape[-1] != tall.shape[-2]:
-        raise shapes_differ(left.shape, right.shape)
+        raise ShapesDiffer(left.shape, right.shape)
     result = batched(product, wide, tall)
     result = result[..., 0, :] if left.ndim == 1 else result
     return BallArray.of_entries(boxed(result[..., 0] if right.ndim == 1 else result))
@@ -83,7 +83,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> BallArray:
     kept_left = [axis for axis in range(left.ndim) if axis not in over_left]
     kept_right = [axis for axis in range(right.ndim) if axis not in over_right]
     if [left.shape[axis] for axis in over_left] != [right.shape[axis] for axis in over_right]:
-        raise shapes_differ(left.shape, right.shape)
+        raise ShapesDiffer(left.shape, right.shape)
     count = math.prod(left.shape[axis] for axis in over_left)
     rows = left.transpose(kept_left + over_left).reshape(math.prod(left.shape[a] for a in kept_left), count)
     columns = right.transpose(over_right + kept_right).reshape(count, math.prod(right.shape[a] for a in kept_right))
@@ -183,7 +183,7 @@ def solve(A: Any, B: Any) -> BallArray:
     columns = right[..., None] if vector else right
     _require_square("torch.linalg.solve", matrices)
     if columns.shape[-2] != matrices.shape[-1]:
-        raise shapes_differ(matrices.shape, right.shape)
+        raise ShapesDiffer(matrices.shape, right.shape)
     result = batched(_solved, matrices, columns)
     return BallArray.of_entries(boxed(result[..., 0] if vector else result))
 

@@ -2,14 +2,17 @@
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
+import flint
 import pytest
 import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.readings import Steps, at
+from bridge.readings import Emulated, Steps, at
+from numeric.balls import BallArray
 from symbolic.statements import UsageError
 
 eps, K = sp.symbols("eps K", positive=True)
@@ -142,6 +145,67 @@ def test_a_handle_that_no_step_names() -> None:
 def test_an_operand_of_another_shape(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         shown(**changes)
+
+
+def perturbed() -> bs.Approximated:
+    return bs.perturbed_map(
+        bs.given("x", dim=2, size=1, error=1), "A x", operator_norm=1, perturbation=1, dim=2, matrix="A"
+    )
+
+
+def iterated() -> bs.Approximated:
+    return bs.contract(bs.given("x", dim=2, size=1, error=1), "z", factor=HALF, offset=0, depth=2, size=1, matrix="A")
+
+
+PAIR = Emulated([0.5, 0.5], [0.5, 0.25])
+PAIRED = bs.given("x", dim=1, size=2, error=1)
+HALF = sp.Rational(1, 2)
+NARROW, DEEP = torch.ones(1, 2), torch.ones(1, 2, 2)
+
+
+@every_arithmetic
+@pytest.mark.parametrize(
+    ("of", "matrix", "words"),
+    [
+        (perturbed, torch.ones(2), r"step 'A x': expected a matrix or a number for 'A', got an array of shape \(2,\)"),
+        (perturbed, DEEP, r"step 'A x': expected a matrix or a number for 'A', got an array of shape \(1, 2, 2\)"),
+        (perturbed, torch.ones(2, 3), r"step 'A x': 'A' of shape \(2, 3\) and 'x' of shape \(2,\) do not fit: "),
+        (
+            iterated,
+            torch.ones(2),
+            r"step 'z': expected a square matrix or a number for 'A', got an array of shape \(2,\)",
+        ),
+        (iterated, NARROW, r"step 'z': expected a square matrix or a number for 'A', got an array of shape \(1, 2\)"),
+        (iterated, DEEP, r"step 'z': expected a square matrix or a number for 'A', got an array of shape \(1, 2, 2\)"),
+    ],
+    ids=["vector", "deep", "wide", "iterated vector", "iterated narrow", "iterated deep"],
+)
+def test_a_matrix_of_another_shape(
+    of: Callable[[], bs.Approximated], matrix: torch.Tensor, words: str, bits: int | None
+) -> None:
+    assert at(of(), {"x": PAIR, "A": 0.5 * torch.eye(2, dtype=torch.float64)}, bits=bits).rows[-1].bound is not None
+    with pytest.raises(UsageError, match=words):
+        at(of(), {"x": PAIR, "A": matrix}, bits=bits)
+
+
+@every_arithmetic
+def test_a_prompt_without_tokens(bits: int | None) -> None:
+    with pytest.raises(UsageError, match=r"step 'x': no tokens in an array of shape \(0, 2\); give at least one"):
+        at(bs.given("x", dim=2, size=1), {"x": torch.zeros(0, 2)}, bits=bits)
+
+
+@pytest.mark.parametrize(("tenth", "held"), [("balls", True), ("float", False)])
+def test_a_float_in_the_place_of_a_fraction_is_told_apart_in_balls(tenth: str, held: bool) -> None:
+    """0.1 is above 1/10 by 5.6e-18."""
+    p = bs.linear_map(PAIRED, "A x", operator_norm=sp.Rational(1, 10), dim=1, matrix="A")
+    exact = BallArray([flint.arb(flint.fmpq(1, 10))], (1, 1), 128)
+    prompt = {"x": Emulated([0.5], [1.5]), "A": exact if tenth == "balls" else [[0.1]]}
+    if held:
+        assert at(p, prompt, bits=128).rows[-1].bound is not None
+        return
+    words = r"step 'A x' errs by 0\.1 at this prompt, above its bound by 5\.55e-18 \(a float such as 0\.1 is not 1/10"
+    with pytest.raises(UsageError, match=words):
+        at(p, prompt, bits=128)
 
 
 def test_a_tuple_of_too_few_layers() -> None:
