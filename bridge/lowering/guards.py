@@ -9,7 +9,7 @@ derivatives are then finite there, and the zero gradient that the outer selectio
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
-from .nodes import Branches, Expm1, Guard, Log1p, LogSumExp, Loop, is_constant
+from .nodes import Branches, Expm1, Guard, Log1p, LogSumExp, Loop, is_constant, with_arguments
 
 HARMLESS_ARGUMENT: dict[type[sp.Basic], sp.Expr] = {
     sp.exp: sp.S.Zero,
@@ -50,8 +50,9 @@ class Masking:
             return self._branches(node, mask)
         args = [self(arg, mask) for arg in node.args]
         if mask is sp.true or isinstance(node, sp.Add | Loop | sp.matrices.expressions.matexpr.MatrixElement):
-            return node.func(*args)
-        return node.func(*(self._guarded(node, arg, mask) for arg in args))
+            kept = all(new is old for new, old in zip(args, node.args, strict=True))
+            return node if kept else with_arguments(node, args)
+        return with_arguments(node, [self._guarded(node, arg, mask) for arg in args])
 
     def _guarded(self, node: sp.Basic, arg: sp.Basic, mask: Boolean) -> sp.Basic:
         return arg if is_constant(arg) or not isinstance(arg, sp.Expr) else Guard(mask, arg, harmless_argument(node))

@@ -100,7 +100,7 @@ class Stabiliser:
         if not node.args or isinstance(node, sp.MatrixSymbol):
             return node
         args = [self.exactly(arg) for arg in node.args]
-        return node if self._without.issuperset(node.args) else node.func(*args)
+        return node if self._without.issuperset(node.args) else with_arguments(node, args)
 
     def _better_form(self, node: sp.Expr) -> sp.Expr | None:
         if isinstance(node, sp.log):
