@@ -8,6 +8,7 @@ import importlib
 from typing import Any
 
 _HOMES = {
+    "bridge.accuracies": ("accuracies_within",),
     "bridge.theorem": ("Theorem",),
     "bridge.theorem_building": ("theorem",),
     "bridge.theorem_parts": ("AtPoint", "ExactRuns", "InputSearch", "Knobs", "Refuting"),
@@ -27,6 +28,7 @@ _HOMES = {
     "bridge.comparison": ("compare", "replay"),
     "bridge.inverse": ("solve",),
     "bridge.certify.certifying": ("certify",),
+    "bridge.certify.obligations": ("discharge",),
     "bridge.lowering": ("lower",),
     "bridge.record": ("Comparison", "Verdict"),
     "numeric.construction": ("Construction", "Embedding", "AttentionTap", "OutputTap", "ScoresTap", "StreamTap"),
@@ -34,7 +36,7 @@ _HOMES = {
         *("Causal", "FeedForward", "Head", "LinearAttention", "RelativePositions", "ReluAttention"),
         "SoftmaxAttention",
     ),
-    "numeric.feed_forward": ("Multiply", "Select", "clear", "terms_layer"),
+    "numeric.feed_forward": ("Multiply", "Select", "clear", "require_ranges", "terms_layer"),
     "numeric.loops": ("Looped", "looped"),
     "numeric.maps": ("BlockMap", "LowRank"),
     "numeric.products": ("accurate_product", "product_sum"),

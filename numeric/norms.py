@@ -92,11 +92,6 @@ def infinity_to_one_norm(W: Float64[np.ndarray, "m n"]) -> NormEnclosure:
     return NormEnclosure(_exact_value_at(signs, wide), min(entrywise_one_norm_upper(W), dimension_bound))
 
 
-def infinity_to_one_norm_upper(W: Float64[np.ndarray, "m n"]) -> float:
-    """The upper end of `infinity_to_one_norm`."""
-    return infinity_to_one_norm(W).upper
-
-
 def _enumerated_infinity_to_one(W: np.ndarray) -> NormEnclosure:
     rows, columns = W.shape
     free = rows - 1  # s and -s give the same value: the first sign stays +

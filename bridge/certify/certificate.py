@@ -19,7 +19,6 @@ import sympy as sp
 
 from bridge.certify.expressions import symbols_to_record, to_record
 from bridge.certify.proving import MOST_CUTS, Box, Leaf, Node, Outcome, Split, Status
-from bridge.export.files import write_text
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
@@ -45,11 +44,6 @@ class CertifiedClaim:
 
     outcome: Outcome
     origin: Origin | None = None
-
-
-def write_certificate(path: str, claims: Sequence[CertifiedClaim]) -> None:
-    """Writes the claims into one file, atomically. Raises UsageError for content that a certificate cannot store."""
-    write_text(path, certificate_text(claims))
 
 
 def certificate_text(claims: Sequence[CertifiedClaim]) -> str:

@@ -11,7 +11,7 @@ import sympy as sp
 from bridge.balls import as_exact
 from bridge.certify.proving import Outcome, Status, prove
 from bridge.conditions import claims_of
-from numeric.balls import float_above, working_precision
+from numeric.balls import working_precision
 from symbolic.derivation import Derivation, Obligation
 from symbolic.inequalities import Inequality
 from symbolic.statements import Quantity, UsageError
@@ -132,21 +132,3 @@ def stated_obligations(source: Any, params: Mapping[str, Any]) -> tuple[list[Ine
             except UsageError as error:
                 refused.append(f"{name}: {error}")
     return [each for several in found.values() for each in several], refused
-
-
-def supremum_inequality(expr: sp.Expr, symbol: sp.Symbol, low: Any, high: Any, bound: Any) -> Inequality:
-    """sup |expr| <= bound over low <= symbol <= high.
-
-    If the bound is a ball, the least float64 above it is used, as in tables: `supremum` may return the supremum itself
-    to 96 bits, and balls cannot decide equality.
-    """
-    real = sp.Symbol(symbol.name, real=True)
-    ends = _end(real, low, upper=False), _end(real, high, upper=True)
-    most = _end(real, float_above(bound) if isinstance(bound, flint.arb) else bound, upper=True)
-    expr = expr.xreplace({symbol: real})
-    return Inequality(
-        f"sup |{sp.sstr(expr)}| <= {float(most):.6g}",
-        sp.Min(most - expr, most + expr),
-        {real: ends},
-        meaning=f"a certified supremum of {sp.sstr(expr)}",
-    )

@@ -4,28 +4,25 @@ The derived bound grows with each accuracy. The direction in which they are rais
 ReLUs to first order (`cheapest_split`); how far is found by bisection on the bound itself.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import flint
 import sympy as sp
 
-from bridge.balls import BASE_BITS, bits_for, evaluate_ball
+from bridge.accuracies import accuracies_within
+from bridge.balls import BASE_BITS, bits_for
 from bridge.export.numbers import plain
 from bridge.icgd.emulation import Accuracies, Ranges, ranges
 from bridge.icgd.setting import StepSetting
-from bridge.icgd.values import as_numbers, problem_values, suprema_values
+from bridge.icgd.values import problem_values, suprema_values
 from bridge.relu_sums import MOST_RELUS, cells_for
 from numeric.balls import float_above
 from symbolic.approximation import hinge_count
-from symbolic.calculus import cheapest_split
 from symbolic.icgd import symbols as letters
-from symbolic.statements import UsageError
 
 ACCURACIES = (letters.eps_r, letters.eps_r1, letters.eps_l)
-TINY = 1e-40  # an accuracy at which a bound is its slope at 0
 FINEST = 1e-13  # below, the accuracy of r is lost in the rounding of float64 values of size 1
-BISECTIONS, PASSES = 60, 3
+PASSES = 3
 HEADROOM = 1.01  # of the range, over what the accuracies of the last pass need
 
 
@@ -57,19 +54,10 @@ def accuracies_for(setting: StepSetting, eps: float, gradient_bound: sp.Expr) ->
 # at most sum_i eps_i ||A_i||_2, A_i the i-th column. C_i = (1/2) ||A_i||_2 is thus the slope of the bound at 0 when
 # accuracy i alone is not perfect.
 def _on_ranges(setting: StepSetting, eps: float, gradient_bound: sp.Expr, needed: Ranges, cap: float) -> Accuracies:
-    values = as_numbers({**problem_values(setting, 1), **suprema_values(setting, needed)})
-
-    def at(accuracies: Mapping[sp.Symbol, float]) -> flint.arb:
-        exact = as_numbers({symbol: flint.arb(accuracies.get(symbol, 0.0)) for symbol in ACCURACIES})
-        return evaluate_ball(gradient_bound, {**values, **exact})
-
-    coefficients = {symbol: float_above(at({symbol: TINY}) / TINY) for symbol in ACCURACIES}
-    split = cheapest_split(coefficients, _costs(setting, needed), eps, power=sp.Rational(1, 2))
-    direction = {symbol: float(split.accuracies[symbol]) for symbol in ACCURACIES}
-    direction[letters.eps_r] = min(direction[letters.eps_r], cap)
-    scale = _largest_scale(lambda t: at({symbol: t * e for symbol, e in direction.items()}) <= eps)
-    r, r1, u = (scale * direction[symbol] for symbol in ACCURACIES)
-    return Accuracies(r, r1, u)
+    values = {**problem_values(setting, 1), **suprema_values(setting, needed)}
+    costs, half = _costs(setting, needed), sp.Rational(1, 2)
+    found = accuracies_within(gradient_bound, values, costs, eps, power=half, most={letters.eps_r: cap})
+    return Accuracies(*(found[symbol] for symbol in ACCURACIES))
 
 
 def _curved(setting: StepSetting, needed: Ranges) -> list[tuple[sp.Symbol, sp.Expr, sp.Symbol, float, flint.arb]]:
@@ -98,23 +86,6 @@ def _costs(setting: StepSetting, needed: Ranges) -> dict[sp.Symbol, float]:
     for letter, _, _, reach, bend in _curved(setting, needed):
         costs[letter] += reach * float_above((bend / 2).sqrt()) if bend > 0 else 0.0
     return costs
-
-
-def _largest_scale(holds: Callable[[float], bool]) -> float:
-    """The largest scale in (0, 1] that holds, to a relative 2^-BISECTIONS at best; the predicate is monotone."""
-    if holds(1.0):
-        return 1.0
-    low, high = 1.0, 1.0
-    while not holds(low):
-        low, high = low / 4, low
-        if low == 0.0:
-            raise UsageError("no accuracy of the sums of ReLUs keeps the gradient within the given eps")
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-        if high <= low * (1 + 1e-6):
-            break
-    return low
 
 
 def _affordable(setting: StepSetting, chosen: Accuracies) -> Accuracies | NotRepresentable:

@@ -46,7 +46,8 @@ def threshold_proofs(claim: str) -> tuple[Outcome, Outcome]:
 
 
 def inequalities() -> list[Inequality]:
-    return [each for claim in theory.CLAIMS for each in theory.stated_inequalities(*threshold(claim), claim)]
+    limits = (each for claim in theory.CLAIMS for each in theory.stated_inequalities(*threshold(claim), claim))
+    return [*limits, *theory.growth_inequalities()]
 
 
 def threshold_check(claim: str) -> Check:

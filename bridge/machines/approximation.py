@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from bridge.check import Sides, at_most, checks_of, within
+from bridge.export.intervals import interval_words
 from bridge.export.numbers import plain
+from bridge.least_value import Enclosure
 from bridge.lowering import lower
-from bridge.machines.enclosures import interval_words
-from bridge.machines.exact_margin import Enclosure
 from bridge.machines.small_networks import TIGHT, LinearNetwork, ProductNetwork, SmallNetwork, Theta, TwoLayers
 from bridge.record import NamedTable
 from bridge.theorem import Theorem

@@ -12,8 +12,8 @@ from torch import Tensor
 from bridge.balls import evaluate_ball
 from bridge.budget import Budget
 from bridge.check import Sides, at_most, checks_of, within
+from bridge.export.intervals import interval_words
 from bridge.export.numbers import plain
-from bridge.machines.enclosures import interval_words
 from bridge.machines.rounding_margin import margin_at_every_depth, rounded_margin
 from bridge.record import NamedTable
 from bridge.theorem import Theorem

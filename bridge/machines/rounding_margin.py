@@ -22,8 +22,8 @@ import numpy as np
 import sympy as sp
 from scipy.optimize import minimize
 
+from bridge.least_value import Enclosure
 from bridge.lowering import lower
-from bridge.machines.exact_margin import Enclosure
 from numeric.balls import Arb, float_above, float_below, working_precision
 from symbolic.machines import rounding as theory
 from symbolic.machines.rounding import z, z_next

@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from bridge.balls import as_exact, evaluate_ball
+from bridge.least_value import Enclosure, least_value
 from bridge.lowering import lower
-from bridge.machines.exact_margin import Enclosure, least_value
 from numeric.balls import Arb, float_above, float_below, working_precision
 from numeric.machines import toy
 from symbolic.machines import approximation as theory

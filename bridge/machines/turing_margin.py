@@ -10,9 +10,9 @@ import sympy as sp
 from torch import Tensor
 
 from bridge.check import Sides, checks_of
+from bridge.export.intervals import interval_words
 from bridge.export.numbers import plain
 from bridge.machines.decoder_margin import derived_margin, exact_streams, margin_at_input, w_pos_for
-from bridge.machines.enclosures import interval_words
 from bridge.machines.largest_move import LargestMove
 from bridge.machines.turing_runs import INPUTS, TuringTask, task_of
 from bridge.record import NamedTable

@@ -212,12 +212,6 @@ def half_gauss(count: int) -> tuple[Array, Array]:
     return nodes[kept], doubled / doubled.sum()
 
 
-def head_beyond_linear(target: WeightedHead, trained: WeightedHead, length: int, sampling: Sampling) -> Estimate:
-    """The true softmax's loss minus the linearised one."""
-    linear, true = linear_loss(target, trained, length), head_softmax(target, trained, length, sampling)
-    return Estimate(true.value - linear.value, true.error + linear.error)
-
-
 def linear_loss(target: WeightedHead, trained: WeightedHead, length: int) -> Estimate:
     """The loss with each softmax's denominator replaced by its mean given x_L, from its definition."""
 
@@ -280,15 +274,6 @@ def _linear_head(head: WeightedHead, x: torch.Tensor, c: float) -> torch.Tensor:
     log, mean = tilted_moment(np.array(head.slope * c), 0)
     weights = torch.exp(head.slope * c * x[:, : last - 1] - float(log)) / float(mean)
     return (weights * x[:, 1:last]).sum(-1) / (last - 1)
-
-
-def head_by_sampling(network: TwoLayer, target: Callable[[torch.Tensor], torch.Tensor], sampling: Sampling) -> Estimate:
-    """L_IH2 of the network by plain sampling of whole contexts: slower to converge, and nothing assumed."""
-    generator = torch.Generator().manual_seed(sampling.seed)
-    x = torch.randn(sampling.contexts, network.length, generator=generator, dtype=torch.float64)
-    with torch.no_grad():
-        losses = (network(x)[:, 1] - target(x)[:, 1]) ** 2 / 2
-    return Estimate(float(losses.mean()), float(losses.std() / math.sqrt(len(losses))))
 
 
 def orders(differences: Mapping[int, float]) -> dict[int, float]:

@@ -85,10 +85,6 @@ class LayeredNetwork:
 
     # -- explicit gradients
 
-    def block_by_recursion(self, j: Any) -> sp.MatrixExpr:
-        """(3.8) for layer j, in s(j)."""
-        return Backward(self.layer(j), self.layer(as_expr(j) + 1)).block
-
     def block_as_product(self, j: Any) -> sp.MatrixExpr:
         """Lemma 1 for layer j, written out; depth and j have to be numbers."""
         N, first = self._number("block_as_product", self.depth), self._number("block_as_product", as_expr(j))

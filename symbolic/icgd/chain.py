@@ -359,10 +359,6 @@ class LayerDerivation(Derivation):
         closed = self.closed(wanted)
         return super().bound(wanted) if closed is None else closed
 
-    def unrolled_bound(self, name: str) -> sp.Expr:
-        """The same bound with every premise put in, step by step."""
-        return super().bound(name)
-
 
 @cache
 def derive_layers(depth: int) -> LayerDerivation:

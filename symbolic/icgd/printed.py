@@ -36,7 +36,6 @@ from symbolic.icgd.symbols import (
     eps_r,
     eps_r1,
     eta,
-    j,
 )
 from symbolic.statements import Printed
 
@@ -54,7 +53,6 @@ def layer_error(layer: Any) -> Printed:
     return Printed(geometric_sum(GROWTH, layer) * sp.sqrt(K) * eps_r, _cite("Lemma 2", "eq. (3.9), `1 <= j <= N-1`"))
 
 
-HIDDEN_ERROR = layer_error(j)
 OUTPUT_ERROR = Printed(geometric_sum(GROWTH, N) * sp.sqrt(d) * eps_r, _cite("Lemma 2", "eq. (3.9), `j = N`"))
 
 # (3.10): both entries of the set for j in [N], as printed.

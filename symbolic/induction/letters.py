@@ -1,6 +1,6 @@
 """The flows of section 5 (wang2024) in the paper's own letters: M, m = -M', psi and phi = psi' stay what they are.
 
-`training` has their closed forms, which the calculus needs; `spelt_out` puts those back.
+`training` has their closed forms, which the calculus needs.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,6 @@ from typing import Any
 import sympy as sp
 
 from symbolic.dynamics import Flow, gradient_flow
-from symbolic.induction import training
 from symbolic.induction.fixed_point import SUM, gram_loss_of_sum
 from symbolic.induction.training import LOSS_HEAD, L, g, h, p, v, w, w_K, w_Q
 
@@ -35,13 +34,6 @@ class psi(sp.Function):  # noqa: N801 - SymPy prints the class's name, the paper
 
 class phi(sp.Function):  # noqa: N801 - SymPy prints the class's name, the paper's letter
     """phi(x) = x (1 - x^2)^(-3/2)."""
-
-
-def spelt_out(expression: sp.Expr) -> Any:
-    """The same with the closed forms of `training` in the place of the letters."""
-    for letter, closed in ((M, training.M), (m, training.m), (psi, training.psi), (phi, training.phi)):
-        expression = expression.replace(letter, closed)
-    return expression
 
 
 def _is_root(expression: sp.Basic) -> bool:

@@ -40,7 +40,6 @@ LEAST = sp.Rational(1, 100)  # C.2 calls w small up to 0.01 w*
 gain = sp.Symbol("gain", real=True)  # log(w/sigma_init)
 lag = sp.Symbol("lag", real=True)  # (eta - r(v))/(v v*), whose sign is that of -dh/dt
 RISE = (v_star - v) * psi_slope(v + v_star, 2 * v) / (v_star**2 * psi(2 * v))  # (r(v) - 1)/v*^2
-CREST = psi(v_star) ** 2 / (1 + psi(v_star))  # the same at v = 0
 
 
 # eta - 1 = v v* lag + v*^2 RISE; phi(v+v*) - eta phi(2v) = (v*-v) phi_slope - (eta - 1) phi(2v);

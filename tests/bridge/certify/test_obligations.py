@@ -13,16 +13,17 @@ from bridge.certify.obligations import (
     obligation_inequalities,
     open_obligations,
     stated_obligations,
-    supremum_inequality,
 )
 from bridge.certify.proving import Status, prove
 from bridge.conditions import truth
 from bridge.enclosures import supremum
 from bridge.registry import studies
 from bridge.relu_sums import Interpolant, interpolate
+from numeric.balls import float_above
 from symbolic import UsageError
 from symbolic.activations import ACTIVATIONS
 from symbolic.derivation import Derivation, Norm, Obligation, Step
+from symbolic.inequalities import Inequality
 
 a, b = sp.symbols("a b", positive=True)
 HALF = sp.Rational(1, 2)
@@ -150,6 +151,13 @@ def test_certified_suprema_are_proved_and_a_smaller_bound_is_refuted(name: str, 
     bound = supremum(function, chosen.t, -2, 3)
     assert prove(supremum_inequality(function, chosen.t, -2, 3, bound)).status is Status.PROVED
     assert prove(supremum_inequality(function, chosen.t, -2, 3, bound * 0.99)).status is Status.REFUTED
+
+
+def supremum_inequality(expr: sp.Expr, symbol: sp.Symbol, low: Any, high: Any, bound: flint.arb) -> Inequality:
+    """sup |expr| <= the least float64 above the bound, over low <= symbol <= high: balls cannot decide equality."""
+    real, most = sp.Symbol(symbol.name, real=True), sp.Rational(float_above(bound))
+    expr = expr.xreplace({symbol: real})
+    return Inequality("supremum", sp.Min(most - expr, most + expr), {real: (sp.Rational(low), sp.Rational(high))})
 
 
 def written_out(found: Interpolant) -> sp.Expr:

@@ -23,12 +23,12 @@ from bridge.registry import find_study
 from symbolic import prose
 from symbolic.induction import phases_derivation as phases
 from symbolic.induction import training as tr
-from symbolic.induction.letters import spelt_out
 from symbolic.induction.phase_ways import SMALLER, limit_of
 from symbolic.induction.phases import PHASES, least_observation
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 from tests.bridge.defaults import default_run
+from tests.symbolic.induction.spelling import spelt_out
 
 POINTS = [(1.0, 0.49, 1000), (1.0, 0.3, 1000), (0.3, 0.6, 100), (3.0, 0.2, 10**6)]
 FLOWS = {"true": tr.HEAD_FLOW, "printed": tr.HEAD_FLOW_PRINTED}

@@ -9,15 +9,16 @@ import torch
 from scipy.optimize import minimize
 
 from bridge import compare
+from bridge.least_value import Enclosure
 from bridge.machines import approximation
 from bridge.machines.approximation import APPROXIMATION, Member, MemberPair
-from bridge.machines.exact_margin import Enclosure, exact_margin
 from bridge.machines.small_networks import LinearNetwork, ProductNetwork, SmallNetwork, Theta, TwoLayers
 from bridge.record import Row, Verdict
 from bridge.theorem import Theorem
 from numeric.machines import toy
 from symbolic.statements import UsageError
 from tests.bridge.defaults import default_run
+from tests.bridge.machines.exact_margins import exact_margin
 
 FAMILIES: dict[str, Callable[[np.random.Generator], SmallNetwork]] = {
     "linear": LinearNetwork,

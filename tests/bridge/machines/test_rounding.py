@@ -12,8 +12,8 @@ import torch
 
 from bridge.budget import Budget
 from bridge.check_rows import check_rows
+from bridge.least_value import least_value
 from bridge.machines import rounding, rounding_margin
-from bridge.machines.exact_margin import exact_margin, least_value
 from bridge.machines.rounding_margin import margin_at_every_depth, rounded_margin
 from bridge.record import Row, Verdict
 from bridge.registry import find_study
@@ -21,6 +21,7 @@ from bridge.study import Case
 from numeric.machines import toy
 from symbolic.machines import rounding as theory
 from symbolic.statements import UsageError
+from tests.bridge.machines.exact_margins import exact_margin
 
 BUDGET = Budget(samples=1, attack=12, restarts=2, seed=0)
 

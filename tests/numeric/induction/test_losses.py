@@ -2,19 +2,19 @@
 
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
 
 from numeric.induction.losses import (
+    Estimate,
     Sampling,
     WeightedHead,
     expected_product,
     gaussian_moment,
     gram_by_weights,
-    head_beyond_linear,
-    head_by_sampling,
     head_exponential,
     head_softmax,
     linear_loss,
@@ -28,6 +28,21 @@ from numeric.induction.training import TrainingTask, TwoLayer, population_gram
 
 TARGET = WeightedHead(0.24, 0.5)
 TRAINED = WeightedHead(0.1, 0.4)
+
+
+def head_beyond_linear(target: WeightedHead, trained: WeightedHead, length: int, sampling: Sampling) -> Estimate:
+    """The true softmax's loss minus the linearised one."""
+    linear, true = linear_loss(target, trained, length), head_softmax(target, trained, length, sampling)
+    return Estimate(true.value - linear.value, true.error + linear.error)
+
+
+def head_by_sampling(network: TwoLayer, target: Callable[[torch.Tensor], torch.Tensor], sampling: Sampling) -> Estimate:
+    """L_IH2 of the network by plain sampling of whole contexts: slower to converge, and nothing assumed."""
+    generator = torch.Generator().manual_seed(sampling.seed)
+    x = torch.randn(sampling.contexts, network.length, generator=generator, dtype=torch.float64)
+    with torch.no_grad():
+        losses = (network(x)[:, 1] - target(x)[:, 1]) ** 2 / 2
+    return Estimate(float(losses.mean()), float(losses.std() / math.sqrt(len(losses))))
 
 
 def gauss_grid(dimension: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:

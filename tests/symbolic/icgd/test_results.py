@@ -162,7 +162,8 @@ def test_the_steps_show_where_the_slack_is() -> None:
     assert isinstance(derivation, chain.LayerDerivation)
     values = {s: VALUES[s.name] for step in derivation.steps for s in step.local.free_symbols if s.name in VALUES}
     tight = {
-        name: at(derivation.unrolled_bound(name)) for name in ("p[1]", "p[2]", "p[3]", "r'[2]", "s[3]", "s[2]", "s[1]")
+        name: at(Derivation.bound(derivation, name))
+        for name in ("p[1]", "p[2]", "p[3]", "r'[2]", "s[3]", "s[2]", "s[1]")
     }
     slacks = derivation.slacks(tight, values)
     assert slacks == pytest.approx(dict.fromkeys(tight, 1.0))

@@ -10,11 +10,11 @@ from symbolic.errata import Erratum, Weight
 from symbolic.induction import lyapunov_errata, trend_errata, turning
 from symbolic.induction import phases_derivation as phases
 from symbolic.induction.figure2 import FIGURE2
-from symbolic.induction.letters import spelt_out
 from symbolic.induction.lyapunov import LYAPUNOV_HEAD
 from symbolic.induction.phases import PHASES, least_observation, overshoot_share_by_psi
 from symbolic.induction.training import h_star, phi, psi, sigma_init, v_star, w_star
 from symbolic.induction.trends import TRENDS
+from tests.symbolic.induction.spelling import spelt_out
 
 
 def at(expression: sp.Expr, star: float) -> float:

@@ -6,7 +6,6 @@ import sympy as sp
 from symbolic.dynamics import Flow
 from symbolic.induction import letters, lyapunov_gram
 from symbolic.induction import phases_derivation as phases
-from symbolic.induction.letters import spelt_out
 from symbolic.induction.lyapunov import gram_derivative, head_derivative
 from symbolic.induction.lyapunov_head import head_decay
 from symbolic.induction.phases import overshoot_share_by_psi
@@ -24,6 +23,7 @@ from symbolic.induction.training import (
     u,
     v_star,
 )
+from tests.symbolic.induction.spelling import spelt_out
 
 FLOWS = {
     "gram": (letters.gram_flow, GRAM_FLOW),

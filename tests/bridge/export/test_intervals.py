@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bridge.machines.enclosures import interval_words
+from bridge.export.intervals import interval_words
 
 
 @pytest.mark.parametrize(

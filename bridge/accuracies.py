@@ -1,0 +1,63 @@
+"""From the accuracy asked of a bound to accuracies of its parts, as coarse as the bound allows."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import flint
+import sympy as sp
+
+from bridge.balls import as_exact, evaluate_ball
+from numeric.balls import float_above
+from symbolic.calculus import cheapest_split
+from symbolic.statements import UsageError
+
+TINY = 1e-40  # an accuracy at which a bound is its slope at 0
+BISECTIONS = 60
+CLOSE = 1e-6  # relative: as near to the largest scale as the answer need be
+
+
+def accuracies_within(
+    bound: sp.Expr,
+    values: Mapping[sp.Symbol, Any],
+    costs: Mapping[sp.Symbol, float],
+    eps: float,
+    *,
+    power: Any,
+    most: Mapping[sp.Symbol, float] | None = None,
+) -> dict[sp.Symbol, float]:
+    """Accuracies (letters of `costs`) at which the bound, evaluated on balls, is at most `eps`.
+
+    The bound has to grow with each of them and to vanish with all. Part i of accuracy e costs `costs[i] e^-power`. The
+    accuracies are raised in the direction that is cheapest to first order, as far as the bound itself allows; those in
+    `most` stay below their limit. `values`: numbers or balls for the other letters.
+    Raises UsageError if no float64 accuracies are small enough.
+    """
+    known = {symbol: as_exact(value) for symbol, value in values.items()}
+
+    def at(accuracies: Mapping[sp.Symbol, float]) -> flint.arb:
+        exact = {symbol: flint.arb(accuracies.get(symbol, 0.0)) for symbol in costs}
+        return evaluate_ball(bound, {**known, **exact})
+
+    slopes = {symbol: float_above(at({symbol: TINY}) / TINY) for symbol in costs}
+    split = cheapest_split(slopes, costs, eps, power=power)
+    direction = {symbol: float(split.accuracies[symbol]) for symbol in costs}
+    direction |= {symbol: min(direction[symbol], limit) for symbol, limit in (most or {}).items()}
+    scale = _largest_scale(lambda t: at({symbol: t * e for symbol, e in direction.items()}) <= eps)
+    return {symbol: scale * e for symbol, e in direction.items()}
+
+
+def _largest_scale(holds: Callable[[float], bool]) -> float:
+    """The largest scale in (0, 1] that holds, to a relative CLOSE or 2^-BISECTIONS; the predicate is monotone."""
+    if holds(1.0):
+        return 1.0
+    low, high = 1.0, 1.0
+    while not holds(low):
+        low, high = low / 4, low
+        if low == 0.0:
+            raise UsageError("no accuracy of the parts keeps the bound within the given eps")
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+        if high <= low * (1 + CLOSE):
+            break
+    return low

@@ -1,0 +1,38 @@
+"""Accuracies of the parts from the accuracy of the whole: within it, no finer than need be, and the cheapest."""
+
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+import boundsmith as bs
+from symbolic.statements import UsageError
+
+a, b, K = sp.symbols("a b K", positive=True)
+HALF = sp.Rational(1, 2)
+COSTS = {a: 3.0, b: 1.0}
+
+
+def test_a_linear_bound_is_spent_as_in_closed_form() -> None:
+    found = bs.accuracies_within(5 * a + K * b, {K: 2}, COSTS, 0.1, power=HALF)
+    exact = bs.cheapest_split({a: 5, b: 2}, COSTS, Fraction(1, 10), power=HALF).accuracies
+    assert found == pytest.approx({symbol: float(each) for symbol, each in exact.items()}, rel=1e-5)
+
+
+@pytest.mark.parametrize("eps", [1e-9, 0.1, 10.0])
+def test_a_bound_with_products_is_met_and_nearly_spent(eps: float) -> None:
+    bound = a + b + 50 * a * b
+    found = bs.accuracies_within(bound, {}, COSTS, eps, power=HALF)
+    assert 0.99999 * eps < bound.subs(found) <= eps
+
+
+def test_a_limit_is_kept() -> None:
+    found = bs.accuracies_within(a + b, {}, COSTS, 0.1, power=HALF, most={a: 0.01})
+    free = bs.accuracies_within(a + b, {}, COSTS, 0.1, power=HALF)
+    assert found[a] <= 0.01 < free[a]
+    assert found[b] == pytest.approx(free[b])
+
+
+def test_a_bound_that_no_accuracy_meets() -> None:
+    with pytest.raises(UsageError, match="no accuracy of the parts keeps the bound within the given eps"):
+        bs.accuracies_within(a + b + K, {K: 1.0}, COSTS, 0.5, power=HALF)
