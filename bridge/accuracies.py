@@ -6,7 +6,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import evaluate_ball
 from numeric.balls import float_above
 from symbolic.calculus import cheapest_split
 from symbolic.statements import UsageError
@@ -32,11 +32,10 @@ def accuracies_within(
     `most` stay below their limit. `values`: numbers or balls for the other letters.
     Raises UsageError if no float64 accuracies are small enough.
     """
-    known = {symbol: as_exact(value) for symbol, value in values.items()}
 
     def at(accuracies: Mapping[sp.Symbol, float]) -> flint.arb:
         exact = {symbol: flint.arb(accuracies.get(symbol, 0.0)) for symbol in costs}
-        return evaluate_ball(bound, {**known, **exact})
+        return evaluate_ball(bound, {**values, **exact})
 
     slopes = {symbol: float_above(at({symbol: TINY}) / TINY) for symbol in costs}
     split = cheapest_split(slopes, costs, eps, power=power)

@@ -17,16 +17,22 @@ BASE_BITS = 96  # a float64 mantissa, and 43 bits for the dependency of a few hu
 
 
 def evaluate_ball(expression: sp.Expr, values: Mapping[sp.Symbol, Any], bits: int = BASE_BITS) -> flint.arb:
-    """An enclosure of `expression` at exact values (ints, Fractions, floats as the binary rationals they are, balls).
+    """An enclosure of `expression` at numbers or balls.
 
+    Numbers are exact: ints, Fractions, floats (the binary rationals that they are) and SymPy's, irrational ones too.
     The precision grows until the ball is narrower than 2^-40 of its middle, or contains 0 at 4096 bits.
     """
     symbols = _letters(expression)
     while True:
-        ball = _lowered(expression, symbols, bits)(*(values[symbol] for symbol in symbols))
+        ball = _lowered(expression, symbols, bits)(*(_at_bits(values[symbol], bits) for symbol in symbols))
         if bits >= 4096 or ball == 0 or ball.rel_accuracy_bits() >= 40 or not _exact(values):
             return ball
         bits *= 2
+
+
+def _at_bits(value: Any, bits: int) -> Any:
+    """The value as the lowering takes it: an irrational number of SymPy as a ball."""
+    return evaluate_ball(value, {}, bits) if isinstance(value, sp.Expr) and not value.is_Number else value
 
 
 @lru_cache(maxsize=1024)

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 import sympy as sp
 import torch
 
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import evaluate_ball
 from bridge.icgd.setting import StepSetting
 from bridge.readings.arrays import Array
 from bridge.relu_sums import Interpolant, LossInterpolant, interpolate, loss_interpolants
@@ -59,8 +59,7 @@ _NEXT, _OUTPUTS = (
 
 def ranges(setting: StepSetting, eps_r: float) -> Ranges:
     """What the induction over the layers needs when rbar is within eps_r of r."""
-    known = {letters.nu: setting.B_v, letters.P_0: setting.B_x, letters.K: setting.shape.K, letters.eps_r: eps_r}
-    at = {symbol: as_exact(value) for symbol, value in known.items()}
+    at = {letters.nu: setting.B_v, letters.P_0: setting.B_x, letters.K: setting.shape.K, letters.eps_r: eps_r}
 
     def following(reach: float) -> float:
         _require_moderate(reach)

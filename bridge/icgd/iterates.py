@@ -11,7 +11,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import evaluate_ball
 from bridge.check import Sides, sides_at
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
@@ -97,7 +97,7 @@ def path_from_zero(w: Tensor, x: Tensor, y: Tensor, emulation: Emulation, chain:
     _require_zero(w)
     setting, last = chain.setting, f"path[{L}]"
     letters = {theory.L_f: smoothness_here(setting, emulation), symbols.eps: accuracy_here(setting, emulation)}
-    bound = evaluate_ball(theory.derive_path(L).error, {**letters, symbols.eta: as_exact(setting.eta)})
+    bound = evaluate_ball(theory.derive_path(L).error, {**letters, symbols.eta: setting.eta})
 
     def apart(w: Array, x: Array, y: Array) -> Array:
         near, exact = network(w, x, y, emulation, chain, L), reference(w, x, y, chain, L)

@@ -35,7 +35,7 @@ from bridge.icgd.plan import gradient_bound, plan_for
 from bridge.icgd.refutations import OPEN_SIZES
 from bridge.icgd.setting import StepSetting
 from bridge.icgd.smoothness import accuracy_here, gap_above, smoothness_here, smoothness_on_W
-from bridge.icgd.values import as_numbers, derived_letters, problem_values, ranges_of
+from bridge.icgd.values import derived_letters, problem_values, ranges_of
 from bridge.pair import Pair
 from bridge.readings.arrays import Array
 from bridge.theorem import Theorem
@@ -71,7 +71,7 @@ def letters(setting: StepSetting, plan: Any) -> dict[sp.Symbol, Any]:
 
 def _guaranteed(setting: StepSetting, plan: Any) -> flint.arb:
     values = {**problem_values(setting, 1), **derived_letters(setting, plan)}
-    return evaluate_ball(gradient_bound(setting.shape.N), as_numbers(values))
+    return evaluate_ball(gradient_bound(setting.shape.N), values)
 
 
 def printed_letters(quantity: str, setting: StepSetting, plan: Any, eps: float, relus: int) -> dict[sp.Symbol, Any]:

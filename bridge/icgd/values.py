@@ -11,7 +11,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import evaluate_ball
 from bridge.enclosures import TIGHTNESS
 from bridge.icgd.emulation import Emulation, Ranges, ranges
 from bridge.icgd.setting import StepSetting
@@ -113,7 +113,7 @@ def printed_letters(quantity: str, setting: StepSetting, plan: Any) -> dict[sp.S
 # bounds take their errors on the larger of the two. Beyond R a sum of ReLUs continues its last line.
 @lru_cache(maxsize=8)
 def _on_paper(setting: StepSetting, plan: Any) -> Mapping[sp.Symbol, Any]:
-    known = as_numbers({**problem_values(setting, 1), **derived_letters(setting, plan)})
+    known = {**problem_values(setting, 1), **derived_letters(setting, plan)}
     ranges = (printed.RANGE_R, printed.RANGE_R1, printed.RANGE_U)
     R_1, R_2, R_3 = (float_above(evaluate_ball(each.bound, known)) for each in ranges)
     emulation = plan if isinstance(plan, Emulation) else None
@@ -178,8 +178,3 @@ def _loss_on_ranges(emulation: Emulation, error: flint.arb) -> FunctionBounds:
     setting, outputs = emulation.setting, emulation.ranges.outputs
     known = OnRange(setting.loss_supremum(0, outputs), setting.loss_supremum(1, outputs), error)
     return lambda reach: known
-
-
-def as_numbers(values: Mapping[sp.Symbol, Any]) -> dict[sp.Symbol, Any]:
-    """The values as `evaluate_ball` takes them."""
-    return {symbol: as_exact(value) for symbol, value in values.items()}

@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 
 from bridge.balls import evaluate_ball
-from bridge.machines.largest_move import Condition, LargestMove, largest_move
+from bridge.inversion import Condition, LargestPerturbation, largest_perturbation
 from numeric.machines.simulation import SimulatingDecoder
 from numeric.norms import spectral_norm_upper
 from symbolic.machines import perturbed_attention as attention
@@ -22,7 +22,7 @@ def w_pos_for(T: int, *, two_way: bool) -> int:
 
 
 @cache
-def derived_margin(Z: int, A: int, w_pos: int, terminal: int) -> LargestMove:
+def derived_margin(Z: int, A: int, w_pos: int, terminal: int) -> LargestPerturbation:
     """For every machine of Z states (the start state included) and A symbols, and every input, of w_pos bits."""
     known = {theory.Z: Z, theory.A: A, theory.w: w_pos, theory.terminal: terminal}
     conditions = [
@@ -30,11 +30,11 @@ def derived_margin(Z: int, A: int, w_pos: int, terminal: int) -> LargestMove:
         for kind in theory.KINDS
         for condition in _conditions(kind.name, kind.conditions, _at(kind.values, known))
     ]
-    return largest_move([*conditions, _classifier(_at(theory.CLASSIFIER_VALUES, known))], layers.rho)
+    return largest_perturbation([*conditions, _classifier(_at(theory.CLASSIFIER_VALUES, known))], layers.rho)
 
 
 # At this input every exact activation is known: its ones are counted, layer by layer; so are the norms of each W_1.
-def margin_at_input(simulating: SimulatingDecoder, streams: Mapping[str, np.ndarray]) -> LargestMove:
+def margin_at_input(simulating: SimulatingDecoder, streams: Mapping[str, np.ndarray]) -> LargestPerturbation:
     """At one input. `streams` has the exact streams behind each layer, `layer[0]` the first one's input: (steps, w)."""
     decoder, w_pos = simulating.decoder, simulating.w_pos
     states, symbols = decoder.stream.size("st"), decoder.stream.size("sym1")
@@ -47,19 +47,18 @@ def margin_at_input(simulating: SimulatingDecoder, streams: Mapping[str, np.ndar
         values = {
             **_at(kind.values, known),
             **_at(_of_this_search(layer.name, kind, w_pos), known),
-            layers.size: evaluate_ball(sp.sqrt(ones), {}),
-            attention.attended: evaluate_ball(sp.sqrt(ones + written), {}),
+            layers.size: sp.sqrt(ones),
+            attention.attended: sp.sqrt(ones + written),
             layers.norm_1: first_norm(kind.name, layer.feedforward[0].dense()[0], sp.sqrt(kind.norm.subs(known))),
         }
         conditions += _conditions(layer.name, kind.conditions, values)
     last = _most_ones(streams[f"layer[{len(decoder.layers)}]"])
-    norm = evaluate_ball(sp.sqrt(sp.Integer(round(float(decoder.classifier @ decoder.classifier)))), {})
     final = {
-        layers.size: evaluate_ball(sp.sqrt(last), {}),
+        layers.size: sp.sqrt(last),
         layers.sigma_zeta: layers.ROUNDING_RADIUS,
-        attention.classifier_norm: norm,
+        attention.classifier_norm: sp.sqrt(round(float(decoder.classifier @ decoder.classifier))),
     }
-    return largest_move([*conditions, _classifier(final)], layers.rho)
+    return largest_perturbation([*conditions, _classifier(final)], layers.rho)
 
 
 def _of_this_search(name: str, kind: theory.LayerKind, w_pos: int) -> dict[sp.Symbol, sp.Expr]:
@@ -79,7 +78,7 @@ def _of_this_search(name: str, kind: theory.LayerKind, w_pos: int) -> dict[sp.Sy
 # no such matrix: there the singular value itself.
 def first_norm(name: str, W: np.ndarray, closed: sp.Expr) -> Any:
     rows, columns = (int(np.abs(W).sum(axis).max()) for axis in (1, 0))
-    bounds = [evaluate_ball(form, {}) for form in (closed, sp.sqrt(sp.Integer(rows * columns)))]
+    bounds: list[Any] = [closed, sp.sqrt(rows * columns)]
     if name == "transition":
         bounds.append(spectral_norm_upper(W))
     return min(bounds, key=float)

@@ -9,17 +9,16 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides, within
-from bridge.machines.largest_move import Condition, LargestMove, largest_move
+from bridge.inversion import Condition, LargestPerturbation, largest_perturbation
 from bridge.machines.netlists import bits_of, read_circuit
 from bridge.machines.nine_constants import NAMES, NineConstants, best_constants
 from bridge.theorem import Function, Theorem
 from bridge.theorem_parts import Knobs
 from numeric.flips import norm
-from numeric.machines.circuit import CircuitNetwork, net, representable_thirds, rounded
+from numeric.machines.circuit import CircuitNetwork, net
 from numeric.machines.circuit_attack import attack_circuit, flips, victim
-from numeric.machines.layer_moves import largest_input_move, largest_parameter_move
+from numeric.machines.layer_moves import largest_input_move, largest_parameter_move, smallest_error_left
 from numeric.norms import spectral_norm_upper
 from symbolic.machines import margin as theory
 from symbolic.machines import perturbed_layers as moved
@@ -28,7 +27,7 @@ from symbolic.statements import UsageError
 STATED = theory.MARGIN
 READOUT_NORM = 2  # z -> 2 z - 1
 WIDEST = 64  # gates of a layer; beyond it an attack takes minutes
-CLOSE = 1e-12  # of the bisection for the radius of the errors that a correction removes
+CLOSE = 1e-12  # absolute: of what an attack finds
 OURS = ("derived", "instance")
 
 Values = Mapping[str, Tensor]  # by name
@@ -86,7 +85,7 @@ def layer_norms(layers: list[LayerAt]) -> list[tuple[float, float]]:
 # The instance: the induction with the norms of each layer and the exact activations of this input.
 
 
-def instance_margin(layers: list[LayerAt], norms: list[tuple[float, float]]) -> LargestMove:
+def instance_margin(layers: list[LayerAt], norms: list[tuple[float, float]]) -> LargestPerturbation:
     def condition(i: int) -> Condition:
         last = i == len(layers)
         readout, limit = (sp.Integer(READOUT_NORM), sp.S.One) if last else (None, moved.ROUNDING_RADIUS)
@@ -95,16 +94,15 @@ def instance_margin(layers: list[LayerAt], norms: list[tuple[float, float]]) -> 
         known |= {**activation_norms(*layers[i - 1]), moved.sigma_zeta: moved.ROUNDING_RADIUS}
         return Condition(f"layer {i}", form.error, known, limit, strict=last)
 
-    return largest_move([condition(i) for i in range(1, len(layers) + 1)], moved.rho)
+    return largest_perturbation([condition(i) for i in range(1, len(layers) + 1)], moved.rho)
 
 
-def activation_norms(weights: Values, before: Tensor) -> dict[sp.Symbol, Any]:
+def activation_norms(weights: Values, before: Tensor) -> dict[sp.Symbol, sp.Expr]:
     """2-norms of the input of a layer, of its hidden units and of its output, all of whole numbers."""
     inner = torch.relu(weights["W1"] @ before + weights["b1"])
     after = torch.relu(weights["W2"] @ inner + weights["b2"])
     vectors = {moved.size: before, moved.hidden: inner, moved.output: after}
-    squares = {symbol: sp.Integer(round(float(vector @ vector))) for symbol, vector in vectors.items()}
-    return {symbol: evaluate_ball(sp.sqrt(square), {}) for symbol, square in squares.items()}
+    return {symbol: sp.sqrt(round(float(vector @ vector))) for symbol, vector in vectors.items()}
 
 
 def best_for(terms: Callable[[], Any]) -> Function:
@@ -144,7 +142,7 @@ def margin(name: str, *, shared: bool) -> Check:
 
     def sides(
         network: CircuitNetwork, bits: np.ndarray, for_printed: NineConstants, for_derived: NineConstants,
-        instance: LargestMove, inputs: Values, attack: int, restarts: int,
+        instance: LargestPerturbation, inputs: Values, attack: int, restarts: int,
     ) -> Sides:  # fmt: skip
         flipped = flips(network, bits, inputs, shared=shared)
         distance = norm(inputs) if flipped else None
@@ -154,7 +152,7 @@ def margin(name: str, *, shared: bool) -> Check:
             attacked=distance,
             printed=for_printed.least(theory.PRINTED_TERMS),
             derived=for_derived.least(theory.derived_margin().args),
-            instance=instance.move,
+            instance=instance.size,
             proved=OURS,
             remark=f"instance: decided by {instance.binding}; {effort}",
         )
@@ -217,17 +215,6 @@ def found_of(
         return max((largest_input_move(*layer, radius, **effort) for layer in later), default=None)
     moving = {"kappa_theta": later, "kappa_xi": corrections}.get(name, [])
     return max((largest_parameter_move(*layer, radius, scale=1.0, **effort) for layer in moving), default=None)
-
-
-def smallest_error_left(dtype: torch.dtype) -> float:
-    """The smallest error of a bit, found by bisection, that the correction of Proposition 3.4 leaves."""
-    starts = representable_thirds(dtype)
-    below, above = 0.0, 0.5
-    while above - below > CLOSE:
-        error = (below + above) / 2
-        left = rounded(torch.tensor([error, 1 - error], dtype=dtype), starts) - torch.tensor([0.0, 1.0], dtype=dtype)
-        below, above = (error, above) if float(left.abs().max()) <= CLOSE else (below, error)
-    return above
 
 
 # The paper leaves the degree of its polynomial open: it may be the exponent.

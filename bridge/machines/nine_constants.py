@@ -6,8 +6,9 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import evaluate_ball
 from numeric.balls import float_above, float_below
+from numeric.bisection import last_that_holds
 from symbolic.machines import margin as theory
 from symbolic.machines import perturbed_layers as p
 
@@ -38,7 +39,7 @@ class NineConstants:
 
     def least(self, terms: Iterable[sp.Expr]) -> float:
         """The smallest of these terms, rounded down."""
-        return min(float_below(_ball(term, self.values)) for term in terms if not self._drops_out(term))
+        return min(float_below(evaluate_ball(term, self.values)) for term in terms if not self._drops_out(term))
 
     def _drops_out(self, term: sp.Expr) -> bool:
         """Whether nothing asks for it: sigma_h of layers that are Lipschitz everywhere, kappa_theta of no layer."""
@@ -52,12 +53,11 @@ def best_constants(
 
     All other terms of the minimum fall as the radius grows: the best radius is the one that equals the least.
     """
-    below, above = 0.0, 1.0
-    for _ in range(BISECTIONS):
-        middle = (below + above) / 2
-        least = constants(widths, norms, middle).least(terms)
-        below, above = (middle, above) if least >= middle else (below, middle)
-    return constants(widths, norms, below)
+
+    def below_all(radius: float) -> bool:
+        return constants(widths, norms, radius).least(terms) >= radius
+
+    return constants(widths, norms, last_that_holds(below_all, 0.0, 1.0, steps=BISECTIONS))
 
 
 # What is asked of which layer: (D.3) bounds h_0, the first layer of gates, and all behind it, not the network's input;
@@ -73,26 +73,20 @@ def constants(widths: Sequence[int], norms: Sequence[tuple[float, float]], radiu
     def above(formula: sp.Expr, i: int, size: sp.Expr = sp.S.One) -> float:
         root = sp.sqrt(widths[i + 1])
         known = {p.norm_1: norms[i][0], p.norm_2: norms[i][1], p.hidden: root, p.output: root, p.size: size}
-        return float_above(_ball(formula, {**known, p.rho: radius}))
+        return float_above(evaluate_ball(formula, {**known, p.rho: radius}))
 
     def of_layer(i: int) -> sp.Expr | None:
         return READOUT if i == last else None
 
     values = {
-        theory.lam: float_above(_ball(sp.sqrt(max((1, *widths[1:-1]))), {})),
+        theory.lam: float_above(evaluate_ball(sp.sqrt(max((1, *widths[1:-1]))), {})),
         theory.mu_0: above(theory.layer_move(of_layer(0)), 0, sp.sqrt(widths[0])),
         theory.mu: max((above(theory.layer_lipschitz(of_layer(i)), i) for i in range(1, last + 1)), default=sp.oo),
         theory.kappa_theta: max((above(theory.layer_move(of_layer(i)), i) for i in range(1, last + 1)), default=sp.oo),
-        theory.kappa_xi: float_above(_ball(theory.any_rounding_move(), {p.rho: radius})) if last else sp.oo,
+        theory.kappa_xi: float_above(evaluate_ball(theory.any_rounding_move(), {p.rho: radius})) if last else sp.oo,
         p.sigma_zeta: p.ROUNDING_RADIUS,
         theory.sigma_theta: radius,
         theory.sigma_xi: radius if last else sp.oo,
         theory.sigma_h: sp.oo,
     }
     return NineConstants(values)
-
-
-def _ball(formula: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Any:
-    irrational = {s: v for s, v in values.items() if isinstance(v, sp.Expr) and not v.is_Rational}
-    written = sp.sympify(formula).subs(irrational)
-    return evaluate_ball(written, {s: as_exact(values[s]) for s in written.free_symbols})

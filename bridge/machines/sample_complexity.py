@@ -4,9 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import sympy as sp
-
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import evaluate_ball
 from bridge.check import Sides, checks_of, within
 from bridge.export.numbers import plain
 from bridge.theorem import Theorem
@@ -51,12 +49,9 @@ def in_range(p: int) -> Mapping[str, str]:
 
 
 def in_range_of_cover(alpha: float, p: int, gamma: float, eps: float) -> Mapping[str, str]:
-    printed = number(theory.PRINTED_COVER, {theory.alpha: alpha, theory.p: p, theory.gamma: gamma, theory.eps: eps})
+    at = {theory.alpha: alpha, theory.p: p, theory.gamma: gamma, theory.eps: eps}
+    printed = evaluate_ball(theory.PRINTED_COVER, at)
     return in_range(p) or ({"printed": NO_FLOOR} if printed == 0 else {})
-
-
-def number(formula: sp.Expr, values: Mapping[sp.Symbol, float]) -> Any:
-    return evaluate_ball(formula, {letter: as_exact(value) for letter, value in values.items()})
 
 
 # The classes.
@@ -121,7 +116,7 @@ def too_few(ratio: float, eps: float, delta: float, outside: Mapping[str, str]) 
     """Too few samples for any rule: two targets that differ at one input of mass a little above eps."""
     if 2 * delta >= 1 or ratio < 1:
         return Sides(outside=outside)
-    fewest = float_below(number(theory.FEWEST, {theory.eps: eps, theory.delta: delta}))
+    fewest = float_below(evaluate_ball(theory.FEWEST, {theory.eps: eps, theory.delta: delta}))
     return Sides(math.floor(fewest), remark=TWO_TARGETS, outside=outside)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import evaluate_ball
 from bridge.check import Sides, checks_of
 from bridge.export.numbers import plain
 from bridge.machines.machine_files import read_machine, tokens_of
@@ -96,7 +96,7 @@ def softmax(ran: MachineRuns) -> Sides:
 
 
 def leak(ran: MachineRuns) -> Sides:
-    at = {temperature.keys: ran.keys, temperature.inverse_temperature: as_exact(ran.beta)}
+    at = {temperature.keys: ran.keys, temperature.inverse_temperature: ran.beta}
     bound = evaluate_ball(theory.TURING.quantity("leak").general_bound(), at)
     found = measured_leak(ran.network, ran.task.tokens, ran.beta, torch.device(ran.device))
     steps = f"measured in float64 over {min(ran.network.steps, LEAK_STEPS)} steps of the input"

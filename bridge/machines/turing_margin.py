@@ -12,8 +12,8 @@ from torch import Tensor
 from bridge.check import Sides, checks_of
 from bridge.export.intervals import interval_words
 from bridge.export.numbers import plain
+from bridge.inversion import LargestPerturbation
 from bridge.machines.decoder_margin import derived_margin, exact_streams, margin_at_input, w_pos_for
-from bridge.machines.largest_move import LargestMove
 from bridge.machines.turing_runs import INPUTS, TuringTask, task_of
 from bridge.record import NamedTable
 from bridge.theorem import Function, Theorem
@@ -76,7 +76,7 @@ def bits(task: TuringTask, T: int) -> int:
     return w_pos_for(T, two_way=task.machine.two_way)
 
 
-def derived(task: TuringTask, network: SimulatingDecoder, w_pos: int) -> LargestMove:
+def derived(task: TuringTask, network: SimulatingDecoder, w_pos: int) -> LargestPerturbation:
     stream = network.decoder.stream
     return derived_margin(stream.size("st"), stream.size("sym1"), w_pos, len(task.machine.terminal))
 
@@ -90,7 +90,9 @@ def networks_run(asked: int, size: int) -> int:
     return max(1, min(asked, max(FEWEST_NETWORKS, ATTACK_WORK // size)))
 
 
-def margin(task: TuringTask, network: SimulatingDecoder, instance: LargestMove, attack: int, seed: int) -> Sides:
+def margin(
+    task: TuringTask, network: SimulatingDecoder, instance: LargestPerturbation, attack: int, seed: int
+) -> Sides:
     of_all = derived(task, network, bits(task, task.T))
     flip = nearest_flip(task, network, attack, seed)
     words = f"`T = {task.T}`, `w_pos = {network.w_pos}`; derived: decided by the {of_all.binding}; "
@@ -101,7 +103,7 @@ def margin(task: TuringTask, network: SimulatingDecoder, instance: LargestMove, 
         words += f"attack: {flip.evaluations} networks, unused attentions kept at 0, a flip along {flip.direction}"
     found = None if flip is None else flip.distance
     proved = ("derived", "instance")
-    return Sides(found, attacked=found, derived=of_all.move, instance=instance.move, proved=proved, remark=words)
+    return Sides(found, attacked=found, derived=of_all.size, instance=instance.size, proved=proved, remark=words)
 
 
 def nearest_flip(task: TuringTask, network: SimulatingDecoder, attack: int, seed: int) -> Flip | None:
@@ -119,7 +121,7 @@ def nearest_flip(task: TuringTask, network: SimulatingDecoder, attack: int, seed
 def exponent(task: TuringTask, network: SimulatingDecoder) -> Sides:
     def local_slope(few: int, many: int) -> float:
         """Of log(derived bound) between two numbers of bits."""
-        moves = [derived(task, network, w_pos).move for w_pos in (many, few)]
+        moves = [derived(task, network, w_pos).size for w_pos in (many, few)]
         return math.log(moves[0] / moves[1]) / math.log(many / few)
 
     power = float(theory.exponent())
@@ -137,13 +139,13 @@ def exponent(task: TuringTask, network: SimulatingDecoder) -> Sides:
 # all conditions surely hold and one at which one of them surely fails.
 def decay(task: TuringTask, network: SimulatingDecoder) -> Sides:
     many, few = (derived(task, network, bits(task, T)) for T in (theory.MANY, theory.FEW))
-    low, high = many.move / few.above, many.above / few.move
+    low, high = many.size / few.above, many.above / few.size
     closed = low > 0 and high <= low * (1 + CLOSED)
-    at_many, at_few = (plain(each.move, "derived", "lower") for each in (many, few))
+    at_many, at_few = (plain(each.size, "derived", "lower") for each in (many, few))
     remark = (
         f"{at_many} at T = {theory.MANY} over {at_few} at T = {theory.FEW}; in {interval_words(low, high)}, by balls"
     )
-    return Sides(derived=many.move / few.move, proved=("derived",) if closed else (), remark=remark)
+    return Sides(derived=many.size / few.size, proved=("derived",) if closed else (), remark=remark)
 
 
 # Definition D.2 at a tie: the ratio grows like 1/distance where the layer jumps, so that no constant bounds it.
@@ -152,7 +154,7 @@ def decay(task: TuringTask, network: SimulatingDecoder) -> Sides:
 def lipschitz(distance: Tensor, task: TuringTask, network: SimulatingDecoder, streams: Streams) -> Sides:
     if not 0 < distance.item() < 1:
         raise UsageError(f"{STATED.id}: 'lipschitz' takes one distance between 0 and 1")
-    radius = derived(task, network, bits(task, task.T)).move / 2
+    radius = derived(task, network, bits(task, task.T)).size / 2
     jump, closer = (jump_at(network, streams, radius, distance.item() / factor) for factor in (1, CLOSER))
     if jump is None or closer is None or closer.ratio <= CLOSER / 2 * jump.ratio:
         return Sides(limit=sp.nan, remark=NO_TIE)
@@ -237,7 +239,7 @@ def derived_over_steps(task: TuringTask, network: SimulatingDecoder) -> NamedTab
     rows: list[list[str | int | float | None]] = []
     for T in STEPS:
         found = derived(task, network, bits(task, T))
-        rows.append([T, bits(task, T), found.move, found.binding])
+        rows.append([T, bits(task, T), found.size, found.binding])
     return NamedTable(title="derived bound over `T`", columns=["T", "w_pos", "margin >=", "decided by"], rows=rows)
 
 

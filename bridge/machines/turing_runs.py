@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import evaluate_ball
 from bridge.export.layout import value_words
 from bridge.machines.machine_files import in_file, read_machine, shipped, tokens_of, written
 from bridge.record import NamedTable
@@ -211,7 +211,7 @@ class MachineRuns:
     @cached_property
     def beta(self) -> float:
         """The inverse temperature computed for so many keys, rounded up."""
-        at = {temperature.keys: self.keys, temperature.eps: as_exact(self.eps)}
+        at = {temperature.keys: self.keys, temperature.eps: self.eps}
         return float_above(evaluate_ball(temperature.sufficient().value, at))
 
     @property

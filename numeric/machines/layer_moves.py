@@ -3,16 +3,19 @@
 Shapes: R restarts, n entries of h, r outputs.
 """
 
+import math
 from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
 
 from numeric.attack import attack
-from numeric.machines.circuit import two_layers
+from numeric.bisection import last_that_holds
+from numeric.machines.circuit import representable_thirds, rounded, two_layers
 
 Layer = Mapping[str, Tensor]  # W1, b1, W2, b2
 TINY = 1e-300
+CLOSE = 1e-12  # what counts as no error; and how closely the smallest one that is left is found
 
 
 def applied(layer: Layer, h: Tensor) -> Tensor:
@@ -52,6 +55,17 @@ def largest_input_move(layer: Layer, h: Tensor, radius: float, *, steps: int, re
         return change.norm(dim=-1) / move["h"].norm(dim=-1).clamp(min=TINY)
 
     return attack(ratio, start, project, steps=steps, seed=seed).value
+
+
+def smallest_error_left(dtype: torch.dtype) -> float:
+    """The smallest error of a bit, found by bisection, that the correction of Proposition 3.4 leaves."""
+    starts, bits = representable_thirds(dtype), torch.tensor([0.0, 1.0], dtype=dtype)
+
+    def is_left(error: float) -> bool:
+        moved = torch.tensor([error, 1 - error], dtype=dtype)
+        return float((rounded(moved, starts) - bits).abs().max()) > CLOSE
+
+    return last_that_holds(is_left, 0.5, 0.0, steps=math.ceil(math.log2(0.5 / CLOSE)))
 
 
 def joint_norm(move: Mapping[str, Tensor]) -> Tensor:

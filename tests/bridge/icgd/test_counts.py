@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.icgd_bounds import step_case
 from bridge.balls import evaluate_ball
-from bridge.icgd.values import as_numbers, problem_values
+from bridge.icgd.values import problem_values
 from numeric.balls import float_above
 from numeric.families import LayerSize, layer_size
 from symbolic.icgd.counts import construction
@@ -17,7 +17,7 @@ from tests.bridge.icgd.built import emulation_of, setting_of
 def test_heads_width_and_norms_are_those_of_the_built_network(N: int, K: int, width: int) -> None:
     case = step_case(N=N, K=K, d=width, n=3, relus=5, activation="tanh")
     described, built = construction(NetworkSizes(N, d, d)), emulation_of(case).construction(3)
-    values = as_numbers({**problem_values(setting_of(case), 3), **case.values})
+    values = {**problem_values(setting_of(case), 3), **case.values}
 
     def number(expression: object) -> float:
         return float_above(evaluate_ball(expression, values))

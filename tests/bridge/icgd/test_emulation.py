@@ -12,7 +12,7 @@ from bridge.icgd.emulation import Accuracies, Emulation, ranges, with_accuracies
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
 from bridge.icgd.plan import plan_for
 from bridge.icgd.setting import StepSetting
-from bridge.icgd.values import as_numbers, problem_values, suprema_values
+from bridge.icgd.values import problem_values, suprema_values
 from bridge.record import Verdict
 from bridge.study import Refusal
 from numeric.icgd.construction import icgd_setting
@@ -72,7 +72,7 @@ def test_the_printed_range_is_too_small_here() -> None:
     s = setting(3, K=64, d=64, B_v=0.9)
     found = with_relus(s, 32)
     values = {**problem_values(s, 1), **suprema_values(s, found.ranges)}
-    as_printed = evaluate_ball(printed.RANGE_R.bound, as_numbers(values))
+    as_printed = evaluate_ball(printed.RANGE_R.bound, values)
     reached = arguments_of(found, starts(s.shape, 1, s.B_v, s.B_x, s.B_y, 40, 0))
     assert flint.arb(max(reached)) > as_printed
 
@@ -103,7 +103,7 @@ def gradient_bound(N: int) -> sp.Expr:
 def bound_at(s: StepSetting, accuracies: Accuracies) -> flint.arb:
     values = {**problem_values(s, 1), **suprema_values(s, ranges(s, accuracies.eps_r))}
     chosen = zip((letters.eps_r, letters.eps_r1, letters.eps_l), accuracies.__dict__.values(), strict=True)
-    return evaluate_ball(gradient_bound(s.shape.N), as_numbers({**values, **dict(chosen)}))
+    return evaluate_ball(gradient_bound(s.shape.N), {**values, **dict(chosen)})
 
 
 @pytest.mark.parametrize("N", [1, 2, 3, 6])

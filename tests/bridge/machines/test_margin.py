@@ -1,4 +1,4 @@
-"""Theorem D.6 on circuits: printed <= derived, each below the attack; the nine constants; rule 11's inversion."""
+"""Theorem D.6 on circuits: printed <= derived, each below the attack; the nine constants."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,13 +11,13 @@ import torch
 
 from bridge import compare
 from bridge.comparison import replay_witness
-from bridge.machines.largest_move import Condition, largest_move
-from bridge.machines.margin import MARGIN, network_of, resolve, smallest_error_left
+from bridge.machines.margin import MARGIN, network_of, resolve
 from bridge.machines.netlists import bits_of
 from bridge.machines.nine_constants import NAMES, NineConstants, best_constants, constants
 from bridge.record import Row, Verdict
 from bridge.theorem import Theorem
 from numeric.machines.circuit_attack import flips, tied, untied
+from numeric.machines.layer_moves import smallest_error_left
 from symbolic import UsageError
 from symbolic.machines import margin as theory
 from symbolic.machines import perturbed_layers as layers
@@ -161,20 +161,6 @@ def test_an_input_that_is_drawn_is_shown_and_moves_with_the_seed() -> None:
 
 def test_rounding_undoes_a_third_and_no_more() -> None:
     assert smallest_error_left(torch.float64) == pytest.approx(1 / 3, abs=1e-9)
-
-
-def test_the_largest_move_is_certified_and_names_what_decides() -> None:
-    x, a = sp.symbols("x a", positive=True)
-    conditions = [Condition("square", a * x**2, {a: 2}, 1), Condition("line", x, {}, sp.Rational(9, 10))]
-    found = largest_move(conditions, x)
-    assert found.move == pytest.approx(np.sqrt(0.5), rel=1e-8)
-    assert found.move**2 * 2 <= 1 < found.above**2 * 2
-    assert found.above == pytest.approx(found.move, rel=1e-7)
-    assert found.binding == "square"
-    assert largest_move(conditions[1:], x).binding == "line"
-    assert largest_move(conditions[1:], x, most=0.5).above == np.inf  # no condition decides it
-    with pytest.raises(ValueError, match="'never' decides"):
-        largest_move([Condition("never", x + 1, {}, 1, strict=True)], x)
 
 
 @pytest.mark.parametrize("point", [{"input": "101"}, {"input": "1012x"}, {"netlist": "products8"}], ids=str)

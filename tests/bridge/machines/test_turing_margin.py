@@ -11,9 +11,9 @@ import torch
 
 from bridge import compare
 from bridge.comparison import replay_witness
+from bridge.inversion import LargestPerturbation
 from bridge.machines import turing_margin
 from bridge.machines.decoder_margin import derived_margin, exact_streams, first_norm, margin_at_input, w_pos_for
-from bridge.machines.largest_move import LargestMove
 from bridge.machines.machine_files import read_machine
 from bridge.machines.turing_margin import TURING_MARGIN
 from bridge.record import Row, Verdict
@@ -92,7 +92,7 @@ def test_the_bounds_lie_below_the_attack(short: Row) -> None:
 
 
 def test_a_bound_above_a_flip_is_undecided(short: Row) -> None:
-    above = LargestMove(2 * short.attacked, "forged")
+    above = LargestPerturbation(2 * short.attacked, "forged")
     row = row_of(part("margin", instance=lambda network: above), attack=30)
     assert row.attacked == short.attacked
     assert row.verdict == {"derived": Verdict.PROVED, "instance": Verdict.UNDECIDED}
@@ -122,7 +122,7 @@ def test_the_instance_is_never_below_the_derived_bound(name: str, word: str, T: 
     instance = margin_at_input(simulating, exact_streams(simulating, list(word)))
     states, symbols = (simulating.decoder.stream.size(block) for block in ("st", "sym1"))
     derived = derived_margin(states, symbols, simulating.w_pos, len(machine.terminal))
-    assert instance.move >= derived.move * (1 - 1e-8)
+    assert instance.size >= derived.size * (1 - 1e-8)
 
 
 def test_no_move_below_the_bound_turns_the_prediction_whatever_o_0_does(short: Row) -> None:
@@ -147,7 +147,7 @@ def test_the_bound_depends_on_T_by_its_bits_alone() -> None:
     assert [w_pos_for(T, two_way=False) for T in (6, 7, 14, 15)] == [3, 4, 4, 5]
     assert w_pos_for(7, two_way=True) == 4
     assert simulating_decoder(read_machine("increment"), 7).w_pos == 4
-    moves = [derived_margin(10, 4, w, 2).move for w in (4, 8, 16, 32)]
+    moves = [derived_margin(10, 4, w, 2).size for w in (4, 8, 16, 32)]
     assert moves == sorted(moves, reverse=True)
     assert moves[-1] > moves[0] / 8**1.5
 

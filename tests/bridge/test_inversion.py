@@ -1,0 +1,73 @@
+"""The largest perturbation at which all bounds hold: against closed forms, certified on both sides, and refusals."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+import sympy as sp
+
+from boundsmith import Condition, largest_perturbation
+from symbolic.calculus.perturbations import largest_safe
+from symbolic.statements import UsageError
+
+x, a = sp.symbols("x a", positive=True)
+SQUARE = Condition("square", a * x**2, {a: 2}, 1)
+LINE = Condition("line", x, {}, sp.Rational(9, 10))
+
+
+def test_it_is_certified_and_names_what_decides() -> None:
+    found = largest_perturbation([SQUARE, LINE], x)
+    assert found.size == pytest.approx(np.sqrt(0.5), rel=1e-8)
+    assert found.size**2 * 2 <= 1 < found.above**2 * 2
+    assert found.above == pytest.approx(found.size, rel=1e-7)
+    assert found.binding == "square"
+    assert largest_perturbation([LINE], x).binding == "line"
+    assert largest_perturbation([LINE], x, most=0.5).above == np.inf  # no condition decides it
+
+
+@pytest.mark.parametrize("margin", [1, sp.Rational(1, 3), sp.sqrt(2) / 5])
+def test_it_is_the_closed_form_of_rule_11(margin: sp.Expr) -> None:
+    rho = sp.Symbol("rho", nonnegative=True)
+    bound = (1 + rho) ** 3 - 1
+    knob = largest_safe(bound, rho, margin).value
+    found = largest_perturbation([Condition("layers", bound, {}, margin)], rho)
+    assert found.size == pytest.approx(float(knob), rel=1e-8)
+    assert found.size <= float(knob) < found.above
+
+
+@pytest.mark.parametrize("value", [sp.sqrt(2), flint.arb(2).sqrt(), 2**0.5], ids=["sympy", "ball", "float"])
+def test_values_are_numbers_of_every_kind(value: Any) -> None:
+    found = largest_perturbation([Condition("line", a * x, {a: value}, 1)], x)
+    assert found.size == pytest.approx(2**-0.5, rel=1e-8)
+
+
+def test_a_wide_ball_counts_with_its_worst_value() -> None:
+    wide = flint.arb(2, 1)  # 1 to 3
+    assert largest_perturbation([Condition("line", a * x, {a: wide}, 1)], x, most=0.25).size == 0.25
+    with pytest.raises(UsageError, match="no x > 0 is confirmed; 'line' decides"):
+        largest_perturbation([Condition("line", a * x, {a: wide}, 1)], x)
+
+
+def test_a_strict_limit_is_not_reached() -> None:
+    reached = Condition("constant", sp.Min(x, 1), {}, 1, strict=True)
+    assert largest_perturbation([Condition("constant", sp.Min(x, 1), {}, 1)], x, most=4.0).size == 4.0
+    with pytest.raises(UsageError, match="'constant' decides"):
+        largest_perturbation([reached], x, most=4.0)
+
+
+REFUSED: list[tuple[Sequence[Condition], float, str]] = [
+    ([], 1.0, "no conditions came; give at least one"),
+    ([LINE], 0.0, "most = 0.0; give a positive finite number"),
+    ([LINE], math.inf, "most = inf; give a positive finite number"),
+    ([Condition("square", a * x**2, {}, 1)], 1.0, "'square' has no value for a; add it"),
+    ([Condition("never", x + 1, {}, 1, strict=True)], 1.0, "'never' decides: its bound has to be below the limit 1"),
+]
+
+
+@pytest.mark.parametrize(("conditions", "most", "words"), REFUSED, ids=[words[:12] for *_, words in REFUSED])
+def test_what_is_refused(conditions: Sequence[Condition], most: float, words: str) -> None:
+    with pytest.raises(UsageError, match=f"largest_perturbation: .*{words}"):
+        largest_perturbation(conditions, x, most=most)
