@@ -42,6 +42,7 @@ _HOMES = {
     "numeric.loops": ("Looped", "looped"),
     "numeric.maps": ("BlockMap", "LowRank"),
     "numeric.products": ("accurate_product", "product_sum"),
+    "numeric.slopes": ("log_slope",),
     "numeric.sinks": ("Sink", "linear_heads"),
     "numeric.stream": ("Block", "Stream"),
     "symbolic": (

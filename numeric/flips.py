@@ -28,8 +28,19 @@ from numeric.flip_walk import Output, walk_boundary
 
 __all__ = [
     "Flip", "FlipError", "smallest_flip", "along", "along_each", "combine", "walk_boundary",
-    "coordinate_lines", "random_lines", "unit", "norm",
+    "completed", "coordinate_lines", "random_lines", "unit", "norm",
 ]  # fmt: skip
+
+
+def completed(output: Output, parameters: Change) -> Output:
+    """From an output of all parameters, each (P, *shape), to one of those that move: the others keep their values."""
+
+    def run(moved: dict[str, Tensor]) -> Tensor:
+        copies = next(iter(moved.values())).shape[0]
+        kept = {name: part.expand(copies, *part.shape) for name, part in parameters.items() if name not in moved}
+        return output({**kept, **moved})
+
+    return run
 
 
 def smallest_flip(
@@ -50,7 +61,8 @@ def smallest_flip(
     """An upper bound of the all-layer margin: the nearest of all flips found along lines, in planes and by gradient.
 
     Args:
-        output: moved tensors, each (P, *shape), to the P signed outputs (2 y - 1) F; must be positive at theta.
+        output: moved tensors, each (P, *shape), to the P signed outputs (2 y - 1) F; must be positive at theta. One of
+            all parameters is `completed` first.
         directions: suspects, of joint norm 1 (`unit`); `random_directions` over all parameters are added.
         largest, smallest: the scales searched along lines, see `along_each`.
         differentiable: whether the gradient walk (`restarts`, `steps`) is tried as well.

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import sympy as sp
 import torch
-from torch import Tensor
 
-from bridge.check import Sides, at_most, checks_of, within
+from bridge.budget import Budget
+from bridge.check import Sides, checks_of, within
 from bridge.export.intervals import interval_words
 from bridge.export.numbers import plain
 from bridge.least_value import Enclosure
 from bridge.lowering import lower
 from bridge.machines.small_networks import TIGHT, LinearNetwork, ProductNetwork, SmallNetwork, Theta, TwoLayers
+from bridge.margins import beside_flip, flip_distance
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
-from numeric.flips import coordinate_lines, smallest_flip
+from numeric.flips import coordinate_lines
 from numeric.machines import toy
 from symbolic.machines import approximation as theory
 
@@ -195,35 +196,14 @@ def margin(place: int) -> Callable[..., Sides]:
     def sides(seed: int, attack: int, restarts: int) -> Sides:
         network = networks(seed)[place]
         sure, _ = network.margin(network.theta)
-        found = nearest_flip(network, seed, attack, restarts)
-        effort = "not attacked" if found is None else f"attack: {restarts} restarts, seed {seed}"
-        return Sides(
-            None if found is None else at_most(found, ACCURACY),
-            measured=found,
-            derived=sure.lower,
-            proved=DERIVED,
-            remark=f"in {interval_words(sure.lower, sure.upper)}, both ends proved, {sure.boxes} boxes; {effort}",
-        )
+        remark = f"in {interval_words(sure.lower, sure.upper)}, both ends proved, {sure.boxes} boxes"
+        budget = Budget(0, min(attack, STEPS), restarts, seed)
+        theta, largest = network.theta, LARGEST * network.at(network.theta)
+        flip = flip_distance(network.output, theta, coordinate_lines(theta), budget, largest=largest)
+        known = Sides(derived=sure.lower, proved=DERIVED, remark=remark)
+        return beside_flip(known, flip, f"attack: {restarts} restarts, seed {seed}")
 
     return sides
-
-
-def nearest_flip(network: SmallNetwork, seed: int, attack: int, restarts: int) -> float | None:
-    """Its distance; None where none is found, or without an attack."""
-    if not (attack and restarts):
-        return None
-    theta = network.theta
-
-    def output(changed: Theta) -> Tensor:
-        copies = next(iter(changed.values())).shape[0]
-        kept = {name: part.expand(copies, *part.shape) for name, part in theta.items() if name not in changed}
-        return network.output({**kept, **changed})
-
-    found = smallest_flip(
-        output, theta, coordinate_lines(theta), largest=LARGEST * network.at(theta), seed=seed, restarts=restarts,
-        steps=min(attack, STEPS),
-    )  # fmt: skip
-    return found.distance if found.found else None
 
 
 def margins() -> NamedTable:

@@ -4,22 +4,22 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-import numpy as np
 import sympy as sp
-from scipy import stats
 from torch import Tensor
 
 from bridge.balls import evaluate_ball
 from bridge.budget import Budget
-from bridge.check import Sides, at_most, checks_of, within
+from bridge.check import Sides, checks_of, within
 from bridge.export.intervals import interval_words
 from bridge.export.numbers import plain
 from bridge.machines.rounding_margin import margin_at_every_depth, rounded_margin
+from bridge.margins import beside_flip, flip_distance
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
 from numeric.balls import float_below
-from numeric.flips import coordinate_lines, smallest_flip, unit
+from numeric.flips import coordinate_lines, unit
 from numeric.machines import toy
+from numeric.slopes import log_slope
 from symbolic.machines import rounding as theory
 from symbolic.machines.rounding import D
 
@@ -39,32 +39,20 @@ Network = Callable[[int], toy.Parameters]
 # Attacks.
 
 
-def beside_flip(sides: Sides, output: Output, network: Network, depth: int, budget: Budget) -> Sides:
+def attacked(sides: Sides, output: Output, network: Network, depth: int, budget: Budget) -> Sides:
     """The sides of a margin beside the nearest flip that an attack finds; a smaller one may be known."""
-    flip = nearest_flip(output, network, depth, budget)
-    if flip is None:
-        return replace(sides, found=None, remark=f"{sides.remark}; not attacked")
     words = f"attack: {budget.restarts} restarts, {min(budget.attack, STEPS)} steps, seed {budget.seed}"
-    least = flip if sides.found is None else min(flip, sides.found)
-    return replace(sides, found=at_most(least, ACCURACY), measured=flip, remark=f"{sides.remark}; {words}")
+    return beside_flip(sides, nearest_flip(output, network, depth, budget), words)
 
 
 def nearest_flip(output: Output, network: Network, depth: int, budget: Budget) -> float | None:
     """The nearest flip that was found; None without an attack, or at a depth beyond those attacked."""
-    if not (budget.attack and budget.restarts) or depth > DEEPEST:
+    if depth > DEEPEST:
         return None
     at = network(depth)
-
-    def run(moved: toy.Parameters) -> Tensor:
-        copies = next(iter(moved.values())).shape[0]
-        kept = {name: part.expand(copies, *part.shape) for name, part in at.items() if name not in moved}
-        return output({**kept, **moved})
-
-    found = smallest_flip(
-        run, at, {**_first_layers(depth), **coordinate_lines(at)}, largest=AT, seed=budget.seed,
-        restarts=budget.restarts, steps=min(budget.attack, STEPS),
-    )  # fmt: skip
-    return found.distance if found.found else None
+    lines = {**_first_layers(depth), **coordinate_lines(at)}
+    few = replace(budget, attack=min(budget.attack, STEPS))
+    return flip_distance(output, at, lines, few, largest=AT)
 
 
 def _first_layers(depth: int) -> dict[str, toy.Parameters]:
@@ -79,18 +67,12 @@ def fitted_slope(output: Output, known: Mapping[int, float], budget: Budget) -> 
     flips = {depth: nearest_flip(output, toy.ones, depth, few) for depth in known}
     found = {depth: flip for depth, flip in flips.items() if flip is not None}
     whose = "attacked" if len(found) == len(known) else "known"
-    middle, half = slope(found if whose == "attacked" else known)
+    fitted = log_slope((found if whose == "attacked" else known).items(), CONFIDENCE)
     depths = ", ".join(map(str, known))
-    return middle, (
-        f"slope of the {whose} margins at `D = {depths}`: {plain(middle)} +- {plain(half)} "
+    return fitted.value, (
+        f"slope of the {whose} margins at `D = {depths}`: {plain(fitted.value)} +- {plain(fitted.half)} "
         f"({CONFIDENCE:.0%}, `t` distribution, of the deviations from a line)"
     )
-
-
-def slope(margins: Mapping[int, float]) -> tuple[float, float]:
-    """The slope of log margin in log depth by least squares, and half its confidence interval (t distribution)."""
-    fitted = stats.linregress(np.log(list(margins)), np.log(list(margins.values())))
-    return float(fitted.slope), float(fitted.stderr * stats.t.ppf((1 + CONFIDENCE) / 2, len(margins) - 2))
 
 
 # Formulas.
@@ -128,7 +110,7 @@ def output_at_ones(depth: int) -> Sides:
 
 def plain_margin(depth: int, seed: int, attack: int, restarts: int) -> Sides:
     sides = Sides(proved=DERIVED, remark="the same change in every layer is the best one")
-    return beside_flip(sides, toy.plain, toy.ones, depth, Budget(0, attack, restarts, seed))
+    return attacked(sides, toy.plain, toy.ones, depth, Budget(0, attack, restarts, seed))
 
 
 def printed_change(depth: int) -> Sides:
@@ -155,7 +137,7 @@ def margin(depth: int, seed: int, attack: int, restarts: int) -> Sides:
     enclosed = f"the margin lies in {interval_words(sure.lower, sure.upper)} (instance: its lower end)"
     remark = f"{enclosed}; a flip by one layer alone takes 1/2"
     sides = Sides(sure.upper, instance=sure.lower, proved=CERTIFIED, remark=remark)
-    return beside_flip(sides, toy.rounded, toy.ones, depth, Budget(0, attack, restarts, seed))
+    return attacked(sides, toy.rounded, toy.ones, depth, Budget(0, attack, restarts, seed))
 
 
 def margin_everywhere() -> Sides:
@@ -180,7 +162,7 @@ def margin_with_layers(depth: int, seed: int, attack: int, restarts: int) -> Sid
     remark = "the induction closes: an error up to 1/3 is undone by the next rounding"
     sides = Sides(proved=DERIVED if closes else (), remark=remark)
     budget = Budget(0, attack, restarts, seed)
-    return beside_flip(sides, toy.rounded_with_layers, toy.ones_with_layers, depth, budget)
+    return attacked(sides, toy.rounded_with_layers, toy.ones_with_layers, depth, budget)
 
 
 def margins_over_depth() -> NamedTable:

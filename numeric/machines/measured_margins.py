@@ -1,11 +1,9 @@
 """Attacked margins of one machine over T, with binary positions and with positions of size 1/T, and their slopes."""
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
-from scipy import stats
 
 from numeric.flips import Flip
 from numeric.machines.decoder import Decoder
@@ -13,13 +11,14 @@ from numeric.machines.decoder_attack import attack_decoder
 from numeric.machines.machine import TuringMachine, readable, simulate
 from numeric.machines.scalar_positions import scalar_decoder
 from numeric.machines.transformer import simulating_decoder
+from numeric.slopes import Slope, log_slope
 
 BINARY, SCALAR = "binary", "1/T"  # how positions are written: Appendix C, or one number
 CONSTRUCTIONS = (BINARY, SCALAR)
 
 
 class MarginError(ValueError):
-    """No input, or too few points, for what was asked."""
+    """No input, or no construction, for what was asked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +30,6 @@ class MeasuredMargin:
     tokens: tuple[str, ...]
     halted_at: int
     flip: Flip
-
-
-@dataclass(frozen=True)
-class Slope:
-    """Of log(margin) against log(T), by least squares, with its 95 % confidence interval (t distribution)."""
-
-    value: float
-    low: float
-    high: float
 
 
 def built(machine: TuringMachine, T: int, construction: str) -> tuple[Decoder, int]:
@@ -100,15 +90,5 @@ def measured_margins(
 
 
 def slope(measured: Iterable[MeasuredMargin], construction: str) -> Slope:
-    """The slope of one construction's margins in T."""
-    points = [(float(one.T), one.flip.distance) for one in measured if one.construction == construction]
-    return log_slope(points)
-
-
-def log_slope(points: Sequence[tuple[float, float]], confidence: float = 0.95) -> Slope:
-    """Least squares through (log x, log y), with the interval of the slope. Raises MarginError below three points."""
-    if len({x for x, _ in points}) < 3 or any(not (0 < v < math.inf) for point in points for v in point):
-        raise MarginError(f"log_slope of {points}: give three or more different x, and positive finite values.")
-    fit = stats.linregress([math.log(x) for x, _ in points], [math.log(y) for _, y in points])
-    spread = float(stats.t.ppf((1 + confidence) / 2, len(points) - 2) * fit.stderr)
-    return Slope(float(fit.slope), float(fit.slope) - spread, float(fit.slope) + spread)
+    """The slope of log(margin) in log(T) of one construction. Raises SlopeError below three points."""
+    return log_slope((one.T, one.flip.distance) for one in measured if one.construction == construction)

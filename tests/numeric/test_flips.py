@@ -12,6 +12,7 @@ from numeric.flips import (
     along,
     along_each,
     combine,
+    completed,
     coordinate_lines,
     norm,
     smallest_flip,
@@ -20,17 +21,6 @@ from numeric.flips import (
 )
 
 Parameters = dict[str, Tensor]
-
-
-def completed(output: Callable[[Parameters], Tensor], parameters: Parameters) -> Callable[[Parameters], Tensor]:
-    """The output with the tensors that stay where they are filled in."""
-
-    def run(moved: Parameters) -> Tensor:
-        copies = next(iter(moved.values())).shape[0]
-        kept = {name: part.expand(copies, *part.shape) for name, part in parameters.items() if name not in moved}
-        return output({**moved, **kept})
-
-    return run
 
 
 X = torch.tensor([3.0, -4.0, 1.0], dtype=torch.float64)

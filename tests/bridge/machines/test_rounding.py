@@ -60,10 +60,6 @@ def test_printed_derived_and_certified_bounds_lie_below_the_attack(depth: int) -
 def test_the_slopes_are_those_of_the_attack() -> None:
     assert rows()["plain.rate"].measured == pytest.approx(-0.5, abs=0.04)
     assert rows()["rounded.rate"].measured == pytest.approx(0, abs=0.01)
-    middle, half = rounding.slope({depth: 3 * depth**-0.7 for depth in (2, 5, 9, 40)})
-    assert middle == pytest.approx(-0.7)
-    assert half < 1e-6
-    assert rounding.slope({depth: 1 / depth + 0.1 for depth in (2, 5, 9, 40)})[1] > 0.05
 
 
 # The certified margin.

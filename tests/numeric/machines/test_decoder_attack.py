@@ -21,11 +21,11 @@ from numeric.machines.measured_margins import (
     MeasuredMargin,
     built,
     inputs_by_steps,
-    log_slope,
     measured_margins,
     slope,
 )
 from numeric.machines.unrolled import Unrolled
+from numeric.slopes import SlopeError
 from numeric.stream import Block, Stream
 
 PALINDROME = read_machine("palindrome")
@@ -161,21 +161,6 @@ def test_the_unrolled_run_of_any_weights(tied: bool) -> None:
         assert float(Unrolled(decoder, word, 5).prediction.detach()) == pytest.approx(came, rel=1e-9)
 
 
-def test_the_slope_of_a_power_law_and_its_interval() -> None:
-    exact = log_slope([(x, 3 * x**-2.5) for x in (4.0, 8.0, 16.0, 32.0)])
-    assert (exact.value, exact.low, exact.high) == pytest.approx((-2.5, -2.5, -2.5), abs=1e-6)
-    chance = np.random.default_rng(0)
-    covered = 0
-    for _ in range(400):
-        noisy = log_slope([(x, math.exp(0.3 * chance.standard_normal()) / x) for x in (4.0, 8.0, 16.0, 32.0)])
-        covered += noisy.low <= -1 <= noisy.high
-    assert 0.92 <= covered / 400 <= 0.98
-    with pytest.raises(MarginError, match="three or more"):
-        log_slope([(4.0, 1.0), (8.0, 0.5)])
-    with pytest.raises(MarginError, match="finite"):
-        log_slope([(4.0, 1.0), (8.0, 0.5), (16.0, math.inf)])
-
-
 def test_inputs_that_use_about_t_steps() -> None:
     words = inputs_by_steps(PALINDROME, (4, 8, 16), ("0" * length for length in range(8)))
     assert {T: len(word) for T, word in words.items()} == {4: 1, 8: 2, 16: 4}
@@ -196,5 +181,5 @@ def test_margins_by_t_and_their_slopes() -> None:
     ]
     assert reported == measured
     assert slope(measured, SCALAR).value < -2
-    with pytest.raises(MarginError, match="three or more"):
+    with pytest.raises(SlopeError, match="three or more"):
         slope(measured, BINARY)
