@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode  # torch documents it
 
 Function: TypeAlias = Callable[[Sequence[Tensor]], Sequence[Tensor]]
 
-LARGEST = 1 << 26  # bytes that all results of a run take: beyond, operations take longer than what is around them
+LARGEST = 1 << 28  # bytes that all results of a run take: beyond, operations take longer than what is around them
 
 WORTHWHILE = 10  # runs: to record one takes as long as a few, and a replay a third of one
 
@@ -100,7 +100,9 @@ class RecordedStep(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Operations in order. `registers` holds what no argument changes, None elsewhere."""
+    """Operations in order. `registers` holds what no argument changes, None elsewhere; one that is read no more is used
+    again.
+    """
 
     registers: list[Any]
     steps: list[tuple[Callable[..., Any], Callable[[list[Any]], Sequence[Any]], int]]
@@ -167,8 +169,13 @@ class _Recorder(TorchDispatchMode):
             return None
         results = tuple(self._place(each) for each in found)
         constants = [each.detach() if isinstance(each, Tensor) else each for each in self.registers]
-        steps = [(step.operation, _reader(step.sources), step.target) for step in _needed(self.steps, results)]
-        return Recording(constants, steps, self.arguments, self.strides, results)
+        needed = _needed(self.steps, results)
+        at = _registers_of(needed, results)
+        steps = [
+            (step.operation, _reader(tuple(at.get(each, each) for each in step.sources)), at[step.target])
+            for step in needed
+        ]
+        return Recording(constants, steps, self.arguments, self.strides, tuple(at.get(each, each) for each in results))
 
     def _record(self, func: Any, args: Any, kwargs: Any, found: Any) -> None:
         sources, results = tuple(self._place(each) for each in _flat(args)), _tensors(found)
@@ -330,6 +337,21 @@ def _needed(steps: Sequence[RecordedStep], results: Iterable[int]) -> list[Recor
             wanted.update(step.sources)
             found.append(step)
     return found[::-1]
+
+
+def _registers_of(steps: Sequence[RecordedStep], results: Iterable[int]) -> dict[int, int]:
+    """For each target the register that it takes: that of one which no later step reads, if there is one.
+
+    What it held is then freed, so that a replay needs little memory at once, and the same memory again.
+    """
+    last_read = {source: place for place, step in enumerate(steps) for source in step.sources}
+    last_read |= dict.fromkeys(results, len(steps))
+    found: dict[int, int] = {}
+    free: list[int] = []
+    for place, step in enumerate(steps):
+        free += [found[each] for each in set(step.sources) if each in found and last_read[each] == place]
+        found[step.target] = free.pop() if free else step.target
+    return found
 
 
 def _reader(sources: tuple[int, ...]) -> Callable[[list[Any]], Sequence[Any]]:

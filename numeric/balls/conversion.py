@@ -47,13 +47,15 @@ def entries_of_values(values: Any) -> np.ndarray:
     # Python's floats and integers hold every dtype of torch exactly.
     plain = np.array(values.tolist(), dtype=object).ravel().tolist()
     floats = all(type(value) is float for value in plain)
-    entries = balls_of_entries(plain) if floats else [_entry_of(value) for value in plain]
+    entries = balls_of_entries(plain) if floats else _entries_of(plain)
     return boxed(entries, tuple(values.shape))
 
 
 def _entries_of(numbers: list[Any]) -> list[Arb]:
-    """Each different number is converted once: masks and distances have few."""
-    known = {number: _entry_of(number) for number in set(numbers)}
+    """Each different integer is converted once: masks and distances have few."""
+    if not all(isinstance(number, int) for number in numbers):
+        return [_entry_of(number) for number in numbers]
+    known = {number: ball_of(number) for number in set(numbers)}
     return [known[number] for number in numbers]
 
 

@@ -116,6 +116,22 @@ def test_equal_operations_run_once_and_unused_ones_never():
     assert len(recorded.steps) == 5  # 2 x, exp, their sum; 2.0 x, exp: a number of another type may round otherwise
 
 
+def test_what_is_read_no_more_makes_room():
+    def function(arguments: Sequence[Tensor]) -> list[Tensor]:
+        x = kept = arguments[0] + 1
+        for _ in range(20):
+            x = torch.sin(x) * kept
+        return [x, kept]
+
+    recorded = record(function, [points(0)])[1]
+    assert recorded is not None
+    assert len(recorded.steps) == 41
+    assert len({target for _, _, target in recorded.steps}) == 2  # `kept`, and one of the others at a time
+    for seed in range(3):
+        for one, other in zip(recorded([points(seed)]), function([points(seed)]), strict=True):
+            assert torch.equal(one, other)
+
+
 @pytest.mark.parametrize("name", sorted(OBJECTIVES | UNREPEATABLE))
 @pytest.mark.parametrize("times", [WORTHWHILE - 1, WORTHWHILE])
 def test_each_of_many_runs_gives_what_the_function_gives(name, times):
