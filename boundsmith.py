@@ -16,8 +16,10 @@ _HOMES = {
     "bridge.check": ("Check", "Sides"),
     "bridge.certify.checks": ("certified",),
     "bridge.balls": ("evaluate_ball",),
-    "bridge.formula": ("ArrayFunction",),
     "bridge.inversion": ("Condition", "largest_perturbation"),
+    "bridge.exact_claims": ("exact_check",),
+    "bridge.flows": ("JoinedRun", "Run", "follow"),
+    "bridge.formula": ("ArrayFunction", "evaluate"),
     "bridge.pair": ("Pair",),
     "bridge.readings": ("Emulated", "Smooth", "at"),
     "bridge.texts": ("Text",),
@@ -60,8 +62,10 @@ _HOMES = {
         *("recur", "recursion_from", "repeat"),
         *("soft_threshold", "softmax", "softmax_as_linear", "softmax_to_hard_max", "stack", "taylor"),
     ),
+    "symbolic.dynamics": ("Flow", "gradient_flow"),
     "symbolic.errata": ("Erratum", "Weight"),
     "symbolic.events": ("Event",),
+    "symbolic.exact_claims": ("ExactClaim",),
     "symbolic.inequalities": ("Inequality",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

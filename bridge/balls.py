@@ -1,7 +1,7 @@
 """Bounds as Arb balls, evaluated at exact values with as many bits as necessary."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -10,6 +10,8 @@ import flint
 import sympy as sp
 
 from bridge.lowering import lower
+from bridge.lowering.common import shortened
+from symbolic.statements import UsageError
 
 SMALLEST_NORMAL = 2.0**-1022
 MOST_BITS = 1 << 15  # errors down to 10^-9800; more bits cost seconds each, and end in Arb giving up the process
@@ -17,15 +19,17 @@ BASE_BITS = 96  # a float64 mantissa, and 43 bits for the dependency of a few hu
 
 
 def evaluate_ball(expression: sp.Expr, values: Mapping[sp.Symbol, Any], bits: int = BASE_BITS) -> flint.arb:
-    """An enclosure of `expression` at numbers or balls.
+    """An enclosure of `expression` at numbers or balls for its letters; others may have values too.
 
     Numbers are exact: ints, Fractions, floats (the binary rationals that they are) and SymPy's, irrational ones too.
     The precision grows until the ball is narrower than 2^-40 of its middle, or contains 0 at 4096 bits.
+    Raises UsageError for a letter without a number.
     """
-    symbols = _letters(expression)
+    symbols = letters_of(expression, values, "evaluate_ball")
+    numbers = [values[symbol] for symbol in symbols]
     while True:
-        ball = _lowered(expression, symbols, bits)(*(_at_bits(values[symbol], bits) for symbol in symbols))
-        if bits >= 4096 or ball == 0 or ball.rel_accuracy_bits() >= 40 or not _exact(values):
+        ball = _lowered(expression, symbols, bits)(*(_at_bits(number, bits) for number in numbers))
+        if bits >= 4096 or ball == 0 or ball.rel_accuracy_bits() >= 40 or not _exact(numbers):
             return ball
         bits *= 2
 
@@ -33,6 +37,17 @@ def evaluate_ball(expression: sp.Expr, values: Mapping[sp.Symbol, Any], bits: in
 def _at_bits(value: Any, bits: int) -> Any:
     """The value as the lowering takes it: an irrational number of SymPy as a ball."""
     return evaluate_ball(value, {}, bits) if isinstance(value, sp.Expr) and not value.is_Number else value
+
+
+def letters_of(expression: sp.Expr, values: Mapping[sp.Symbol, Any], call: str) -> tuple[sp.Symbol, ...]:
+    """The letters of the expression, in order. Raises UsageError, in the name of the call, for one without a value."""
+    symbols = _letters(expression)
+    if missing := [str(symbol) for symbol in symbols if symbol not in values]:
+        known = ", ".join(sorted(map(str, values))) or "none"
+        raise UsageError(
+            f"{call}: {', '.join(missing)} has no value in {shortened(expression)}; got values for {known}; add it"
+        )
+    return symbols
 
 
 @lru_cache(maxsize=1024)
@@ -45,9 +60,9 @@ def _lowered(expression: sp.Expr, symbols: tuple[sp.Symbol, ...], bits: int) -> 
     return lower(expression, "arb", args=symbols, bits=bits)
 
 
-def _exact(values: Mapping[sp.Symbol, Any]) -> bool:
-    """Whether more bits can help; they cannot if a value is itself a ball of positive width."""
-    return not any(isinstance(value, flint.arb) and not value.is_exact() for value in values.values())
+def _exact(numbers: Sequence[Any]) -> bool:
+    """Whether more bits can help; they cannot if a number is itself a ball of positive width."""
+    return not any(isinstance(number, flint.arb) and not number.is_exact() for number in numbers)
 
 
 def as_exact(value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""A SymPy expression as a function that runs on tensors and on arrays of balls."""
+"""SymPy expressions at numbers: as a function that runs on tensors and on arrays of balls, and as float64 numbers."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -9,6 +9,7 @@ import flint
 import sympy as sp
 import torch
 
+from bridge.balls import letters_of
 from bridge.lowering import Lowered, lower
 from numeric.balls import BallArray, working_precision
 from numeric.balls.elementwise import entrywise
@@ -65,3 +66,17 @@ def _as_tensors(values: Sequence[Any]) -> Sequence[Any]:
 def _lowered(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], bits: int | None) -> Lowered:
     """For tensors, or for balls of so many bits."""
     return lower(expr, "torch", args=symbols) if bits is None else lower(expr, "arb", args=symbols, bits=bits)
+
+
+def evaluate(expression: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Any:
+    """The expression in float64 at numbers or arrays for its letters, which broadcast; other letters may have some too.
+
+    A scalar or an array. What is to be enclosed takes `evaluate_ball`. Raises UsageError for a letter without a value.
+    """
+    symbols = letters_of(expression, values, "evaluate")
+    return _on_floats(expression, symbols)(*(values[symbol] for symbol in symbols))
+
+
+@lru_cache(maxsize=2048)
+def _on_floats(expression: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> Lowered:
+    return lower(expression, args=symbols)

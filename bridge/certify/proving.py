@@ -80,6 +80,13 @@ class Outcome:
         """How many boxes the root was cut into."""
         return sum(isinstance(node, Leaf) for node in self.nodes)
 
+    @property
+    def words(self) -> str:
+        """The inequality by name, its status and, if it is proved, on how many boxes."""
+        words = f"{self.inequality.name} {self.status.value}"
+        count = f"{self.boxes} box{'' if self.boxes == 1 else 'es'}"
+        return f"{words} on {count}" if self.status is Status.PROVED else words
+
 
 def prove(
     inequality: Inequality,

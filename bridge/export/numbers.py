@@ -65,6 +65,12 @@ def plain(value: float | None, column: str = "", kind: str = "", digits: int = D
     return f"{number:.{digits}g}"
 
 
+def plain_apart(first: float, second: float) -> tuple[str, str]:
+    """Two numbers for a sentence, with as many digits as tell them apart."""
+    digits = digits_apart(first, "", "", second)
+    return plain(first, digits=digits), plain(second, digits=digits)
+
+
 def latex(value: float | None, column: str = "", kind: str = "", digits: int = DIGITS) -> str:
     r"""The number in math mode, as 1.23\cdot 10^{-4}; a dash where there is none."""
     if value is None:

@@ -1,21 +1,16 @@
 """Parameter balance: what is proved, beside runs of the flow from equal and from unequal starts."""
 
 import math
-from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache
 
-import flint
 import numpy as np
-import sympy as sp
-from scipy.integrate import solve_ivp
 from torch import Tensor
 
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides, within
-from bridge.export.numbers import plain
-from bridge.induction.claims import apart
-from bridge.lowering import lower
+from bridge.export.numbers import plain, plain_apart
+from bridge.flows import follow
 from bridge.theorem import Theorem
 from symbolic.induction import balance as theory
 from symbolic.induction import training as flows
@@ -32,43 +27,24 @@ States = np.ndarray  # (3, times): w_Q, w_K, h
 
 # The flow of (22) in (w_Q, w_K, h), in the time tau = t / (L-2), run until the head is learnt.
 
+STATE = flows.HEAD_FLOW_FULL.state
+FLOW = flows.HEAD_FLOW_FULL.slowed(flows.L - 2).with_letters(flows.OPTIMA)
+
 
 @lru_cache(maxsize=16)
 def run(ratio: float, alpha: float, w_star: float, sigma_init: float) -> States:
     """From w_Q(0) = ratio * w_K(0), w_Q w_K = sigma_init^2, h = sigma_init, at TIMES times."""
-    start = np.array([sigma_init * math.sqrt(ratio), sigma_init / math.sqrt(ratio), sigma_init])
-    end = learnt_by(alpha, w_star, sigma_init)
-    solved = solve_ivp(
-        lambda _, state: field(state, alpha, w_star),
-        (0.0, end),
-        start,
-        method="LSODA",
-        t_eval=np.linspace(0.0, end, TIMES),
-        rtol=RELATIVE,
-        atol=RELATIVE * start.min(),
-    )
-    if not solved.success:
-        reached = max(solved.t, default=0.0)
-        raise UsageError(f"{ID}: the run stopped at tau = {reached:g}: {solved.message}")
-    states: States = solved.y
-    return states
+    start = (sigma_init * math.sqrt(ratio), sigma_init / math.sqrt(ratio), sigma_init)
+    end, accuracy = learnt_by(alpha, w_star, sigma_init), RELATIVE * min(start)
+    at = {flows.alpha: alpha, flows.w_star: w_star}
+    followed = follow(FLOW, dict(zip(STATE, start, strict=True)), end, at, relative=RELATIVE, absolute=accuracy)
+    return followed.at(np.linspace(0.0, followed.end, TIMES), *STATE)
 
 
 def learnt_by(alpha: float, w_star: float, sigma_init: float) -> float:
     """A time tau by which the head is learnt: w grows at least at the rate h*^2 v*, first from sigma_init."""
     slowest = w_star**2 / (1 + alpha) ** 2
     return (10.0 + math.log(1 / sigma_init)) / slowest + 10.0
-
-
-def field(state: np.ndarray, alpha: float, w_star: float) -> np.ndarray:
-    return np.array([float(rate(*state, alpha, w_star)) for rate in _rates()])
-
-
-@cache
-def _rates() -> list[Any]:
-    rates = [rate.subs(flows.OPTIMA) for rate in flows.HEAD_FLOW_FULL.slowed(flows.L - 2).field]
-    letters = (flows.w_Q, flows.w_K, flows.h, flows.alpha, flows.w_star)
-    return [lower(rate, "numpy", args=letters) for rate in rates]
 
 
 # What is conserved.
@@ -124,9 +100,10 @@ def rate(w: Tensor, h: Tensor, L: int, alpha: float, w_star: float) -> Sides:
         raise UsageError(f"{ID}: 'rate' needs w > 0, 4 w^4 < 1 and h > 0, not w = {at[0]}, h = {at[1]}")
     values = dict(zip((flows.w, flows.h, flows.L, flows.alpha, flows.w_star), (*at, L, alpha, w_star), strict=True))
     true_rate = flows.HEAD_FLOW_FULL.rate(flows.w_Q).subs({flows.w_Q: flows.w, flows.w_K: flows.w})
-    printed, true = (enclosed(each, values) for each in (flows.HEAD_FLOW_PRINTED.rate(flows.w), true_rate))
+    rates = (each.subs(flows.OPTIMA) for each in (flows.HEAD_FLOW_PRINTED.rate(flows.w), true_rate))
+    printed, true = (evaluate_ball(each, values) for each in rates)
     seen = measured_rate(*at, alpha, w_star) / (L - 2)
-    words = apart(float(printed), float(true))
+    words = plain_apart(float(printed), float(true))
     return Sides(
         printed / true,
         measured=float(printed) / seen if seen else None,
@@ -137,25 +114,12 @@ def rate(w: Tensor, h: Tensor, L: int, alpha: float, w_star: float) -> Sides:
     )
 
 
-def enclosed(rate: sp.Expr, values: Mapping[sp.Symbol, float]) -> flint.arb:
-    used = rate.subs(flows.OPTIMA)
-    return evaluate_ball(used, {letter: as_exact(values[letter]) for letter in used.free_symbols})
-
-
 def measured_rate(w: float, h: float, alpha: float, w_star: float) -> float:
     """dw_Q/dtau from a run over a short time each way."""
-    ends = [
-        solve_ivp(
-            lambda _, state, sign=sign: sign * field(state, alpha, w_star),
-            (0.0, SHORT),
-            np.array([w, w, h]),
-            method="DOP853",
-            rtol=1e-12,
-            atol=1e-14,
-        ).y[0, -1]
-        for sign in (1.0, -1.0)
-    ]
-    return float((ends[0] - ends[1]) / (2 * SHORT))
+    start, at = dict(zip(STATE, (w, w, h), strict=True)), {flows.alpha: alpha, flows.w_star: w_star}
+    both = (follow(each, start, SHORT, at, relative=1e-12) for each in (FLOW, FLOW.slowed(-1)))
+    (after,), (before,) = (each.last(flows.w_Q) for each in both)
+    return (after - before) / (2 * SHORT)
 
 
 BALANCE = Theorem(

@@ -9,7 +9,7 @@ import flint
 import numpy as np
 import sympy as sp
 
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides, as_ball, relation
 from bridge.export.numbers import plain
 from bridge.induction.head_limits import outside_26
@@ -138,7 +138,7 @@ def _judged(quantity: Quantity, trajectory: Trajectory, value: Any, *, remark: s
 
 def _at(formula: sp.Expr, trajectory: Trajectory) -> flint.arb:
     """The formula at the point of the run."""
-    values = {getattr(letters, name): as_exact(getattr(trajectory, name)) for name in POINT}
+    values = {getattr(letters, name): getattr(trajectory, name) for name in POINT}
     return evaluate_ball(formula, {**values, signs.speed: letters.FLOWS[trajectory.flow].speed})
 
 
@@ -149,8 +149,8 @@ def _overshoot_above(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _on_plateau(trajectory: Trajectory) -> dict[str, Any]:
-    early = trajectory.sigma_init >= float(theory.LEARNT) * trajectory.w_star
-    alone = _at(theory.LEFT_BY_PLATEAU, trajectory) < as_ball(theory.KEPT)
+    early = trajectory.sigma_init >= float(letters.LEARNT) * trajectory.w_star
+    alone = _at(theory.LEFT_BY_PLATEAU, trajectory) < as_ball(letters.KEPT)
     words = ("`w` starts above `0.01 w*` here" * early, "`T_II` is reached by the overshoot of `h` alone" * bool(alone))
     return {"remark": "; ".join(filter(None, words))}
 

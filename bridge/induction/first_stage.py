@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
 
 import flint
 import sympy as sp
@@ -12,11 +11,11 @@ from torch import Tensor
 from bridge.balls import as_exact
 from bridge.budget import Budget
 from bridge.certify import Outcome, Status, prove
-from bridge.check import Check, Sides, within
+from bridge.check import Sides, checks_of, within
 from bridge.cost import Cost
+from bridge.exact_claims import exact_check, point_words, refuting_point, sides_of_claim
 from bridge.export.layout import value_words
-from bridge.export.numbers import plain
-from bridge.induction.claims import apart, boxes, point_words, refuting_point, sides_of_claim
+from bridge.export.numbers import plain, plain_apart
 from bridge.induction.stage_one import AGREE, END, StageOne
 from bridge.theorem import Theorem
 from symbolic.induction import first_stage as theory
@@ -38,11 +37,11 @@ PRINTED, DERIVED, BOTH = ("printed",), ("derived",), ("printed", "derived")
 def formula(name: str) -> Callable[..., Sides]:
     def sides(stage: StageOne, inputs: Mapping[str, Tensor]) -> Sides:
         """The numbers at the run's parameters; `inputs` is the exact point."""
-        exact = sides_of_claim(CLAIMS[name], **inputs)
+        exact = sides_of_claim(CLAIMS[name], inputs)
         measured, accuracy = stage.by_definition[name]
         derived, printed = stage.number(DERIVATIONS[name]), stage.number(printed_bound(name))
         agree = abs(derived - measured) <= accuracy
-        differ = "" if agree else "derived {1}, but summed directly {0}".format(*apart(measured, derived))
+        differ = "" if agree else "derived {1}, but summed directly {0}".format(*plain_apart(measured, derived))
         return Sides(
             within(measured, accuracy) if exact.found != exact.printed else None,
             measured=measured,
@@ -77,11 +76,6 @@ def not_evaluated(stage: StageOne, printed: float) -> str:
     return too_long if stage.too_long else "the printed number is outside the range of float64"
 
 
-def softmax(inputs: Mapping[str, Tensor]) -> Sides:
-    """The sum of the printed weights beside 1."""
-    return sides_of_claim(CLAIMS["softmax"], **inputs)
-
-
 def factor() -> Sides:
     """The printed factor is < 0, as printed; that of the right derivative is not."""
     point, wrong = PRINTED_FACTOR.refutation(), RIGHT_FACTOR.refutation()
@@ -101,11 +95,6 @@ def factor() -> Sides:
 def proof(inequality_of: Callable[[int], Inequality], length: int) -> Outcome:
     """The outcome of `prove` for that inequality at that L."""
     return prove(inequality_of(length), seconds=math.inf, most_boxes=MOST_BOXES)
-
-
-def describe(outcome: Outcome) -> str:
-    words = f"{outcome.inequality.name} {outcome.status.value}"
-    return f"{words} on {boxes(outcome.boxes)}" if outcome.status is Status.PROVED else words
 
 
 # q = sum of C_tau^2 / D^2 with D = Z_1 ... Z_n and C_tau = D/Z_tau + u C_{tau+1}; D^3 dq/du = D P' - 2 D' P.
@@ -159,8 +148,7 @@ def sign_of_rate(stage: StageOne) -> Sides:
         within(least, AGREE * abs(least)),
         measured=least,
         proved=BOTH if has_floor(stage) else (),
-        remark=f"{slope_words(stage)}; the floor's coefficients are checked at this `L`; without these, "
-        f"{describe(raw)}",
+        remark=f"{slope_words(stage)}; the floor's coefficients are checked at this `L`; without these, {raw.words}",
     )
 
 
@@ -233,7 +221,7 @@ def from_start(stage: StageOne, p: float, share: flint.arb) -> Sides:
 
 def short_start(stage: StageOne) -> Sides:
     short = proof(theory.start_inequality, min(stage.terms + 2, theory.LONGEST_SIGN))
-    return Sides(derived=0, proved=DERIVED if short.status is Status.PROVED else (), remark=describe(short))
+    return Sides(derived=0, proved=DERIVED if short.status is Status.PROVED else (), remark=short.words)
 
 
 def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
@@ -241,23 +229,29 @@ def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
     return Cost(320 * sizes["L"], 1e-5 * sizes["L"])
 
 
-CHECKS: Mapping[str, tuple[Any, ...]] = {
-    **{name: (formula(name), refuting_point(CLAIMS[name])) for name in ("loss", "q", "q.slope", "rate")},
-    "softmax": (softmax, refuting_point(CLAIMS["softmax"])),
-    "q.factor": (factor,),
-    "q.sign": (sign_of_slope,),
-    "rate.lower": (lower_rate,),
-    "sign": (sign_of_rate,),
-    "limit": (limit,),
-    "start": (start,),
-    "start.short": (short_start,),
-    "start.long": (long_start, {name: [value] for name, value in LONG.items()}),
+SIDES: Mapping[str, Callable[..., Sides]] = {
+    "q.factor": factor,
+    "q.sign": sign_of_slope,
+    "rate.lower": lower_rate,
+    "sign": sign_of_rate,
+    "limit": limit,
+    "start": start,
+    "start.short": short_start,
+    "start.long": long_start,
 }
 FIRST_STAGE = Theorem(
     theory.FIRST_STAGE,
     main="rate",
     built={"stage": StageOne},
-    checks=tuple(Check(theory.FIRST_STAGE.quantity(name), *how) for name, how in CHECKS.items()),
+    checks=(
+        *checks_of(
+            theory.FIRST_STAGE,
+            {name: formula(name) for name in DERIVATIONS},
+            {name: refuting_point(CLAIMS[name]) for name in DERIVATIONS},
+        ),
+        exact_check(theory.FIRST_STAGE.quantity("softmax"), CLAIMS["softmax"]),
+        *checks_of(theory.FIRST_STAGE, SIDES, {"start.long": {name: [value] for name, value in LONG.items()}}),
+    ),
     cost=cost,
     inequalities=theory.stated_inequalities,
 )

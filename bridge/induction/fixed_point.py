@@ -8,8 +8,9 @@ import sympy as sp
 
 from bridge.check import Sides, checks_of, within
 from bridge.export.numbers import plain
-from bridge.lowering import lower
+from bridge.formula import evaluate
 from bridge.theorem import Theorem
+from numeric.flows import difference_jacobian
 from symbolic.dynamics import FixedPoint, Flow
 from symbolic.induction import fixed_point as theory
 from symbolic.induction import training as letters
@@ -30,7 +31,7 @@ class FlowsInNumbers:
         optima = {letter: formula.subs(at) for letter, formula in letters.OPTIMA.items()}
         lengths = {letter: L if letter == letters.L else L - 5 for letter in theory.LENGTHS}
         self.values = {**optima, theory.SHARE: 2 * at[letters.w_star], **lengths}
-        self._fields: dict[Flow, Callable[[np.ndarray], np.ndarray]] = {}
+        self.floats = {letter: float(value) for letter, value in self.values.items()}
 
     def number(self, expression: sp.Expr) -> float:
         number = float(sp.N(expression.subs(self.values), 30))
@@ -42,24 +43,18 @@ class FlowsInNumbers:
         return np.array([self.number(point.at[coordinate]) for coordinate in point.flow.state])
 
     def field(self, flow: Flow) -> Callable[[np.ndarray], np.ndarray]:
-        if flow not in self._fields:
-            rates = [lower(rate.subs(self.values), "numpy", args=flow.state) for rate in flow.field]
-            self._fields[flow] = lambda at: np.array([float(rate(*at)) for rate in rates])
-        return self._fields[flow]
+        def rates(at: np.ndarray) -> np.ndarray:
+            here = {**self.floats, **dict(zip(flow.state, at, strict=True))}
+            return np.array([float(evaluate(rate, here)) for rate in flow.field])
+
+        return rates
 
     def speed(self, point: FixedPoint) -> float:
         return float(abs(self.field(point.flow)(self.at(point))).max())
 
     def jacobian(self, point: FixedPoint) -> np.ndarray:
-        """By central differences of the lowered field, of fourth order: the field is steep near 2 w^2 = 1."""
-        field, at = self.field(point.flow), self.at(point)
-
-        def across(step: np.ndarray) -> np.ndarray:
-            change: np.ndarray = (field(at + step) - field(at - step)) / (2 * STEP)
-            return change
-
-        steps = STEP * np.eye(len(at))
-        return np.stack([(4 * across(step) - across(2 * step) / 2) / 3 for step in steps], axis=1)
+        """Of fourth order: the field is steep near 2 w^2 = 1."""
+        return difference_jacobian(self.field(point.flow), self.at(point), STEP)
 
 
 # The stated point.

@@ -7,18 +7,18 @@ times. The run has the coordinates of `signs.scaled_flow`, in which no digit is 
 import itertools
 import math
 from collections.abc import Callable
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from bridge.export.numbers import plain
-from bridge.induction.trajectory import STRIDE
-from bridge.lowering import lower
-from numeric.flows import JoinedPath, integrate
+from bridge.flows import JoinedRun, Run, follow
+from bridge.formula import evaluate
+from bridge.induction.trajectory import STRIDE, numbers_at
 from numeric.integration_error import IntegrationError
-from symbolic.induction import signs
+from symbolic.induction.signs import RISE, SCALED_VIEWS, W_SHARE, gain, lag, rise, scaled_flow
 from symbolic.induction.training import FLOWS, h_star, sigma_init, v, v_star
 
 SLACK = 1e-8  # relative: beyond it a float run is taken to exceed a bound (its own tolerance is 1e-10)
@@ -26,8 +26,7 @@ NEAR = 1e-5  # of the crest of h, and of log w: nearer to the optimum the run en
 NOISE = 1e-8  # of a time tau at which something happens
 LOOKS = 4000
 MOST_GAIN = 150  # of log w: the lag of h begins at the size (w*/sigma_init)^2
-
-Event = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of log(w/sigma_init) and rise, (T,); it happens where positive
+ENDED = sp.Min(NEAR * RISE.subs(v, 0) - sp.Abs(rise), NEAR - sp.Abs(sp.log(W_SHARE)))
 
 
 class UnreachedError(Exception):
@@ -37,77 +36,69 @@ class UnreachedError(Exception):
 class HeadPath:
     """One run of (w, h), and what C.2 bounds along it. Times are tau. Raises IntegrationError."""
 
-    def __init__(self, alpha: float, w_star: float, sigma_init: float, flow: str) -> None:
-        self.alpha, self.w_star, self.start = float(alpha), float(w_star), float(sigma_init)
-        self.h_star, self.v_star = 1 / (1 + self.alpha), self.w_star**2
-        self.speed, self.flow = FLOWS[flow].speed, flow
-        self.crest = float(_rise()(0.0, self.v_star))  # of (h/h* - 1)/v*^2 while w is small
-        self.slowest = self.speed * self.h_star**2 * self.v_star  # of the growth of log w at the plateau, about
+    def __init__(self, alpha: float, w_star: float, start: float, flow: str) -> None:
+        self.letters = {**numbers_at(alpha=alpha, w_star=w_star), sigma_init: float(start)}
+        self.w_star, self.start = float(w_star), float(start)
+        self.h_star, self.v_star = self.letters[h_star], self.letters[v_star]
+        self.flow = scaled_flow(flow)
+        self.crest = self._value(RISE, {v: 0.0})  # of (h/h* - 1)/v*^2 while w is small
+        # of the growth of log w at the plateau, about
+        self.slowest = FLOWS[flow].speed * self.h_star**2 * self.v_star
         self.way = math.log(self.w_star / self.start)  # log(w/sigma_init) at the optimum
         self.run = self._run()
 
-    def _run(self) -> JoinedPath:
+    def _value(self, formula: sp.Expr, more: dict[sp.Symbol, float]) -> float:
+        return float(evaluate(formula, {**self.letters, **more}))
+
+    def _run(self) -> JoinedRun:
         if self.way > MOST_GAIN:
             raise IntegrationError(f"sigma_init = {plain(self.start)} is below e^-{MOST_GAIN} w*, too small for floats")
-        values, eta = (self.h_star, self.v_star, self.start), self.start / self.h_star
-        field, jacobian, _ = _lowered(self.flow)
-        at_once = [float(self._growth(gain, self._lag(gain, 0.0))) for gain in (0.0, self.way - STRIDE)]
-        rules: dict[str, Any] = {
-            "jacobian": lambda x: np.asarray(jacobian(*x, *values)),
-            "stop": lambda x: np.minimum(NEAR * self.crest - abs(self._above(x)), NEAR - abs(x[0] - self.way)),
-            "relative": 1e-10,
-            "longest_step": STRIDE / max(*at_once, self.slowest),
-            "absolute": (1e-15 * self.slowest, 1e-10 * self.slowest),
-        }
+        growth = self.flow.field[0]
+        at_once = [self._value(growth, {gain: x, lag: self._lag(x, 0.0)}) for x in (0.0, self.way - STRIDE)]
 
-        def moved(x: np.ndarray) -> np.ndarray:
-            return np.asarray(field(*x, *values)).reshape(-1)
+        def part(state: tuple[float, ...], end: float) -> Run:
+            return follow(
+                self.flow,
+                dict(zip(self.flow.state, state, strict=True)),
+                end,
+                self.letters,
+                stop=ENDED,
+                views=SCALED_VIEWS,
+                relative=1e-10,
+                longest_step=STRIDE / max(*at_once, self.slowest),
+                absolute=(1e-15 * self.slowest, 1e-10 * self.slowest),
+            )
 
+        eta = self.start / self.h_star
         start = (0.0, self._lag(0.0, (eta - 1) / self.v_star**2))
         ramp = 10 + math.log(1 + abs(start[1]) / self.slowest)  # until h is where it rests, which w moves slowly
         # in two parts, as the flow is stiff after the ramp: at its start LSODA chooses its method anew
-        first = integrate(moved, start, ramp, **rules)
+        first = part(start, ramp)
         if first.end < ramp:
-            return JoinedPath((first,))
+            return JoinedRun((first,))
         rest = 30 + (20 + 3 * self.way) / self.slowest
-        return JoinedPath((first, integrate(moved, first.steps[:, -1], rest, **rules)))
+        return JoinedRun((first, part(first.last(gain, lag), rest)))
 
-    def _growth(self, gain: Any, lag: Any) -> np.ndarray:
-        """d log w / d tau."""
-        return np.asarray(_lowered(self.flow)[2](gain, lag, self.h_star, self.v_star, self.start))
-
-    def _v(self, gain: Any) -> np.ndarray:
-        return np.asarray(self.start**2 * np.exp(2 * gain))
-
-    def _above(self, states: np.ndarray) -> np.ndarray:
-        """(h/h* - 1)/v*^2."""
-        here = self._v(states[0])
-        return np.asarray(states[1] * here / self.v_star + _rise()(here, self.v_star))
-
-    def _lag(self, gain: float, above: float) -> float:
+    def _lag(self, gained: float, above: float) -> float:
         """(h/h* - r(v))/(v v*), of (h/h* - 1)/v*^2."""
-        here = float(self._v(gain))
-        return (above - float(_rise()(here, self.v_star))) * self.v_star / here
+        here = self.start**2 * math.exp(2 * gained)
+        return (above - self._value(RISE, {v: here})) * self.v_star / here
 
-    def states(self, taus: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def states(self, taus: np.ndarray) -> np.ndarray:
         """log(w/sigma_init), (h/h* - 1)/v*^2 and (h/h* - r(v))/(v v*) at taus (T,)."""
-        found = self.run.at(taus)
-        return found[0], self._above(found), found[1]
+        return self.run.at(taus, gain, rise, lag)
 
     def eta(self, taus: np.ndarray) -> np.ndarray:
         """h/h*."""
         return 1 + self.v_star**2 * self.states(taus)[1]
 
-    def first(self, event: Event) -> float | None:
-        return self.run.first(lambda x: event(x[0], self._above(x)))
-
     @cached_property
     def crosses(self) -> float | None:
-        return self.first(lambda _, rise: rise)
+        return self.run.first(rise)
 
     @cached_property
     def peaks(self) -> float | None:
-        return self.run.first(lambda x: x[1])
+        return self.run.first(lag)
 
     @property
     def tau_1(self) -> float:
@@ -115,7 +106,7 @@ class HeadPath:
 
     @cached_property
     def tau_half(self) -> float:
-        return self._reached(self.first(lambda gain, _: gain - self.way + math.log(2)), "w = w*/2")
+        return self._reached(self.run.first(2 * W_SHARE - 1), "w = w*/2")
 
     @property
     def tau_2(self) -> float:
@@ -130,14 +121,14 @@ class HeadPath:
         return np.unique(np.concatenate(parts))
 
     @cached_property
-    def along(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def along(self) -> np.ndarray:
         """`states` at the times `sampled`."""
         return self.states(self.sampled)
 
     def least_growth(self) -> float:
         """The least d log w / d tau, by the field."""
-        gain, _, lag = self.along
-        return float(self._growth(gain, lag).min())
+        gained, _, lags = self.along
+        return float(evaluate(self.flow.field[0], {**self.letters, gain: gained, lag: lags}).min())
 
     def late(self) -> np.ndarray:
         """h/h* from T_1^h on."""
@@ -150,11 +141,11 @@ class HeadPath:
 
     def at_turn(self) -> tuple[float, float]:
         """w and h/h* where h turns. Raises UnreachedError where h is larger elsewhere: then it turns elsewhere too."""
-        gain, rise, _ = (float(each[0]) for each in self.states(np.array([self.tau_2])))
+        gained, risen, _ = (float(each[0]) for each in self.states(np.array([self.tau_2])))
         largest = float(self.along[1].max())
-        if largest - rise > 1e-6 * self.crest:
+        if largest - risen > 1e-6 * self.crest:
             raise UnreachedError(f"h is not largest at the first turn, tau = {plain(self.tau_2)}")
-        return self.start * math.exp(gain), 1 + self.v_star**2 * rise
+        return self.start * math.exp(gained), 1 + self.v_star**2 * risen
 
     @cached_property
     def mean_growth(self) -> tuple[np.ndarray, np.ndarray]:
@@ -171,23 +162,6 @@ class HeadPath:
         if time is None:
             raise UnreachedError(f"{what} is not reached by tau = {plain(self.run.end)}")
         return time
-
-
-@cache
-def _rise() -> Callable[..., Any]:
-    """(r(v) - 1)/v*^2."""
-    return lower(signs.RISE, args=(v, v_star))
-
-
-@cache
-def _lowered(flow: str) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-    """The field, its Jacobian, and d log w / d tau."""
-    scaled = signs.scaled_flow(flow)
-    letters = (*scaled.state, h_star, v_star, sigma_init)
-    field, jacobian, growth = (
-        lower(each, args=letters) for each in (sp.Matrix(scaled.field), scaled.jacobian, scaled.field[0])
-    )
-    return field, jacobian, growth
 
 
 def head_path(alpha: float, w_star: float, sigma_init: float, flow: str) -> HeadPath:

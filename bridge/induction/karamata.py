@@ -12,8 +12,8 @@ from bridge.balls import evaluate_ball
 from bridge.certify import Status, prove
 from bridge.certify.proving import Outcome
 from bridge.check import Check, Sides, within
-from bridge.export.numbers import plain
-from bridge.induction.claims import apart, boxes, refuting_point, sides_of_claim
+from bridge.exact_claims import exact_check
+from bridge.export.numbers import plain, plain_apart
 from bridge.lowering import lower
 from bridge.theorem import Theorem
 from symbolic.induction import karamata as theory
@@ -37,17 +37,7 @@ def holds(name: str) -> bool:
     return certified()[name].status is Status.PROVED
 
 
-def in_words(name: str) -> str:
-    return f"{name} {certified()[name].status.value} on {boxes(certified()[name].boxes)}"
-
-
-# The lemma and its true versions.
-
-
-def lemma(name: str) -> Check:
-    """At the point that refutes it."""
-    claim = theory.CLAIMS[name]
-    return Check(theory.KARAMATA.quantity(name), lambda inputs: sides_of_claim(claim, **inputs), refuting_point(claim))
+# The lemma's true versions.
 
 
 def true_version(seed: int, *, equal: bool) -> Sides:
@@ -69,7 +59,9 @@ def derivative(order: int, x: Tensor) -> Sides:
     """C' or C'' at x; the printed formula is right for every x if SymPy finds no difference."""
     at = x.item()
     right = theory.derivative_difference(order) == 0
-    words = f"the printed derivative is {'right' if right else 'not that of C'}; {in_words('convex')}, `C'(0) = 1`"
+    words = (
+        f"the printed derivative is {'right' if right else 'not that of C'}; {certified()['convex'].words}, `C'(0) = 1`"
+    )
     return Sides(
         evaluate_ball(sp.diff(theory.C, theory.x, order), {theory.x: at}),
         letters={theory.x: at},
@@ -80,8 +72,8 @@ def derivative(order: int, x: Tensor) -> Sides:
 
 def by_stretch(directly: str = "") -> Sides:
     """A difference that is >= 0 as C(x)/x increases."""
-    remark = f"; directly: {in_words(directly)}" if directly else ""
-    return Sides(derived=0, proved=of_stretch(), remark=f"{in_words('stretch')}{remark}")
+    remark = f"; directly: {certified()[directly].words}" if directly else ""
+    return Sides(derived=0, proved=of_stretch(), remark=f"{certified()['stretch'].words}{remark}")
 
 
 def of_stretch() -> tuple[str, ...]:
@@ -111,7 +103,7 @@ def exponent(w_star: float) -> Sides:
     bound = theory.H_BOUND.subs(theory.w_star, target)
     letters = {theory.gamma: bound, theory.beta: theory.CHOSEN_BETA}
     plateau = float(theory.PLATEAU.subs(v_star, target**2))
-    words = apart(plateau, float(bound))
+    words = plain_apart(plateau, float(bound))
     above = f"`h` exceeds `gamma h*`: its plateau is {words[0]} `h*`, `gamma` {words[1]}" if plateau > bound else ""
     enough = "enough" if theory.EXPONENT.subs(letters) >= 1 else "not enough"
     return Sides(
@@ -132,7 +124,7 @@ KARAMATA = Theorem(
     theory.KARAMATA,
     main="weighted",
     checks=(
-        *map(lemma, theory.CLAIMS),
+        *(exact_check(theory.KARAMATA.quantity(name), claim) for name, claim in theory.CLAIMS.items()),
         _check("equal", lambda seed: true_version(seed, equal=True)),
         _check("fuchs", lambda seed: true_version(seed, equal=False)),
         _check("C.first", lambda x: derivative(1, x), x=[0.5]),

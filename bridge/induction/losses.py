@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import evaluate_ball
 from bridge.budget import Budget
 from bridge.check import Check, Sides, within
 from bridge.cost import Cost
@@ -83,7 +83,7 @@ def squares(L: int, p: float) -> Sides:
 
 def moment(a: float) -> Sides:
     """Lemma D.3 at one a."""
-    return beside_definition("gaussian", exact.gaussian_moment(a), letters={derived.a: as_exact(a)})
+    return beside_definition("gaussian", exact.gaussian_moment(a), letters={derived.a: a})
 
 
 def beyond(a: float) -> Sides:
@@ -117,8 +117,7 @@ class SoftmaxLoss:
         return self._at(softmax.closed_form if which == "derived" else head.bound, length)
 
     def _at(self, form: sp.Expr, length: int) -> float:
-        names = ("alpha", "w_star", "w", "h")
-        values = {getattr(letters, name): as_exact(getattr(self, name)) for name in names}
+        values = {letters.alpha: self.alpha, letters.w_star: self.w_star, letters.w: self.w, letters.h: self.h}
         return float(evaluate_ball(form, {letters.L: length, **values}))
 
     def gaps(self, which: str) -> dict[int, float]:

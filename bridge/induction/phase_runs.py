@@ -11,6 +11,7 @@ import numpy as np
 
 from bridge.induction import phase_times as times
 from bridge.induction.trajectory import LEARNT, HeadRun, Trajectory, run
+from symbolic.induction.coordinates import GRAM_LOSS
 from symbolic.induction.phase_ways import Point
 
 HALF = 0.5  # any w*: the flow of (p, g) does not depend on it
@@ -43,8 +44,7 @@ def value_measured(point: Point) -> float | None:
 
 def gram_loss_at(point: Point) -> float:
     """L_G4 at the time `t` of the point."""
-    gram = gram_run(point, LATEST).gram
-    return float(gram.loss(gram.path.at(point["t"]))[0])
+    return gram_run(point, LATEST).gram.exactly(point["t"], GRAM_LOSS)
 
 
 # -- the induction head ------------------------------------------------------------------------------------------------

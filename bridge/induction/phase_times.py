@@ -4,50 +4,29 @@ An orbit is followed from its series at a saddle; sigma_init is in none of them.
 """
 
 import math
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
-import numpy as np
 import sympy as sp
 
 from bridge.export.numbers import plain
-from bridge.induction.trajectory import KEPT, LEARNT, early_loss, lowered_flow, stride
-from bridge.lowering import lower
-from numeric.flows import integrate
-from symbolic.induction import coordinates
+from bridge.flows import follow
+from bridge.formula import evaluate
+from bridge.induction.trajectory import KEPT, LEARNT, level, numbers_at, stride
+from symbolic.induction import coordinates, training
 from symbolic.induction import phases_derivation as phases
 from symbolic.induction.phase_ways import Point
 from symbolic.induction.training import L as LENGTH
-from symbolic.induction.training import g_star, h_star, sigma_init, t, v_star, w_star
+from symbolic.induction.training import g_star, h_star
 
 START = 1e-5  # an orbit starts where what its series leaves out is below 1e-10
 FAR = 40.0  # e^-FAR is nothing beside 1
 
-SYMBOLS = (
-    LENGTH,
-    g_star,
-    h_star,
-    v_star,
-    w_star,
-    sigma_init,
-    phases.kappa,
-    phases.reach,
-    phases.tau,
-    t,
-)
-
-
-@cache
-def _function(formula: sp.Expr) -> Any:
-    return lower(formula, args=SYMBOLS)
-
 
 def value(formula: sp.Expr, point: Point, **more: float) -> float:
     """The formula at a point, and `more` (kappa, C, tau, t)."""
-    alpha, target = float(point["alpha"]), float(point["w_star"])
-    optima = {"g_star": alpha / (1 + alpha), "h_star": 1 / (1 + alpha), "v_star": target**2}
-    numbers = {**point, **optima, **more}
-    return float(_function(formula)(*(float(numbers.get(symbol.name, math.nan)) for symbol in SYMBOLS)))
+    named = {**point, **more}
+    given = {each: named[each.name] for each in formula.free_symbols if each.name in named}
+    return float(evaluate(formula, {**numbers_at(**point), **given}))
 
 
 # -- the induction head ------------------------------------------------------------------------------------------------
@@ -105,23 +84,18 @@ def head_kappa(alpha: float, w_star: float, flow: str, share: float, observed: f
     start = math.log(START * w_star)
     slope = value(phases.manifold_slope(flow), point)
     value_of_head = value(phases.plateau(), point) + slope * math.exp(2 * start)
-    values = (1 / (1 + alpha), w_star**2)
-    lowered = lowered_flow(coordinates.early_flow(flow), (h_star, v_star), values)
-    longest = 4 * (-start + 10) / rate + 50
-    at_observation = float(early_loss()(-np.inf, observed * values[0], *values))
-
-    def fallen(states: np.ndarray, share: float = share) -> np.ndarray:
-        return np.asarray(share * at_observation - early_loss()(*states, *values))
-
-    path = integrate(
-        lowered.field,
-        (start, value_of_head),
-        longest,
-        jacobian=lowered.jacobian,
-        stop=lambda x: fallen(x, share / 2),
-        longest_step=stride(lowered, values),
+    chosen, letters = coordinates.early_flow(flow), numbers_at(alpha=alpha, w_star=w_star)
+    loss, top = coordinates.EARLY_LOSS, letters[h_star]
+    wanted = share * float(evaluate(loss, {**letters, coordinates.y: -math.inf, coordinates.h: observed * top}))
+    run = follow(
+        chosen,
+        {coordinates.y: start, coordinates.h: value_of_head},
+        4 * (-start + 10) / rate + 50,
+        {**letters, level: wanted},
+        stop=level / 2 - loss,
+        longest_step=stride(chosen, top, letters),
     )
-    duration = path.first(fallen)
+    duration = run.first(level - loss)
     assert duration is not None  # the orbit ends at the optimum, where the loss is 0
     return rate * duration + start - math.log(w_star)
 
@@ -151,16 +125,10 @@ def gram_time(point: Point, until: str) -> float:
 def gram_kappa(alpha: float, until: str) -> float:
     """kappa of `phases.gram_time`: g* T + log z_0 on the orbit out of (0, 0), from z_0, as n -> oo."""
     g_top = alpha / (1 + alpha)
-    lowered = lowered_flow(phases.long_flow(), (g_star,), (g_top,))
-    second = phases.long_series()
-    start = [START + START**2 * float(second[x].subs(g_star, g_top)) for x in (coordinates.p, coordinates.g)]
-    path = integrate(lowered.field, start, 1e3 / g_top**2 + 1e2 / g_top, jacobian=lowered.jacobian)
-    loss = lower(phases.long_loss(), args=(coordinates.p, coordinates.g, g_star))
-    events = {
-        "loss": lambda x: LEARNT * g_top**2 / 2 - loss(*x, g_top),
-        "value": lambda x: x[1] - g_top,
-    }
-    duration = path.first(events[until])
+    start = {x: START + START**2 * float(second.subs(g_star, g_top)) for x, second in phases.long_series().items()}
+    run = follow(phases.long_flow(), start, 1e3 / g_top**2 + 1e2 / g_top, {g_star: g_top})
+    events = {"loss": training.LEARNT * g_star**2 / 2 - phases.long_loss(), "value": coordinates.g - g_star}
+    duration = run.first(events[until])
     assert duration is not None  # L_G4 falls to 0 as 1/(4t)
     return g_top * duration + math.log(START)
 
@@ -170,9 +138,9 @@ def gram_reach(start: float) -> float:
     """C(X) of `phases.gram_time`: the orbit from (X, X) becomes P + G = 2 C e^s."""
     if start > FAR:
         return start
-    lowered = lowered_flow(phases.inner_flow(), (), ())
-    path = integrate(lowered.field, (start, start), FAR, jacobian=lowered.jacobian, stop=lambda x: x[0] - FAR)
-    return float(path.steps[:, -1].sum()) / 2 * math.exp(-path.end)
+    inner = phases.inner_flow()
+    run = follow(inner, dict.fromkeys(inner.state, start), FAR, stop=inner.state[0] - FAR)
+    return sum(run.last(*inner.state)) / 2 * math.exp(-run.end)
 
 
 def gram_start(point: Point) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import sympy as sp
 
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides
 from bridge.export.layout import value_words
 from bridge.export.numbers import plain
@@ -19,6 +19,7 @@ from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs
 from symbolic.induction import phases as theory
 from symbolic.induction import phases_derivation as phases
+from symbolic.induction import training
 from symbolic.induction.phase_ways import (
     BOTH,
     FAR,
@@ -180,7 +181,7 @@ GROWTH = Law(
 # rate is judged, over 25 slow times; at t = T_III, where x is largest against what has been learnt, the loss.
 
 NOT_LONG = "hypothesis `L = Omega(1/sigma_init)` of Appendix C is not met: here `L` is fixed and `sigma_init -> 0`"
-AT_ONCE = phases.LEARNT * phases.observed_loss()
+AT_ONCE = training.LEARNT * phases.observed_loss()
 
 
 def _lasting(way: Way) -> Way:
@@ -227,7 +228,7 @@ FALL_BY_END = replace(
 
 def m_inverse(L: int, sigma_init: float) -> Sides:
     """1/M(p) as C.1 expands it, against 1/M(p), in balls."""
-    true = evaluate_ball(theory.M_INVERSE, {phases.p: as_exact(sigma_init), LENGTH: L})
+    true = evaluate_ball(theory.M_INVERSE, {phases.p: sigma_init, LENGTH: L})
     return Sides(true, derived=true, proved=("derived",), letters={phases.p: sigma_init})
 
 

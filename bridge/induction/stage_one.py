@@ -10,16 +10,15 @@ from typing import Any
 import flint
 import numpy as np
 import sympy as sp
-from scipy.integrate import solve_ivp
 
 from bridge.balls import as_exact
 from bridge.lowering import lower
 from numeric.balls import working_precision
+from numeric.flows import integrate
 from numeric.induction import first_stage as direct
 from symbolic.induction import first_stage as theory
 from symbolic.induction.training import L as LENGTH
 from symbolic.induction.training import g_star
-from symbolic.statements import UsageError
 
 END = 1e8  # of the run
 GRID = 200  # values of p~ at which signs are measured
@@ -106,10 +105,8 @@ class StageOne:
         scale, ratio = self.sigma * self.optimum / self.terms, self.sigma / self.optimum
 
         # e^p~ grows at scale times the share, which tends to 1: a tame field, where that of p~ itself is stiff.
-        def field(_: float, y: np.ndarray) -> list[float]:
-            return [scale * direct.rate_share(self.terms, 1 / float(y[0]), ratio, 1.0)]
+        def field(y: np.ndarray) -> np.ndarray:
+            return np.array([scale * direct.rate_share(self.terms, 1 / float(y[0]), ratio, 1.0)])
 
-        solved = solve_ivp(field, (0.0, end), [math.exp(self.sigma)], method="LSODA", rtol=1e-9, atol=1e-9)
-        if not solved.success:
-            raise UsageError(f"{theory.FIRST_STAGE.id}: the run stopped at t = {solved.t[-1]:g}: {solved.message}")
-        return math.log(float(solved.y[0, -1]))
+        path = integrate(field, [math.exp(self.sigma)], end, relative=1e-9, absolute=1e-9)
+        return math.log(float(path.steps[0, -1]))

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import sympy as sp
 
-from bridge.induction.trajectory import lowered_flow
-from bridge.lowering import lower
+from bridge.flows import follow
+from bridge.induction.trajectory import LEARNT, numbers_at
 from bridge.torch_formats import torch_device, torch_dtype
-from numeric.flows import integrate
 from numeric.induction.training import Snapshot, Training, TrainingTask, TwoLayer, start_of_stage_two
 from symbolic.dynamics import Flow, gradient_flow
 from symbolic.induction import training as theory
@@ -24,7 +23,6 @@ from symbolic.induction.setting import HYPOTHESES
 from symbolic.statements import UsageError
 
 SIMPLIFIED, SOFTMAX = "simplified", "softmax"
-LEARNT = 0.01  # of the loss at T_o (Theorem 5.5)
 RELATIVE, ABSOLUTE = 1e-9, 1e-13  # of the integration of the flows
 
 
@@ -170,30 +168,14 @@ def predicted(task: TrainingTask, sigma: float, head_loss: sp.Expr) -> TrainingP
 
 
 def followed(task: TrainingTask, sigma: float, head_loss: sp.Expr, until: float, points: int = 4001) -> TrainingPath:
-    known = {
-        theory.L: float(task.length),
-        theory.g_star: task.g_star,
-        theory.h_star: task.h_star,
-        theory.v_star: task.w_star**2,
-    }
-    time = np.linspace(0.0, until, points)
-    p, g = _solution(theory.GRAM_FLOW, known, sigma, time)
-    w, h = _solution(balanced_flow(head_loss), known, sigma, time)
-    gram = _at(theory.LOSS_GRAM, known, {theory.p: p, theory.g: g})
-    head = _at(head_loss, known, {theory.v: w**2, theory.h: h})
-    return TrainingPath(time, {"p": p, "g": g, "w": w, "w_Q": w, "w_K": w, "h": h}, gram, head)
-
-
-def _solution(flow: Flow, known: Mapping[sp.Symbol, float], sigma: float, time: np.ndarray) -> np.ndarray:
-    lowered = lowered_flow(flow, tuple(known), tuple(known.values()))
-    start = np.full(len(flow.state), sigma)
-    return integrate(lowered.field, start, float(time[-1]), relative=RELATIVE, absolute=ABSOLUTE).at(time)
-
-
-def _at(expression: sp.Expr, known: Mapping[sp.Symbol, float], state: Mapping[sp.Symbol, np.ndarray]) -> np.ndarray:
-    values = {**known, **state}
-    arguments = [symbol for symbol in values if expression.has(symbol)]
-    return np.asarray(lower(expression, "numpy", args=arguments)(*(values[symbol] for symbol in arguments)))
+    letters, time = numbers_at(L=task.length, alpha=task.alpha, w_star=task.w_star), np.linspace(0.0, until, points)
+    gram, head = (
+        follow(flow, dict.fromkeys(flow.state, sigma), until, letters, relative=RELATIVE, absolute=ABSOLUTE)
+        for flow in (theory.GRAM_FLOW, balanced_flow(head_loss))
+    )
+    p, g, gram_loss = gram.at(time, theory.p, theory.g, theory.LOSS_GRAM)
+    w, h, loss = head.at(time, theory.w, theory.h, head_loss.subs(theory.v, theory.w**2))
+    return TrainingPath(time, {"p": p, "g": g, "w": w, "w_Q": w, "w_K": w, "h": h}, gram_loss, loss)
 
 
 def first_crossing(time: np.ndarray, values: np.ndarray) -> float | None:

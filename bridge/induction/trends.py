@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 from torch import Tensor
 
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides, within
 from bridge.export.numbers import plain
 from bridge.induction import head_limits
@@ -56,8 +56,7 @@ class HeadStart:
         return dict(zip((L, alpha, w_star, sigma_init, signs.speed), numbers, strict=True))
 
     def ball(self, expression: sp.Expr, time: float = 0.0) -> flint.arb:
-        letters = {**self.letters, t: time}
-        return evaluate_ball(expression, {letter: as_exact(value) for letter, value in letters.items()})
+        return evaluate_ball(expression, {**self.letters, t: time})
 
     def of_time(self, expression: sp.Expr) -> Callable[[np.ndarray], np.ndarray]:
         """An expression as a function of tau, the parameters bound."""
@@ -128,19 +127,19 @@ def half_time(start: HeadStart) -> flint.arb:
 def ramp(start: HeadStart) -> flint.arb | str:
     """The least of h over (24), while w <= 0.01 w*; or why there is no such time."""
     path = start.path
-    small = math.log(float(signs.LEAST)) + path.way
-    if small <= 0:
+    if start.sigma_init >= float(signs.LEAST) * start.w_star:
         return "hypothesis `w <= 0.01 w*` of (24) is not met at any `t`: `sigma_init > 0.01 w*`, and `w` increases"
-    end = path.first(lambda gain, _: gain - small) or path.run.end
+    end = path.run.first(signs.W_SHARE - signs.LEAST) or path.run.end
     # (24) asks for h below its plateau, which is 10^-8 below psi(v*) h*: reached after the last time that counts
-    plateau = float(start.ball((theory.PLATEAU - 1) / w_star**4))
-    end = min(end, path.first(lambda _, rise: rise - plateau) or end)
+    plateau = sp.Symbol("plateau")
+    height = {plateau: float(start.ball((theory.PLATEAU - 1) / w_star**4))}
+    end = min(end, path.run.first(signs.rise - plateau, letters=height) or end)
     return relative(path.above(start.of_time(theory.H_RAMP), end))
 
 
 def repaired_ramp(start: HeadStart) -> flint.arb:
     path = start.path
-    far = path.first(lambda gain, _: gain - path.way + math.log(2) / 2)
+    far = path.run.first(2 * signs.W_SHARE**2 - 1)
     return relative(path.above(start.of_time(signs.ETA_BELOW), min(path.tau_1, far or math.inf)))
 
 

@@ -68,6 +68,13 @@ class Flow:
         """The flow in the time t' = t / factor: every rate times `factor`."""
         return Flow(self.state, tuple(as_expr(factor) * rate for rate in self.field))
 
+    def with_letters(self, values: Mapping[sp.Symbol, Any]) -> "Flow":
+        """The flow with these letters, none of them a coordinate, replaced by numbers or formulas."""
+        if moved := [str(x) for x in self.state if x in values]:
+            raise DerivationError(f"with_letters: {', '.join(moved)} is a coordinate; `restricted` holds it fast")
+        known = {letter: as_expr(value) for letter, value in values.items()}
+        return Flow(self.state, tuple(rate.subs(known, simultaneous=True) for rate in self.field))
+
     @cached_property
     def jacobian(self) -> sp.Matrix:
         """d field_i / d x_j."""

@@ -135,3 +135,9 @@ LATE_LOG_LOSS = 2 * r + sp.log(
 # (L-2) times (22) in those of `deviation_flow`, and of `early_flow`.
 DEVIATION_LOSS = HEAD_LOSS.subs(delta, sp.exp(2 * y) - v_star).subs(v, sp.exp(2 * y))
 EARLY_LOSS = DEVIATION_LOSS.subs(eta, h - h_star)
+# What a run shows: log w, h, h - h* and the log of (L-2) times (22), in the coordinates of `deviation_flow` and of
+# `late_flow`.
+log_w, value, above, log_loss = sp.symbols("log_w value above log_loss", real=True)
+EARLY_VIEWS = {log_w: y, value: h_star + eta, above: eta, log_loss: sp.log(DEVIATION_LOSS)}
+_across, _up = sp.exp(r) * sp.cos(theta), sp.exp(r) * sp.sin(theta)
+LATE_VIEWS = {log_w: sp.log(v_star + _across) / 2, value: h_star + _up, above: _up, log_loss: LATE_LOG_LOSS}

@@ -5,7 +5,7 @@ import sympy as sp
 from symbolic.citations import WANG2024, Citation
 from symbolic.induction import objects
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
-from symbolic.induction.training import LOSS_HEAD, NOTATION, alpha, h, h_star, sigma_init, v, w_star
+from symbolic.induction.training import KEPT, LEARNT, LOSS_HEAD, NOTATION, alpha, h, h_star, sigma_init, v, w_star
 from symbolic.induction.trends import OVERSHOOT
 from symbolic.induction.turning import R_CURVE, R_TURN, at_optimum
 from symbolic.provenance import Provenance
@@ -46,7 +46,6 @@ def _claim(
     )
 
 
-KEPT, LEARNT = sp.Rational(99, 100), sp.Rational(1, 100)
 QUANTITIES = (
     _claim("T_I", r"T_{\rm I}", "time at which the 4-gram loss is 0.01 of its start", Kind.EXACT, None, CAPTION),
     _claim("T_o", "T_o", "time at which `h` reaches `h*`", Kind.EXACT, None, CAPTION),

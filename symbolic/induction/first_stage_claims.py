@@ -6,8 +6,8 @@ from typing import Any
 
 import sympy as sp
 
+from symbolic.exact_claims import ExactClaim, Point, numbers, one
 from symbolic.induction import first_stage as theory
-from symbolic.induction.claims import ExactClaim, Point, numbers, one
 from symbolic.induction.training import L, g_star
 
 SHORT = 5

@@ -13,8 +13,8 @@ import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
 from symbolic.errata import Erratum, Weight
+from symbolic.exact_claims import ExactClaim, Numbers, Point
 from symbolic.induction import objects
-from symbolic.induction.claims import ExactClaim, Numbers, Point
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
 from symbolic.induction.training import phi, psi, v, v_star, w_star

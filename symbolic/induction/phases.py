@@ -13,8 +13,6 @@ from symbolic.induction.phases_derivation import (
     EXPONENT,
     FINITE_START,
     FLOW,
-    KEPT,
-    LEARNT,
     THETA,
     approach,
     g,
@@ -36,7 +34,7 @@ from symbolic.induction.phases_derivation import (
     tau,
 )
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
-from symbolic.induction.training import NOTATION, L, M, h, h_star, t, v, v_star, w
+from symbolic.induction.training import KEPT, LEARNT, NOTATION, L, M, h, h_star, t, v, v_star, w
 from symbolic.provenance import Derived, Provenance
 from symbolic.statements import Formula, Kind, Order, Printed, Quantifier, Quantity, Result
 

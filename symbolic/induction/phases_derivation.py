@@ -15,6 +15,7 @@ from symbolic.induction import coordinates
 from symbolic.induction.training import (
     HEAD_FLOW,
     HEAD_FLOW_PRINTED,
+    KEPT,
     OPTIMA,
     L,
     alpha,
@@ -36,7 +37,6 @@ kappa = sp.Symbol("kappa", real=True)
 mu = sp.Symbol("mu", positive=True)
 reach = sp.Symbol("C", positive=True)  # C(n sigma_init), see `gram_time`
 BRACKETS = ((0.3, 0.55), (0.55, 0.706))  # the share of the overshoot rises in the first and falls in the second
-LEARNT, KEPT = sp.Rational(1, 100), sp.Rational(99, 100)  # the shares of the loss in Theorem 5.5
 
 FLOW = Parameter(
     "flow", None, "the flow: 'true', or 'printed' with the paper's rate of `w` (twice the true one)", "true"

@@ -55,6 +55,13 @@ def scaled_flow(flow: str) -> Flow:
     return Flow((gain, lag), (growth.subs(here), falls.subs(here)))
 
 
+# (eta - 1)/v*^2 in these coordinates, and w/w*.
+rise = sp.Symbol("rise", real=True)
+_V = sigma_init**2 * sp.exp(2 * gain)
+SCALED_VIEWS = {rise: lag * _V / v_star + RISE.subs(v, _V)}
+W_SHARE = sigma_init * sp.exp(gain) / sp.sqrt(v_star)
+
+
 # ---- Proofs by the signs of polynomials
 
 

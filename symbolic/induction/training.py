@@ -24,6 +24,7 @@ u = sp.Symbol("u", positive=True)  # e^-p
 v = sp.Symbol("v", positive=True)  # w^2
 g_star, h_star, v_star = sp.symbols("g_star h_star v_star", positive=True)
 
+LEARNT, KEPT = sp.Rational(1, 100), sp.Rational(99, 100)  # the shares of a loss in Theorem 5.5
 OPTIMA = {g_star: alpha / (1 + alpha), h_star: 1 / (1 + alpha), v_star: w_star**2}
 NOTATION = {
     alpha: r"\alpha^\star",

@@ -1,6 +1,10 @@
 """`ArrayFunction`: a SymPy expression on tensors and on balls, alone and as a function of a theorem."""
 
+from collections.abc import Callable
+from fractions import Fraction
+
 import flint
+import numpy as np
 import pytest
 import sympy as sp
 import torch
@@ -14,7 +18,7 @@ from numeric.balls.running import run_on_balls
 from symbolic import UsageError
 from symbolic.activations import ACTIVATIONS
 
-t, s = sp.symbols("t s", real=True)
+t, s, u = sp.symbols("t s u", real=True)
 POINTS = [-30.0, -1.5, 0.0, 0.3, 40.0]
 
 
@@ -86,3 +90,27 @@ def test_of_numbers_alone_it_is_a_float64_and_of_the_whole_numbers_of_a_run_on_b
     found = run_on_balls(lambda n: third(n), {"n": ExactInteger(3)})
     assert found.radius() < 1e-35
     assert (3 * found - 1).sup_norm() < 1e-35
+
+
+def test_a_formula_at_floats_broadcasts_and_takes_letters_to_spare() -> None:
+    found = bs.evaluate(sp.exp(t) - s, {t: np.array([[0.0], [1.0]]), s: np.arange(3.0), u: 5})
+    np.testing.assert_allclose(found, np.exp([[0.0], [1.0]]) - np.arange(3.0), rtol=1e-15)
+    assert bs.evaluate(t / 4, {t: Fraction(1, 2)}) == 0.125
+    assert bs.evaluate(sp.Rational(1, 4), {}) == 0.25
+
+
+def test_a_formula_is_enclosed_at_numbers_of_every_kind() -> None:
+    """x - y + z is 0 of the binary rational 0.1 alone, not of 1/10."""
+    numbers = {t: 0.1, s: sp.Rational(3, 10), u: Fraction(3, 10) - Fraction(0.1)}
+    assert bs.evaluate_ball(t - s + u, numbers).contains(0)
+    assert not bs.evaluate_ball(t - s + u, {**numbers, t: Fraction(1, 10)}).contains(0)
+    wide = bs.evaluate_ball(t, {t: 1, s: flint.arb(0, 1)})  # a ball that the formula does not have costs no digits
+    assert wide.is_exact()
+
+
+@pytest.mark.parametrize("call", [bs.evaluate, bs.evaluate_ball])
+def test_a_letter_without_a_value_is_refused_with_those_that_have_one(call: Callable[..., object]) -> None:
+    with pytest.raises(UsageError, match=f"{call.__name__}: s has no value in s \\+ t; got values for t; add it"):
+        call(s + t, {t: 1.0})
+    with pytest.raises(UsageError, match="s, t has no value in s \\+ t; got values for none"):
+        call(s + t, {})

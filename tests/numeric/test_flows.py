@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from numeric.flows import JoinedPath, integrate
+from numeric.flows import difference_jacobian, integrate
 from numeric.integration_error import IntegrationError
 
 STIFF = np.array([[-1000.0, 1.0], [0.0, -1e-3]])
@@ -49,16 +49,17 @@ def test_a_crossing_is_looked_for_from_a_time_on():
     assert path.first(reaches(1.5)) is None
 
 
-@pytest.mark.parametrize("level", [0.01, 0.999])
-def test_joined_paths_are_one(level):
-    first = integrate(logistic, [1e-3], 6.0, absolute=1e-40)
-    joined = JoinedPath((first, integrate(logistic, first.steps[:, -1], 100.0, absolute=1e-40)))
-    assert joined.end == 106.0
-    assert joined.first(reaches(level)) == pytest.approx(logistic_crossing(1e-3, level), rel=1e-8)
-    assert joined.first(reaches(2.0)) is None
-    whole = integrate(logistic, [1e-3], 106.0, absolute=1e-40)
-    for times in (np.array([0.0, 5.9, 6.0, 6.1, 30.0]), np.array([30.0])):
-        np.testing.assert_allclose(joined.at(times), whole.at(times), rtol=1e-6)
+def test_the_jacobian_by_differences_is_of_fourth_order():
+    """Of (sin x + y, x y): exact slopes, and sixteen times nearer at half the step."""
+
+    def field(at: np.ndarray) -> np.ndarray:
+        return np.array([np.sin(at[0]) + at[1], at[0] * at[1]])
+
+    at = np.array([0.7, -0.4])
+    exact = np.array([[np.cos(0.7), 1.0], [-0.4, 0.7]])
+    far, near = (abs(difference_jacobian(field, at, step) - exact).max() for step in (0.1, 0.05))
+    assert far / near == pytest.approx(16, rel=0.05)
+    np.testing.assert_allclose(difference_jacobian(field, at, 1e-3), exact, atol=1e-12)
 
 
 def test_a_run_stops_at_its_event():

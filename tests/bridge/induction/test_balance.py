@@ -10,6 +10,7 @@ from bridge.induction import balance
 from bridge.record import Row, Verdict
 from bridge.registry import find_study
 from bridge.study import Case
+from symbolic.dynamics import Flow
 from symbolic.statements import UsageError
 
 BUDGET = Budget(samples=1, attack=0, restarts=1, seed=0)
@@ -46,8 +47,9 @@ def test_unequal_starts_do_move_far() -> None:
 
 
 def test_a_run_that_strays_is_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    true = balance.field
-    monkeypatch.setattr(balance, "field", lambda *args: true(*args) * [1.0, 1.01, 1.0])
+    shares = (1.0, 1.01, 1.0)
+    strayed = Flow(balance.STATE, tuple(x * rate for x, rate in zip(shares, balance.FLOW.field, strict=True)))
+    monkeypatch.setattr(balance, "FLOW", strayed)
     monkeypatch.setattr(balance, "run", balance.run.__wrapped__)
     row = rows_at()["balance"]
     assert row.verdict == {"printed": Verdict.UNDECIDED, "derived": Verdict.UNDECIDED}

@@ -270,8 +270,8 @@ def test_twice_T_1h_leaves_h_less_than_a_hundredth_of_the_loss_at_every_w_star()
     """Proved up to v* = 0.49. Beyond, psi(2v*) - psi(v*)^2 > 3 and the rest of h's way counts for less than 0.001."""
     box = {tr.v_star: (0, sp.Rational(49, 100))}
     share = phases.late_share()
-    assert prove(Inequality("late", phases.LEARNT - share, box, strict=True)).status is Status.PROVED
-    assert prove(Inequality("late", phases.LEARNT / 100 - share, box)).status is Status.REFUTED
+    assert prove(Inequality("late", tr.LEARNT - share, box, strict=True)).status is Status.PROVED
+    assert prove(Inequality("late", tr.LEARNT / 100 - share, box)).status is Status.REFUTED
 
 
 def test_no_late_plateau_without_a_late_enough_end():

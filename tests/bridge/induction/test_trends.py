@@ -272,7 +272,7 @@ def test_a_flow_that_cannot_be_followed_leaves_every_row_undecided(monkeypatch: 
     def broken(*_: Any, **__: Any) -> None:
         raise IntegrationError("the field is not finite")
 
-    monkeypatch.setattr(head_path, "integrate", broken)
+    monkeypatch.setattr(head_path, "follow", broken)
     for row in rows_at(sigma=0.0123).values():
         assert set(row.verdict.values()) == {Verdict.UNDECIDED}
         assert row.remark.endswith("the field is not finite")

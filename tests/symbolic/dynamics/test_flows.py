@@ -44,6 +44,14 @@ def test_a_set_that_the_flow_leaves_is_no_restriction():
     assert Flow((x, y), (-x, -y)).restricted({y: x}).field == (-x,)
 
 
+def test_letters_are_replaced_all_at_once_and_coordinates_are_not():
+    a, b = sp.symbols("a b", positive=True)
+    flow = Flow((x, y), (a * x, b * y + a))
+    assert flow.with_letters({a: b, b: 2}).field == (b * x, 2 * y + b)
+    with pytest.raises(DerivationError, match="with_letters: y is a coordinate; `restricted` holds it fast"):
+        flow.with_letters({a: 1, y: 0})
+
+
 def test_what_is_no_flow_is_refused():
     with pytest.raises(DerivationError, match="one derivative"):
         Flow((x, y), (x,))

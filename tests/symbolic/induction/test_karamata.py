@@ -5,8 +5,8 @@ import random
 import pytest
 import sympy as sp
 
+from symbolic.exact_claims import ExactClaim
 from symbolic.induction import karamata as theory
-from symbolic.induction.claims import ExactClaim
 
 half, one, zero = sp.Rational(1, 2), sp.Integer(1), sp.Integer(0)
 

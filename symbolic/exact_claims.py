@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from symbolic.statements import UsageError
+
 Numbers = tuple[sp.Rational, ...]
 Point = Mapping[str, Numbers]  # the statement's letters, each a vector of rationals (a number is one of length 1)
 
@@ -14,6 +16,7 @@ RELATIONS: dict[str, Callable[[sp.Rational, sp.Rational], bool]] = {
     "=": operator.eq,
     "<=": operator.le,
     ">=": operator.ge,
+    "<": operator.lt,
     ">": operator.gt,
 }
 
@@ -22,8 +25,12 @@ RELATIONS: dict[str, Callable[[sp.Rational, sp.Rational], bool]] = {
 class ExactClaim:
     """left `relation` right at every point that meets the premises, as printed.
 
-    `sides` gives left and right exactly. `premises` says in words which of the statement's premises a point misses.
-    `grid` holds small numbers to search, in order of preference.
+    `sides` gives left and right exactly, of a point: vectors of rationals by the statement's letters (a number is one
+    of length 1). `premises` says in words which of the statement's premises a point misses. `grid` holds, by letter,
+    small vectors to search, in order of preference.
+
+    Raises UsageError for a relation that is none of =, <=, >=, <, >, and for a grid without points that meet the
+    premises.
     """
 
     name: str
@@ -32,6 +39,15 @@ class ExactClaim:
     premises: Callable[[Point], list[str]]
     grid: Mapping[str, tuple[Numbers, ...]]
     setting: str = ""  # what is fixed beside the point's letters
+
+    def __post_init__(self) -> None:
+        if self.relation not in RELATIONS:
+            known = ", ".join(RELATIONS)
+            raise UsageError(
+                f"ExactClaim '{self.name}': relation {self.relation!r} is not known; choose one of {known}"
+            )
+        if next(self.points(), None) is None:
+            raise UsageError(f"ExactClaim '{self.name}': no point of the grid meets the premises; add one that does")
 
     def holds(self, point: Point) -> bool:
         """Whether the claim is true there, by exact arithmetic."""

@@ -1,14 +1,28 @@
-"""The sides of printed statements that exact rationals decide, for their checks."""
+"""Checks of printed statements that exact rationals decide (symbolic/exact_claims.py)."""
+
+from collections.abc import Mapping
 
 import sympy as sp
 from torch import Tensor
 
-from bridge.check import Sides
-from bridge.export.numbers import digits_apart, plain
-from symbolic.induction.claims import ExactClaim, Point
-from symbolic.statements import UsageError
+from bridge.check import Check, Sides
+from bridge.export.numbers import plain_apart
+from symbolic.exact_claims import ExactClaim, Point
+from symbolic.statements import Quantity, UsageError
 
 LONGEST_FRACTION = 40  # bits of a denominator that is printed as it is
+
+
+def exact_check(quantity: Quantity, claim: ExactClaim) -> Check:
+    """The left side of the claim against the right one as printed, at the first point of its grid that refutes it.
+
+    At the first point of all where none does: the row is then `kept` there. A witness has that point.
+    """
+
+    def sides(inputs: Mapping[str, Tensor]) -> Sides:
+        return sides_of_claim(claim, inputs)
+
+    return Check(quantity, sides, refuting_point(claim))
 
 
 def refuting_point(claim: ExactClaim) -> dict[str, list[float]]:
@@ -17,14 +31,14 @@ def refuting_point(claim: ExactClaim) -> dict[str, list[float]]:
     return {letter: [float(value) for value in values] for letter, values in point.items()}
 
 
-def sides_of_claim(claim: ExactClaim, **letters: Tensor) -> Sides:
+def sides_of_claim(claim: ExactClaim, inputs: Mapping[str, Tensor]) -> Sides:
     """The two sides of the claim at these numbers, exactly. Raises UsageError for numbers that miss its premises."""
-    point = {letter: tuple(map(exact_number, values.flatten().tolist())) for letter, values in letters.items()}
+    point = {letter: tuple(map(exact_number, values.flatten().tolist())) for letter, values in inputs.items()}
     wrong = claim.premises(point)
     if wrong:
         raise UsageError(f"'{claim.name}' is not judged at {point_words(point)}: {'; '.join(wrong)}")
     left, right = claim.sides(point)
-    return Sides(left, printed=right, remark=_sides(claim, point, left, right))
+    return Sides(left, printed=right, remark=_sides_in_words(claim, point, left, right))
 
 
 def exact_number(value: float) -> sp.Rational:
@@ -43,18 +57,8 @@ def _vector_words(values: tuple[sp.Rational, ...]) -> str:
     return str(values[0]) if len(values) == 1 else f"({', '.join(map(str, values))})"
 
 
-def _sides(claim: ExactClaim, point: Point, left: sp.Rational, right: sp.Rational) -> str:
+def _sides_in_words(claim: ExactClaim, point: Point, left: sp.Rational, right: sp.Rational) -> str:
     where = ", ".join(filter(None, [claim.setting, point_words(point)]))
     short = max(int(number.q).bit_length() for number in (left, right)) <= LONGEST_FRACTION
-    words = (str(left), str(right)) if short else apart(float(left), float(right))
+    words = (str(left), str(right)) if short else plain_apart(float(left), float(right))
     return f"at {where}: left side {words[0]}, right side {words[1]}, stated as left {claim.relation} right"
-
-
-def apart(first: float, second: float) -> tuple[str, str]:
-    """Two numbers as a table shows them, with as many digits as tell them apart."""
-    digits = digits_apart(first, "", "", second)
-    return plain(first, digits=digits), plain(second, digits=digits)
-
-
-def boxes(count: int) -> str:
-    return f"{count} box" if count == 1 else f"{count} boxes"

@@ -1,0 +1,79 @@
+"""Claims that exact rationals decide, as checks of a theorem of one's own."""
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+import torch
+
+import boundsmith as bs
+from bridge.exact_claims import refuting_point, sides_of_claim
+from symbolic.exact_claims import ExactClaim, Point, numbers, one
+from symbolic.statements import Kind, Quantifier, UsageError
+
+N = sp.Symbol("N", positive=True, integer=True)
+
+
+def sides(point: Point) -> tuple[sp.Rational, sp.Rational]:
+    """The square of the mean, and half the mean of squares: at equal numbers the first is twice the second."""
+    x = point["x"]
+    return (sum(x, sp.Integer(0)) / len(x)) ** 2, sum(a**2 for a in x) / len(x) / 2
+
+
+def premises(point: Point) -> list[str]:
+    return [] if all(each >= 0 for each in point["x"]) else ["x must be >= 0"]
+
+
+GRID = {"x": tuple((sp.Integer(a), sp.Integer(b)) for a, b in ((-1, -1), (0, 1), (0, 3), (3, 4)))}
+MEAN = ExactClaim("mean", "<=", sides, premises, GRID, "two numbers")
+
+
+def quantity(kind: Kind = Kind.UPPER) -> bs.Quantity:
+    printed = bs.Printed(sp.Integer(0), bs.Citation(None, "eq. (1)"))
+    return bs.Quantity(
+        "mean", "m", "square of the mean", "absolute value", "x >= 0", kind, Quantifier.FOR_ALL, printed=printed,
+        scopes=(),
+    )  # fmt: skip
+
+
+def row(claim: ExactClaim) -> object:
+    stated = bs.theorem("own.mean", parameters={N: 3}, checks=[bs.exact_check(quantity(), claim)])
+    return bs.compare(stated).rows[0]
+
+
+def test_the_first_point_of_the_grid_that_refutes_is_the_witness() -> None:
+    assert MEAN.refutation() == {"x": (3, 4)}  # both sides are equal at (0, 1) and (0, 3)
+    assert refuting_point(MEAN) == {"x": [3.0, 4.0]}
+    found = row(MEAN)
+    assert found.verdict == {"printed": "violated"}
+    assert found.measured == 12.25
+    assert "at two numbers, x = (3, 4): left side 49/4, right side 25/4, stated as left <= right" in found.remark
+
+
+def test_a_claim_that_no_point_refutes_is_kept_at_the_first() -> None:
+    found = row(replace(MEAN, grid={"x": GRID["x"][:3]}))
+    assert found.verdict == {"printed": "kept"}
+    assert found.witness is None
+
+
+def test_other_points_are_judged_for_themselves() -> None:
+    kept = sides_of_claim(MEAN, {"x": torch.tensor([0.0, 0.5])})
+    assert (kept.found, kept.printed) == (sp.Rational(1, 16), sp.Rational(1, 16))
+    with pytest.raises(UsageError, match=r"'mean' is not judged at x = \(-1, 1\): x must be >= 0"):
+        sides_of_claim(MEAN, {"x": torch.tensor([-1.0, 1.0])})
+    with pytest.raises(UsageError, match="nan is not a finite number"):
+        sides_of_claim(MEAN, {"x": torch.tensor([torch.nan, 1.0])})
+
+
+@pytest.mark.parametrize("relation", ["=", "<=", ">=", "<", ">"])
+def test_relations_are_those_of_rationals(relation: str) -> None:
+    claim = ExactClaim("x 1", relation, lambda at: (one(at, "x"), sp.Integer(1)), lambda _: [], {"x": numbers(1)})
+    values = {"=": (1,), "<=": (0, 1), ">=": (1, 2), "<": (0,), ">": (2,)}
+    assert tuple(n for n in range(3) if claim.holds({"x": (sp.Integer(n),)})) == values[relation]
+
+
+def test_claims_that_decide_nothing_are_refused() -> None:
+    with pytest.raises(UsageError, match="ExactClaim 'mean': relation '!=' is not known; choose one of =, <="):
+        replace(MEAN, relation="!=")
+    with pytest.raises(UsageError, match="ExactClaim 'mean': no point of the grid meets the premises; add one"):
+        replace(MEAN, grid={"x": GRID["x"][:1]})
