@@ -33,6 +33,7 @@ _HOMES = {
     "bridge.inverse": ("solve",),
     "bridge.certify.certifying": ("certify",),
     "bridge.certify.obligations": ("discharge",),
+    "bridge.laws": ("AsymptoticLaw",),
     "bridge.lowering": ("lower",),
     "bridge.record": ("Comparison", "Verdict"),
     "numeric.construction": ("Construction", "Embedding", "AttentionTap", "OutputTap", "ScoresTap", "StreamTap"),
@@ -67,6 +68,8 @@ _HOMES = {
     "symbolic.events": ("Event",),
     "symbolic.exact_claims": ("ExactClaim",),
     "symbolic.inequalities": ("Inequality",),
+    "symbolic.paths": ("ParameterPath", "small"),
+    "symbolic.statements": ("Order",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-import sympy as sp
-
 from bridge.export.layout import value_words
 from bridge.export.numbers import plain
+from bridge.laws import value_at
 from symbolic.induction import phases_derivation as phases
-from symbolic.induction.phase_ways import LETTERS, Point
 from symbolic.induction.training import check_flow
+from symbolic.paths import Point
 
 
 def known_flow(id: str) -> Callable[[dict[str, Any], int], dict[str, Any]]:
@@ -22,10 +21,6 @@ def known_flow(id: str) -> Callable[[dict[str, Any], int], dict[str, Any]]:
     return resolve
 
 
-def number(expression: sp.Expr, point: Point) -> float:
-    return float(expression.subs({letter: point[letter.name] for letter in LETTERS if letter.name in point}))
-
-
 def _letters_at(point: Point) -> str:
     return f"`L = {value_words(point['L'])}`, `sigma_init = {value_words(point['sigma_init'])}`"
 
@@ -33,7 +28,7 @@ def _letters_at(point: Point) -> str:
 def too_short(point: Point) -> str:
     """Which explicit condition of C.1 on L a point fails."""
     for condition in phases.LONG_ENOUGH:
-        left = number(condition.lhs, point)
+        left = value_at(condition.lhs, point)
         if not left < condition.rhs:
             needed = f"`{str(condition.lhs).replace('**', '^')} < {plain(float(condition.rhs))}`"
             return (
@@ -45,7 +40,7 @@ def too_short(point: Point) -> str:
 
 def too_wide(point: Point) -> str:
     """Whether a point fails C.2's explicit condition on w*."""
-    left, right = number(phases.MODERATE.lhs, point), phases.MODERATE.rhs
+    left, right = value_at(phases.MODERATE.lhs, point), phases.MODERATE.rhs
     if left <= right:
         return ""
     return (

@@ -12,7 +12,7 @@ import numpy as np
 from bridge.induction import phase_times as times
 from bridge.induction.trajectory import LEARNT, HeadRun, Trajectory, run
 from symbolic.induction.coordinates import GRAM_LOSS
-from symbolic.induction.phase_ways import Point
+from symbolic.paths import Point
 
 HALF = 0.5  # any w*: the flow of (p, g) does not depend on it
 LATEST = 1e8

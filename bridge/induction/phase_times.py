@@ -12,21 +12,20 @@ from bridge.export.numbers import plain
 from bridge.flows import follow
 from bridge.formula import evaluate
 from bridge.induction.trajectory import KEPT, LEARNT, level, numbers_at, stride
+from bridge.laws import Numbers, value_at
 from symbolic.induction import coordinates, training
 from symbolic.induction import phases_derivation as phases
-from symbolic.induction.phase_ways import Point
 from symbolic.induction.training import L as LENGTH
 from symbolic.induction.training import g_star, h_star
+from symbolic.paths import Point
 
 START = 1e-5  # an orbit starts where what its series leaves out is below 1e-10
 FAR = 40.0  # e^-FAR is nothing beside 1
 
 
-def value(formula: sp.Expr, point: Point, **more: float) -> float:
-    """The formula at a point, and `more` (kappa, C, tau, t)."""
-    named = {**point, **more}
-    given = {each: named[each.name] for each in formula.free_symbols if each.name in named}
-    return float(evaluate(formula, {**numbers_at(**point), **given}))
+def value(formula: sp.Expr, point: Point, more: Numbers | None = None) -> float:
+    """The formula at a point, and at `more` (kappa, C, tau)."""
+    return value_at(formula, point, {**numbers_at(**point), **(more or {})})
 
 
 # -- the induction head ------------------------------------------------------------------------------------------------
@@ -62,7 +61,7 @@ def late_kappa(point: Point) -> float:
 
 def emergence_time(point: Point) -> float:
     """T_III."""
-    return value((LENGTH - 2) * phases.head_time(point["flow"]), point, kappa=kappa_until(point, LEARNT))
+    return value((LENGTH - 2) * phases.head_time(point["flow"]), point, {phases.kappa: kappa_until(point, LEARNT)})
 
 
 def slow_rate(point: Point) -> float:
@@ -110,15 +109,15 @@ def head_start(point: Point) -> str:
 # -- the 4-gram head ---------------------------------------------------------------------------------------------------
 
 
-def gram_orbits(point: Point, until: str) -> dict[str, float]:
+def gram_orbits(point: Point, until: str) -> Numbers:
     """kappa and C of `phases.gram_time`."""
     reached = gram_reach((point["L"] - 2) * float(point["sigma_init"]))
-    return {"kappa": gram_kappa(float(point["alpha"]), until), "C": reached}
+    return {phases.kappa: gram_kappa(float(point["alpha"]), until), phases.reach: reached}
 
 
 def gram_time(point: Point, until: str) -> float:
     """T_I (`until` "loss") or T_1^g ("value"), to o(1)."""
-    return value(phases.gram_time(), point, **gram_orbits(point, until))
+    return value(phases.gram_time(), point, gram_orbits(point, until))
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,7 @@ from bridge.export.numbers import plain
 from bridge.induction import phase_runs as runs
 from bridge.induction import phase_times as times
 from bridge.induction.head_limits import outside_26
-from bridge.induction.phase_laws import Law
+from bridge.induction.phase_laws import PhaseLaw
 from bridge.induction.phase_regime import known_flow, no_plateau, too_short
 from bridge.induction.trajectory import KEPT, LEARNT
 from bridge.theorem import Theorem
@@ -20,7 +20,7 @@ from bridge.theorem_parts import AtPoint, Knobs
 from symbolic.induction import phases as theory
 from symbolic.induction import phases_derivation as phases
 from symbolic.induction import training
-from symbolic.induction.phase_ways import (
+from symbolic.induction.phase_paths import (
     BOTH,
     FAR,
     HERE,
@@ -31,11 +31,11 @@ from symbolic.induction.phase_ways import (
     SHORT,
     SMALLER,
     WEAKER,
-    Point,
-    Way,
+    at_time,
 )
 from symbolic.induction.training import L as LENGTH
 from symbolic.induction.training import sigma_init
+from symbolic.paths import ParameterPath, Point
 
 BELOW_THE_RANGE = {"w_star": 0.3}  # a w* at which the overshoot of h takes less than 1 %, and one where it takes more:
 WITHIN_THE_RANGE = {"w_star": 0.49}
@@ -47,26 +47,26 @@ AT_ONE_START = (
     "`T_I = O(1)` is stated for a fixed `sigma_init` as `L` grows; here `sigma_init -> 0`, "
     "and `T_I` grows as `log(1/sigma_init)/g*`"
 )
-T_1G = Law(
+T_1G = PhaseLaw(
     stated("T_1g"),
     runs.value_measured,
     lambda _: phases.gram_time(),
     (LONG, LONGER.over(" at this `sigma_init`"), FAR),
-    lambda at: times.gram_orbits(at, "value"),
-    times.gram_start,
-    lambda _: 0.0,
-    too_short,
-    "derived: `(log(n/C(n sigma_init)) + kappa)/g*`, `n = L-2`; the origin is a saddle of `(p, g)`",
+    numbers=lambda at: times.gram_orbits(at, "value"),
+    inapplicable=times.gram_start,
+    earliest=lambda _: 0.0,
+    excuse=too_short,
+    remark="derived: `(log(n/C(n sigma_init)) + kappa)/g*`, `n = L-2`; the origin is a saddle of `(p, g)`",
 )
 T_I = replace(
     T_1G,
     quantity=stated("T_I"),
     measure=runs.gram_measured,
-    orbits=lambda at: times.gram_orbits(at, "loss"),
+    numbers=lambda at: times.gram_orbits(at, "loss"),
     # (20) names sigma_init, Theorem 5.5 says O(1) only
-    ways=(replace(LONG, outside=AT_ONE_START), *T_1G.ways[1:]),
+    paths=(replace(LONG, outside=AT_ONE_START), *T_1G.paths[1:]),
 )
-GRAM_RATE = Law(
+GRAM_RATE = PhaseLaw(
     stated("gram_rate"),
     runs.gram_loss_at,
     lambda _: phases.gram_tail(),
@@ -106,43 +106,43 @@ def _emergence_words(point: Point) -> str:
     )
 
 
-def _within(way: Way, outside: str = "") -> Way:
-    return way.over(f", `w* = {WITHIN_THE_RANGE['w_star']}`", fixed=WITHIN_THE_RANGE, outside=outside)
+def _within(path: ParameterPath, outside: str = "") -> ParameterPath:
+    return path.over(f", `w* = {WITHIN_THE_RANGE['w_star']}`", fixed=WITHIN_THE_RANGE, outside=outside)
 
 
-T_O = Law(
+T_O = PhaseLaw(
     stated("T_o"),
     runs.head_time(None),
     lambda _: (LENGTH - 2) * phases.observation_time(),
     (*OF_HEAD[:-1], replace(WEAKER, outside=AT_ONE_TARGET)),
-    no_start=times.head_start,
+    inapplicable=times.head_start,
     excuse=no_plateau,
     remark="derived: `(L-2) log((psi(v*) - sigma_init/h*)/(psi(v*) - 1))`",
 )
-T_III = Law(
+T_III = PhaseLaw(
     stated("T_III"),
     runs.head_time(LEARNT),
     _head_time,
     OF_HEAD,
-    lambda at: {"kappa": times.kappa_until(at, LEARNT)},
-    times.head_start,
-    times.observation_time,
-    no_plateau,
-    _emergence_words,
+    numbers=lambda at: {phases.kappa: times.kappa_until(at, LEARNT)},
+    inapplicable=times.head_start,
+    earliest=times.observation_time,
+    excuse=no_plateau,
+    remark=_emergence_words,
 )
 T_II = replace(
     T_III,
     quantity=stated("T_II"),
     measure=runs.head_time(KEPT),
     formula=times.plateau_formula,
-    ways=(
-        *(way.over(", w* = 0.3", fixed=BELOW_THE_RANGE) for way in (SMALLER, MIXED)),
+    paths=(
+        *(path.over(", w* = 0.3", fixed=BELOW_THE_RANGE) for path in (SMALLER, MIXED)),
         # a start at which the formula, to o(1) as sigma_init -> 0, is good
         LONGER.over(", w* = 0.3, sigma_init = 1e-5", fixed={**BELOW_THE_RANGE, "sigma_init": 1e-5}),
         WEAKER,
         _within(SMALLER, outside_26(WITHIN_THE_RANGE["w_star"])),
     ),
-    orbits=lambda at: {"kappa": times.kappa_until(at, KEPT)},
+    numbers=lambda at: {phases.kappa: times.kappa_until(at, KEPT)},
     remark=_overshoot_words,
     choice="T_o = T_1^h",
 )
@@ -151,25 +151,29 @@ LATE_T_II = replace(
     T_II,
     measure=runs.head_time(KEPT, late=2.0),
     formula=_head_time,
-    ways=(_within(SMALLER), _within(MIXED), WEAKER),
-    orbits=lambda at: {"kappa": times.late_kappa(at)},
+    paths=(_within(SMALLER), _within(MIXED), WEAKER),
+    numbers=lambda at: {phases.kappa: times.late_kappa(at)},
     earliest=lambda at: 2 * times.observation_time(at),
     remark="",
     choice="T_o = 2 T_1^h",
 )
-GROWTH = Law(
+GROWTH = PhaseLaw(
     stated("growth"),
     runs.grown,
     lambda at: phases.growth_exponent(at["flow"]),
     (
-        *(way.over(" at `t = L-2`", tau=lambda _: sp.Integer(1)) for way in OF_HEAD),
+        *(path.over(" at `t = L-2`", letters=at_time(lambda _: sp.Integer(1))) for path in OF_HEAD),
         SMALLER.over(
             " at `t = (L-2) log(1/sigma_init)/(2 lambda)`",
-            tau=lambda flow: sp.log(1 / sigma_init) / (2 * phases.growth_rate(flow)),
+            letters=at_time(lambda flow: sp.log(1 / sigma_init) / (2 * phases.growth_rate(flow))),
         ),
-        SMALLER.over(" at `t = (L-2) sqrt(sigma_init)`", tau=lambda _: sp.sqrt(sigma_init), outside=BEFORE_THE_PLATEAU),
+        SMALLER.over(
+            " at `t = (L-2) sqrt(sigma_init)`",
+            letters=at_time(lambda _: sp.sqrt(sigma_init)),
+            outside=BEFORE_THE_PLATEAU,
+        ),
     ),
-    no_start=times.head_start,
+    inapplicable=times.head_start,
     excuse=no_plateau,
     remark="derived: `lambda (tau - (1 - sigma_init/plateau)(1 - e^-tau))`: before `t = L-2` `h` is still small",
     everywhere=False,
@@ -184,16 +188,16 @@ NOT_LONG = "hypothesis `L = Omega(1/sigma_init)` of Appendix C is not met: here 
 AT_ONCE = training.LEARNT * phases.observed_loss()
 
 
-def _lasting(way: Way) -> Way:
-    words = ", ".join(filter(None, ["`t -> oo`", way.words]))
-    return replace(way, words=f"{words}: exponents", tau=lambda flow: 25 / phases.slow_rate(flow))
+def _lasting(path: ParameterPath) -> ParameterPath:
+    words = ", ".join(filter(None, ["`t -> oo`", path.words]))
+    return replace(path, words=f"{words}: exponents", letters=at_time(lambda flow: 25 / phases.slow_rate(flow)))
 
 
-def _at_end(way: Way, outside: str = "") -> Way:
-    return way.over(" at `t = T_III`: exponents", tau=phases.head_time, outside=outside)
+def _at_end(path: ParameterPath, outside: str = "") -> ParameterPath:
+    return path.over(" at `t = T_III`: exponents", letters=at_time(phases.head_time), outside=outside)
 
 
-RATE = Law(
+RATE = PhaseLaw(
     stated("head_rate"),
     runs.fallen_after_learning,
     lambda at: 2 * phases.slow_rate(at["flow"]) * phases.tau,
@@ -201,13 +205,13 @@ RATE = Law(
     remark=lambda at: f"exponents after `T_III`; derived: `2 mu` per `tau`, here `mu = {plain(times.slow_rate(at))}`",
     everywhere=False,
 )
-LOSS_AT_END = Law(
+LOSS_AT_END = PhaseLaw(
     stated("head_rate"),
     runs.log_loss_at_end,
     lambda _: -sp.log(AT_ONCE / (LENGTH - 2)),
     (_at_end(SMALLER),),
-    T_III.orbits,
-    T_III.no_formula,
+    numbers=T_III.numbers,
+    inapplicable=T_III.no_formula,
     remark="`-log L_IH2(T_III)` against the printed exponent there: `L_IH2` is of the order `1/L` from the "
     "start, which with `L = Omega(1/sigma_init)` meets the exponent already",
     everywhere=False,
@@ -216,7 +220,7 @@ FALL_BY_END = replace(
     LOSS_AT_END,
     measure=runs.fallen_by_end,
     formula=lambda _: sp.log(phases.starting_loss() / AT_ONCE),
-    ways=(_at_end(SHORT, NOT_LONG),),
+    paths=(_at_end(SHORT, NOT_LONG),),
     remark=lambda at: (
         "log(L_IH2(0)/L_IH2(T_III)) does not depend on sigma_init; for every L sigma_init "
         f"L_IH2 = O(exp(-2 mu (t - T_III)/(L-2))), mu = {plain(times.slow_rate(at))}"
@@ -261,7 +265,7 @@ def left_words(point: Point) -> str:
 
 def left_by_formula(point: Point) -> float:
     tau = times.gram_time(point, "loss") / (point["L"] - 2)
-    return times.value(phases.head_left(), point, tau=tau)
+    return times.value(phases.head_left(), point, {phases.tau: tau})
 
 
 def length_needed(point: Point) -> float:
@@ -281,6 +285,7 @@ def point_of(L: int, alpha: float, w_star: float, sigma_init: float, flow: str) 
     return {"L": L, "alpha": alpha, "w_star": w_star, "sigma_init": sigma_init, "flow": flow}
 
 
+POINT = ("L", "alpha", "w_star", "sigma_init", "flow")
 LAWS = (T_I, T_1G, T_O, T_II, LATE_T_II, T_III, GROWTH, GRAM_RATE, RATE, LOSS_AT_END, FALL_BY_END)
 # Formulas with kappa and C have numbers at points only, which the checks give.
 AT_POINTS = tuple(replace(quantity, derive=None) for quantity in theory.PHASES.quantities)
@@ -292,7 +297,7 @@ PHASES = Theorem(
     knobs=Knobs(resolve=known_flow(theory.PHASES.id), fixed=("flow",)),
     checks=(
         Check(stated("M.inverse"), m_inverse),
-        *(check for law in LAWS for check in law.checks()),
+        *(check for law in LAWS for check in law.checks(*POINT)),
         Check(stated("T_I.head"), left_here, construction="at this point"),
         Check(stated("T_I.head"), left_in_the_end, construction="`L -> oo`"),
     ),

@@ -4,8 +4,7 @@ tau = t/(L-2); h* psi(v*) is the plateau of h; the saddle is (w, h) = (0, h* psi
 form (kappa, a number that an orbit gives) is a symbol here and integrated by `bridge.induction.phase_times`.
 """
 
-from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -16,7 +15,6 @@ from symbolic.induction.training import (
     HEAD_FLOW,
     HEAD_FLOW_PRINTED,
     KEPT,
-    OPTIMA,
     L,
     alpha,
     g_star,
@@ -315,19 +313,3 @@ def long_enough(sigma: Any) -> sp.Expr:
 
 THETA = (alpha + 1) ** 2 * L * sp.log(1 / sigma_init) / w_star**2
 EXPONENT = w_star**2 * t / ((1 + alpha) ** 2 * L)
-
-
-def limit_along(formula: sp.Expr, path: Mapping[sp.Symbol, Any], small: sp.Symbol) -> sp.Expr:
-    """The limit of a formula as `small` -> 0 from above, along the path (L, alpha, w*, sigma_init, ... by `small`)."""
-    return _limit(formula, frozenset(path.items()), small)
-
-
-@lru_cache(maxsize=1024)
-def _limit(formula: sp.Expr, steps: frozenset[tuple[sp.Symbol, Any]], small: sp.Symbol) -> sp.Expr:
-    path = dict(steps)
-    # What has L alone, (L-2)/L as a rule, is taken by itself where its limit is a number other than 0.
-    of_length, rest = formula.as_independent(*(formula.free_symbols - {L}), as_Add=False)
-    factor = sp.limit(of_length.subs(path), small, 0, "+")
-    if factor.is_zero or not factor.is_finite:
-        factor, rest = sp.Integer(1), formula
-    return factor * sp.limit(rest.subs(OPTIMA).subs(path, simultaneous=True), small, 0, "+")

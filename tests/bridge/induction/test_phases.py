@@ -14,7 +14,6 @@ from bridge.check import of_order
 from bridge.comparison import replay_witness
 from bridge.induction import phase_times as times
 from bridge.induction import phases as laws
-from bridge.induction.phase_laws import sides_along, sides_at
 from bridge.induction.phase_regime import too_short
 from bridge.induction.trajectory import HeadRun, run
 from bridge.lowering import lower
@@ -23,7 +22,7 @@ from bridge.registry import find_study
 from symbolic import prose
 from symbolic.induction import phases_derivation as phases
 from symbolic.induction import training as tr
-from symbolic.induction.phase_ways import SMALLER, limit_of
+from symbolic.induction.phase_paths import SMALLER
 from symbolic.induction.phases import PHASES, least_observation
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
@@ -143,26 +142,19 @@ def test_a_start_beyond_the_optimum_has_other_phases():
 
 
 def test_a_run_that_does_not_get_there_and_a_formula_that_does_not_apply_decide_nothing():
-    way = SMALLER
-    unreached = sides_along(replace(laws.T_III, measure=lambda at: None), way, DEFAULTS)
+    unreached = replace(laws.T_III, measure=lambda at: None).along(SMALLER, DEFAULTS)
     assert (unreached.found, unreached.limit) == (None, sp.nan)
     assert "relative distance to derived at the last point: not reached" in unreached.remark
-    inapplicable = sides_along(replace(laws.T_III, no_start=lambda at: "no formula here"), way, DEFAULTS)
+    inapplicable = replace(laws.T_III, inapplicable=lambda at: "no formula here").along(SMALLER, DEFAULTS)
     assert (inapplicable.derived, inapplicable.limit) == (None, sp.nan)
     assert inapplicable.remark.endswith("last point: no formula; no formula here")
 
 
-def test_a_way_is_a_path_at_numbers():
+def test_a_path_is_run_at_numbers():
     near, far = ({**DEFAULTS, "sigma_init": s, "L": n} for s, n in ((1e-2, 1002), (1e-8, 10**9 + 2)))
     points = SMALLER.points(DEFAULTS)
     assert (points[0], points[-1]) == (near, far)
     assert all(isinstance(at["L"], int) for at in points)
-
-
-def test_alimit_of_of_a_formula_outside_its_range_is_none():
-    below_zero = sp.log(tr.h_star - tr.sigma_init)
-    path = {tr.alpha: sp.Integer(4), tr.sigma_init: sp.Rational(3, 10)}
-    assert limit_of(below_zero, path) is sp.nan
 
 
 @pytest.fixture(scope="module")
@@ -337,13 +329,13 @@ WRONG = [
 
 
 def verdicts_on(law, bound=None):
-    """On a printed order along the first ways that the statement covers, where the runs confirm the formula."""
+    """On a printed order along the first paths that the statement covers, where the runs confirm the formula."""
     printed = law.quantity.printed
     printed = printed if bound is None else replace(printed, bound=bound)
     law = replace(law, quantity=replace(law.quantity, printed=printed))
     point = WEAK if law.quantity.name == "growth" else DEFAULTS
-    ways = [way for way in law.ways if not way.outside]
-    return {of_order(printed.order, law.limit(way, point)) for way in ways[:4]}
+    paths = [path for path in law.paths if not path.outside]
+    return {of_order(printed.order, law.limit(path, point)) for path in paths[:4]}
 
 
 def test_the_proofs_length_meets_its_own_condition():
@@ -383,7 +375,7 @@ def test_no_formula_is_shown_where_it_does_not_apply():
     assert prose.plain(times.head_start(point_of(1.0, 0.01, 1000, 0.02))).endswith("below w* = 0.01")
     assert prose.plain(laws.T_I.no_formula(point_of(0.01, 0.49, 1000, 0.02))).endswith("below g* = 0.009901")
     assert not laws.T_III.no_formula(DEFAULTS) + laws.T_I.no_formula(DEFAULTS)
-    sides = sides_at(laws.T_I, point_of(0.01, 0.49, 1000, 0.02))
+    sides = laws.T_I.at(point_of(0.01, 0.49, 1000, 0.02))
     assert sides.derived is None
     assert "no formula" in sides.remark
 

@@ -1,0 +1,94 @@
+"""Paths of the parameters along which an asymptotic statement is tested: points on them, and limits of formulas."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import sympy as sp
+
+from symbolic.statements import UsageError
+
+small = sp.Symbol("small", positive=True)
+Point = Mapping[str, Any]  # parameters by name, and further letters of a path (a time)
+Letters = Callable[[Point], Mapping[sp.Symbol, sp.Expr]]
+
+
+def no_letters(_: Point) -> Mapping[sp.Symbol, sp.Expr]:
+    return {}
+
+
+@dataclass(frozen=True)
+class ParameterPath:
+    """Letters by `small` -> 0 from above, and the values of `small` at which a statement is run, the last one farthest.
+
+    `words` name it in a table. `path` gives letters, parameters as a rule, by formulas in `small`; one that is whole is
+    rounded down at each point. `fixed` replaces parameters all along, by name. `letters` gives, at a point, further
+    letters by formulas in the others: the time of a quantity that depends on it. `outside` says why the statement does
+    not cover the path, if it does not.
+
+    Raises UsageError for a path of other letters than `small`, and for values of it that do not fall or are not
+    positive.
+    """
+
+    words: str
+    path: Mapping[sp.Symbol, sp.Expr]
+    smalls: tuple[float, ...]
+    fixed: Mapping[str, int | float] = field(default_factory=dict)
+    letters: Letters = no_letters
+    outside: str = ""
+
+    def __post_init__(self) -> None:
+        others = set().union(*(sp.sympify(way).free_symbols for way in self.path.values())) - {small}
+        if others:
+            named = ", ".join(sorted(map(str, others)))
+            raise UsageError(f"ParameterPath '{self.words}': formulas in `small` alone are taken; these have {named}")
+        falling = all(far < near for near, far in zip(self.smalls, self.smalls[1:], strict=False))
+        if not self.smalls or not self.smalls[-1] > 0 or not falling:
+            raise UsageError(f"ParameterPath '{self.words}': smalls = {self.smalls}; give positive numbers that fall")
+
+    def points(self, point: Point) -> list[dict[str, Any]]:
+        """Those of the path, which starts from this point of the parameters."""
+        here = {**point, **self.fixed}
+        return [{**here, **{x.name: _number(x, way, s) for x, way in self.path.items()}} for s in self.smalls]
+
+    def limit(self, formula: sp.Expr, point: Point, values: Mapping[sp.Symbol, Any]) -> sp.Expr:
+        """That of the formula along the path, other letters at these values, parameters at those of the point.
+
+        A number, oo, or nan for a formula that is not real there or has no limit that SymPy finds.
+        """
+        here = {**point, **self.fixed}
+        known = {x: sp.nsimplify(here[x.name], rational=True) for x in formula.free_symbols if x.name in here}
+        return limit_along(formula, {**known, **self.path, **values})
+
+    def over(self, words: str, **changes: Any) -> "ParameterPath":
+        """The same path with more words, and other fields."""
+        return replace(self, words=f"{self.words}{words}", **changes)
+
+
+def _number(letter: sp.Symbol, way: sp.Expr, at: float) -> float | int:
+    found = float(way.subs(small, at))
+    return int(found) if letter.is_integer else found
+
+
+def limit_along(formula: sp.Expr, path: Mapping[sp.Symbol, Any]) -> sp.Expr:
+    """The limit of a formula as `small` -> 0 from above, its letters by these formulas in `small`.
+
+    A number, oo, or nan for a formula that is not real there or has no limit that SymPy finds.
+    """
+    found = _limit(formula, frozenset(path.items()))
+    return found if found == sp.oo else sp.Float(float(found)) if found.is_real else sp.nan
+
+
+# What has one letter alone, (L-2)/L say, is taken by itself where its limit is a number other than 0: the limit of a
+# product is that of its factors. SymPy often fails on the whole.
+@lru_cache(maxsize=1024)
+def _limit(formula: sp.Expr, steps: frozenset[tuple[sp.Symbol, Any]]) -> sp.Expr:
+    path, rest, factors = dict(steps), formula, []
+    for letter in sorted(formula.free_symbols, key=str):
+        alone, others = rest.as_independent(*(rest.free_symbols - {letter}), as_Add=False)
+        limit = sp.limit(alone.subs(path), small, 0, "+")
+        if limit.is_finite and limit.is_zero is False:
+            factors.append(limit)
+            rest = others
+    return sp.Mul(*factors, sp.limit(rest.subs(path, simultaneous=True), small, 0, "+"))
