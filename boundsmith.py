@@ -29,6 +29,7 @@ _HOMES = {
         *("SingularValues", "Sphere"),
     ),
     "bridge.sources": ("Predicted", "Prediction", "Series", "Tabular", "Textual"),
+    "bridge.sources.byte_signs": ("byte_signs", "embedded_bytes", "nearest_bytes"),
     "bridge.comparison": ("compare", "replay"),
     "bridge.inverse": ("solve",),
     "bridge.certify.certifying": ("certify",),

@@ -130,6 +130,21 @@ def integrate(
     return Path(field, found.t, found.y, found.sol, rules)
 
 
+def first_crossing(time: np.ndarray, values: np.ndarray) -> float | None:
+    """The first time at which sampled `values` reach 0 from below, between the points linearly; None if never.
+
+    `time` and `values` are of the shape (T,).
+    """
+    reached = np.flatnonzero(values >= 0)
+    if len(reached) == 0:
+        return None
+    place = int(reached[0])
+    if place == 0:
+        return float(time[0])
+    low, high = values[place - 1], values[place]
+    return float(time[place - 1] + (time[place] - time[place - 1]) * low / (low - high))
+
+
 def difference_jacobian(field: Field, state: np.ndarray, step: float) -> np.ndarray:
     """d field_i / d x_j at a state (n,), as (n, n), by central differences of fourth order: off by about step^4."""
 

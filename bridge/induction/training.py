@@ -15,6 +15,7 @@ import sympy as sp
 from bridge.flows import follow
 from bridge.induction.trajectory import LEARNT, numbers_at
 from bridge.torch_formats import torch_device, torch_dtype
+from numeric.flows import first_crossing
 from numeric.induction.training import Snapshot, Training, TrainingTask, TwoLayer, start_of_stage_two
 from symbolic.dynamics import Flow, gradient_flow
 from symbolic.induction import training as theory
@@ -176,15 +177,3 @@ def followed(task: TrainingTask, sigma: float, head_loss: sp.Expr, until: float,
     p, g, gram_loss = gram.at(time, theory.p, theory.g, theory.LOSS_GRAM)
     w, h, loss = head.at(time, theory.w, theory.h, head_loss.subs(theory.v, theory.w**2))
     return TrainingPath(time, {"p": p, "g": g, "w": w, "w_Q": w, "w_K": w, "h": h}, gram_loss, loss)
-
-
-def first_crossing(time: np.ndarray, values: np.ndarray) -> float | None:
-    """The first time at which `values` reaches 0 from below, between the points linearly; None if it never does."""
-    reached = np.flatnonzero(values >= 0)
-    if len(reached) == 0:
-        return None
-    place = int(reached[0])
-    if place == 0:
-        return float(time[0])
-    low, high = values[place - 1], values[place]
-    return float(time[place - 1] + (time[place] - time[place - 1]) * low / (low - high))

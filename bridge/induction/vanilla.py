@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import flint
+import numpy as np
 import torch
 
 from bridge.balls import evaluate_ball
@@ -12,9 +13,9 @@ from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.cost import Cost
 from bridge.domains import Box
-from bridge.induction.bytes import decoded, embedded, repeated
 from bridge.matrices import LARGEST_NORM, read_square
 from bridge.sources import Prediction, Textual
+from bridge.sources.byte_signs import embedded_bytes, nearest_bytes
 from bridge.theorem import Theorem
 from bridge.theorem_parts import InputSearch, Knobs
 from bridge.transformer import Transformer
@@ -95,18 +96,24 @@ def narrow(given: Mapping[str, Any]) -> dict[str, int]:
     return {} if is_matrix else {"d": 32}
 
 
+def repeated(windows: np.ndarray) -> np.ndarray:
+    """Whether the last byte occurred before, with a successor: x_{s-1} = x_L for some s in 2 .. L-1, (B)."""
+    found: np.ndarray = (windows[:, :-2] == windows[:, -1:]).any(axis=1)
+    return found
+
+
 TEXT = Textual(
     "L",
-    lambda windows, d: {"x": embedded(windows, d)},
+    lambda windows, d: {"x": embedded_bytes(windows, d)},
     scored=repeated,
     where="windows whose last byte occurred before",
     defaults={"p": (2, 4, 8, 16), "L": (256,), "W_star": 0.25},
     suggested=narrow,
     predictions=(
         Prediction("network", "network: next byte right after a repeated context",
-                   lambda network, d: decoded(network["output"], d)),
+                   lambda network, d: nearest_bytes(network["output"], d)),
         Prediction("exact", "exact IH_2: next byte right after a repeated context",
-                   lambda reference, d: decoded(reference["output"], d)),
+                   lambda reference, d: nearest_bytes(reference["output"], d)),
     ),
 )  # fmt: skip
 VANILLA = Theorem(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from numeric.flows import difference_jacobian, integrate
+from numeric.flows import difference_jacobian, first_crossing, integrate
 from numeric.integration_error import IntegrationError
 
 STIFF = np.array([[-1000.0, 1.0], [0.0, -1e-3]])
@@ -60,6 +60,13 @@ def test_the_jacobian_by_differences_is_of_fourth_order():
     far, near = (abs(difference_jacobian(field, at, step) - exact).max() for step in (0.1, 0.05))
     assert far / near == pytest.approx(16, rel=0.05)
     np.testing.assert_allclose(difference_jacobian(field, at, 1e-3), exact, atol=1e-12)
+
+
+def test_first_crossings() -> None:
+    time = np.array([0.0, 1.0, 2.0, 4.0])
+    assert first_crossing(time, np.array([-1.0, -1.0, 1.0, -5.0])) == 1.5
+    assert first_crossing(time, np.array([0.0, -1.0, 1.0, 1.0])) == 0.0
+    assert first_crossing(time, np.array([-1.0, -1.0, -1.0, -1.0])) is None
 
 
 def test_a_run_stops_at_its_event():

@@ -6,19 +6,11 @@ import numpy as np
 import pytest
 
 from bridge import compare
-from bridge.induction.bytes import embedding, repeated
+from bridge.induction.vanilla import repeated
 from bridge.record import Verdict
 from symbolic import UsageError
 
 SHIPPED = str(Path(__file__).parents[3] / "examples" / "harbour.txt")
-
-
-def test_bytes_embed_as_distinct_signs() -> None:
-    for d in (8, 32):
-        signs = embedding(d)
-        assert signs.shape == (256, d)
-        assert set(np.unique(signs)) == {-1.0, 1.0}
-        assert len(np.unique(signs, axis=0)) == 256
 
 
 def test_repeated_contexts_have_a_successor() -> None:
@@ -26,6 +18,7 @@ def test_repeated_contexts_have_a_successor() -> None:
     assert repeated(windows).tolist() == [True, True, False, False]
 
 
+@pytest.mark.long
 def test_the_shipped_text_keeps_the_bounds_and_beats_the_baseline() -> None:
     comparison = compare("induction.vanilla", text=SHIPPED, p=(4, 8), samples=128)
     shares = {(row.quantity, row.params["p"]): row.measured for row in comparison if row.quantity.startswith("pred")}

@@ -11,7 +11,6 @@ from bridge.induction.training import (
     SIMPLIFIED,
     SOFTMAX,
     balanced_flow,
-    first_crossing,
     followed,
     head_losses,
     predicted,
@@ -103,13 +102,6 @@ def test_the_flow_is_followed_until_it_has_learnt() -> None:
     assert 0 < times.observation < times.half < times.learnt <= path.time[-1]
     level = np.interp(times.observation, path.time, path.head)
     assert np.interp(times.learnt, path.time, path.head) == pytest.approx(0.01 * level, rel=1e-3)
-
-
-def test_first_crossings() -> None:
-    time = np.array([0.0, 1.0, 2.0, 4.0])
-    assert first_crossing(time, np.array([-1.0, -1.0, 1.0, -5.0])) == 1.5
-    assert first_crossing(time, np.array([0.0, -1.0, 1.0, 1.0])) == 0.0
-    assert first_crossing(time, np.array([-1.0, -1.0, -1.0, -1.0])) is None
 
 
 @pytest.mark.parametrize(
