@@ -34,6 +34,7 @@ _HOMES = {
     "bridge.inverse": ("solve",),
     "bridge.certify.certifying": ("certify",),
     "bridge.certify.obligations": ("discharge",),
+    "bridge.certify.thresholds": ("Threshold",),
     "bridge.laws": ("AsymptoticLaw",),
     "bridge.lowering": ("lower",),
     "bridge.record": ("Comparison", "Verdict"),

@@ -57,17 +57,6 @@ CLAIMS = {
 W_TOP = sp.Rational(7, 10)  # just below 1/sqrt(2), where (22) ends
 
 
-def stated_inequalities(holds: sp.Rational, fails: sp.Rational, claim: str) -> tuple[Inequality, Inequality]:
-    """The claim for all w* <= holds, and its opposite for all w* from fails to W_TOP."""
-    kept, broken = CLAIMS[claim]
-    return (
-        Inequality(f"{claim}.holds", kept, {w_star: (sp.Integer(0), holds)}, meaning=f"{claim} up to `w* = {holds}`"),
-        Inequality(
-            f"{claim}.fails", -broken, {w_star: (fails, W_TOP)}, strict=True, meaning=f"not from `w* = {fails}`"
-        ),
-    )
-
-
 # d log w/d tau over speed h*^2 v* at v = share v*, as phi(x) = x psi(x)^3.
 share = sp.Symbol("share", nonnegative=True)
 GROWTH = eta * ((1 + share) * psi((1 + share) * v_star) ** 3 - eta * 2 * share * psi(2 * share * v_star) ** 3)

@@ -12,10 +12,11 @@ from scipy.integrate import solve_ivp
 
 from bridge import compare
 from bridge.certify.proving import Status, prove
+from bridge.certify.thresholds import Threshold
 from bridge.comparison import replay_witness
 from bridge.export.numbers import plain
-from bridge.induction import head_path, trends
-from bridge.induction.head_limits import threshold
+from bridge.induction import head_path
+from bridge.induction.head_limits import THRESHOLDS
 from bridge.induction.head_path import HeadPath
 from bridge.induction.trends import HeadStart
 from bridge.record import Row, Verdict, Witness
@@ -355,19 +356,17 @@ def test_a_limit_at_a_time_that_is_too_late_for_the_comparison_is_undecided(limi
 
 
 def test_a_threshold_whose_proof_fails_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trends.head_limits, "prove", lambda each: prove(each, most_boxes=0))
-    trends.head_limits.threshold_proofs.cache_clear()
+    unproved = property(lambda self: tuple(prove(each, most_boxes=0) for each in self.inequalities()))
+    monkeypatch.setattr(Threshold, "proofs", unproved)
     row = fresh_rows()["h.overshoot.constant"]
-    trends.head_limits.threshold_proofs.cache_clear()
     assert set(row.verdict.values()) == {Verdict.UNDECIDED}
 
 
 @pytest.mark.parametrize("claim", head_limits.CLAIMS)
 def test_a_threshold_moved_by_a_hundredth_is_refuted(claim: str) -> None:
-    holds, fails = threshold(claim)
-    assert holds < fails
+    assert THRESHOLDS[claim].holds < THRESHOLDS[claim].fails
     off = sp.Rational(1, 100)
-    kept, broken = head_limits.stated_inequalities(holds + off, fails - off, claim)
+    kept, broken = THRESHOLDS[claim].inequalities(off)
     assert prove(kept).status is Status.REFUTED
     assert prove(broken).status is Status.REFUTED
 

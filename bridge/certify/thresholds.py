@@ -1,0 +1,106 @@
+"""Certified thresholds: up to which value of one letter a claim holds, and from which on it is false."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+
+from bridge.balls import evaluate_ball
+from bridge.certify.proving import Outcome, Status, prove
+from bridge.check import Check, Sides, as_ball
+from bridge.export.numbers import plain
+from symbolic.inequalities import Inequality
+from symbolic.statements import Quantity, UsageError
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A claim that holds where `kept` >= 0 and is false where `broken` < 0, for `letter` from 0 to `top`.
+
+    Both are formulas in the letter alone that fall through 0 once. Bisection with balls finds where, on the grid of
+    1/`grain`; that the claim holds up to `holds` and is false from `fails` on is then proved by `inequalities`. Between
+    the two it is open. `written` is the letter in words.
+
+    Raises UsageError for formulas in other letters, and for one that does not change its sign from + to - on the grid.
+    """
+
+    name: str
+    letter: sp.Symbol
+    kept: sp.Expr
+    broken: sp.Expr
+    top: Any
+    grain: int = 10_000
+    written: str = ""
+
+    def __post_init__(self) -> None:
+        for formula in (self.kept, self.broken):
+            if others := sorted(map(str, formula.free_symbols - {self.letter})):
+                raise UsageError(
+                    f"Threshold '{self.name}': {', '.join(others)} has no value; give formulas in {self.letter}"
+                )
+
+    @cached_property
+    def holds(self) -> sp.Rational:
+        return self._crossing(self.kept)[0]
+
+    @cached_property
+    def fails(self) -> sp.Rational:
+        return self._crossing(self.broken)[1]
+
+    def _crossing(self, formula: sp.Expr) -> tuple[sp.Rational, sp.Rational]:
+        """Neighbours on the grid between which the sign changes from + to -."""
+        low, high = 0, int(self.top * self.grain)
+
+        def positive(place: int) -> bool:
+            return bool(evaluate_ball(formula, {self.letter: Fraction(place, self.grain)}) > 0)
+
+        if not positive(1) or positive(high):
+            raise UsageError(
+                f"Threshold '{self.name}': {formula} does not fall through 0 between 1/{self.grain} and {self.top}; "
+                f"give a formula that is positive at first and negative in the end"
+            )
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if positive(middle) else (low, middle)
+        return sp.Rational(low, self.grain), sp.Rational(high, self.grain)
+
+    def inequalities(self, off: Any = 0) -> tuple[Inequality, Inequality]:
+        """The claim for all values up to `holds`, and its opposite from `fails` on; both ends moved apart by -`off`."""
+        holds, fails, named = self.holds + off, self.fails - off, self.written or str(self.letter)
+        up, down = {self.letter: (sp.Integer(0), holds)}, {self.letter: (fails, sp.sympify(self.top))}
+        upper, lower = f"{self.name} up to `{named} = {holds}`", f"not from `{named} = {fails}`"
+        return (
+            Inequality(f"{self.name}.holds", self.kept, up, meaning=upper),
+            Inequality(f"{self.name}.fails", -self.broken, down, strict=True, meaning=lower),
+        )
+
+    @cached_property
+    def proofs(self) -> tuple[Outcome, Outcome]:
+        first, second = self.inequalities()
+        return prove(first), prove(second)
+
+    @property
+    def words(self) -> str:
+        named = self.written or str(self.letter)
+        holds, fails = plain(float(self.holds)), plain(float(self.fails))
+        return f"proved for `{named} <= {holds}`, false for `{named} >= {fails}`"
+
+    def check(self, quantity: Quantity) -> Check:
+        """The largest value up to which the claim holds: derived is what is proved, measured where it is false.
+
+        A printed bound is the value up to which a paper states the claim. It depends on no parameter.
+        """
+
+        def sides() -> Sides:
+            proved = all(outcome.status is Status.PROVED for outcome in self.proofs)
+            return Sides(
+                as_ball(self.holds).union(as_ball(self.fails)) if proved else None,
+                measured=float(self.fails),
+                derived=self.holds,
+                proved=("derived",) if proved else (),
+                remark=f"{self.words} ({sum(outcome.boxes for outcome in self.proofs)} boxes)",
+            )
+
+        return Check(quantity, sides, params={})
