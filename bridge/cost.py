@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,15 @@ class Cost:
         if self.seconds > MINUTE:
             words = f"{call}: takes {duration(self.seconds)} on an idle core; Ctrl-C interrupts"
             warnings.warn(words, LongRun, stacklevel=3)
+
+
+def linear_cost(size: str, bytes_each: float, seconds_each: float) -> Callable[..., Cost]:
+    """The `cost` of a theorem whose checks are sums of so many terms as the parameter `size` says."""
+
+    def cost(sizes: Mapping[str, float], budget: Any) -> Cost:
+        return Cost(bytes_each * sizes[size], seconds_each * sizes[size])
+
+    return cost
 
 
 def sizes_of(params: Mapping[str, Any]) -> dict[str, float]:

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bridge.export.layout import value_words
+from bridge.export.plots.timelines import GRID, mark_times, name_spans, name_times, own_scale
 from bridge.induction.figure2 import phase_times, trajectory_of
 from bridge.induction.trajectory import Trajectory, TrajectoryRecord
 from bridge.record import Comparison
@@ -19,7 +20,7 @@ from symbolic.induction.training import FLOWS
 POINTS = 1500
 FLOOR = 1e-10  # losses below are not drawn
 # Okabe and Ito's palette, which colour-blind readers can tell apart.
-BLACK, BLUE, ORANGE, GREEN, RED, GREY = "#000000", "#0072B2", "#E69F00", "#009E73", "#D55E00", "#8A8A8A"
+BLACK, BLUE, ORANGE, GREEN, RED = "#000000", "#0072B2", "#E69F00", "#009E73", "#D55E00"
 WORDS = {"true": "flow (12)", "printed": "flow as printed (twice the rate of w)"}
 LETTERS = {"L": "L", "alpha": r"\alpha^*", "w_star": "w^*", "sigma_init": r"\sigma_\mathrm{init}"}
 PHASES = ("I", "II", "III", "IV")
@@ -39,10 +40,10 @@ def draw_dynamics(comparison: Comparison, params: Mapping[str, Any]) -> Figure:
         _total(total, record, style)
         _partial(partial, record, style)
         _parameters(parameters, record, style, params)
-    _own_axis_for_p(parameters, main.at(times))
+    own_scale(parameters, times, main.at(times).p, ORANGE, "$p$")  # p grows without bound: its optimum is infinite
     for axis in (total, partial, parameters):
         _mark_phases(axis, ends, times, named=axis is total)
-        axis.grid(True, which="major", color="#E4E4E4", linewidth=0.6)
+        axis.grid(True, which="major", color=GRID, linewidth=0.6)
         axis.set_axisbelow(True)
     parameters.set_xlabel("time t of the gradient flow")
     _title(figure, comparison, params, chosen, other)
@@ -92,52 +93,19 @@ def _parameters(axis: Axes, record: TrajectoryRecord, style: str, params: Mappin
     axis.set_ylabel("parameters over their optimum")
 
 
-def _own_axis_for_p(axis: Axes, record: TrajectoryRecord) -> None:
-    """p grows without bound (its optimum is infinite), so it has a scale of its own."""
-    right = axis.twinx()
-    right.plot(record.t, record.p, color=ORANGE, linewidth=1.8, label=r"$p$ (right)")
-    right.set_ylabel(r"$p$", color=ORANGE)
-    right.tick_params(axis="y", colors=ORANGE)
-    axis.set_ylim(0, 1.35 * axis.get_ylim()[1])  # room for the legend
-    right.set_ylim(0, 1.35 * right.get_ylim()[1])
-    lines = [*axis.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]]
-    axis.legend(handles=lines, loc="upper left", ncols=4, fontsize=9, frameon=False)
-
-
 def _mark_phases(axis: Axes, ends: Mapping[str, float], times: np.ndarray, *, named: bool) -> None:
-    for name, time in ends.items():
-        axis.axvline(time, color=GREY, linewidth=0.8, linestyle=":" if name == "T_o" else "-")
+    """The phase times, with the phases between them; names of times close to one another lean apart."""
+    mark_times(axis, list(ends.values()), dotted=(ends["T_o"],))
     axis.set_xlim(times[0], times[-1])
     if named:
-        _name_times(axis, ends, (times[0], times[-1]))
+        close = ends["T_II"] < 2 * ends["T_o"]
+        sides = {"T_o": "right", "T_II": "left" if close else "right", "T_III": "left"}
+        name_times(axis, {_latex(name): time for name, time in ends.items()}, {_latex(x): y for x, y in sides.items()})
+        name_spans(axis, PHASES, [times[0], ends["T_I"], ends["T_II"], ends["T_III"], times[-1]])
 
 
-def _name_times(axis: Axes, ends: Mapping[str, float], limits: tuple[float, float]) -> None:
-    """The times above the axis, the phases between them; names of times close to one another lean apart."""
-    close = ends["T_II"] < 2 * ends["T_o"]
-    sides = {"T_I": "center", "T_o": "right", "T_II": "left" if close else "right", "T_III": "left"}
-    for name, time in ends.items():
-        axis.annotate(
-            rf"$T_{{\mathrm{{{name[2:]}}}}}$",
-            (time, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 2),
-            textcoords="offset points",
-            ha=sides[name],
-            va="bottom",
-            fontsize=9,
-        )
-    edges = [limits[0], ends["T_I"], ends["T_II"], ends["T_III"], limits[1]]
-    for phase, low, high in zip(PHASES, edges[:-1], edges[1:], strict=True):
-        axis.annotate(
-            phase,
-            ((low * high) ** 0.5, 0.93),
-            xycoords=("data", "axes fraction"),
-            ha="center",
-            va="top",
-            fontsize=9,
-            color=GREY,
-        )
+def _latex(name: str) -> str:
+    return rf"$T_{{\mathrm{{{name[2:]}}}}}$"
 
 
 def _title(figure: Figure, comparison: Comparison, params: Mapping[str, Any], chosen: str, other: str) -> None:

@@ -9,10 +9,9 @@ import sympy as sp
 from torch import Tensor
 
 from bridge.balls import as_exact
-from bridge.budget import Budget
 from bridge.certify import Outcome, Status, prove
 from bridge.check import Sides, checks_of, within
-from bridge.cost import Cost
+from bridge.cost import linear_cost
 from bridge.exact_claims import exact_check, point_words, refuting_point, sides_of_claim
 from bridge.export.layout import value_words
 from bridge.export.numbers import plain, plain_apart
@@ -224,11 +223,6 @@ def short_start(stage: StageOne) -> Sides:
     return Sides(derived=0, proved=DERIVED if short.status is Status.PROVED else (), remark=short.words)
 
 
-def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
-    """Sums of L terms, of which a few dozen copies are held at once."""
-    return Cost(320 * sizes["L"], 1e-5 * sizes["L"])
-
-
 SIDES: Mapping[str, Callable[..., Sides]] = {
     "q.factor": factor,
     "q.sign": sign_of_slope,
@@ -252,6 +246,6 @@ FIRST_STAGE = Theorem(
         exact_check(theory.FIRST_STAGE.quantity("softmax"), CLAIMS["softmax"]),
         *checks_of(theory.FIRST_STAGE, SIDES, {"start.long": {name: [value] for name, value in LONG.items()}}),
     ),
-    cost=cost,
+    cost=linear_cost("L", 320, 1e-5),  # a few dozen copies are held at once
     inequalities=theory.stated_inequalities,
 )

@@ -14,7 +14,7 @@ from bridge.certify.proving import Outcome
 from bridge.check import Check, Sides, within
 from bridge.exact_claims import exact_check
 from bridge.export.numbers import plain, plain_apart
-from bridge.lowering import lower
+from bridge.formula import evaluate
 from bridge.theorem import Theorem
 from symbolic.induction import karamata as theory
 from symbolic.induction.training import v, v_star
@@ -88,8 +88,7 @@ def gain(w_star: float) -> Sides:
     bound = float(R_TURN.subs(theory.w_star, w_star))
     letters = {theory.beta: float(theory.CHOSEN_BETA), theory.gamma: bound, v_star: w_star**2}
     end = float(theory.LARGEST_V.subs(letters))
-    left = lower(theory.GAIN_LEFT, args=(v, v_star, theory.gamma))
-    least = float(np.min(left(np.linspace(0, end, GRID + 1)[1:], w_star**2, bound)))
+    least = float(np.min(evaluate(theory.GAIN_LEFT, {**letters, v: np.linspace(0, end, GRID + 1)[1:]})))
     return Sides(
         within(least, ROUNDING * least),
         letters=letters,

@@ -15,9 +15,8 @@ import sympy as sp
 import torch
 
 from bridge.balls import evaluate_ball
-from bridge.budget import Budget
 from bridge.check import Check, Sides, within
-from bridge.cost import Cost
+from bridge.cost import linear_cost
 from bridge.export.numbers import plain
 from bridge.theorem import Theorem
 from bridge.torch_formats import torch_device, torch_dtype
@@ -203,11 +202,6 @@ def softmax_order(which: str, order: int) -> Callable[..., Sides]:
     return sides
 
 
-def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
-    """Sums of L terms, of which a few dozen copies are held at once."""
-    return Cost(320 * sizes["L"], 1.2e-5 * sizes["L"])
-
-
 CHECKS: Mapping[str, tuple[Any, ...]] = {
     "gram": (gram_of("gram", "L-1"),),
     "gram.as_printed": (gram_of("gram.as_printed", "L-2"), lambda p, g: {"p": [p], "g": [g]}),
@@ -229,5 +223,5 @@ LOSSES = Theorem(
     theory.LOSSES,
     main="head",
     checks=tuple(Check(theory.LOSSES.quantity(name), *how) for name, how in CHECKS.items()),
-    cost=cost,
+    cost=linear_cost("L", 320, 1.2e-5),  # a few dozen copies are held at once
 )

@@ -17,6 +17,7 @@ from bridge.induction.phase_regime import known_flow, no_plateau, too_short
 from bridge.induction.trajectory import KEPT, LEARNT
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs
+from numeric.bisection import last_that_holds
 from symbolic.induction import phases as theory
 from symbolic.induction import phases_derivation as phases
 from symbolic.induction import training
@@ -270,12 +271,11 @@ def left_by_formula(point: Point) -> float:
 
 def length_needed(point: Point) -> float:
     """The least L from which on 0.99 of L_IH2 is left at T_I, by bisection of the derived formula in log L."""
-    low, high = math.log(5.0), math.log(1e12)
-    for _ in range(60):
-        middle = (low + high) / 2
-        enough = left_by_formula({**point, "L": math.exp(middle)}) >= KEPT
-        low, high = (low, middle) if enough else (middle, high)
-    return math.exp(high)
+
+    def too_little(log_length: float) -> bool:
+        return left_by_formula({**point, "L": math.exp(log_length)}) < KEPT
+
+    return math.exp(last_that_holds(too_little, math.log(5.0), math.log(1e12)))
 
 
 # -- the theorem -------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import numpy as np
 import sympy as sp
 
 from bridge.balls import as_exact
+from bridge.check import as_ball
 from bridge.lowering import lower
 from numeric.balls import working_precision
 from numeric.flows import integrate
@@ -95,8 +96,7 @@ class StageOne:
     def share_ball(self, p: float, start: float) -> flint.arb:
         """The share at p~ = p, g_0 = sigma_init and p(0) = start, enclosed."""
         with working_precision(BITS):
-            exact = (as_exact(value) for value in (self.sigma, self.alpha, start))
-            sigma, alpha, begin = (flint.arb(flint.fmpq(number.numerator, number.denominator)) for number in exact)
+            sigma, alpha, begin = map(as_ball, (self.sigma, self.alpha, start))
             decay = (-flint.arb(p)).exp()
             return flint.arb(theory.rate_share(self.terms, decay, sigma * (1 + alpha) / alpha, (-begin).exp()))
 

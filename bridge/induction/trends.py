@@ -17,11 +17,11 @@ from torch import Tensor
 from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides, within
 from bridge.export.numbers import plain
+from bridge.formula import evaluate
 from bridge.induction import head_limits
 from bridge.induction.head_limits import outside_26
 from bridge.induction.head_path import NOISE, SLACK, HeadPath, UnreachedError, head_path
 from bridge.induction.phase_regime import known_flow, too_wide
-from bridge.lowering import lower
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs, Refuting
 from symbolic.induction import signs
@@ -60,8 +60,7 @@ class HeadStart:
 
     def of_time(self, expression: sp.Expr) -> Callable[[np.ndarray], np.ndarray]:
         """An expression as a function of tau, the parameters bound."""
-        function, numbers = lower(expression, args=(t, *self.letters)), [float(x) for x in self.letters.values()]
-        return lambda taus: np.asarray(function(taus * (self.L - 2), *numbers))
+        return lambda taus: np.asarray(evaluate(expression, {**self.letters, t: taus * (self.L - 2)}))
 
     @cached_property
     def small_enough(self) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bridge.cli.printable import MOST_QUOTED, message, printable, printable_json
-from bridge.cost import DAY, HOUR, LARGEST, LONGEST, MINUTE, Cost, LongRun, duration, sizes_of
+from bridge.cost import DAY, HOUR, LARGEST, LONGEST, MINUTE, Cost, LongRun, duration, linear_cost, sizes_of
 from bridge.extremes import explained
 from bridge.memory import GIGABYTE, available_bytes, gibibytes, require_memory
 from numeric.integration_error import IntegrationError
@@ -23,6 +23,11 @@ def machine(root: Path, **files: str) -> Path:
 
 
 MEMINFO = f"MemTotal: {8 << 20} kB\nMemAvailable: {4 << 20} kB\n"
+
+
+def test_a_cost_that_grows_with_one_size_is_linear_in_it() -> None:
+    cost = linear_cost("L", 320, 1e-5)
+    assert cost(sizes={"L": 1000.0, "d": 7.0}, budget=None) == Cost(320_000.0, 0.01)
 
 
 def test_what_other_processes_hold_is_not_available(tmp_path: Path) -> None:
