@@ -42,7 +42,7 @@ class Cost:
             warnings.warn(words, LongRun, stacklevel=3)
 
 
-def linear_cost(size: str, bytes_each: float, seconds_each: float) -> Callable[..., Cost]:
+def linear_cost(size: str, bytes_each: float | int, seconds_each: float | int) -> Callable[..., Cost]:
     """The `cost` of a theorem whose checks are sums of so many terms as the parameter `size` says."""
 
     def cost(sizes: Mapping[str, float], budget: Any) -> Cost:
