@@ -1,14 +1,19 @@
 """The least value of a function on a box, between two proved numbers, by branch and bound over Arb balls."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import flint
+import sympy as sp
 
 from bridge.branch_and_bound import best_first, cut_across
+from bridge.enclosures import STEPS
+from bridge.lowering import LoweringError, lower
 from numeric.balls import Arb, float_above, float_below, working_precision
+from symbolic.statements import UsageError
 
 OnBalls = Callable[[Sequence[Any]], Any]  # balls of the variables to a ball that holds every value there
 Box = tuple[tuple[float, float], ...]
@@ -27,6 +32,13 @@ class Enclosure:
     @property
     def width(self) -> float:
         return self.upper - self.lower
+
+    @property
+    def root(self) -> "Enclosure":
+        """Of the square root of the number, which is at least 0."""
+        with working_precision(BITS):
+            low, high = flint.arb(max(self.lower, 0.0)).sqrt(), flint.arb(self.upper).sqrt()
+            return replace(self, lower=float_below(low), upper=float_above(high))
 
 
 def least_value(
@@ -59,6 +71,48 @@ def least_value(
         start = [(_least_on(root, function, gradient), root)]
         left = best_first(start, halves, lambda least, _: upper - least <= tolerance, most=most_boxes)
         return Enclosure(min(left.least(upper), upper), upper, at, left.seen)
+
+
+def least_of(
+    expression: sp.Expr,
+    ranges: Mapping[sp.Symbol, tuple[float, float]],
+    values: Mapping[sp.Symbol, Any] | None = None,
+    *,
+    tolerance: float,
+    most_boxes: int = 50_000,
+) -> Enclosure:
+    """The minimum of a SymPy expression over closed ranges of some letters, the others having `values` (or balls).
+
+    `at` has the order of the ranges. Errors and slopes as for `least_value`; an expression with jumps has no slopes.
+    Raises UsageError for letters without a range or a value.
+    """
+    known = values or {}
+    if missing := sorted(map(str, expression.free_symbols - {*ranges, *known})):
+        raise UsageError(f"least_of: {', '.join(missing)} has neither a range nor a value; give one")
+    function, slopes = _on_balls(expression, tuple(ranges), tuple(known))
+    fixed = tuple(known.values())
+    return least_value(
+        lambda t: function(*t, *fixed),
+        list(ranges.values()),
+        tolerance=tolerance,
+        gradient=None if slopes is None else lambda t: [slope(*t, *fixed) for slope in slopes],
+        most_boxes=most_boxes,
+    )
+
+
+@lru_cache(maxsize=64)
+def _on_balls(
+    expression: sp.Expr, variables: tuple[sp.Symbol, ...], others: tuple[sp.Symbol, ...]
+) -> tuple[Callable[..., Any], list[Callable[..., Any]] | None]:
+    """The expression and its slopes: at kinks those between the one-sided ones."""
+    every = (*variables, *others)
+    function = lower(expression, "arb", args=every, bits=BITS)
+    if expression.has(*STEPS):
+        return function, None
+    try:
+        return function, [lower(sp.diff(expression, x), "arb", args=every, bits=BITS) for x in variables]
+    except LoweringError:
+        return function, None
 
 
 # f(t) lies in f(box), and in f(m) + f'(box) (t - m).

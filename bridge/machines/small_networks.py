@@ -7,9 +7,7 @@ Glossary: n inputs, H hidden units.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any
+from collections.abc import Sequence
 
 import flint
 import numpy as np
@@ -17,10 +15,10 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.balls import as_exact, evaluate_ball
-from bridge.least_value import Enclosure, least_value
-from bridge.lowering import lower
-from numeric.balls import Arb, float_above, float_below, working_precision
+from bridge.balls import evaluate_ball
+from bridge.check import as_ball
+from bridge.least_value import Enclosure, least_of
+from numeric.balls import BallArray, float_above, float_below, working_precision
 from numeric.machines import toy
 from symbolic.machines import approximation as theory
 from symbolic.machines.approximation import a, offset, p, q, squares, value
@@ -85,9 +83,8 @@ class LinearNetwork(SmallNetwork):
 
     def right_margin(self, theta: Theta) -> tuple[Enclosure, Theta]:
         with working_precision(BITS):
-            gradient = [*_balls(self.x), flint.arb(1)]
-            output = _dot(gradient, [*_balls(theta["w"]), *_balls(theta["b"])])
-            size = _dot(gradient, gradient)
+            x, w, b = (BallArray.exactly(each, BITS) for each in (self.x, theta["w"], theta["b"]))
+            output, size = (w @ x + b).balls[0], (x @ x + 1).balls[0]
             distance = evaluate_ball(theory.half_space_distance(), {value: output, squares: size})
             step = -float(output / size)
             change = {"w": step * self.x, "b": torch.tensor(step, dtype=torch.float64)}
@@ -116,9 +113,8 @@ class ProductNetwork(SmallNetwork):
         at[offset] = sp.Rational(self.C)
         ends = theory.hyperbola_points(at[p], at[q], at[offset], ROOT_WIDTH)
         with working_precision(BITS):
-            exact = {symbol: as_exact(number) for symbol, number in at.items()}
-            points = [_exact_ball(low).union(_exact_ball(high)) for low, high in ends]
-            squared = [evaluate_ball(theory.hyperbola_distance(), {**exact, a: point}) for point in points]
+            points = [as_ball(low).union(as_ball(high)) for low, high in ends]
+            squared = [evaluate_ball(theory.hyperbola_distance(), {**at, a: point}) for point in points]
             least, point = min(zip(squared, points, strict=True), key=lambda pair: float(pair[0].mid()))
             low = min(float_below(each.sqrt()) for each in squared)
             first = float(point.mid())
@@ -142,24 +138,17 @@ class TwoLayers(SmallNetwork):
         return toy.two_layers(parameters, self.x)
 
     def right_margin(self, theta: Theta) -> tuple[Enclosure, Theta]:
+        squared, moves, letters = theory.two_layer_squared(self.units)
         with working_precision(BITS):
-            x, biases = _balls(self.x), _balls(theta["b"])
-            entries = [_dot(_balls(row), x) + bias for row, bias in zip(theta["W"], biases, strict=True)]
-            size = _dot(x, x)
-            known = (*entries, *_balls(theta["v"]), *_balls(theta["c"]), size)
-            squared, *slopes = _two_layers(self.units)
-            without = float_above(squared(*[flint.arb(0)] * self.units, *known))
+            x, W, b, v, c = (BallArray.exactly(each, BITS) for each in (self.x, *map(theta.__getitem__, "Wbvc")))
+            size = (x @ x).balls[0]
+            known = dict(zip(letters, (*(W @ x + b).balls, *v.balls, *c.balls, size), strict=True))
+            without = float_above(evaluate_ball(squared, {**known, **dict.fromkeys(moves, 0)}))
             # Beyond this t the first layer alone costs more than moving the last layer only.
             farthest = float_above((flint.arb(without) * (size + 1)).sqrt())
-            box = [(-farthest, farthest)] * self.units
-            found = least_value(
-                lambda t: squared(*t, *known),
-                box,
-                tolerance=self.tight * without,
-                gradient=lambda t: [slope(*t, *known) for slope in slopes],
-            )
-            low, high = flint.arb(max(found.lower, 0.0)).sqrt(), flint.arb(found.upper).sqrt()
-            return Enclosure(float_below(low), float_above(high), found.at, found.boxes), self._change(theta, found.at)
+        ranges = dict.fromkeys(moves, (-farthest, farthest))
+        found = least_of(squared, ranges, known, tolerance=self.tight * without)
+        return found.root, self._change(theta, found.at)
 
     def _change(self, theta: Theta, moves: Sequence[float]) -> Theta:
         """The change that moves the hidden inputs by `moves`, then the last layer to the boundary."""
@@ -170,25 +159,5 @@ class TwoLayers(SmallNetwork):
         return {"W": first[:, None] * x, "b": first, "v": -left * hidden, "c": -left}
 
 
-@cache
-def _two_layers(units: int) -> list[Callable[..., Any]]:
-    """The squared margin before it is minimised over t, then its slopes in t, on balls."""
-    squared, moves, known = theory.two_layer_squared(units)
-    wanted = [squared, *(sp.diff(squared, move) for move in moves)]
-    return [lower(each, "arb", args=(*moves, *known), bits=BITS) for each in wanted]
-
-
 def _normal(rng: np.random.Generator, *shape: int) -> Tensor:
     return torch.tensor(rng.normal(size=shape), dtype=torch.float64)
-
-
-def _balls(numbers: Tensor) -> list[Arb]:
-    return [flint.arb(x) for x in numbers.flatten().tolist()]
-
-
-def _exact_ball(number: sp.Rational) -> Arb:
-    return flint.arb(flint.fmpq(int(number.p), int(number.q)))
-
-
-def _dot(left: list[Arb], right: list[Arb]) -> Arb:
-    return sum((first * second for first, second in zip(left, right, strict=True)), flint.arb(0))

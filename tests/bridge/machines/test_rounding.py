@@ -12,7 +12,7 @@ import torch
 
 from bridge.budget import Budget
 from bridge.check_rows import check_rows
-from bridge.least_value import least_value
+from bridge.least_path import PathCost, sides_of_minimisers
 from bridge.machines import rounding, rounding_margin
 from bridge.machines.rounding_margin import margin_at_every_depth, rounded_margin
 from bridge.record import Row, Verdict
@@ -104,12 +104,13 @@ def test_the_changes_of_the_certified_margin_flip() -> None:
 
 
 def test_a_box_without_convexity_or_a_path_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    half = flint.arb(1) / 2
-    assert rounding_margin._convex([(half, half * 1.01)] * 2, flint.arb(1))
-    assert not rounding_margin._convex([(half, flint.arb(1))] * 2, flint.arb(1))
-    assert rounding_margin._sides(3, flint.arb("0.2"))[0] is None  # nothing is as cheap
-    monkeypatch.setattr(rounding_margin, "_convex", lambda sides, weight: False)
-    assert rounding_margin._enclosed(2, sp.Integer(1)).lower == 0
+    half, ends = flint.arb(1) / 2, (flint.arb(1), flint.arb(1) / 2)
+    cost = rounding_margin.toy_cost(sp.Integer(1))
+    assert cost.is_convex([ends[0], *[half.union(half * 1.01)] * 2, ends[1]])
+    assert not cost.is_convex([ends[0], *[half.union(flint.arb(1))] * 2, ends[1]])
+    assert sides_of_minimisers(cost, ends[0], 3, (0.5, 1.0), flint.arb("0.2"))[0] is None  # nothing is as cheap
+    monkeypatch.setattr(PathCost, "is_convex", lambda self, points: False)
+    assert rounding_margin.enclosed(2, sp.Integer(1)).lower == 0
 
 
 def test_a_flip_nearer_than_a_bound_is_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,27 +185,3 @@ def test_no_flip_within_reach_and_no_prediction_are_said() -> None:
     assert (far.lower, far.upper) == (1.0, math.inf)
     with pytest.raises(UsageError, match="not surely positive"):
         exact_margin(lambda w: w[0], [-1.0], largest=1.0)
-
-
-def test_the_least_value_with_and_without_slopes() -> None:
-    def bowl(t: list) -> object:
-        return (t[0] - 0.3) ** 2 + abs(t[1]) + 1
-
-    plain = least_value(bowl, [(-1.0, 1.0), (-1.0, 1.0)], tolerance=1e-2)
-    assert plain.lower <= 1 <= plain.upper <= plain.lower + 1e-2
-
-    def tilted(t: list) -> object:  # each variable occurs twice
-        first, second = t[0] - 0.3, t[1] - 0.2
-        return first * first - first * second + second * second
-
-    box = [(-1.0, 1.0), (-1.0, 1.0)]
-    slopes = least_value(
-        tilted,
-        box,
-        tolerance=1e-6,
-        gradient=lambda t: [2 * (t[0] - 0.3) - (t[1] - 0.2), 2 * (t[1] - 0.2) - (t[0] - 0.3)],
-    )
-    assert slopes.lower <= 0 <= slopes.upper <= slopes.lower + 1e-6
-    without = least_value(tilted, box, tolerance=1e-6, most_boxes=slopes.boxes)
-    assert without.lower <= 0 <= without.upper
-    assert without.width > 1e-6
