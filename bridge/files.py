@@ -1,10 +1,12 @@
-"""Reading files that the user names; each failure is a message of one sentence."""
+"""Reading files that the user names, and those that come with a theorem; each failure is a message of one sentence."""
 
 import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import BinaryIO
 
 from symbolic.statements import UsageError
@@ -73,3 +75,21 @@ def read_text(path: str, purpose: str) -> str:
         return read_bytes(path, purpose).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError(f"{purpose}: '{path}' is not a UTF-8 text file") from None
+
+
+@dataclass(frozen=True)
+class ShippedFiles:
+    """The files of a folder that end in one of `suffixes`: they come with a theorem, and have names without suffix."""
+
+    folder: Path
+    suffixes: tuple[str, ...]
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(path.stem for path in self.folder.iterdir() if path.suffix in self.suffixes))
+
+    def path(self, name: str) -> str | None:
+        """Of the file with that name; None where it is no name of one (a path, say)."""
+        if name not in self.names():
+            return None
+        paths = (self.folder / f"{name}{suffix}" for suffix in self.suffixes)
+        return next(str(path) for path in paths if path.is_file())

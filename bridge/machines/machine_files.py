@@ -1,29 +1,25 @@
 """Turing machines and their inputs from files and names; the notations are in machine_notations.py."""
 
-import re
 from collections.abc import Sequence
 from os.path import exists
 from pathlib import Path
 
 from bridge.export.layout import value_words
-from bridge.files import read_text
-from bridge.machines.complaints import Complaints
-from bridge.machines.machine_notations import BEAVER, Field, Parts, busy_beaver, quintuples
-from numeric.machines.machine import MachineError, TuringMachine, Wrong
+from bridge.files import ShippedFiles, read_text
+from bridge.machines.machine_notations import BEAVER, Parts, busy_beaver, quintuples
+from bridge.notations import Complaints, Word, numbered_lines, placed_words
+from numeric.machines.machine import MachineComplaint, MachineError, TuringMachine, Wrong, written
 from symbolic.statements import UsageError
 
-LIBRARY = Path(__file__).parent / "library"
-
-
-def shipped() -> tuple[str, ...]:
-    """The names of the shipped machines."""
-    return tuple(sorted(path.stem for path in LIBRARY.glob("*.tm")))
+LIBRARY = ShippedFiles(Path(__file__).parent / "library", (".tm",))
+SHOWN = 8  # complaints in one message
+shipped = LIBRARY.names
 
 
 def read_machine(name_or_path: str) -> TuringMachine:
     """The machine of that name, else of that file, else the busy beaver that is written out. Raises UsageError."""
-    if name_or_path in shipped():
-        return parse_machine((LIBRARY / f"{name_or_path}.tm").read_text("utf-8"), name_or_path, f"{name_or_path}.tm")
+    if (path := LIBRARY.path(name_or_path)) is not None:
+        return parse_machine(read_text(path, "machine"), name_or_path, f"{name_or_path}.tm")
     if exists(name_or_path):
         return parse_machine(read_text(name_or_path, "machine"), Path(name_or_path).stem, name_or_path)
     if not BEAVER.fullmatch(name_or_path):
@@ -47,15 +43,11 @@ def tokens_of(machine: TuringMachine, text: str, source: str = "") -> tuple[str,
     return tokens
 
 
-def written(tokens: Sequence[str]) -> str:
-    """An input, or a tape, as text: without spaces where each symbol is one character."""
-    return ("" if all(len(token) == 1 for token in tokens) else " ").join(tokens)
-
-
 def parse_machine(text: str, name: str, source: str = "machine") -> TuringMachine:
     """The machine of a text, in either notation. Raises UsageError: source, line, column and what is wrong."""
-    complaints = Complaints(source)
-    lines = [(number, fields) for number, line in enumerate(text.split("\n"), 1) if (fields := _fields(line))]
+    complaints = Complaints(source, SHOWN)
+    numbered = numbered_lines(text.split("\n"), comment=";")
+    lines = [(number, fields) for number, line in numbered if (fields := _fields(line))]
     if len(lines) == 1 and len(lines[0][1]) == 1 and BEAVER.fullmatch(lines[0][1][0][1]):
         parts = busy_beaver(lines[0][0], *lines[0][1][0], complaints)
     else:
@@ -65,15 +57,15 @@ def parse_machine(text: str, name: str, source: str = "machine") -> TuringMachin
 
 def in_file(error: MachineError, source: str, behind: str = "") -> UsageError:
     """The same complaints, each with the file and the line it speaks of, and `behind` it what it has to do with."""
-    complaints = Complaints(source)
+    complaints = Complaints(source, SHOWN)
     for each in error.complaints:
-        complaints.add(each.kind, each.line, each.what + behind)
+        complaints.add(each.line, each.what + behind, kind=each.kind)
     return complaints.error()
 
 
-def _fields(line: str) -> list[Field]:
-    """The words of a line before its comment, with their columns."""
-    words = [(found.start() + 1, found[0]) for found in re.finditer(r"\S+", line.split(";")[0])]
+def _fields(line: str) -> list[Word]:
+    """The words of a line before a comment that begins with #, with their columns."""
+    words = placed_words(line)
     comment = next((at for at, (_, word) in enumerate(words) if word.startswith("#") and at in (0, 5)), len(words))
     return words[:comment]
 
@@ -84,12 +76,21 @@ def _made(parts: Parts, name: str, complaints: Complaints) -> TuringMachine:
     try:
         machine = parts.machine(name)
     except MachineError as error:
-        complaints.add_of(error.complaints)
+        _add_independent(complaints, error.complaints)
     if parts.other is not None:  # whose missing rules `missing: reject` may have filled in
         try:
             parts.other.machine(name)
         except MachineError as error:
-            complaints.add_of([each for each in error.complaints if each.kind is not Wrong.MISSING])
+            _add_independent(complaints, [each for each in error.complaints if each.kind is not Wrong.MISSING])
     if machine is None or complaints.found:
         raise complaints.error()
     return machine
+
+
+# A rule that is missing may stand in any line that was not understood; a state that is undefined, a symbol that is not
+# listed or a directive that is not given only in one that has its name.
+def _add_independent(complaints: Complaints, found: Sequence[MachineComplaint]) -> None:
+    """Complaints about the machine, without those that a line that could not be understood may have caused."""
+    for each in found:
+        if not (each.names & complaints.lost or (complaints.unread and each.kind is Wrong.MISSING)):
+            complaints.add(each.line, each.what, kind=each.kind)

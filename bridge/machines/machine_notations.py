@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from string import ascii_uppercase, digits
 
-from bridge.machines.complaints import Complaints
+from bridge.notations import Complaints, Word
 from numeric.machines.machine import Rule, TuringMachine
 
 MOVES = {"L": -1, "R": 1, "N": 0, "S": 0, "*": 0}
@@ -27,8 +27,6 @@ MANY = ("accept", "reject", "alphabet")  # directives of several words
 BEAVER = re.compile(r"(?=.*[0-9][LR][A-Z])[0-9A-Z_-]+")
 TRIPLE = re.compile(r"([0-9])([LR])([A-Z])")
 HALT = "halt"  # the state of `---`
-
-Field = tuple[int, str]  # column, from 1, and word
 
 
 @dataclass
@@ -86,7 +84,7 @@ class TableRule:
         return state if self.to == ANY else self.to, symbol if self.write == ANY else self.write, self.move
 
 
-def quintuples(lines: list[tuple[int, list[Field]]], complaints: Complaints) -> Parts:
+def quintuples(lines: list[tuple[int, list[Word]]], complaints: Complaints) -> Parts:
     given: dict[str, tuple[int, list[str]]] = {}
     table: list[TableRule] = []
     for number, fields in lines:
@@ -106,32 +104,32 @@ def quintuples(lines: list[tuple[int, list[Field]]], complaints: Complaints) -> 
     return parts
 
 
-def _directive(line: int, fields: list[Field], given: dict[str, tuple[int, list[str]]], complaints: Complaints) -> None:
+def _directive(line: int, fields: list[Word], given: dict[str, tuple[int, list[str]]], complaints: Complaints) -> None:
     name, words = fields[0][1][:-1], [word for _, word in fields[1:]]
     if name not in DIRECTIVES:
         meant = get_close_matches(name, DIRECTIVES)
         what = f"unknown directive '{name}'; there are {', '.join(DIRECTIVES)}"
-        complaints.add_unread("directive", line, what, fields[0][0], lost=[*meant, *words])
+        complaints.add_unread(line, what, fields[0][0], lost=[*meant, *words], kind="directive")
     elif name in given:
         what = f"'{name}' was given in line {given[name][0]} already"
-        complaints.add_unread("given twice", line, what, fields[0][0], lost=words)
+        complaints.add_unread(line, what, fields[0][0], lost=words, kind="given twice")
     elif not words or (len(words) > 1 and name not in MANY):
         what = f"'{name}' takes {'one word or more' if name in MANY else 'one word'}, not {len(words)}"
-        complaints.add_unread("words", line, what, lost=[name, *words])
+        complaints.add_unread(line, what, lost=[name, *words], kind="words")
     else:
         given[name] = (line, words)
 
 
-def _rule(line: int, fields: list[Field], complaints: Complaints) -> TableRule | None:
+def _rule(line: int, fields: list[Word], complaints: Complaints) -> TableRule | None:
     words = [word for _, word in fields]
     if len(words) != 5:
         what = f"a rule has five fields (state symbol new_symbol move new_state), not {len(words)}"
-        complaints.add_unread("fields", line, what, lost=[word.rstrip(":") for word in words])
+        complaints.add_unread(line, what, lost=[word.rstrip(":") for word in words], kind="fields")
         return None
     state, symbol, write, move, to = words
     if move.upper() not in MOVES:
         what = f"move '{move}' is not one of {', '.join(MOVES)}"
-        complaints.add_unread("letter of a move", line, what, fields[3][0], lost=[state])
+        complaints.add_unread(line, what, fields[3][0], lost=[state], kind="letter of a move")
         return None
     return TableRule(line, state, symbol, write, MOVES[move.upper()], to)
 
@@ -145,9 +143,9 @@ def _declared(given: Mapping[str, tuple[int, list[str]]], complaints: Complaints
     if "start" in words:
         parts.start = words["start"][0]
     elif "start" not in complaints.lost:
-        complaints.add("no start", 0, "no start state; add a line 'start: STATE'")
+        complaints.add(0, "no start state; add a line 'start: STATE'", kind="no start")
     if not parts.accept and not parts.reject and not complaints.lost & {"accept", "reject"}:
-        complaints.add("no terminal", 0, "no terminal state; add a line 'accept: STATE' or 'reject: STATE'")
+        complaints.add(0, "no terminal state; add a line 'accept: STATE' or 'reject: STATE'", kind="no terminal")
     parts.two_way = _choice("two-way", {"yes": True, "no": False}, given, complaints)
     return parts
 
@@ -158,7 +156,7 @@ def _choice(
     """The answer to a directive, False where it is not given."""
     line, (word, *_) = given.get(name, (0, ["no"]))
     if line and word not in answers:
-        complaints.add("answer", line, f"'{name}' is {' or '.join(answers)}, not '{word}'")
+        complaints.add(line, f"'{name}' is {' or '.join(answers)}, not '{word}'", kind="answer")
     return answers.get(word, False)
 
 
@@ -210,16 +208,16 @@ def _complain_of_repeated(table: list[TableRule], complaints: Complaints) -> boo
         before = first.setdefault((rule.state, rule.symbol), rule.line)
         if before != rule.line:
             what = f"state '{rule.state}' on symbol '{rule.symbol}' has a rule in line {before} already"
-            complaints.add("repeated rule", rule.line, what)
+            complaints.add(rule.line, what, kind="repeated rule")
     return len(first) < len(table)
 
 
 def _fill(parts: Parts, line: int, words: list[str], complaints: Complaints) -> None:
     """`missing: reject`: what has no rule goes to the reject state and changes nothing else."""
     if words[0] not in ("reject", "error"):
-        complaints.add_unread("answer", line, f"'missing' is reject or error, not '{words[0]}'", lost=())
+        complaints.add_unread(line, f"'missing' is reject or error, not '{words[0]}'", lost=(), kind="answer")
     elif words[0] == "reject" and not parts.reject and "reject" not in complaints.lost:
-        complaints.add_unread("reject", line, "'missing: reject' needs a line 'reject: STATE'", lost=())
+        complaints.add_unread(line, "'missing: reject' needs a line 'reject: STATE'", lost=(), kind="reject")
     elif words[0] == "reject" and parts.reject:
         for state in _running(parts):
             for symbol in parts.alphabet:
@@ -236,13 +234,13 @@ def busy_beaver(line: int, column: int, word: str, complaints: Complaints) -> Pa
     parts = Parts(start="A", blank="0", two_way=True, alphabet=tuple(str(digit) for digit in range(symbols)))
     if len(rows) > len(ascii_uppercase):
         what = f"{len(rows)} states, but there are {len(ascii_uppercase)} letters"
-        complaints.add_unread("states", line, what, lost=())
+        complaints.add_unread(line, what, lost=(), kind="states")
     halting: dict[str, None] = {}
     for state, row in zip(ascii_uppercase, rows, strict=False):
         parts.lines[state,] = line
         if len(row) != 3 * symbols:
             what = f"row {state} is '{row}', not {symbols} triples as row A"
-            complaints.add_unread("row", line, what, column, lost=digits)
+            complaints.add_unread(line, what, column, lost=digits, kind="row")
         for symbol, place in enumerate(range(0, min(len(row), 3 * symbols), 3)):
             rule = _triple(line, column + place, row[place : place + 3], str(symbol), complaints)
             parts.transitions[state, str(symbol)] = rule
@@ -261,5 +259,5 @@ def _triple(line: int, column: int, triple: str, symbol: str, complaints: Compla
     if found := TRIPLE.fullmatch(triple):
         return found[3], found[1], MOVES[found[2]]
     what = f"'{triple}' is neither a digit, L or R, and a letter, nor '---'"
-    complaints.add_unread("triple", line, what, column, lost=())
+    complaints.add_unread(line, what, column, lost=(), kind="triple")
     return HALT, symbol, 0

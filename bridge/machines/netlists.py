@@ -4,19 +4,20 @@ The parsers are our own: every complaint names its file and line, and no line is
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from bridge.files import read_text
-from numeric.machines.gates import Circuit, CircuitComplaint, Gate, GateKind, circuit_complaints
+from bridge.files import ShippedFiles, read_text
+from bridge.notations import Complaints, numbered_lines
+from numeric.machines.gates import Circuit, Gate, GateKind, circuit_complaints
 from symbolic.statements import UsageError
 
-LIBRARY = Path(__file__).parent / "library"
+LIBRARY = ShippedFiles(Path(__file__).parent / "library", (".bench", ".blif"))
+shipped = LIBRARY.names
 AND, OR, NOT, ID = GateKind.AND, GateKind.OR, GateKind.NOT, GateKind.ID
-SUFFIXES = (".bench", ".blif")
 SEQUENTIAL = "is sequential; a circuit here has no memory"
 
 NAME = r"[^\s(),=#]+"
@@ -27,17 +28,18 @@ BENCH_KINDS = {"AND": (AND, False), "OR": (OR, False), "NAND": (AND, True), "NOR
 BENCH_UNARY = {"NOT": NOT, "BUF": ID, "BUFF": ID}
 
 
-def shipped() -> tuple[str, ...]:
-    """The names of the circuits that come with the package."""
-    return tuple(sorted(path.stem for path in LIBRARY.iterdir() if path.suffix in SUFFIXES))
-
-
 def read_circuit(name_or_path: str) -> Circuit:
     """The shipped circuit of that name, or else the one in that .bench or .blif file.
 
     Raises UsageError that names file and line of everything that is wrong.
     """
-    path = str(_path_of(name_or_path))
+    known = LIBRARY.path(name_or_path)
+    if known is None and Path(name_or_path).suffix.lower() not in LIBRARY.suffixes:
+        raise UsageError(
+            f"netlist '{name_or_path}' is neither shipped ({', '.join(shipped())}) nor a file that ends in "
+            f"{' or '.join(LIBRARY.suffixes)}"
+        )
+    path = known or name_or_path
     return parse_circuit(read_text(path, "netlist"), path)
 
 
@@ -48,51 +50,36 @@ def bits_of(caller: str, given: str, m: int) -> np.ndarray:
     return np.array([bit == "1" for bit in given])
 
 
-def _path_of(name_or_path: str) -> Path:
-    if name_or_path in shipped():
-        return next(path for suffix in SUFFIXES if (path := LIBRARY / f"{name_or_path}{suffix}").is_file())
-    path = Path(name_or_path)
-    if path.suffix.lower() not in SUFFIXES:
-        raise UsageError(
-            f"netlist '{name_or_path}' is neither shipped ({', '.join(shipped())}) nor a file that ends in "
-            f"{' or '.join(SUFFIXES)}"
-        )
-    return path
-
-
 def parse_circuit(text: str, file: str) -> Circuit:
     """The circuit of that text, in the format that the file's name ends in. Raises UsageError as read_circuit does."""
-    draft = _bench(text) if file.lower().endswith(".bench") else _blif(text)
-    found = circuit_complaints(draft.inputs, draft.stated, draft.outputs, draft.lines, draft.wrong)
-    if complaints := sorted({*draft.complaints, *found}):
-        raise UsageError("\n".join(_located(file, complaint) for complaint in complaints))
+    draft = _Draft(Complaints(file))
+    (_bench if file.lower().endswith(".bench") else _blif)(draft, text)
+    complaints = draft.complaints
+    for each in circuit_complaints(draft.inputs, draft.stated, draft.outputs, draft.lines, sorted(complaints.lost)):
+        complaints.add(each.line, each.text)
+    if complaints.found:
+        raise complaints.error()
     return Circuit(Path(file).stem, tuple(draft.inputs), tuple(draft.gates), tuple(draft.outputs), draft.lines)
-
-
-def _located(file: str, complaint: CircuitComplaint) -> str:
-    return f"{file}:{complaint.line}: {complaint.text}" if complaint.line else f"{file}: {complaint.text}"
 
 
 @dataclass
 class _Draft:
-    """The contents of a file, right or wrong. `wrong` names the gates that are left out because of a complaint.
+    """The contents of a file, right or wrong. Gates with a complaint are left out: their names are `lost`.
 
     `stated` holds the file's own gates (their kinds do not matter), `gates` those that they are made of; such a part
     has the name of the whole, a blank, which no name of a file contains, and a number.
     """
 
+    complaints: Complaints
     inputs: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
     stated: list[Gate] = field(default_factory=list)
     gates: list[Gate] = field(default_factory=list)
     lines: dict[str, int] = field(default_factory=dict)
-    complaints: list[CircuitComplaint] = field(default_factory=list)
-    wrong: list[str] = field(default_factory=list)
     model: int = 0  # the line of .model
 
     def complain(self, line: int, text: str, gate: str = "") -> None:
-        self.complaints.append(CircuitComplaint(line, text))
-        self.wrong += [gate] if gate else []
+        self.complaints.add_unread(line, text, lost=[gate])
 
     def declare(self, ports: list[str], names: Sequence[str], line: int) -> None:
         ports += names
@@ -141,14 +128,12 @@ class _Draft:
 # ISCAS .bench.
 
 
-def _bench(text: str) -> _Draft:
-    draft = _Draft()
-    statements = [(number, line.split("#")[0].strip()) for number, line in enumerate(text.splitlines(), start=1)]
+def _bench(draft: _Draft, text: str) -> None:
+    statements = [(number, line.strip()) for number, line in numbered_lines(text.splitlines(), comment="#")]
     # Constants are made of an input, so the declarations are read first.
-    gates = [(number, line) for number, line in statements if line and not _bench_port(draft, number, line)]
+    gates = [(number, line) for number, line in statements if not _bench_port(draft, number, line)]
     for number, line in gates:
         _bench_gate(draft, number, line)
-    return draft
 
 
 def _bench_port(draft: _Draft, number: int, line: str) -> bool:
@@ -202,11 +187,11 @@ class _Cover:
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
 
 
-def _blif(text: str) -> _Draft:
-    draft = _Draft()
+def _blif(draft: _Draft, text: str) -> None:
     covers: list[_Cover] = []
     ended, current = False, None
-    for number, words in _blif_lines(text):
+    for number, line in numbered_lines(text.splitlines(), comment="#", continued="\\"):
+        words = line.split()
         if ended:
             draft.complain(number, f"'{' '.join(words)}' comes after .end")
         elif not words[0].startswith("."):
@@ -218,21 +203,6 @@ def _blif(text: str) -> _Draft:
             _blif_keyword(draft, number, words)
     for cover in covers:
         _blif_cover(draft, cover)
-    return draft
-
-
-def _blif_lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The words of each line that has some, with its number; a line that ends in a backslash goes on."""
-    start, words = 0, list[str]()
-    for number, line in enumerate([*text.splitlines(), ""], start=1):
-        content = line.split("#")[0].rstrip()
-        start = start or number
-        words += content.removesuffix("\\").split()
-        if content.endswith("\\"):
-            continue
-        if words:
-            yield start, words
-        start, words = 0, []
 
 
 def _blif_keyword(draft: _Draft, number: int, words: list[str]) -> None:

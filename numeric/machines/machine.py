@@ -245,6 +245,11 @@ class Trace:
         return tuple(self.machine.alphabet[a] for a in self.cells[begin : filled[-1] + 1])
 
 
+def written(tokens: Sequence[str]) -> str:
+    """An input, or a tape, as text: without spaces where each symbol is one character."""
+    return ("" if all(len(token) == 1 for token in tokens) else " ").join(tokens)
+
+
 def laid_out(machine: TuringMachine, tokens: Sequence[str], steps: int) -> tuple[tuple[str, ...], int]:
     """The tape as a run of `steps` steps needs it, and the cell of the head, from 1.
 

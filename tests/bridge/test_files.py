@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bridge import files
-from bridge.files import read_bytes, read_text
+from bridge.files import ShippedFiles, read_bytes, read_text
 from symbolic import UsageError
 
 
@@ -93,3 +93,12 @@ def test_a_text_is_utf_8(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\xff")
     with pytest.raises(UsageError, match="is not a UTF-8 text file"):
         read_text(str(tmp_path / "a"), "test")
+
+
+def test_shipped_files_have_names_without_their_suffix(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.dat", "c.other"):
+        (tmp_path / name).write_text(name)
+    shipped = ShippedFiles(tmp_path, (".txt", ".dat"))
+    assert shipped.names() == ("a", "b")
+    assert read_text(shipped.path("a"), "test") == "a.dat"
+    assert [shipped.path(name) for name in ("c", "a.dat", str(tmp_path / "a.dat"), "", "nul\0")] == [None] * 5
