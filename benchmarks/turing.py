@@ -9,7 +9,8 @@ import torch
 
 from bridge.machines.machine_files import read_machine, shipped
 from bridge.machines.turing_costs import letters, sizes
-from bridge.machines.turing_runs import INPUTS, side_by_side
+from bridge.machines.turing_runs import INPUTS
+from numeric.machines.beside_simulator import side_by_side
 from numeric.machines.machine import TuringMachine, simulate, simulate_many
 from numeric.machines.transformer import simulating_decoder
 from symbolic.machines import turing_counts as counts

@@ -7,17 +7,18 @@ import numpy as np
 import sympy as sp
 
 from bridge.check import Sides, checks_of
-from bridge.machines.circuit_tables import KINDS, WIDEST_DENSE, Sizes, circuits_table, measured_sizes
 from bridge.machines.netlists import bits_of, read_circuit, shipped
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs
 from bridge.torch_formats import torch_dtype
-from numeric.machines.circuit import GATE_WEIGHTS, CircuitNetwork
-from numeric.machines.gates import Circuit, all_inputs
+from numeric.machines.circuit import GATE_WEIGHTS, CircuitNetwork, CircuitSizes, measured_sizes
+from numeric.machines.gates import Circuit, GateKind, LayeredCircuit, all_inputs
 from symbolic.landau import Constant, order_constant
 from symbolic.machines import circuit as theory
 
+KINDS = tuple(GateKind)
+WIDEST_DENSE = 4096  # gates in a layer whose matrices are written out to be counted
 MOST_BITS = 16  # all inputs are run up to here, random ones beyond
 DERIVED, CERTIFIED = ("derived",), ("derived", "instance")
 LEAST = {theory.q: 2, theory.r: 1, theory.s: 2, theory.m: 1, theory.r_last: 1}  # of a circuit with one gate
@@ -45,7 +46,7 @@ def letters(network: CircuitNetwork) -> dict[sp.Symbol, int]:
     return {**sizes, theory.r_last: len(layered.layers[-1])}
 
 
-def counted_sizes(network: CircuitNetwork) -> Sizes | None:
+def counted_sizes(network: CircuitNetwork) -> CircuitSizes | None:
     """Of the matrices, written out; None where they are too large for that."""
     return measured_sizes(network) if network.layered.r <= WIDEST_DENSE else None
 
@@ -95,13 +96,13 @@ def constant(name: str, rounding: int) -> Constant:
     return order_constant(quantity.printed.order, count, order, least)
 
 
-def layer_norm(network: CircuitNetwork, sizes: Sizes | None) -> Sides:
+def layer_norm(network: CircuitNetwork, sizes: CircuitSizes | None) -> Sides:
     layers = network.layered.layers[1:]
     heaviest = max(sum(GATE_WEIGHTS[kind].norm for kind in layer.kinds) / len(layer) for layer in layers)
     return counted(None if sizes is None else sizes.per_gate, constant("layer_norm", 1), heaviest)
 
 
-def total_norm(network: CircuitNetwork, sizes: Sizes | None) -> Sides:
+def total_norm(network: CircuitNetwork, sizes: CircuitSizes | None) -> Sides:
     """The 1-norm of all gates of each kind; undecided where the matrices weigh something else."""
     norm = sum(network.layered.count(kind) * GATE_WEIGHTS[kind].norm for kind in KINDS)
     if sizes is None or sizes.gates == norm:
@@ -109,15 +110,15 @@ def total_norm(network: CircuitNetwork, sizes: Sizes | None) -> Sides:
     return Sides(measured=sizes.gates, instance=norm)
 
 
-def rounding_norm(sizes: Sizes | None, rounding: int) -> Sides:
+def rounding_norm(sizes: CircuitSizes | None, rounding: int) -> Sides:
     return counted(None if sizes is None else sizes.rounding, constant("rounding_norm", rounding))
 
 
-def depth(sizes: Sizes | None, rounding: int) -> Sides:
+def depth(sizes: CircuitSizes | None, rounding: int) -> Sides:
     return counted(None if sizes is None else float(sizes.depth), constant("depth", rounding))
 
 
-def width(sizes: Sizes | None, rounding: int) -> Sides:
+def width(sizes: CircuitSizes | None, rounding: int) -> Sides:
     return counted(None if sizes is None else float(sizes.width), constant("width", rounding))
 
 
@@ -140,6 +141,26 @@ def sizes_table(netlist: Circuit, rounding: int) -> NamedTable:
     """Those of this circuit, of a shipped one beside the others."""
     beside = {name: read_circuit(name) for name in shipped()} if netlist.name in shipped() else {}
     return circuits_table(beside or {netlist.name: netlist}, bool(rounding))
+
+
+def circuits_table(circuits: Mapping[str, Circuit], rounding: bool) -> NamedTable:
+    """The counted sizes of the network of each circuit over the expressions inside the printed orders."""
+    layered = {name: circuit.layered() for name, circuit in circuits.items()}
+    return NamedTable(
+        title="counted sizes over the expressions inside the printed orders (`q` layers, widest `r`, `s` nodes; "
+        "ID: copies)",
+        columns=["circuit", "m", "q", "r", "s", "gates", "ID", "depth/q", "width/r", "`|theta|_1/s`", "`|xi|_1/s`"],
+        rows=[[name, *sizes_of(each, rounding)] for name, each in layered.items() if each.r <= WIDEST_DENSE],
+    )
+
+
+def sizes_of(layered: LayeredCircuit, rounding: bool) -> list[int | float]:
+    found = measured_sizes(CircuitNetwork(layered, rounding))
+    inside = (layered.q, layered.r, layered.s, layered.s)
+    ratios = zip((found.depth, found.width, found.gates, found.rounding), inside, strict=True)
+    copies = layered.count(GateKind.ID)
+    gates = sum(map(layered.count, KINDS)) - copies
+    return [layered.m, layered.q, layered.r, layered.s, gates, copies, *(round(a / b, 3) for a, b in ratios)]
 
 
 SIDES: Mapping[str, Callable[..., Sides]] = {

@@ -1,6 +1,6 @@
 """The derived and the instance bound on the margin of a decoder of Appendix C: each layer's conditions, by balls."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -103,10 +103,3 @@ def _classifier(values: Mapping[sp.Symbol, Any]) -> Condition:
 
 def _at(values: Mapping[sp.Symbol, sp.Expr], known: Mapping[sp.Symbol, int]) -> dict[sp.Symbol, Any]:
     return {symbol: evaluate_ball(sp.sympify(value), known) for symbol, value in values.items()}
-
-
-def exact_streams(simulating: SimulatingDecoder, tokens: Sequence[str]) -> dict[str, np.ndarray]:
-    """The streams behind every layer at each step, in float64, rounded to the bits that they are."""
-    names = [f"layer[{k}]" for k in range(len(simulating.decoder.layers) + 1)]
-    run = simulating.run([tuple(tokens)], taps=names)
-    return {name: np.rint(run.taps[name][0].numpy()) for name in names}

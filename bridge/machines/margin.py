@@ -16,10 +16,17 @@ from bridge.machines.nine_constants import NAMES, NineConstants, best_constants
 from bridge.theorem import Function, Theorem
 from bridge.theorem_parts import Knobs
 from numeric.flips import norm
-from numeric.machines.circuit import CircuitNetwork, net
+from numeric.machines.circuit import CircuitNetwork
 from numeric.machines.circuit_attack import attack_circuit, flips, victim
-from numeric.machines.layer_moves import largest_input_move, largest_parameter_move, smallest_error_left
-from numeric.norms import spectral_norm_upper
+from numeric.machines.layer_moves import (
+    LayerAt,
+    corrections_of,
+    largest_input_move,
+    largest_parameter_move,
+    layer_norms,
+    layers_of,
+    smallest_error_left,
+)
 from symbolic.machines import margin as theory
 from symbolic.machines import perturbed_layers as moved
 from symbolic.statements import UsageError
@@ -31,7 +38,6 @@ CLOSE = 1e-12  # absolute: of what an attack finds
 OURS = ("derived", "instance")
 
 Values = Mapping[str, Tensor]  # by name
-LayerAt = tuple[Values, Tensor]  # its parameters W1, b1, W2, b2, and its exact input
 
 
 def resolve(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -51,7 +57,7 @@ def resolve(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
     return {**given, "input": "".join("01"[int(bit)] for bit in bits)}
 
 
-# The network, and its layers with their exact inputs: whole numbers.
+# The network.
 
 
 def network_of(netlist: str) -> CircuitNetwork:
@@ -60,26 +66,6 @@ def network_of(netlist: str) -> CircuitNetwork:
 
 def weights_of(network: CircuitNetwork) -> dict[str, Tensor]:
     return {name: torch.tensor(value) for name, value in network.parameters().items()}
-
-
-def layers_of(network: CircuitNetwork, weights: Values, bits: np.ndarray) -> list[LayerAt]:
-    """f_1, f_2, ..."""
-    one = torch.tensor(bits, dtype=torch.float64)
-    values = [one, *(value.round() for value in (each for _, each in network.trace(weights, one)))]
-    return [(net(weights, f"f[{i}]"), values[i - 1]) for i in range(1, network.layered.q)]
-
-
-def corrections_of(network: CircuitNetwork, weights: Values, layers: list[LayerAt]) -> list[LayerAt]:
-    """The first correction, if there is one: all are alike."""
-    return [(net(weights, "zeta[1]"), layers[1][1])] if network.corrections else []
-
-
-def layer_norms(layers: list[LayerAt]) -> list[tuple[float, float]]:
-    """||W_1||, ||W_2|| of each."""
-    return [
-        (spectral_norm_upper(weights["W1"].numpy()), spectral_norm_upper(weights["W2"].numpy()))
-        for weights, _ in layers
-    ]
 
 
 # The instance: the induction with the norms of each layer and the exact activations of this input.

@@ -14,11 +14,12 @@ from bridge.machines.machine_files import read_machine, tokens_of
 from bridge.machines.turing_costs import cost, cost_table, letters, sizes
 from bridge.machines.turing_errata import DEFINITIONS
 from bridge.machines.turing_leak import LEAK_STEPS, measured_leak
-from bridge.machines.turing_runs import INPUTS, MachineRuns, TuringTask, drawn_runs, task_of, trace_table
+from bridge.machines.turing_runs import INPUTS, MachineRuns, drawn_runs, task_of, trace_table
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs
 from bridge.torch_formats import torch_dtype
+from numeric.machines.beside_simulator import TuringTask
 from numeric.machines.machine import TuringMachine, simulate
 from numeric.machines.simulation import SimulatingDecoder
 from numeric.machines.transformer import simulating_decoder

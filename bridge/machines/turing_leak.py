@@ -11,7 +11,6 @@ import numpy as np
 import torch
 
 from bridge.readings import Emulated, Operands, read
-from numeric.layers import Affine
 from numeric.machines.decoder import run
 from numeric.machines.modules import NullKeyAttention
 from numeric.machines.simulation import SimulatingDecoder
@@ -50,17 +49,7 @@ def measured_leak(
 # Keys that tie carry one and the same value (symbolic.machines.temperature): the first of them stands for their mean.
 def attended(attention: NullKeyAttention, h: np.ndarray, asked: np.ndarray, causal: bool, beta: float) -> Emulated:
     """What each step attends to, (s, w): the value of the best key, and the softmax mean at `beta`."""
-    keys = np.vstack([attention.null_key, _image(attention.key, asked)])  # (n, K)
-    values = np.vstack([attention.null_value, _image(attention.value, asked)])  # (n, w)
-    scores = _image(attention.query, h) @ keys.T  # (s, n)
-    if causal:
-        scores = np.where(np.tril(np.ones(scores.shape, dtype=bool), k=1), scores, -np.inf)
+    scores, values = attention.in_full(h, asked, causal=causal)
     operands = {"scores": torch.as_tensor(scores), "values": torch.as_tensor(values)}
     known = Operands(operands, {temperature.inverse_temperature: beta})
     return read(temperature.leak_derivation(), known, ["leak"])["leak"]
-
-
-def _image(module: Affine, h: np.ndarray) -> np.ndarray:
-    weight, bias = module.dense()
-    image: np.ndarray = h @ weight.T + bias
-    return image

@@ -13,12 +13,13 @@ from bridge.check import Sides, checks_of
 from bridge.export.intervals import interval_words
 from bridge.export.numbers import plain
 from bridge.inversion import LargestPerturbation
-from bridge.machines.decoder_margin import derived_margin, exact_streams, margin_at_input, w_pos_for
-from bridge.machines.turing_runs import INPUTS, TuringTask, task_of
+from bridge.machines.decoder_margin import derived_margin, margin_at_input, w_pos_for
+from bridge.machines.turing_runs import INPUTS, task_of
 from bridge.record import NamedTable
 from bridge.theorem import Function, Theorem
 from bridge.theorem_parts import Knobs
 from numeric.flips import Flip
+from numeric.machines.beside_simulator import TuringTask
 from numeric.machines.decoder_attack import attack_decoder
 from numeric.machines.machine import MachineError, TuringMachine, simulate
 from numeric.machines.measured_margins import (
@@ -29,6 +30,7 @@ from numeric.machines.measured_margins import (
     measured_margins,
     slope,
 )
+from numeric.machines.simulation import exact_streams
 from numeric.machines.tie_jump import TieJump, tie_jump
 from numeric.machines.transformer import SimulatingDecoder, simulating_decoder
 from symbolic.machines import turing_margin as theory
@@ -223,10 +225,9 @@ def fitted(construction: str) -> Callable[..., Sides]:
         if sum(one.construction == construction for one in measured) < FEWEST_POINTS:
             return Sides(remark=why_no_slope(task, size))
         fit = slope(measured, construction)
-        settled = fit.low > 0 or fit.high < 0
         remark = f"95 % confidence {plain(fit.low)} to {plain(fit.high)}"
-        remark += "" if settled else ": these few short runs do not determine its sign"
-        return Sides(measured=fit.value if settled else None, remark=remark)
+        remark += "" if fit.sign_is_known else ": these few short runs do not determine its sign"
+        return Sides(measured=fit.value if fit.sign_is_known else None, remark=remark)
 
     return sides
 
@@ -236,11 +237,12 @@ def fitted(construction: str) -> Callable[..., Sides]:
 
 def derived_over_steps(task: TuringTask, network: SimulatingDecoder) -> NamedTable:
     """The derived bound over T, and what decides it."""
-    rows: list[list[str | int | float | None]] = []
-    for T in STEPS:
-        found = derived(task, network, bits(task, T))
-        rows.append([T, bits(task, T), found.size, found.binding])
-    return NamedTable(title="derived bound over `T`", columns=["T", "w_pos", "margin >=", "decided by"], rows=rows)
+    bounds = [(T, bits(task, T), derived(task, network, bits(task, T))) for T in STEPS]
+    return NamedTable(
+        title="derived bound over `T`",
+        columns=["T", "w_pos", "margin >=", "decided by"],
+        rows=[[T, w_pos, found.size, found.binding] for T, w_pos, found in bounds],
+    )
 
 
 def attacked_over_steps(task: TuringTask, network: SimulatingDecoder, attack: int, seed: int) -> NamedTable | None:
@@ -254,9 +256,11 @@ def attacked_over_steps(task: TuringTask, network: SimulatingDecoder, attack: in
     slopes = "; ".join(
         f"{name}: slope {plain(fit.value)} (95 %: {plain(fit.low)} to {plain(fit.high)})" for name, fit in fits.items()
     )
-    title = f"margins that attacks found over `T`, by positions; {slopes}"
-    rows: list[list[str | int | float | None]] = [[T, *(found.get((T, name)) for name in fits)] for T in steps]
-    return NamedTable(title=title, columns=["T", *(f"{name} <=" for name in fits)], rows=rows)
+    return NamedTable(
+        title=f"margins that attacks found over `T`, by positions; {slopes}",
+        columns=["T", *(f"{name} <=" for name in fits)],
+        rows=[[T, *(found.get((T, name)) for name in fits)] for T in steps],
+    )
 
 
 SIDES: Mapping[str, Callable[..., Sides]] = {

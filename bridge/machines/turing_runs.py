@@ -4,49 +4,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-import torch
-
 from bridge.balls import evaluate_ball
 from bridge.export.layout import value_words
-from bridge.machines.machine_files import in_file, read_machine, shipped, tokens_of, written
+from bridge.machines.machine_files import in_file, read_machine, shipped, tokens_of
 from bridge.record import NamedTable
 from bridge.torch_formats import torch_device, torch_dtype
 from numeric.balls import float_above
-from numeric.machines.decoder import DecoderRun
-from numeric.machines.machine import MachineComplaint, MachineError, Trace, TuringMachine, Wrong, simulate
-from numeric.machines.simulation import Agreement, SimulatingDecoder, hot, number
+from numeric.machines.beside_simulator import (
+    TRACE,
+    BesideSimulator,
+    DrawnInputs,
+    TuringTask,
+    network_columns,
+    random_inputs,
+    side_by_side,
+    simulator_columns,
+)
+from numeric.machines.machine import MachineComplaint, MachineError, Trace, TuringMachine, Wrong, simulate, written
+from numeric.machines.simulation import SimulatingDecoder
 from symbolic.machines import temperature
 from symbolic.statements import UsageError
 
 FIRST_TRY, LONGEST = 64, 4096  # steps simulated for T = 0: doubled until the machine halts
 MOST_STEPS = 2**16  # T at most: a run keeps every step
 MOST_SHOWN = 40  # characters of the tape in a title
-INPUTS = {
-    "increment": "1011",
-    "palindrome": "0110",
-    "addition": "101+11",
-}  # of the shipped machines; others: none
+INPUTS = {"increment": "1011", "palindrome": "0110", "addition": "101+11"}  # of the shipped machines; others: none
 DIFFERS = "differs"
-TRACE = ("written", "move", "state", "location", "symbol", "i'")  # in the order in which a step happens
 LEGEND = (
     "Line i has the symbol written and the move in step i, then state, location and symbol after this step; i' is the "
     "last step that wrote the cell under the head."
 )
-
-
-@dataclass(frozen=True, eq=False)
-class TuringTask:
-    """A machine and its input; `trace` is the simulator's for T steps, at the end of which the machine has halted."""
-
-    machine: TuringMachine
-    source: str
-    tokens: tuple[str, ...]
-    trace: Trace
-
-    @property
-    def T(self) -> int:
-        return self.trace.steps
 
 
 def task_of(machine_name: str, text: str, T: int) -> TuringTask:
@@ -83,88 +70,6 @@ def _simulated(machine: TuringMachine, source: str, tokens: Sequence[str], steps
         return simulate(machine, tokens, steps)
     except MachineError as error:
         raise in_file(error, source, f" on the input '{value_words(written(tokens))}'") from None
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnInputs:
-    """Random inputs with the simulator's traces; `refused` more were drawn on which the head leaves the tape."""
-
-    inputs: list[tuple[str, ...]]
-    traces: list[Trace]
-    refused: int
-
-
-def random_inputs(task: TuringTask, count: int, work: int, seed: int) -> DrawnInputs:
-    """As many of `count` as fit into `work` steps; of symbols of the task's input and of the alphabet alternately.
-
-    The blank is left out. Any length up to 8, or that of the input, but none beyond T: in T steps no more can be read.
-    """
-    random = np.random.default_rng(seed)
-    letters = [symbol for symbol in task.machine.alphabet if symbol != task.machine.blank]
-    sources = [list(task.tokens) or letters, letters]
-    longest = min(max(8, len(task.tokens)), task.T)
-    inputs, traces, refused = list[tuple[str, ...]](), list[Trace](), 0
-    for turn in range(min(count, work // (task.T + 1)) if letters else 0):
-        source = sources[turn % 2]
-        tokens = tuple(source[k] for k in random.integers(len(source), size=random.integers(longest + 1)))
-        try:
-            traces.append(simulate(task.machine, tokens, task.T))
-            inputs.append(tokens)
-        except MachineError:
-            refused += 1
-    return DrawnInputs(inputs, traces, refused)
-
-
-@dataclass(frozen=True, eq=False)
-class BesideSimulator:
-    """A run of the network beside the simulator on some inputs: where they differ, and which answers do.
-
-    `halted`: the number of inputs on which the machine halts; `wrong_answers`: of those, where the network differs.
-    """
-
-    inputs: Sequence[Sequence[str]]
-    run: DecoderRun
-    agreement: Agreement
-    wrong_answers: list[int]
-    halted: int
-
-    @property
-    def answers(self) -> int:
-        return len(self.wrong_answers)
-
-    @property
-    def differences(self) -> int:
-        return sum(self.agreement.differences.values())
-
-    def first_difference(self, taps: Sequence[str]) -> str:
-        """An input on which one of these taps differs from the simulator, and the first step at which it does."""
-        for tap in taps:
-            if tap in self.agreement.first:
-                row, step = self.agreement.first[tap]
-                return f"{tap} first differs in step {step} on '{written(self.inputs[row])}'"
-        return ""
-
-    @property
-    def first_answer(self) -> str:
-        return f"wrong answer on '{written(self.inputs[self.wrong_answers[0]])}'" if self.wrong_answers else ""
-
-
-def side_by_side(
-    network: SimulatingDecoder,
-    inputs: Sequence[Sequence[str]],
-    traces: Sequence[Trace],
-    *,
-    dtype: torch.dtype,
-    device: torch.device,
-    inverse_temperature: float | None = None,
-) -> BesideSimulator:
-    ran = network.run(inputs, inverse_temperature=inverse_temperature, dtype=dtype, device=device)
-    halted = [k for k, trace in enumerate(traces) if trace.accepted is not None]
-    wanted = [1.0 if traces[k].accepted else -1.0 for k in halted]
-    signs = ran.prediction.double().cpu()[halted]
-    right = abs(signs - torch.tensor(wanted, dtype=torch.float64)) <= 0.5  # NaN is not right
-    wrong = [k for k, is_right in zip(halted, right.tolist(), strict=True) if not is_right]
-    return BesideSimulator(inputs, ran, network.agreement(ran, traces), wrong, len(halted))
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,8 +145,8 @@ def drawn_runs(
 def trace_table(ran: MachineRuns) -> NamedTable:
     """Each step of the network on the input, and what the simulator has where it differs."""
     network, task = ran.network, ran.task
-    ours = list(zip(*_of_network(network, ran.hard.run), strict=True))
-    theirs = list(zip(*_of_simulator(network, task.trace), strict=True))
+    ours = list(zip(*network_columns(network, ran.hard.run), strict=True))
+    theirs = list(zip(*simulator_columns(network, task.trace), strict=True))
     rows: list[list[str | int | float | None]] = []
     for i, (got, want) in enumerate(zip(ours, theirs, strict=True), start=1 - network.steps_before):
         rows.append([i, *got, "same" if got == want else f"{DIFFERS}: {' '.join(map(str, want))}"])
@@ -258,37 +163,3 @@ def _what_happened(task: TuringTask) -> str:
     tape = left if len(left) <= MOST_SHOWN else left[: MOST_SHOWN - 3] + "..."
     word = value_words(written(task.tokens))
     return f"{task.machine.name} {answer} '{word}' in step {task.trace.halted_at}; tape at the end: {tape}"
-
-
-def _of_network(network: SimulatingDecoder, ran: DecoderRun) -> list[list[str | int]]:
-    """The columns of the trace, decoded from the taps. Steps count as the machine's, cells from the input's first."""
-    taps = {name: values[0].cpu() for name, values in ran.taps.items()}
-    states = [*network.machine.states, "(sentinel)", "(none)"]
-    alphabet = [*network.machine.alphabet, "(none)"]
-    moves = {(0, 0): "stay", (1, 0): "left", (0, 1): "right"}
-    visited = [max(0, v - network.steps_before) for v in number(taps["last_visit"]).tolist()]
-    return [
-        [alphabet[u] for u in hot(taps["written"]).tolist()],
-        [moves.get((int(left > 0.5), int(right > 0.5)), "(both)") for left, right in taps["move"].tolist()],
-        [states[z] for z in hot(taps["state"]).tolist()],
-        [cell - network.offset for cell in number(taps["location"]).tolist()],
-        [alphabet[a] for a in hot(taps["symbol"]).tolist()],
-        visited,
-    ]
-
-
-def _of_simulator(network: SimulatingDecoder, trace: Trace) -> list[list[str | int]]:
-    """The same columns from the simulator; in the sentinel's step the blank is kept and the head moves right."""
-    machine, begin = trace.machine, 1 - network.steps_before
-    symbols = [machine.alphabet[u] for u in trace.written[begin:]]
-    moves = [{-1: "left", 0: "stay", 1: "right"}[int(q)] for q in trace.move[begin:]]
-    if network.steps_before:
-        symbols[0], moves[0] = machine.blank, "right"
-    return [
-        symbols,
-        moves,
-        [machine.states[z] for z in trace.state[begin:]],
-        (trace.location[begin:] - network.offset).tolist(),
-        [machine.alphabet[a] for a in trace.symbol[begin:]],
-        trace.last_visit[begin:].tolist(),
-    ]

@@ -242,3 +242,30 @@ def representable_thirds(dtype: torch.dtype) -> tuple[float, float]:
         if rounded(one, start).item() == 1.0:
             return start
     raise ValueError(f"no roundings of 1/3 and 2/3 to {dtype} give round(1) = 1; use float64 or float32")
+
+
+@dataclass(frozen=True)
+class CircuitSizes:
+    """Counts of the matrices: layers of ReLUs, widest layer, 1-norms."""
+
+    depth: int
+    width: int
+    gates: float  # sum over i of |theta_i|_1
+    per_gate: float  # max over i of |theta_i|_1 / r_i
+    rounding: float  # sum over i of |xi_i|_1
+
+
+def measured_sizes(network: CircuitNetwork) -> CircuitSizes:
+    """Counted from the dense matrices, one two-layer net at a time."""
+    gates, rounding, per_gate = 0.0, 0.0, 0.0
+    depth, width = 0, network.layered.m
+    for name, matrices in network.blocks():
+        norm = float(sum(np.abs(matrix).sum() for matrix in matrices.values()))
+        depth += 2
+        width = max(width, *(len(matrices[bias]) for bias in ("b1", "b2")))
+        if name.startswith("zeta"):
+            rounding += norm
+        else:
+            gates += norm
+            per_gate = max(per_gate, norm / len(matrices["b2"]))
+    return CircuitSizes(depth, width, gates, per_gate, rounding)

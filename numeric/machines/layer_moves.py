@@ -6,16 +6,39 @@ Shapes: R restarts, n entries of h, r outputs.
 import math
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from numeric.attack import attack
 from numeric.bisection import last_that_holds
-from numeric.machines.circuit import representable_thirds, rounded, two_layers
+from numeric.machines.circuit import CircuitNetwork, net, representable_thirds, rounded, two_layers
+from numeric.norms import spectral_norm_upper
 
 Layer = Mapping[str, Tensor]  # W1, b1, W2, b2
+LayerAt = tuple[Layer, Tensor]  # and its exact input: whole numbers
 TINY = 1e-300
 CLOSE = 1e-12  # what counts as no error; and how closely the smallest one that is left is found
+
+
+def layers_of(network: CircuitNetwork, weights: Mapping[str, Tensor], bits: np.ndarray) -> list[LayerAt]:
+    """f_1, f_2, ..."""
+    one = torch.tensor(bits, dtype=torch.float64)
+    values = [one, *(value.round() for value in (each for _, each in network.trace(weights, one)))]
+    return [(net(weights, f"f[{i}]"), values[i - 1]) for i in range(1, network.layered.q)]
+
+
+def corrections_of(network: CircuitNetwork, weights: Mapping[str, Tensor], layers: list[LayerAt]) -> list[LayerAt]:
+    """The first correction, if there is one: all are alike."""
+    return [(net(weights, "zeta[1]"), layers[1][1])] if network.corrections else []
+
+
+def layer_norms(layers: list[LayerAt]) -> list[tuple[float, float]]:
+    """||W_1||, ||W_2|| of each."""
+    return [
+        (spectral_norm_upper(weights["W1"].numpy()), spectral_norm_upper(weights["W2"].numpy()))
+        for weights, _ in layers
+    ]
 
 
 def applied(layer: Layer, h: Tensor) -> Tensor:

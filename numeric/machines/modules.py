@@ -1,6 +1,6 @@
 """The modules of a decoder layer as data: affine maps, attentions with a null key, the three ReLU layers (Section 4.1).
 
-Shapes: w width of the stream, S and T widths of source and target, K width of query and key.
+Shapes: w width of the stream, S and T widths of source and target, K width of query and key, s queries, n keys.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,6 +38,24 @@ class NullKeyAttention:
     value: Affine
     null_key: np.ndarray  # (K,)
     null_value: np.ndarray  # (w,)
+
+    def in_full(self, h: np.ndarray, asked: np.ndarray, *, causal: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Scores (s, n) of the s queries of h (s, w), and values (n, w), of the null key and of `asked` (n - 1, w).
+
+        `causal`: step i asks the null key and `asked` up to its own place; other scores are -oo.
+        """
+        keys = np.vstack([self.null_key, _image(self.key, asked)])  # (n, K)
+        values = np.vstack([self.null_value, _image(self.value, asked)])  # (n, w)
+        scores = _image(self.query, h) @ keys.T  # (s, n)
+        if causal:
+            scores = np.where(np.tril(np.ones(scores.shape, dtype=bool), k=1), scores, -np.inf)
+        return scores, values
+
+
+def _image(module: Affine, h: np.ndarray) -> np.ndarray:
+    weight, bias = module.dense()
+    image: np.ndarray = h @ weight.T + bias
+    return image
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,3 +136,10 @@ def hot(values: Tensor) -> Int64[Tensor, "*n"]:
     """The place of the one in a one-hot tap; -1 where not exactly one coordinate is nearest to 1."""
     ones = values > 0.5
     return torch.where(ones.sum(-1) == 1, ones.to(torch.int64).argmax(-1), -1)
+
+
+def exact_streams(simulating: SimulatingDecoder, tokens: Sequence[str]) -> dict[str, np.ndarray]:
+    """The streams behind every layer at each step, in float64, rounded to the bits that they are."""
+    names = [f"layer[{k}]" for k in range(len(simulating.decoder.layers) + 1)]
+    run = simulating.run([tuple(tokens)], taps=names)
+    return {name: np.rint(run.taps[name][0].numpy()) for name in names}

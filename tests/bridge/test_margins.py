@@ -7,11 +7,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from bridge.budget import Budget
+from boundsmith import Budget, beside_flip, coordinate_lines, flip_distance
 from bridge.check import Sides, relation
-from bridge.margins import beside_flip, flip_distance
 from bridge.record import Verdict
-from numeric.flips import FlipError, coordinate_lines
+from numeric.flips import FlipError
 from symbolic.statements import Kind
 
 BUDGET = Budget(samples=1, attack=20, restarts=2, seed=0)

@@ -16,9 +16,10 @@ from bridge.machines import turing, turing_runs
 from bridge.machines.machine_files import read_machine, shipped
 from bridge.machines.turing_costs import letters, sizes
 from bridge.machines.turing_leak import measured_leak
-from bridge.machines.turing_runs import DIFFERS, side_by_side, task_of
+from bridge.machines.turing_runs import DIFFERS, task_of
 from bridge.record import Comparison, Row, Verdict, Witness
 from numeric.layers import Affine
+from numeric.machines.beside_simulator import random_inputs, side_by_side
 from numeric.machines.simulation import SimulatingDecoder
 from numeric.machines.transformer import simulating_decoder
 from symbolic.machines import turing as theory
@@ -93,9 +94,9 @@ def test_an_input_longer_than_the_steps_reach_is_run(
 
 def test_the_same_seed_draws_the_same_inputs_up_to_the_work_that_is_allowed() -> None:
     task = task_of("increment", "1011", 0)
-    first, again, other = (turing_runs.random_inputs(task, 20, 10**6, seed).inputs for seed in (1, 1, 2))
+    first, again, other = (random_inputs(task, 20, 10**6, seed).inputs for seed in (1, 1, 2))
     assert first == again != other
-    assert len(turing_runs.random_inputs(task, 20, 35, 1).inputs) == 3  # T + 1 = 10 steps each
+    assert len(random_inputs(task, 20, 35, 1).inputs) == 3  # T + 1 = 10 steps each
     assert rows_of(compare(ID, samples=20, work=35))["state"].samples == 4
 
 

@@ -13,12 +13,13 @@ from bridge import compare
 from bridge.comparison import replay_witness
 from bridge.inversion import LargestPerturbation
 from bridge.machines import turing_margin
-from bridge.machines.decoder_margin import derived_margin, exact_streams, first_norm, margin_at_input, w_pos_for
+from bridge.machines.decoder_margin import derived_margin, first_norm, margin_at_input, w_pos_for
 from bridge.machines.machine_files import read_machine
 from bridge.machines.turing_margin import TURING_MARGIN
 from bridge.record import Row, Verdict
 from bridge.theorem import Theorem
 from numeric.machines.decoder import parameters, run
+from numeric.machines.simulation import exact_streams
 from numeric.machines.tie_jump import TieJump, tie_jump
 from numeric.machines.transformer import simulating_decoder
 from numeric.norms import spectral_norm_upper
