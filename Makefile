@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 
 LINTS := style types contracts dependencies
 
-.PHONY: demo test quick covering bench lint $(LINTS) clean
+.PHONY: demo test test-all quick covering bench lint $(LINTS) clean
 
 demo: $(STAMP)
 	@echo "== induction.vanilla: the theorem, over p and L"
@@ -15,6 +15,10 @@ demo: $(STAMP)
 	$(BIN)/boundsmith compare induction.vanilla --text examples/harbour.txt
 
 test: $(STAMP) lint
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not long"
+
+# What CI runs: the tests marked `long` as well.
+test-all: $(STAMP) lint
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 # Before a commit: what lint finds, and the tests of tests/quick.txt, which touch every package; under a minute.

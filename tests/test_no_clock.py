@@ -5,6 +5,7 @@ too, since a budget of seconds inside a study would make the rows of its table d
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ FOLDERS = ("tests", "examples", "symbolic", "numeric", "bridge")
 CLOCKS = {"time", "timeit", "datetime", "sched", "resource", "asyncio"}  # modules: nothing of them is needed
 LIMITS = {"timeout": 300.0, "seconds": 60.0}  # below these a slow machine is told from a fast one
 OPTION = "--seconds"  # of `boundsmith certify`
+NAMED = re.compile("|".join([*CLOCKS, *LIMITS, "deadline", "benchmark"]))  # in a text that may be a script
 ALLOWED = {
     "tests/bridge/cli/test_certify.py: test_refusals": "a limit that is no time is refused before anything is proved",
     "tests/bridge/cli/test_certify.py: test_stating_that_takes_too_long_is_refused": "the time is over at once",
@@ -64,7 +66,7 @@ def too_small(value: ast.expr, least: float) -> bool:
 
 def texts(node: ast.AST) -> list[str]:
     """A script in a string, and the option of the command line."""
-    if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+    if not (isinstance(node, ast.Constant) and isinstance(node.value, str) and NAMED.search(node.value)):
         return []
     try:
         inside = [what for statement in ast.parse(node.value).body for _, what in uses_in(statement)]

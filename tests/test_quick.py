@@ -1,5 +1,6 @@
 """The selection of `make quick` (tests/quick.txt, which pytest reads) exists and has something of every package."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,10 @@ def test_a_package_that_is_left_out_is_noticed() -> None:
 def test_what_is_selected_exists(place: str) -> None:
     file, _, name = place.partition("::")
     assert f"def {name}(" in (ROOT / file).read_text() if name else (ROOT / file).exists()
+
+
+def test_ci_leaves_no_test_out() -> None:
+    every = re.search(r"^test-all:.*\n\t(.*pytest.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert every is not None
+    assert " -m " not in every[1].partition("pytest")[2]
+    assert (ROOT / ".ci" / "run").read_text().endswith("\nmake test-all\n")

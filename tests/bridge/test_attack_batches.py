@@ -139,6 +139,7 @@ def value(case: Case, quantity: Quantity, scope: str | None, point: Inputs) -> f
     return float(error if scope is None else ratio(error, case.prompt_bounds(quantity, inputs, scope)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", THEOREMS)
 def test_each_goal_finds_as_much_as_by_itself(name: str) -> None:
     for cases in companies(cases_of(THEOREMS[name]())):

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from symbolic.deferred import Deferred
 
 # In a process of its own: type checks look at the entries of a sequence.
@@ -38,5 +40,6 @@ def test_a_deferred_sequence_is_made_once_and_on_first_use() -> None:
     assert made == [0]
 
 
+@pytest.mark.long
 def test_a_comparison_derives_nothing_for_any_depth_where_each_point_has_quantities_of_its_own() -> None:
     subprocess.run([sys.executable, "-c", COMPARED], check=True)

@@ -36,6 +36,7 @@ def batch_of(case: TheoremCase, goals: Sequence[Goal]) -> TheoremBatch:
     return TheoremBatch([(case, goal) for goal in goals], BUDGET)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("changes", [{}, {"envelope": None}], ids=["envelope", "none"])
 @pytest.mark.parametrize("id", ["icgd.forward", "icgd.backward"])
 def test_a_goal_finds_in_the_batch_what_it_finds_alone(id: str, changes: dict[str, Any]) -> None:

@@ -187,6 +187,7 @@ def test_whole_numbers_of_a_residue_class_are_searched(condition: sp.Basic) -> N
     assert all(value % 3 == 1 for value in (*grid.first, *grid.more))
 
 
+@pytest.mark.long
 def test_an_odd_number_of_layers_is_solved_for() -> None:
     found = solve("universal.transformer", for_="L", error=1e-6)
     assert found.value % 2 == 1
@@ -310,6 +311,7 @@ def test_results_that_bound_no_error_have_nothing_to_solve(id: str) -> None:
 # The seeded selection of `python -m benchmarks.solving` that runs with the tests.
 
 
+@pytest.mark.long
 def test_a_selection_of_all_answers_is_admitted_by_compare(capsys: pytest.CaptureFixture[str]) -> None:
     outcomes = [benchmark.ask(question) for question in benchmark.selection(6)]
     assert benchmark.report(outcomes) == 0, capsys.readouterr().out

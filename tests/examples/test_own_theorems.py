@@ -124,6 +124,7 @@ def test_the_table_that_is_shown_is_that_of_a_run() -> None:
 RATIOS = {"own_theorem.py": 1.1, "gradient_step.py": 1 + 1e-9, "ridge.py": 1 + 1e-9, "momentum.py": 1.001}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", RATIOS)
 def test_bounds_at_a_prompt_are_near_the_error(name: str) -> None:
     comparison = bs.compare(own(name), samples=16, attack=40, restarts=8)

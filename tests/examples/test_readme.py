@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,7 +84,15 @@ def test_the_executable_that_is_installed_runs(tmp_path: Path) -> None:
     assert run([str(Path(sys.executable).with_name("boundsmith")), "list"], tmp_path).returncode == 0
 
 
-@pytest.mark.parametrize("command", [each for each in COMMANDS if not any(each in writers(one) for one in COMMANDS)])
+def as_parameter(command: str) -> Any:
+    """Comparisons of results that come with the package take long."""
+    return pytest.param(command, marks=[pytest.mark.long] if re.match(r"boundsmith compare \w+\.\w+ ", command) else [])
+
+
+LAST = [each for each in COMMANDS if not any(each in writers(one) for one in COMMANDS)]
+
+
+@pytest.mark.parametrize("command", [as_parameter(each) for each in LAST])
 def test_readme_commands_run(command: str, few: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for each in (*writers(command), command):
         assert main(shlex.split(each)[1:]) == 0, capsys.readouterr().err

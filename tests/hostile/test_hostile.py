@@ -30,6 +30,7 @@ def quick_calls() -> list[Call]:
     return [call for call in calls() if call.quick]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_no_call_hangs_swells_or_crashes(group: int, server: Server, folder: Path) -> None:
     found = []

@@ -84,6 +84,7 @@ def directions(rng: np.random.Generator, length: float) -> np.ndarray:
     return length * errors / np.linalg.norm(errors, axis=1, keepdims=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("project", [box, ball])
 def test_no_random_path_leaves_the_derived_bounds(project: Map) -> None:
     rng = np.random.default_rng(11)

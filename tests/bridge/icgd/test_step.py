@@ -49,6 +49,7 @@ def test_no_bound_is_exceeded(N: int, name: str) -> None:
         assert all(share <= 1 for share in worst_share(case, attack).values()), (K, d)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("eps", [1e-1, 1e-2, 1e-3, 1e-6])
 @pytest.mark.parametrize("N", DEPTHS)
 def test_the_step_keeps_the_accuracy_asked_for(N: int, eps: float) -> None:

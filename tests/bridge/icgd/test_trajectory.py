@@ -85,6 +85,7 @@ def plain_loss(name: str) -> Any:
     }[name]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("changes", SETTINGS[1:4], ids=str)
 def test_no_bound_is_exceeded(changes: Mapping[str, Any]) -> None:
     comparison = run(**changes)

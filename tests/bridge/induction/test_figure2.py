@@ -122,6 +122,7 @@ def test_a_figure_of_several_runs_is_refused() -> None:
         figure(compare("induction.figure2", flow=["true", "printed"]))
 
 
+@pytest.mark.long
 def test_a_point_outside_of_the_regime_refutes_nothing() -> None:
     short, wide = rows_at(L=5, sigma_init=1e-3), rows_at(w_star=0.6)
     for row in (short["first"], short["phases"], short["separation"], wide["plateau.loss"], wide["overshoot"]):

@@ -33,16 +33,24 @@ def default() -> Comparison:
     return compare("induction.vanilla", p=(1, 4, 8), L=(8, 64), **QUICK)
 
 
+FEW = {"samples": 4, "attack": 10, "restarts": 2}
+
+
 @pytest.mark.parametrize(
     ("d", "W_star", "lengths"),
-    [(1, 1.0, (3, 512)), (4, 0.25, (8, 64)), (4, "signs:3", (3, 64)), (16, "random:1", (8, 128))],
+    [(1, 1.0, (3, 8)), (4, 0.25, (8, 64)), (4, "signs:3", (3, 64)), (16, "random:1", (8, 128))],
     ids=lambda value: str(value),
 )
 def test_no_derived_or_instance_bound_is_exceeded_on_the_grid(
     d: int, W_star: float | str, lengths: tuple[int, int]
 ) -> None:
-    comparison = compare("induction.vanilla", p=GRID_P, L=lengths, d=d, W_star=W_star, samples=4, attack=10, restarts=2)
-    assert_kept(comparison)
+    assert_kept(compare("induction.vanilla", p=GRID_P, L=lengths, d=d, W_star=W_star, **FEW))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("p", "d", "W_star"), [(1, 1, 1.0), (2, 4, "signs:3"), (32, 16, "random:1")])
+def test_no_bound_is_exceeded_over_512_tokens(p: int, d: int, W_star: float | str) -> None:
+    assert_kept(compare("induction.vanilla", p=p, L=512, d=d, W_star=W_star, **FEW))
 
 
 def assert_kept(comparison: Comparison) -> None:
@@ -57,9 +65,9 @@ def assert_kept(comparison: Comparison) -> None:
 
 
 @pytest.mark.parametrize(("d", "W_star"), [(1, 1.0), (4, 0.25), (16, 0.0625), (16, "random:1"), (8, "signs:1")])
-@pytest.mark.parametrize(("p", "L"), [(1, 8), (4, 64), (8, 512)])
+@pytest.mark.parametrize(("p", "L"), [(1, 8), (4, 64), (8, 128), pytest.param(8, 512, marks=pytest.mark.long)])
 def test_the_attack_reaches_a_tenth_of_the_derived_bound(p: int, L: int, d: int, W_star: float | str) -> None:
-    comparison = compare("induction.vanilla", p=p, L=L, d=d, W_star=W_star, samples=4, attack=10, restarts=2)
+    comparison = compare("induction.vanilla", p=p, L=L, d=d, W_star=W_star, **FEW)
     assert_kept(comparison)
     (row,) = rows(comparison, "output")
     assert row.attacked >= 0.1 * row.derived

@@ -23,6 +23,7 @@ def rows():
     return rows_of(samples=16, attack=8, restarts=2)
 
 
+@pytest.mark.long
 def test_every_bound_is_kept_by_exact_errors_too(rows):
     assert {str(verdict) for row in rows.values() for verdict in row.verdict.values()} == {"kept"}
     for name in ("copy", "state", "x_hat"):
@@ -39,6 +40,7 @@ def test_layers_and_heads_are_those_of_the_theorem(rows):
     assert rows["heads", None].measured == rows["heads", None].printed == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("params", [{"L": 0, "q": 3}, {"L": 2, "d": 2, "eta": 0.25}, {"accuracy": 1e-3}], ids=str)
 def test_other_settings(params):
     found = rows_of(samples=4, attack=0, **params)

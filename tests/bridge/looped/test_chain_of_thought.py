@@ -27,6 +27,7 @@ def test_bounds_are_kept_and_counts_are_below_the_printed_ones(params: dict[str,
 
 
 # Each of ten chains from the other nine, at each of its 6 steps.
+@pytest.mark.long
 @pytest.mark.parametrize("leak", [0.01, 0.1, 1.0])
 def test_every_state_of_ten_chains_is_found(leak: float) -> None:
     table = chains(leak, 96)

@@ -39,6 +39,7 @@ def test_the_printed_layer_attains_half_of_its_bound(rows):
     assert rows["gradient.printed", "network"].ratio < 4
 
 
+@pytest.mark.long
 def test_forty_examples_in_twenty_dimensions_after_twenty_loops():
     found = rows_of(N=40, d=20, T=20, samples=1, attack=0)
     for name in ("w", "y_hat"):

@@ -25,6 +25,7 @@ IDS = [str(second) for second in SECONDS]
 
 
 # c far above the best one: the errors are those of real arithmetic, which the exact interpreter finds.
+@pytest.mark.long
 @pytest.mark.parametrize(("second", "c", "alpha"), [("constant", 1e-4, 1.0), ("opposite", 1e-3, 1.5)])
 def test_no_bound_is_exceeded_at_any_loop(second: str, c: float, alpha: float) -> None:
     found = compare("looped.newton", **SMALL, second=second, c=c, alpha=alpha)
@@ -88,6 +89,7 @@ def diabetes() -> Any:
     return compare("looped.newton", data="diabetes")
 
 
+@pytest.mark.long
 def test_the_prediction_on_diabetes_is_that_of_newton(diabetes: Any) -> None:
     rows = {row.quantity: row for row in diabetes if row.quantity.startswith("prediction.")}
     assert rows["prediction.difference"].measured < 1e-4

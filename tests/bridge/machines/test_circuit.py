@@ -41,6 +41,7 @@ def written(folder: Path, text: str, name: str = "own.bench") -> str:
     return str(path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_every_input_of_the_default_circuit(dtype: str) -> None:
     row = rows("products8", **({} if dtype == "float64" else {"dtype": dtype}))["outputs"]

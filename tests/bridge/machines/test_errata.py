@@ -33,6 +33,7 @@ def errata() -> list[Erratum]:
     return [quantity.erratum for quantity in stated if quantity.erratum is not None]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("result", RESULTS)
 def test_what_is_violated_has_its_weight_and_a_witness_that_replays(result: str, tmp_path: Path) -> None:
     violated = {row.quantity: row for row in rows(result) if Verdict.VIOLATED in row.verdict.values()}

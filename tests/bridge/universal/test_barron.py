@@ -14,6 +14,7 @@ from symbolic.universal import barron_derivation as barron
 from symbolic.universal.barron_derivation import BarronClass, r
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("params", [{}, {"d": 3, "width": 0.5, "slope": 0.7, "centre": 0}, {"d": 1}], ids=str)
 def test_closed_forms_stand_beside_quadrature(params: dict[str, float]) -> None:
     for row in compare("universal.barron", **params):
@@ -22,6 +23,7 @@ def test_closed_forms_stand_beside_quadrature(params: dict[str, float]) -> None:
             assert Verdict.VIOLATED not in row.verdict.values()
 
 
+@pytest.mark.long
 def test_a_combination_of_three_classes_exceeds_the_printed_constant_and_of_two_does_not() -> None:
     for M, expected in ((2, Verdict.PROVED), (3, Verdict.VIOLATED), (6, Verdict.VIOLATED)):
         (row,) = (row for row in compare("universal.barron", M=M) if row.quantity == "combination")

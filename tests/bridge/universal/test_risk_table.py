@@ -29,6 +29,7 @@ def comparison() -> Comparison:
         return compare("universal.risk", data="diabetes")
 
 
+@pytest.mark.long
 def test_the_transformer_predicts_held_out_rows(comparison: Comparison) -> None:
     (table,) = comparison.tables
     scores = {row[0]: row[1] for row in table.rows}
