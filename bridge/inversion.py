@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.balls import evaluate_ball
+from bridge.balls import evaluate_ball, letters_of
 from bridge.lowering import lower
 from numeric.bisection import last_that_holds
 from symbolic.statements import UsageError
@@ -103,9 +103,7 @@ def _check(conditions: Sequence[Condition], unknown: sp.Symbol, most: float) -> 
     if not 0 < most < math.inf:
         raise UsageError(f"largest_perturbation: most = {most}; give a positive finite number")
     for each in conditions:
-        missing = sorted(map(str, each.bound.free_symbols - {unknown, *each.values}))
-        if missing:
-            raise UsageError(f"largest_perturbation: '{each.name}' has no value for {', '.join(missing)}; add it")
+        letters_of(each.bound, {**each.values, unknown: 0}, f"largest_perturbation: '{each.name}'")
 
 
 def _failing(condition: Condition, unknown: sp.Symbol, size: float) -> float:

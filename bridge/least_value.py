@@ -9,11 +9,11 @@ from typing import Any
 import flint
 import sympy as sp
 
+from bridge.balls import letters_of
 from bridge.branch_and_bound import best_first, cut_across
 from bridge.enclosures import STEPS
 from bridge.lowering import LoweringError, lower
 from numeric.balls import Arb, float_above, float_below, working_precision
-from symbolic.statements import UsageError
 
 OnBalls = Callable[[Sequence[Any]], Any]  # balls of the variables to a ball that holds every value there
 Box = tuple[tuple[float, float], ...]
@@ -87,8 +87,7 @@ def least_of(
     Raises UsageError for letters without a range or a value.
     """
     known = values or {}
-    if missing := sorted(map(str, expression.free_symbols - {*ranges, *known})):
-        raise UsageError(f"least_of: {', '.join(missing)} has neither a range nor a value; give one")
+    letters_of(expression, {**ranges, **known}, "least_of")
     function, slopes = _on_balls(expression, tuple(ranges), tuple(known))
     fixed = tuple(known.values())
     return least_value(

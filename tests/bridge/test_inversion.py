@@ -62,7 +62,7 @@ REFUSED: list[tuple[Sequence[Condition], float, str]] = [
     ([], 1.0, "no conditions came; give at least one"),
     ([LINE], 0.0, "most = 0.0; give a positive finite number"),
     ([LINE], math.inf, "most = inf; give a positive finite number"),
-    ([Condition("square", a * x**2, {}, 1)], 1.0, "'square' has no value for a; add it"),
+    ([Condition("square", a * x**2, {}, 1)], 1.0, "'square': a has no value in "),
     ([Condition("never", x + 1, {}, 1, strict=True)], 1.0, "'never' decides: its bound has to be below the limit 1"),
 ]
 
