@@ -24,6 +24,7 @@ _HOMES = {
     "bridge.exact_claims": ("exact_check",),
     "bridge.flows": ("JoinedRun", "Run", "follow"),
     "bridge.formula": ("ArrayFunction", "evaluate"),
+    "bridge.orders": ("order_sides",),
     "bridge.pair": ("Pair",),
     "bridge.readings": ("Emulated", "Smooth", "at"),
     "bridge.files": ("ShippedFiles", "read_text"),

@@ -8,7 +8,7 @@ not the exponential, the difference is a row of its own with its order in 1/L.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import sympy as sp
@@ -18,6 +18,7 @@ from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides, within
 from bridge.cost import linear_cost
 from bridge.export.numbers import plain
+from bridge.orders import order_sides
 from bridge.theorem import Theorem
 from bridge.torch_formats import torch_device, torch_dtype
 from numeric.induction import losses as exact
@@ -29,7 +30,6 @@ from symbolic.induction import training as letters
 
 SIGMAS = 5  # two numbers agree if this many standard errors apart at most; a false alarm in 1.7 million
 ORDER_SIZES = (8, 16, 32)  # n = L - 2 at which orders in 1/n are read off
-ORDER_TOLERANCE = 0.4
 SAMPLES = 30_000  # contexts for the true softmax, fewer where they are long
 NUMBERS = 1_000_000  # contexts times tokens at each node of x_L
 MOMENTS = (-0.9, 0.9)  # a of Lemma D.3
@@ -163,21 +163,8 @@ def softmax_loss(L: int, alpha: float, w_star: float, w: float, h: float, seed: 
 # Orders in 1/n, n = L - 2.
 
 
-def of_order(order: int, gaps: Mapping[int, float], *, proved: bool = False, seen: bool = False) -> Sides:
-    """The order read off between the smallest size and the largest: supported where it is near the stated one."""
-    if not all(gaps.values()):
-        words = "no order: there is no difference, or no loss to relate it to (the trained head is the target)"
-        return Sides(derived=order, remark=words)
-    ends = {n: gaps[n] for n in (min(gaps), max(gaps))}
-    measured = exact.orders(ends)[max(gaps)]
-    near = DERIVED if abs(measured - order) <= ORDER_TOLERANCE else ()
-    return Sides(
-        measured=measured,
-        derived=order,
-        proved=near if proved else (),
-        computed=near if seen else (),
-        remark=", ".join(f"{plain(gap)} at `L = {n + 2}`" for n, gap in gaps.items()),
-    )
+NO_ORDER = "no order: there is no difference, or no loss to relate it to (the trained head is the target)"
+of_order = partial(order_sides, words=lambda n: f"`L = {n + 2}`", nothing=NO_ORDER)
 
 
 def early_order(alpha: float, w_star: float, w: float, h: float) -> Sides:

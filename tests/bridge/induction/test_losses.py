@@ -7,7 +7,7 @@ import sympy as sp
 
 from bridge import compare
 from bridge.comparison import replay_witness
-from bridge.induction.losses import LOSSES, of_order
+from bridge.induction.losses import LOSSES
 from bridge.record import Row, Verdict, Witness
 from bridge.theorem import Theorem
 from symbolic.induction import losses as theory
@@ -122,18 +122,6 @@ def test_a_trained_head_that_is_the_target_has_no_loss_to_divide_by() -> None:
     for name in orders:
         assert found[name].verdict == {"derived": U}
         assert "no order" in found[name].remark
-
-
-@pytest.mark.parametrize(
-    ("order", "measured", "supported"),
-    [(2, 1.8, True), (2, 1.5, False), (2, 1.1, False), (1, 0.2, False), (1, 2.0, False)],
-    ids=["near", "between", "order-lower", "constant", "faster"],
-)
-def test_an_order_is_supported_near_the_stated_one(order: int, measured: float, *, supported: bool) -> None:
-    gaps = {8: 1.0, 16: 0.5, 32: 4.0**-measured}
-    assert bool(of_order(order, gaps, seen=True).computed) is supported
-    assert bool(of_order(order, gaps, proved=True).proved) is supported
-    assert not of_order(order, gaps).computed  # noise
 
 
 def test_the_loss_left_at_the_optimum_falls_like_the_square_of_n() -> None:
