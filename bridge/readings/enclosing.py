@@ -168,12 +168,15 @@ def _between(function: Callable[[Array], Array], middle: Array, r: Array) -> tup
     return found, torch.maximum(function(middle + r) - found, found - function(middle - r))
 
 
-# An approximate t < 0 makes S_t jump at 0, by 2 |t|. What rounding may take across 0 is enclosed on both sides.
+# An approximate t < 0 makes S_t jump at 0, by 2 |t|. What rounding may take across 0 is enclosed on both sides; where
+# larger numbers cancel, it is that of the operands.
 @enclosed.register
 def _soft_threshold(operation: op.SoftThreshold, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     threshold, found = (at.operands.side(operation.threshold, emulated) for emulated in (False, True))
     exact, error, moved = exactly(operation, x, at), x[0].error, x[0].error.after(x[0].exact)
     slack, zero = rounding(abs(x[0].exact) + abs(error.centre)), torch.zeros_like(exact)
+    if found is not threshold and at.operands.bits is None:
+        slack = slack + rounding(at.operands.scale)
     jump = torch.where(abs(moved) <= error.radius + slack, 2 * torch.relu(-found) + zero, zero)
     reach = error.radius + torch.where(jump > 0, slack, zero)
     at_centre, radius = _between(lambda each: shrunk(each, found), moved, reach)

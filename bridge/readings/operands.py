@@ -110,6 +110,14 @@ class Operands:
         found = self.operand(name)
         return found if isinstance(found, Smooth) else Smooth(found)
 
+    @property
+    def scale(self) -> Array:
+        """Of tensors, at least the largest absolute value that is bound: what rounding is relative to."""
+        if None not in self.calls:
+            arrays = [each for operand in self.bound.values() for each in _arrays_of(operand)]
+            self.calls[None] = sum((abs(each).max() for each in arrays), start=torch.zeros((), dtype=torch.float64))
+        return self.calls[None]
+
     def call(self, function: Callable[..., Array], *arrays: Array) -> Array:
         """The function, called once on the same arrays: a derivative of f may be f' of one step and r of another."""
         key = id(function), *map(id, arrays)
@@ -168,6 +176,14 @@ class Operands:
         if found not in (sp.true, sp.false):
             raise UsageError(f"step '{self.step}': whether {condition} holds is not known at these letters")
         return bool(found)
+
+
+def _arrays_of(operand: Any) -> list[Array]:
+    if isinstance(operand, tuple):
+        return [each for member in operand for each in _arrays_of(member)]
+    if isinstance(operand, Emulated):
+        return [operand.exact, operand.emulated]
+    return [operand] if isinstance(operand, torch.Tensor) else []
 
 
 def _ball(value: Any, bits: int) -> BallArray:
