@@ -53,7 +53,8 @@ def bits_of(caller: str, given: str, m: int) -> np.ndarray:
 def parse_circuit(text: str, file: str) -> Circuit:
     """The circuit of that text, in the format that the file's name ends in. Raises UsageError as read_circuit does."""
     draft = _Draft(Complaints(file))
-    (_bench if file.lower().endswith(".bench") else _blif)(draft, text)
+    read = _bench if file.lower().endswith(".bench") else _blif
+    read(draft, text)
     complaints = draft.complaints
     for each in circuit_complaints(draft.inputs, draft.stated, draft.outputs, draft.lines, sorted(complaints.lost)):
         complaints.add(each.line, each.text)
