@@ -75,7 +75,8 @@ class AsymptoticLaw:
 
     def value(self, expression: sp.Expr, point: Point) -> float:
         """An expression in the law's letters at a point."""
-        numbers = self.numbers(point)
+        unnamed = expression.free_symbols - _named(expression, point).keys()
+        numbers = self.numbers(point) if unnamed else {}  # which may take an integration
         defined = {x: formula for x, formula in self.letters.items() if x in expression.free_symbols - numbers.keys()}
         values = {x: value_at(formula, point) for x, formula in defined.items()}
         return value_at(expression, point, {**values, **numbers})

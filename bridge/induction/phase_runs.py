@@ -44,7 +44,7 @@ def value_measured(point: Point) -> float | None:
 
 def gram_loss_at(point: Point) -> float:
     """L_G4 at the time `t` of the point."""
-    return gram_run(point, LATEST).gram.exactly(point["t"], GRAM_LOSS)
+    return float(gram_run(point, LATEST).gram.at(point["t"], GRAM_LOSS)[0, 0])
 
 
 # -- the induction head ------------------------------------------------------------------------------------------------
