@@ -257,7 +257,7 @@ class Case(ABC):
         known = {symbol: at_hand.get(symbol, value) for symbol, value in (quantity.worst_case or {}).items()}
         symbolic = {symbol: value for symbol, value in known.items() if isinstance(value, sp.Basic)}
         numbers = {symbol: value for symbol, value in known.items() if not isinstance(value, sp.Basic)}
-        expression = quantity.general_bound().subs(symbolic, simultaneous=True)
+        expression = quantity.general_bound().xreplace(symbolic)
         return self._with_obligations(quantity, Bound(self.ball(expression, numbers)), known)
 
     def _with_obligations(self, quantity: Quantity, bound: Bound, known: Mapping[sp.Symbol, Any]) -> Bound:

@@ -29,6 +29,7 @@ RESHAPES = {aten.view.default, aten._unsafe_view.default}
 OF_SHAPES = {aten.zeros_like, aten.ones_like, aten.full_like, aten.new_zeros, aten.new_ones, aten.new_full}
 TRUTHS = {aten.eq, aten.ne, aten.lt, aten.le, aten.gt, aten.ge, *(getattr(aten, f"logical_{name}") for name in LOGIC)}
 BY_NUMBERS = {aten.mul.Tensor, aten.div.Tensor, aten.mul.Scalar, aten.div.Scalar}
+CHECKS = {aten._linalg_check_errors.default}  # whether a matrix can be factored
 # The shape of a result, or the path of the program, would depend on values.
 UNREPEATABLE = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape, torch.Tag.nondeterministic_seeded}
 
@@ -57,8 +58,9 @@ class Repeated:
     """The function, run so many times: from the fourth on it is replayed, if the third shows that a replay is equal.
 
     It has to be a function of its arguments alone, whose shapes stay. What asks a tensor for a value (`item`, `if`) is
-    not recorded, nor what takes much memory: then each run is the function's own. What torch does not see (`tolist`,
-    `numpy`, `.data`) cannot be told: such a function must not be repeated in this way.
+    not recorded, nor what takes much memory: then each run is the function's own, and so is one in which a matrix
+    cannot be factored. What torch does not see (`tolist`, `numpy`, `.data`) cannot be told: such a function must not be
+    repeated in this way.
     """
 
     def __init__(self, function: Function, times: int) -> None:
@@ -72,7 +74,12 @@ class Repeated:
             return found
         if self.recording is None:
             return self.function(arguments)
-        return self._compared(self.recording, arguments) if self.runs == 3 else self.recording(arguments)
+        if self.runs == 3:
+            return self._compared(self.recording, arguments)
+        try:
+            return self.recording(arguments)
+        except torch.linalg.LinAlgError:  # what the function makes of it is its own affair
+            return self.function(arguments)
 
     def _compared(self, recording: "Recording", arguments: Sequence[Tensor]) -> Sequence[Tensor]:
         found = self.function(arguments)
@@ -148,6 +155,7 @@ class _Recorder(TorchDispatchMode):
         self.layouts: dict[int, Any] = {}  # of the tensors in registers
         self.shared: set[int] = set()  # registers whose memory another one has too, or the caller
         self.steps: list[RecordedStep] = []
+        self.checks: list[int] = []  # the targets of steps that only raise
         self.bytes, self.stopped = 0, False
         self.strides = tuple(each.stride() for each in arguments)
         self.arguments = tuple(self._named(each, self._new()) for each in arguments)
@@ -169,7 +177,7 @@ class _Recorder(TorchDispatchMode):
             return None
         results = tuple(self._place(each) for each in found)
         constants = [each.detach() if isinstance(each, Tensor) else each for each in self.registers]
-        needed = _needed(self.steps, results)
+        needed = _needed(self.steps, (*results, *self.checks))
         at = _registers_of(needed, results)
         steps = [
             (step.operation, _reader(tuple(at.get(each, each) for each in step.sources)), at[step.target])
@@ -184,7 +192,9 @@ class _Recorder(TorchDispatchMode):
         moving = func.overloadpacket not in OF_SHAPES and not self.moving.isdisjoint(sources)
         self.bytes += 0 if func.is_view else sum(each.nbytes for each in results)
         checks = moving and not results  # for what it raises
-        if self.bytes > LARGEST or checks or not self._repeatable(func, args, kwargs, moving):
+        if checks and func in CHECKS:
+            self.checks.append(self._filled(_called(func, _layout(args), kwargs), sources, found)[0])
+        elif self.bytes > LARGEST or checks or not self._repeatable(func, args, kwargs, moving):
             self._stop()
         elif func in SAME_VALUES or self._is_same(func, args, found, sources):
             self.shared.add(self._named(found, sources[0]))
@@ -220,7 +230,7 @@ class _Recorder(TorchDispatchMode):
         self.steps.append(RecordedStep(operation, sources, self._new()))
         whole = self.steps[-1].target
         self.moving.add(whole)
-        if isinstance(found, Tensor):
+        if found is None or isinstance(found, Tensor):
             return [whole]
         parts = [
             RecordedStep(itemgetter(place), (whole,), self._new())

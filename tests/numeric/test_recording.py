@@ -43,6 +43,7 @@ OBJECTIVES = {
     "a change in place": cut_in_place,
     "vmap": by_vmap,
     "parts": of_parts,
+    "a linear system": lambda x: torch.linalg.solve(x[:3], x[0]),
 }
 
 
@@ -82,6 +83,11 @@ def counted(x: Tensor) -> Tensor:
     return COUNTER * x.sum(1)
 
 
+def checked(x: Tensor) -> Tensor:
+    torch._assert_async((x.detach() > -100).all())
+    return x.sum(1)
+
+
 COUNTER = torch.zeros(())
 
 UNREPEATABLE = {
@@ -90,7 +96,7 @@ UNREPEATABLE = {
     "random numbers": lambda x: (x + torch.rand(5, 3)).sum(1),
     "a change of a view in place": in_place_of_a_view,
     "a change of what stays": counted,
-    "a check": lambda x: torch.linalg.solve(x[:3], x[0]),
+    "a check": checked,
 }
 
 
@@ -114,6 +120,20 @@ def test_equal_operations_run_once_and_unused_ones_never():
     recorded = record(function, [points(0)])[1]
     assert recorded is not None
     assert len(recorded.steps) == 5  # 2 x, exp, their sum; 2.0 x, exp: a number of another type may round otherwise
+
+
+def test_where_a_matrix_cannot_be_factored_the_function_itself_runs():
+    def function(arguments: Sequence[Tensor]) -> list[Tensor]:
+        try:
+            return [torch.linalg.solve(arguments[0], torch.ones(2))]
+        except torch.linalg.LinAlgError:
+            return [arguments[0].sum(1)]
+
+    repeated = Repeated(function, WORTHWHILE)
+    for size in (1.0, 2.0, 3.0, 4.0, 0.0, 5.0):
+        matrix = torch.tensor([[size, 2 * size], [0.0, size]])
+        assert torch.equal(repeated([matrix])[0], function([matrix])[0])
+    assert repeated.recording is not None
 
 
 def test_what_is_read_no_more_makes_room():
