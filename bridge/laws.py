@@ -40,8 +40,8 @@ class AsymptoticLaw:
     that only a computation gives, `numbers`: at a point these come first, in a limit the formulas.
 
     `inapplicable` says why the formula does not apply at a point, `excuse` why the end of a path is not in the regime
-    of the statement. A law with `everywhere` has a row at the parameters of the run too, whose remark ends with
-    `at_one_point`. `choice` tells laws of one quantity apart.
+    of the statement. A law with `everywhere` has a row at the parameters of the run too, which decides nothing.
+    `choice` tells laws of one quantity apart.
 
     Raises UsageError for a quantity that is not printed inside a Landau symbol.
     """
@@ -57,7 +57,6 @@ class AsymptoticLaw:
     unreached: str = "what is measured is not reached here"
     remark: str | Words = ""
     everywhere: bool = True
-    at_one_point: str = "a Landau symbol cannot be judged at one point"
     choice: str = ""
 
     def __post_init__(self) -> None:
@@ -66,6 +65,11 @@ class AsymptoticLaw:
                 f"AsymptoticLaw: '{self.quantity.name}' is not printed inside a Landau symbol; give its `printed` an "
                 f"order, or state a bound"
             )
+
+    @property
+    def order(self) -> Order:
+        assert self.quantity.printed is not None  # see __post_init__
+        return self.quantity.printed.order
 
     @property
     def inside(self) -> sp.Expr:
@@ -110,7 +114,7 @@ class AsymptoticLaw:
         measured, why = self.measure(point), self.no_formula(point)
         if measured is None:
             return Sides(outside=self.unreached)
-        remarks = [self.words(point), why, self.at_one_point]
+        remarks = [self.words(point), why, f"the order `{self.order.value}` cannot be judged at one point"]
         return Sides(measured, derived=None if why else self.derived(point), remark="; ".join(filter(None, remarks)))
 
     def along(self, path: ParameterPath, point: Point) -> Sides:

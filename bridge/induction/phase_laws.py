@@ -21,7 +21,6 @@ class PhaseLaw(AsymptoticLaw):
 
     letters: Mapping[sp.Symbol, sp.Expr] = field(default_factory=lambda: LETTERS)
     unreached: str = OTHER_PHASES
-    at_one_point: str = "a `Theta` cannot be judged at one point"
     earliest: Callable[[Point], float] | None = None
 
     def no_formula(self, point: Point) -> str:

@@ -61,7 +61,7 @@ def test_the_right_order_is_consistent_along_each_path_and_not_judged_at_a_point
     assert end.remark.startswith(ratios)
     here = found["at this point"]
     assert "printed" not in here.verdict
-    assert here.remark.startswith("the harmonic series; a Landau symbol cannot be judged at one point")
+    assert here.remark.startswith("the harmonic series; the order Theta cannot be judged at one point")
 
 
 @pytest.mark.parametrize(
