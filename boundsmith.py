@@ -9,6 +9,7 @@ from typing import Any
 
 _HOMES = {
     "bridge.accuracies": ("accuracies_within",),
+    "bridge.activations": ("activation_formula", "activation_supremum", "loss_formula", "loss_supremum"),
     "bridge.theorem": ("Theorem",),
     "bridge.theorem_building": ("theorem",),
     "bridge.theorem_parts": ("AtPoint", "ExactRuns", "InputSearch", "Knobs", "Refuting"),
@@ -35,6 +36,7 @@ _HOMES = {
         *("Ball", "Box", "Concatenated", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex"),
         *("SingularValues", "Sphere"),
     ),
+    "bridge.domains.layered": ("layered_box",),
     "bridge.sources": ("Predicted", "Prediction", "Series", "Tabular", "Textual"),
     "bridge.sources.byte_signs": ("byte_signs", "embedded_bytes", "nearest_bytes"),
     "bridge.comparison": ("compare", "replay"),

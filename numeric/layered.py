@@ -22,6 +22,7 @@ from torch import Tensor
 from numeric.stream import StreamError
 
 Array: TypeAlias = Any  # a tensor or an array of balls
+Function: TypeAlias = Callable[..., Any]  # entry by entry
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,38 @@ def autograd_gradient(
     """The gradient of L_n by automatic differentiation."""
     gradient: Tensor = torch.func.grad(lambda at: empirical_loss(shape, at, x, y, r, loss).sum())(w)
     return gradient
+
+
+# By the definition of a derivative: moving V_j[a, b] by t moves z(j)[a] by t p(j-1)[b]; the tangent of z(j)[a] then
+# runs through the later layers, T(i) = diag(slopes) V_i T(i-1), and through the loss.
+def tangent_gradient(shape: Shape, w: Array, x: Array, y: Array, r: Function, slope: Function, pull: Function) -> Array:
+    """The gradient of L_n (D_w) at one prompt in forward mode, on tensors or balls: with `slope` for r' and `pull` for
+    d loss / dp, as callers know them (difference quotients, say), so that nothing here differentiates.
+    """
+    V, p, slopes = shape.matrices(w), [x], []
+    for matrix in V:
+        z = p[-1] @ matrix.mT  # (n, rows)
+        slopes.append(slope(z))
+        p.append(r(z))
+    pulled = pull(p[-1], y)[:, None, :]  # (n, 1, d_y)
+    blocks = []
+    for j, before in enumerate(p[:-1]):
+        T = torch.diag_embed(slopes[j])  # (n, rows, rows)
+        for matrix, later in zip(V[j + 1 :], slopes[j + 1 :], strict=True):
+            T = later[..., None] * (matrix @ T)
+        by_argument = (pulled @ T).mT  # (n, rows, 1): the loss by z(j)[a]
+        blocks.append((by_argument * before[:, None, :]).sum(0).reshape(-1))
+    return torch.cat(blocks) / (2 * len(x))
+
+
+FLOOR = 2.0**-500  # of norms of blocks, against 0/0 and underflow
+
+
+def relative_distance(found: Array, truth: Array, shape: Shape) -> Array:
+    """The largest over the blocks of w of ||a - b|| / max(||a||, ||b||, FLOOR), for two vectors of D_w entries."""
+    norm = torch.linalg.vector_norm
+    blocks = [(found[where], truth[where]) for where in shape.slices]
+    return torch.stack([norm(a - b) / torch.maximum(norm(a), norm(b)).clamp(min=FLOOR) for a, b in blocks]).amax(0)
 
 
 def require_sizes(call: str, expected: Sequence[tuple[str, tuple[int, ...], tuple[int, ...]]]) -> None:

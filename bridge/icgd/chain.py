@@ -10,9 +10,10 @@ from typing import Any
 
 import torch
 
+from bridge.activations import activation_formula, loss_formula
 from bridge.formula import ArrayFunction
 from bridge.icgd.emulation import Emulation
-from bridge.icgd.setting import StepSetting, activation_formula, loss_formula
+from bridge.icgd.setting import StepSetting
 from bridge.readings import Instance, Operands, Smooth, enclose, read_exact
 from bridge.readings.arrays import Array
 from bridge.theorem_readings import LOCAL

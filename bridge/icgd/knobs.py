@@ -10,6 +10,7 @@ import flint
 import sympy as sp
 
 from bridge.accuracies import accuracies_within
+from bridge.activations import argument_radius, piece_supremum
 from bridge.balls import BASE_BITS, bits_for
 from bridge.export.numbers import plain
 from bridge.icgd.emulation import Accuracies, Ranges, ranges
@@ -67,8 +68,8 @@ def _curved(setting: StepSetting, needed: Ranges) -> list[tuple[sp.Symbol, sp.Ex
         (
             piece.function,
             piece.variable,
-            setting.argument_radius(piece, outputs),
-            setting.piece_supremum(piece, 2, outputs),
+            argument_radius(setting.loss, piece, outputs, setting.B_y),
+            piece_supremum(setting.loss, piece, 2, outputs, setting.B_y),
         )
         for piece in setting.pieces
         if not piece.linear

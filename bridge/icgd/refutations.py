@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor
 
+from bridge.activations import activation_formula
 from bridge.icgd.emulation import Emulation
-from bridge.icgd.setting import StepSetting, activation_formula
+from bridge.icgd.setting import StepSetting
 from bridge.refutation import Refutation
 from numeric.layered import Shape
 

@@ -12,12 +12,12 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from bridge.activations import activation_formula
 from bridge.check import Check, Sides
 from bridge.domains import Box
 from bridge.enclosures import supremum
 from bridge.export.numbers import plain
 from bridge.formula import ArrayFunction
-from bridge.icgd.setting import activation_formula
 from bridge.relu_sums import Interpolant, curvature, grid_of_kinks, interpolate
 from bridge.theorem import Function, Theorem
 from bridge.theorem_parts import InputSearch, Knobs

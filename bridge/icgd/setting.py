@@ -1,23 +1,19 @@
 """The problem at hand in numbers: the network's shape, activation, loss and radii, and what is certified of them.
 
-Everything here comes from the SymPy expressions of the activation and the loss: callables for tensors and balls, and
-suprema over ranges, certified by Arb and rounded up.
+Suprema come from the SymPy expressions of the activation and the loss (`bridge.activations`), certified by Arb and
+rounded up.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import flint
-import sympy as sp
 import torch
 
-from bridge.enclosures import supremum
-from bridge.formula import ArrayFunction
+from bridge.activations import activation_supremum, loss_supremum
 from numeric.balls import BallArray, float_above
 from numeric.icgd import sampling
 from numeric.layered import Shape
-from symbolic import activations
 from symbolic.activations import Activation, Loss, Piece
 
 
@@ -37,24 +33,11 @@ class StepSetting:
 
     def supremum(self, order: int, radius: float) -> flint.arb:
         """sup |r^(order)| over [-radius, radius]."""
-        return supremum(self.activation.derivative(order), self.activation.t, -radius, radius)
+        return activation_supremum(self.activation, order, radius)
 
     def loss_supremum(self, order: int, output_radius: float) -> flint.arb:
         """sup |d^order u / dt^order| over |t| <= output_radius, |y| <= B_y."""
-        return sum((self.piece_supremum(piece, order, output_radius) for piece in self.pieces), start=flint.arb(0))
-
-    def piece_supremum(self, piece: Piece, order: int, output_radius: float) -> flint.arb:
-        if order > 0 and not piece.argument.has(self.loss.t):
-            return flint.arb(0)
-        function = sp.diff(piece.function, piece.variable, order)
-        radius = self.argument_radius(piece, output_radius)
-        return supremum(function, piece.variable, -radius, radius)
-
-    def argument_radius(self, piece: Piece, output_radius: float) -> float:
-        """The largest absolute value of t, y or t - y."""
-        t, y = self.loss.t, self.loss.y
-        of_difference = float_above(flint.arb(output_radius) + flint.arb(self.B_y))
-        return {t: output_radius, y: self.B_y, t - y: of_difference}[piece.argument]
+        return loss_supremum(self.loss, order, output_radius, self.B_y)
 
     # Prompts.
 
@@ -75,15 +58,3 @@ class StepSetting:
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
         return self.loss.pieces()
-
-
-def activation_formula(activation: Any, order: int = 0) -> ArrayFunction:
-    """r^(order), a function of t. Raises UsageError for an unknown name."""
-    chosen = activation if isinstance(activation, Activation) else activations.activation(activation)
-    return ArrayFunction(chosen.derivative(order), chosen.t)
-
-
-def loss_formula(loss: Any, order: int = 0) -> ArrayFunction:
-    """d^order ell / dt^order of one coordinate, a function of t and y. Raises UsageError for an unknown name."""
-    chosen = loss if isinstance(loss, Loss) else activations.loss(loss)
-    return ArrayFunction(chosen.derivative(order), chosen.t, chosen.y)

@@ -18,12 +18,11 @@ from torch import Tensor
 from bridge.budget import Budget
 from bridge.check import Check
 from bridge.cost import Cost
-from bridge.domains import Ball, Rows
 from bridge.export.numbers import plain
 from bridge.icgd import counts
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import FEWEST_RELUS, Emulation
-from bridge.icgd.gradient import box_of_weights
+from bridge.icgd.gradient import prompt_domains
 from bridge.icgd.knobs import NotRepresentable
 from bridge.icgd.plan import plan_for
 from bridge.icgd.refutations import OPEN_SIZES, REFUTATIONS
@@ -159,6 +158,10 @@ def outside(quantity: str, tier: str, plan: Any) -> str:
     )
 
 
+def idle(relus: int) -> tuple[str, ...]:
+    return ("eps",) if relus else ()
+
+
 def with_scopes(result: Result, N: int, relus: int) -> tuple[Quantity, ...]:
     """The quantities of so many layers, and of an accuracy if one was asked for."""
     kept = theory.quantities_for(result, N)
@@ -222,11 +225,7 @@ def theorem_of(name: str) -> Theorem:
     return Theorem(
         statement=result,
         main=MAIN[result.id],
-        inputs={
-            "w": box_of_weights(d_x, d_y),
-            "x": Rows(symbols.n, Ball(d_x, radius=symbols.B_x), or_fewer=True),
-            "y": Rows(symbols.n, Ball(d_y, radius=symbols.B_y if "B_y" in names else DEFAULTS["B_y"]), or_fewer=True),
-        },
+        inputs=prompt_domains(d_x, d_y, symbols.B_y if "B_y" in names else DEFAULTS["B_y"], or_fewer=True),
         network=taps,
         reference=reference,
         built={
@@ -242,7 +241,7 @@ def theorem_of(name: str) -> Theorem:
             printed_letters=printed_letters,
             refusal=refusal,
             outside=outside,
-            idle=lambda relus: ("eps",) if relus else (),
+            idle=idle,
         ),
         knobs=Knobs(automatic=OPEN_SIZES, fixed=("N",), searched=SEARCHED),
         handles=operands,

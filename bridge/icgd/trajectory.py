@@ -9,6 +9,7 @@ network's gradient at wbar^l. Shapes, of one prompt: n examples, D_w weights.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -21,14 +22,13 @@ from bridge.balls import evaluate_ball
 from bridge.budget import Budget
 from bridge.check import Check
 from bridge.cost import Cost
-from bridge.domains import Ball, Rows
 from bridge.enclosures import supremum
 from bridge.icgd import exact_runs as runs
 from bridge.icgd import iterates as steps
 from bridge.icgd import step
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
-from bridge.icgd.gradient import box_of_weights
+from bridge.icgd.gradient import prompt_domains
 from bridge.icgd.iterates import MAPPING, iterates
 from bridge.icgd.path import IteratePath
 from bridge.icgd.plan import gradient_bound, plan_for
@@ -170,19 +170,13 @@ def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
 TRAJECTORY = Theorem(
     statement=theory.TRAJECTORY,
     main="path[1]",
-    inputs={
-        "w": box_of_weights(symbols.d, symbols.d),
-        "x": Rows(symbols.n, Ball(symbols.d, radius=symbols.B_x)),
-        "y": Rows(symbols.n, Ball(symbols.d, radius=symbols.B_y)),
-    },
+    inputs=prompt_domains(symbols.d, symbols.d),
     network=steps.network,
     reference=steps.reference,
     built={
         **{name: step.UNNAMED[name] for name in ("d_x", "d_y")},
         "setting": step.setting,
-        "plan": lambda setting, eps, relus, relus_r1, R: plan_for(
-            setting, eps, relus, relus_r1, R, id=theory.TRAJECTORY.id
-        ),
+        "plan": partial(plan_for, id=theory.TRAJECTORY.id, short=False),
         "emulation": step.emulation,
         "chain": lambda setting, emulation: Chain(setting, emulation),
     },
@@ -194,7 +188,7 @@ TRAJECTORY = Theorem(
         printed_letters=printed_letters,
         refusal=step.refusal,
         outside=outside,
-        idle=lambda relus: ("eps",) if relus else (),
+        idle=step.idle,
     ),
     refuting=Refuting(
         sentences=errata, shown=tuple(run.name for run in runs.CHECKS if run.quantity.erratum is not None)

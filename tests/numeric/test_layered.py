@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from numeric.layered import Shape
+from numeric.layered import Shape, autograd_gradient, relative_distance, tangent_gradient
 from numeric.stream import StreamError
 
 SHAPES = [Shape(1, 5, 2, 3), Shape(2, 3, 2, 1), Shape(4, 3, 5, 2), Shape(3, 1, 1, 1)]
@@ -49,3 +49,17 @@ def test_sizes_that_make_no_network_are_refused():
         Shape(1, 1, 1, 1).half_widths(-1.0)
     with pytest.raises(StreamError, match=r"w of shape \(3,\). Give \(..., 4\)"):
         Shape(1, 1, 2, 2).matrices(torch.tensor(np.zeros(3)))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_tangents_give_the_gradient_of_autograd(shape):
+    generator = torch.Generator().manual_seed(3)
+    w, x, y = (
+        torch.randn(*size, generator=generator, dtype=torch.float64)
+        for size in ((shape.parameters,), (4, shape.d_x), (4, shape.d_y))
+    )
+    expected = autograd_gradient(shape, w, x, y, torch.sin, lambda p, y: (p - y) ** 2)
+    found = tangent_gradient(shape, w, x, y, torch.sin, torch.cos, lambda p, y: 2 * (p - y))
+    assert float(relative_distance(found, expected, shape)) < 1e-12
+    wrong = tangent_gradient(shape, w, x, y, torch.sin, lambda z: torch.cos(z) + 1e-6, lambda p, y: 2 * (p - y))
+    assert float(relative_distance(wrong, expected, shape)) > 1e-8

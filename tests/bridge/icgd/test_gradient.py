@@ -14,7 +14,6 @@ from bridge import replay
 from bridge.budget import Budget
 from bridge.formula import ArrayFunction
 from bridge.icgd import gradient as study
-from bridge.icgd.gradient import relative_distance
 from bridge.measure import measure
 from bridge.record import Row, Verdict
 from bridge.rows import quantity_rows
@@ -23,7 +22,7 @@ from bridge.theorem_study import TheoremStudy
 from numeric.balls import BallArray
 from numeric.balls.running import run_on_balls
 from numeric.exact_cost import TooLargeForExact
-from numeric.layered import Shape
+from numeric.layered import Shape, relative_distance
 from symbolic.activations import ACTIVATIONS, LOSSES
 from symbolic.errata import Weight
 from symbolic.gradients import Backward, NetworkLayer, gradient_by_recursion

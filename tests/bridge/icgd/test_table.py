@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from bridge import compare, replay
+from bridge.activations import activation_formula
 from bridge.budget import Budget
 from bridge.cli import main
 from bridge.data import Table, load_table, scaled
-from bridge.icgd.setting import activation_formula
 from bridge.icgd.table import OUTPUT_RANGES, PROMPT_LIMIT, STARTS, STEPS, Lessons, learning
 from bridge.record import Comparison, Row, Verdict, Witness
 from bridge.registry import find_study

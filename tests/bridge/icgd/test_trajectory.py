@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from bridge import compare, replay
+from bridge.activations import activation_formula, loss_formula
 from bridge.budget import Budget
 from bridge.icgd.iterates import iterates
 from bridge.icgd.path import IteratePath
-from bridge.icgd.setting import activation_formula, loss_formula
 from bridge.icgd.smoothness import gap_above, smoothness_here, smoothness_of_layers
 from bridge.icgd.trajectory import TRAJECTORY, path_of
 from bridge.measure import evidence_at
