@@ -37,6 +37,8 @@ _HOMES = {
         *("SingularValues", "Sphere"),
     ),
     "bridge.domains.layered": ("layered_box",),
+    "bridge.relu_accuracies": ("ReluTarget", "most_relus", "relu_costs"),
+    "bridge.relu_sums": ("interpolate", "interpolate_covering"),
     "bridge.sources": ("Predicted", "Prediction", "Series", "Tabular", "Textual"),
     "bridge.sources.byte_signs": ("byte_signs", "embedded_bytes", "nearest_bytes"),
     "bridge.comparison": ("compare", "replay"),

@@ -10,6 +10,7 @@ from bridge.export.numbers import plain_apart
 from symbolic.exact_claims import ExactClaim, Point
 from symbolic.statements import Quantity, UsageError
 
+WHOLE = 2.0**53  # below it a float64 holds every whole number
 LONGEST_FRACTION = 40  # bits of a denominator that is printed as it is
 
 
@@ -47,6 +48,26 @@ def exact_number(value: float) -> sp.Rational:
         return sp.Rational(*float(value).as_integer_ratio())
     except (OverflowError, ValueError):
         raise UsageError(f"witness: {value} is not a finite number") from None
+
+
+# A rational that no float is, as an input of a check.
+
+
+def pair_of_rational(value: sp.Rational) -> list[float]:
+    """Numerator and denominator, the input of a check that `rational_of_pair` reads. Exact below 2^53."""
+    return [float(value.p), float(value.q)]
+
+
+def rational_of_pair(call: str, name: str, pair: Tensor) -> sp.Rational:
+    """The rational number of a numerator and a denominator, (2,).
+
+    Raises UsageError, in the name of the call, for what is no pair of whole numbers below 2^53, and for a denominator
+    of 0.
+    """
+    whole = [int(v) if bool(v == v.round()) and abs(float(v)) < WHOLE else None for v in pair]
+    if None in whole or whole[1] == 0:
+        raise UsageError(f"{call}: {name} has to be two whole numbers, numerator and denominator (not 0)")
+    return sp.Rational(*whole)
 
 
 def point_words(point: Point) -> str:

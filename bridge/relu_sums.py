@@ -35,6 +35,7 @@ from symbolic.statements import UsageError
 
 BITS = 96
 MOST_RELUS = 1_000_000
+ROUNDS, HEADROOM = 20, 1.01  # of the search for a range that covers what its own error adds to it
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +114,28 @@ def interpolate(
         return _interpolated(function, symbol, radius, _whole(cells), float(spread))
     assert eps is not None  # one of the two is given
     return _accurate(function, symbol, radius, _positive("eps", eps), float(spread))
+
+
+def interpolate_covering(
+    function: sp.Expr, symbol: sp.Symbol, needed: Callable[[float], float], *, cells: int, called: str = ""
+) -> Interpolant:
+    """The interpolant of so many cells on a range that covers what its own error adds to it.
+
+    `needed` gives, of a sup error of the interpolant (rounded up), the radius that the arguments then reach; it has to
+    grow with the error. The radius is enlarged from needed(0) until it is at least needed(error).
+    Raises UsageError where that never ends, of the function as it is `called`, and as `interpolate`.
+    """
+    radius = needed(0.0)
+    for _ in range(ROUNDS):
+        found = interpolate(function, symbol, radius, cells=cells)
+        error = float_above(found.error)
+        if needed(error) <= found.radius:
+            return found
+        radius = needed(HEADROOM * error)
+    raise UsageError(
+        f"relus = {int(hinge_count(cells))}: the range that {called or sp.sstr(function)} has to cover grows with the "
+        f"error on it, without end; give more ReLUs"
+    )
 
 
 def cells_for(function: sp.Expr, symbol: sp.Symbol, radius: Any, eps: Any) -> int:

@@ -80,6 +80,21 @@ def literal_sum(weights: np.ndarray, directions: np.ndarray, z: Tensor) -> Tenso
     return total
 
 
+def points_at_kinks(sums: ReluSum, count: int, generator: torch.Generator) -> Tensor:
+    """`count` points (count,) where a secant errs most, to start a search from, in float64.
+
+    The middle, or a point next to the left knot, of the cells beside the sharpest kinks and of random ones.
+    """
+    knots, slopes = torch.tensor(sums.knots), torch.tensor(sums.slopes)  # (M + 1), (M)
+    kinks = torch.diff(slopes, prepend=slopes[:1]).abs()  # (M)
+    sharpest = kinks.argsort(descending=True)
+    which = torch.arange(count)
+    random = torch.randint(sums.cells, (count,), generator=generator)
+    cells = torch.where(which % 4 < 2, sharpest[which % sums.cells], random)
+    share = torch.where(which % 2 == 0, 0.5, 0.001)  # of the cell, from its left end
+    return torch.lerp(knots[cells], knots[cells + 1], share.to(knots))
+
+
 def _at(index: Tensor, table: Tensor) -> Tensor:
     """The entries of the table at an index of any shape; unlike `take`, it has a rule for vmap."""
     return table.index_select(0, index.flatten()).view(index.shape)

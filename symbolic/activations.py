@@ -4,6 +4,7 @@ For a function of your own, make an `Activation` (or a `Loss`) from any expressi
 """
 
 import difflib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -21,12 +22,16 @@ Named = TypeVar("Named")
 
 @dataclass(frozen=True)
 class Activation:
-    """A function r of one symbol `t`, with `smoothness` continuous derivatives (oo for an analytic one)."""
+    """A function r of one symbol `t`, with `smoothness` continuous derivatives (oo for an analytic one).
+
+    `values` are inf r and sup r, or None where r takes all values (gelu, nearly) or they are not known.
+    """
 
     name: str
     t: sp.Symbol
     expr: sp.Expr
     smoothness: sp.Expr = sp.oo
+    values: tuple[float, float] | None = None
 
     def derivative(self, order: int = 1) -> sp.Expr:
         """r^(order) in `t`, in a form that neither overflows nor cancels far from 0.
@@ -59,11 +64,11 @@ def stable_derivative(expr: sp.Expr, symbol: sp.Symbol) -> sp.Expr:
 ACTIVATIONS: Mapping[str, Activation] = {
     activation.name: activation
     for activation in (
-        Activation("tanh", t, sp.tanh(t)),
-        Activation("sigmoid", t, 1 / (1 + sp.exp(-t))),
+        Activation("tanh", t, sp.tanh(t), values=(-1.0, 1.0)),
+        Activation("sigmoid", t, 1 / (1 + sp.exp(-t)), values=(0.0, 1.0)),
         Activation("gelu", t, t * (1 + sp.erf(t / sp.sqrt(2))) / 2),
-        Activation("softplus", t, sp.log(1 + sp.exp(t))),
-        Activation("sin", t, sp.sin(t)),
+        Activation("softplus", t, sp.log(1 + sp.exp(t)), values=(0.0, math.inf)),
+        Activation("sin", t, sp.sin(t), values=(-1.0, 1.0)),
         Activation("relu", t, sp.Max(t, 0), smoothness=sp.Integer(0)),
     )
 }

@@ -16,7 +16,7 @@ import torch
 from bridge.balls import evaluate_ball
 from bridge.icgd.setting import StepSetting
 from bridge.readings.arrays import Array
-from bridge.relu_sums import Interpolant, LossInterpolant, interpolate, loss_interpolants
+from bridge.relu_sums import Interpolant, LossInterpolant, interpolate, interpolate_covering, loss_interpolants
 from numeric.balls import BallArray, float_above
 from numeric.icgd.construction import IcgdSetting, icgd_setting
 from numeric.icgd.network import IcgdNetwork, run_exact_icgd
@@ -27,7 +27,6 @@ from symbolic.statements import UsageError
 FEWEST_RELUS = 3  # a constant and one hinge on each side
 EXACT_CELLS = 2  # of a u that is linear
 LARGEST_RANGE = 1e9
-ROUNDS, HEADROOM = 20, 1.01  # of the search for a range that covers what its own error adds to it
 
 
 @dataclass(frozen=True)
@@ -143,20 +142,15 @@ def with_relus(setting: StepSetting, relus: int, relus_r1: int = 0, reach: float
             f"relus = {relus}, relus_r1 = {relus_r1}: a sum of ReLUs takes at least {FEWEST_RELUS}; "
             f"give more, or an eps"
         )
-    cells, t = relus - 1, setting.activation.t
-    needed = ranges(setting, 0.0)
-    for _ in range(ROUNDS):
-        r = interpolate(setting.activation.expr, t, reach or needed.largest, cells=cells)
-        eps_r = float_above(r.error)
-        enough = ranges(setting, eps_r)
-        if reach or enough.largest <= r.radius:
-            r1 = interpolate(setting.activation.derivative(1), t, r.radius, cells=relus_r1 - 1)
-            u = loss_interpolants(setting.loss, enough.outputs, setting.B_y, cells=cells)
-            return Emulation(setting, enough, r, r1, u)
-        needed = ranges(setting, HEADROOM * eps_r)
-    raise UsageError(
-        f"relus = {relus}: the range that r has to cover grows with the error on it, without end; give more ReLUs"
-    )
+    cells, r, t = relus - 1, setting.activation, setting.activation.t
+    if reach:
+        found = interpolate(r.expr, t, reach, cells=cells)
+    else:
+        found = interpolate_covering(r.expr, t, lambda error: ranges(setting, error).largest, cells=cells, called="r")
+    enough = ranges(setting, float_above(found.error))
+    r1 = interpolate(r.derivative(1), t, found.radius, cells=relus_r1 - 1)
+    u = loss_interpolants(setting.loss, enough.outputs, setting.B_y, cells=cells)
+    return Emulation(setting, enough, found, r1, u)
 
 
 def with_accuracies(setting: StepSetting, accuracies: Accuracies, reach: float = 0.0) -> Emulation:

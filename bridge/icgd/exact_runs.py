@@ -6,12 +6,11 @@ Each refutes the printed statement, or shows the repaired one in the run in whic
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
-import sympy as sp
 from torch import Tensor
 
 from bridge.check import Check, Sides
+from bridge.exact_claims import pair_of_rational, rational_of_pair
 from symbolic.icgd import exact_runs as theory
-from symbolic.statements import UsageError
 
 
 def check_of(witness: Callable[..., theory.ExactWitness], *, repaired: bool) -> Check:
@@ -30,19 +29,13 @@ def check_of(witness: Callable[..., theory.ExactWitness], *, repaired: bool) -> 
             return Sides(found=found.repaired_attained, derived=found.repaired, rounding=0.0)
         return Sides(found=found.attained, printed=found.printed, rounding=0.0)
 
-    inputs = {name: [float(v.p), float(v.q)] for name, v in asdict(witness().run).items()}
+    inputs = {name: pair_of_rational(value) for name, value in asdict(witness().run).items()}
     return Check(stated, sides, inputs, params={})
 
 
 def run_of(inputs: dict[str, Tensor]) -> theory.ExactRun:
     """The run of these numbers. Raises UsageError for what is no pair of whole numbers, and as `Run.check`."""
-    numbers = {}
-    for name, pair in inputs.items():
-        whole = [int(v) if bool(v == v.round()) and abs(float(v)) < 2.0**53 else None for v in pair]
-        if None in whole or whole[1] == 0:
-            raise UsageError(f"icgd.trajectory: {name} has to be two whole numbers, numerator and denominator (not 0)")
-        numbers[name] = sp.Rational(*whole)
-    run = theory.ExactRun(**numbers)
+    run = theory.ExactRun(**{name: rational_of_pair("icgd.trajectory", name, pair) for name, pair in inputs.items()})
     run.check()
     return run
 

@@ -4,7 +4,7 @@ The derived bound grows with each accuracy. The direction in which they are rais
 ReLUs to first order (`cheapest_split`); how far is found by bisection on the bound itself.
 """
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import flint
 import sympy as sp
@@ -16,9 +16,8 @@ from bridge.export.numbers import plain
 from bridge.icgd.emulation import Accuracies, Ranges, ranges
 from bridge.icgd.setting import StepSetting
 from bridge.icgd.values import problem_values, suprema_values
-from bridge.relu_sums import MOST_RELUS, cells_for
-from numeric.balls import float_above
-from symbolic.approximation import hinge_count
+from bridge.relu_accuracies import ReluTarget, most_relus, relu_costs
+from bridge.relu_sums import MOST_RELUS
 from symbolic.icgd import symbols as letters
 
 ACCURACIES = (letters.eps_r, letters.eps_r1, letters.eps_l)
@@ -56,41 +55,30 @@ def accuracies_for(setting: StepSetting, eps: float, gradient_bound: sp.Expr) ->
 # accuracy i alone is not perfect.
 def _on_ranges(setting: StepSetting, eps: float, gradient_bound: sp.Expr, needed: Ranges, cap: float) -> Accuracies:
     values = {**problem_values(setting, 1), **suprema_values(setting, needed)}
-    costs, half = _costs(setting, needed), sp.Rational(1, 2)
+    costs, half = relu_costs(_curves(setting, needed), ACCURACIES), sp.Rational(1, 2)
     found = accuracies_within(gradient_bound, values, costs, eps, power=half, most={letters.eps_r: cap})
     return Accuracies(*(found[symbol] for symbol in ACCURACIES))
 
 
-def _curved(setting: StepSetting, needed: Ranges) -> list[tuple[sp.Symbol, sp.Expr, sp.Symbol, float, flint.arb]]:
-    """What sums of ReLUs approximate: the accuracy's letter, f, its variable, half its range and sup |f''| there."""
-    r, t, R, outputs = setting.activation, setting.activation.t, needed.largest, needed.outputs
-    of_loss = [
-        (
-            piece.function,
-            piece.variable,
-            argument_radius(setting.loss, piece, outputs, setting.B_y),
-            piece_supremum(setting.loss, piece, 2, outputs, setting.B_y),
-        )
+def _curves(setting: StepSetting, needed: Ranges) -> list[ReluTarget]:
+    """What sums of ReLUs approximate; a u that is linear is represented exactly."""
+    r, t, R, loss = setting.activation, setting.activation.t, needed.largest, setting.loss
+    radii = (needed.outputs, setting.B_y)
+    of_loss = (
+        (piece.function, piece.variable, argument_radius(loss, piece, *radii), piece_supremum(loss, piece, 2, *radii))
         for piece in setting.pieces
         if not piece.linear
-    ]
+    )
     return [
-        (letters.eps_r, r.expr, t, R, setting.supremum(2, R)),
-        (letters.eps_r1, r.derivative(1), t, R, setting.supremum(3, R)),
-        *((letters.eps_l, *piece) for piece in of_loss),
+        ReluTarget(letters.eps_r, r.expr, t, R, setting.supremum(2, R)),
+        ReluTarget(letters.eps_r1, r.derivative(1), t, R, setting.supremum(3, R)),
+        *(ReluTarget(letters.eps_l, *piece) for piece in of_loss),
     ]
-
-
-def _costs(setting: StepSetting, needed: Ranges) -> dict[sp.Symbol, float]:
-    """kappa = R sqrt(sup|f''| / 2): the cells that an accuracy of 1 takes; 0 for a u that is represented exactly."""
-    costs = dict.fromkeys(ACCURACIES, 0.0)
-    for letter, _, _, reach, bend in _curved(setting, needed):
-        costs[letter] += reach * float_above((bend / 2).sqrt()) if bend > 0 else 0.0
-    return costs
 
 
 def _affordable(setting: StepSetting, chosen: Accuracies) -> Accuracies | NotRepresentable:
-    relus = _relus(setting, chosen, ranges(setting, chosen.eps_r))
+    accuracies = dict(zip(ACCURACIES, astuple(chosen), strict=True))
+    relus = most_relus(_curves(setting, ranges(setting, chosen.eps_r)), accuracies)
     if chosen.eps_r >= FINEST and relus <= MOST_RELUS:
         return chosen
     bits = bits_for(flint.arb(chosen.eps_r)) - BASE_BITS + 53
@@ -99,11 +87,3 @@ def _affordable(setting: StepSetting, chosen: Accuracies) -> Accuracies | NotRep
         f"{relus:,} ReLUs for one function (at most {MOST_RELUS:,}) in numbers of {bits} bits"
     )
     return NotRepresentable(chosen, relus, reason)
-
-
-def _relus(setting: StepSetting, chosen: Accuracies, needed: Ranges) -> int:
-    """The most ReLUs that one function takes; the pieces of u share its accuracy."""
-    functions = _curved(setting, needed)
-    shares = {letters.eps_r: chosen.eps_r, letters.eps_r1: chosen.eps_r1, letters.eps_l: chosen.eps_l}
-    shares[letters.eps_l] /= max(1, len(functions) - 2)
-    return max(int(hinge_count(cells_for(f, z, reach, shares[letter]))) for letter, f, z, reach, _ in functions)

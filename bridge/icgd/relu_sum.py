@@ -22,6 +22,8 @@ from bridge.relu_sums import Interpolant, curvature, grid_of_kinks, interpolate
 from bridge.theorem import Function, Theorem
 from bridge.theorem_parts import InputSearch, Knobs
 from numeric.balls import float_above
+from numeric.families.norms import one_norm as weights_norm
+from numeric.relu_sums import points_at_kinks
 from symbolic import approximation
 from symbolic.approximation import M, sup_f, sup_f1, sup_f2
 from symbolic.icgd import relu_sum as theory
@@ -75,16 +77,7 @@ KNOWS: Mapping[sp.Symbol, tuple[Function, ...]] = {
 
 
 def starts(count: int, generator: torch.Generator, interpolant: Interpolant) -> dict[str, Tensor]:
-    """The middle, or a point next to the left knot, of the cells beside the sharpest kinks and of random ones."""
-    sums = interpolant.relu_sum
-    knots, slopes = torch.tensor(sums.knots), torch.tensor(sums.slopes)  # (M + 1), (M)
-    kinks = torch.diff(slopes, prepend=slopes[:1]).abs()  # (M)
-    sharpest = kinks.argsort(descending=True)
-    which = torch.arange(count)
-    random = torch.randint(sums.cells, (count,), generator=generator)
-    cells = torch.where(which % 4 < 2, sharpest[which % sums.cells], random)
-    share = torch.where(which % 2 == 0, 0.5, 0.001)  # of the cell, from its left end
-    return {"t": torch.lerp(knots[cells], knots[cells + 1], share.to(knots)).unsqueeze(-1)}
+    return {"t": points_at_kinks(interpolant.relu_sum, count, generator).unsqueeze(-1)}
 
 
 def count_of_relus(interpolant: Interpolant) -> Sides:
@@ -92,8 +85,7 @@ def count_of_relus(interpolant: Interpolant) -> Sides:
 
 
 def one_norm(interpolant: Interpolant) -> Sides:
-    weights = interpolant.relu_sum.weights.tolist()
-    return Sides(found=sum((flint.arb(abs(weight)) for weight in weights), start=flint.arb(0)), rounding=0.0)
+    return Sides(found=weights_norm(interpolant.relu_sum.weights), rounding=0.0)
 
 
 def rate(function: ArrayFunction, R: float, eps: float) -> Sides:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,6 +24,7 @@ from bridge.study import Inputs
 from bridge.torch_formats import torch_device, torch_dtype
 from numeric.icgd.network import IcgdNetwork
 from numeric.layered import Shape
+from symbolic.activations import ACTIVATIONS
 from symbolic.activations import activation as activation_named
 from symbolic.icgd.chain import label
 from symbolic.statements import Quantity, UsageError
@@ -34,13 +34,7 @@ PROMPT_LIMIT = 300_000  # tokens times weights of the largest layer: ten seconds
 BALL_BYTES = 160
 
 # The open range of r, within which targets can be reached; where it is the whole line (gelu, nearly), none is needed.
-OUTPUT_RANGES = {
-    "tanh": (-1.0, 1.0),
-    "sigmoid": (0.0, 1.0),
-    "sin": (-1.0, 1.0),
-    "softplus": (0.0, np.inf),
-    "gelu": None,
-}
+OUTPUT_RANGES = {name: each.values for name, each in ACTIVATIONS.items() if each.smoothness >= NEEDED_DERIVATIVES}
 
 # B_v and eta, found by trying: with them eight exact steps from random w lower the risk on both tables of the tests.
 # With B_v below 1 each layer shrinks the signal, and so its gradient; the risk is a mean with a factor 1/2 of rows with

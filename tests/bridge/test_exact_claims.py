@@ -7,7 +7,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.exact_claims import refuting_point, sides_of_claim
+from bridge.exact_claims import pair_of_rational, rational_of_pair, refuting_point, sides_of_claim
 from symbolic.exact_claims import ExactClaim, Point, numbers, one
 from symbolic.statements import Kind, Quantifier, UsageError
 
@@ -77,3 +77,14 @@ def test_claims_that_decide_nothing_are_refused() -> None:
         replace(MEAN, relation="!=")
     with pytest.raises(UsageError, match="ExactClaim 'mean': no point of the grid meets the premises; add one"):
         replace(MEAN, grid={"x": GRID["x"][:1]})
+
+
+def test_rationals_that_no_float_is_pass_as_pairs() -> None:
+    pair = pair_of_rational(sp.Rational(-22, 7))
+    assert rational_of_pair("some.result", "z", torch.tensor(pair, dtype=torch.float64)) == sp.Rational(-22, 7)
+
+
+@pytest.mark.parametrize("pair", [[1.0, 0.0], [0.5, 2.0], [2.0**53, 1.0]])
+def test_pairs_that_are_no_rational_are_refused(pair: list[float]) -> None:
+    with pytest.raises(UsageError, match=r"some.result: z has to be two whole numbers, numerator and denominator"):
+        rational_of_pair("some.result", "z", torch.tensor(pair, dtype=torch.float64))

@@ -7,7 +7,7 @@ import sympy as sp
 import torch
 
 from bridge.lowering import lower
-from bridge.relu_sums import MOST_RELUS, Interpolant, cells_for, interpolate, loss_interpolants
+from bridge.relu_sums import MOST_RELUS, Interpolant, cells_for, interpolate, interpolate_covering, loss_interpolants
 from numeric.relu_sums import ReluSum
 from symbolic import UsageError
 from symbolic.activations import ACTIVATIONS, LOSSES, Loss, activation, loss, t, y
@@ -192,3 +192,14 @@ def test_errors_beyond_the_range_are_covered(name: str, order: int) -> None:
     certified = float(found.error_within(reach))
     assert sampled <= certified <= 1.01 * sampled
     assert found.error_within(0.2) == found.error
+
+
+def test_a_range_covers_what_the_error_on_it_adds() -> None:
+    found = interpolate_covering(sp.sin(t), t, lambda error: 3 + 5 * error, cells=12)
+    assert 3 + 5 * float(found.error) <= found.radius <= 3 + 5.2 * float(found.error)
+    assert interpolate_covering(sp.sin(t), t, lambda error: 3.0, cells=12).radius == 3.0
+
+
+def test_a_range_that_its_error_outgrows_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"relus = 4: the range that sin\(t\) has to cover grows.*give more ReLUs"):
+        interpolate_covering(sp.sin(t), t, lambda error: 3 + 6 * error**0.5, cells=3)

@@ -9,7 +9,7 @@ import torch
 
 from numeric.hinges import ReluSumError, uniform_knots
 from numeric.loss_sums import LossSum
-from numeric.relu_sums import ReluSum
+from numeric.relu_sums import ReluSum, points_at_kinks
 
 CASES = [(radius, cells) for radius in (0.3, 1.0, 7.7) for cells in (2, 3, 8, 257)]
 
@@ -197,3 +197,13 @@ def test_what_is_no_interpolant_is_refused(radius: float, values: list[float], s
 def test_a_piece_whose_directions_would_be_too_long_is_refused() -> None:
     with pytest.raises(ReluSumError, match="a spread of at least the sum of their absolute values"):
         LossSum(((1, -1, through(np.tanh, 1.0, 4)),))
+
+
+def test_points_at_kinks_find_the_cell_where_a_secant_errs_most() -> None:
+    knots = np.linspace(-2, 2, 41)
+    sums = ReluSum(2.0, np.maximum(knots - 1.0, 0) * 3)
+    points = points_at_kinks(sums, 8, torch.Generator().manual_seed(0))
+    assert points.shape == (8,)
+    assert points.dtype == torch.float64
+    assert bool((points.abs() <= 2).all())
+    assert float((points[::4] - 1.05).abs().min()) < 1e-12  # the middle of the cell on the right of the kink at 1

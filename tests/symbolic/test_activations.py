@@ -1,5 +1,7 @@
 """Activations and losses against torch and mpmath: values, derivatives far from 0, pieces, refusals."""
 
+import math
+
 import mpmath as mp
 import pytest
 import sympy as sp
@@ -118,3 +120,13 @@ def test_the_sigmoid_has_the_line_at_zero_that_the_rule_names() -> None:
     assert sp.simplify(sigmoid.derivative(3) - share * (1 - 6 * share)) == 0
     ends = [(s * (1 - 6 * s)).subs(s, at) for at in (0, sp.Rational(1, 12), sp.Rational(1, 4))]
     assert max(map(abs, ends)) == sp.Rational(1, 8)
+
+
+@pytest.mark.parametrize("name", [name for name, each in ACTIVATIONS.items() if each.values is not None])
+def test_values_are_the_least_and_the_largest(name: str) -> None:
+    chosen = ACTIVATIONS[name]
+    low, high = chosen.values
+    found = [float(chosen.expr.subs(chosen.t, sp.Rational(k, 10))) for k in range(-300, 301)]
+    assert low <= min(found) < low + 1e-3
+    assert max(found) <= high
+    assert high == math.inf or max(found) > high - 1e-3
