@@ -61,6 +61,16 @@ class Interpolant:
         """Of a cell."""
         return 2 * self.radius / self.relu_sum.cells
 
+    @property
+    def bend(self) -> float:
+        """At least sup |f''| between the kinks of the function."""
+        return float_above(curvature(self.function, self.symbol, self.radius))
+
+    @property
+    def grid(self) -> int:
+        """The least even number of cells for which every kink of the function is a knot."""
+        return grid_of_kinks(self.function, self.symbol, self.radius)
+
     # Beyond the radius a sum of ReLUs continues its last line, which float64 coefficients move as they move its slope.
     def error_within(self, reach: float) -> flint.arb:
         """sup |relu_sum - function| over [-reach, reach], also where that is beyond the radius it was built on."""

@@ -18,10 +18,9 @@ from bridge.domains import Box
 from bridge.enclosures import supremum
 from bridge.export.numbers import plain
 from bridge.formula import ArrayFunction
-from bridge.relu_sums import Interpolant, curvature, grid_of_kinks, interpolate
+from bridge.relu_sums import Interpolant, interpolate
 from bridge.theorem import Function, Theorem
 from bridge.theorem_parts import InputSearch, Knobs
-from numeric.balls import float_above
 from numeric.families.norms import one_norm as weights_norm
 from numeric.relu_sums import points_at_kinks
 from symbolic import approximation
@@ -52,27 +51,19 @@ def reference(t: Any, function: ArrayFunction, function_slope: ArrayFunction) ->
     return {"error": function(t), "slope": function_slope(t)}
 
 
-def grid(interpolant: Interpolant) -> int:
-    return grid_of_kinks(interpolant.function, interpolant.symbol, interpolant.radius)
-
-
 def largest(function: ArrayFunction, interpolant: Interpolant) -> flint.arb:
     """sup |function| on [-R, R]."""
     return supremum(function.expr, interpolant.symbol, -interpolant.radius, interpolant.radius)
 
 
-def largest_curvature(interpolant: Interpolant) -> float:
-    return float_above(curvature(interpolant.function, interpolant.symbol, interpolant.radius))
-
-
 KNOWS: Mapping[sp.Symbol, tuple[Function, ...]] = {
     M: (lambda interpolant: interpolant.relu_sum.cells,),
-    theory.grid: (grid,),
+    theory.grid: (lambda interpolant: interpolant.grid,),
     theory.delta: (lambda interpolant: interpolant.rounding,),
     theory.delta_1: (lambda interpolant: interpolant.slope_rounding,),
     sup_f: (largest,),
     sup_f1: (lambda function_slope, interpolant: largest(function_slope, interpolant),),
-    sup_f2: (largest_curvature,),
+    sup_f2: (lambda interpolant: interpolant.bend,),
 }
 
 

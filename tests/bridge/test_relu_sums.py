@@ -203,3 +203,10 @@ def test_a_range_covers_what_the_error_on_it_adds() -> None:
 def test_a_range_that_its_error_outgrows_is_refused() -> None:
     with pytest.raises(UsageError, match=r"relus = 4: the range that sin\(t\) has to cover grows.*give more ReLUs"):
         interpolate_covering(sp.sin(t), t, lambda error: 3 + 6 * error**0.5, cells=3)
+
+
+def test_an_interpolant_knows_the_bend_and_the_kinks_of_its_function() -> None:
+    assert interpolate(sp.sin(t), t, 3.0, cells=12).bend == pytest.approx(1.0, rel=1e-3)
+    kinked = interpolate(sp.Max(t, 1) + t**2, t, 3.0, cells=12)
+    assert kinked.grid == 6  # the kink at 1 is 2/3 of the way from -3 to 3
+    assert kinked.bend == pytest.approx(2.0, rel=1e-3)
