@@ -1,5 +1,6 @@
 """Checks of printed statements that exact rationals decide (symbolic/exact_claims.py)."""
 
+import math
 from collections.abc import Mapping
 
 import sympy as sp
@@ -8,9 +9,16 @@ from torch import Tensor
 from bridge.check import Check, Sides
 from bridge.export.numbers import plain_apart
 from symbolic.exact_claims import ExactClaim, Point
-from symbolic.statements import Quantity, UsageError
+from symbolic.statements import Kind, Quantity, UsageError
 
 WHOLE = 2.0**53  # below it a float64 holds every whole number
+STATED_AS = {
+    "=": (Kind.EXACT, False),
+    "<=": (Kind.UPPER, False),
+    "<": (Kind.UPPER, True),
+    ">=": (Kind.LOWER, False),
+    ">": (Kind.LOWER, True),
+}
 LONGEST_FRACTION = 40  # bits of a denominator that is printed as it is
 
 
@@ -18,7 +26,17 @@ def exact_check(quantity: Quantity, claim: ExactClaim) -> Check:
     """The left side of the claim against the right one as printed, at the first point of its grid that refutes it.
 
     At the first point of all where none does: the row is then `kept` there. A witness has that point.
+
+    Raises UsageError where the quantity does not state the relation of the claim (=: exact, <= or <: an upper bound,
+    strict for <), and as `refuting_point`.
     """
+    strict = quantity.printed is not None and quantity.printed.strict
+    if (quantity.kind, strict) != STATED_AS[claim.relation]:
+        kind, needed = STATED_AS[claim.relation]
+        raise UsageError(
+            f"exact_check: '{claim.name}' states left {claim.relation} right, '{quantity.name}' is of the kind "
+            f"{quantity.kind.value}{', strict' if strict else ''}; make it {kind.value}{', strict' if needed else ''}"
+        )
 
     def sides(inputs: Mapping[str, Tensor]) -> Sides:
         return sides_of_claim(claim, inputs)
@@ -27,9 +45,24 @@ def exact_check(quantity: Quantity, claim: ExactClaim) -> Check:
 
 
 def refuting_point(claim: ExactClaim) -> dict[str, list[float]]:
-    """The inputs of the claim's check: the first point of its grid that refutes it, else the first of all."""
-    point = claim.refutation() or next(claim.points())
-    return {letter: [float(value) for value in values] for letter, values in point.items()}
+    """The inputs of the claim's check, as floats: the first point of its grid that refutes it, else the first of all.
+
+    Raises UsageError where no float beside such a point meets the premises and shows the same.
+    """
+    refuted = claim.refutation() is not None
+    for point in claim.points():
+        rounded = {letter: [float(value) for value in values] for letter, values in point.items()}
+        if claim.holds(point) is not refuted and _shows(claim, rounded, refuted):
+            return rounded
+    raise UsageError(f"'{claim.name}': no float is near enough to a point of the grid; add numbers that floats hold")
+
+
+def _shows(claim: ExactClaim, rounded: Mapping[str, list[float]], refuted: bool) -> bool:
+    """Whether the premises hold at these floats, and the claim or not."""
+    if not all(math.isfinite(value) for values in rounded.values() for value in values):
+        return False
+    point = {letter: tuple(map(exact_number, values)) for letter, values in rounded.items()}
+    return not claim.premises(point) and claim.holds(point) is not refuted
 
 
 def sides_of_claim(claim: ExactClaim, inputs: Mapping[str, Tensor]) -> Sides:

@@ -45,6 +45,7 @@ class Run:
 
     def exactly(self, time: float | int, formula: sp.Expr) -> float:
         """The value at one time, by steps of the solver that end there: as exact as its steps are."""
+        self._require_within("exactly", time)
         return float(self._reads(formula)(self.path.exactly(time)[:, None])[0])
 
     def last(self, *formulas: sp.Expr) -> tuple[float, ...]:
@@ -57,7 +58,12 @@ class Run:
 
         `letters` are further ones of the event: a level that is reached, say. See `Path.first` for the accuracy.
         """
+        self._require_within("first", after)
         return self.path.first(self._reads(event, letters), after)
+
+    def _require_within(self, call: str, time: float | int) -> None:
+        if not 0 <= time <= self.end * (1 + 1e-12):
+            raise UsageError(f"Run.{call}: time {time} is outside of the run, 0 .. {self.end:g}")
 
     def _states(self, times: Any) -> np.ndarray:
         try:
@@ -127,8 +133,9 @@ def follow(
     """The solution of a flow from `start`, a number for each coordinate, to time `end`, or until `stop` is positive.
 
     `letters` are numbers for the other letters of the flow. `stop` is a formula in the letters that the `Run` reads,
-    those of `views` included. Local errors are about `relative` |x| + `absolute` (one number, or one for each
-    coordinate, in their order), steps at most `longest_step` long; the flow may be stiff (numeric/flows.py).
+    those of `views` included; where it is positive from the start on, nothing stops the run. Local
+    errors are about `relative` |x| + `absolute` (one number, or one for each coordinate, in their order), steps at most
+    `longest_step` long; the flow may be stiff (numeric/flows.py).
 
     Raises UsageError for a coordinate or a letter without a finite number and for an end that is not positive,
     IntegrationError where the flow cannot be followed.

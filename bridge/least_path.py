@@ -93,8 +93,14 @@ def least_path(
     cost is `upper`. The lower end is -oo where the cost is not proved to be convex around all minimisers, to which more
     `cells` of the range help.
 
-    Raises UsageError for a start of another length.
+    Raises UsageError for a start of another length, for numbers that are not finite and for a range that is none.
     """
+    numbers = (*ends, *within, *start)
+    if not all(map(math.isfinite, numbers)) or within[0] > within[1]:
+        raise UsageError(
+            f"least_path: ends = {ends}, within = {within}, start = {tuple(start)}; give finite numbers, and a range "
+            f"from its lower end to its upper one"
+        )
     if len(start) != layers - 1:
         raise UsageError(f"least_path: {layers} layers have {layers - 1} numbers between the ends; {len(start)} came")
     with working_precision(BITS):

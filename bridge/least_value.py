@@ -14,6 +14,7 @@ from bridge.branch_and_bound import best_first, cut_across
 from bridge.enclosures import STEPS
 from bridge.lowering import LoweringError, lower
 from numeric.balls import Arb, float_above, float_below, working_precision
+from symbolic.statements import UsageError
 
 OnBalls = Callable[[Sequence[Any]], Any]  # balls of the variables to a ball that holds every value there
 Box = tuple[tuple[float, float], ...]
@@ -37,7 +38,7 @@ class Enclosure:
     def root(self) -> "Enclosure":
         """Of the square root of the number, which is at least 0."""
         with working_precision(BITS):
-            low, high = flint.arb(max(self.lower, 0.0)).sqrt(), flint.arb(self.upper).sqrt()
+            low, high = flint.arb(max(self.lower, 0.0)).sqrt(), flint.arb(max(self.upper, 0.0)).sqrt()
             return replace(self, lower=float_below(low), upper=float_above(high))
 
 
@@ -52,18 +53,21 @@ def least_value(
     """The minimum of a function over a closed box, within an absolute `tolerance` unless the boxes run out.
 
     `gradient` gives balls that hold every slope on the box (at a kink all those between the one-sided ones): with it
-    boxes near the minimum need not be cut as finely.
+    boxes near the minimum need not be cut as finely. Where the function has no enclosure nothing bounds it from below.
+    Raises UsageError for a box with a side that is not finite.
     """
     with working_precision(BITS):
         root: Box = tuple((float(low), float(high)) for low, high in box)
+        if not all(math.isfinite(end) for side in root for end in side):
+            raise UsageError(f"least_value: the box {root}; give sides with two finite ends")
         at = middle_of(root)
-        upper = float_above(function([flint.arb(x) for x in at]))
+        upper = _value_at(at, function)
 
         def halves(box: Box) -> Iterator[tuple[float, Box]]:
             nonlocal upper, at
             for part in halves_of(box):
                 middle = middle_of(part)
-                value = float_above(function([flint.arb(x) for x in middle]))
+                value = _value_at(middle, function)
                 if value < upper:
                     upper, at = value, middle
                 yield _least_on(part, function, gradient), part
@@ -114,10 +118,17 @@ def _on_balls(
         return function, None
 
 
+def _value_at(point: tuple[float, ...], function: OnBalls) -> float:
+    """At least the value; infinite where there is none."""
+    value = float_above(function([flint.arb(x) for x in point]))
+    return math.inf if math.isnan(value) else value
+
+
 # f(t) lies in f(box), and in f(m) + f'(box) (t - m).
 def _least_on(box: Box, function: OnBalls, gradient: Callable[[Sequence[Any]], Sequence[Any]] | None) -> float:
     balls = [_ball(*side) for side in box]
     natural = float_below(function(balls))
+    natural = -math.inf if math.isnan(natural) else natural  # the heap has no order for what is no number
     if gradient is None:
         return natural
     middle = [flint.arb(x) for x in middle_of(box)]

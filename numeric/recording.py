@@ -29,6 +29,7 @@ RESHAPES = {aten.view.default, aten._unsafe_view.default}
 OF_SHAPES = {aten.zeros_like, aten.ones_like, aten.full_like, aten.new_zeros, aten.new_ones, aten.new_full}
 TRUTHS = {aten.eq, aten.ne, aten.lt, aten.le, aten.gt, aten.ge, *(getattr(aten, f"logical_{name}") for name in LOGIC)}
 BY_NUMBERS = {aten.mul.Tensor, aten.div.Tensor, aten.mul.Scalar, aten.div.Scalar}
+REFUSED = (RuntimeError, TypeError, ValueError, IndexError)  # by an operation, for its shapes or values
 CHECKS = {aten._linalg_check_errors.default}  # whether a matrix can be factored
 # The shape of a result, or the path of the program, would depend on values.
 UNREPEATABLE = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape, torch.Tag.nondeterministic_seeded}
@@ -58,9 +59,9 @@ class Repeated:
     """The function, run so many times: from the fourth on it is replayed, if the third shows that a replay is equal.
 
     It has to be a function of its arguments alone, whose shapes stay. What asks a tensor for a value (`item`, `if`) is
-    not recorded, nor what takes much memory: then each run is the function's own, and so is one in which a matrix
-    cannot be factored. What torch does not see (`tolist`, `numpy`, `.data`) cannot be told: such a function must not be
-    repeated in this way.
+    not recorded, nor what takes much memory: then each run is the function's own, and so is one in which an operation
+    of a replay refuses its values. What torch does not see (`tolist`, `numpy`, `.data`) cannot be told: such a function
+    must not be repeated in this way.
     """
 
     def __init__(self, function: Function, times: int) -> None:
@@ -78,7 +79,7 @@ class Repeated:
             return self._compared(self.recording, arguments)
         try:
             return self.recording(arguments)
-        except torch.linalg.LinAlgError:  # what the function makes of it is its own affair
+        except REFUSED:  # what the function makes of it is its own affair
             return self.function(arguments)
 
     def _compared(self, recording: "Recording", arguments: Sequence[Tensor]) -> Sequence[Tensor]:
@@ -92,7 +93,7 @@ def _replays(recording: "Recording", arguments: Sequence[Tensor], found: Sequenc
     """Whether a replay gives these very numbers."""
     try:
         replayed = recording(arguments)
-    except (RuntimeError, TypeError, ValueError, IndexError):  # a shape that only the first run had
+    except REFUSED:  # a shape that only the first run had
         return False
     return all(one.dtype == other.dtype and torch.equal(one, other) for one, other in zip(replayed, found, strict=True))
 
@@ -167,7 +168,11 @@ class _Recorder(TorchDispatchMode):
         return False  # nothing compiles this class, and to tell the compiler so would import it, for a second
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        found = func(*args, **(kwargs or {}))
+        try:
+            found = func(*args, **(kwargs or {}))
+        except Exception:
+            self._stop()  # a function may go on from here, in a way that depends on values
+            raise
         if not self.stopped:
             self._record(func, args, kwargs or {}, found)
         return found

@@ -1,5 +1,6 @@
 """Paths of the parameters along which an asymptotic statement is tested: points on them, and limits of formulas."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -76,8 +77,24 @@ def limit_along(formula: sp.Expr, path: Mapping[sp.Symbol, Any]) -> sp.Expr:
 
     A number, oo, or nan for a formula that is not real there or has no limit that SymPy finds.
     """
-    found = _limit(formula, frozenset(path.items()))
-    return found if found == sp.oo else sp.Float(float(found)) if found.is_real else sp.nan
+    try:
+        found = _limit(_with_exact_powers(formula), frozenset(path.items()))
+        if found == sp.oo or not found.is_real:
+            return found if found == sp.oo else sp.nan
+        number = float(found)
+    except (NotImplementedError, TypeError, ValueError):  # for want of a limit, or of a method
+        return sp.nan
+    beyond_floats = not math.isfinite(number) or (number == 0 and found.is_zero is not True)
+    return found if beyond_floats else sp.Float(number)
+
+
+# 0.1 + 0.2 is no 0.3 in floats, and an exponent next to 0 decides a limit: floats there are the fractions next to them.
+def _with_exact_powers(formula: sp.Expr) -> sp.Expr:
+    def exact(power: sp.Pow) -> sp.Expr:
+        floats = power.exp.atoms(sp.Float)
+        return power.base ** power.exp.xreplace({each: sp.Rational(each).limit_denominator(10**12) for each in floats})
+
+    return formula.replace(lambda each: each.is_Pow and each.exp.has(sp.Float), exact)
 
 
 # What has one letter alone, (L-2)/L say, is taken by itself where its limit is a number other than 0: the limit of a

@@ -85,7 +85,9 @@ class Threshold:
     def words(self) -> str:
         named = self.written or str(self.letter)
         holds, fails = plain(float(self.holds)), plain(float(self.fails))
-        return f"proved for `{named} <= {holds}`, false for `{named} >= {fails}`"
+        kept, broken = (outcome.status is Status.PROVED for outcome in self.proofs)
+        first = f"{'proved' if kept else 'not proved'} for `{named} <= {holds}`"
+        return f"{first}, {'false' if broken else 'not refuted'} for `{named} >= {fails}`"
 
     def check(self, quantity: Quantity) -> Check:
         """The largest value up to which the claim holds: derived is what is proved, measured where it is false.

@@ -88,3 +88,18 @@ def test_rationals_that_no_float_is_pass_as_pairs() -> None:
 def test_pairs_that_are_no_rational_are_refused(pair: list[float]) -> None:
     with pytest.raises(UsageError, match=r"some.result: z has to be two whole numbers, numerator and denominator"):
         rational_of_pair("some.result", "z", torch.tensor(pair, dtype=torch.float64))
+
+
+def test_a_quantity_that_states_another_relation_is_refused() -> None:
+    for relation, kind in (("<=", Kind.LOWER), ("<", Kind.UPPER), ("=", Kind.UPPER)):
+        with pytest.raises(UsageError, match=f"states left {relation} right, 'mean' is of the kind {kind.value}; make"):
+            bs.exact_check(quantity(kind), replace(MEAN, relation=relation))
+
+
+def test_a_point_that_no_float_meets_is_refused() -> None:
+    def third(point: Point) -> list[str]:
+        return [] if 3 * one(point, "x") == 1 else ["x must be 1/3"]
+
+    claim = ExactClaim("third", "<=", lambda point: (one(point, "x"), sp.Integer(1)), third, {"x": numbers("1/3")})
+    with pytest.raises(UsageError, match="no float is near enough to a point of the grid"):
+        refuting_point(claim)

@@ -1,5 +1,6 @@
 """Flows followed at numbers, against solutions in closed form; and every refusal."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -106,3 +107,11 @@ def test_formulas_and_times_that_a_run_does_not_have_are_refused() -> None:
         run.at([31.0], x)
     with pytest.raises(UsageError, match="evaluate: y has no value"):
         grown(stop=x - y)
+
+
+@pytest.mark.parametrize("time", [-1.0, 2.0, math.nan])
+def test_a_time_outside_of_the_run_is_refused(time: float) -> None:
+    run = follow(Flow((x,), (-x,)), {x: 1}, 1.0)
+    for call in (lambda: run.exactly(time, x), lambda: run.first(x, time)):
+        with pytest.raises(UsageError, match=r"is outside of the run, 0 \.\. 1"):
+            call()

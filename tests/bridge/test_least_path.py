@@ -83,3 +83,11 @@ def test_a_box_without_convexity_or_a_path_is_noticed(monkeypatch: pytest.Monkey
 def test_a_start_of_another_length_is_refused() -> None:
     with pytest.raises(UsageError, match="least_path: 3 layers have 2 numbers between the ends; 1 came"):
         least_path(SQUARES, (1.0, 0.0), 3, within=(0.0, 1.0), start=[0.5])
+
+
+@pytest.mark.parametrize(
+    ("within", "start"), [((1.0, 0.0), [0.6, 0.3]), ((0.0, math.inf), [0.6, 0.3]), ((0.0, 1.0), [math.nan, 0.3])]
+)
+def test_a_range_that_is_none_is_refused(within: tuple[float, float], start: list[float]) -> None:
+    with pytest.raises(UsageError, match="give finite numbers, and a range from its lower end to its upper one"):
+        least_path(PathCost((y - x) ** 2, x, y), (1.0, 0.0), 3, within=within, start=start)

@@ -76,3 +76,23 @@ def test_the_root_is_rounded_outward() -> None:
     assert root.upper**2 >= 3
     assert root.upper == pytest.approx(math.sqrt(3), rel=1e-15)
     assert (Enclosure(-1.0, 0.0, (), 1).root.lower, root.at, root.boxes) == (0.0, (1.0,), 7)
+
+
+@pytest.mark.parametrize(
+    ("expression", "least"),
+    [(x * sp.log(x), -math.exp(-1)), (x**x, math.exp(-math.exp(-1))), (sp.sin(x) / (x + 1e-3 * sp.Abs(x)), None)],
+    ids=str,
+)
+def test_a_box_without_an_enclosure_hides_no_minimum(expression: sp.Expr, least: float | None) -> None:
+    found = least_of(expression, {x: (0.0, 2.0)}, tolerance=1e-9)
+    assert found.lower <= (found.upper if least is None else least) <= found.upper
+
+
+def test_what_is_unbounded_below_has_no_finite_lower_end() -> None:
+    assert least_of(1 / x, {x: (-1.0, 1.0)}, tolerance=1e-6, most_boxes=200).lower == -math.inf
+
+
+@pytest.mark.parametrize("side", [(0.0, math.inf), (math.nan, 1.0)])
+def test_a_range_without_two_finite_ends_is_refused(side: tuple[float, float]) -> None:
+    with pytest.raises(UsageError, match="give sides with two finite ends"):
+        least_of(x**2, {x: side}, tolerance=1e-3)

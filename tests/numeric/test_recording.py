@@ -270,3 +270,35 @@ def test_arguments_are_laid_out_as_the_recorded_ones(function: Callable[[Tensor]
     other = torch.randn(3, 5, generator=torch.Generator().manual_seed(1)).T
     assert recorded is not None
     assert torch.equal(recorded([other])[0], function(other))
+
+
+def caught(matrix: Tensor) -> Tensor:
+    """It branches on what an operation refuses."""
+    for shift in range(4):
+        try:
+            return torch.linalg.cholesky(matrix + shift * torch.eye(2)).sum()
+        except torch.linalg.LinAlgError:
+            continue
+    return matrix.sum()
+
+
+def looked_up(places: Tensor) -> Tensor:
+    try:
+        return torch.arange(3.0)[places.to(torch.int64)].sum()
+    except IndexError:
+        return -places.sum()
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (caught, [size * torch.eye(2) for size in (-0.5, -0.6, -0.7, 4.0, -2.5, 5.0)]),
+        (caught, [size * torch.eye(2) for size in (1.0, 2.0, 3.0, -0.5, 4.0, -9.0)]),
+        (looked_up, [torch.tensor([place]) for place in (7.0, 8.0, 9.0, 1.0, 7.0)]),
+        (looked_up, [torch.tensor([place]) for place in (0.0, 1.0, 2.0, 7.0, 1.0)]),
+    ],
+)
+def test_a_function_that_catches_what_an_operation_refuses_is_followed(function, arguments):
+    repeated = Repeated(lambda given: [function(given[0])], WORTHWHILE)
+    for argument in arguments:
+        assert torch.equal(repeated([argument])[0], function(argument))

@@ -61,3 +61,18 @@ def test_other_letters_are_given_or_follow_the_path() -> None:
 def test_what_is_no_path_is_refused(path: dict, smalls: tuple, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         ParameterPath("p", path, smalls)
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        (sp.exp(-1000) * (1 + small), sp.exp(-1000)),
+        (sp.exp(1000) * (1 + small), sp.exp(1000)),
+        (small**0.1 * small**0.2 / small ** sp.Rational(3, 10), sp.Float(1)),
+        (2 + sp.sin(1 / small), sp.nan),
+    ],
+    ids=str,
+)
+def test_a_limit_beyond_floats_is_neither_0_nor_infinite_and_none_is_nan(formula: sp.Expr, expected: sp.Expr) -> None:
+    found = limit_along(formula, {})
+    assert found is sp.nan if expected is sp.nan else found == expected

@@ -47,3 +47,8 @@ def test_what_is_no_threshold_is_refused() -> None:
     for formula in (x - 2, x + 1, x - sp.Rational(1, 2)):
         with pytest.raises(UsageError, match=r"Threshold 't': .* does not fall through 0 between 1/10000 and 1; give"):
             _ = bs.Threshold("t", x, formula, formula, 1).holds
+
+
+def test_words_promise_no_more_than_the_proofs() -> None:
+    thrice = -(x - 1) * (x - 2) * (x - 3)  # it does not fall through 0 once
+    assert bs.Threshold("thrice", x, thrice, thrice, 5).words.startswith("not proved for `x <= ")
