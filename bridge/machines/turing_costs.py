@@ -3,18 +3,16 @@
 from collections.abc import Callable, Mapping
 from functools import cache
 
-import numpy as np
 import sympy as sp
 
 from bridge.check import Sides
 from bridge.record import NamedTable
+from numeric.machines.decoder_sizes import decoder_sizes
 from numeric.machines.simulation import SimulatingDecoder
 from symbolic.landau import Constant
 from symbolic.machines import turing as theory
 from symbolic.machines import turing_counts as counts
 from symbolic.statements import Quantity
-
-OWN_FIRST = ("C.1", "C.2", "C.5", "C.6", "C.8")  # lemmas that include W_1; the others only have the attention
 
 BUILT = "measured: the dense parameters of this network"
 LETTERS = {
@@ -39,34 +37,8 @@ def letters(network: SimulatingDecoder) -> dict[sp.Symbol, int]:
 
 
 def sizes(network: SimulatingDecoder) -> dict[str, float]:
-    """Width, depth and norms, read off the dense parameters of the network."""
-    decoder = network.decoder
-    norms = {name: float(np.abs(array).sum()) for name, array in decoder.arrays.items()}
-    location = float(decoder.initial[decoder.stream.slice("pos2")].sum())  # as many ones as the number of the cell has
-    return {
-        "width": float(decoder.stream.width),
-        "depth": float(len(decoder.layers)),
-        **{f"norm[{label}]": norm for label, norm in _norms(network, norms).items()},
-        "norm": sum(norms.values()) - location,
-        "parameters": float(sum(int(np.prod(shape)) for shape in decoder.shapes.values())),
-    }
-
-
-def _norms(network: SimulatingDecoder, norms: Mapping[str, float]) -> dict[str, float]:
-    """||theta||_1 of each lemma: its attentions, and W_1 where the lemma speaks of it."""
-    own, whole = dict[str, list[float]](), dict[str, list[float]]()
-    for k, layer in enumerate(network.decoder.layers, start=1):
-        label = layer.lemma.split()[-1]
-        attention = _under(norms, f"layer[{k}].decoder.") + _under(norms, f"layer[{k}].encoder.")
-        first = _under(norms, f"layer[{k}].ff[1].")
-        own.setdefault(label, []).append(attention + (first if label in OWN_FIRST else 0.0))
-        whole.setdefault(label, []).append(attention + first)
-    found = {label: own[label][-1] if label == "C.5" else sum(own[label]) for label in own}
-    return {**found, "C.3": sum(sum(whole[label]) for label in counts.PARTS["C.3"])}
-
-
-def _under(norms: Mapping[str, float], prefix: str) -> float:
-    return sum((norm for name, norm in norms.items() if name.startswith(prefix)), start=0.0)
+    """Those of the network, by the names of their quantities."""
+    return decoder_sizes(network, counts.PARTS)
 
 
 def cost(quantity: Quantity) -> Callable[..., Sides]:

@@ -1,12 +1,12 @@
 """A simulating decoder beside the simulator: on one input and on random ones, where they differ, step by step."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-from numeric.machines.decoder import DecoderRun
+from numeric.machines.decoder import DecoderRun, run
 from numeric.machines.machine import MachineError, Trace, TuringMachine, simulate, written
 from numeric.machines.simulation import Agreement, SimulatingDecoder, hot, number
 
@@ -141,3 +141,30 @@ def simulator_columns(network: SimulatingDecoder, trace: Trace) -> list[list[str
         [machine.alphabet[a] for a in trace.symbol[begin:]],
         trace.last_visit[begin:].tolist(),
     ]
+
+
+def attentions_in_full(
+    network: SimulatingDecoder, tokens: Sequence[str], most: int, device: torch.device
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Scores (s, n) and values (n, w) of each attention of the layers, at the first `most` steps of a hard-max run.
+
+    Without the network's own attention: queries, keys and values in full, and of keys that tie the first, as they carry
+    one and the same value.
+    """
+    steps, layers = min(network.steps, most), network.decoder.layers
+    seen = [k for k, layer in enumerate(layers) if layer.decoder_attention or layer.encoder_attention]
+    symbols, lengths = network.encode([tokens])
+    names = [f"layer[{k}]" for k in seen]
+    behind = run(network.decoder, symbols, steps, lengths=lengths, device=device, taps=names).taps
+    table = network.decoder.position_table(max(steps, len(symbols[0])) + 1)  # (P, w)
+    encoded = network.decoder.embedding.T[symbols[0].numpy()] + table[1 : len(symbols[0]) + 1]  # (m, w)
+    for k in seen:
+        h = behind[f"layer[{k}]"][0].double().cpu().numpy()  # (s, w)
+        for attention, keys, causal in (
+            (layers[k].decoder_attention, h, True),
+            (layers[k].encoder_attention, encoded, False),
+        ):
+            if attention is not None:
+                scores, values = attention.in_full(h, keys, causal=causal)
+                yield scores, values
+                h = h + values[scores.argmax(-1)]
