@@ -12,7 +12,7 @@ from symbolic.exact_claims import ExactClaim, Point
 from symbolic.statements import Kind, Quantity, UsageError
 
 WHOLE = 2.0**53  # below it a float64 holds every whole number
-STATED_AS = {
+STATED_AS = {  # kind of the quantity, and whether its printed bound is strict
     "=": (Kind.EXACT, False),
     "<=": (Kind.UPPER, False),
     "<": (Kind.UPPER, True),
@@ -27,8 +27,8 @@ def exact_check(quantity: Quantity, claim: ExactClaim) -> Check:
 
     At the first point of all where none does: the row is then `kept` there. A witness has that point.
 
-    Raises UsageError where the quantity does not state the relation of the claim (=: exact, <= or <: an upper bound,
-    strict for <), and as `refuting_point`.
+    Raises UsageError where the quantity does not state the relation of the claim (`STATED_AS`), and as
+    `refuting_point`.
     """
     strict = quantity.printed is not None and quantity.printed.strict
     if (quantity.kind, strict) != STATED_AS[claim.relation]:

@@ -7,10 +7,9 @@ integrals, and c is integrated last. The true softmax is sampled, given each nod
 A head is (slope, weight): weight times the sum over s = 2 .. upper of the attention e^(slope x_L x_{s-1}) x_s.
 """
 
-import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -274,12 +273,3 @@ def _linear_head(head: WeightedHead, x: torch.Tensor, c: float) -> torch.Tensor:
     log, mean = tilted_moment(np.array(head.slope * c), 0)
     weights = torch.exp(head.slope * c * x[:, : last - 1] - float(log)) / float(mean)
     return (weights * x[:, 1:last]).sum(-1) / (last - 1)
-
-
-def orders(differences: Mapping[int, float]) -> dict[int, float]:
-    """The order in 1/n of a difference, from each size n to the next: log of their ratio over log of the sizes'."""
-    sizes = sorted(differences)
-    return {
-        large: math.log(abs(differences[small] / differences[large])) / math.log(large / small)
-        for small, large in itertools.pairwise(sizes)
-    }

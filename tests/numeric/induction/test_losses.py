@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
@@ -18,7 +18,6 @@ from numeric.induction.losses import (
     head_exponential,
     head_softmax,
     linear_loss,
-    orders,
     pair_counts,
     pair_signature,
     squares_by_softmax,
@@ -43,6 +42,15 @@ def head_by_sampling(network: TwoLayer, target: Callable[[torch.Tensor], torch.T
     with torch.no_grad():
         losses = (network(x)[:, 1] - target(x)[:, 1]) ** 2 / 2
     return Estimate(float(losses.mean()), float(losses.std() / math.sqrt(len(losses))))
+
+
+def orders(differences: Mapping[int, float]) -> dict[int, float]:
+    """The order in 1/n of a difference, from each size n to the next: log of their ratio over log of the sizes'."""
+    sizes = sorted(differences)
+    return {
+        large: math.log(abs(differences[small] / differences[large])) / math.log(large / small)
+        for small, large in itertools.pairwise(sizes)
+    }
 
 
 def gauss_grid(dimension: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
