@@ -105,6 +105,7 @@ def everything() -> list[Fault]:
     return enumerate_faults(ROOT, targets(ROOT))
 
 
+@pytest.mark.long
 def test_the_draw_is_large_repeatable_and_balanced(everything: list[Fault]) -> None:
     drawn = draw(everything, 200, seed=0)
     assert drawn == draw(list(reversed(everything)), 200, seed=0) != draw(everything, 200, seed=1)
@@ -175,6 +176,7 @@ def verdicts(root: Path, *mutated: str) -> list[str]:
 
 
 # In a process with several threads (a worker of pytest-xdist) newer Pythons warn of the fork.
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fault_is_found_survives_does_not_import_or_does_not_end(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "SHORTEST", 1.0)  # seconds of processor time for an endless loop

@@ -109,6 +109,7 @@ def a_fault(line: str) -> Fault:
     return next(fault for fault in ERRORS if fault.mutated == line)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("line", "verdict"),
     [
@@ -124,6 +125,7 @@ def test_programs_find_an_enclosure_that_is_too_small_and_no_wider_one(
     assert programs.Programs.of_the_tests().tried(a_fault(line))[0] == verdict
 
 
+@pytest.mark.long
 def test_a_directed_case_finds_a_bound_that_is_no_longer_attained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs.soundness, "PROGRAMS", 1)
     monkeypatch.setattr(programs, "CASES", [case for case in CASES if case.name.startswith("the longest column")])

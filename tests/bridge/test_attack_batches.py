@@ -250,6 +250,7 @@ def test_a_function_that_branches_on_its_input_is_still_refused() -> None:
         bs.compare(three(lambda x, eps, K: shrunk(x, eps, K) if x.sum() > 0 else shrunk(x, 0.0, K)), samples=2)
 
 
+@pytest.mark.long
 def test_an_error_that_is_nowhere_finite_in_float64_is_named() -> None:
     def large(x: Any, eps: Any, K: Any) -> dict[str, Any]:
         return {**shrunk(x, eps, K), "second": 1e200 * (1e200 * K * x)}

@@ -118,6 +118,7 @@ def test_letters_of_a_worst_case_take_their_worst_value() -> None:
     assert network_row(claimed("output <= rho*eps")).claimed == 0.01
 
 
+@pytest.mark.long
 def test_a_claim_on_a_result_of_ours() -> None:
     comparison = compare(
         "induction.vanilla", p=3, L=8, samples=4, attack=2, restarts=2, claim="output <= W_norm*exp(-p)"
@@ -184,6 +185,7 @@ def test_a_letter_of_the_result_comes_before_a_function_or_a_constant() -> None:
     assert row.verdict["claimed"] is Verdict.KEPT
 
 
+@pytest.mark.long
 def test_a_long_claim_is_no_deep_one() -> None:
     row = network_row(claimed("output <= " + "+".join(["eps"] * 2000)))
     assert row.claimed == pytest.approx(2000 * network_row(claimed("output <= eps")).claimed)

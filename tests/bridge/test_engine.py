@@ -131,6 +131,7 @@ def test_the_quantities_are_those_of_the_case() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("toy")
 def test_rates_are_those_of_the_cases_that_state_them() -> None:
     rows = run(activation=("tanh", "gelu"), p=(1, 2, 3)).rows

@@ -64,6 +64,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         del sys.modules[name]
 
 
+@pytest.mark.long
 def test_a_process_of_its_own_finds_the_package(site: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, site)))}
     done = subprocess.run([*COMMAND, "list"], env=environment, capture_output=True, text=True, check=True)

@@ -60,6 +60,7 @@ def test_for_a_rising_bound_the_largest_whole_number_is_returned() -> None:
     assert "the bound increases. The answer is the largest L found at which" in solution.method
 
 
+@pytest.mark.long
 def test_a_printed_answer_is_not_guaranteed_and_names_its_errata() -> None:
     solution = solve("icgd.trajectory", for_="eta", error=800, quantity="gradient_mapping", tier="printed")
     assert solution.note.startswith(NOT_GUARANTEED)
@@ -71,11 +72,13 @@ def test_a_printed_answer_is_not_guaranteed_and_names_its_errata() -> None:
 # Obligations of a derivation.
 
 
+@pytest.mark.long
 def test_a_step_size_that_the_descent_lemma_forbids_is_no_answer() -> None:
     with pytest.raises(UsageError, match=r"no eta gives .* at most 0\.01: .* above that: .*L_f\*eta <= 1"):
         solve("icgd.trajectory", for_="eta", error=0.01, quantity="gradient_mapping")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tier", ["derived", "instance"])
 def test_the_step_size_keeps_the_obligation_and_names_it(tier: str) -> None:
     solution = solve("icgd.trajectory", for_="eta", error=100, quantity="gradient_mapping", tier=tier)
@@ -87,6 +90,7 @@ def test_the_step_size_keeps_the_obligation_and_names_it(tier: str) -> None:
     assert benchmark.row_failure(rows, tier) == ""
 
 
+@pytest.mark.long
 def test_the_closed_form_is_printed_with_the_obligation() -> None:
     solution = solve("icgd.trajectory", for_="eta", error=100, quantity="gradient_mapping")
     assert solution.closed_form
@@ -246,6 +250,7 @@ def test_a_minimum_above_the_error_is_named() -> None:
         solve(OwnStudy(k + 1 / k, {k: 3.3}), for_="k", error=1.9)
 
 
+@pytest.mark.long
 def test_a_bound_that_does_not_change_is_refused() -> None:
     with pytest.raises(UsageError, match="does not depend on d: it is the same at every value"):
         solve("induction.vanilla", for_="d", error=0.1, W_star="random:1")
@@ -254,6 +259,7 @@ def test_a_bound_that_does_not_change_is_refused() -> None:
 # What is listed.
 
 
+@pytest.mark.long
 def test_only_parameters_on_which_the_bound_depends_are_listed() -> None:
     layer = solve("induction.vanilla", for_="p", error=1e-3, quantity="y")
     assert set(layer.params) == {"p", "L"}
@@ -318,6 +324,7 @@ def test_a_selection_of_all_answers_is_admitted_by_compare(capsys: pytest.Captur
     assert sum("compare" in each.kind for each in outcomes) >= 3
 
 
+@pytest.mark.long
 def test_compare_itself_admits_an_answer() -> None:
     question = benchmark.Question("induction.vanilla", "p", "instance", "output", 1e-2)
     assert benchmark.compared(question) == ""

@@ -41,6 +41,7 @@ def test_obligations_are_looked_up_at_the_parameters(case: TheoremCase) -> None:
     assert case.instance(with_obligation(sp.Ge(L, 9)), "network").outside
 
 
+@pytest.mark.long
 def test_without_an_exact_run_nothing_below_the_rounding_counts_as_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     from bridge import measure
     from numeric.exact_cost import ExactCost, TooLargeForExact

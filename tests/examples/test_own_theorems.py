@@ -70,6 +70,7 @@ def test_ten_public_names_are_enough() -> None:
     assert used <= set(bs.__all__)
 
 
+@pytest.mark.long
 @every_example
 def test_it_is_a_file_for_the_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", str(EXAMPLES / name), *SMALL]) == 0
@@ -77,6 +78,7 @@ def test_it_is_a_file_for_the_command(name: str, capsys: pytest.CaptureFixture[s
     assert {each.strip() for each in header.split("┃")} >= COLUMNS[name]
 
 
+@pytest.mark.long
 def test_it_is_a_script_of_its_own(tmp_path: Path) -> None:
     script = tmp_path / "own.py"
     script.write_text((EXAMPLES / "own_theorem.py").read_text())
@@ -91,6 +93,7 @@ def test_it_is_a_script_of_its_own(tmp_path: Path) -> None:
 # --- the tutorial -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_tutorial_states_the_theorem_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for setting, number in {"samples": 8, "attack": 0, "restarts": 1}.items():
         monkeypatch.setitem(DEFAULTS, setting, number)
@@ -111,6 +114,7 @@ def bounds(table: str) -> list[list[str]]:
     return [[*row[:7], row[-1]] if row[1] == "network" else [*row[:4], row[-1]] for row in rows]
 
 
+@pytest.mark.long
 def test_the_table_that_is_shown_is_that_of_a_run() -> None:
     shown = re.search(r"```\n(analog-tanh\n.*?)```", README, flags=re.DOTALL)
     assert shown is not None
@@ -138,6 +142,7 @@ def test_bounds_at_a_prompt_are_near_the_error(name: str) -> None:
         assert set(row.verdict.values()) == {Verdict.KEPT}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", RATIOS)
 def test_the_network_is_the_one_of_the_derivation(name: str) -> None:
     rows = [row for row in bs.compare(own(name), samples=4, attack=0) if row.quantity == "faithful"]
@@ -155,6 +160,7 @@ def network_row(comparison: Comparison) -> Row:
     return next(row for row in comparison if row.scope == "network")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("params", [{}, {"L": 8}, {"lamda": 0.5, "L": 2}, {"alpha": 0.9}], ids=str)
 def test_every_bound_of_ridge_regression_is_kept(params: dict[str, float]) -> None:
     for row in compared(own("ridge.py"), **params):
@@ -270,6 +276,7 @@ def test_the_loop_of_the_heavy_ball_is_two_heads_and_one_layer() -> None:
     assert len(built.layers) == 14
 
 
+@pytest.mark.long
 def test_a_wrong_bound_of_the_heavy_ball_is_violated() -> None:
     comparison = bs.compare(own("momentum.py"), T=2, samples=16, attack=20, claim="prediction <= 3e-7")
     assert Verdict.VIOLATED in {verdict for row in comparison for verdict in row.verdict.values()}

@@ -28,6 +28,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_every_part_is_made_and_input(paper: Path) -> None:
     text = (paper / "ridge.tex").read_text()
     for name in re.findall(r"\\input\{(\w+)\}", text):

@@ -68,6 +68,7 @@ def test_readme_python_runs(snippet: str, few: None, tmp_path: Path, capsys: pyt
     assert all(text in printed for text in promised)
 
 
+@pytest.mark.long
 def test_a_snippet_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
     done = run([sys.executable, "-W", "error", "-c", SNIPPETS[-1]], tmp_path)
     assert done.returncode == 0, done.stderr
@@ -100,6 +101,7 @@ def test_readme_commands_run(command: str, few: None, tmp_path: Path, capsys: py
     assert all((tmp_path / name).stat().st_size > 100 for name in named)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_examples_run(script: Path, few: None, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(script), run_name="__main__")

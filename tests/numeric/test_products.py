@@ -43,6 +43,7 @@ def test_a_factor_0_makes_it_exactly_0(left, right, cells):
     assert exactly(product, 0.0, 0.9 * right) == exactly(product, -0.7 * left, 0.0) == 0
 
 
+@pytest.mark.long
 def test_accuracy_is_kept_with_few_cells():
     for eps in (1e-1, 1e-4, 1e-7, 4e-10):  # the last with nearly MOST_CELLS
         product = accurate_product(2.0, 0.5, eps)

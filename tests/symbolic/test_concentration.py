@@ -88,6 +88,7 @@ def test_the_largest_of_independent_means_attains_the_union_bound() -> None:
 # --- random compositions ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_random_compositions_fail_no_more_often_than_their_budget(seed: int) -> None:
     draw = np.random.default_rng(seed)

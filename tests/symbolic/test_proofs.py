@@ -65,6 +65,7 @@ def test_a_recursion_over_members_shows_its_recurrence_and_all_that_enters_it(pr
     assert int(number) > int(slope)
 
 
+@pytest.mark.long
 def test_every_rule_has_words() -> None:
     rules = {
         call.args[2].value

@@ -227,6 +227,7 @@ def test_repeated_parts_of_a_wide_formula_are_named() -> None:
         assert main == total
 
 
+@pytest.mark.long
 def test_listing_derives_no_formula() -> None:
     code = (
         "import sys; from symbolic.catalogue import results; "

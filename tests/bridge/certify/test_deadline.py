@@ -165,6 +165,7 @@ def test_the_search_for_a_likely_minimum_asks_at_every_step() -> None:
     assert evaluated == 3
 
 
+@pytest.mark.long
 def test_a_box_beyond_the_floats_is_proved_without_a_search() -> None:
     wide = Inequality("wide", x**2 + sp.exp(-x), {x: (sp.Integer(0), sp.Integer(10) ** 900)})
     assert likely_lowest(wide) == []

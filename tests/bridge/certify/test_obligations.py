@@ -119,6 +119,7 @@ def open_ones() -> dict[str, set[str]]:
     return {id: statements for id, statements in found.items() if statements}
 
 
+@pytest.mark.long
 def test_every_open_obligation_of_a_running_result_can_be_stated_at_its_defaults(
     open_ones: dict[str, set[str]],
 ) -> None:
@@ -179,6 +180,7 @@ def statuses(found: Interpolant, bound: Any) -> list[Status]:
     return [prove(each).status for each in cells]
 
 
+@pytest.mark.long
 def test_the_certified_error_of_an_interpolant_is_proved_in_every_cell() -> None:
     t = sp.Symbol("t", real=True)
     found = interpolate(sp.tanh(t), t, 2.0, cells=8)

@@ -465,6 +465,7 @@ def certificate(run: Command, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_edited_words_quantities_and_parameters_are_noticed(run: Command, certificate: Path) -> None:
     original = certificate.read_text()
     for change, code, message in (
@@ -482,6 +483,7 @@ def test_edited_words_quantities_and_parameters_are_noticed(run: Command, certif
         assert message in " ".join((outcome.out + outcome.err).split())
 
 
+@pytest.mark.long
 def test_a_file_with_a_part_of_a_quantity_says_so(run: Command, certificate: Path) -> None:
     edited(certificate, lambda claims: claims.pop())
     outcome = run("certify", "--check", certificate)

@@ -28,6 +28,7 @@ def test_what_is_not_there_is_refused(
     assert message in " ".join(outcome.err.split())
 
 
+@pytest.mark.long
 def test_slack_is_what_each_step_loses_at_a_run(run: Command) -> None:
     own = Path(__file__).parents[3] / "examples" / "own_theorem.py"
     quiet, measured = run("latex", own, "--part", "proof").out, run("latex", own, "--part", "proof", "--slack").out

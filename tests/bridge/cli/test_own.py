@@ -31,6 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", [OWN, STEP], ids=lambda path: path.stem)
 def test_compare_writes_every_format(path: Path, run: Command, tmp_path: Path) -> None:
     names = ("table.tex", "table.csv", "table.json")
@@ -66,6 +67,7 @@ def test_a_claim(run: Command) -> None:
     assert "no letter q" in refused(run("compare", OWN, "--claim", "output <= q"))
 
 
+@pytest.mark.long
 def test_solve(run: Command) -> None:
     outcome = run("solve", OWN, "--for", "eps", "--error", "1e-3", "--set", "N=6", "--json")
     assert json.loads(outcome.out)["bound"] <= 1e-3
@@ -182,6 +184,7 @@ def test_the_new_file_runs_in_every_command(run: Command, tmp_path: Path) -> Non
     assert [each.name for each in tmp_path.iterdir()] == ["mine.py"]
 
 
+@pytest.mark.long
 def test_the_new_file_is_a_program(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(template())
     done = subprocess.run(

@@ -36,6 +36,7 @@ def test_list_has_a_line_for_each_claim_with_its_whole_id(width: int, run: Comma
     assert "`boundsmith show ID` and --json have all" in " ".join(page.split())
 
 
+@pytest.mark.long
 def test_certify_has_a_line_for_each_inequality_with_its_numbers(width: int, run: Command) -> None:
     page = run("certify", "induction.lyapunov_head").out
     heading, body = _body(page)

@@ -47,6 +47,7 @@ def test_the_theorem_is_a_sentence_and_the_proof_its_steps() -> None:
     assert "satisfies the upper bound" not in proof
 
 
+@pytest.mark.long
 def test_letters_are_commands_of_the_readers_own_document(tmp_path: Path) -> None:
     (tmp_path / "m.json").write_text(json.dumps({"B_v": r"\rowbound", "K": r"\width"}))
     excerpt = Excerpt(macros=read_macros(tmp_path / "m.json"))
@@ -57,6 +58,7 @@ def test_letters_are_commands_of_the_readers_own_document(tmp_path: Path) -> Non
     assert r"\newcommand{\rowbound}{B_{v}}" in document
 
 
+@pytest.mark.long
 def test_several_results_have_one_bibliography() -> None:
     results = [STEP, find_result("icgd.forward"), find_result("induction.vanilla")]
     assert [paper.key for paper in cited(results)] == ["wu2024", "wang2024"]

@@ -186,6 +186,7 @@ def test_a_row_of_a_table_has_a_number_where_the_record_has_one() -> None:
     assert not [line for line in lines if not re.search(r"\d\.\d", line.split("&", 3)[-1])]
 
 
+@pytest.mark.long
 def test_a_run_sets_the_mathematics_of_its_errata_and_meanings() -> None:
     run = bs.compare("induction.vanilla", p=4, L=8, samples=4, attack=2, restarts=1)
     table, page = run.table().latex(), run.table()._repr_html_()

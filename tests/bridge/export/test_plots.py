@@ -35,6 +35,7 @@ def one_point() -> Comparison:
     return comparison(ps=(1,), Ls=(8,))
 
 
+@pytest.mark.long
 def test_pictures_are_of_the_format_of_their_suffix(tmp_path: Path) -> None:
     plot(comparison(), tmp_path / "plot.png")
     plot(comparison(), tmp_path / "plot.svg", quantity="output.mask_3", x="L")
@@ -163,6 +164,7 @@ def test_the_main_quantity_is_drawn_and_no_prediction(rows: list[tuple[str, str 
     assert heading.startswith((f"icgd.step: {expected} ", f"icgd.step: {expected}: "))
 
 
+@pytest.mark.long
 def test_a_plot_for_a_paper_has_no_title() -> None:
     for figure in (draw(comparison(), title=False), draw_steps(comparison(), title=False)):
         assert figure.get_suptitle() == ""

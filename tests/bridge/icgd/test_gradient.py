@@ -164,6 +164,7 @@ def test_the_exact_gradient_is_autograd_up_to_rounding() -> None:
     assert float(relative_distance(torch.tensor(exact.midpoint()), floats, shape)) < 1e-14
 
 
+@pytest.mark.long
 def test_too_large_for_exact_is_undecided_never_violated() -> None:
     at = case(N=4, K=64, d_x=64, d_y=64, n=4)
     with pytest.raises(TooLargeForExact, match="more than 200,000,000 ball operations"):

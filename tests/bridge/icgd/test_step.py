@@ -41,7 +41,7 @@ SIZES = list(itertools.product(WIDTHS, DIMENSIONS))
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
-@pytest.mark.parametrize("N", DEPTHS)
+@pytest.mark.parametrize("N", [pytest.param(N, marks=[pytest.mark.long] if N > 3 else []) for N in DEPTHS])
 def test_no_bound_is_exceeded(N: int, name: str) -> None:
     for K, d in SIZES[(DEPTHS.index(N) + 4 * ACTIVATIONS.index(name)) % 8 :: 8]:
         case = step_case(N=N, K=K, d=d, n=3, B_v=0.5, relus=RELUS[name], activation=name)
@@ -71,6 +71,7 @@ def test_the_step_keeps_the_accuracy_asked_for(N: int, eps: float) -> None:
     assert attacked.exact <= eps
 
 
+@pytest.mark.long
 def test_bounds_are_tight() -> None:
     shallow, deep = (tightness(N, steps=40, restarts=6) for N in (3, 6))  # `make bench` searches longer
     assert shallow.attacked["prompt"] <= 4
@@ -106,6 +107,7 @@ def by_name(found: list[Row], name: str, scope: str | None = "network") -> list[
     return [row for row in found if row.quantity == name and row.scope == scope]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_low_precision_is_reported_as_rounding(dtype: str) -> None:
     found = rows("icgd.dimensions", N=2, K=4, d_x=2, d_y=2, n=4, dtype=dtype)
@@ -151,6 +153,7 @@ SHOWN = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SHOWN)
 def test_an_erratum_shows_where_it_says(name: str, tmp_path: Path) -> None:
     id, erratum = SHOWN[name]
@@ -163,6 +166,7 @@ def test_an_erratum_shows_where_it_says(name: str, tmp_path: Path) -> None:
     replayed(row, tmp_path)
 
 
+@pytest.mark.long
 def test_every_violated_row_has_an_erratum_and_a_witness_that_replays(tmp_path: Path) -> None:
     """All of them in the table of the step, where output dimensions are many and activations grow."""
     wide = rows("icgd.step", N=[2, 3], K=4, d=16, n=3, activation="softplus", relus=32)
@@ -174,6 +178,7 @@ def test_every_violated_row_has_an_erratum_and_a_witness_that_replays(tmp_path: 
         replayed(next(row for row in violated if row.quantity == quantity), tmp_path)
 
 
+@pytest.mark.long
 def test_lemma_6_takes_an_upper_bound_of_the_slopes() -> None:
     """softplus' grows with its argument: the recursion of Lemma 3 stays below it, which is no erratum of Lemma 6."""
     params = {"N": 2, "K": 4, "d": 4, "n": 2, "B_x": 0.1, "relus": 32}
@@ -197,6 +202,7 @@ def test_lemma_6_takes_an_upper_bound_of_the_slopes() -> None:
 # --- A printed range
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("id", "first", "second"), [("icgd.forward", "p[1]", "p[2]"), ("icgd.derivative", "r'[1]", "r'[2]")]
 )
@@ -256,6 +262,7 @@ def test_the_stored_witnesses_have_a_hidden_layer(id: str) -> None:
     assert all(witness is not None and witness.params["N"] >= 2 for witness in stored)
 
 
+@pytest.mark.long
 def test_on_a_range_that_suffices_nothing_is_outside() -> None:
     found = rows("icgd.forward", N=2, R=2.0, samples=64)
     (output,) = by_name(found, "p[2]")
@@ -282,6 +289,7 @@ def test_what_zero_computes_is_automatic() -> None:
         assert not study.automatic
 
 
+@pytest.mark.long
 def test_a_number_of_relus_is_solved_for_and_the_depth_is_not() -> None:
     found = solve("icgd.step", for_="relus", error=1e-2, N=2)
     enough, fewer = (step_case(N=2, relus=int(found.value) - less) for less in (0, 1))
@@ -291,12 +299,14 @@ def test_a_number_of_relus_is_solved_for_and_the_depth_is_not() -> None:
         solve("icgd.step", for_="N", error=1e-2)
 
 
+@pytest.mark.long
 def test_the_printed_range_is_refuted() -> None:
     (row,) = by_name(rows("icgd.forward", N=3, K=16, d=4, n=2), "range_r")
     assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT}
     assert row.witness is not None
 
 
+@pytest.mark.long
 def test_norms_and_sizes_are_counted() -> None:
     found = {row.quantity: row for row in rows("icgd.step", N=3, K=4, d=8, n=3) if row.scope is None}
     refuted = ("norm[forward]", "norm[derivative]", "norm[loss_gradient]")

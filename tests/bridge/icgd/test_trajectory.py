@@ -268,6 +268,7 @@ def test_the_derived_eps_is_what_was_asked_for_and_kept_by_the_gradient() -> Non
     assert s.eta < SMALL["n"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("eta", "verdict"), [(0.01, Verdict.KEPT), (0.5, Verdict.OUTSIDE)])
 def test_the_gradient_mapping_is_outside_where_the_step_is_long(eta: float, verdict: Verdict) -> None:
     comparison = run(eta=eta, attack=0, samples=2)
@@ -406,6 +407,7 @@ def test_an_accuracy_beyond_floats_is_named() -> None:
     assert row_of(comparison, "start.zero", None).verdict["derived"] is Verdict.KEPT
 
 
+@pytest.mark.long
 def test_a_network_of_one_example_and_a_large_step_refutes_the_printed_path() -> None:
     """n in the place of eta, on a network: one step of eta = 60 errs by more than (1 + n L_f) eps/L_f with n = 1."""
     comparison = run(N=1, d=1, n=1, L=1, eta=60.0, B_y=0.02, attack=30, samples=100)
@@ -447,6 +449,7 @@ def test_l_f_is_no_large_number_where_it_is_simple() -> None:
     assert bound / 10 < float(quotients.max()) <= bound
 
 
+@pytest.mark.long
 def test_the_bounds_on_a_path_are_those_of_the_record() -> None:
     """A letter that the statement keeps, and that only a prompt knows better, has its worst case there."""
     record = Path(__file__).parents[2] / "yardstick" / "records" / "icgd.trajectory.json"

@@ -33,6 +33,7 @@ def small_rows() -> dict[str, Row]:
     return rows_at(**SMALL)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("params", [{"flow": "printed"}, SMALL], ids=["printed flow", "small start"])
 def test_the_times_are_those_of_theorem_5_5(params: dict[str, object]) -> None:
     point = {**DEFAULTS, **params}
@@ -51,6 +52,7 @@ def test_the_times_are_those_of_theorem_5_5(params: dict[str, object]) -> None:
     assert passed == pytest.approx((first, observed, second, third), rel=3e-3)  # the loss is flat around T_II
 
 
+@pytest.mark.long
 def test_at_its_own_parameters_one_step_of_the_proof_fails() -> None:
     rows = default_rows()
     violated = {name for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED}
@@ -81,6 +83,7 @@ def rows_of_a_small_start() -> dict[str, Row]:
     return rows_at(sigma_init=1e-4)
 
 
+@pytest.mark.long
 def test_from_a_small_start_the_plateau_of_the_figure_ends_before_w_grows() -> None:
     rows = rows_of_a_small_start()
     violated = {name for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED}
@@ -111,6 +114,7 @@ def test_the_figure_shows_both_flows_and_marks_the_phases() -> None:
     assert "Figure 2" in drawn.get_suptitle()
 
 
+@pytest.mark.long
 def test_the_figure_is_written(tmp_path: Path) -> None:
     path = tmp_path / "figure.svg"
     compare("induction.figure2", **SMALL, flow="printed").save(str(path))
@@ -133,6 +137,7 @@ def test_a_point_outside_of_the_regime_refutes_nothing() -> None:
     assert longer.verdict["printed"] is Verdict.UNDECIDED
 
 
+@pytest.mark.long
 def test_the_run_lasts_until_the_slower_head_is_done() -> None:
     rows = rows_at(alpha=0.01)
     assert rows["T_I"].measured > rows["T_III"].measured

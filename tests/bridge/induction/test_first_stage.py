@@ -50,6 +50,7 @@ def rows() -> dict[str, Row]:
     return {row.quantity: row for row in compare("induction.first_stage", L=30)}
 
 
+@pytest.mark.long
 def test_every_quantity_has_its_row(rows: dict[str, Row]) -> None:
     assert set(rows) == {quantity.name for quantity in theory.FIRST_STAGE.quantities}
 

@@ -19,6 +19,7 @@ def rows() -> dict[str, Row]:
     return {row.quantity: row for row in default_run("induction.fixed_point")}
 
 
+@pytest.mark.long
 def test_every_quantity_has_a_row() -> None:
     assert set(rows()) == {quantity.name for quantity in theory.FIXED_POINT.quantities}
 

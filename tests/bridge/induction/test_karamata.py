@@ -21,6 +21,7 @@ def rows() -> dict[str, Row]:
     return rows_at(w_star=0.3)
 
 
+@pytest.mark.long
 def test_every_quantity_has_its_row(rows: dict[str, Row]) -> None:
     assert set(rows) == {quantity.name for quantity in theory.KARAMATA.quantities}
 
@@ -44,6 +45,7 @@ def test_a_triple_that_contradicts_the_true_versions_is_not_hidden(monkeypatch: 
     assert rows_at()["fuchs"].verdict["derived"] is Verdict.VIOLATED
 
 
+@pytest.mark.long
 def test_a_wrong_derivative_is_refuted_where_it_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(theory, "C", theory.C * sp.Rational(1001, 1000))
     row = rows_at()["C.first"]

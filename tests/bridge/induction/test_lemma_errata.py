@@ -43,6 +43,7 @@ def violated(result: str) -> tuple[Row, ...]:
     return tuple(row for row in rows if row.verdict.get("printed") is Verdict.VIOLATED)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("result", CALLS)
 def test_the_accusations_and_their_weights(result: str) -> None:
     assert {row.quantity: row.erratum.weight for row in violated(result)} == ACCUSED[result]

@@ -114,6 +114,7 @@ def test_too_few_tokens_to_tell_the_forms_apart_are_named() -> None:
     assert "too few tokens" in row.remark
 
 
+@pytest.mark.long
 def test_a_trained_head_that_is_the_target_has_no_loss_to_divide_by() -> None:
     orders = ("head.as_printed.order", "head.softmax.order")
     found = rows_of(part("head.softmax", *orders), L=20, w=0.49, h=0.5)

@@ -109,6 +109,7 @@ def test_a_wrong_coefficient_does_not_pass_as_the_derivation(monkeypatch):
 # ---- What is shown
 
 
+@pytest.mark.long
 def test_each_proof_takes_few_boxes():
     for row in (*comparison("lyapunov_gram"), *comparison("lyapunov_head")):
         took = [int(boxes) for boxes in re.findall(r": (\d+) boxes", row.remark)]
@@ -220,6 +221,7 @@ def test_smaller_regions_allow_larger_constants():
     assert written_out(reached.form) == reached.expression
 
 
+@pytest.mark.long
 def test_a_point_beyond_the_region_is_outside():
     rows = {row.quantity: row for row in compare("induction.lyapunov_head", w_star=0.6)}
     assert rows["decay.printed_flow"].verdict == {"printed": Verdict.OUTSIDE, "derived": Verdict.OUTSIDE}

@@ -43,6 +43,7 @@ def tau_III(alpha, w_star, sigma_init, flow):
     return HeadRun(alpha, w_star, sigma_init, flow, end).falls_to(0.01)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flow", FLOWS)
 def test_a_run_agrees_with_a_plain_integration_of_the_papers_formulas(flow):
     """Radau in (w, h) and (p, g) on the formulas of `training`, losses as (19) and (22) have them."""
@@ -194,6 +195,7 @@ VERDICTS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("quantity", "where", "verdict"), VERDICTS, ids=[f"{q}: {w}" for q, w, _ in VERDICTS])
 def test_each_theta_gets_its_verdict_at_the_parameters_of_figure_2(rows, quantity, where, verdict):
     (row,) = [row for row in rows if row.quantity == quantity and where in row.construction][:1]
@@ -202,6 +204,7 @@ def test_each_theta_gets_its_verdict_at_the_parameters_of_figure_2(rows, quantit
     assert (row.witness is not None) == (row.erratum is not None) == (verdict is Verdict.VIOLATED)
 
 
+@pytest.mark.long
 def test_the_two_violated_rows_are_steps_of_the_proof(rows):
     violated = [row for row in rows if row.verdict.get("printed") is Verdict.VIOLATED]
     assert [(row.quantity, row.erratum.weight) for row in violated] == [
@@ -211,6 +214,7 @@ def test_the_two_violated_rows_are_steps_of_the_proof(rows):
     assert violated[0].erratum == violated[1].erratum
 
 
+@pytest.mark.long
 def test_c_1_prints_m_inverted(rows):
     (row,) = [row for row in rows if row.quantity == "M.inverse"]
     n, sigma = row.params["L"] - 2, row.params["sigma_init"]
@@ -219,6 +223,7 @@ def test_c_1_prints_m_inverted(rows):
     assert row.measured == row.derived == pytest.approx(1 / total, rel=1e-12)
 
 
+@pytest.mark.long
 def test_c_3_is_outside_of_the_w_star_of_26_where_its_choice_of_an_observation_time_fails(rows):
     (row,) = [r for r in rows if r.quantity == "T_II" and r.verdict.get("printed") is Verdict.OUTSIDE]
     assert "hypothesis w* < c of (26)" in row.remark
@@ -227,6 +232,7 @@ def test_c_3_is_outside_of_the_w_star_of_26_where_its_choice_of_an_observation_t
     assert "T_o := 2 T_1^h has the order for every w*" in here.remark
 
 
+@pytest.mark.long
 def test_what_is_outside_says_of_which_reading(rows):
     outside = {row.quantity: row.remark for row in rows if row.verdict.get("printed") is Verdict.OUTSIDE}
     assert "T_I = O(1) is stated for a fixed sigma_init as L grows" in outside["T_I"]
@@ -272,6 +278,7 @@ def test_no_late_plateau_without_a_late_enough_end():
     assert "is not below h*" in prose.plain(laws.LATE_T_II.no_formula(point_of(99.0, 0.49, 1000, 0.02)))
 
 
+@pytest.mark.long
 def test_every_formula_is_confirmed_somewhere(rows):
     confirmed_rows = {row.quantity for row in rows if row.verdict.get("derived") is Verdict.CONSISTENT}
     assert confirmed_rows == {q.name for q in PHASES.quantities} - {"T_I.head", "M.inverse"}
@@ -380,6 +387,7 @@ def test_no_formula_is_shown_where_it_does_not_apply():
     assert "no formula" in sides.remark
 
 
+@pytest.mark.long
 def test_every_violated_way_replays(rows):
     found = [row for row in rows if row.witness is not None]
     assert [row.quantity for row in found] == ["M.inverse", "T_1g"]

@@ -32,6 +32,7 @@ def test_the_shipped_text_keeps_the_bounds_and_beats_the_baseline() -> None:
     assert shares["prediction.agreement", 4] <= shares["prediction.agreement", 8]
 
 
+@pytest.mark.long
 def test_a_perfectly_periodic_text_is_predicted(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_bytes(b"abcdefgh" * 40)

@@ -22,6 +22,7 @@ from symbolic.induction import training as theory
 from symbolic.statements import UsageError
 
 
+@pytest.mark.long
 def test_the_network_follows_the_flow_of_the_softmax_and_not_that_of_the_paper() -> None:
     """At L = 26 w gets half way 12 % later than the first order in 1/L says, and 70 % later than (22) says."""
     learning = train(L=26, w_star=0.65, sigma_init=0.1, batch=128)

@@ -162,6 +162,7 @@ def test_the_conditions_of_C_2_that_a_point_fails(name: str, params: dict[str, f
     assert bool(found) == bool(reason)
 
 
+@pytest.mark.long
 def test_27_and_28_are_outside_of_alpha_above_1() -> None:
     rows = rows_at(0.1, 0.547, 2.0**-60, "printed")
     for name in ("w.rate.above", "T_half"):
@@ -211,6 +212,7 @@ def test_a_slow_crossing_of_h_star_is_no_violation_by_rounding() -> None:
     assert rows["T_1"].verdict["derived"] is Verdict.PROVED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("point", [(1.0, 0.01, 1e-3), (100.0, 0.1, 1e-3)], ids=str)
 def test_the_turn_is_right_where_h_hardly_passes_h_star(point: tuple[float, float, float]) -> None:
     """Against (log w, (eta - 1)/v*^2) integrated with differences of psi and phi by expm1, not through our code."""
@@ -243,6 +245,7 @@ def test_the_turn_is_right_where_h_hardly_passes_h_star(point: tuple[float, floa
     assert rows["h.turns"].measured == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "point", [(1.0, 0.03, 1e-3), (100.0, 0.01, 1e-4), (1.0, 0.02, 9e-3), (1.0, 0.7, 1e-2)], ids=str
 )

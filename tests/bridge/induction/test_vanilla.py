@@ -36,6 +36,7 @@ def default() -> Comparison:
 FEW = {"samples": 4, "attack": 10, "restarts": 2}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("d", "W_star", "lengths"),
     [(1, 1.0, (3, 8)), (4, 0.25, (8, 64)), (4, "signs:3", (3, 64)), (16, "random:1", (8, 128))],
@@ -73,6 +74,7 @@ def test_the_attack_reaches_a_tenth_of_the_derived_bound(p: int, L: int, d: int,
     assert row.attacked >= 0.1 * row.derived
 
 
+@pytest.mark.long
 def test_the_instance_is_at_most_derived_and_a_prompt_knows_more_than_the_network(default: Comparison) -> None:
     network, prompt = rows(default, "output"), rows(default, "output", "prompt")
     assert all(one.instance <= one.derived * (1 + 1e-12) for one in network)
@@ -131,6 +133,7 @@ def test_the_network_as_printed_is_refuted_with_a_witness_that_replays(default: 
     assert again.exact == pytest.approx(refuted[0].exact, rel=1e-12)
 
 
+@pytest.mark.long
 def test_without_any_similarity_the_bounds_of_0_are_kept() -> None:
     """A.1 prints <, Theorem 4.1 <=: at W* = 0 both sides are 0."""
     comparison = compare("induction.vanilla", p=4, L=8, W_star=0, samples=8, attack=10, restarts=4)
@@ -179,6 +182,7 @@ class Planted(TheoremCase):
         return None if bound is None else Bound(bound.ball * flint.arb(0.9))
 
 
+@pytest.mark.long
 def test_the_attack_finds_planted_violations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TheoremStudy, "case", lambda self, params, **more: plant(self, params, **more))
     comparison = compare("induction.vanilla", p=(1, 8), L=(8, 64), **QUICK)
@@ -194,6 +198,7 @@ def test_random_samples_alone_would_not_find_them(default: Comparison) -> None:
     assert all(row.measured < 0.9 * row.derived for row in rows(default, "scores"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_rounding_is_shown_apart_and_spoils_no_verdict(dtype: str) -> None:
     comparison = compare("induction.vanilla", p=(2, 12), L=8, dtype=dtype, samples=16, attack=20, restarts=4)
@@ -205,6 +210,7 @@ def test_rounding_is_shown_apart_and_spoils_no_verdict(dtype: str) -> None:
         assert late.flags["measured"] == [Flag.ROUNDING]
 
 
+@pytest.mark.long
 def test_float64_rounding_is_said_to_dominate_where_it_does() -> None:
     comparison = compare("induction.vanilla", p=36, L=64, samples=16, attack=10, restarts=4)
     (row,) = rows(comparison, "output")
@@ -220,6 +226,7 @@ def test_a_bound_below_float64_is_judged_in_more_bits() -> None:
     assert "bits" in row.remark
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_record_and_another_seed_another() -> None:
     def run(seed: int) -> str:
         record = json.loads(compare("induction.vanilla", p=2, L=8, seed=seed, samples=8, attack=5).to_json())
@@ -228,6 +235,7 @@ def test_the_same_seed_gives_the_same_record_and_another_seed_another() -> None:
     assert run(1) == run(1) != run(2)
 
 
+@pytest.mark.long
 def test_the_rate_is_consistent(default: Comparison) -> None:
     (short, long) = rows(default, "output.rate", None)
     assert {short.verdict["printed"], long.verdict["printed"]} <= {Verdict.CONSISTENT, Verdict.UNDECIDED}
@@ -334,6 +342,7 @@ def test_prompts_outside_the_cube_are_refused_or_moved_back() -> None:
     assert inside.flatten().tolist() == [1.0, -1.0, 0.5]
 
 
+@pytest.mark.long
 def test_a_steep_bias_keeps_its_bounds_at_a_prompt() -> None:
     """Where the weights beside the largest are near the last place of 1."""
     comparison = compare("induction.vanilla", p=(17, 20, 22), L=8, d=2, samples=8, attack=4, restarts=2)

@@ -79,6 +79,7 @@ def test_what_cannot_be_run_is_refused_in_words(wrong, why):
 # Series.
 
 
+@pytest.mark.long
 def test_synthetic_series_of_every_order_are_fitted_as_by_least_squares():
     table = of_synthetic(seed=0)
     assert [row[0] for row in table.rows] == list(range(1, 10))

@@ -13,6 +13,7 @@ ID = "looped.chain_of_thought"
 FAST = {"samples": 8, "attack": 4, "restarts": 2}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("params", [{"T": 8}, {"T": 6, "N": 2, "L": 2, "step": 0, "leak": 1.0, "B": 2.0}], ids=str)
 def test_bounds_are_kept_and_counts_are_below_the_printed_ones(params: dict[str, float]) -> None:
     rows = compare(ID, **params, **FAST).rows

@@ -17,6 +17,7 @@ def rows():
     return rows_of(samples=16, attack=8, restarts=2)
 
 
+@pytest.mark.long
 def test_every_bound_is_kept(rows):
     assert {str(verdict) for row in rows.values() for verdict in row.verdict.values()} == {"kept"}
     assert {name for name, _ in rows} == {"w", "y_hat", "gradient.printed", "layers", "heads"}
@@ -49,6 +50,7 @@ def test_forty_examples_in_twenty_dimensions_after_twenty_loops():
         assert set(map(str, row.verdict.values())) == {"kept"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_c_and_C_follow_the_format(dtype):
     comparison = compare(ID, dtype=dtype, samples=4, attack=0)

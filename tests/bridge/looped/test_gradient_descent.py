@@ -28,6 +28,7 @@ def errors(found: Comparison) -> list[Row]:
     return [row for row in found.rows if row.quantity in ("prediction", "residuals")]
 
 
+@pytest.mark.long
 def test_bounds_are_kept_and_those_of_a_prompt_are_near(compared: Comparison) -> None:
     rows = errors(compared)
     assert {(row.quantity, row.scope) for row in rows} == {

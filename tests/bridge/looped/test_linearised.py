@@ -14,6 +14,7 @@ ID = "looped.linearised"
 FAST = {"samples": 8, "attack": 12, "restarts": 4}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("params", [{}, {"N": 3, "d": 1, "B": 2.0, "R": 0.5, "c": 0.01, "c_odd": 0.1}], ids=str)
 def test_bounds_are_kept_and_those_of_prompts_attained(params: dict[str, float]) -> None:
     comparison = compare(ID, **params, **FAST)
@@ -41,6 +42,7 @@ def test_on_diabetes_the_computed_pair_is_within_ten_times_of_the_best_of_a_scan
             assert float(found[name, second][4]) <= bound
 
 
+@pytest.mark.long
 def test_a_table_is_a_prompt() -> None:
     comparison = compare(ID, data="diabetes", N=6)
     step = next(row for row in comparison.rows if row.quantity == "step" and row.scope == "prompt")

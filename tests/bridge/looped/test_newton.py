@@ -60,6 +60,7 @@ def test_each_format_has_its_own_c_and_C(second: str) -> None:
 # Floors.
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("N", "d", "dtype"), [(8, 3, "float64"), (60, 5, "float64"), (40, 4, "float32")])
 def test_floors_are_predicted_within_a_factor_of_10(N: int, d: int, dtype: str) -> None:
     rows = tables.floors(N, d, dtype).rows
@@ -122,6 +123,7 @@ def table_file(path: Path, *, copied: float | None) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_a_file_of_ones_own_is_read(tmp_path: Path) -> None:
     path = table_file(tmp_path / "own.csv", copied=None)
     rows = {row.quantity: row for row in compare("looped.newton", csv=str(path), target="y", second="opposite")}
@@ -167,6 +169,7 @@ def test_bad_input_is_refused(case: str) -> None:
         compare("looped.newton", **params)
 
 
+@pytest.mark.long
 def test_a_nearly_singular_matrix_is_not_representable() -> None:
     found = compare("looped.newton", **SMALL, kappa=1e8)
     (m,) = (row for row in found if row.quantity == "m" and row.scope == "network")

@@ -143,6 +143,7 @@ def test_matrices_of_mpmath_and_arb_agree_with_the_reference(case: Case) -> None
 ENCLOSED = [case for case in CASES if case.digits == 100]
 
 
+@pytest.mark.long
 def test_arb_encloses_ten_thousand_points() -> None:
     count = -(-10_000 // len(ENCLOSED))
     tested = 0

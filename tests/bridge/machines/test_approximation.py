@@ -48,6 +48,7 @@ def pairs_anew() -> Iterator[None]:
     approximation.pairs.cache_clear()
 
 
+@pytest.mark.long
 def test_every_quantity_has_a_row() -> None:
     assert set(rows()) == {quantity.name for quantity in APPROXIMATION.statement.quantities}
     tie = rows()["positive.hard_max"]
@@ -59,6 +60,7 @@ def test_constants_are_attained() -> None:
     assert rows()["ramp.lipschitz"].measured == pytest.approx(4, abs=1e-8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("gamma", [0.01, 3.0])
 def test_a_steep_and_a_flat_ramp(gamma: float) -> None:
     (row,) = compare(part("ramp.lipschitz"), gamma=gamma, samples=1).rows
@@ -116,6 +118,7 @@ def test_a_wrong_prediction_has_margin_zero() -> None:
 # Contradictions are noticed.
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("pairs_anew")
 def test_wrong_margins_are_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     true = LinearNetwork.right_margin

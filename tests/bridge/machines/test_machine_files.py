@@ -302,6 +302,7 @@ def test_a_run_that_fails_is_named_with_file_and_line() -> None:
 LINES = st.sampled_from([*HEAD.split("\n"), "a 0 1 R a", "a * * L yes", "* 1 * * b", "missing: reject", "1RB1LZ", "x"])
 
 
+@pytest.mark.long
 @given(
     st.one_of(st.text(max_size=80), st.lists(LINES, max_size=8).map("\n".join), st.from_regex(r"[0-2ABLRZ_-]{3,20}"))
 )

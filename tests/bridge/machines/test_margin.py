@@ -36,6 +36,7 @@ def c17() -> dict[str, Row]:
     return rows_of()
 
 
+@pytest.mark.long
 def test_every_lower_bound_is_below_the_attack(c17: dict[str, Row]) -> None:
     assert set(c17) == {quantity.name for quantity in MARGIN.statement.quantities}
     for name in ("margin", "shared"):
@@ -63,6 +64,7 @@ def of_larger(*names: str) -> Theorem:
     return replace(MARGIN, statement=replace(MARGIN.statement, id="own.margin"), built={**MARGIN.built, **forged})
 
 
+@pytest.mark.long
 def test_a_printed_bound_above_a_flip_is_refuted_by_a_witness_that_replays() -> None:
     rows = rows_of(of_larger("for_printed"), attack=0, restarts=1)
     row = rows["shared"]

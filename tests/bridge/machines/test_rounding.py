@@ -41,6 +41,7 @@ def rows() -> dict[str, Row]:
     return {row.quantity: row for row in case().checks(BUDGET)}
 
 
+@pytest.mark.long
 def test_every_quantity_has_a_row_and_a_proof() -> None:
     assert set(rows()) == {quantity.name for quantity in case().result.quantities}
     assert {verdict for row in rows().values() for verdict in row.verdict.values()} == {Verdict.PROVED}
@@ -85,6 +86,7 @@ def test_the_certified_margin_is_that_of_value_iteration(depth: int) -> None:
     assert grid == pytest.approx(sure.upper, abs=2e-5)
 
 
+@pytest.mark.long
 def test_margins_fall_with_the_depth_to_that_of_every_depth() -> None:
     sure = [rounded_margin(depth) for depth in range(1, 9)]
     assert all(after.upper < before.lower for before, after in itertools.pairwise(sure))

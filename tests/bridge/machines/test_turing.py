@@ -213,6 +213,7 @@ def test_a_much_smaller_temperature_fails_and_leaks() -> None:
     assert measured_leak(network, task.tokens, 0.1, cpu) > 1 / 3
 
 
+@pytest.mark.long
 def test_the_temperature_minds_the_longest_of_all_inputs() -> None:
     few, many = (rows_of(compared(machine="busy_beaver_3", **more)) for more in (ALONE, {"samples": 40}))
     for found, keys in ((few, 23), (many, 30)):  # the null key and 22 steps; and 21 blanks and 8 symbols

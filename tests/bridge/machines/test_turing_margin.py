@@ -53,6 +53,7 @@ def short() -> Row:
     return row_of(part("margin"), attack=30)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "word", "T"), [("increment", "1011", 12), ("busy_beaver_3", "", 21), ("palindrome", "101", 10)]
 )

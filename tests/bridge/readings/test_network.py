@@ -109,6 +109,7 @@ def errors_of(rng: np.random.Generator, depth: int) -> tuple[dict[str, float], d
     return errors, errors_at(depth, operands)
 
 
+@pytest.mark.long
 def test_no_perturbed_network_exceeds_its_bounds() -> None:
     rng = np.random.default_rng(5)
     best: dict[str, float] = {}

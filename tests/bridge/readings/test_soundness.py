@@ -127,6 +127,7 @@ def test_wrong_options_of_the_long_run_are_refused(
     assert refusal in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_run_that_is_taken_up_again_counts_what_one_run_counts(tmp_path: Path) -> None:
     kept, which = tmp_path / "counts.json", {"seed": 5}
     stored(kept, sound(2, 5, instances=2), which)

@@ -73,6 +73,7 @@ def stated(**given: Any) -> Quantity:
     return Quantity(**{**words, **known, **given})
 
 
+@pytest.mark.long
 def test_a_stated_probability_that_is_halved_is_found_out() -> None:
     """The bound of share 2 delta is exceeded half of the time, and delta is 0.37."""
     bound = conclusion(share=2 * delta).error
@@ -130,6 +131,7 @@ def third(signs: torch.Tensor, B: Any) -> torch.Tensor:
     return ((1e7 * signs / 3).sum() - 1e7 * signs.sum() / 3 + B * signs.mean())[None]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_rounding_is_no_failure(dtype: str) -> None:
     theorem = means(network=third, printed={"mean": B / 10**6})

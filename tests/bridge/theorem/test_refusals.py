@@ -144,6 +144,7 @@ for bound, changes in (
 """
 
 
+@pytest.mark.long
 def test_arguments_of_a_wrong_sort_are_refused_where_nothing_checks_types() -> None:
     done = subprocess.run([sys.executable, "-c", OF_A_WRONG_SORT], capture_output=True, text=True, check=False)
     assert done.stderr == ""

@@ -24,6 +24,7 @@ def features(**params: Any) -> list[Row]:
     return [row for row in compare("universal.features", **params) if row.quantity == "features"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("d", [2, 3])
 def test_the_median_falls_like_one_over_the_root_and_the_bound_is_below_ten_of_it(d: int) -> None:
     rows = features(d=d, n=(64, 512, 4096), samples=40)
@@ -47,6 +48,7 @@ def test_a_bound_that_fails_too_often_is_found_out(monkeypatch: pytest.MonkeyPat
     assert row.verdict["derived"] is Verdict.VIOLATED
 
 
+@pytest.mark.long
 def test_one_set_of_features_serves_three_classes() -> None:
     comparison = compare("universal.features", family="union", n=1024, samples=20)
     (row,) = (row for row in comparison if row.quantity == "features")
@@ -75,6 +77,7 @@ def errors_of(family: Any, x: torch.Tensor, seed: int) -> torch.Tensor:
     return errors(family, draw_features(family, 20_000, seed), x, 64.0)
 
 
+@pytest.mark.long
 def test_n_is_solved_for() -> None:
     found = solve("universal.features", for_="n", error=0.5)
     assert features(n=found.value, samples=2)[0].derived <= 0.5 < features(n=found.value - 1, samples=2)[0].derived

@@ -19,6 +19,7 @@ def comparison() -> Comparison:
     return compare("universal.lasso", **SMALL)
 
 
+@pytest.mark.long
 def test_no_bound_fails_more_often_than_stated(comparison: Comparison) -> None:
     assert [row.quantity for row in comparison] == ["noise", "deviation", "excess", "norm", "risk"]
     for row in comparison:
@@ -29,6 +30,7 @@ def test_no_bound_fails_more_often_than_stated(comparison: Comparison) -> None:
     assert noise.derived < 2 * noise.measured
 
 
+@pytest.mark.long
 def test_noise_of_five_times_the_stated_size_is_found() -> None:
     def louder(picked: Any, z: Any, known: Pool) -> Any:
         return 5 * lasso.noise_level(picked, z, known)

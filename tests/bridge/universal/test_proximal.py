@@ -21,6 +21,7 @@ QUANTITIES = ("gap", "iterates")
 QUICK = {"samples": 16, "attack": 20, "restarts": 4}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("params", [{}, {"L": 5, "eps": 0.05, "n": 3}, {"eps": 0, "eps_threshold": 0.01}], ids=str)
 def test_attacked_errors_stay_below_the_bounds(params: dict[str, float]) -> None:
     comparison = compare("universal.proximal", **params, **QUICK)
@@ -34,6 +35,7 @@ def test_attacked_errors_stay_below_the_bounds(params: dict[str, float]) -> None
         assert norm <= of_norm
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("push", [proximal.numeric.steepest, proximal.numeric.at_random(torch.Generator())])
 def test_every_one_of_twenty_thousand_steps_is_below_both_bounds(push: proximal.numeric.Push) -> None:
     generator, lam, eta, error = torch.Generator().manual_seed(4), 0.1, 0.1, 1e-5
@@ -50,6 +52,7 @@ def test_every_one_of_twenty_thousand_steps_is_below_both_bounds(push: proximal.
         assert bool((measured.numpy() <= bound(layers)).all())
 
 
+@pytest.mark.long
 def test_a_bound_below_the_largest_gap_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
     def scaled(case: TheoremCase, quantity: Quantity) -> Bound | None:
         bound = super(TheoremCase, case).derived(quantity)
@@ -60,6 +63,7 @@ def test_a_bound_below_the_largest_gap_is_violated(monkeypatch: pytest.MonkeyPat
     assert Verdict.VIOLATED in {row.verdict.get("derived") for row in rows if row.quantity == "iterates"}
 
 
+@pytest.mark.long
 def test_the_printed_decrease_fails_and_the_repaired_one_is_attained() -> None:
     rows = {row.quantity: row for row in compare("universal.proximal", **QUICK)}
     decrease, descent = rows["decrease"], rows["descent"]

@@ -33,6 +33,7 @@ def rows_of(comparison: Comparison) -> dict[str, Any]:
     return {row.quantity: row for row in comparison}
 
 
+@pytest.mark.long
 def test_no_bound_fails_more_often_than_stated(comparison: Comparison) -> None:
     rows = rows_of(comparison)
     assert list(rows) == ["risk", "risk.iterate", "emulation", "prompt", "risk.outside"]
@@ -101,6 +102,7 @@ def test_a_bound_at_a_prompt_holds_for_every_rival() -> None:
     assert at_prompt(found, own, 0.05) >= min(bounds)  # a union over three
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "fixed"),
     [
@@ -142,6 +144,7 @@ def test_a_refusal_names_no_number_that_nobody_gave() -> None:
     assert "lam" not in str(refused.value)
 
 
+@pytest.mark.long
 def test_rounding_above_a_bound_violates_nothing() -> None:
     rows = rows_of(compare("universal.risk", N=16, n=4, L=9, bits=100, samples=8))
     row = rows["emulation"]
@@ -168,12 +171,14 @@ def test_what_float64_does_not_hold_is_not_representable(params: dict[str, float
     assert [table.title.split()[0] for table in found.tables] == ["Sizes"]
 
 
+@pytest.mark.long
 def test_a_bound_at_a_prompt_needs_scores_in_a_range() -> None:
     rows = rows_of(compare("universal.risk", N=16, n=4, L=9, tau_1=0.01, tau_2=0.01, samples=2))
     assert rows["emulation"].verdict == rows["prompt"].verdict == {"derived": Verdict.OUTSIDE}
     assert "the argument of 'y_hat' stays in [-R, R], R = S" in rows["prompt"].remark
 
 
+@pytest.mark.long
 def test_a_prompt_whose_iterates_are_0_has_a_bound() -> None:
     rows = rows_of(compare("universal.risk", N=16, n=4, L=9, lam=5.0, samples=2))
     assert 0 < rows["prompt"].measured <= 1

@@ -86,6 +86,7 @@ def written(folder: Path, x: np.ndarray, y: np.ndarray) -> str:
     return str(path)
 
 
+@pytest.mark.long
 def test_a_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(risk_splits, "SPLITS", 2)
     x = np.random.default_rng(0).uniform(-1, 1, (60, 2))
@@ -97,6 +98,7 @@ def test_a_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 # Each of these rows is among the held-out ones of some splits, and not of others.
+@pytest.mark.long
 @pytest.mark.parametrize("constant", ["feature", "held-out targets"])
 def test_splits_without_a_score_are_skipped(constant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(risk_splits, "SPLITS", 6)
@@ -111,6 +113,7 @@ def test_splits_without_a_score_are_skipped(constant: str, tmp_path: Path, monke
     assert f"R^2 on the held-out rows of {6 - count} random splits" in title
 
 
+@pytest.mark.long
 def test_a_table_none_of_whose_splits_has_a_score_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(risk_splits, "SPLITS", 4)
     x = np.array([[0.1], [0.5], [-0.3], [0.2]])  # one held-out row
@@ -118,6 +121,7 @@ def test_a_table_none_of_whose_splits_has_a_score_is_refused(tmp_path: Path, mon
         compare("universal.risk", csv=written(tmp_path, x, x[:, 0]), target="y", **FAST)
 
 
+@pytest.mark.long
 def test_refused_tables(tmp_path: Path) -> None:
     x, y = np.random.default_rng(1).uniform(-1, 1, (30, 2)), np.arange(30.0)
     far = np.vstack([x[:-1], [[40.0, 40.0]]])

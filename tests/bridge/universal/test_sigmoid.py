@@ -13,6 +13,7 @@ from symbolic.statements import Quantity
 QUICK = {"samples": 32, "attack": 60, "restarts": 8}
 
 
+@pytest.mark.long
 def test_the_bound_is_within_two_percent_of_the_largest_error() -> None:
     comparison = compare("universal.sigmoid", **QUICK)
     rows = [row for row in comparison if row.quantity in ("ridge", "function")]

@@ -26,6 +26,7 @@ def rows():
     return rows_of(attack=10, samples=16, restarts=4)
 
 
+@pytest.mark.long
 def test_every_row_is_kept_but_that_of_the_printed_v(rows):
     verdicts = {key: {tier: str(verdict) for tier, verdict in row.verdict.items()} for key, row in rows.items()}
     assert verdicts.pop(("y_residual.printed", "network")) == {
@@ -63,6 +64,7 @@ def test_all_blocks_are_bounded_by_the_norms_that_they_can_reach(rows):
         assert rows[name, "prompt"].instance < rows[name, "network"].instance / 8
 
 
+@pytest.mark.long
 def test_ten_blocks_in_balls():
     found = rows_of(N=8, n=8, L=21, samples=2, attack=0)
     for name in ("rho", "y_hat"):
@@ -72,6 +74,7 @@ def test_ten_blocks_in_balls():
     assert str(found["faithful", None].verdict["derived"]) == "kept"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("decade", [0, 2, 5])
 def test_bounds_hold_over_six_decades(decade):
     found = rows_of(N=5, n=3, L=5, tau_1=10.0**decade / 30, tau_2=10.0**decade, samples=4, attack=0)
@@ -82,6 +85,7 @@ def test_bounds_hold_over_six_decades(decade):
         assert words.get("derived", "kept") != "outside" or decade < 2  # rho may leave the range S
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_in_low_precision_the_rounding_is_shown_apart(dtype):
     found = rows_of(dtype=dtype, samples=4, attack=0)

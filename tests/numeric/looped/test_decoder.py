@@ -34,6 +34,7 @@ def network(N: int, d: int, T: int) -> decoder.Looped:
     return decoder.transformer(decoder.DecoderSetting(d, ETA, *BEST), N, T)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("N", "d", "T"), [(2, 1, 3), (7, 3, 5), (40, 20, 20)])
 def test_every_token_follows_gradient_descent_on_its_own_past(N, d, T):
     x, y = prompt(N, d)

@@ -73,6 +73,7 @@ def test_the_null_key_of_binary_positions_is_found() -> None:
     assert attacked(BINARY, "0", 4).distance < 1 / largest_null
 
 
+@pytest.mark.long
 def test_binary_positions_bear_more_than_positions_of_size_one_over_t_and_lose_less_with_t() -> None:
     short, long = ("0", 4), ("00", 8)
     assert attacked(BINARY, *long).distance > 50 * attacked(SCALAR, *long).distance
@@ -170,6 +171,7 @@ def test_inputs_that_use_about_t_steps() -> None:
         built(PALINDROME, 4, "unary")
 
 
+@pytest.mark.long
 def test_margins_by_t_and_their_slopes() -> None:
     words = inputs_by_steps(PALINDROME, (3, 6, 10), ("0" * length for length in range(1, 6)))
     reported: list[MeasuredMargin] = []

@@ -366,6 +366,7 @@ def test_what_does_not_fit_is_refused():
         simulating_decoder(machine, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("T", [4, 8, 16])
 def test_ceil_log2_T_bits_answer_right_and_fail_in_step_T_only(T):
     first, wrong = set(), 0

@@ -38,6 +38,7 @@ def test_exactly_the_conserved_polynomials_are_found(flow: Flow, degree: int, kn
     assert all(is_conserved(flow, quantity) for quantity in found)
 
 
+@pytest.mark.long
 def test_a_wrong_sign_is_not_conserved() -> None:
     assert not is_conserved(HEAD_FLOW_FULL, w_Q**2 + w_K**2)
     assert not is_conserved(HEAD_FLOW_FULL, w_Q**2 - sp.Rational(1001, 1000) * w_K**2)

@@ -181,11 +181,13 @@ def test_a_failure_prints_code_that_runs_to_the_same_bound(seed: int) -> None:
     assert violation.alone.count("# exact") == 2
 
 
+@pytest.mark.long
 def test_one_seed_gives_one_run() -> None:
     first, second, other = (fuzz(15, seed).table() for seed in (3, 3, 4))
     assert first == second != other
 
 
+@pytest.mark.long
 def test_the_long_run_exits_with_1_for_a_violation_and_with_0_else(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -78,6 +78,7 @@ def test_lemma_6_takes_rows_for_columns(outputs: int, hidden: int, row: list[flo
     assert close(derived, outputs * VALUES["eps_l"])
 
 
+@pytest.mark.long
 def test_depth_does_not_make_it_longer() -> None:
     def steps(depth: int) -> int:
         clear_cache()

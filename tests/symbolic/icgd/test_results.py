@@ -137,6 +137,7 @@ def test_every_erratum_says_what_survives() -> None:
     assert not [each for each in known if each.weight is Weight.STATEMENT]
 
 
+@pytest.mark.long
 def test_counts_and_sizes_are_not_printed_as_errors() -> None:
     text = STEP.latex() + RELU_SUM.latex()
     bounded = set(re.findall(r"e_\{\\text\{([^}]*)\}\} \\le", text))

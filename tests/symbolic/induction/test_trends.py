@@ -62,6 +62,7 @@ def test_the_nullclines_lie_as_the_proof_says() -> None:
         assert 1 < of_h < of_v
 
 
+@pytest.mark.long
 def test_L_scales_out_and_a_flow_of_another_speed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert signs.scaling()
     monkeypatch.setitem(signs.FLOWS, "true", signs.FLOWS["true"]._replace(speed=2))

@@ -58,6 +58,7 @@ def test_bounds_have_parameters_and_the_error_of_a_weight() -> None:
         assert quantity.derived().free_symbols <= parameters | {theory.rho, theory.delta}
 
 
+@pytest.mark.long
 def test_the_opposite_head_is_better_at_its_own_c() -> None:
     constant, opposite = (
         min(bound_of("prediction", second, c=2.0**-k) for k in range(9, 28, 3))

@@ -122,6 +122,7 @@ def test_no_move_of_scores_exceeds_the_bound_on_gaps() -> None:
         assert abs(gap - 1) <= bound_at(*(values[symbol] for symbol in symbols)) * (1 + 1e-12)
 
 
+@pytest.mark.long
 def test_the_null_key_decides_the_exponent() -> None:
     assert theory.exponent() == sp.Rational(-3, 2)
     assert theory.leading_margin() == theory.w ** sp.Rational(-3, 2) / 4

@@ -21,6 +21,7 @@ def test_constants_in_letters() -> None:
     assert barron.linear([E1, E2], [1, 2], 3).constant == 6
 
 
+@pytest.mark.long
 def test_a_union_of_what_is_singular_adds_masses_and_one_of_the_same_keeps_them() -> None:
     both = barron.bump(2, 1) | barron.logistic(E1, 2)
     assert sp.simplify(both.mass - barron.bump(2, 1).mass - sp.Rational(1, 2)) == 0
