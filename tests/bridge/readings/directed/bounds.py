@@ -22,10 +22,11 @@ from symbolic.calculus import (
     soft_threshold,
     softmax,
 )
-from tests.bridge.readings.directed.case import BITS, Directed, Wide, full, tensor
+from tests.bridge.readings.directed.case import BITS, Directed, Wide, around, full, tensor
 
 e, eps, margin = sp.symbols("e eps m", positive=True)
 HALF = sp.Rational(1, 2)
+Pair = tuple[float, float]  # exact and emulated
 
 
 def start(name: str = "x", dim: int = 2, error: object = e, norm: Norm = Norm.TWO) -> Approximated:
@@ -212,6 +213,17 @@ def decided(scores: list[tuple[float, float]], winner: int | None) -> Directed:
     return Directed(f"the largest of {scores}", weights, operands, refused=refused, bits=(BITS,))
 
 
+def touching(middles: list[int], winner: int | None) -> Directed:
+    """Balls of radius 1, times a number: those that are 2 apart end where the next begins, and are equal at worst."""
+    half = float(around([0.0], 0.5, BITS).entries[0].rad())  # the radius is rounded upwards
+    weights = hard_max(start("s", len(middles), 0, Norm.INF), "w", margin=margin)
+    scores = [half * middle for middle in middles]
+    refused = "" if winner is not None else "the largest score"
+    return Directed(
+        f"touching balls around {middles}", weights, {"s": Wide(scores, scores, 0.5)}, refused=refused, bits=(BITS,)
+    )
+
+
 WEIGHTS = [
     far_moves(),
     middle_key(),
@@ -226,6 +238,10 @@ WEIGHTS = [
     decided([(0.0, 1.0), (1.0, 2.0)], None),
     decided([(0.0, 0.5), (1.0, 1.5), (0.75, 1.25)], None),
     decided([(1.0, 2.0), (0.5, 1.5), (-1.0, 0.0)], None),
+    decided([(0.0, 0.0), (1.0, 1.0), (1.0, 1.0)], 1),
+    touching([2, 0], 0),
+    touching([-4, 2, 0], 1),
+    touching([-1, 0, 2], None),
 ]
 
 
@@ -240,14 +256,30 @@ def hidden(exact: float, near: float) -> Directed:
     return Directed(f"a jump between {exact} and {near}", shrunk, operands, emulated=([moved],))
 
 
-# x + y is 0 up to rounding, on one side in floats and on the other in truth; of any size.
-def summed(scale: float, x: tuple[float, float], y: tuple[float, float]) -> Directed:
-    shrunk = soft_threshold(add(start("x", 1), start("y", 1), name="x + y"), "s", threshold_error=scale, threshold="t")
-    pairs = {name: Emulated(scale * tensor([a]), scale * tensor([b])) for name, (a, b) in (("x", x), ("y", y))}
+# A sum is 0 up to rounding, on one side in floats and on the other in truth; of any size. Beside it is a larger number.
+def summed(scale: float, *pairs: Pair) -> Directed:
+    terms = [f"x{i}" for i in range(1, len(pairs) + 1)]
+    total = add(*(start(each) for each in terms), name="sum")
+    known = {
+        name: Emulated(*(scale * tensor([each, 0.5]) for each in pair)) for name, pair in zip(terms, pairs, strict=True)
+    }
     return Directed(
-        f"a jump beside a sum, {scale:g} times {x} + {y}",
-        shrunk,
-        {**pairs, "t": Emulated([0.0], [-scale])},
+        f"a jump beside a sum, {scale:g} times {' + '.join(map(str, pairs))}",
+        soft_threshold(total, "s", threshold_error=scale, threshold="t"),
+        {**known, "t": Emulated([0.0], [-scale])},
+        bits=(None,),
+    )
+
+
+# The same far above all operands: A x is of the size of 2^40.
+def amplified(sign: int, x: Pair, y: Pair) -> Directed:
+    scale = 2.0**20
+    mapped = linear_map(start(), "A x", operator_norm=2 * scale, dim=1, matrix="A")
+    pairs = Emulated(scale * tensor([x[0], y[0]]), scale * tensor([x[1], y[1]]))
+    return Directed(
+        f"a jump beside {sign} times {scale:g} times {x} + {y}",
+        soft_threshold(mapped, "s", threshold_error=scale, threshold="t"),
+        {"x": pairs, "A": [[sign * scale, sign * scale]], "t": Emulated([0.0], [-scale])},
         bits=(None,),
     )
 
@@ -261,7 +293,7 @@ def clear(scale: float) -> Directed:
     )
 
 
-def sums_that_round() -> list[tuple[tuple[float, float], tuple[float, float]]]:
+def sums_that_round() -> list[tuple[Pair, Pair]]:
     """Exact and emulated x and y, where the emulated sum is 0 and what floats make of it by the centres is not."""
     found, generator = [], torch.Generator().manual_seed(0)
     while len(found) < 4:
@@ -272,9 +304,23 @@ def sums_that_round() -> list[tuple[tuple[float, float], tuple[float, float]]]:
     return [(x, y) for _, x, y in found]
 
 
+def sums_that_cancel() -> list[tuple[Pair, ...]]:
+    """Exact and emulated 3 v, -v, -2 v, whose sums are what rounding leaves of them, on different sides of 0."""
+    found, generator = [], torch.Generator().manual_seed(0)
+    while len(found) < 4:
+        v, w = torch.rand(2, generator=generator, dtype=torch.float64).tolist()
+        pairs = [(c * v, c * w) for c in (3, -1, -2)]
+        moved, emulated = sum(a for a, _ in pairs) + sum(b - a for a, b in pairs), sum(b for _, b in pairs)
+        if moved * emulated < 0 and (not found or (moved > 0) != (found[-1][0] > 0)):
+            found.append((moved, pairs))
+    return [tuple(pairs) for _, pairs in found]
+
+
 JUMPS = [
     *(hidden(exact, near) for exact in (0.3, -0.3) for near in (0.0, 1e-20, -1e-20, 0.2)),
     *(summed(scale, x, y) for scale in (1.0, 2.0**60, 2.0**-60) for x, y in sums_that_round()),
+    *(summed(scale, *pairs) for scale in (1.0, 2.0**60, 2.0**-60) for pairs in sums_that_cancel()),
+    *(amplified(sign, x, y) for sign in (1, -1) for x, y in sums_that_round()),
     *(clear(scale) for scale in (1.0, 2.0**60, 2.0**-60)),
 ]
 CASES = [*RULES, beside_one_beyond(), *WEIGHTS, *JUMPS]
