@@ -38,7 +38,7 @@ ELSEWHERE = {
 
 
 def thousandth(node: ast.AST, source: Source) -> Iterator[Edit]:
-    """A product, what is known of an error, and what a minimum is taken of: times 0.999."""
+    """A product, what is known of an error (but for the value of its shape), and what a minimum is taken of: times 0.999."""
     match node:
         case ast.BinOp(_, ast.Mult() | ast.Div(), _):
             parent = source.parents[node]
@@ -46,7 +46,7 @@ def thousandth(node: ast.AST, source: Source) -> Iterator[Edit]:
             if not in_product and not _is_zero(node, source):
                 yield _shrunk(node, source)
         case ast.Call(ast.Attribute(ast.Name("torch"), "minimum" | "maximum") | ast.Name("Error"), args, keywords):
-            values = [*args, *(word.value for word in keywords)]
+            values = [*args, *(word.value for word in keywords if word.arg != "like")]
             bodies = (each.body if isinstance(each, ast.Lambda) else each for each in values)
             numbers = (each for each in bodies if isinstance(each, ast.Name | ast.Call | ast.Attribute))
             yield from (_shrunk(each, source) for each in numbers if not _is_zero(each, source))

@@ -289,11 +289,14 @@ def layered(tokens: int) -> Directed:
 
 
 # A matrix alone is within its perturbation; the norm of the moved argument counts.
-def perturbed(norm: Norm) -> Directed:
-    x = given("x", dim=1, norm=norm, size=9, error=e)
+def perturbed(norm: Norm, *, of_exact: bool) -> Directed:
+    x = given("x", dim=1, norm=norm, size=9, error=0 if of_exact else e)
     product = perturbed_map(x, "A x", operator_norm=2, perturbation=HALF, dim=1, matrix="A")
     moves = tuple({"x": [2 + sign * 0.5], "A": [[2 + sign * 0.5]]} for sign in (1.0, -1.0))
-    return Directed(f"a perturbed matrix, {norm}-norm", product, {"x": [2.0], "A": [[2.0]]}, moves, {e: 0.5}, ALL)
+    if of_exact:
+        moves = tuple({"A": move["A"]} for move in moves)
+    name = f"a perturbed matrix, {norm}-norm" + ", an exact argument" * of_exact
+    return Directed(name, product, {"x": [2.0], "A": [[2.0]]}, moves, {e: 0.5}, ALL)
 
 
 def averaged(tokens: int) -> Directed:
@@ -332,6 +335,6 @@ CASES = [
     *THRESHOLDS,
     *(iterated(q, depth) for q in (0.5, -0.5) for depth in (2, 3)),
     *(layered(tokens) for tokens in (0, 3)),
-    *(perturbed(norm) for norm in Norm),
+    *(perturbed(norm, of_exact=of_exact) for norm in Norm for of_exact in (False, True)),
     *(averaged(tokens) for tokens in (0, 3)),
 ]
