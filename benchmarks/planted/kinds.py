@@ -38,7 +38,7 @@ ELSEWHERE = {
 
 
 def thousandth(node: ast.AST, source: Source) -> Iterator[Edit]:
-    """A product, what is known of an error (but for the value of its shape), and what a minimum is taken of: times 0.999."""
+    """A product, what is known of an error (`like` gives its shape alone), what a minimum is taken of: times 0.999."""
     match node:
         case ast.BinOp(_, ast.Mult() | ast.Div(), _):
             parent = source.parents[node]
