@@ -109,6 +109,14 @@ RULES = [
         stopped=UNNAMED,
     ),
     Directed(
+        "what follows one of unknown norm, by the rules",
+        linear_map(linear_map(start(), "A x", operator_norm=eps, dim=2), "B A x", operator_norm=1, dim=2, matrix="B"),
+        {**NEAR, "B": 0.5},
+        letters={e: 1},
+        by_rules=True,
+        stopped=UNNAMED,
+    ),
+    Directed(
         "a ball to project onto",
         project(start(), "P", size=1),
         NEAR,
