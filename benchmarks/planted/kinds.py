@@ -30,10 +30,11 @@ OF_RULES = (
     *("recursions", "repetition", "shares", "softmax", "sums", "taylor"),
 )
 RULES = [f"symbolic/calculus/{name}.py" for name in OF_RULES]
-# What words a refusal, says whether a network can be compared, or makes an operand of an expression encloses nothing.
+# What words a refusal, says whether a network can be compared, makes an operand of an expression, or calls a function
+# at several points encloses nothing.
 ELSEWHERE = {
     *("_fitting", "_shapes", "_require_dim", "emulates", "_emulates"),
-    *("Smooth.of", "_checked", "_supremum"),
+    *("Smooth.of", "_checked", "_supremum", "at_each"),
 }
 
 
