@@ -1,6 +1,6 @@
 """The all-layer margin: certified margins against other searches, the tie, and noticed contradictions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -14,11 +14,10 @@ from bridge.machines import approximation
 from bridge.machines.approximation import APPROXIMATION, Member, MemberPair
 from bridge.machines.small_networks import LinearNetwork, ProductNetwork, SmallNetwork, Theta, TwoLayers
 from bridge.record import Row, Verdict
-from bridge.theorem import Theorem
 from numeric.machines import toy
 from symbolic.statements import UsageError
 from tests.bridge.defaults import default_run
-from tests.bridge.machines.exact_margins import exact_margin
+from tests.bridge.machines.own import own, rows_of
 
 FAMILIES: dict[str, Callable[[np.random.Generator], SmallNetwork]] = {
     "linear": LinearNetwork,
@@ -29,33 +28,12 @@ FAMILIES: dict[str, Callable[[np.random.Generator], SmallNetwork]] = {
 
 
 def rows() -> dict[str, Row]:
-    return {row.quantity: row for row in default_run("machines.approximation")}
+    return rows_of(default_run("machines.approximation"))
 
 
-def part(*names: str) -> Theorem:
-    """Some rows of the theorem."""
-    checks = tuple(each for each in APPROXIMATION.checks if each.name in names)
-    quantities = tuple(each.quantity for each in checks)
-    stated = replace(APPROXIMATION.statement, id="own.approximation", quantities=quantities)
-    return replace(APPROXIMATION, statement=stated, main=names[0], checks=checks, tables=())
-
-
-@pytest.fixture
-def pairs_anew() -> Iterator[None]:
-    """Pairs are kept between runs: those of patched networks stand apart."""
-    approximation.pairs.cache_clear()
-    yield
-    approximation.pairs.cache_clear()
-
-
-@pytest.mark.long
-def test_every_quantity_has_a_row() -> None:
-    assert set(rows()) == {quantity.name for quantity in APPROXIMATION.statement.quantities}
+def test_every_row_but_the_tie_is_proved_and_constants_are_attained() -> None:
     tie = rows()["positive.hard_max"]
     assert {v for row in rows().values() if row is not tie for v in row.verdict.values()} == {Verdict.PROVED}
-
-
-def test_constants_are_attained() -> None:
     assert rows()["lipschitz"].measured == pytest.approx(1, abs=1e-9)
     assert rows()["ramp.lipschitz"].measured == pytest.approx(4, abs=1e-8)
 
@@ -63,7 +41,7 @@ def test_constants_are_attained() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("gamma", [0.01, 3.0])
 def test_a_steep_and_a_flat_ramp(gamma: float) -> None:
-    (row,) = compare(part("ramp.lipschitz"), gamma=gamma, samples=1).rows
+    (row,) = compare(own(APPROXIMATION, "ramp.lipschitz"), gamma=gamma, samples=1).rows
     assert row.measured == pytest.approx(1 / gamma, rel=1e-6)
     assert row.verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}
 
@@ -102,12 +80,11 @@ def test_certified_margins_are_those_of_another_search(family: str) -> None:
 
 
 @pytest.mark.parametrize("w", [(1.0, 1.0), (2.0, 0.3), (-1.5, -1.0), (0.9, 4.0)], ids=str)
-def test_the_distance_to_the_hyperbola_is_that_of_branch_and_bound(w: tuple[float, float]) -> None:
-    network = ProductNetwork(np.random.default_rng(0))
-    sure, _ = network.margin({"w": torch.tensor(w)})
-    again = exact_margin(lambda v: v[0] * v[1] - 0.5, w, largest=4.0, tolerance=1e-2)
-    assert again.lower <= sure.upper
-    assert sure.lower <= again.upper
+def test_the_margin_of_a_product_is_the_distance_to_its_hyperbola(w: tuple[float, float]) -> None:
+    sure, _ = ProductNetwork(np.random.default_rng(0)).margin({"w": torch.tensor(w)})
+    x = np.geomspace(1e-2, 1e2, 10**6) * np.sign(w[0])  # the branch on the side of w, F = 0 at (x, 1 / (2 x))
+    distance = np.hypot(x - w[0], 1 / (2 * x) - w[1]).min()
+    assert sure.lower <= distance == pytest.approx(sure.upper, rel=1e-7)
 
 
 def test_a_wrong_prediction_has_margin_zero() -> None:
@@ -119,7 +96,6 @@ def test_a_wrong_prediction_has_margin_zero() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("pairs_anew")
 def test_wrong_margins_are_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     true = LinearNetwork.right_margin
 
@@ -128,7 +104,9 @@ def test_wrong_margins_are_not_called_proved(monkeypatch: pytest.MonkeyPatch) ->
         return replace(sure, lower=1.1 * sure.lower, upper=1.1 * sure.upper), change
 
     monkeypatch.setattr(LinearNetwork, "right_margin", larger)
-    lipschitz, margin = compare(part("lipschitz", "margin.linear"), samples=1, attack=12, restarts=2).rows
+    some = own(APPROXIMATION, "lipschitz", "margin.linear")
+    seed = 77  # pairs are kept between runs, those of each seed apart
+    lipschitz, margin = compare(some, samples=1, attack=12, restarts=2, seed=seed)
     assert lipschitz.verdict == {"printed": Verdict.UNDECIDED, "derived": Verdict.UNDECIDED}
     assert margin.verdict["derived"] is Verdict.UNDECIDED
 
@@ -137,7 +115,7 @@ def test_a_right_prediction_of_margin_zero_is_counted(monkeypatch: pytest.Monkey
     theta = {"w": torch.zeros(1)}
     zero, some = (Member(theta, True, Enclosure(margin, margin, (), 1)) for margin in (0.0, 0.5))
     monkeypatch.setattr(approximation, "pairs", lambda *_: [MemberPair(zero, some, chosen=False)])
-    (row,) = compare(part("positive")).rows
+    (row,) = compare(own(APPROXIMATION, "positive")).rows
     assert (row.measured, row.verdict["printed"]) == (1.0, Verdict.UNDECIDED)
 
 
@@ -151,7 +129,7 @@ def test_a_tie_of_hard_max_is_outside_the_range_of_the_property() -> None:
 def test_values_without_a_jump_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for values in ((3, 1), (1, -3)):  # right on both sides of the tie; wrong at the tie too
         monkeypatch.setattr(approximation, "TIED_VALUES", values)
-        (row,) = compare(part("positive.hard_max")).rows
+        (row,) = compare(own(APPROXIMATION, "positive.hard_max")).rows
         assert (row.measured, row.verdict) == (0.0, {"printed": Verdict.UNDECIDED})
 
 
