@@ -9,20 +9,16 @@ import torch
 
 from bridge.balls import evaluate_ball
 from bridge.icgd.emulation import Accuracies, Emulation, ranges, with_accuracies, with_relus
-from bridge.icgd.knobs import NotRepresentable, accuracies_for
-from bridge.icgd.plan import plan_for
+from bridge.icgd.knobs import accuracies_for
 from bridge.icgd.setting import StepSetting
 from bridge.icgd.values import problem_values, suprema_values
-from bridge.record import Verdict
-from bridge.study import Refusal
 from numeric.icgd.construction import icgd_setting
 from numeric.icgd.network import IcgdNetwork
 from numeric.icgd.sampling import prompts, starts
 from numeric.layered import Shape
 from symbolic.activations import activation, loss
-from symbolic.icgd import chain, printed
+from symbolic.icgd import chain
 from symbolic.icgd import symbols as letters
-from symbolic.statements import UsageError
 
 ACTIVATIONS = ["tanh", "sigmoid", "gelu", "softplus", "sin"]
 
@@ -65,33 +61,6 @@ def test_the_ranges_are_reached() -> None:
     s = found.setting
     reached = arguments_of(found, starts(s.shape, 1, s.B_v, s.B_x, s.B_y, 40, 0))
     assert all(z >= 0.8 * R for z, R in zip(reached, found.ranges.arguments, strict=True))
-
-
-def test_the_printed_range_is_too_small_here() -> None:
-    # R_1 = max(B_v B_r, 1) leaves out the factor sqrt(K) of ||p(j)||_2 <= sqrt(K) B_r.
-    s = setting(3, K=64, d=64, B_v=0.9)
-    found = with_relus(s, 32)
-    values = {**problem_values(s, 1), **suprema_values(s, found.ranges)}
-    as_printed = evaluate_ball(printed.RANGE_R.bound, values)
-    reached = arguments_of(found, starts(s.shape, 1, s.B_v, s.B_x, s.B_y, 40, 0))
-    assert flint.arb(max(reached)) > as_printed
-
-
-def test_a_range_that_feeds_on_its_own_error_is_refused() -> None:
-    with pytest.raises(UsageError, match="grows beyond"):
-        with_relus(setting(6, K=64, d=64, B_v=40.0, name="gelu"), 3)
-
-
-def test_too_few_relus_are_refused() -> None:
-    with pytest.raises(UsageError, match="at least 3"):
-        with_relus(setting(), 2)
-
-
-def test_a_rough_activation_is_outside_the_hypotheses() -> None:
-    plan = plan_for(setting(name="relu"), eps=0.1, relus=0, relus_r1=0, R=0.0, id="icgd.step")
-    assert isinstance(plan, Refusal)
-    assert plan.verdict is Verdict.OUTSIDE
-    assert "asks for 4" in plan.reason
 
 
 @cache
@@ -140,11 +109,3 @@ def test_no_other_split_takes_fewer_relus() -> None:
         other = with_accuracies(s, Accuracies(*moved))
         relus = [other.r.relu_sum.relus, other.r1.relu_sum.relus, other.u.loss_sum.relus]
         assert sum(relus) >= sum(spent) * 0.99
-
-
-def test_what_no_float_network_can_do_is_named_with_count_and_bits() -> None:
-    refused = accuracies_for(setting(6, K=64, d=64, B_v=1.0), 1e-6, gradient_bound(6))
-    assert isinstance(refused, NotRepresentable)
-    assert refused.relus > 1_000_000 or refused.accuracies.eps_r < 1e-13
-    assert "ReLUs" in refused.reason
-    assert "bits" in refused.reason

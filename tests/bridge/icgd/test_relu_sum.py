@@ -1,19 +1,13 @@
 """Definition 4 and Lemma 7 end to end: errors against bounds, counts against closed forms, dtypes, refusals."""
 
-import flint
 import pytest
 import sympy as sp
-import torch
 
 from bridge import compare
 from bridge.comparison import Comparison
 from bridge.record import Row, Verdict
-from bridge.registry import find_study
-from bridge.theorem_case import TheoremCase
-from bridge.verdicts import Bound
 from symbolic import UsageError
 from symbolic.icgd.relu_sum import RELU_SUM, C_k
-from symbolic.statements import Quantity
 
 QUICK = {"samples": 64, "attack": 30, "restarts": 8}
 
@@ -51,19 +45,6 @@ def test_the_unspecified_constant_is_shown_and_never_guessed() -> None:
     assert "C(k)" in RELU_SUM.latex()
 
 
-def nine_tenths(case: TheoremCase, quantity: Quantity) -> Bound | None:
-    """The derived bounds scaled by 0.9: measurement and attack have to notice."""
-    bound = super(TheoremCase, case).derived(quantity)
-    return None if bound is None else Bound(bound.ball * flint.arb(0.9))
-
-
-def test_planted_violations_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TheoremCase, "derived", nine_tenths, raising=False)
-    comparison = run(eps=1e-3)
-    for name in ("error", "slope", "relus"):
-        assert [row.verdict["derived"] for row in rows(comparison, name)] == [Verdict.VIOLATED], name
-
-
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_low_precision_spoils_no_verdict(dtype: str) -> None:
     for row in run(R=3.3, eps=1e-3, dtype=dtype):
@@ -78,7 +59,6 @@ def test_relu_itself_is_one_relu() -> None:
 
 REFUSED = [
     ({"activation": "relu", "order": 1}, "is not twice continuously differentiable"),
-    ({"activation": "tan"}, "no activation 'tan'"),
     ({"activation": 3}, "is not a name"),
     ({"order": 2}, "order = 2 does not meet order <= 1"),
     ({"R": 0, "eps": 0}, r"R = 0.0 does not meet R > 0 .*; eps = 0.0 does not meet eps > 0"),
@@ -103,16 +83,6 @@ def test_a_rate_beyond_the_largest_sum_is_undecided_and_says_why(monkeypatch: py
 def test_the_rate_names_the_accuracies_of_its_fit() -> None:
     (row,) = rows(run(eps=1e-2, samples=4, attack=0), "relus.rate")
     assert "eps in {0.01, 0.00125, 1.563e-04}" in row.remark
-
-
-def test_points_outside_the_range_are_refused() -> None:
-    case = find_study("icgd.relu_sum").case({"eps": 0.1, "R": 1}, seed=0, dtype="float64", device="cpu")
-    with pytest.raises(UsageError, match="outside"):
-        case.check_inputs({"t": torch.tensor([[2.0]])})
-    with pytest.raises(UsageError, match="expected t; got nothing"):
-        case.check_inputs({})
-    with pytest.raises(UsageError, match=r"expected shape \(1,\), got \(2,\)"):
-        case.check_inputs({"t": torch.tensor([[0.5, 0.5]])})
 
 
 def test_derived_bounds_speak_of_the_papers_parameters_only() -> None:

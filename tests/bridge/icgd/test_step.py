@@ -22,18 +22,20 @@ from benchmarks.icgd_bounds import (
 )
 from bridge import compare, replay, solve
 from bridge.budget import Budget
-from bridge.errata.entries import stored_witness
-from bridge.icgd.refutations import COLUMNS, SQUARE_ROOT
+from bridge.errata import errata as listed
 from bridge.measure import evidence_at
 from bridge.record import Row, Verdict
 from bridge.registry import find_study
 from bridge.theorem_readings import LOCAL
+from symbolic.catalogue import RUNNING
 from symbolic.errata import Weight
 from symbolic.icgd import errata
 from symbolic.icgd import symbols as letters
 from symbolic.statements import UsageError
+from tests.bridge.icgd.built import case_at
 
 QUICK = {"samples": 8, "attack": 20, "restarts": 4}
+ICGD = [id for id in RUNNING if id.startswith("icgd.")]
 
 
 # An eighth of the grid each, so that all sizes are met; `benchmarks.icgd_bounds --grid` runs all of it.
@@ -119,19 +121,6 @@ def test_low_precision_is_reported_as_rounding(dtype: str) -> None:
     assert gradient.exact <= gradient.derived
 
 
-@pytest.mark.parametrize(("refutation", "weight"), [(COLUMNS, Weight.CONSTANT), (SQUARE_ROOT, Weight.PROOF)])
-def test_checks_refute_what_is_printed_and_replay(refutation, weight: Weight, tmp_path: Path) -> None:
-    id = {"size_s": "icgd.backward", "gradient": "icgd.step"}[refutation.quantity]
-    (row,) = [r for r in find_study(id).checks() if r.quantity == f"erratum.{refutation.name}"]
-    assert "N = 2" in row.remark
-    assert row.verdict["printed"] is Verdict.VIOLATED
-    assert row.verdict["derived"] is Verdict.KEPT
-    assert row.erratum.weight == weight
-    again = replayed(row, tmp_path)
-    assert again.exact == row.exact
-    assert again.erratum == row.erratum
-
-
 def replayed(row: Row, folder: Path) -> Row:
     """The row again, from its witness; the printed tier is violated there too."""
     path = folder / "witness.json"
@@ -167,33 +156,16 @@ def test_an_erratum_shows_where_it_says(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_every_violated_row_has_an_erratum_and_a_witness_that_replays(tmp_path: Path) -> None:
-    """All of them in the table of the step, where output dimensions are many and activations grow."""
-    wide = rows("icgd.step", N=[2, 3], K=4, d=16, n=3, activation="softplus", relus=32)
-    violated = [row for row in wide if row.verdict.get("printed") is Verdict.VIOLATED]
-    assert {row.quantity for row in violated} >= {*SHOWN, "erratum.square_root"} - {"norm[step]"}
-    assert all(row.erratum is not None and row.erratum.survives.startswith("yes: ") for row in violated)
-    assert not [row for row in wide if Verdict.VIOLATED in (row.verdict.get("derived"), row.verdict.get("instance"))]
-    for quantity in {row.quantity for row in violated}:
-        replayed(next(row for row in violated if row.quantity == quantity), tmp_path)
-
-
-@pytest.mark.long
 def test_lemma_6_takes_an_upper_bound_of_the_slopes() -> None:
     """softplus' grows with its argument: the recursion of Lemma 3 stays below it, which is no erratum of Lemma 6."""
     params = {"N": 2, "K": 4, "d": 4, "n": 2, "B_x": 0.1, "relus": 32}
-    case = find_study("icgd.backward").case({**params, "activation": "softplus"}, seed=0, dtype="float64", device="cpu")
+    case = case_at("icgd.backward", **params, activation="softplus")
     by_recursion, supremum, B_l = (float(case.values[letter]) for letter in (letters.B_r1, letters.b_r1, letters.B_l))
     assert by_recursion < 0.9 * supremum
     assert float(case.printed(case.result.quantity("size_s")).ball) == pytest.approx(2 * supremum**2 * B_l)
     found = rows("icgd.backward", **params, activation="softplus", samples=64)
     assert not [row for row in found if Verdict.VIOLATED in row.verdict.values() and row.params]
-    lemma_3 = find_study("icgd.derivative").case(
-        {"N": 2, "K": 4, "d": 4, "n": 2, "B_x": 0.1, "relus": 32, "B_v": 2.0, "activation": "softplus"},
-        seed=0,
-        dtype="float64",
-        device="cpu",
-    )
+    lemma_3 = case_at("icgd.derivative", **params, B_v=2.0, activation="softplus")
     R_2 = float(lemma_3.printed(lemma_3.result.quantity("range_r1")).ball)
     assert R_2 > 1
     assert pytest.approx(2 * float(lemma_3.values[letters.B_r1])) == R_2
@@ -236,29 +208,9 @@ def test_automatic_is_the_word_for_zero() -> None:
         study.resolved({"N": 2, "K": "automatic"})
 
 
-REFUTABLE = {
-    "icgd.forward": {"range_r", "norm[forward]"},
-    "icgd.derivative": {"range_r1", "norm[derivative]"},
-    "icgd.loss_gradient": {"range_u", "norm[loss_gradient]"},
-    "icgd.backward": {"erratum.columns"},
-    "icgd.step": {*SHOWN, "erratum.square_root"},
-    "icgd.dimensions": set(),
-    "icgd.gradient": {"slopes"},
-    "icgd.relu_sum": set(),
-}
-
-
-@pytest.mark.parametrize("id", REFUTABLE)
-def test_a_study_lists_the_errata_that_its_comparisons_show(id: str) -> None:
-    listed = find_study(id).refutable()
-    assert {quantity.name for quantity in listed} == REFUTABLE[id]
-    assert all(quantity.erratum is not None for quantity in listed)
-
-
-@pytest.mark.parametrize("id", [id for id in REFUTABLE if REFUTABLE[id]])
-def test_the_stored_witnesses_have_a_hidden_layer(id: str) -> None:
+def test_the_stored_witnesses_have_a_hidden_layer() -> None:
     """Definition 1 has N >= 2: nothing is held against the paper at N = 1."""
-    stored = [stored_witness(quantity.erratum) for quantity in find_study(id).refutable()]
+    stored = [entry.witness for entry in listed(*ICGD)]
     assert all(witness is not None and witness.params["N"] >= 2 for witness in stored)
 
 
@@ -270,52 +222,28 @@ def test_on_a_range_that_suffices_nothing_is_outside() -> None:
     assert output.erratum is None
 
 
-def test_what_zero_computes_is_automatic() -> None:
-    for id in (
-        "icgd.forward",
-        "icgd.derivative",
-        "icgd.loss_gradient",
-        "icgd.backward",
-        "icgd.step",
-        "icgd.trajectory",
-    ):
-        study = find_study(id)
-        zero = {p.name for p in study.result.parameters if p.symbol is not None and p.default == 0}
-        assert zero == set(study.automatic) == {"relus", "R", "relus_r1"}
-    for id in ("icgd.gradient", "icgd.relu_sum"):
-        study = find_study(id)
-        computed = [p for p in study.result.parameters if p.symbol is not None and p.default == 0 and p.name != "order"]
-        assert not computed
-        assert not study.automatic
+@pytest.mark.parametrize("id", ICGD)
+def test_what_zero_computes_is_automatic(id: str) -> None:
+    study, computed = find_study(id), {"relus", "R", "relus_r1"}
+    zero = {p.name for p in study.result.parameters if p.symbol is not None and p.default == 0 and p.name != "order"}
+    assert zero == set(study.automatic) == (set() if id in ("icgd.gradient", "icgd.relu_sum") else computed)
 
 
 @pytest.mark.long
-def test_a_number_of_relus_is_solved_for_and_the_depth_is_not() -> None:
+def test_the_least_number_of_relus_is_solved_for() -> None:
     found = solve("icgd.step", for_="relus", error=1e-2, N=2)
     enough, fewer = (step_case(N=2, relus=int(found.value) - less) for less in (0, 1))
     bounds = [case.derived(case.result.quantity("gradient")) for case in (enough, fewer)]
     assert [bound is not None and bool(bound.ball <= 1e-2) for bound in bounds] == [True, False]
-    with pytest.raises(UsageError, match="N selects the network, so it cannot be solved for"):
-        solve("icgd.step", for_="N", error=1e-2)
 
 
 @pytest.mark.long
-def test_the_printed_range_is_refuted() -> None:
-    (row,) = by_name(rows("icgd.forward", N=3, K=16, d=4, n=2), "range_r")
-    assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT}
-    assert row.witness is not None
-
-
-@pytest.mark.long
-def test_norms_and_sizes_are_counted() -> None:
-    found = {row.quantity: row for row in rows("icgd.step", N=3, K=4, d=8, n=3) if row.scope is None}
-    refuted = ("norm[forward]", "norm[derivative]", "norm[loss_gradient]")
-    assert all(found[name].verdict["printed"] is Verdict.VIOLATED for name in refuted)
+@pytest.mark.parametrize(("id", "sizes"), [("icgd.step", {"d": 8}), ("icgd.dimensions", {"d_x": 3, "d_y": 8})])
+def test_norms_and_sizes_are_counted(id: str, sizes: dict) -> None:
+    found = {row.quantity: row for row in rows(id, N=3, K=4, n=3, **sizes) if row.scope is None}
     assert all(row.verdict["derived"] is Verdict.KEPT for row in found.values())
-    assert all(
-        found[name].flags["derived"] == ["attained"] for name in ("norm[forward]", "norm[step]", "heads", "width")
-    )
-    assert all("printed" not in found[name].verdict for name in ("heads", "relus", "width"))  # orders alone
+    attained = ("norm[forward]", "norm[step]", "heads", "width")
+    assert all(found[name].flags["derived"] == ["attained"] for name in attained)
 
 
 def test_what_a_float_network_cannot_do_is_not_representable() -> None:
@@ -336,16 +264,16 @@ def test_relu_is_outside_the_hypotheses() -> None:
     ("params", "message"),
     [
         ({"eps": 0.0}, "eps = 0.0 does not meet eps > 0"),
-        ({"eps": -1.0}, "eps = -1.0 does not meet eps > 0"),
         ({"N": 0}, "N = 0 does not meet N >= 1"),
+        ({"K": 0, "relus": -1}, "K = 0 does not meet K >= 1 .*; relus = -1 does not meet relus >= 0"),
         ({"relus": 2}, "at least 3"),
         ({"relus_r1": 5}, "relus_r1 = 5 requires relus; give both or neither"),
-        ({"N": 3, "relus": 64, "R": 0.5}, r"R = 0\.5 is too small"),
+        ({"N": 3, "relus": 64, "R": 0.5}, r"R = 0\.5 is too small: the arguments of r and r' reach 1"),
+        ({"N": 3, "eps": 0.1, "R": 0.5}, r"R = 0\.5 is too small: the arguments of r and r' reach 1"),
+        ({"N": 6, "K": 64, "d": 64, "B_v": 40.0, "activation": "gelu", "relus": 3}, "grows beyond"),
         ({"relus": 2_000_000}, "2000000 ReLUs, more than 1000000"),
         ({"activation": "tahn"}, "Did you mean tanh?"),
         ({"loss": "squared"}, "Did you mean square?"),
-        ({"B_v": "much"}, "B_v = 'much' is not a number"),
-        ({"K": 10**7}, "GiB"),
     ],
 )
 def test_what_cannot_be_run_is_refused_in_one_sentence(params: dict, message: str) -> None:

@@ -11,7 +11,6 @@ from bridge.relu_sums import interpolate
 from bridge.theorem_case import TheoremCase
 from symbolic.activations import activation
 from symbolic.icgd import symbols as letters
-from symbolic.statements import UsageError
 from tests.bridge.icgd.built import case_at, emulation_of, setting_of
 
 
@@ -33,14 +32,6 @@ def test_printed_bounds_speak_of_the_papers_ranges() -> None:
     assert derived.ball < on_whole.ball
     on_paper = printed_letters("gradient", setting_of(small), emulation_of(small))
     assert on_paper[letters.eps_r1] > small.values[letters.eps_r1]
-
-
-def test_a_range_that_is_too_small_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"R = 0\.5 is too small: the arguments of r and r' reach 1"):
-        case(N=3, relus=64, R=0.5)
-    with pytest.raises(UsageError, match=r"R = 0\.5 is too small"):
-        case(N=3, eps=0.1, R=0.5)
-    assert emulation_of(case(N=3, eps=0.1, R=3.0)).r.radius == 3.0
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
