@@ -9,61 +9,32 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge import compare
 from bridge.certify import Status, prove
 from bridge.comparison import replay_witness
 from bridge.induction import first_stage as study
+from bridge.induction.first_stage import FIRST_STAGE
 from bridge.induction.stage_one import StageOne
 from bridge.record import Row, Verdict
-from bridge.theorem import Theorem
 from numeric.induction import first_stage as numeric
 from symbolic.induction import first_stage as theory
 from symbolic.induction.first_stage_claims import CLAIMS
 from symbolic.induction.training import g_star
-from symbolic.statements import UsageError
-
-
-def part(*names: str) -> Theorem:
-    """The theorem of these rows alone."""
-    quantities = tuple(theory.FIRST_STAGE.quantity(name) for name in names)
-    statement = replace(theory.FIRST_STAGE, id="own.stage", quantities=quantities)
-    checks = tuple(check for check in study.FIRST_STAGE.checks if check.name in names)
-    return replace(study.FIRST_STAGE, statement=statement, main=names[0], checks=checks)
-
-
-def rows_at(*names: str, **params: float | int) -> dict[str, Row]:
-    return {row.quantity: row for row in compare(part(*names), **params)}
-
+from tests.bridge.induction.rows import part, printed_as, rows_at
 
 FORMULAS = ("loss", "rate", "q", "q.slope")
-WEIGHTS = {
-    "loss": "notation",
-    "rate": "notation",
-    "q": "notation",
-    "softmax": "notation",
-    "q.slope": "step of a proof",
-}
+
+
+def stage_rows(*names: str, **params: float | int) -> dict[str, Row]:
+    return rows_at(part(FIRST_STAGE, *names), **params)
 
 
 @pytest.fixture(scope="module")
 def rows() -> dict[str, Row]:
-    return {row.quantity: row for row in compare("induction.first_stage", L=30)}
+    return rows_at(FIRST_STAGE, L=30)
 
 
-@pytest.mark.long
-def test_every_quantity_has_its_row(rows: dict[str, Row]) -> None:
-    assert set(rows) == {quantity.name for quantity in theory.FIRST_STAGE.quantities}
-
-
-def test_the_printed_errata_have_their_weights(rows: dict[str, Row]) -> None:
-    violated = {name: row for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED}
-    assert {name: row.erratum.weight for name, row in violated.items()} == WEIGHTS
-    assert rows["loss"].erratum == rows["rate"].erratum
-    assert all(row.erratum.survives.startswith("yes: ") for row in violated.values())
-    assert all(row.witness is not None for row in violated.values())
-
-
-def test_what_is_derived_is_proved(rows: dict[str, Row]) -> None:
+def test_what_is_printed_is_refuted_and_what_is_derived_proved(rows: dict[str, Row]) -> None:
+    assert printed_as(Verdict.VIOLATED, rows) == {*FORMULAS, "softmax"}
     for name in ("q.sign", "sign", "limit", "rate.lower", "start.short"):
         assert rows[name].verdict["derived"] is Verdict.PROVED
 
@@ -77,7 +48,7 @@ def test_derived_formulas_meet_the_direct_sums(rows: dict[str, Row]) -> None:
 
 def test_the_lower_bound_of_the_rate_is_kept_for_long_inputs_and_outside_for_short_ones(rows: dict[str, Row]) -> None:
     """In the unit of time of the printed rate; Appendix C takes L = Omega(1/sigma_init)."""
-    short, long = rows["rate.lower"], rows_at("rate.lower", L=1000)["rate.lower"]
+    short, long = rows["rate.lower"], stage_rows("rate.lower", L=1000)["rate.lower"]
     assert short.verdict == {"printed": Verdict.OUTSIDE, "derived": Verdict.PROVED}
     assert short.derived < short.measured < short.printed
     assert "L sigma_init = 0.3 is not large" in short.remark
@@ -140,25 +111,22 @@ def test_the_coefficients_are_those_of_the_slope() -> None:
     assert numerator / D**3 == flint.fmpq(int(slope.p), int(slope.q))
 
 
-def starts(**params: float | int) -> dict[str, Row]:
-    return rows_at("start", "start.long", **params)
-
-
 def test_a_start_that_is_not_small_enough_is_outside() -> None:
     """(12) asks for a sufficiently small sigma_init: no erratum of Lemma 5.3."""
-    rows = starts(L=1000, alpha=0.05)
+    rows = stage_rows("start", "start.long", L=1000, alpha=0.05)
     for name in ("start", "start.long"):
         assert rows[name].verdict == {"printed": Verdict.OUTSIDE}
         assert rows[name].measured < 0
         assert rows[name].witness is None
         assert "not small enough for L = 1000, alpha = 0.05, sigma_init = 0.01" in rows[name].remark
-    assert starts(L=1000)["start"].verdict == {"printed": Verdict.KEPT}
+    assert stage_rows("start", L=1000)["start"].verdict == {"printed": Verdict.KEPT}
 
 
 @pytest.mark.parametrize(("length", "alpha"), [(5, 1.0), (1000, 0.05)])
 def test_a_small_start_is_proved(length: int, alpha: float) -> None:
     small = float(theory.START_LIMIT.subs({theory.L: length, g_star: alpha / (1 + alpha)}))
-    below, above = (starts(L=length, alpha=alpha, sigma_init=factor * small)["start"] for factor in (0.99, 1.01))
+    at = {"L": length, "alpha": alpha}
+    below, above = (stage_rows("start", **at, sigma_init=factor * small)["start"] for factor in (0.99, 1.01))
     assert below.verdict == {"printed": Verdict.PROVED}
     assert below.measured > 0
     assert above.verdict == {"printed": Verdict.KEPT}
@@ -166,7 +134,7 @@ def test_a_small_start_is_proved(length: int, alpha: float) -> None:
 
 def test_a_share_that_no_ball_decides_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StageOne, "share_ball", lambda *at, **more: flint.arb(0, 1))
-    assert starts(L=1000, alpha=0.05)["start"].verdict == {"printed": Verdict.UNDECIDED}
+    assert stage_rows("start", L=1000, alpha=0.05)["start"].verdict == {"printed": Verdict.UNDECIDED}
 
 
 def test_the_failing_start_against_automatic_differentiation() -> None:
@@ -184,32 +152,17 @@ def test_the_failing_start_against_automatic_differentiation() -> None:
     assert -float(slope) < 0
 
 
-def test_witnesses_replay(rows: dict[str, Row]) -> None:
-    for name in CLAIMS:
-        assert replay_witness(rows[name].witness).verdict == rows[name].verdict
-
-
-def test_replay_judges_other_points_for_themselves(rows: dict[str, Row]) -> None:
-    def at(name: str, **values: float) -> Row:
-        inputs = {letter: [value] for letter, value in values.items()}
-        return replay_witness(rows[name].witness.model_copy(update={"inputs": inputs}))
-
-    refuted = at("rate", u=0.75, g_0=0.5, g_star=0.5)
-    assert refuted.verdict["printed"] is Verdict.VIOLATED
-    assert refuted.erratum.weight == "notation"
-    for s in (2.0, 9.0):  # at s = 2 the printed sum is empty
-        with pytest.raises(UsageError, match="whole number in 3"):
-            at("softmax", u=0.5, s=s)
-    with pytest.raises(UsageError, match="takes inputs of shapes"):
-        at("rate", u=0.5)
-    with pytest.raises(UsageError, match="not a finite number"):
-        at("q", u=math.nan)
+def test_another_point_refutes_the_rate_too(rows: dict[str, Row]) -> None:
+    inputs = {"u": [0.75], "g_0": [0.5], "g_star": [0.5]}
+    refuted = replay_witness(rows["rate"].witness.model_copy(update={"inputs": inputs}))
+    assert refuted.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.PROVED}
+    assert refuted.erratum == rows["rate"].erratum
 
 
 def test_a_printed_formula_that_no_exact_point_refutes_is_not_called_violated(monkeypatch: pytest.MonkeyPatch) -> None:
     right = replace(CLAIMS["rate"], sides=lambda point: (sp.Integer(1), sp.Integer(1)))
     monkeypatch.setitem(CLAIMS, "rate", right)
-    assert rows_at("rate", L=12)["rate"].verdict == {"printed": Verdict.UNDECIDED, "derived": Verdict.PROVED}
+    assert stage_rows("rate", L=12)["rate"].verdict == {"printed": Verdict.UNDECIDED, "derived": Verdict.PROVED}
 
 
 def test_the_printed_factor_is_not_called_violated(rows: dict[str, Row]) -> None:
@@ -221,54 +174,50 @@ def test_the_printed_factor_is_not_called_violated(rows: dict[str, Row]) -> None
 
 def test_a_factor_above_0_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "PRINTED_FACTOR", study.RIGHT_FACTOR)
-    assert rows_at("q.factor")["q.factor"].verdict["printed"] is Verdict.VIOLATED
+    assert stage_rows("q.factor")["q.factor"].verdict["printed"] is Verdict.VIOLATED
     monkeypatch.undo()
     monkeypatch.setattr(theory, "printed_factor_is_negative", lambda: False)
-    assert rows_at("q.factor")["q.factor"].verdict["printed"] is Verdict.KEPT
+    assert stage_rows("q.factor")["q.factor"].verdict["printed"] is Verdict.KEPT
 
 
 def test_a_start_beyond_its_optimum_is_outside_of_small_starts() -> None:
-    row = starts(L=10, alpha=0.01, sigma_init=0.9)["start"]
+    row = stage_rows("start", L=10, alpha=0.01, sigma_init=0.9)["start"]
     assert row.verdict["printed"] is Verdict.OUTSIDE
     assert "not small enough" in row.remark
 
 
-@pytest.mark.parametrize("reached", [-3.0, 1.0])
-def test_a_run_below_the_derived_bound_is_not_called_proved(reached: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(StageOne, "run", lambda self: reached)
-    row = rows_at("limit", L=12)["limit"]
-    assert row.verdict["derived"] is Verdict.UNDECIDED
-    assert "the run contradicts the proof" in row.remark
-    monkeypatch.undo()
+P, U = Verdict.PROVED, Verdict.UNDECIDED
+CONTRADICTED = {
+    "numbers": (FORMULAS, {"by_definition": dict.fromkeys(FORMULAS, (12345.0, 1.0))}, {"derived": U},
+                "summed directly 1.234e+04"),
+    "signs": (["sign"], {"least_share": lambda self, start, lowest: (0.1, 0.2)}, {"printed": P, "derived": U},
+              "the proof is in writing"),
+    **{f"run to {end}": (["limit"], {"run": lambda self, end=end: end}, {"derived": U}, "the run contradicts the proof")
+       for end in (-3.0, 1.0)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("names", "wrong", "verdict", "words"), CONTRADICTED.values(), ids=list(CONTRADICTED))
+def test_what_is_derived_is_not_called_proved_where_a_number_contradicts_it(
+    names: list[str], wrong: dict[str, object], verdict: dict[str, Verdict], words: str
+) -> None:
+    stage = type("Planted", (StageOne,), wrong)
+    for row in rows_at(replace(part(FIRST_STAGE, *names), built={"stage": stage}), L=12).values():
+        assert verdict.items() <= row.verdict.items()
+        assert words in row.remark
+
+
+def test_without_the_floor_of_the_rate_no_limit_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "slope_is_negative", lambda terms: False)
-    assert rows_at("limit", L=12)["limit"].remark.endswith("the floor of the rate is not proved here")
-
-
-def test_derived_numbers_that_the_definition_contradicts_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(StageOne, "by_definition", dict.fromkeys(FORMULAS, (12345.0, 1.0)))
-    for row in rows_at(*FORMULAS, L=12).values():
-        assert row.verdict["derived"] is Verdict.UNDECIDED
-        assert "summed directly 1.234e+04" in row.remark
-
-
-def test_signs_that_a_grid_contradicts_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(StageOne, "least_share", lambda self, start, lowest: (0.1, 0.2))
-    row = rows_at("sign", L=30)["sign"]
-    assert row.verdict == {"printed": Verdict.PROVED, "derived": Verdict.UNDECIDED}
-    assert "the proof is in writing" in row.remark
+    assert stage_rows("limit", L=12)["limit"].remark.endswith("the floor of the rate is not proved here")
 
 
 def test_a_hundred_thousand_tokens_take_no_matrix() -> None:
-    rows = rows_at(*FORMULAS, L=100_000)
+    rows = stage_rows(*FORMULAS, L=100_000)
     for name in FORMULAS:
         assert rows[name].verdict["derived"] is Verdict.PROVED
     assert rows["q"].printed is None
     assert "more than are summed here" in rows["q"].remark
-
-
-def test_all_refusals_come_at_once() -> None:
-    with pytest.raises(UsageError, match=r"L = 4 .*sigma_init = 2"):
-        rows_at("rate", L=4, sigma_init=2.0)
 
 
 def test_the_least_share_is_where_it_says() -> None:

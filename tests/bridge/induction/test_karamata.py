@@ -3,33 +3,22 @@
 import pytest
 import sympy as sp
 
-from bridge import compare
 from bridge.certify import Status, prove
 from bridge.comparison import replay_witness
 from bridge.induction import karamata
-from bridge.record import Row, Verdict, Witness
+from bridge.induction.karamata import KARAMATA
+from bridge.record import Row, Verdict
 from symbolic.induction import karamata as theory
-from symbolic.statements import UsageError
-
-
-def rows_at(**params: float) -> dict[str, Row]:
-    return {row.quantity: row for row in compare("induction.karamata", **params)}
+from tests.bridge.induction.rows import part, printed_as, rows_at
 
 
 @pytest.fixture(scope="module")
 def rows() -> dict[str, Row]:
-    return rows_at(w_star=0.3)
-
-
-@pytest.mark.long
-def test_every_quantity_has_its_row(rows: dict[str, Row]) -> None:
-    assert set(rows) == {quantity.name for quantity in theory.KARAMATA.quantities}
+    return rows_at(KARAMATA, w_star=0.3)
 
 
 def test_the_lemma_is_refuted_and_its_true_versions_are_proved(rows: dict[str, Row]) -> None:
-    violated = {name: row.erratum for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED}
-    assert set(violated) == set(theory.CLAIMS)
-    assert {erratum.weight for erratum in violated.values()} == {"statement"}
+    assert printed_as(Verdict.VIOLATED, rows) == set(theory.CLAIMS)
     for name in ("equal", "fuchs", "stretch", "superadditive", "gain", "exponent"):
         assert rows[name].verdict["derived"] is Verdict.PROVED
     assert rows["fuchs"].measured <= 0
@@ -38,24 +27,24 @@ def test_the_lemma_is_refuted_and_its_true_versions_are_proved(rows: dict[str, R
 
 def test_a_triple_that_contradicts_the_true_versions_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(theory, "random_excess", lambda *at, **more: (7, sp.Rational(1, 8)))
-    row = rows_at()["fuchs"]
+    row = rows_at(part(KARAMATA, "fuchs"))["fuchs"]
     assert (row.verdict["derived"], row.measured) == (Verdict.UNDECIDED, 0.125)
     assert "the run contradicts the proof" in row.remark
     monkeypatch.setattr(theory, "abel_parts", lambda slopes, totals: slopes[-1] * totals[-1])
-    assert rows_at()["fuchs"].verdict["derived"] is Verdict.VIOLATED
+    assert rows_at(part(KARAMATA, "fuchs"))["fuchs"].verdict["derived"] is Verdict.VIOLATED
 
 
 @pytest.mark.long
 def test_a_wrong_derivative_is_refuted_where_it_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(theory, "C", theory.C * sp.Rational(1001, 1000))
-    row = rows_at()["C.first"]
+    row = rows_at(part(KARAMATA, "C.first"))["C.first"]
     assert row.verdict["printed"] is Verdict.VIOLATED
     assert row.witness is not None
     assert row.witness.inputs == {"x": [0.5]}
 
 
 def test_the_exponent_is_outside_where_26_fails() -> None:
-    row = rows_at(w_star=0.49)["exponent"]
+    row = rows_at(part(KARAMATA, "exponent"), w_star=0.49)["exponent"]
     assert set(row.verdict.values()) == {Verdict.OUTSIDE}
     assert "its plateau is 1.03 h*, gamma 1.021" in row.remark
 
@@ -69,7 +58,7 @@ def test_certificates_of_c_can_fail() -> None:
 
 @pytest.mark.parametrize("w_star", [0.01, 0.3, 0.54])
 def test_the_gain_is_kept_with_gamma_as_r_of_w_star(w_star: float) -> None:
-    row = rows_at(w_star=w_star)["gain"]
+    row = rows_at(part(KARAMATA, "gain"), w_star=w_star)["gain"]
     assert row.verdict == {"printed": Verdict.KEPT, "derived": Verdict.PROVED}
     assert "with gamma = R(w*)" in row.remark
     assert "the steps before give beta/(2 gamma+beta-1) v* only" in row.remark
@@ -78,30 +67,17 @@ def test_the_gain_is_kept_with_gamma_as_r_of_w_star(w_star: float) -> None:
 def test_the_gain_fails_for_another_gamma(monkeypatch: pytest.MonkeyPatch) -> None:
     """At small w* both sides are equal at the end of the range, so that 1.01 R(w*) already is too large."""
     monkeypatch.setattr(karamata, "R_TURN", karamata.R_TURN * sp.Rational(101, 100))
-    assert rows_at(w_star=0.01)["gain"].verdict["printed"] is Verdict.VIOLATED
+    assert rows_at(part(KARAMATA, "gain"), w_star=0.01)["gain"].verdict["printed"] is Verdict.VIOLATED
 
 
 def test_a_certificate_that_fails_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(karamata, "holds", lambda name: False)
-    rows = rows_at()
+    rows = rows_at(part(KARAMATA, "stretch", "superadditive", "C.first", "C.second"))
     assert {rows[name].verdict["derived"] for name in ("stretch", "superadditive")} == {Verdict.UNDECIDED}
     assert {rows[name].verdict["printed"] for name in ("C.first", "C.second")} == {Verdict.KEPT}
 
 
-def test_witnesses_replay(rows: dict[str, Row]) -> None:
-    for name in theory.CLAIMS:
-        assert replay_witness(rows[name].witness).verdict["printed"] is Verdict.VIOLATED
-
-
-def replayed(witness: Witness, **inputs: list[float]) -> Row:
-    return replay_witness(witness.model_copy(update={"inputs": inputs}))
-
-
-def test_replay_checks_the_premises(rows: dict[str, Row]) -> None:
-    witness = rows["weighted"].witness
-    with pytest.raises(UsageError, match=r"x <_w y does not hold \(Definition D.5\); the weights have to be"):
-        replayed(witness, x=[1.0, 0.0], y=[0.5, 0.5], w=[0.25, 0.25])
-    with pytest.raises(UsageError, match="takes inputs of shapes"):
-        replayed(witness, x=[1.0, 0.0])
-    row = replayed(witness, x=[0.5, 0.5], y=[1.0, 0.0], w=[0.75, 0.25])
-    assert row.verdict["printed"] is Verdict.KEPT
+def test_another_point_is_judged_for_itself(rows: dict[str, Row]) -> None:
+    inputs = {"x": [0.5, 0.5], "y": [1.0, 0.0], "w": [0.75, 0.25]}
+    kept = replay_witness(rows["weighted"].witness.model_copy(update={"inputs": inputs}))
+    assert kept.verdict["printed"] is Verdict.KEPT

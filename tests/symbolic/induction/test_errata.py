@@ -6,53 +6,16 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symbolic.errata import Erratum, Weight
-from symbolic.induction import lyapunov_errata, trend_errata, turning
+from symbolic.induction import lyapunov_errata, turning
 from symbolic.induction import phases_derivation as phases
-from symbolic.induction.figure2 import FIGURE2
-from symbolic.induction.lyapunov import LYAPUNOV_HEAD
-from symbolic.induction.phases import PHASES, least_observation, overshoot_share_by_psi
+from symbolic.induction.phases import least_observation, overshoot_share_by_psi
 from symbolic.induction.training import h_star, phi, psi, sigma_init, v_star, w_star
-from symbolic.induction.trends import TRENDS
 from tests.symbolic.induction.spelling import spelt_out
 
 
 def at(expression: sp.Expr, star: float) -> float:
     values = {v_star: star**2, w_star: star, h_star: sp.Rational(1, 3), sigma_init: 0}
     return float(spelt_out(expression).subs(values))
-
-
-def errata_of(result: object) -> dict[str, Erratum]:
-    return {quantity.name: quantity.erratum for quantity in result.quantities if quantity.erratum is not None}
-
-
-def test_the_weight_of_each_erratum() -> None:
-    assert {name: each.weight for name, each in errata_of(PHASES).items()} == {
-        "M.inverse": Weight.PROOF,
-        "T_1g": Weight.PROOF,
-    }
-    assert {name: each.weight for name, each in errata_of(TRENDS).items()} == {
-        "h.ramp": Weight.NOTATION,
-        "T_1": Weight.NOTATION,
-        "T_1.simple": Weight.CONSTANT,
-        "T_half": Weight.NOTATION,
-        "w.rate.below": Weight.DEFINITION,
-    }
-    assert {name: each.weight for name, each in errata_of(LYAPUNOV_HEAD).items()} == dict.fromkeys(
-        lyapunov_errata.ESTIMATES, Weight.PROOF
-    )
-
-
-def test_results_that_share_an_erratum_share_the_object() -> None:
-    assert errata_of(FIGURE2) == {}  # C.3's choice of T_o rests on (26), for small w*
-    assert errata_of(PHASES)["M.inverse"] is errata_of(PHASES)["T_1g"]
-    assert errata_of(TRENDS)["h.ramp"] is errata_of(TRENDS)["T_1"] is trend_errata.SMALL_FACTOR
-
-
-def test_no_erratum_denies_the_papers_main_claim() -> None:
-    found = [each for result in (PHASES, TRENDS, LYAPUNOV_HEAD, FIGURE2) for each in errata_of(result).values()]
-    assert {each.weight for each in found} <= {Weight.PROOF, Weight.CONSTANT, Weight.DEFINITION, Weight.NOTATION}
-    assert all(each.survives.startswith("yes: ") for each in [*found, trend_errata.OVERSHOOT_FACTOR])
 
 
 def test_the_range_and_the_constants_of_the_choice_of_T_o() -> None:

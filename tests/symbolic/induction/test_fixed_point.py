@@ -24,7 +24,7 @@ POINTS = (*theory.head_points(), *theory.gram_points())
 
 
 def field_of(flow: theory.Flow) -> object:
-    numbers = {**AT, theory._beyond: AT[L] - 5}
+    numbers = dict.fromkeys(theory.LENGTHS, AT[L] - 5) | AT
     rates = [sp.lambdify(flow.state, rate.subs(numbers)) for rate in flow.field]
     return lambda at: np.array([float(rate(*at)) for rate in rates])
 
@@ -93,5 +93,5 @@ def test_the_chart_covers_the_hypotheses() -> None:
     r = next(iter(theory.CHART[v_star].free_symbols))
     assert (sp.limit(theory.CHART[v_star], r, 0), sp.limit(theory.CHART[v_star], r, sp.oo)) == (sp.Rational(1, 2), 0)
     assert sp.limit(theory.CHART[h_star], alpha, sp.oo) == 0
-    assert theory.CHART[L].subs(theory._beyond, 0) == 5
+    assert theory.CHART[L].subs(dict.fromkeys(theory.LENGTHS, 0)) == 5
     assert u not in theory.CHART

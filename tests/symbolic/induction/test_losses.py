@@ -9,10 +9,8 @@ import sympy as sp
 
 from symbolic.derivation import DerivationError
 from symbolic.induction import losses_derivation as losses
-from symbolic.induction.losses import LOSSES
 from symbolic.induction.losses_derivation import AS_NEEDED, AS_PRINTED, derive_gram, derive_head, derive_softmax_head
 from symbolic.induction.training import LOSS_GRAM, LOSS_HEAD, L, g, g_star, h, h_star, p, v, v_star
-from symbolic.statements import UsageError
 
 POINT = {p: 0.7, g: 0.4, g_star: 0.6, v: 0.11, v_star: 0.2, h: 0.3, h_star: 0.5}
 
@@ -115,11 +113,3 @@ def test_an_upper_end_that_is_none_is_refused() -> None:
         derive_head(L)
     with pytest.raises(DerivationError, match="not L - 4"):
         derive_gram(L - 4)
-
-
-def test_bad_parameters_are_all_named_at_once() -> None:
-    good = {parameter.name: parameter.default for parameter in LOSSES.parameters}
-    LOSSES.check(good)
-    with pytest.raises(UsageError, match=r"L = 4 .*w_star = 0.8 .*sigma_init = 1.5 .*w = 0.9") as raised:
-        LOSSES.check({**good, "L": 4, "w_star": 0.8, "sigma_init": 1.5, "w": 0.9})
-    assert "Lemma D.3" in str(raised.value)

@@ -6,7 +6,6 @@ import sympy as sp
 from symbolic.induction import coordinates as c
 from symbolic.induction import phases_derivation as phases
 from symbolic.induction import training as tr
-from symbolic.induction.phases import PHASES
 from symbolic.paths import limit_along, small
 
 DIGITS = 60
@@ -181,10 +180,3 @@ def test_limits_along_paths():
     expected = (1 - sp.Rational(49, 100) ** 4) ** 2 * sp.Rational(998, 1000)
     assert abs(limit_along(ratio, path) - expected) < 1e-15
     assert limit_along(ratio * tr.L, {**path, tr.L: 1 / small}) == sp.oo
-
-
-def test_every_quantity_is_printed_with_its_place():
-    for quantity in PHASES.quantities:
-        assert quantity.printed is not None
-        assert str(quantity.printed.citation)
-        assert quantity.latex_symbol

@@ -1,0 +1,36 @@
+"""Rows by the name of their quantity, and theorems that are changed in one place."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from bridge import compare
+from bridge.record import Row, Verdict
+from bridge.theorem import Theorem
+from tests.bridge.defaults import default_run
+
+
+def rows_at(theorem: Theorem | str, **settings: Any) -> dict[str, Row]:
+    return {row.quantity: row for row in compare(theorem, **settings)}
+
+
+def default_rows(name: str) -> dict[str, Row]:
+    return {row.quantity: row for row in default_run(f"induction.{name}")}
+
+
+def printed_as(verdict: Verdict, rows: Mapping[str, Row]) -> set[str]:
+    """The quantities whose printed bound has this verdict."""
+    return {name for name, row in rows.items() if row.verdict.get("printed") is verdict}
+
+
+def part(theorem: Theorem, *names: str) -> Theorem:
+    """The theorem of these rows alone."""
+    quantities = tuple(theorem.statement.quantity(name) for name in names)
+    statement = replace(theorem.statement, id="own.part", quantities=quantities)
+    checks = tuple(check for check in theorem.checks if check.name in names)
+    return replace(theorem, statement=statement, main=names[0], checks=checks)
+
+
+def rebuilt(theorem: Theorem, **built: Any) -> Theorem:
+    """The theorem with another way to the values that its checks share."""
+    return replace(theorem, statement=replace(theorem.statement, id="own.rebuilt"), built={**theorem.built, **built})
