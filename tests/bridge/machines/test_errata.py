@@ -5,7 +5,6 @@ import re
 import pytest
 
 from bridge.export.numbers import plain
-from bridge.record import Verdict
 from bridge.registry import studies
 from tests.bridge.defaults import default_run
 
@@ -34,10 +33,3 @@ def test_numbers_that_are_compared_are_those_of_the_witness_and_print_apart(resu
 def test_rows_of_one_name_differ_in_construction_scope_or_parameters(result: str) -> None:
     keys = [(row.quantity, row.construction, row.scope, str(row.params)) for row in default_run(result)]
     assert len(set(keys)) == len(keys)
-
-
-@pytest.mark.parametrize("name", ["rounded", "rounded.every_depth"])
-def test_claim_3_5_is_true_and_a_larger_constant_is_no_erratum(name: str) -> None:
-    row = next(each for each in default_run("machines.rounding") if each.quantity == name)
-    assert row.printed < row.derived
-    assert (row.verdict["printed"], row.erratum) == (Verdict.PROVED, None)

@@ -168,26 +168,27 @@ WRONG = {
 }
 
 
+def refusal(table: str, head: str = HEAD) -> str:
+    with pytest.raises(UsageError) as refused:
+        rules(table, head)
+    return str(refused.value)
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_errors_name_file_line_and_column(name: str) -> None:
     table, said = WRONG[name]
-    with pytest.raises(UsageError, match=said):
-        rules(table)
+    assert re.search(said, refusal(table))
 
 
 def test_errors_of_a_whole_file() -> None:
-    with pytest.raises(UsageError, match=r"no start state; add .*\ntest.tm: no terminal state; add"):
-        rules(FULL, "")
-    with pytest.raises(UsageError, match="'missing: reject' needs a line 'reject: STATE'"):
-        rules(FULL, "start: a\naccept: yes\nmissing: reject\n")
-    with pytest.raises(UsageError, match=r"test.tm:1: start state 'b' is not a state; no rule begins with it$"):
-        rules(FULL, "start: b\naccept: yes\n")
-    with pytest.raises(UsageError, match=r"test.tm:1: start state 'a' is .* begins with it; '\*' .* defines none$"):
-        rules("* * * R yes\n")
-    with pytest.raises(UsageError, match=r"symbol '1'; write one, or 'missing: reject' and 'reject: STATE'$"):
-        rules("a 0 1 R yes\na _ _ R yes\n", "start: a\naccept: yes\n")
-    with pytest.raises(UsageError, match=r"(?s)move '2' is not one .*and 12 more$"):
-        rules("a 0 1 2 3\n" * 20)
+    short, another, stars = "start: a\naccept: yes\n", "start: b\naccept: yes\n", "* * * R yes\n"
+    assert re.search(r"no start state; add .*\ntest.tm: no terminal state; add", refusal(FULL, ""))
+    assert "'missing: reject' needs a line 'reject: STATE'" in refusal(FULL, short + "missing: reject\n")
+    assert re.search(r"test.tm:1: start state 'b' is not a state; no rule begins with it$", refusal(FULL, another))
+    assert re.search(r"test.tm:1: start state 'a' is .* begins with it; '\*' .* defines none$", refusal(stars))
+    missing = refusal("a 0 1 R yes\na _ _ R yes\n", short)
+    assert missing.endswith("symbol '1'; write one, or 'missing: reject' and 'reject: STATE'")
+    assert re.search(r"(?s)move '2' is not one .*and 12 more$", refusal("a 0 1 2 3\n" * 20))
 
 
 TWO = "a 0 1 R went\na 0 0 R gone\n" + FULL + "yes 0 0 R a\n"  # a rule twice, states undefined, one terminal
@@ -197,20 +198,12 @@ TWO = "a 0 1 R went\na 0 0 R gone\n" + FULL + "yes 0 0 R a\n"  # a rule twice, s
     "unreadable", ["tapes: 2\n", "b 0 1 X b\n", "b 0 1 R\n", "b 0 1 R b b b\n"], ids=["directive", "move", "4", "7"]
 )
 def test_mistakes_of_writing_hide_no_others(unreadable: str) -> None:
-    with pytest.raises(UsageError) as alone:
-        rules(TWO, HEAD.replace("start: a", "start: begin"))
-    with pytest.raises(UsageError) as refused:
-        rules(TWO + unreadable, HEAD.replace("start: a", "start: begin"))
-    for said in (
-        "'begin' is not a state",
-        "'went' is not",
-        "'gone' is not",
-        "a rule in line 4",
-        "terminal state 'yes'",
-    ):
-        assert said in str(alone.value)
-        assert said in str(refused.value)
-    assert len(str(refused.value).split("\n")) == len(str(alone.value).split("\n")) + 1
+    head = HEAD.replace("start: a", "start: begin")
+    alone, beside = refusal(TWO, head), refusal(TWO + unreadable, head)
+    for said in ("'begin' is not a state", "'went' is not", "'gone' is not", "rule in line 4", "terminal state 'yes'"):
+        assert said in alone
+        assert said in beside
+    assert len(beside.split("\n")) == len(alone.split("\n")) + 1
 
 
 @pytest.mark.parametrize(
@@ -229,16 +222,13 @@ def test_mistakes_of_writing_hide_no_others(unreadable: str) -> None:
     ids=["state", "rule", "start", "accept", "colon", "two starts", "twice", "blank", "missing"],
 )
 def test_what_a_line_may_have_said_that_was_not_understood_is_not_called_missing(head: str, table: str) -> None:
-    with pytest.raises(UsageError) as refused:
-        rules(table, head)
-    assert len(str(refused.value).split("\n")) == 1, refused.value
+    assert "\n" not in refusal(table, head)
 
 
 def test_many_mistakes_of_one_kind_cut_off_no_other_kind() -> None:
     states = "".join(f"a{k} 0 1 R a{k + 1}\n" for k in range(20))  # each without rules for 1 and the blank
-    with pytest.raises(UsageError) as refused:
-        rules(states + "a20 * * R went\na20 7 1 R yes\nyes 0 0 R a0\n", HEAD + "alphabet: 0 1 _\n")
-    lines = str(refused.value).split("\n")
+    more = "a20 * * R went\na20 7 1 R yes\nyes 0 0 R a0\n"
+    lines = refusal(states + more, HEAD + "alphabet: 0 1 _\n").split("\n")
     first = next(line for line in lines if "has no rule" in line)
     assert first.startswith("test.tm:5: state 'a0' has no rule for the symbols '1', '_'; write one")
     for said in ("'a' is not a state", "'went' is not defined", "'7' is not in the", "'yes' has a rule"):
@@ -275,13 +265,9 @@ def test_names_that_are_none_are_refused_with_those_that_are(tmp_path: Path) -> 
 
 
 def test_what_the_advice_says_makes_a_machine() -> None:
-    with pytest.raises(UsageError) as refused:
-        rules("a * * R went\n")
-    line = re.search("'(accept: .*?)'", str(refused.value))[1]
+    line = re.search("'(accept: .*?)'", refusal("a * * R went\n"))[1]
     assert rules("a * * R went\n", HEAD.replace("accept: yes", line)).terminal == {"yes", "went", "no"}
-    with pytest.raises(UsageError) as refused:
-        rules("a 0 1 R yes\n", "start: a\naccept: yes\n")
-    words = re.findall("'([a-z]+: .*?)'", str(refused.value))[:2]
+    words = re.findall("'([a-z]+: .*?)'", refusal("a 0 1 R yes\n", "start: a\naccept: yes\n"))[:2]
     assert rules("a 0 1 R yes\n", "\n".join(["start: a", "accept: yes", *words, ""])).reject == {"STATE"}
 
 

@@ -122,26 +122,17 @@ REFUSED = {
     "AND of one": ("f.bench", PORTS + "y = AND(x)", "f.bench:3: 'y': AND takes two parents or more, not 1"),
     "no names": ("f.bench", PORTS + "y = AND(x,,x)", "f.bench:3: the parents of 'y' are not names separated by commas"),
     "syntax": ("f.bench", PORTS + "y : NOT x", "f.bench:3: 'y : NOT x' is neither INPUT(x), OUTPUT(y) nor"),
-    "cycle": ("f.bench", PORTS + "y = AND(x, z)\n\nz = XOR(x, y)", "f.bench:3: the gates form a cycle: "),
     "constant of nothing": ("f.bench", "OUTPUT(y)\ny = vdd", "f.bench:2: 'y' is constant, and there is no input"),
     "latch": ("f.blif", BLIF + ".latch x y 2", "f.blif:3: .latch is sequential"),
     "subcircuit": ("f.blif", BLIF + ".subckt half a=x o=y", "f.blif:3: .subckt is not supported; there are .model, "),
     "row of nothing": ("f.blif", "11 1\n" + BLIF, "f.blif:1: '11 1' belongs to no .names"),
-    "row too short": (
-        "f.blif",
-        BLIF + ".names x x y\n1 1",
-        "f.blif:4: '1 1' is not a row of 'y': it takes 2 of 0, 1",
-    ),
+    "row too short": ("f.blif", BLIF + ".names x x y\n1 1", "f.blif:4: '1 1' is not a row of 'y': it takes 2 of 0, 1"),
     "row of a constant": ("f.blif", BLIF + ".names y\n2", "f.blif:4: '2' is not a row of 'y': it takes 0 or 1"),
     "both": ("f.blif", BLIF + ".names x y\n1 1\n0 0", "f.blif:3: the rows of 'y' give both 0 and 1"),
     "nameless": ("f.blif", BLIF + ".names", "f.blif:3: .names names no output"),
     "two models": ("f.blif", ".model a\n.model b\n" + BLIF, "f.blif:2: a second .model, the first is on line 1"),
     "after the end": ("f.blif", BLIF + ".names x y\n1 1\n.end\n.names", "f.blif:6: '.names' comes after .end"),
-    "a longer line": (
-        "f.blif",
-        ".inputs x\n.outputs \\\n y\n.names x \\\n w y\n11 1",
-        "f.blif:4: 'w', a parent of 'y'",
-    ),
+    "long line": ("f.blif", ".inputs x\n.outputs \\\n y\n.names x \\\n w y\n11 1", "f.blif:4: 'w', a parent of 'y'"),
 }
 
 
@@ -154,23 +145,16 @@ def test_what_is_wrong_is_named_with_file_and_line(name: str) -> None:
 
 
 def test_a_cycle_names_the_files_gates_only() -> None:
-    file, text, _ = REFUSED["cycle"]
-    with pytest.raises(UsageError) as refused:
-        parse_circuit(text, file)
-    assert str(refused.value) in {
-        f"f.bench:3: the gates form a cycle: {path}" for path in ("y -> z -> y", "z -> y -> z")
-    }
+    with pytest.raises(UsageError, match=r"^f.bench:3: the gates form a cycle: (y -> z -> y|z -> y -> z)$"):
+        parse_circuit(PORTS + "y = AND(x, z)\n\nz = XOR(x, y)", "f.bench")
 
 
 def test_everything_wrong_is_said_at_once_and_nothing_twice() -> None:
     text = "INPUT(x)\nOUTPUT(y)\nz = MUX(x)\ny = AND(x, z)\nw = NAND(x, v)\n!\n"
     with pytest.raises(UsageError) as refused:
         parse_circuit(text, "f.bench")
-    assert [line.split(" ")[0] for line in str(refused.value).splitlines()] == [
-        "f.bench:3:",
-        "f.bench:5:",
-        "f.bench:6:",
-    ]
+    places = [line.split(" ")[0] for line in str(refused.value).splitlines()]
+    assert places == ["f.bench:3:", "f.bench:5:", "f.bench:6:"]
 
 
 def test_files_are_read_and_what_is_no_file_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from numeric.machines.decoder import (
     DecoderError,
     DecoderLayer,
     NullKeyAttention,
-    Tap,
     affine,
     parameters,
     rounding,
@@ -19,51 +18,10 @@ from numeric.machines.decoder import (
 )
 from numeric.maps import BlockMap
 from numeric.stream import Block, Stream, StreamError
+from tests.numeric.machines.random_decoders import STREAM, random_decoder
 
-STREAM = Stream([Block("a", 2), Block("b", 3)])
-KEYS = Stream([Block("k", 2)])
-MIDDLE = Stream([Block("m", 4)])
 TOKENS = torch.tensor([[0, 1, 2, 1], [2, 2, 0, 0], [1, 0, 0, 0]])
 LENGTHS = torch.tensor([4, 2, 0])
-
-
-def random_affine(rng: np.random.Generator, source: Stream, target: Stream) -> Affine:
-    def draw(*shape: int) -> np.ndarray:
-        return rng.normal(size=shape) / 2
-
-    action = {(t.name, s.name): draw(t.size, s.size) for t in target.blocks for s in source.blocks}
-    return Affine(BlockMap(source, target, action), {t.name: draw(t.size) for t in target.blocks})
-
-
-def random_attention(rng: np.random.Generator) -> NullKeyAttention:
-    """All scores differ, or those of all tokens are the same, or those of the tokens and of the null key are 0."""
-    query, key, value = (random_affine(rng, STREAM, target) for target in (KEYS, KEYS, STREAM))
-    ties = rng.integers(3)
-    if ties:
-        key = affine(STREAM, KEYS, {}, {"k": rng.normal(size=2)})
-    if ties == 2:
-        query = affine(STREAM, KEYS, {})
-    return NullKeyAttention(query, key, value, rng.normal(size=2), rng.normal(size=5))
-
-
-def random_decoder(seed: int, *, rounded: bool = False) -> Decoder:
-    """Two layers, the first without attention to the encoder."""
-    rng = np.random.default_rng(seed)
-
-    def feedforward() -> tuple[Affine, Affine, Affine]:
-        first = random_affine(rng, STREAM, STREAM)
-        if rounded:
-            return (first, *rounding(STREAM, unrounded=["a"] if seed % 2 else []))
-        return first, random_affine(rng, STREAM, MIDDLE), random_affine(rng, MIDDLE, STREAM)
-
-    layers = (
-        DecoderLayer("one", "none", random_attention(rng), None, feedforward()),
-        DecoderLayer("two", "none", random_attention(rng), random_attention(rng), feedforward()),
-    )
-    table = rng.normal(size=(9, 5))
-    positions = (lambda i: table[i]) if seed % 2 else table
-    embedding, initial, classifier = (rng.normal(size=shape) for shape in ((5, 3), 5, 5))
-    return Decoder(STREAM, embedding, positions, initial, layers, classifier, {"b": Tap(1, ("b",))})
 
 
 def attended(p: dict, name: str, h: np.ndarray, past: list[np.ndarray], beta: float | None) -> np.ndarray:
@@ -178,14 +136,8 @@ def test_ties_share_and_the_leak_of_softmax_is_what_the_rest_weighs():
     zero = affine(stream, stream, {})
     attention = NullKeyAttention(zero, zero, affine(stream, stream, {}, {"x": 1.0}), np.zeros(1), np.zeros(1))
     ways = (affine(stream, stream, {("x", "x"): 1.0}),) * 3
-    decoder = Decoder(
-        stream,
-        np.ones((1, 1)),
-        np.zeros((5, 1)),
-        np.zeros(1),
-        (DecoderLayer("x", "", attention, None, ways),),
-        np.ones(1),
-    )
+    layer = DecoderLayer("x", "", attention, None, ways)
+    decoder = Decoder(stream, np.ones((1, 1)), np.zeros((5, 1)), np.zeros(1), (layer,), np.ones(1))
     came = run(decoder, torch.zeros(1, 0, dtype=torch.int64), 3)
     assert came.outputs.flatten().tolist() == pytest.approx([1 / 2, 1 / 2 + 2 / 3, 1 / 2 + 2 / 3 + 3 / 4])
     assert came.leak == 0.0

@@ -1,7 +1,6 @@
 """The decoder with positions of size 1/T against the simulator, at every step."""
 
 import itertools
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,8 +9,9 @@ import torch
 
 from bridge.machines.machine_files import read_machine
 from numeric.machines.decoder import DecoderRun, run
-from numeric.machines.machine import TuringMachine, laid_out, simulate
+from numeric.machines.machine import laid_out, simulate
 from numeric.machines.scalar_positions import ScalarDecoder, scalar_decoder
+from tests.numeric.machines.random_machines import random_machine
 
 
 def ran(built: ScalarDecoder, tokens: Sequence[str]) -> DecoderRun:
@@ -46,28 +46,11 @@ def test_every_step_of_64_equals_the_simulator(name: str, word: str) -> None:
     assert float(came.prediction[0]) == {True: 1.0, False: -1.0, None: 0.0}[trace.accepted]
 
 
-def test_a_two_way_tape_and_its_blanks_before_the_input() -> None:
-    machine = read_machine("busy_beaver_3")
-    assert differences(scalar_decoder(machine, 24), "") == NONE
-
-
-def test_random_tables() -> None:
-    chance = random.Random(0)
-    for _ in range(6):
-        machine = random_machine(chance)
-        word = [chance.choice("01") for _ in range(4)]
-        assert differences(scalar_decoder(machine, 20), word) == NONE
-
-
-def random_machine(chance: random.Random) -> TuringMachine:
-    """Two-way, so that no head can leave the tape."""
-    states, alphabet = ("p", "q", "r", "end"), ("_", "0", "1")
-    rules = {
-        (z, a): (chance.choice(states[:3] * 4 + states), chance.choice(alphabet), chance.choice((-1, 0, 1)))
-        for z in states[:3]
-        for a in alphabet
-    }
-    return TuringMachine("random", states, alphabet, "_", "p", frozenset({"end"}), frozenset(), rules, two_way=True)
+def test_two_way_and_random_tables() -> None:
+    assert differences(scalar_decoder(read_machine("busy_beaver_3"), 24), "") == NONE
+    for seed in range(6):
+        machine, words = random_machine(seed)
+        assert differences(scalar_decoder(machine, 20), max(words, key=len)) == NONE
 
 
 def test_scaled_scores_change_nothing_but_the_weights() -> None:

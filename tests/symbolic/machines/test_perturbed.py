@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from numeric.machines.circuit import rounding_matrices
 from symbolic.machines import perturbed_attention as attention
 from symbolic.machines import perturbed_layers as layers
 from symbolic.machines import turing_margin as theory
 
-THIRDS = (1 / 3, 2 / 3)
 MUTANT = 0.999
 
 
@@ -27,16 +27,6 @@ def as_function(error: sp.Expr) -> tuple[tuple[sp.Symbol, ...], Callable[..., fl
 
 def rounded(g: np.ndarray, xi: dict[str, np.ndarray]) -> np.ndarray:
     return np.maximum(xi["W2"] @ np.maximum(xi["W1"] @ g + xi["b1"], 0) + xi["b2"], 0)
-
-
-def rounding(n: int) -> dict[str, np.ndarray]:
-    one = np.eye(n)
-    return {
-        "W1": np.vstack([one, one]),
-        "b1": -np.repeat(THIRDS, n),
-        "W2": 3 * np.hstack([one, -one]),
-        "b2": np.zeros(n),
-    }
 
 
 def moved(parameters: dict[str, np.ndarray], rng: np.random.Generator, total: float) -> dict[str, np.ndarray]:
@@ -67,13 +57,8 @@ def test_no_move_of_a_layer_exceeds_its_bound() -> None:
     for _ in range(300):
         n, total = int(rng.integers(1, 4)), float(rng.choice([1e-3, 0.05, 0.3]))
         h = rng.integers(0, 2, n).astype(float)
-        theta = {
-            "W1": rng.normal(size=(n, n)),
-            "b1": rng.normal(size=n),
-            "W2": rng.normal(size=(n, n)),
-            "b2": rng.normal(size=n),
-        }
-        every = {**{f"f.{k}": v for k, v in theta.items()}, **{f"z.{k}": v for k, v in rounding(n).items()}}
+        theta = {name: rng.normal(size=(n, n) if name[0] == "W" else n) for name in ("W1", "b1", "W2", "b2")}
+        every = {**{f"f.{k}": v for k, v in theta.items()}, **{f"z.{k}": v for k, v in rounding_matrices(n).items()}}
         near = moved(every, rng, total)
         error = rng.normal(size=n)
         g = h + error / np.linalg.norm(error) / 3 * rng.uniform()  # within 1/3 of the bits
@@ -106,7 +91,7 @@ def test_no_move_of_scores_exceeds_the_bound_on_gaps() -> None:
         W = np.vstack([2 * np.eye(signs), np.zeros(signs)])
         parameters = {
             "WQ": W, "bQ": np.append(-np.ones(signs), 1.0), "WK": W, "bK": np.append(-np.ones(signs), 0.0),
-            "K0": np.append(np.zeros(signs), signs - 1.0), **rounding(signs),
+            "K0": np.append(np.zeros(signs), signs - 1.0), **rounding_matrices(signs),
         }  # fmt: skip
         near = moved(parameters, rng, total)
         asking, asked = (h + 0.3 / np.sqrt(signs) * rng.uniform(-1, 1, signs) for _ in range(2))

@@ -11,7 +11,6 @@ from symbolic.derivation import DerivationError
 from symbolic.machines import approximation, rounding
 from symbolic.machines.approximation import APPROXIMATION, gamma, rho
 from symbolic.machines.rounding import ROUNDING, THIRD, D
-from symbolic.statements import UsageError
 
 
 def rounded_exactly(x: Fraction) -> Fraction:
@@ -106,13 +105,6 @@ def largest_error(eps: float) -> float:
         moves = [slope, -slope, *rng.normal(size=(200, 8))]
         errors += [abs(run(theta + eps * move / np.linalg.norm(move), z) - 1) for move in moves]
     return max(errors)
-
-
-def test_depths_that_are_none_are_refused() -> None:
-    with pytest.raises(UsageError, match="depth = 0"):
-        ROUNDING.check({"depth": 0})
-    with pytest.raises(UsageError, match="gamma = 0"):
-        APPROXIMATION.check({"gamma": 0.0})
 
 
 # The ramp loss.
