@@ -1,4 +1,4 @@
-"""looped.autoregression: verdicts, positions, synthetic and real series, refusals."""
+"""looped.autoregression: accuracy of the copies, positions, synthetic and real series, refusals."""
 
 import numpy as np
 import pytest
@@ -10,42 +10,15 @@ from bridge.cli.requests import check_compare
 from bridge.looped.autoregression import gap, layers, signs
 from bridge.looped.series import of_synthetic, synthetic
 from symbolic.statements import UsageError
+from tests.bridge.defaults import default_run
+from tests.bridge.looped.tables import written
 
 ID = "looped.autoregression"
 
 
-def rows_of(**options):
-    return {(row.quantity, row.scope): row for row in compare(ID, **options).rows}
-
-
-@pytest.fixture(scope="module")
-def rows():
-    return rows_of(samples=16, attack=8, restarts=2)
-
-
-@pytest.mark.long
-def test_every_bound_is_kept_by_exact_errors_too(rows):
-    assert {str(verdict) for row in rows.values() for verdict in row.verdict.values()} == {"kept"}
-    for name in ("copy", "state", "x_hat"):
-        for scope in ("network", "prompt"):
-            assert 0 < rows[name, scope].exact <= rows[name, scope].instance
-
-
-def test_lags_meet_the_accuracy_that_was_asked_for(rows):
-    assert rows["copy", "network"].derived == pytest.approx(2.0**-40, rel=1e-6)
-
-
-def test_layers_and_heads_are_those_of_the_theorem(rows):
-    assert rows["layers", None].measured == rows["layers", None].printed == 5
-    assert rows["heads", None].measured == rows["heads", None].printed == 2
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("params", [{"L": 0, "q": 3}, {"L": 2, "d": 2, "eta": 0.25}, {"accuracy": 1e-3}], ids=str)
-def test_other_settings(params):
-    found = rows_of(samples=4, attack=0, **params)
-    assert {str(verdict) for row in found.values() for verdict in row.verdict.values()} == {"kept"}
-    assert found["x_hat", "network"].measured < found["x_hat", "network"].derived
+def test_lags_meet_the_accuracy_that_was_asked_for():
+    copy, *_ = default_run(ID, samples=4, attack=3, restarts=2)
+    assert copy.derived == pytest.approx(2.0**-40, rel=1e-6)
 
 
 def test_positions_have_the_gap_and_the_representation_does_not_expand():
@@ -55,25 +28,6 @@ def test_positions_have_the_gap_and_the_representation_does_not_expand():
     matrices = layers(3, 2, 4, 3)
     assert matrices.shape == (4, 6, 6)
     assert 1 - 1e-9 < float(matrices.abs().sum(2).min()) <= float(matrices.abs().sum(2).max()) < 1
-
-
-@pytest.mark.parametrize(
-    ("wrong", "why"),
-    [
-        ({"q": 0}, r"q = 0 does not meet q >= 1 \(a lag\)"),
-        ({"q": 8}, r"q = 8 does not meet q < N"),
-        ({"T": 0}, r"T = 0 does not meet T >= 1"),
-        ({"eps": 1.0}, r"eps = 1.0 does not meet eps < 1 .*take a smaller gap"),
-        ({"m": 3}, r"too few positions for N = 8: no draw of seed 0 has 12 in dimension m = 3"),
-        ({"eta": 1.5}, r"eta = 1.5 does not meet .* \(a step does not expand\)"),
-        ({"accuracy": 1.0}, r"accuracy = 1.0 does not meet accuracy < B"),
-        ({"C": 720.0}, r"e\^C is beyond float64"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_run_is_refused_in_words(wrong, why):
-    with pytest.raises(UsageError, match=why):
-        compare(ID, **wrong)
 
 
 # Series.
@@ -96,19 +50,16 @@ def test_synthetic_coefficients_are_found_from_a_long_series():
     assert float(found.abs().sum()) == pytest.approx(0.6, abs=0.05)
 
 
-def written(tmp_path, times, values, header="year,value"):
-    path = tmp_path / "series.csv"
-    lines = [header, *(",".join(map(repr, map(float, row))) for row in zip(times, *values, strict=True))]
-    path.write_text("\n".join(lines))
-    return str(path)
-
-
 VALUES = synthetic(2, 80, seed=5).tolist()
-YEARS = np.arange(1900, 1980)
 
 
-def test_a_csv_is_fitted_by_its_lags(tmp_path):
-    comparison = compare(ID, csv=written(tmp_path, YEARS, [VALUES]), target="value", lags=3, T=60)
+@pytest.fixture
+def path(tmp_path):
+    return written(tmp_path, "year,value", enumerate(VALUES, 1900))
+
+
+def test_a_csv_is_fitted_by_its_lags(path):
+    comparison = compare(ID, csv=path, target="value", lags=3, T=60)
     errors = {row.quantity: row.measured for row in comparison.rows}
     assert errors["prediction.difference"] < 1e-6
     assert errors["prediction.network.error"] == pytest.approx(errors["prediction.least_squares.error"], rel=1e-3)
@@ -122,8 +73,7 @@ def test_a_csv_is_fitted_by_its_lags(tmp_path):
     assert [row[1] for row in coefficients.rows] == pytest.approx(expected.tolist(), abs=1e-3)
 
 
-def test_a_coarser_c_is_taken_as_it_is_given(tmp_path):
-    path = written(tmp_path, YEARS, [VALUES])
+def test_a_coarser_c_is_taken_as_it_is_given(path):
     fine, coarse = (compare(ID, csv=path, target="value", lags=1, T=20, **c) for c in ({}, {"c": 8.0}))
     missed = [{row.quantity: row.measured for row in each.rows}["prediction.difference"] for each in (fine, coarse)]
     assert missed[0] < 1e-6 < missed[1]
@@ -139,9 +89,9 @@ def test_a_coarser_c_is_taken_as_it_is_given(tmp_path):
     ],
     ids=str,
 )
-def test_series_that_cannot_be_fitted_are_refused_in_words(tmp_path, options, why):
+def test_series_that_cannot_be_fitted_are_refused_in_words(path, options, why):
     with pytest.raises(UsageError, match=why):
-        compare(ID, csv=written(tmp_path, YEARS, [VALUES]), target="value", **options)
+        compare(ID, csv=path, target="value", **options)
 
 
 def test_lags_go_with_a_series():

@@ -4,7 +4,6 @@ import pytest
 
 from bridge import compare
 from bridge.record import Verdict
-from symbolic import UsageError
 
 SETTINGS = [{}, {"N": 5, "eps": 0.9}, {"N": 33, "eps": 0.1, "r": 2.0}]
 
@@ -20,14 +19,3 @@ def test_the_search_lies_between_the_bounds_and_its_vectors_have_the_gap(params:
     for name in ("norm.digits", "norm.circle"):
         assert rows[name].measured == pytest.approx(rows[name].derived, rel=1e-9)
         assert Verdict.VIOLATED not in rows[name].verdict.values()
-
-
-def test_a_gap_beyond_the_norm_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"eps = 1.0 does not meet eps < r\*\*2 .*take a larger norm"):
-        compare("looped.positions", eps=1.0)
-
-
-@pytest.mark.parametrize("N", [0, 2])
-def test_too_few_positions_are_refused(N: int) -> None:
-    with pytest.raises(UsageError, match="N = "):
-        compare("looped.positions", N=N)
