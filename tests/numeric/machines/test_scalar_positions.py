@@ -38,11 +38,9 @@ def test_every_step_of_short_words_equals_the_simulator(name: str, T: int) -> No
 
 @pytest.mark.parametrize(("name", "word"), [("increment", "1" * 20), ("palindrome", "0110110"), ("palindrome", "010")])
 def test_every_step_of_64_equals_the_simulator(name: str, word: str) -> None:
-    machine = read_machine(name)
-    built = scalar_decoder(machine, 64)
-    came = ran(built, word)
-    assert built.differences(came, [simulate(machine, word, 64)]) == NONE
-    trace = simulate(machine, word, 64)
+    built = scalar_decoder(read_machine(name), 64)
+    came, trace = ran(built, word), simulate(built.machine, word, 64)
+    assert built.differences(came, [trace]) == NONE
     assert float(came.prediction[0]) == {True: 1.0, False: -1.0, None: 0.0}[trace.accepted]
 
 

@@ -346,7 +346,7 @@ def test_ceil_log2_T_bits_answer_right_and_fail_in_step_T_only(T):
 
 def always_moving(seed: int) -> TuringMachine:
     """A random table whose head never stays before it halts: the first blank becomes a mark, which it never passes."""
-    table, _ = random_machine(2 * seed)
+    table, _ = random_machine(2 * seed, ends=0.08)
     rules = {read: (to, write, move or 1) for read, (to, write, move) in table.transitions.items()}
     rules |= {("start", symbol): ("p", MARK, 1) for symbol in table.alphabet}
     return replace(table, states=("start", *table.states), start="start", transitions=rules)
