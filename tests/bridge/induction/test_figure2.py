@@ -1,7 +1,5 @@
 """Figure 2 as a theorem: its times against the losses themselves, its verdicts, its figure."""
 
-from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -9,35 +7,22 @@ import pytest
 from matplotlib.figure import Figure
 
 from bridge import compare
-from bridge.induction.figure2 import FIGURE2, figure, seen_in, trajectory_of
+from bridge.induction.figure2 import FIGURE2, figure, trajectory_of
 from bridge.induction.trajectory import run
-from bridge.record import Row, Verdict
+from bridge.record import Verdict
 from symbolic.statements import UsageError
+from tests.bridge.induction.rows import default_rows, printed_as, rebuilt, rows_at
 
 DEFAULTS = {"L": 1000, "alpha": 1.0, "w_star": 0.49, "sigma_init": 0.01, "flow": "true"}
 SMALL = {"L": 50, "alpha": 2.0, "w_star": 0.3, "sigma_init": 1e-4}
 TIMES = ("T_I", "T_o", "T_II", "T_III")
 
 
-def rows_at(**params: object) -> dict[str, Row]:
-    return {row.quantity: row for row in compare("induction.figure2", **params)}
-
-
-@cache
-def default_rows() -> dict[str, Row]:
-    return rows_at()
-
-
-@cache
-def small_rows() -> dict[str, Row]:
-    return rows_at(**SMALL)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("params", [{"flow": "printed"}, SMALL], ids=["printed flow", "small start"])
 def test_the_times_are_those_of_theorem_5_5(params: dict[str, object]) -> None:
     point = {**DEFAULTS, **params}
-    first, observed, second, third = (rows_at(**params)[name].measured for name in TIMES)
+    first, observed, second, third = (rows_at(FIGURE2, **params)[name].measured for name in TIMES)
     trajectory = trajectory_of(**point)
     grid = np.geomspace(1e-3, trajectory.end, 50_000)
     record = trajectory.at(grid)
@@ -53,10 +38,9 @@ def test_the_times_are_those_of_theorem_5_5(params: dict[str, object]) -> None:
 
 
 @pytest.mark.long
-def test_at_its_own_parameters_one_step_of_the_proof_fails() -> None:
-    rows = default_rows()
-    violated = {name for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED}
-    assert violated == set()
+def test_at_its_own_parameters_nothing_is_refuted_and_the_plateau_is_none() -> None:
+    rows = default_rows("figure2")
+    assert not printed_as(Verdict.VIOLATED, rows)
     assert rows["plateau.loss"].verdict["printed"] is Verdict.OUTSIDE
     assert "hypothesis w* < c of (26)" in rows["plateau.loss"].remark
     assert rows["overshoot"].verdict["printed"] is Verdict.OUTSIDE  # (26) is stated for w* < c
@@ -71,38 +55,26 @@ def test_at_its_own_parameters_one_step_of_the_proof_fails() -> None:
 
 
 def test_from_a_small_start_with_a_small_w_star_the_plateau_is_one() -> None:
-    rows = small_rows()
+    rows = rows_at(FIGURE2, **SMALL)
     assert rows["plateau.loss"].verdict == {"printed": Verdict.PROVED}
     assert rows["growth"].measured > 100
     assert rows["overshoot"].verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}  # R(w*) is below (26)
     assert "overshoot of h alone" not in rows["plateau"].remark
 
 
-@cache
-def rows_of_a_small_start() -> dict[str, Row]:
-    return rows_at(sigma_init=1e-4)
-
-
 @pytest.mark.long
 def test_from_a_small_start_the_plateau_of_the_figure_ends_before_w_grows() -> None:
-    rows = rows_of_a_small_start()
-    violated = {name for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED}
-    assert violated == set()
+    rows = rows_at(FIGURE2, sigma_init=1e-4)
+    assert not printed_as(Verdict.VIOLATED, rows)
     assert rows["plateau"].verdict["printed"] is rows["plateau.loss"].verdict["printed"] is Verdict.OUTSIDE
     assert rows["plateau"].measured < 0.001
-
-
-def test_no_point_refutes_the_figure() -> None:
-    for row in [*default_rows().values(), *rows_of_a_small_start().values()]:
-        assert Verdict.VIOLATED not in row.verdict.values()
-        assert row.witness is row.erratum is None
 
 
 def test_the_figure_shows_both_flows_and_marks_the_phases() -> None:
     drawn = figure(compare("induction.figure2"))
     assert isinstance(drawn, Figure)
     total, partial, parameters, p = drawn.axes
-    times = default_rows()
+    times = default_rows("figure2")
     for axis in (total, partial, parameters):
         assert axis.get_xscale() == "log"
         marked = {float(line.get_xdata()[0]) for line in axis.lines if len(set(line.get_xdata())) == 1}
@@ -128,33 +100,24 @@ def test_a_figure_of_several_runs_is_refused() -> None:
 
 @pytest.mark.long
 def test_a_point_outside_of_the_regime_refutes_nothing() -> None:
-    short, wide = rows_at(L=5, sigma_init=1e-3), rows_at(w_star=0.6)
+    short, wide = rows_at(FIGURE2, L=5, sigma_init=1e-3), rows_at(FIGURE2, w_star=0.6)
     for row in (short["first"], short["phases"], short["separation"], wide["plateau.loss"], wide["overshoot"]):
         assert row.verdict["printed"] is Verdict.OUTSIDE
         assert "hypothesis " in row.remark
-    longer = rows_at(L=3000)["first"]
+    longer = rows_at(FIGURE2, L=3000)["first"]
     assert longer.measured < 0.99
     assert longer.verdict["printed"] is Verdict.UNDECIDED
 
 
 @pytest.mark.long
 def test_the_run_lasts_until_the_slower_head_is_done() -> None:
-    rows = rows_at(alpha=0.01)
+    rows = rows_at(FIGURE2, alpha=0.01)
     assert rows["T_I"].measured > rows["T_III"].measured
 
 
 def test_what_is_not_reached_is_said() -> None:
-    statement = replace(FIGURE2.statement, id="own.figure2")
-    built = {"trajectory": lambda: run(1000, 1.0, 0.49, 0.01, end=100.0), "seen": seen_in}
-    rows = {row.quantity: row for row in compare(replace(FIGURE2, statement=statement, built=built))}
+    rows = rows_at(rebuilt(FIGURE2, trajectory=lambda: run(1000, 1.0, 0.49, 0.01, end=100.0)))
     for name in ("T_I", "T_II", "first", "separation", "plateau.share"):
         assert rows[name].measured is None
         assert "T_III is not reached by t = 100" in rows[name].remark
     assert rows["separation"].verdict["printed"] is Verdict.UNDECIDED
-
-
-def test_refusals() -> None:
-    with pytest.raises(UsageError, match="flow = 'up' is not known"):
-        rows_at(flow="up")
-    with pytest.raises(UsageError, match=r"sigma_init = 0\.5 .*; sigma_init = 0\.5"):
-        rows_at(sigma_init=0.5, alpha=1.0, w_star=0.49)

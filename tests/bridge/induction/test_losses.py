@@ -44,7 +44,6 @@ def test_the_verdicts_at_the_defaults() -> None:
 
 
 def test_lemma_d3_is_read_for_absolute_values_below_1() -> None:
-    assert default_rows("losses")["gaussian.beyond"].witness is None
     assert "hypothesis |a| < 1 is not met: a = -1.25" in default_rows("losses")["gaussian.beyond"].remark
     found = [row.construction for row in default_run("induction.losses") if row.quantity == "gaussian"]
     assert found == ["a = -0.9", "a = 0.9"]

@@ -2,13 +2,13 @@
 
 import math
 import re
+from dataclasses import replace
 
 import mpmath
 import numpy as np
 import pytest
 import sympy as sp
 
-from bridge import compare
 from bridge.certify import Status, prove
 from bridge.certify.checks import MOST_BOXES
 from bridge.certify.search import smallest
@@ -20,17 +20,8 @@ from symbolic.induction import lyapunov_gram as gram
 from symbolic.induction import lyapunov_head as head
 from symbolic.induction.training import g_star, h, h_star, u, v, v_star
 from symbolic.inequalities import Inequality, written_out
-from symbolic.statements import UsageError
 from tests.bridge.defaults import default_run
-
-
-def comparison(name):
-    return default_run(f"induction.{name}")
-
-
-def rows(name):
-    return {row.quantity: row for row in comparison(name)}
-
+from tests.bridge.induction.rows import default_rows, printed_as, rows_at
 
 # ---- The derivations, against the definitions evaluated in 50 digits
 
@@ -92,15 +83,11 @@ def test_the_form_of_the_head_decay_is_the_derivative_along_the_flow(which):
     assert float(loss[1].subs(point)) == pytest.approx(float(candidate), rel=1e-12)
 
 
-def test_a_wrong_coefficient_does_not_pass_as_the_derivation(monkeypatch):
-    right = head._coefficients
-
-    def wrong(*arguments):
-        A, B, C = right(*arguments)
-        return A, B * sp.Rational(1001, 1000), C
-
+def test_a_wrong_function_does_not_pass_as_the_derivation(monkeypatch):
+    right = head.head_decay("true")
+    wrong = replace(right, candidate=right.candidate + (v - v_star) * (h - h_star) / 1000)
     head.check_derivation.cache_clear()
-    monkeypatch.setattr(head, "_coefficients", wrong)
+    monkeypatch.setattr(head, "head_decay", lambda which: wrong)
     with pytest.raises(ValueError, match="not the decay"):
         head.check_derivation("true")
     head.check_derivation.cache_clear()
@@ -111,7 +98,7 @@ def test_a_wrong_coefficient_does_not_pass_as_the_derivation(monkeypatch):
 
 @pytest.mark.long
 def test_each_proof_takes_few_boxes():
-    for row in (*comparison("lyapunov_gram"), *comparison("lyapunov_head")):
+    for row in (*default_run("induction.lyapunov_gram"), *default_run("induction.lyapunov_head")):
         took = [int(boxes) for boxes in re.findall(r": (\d+) boxes", row.remark)]
         assert max(took, default=0) < MOST_BOXES / 2
         assert len(took) == list(row.verdict.values()).count(Verdict.PROVED), row.remark
@@ -127,7 +114,7 @@ def test_each_inequality_is_stated_once():
 
 @pytest.mark.parametrize("quantity", sorted(theory.CERTIFIED))
 def test_certified_constants_are_within_a_tenth_of_the_largest_possible(quantity):
-    row = {**rows("lyapunov_gram"), **rows("lyapunov_head")}[quantity]
+    row = {**default_rows("lyapunov_gram"), **default_rows("lyapunov_head")}[quantity]
     assert row.verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}
     assert 0.9 * row.measured <= row.derived <= row.measured
 
@@ -138,24 +125,19 @@ def test_a_constant_above_the_largest_is_refuted():
     assert Status.REFUTED in {prove(each).status for each in head.decay_inequalities("true", sp.Rational(101, 100))}
 
 
+REFUTED = ("estimate.phi", "estimate.psi_difference", "estimate.joined")
+
+
 def test_the_verdicts_on_the_printed_steps():
-    printed = {
-        name: row.verdict["printed"]
-        for name, row in {**rows("lyapunov_gram"), **rows("lyapunov_head")}.items()
-        if "printed" in row.verdict
-    }
-    violated = {name for name, verdict in printed.items() if verdict is Verdict.VIOLATED}
-    assert violated == {"estimate.phi", "estimate.psi_difference", "estimate.joined"}
-    for name in violated:
-        row = rows("lyapunov_head")[name]
-        assert row.erratum is not None
-        assert (row.erratum.weight, row.erratum.survives[:4]) == ("step of a proof", "yes:")
-    assert {verdict for name, verdict in printed.items() if name not in violated} == {Verdict.PROVED}
+    rows = {**default_rows("lyapunov_gram"), **default_rows("lyapunov_head")}
+    assert printed_as(Verdict.VIOLATED, rows) == set(REFUTED)
+    others = {row.verdict["printed"] for name, row in rows.items() if "printed" in row.verdict and name not in REFUTED}
+    assert others == {Verdict.PROVED}
 
 
-@pytest.mark.parametrize("quantity", ["estimate.phi", "estimate.psi_difference", "estimate.joined"])
+@pytest.mark.parametrize("quantity", REFUTED)
 def test_an_estimate_fails_inside_the_open_region(quantity):
-    row = rows("lyapunov_head")[quantity]
+    row = default_rows("lyapunov_head")[quantity]
     box = theory.head_inequalities()[quantity][0][0].box
     for symbol, (low, high) in box.items():
         above, below = row.witness.inputs[str(symbol)]
@@ -166,12 +148,14 @@ def test_an_estimate_fails_inside_the_open_region(quantity):
 
 def test_the_joined_line_with_its_terms_repaired_is_proved_term_by_term():
     """loss = v*^3 A x^2 - v*^2 B x y + C y^2 with A = 4 (1-x)(1+y) F >= 1, as F >= 1 is proved, and C = psi >= 1."""
-    A, B, C = head._coefficients(head._rates_of("printed"), sp.Integer(0))
+    A, C = (each.expression for each in head.decay_inequalities("printed", sp.Integer(0))[:2])
+    loss, _ = head.loss_and_candidate("printed")
+    B = (v_star**3 * A * head.x**2 + C * head.y**2 - loss) / (v_star**2 * head.x * head.y)
     box = {key: head.REGION[key] for key in (head.x, head.y, v_star)}
     assert prove(Inequality("B", sp.Rational(877, 100) - B, box)).status is Status.PROVED
     assert prove(Inequality("B", sp.Rational(866, 100) - B, box)).status is Status.REFUTED
     at = {head.x: sp.Rational(1, 3), head.y: sp.Rational(1, 60), v_star: sp.Rational(1, 5)}
-    F = head._differences(*(head.psi(v_star * f) for f in (2 - head.x, 2 - 2 * head.x)))[1]
+    F = next(each.expression + 1 for each in head.printed_estimates() if each.name == "estimate.phi_difference")
     assert float((A - 4 * (1 - head.x) * (1 + head.y) * F).subs(at)) == pytest.approx(0, abs=1e-12)
     assert float((C - head.psi(2 * v_star * (1 - head.x))).subs(at)) == pytest.approx(0, abs=1e-12)
 
@@ -183,7 +167,7 @@ def test_our_constants_are_certified_beyond_the_printed_top_of_h(which):
     printed, ours = theory.head_inequalities()[name]
     assert {each.box[head.y][1] for each in printed} == {sp.Rational(1, 50)}
     assert {each.box[head.y][1] for each in ours} == {sp.Rational(7, 100)}
-    assert "1.07 h*" in rows("lyapunov_head")[name].remark
+    assert "1.07 h*" in default_rows("lyapunov_head")[name].remark
 
 
 @pytest.mark.parametrize(("alpha", "w_star"), [(1.0, 0.49), (2.0, 0.3), (20.0, 0.5), (30.0, 0.1), (100.0, 0.05)])
@@ -223,17 +207,7 @@ def test_smaller_regions_allow_larger_constants():
 
 @pytest.mark.long
 def test_a_point_beyond_the_region_is_outside():
-    rows = {row.quantity: row for row in compare("induction.lyapunov_head", w_star=0.6)}
+    rows = rows_at("induction.lyapunov_head", w_star=0.6)
     assert rows["decay.printed_flow"].verdict == {"printed": Verdict.OUTSIDE, "derived": Verdict.OUTSIDE}
     assert "above 3/10" in rows["decay.printed_flow"].remark
     assert rows["quadratic"].verdict == {"derived": Verdict.PROVED}  # speaks of this very point
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [({"w_star": 0.8}, "4\\*w_star"), ({"alpha": -1.0}, "alpha > 0"), ({"w_star": "x"}, "not a number")],
-    ids=["w_star", "alpha", "words"],
-)
-def test_bad_parameters_are_named(params, message):
-    with pytest.raises(UsageError, match=message):
-        compare("induction.lyapunov_head", **params)

@@ -11,14 +11,12 @@ from scipy.integrate import solve_ivp
 
 from bridge.certify import Status, prove
 from bridge.check import of_order
-from bridge.comparison import replay_witness
 from bridge.induction import phase_times as times
 from bridge.induction import phases as laws
 from bridge.induction.phase_regime import too_short
 from bridge.induction.trajectory import HeadRun, run
 from bridge.lowering import lower
 from bridge.record import Verdict
-from bridge.registry import find_study
 from symbolic import prose
 from symbolic.induction import phases_derivation as phases
 from symbolic.induction import training as tr
@@ -201,17 +199,6 @@ def test_each_theta_gets_its_verdict_at_the_parameters_of_figure_2(rows, quantit
     (row,) = [row for row in rows if row.quantity == quantity and where in row.construction][:1]
     assert row.verdict["printed"] is verdict
     assert row.remark
-    assert (row.witness is not None) == (row.erratum is not None) == (verdict is Verdict.VIOLATED)
-
-
-@pytest.mark.long
-def test_the_two_violated_rows_are_steps_of_the_proof(rows):
-    violated = [row for row in rows if row.verdict.get("printed") is Verdict.VIOLATED]
-    assert [(row.quantity, row.erratum.weight) for row in violated] == [
-        ("M.inverse", "step of a proof"),
-        ("T_1g", "step of a proof"),
-    ]
-    assert violated[0].erratum == violated[1].erratum
 
 
 @pytest.mark.long
@@ -221,6 +208,7 @@ def test_c_1_prints_m_inverted(rows):
     total = math.fsum(math.exp(-sigma * k) for k in range(n))
     assert row.printed == pytest.approx(total, rel=1e-12)
     assert row.measured == row.derived == pytest.approx(1 / total, rel=1e-12)
+    assert row.verdict["printed"] is Verdict.VIOLATED
 
 
 @pytest.mark.long
@@ -285,26 +273,6 @@ def test_every_formula_is_confirmed_somewhere(rows):
     (left,) = [row for row in rows if row.quantity == "T_I.head" and row.construction == "at this point"]
     assert left.measured == pytest.approx(laws.left_by_formula(left.params), rel=1e-3)
     assert f"by the derived formula {left.measured:.3f}" in left.remark
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"w_star": 0.8}, "w_star = 0.8"),
-        ({"sigma_init": 0.0}, "sigma_init = 0"),
-        ({"sigma_init": 1.0}, "sigma_init = 1"),
-        ({"sigma_init": 0.72}, "the loss .22. is infinite at the start"),
-        ({"sigma_init": 0.9}, "sigma_init = 0.9"),
-        ({"L": 4}, "L = 4"),
-        ({"flow": "both"}, "flow = 'both' is not known; choose one of true, printed"),
-        ({"alfa": 1.0}, "Did you mean alpha"),
-        ({"L": 4, "alpha": -1.0}, "alpha = -1"),
-    ],
-    ids=str,
-)
-def test_what_is_outside_is_refused(params, message):
-    with pytest.raises(UsageError, match=message):
-        find_study("induction.phases").case(params, seed=0, dtype="float64", device="cpu")
 
 
 def test_a_flow_that_is_none_is_refused():
@@ -385,12 +353,3 @@ def test_no_formula_is_shown_where_it_does_not_apply():
     sides = laws.T_I.at(point_of(0.01, 0.49, 1000, 0.02))
     assert sides.derived is None
     assert "no formula" in sides.remark
-
-
-@pytest.mark.long
-def test_every_violated_way_replays(rows):
-    found = [row for row in rows if row.witness is not None]
-    assert [row.quantity for row in found] == ["M.inverse", "T_1g"]
-    for row in found:
-        again = replay_witness(row.witness)
-        assert (again.measured, again.verdict, again.erratum) == (row.measured, row.verdict, row.erratum)

@@ -7,7 +7,7 @@ import pytest
 from bridge import compare
 from bridge.comparison import replay_witness
 from symbolic.statements import UsageError
-from tests.bridge.induction.rows import default_rows
+from tests.yardstick.records import stored
 
 PARAMETERS = [
     ("balance", {"L": 4, "w_star": 0.8, "sigma_init": 2.0}, "L = 4 .*w_star = 0.8 .*sigma_init = 2"),
@@ -32,7 +32,7 @@ PARAMETERS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "params", "message"), PARAMETERS, ids=str)
+@pytest.mark.parametrize(("name", "params", "message"), PARAMETERS, ids=[f"{name}: {at}" for name, at, _ in PARAMETERS])
 def test_parameters_outside_of_the_hypotheses_are_named(name: str, params: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         compare(f"induction.{name}", **params)
@@ -49,10 +49,10 @@ WITNESSES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "quantity", "inputs", "message"), WITNESSES, ids=str)
+@pytest.mark.parametrize(("name", "quantity", "inputs", "message"), WITNESSES, ids=[str(each[2]) for each in WITNESSES])
 def test_points_outside_of_the_hypotheses_are_no_witnesses(
     name: str, quantity: str, inputs: dict[str, list[float]], message: str
 ) -> None:
-    witness = default_rows(name)[quantity].witness
+    witness = next(row.witness for row in stored(f"induction.{name}") if row.quantity == quantity)
     with pytest.raises(UsageError, match=message):
         replay_witness(witness.model_copy(update={"inputs": inputs}))

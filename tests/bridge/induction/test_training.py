@@ -108,14 +108,12 @@ def test_the_flow_is_followed_until_it_has_learnt() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"L": 4}, "L = 4 does not meet"),
-        ({"w_star": 0.71}, "w_star = 0.71 does not meet"),
-        ({"sigma_init": 0.0}, "sigma_init = 0.0 does not meet"),
+        ({"L": 4, "w_star": 0.71, "sigma_init": 0.0}, "L = 4 does.*w_star = 0.71 does.*sigma_init = 0.0 does not meet"),
         ({"sigma_init": 1.0, "alpha": -1.0}, "alpha = -1.0 does not meet.*sigma_init = 1.0 does not meet"),
         ({"device": "tpu"}, "device 'tpu'"),
         ({"dtype": "int8"}, "dtype 'int8'"),
     ],
-    ids=["L", "w_star", "sigma", "both", "device", "dtype"],
+    ids=["L, w_star, sigma_init", "alpha, sigma_init", "device", "dtype"],
 )
 def test_bad_input_gets_one_clear_sentence(params: dict, message: str) -> None:
     with pytest.raises(UsageError, match=message):

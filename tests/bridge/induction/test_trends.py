@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -10,23 +10,21 @@ import pytest
 import sympy as sp
 from scipy.integrate import solve_ivp
 
-from bridge import compare
 from bridge.certify.proving import Status, prove
 from bridge.certify.thresholds import Threshold
 from bridge.comparison import replay_witness
 from bridge.export.numbers import plain
-from bridge.induction import head_path
 from bridge.induction.head_limits import THRESHOLDS
-from bridge.induction.head_path import HeadPath
-from bridge.induction.trends import HeadStart
-from bridge.record import Row, Verdict, Witness
+from bridge.induction.head_path import SLACK, HeadPath
+from bridge.induction.trends import TRENDS, HeadStart
+from bridge.record import Row, Verdict
 from bridge.registry import find_study
-from numeric.integration_error import IntegrationError
+from bridge.theorem import Theorem
 from symbolic import prose
 from symbolic.induction import head_limits
 from symbolic.induction import trends as theory
 from symbolic.inequalities import Inequality
-from symbolic.statements import UsageError
+from tests.bridge.induction.rows import printed_as, rebuilt, rows_at
 
 GRID = [
     (0.2, 0.3, 1e-2),
@@ -44,20 +42,16 @@ def start_at(alpha: float = 1.0, w_star: float = 0.49, sigma: float = 0.01, flow
     return HeadStart(1000, alpha, w_star, sigma, flow)
 
 
-def fresh_rows(
+@cache
+def all_rows(
     alpha: float = 1.0, w_star: float = 0.49, sigma: float = 0.01, flow: str = "true", L: int = 1000
 ) -> dict[str, Row]:
-    found = compare("induction.trends", L=L, alpha=alpha, w_star=w_star, sigma_init=sigma, flow=flow)
-    return {row.quantity: row for row in found}
-
-
-@cache
-def all_rows(*point: float, **more: Any) -> dict[str, Row]:
     """Each point is run once, for all tests that look at it."""
-    return fresh_rows(*point, **more)
+    return rows_at(TRENDS, L=L, alpha=alpha, w_star=w_star, sigma_init=sigma, flow=flow)
 
 
-def rows_at(*point: float, **more: Any) -> dict[str, Row]:
+def along(*point: float, **more: Any) -> dict[str, Row]:
+    """What is about the flow from that start."""
     return {name: row for name, row in all_rows(*point, **more).items() if name not in OWN}
 
 
@@ -82,7 +76,7 @@ def independent(
 @pytest.mark.parametrize("point", GRID, ids=str)
 def test_what_is_measured_agrees_with_an_integration_of_its_own(point: tuple[float, float, float], flow: str) -> None:
     alpha, star, sigma = point
-    rows = rows_at(*point, flow=flow)
+    rows = along(*point, flow=flow)
     taus, w, h = independent(alpha, star, sigma, flow, 2 * start_at(*point, flow).path.tau_half)
     eta = h * (1 + alpha)
     step = taus[1] * 998
@@ -99,7 +93,7 @@ def test_what_is_measured_agrees_with_an_integration_of_its_own(point: tuple[flo
 @pytest.mark.parametrize("point", GRID, ids=str)
 def test_what_is_proved_holds_along_every_run(point: tuple[float, float, float], flow: str) -> None:
     assert start_at(*point, flow).small_enough
-    rows = rows_at(*point, flow=flow)
+    rows = along(*point, flow=flow)
     assert {name for name, row in rows.items() if "derived" in row.verdict} == DERIVED
     assert all(row.verdict.get("derived", Verdict.PROVED) is Verdict.PROVED for row in rows.values())
     below_c = ["h.overshoot"] if point[1] < 0.3983 else []  # (26)
@@ -107,38 +101,19 @@ def test_what_is_proved_holds_along_every_run(point: tuple[float, float, float],
         assert rows[name].verdict["printed"] is Verdict.PROVED
 
 
-def test_a_run_that_breaks_a_proved_bound_is_said_to_contradict_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """h/h* - 1 a tenth larger than it is."""
-    crest = HeadPath.late
-    monkeypatch.setattr(HeadPath, "late", lambda path: 1 + 1.1 * (crest(path) - 1))
-    row = fresh_rows()["h.overshoot"]
-    assert row.verdict["derived"] is Verdict.UNDECIDED
-    assert "derived: the run contradicts the proof" in row.remark
-
-
-def printed_verdicts(rows: dict[str, Row], verdict: Verdict) -> set[str]:
-    return {name for name, row in rows.items() if row.verdict.get("printed") is verdict}
-
-
 @pytest.mark.parametrize("flow", FLOWS)
 def test_figure_2_starts_above_what_C_2_asks_for_and_refutes_nothing(flow: str) -> None:
-    rows = rows_at(flow=flow)
-    assert not printed_verdicts(rows, Verdict.VIOLATED)
-    assert printed_verdicts(rows, Verdict.OUTSIDE) == {"h.overshoot", "h.ramp", "T_1.simple", "w.rate.below"}
+    rows = along(flow=flow)
+    assert not printed_as(Verdict.VIOLATED, rows)
+    assert printed_as(Verdict.OUTSIDE, rows) == {"h.overshoot", "h.ramp", "T_1.simple", "w.rate.below"}
     assert "C.2 needs w <= 0.01 w* at T_1^h; here w = " in rows["T_1.simple"].remark
     assert "0.4398" in rows["h.overshoot"].remark
 
 
-def test_from_a_small_start_bounds_fail_with_their_weights() -> None:
-    rows = rows_at(sigma=2.0**-20, flow="printed")
-    weights = {name: rows[name].erratum.weight for name in printed_verdicts(rows, Verdict.VIOLATED)}
-    assert weights == {
-        "h.ramp": "notation",
-        "T_1": "notation",
-        "T_1.simple": "constant",
-        "w.rate.below": "index or definition",
-    }
-    assert printed_verdicts(rows, Verdict.OUTSIDE) == {"h.overshoot"}
+def test_from_a_small_start_bounds_fail() -> None:
+    rows = along(sigma=2.0**-20, flow="printed")
+    assert printed_as(Verdict.VIOLATED, rows) == {"h.ramp", "T_1", "T_1.simple", "w.rate.below"}
+    assert printed_as(Verdict.OUTSIDE, rows) == {"h.overshoot"}
 
 
 @pytest.mark.parametrize(
@@ -164,31 +139,31 @@ def test_the_conditions_of_C_2_that_a_point_fails(name: str, params: dict[str, f
 
 @pytest.mark.long
 def test_27_and_28_are_outside_of_alpha_above_1() -> None:
-    rows = rows_at(0.1, 0.547, 2.0**-60, "printed")
+    rows = along(0.1, 0.547, 2.0**-60, "printed")
     for name in ("w.rate.above", "T_half"):
         assert rows[name].verdict["printed"] is Verdict.OUTSIDE
         assert "hypothesis alpha* > 1 of C.1 is not met: here alpha* = 0.1" in rows[name].remark
-    assert rows_at(1.01, 0.53, 2.0**-20, "printed")["w.rate.above"].verdict["printed"] is Verdict.KEPT
+    assert along(1.01, 0.53, 2.0**-20, "printed")["w.rate.above"].verdict["printed"] is Verdict.KEPT
 
 
 def test_the_first_bound_of_28_fails_at_its_parameters_and_the_second_holds() -> None:
-    rows = rows_at(1.01, 0.53, 2.0**-20, "printed")
+    rows = along(1.01, 0.53, 2.0**-20, "printed")
     assert rows["T_half"].verdict["printed"] is Verdict.VIOLATED
     assert f"T_1/2^w is {plain(rows['T_half'].measured / 998)} (L-2)" in theory.HALF_TIME.reading
     assert f"the bound {plain(rows['T_half'].printed / 998)} (L-2)" in theory.HALF_TIME.reading
     assert rows["T_half.simple"].verdict["printed"] is Verdict.KEPT
-    assert rows_at(sigma=2.0**-20, flow="printed")["T_half"].verdict["printed"] is Verdict.KEPT
+    assert along(sigma=2.0**-20, flow="printed")["T_half"].verdict["printed"] is Verdict.KEPT
 
 
 def test_a_hypothesis_that_fails_is_named_first_and_once() -> None:
-    remark = rows_at(flow="printed")["w.rate.below"].remark
+    remark = along(flow="printed")["w.rate.below"].remark
     assert remark.startswith("hypothesis sigma_init << 1 of C.2 is not met: ")
     assert remark.count("not met") == 1
 
 
 def test_29_says_from_when_on_it_holds() -> None:
     def remark(*point: float, flow: str) -> str:
-        return rows_at(*point, flow=flow)["w.rate.below"].remark
+        return along(*point, flow=flow)["w.rate.below"].remark
 
     assert "(29) fails before t = 8.766 (L-2) and holds from then until" in remark(flow="true")
     assert "(29) fails before t = 1.263 (L-2) and holds from then until T_1/2^w = 25.29 (L-2)" in remark(flow="printed")
@@ -198,7 +173,7 @@ def test_29_says_from_when_on_it_holds() -> None:
 
 
 def test_L_scales_out() -> None:
-    small, large = rows_at(L=5), rows_at(L=1000)
+    small, large = along(L=5), along(L=1000)
     for name in small:
         unit = 998 / 3 if name.startswith("T_") else 1.0
         assert large[name].measured == pytest.approx(
@@ -208,7 +183,7 @@ def test_L_scales_out() -> None:
 
 
 def test_a_slow_crossing_of_h_star_is_no_violation_by_rounding() -> None:
-    rows = rows_at(w_star=0.1, sigma=1e-8)
+    rows = along(w_star=0.1, sigma=1e-8)
     assert rows["T_1"].verdict["derived"] is Verdict.PROVED
 
 
@@ -237,7 +212,7 @@ def test_the_turn_is_right_where_h_hardly_passes_h_star(point: tuple[float, floa
     start = [math.log(sigma), (sigma / top - 1) / v_star**2]
     end = 2 * start_at(*point).path.tau_2
     run = solve_ivp(field, (0, end), start, method="Radau", rtol=1e-9, atol=1e-12, events=turning)
-    rows = rows_at(*point)
+    rows = along(*point)
     assert rows["w.turn"].measured == pytest.approx(math.exp(run.y[0, -1]), rel=2e-4)
     assert rows["w.turn.half"].measured == pytest.approx(1 / math.sqrt(3), rel=3e-3)
     assert (rows["h.turn"].measured or 0.0) - 1 == pytest.approx(v_star**2 * run.y[1, -1], rel=1e-6, abs=3e-16)
@@ -251,40 +226,48 @@ def test_the_turn_is_right_where_h_hardly_passes_h_star(point: tuple[float, floa
 )
 def test_admissible_corners_are_measured(point: tuple[float, float, float]) -> None:
     """(24) fails by a share of about 0.005 w*^4, which at w* = 0.01 is below what a float run tells."""
-    for name, row in rows_at(*point).items():
-        within_rounding = name == "h.ramp" and row.measured == pytest.approx(1, rel=head_path.SLACK)
+    for name, row in along(*point).items():
+        within_rounding = name == "h.ramp" and row.measured == pytest.approx(1, rel=SLACK)
         assert (Verdict.UNDECIDED in row.verdict.values()) == within_rounding
 
 
-def test_what_a_run_does_not_reach_is_undecided_in_its_own_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(HeadPath, "peaks", None)
-    rows = rows_at(sigma=0.0111)
+def planted(**wrong: Any) -> Theorem:
+    """The theorem on a run with these parts in place of its own."""
+    run = type("Planted", (HeadPath,), wrong)
+    path = cached_property(lambda start: run(start.alpha, start.w_star, start.sigma_init, start.flow))
+    return rebuilt(TRENDS, start=type("PlantedStart", (HeadStart,), {"path": path}))
+
+
+def test_a_run_that_breaks_a_proved_bound_is_said_to_contradict_it() -> None:
+    """h/h* - 1 a tenth larger than it is."""
+    row = rows_at(planted(late=lambda path: 1 + 1.1 * (HeadPath.late(path) - 1)))["h.overshoot"]
+    assert row.verdict["derived"] is Verdict.UNDECIDED
+    assert "derived: the run contradicts the proof" in row.remark
+
+
+def test_what_a_run_does_not_reach_is_undecided_in_its_own_row() -> None:
+    rows = rows_at(planted(peaks=None))
     undecided = {name for name, row in rows.items() if Verdict.UNDECIDED in row.verdict.values()}
     assert undecided == {"w.turn", "w.turn.half", "h.turn"}
     assert "dh/dt = 0 is not reached by tau" in rows["w.turn"].remark
     assert rows["T_1"].verdict["derived"] is Verdict.PROVED
 
 
-def test_a_larger_h_elsewhere_than_at_the_turn_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(HeadPath, "peaks", start_at().path.tau_2 * 0.8)
-    row = rows_at(sigma=0.0112)["h.turn"]
+def test_a_larger_h_elsewhere_than_at_the_turn_is_noticed() -> None:
+    row = rows_at(planted(peaks=start_at().path.tau_2 * 0.8))["h.turn"]
     assert set(row.verdict.values()) == {Verdict.UNDECIDED}
     assert "h is not largest at the first turn" in row.remark
 
 
-def test_a_flow_that_cannot_be_followed_leaves_every_row_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any, **__: Any) -> None:
-        raise IntegrationError("the field is not finite")
-
-    monkeypatch.setattr(head_path, "follow", broken)
-    for row in rows_at(sigma=0.0123).values():
+def test_a_flow_that_cannot_be_followed_leaves_every_row_undecided() -> None:
+    for row in along(sigma=1e-70).values():
         assert set(row.verdict.values()) == {Verdict.UNDECIDED}
-        assert row.remark.endswith("the field is not finite")
+        assert row.remark.endswith("too small for floats")
 
 
 def test_beyond_sigma_star_nothing_is_called_proved() -> None:
     assert not start_at(w_star=0.49, sigma=0.24).small_enough
-    for row in rows_at(w_star=0.49, sigma=0.24).values():
+    for row in along(w_star=0.49, sigma=0.24).values():
         assert Verdict.PROVED not in row.verdict.values()
         assert row.derived is None
 
@@ -296,44 +279,13 @@ def checks() -> dict[str, Row]:
     return {name: row for name, row in all_rows().items() if name in OWN}
 
 
-def test_every_check_is_decided_and_every_violated_one_replays() -> None:
+def test_every_check_is_decided_and_those_with_errata_are_violated() -> None:
     assert set(checks()) == OWN
-    for row in checks().values():
-        assert Verdict.UNDECIDED not in row.verdict.values()
-        assert (row.witness is not None) == (row.erratum is not None) == (Verdict.VIOLATED in row.verdict.values())
-        if row.witness is not None:
-            again = replay_witness(row.witness)
-            assert (again.verdict, again.measured) == (row.verdict, row.measured)
-
-
-ERRATA = {
-    name: quantity.erratum
-    for name in sorted(DERIVED | {limit.of for limit in head_limits.LIMITS})
-    if (quantity := theory.TRENDS.quantity(name)).erratum is not None
-}
-
-
-@pytest.mark.parametrize("name", ERRATA)
-def test_an_erratum_shows_at_its_own_parameters_and_replays(name: str) -> None:
-    at = {key.replace("sigma_init", "sigma"): value for key, value in ERRATA[name].at}
-    row = rows_at(**at)[name]
-    assert row.verdict["printed"] is Verdict.VIOLATED
-    assert row.erratum is not None
-    assert row.witness is not None
-    assert replay_witness(row.witness).verdict == row.verdict
-
-
-def test_the_weight_of_every_violated_check() -> None:
-    weights = {name: row.erratum.weight for name, row in checks().items() if row.erratum is not None}
-    assert weights == {
-        "h.ramp.limit": "notation",
-        "T_1.limit": "notation",
-        "T_1.simple.limit": "constant",
-        "w.rate.below.limit": "index or definition",
-        "h.overshoot.constant": "step of a proof",
-    }
+    assert not [row for row in checks().values() if Verdict.UNDECIDED in row.verdict.values()]
+    violated = {f"{name}.limit" for name in ("h.ramp", "T_1", "T_1.simple", "w.rate.below")} | {"h.overshoot.constant"}
+    assert printed_as(Verdict.VIOLATED, checks()) == violated
     refutable = [quantity.name for quantity in find_study("induction.trends").refutable()]
-    assert set(weights) <= set(refutable)
+    assert violated <= set(refutable)
     limit, constant = checks()["w.rate.below.limit"], checks()["h.overshoot.constant"]
     assert limit.remark == "at t = 1 (L-2)"
     assert (limit.params["sigma_init"], limit.params["flow"]) == (2.0**-20, "printed")
@@ -346,22 +298,19 @@ def test_the_weight_of_every_violated_check() -> None:
 def test_a_limit_describes_the_flow(limit: head_limits.Limit) -> None:
     """The balls say that the flow breaks the bound there; a float run from that start says the same."""
     params = {key.replace("sigma_init", "sigma"): value for key, value in limit.params.items()}
-    assert rows_at(**params)[limit.of].verdict["printed"] is Verdict.VIOLATED
-
-
-def witness_of(name: str, **inputs: list[float]) -> Witness:
-    return checks()[name].witness.model_copy(update={"inputs": inputs})
+    assert along(**params)[limit.of].verdict["printed"] is Verdict.VIOLATED
 
 
 @pytest.mark.parametrize("limit", head_limits.LIMITS, ids=lambda limit: limit.name)
 def test_a_limit_at_a_time_that_is_too_late_for_the_comparison_is_undecided(limit: head_limits.Limit) -> None:
-    assert replay_witness(witness_of(limit.name, t=[1e6])).verdict == {"printed": Verdict.UNDECIDED}
+    late = checks()[limit.name].witness.model_copy(update={"inputs": {"t": [1e6]}})
+    assert replay_witness(late).verdict == {"printed": Verdict.UNDECIDED}
 
 
 def test_a_threshold_whose_proof_fails_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     unproved = property(lambda self: tuple(prove(each, most_boxes=0) for each in self.inequalities()))
     monkeypatch.setattr(Threshold, "proofs", unproved)
-    row = fresh_rows()["h.overshoot.constant"]
+    row = rows_at(TRENDS)["h.overshoot.constant"]
     assert set(row.verdict.values()) == {Verdict.UNDECIDED}
 
 
@@ -395,29 +344,3 @@ def test_29_repaired_holds_along_the_papers_flow_from_T_1h_on(point: tuple[float
     rates = gains / (taus - path.tau_1)
     assert rates.min() > path.h_star**2 * path.v_star
     assert rates.max() < 4 * path.h_star**2 * path.v_star * (1 - 4 * path.v_star**2) ** -1.5
-
-
-# ---- Refusals
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"flow": "up"}, "flow = 'up' is not known; choose one of true, printed"),
-        ({"alpha": 9.0, "sigma": 0.3}, r"sigma_init = 0\.3 .*sigma_init = 0\.3"),
-        ({"w_star": 0.8}, r"w_star = 0\.8"),
-    ],
-    ids=str,
-)
-def test_refusals_say_what_came_and_what_to_do(params: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        fresh_rows(**params)
-
-
-def test_a_witness_with_other_inputs_is_refused() -> None:
-    for name in ("h.ramp.limit", "h.overshoot.constant"):
-        with pytest.raises(UsageError, match=f"'{name}' takes inputs of shapes"):
-            replay_witness(witness_of(name, x=[0.0]))
-    unknown = witness_of("h.ramp.limit").model_copy(update={"quantity": "nonsense"})
-    with pytest.raises(UsageError, match="no quantity or check"):
-        replay_witness(unknown)

@@ -277,7 +277,3 @@ def test_vanilla_refuses_what_is_no_head(W, gate):
 
 def test_one_norm_of_the_test_matrices_is_at_most_one():
     assert all(entrywise_one_norm(w_star(kind, 16)).lower <= 1 + 1e-12 for kind in ("identity", "dense", "signs"))
-
-
-def test_exact_taps_are_ball_arrays():
-    assert all(isinstance(each, BallArray) for each in run_exact(vanilla(1.0, np.eye(2)), np.ones((4, 2))).values())
