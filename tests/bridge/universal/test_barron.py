@@ -9,7 +9,6 @@ from bridge import compare
 from bridge.record import Verdict
 from bridge.universal.classes import parts_of
 from numeric.universal.sampling import draw
-from symbolic import UsageError
 from symbolic.universal import barron_derivation as barron
 from symbolic.universal.barron_derivation import BarronClass, r
 
@@ -37,8 +36,3 @@ def test_a_spectrum_of_ones_own_is_drawn_from() -> None:
     found = draw(parts, 2, 20_000, torch.Generator().manual_seed(0))
     assert stats.kstest(found.radius[found.part == 0].numpy(), stats.gamma(3).cdf).pvalue > 1e-4
     assert stats.binomtest(int((found.part == 1).sum()), 20_000, 2 / (2 + 4 * 3.14159265)).pvalue > 1e-4
-
-
-def test_refusals() -> None:
-    with pytest.raises(UsageError, match=r"M = 0.* does not meet M >= 1"):
-        compare("universal.barron", M=0)

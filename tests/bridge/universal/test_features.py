@@ -1,8 +1,7 @@
-"""Lemma 1 end to end: failures over draws, the slope, one set of features for three classes, refusals."""
+"""Lemma 1 end to end: failures over draws, the slope, one set of features for three classes."""
 
 from typing import Any
 
-import flint
 import numpy as np
 import pytest
 import sympy as sp
@@ -10,13 +9,10 @@ import torch
 
 from bridge import compare, solve
 from bridge.record import Row, Verdict
-from bridge.theorem_case import TheoremCase
 from bridge.universal.features import represented
 from bridge.universal.members import family_of, known_family
-from bridge.verdicts import Bound
 from numeric.universal.features import draw_features, errors
 from symbolic import UsageError
-from symbolic.statements import Quantity
 from symbolic.universal import barron_derivation as barron
 
 
@@ -26,26 +22,13 @@ def features(**params: Any) -> list[Row]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("d", [2, 3])
-def test_the_median_falls_like_one_over_the_root_and_the_bound_is_below_ten_of_it(d: int) -> None:
+def test_the_median_falls_like_one_over_the_root_and_the_bound_is_below_eight_of_it(d: int) -> None:
     rows = features(d=d, n=(64, 512, 4096), samples=40)
     fitted = np.polyfit(np.log([row.params["n"] for row in rows]), np.log([row.median for row in rows]), 1)[0]
     assert -0.55 < fitted < -0.45
     for row in rows:
         assert (row.failures, row.seeds, row.verdict["derived"]) == (0, 40, Verdict.KEPT)
-        assert 2 * row.median < row.derived < 10 * row.median
-
-
-def test_a_bound_that_fails_too_often_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    derived = TheoremCase.derived
-
-    def scaled(case: TheoremCase, quantity: Quantity) -> Bound | None:
-        bound = derived(case, quantity)
-        return None if bound is None else Bound(bound.ball * flint.arb(0.12))
-
-    monkeypatch.setattr(TheoremCase, "derived", scaled)
-    (row,) = features(n=1024, samples=60)
-    assert row.failures > 50
-    assert row.verdict["derived"] is Verdict.VIOLATED
+        assert 2 * row.median < row.derived < 8 * row.median
 
 
 @pytest.mark.long
@@ -81,22 +64,6 @@ def errors_of(family: Any, x: torch.Tensor, seed: int) -> torch.Tensor:
 def test_n_is_solved_for() -> None:
     found = solve("universal.features", for_="n", error=0.5)
     assert features(n=found.value, samples=2)[0].derived <= 0.5 < features(n=found.value - 1, samples=2)[0].derived
-
-
-REFUSED = [
-    ({"tau": 4}, r"tau = 4.* does not meet tau > 4 \(Lemma 1 is for tau > 4"),
-    ({"n": 8}, r"n = 8 is below log \|N_eps\| = 22, .* take n >= 22"),
-    ({"delta": 0}, r"delta = 0.* does not meet delta > 0"),
-    ({"delta": 1.5}, r"delta = 1.5 does not meet delta <= 1"),
-    ({"eps": 1e-17}, "a finer cover tells apart what float64 does not"),
-    ({"family": "splines"}, "no family 'splines'; choose bumps or union"),
-]
-
-
-@pytest.mark.parametrize(("params", "message"), REFUSED, ids=[str(params) for params, _ in REFUSED])
-def test_refusals(params: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        features(**params, samples=2)
 
 
 def test_a_point_outside_the_ball_is_named() -> None:

@@ -1,15 +1,11 @@
-"""Lemmas 2 and 6 end to end: failures over draws, bounds at a prompt, refusals."""
-
-from dataclasses import replace
-from typing import Any
+"""Lemmas 2 and 6 end to end: failures over draws, bounds at a prompt."""
 
 import pytest
 
 from bridge import compare, solve
 from bridge.record import Comparison, Verdict
 from bridge.universal import lasso
-from numeric.universal.lasso import Pool, duality_gap
-from symbolic import UsageError
+from numeric.universal.lasso import duality_gap
 
 SMALL = {"n": 16, "samples": 40}
 
@@ -28,18 +24,7 @@ def test_no_bound_fails_more_often_than_stated(comparison: Comparison) -> None:
         assert row.measured <= row.derived
     noise = next(row for row in comparison if row.quantity == "noise")
     assert noise.derived < 2 * noise.measured
-
-
-@pytest.mark.long
-def test_noise_of_five_times_the_stated_size_is_found() -> None:
-    def louder(picked: Any, z: Any, known: Pool) -> Any:
-        return 5 * lasso.noise_level(picked, z, known)
-
-    theorem = replace(lasso.LASSO, network={**lasso.LASSO.network, "noise": louder})
-    own = replace(theorem, statement=replace(theorem.statement, id="louder"))
-    rows = {row.quantity: row for row in compare(own, **SMALL)}
-    assert rows["noise"].verdict["derived"] is Verdict.VIOLATED
-    assert rows["excess"].verdict["derived"] is Verdict.KEPT
+    assert noise.derived < 5 * noise.median
 
 
 def test_bounds_at_a_prompt_lie_between_the_truth_and_those_beforehand(comparison: Comparison) -> None:
@@ -75,18 +60,3 @@ def test_a_bound_of_noise_that_is_nearly_0_is_judged_exactly(sigma: float) -> No
     rows = {row.quantity: row for row in compare("universal.lasso", sigma=sigma, N=16, n=4, samples=5)}
     assert rows["noise"].measured <= rows["noise"].derived <= 10 * sigma
     assert all(row.verdict == {"derived": Verdict.KEPT} for row in rows.values())
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"dtype": "float32"}, "draws are computed in float64; leave out dtype"),
-        ({"lam": 0.01}, "lambda exceeds the noise level"),
-        ({"lam": 0}, "lam = 0.* does not meet lam > 0"),
-        ({"N": 0}, "an empty prompt has no mean"),
-        ({"delta": 1.5}, "a budget of probability"),
-    ],
-)
-def test_refusals(params: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        compare("universal.lasso", **params)

@@ -1,8 +1,7 @@
-"""Lemma 3 end to end: planted errors below both bounds at every step, the refuted decrease, refusals."""
+"""Lemma 3 end to end: planted errors below both bounds at every step, the refuted decrease."""
 
 from fractions import Fraction
 
-import flint
 import numpy as np
 import pytest
 import torch
@@ -10,11 +9,7 @@ import torch
 from bridge import compare
 from bridge.lowering import lower
 from bridge.record import Verdict
-from bridge.theorem_case import TheoremCase
 from bridge.universal import proximal
-from bridge.verdicts import Bound
-from symbolic import UsageError
-from symbolic.statements import Quantity
 from symbolic.universal import proximal as theory
 
 QUANTITIES = ("gap", "iterates")
@@ -22,13 +17,18 @@ QUICK = {"samples": 16, "attack": 20, "restarts": 4}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("params", [{}, {"L": 5, "eps": 0.05, "n": 3}, {"eps": 0, "eps_threshold": 0.01}], ids=str)
-def test_attacked_errors_stay_below_the_bounds(params: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    ("params", "ratio"),
+    [({}, 4), ({"L": 5, "eps": 0.05, "n": 3}, 8), ({"eps": 0, "eps_threshold": 0.01}, 1e5)],
+    ids=str,
+)
+def test_attacked_errors_stay_below_the_bounds_and_norms_are_near(params: dict[str, float], ratio: float) -> None:
     comparison = compare("universal.proximal", **params, **QUICK)
     rows = [row for row in comparison if row.quantity in QUANTITIES]
     assert len(rows) == 4
     for row in rows:
         assert set(row.verdict.values()) == {Verdict.KEPT}, row
+        assert row.quantity == "gap" or row.scope == "prompt" or row.derived < ratio * row.attacked
     for row in comparison.tables[0].rows:
         _, _, gap, own, bound, norm, of_norm = row
         assert gap <= own <= bound * (1 + 1e-12)
@@ -50,17 +50,6 @@ def test_every_one_of_twenty_thousand_steps_is_below_both_bounds(push: proximal.
     layers = 2 * np.arange(1, 20_001) + 1.0
     for measured, bound in zip((gaps, norms), bounds, strict=True):
         assert bool((measured.numpy() <= bound(layers)).all())
-
-
-@pytest.mark.long
-def test_a_bound_below_the_largest_gap_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
-    def scaled(case: TheoremCase, quantity: Quantity) -> Bound | None:
-        bound = super(TheoremCase, case).derived(quantity)
-        return None if bound is None else Bound(bound.ball * flint.arb(0.05))
-
-    monkeypatch.setattr(TheoremCase, "derived", scaled)
-    rows = compare("universal.proximal", L=5, samples=64, attack=40)
-    assert Verdict.VIOLATED in {row.verdict.get("derived") for row in rows if row.quantity == "iterates"}
 
 
 @pytest.mark.long
@@ -95,18 +84,3 @@ def test_the_reference_gives_the_gap_itself() -> None:
         "gap": 0.0,
         "iterates": 0.0,
     }
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"eta": 0}, "a step size is positive"),
-        ({"eta": 0.06}, "a step is at most 1/smoothness"),
-        ({"lam": -1}, "lam = -1.* does not meet lam > 0"),
-        ({"L": 40}, "L = 2T \\+ 1 is odd"),
-        ({"N": 0}, "an empty prompt has no mean"),
-    ],
-)
-def test_refusals(params: dict[str, float], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        compare("universal.proximal", **params)

@@ -11,11 +11,11 @@ import torch
 from bridge import compare
 from bridge.data import diabetes
 from bridge.record import Comparison, Verdict
-from bridge.sources import programs
 from bridge.universal import risk_splits
 from bridge.universal.prompts import learner
 from numeric.universal.risk import with_idle
 from symbolic import UsageError
+from tests.bridge.looped.tables import written
 
 pytest.importorskip("sklearn")
 FAST = {"n": 48, "L": 101}
@@ -54,13 +54,18 @@ def test_predictions_of_two_minimisers_may_differ() -> None:
     assert "is not unique" not in risk_splits.limit([(1e-4, 0.1, 0.25)])[1]
 
 
-def test_the_objective_tells_a_worse_vector(comparison: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+class Worse(risk_splits.LassoFit):
+    @property
+    def exact(self) -> torch.Tensor:
+        return 0 * self.of.features(self.x)[0]
+
+
+def test_the_objective_tells_a_worse_vector() -> None:
     x = torch.rand(20, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64) / 2
     setting = replace(learner(with_idle(torch.tensor([[0.1, 0, 0, 1, 0]], dtype=torch.float64)), AT), L=3)
-    fit = risk_splits.LassoFit(setting, x, x[:, 0], x[:3])
-    assert max(fit.apart) < 1e-6
-    monkeypatch.setattr(programs, "lasso", lambda phi, y, lam: 0 * phi[0])
-    assert min(replace(fit).apart) > 1e-3
+    at = (setting, x, x[:, 0], x[:3])
+    assert max(risk_splits.LassoFit(*at).apart) < 1e-6
+    assert min(Worse(*at).apart) > 1e-3
 
 
 def test_predictions_are_in_units_of_the_table(comparison: Comparison) -> None:
@@ -79,19 +84,12 @@ def test_nothing_is_promised_for_an_unknown_function(comparison: Comparison) -> 
     assert "f and the noise of diabetes are unknown" in row.remark
 
 
-def written(folder: Path, x: np.ndarray, y: np.ndarray) -> str:
-    path = folder / "own.csv"
-    rows = [",".join(map(repr, [*map(float, each), float(target)])) for each, target in zip(x, y, strict=True)]
-    path.write_text("\n".join([",".join([*(f"x{k}" for k in range(x.shape[1])), "y"]), *rows]))
-    return str(path)
-
-
 @pytest.mark.long
 def test_a_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(risk_splits, "SPLITS", 2)
     x = np.random.default_rng(0).uniform(-1, 1, (60, 2))
     x[-1] = 0.1
-    path = written(tmp_path, x, 5 + 3 * x[:, 0] - x[:, 1])
+    path = written(tmp_path, "a,b,y", np.column_stack([x, 5 + 3 * x[:, 0] - x[:, 1]]))
     found = compare("universal.risk", csv=path, target="y", **FAST)
     assert found.tables[0].rows[0][1] > 0.5
     assert found.tables[0].rows[2][1] == pytest.approx(1)
@@ -104,8 +102,9 @@ def test_splits_without_a_score_are_skipped(constant: str, tmp_path: Path, monke
     monkeypatch.setattr(risk_splits, "SPLITS", 6)
     x, rare = np.random.default_rng(0).uniform(-1, 1, 30), np.zeros(30)
     rare[[21] if constant == "feature" else [21, 5]] = 1.0
-    columns = (np.column_stack([x, rare]), x) if constant == "feature" else (x[:, None], rare)
-    (table,) = compare("universal.risk", csv=written(tmp_path, *columns), target="y", **FAST).tables
+    header, columns = ("a,b,y", [x, rare, x]) if constant == "feature" else ("a,y", [x, rare])
+    path = written(tmp_path, header, np.column_stack(columns))
+    (table,) = compare("universal.risk", csv=path, target="y", **FAST).tables
     title = table.title
     assert all(np.isfinite(each) for row in table.rows for each in row[1:])
     count = int(re.search(r"(\d) splits were skipped, as a column is \(nearly\) constant", title)[1])
@@ -116,26 +115,13 @@ def test_splits_without_a_score_are_skipped(constant: str, tmp_path: Path, monke
 @pytest.mark.long
 def test_a_table_none_of_whose_splits_has_a_score_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(risk_splits, "SPLITS", 4)
-    x = np.array([[0.1], [0.5], [-0.3], [0.2]])  # one held-out row
+    path = written(tmp_path, "a,y", [[x, x] for x in (0.1, 0.5, -0.3, 0.2)])  # one held-out row
     with pytest.raises(UsageError, match=r"none of 4 random splits of .* has a score, as .*; give more rows"):
-        compare("universal.risk", csv=written(tmp_path, x, x[:, 0]), target="y", **FAST)
+        compare("universal.risk", csv=path, target="y", **FAST)
 
 
 @pytest.mark.long
-def test_refused_tables(tmp_path: Path) -> None:
-    x, y = np.random.default_rng(1).uniform(-1, 1, (30, 2)), np.arange(30.0)
-    far = np.vstack([x[:-1], [[40.0, 40.0]]])
-    with pytest.raises(UsageError, match=r"the query of .* has \|\|x\|\|_2 = \d+.* > B_x = 1: outside the hypotheses"):
-        compare("universal.risk", csv=written(tmp_path, far, y), target="y", **FAST)
-    constant = np.column_stack([x[:, 0], np.ones(30)])
-    with pytest.raises(UsageError, match="column 'x1' is constant over the prompt"):
-        compare("universal.risk", csv=written(tmp_path, constant, y), target="y", **FAST)
-    with pytest.raises(UsageError, match="rows of numbers, but at least 3 are needed"):
-        compare("universal.risk", csv=written(tmp_path, x[:1], y[:1]), target="y", **FAST)
-    with pytest.raises(UsageError, match="d = 3 for the 10 columns of diabetes; leave d out"):
-        compare("universal.risk", data="diabetes", d=3, **FAST)
-    with pytest.raises(UsageError, match="N = 442, but diabetes has 442 rows"):
-        compare("universal.risk", data="diabetes", N=442, **FAST)
+def test_refused_tables() -> None:
     with pytest.raises(UsageError, match="lambda exceeds the noise level"):
         compare("universal.risk", data="diabetes", sigma=0.5, **FAST)
     with pytest.raises(UsageError, match="read in float64"):

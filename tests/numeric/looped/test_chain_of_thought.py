@@ -5,7 +5,6 @@ import torch
 
 from numeric.feed_forward import require_ranges
 from numeric.looped import chain_of_thought as chain
-from numeric.loops import LoopSize
 from numeric.network import Network
 from numeric.stream import StreamError
 
@@ -42,11 +41,6 @@ def test_the_filter_keeps_the_states_of_the_last_token_s_step_and_what_follows_t
     cleared = torch.arange(K) != step
     for name, each in found.items():
         assert torch.equal(each[:-1].reshape(N, K, d)[:, cleared], kept[:, cleared]), name
-
-
-def test_it_takes_two_layers_of_one_head_and_a_loop_of_two() -> None:
-    sizes = chain.transformer(SETTING, 3).sizes
-    assert sizes == {"pre": LoopSize(2, 1), "loop": LoopSize(1, 2), "post": LoopSize(1, 0)}
 
 
 @pytest.mark.parametrize("leak", [0.01, 0.3, 1.0])

@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from numeric.exact import run_exact
 from numeric.looped import newton
 from numeric.network import Network
 
@@ -85,17 +84,6 @@ def test_scores_are_those_of_the_appendix() -> None:
     assert not Z[1 : 2 * N : 2].any()
     assert not Z[:-1, 2 * N].any()
     assert (Z[-1] == C).all()
-
-
-@pytest.mark.parametrize("second", ["constant", "opposite"])
-def test_the_exact_interpreter_agrees(second: str) -> None:
-    X, y, x = prompt()
-    construction = newton.transformer(N, D, 3, 1.0, 2.0**-10, C, TAU, second)
-    tokens = newton.tokens(X, y, x)
-    exact = run_exact(construction, tokens.numpy(), 400, ["m[3]", "y_hat"])
-    found = Network(construction).run(tokens[None], ["m[3]", "y_hat"])
-    for name in ("m[3]", "y_hat"):
-        torch.testing.assert_close(found[name][0], torch.as_tensor(exact[name].midpoint()), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("condition", [1.0, 4.0, 472.0])

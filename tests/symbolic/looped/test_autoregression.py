@@ -20,19 +20,18 @@ def test_the_sharpness_is_the_least_that_meets_the_accuracy(accuracy):
     assert float(bound.subs({**AT, theory.beta: beta * 0.99})) > accuracy
 
 
+PATH = {theory.N: 9, theory.eta: 0.4, theory.delta: 1e-3, theory.P: 2.0, theory.X_hat: 0.7, theory.T: 6}
+
+
 def test_states_solve_their_recursion():
-    at = {theory.N: 9, theory.eta: 0.4, theory.delta: 1e-3, theory.P: 2.0, theory.X_hat: 0.7, theory.T: 6}
     error = 0.0
     for _ in range(6):
         error += 0.4 * 1e-3 * (9 * (2.0 + error) + 3 * 0.7)
-    assert float(theory.derive_state().error.subs(at)) == pytest.approx(error, rel=1e-12)
+    assert float(theory.derive_state().error.subs(PATH)) == pytest.approx(error, rel=1e-12)
 
 
 def test_predictions_add_up_steps():
-    at = {
-        theory.N: 9, theory.eta: 0.4, theory.delta: 1e-3, theory.P: 2.0, theory.X_hat: 0.7, theory.T: 6,
-        theory.G: 0.5, theory.E: 0.01,
-    }  # fmt: skip
+    at = {**PATH, theory.G: 0.5, theory.E: 0.01}
     step = 0.4 * ((0.5 + 3 * 1e-3) * 0.01 + 3 * 1e-3 * 2.0 + 1e-3 * 0.7)
     assert float(theory.derive_prediction().error.subs(at)) == pytest.approx(6 * step, rel=1e-12)
 

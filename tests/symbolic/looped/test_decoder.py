@@ -44,8 +44,3 @@ def test_the_printed_layer_errs_to_first_order_in_c():
     off = [float(theory.derive_printed().error.subs({**at, theory.c: c})) for c in (2e-4, 1e-4)]
     assert off[1] == pytest.approx(2 * 9 * 1.3 * 2.0**2 * 1e-4 / 2, rel=1e-3)
     assert off[0] / off[1] == pytest.approx(2, rel=1e-3)
-
-
-def test_bounds_at_a_symbolic_number_of_loops():
-    assert theory.T in theory.derive_weights().error.free_symbols
-    assert {theory.T, theory.V} <= theory.derive_prediction().error.free_symbols

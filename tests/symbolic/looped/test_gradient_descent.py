@@ -52,12 +52,6 @@ def test_bounds_grow_with_the_loops_and_with_the_step(name: str, second: Second)
     assert bound_of(name, second, T=2, eta=0.5, c=c) < few
 
 
-def test_bounds_have_parameters_and_the_error_of_a_weight() -> None:
-    parameters = {p.symbol for p in GRADIENT_DESCENT.parameters}
-    for quantity in GRADIENT_DESCENT.quantities[:2]:
-        assert quantity.derived().free_symbols <= parameters | {theory.rho, theory.delta}
-
-
 @pytest.mark.long
 def test_the_opposite_head_is_better_at_its_own_c() -> None:
     constant, opposite = (

@@ -15,12 +15,6 @@ def bound(value: sp.Expr, second: Second, c: sp.Expr, C: int = 80) -> float:
     return float(value.xreplace({**AT, **letters}).evalf())
 
 
-@pytest.mark.parametrize(("second", "order"), [(Second.CONSTANT, 1), (Second.OPPOSITE, 2)])
-def test_weights_err_by_the_order_of_the_pair(second: Second, order: int) -> None:
-    errors = [bound(theory.derive_weights(second).error, second, sp.Rational(1, k)) for k in (1000, 2000)]
-    assert errors[0] / errors[1] == pytest.approx(2**order, rel=1e-3)
-
-
 def test_one_head_errs_by_the_second_order() -> None:
     errors = [bound(theory.derive_one().error, Second.CONSTANT, sp.Rational(1, k)) for k in (1000, 2000)]
     assert errors[0] / errors[1] == pytest.approx(4, rel=1e-3)

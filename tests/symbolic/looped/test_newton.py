@@ -6,10 +6,10 @@ from collections.abc import Mapping
 import pytest
 import sympy as sp
 
-from symbolic.calculus import DerivationError, accumulate, given, heads_as_matrix
+from symbolic.calculus import accumulate, given
 from symbolic.looped import newton_derivation as theory
 from symbolic.looped import newton_floor as floors
-from symbolic.looped.newton import KNOWN, NEWTON, SECONDS, largest_error
+from symbolic.looped.newton import KNOWN, SECONDS, largest_error
 from symbolic.operations import Second
 
 AT = {
@@ -78,15 +78,6 @@ def test_the_ceiling_holds_and_is_needed(second: Second) -> None:
         assert (next(sides) <= next(sides)) is holds
 
 
-def test_a_derivation_names_every_letter() -> None:
-    known = {p.symbol for p in NEWTON.parameters} | set(KNOWN) | {theory.E}
-    for second in SECONDS:
-        for derived in (theory.derive_state(second), theory.derive_prediction(second)):
-            assert derived.error.free_symbols <= known
-            worst = derived.error.xreplace(KNOWN).free_symbols - {theory.E} | largest_error(second).free_symbols
-            assert worst <= {p.symbol for p in NEWTON.parameters}
-
-
 # What sets the floor.
 
 
@@ -134,21 +125,3 @@ def test_a_floor_of_additive_errors_is_at_most_as_stated() -> None:
     rho = sp.Float(0.999, 40)
     found = accumulate(given("x", dim=1, size=1), "y", factor=1 + rho ** (2**l), offset=1, index=l, depth=20, size=1)
     assert 20 + 500 < float(found.error.doit()) <= 20 + 1000
-
-
-@pytest.mark.parametrize("factor", [sp.Rational(1, 2), 1 - sp.Symbol("q", positive=True)])
-def test_factors_below_1_are_refused(factor: sp.Expr) -> None:
-    x = given("x", dim=1, size=1)
-    with pytest.raises(DerivationError, match=r"accumulation: 'y' does not follow; .*the factor of 'y' is at least 1"):
-        accumulate(x, "y", factor=factor, offset=0, depth=3, size=1)
-
-
-def test_an_error_above_its_ceiling_is_refused() -> None:
-    x = given("x", dim=1, size=1, error=2)
-    with pytest.raises(DerivationError, match="the error of 'y' stays below its ceiling"):
-        accumulate(x, "y", factor=1, offset=0, quadratic=1, ceiling=1, depth=3, size=1)
-
-
-def test_keys_are_counted() -> None:
-    with pytest.raises(DerivationError, match="the keys of 'w' is 0; give a whole number, at least 1"):
-        heads_as_matrix(given("s", dim=2, norm=2, size=1), "w", sink=3, reach=1, keys=0)

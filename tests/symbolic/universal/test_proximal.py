@@ -1,12 +1,8 @@
-"""Lemma 3 in letters: the printed step in the derived one, the bounds of the paper's order, refusals."""
+"""Lemma 3 in letters: the printed step in the derived one, the bounds of the paper's order."""
 
-import pytest
 import sympy as sp
 
-from symbolic import UsageError
 from symbolic.universal import proximal as theory
-
-DEFAULTS = {p.name: p.default for p in theory.PROXIMAL.parameters}
 
 
 def test_the_repaired_decrease_is_the_printed_one_and_a_square() -> None:
@@ -30,20 +26,3 @@ def test_a_step_errs_by_its_gradient_and_its_threshold() -> None:
 def test_no_premise_is_left_open() -> None:
     for name in ("gap", "iterates"):
         assert not theory.PROXIMAL.quantity(name).derivation.conditional
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"L": 40}, r"L = 40 does not meet .* \(L = 2T \+ 1 is odd"),
-        ({"L": 1}, r"L = 1 does not meet L >= 3 \(at least one step\)"),
-        ({"N": 0}, r"N = 0 does not meet N >= 1 \(an empty prompt has no mean"),
-        ({"eta": 0}, r"eta = 0 does not meet eta > 0 \(a step size is positive\)"),
-        ({"eta": 0.07}, r"eta = 0.07 does not meet .* \(a step is at most 1/smoothness"),
-        ({"lam": 0}, r"lam = 0 does not meet lam > 0"),
-        ({"eps": -1}, r"eps = -1 does not meet eps >= 0 \(an error\)"),
-    ],
-)
-def test_refusals(params: dict[str, float], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        theory.PROXIMAL.check({**DEFAULTS, **params})

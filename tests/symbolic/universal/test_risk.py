@@ -1,10 +1,9 @@
-"""Theorem 1 in letters: its budget, its parts, the order of (24), the best weight, hypotheses."""
+"""Theorem 1 in letters: its budget, its parts, the order of (24), the best weight."""
 
 import mpmath
 import pytest
 import sympy as sp
 
-from symbolic import UsageError
 from symbolic.events import total_failure
 from symbolic.universal import lasso, transformer_derivation
 from symbolic.universal import risk_derivation as theory
@@ -13,7 +12,6 @@ from symbolic.universal.lasso import EXAMPLES, F, lam, sigma
 from symbolic.universal.risk import RISK
 from symbolic.universal.transformer_derivation import L, N, n, tau_1, tau_2
 
-DEFAULTS = {p.name: p.default for p in RISK.parameters}
 CLASS = {mass: 1.25, at_zero: 1, members: 1, F: 1, d: 2}
 AT = {N: 10**6, n: 10**4, L: 10**7 + 1, lam: 0.05, sigma: 0.1, theory.delta: 0.05, tau: 64, eps: 1e-4}
 AT |= {tau_1: 2.0**40, tau_2: 2.0**40, **CLASS}
@@ -25,10 +23,8 @@ def value(bound: sp.Expr, at: dict[sp.Symbol, float]) -> float:
 
 
 def derived(name: str, **more: float) -> float:
-    return value(
-        RISK.quantity(name).derived(),
-        {**AT, **{getattr(transformer_derivation, letter): x for letter, x in more.items()}},
-    )
+    letters = {getattr(transformer_derivation, letter): x for letter, x in more.items()}
+    return value(RISK.quantity(name).derived(), {**AT, **letters})
 
 
 @pytest.mark.parametrize(
@@ -73,10 +69,9 @@ def test_the_risk_is_that_of_lemma_2_and_the_emulation() -> None:
     assert derived("risk") < 1
 
 
-@pytest.mark.parametrize(("letter", "factor"), [("N", 16), ("L", 16)])
-def test_more_examples_and_layers_lower_the_bound(letter: str, factor: int) -> None:
-    letters = {"N": 10**6, "L": 10**7}
-    assert derived("risk.iterate", **{letter: factor * letters[letter] + 1}) < derived("risk.iterate")
+@pytest.mark.parametrize(("letter", "more"), [("N", 16 * 10**6 + 1), ("L", 16 * 10**7 + 1)])
+def test_more_examples_and_layers_lower_the_bound(letter: str, more: int) -> None:
+    assert derived("risk.iterate", **{letter: more}) < derived("risk.iterate")
 
 
 def test_the_best_weight_minimises_the_derived_bound() -> None:
@@ -98,21 +93,3 @@ def test_a_prompt_of_rho_star_itself_is_bounded_by_its_residual_and_the_gap() ->
     at = {theory.moved: 0, theory.nu: 0.1, theory.A: 2, theory.U: 2, lasso.eps_dis: 0.1, lasso.eps_opt: 0.02}
     at |= {theory.e_y: 0, lam: 0.1, theory.rivals: 1, N: 10**12, n: 8, theory.delta: 0.05}
     assert value(theory.derive_at_prompt().error, at) == pytest.approx(0.03, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"N": 0}, r"N = 0 does not meet N >= 1 \(an empty prompt has no mean\)"),
-        ({"n": 1}, "n = 1 does not meet n >= 2"),
-        ({"L": 40}, "L = 40 does not meet .*L = 2T \\+ 1 is odd"),
-        ({"lam": 0}, r"lam = 0 does not meet lam > 0 \(the weight of a norm\)"),
-        ({"lam": 0.01}, r"lam = 0.01 does not meet .* \(lambda exceeds the noise level"),
-        ({"delta": 2}, "delta = 2 does not meet delta <= 1"),
-        ({"tau": 4}, "tau = 4 does not meet tau > 4"),
-        ({"eps": 1e-17}, "a finer cover tells apart"),
-    ],
-)
-def test_refusals(params: dict[str, float], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        RISK.check({**DEFAULTS, **params})

@@ -48,10 +48,6 @@ def test_residuals_add_up_over_the_blocks():
     assert any(each.open for each in y_hat.derivation.obligations)  # the range S
 
 
-def test_the_number_of_blocks_stays_symbolic():
-    assert theory.derive_rho().error.free_symbols >= {L, n, N, S}
-
-
 def test_printed_residuals_are_above_the_derived_ones():
     for name in ("residual", "y_residual"):
         quantity = TRANSFORMER.quantity(name)
