@@ -12,6 +12,7 @@ from torch import Tensor
 from bridge.readings import Instance, Operands, Smooth, enclose
 from numeric.balls import BallArray
 from symbolic.icgd.chain import derive_layers
+from tests.numeric.icgd.by_definition import emulated, exact_taps
 
 EPS, EPS1, EPS_U = 1e-3, 2e-3, 5e-4
 DEPTHS = [1, 2, 3, 5]
@@ -68,27 +69,8 @@ def drawn(N: int, K: int, d: int, n: int, seed: int, batch: int = 6, size: float
     return V, x, y
 
 
-def emulated(V: list, x: Tensor, y: Tensor, r, r1, u) -> dict[str, Tensor]:
-    """The taps by the formulas of the paper, written out plainly; r, r1 take the layer as well."""
-    taps, p, N = {}, [x], len(V)
-    for j, W in enumerate(V, start=1):
-        z = torch.einsum("bnk,bmk->bnm", p[-1], W)
-        taps[f"p[{j}]"], taps[f"r'[{j}]"] = r(z, j), r1(z, j)
-        p.append(taps[f"p[{j}]"])
-    taps["g"] = u(p[-1], y)
-    s = taps["g"]
-    blocks = []
-    for j in range(N, 0, -1):
-        incoming = s if j == N else torch.einsum("bmk,bnm->bnk", V[j], s)
-        s = taps[f"s[{j}]"] = taps[f"r'[{j}]"] * incoming
-        blocks.append(torch.einsum("bnm,bnk->bmk", s, p[j - 1]).flatten(1) / (2 * x.shape[1]))
-    taps["gradient"] = torch.cat(blocks[::-1], 1)
-    return taps
-
-
 def exact(V: list, x: Tensor, y: Tensor) -> dict[str, Tensor]:
-    r, r1 = DERIVATIVES[:2]
-    return emulated(V, x, y, lambda z, j: r(z), lambda z, j: r1(z), loss_gradient)
+    return exact_taps(V, x, y, *DERIVATIVES[:2], loss_gradient)
 
 
 def errors(found: dict[str, Tensor], truth: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -1,6 +1,5 @@
 """The exact values that the derivation of one step computes: against automatic differentiation, loops and balls."""
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -9,13 +8,10 @@ from bridge.icgd.chain import Chain
 from bridge.icgd.setting import StepSetting
 from numeric.balls import BallArray
 from numeric.icgd import prompts
-from numeric.layered import Shape, autograd_gradient, empirical_loss
+from numeric.layered import empirical_loss
 from symbolic.activations import activation, loss
 from tests.numeric.icgd.by_definition import exact_step
-from tests.numeric.icgd.cases import B_V, B_X, B_Y, CASES, ETA, Case, close
-
-DEEP = {"deep": Case(Shape(N=6, K=4, d_x=2, d_y=3), n=7)}
-ALL = CASES | DEEP
+from tests.numeric.icgd.cases import B_V, B_X, B_Y, CASES, DEEP, ETA, Case, close
 
 
 def chain_of(case: Case, eta: float = ETA) -> Chain:
@@ -28,23 +24,14 @@ def values(case: Case, inputs: dict[str, Tensor], eta: float = ETA) -> dict[str,
     return torch.func.vmap(chain.values)(*(inputs[name] for name in "wxy"))
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_the_gradient_is_that_of_automatic_differentiation(name: str) -> None:
-    case = ALL[name]
-    inputs = prompts(case.shape, case.n, B_V, B_X, B_Y, 4, seed=0)
-    expected = autograd_gradient(case.shape, **inputs, r=case.activation.r, loss=case.loss.loss)
-    assert close(values(case, inputs)["gradient"], expected, relative=1e-14)
-    assert not close(values(case, inputs)["gradient"], 1.001 * expected, relative=1e-14)
-
-
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", CASES | DEEP)
 def test_each_step_has_the_value_of_the_formula_in_the_paper(name: str) -> None:
-    case = ALL[name]
+    case = (CASES | DEEP)[name]
     inputs = prompts(case.shape, case.n, B_V, B_X, B_Y, 3, seed=1)
     functions = {"r": case.activation.r, "r1": case.activation.r1, "u": case.loss.u}
     found = values(case, inputs)
     for tap, expected in exact_step(case.shape, **inputs, **functions, eta=ETA, B_v=B_V).items():
-        assert close(found[tap], expected, relative=1e-13), tap
+        assert close(found[tap], expected, relative=1e-14), tap
 
 
 def test_the_step_is_clipped_to_the_box_and_descends() -> None:
@@ -83,11 +70,3 @@ def test_balls_enclose_the_floats_and_more_bits_give_a_ball_inside(name: str) ->
         assert float(ball.radius().max()) < 1e-30
         assert bool(coarse[key].overlaps(ball).all())
         assert close(found[key][0], ball.midpoint(), relative=1e-13)
-
-
-def test_the_loss_is_that_of_the_paper() -> None:
-    case = CASES["logistic"]
-    inputs = prompts(case.shape, case.n, B_V, B_X, B_Y, 3, seed=6)
-    chain = chain_of(case)
-    expected = empirical_loss(case.shape, **inputs, r=case.activation.r, loss=case.loss.loss)
-    assert np.allclose(torch.func.vmap(chain.risk)(*(inputs[name] for name in "wxy")), expected, rtol=1e-13)

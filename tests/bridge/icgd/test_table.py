@@ -153,20 +153,6 @@ def test_tables_are_inside_the_hypotheses_with_several_starts() -> None:
         case.check_inputs({name: value[i : i + 1] for name, value in inputs.items()})
 
 
-def test_prompts_that_run_in_parts_err_as_one_by_one() -> None:
-    case = case_of(**SMALL)
-    inputs = case.sample(2, 0)
-    names = ["gradient", "w", "p[2]"]
-    single = [{name: value[i : i + 1] for name, value in inputs.items()} for i in range(2)]
-    together, alone = case.errors(inputs, names), [case.errors(one, names) for one in single]
-    for name in names:
-        apart = torch.cat([each[name] for each in alone])
-        torch.testing.assert_close(together[name], apart, rtol=1e-9, atol=1e-15)
-    first, second = (case.exact(one, ["gradient"], 64)["gradient"][0] for one in single)
-    assert float(first) == pytest.approx(float(together["gradient"][0]), rel=1e-6)
-    assert float(second) != float(first)
-
-
 def test_a_query_beyond_the_prompt_is_flagged(tmp_path: Path) -> None:
     lines = Path(SHIPPED).read_text().splitlines()[:14]
     far = tmp_path / "far.csv"
@@ -254,35 +240,10 @@ def test_what_does_not_fit_is_refused(params: dict[str, object], message: str) -
         compare(ID, csv=SHIPPED, target=TARGET, **params)
 
 
-@pytest.mark.parametrize("size", [{"n": 10**6}, {"K": 10**5}])
-def test_random_inputs_beyond_memory_are_refused_before_the_start(size: dict[str, int]) -> None:
-    with pytest.raises(UsageError, match="GiB of memory, this machine has"):
-        compare(ID, N=3, **size)
-
-
 @pytest.mark.parametrize("id", ["icgd.step", "icgd.forward"])
 def test_only_theorem_5_takes_tables(id: str) -> None:
     with pytest.raises(UsageError, match="takes no --data and no --csv"):
         compare(id, csv=SHIPPED, target=TARGET)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("1,a,3", "line 3, column 'b': 'a' is not a number"),
-        ("1,,3", "line 3, column 'b': the value is missing"),
-        ("1,2,3", "column 'b' is constant over the prompt"),
-    ],
-)
-def test_a_bad_csv_is_refused_end_to_end(
-    line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "bad.csv"
-    path.write_text(f"a,b,c\n0,2,1\n{line}\n4,2,2\n5,7,8\n")
-    assert main(["compare", ID, "--csv", str(path), "--target", "c"]) == 2
-    captured = capsys.readouterr()
-    assert message in " ".join(captured.err.split())
-    assert captured.out == ""
 
 
 def test_the_terminal_shows_gradient_and_w_beside_the_predictions(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,10 +18,8 @@ from bridge.icgd.iterates import iterates
 from bridge.icgd.path import IteratePath
 from bridge.icgd.smoothness import gap_above, smoothness_here, smoothness_of_layers
 from bridge.icgd.trajectory import TRAJECTORY, path_of
-from bridge.measure import evidence_at
 from bridge.record import Comparison, Flag, Row, Verdict
 from bridge.theorem_case import TheoremCase
-from bridge.theorem_parts import ExactRuns
 from bridge.theorem_readings import LOCAL
 from bridge.theorem_study import TheoremStudy
 from numeric.balls import BallArray
@@ -67,6 +65,12 @@ def gradient(case: TheoremCase, w: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return autograd_gradient(s.shape, w, x, y, activation_formula(s.activation), plain_loss(s.loss.name))
 
 
+def drawn(case: TheoremCase, count: int, seed: int) -> dict[str, Tensor]:
+    """So many random prompts, and as many from which an attack starts."""
+    both = case.sample(count, seed), case.starts(count, seed)
+    return {name: torch.cat([each[name] for each in both]) for name in ("w", "x", "y")}
+
+
 def path(case: TheoremCase, points: Sequence[Tensor], x: Tensor, y: Tensor) -> IteratePath:
     return path_of(chain_of(case), emulation_of(case), points, x, y)
 
@@ -106,7 +110,7 @@ def test_prompt_bounds_hold_at_every_prompt_and_a_mutant_would_not(changes: Mapp
     case = case_of(**changes)
     last = case.result.quantity(f"path[{case.params['L']}]")
     mapping = case.result.quantity("gradient_mapping")
-    inputs = {name: torch.cat([case.sample(24, 5)[name], case.starts(24, 5)[name]]) for name in ("w", "x", "y")}
+    inputs = drawn(case, 24, 5)
     found = case.errors(inputs, [last.name, mapping.name])
     eps_alone, local = (case.prompt_bounds(last, inputs, scope) for scope in ("prompt", LOCAL))
     assert (found[last.name] <= eps_alone * (1 + 1e-9)).all()
@@ -137,13 +141,12 @@ def test_l_f_is_above_every_quotient_of_gradients(changes: Mapping[str, Any]) ->
     s = setting_of(case)
     box = torch.as_tensor(s.shape.box(s.B_v))
     generator = torch.Generator().manual_seed(1)
+    w, x, y = drawn(case, 60, 2).values()
     worst = 0.0
-    for inputs in (case.sample(60, 2), case.starts(60, 2)):
-        w, x, y = inputs["w"], inputs["x"], inputs["y"]
-        for size in (1e-4, 0.3):
-            other = (w + size * torch.randn(w.shape, generator=generator) * box).clamp(-box, box)
-            quotient = (gradient(case, other, x, y) - gradient(case, w, x, y)).norm(dim=-1) / (other - w).norm(dim=-1)
-            worst = max(worst, float(quotient.max()))
+    for size in (1e-4, 0.3):
+        other = (w + size * torch.randn(w.shape, generator=generator) * box).clamp(-box, box)
+        quotient = (gradient(case, other, x, y) - gradient(case, w, x, y)).norm(dim=-1) / (other - w).norm(dim=-1)
+        worst = max(worst, float(quotient.nan_to_num().max()))  # 0 / 0 where the box stops the move
     assert worst <= float(smoothness_here(s, emulation_of(case))) <= float(case.values[L_f]) * (1 + 1e-9)
     assert worst > float(case.values[L_f]) / 100  # L_f is no large number
 
@@ -153,8 +156,7 @@ def test_l_f_near_a_point_is_above_the_quotients_there(changes: Mapping[str, Any
     case = case_of(**changes)
     s, generator = setting_of(case), torch.Generator().manual_seed(2)
     box = torch.as_tensor(s.shape.box(s.B_v))
-    inputs = {name: torch.cat([case.sample(40, 4)[name], case.starts(40, 4)[name]]) for name in ("w", "x", "y")}
-    w, x, y = inputs["w"], inputs["x"], inputs["y"]
+    w, x, y = drawn(case, 40, 4).values()
     sharpest = 0.0
     for radius in (1e-6, 0.05, 0.4):
         near = torch.func.vmap(
@@ -182,7 +184,7 @@ def test_the_gap_covers_every_fall_of_the_risk(changes: Mapping[str, Any]) -> No
     risks = empirical_loss(s.shape, inputs["w"], *prompt, activation_formula(s.activation), plain_loss(s.loss.name))
     assert 0 < float(risks.max() - risks.min()) <= float(case.values[gap])
     found = risks_of(case, {"w": inputs["w"], "x": prompt[0], "y": prompt[1]})
-    assert torch.allclose(found, risks, rtol=1e-12)
+    assert torch.allclose(found, risks, rtol=1e-13)
 
 
 def test_the_gap_of_a_loss_that_can_be_negative() -> None:
@@ -291,16 +293,6 @@ def test_a_step_beyond_one_over_l_f_is_outside_what_is_printed() -> None:
     assert torch.isinf(case.prompt_bounds(mapping, inputs, "prompt")).any()
 
 
-def test_too_large_a_path_is_judged_on_floats() -> None:
-    study = TheoremStudy(replace(TRAJECTORY, exact=ExactRuns(limit=10)))
-    case = study.case(SMALL, seed=0, dtype="float64", device="cpu")
-    last, inputs = case.quantity("path[3]"), case.sample(1, 0)
-    evidence = evidence_at(case, last, inputs).evidence
-    assert evidence.exact is None
-    assert evidence.measured <= float(case.derived(last).ball)
-    assert case.instance(last, LOCAL, inputs) is None
-
-
 # --- What was found beside the bounds --------------------------------------------------------------------------------
 
 
@@ -337,18 +329,13 @@ def saved(row: Row, folder: Path) -> str:
     return str(path)
 
 
-def test_every_erratum_is_shown_and_its_witness_replays(tmp_path: Path) -> None:
+def test_every_erratum_stands_beside_its_repair() -> None:
     rows = TheoremStudy(TRAJECTORY).checks()
     names = [f"erratum.{check.__name__}" for check in exact_runs.WITNESSES]
     assert [row.quantity for row in rows] == [each for name in names for each in (name, f"{name}.repaired")]
     for refuted, repaired in zip(rows[::2], rows[1::2], strict=True):
-        assert refuted.verdict == {"printed": Verdict.VIOLATED}
-        assert refuted.erratum is not None
+        assert (refuted.verdict, repaired.verdict) == ({"printed": Verdict.VIOLATED}, {"derived": Verdict.KEPT})
         assert repaired.erratum is None
-        assert refuted.measured > refuted.printed
-        assert repaired.verdict == {"derived": Verdict.KEPT}
-        assert repaired.measured <= repaired.derived
-        assert replay(saved(refuted, tmp_path)).model_dump() == refuted.model_dump()
 
 
 def test_a_witness_is_computed_from_its_own_numbers(tmp_path: Path) -> None:
@@ -420,21 +407,14 @@ def test_a_network_of_one_example_and_a_large_step_refutes_the_printed_path() ->
 
 def test_solving_shows_the_errata_of_the_quantity() -> None:
     study = TheoremStudy(TRAJECTORY)
-    assert [each.name for each in study.refutable()] == [f"erratum.{check.__name__}" for check in exact_runs.WITNESSES]
-    assert all(each.erratum for each in study.refutable())
-    path, mapping = (study.result.quantity(name) for name in ("path", "gradient_mapping"))
-    names = {
-        quantity.name: [words.partition(":")[0] for words in study.errata(quantity) if words.startswith("erratum.")]
-        for quantity in (path, mapping)
+    named = {
+        "path": {"examples_for_step_size", "constant_of_the_risk", "descent_without_projection"},
+        "gradient_mapping": {"steps_up_to_the_constant", "least_against_the_sum"},
     }
-    assert names == {
-        "path": [
-            "erratum.examples_for_step_size",
-            "erratum.constant_of_the_risk",
-            "erratum.descent_without_projection",
-        ],
-        "gradient_mapping": ["erratum.steps_up_to_the_constant", "erratum.least_against_the_sum"],
-    }
+    for name, errata in named.items():
+        first = [words.partition(":")[0] for words in study.errata(study.result.quantity(name))]
+        assert {words for words in first if words.startswith("erratum.")} == {f"erratum.{each}" for each in errata}
+    path = study.result.quantity("path")
     assert study.errata(path)[-1] == path.remark
 
 

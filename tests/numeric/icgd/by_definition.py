@@ -41,20 +41,29 @@ def distance(balls: list, values: np.ndarray) -> mpf:
         return max(abs(middle - entry) for middle, entry in zip(middles, flat, strict=True))
 
 
+def emulated(V, x, y, r, r1, u) -> dict[str, torch.Tensor]:
+    """p[j], r'[j], g, s[j] (B, n, size) and gradient (B, D_w); r and r1 take the layer as well."""
+    taps, p, N = {}, [x], len(V)
+    for j, matrix in enumerate(V, start=1):
+        z = torch.einsum("brc,bnc->bnr", matrix, p[-1])
+        taps |= {f"p[{j}]": r(z, j), f"r'[{j}]": r1(z, j)}
+        p.append(taps[f"p[{j}]"])
+    s = taps["g"] = u(p[-1], y)
+    blocks = []
+    for j in range(N, 0, -1):
+        incoming = s if j == N else torch.einsum("brc,bnr->bnc", V[j], s)
+        s = taps[f"s[{j}]"] = taps[f"r'[{j}]"] * incoming  # (3.7)
+        blocks.insert(0, torch.einsum("bnr,bnc->brc", s, p[j - 1]) / (2 * x.shape[1]))  # (3.8)
+    return {**taps, "gradient": torch.cat([block.flatten(1) for block in blocks], dim=-1)}
+
+
+def exact_taps(V, x, y, r, r1, u) -> dict[str, torch.Tensor]:
+    """The same with one r and r1 for all layers."""
+    return emulated(V, x, y, lambda z, j: r(z), lambda z, j: r1(z), u)
+
+
 def exact_step(shape, w, x, y, r, r1, u, eta, B_v) -> dict[str, torch.Tensor]:
-    """p[j], r'[j], g, s[j] (B, n, size), gradient (B, D_w) and the new w (B, D_w)."""
-    V, p = shape.matrices(w), [x]
-    for matrix in V:
-        p.append(r(torch.einsum("brc,bnc->bnr", matrix, p[-1])))
-    slopes = [r1(torch.einsum("brc,bnc->bnr", matrix, value)) for matrix, value in zip(V, p[:-1], strict=True)]
-    g = u(p[-1], y)
-    s = [slopes[-1] * g]  # (3.7)
-    for j in range(shape.N - 1, 0, -1):
-        s.insert(0, slopes[j - 1] * torch.einsum("brc,bnr->bnc", V[j], s[0]))
-    blocks = [torch.einsum("bnr,bnc->brc", s[j], p[j]) / (2 * x.shape[1]) for j in range(shape.N)]  # (3.8)
-    gradient = torch.cat([block.flatten(1) for block in blocks], dim=-1)
+    """The taps at the weights w, and the new w (B, D_w)."""
+    taps = exact_taps(shape.matrices(w), x, y, r, r1, u)
     box = torch.as_tensor(shape.box(B_v), dtype=w.dtype)
-    taps = {"g": g, "gradient": gradient, "w": torch.clamp(w - eta * gradient, -box, box)}
-    for j in range(shape.N):
-        taps |= {f"p[{j + 1}]": p[j + 1], f"r'[{j + 1}]": slopes[j], f"s[{j + 1}]": s[j]}
-    return taps
+    return {**taps, "w": torch.clamp(w - eta * taps["gradient"], -box, box)}

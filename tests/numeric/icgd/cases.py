@@ -93,6 +93,7 @@ CASES = {
     "logistic": Case(Shape(N=2, K=3, d_x=2, d_y=2), n=3, loss=LOGISTIC),
     "three logistic steps": Case(Shape(N=1, K=1, d_x=2, d_y=2), n=1, steps=3, loss=LOGISTIC),
 }
+DEEP = {"deep": Case(Shape(N=6, K=4, d_x=2, d_y=3), n=7)}
 
 
 def close(left: torch.Tensor | np.ndarray, right: torch.Tensor | np.ndarray, relative: float = 1e-12) -> bool:

@@ -210,6 +210,8 @@ def test_inputs_that_do_not_fit_are_refused():
         run_exact_icgd(case.build(), **arrays, limit=100)
     with pytest.raises(StreamError, match=r"w of shape \(1,\)"):
         run_exact_icgd(case.build(), **{**arrays, "w": np.ones(1)})
+    with pytest.raises(StreamError, match="an input that is empty or not finite"):
+        run_exact_icgd(case.build(), **{**arrays, "x": arrays["x"] + np.nan})
 
 
 @pytest.mark.gpu

@@ -1,14 +1,10 @@
 import pytest
 import torch
 
-from numeric.exact_cost import TooLargeForExact
-from numeric.icgd import prompts, run_exact_icgd
-from numeric.layered import Shape, autograd_gradient, empirical_loss, predict
-from numeric.stream import StreamError
+from numeric.icgd import prompts
+from numeric.layered import autograd_gradient, empirical_loss, predict
 from tests.numeric.icgd.by_definition import exact_step
-from tests.numeric.icgd.cases import B_V, B_X, B_Y, CASES, ETA, Case, build, close
-
-DEEP = {"deep": Case(Shape(N=6, K=4, d_x=2, d_y=3), n=7)}
+from tests.numeric.icgd.cases import B_V, B_X, B_Y, CASES, DEEP, ETA, Case, close
 
 
 def step(case: Case, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -32,15 +28,3 @@ def test_the_loss_is_that_of_the_predictions():
     assert torch.equal(found, step(case, inputs)["p[3]"])
     total = case.loss.loss(found, inputs["y"]).sum((1, 2)) / (2 * case.n)
     assert close(empirical_loss(case.shape, **inputs, r=case.activation.r, loss=case.loss.loss), total)
-
-
-def test_exact_runs_refuse_what_is_too_large_or_does_not_fit():
-    shape = Shape(3, 64, 64, 64)
-    construction = build(shape, 50)
-    w, x = torch.zeros(shape.parameters).numpy(), torch.zeros(50, 64).numpy()
-    with pytest.raises(TooLargeForExact, match=r"a prompt of 51 tokens needs .*, the limit is 1,000,000"):
-        run_exact_icgd(construction, w, x, x, limit=1_000_000)
-    with pytest.raises(StreamError, match=r"y of shape \(50, 63\), expected \(50, 64\)"):
-        run_exact_icgd(construction, w, x, x[:, :63])
-    with pytest.raises(StreamError, match="an input that is empty or not finite"):
-        run_exact_icgd(construction, w + float("nan"), x, x)

@@ -20,32 +20,24 @@ EACH = pytest.mark.parametrize("result", RESULTS, ids=lambda result: result.id)
 
 
 @EACH
-def test_every_result_is_complete(result: Result) -> None:
+def test_every_number_has_a_hypothesis(result: Result) -> None:
     numbers = {parameter.symbol for parameter in result.parameters if parameter.symbol}
-    assert result.claim
     assert {s for h in result.hypotheses for s in h.condition.free_symbols} == numbers
-    assert len({q.name for q in result.quantities}) == len(result.quantities)
-    result.check(dict.fromkeys((p.name for p in result.parameters if p.symbol), 1))
+    with pytest.raises(UsageError, match=r"N = 0 does not meet N >= 1"):
+        quantities_for(result, 0)
 
 
 @EACH
-def test_every_quantity_has_a_bound_with_source_norm_and_domain(result: Result) -> None:
-    for quantity in (*result.quantities, *quantities_for(result, 1), *quantities_for(result, 3)):
-        assert quantity.norm
-        assert quantity.domain
-        assert quantity.printed or quantity.derivation
-        assert quantity.printed is None or quantity.printed.citation.paper.key == "wu2024"
-        assert quantity.derived().free_symbols.isdisjoint(quantity.worst_case)
-        assert not quantity.derivation.conditional
-
-
-@EACH
-def test_no_letter_of_ours_is_left_in_a_bound(result: Result) -> None:
+@pytest.mark.parametrize("layers", [1, 3])
+def test_no_letter_of_ours_is_left_in_a_bound(result: Result, layers: int) -> None:
     """Derived, printed and trivial bounds depend on the parameters, the functions' constants and the layer only."""
     functions = {"b_r", "b_r1", "b_l", "B_r", "B_r1", "B_l", "L_r", "L_r1", "L_l", "eps_r", "eps_r1", "eps_l"}
     counts = {"C_1", "C_2", "C_3", "M_1", "M_2", "M_3", "R_3"}
     parameters = {p.name for p in result.parameters} | {"eta", "eps", "B_y"}
-    for quantity in quantities_for(result, 3):
+    for quantity in quantities_for(result, layers):
+        assert quantity.norm
+        assert quantity.domain
+        assert not quantity.derivation.conditional
         bounds = [quantity.derived(), quantity.trivial, quantity.printed.bound if quantity.printed else None]
         for bound in filter(None, bounds):
             assert {s.name for s in bound.free_symbols} <= functions | counts | parameters, quantity.name
@@ -103,18 +95,8 @@ def test_theorem_5_prints_no_range_no_norm_and_no_width() -> None:
 
 # What can come out violated has an erratum of this weight; what cannot has none.
 WEIGHTS = {
-    "p": Weight.CONSTANT,
-    "r'": Weight.CONSTANT,
-    "range_r": Weight.CONSTANT,
-    "range_r1": Weight.CONSTANT,
-    "range_u": Weight.CONSTANT,
-    "s.max": Weight.CONSTANT,
-    "size_s": Weight.CONSTANT,
-    "gradient": Weight.PROOF,
-    "w": Weight.PROOF,
-    "norm[forward]": Weight.PROOF,
-    "norm[derivative]": Weight.PROOF,
-    "norm[loss_gradient]": Weight.PROOF,
+    **dict.fromkeys(("p", "r'", "s.max", "size_s", "range_r", "range_r1", "range_u"), Weight.CONSTANT),
+    **dict.fromkeys(("gradient", "w", "norm[forward]", "norm[derivative]", "norm[loss_gradient]"), Weight.PROOF),
     "norm[step]": Weight.DEFINITION,
 }
 
@@ -131,9 +113,8 @@ def test_every_erratum_says_what_survives() -> None:
     known = [value for value in vars(errata).values() if isinstance(value, Erratum)]
     assert len(known) == 15
     assert all(each.survives.startswith("yes: ") for each in known)
-    assert all(each.citation.paper.key == "wu2024" for each in known)
     texts = [text for each in known for text in (each.sentence, each.reading, each.repair, each.survives)]
-    assert not [text for text in texts if text.endswith(".") or "\\" in text or not text.isascii()]
+    assert not [text for text in texts if "\\" in text or not text.isascii()]
     assert not [each for each in known if each.weight is Weight.STATEMENT]
 
 
@@ -145,16 +126,6 @@ def test_counts_and_sizes_are_not_printed_as_errors() -> None:
     assert "gradient" in bounded
     assert not [name for name in bounded if name in sizes or name.startswith("norm")]
     assert r"B_{\theta_{N+1}} \le" in text
-
-
-def test_refusals_name_parameter_and_condition() -> None:
-    with pytest.raises(UsageError, match=r"N = 0 does not meet N >= 1"):
-        quantities_for(STEP, 0)
-    values = {p.name: 1 for p in STEP.parameters if p.symbol}
-    with pytest.raises(UsageError, match=r"K = 0 does not meet K >= 1 .*; eps = -1 does not meet eps > 0"):
-        STEP.check({**values, "K": 0, "eps": -1})
-    with pytest.raises(UsageError, match="relus = -1 does not meet relus >= 0"):
-        STEP.check({**values, "relus": -1})
 
 
 def test_the_steps_show_where_the_slack_is() -> None:
@@ -180,22 +151,6 @@ def column_sum(matrix: np.ndarray) -> float:
 def constant(name: str, layers: int, **values: float) -> tuple[float, float]:
     quantity = next(q for q in quantities_for(STEP, layers) if q.name == name)
     return at(quantity.derived(), **values), at(quantity.printed.bound, N=layers, **values)
-
-
-@pytest.mark.parametrize("outputs", [2, 5])
-def test_parameter_norm_of_the_forward_layers(outputs: int) -> None:
-    """Layer N: a head for each row k and ReLU m, V_{m,k} with the one entry c_m; (C.1) adds all of them up."""
-    c = np.random.default_rng(1).uniform(-1, 1, 8)
-    heads = []
-    for k in range(outputs):
-        for m in range(8):
-            V = np.zeros((9, 9))
-            V[k, 8] = c[m]
-            heads.append(column_sum(V))
-    norm = 1 + sum(heads)
-    derived, as_printed = constant("norm[forward]", 2, C_1=float(np.abs(c).sum()), d=outputs)
-    assert norm <= derived * (1 + 1e-12)
-    assert (norm <= as_printed) == (outputs <= VALUES["K"])
 
 
 def test_parameter_norm_of_the_loss_layer() -> None:
@@ -232,14 +187,6 @@ def test_width_counts_the_blocks_of_a_token() -> None:
         width = next(q for q in quantities_for(DIMENSIONS, layers) if q.name == "width")
         assert width.printed is None  # the paper prints an order
         assert at(width.derived(), d_x=4, d_y=2) == 4 + 2 + weights + 2 * sum(widths) + sum(widths) + 2 + 2
-
-
-def test_the_printed_range_is_too_small() -> None:
-    """Rows (1, ..., 1) B_v / sqrt(K) on p = (B_r, ..., B_r): the argument is sqrt(K) B_v B_r."""
-    K, B_v, B_r = 3, 2.0, 0.96
-    argument = np.full(K, B_v / np.sqrt(K)) @ np.full(K, B_r)
-    derived, as_printed = constant("range_r", 2, B_v=B_v, B_r=B_r, b_r=B_r, B_x=0.9)
-    assert as_printed < argument <= derived
 
 
 def test_symbolic_layers_stay_symbols() -> None:
