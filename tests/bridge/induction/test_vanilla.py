@@ -2,22 +2,17 @@
 
 import json
 import math
-from pathlib import Path
 
-import flint
 import numpy as np
 import pytest
 import torch
 
-from bridge import compare, replay
-from bridge.comparison import Comparison
+from bridge import compare
+from bridge.comparison import Comparison, replay_witness
 from bridge.induction.vanilla import VANILLA, lags
 from bridge.record import Flag, Row, Verdict
-from bridge.theorem_case import TheoremCase
 from bridge.theorem_study import TheoremStudy
-from bridge.verdicts import Bound
 from symbolic import UsageError
-from symbolic.statements import Quantity
 
 GRID_P = (1, 2, 8, 32)
 QUICK = {"samples": 32, "attack": 40, "restarts": 8}
@@ -36,22 +31,19 @@ def default() -> Comparison:
 FEW = {"samples": 4, "attack": 10, "restarts": 2}
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("d", "W_star", "lengths"),
-    [(1, 1.0, (3, 8)), (4, 0.25, (8, 64)), (4, "signs:3", (3, 64)), (16, "random:1", (8, 128))],
-    ids=lambda value: str(value),
-)
-def test_no_derived_or_instance_bound_is_exceeded_on_the_grid(
-    d: int, W_star: float | str, lengths: tuple[int, int]
-) -> None:
-    assert_kept(compare("induction.vanilla", p=GRID_P, L=lengths, d=d, W_star=W_star, **FEW))
+SHORT = [
+    (GRID_P, lengths, d, W_star)
+    for lengths, d, W_star in (
+        ((3, 8), 1, 1.0), ((8, 64), 4, 0.25), ((3, 64), 4, "signs:3"), ((8, 128), 16, "random:1")
+    )
+]  # fmt: skip
+LONG = [(1, 512, 1, 1.0), (2, 512, 4, "signs:3"), (32, 512, 16, "random:1")]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("p", "d", "W_star"), [(1, 1, 1.0), (2, 4, "signs:3"), (32, 16, "random:1")])
-def test_no_bound_is_exceeded_over_512_tokens(p: int, d: int, W_star: float | str) -> None:
-    assert_kept(compare("induction.vanilla", p=p, L=512, d=d, W_star=W_star, **FEW))
+@pytest.mark.parametrize(("p", "L", "d", "W_star"), [*SHORT, *LONG], ids=str)
+def test_no_derived_or_instance_bound_is_exceeded_on_the_grid(p: object, L: object, d: int, W_star: object) -> None:
+    assert_kept(compare("induction.vanilla", p=p, L=L, d=d, W_star=W_star, **FEW))
 
 
 def assert_kept(comparison: Comparison) -> None:
@@ -117,20 +109,12 @@ def test_the_first_steps_are_attained_and_say_so(default: Comparison) -> None:
     assert all("attained" in row.flags["derived"] for row in short)
 
 
-def test_the_network_as_printed_is_refuted_with_a_witness_that_replays(default: Comparison, tmp_path: Path) -> None:
+def test_the_network_as_printed_is_refuted(default: Comparison) -> None:
     refuted = [row for row in rows(default, "output.mask_3") if row.params["p"] >= 4]
     assert refuted
     for row in refuted:
         assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT, "instance": Verdict.KEPT}
         assert row.witness.error_lower > row.printed
-        assert row.erratum.weight == "notation"
-        assert row.erratum.survives.startswith("yes: with key 1 masked in layer 2")
-    path = tmp_path / "witness.json"
-    path.write_text(refuted[0].witness.model_dump_json())
-    again = replay(str(path))
-    assert again.verdict["printed"] is Verdict.VIOLATED
-    assert again.erratum == refuted[0].erratum
-    assert again.exact == pytest.approx(refuted[0].exact, rel=1e-12)
 
 
 @pytest.mark.long
@@ -143,55 +127,32 @@ def test_without_any_similarity_the_bounds_of_0_are_kept() -> None:
     assert all(row.printed == 0 for row in rows(comparison, "output"))
 
 
-@pytest.mark.parametrize("content", ["", "{}", '{"result": "induction.vanilla"'])
-def test_a_broken_witness_file_is_refused(content: str, tmp_path: Path) -> None:
-    path = tmp_path / "witness.json"
-    path.write_text(content)
-    with pytest.raises(UsageError, match="not a complete witness file"):
-        replay(str(path))
-
-
 FORGED = [
-    ({"params": {"L": 64}}, r"x: expected shape \(64, 4\), got \(8, 4\)"),
-    ({"inputs": {}}, "expected x; got nothing"),
-    ({"inputs": {"x": "abc"}}, "not a complete witness file"),
-    ({"inputs": {"x": [[[1.0], [1.0, 2.0]]]}}, "not a complete witness file"),
+    ({"inputs": {"x": [[[0.5] * 4] * 7]}}, r"x: expected shape \(8, 4\), got \(7, 4\)"),
     ({"inputs": {"x": [[[5.0] * 4] * 8]}}, r"entry \(0, 0\) = 5.0 is outside \[-1, 1\]"),
     ({"quantity": "output.rate"}, "is a rate over a grid"),
-    ({"params": {"q": 1}}, "no parameter 'q'"),
 ]
 
 
 @pytest.mark.parametrize(("forged", "message"), FORGED, ids=[str(f)[:30] for f, _ in FORGED])
-def test_a_forged_witness_is_refused(forged: dict, message: str, default: Comparison, tmp_path: Path) -> None:
+def test_a_forged_witness_is_refused(forged: dict, message: str, default: Comparison) -> None:
     witness = next(row.witness for row in default if row.witness and row.params["L"] == 8)
-    content = json.loads(witness.model_dump_json())
-    for key, change in forged.items():
-        content[key] = {**content[key], **change} if key == "params" else change
-    path = tmp_path / "witness.json"
-    path.write_text(json.dumps(content))
     with pytest.raises(UsageError, match=message):
-        replay(str(path))
+        replay_witness(witness.model_copy(update=forged))
 
 
-class Planted(TheoremCase):
-    """The sharp bounds scaled by 0.9: the attack has to notice."""
-
-    def derived(self, quantity: Quantity) -> Bound | None:
-        bound = super().derived(quantity)
-        return None if bound is None else Bound(bound.ball * flint.arb(0.9))
+# The sharp bounds scaled by 0.9: the attack has to notice.
+KERNEL = "exp(-p)*(1 - exp(-(L - 3)*p))/(1 - exp(-(L - 2)*p))"
+PLANTED = {"y": f"y <= 1.8*{KERNEL}", "scores": f"scores <= 1.8*W_norm*{KERNEL}"}
 
 
 @pytest.mark.long
-def test_the_attack_finds_planted_violations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TheoremStudy, "case", lambda self, params, **more: plant(self, params, **more))
-    comparison = compare("induction.vanilla", p=(1, 8), L=(8, 64), **QUICK)
-    for name in ("y", "scores"):
-        assert [row.verdict["derived"] for row in rows(comparison, name)] == [Verdict.VIOLATED] * 4
-
-
-def plant(study: TheoremStudy, params: dict, *, seed: int, dtype: str, device: str) -> TheoremCase:
-    return Planted(VANILLA, *study.point(params, seed), dtype, device)
+def test_the_attack_finds_planted_violations() -> None:
+    comparison = compare("induction.vanilla", p=(1, 8), L=(8, 64), claim=list(PLANTED.values()), **QUICK)
+    for name in PLANTED:
+        for row in rows(comparison, name):
+            assert row.claimed == pytest.approx(0.9 * row.derived)
+            assert row.verdict["claimed"] is Verdict.VIOLATED
 
 
 def test_random_samples_alone_would_not_find_them(default: Comparison) -> None:
@@ -264,44 +225,25 @@ def test_the_record_is_one_json_object_with_the_promised_fields(default: Compari
     assert all(np.isfinite(v) for row in record["rows"] for v in row.values() if isinstance(v, float))
 
 
-def test_a_similarity_may_be_a_matrix_which_gives_d(tmp_path: Path) -> None:
-    path = tmp_path / "w.json"
-    path.write_text("[[1, 0.5], [0, -1]]")
-    for spec in ([[1, 0.5], [0, -1]], "[[1, 0.5], [0, -1]]", f"@{path}"):
+def test_a_similarity_may_be_a_matrix_which_gives_d() -> None:
+    for spec in ([[1, 0.5], [0, -1]], "[[1, 0.5], [0, -1]]"):
         case = TheoremStudy(VANILLA).case({"p": 1, "L": 8, "W_star": spec}, seed=0, dtype="float64", device="cpu")
-        assert case.full_params["W_star"] == [[1, 0.5], [0, -1]]
-        assert case.full_params["d"] == 2
-    assert compare("induction.vanilla", p=1, L=8, W_star=[[1.0, 0], [0, 1]], samples=2, attack=0).rows
+        assert (case.full_params["W_star"], case.full_params["d"]) == ([[1, 0.5], [0, -1]], 2)
 
 
 REFUSED = [
-    ({"p": 0}, "p = 0.0 does not meet p > 0"),
-    ({"p": -1, "L": 2}, "p = -1.0 does not meet p > 0 .*; L = 2 does not meet L >= 3"),
-    ({"p": float("nan")}, "p = nan is not finite"),
-    ({"p": "fast"}, "p = 'fast' is not a number"),
-    ({"L": 2}, "L = 2 does not meet L >= 3"),
-    ({"L": 8.5}, "not a whole number"),
+    ({"p": 0, "L": 2}, "p = 0.0 does not meet p > 0 .*; L = 2 does not meet L >= 3"),
     ({"d": 0}, "d = 0 does not meet d >= 1"),
-    ({"q": 1}, "no parameter 'q'"),
-    ({"W_sta": 1}, "Did you mean W_star"),
     ({"p": []}, "p has no values"),
-    ({"W_star": "[[1, 2, 3]]"}, r"shape \(1, 3\).*square"),
-    ({"W_star": "[[1, 2], [3]]"}, "different lengths"),
     ({"W_star": "[[1, NaN], [0, 1]]"}, "not finite"),
     ({"W_star": float("inf")}, "not finite"),
     ({"W_star": "[[1, 0"}, "W_star = .* is not understood"),
     ({"W_star": "__import__('os').system('true')"}, "W_star = .* is not understood"),
     ({"W_star": "random:-1"}, "positive number"),
     ({"W_star": "@missing.json"}, "no file 'missing.json'"),
-    ({"W_star": [[1, 0], [0, 1]], "d": 3}, "W_star is 2 x 2 but d = 3"),
     ({"samples": 0}, "samples = 0 has to be a whole number of at least 1"),
     ({"attack": -1, "seed": -2}, "attack = -1 .*; seed = -2 has to be"),
-    ({"dtype": "float8"}, "dtype 'float8' is not known"),
-    ({"device": "tpu"}, "device 'tpu'"),
     ({"p": 1e308}, "where the position bias overflows"),
-    ({"seed": 2**64}, "below 2\\^63"),
-    ({"samples": 10**11, "attack": 0}, "would take about .* days on an idle core"),
-    ({"restarts": 10**12}, "needs about .* GiB of memory"),
     ({"W_star": 1e200}, r"beyond 1e\+150"),
     ({"W_star": "random:1e308"}, r"at most 1e\+150"),
     ({"W_star": "1" + "0" * 400}, "entries that are not numbers"),
@@ -310,9 +252,6 @@ REFUSED = [
     ({"W_star": "true"}, "entries that are not numbers"),
     ({"W_star": '[["1"]]'}, "entries that are not numbers"),
     ({"device": "cpu:3"}, "there is one cpu"),
-    ({"p": (1, 1)}, "the same value twice"),
-    ({"L": 10**9}, r"compare p = .* needs about .* GiB of memory.*lower the sizes"),
-    ({"d": 10**6}, r"d = 1000000, .*: needs about .* GiB of memory"),
     ({"leak": 0}, "leak = 0.0 does not meet leak > 0"),
 ]
 
@@ -321,12 +260,6 @@ REFUSED = [
 def test_bad_input_gets_one_clear_sentence(call: dict, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         compare("induction.vanilla", **call)
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA device")
-def test_cuda_is_refused_where_there_is_none() -> None:
-    with pytest.raises(UsageError, match="torch finds no CUDA device"):
-        compare("induction.vanilla", device="cuda")
 
 
 @pytest.mark.gpu
