@@ -52,6 +52,12 @@ def _names(function: Function) -> tuple[str, ...]:
     return tuple(each.name for each in parameters if each.default is each.empty)
 
 
+def defaults_of(function: Function) -> tuple[str, ...]:
+    """The names for which a function has a default: `arguments_of` leaves them out, so that the default counts."""
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(each.name for each in parameters if each.default is not each.empty)
+
+
 def called_with(function: Function, known: Mapping[str, Any]) -> Any:
     """The function with what it takes of these."""
     return function(**{name: known[name] for name in arguments_of(function)})

@@ -7,12 +7,16 @@ from functools import lru_cache
 from typing import Any
 
 import flint
+import numpy as np
 import sympy as sp
 
 from bridge.lowering import lower
 from bridge.lowering.common import shortened
+from numeric.balls import working_precision
+from symbolic.exact_numbers import as_formula
 from symbolic.statements import UsageError
 
+NUMBERS = (flint.arb, int, float, Fraction, flint.fmpz, flint.fmpq, np.integer, np.floating)
 SMALLEST_NORMAL = 2.0**-1022
 MOST_BITS = 1 << 15  # errors down to 10^-9800; more bits cost seconds each, and end in Arb giving up the process
 BASE_BITS = 96  # a float64 mantissa, and 43 bits for the dependency of a few hundred operations
@@ -23,9 +27,13 @@ def evaluate_ball(expression: sp.Expr, values: Mapping[sp.Symbol, Any], bits: in
 
     Numbers are exact: ints, Fractions, floats (the binary rationals that they are) and SymPy's, irrational ones too.
     The precision grows until the ball is narrower than 2^-40 of its middle, or contains 0 at 4096 bits.
-    Raises UsageError for a letter without a number.
+    Raises UsageError for what is no scalar expression, and for a letter without a number.
     """
+    expression = as_formula("evaluate_ball", "expression", expression)
+    if not isinstance(bits, int) or bits < 2:
+        raise UsageError(f"evaluate_ball: bits = {bits!r:.80}; give a whole number, at least 2")
     symbols = letters_of(expression, values, "evaluate_ball")
+    require_numbers("evaluate_ball", symbols, values)
     numbers = [values[symbol] for symbol in symbols]
     while True:
         ball = _lowered(expression, symbols, bits)(*(_at_bits(number, bits) for number in numbers))
@@ -41,13 +49,36 @@ def _at_bits(value: Any, bits: int) -> Any:
 
 def letters_of(expression: sp.Expr, values: Mapping[sp.Symbol, Any], call: str) -> tuple[sp.Symbol, ...]:
     """The letters of the expression, in order. Raises UsageError, in the name of the call, for one without a value."""
+    if not isinstance(values, Mapping):
+        raise UsageError(f"{call}: values = {values!r:.80}; give a mapping from symbols to numbers, such as {{x: 1}}")
     symbols = _letters(expression)
     if missing := [str(symbol) for symbol in symbols if symbol not in values]:
-        known = ", ".join(sorted(map(str, values))) or "none"
+        given = sorted(map(str, values))
+        known = ", ".join(given) or "none"
+        alike = " (a symbol with other assumptions is another letter)" if set(missing) & set(given) else ""
         raise UsageError(
-            f"{call}: {', '.join(missing)} has no value in {shortened(expression)}; got values for {known}; add it"
+            f"{call}: {', '.join(missing)} has no value in {shortened(expression)}; got values for {known}{alike}; "
+            f"add it"
         )
     return symbols
+
+
+def require_numbers(call: str, symbols: Sequence[sp.Symbol], values: Mapping[sp.Symbol, Any]) -> None:
+    """Raises UsageError, in the name of the call, for a value that is no real number or ball."""
+    for symbol in symbols:
+        if not _is_number(values[symbol]):
+            raise UsageError(
+                f"{call}: {symbol} = {values[symbol]!r:.80}; give a real number (int, Fraction, float, of SymPy) or a "
+                f"ball"
+            )
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, sp.Number):
+        return bool(value.is_finite)
+    if isinstance(value, sp.Expr):
+        return value.is_number and value.is_extended_real is not False and value.is_finite is not False
+    return isinstance(value, NUMBERS)
 
 
 @lru_cache(maxsize=1024)
@@ -72,6 +103,14 @@ def as_exact(value: Any) -> Any:
     if isinstance(value, sp.Rational):
         return Fraction(int(value.p), int(value.q))
     return value
+
+
+def exact_ball(number: sp.Expr, bits: int = BASE_BITS) -> flint.arb:
+    """An enclosure of a number of SymPy: exact for a float64 that was made a rational."""
+    if not isinstance(number, sp.Rational):
+        return evaluate_ball(number, {}, bits)
+    with working_precision(bits):
+        return flint.arb(flint.fmpq(int(number.p), int(number.q)))
 
 
 def bits_for(accuracy: flint.arb) -> int:

@@ -30,6 +30,8 @@ def exact_check(quantity: Quantity, claim: ExactClaim) -> Check:
     Raises UsageError where the quantity does not state the relation of the claim (`STATED_AS`), and as
     `refuting_point`.
     """
+    if not isinstance(quantity, Quantity) or not isinstance(claim, ExactClaim):
+        raise UsageError(f"exact_check: got {quantity!r:.60} and {claim!r:.60}; give a Quantity and an ExactClaim")
     strict = quantity.printed is not None and quantity.printed.strict
     if (quantity.kind, strict) != STATED_AS[claim.relation]:
         kind, needed = STATED_AS[claim.relation]
@@ -62,16 +64,16 @@ def _shows(claim: ExactClaim, rounded: Mapping[str, list[float]], refuted: bool)
     if not all(math.isfinite(value) for values in rounded.values() for value in values):
         return False
     point = {letter: tuple(map(exact_number, values)) for letter, values in rounded.items()}
-    return not claim.premises(point) and claim.holds(point) is not refuted
+    return not claim.missed(point) and claim.holds(point) is not refuted
 
 
 def sides_of_claim(claim: ExactClaim, inputs: Mapping[str, Tensor]) -> Sides:
     """The two sides of the claim at these numbers, exactly. Raises UsageError for numbers that miss its premises."""
     point = {letter: tuple(map(exact_number, values.flatten().tolist())) for letter, values in inputs.items()}
-    wrong = claim.premises(point)
+    wrong = claim.missed(point)
     if wrong:
         raise UsageError(f"'{claim.name}' is not judged at {point_words(point)}: {'; '.join(wrong)}")
-    left, right = claim.sides(point)
+    left, right = claim.both(point)
     return Sides(left, printed=right, remark=_sides_in_words(claim, point, left, right))
 
 

@@ -79,13 +79,29 @@ def read_text(path: str, purpose: str) -> str:
 
 @dataclass(frozen=True)
 class ShippedFiles:
-    """The files of a folder that end in one of `suffixes`: they come with a theorem, and have names without suffix."""
+    """The files of a folder that end in one of `suffixes`: they come with a theorem, and have names without suffix.
+
+    Raises UsageError for suffixes that are no tuple of such as ".txt", and, when names are asked for, for a folder that
+    cannot be read.
+    """
 
     folder: Path
     suffixes: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.folder, str | os.PathLike):
+            raise UsageError(f"ShippedFiles: folder = {self.folder!r:.80}; give a path")
+        given = self.suffixes if isinstance(self.suffixes, tuple | list) else ()
+        if not given or not all(isinstance(each, str) and Path(f"a{each}").suffix == each != "" for each in given):
+            raise UsageError(f'ShippedFiles: suffixes = {self.suffixes!r:.80}; give a tuple, such as (".txt",)')
+        object.__setattr__(self, "folder", Path(self.folder))
+        object.__setattr__(self, "suffixes", tuple(given))
+
     def names(self) -> tuple[str, ...]:
-        return tuple(sorted(path.stem for path in self.folder.iterdir() if path.suffix in self.suffixes))
+        try:
+            return tuple(sorted(path.stem for path in self.folder.iterdir() if path.suffix in self.suffixes))
+        except OSError as error:
+            raise UsageError(f"ShippedFiles: cannot read the folder '{self.folder}' ({error.strerror})") from None
 
     def path(self, name: str) -> str | None:
         """Of the file with that name; None where it is no name of one (a path, say)."""

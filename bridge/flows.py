@@ -14,6 +14,7 @@ from bridge.formula import evaluate
 from bridge.lowering import Lowered, lower
 from numeric.flows import Event, Path, integrate
 from symbolic.dynamics import Flow
+from symbolic.exact_numbers import as_formula, as_number, as_positive, require_symbols
 from symbolic.statements import UsageError
 
 Numbers = Mapping[sp.Symbol, Any]
@@ -41,11 +42,12 @@ class Run:
     def at(self, times: Any, *formulas: sp.Expr) -> np.ndarray:
         """The values of the formulas at `times` (T,), an array (formulas, T)."""
         states = self._states(times)
-        return np.array([self._reads(each)(states) for each in formulas])
+        found = [self._reads(each)(states) for each in formulas]
+        return np.array(found, dtype=float).reshape(len(formulas), states.shape[1])
 
     def exactly(self, time: float | int, formula: sp.Expr) -> float:
         """The value at one time, by steps of the solver that end there: as exact as its steps are."""
-        self._require_within("exactly", time)
+        time = _within("Run.exactly", time, self.end)
         return float(self._reads(formula)(self.path.exactly(time)[:, None])[0])
 
     def last(self, *formulas: sp.Expr) -> tuple[float, ...]:
@@ -58,31 +60,55 @@ class Run:
 
         `letters` are further ones of the event: a level that is reached, say. See `Path.first` for the accuracy.
         """
-        self._require_within("first", after)
-        return self.path.first(self._reads(event, letters), after)
-
-    def _require_within(self, call: str, time: float | int) -> None:
-        if not 0 <= time <= self.end * (1 + 1e-12):
-            raise UsageError(f"Run.{call}: time {time} is outside of the run, 0 .. {self.end:g}")
+        return self.path.first(self._reads(event, letters), _within("Run.first", after, self.end))
 
     def _states(self, times: Any) -> np.ndarray:
-        try:
-            return self.path.at(times)
-        except ValueError as error:
-            raise UsageError(f"Run.at: {error}") from None
+        moments = _moments("Run.at", times, self.end)
+        return self.path.at(moments) if len(moments) else np.empty((len(self.state), 0))
 
     def _reads(self, formula: sp.Expr, more: Numbers | None = None) -> Event:
+        if more is not None:
+            require_symbols("Run.first", "letters", more)
         return _reader(formula, self.state, {**self.letters, **(more or {})}, self.views)
+
+
+def _within(call: str, time: Any, end: float) -> float:
+    """The time as a float. Raises UsageError for one outside of the run."""
+    moment = time if isinstance(time, float) else float(as_number(call, "time", time))
+    if not 0 <= moment <= end * (1 + 1e-12):
+        raise UsageError(f"{call}: time {moment} is outside of the run, 0 .. {end:g}")
+    return moment
+
+
+def _moments(call: str, times: Any, end: float) -> np.ndarray:
+    """The times as an array (T,). Raises UsageError for what is no time of the run."""
+    try:
+        given = np.asarray(times)
+        moments = np.atleast_1d(given.astype(float))
+    except (TypeError, ValueError):  # of letters, text and rows of different lengths
+        given, moments = np.empty(0, dtype=str), np.empty((0, 0))
+    if moments.ndim != 1 or given.dtype.kind not in "fiuO":
+        raise UsageError(f"{call}: times = {times!r:.80}; give a number or a list of numbers")
+    if len(moments) and not (moments.min() >= 0 and moments.max() <= end * (1 + 1e-12)):
+        raise UsageError(f"{call}: times {moments.min():g} .. {moments.max():g} are outside of the run, 0 .. {end:g}")
+    return moments
 
 
 @dataclass(frozen=True)
 class JoinedRun:
     """Runs one after the other, each perhaps in coordinates of its own; times count from the first.
 
-    Formulas are in letters that every run gives: its coordinates or those of its `views`.
+    Formulas are in letters that every run gives: its coordinates or those of its `views`. Raises UsageError for no run.
     """
 
     parts: tuple[Run, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.parts, tuple | list) or not all(isinstance(each, Run) for each in self.parts):
+            raise UsageError(f"JoinedRun: parts = {self.parts!r:.80}; give a tuple of the runs that `follow` gives")
+        if not self.parts:
+            raise UsageError("JoinedRun: no runs came; give at least one")
+        object.__setattr__(self, "parts", tuple(self.parts))
 
     @cached_property
     def starts(self) -> tuple[float, ...]:
@@ -94,7 +120,7 @@ class JoinedRun:
 
     def at(self, times: Any, *formulas: sp.Expr) -> np.ndarray:
         """As that of one run."""
-        moments = np.atleast_1d(np.asarray(times, dtype=float))
+        moments = _moments("JoinedRun.at", times, self.end)
         found, places = np.empty((len(formulas), len(moments))), self._places(moments)
         for place, (start, part) in enumerate(zip(self.starts, self.parts, strict=True)):
             here = places == place
@@ -104,11 +130,13 @@ class JoinedRun:
 
     def exactly(self, time: float | int, formula: sp.Expr) -> float:
         """As that of one run."""
+        time = _within("JoinedRun.exactly", time, self.end)
         place = int(self._places(np.array([time]))[0])
         return self.parts[place].exactly(time - self.starts[place], formula)
 
     def first(self, event: sp.Expr, after: float | int = 0.0, letters: Numbers | None = None) -> float | None:
         """As that of one run."""
+        after = _within("JoinedRun.first", after, self.end)
         later = [(start, part) for start, part in zip(self.starts, self.parts, strict=True) if after < start + part.end]
         happened = ((start, part.first(event, max(after - start, 0.0), letters)) for start, part in later)
         return next((start + time for start, time in happened if time is not None), None)
@@ -137,39 +165,68 @@ def follow(
     errors are about `relative` |x| + `absolute` (one number, or one for each coordinate, in their order), steps at most
     `longest_step` long; the flow may be stiff (numeric/flows.py).
 
-    Raises UsageError for a coordinate or a letter without a finite number and for an end that is not positive,
-    IntegrationError where the flow cannot be followed.
+    Raises UsageError for a coordinate or a letter without a finite number, for an end that is not positive and finite
+    and for tolerances and steps that are none, IntegrationError where the flow cannot be followed.
     """
-    letters, views = dict(letters or {}), dict(views or {})
+    if not isinstance(flow, Flow):
+        raise UsageError(f"follow: flow = {flow!r:.80}; give a Flow, such as bs.Flow((x,), (-x,))")
+    letters, views = {} if letters is None else letters, {} if views is None else views
+    for name, given in (("start", start), ("letters", letters), ("views", views)):
+        require_symbols("follow", name, given)
+    views = {letter: as_formula("follow", f"views[{letter}]", view) for letter, view in views.items()}
+    letters = dict(letters)
     others = tuple(sorted(set().union(*(rate.free_symbols for rate in flow.field)) - set(flow.state), key=str))
     _require_numbers("start", "coordinate", start, flow.state)
     _require_numbers("letters", "letter", letters, others)
-    if not end > 0:
-        raise UsageError(f"follow: end = {end}; give a time > 0")
+    end = float(as_positive("follow", "end", end))
+    tolerances = _tolerances(len(flow.state), relative, absolute, longest_step)
     rates, jacobian = _lowered(flow, (*flow.state, *others))
     numbers = [float(letters[each]) for each in others]
     path = integrate(
         lambda x: np.asarray(rates(*x, *numbers)).reshape(-1),
         [float(start[each]) for each in flow.state],
-        float(end),
+        end,
         jacobian=lambda x: np.asarray(jacobian(*x, *numbers)),
         stop=None if stop is None else _reader(stop, flow.state, letters, views),
-        relative=relative,
-        absolute=absolute,
-        longest_step=longest_step,
+        **tolerances,
     )
     return Run(flow.state, path, letters, views)
 
 
 def _require_numbers(argument: str, kind: str, given: Numbers, needed: tuple[sp.Symbol, ...]) -> None:
     """Raises UsageError, which names all of them, unless each has a finite number."""
-    wrong = [each for each in needed if each not in given or not math.isfinite(given[each])]
+    wrong = [each for each in needed if each not in given or not _is_finite(given[each])]
     if wrong:
-        came = ", ".join(f"{each}: {number}" for each, number in given.items())
+        came = ", ".join(f"{each}: {number!r}" for each, number in given.items())
         raise UsageError(
             f"follow: {argument}={{{came}}}; give a finite number for each {kind}, also for "
             f"{', '.join(map(str, wrong))}"
         )
+
+
+def _is_finite(number: Any) -> bool:
+    try:
+        as_number("follow", "a number", number)
+    except UsageError:
+        return False
+    return True
+
+
+def _tolerances(coordinates: int, relative: Any, absolute: Any, longest_step: Any) -> dict[str, Any]:
+    """Those of the integration, as floats."""
+    each = list(absolute) if isinstance(absolute, list | tuple | np.ndarray) and np.ndim(absolute) == 1 else [absolute]
+    floors = [float(as_number("follow", "absolute", floor)) for floor in each]
+    if min(floors, default=-1.0) < 0 or (each is not absolute and len(floors) not in (1, coordinates)):
+        raise UsageError(
+            f"follow: absolute = {absolute!r:.80}; give a number >= 0, or one for each of the {coordinates} coordinates"
+        )
+    return {
+        "relative": float(as_positive("follow", "relative", relative)),
+        "absolute": floors[0] if len(floors) == 1 else floors,
+        "longest_step": math.inf
+        if longest_step == math.inf
+        else float(as_positive("follow", "longest_step", longest_step)),
+    }
 
 
 @lru_cache(maxsize=256)
@@ -191,4 +248,4 @@ def _reader(formula: sp.Expr, state: tuple[sp.Symbol, ...], letters: Numbers, vi
 
 @lru_cache(maxsize=1024)
 def _viewed(formula: Any, views: tuple[tuple[sp.Symbol, sp.Expr], ...]) -> sp.Expr:
-    return sp.sympify(formula).xreplace(dict(views))
+    return as_formula("Run", "formula", formula).xreplace(dict(views))

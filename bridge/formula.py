@@ -2,18 +2,22 @@
 
 import inspect
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import flint
+import numpy as np
 import sympy as sp
 import torch
+from sympy.logic.boolalg import Boolean
 
 from bridge.balls import letters_of
 from bridge.lowering import Lowered, lower
 from numeric.balls import BallArray, working_precision
 from numeric.balls.elementwise import entrywise
 from numeric.balls.integers import ExactInteger
+from symbolic.exact_numbers import as_formula, as_number
 from symbolic.statements import UsageError
 
 
@@ -71,10 +75,32 @@ def _lowered(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], bits: int | None) ->
 def evaluate(expression: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Any:
     """The expression in float64 at numbers or arrays for its letters, which broadcast; other letters may have some too.
 
-    A scalar or an array. What is to be enclosed takes `evaluate_ball`. Raises UsageError for a letter without a value.
+    A scalar or an array. What is to be enclosed takes `evaluate_ball`. Raises UsageError for what is no expression, for
+    a letter without a value and for values that are not real or do not broadcast.
     """
+    if not isinstance(expression, sp.Expr | Boolean | sp.ImmutableMatrix):
+        expression = as_formula("evaluate", "expression", expression)
     symbols = letters_of(expression, values, "evaluate")
-    return _on_floats(expression, symbols)(*(values[symbol] for symbol in symbols))
+    numbers = [_as_real(symbol, values[symbol]) for symbol in symbols]
+    try:
+        return _on_floats(expression, symbols)(*numbers)
+    except ValueError as error:  # of shapes
+        raise UsageError(f"evaluate: {error}") from None
+
+
+def _as_real(symbol: sp.Symbol, value: Any) -> Any:
+    """The value as the lowering takes it: a number, or an array of real ones."""
+    if isinstance(value, float | int | Fraction | sp.Number):
+        return value
+    if isinstance(value, sp.Expr):
+        return float(as_number("evaluate", str(symbol), value))
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind not in "fiub":
+        raise UsageError(f"evaluate: {symbol} = {value!r:.80}; give a real number or an array of them")
+    return array
 
 
 @lru_cache(maxsize=2048)

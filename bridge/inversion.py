@@ -1,30 +1,36 @@
-"""The largest perturbation at which every condition surely holds: rule 11 for several bounds, confirmed by balls.
+"""The largest perturbation at which every condition surely holds: rule 11 for several bounds, by balls.
 
 One bound with a closed solution is inverted by `largest_safe` (symbolic/calculus/perturbations.py).
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import sympy as sp
 
-from bridge.balls import evaluate_ball, letters_of
-from bridge.lowering import lower
+from bridge.balls import evaluate_ball, letters_of, require_numbers
+from numeric.balls import float_below
 from numeric.bisection import last_that_holds
+from symbolic.exact_numbers import as_formula, as_number, as_positive, require_symbols
 from symbolic.statements import UsageError
 
-STEPS = 60  # of the bisection
-RETREAT = 1e-9  # relative: from the bisection's floats to what balls confirm
+CALL = "largest_perturbation"
+STEPS = 53  # of the bisection: the answer and the next float64 above it
+MOST = "most"  # what decides where no condition does
 
 
 @dataclass(frozen=True)
 class Condition:
     """`bound`, in the perturbation and symbols that `values` bind, has to stay at most `limit` (below it: `strict`).
 
-    Values are numbers or balls, the limit a number. The bound has to be valid for every smaller perturbation too.
+    Values are numbers or balls, the limit a number; a float is the binary rational that it is. The bound has to be
+    valid for every smaller perturbation too.
+
+    Raises UsageError for a bound that is no expression, for a limit that is no finite number and for values that are
+    not by symbol.
     """
 
     name: str
@@ -32,6 +38,12 @@ class Condition:
     values: Mapping[sp.Symbol, Any]
     limit: Any
     strict: bool = False
+
+    def __post_init__(self) -> None:
+        call = f"Condition {self.name!r}"
+        require_symbols(call, "values", self.values)
+        object.__setattr__(self, "bound", as_formula(call, "bound", self.bound))
+        object.__setattr__(self, "limit", as_number(call, "limit", self.limit))
 
     def holds(self, unknown: sp.Symbol, at: float) -> bool:
         """By balls: True only if it surely holds."""
@@ -46,21 +58,29 @@ class Condition:
     def _spare(self, unknown: sp.Symbol, at: float) -> Any:
         return evaluate_ball(_difference(self.limit, self.bound), {**self.values, unknown: at})
 
-    def crossing(self, unknown: sp.Symbol, most: float) -> float:
-        """Where the bound reaches its limit, by bisection in floats; `most` if it does not."""
-        symbols = tuple(sorted(self.bound.free_symbols - {unknown}, key=str))
-        bound, limit = _lowered(self.bound, (unknown, *symbols)), float(self.limit)
-        numbers = [float(self.values[symbol]) for symbol in symbols]
+    def largest(self, unknown: sp.Symbol, below: float) -> float:
+        """The largest point at which it surely holds, below one at which it may not: by halving, then by bisection.
 
-        def within(at: float) -> bool:
-            return float(bound(at, *numbers)) <= limit
+        Raises UsageError where it surely holds at none.
+        """
 
-        return most if within(most) else last_that_holds(within, 0.0, most, steps=STEPS)
+        def holds(at: float) -> bool:
+            return self.holds(unknown, at)
+
+        high, low = below, below / 2
+        while low > 0 and not holds(low):
+            high, low = low, low / 2
+        if low == 0:
+            raise UsageError(
+                f"{CALL}: no {unknown} > 0 is confirmed; '{self.name}' decides: its bound has to be below the limit "
+                f"{self.limit} as {unknown} tends to 0"
+            )
+        return last_that_holds(holds, low, high, steps=STEPS)
 
 
 @dataclass(frozen=True)
 class LargestPerturbation:
-    """The perturbation, certified, and the name of the condition that decides it.
+    """The perturbation, certified, and the name of the condition that decides it; "most" where the range ends first.
 
     At `above` that condition surely fails, and beyond it too where its bound grows; infinite if balls confirm no such
     point near by.
@@ -74,49 +94,45 @@ class LargestPerturbation:
 def largest_perturbation(
     conditions: Iterable[Condition], unknown: sp.Symbol, *, most: float = 1.0
 ) -> LargestPerturbation:
-    """The largest `unknown` in (0, most] at which every condition holds, up to the bisection's accuracy.
+    """The largest `unknown` in (0, most] at which every condition surely holds, to the last float64.
 
     The conditions are upper bounds that stay valid for smaller perturbations: what balls confirm at the answer is then
     true of all perturbations up to it.
 
-    Raises UsageError without conditions, for values that are missing, and where balls confirm no point.
+    Raises UsageError without conditions, for values that are missing or no numbers, for a `most` that is not positive
+    and finite, and where balls confirm no point.
     """
+    every = _checked(conditions, unknown)
+    size, binding = float_below(evaluate_ball(as_positive(CALL, MOST, most), {})), None
+    while (next_one := next((each for each in every if not each.holds(unknown, size)), None)) is not None:
+        size, binding = next_one.largest(unknown, size), next_one
+    if binding is None:
+        return LargestPerturbation(size, MOST)
+    return LargestPerturbation(size, binding.name, _failing(binding, unknown, size))
+
+
+def _checked(conditions: Iterable[Condition], unknown: sp.Symbol) -> tuple[Condition, ...]:
+    if isinstance(conditions, Condition) or not isinstance(conditions, Iterable):
+        raise UsageError(f"{CALL}: conditions = {conditions!r:.80}; give a list of Conditions")
     every = tuple(conditions)
-    _check(every, unknown, most)
-    size, binding = most, every[0]
+    if not every:
+        raise UsageError(f"{CALL}: no conditions came; give at least one")
+    if wrong := [each for each in every if not isinstance(each, Condition)]:
+        raise UsageError(f"{CALL}: conditions hold {wrong[0]!r:.80}; give Conditions")
+    if not isinstance(unknown, sp.Symbol):
+        raise UsageError(f"{CALL}: unknown = {unknown!r:.80}; give the symbol of the perturbation")
     for each in every:
-        if (crossing := each.crossing(unknown, size)) < size:
-            size, binding = crossing, each
-    for _ in range(STEPS):
-        if size > 0 and all(each.holds(unknown, size) for each in every):
-            return LargestPerturbation(size, binding.name, _failing(binding, unknown, size))
-        size *= 1 - RETREAT
-    raise UsageError(
-        f"largest_perturbation: no {unknown} > 0 is confirmed; '{binding.name}' decides: its bound has to be below "
-        f"the limit {binding.limit} as {unknown} tends to 0"
-    )
-
-
-def _check(conditions: Sequence[Condition], unknown: sp.Symbol, most: float) -> None:
-    if not conditions:
-        raise UsageError("largest_perturbation: no conditions came; give at least one")
-    if not 0 < most < math.inf:
-        raise UsageError(f"largest_perturbation: most = {most}; give a positive finite number")
-    for each in conditions:
-        letters_of(each.bound, {**each.values, unknown: 0}, f"largest_perturbation: '{each.name}'")
+        values = {**each.values, unknown: 0}
+        require_numbers(f"{CALL}: '{each.name}'", letters_of(each.bound, values, f"{CALL}: '{each.name}'"), values)
+    return every
 
 
 def _failing(condition: Condition, unknown: sp.Symbol, size: float) -> float:
     """A point a little above `size` at which the condition surely fails; infinite if there is none so near."""
-    points = (size * (1 + 2**k * RETREAT) for k in range(1, 8))
+    points = (size * (1 + 2.0 ** (k - STEPS)) for k in range(1, 30, 2))
     return next((point for point in points if condition.fails(unknown, point)), math.inf)
 
 
 @lru_cache(maxsize=64)
-def _difference(limit: Any, bound: sp.Expr) -> sp.Expr:
-    return sp.sympify(limit) - bound
-
-
-@lru_cache(maxsize=64)
-def _lowered(bound: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> Callable[..., Any]:
-    return lower(bound, "numpy", args=symbols)
+def _difference(limit: sp.Expr, bound: sp.Expr) -> sp.Expr:
+    return limit - bound

@@ -14,6 +14,7 @@ import sympy as sp
 from bridge.check import Check, Sides
 from bridge.export.numbers import plain
 from bridge.formula import evaluate
+from symbolic.exact_numbers import as_formula, require_symbols
 from symbolic.paths import ParameterPath, Point
 from symbolic.statements import Order, Quantity, UsageError
 
@@ -43,7 +44,8 @@ class AsymptoticLaw:
     of the statement. A law with `everywhere` has a row at the parameters of the run too, which decides nothing.
     `choice` tells laws of one quantity apart.
 
-    Raises UsageError for a quantity that is not printed inside a Landau symbol.
+    Raises UsageError for a quantity that is not printed inside a Landau symbol, for paths that are no tuple of
+    them, for letters that are no formulas by symbol, and for what is no function where one is needed.
     """
 
     quantity: Quantity
@@ -60,6 +62,17 @@ class AsymptoticLaw:
     choice: str = ""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.quantity, Quantity):
+            raise UsageError(f"AsymptoticLaw: quantity = {self.quantity!r:.80}; give a Quantity")
+        if not isinstance(self.paths, tuple | list) or not all(isinstance(each, ParameterPath) for each in self.paths):
+            raise UsageError(f"AsymptoticLaw: paths = {self.paths!r:.80}; give a tuple of ParameterPaths")
+        for name in ("measure", "formula", "numbers", "inapplicable", "excuse"):
+            if not callable(getattr(self, name)):
+                raise UsageError(f"AsymptoticLaw: {name} = {getattr(self, name)!r:.80}; give a function of a point")
+        require_symbols("AsymptoticLaw", "letters", self.letters)
+        letters = {x: as_formula("AsymptoticLaw", f"letters[{x}]", way) for x, way in self.letters.items()}
+        object.__setattr__(self, "letters", letters)
+        object.__setattr__(self, "paths", tuple(self.paths))
         if self.quantity.printed is None or self.quantity.printed.order is Order.NONE:
             raise UsageError(
                 f"AsymptoticLaw: '{self.quantity.name}' is not printed inside a Landau symbol; give its `printed` an "
@@ -86,7 +99,10 @@ class AsymptoticLaw:
         return value_at(expression, point, {**values, **numbers})
 
     def derived(self, point: Point) -> float:
-        return self.value(self.formula(point), point)
+        return self.value(self._formula(point), point)
+
+    def _formula(self, point: Point) -> sp.Expr:
+        return as_formula("AsymptoticLaw", "what `formula` gives", self.formula(point))
 
     def no_formula(self, point: Point) -> str:
         """Why the formula does not apply here; "" where it does."""
@@ -105,7 +121,7 @@ class AsymptoticLaw:
     def limit(self, path: ParameterPath, point: Point) -> sp.Expr:
         """That of the formula over the printed expression along the path."""
         end = path.points(point)[-1]
-        ratio = (self.formula(end) / self.inside).subs(path.letters(end), simultaneous=True)
+        ratio = (self._formula(end) / self.inside).subs(path.letters(end), simultaneous=True)
         numbers = {x: sp.Float(number) for x, number in self.numbers(end).items() if x not in self.letters}
         return path.limit(ratio.subs(self.letters, simultaneous=True), point, numbers)
 

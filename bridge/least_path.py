@@ -19,16 +19,17 @@ import numpy as np
 import sympy as sp
 from scipy.optimize import minimize
 
-from bridge.balls import evaluate_ball
-from bridge.least_value import Enclosure
+from bridge.balls import evaluate_ball, exact_ball
+from bridge.least_value import Enclosure, clipped
 from bridge.lowering import lower
 from numeric.balls import Arb, float_above, float_below, working_precision
+from symbolic.exact_numbers import as_count, as_formula, as_number, as_positive
 from symbolic.statements import UsageError
 
 BITS = 128
 CELLS = 1024  # of the range of each z_k, unless told
 Side = tuple[Arb, Arb]
-Ends = tuple[float, float]
+Ends = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class PathCost:
     """`step`: what it costs to pass from `here` to `after` in one layer, twice differentiable; `last` is the factor w.
 
     `to_come`, in `here`: a lower bound of what the layers that are left cost, however many there are.
+
+    Raises UsageError for formulas in other letters, and for a factor that is no positive number.
     """
 
     step: sp.Expr
@@ -43,6 +46,18 @@ class PathCost:
     after: sp.Symbol
     to_come: sp.Expr = sp.S.Zero
     last: sp.Expr = sp.S.One
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.here, sp.Symbol) or not isinstance(self.after, sp.Symbol) or self.here == self.after:
+            raise UsageError(f"PathCost: here = {self.here!r}, after = {self.after!r}; give two symbols")
+        for name, letters in (("step", {self.here, self.after}), ("to_come", {self.here})):
+            formula = as_formula("PathCost", name, getattr(self, name))
+            if others := sorted(map(str, formula.free_symbols - letters)):
+                raise UsageError(
+                    f"PathCost: {', '.join(others)} has no value; give {name} in {', '.join(sorted(map(str, letters)))}"
+                )
+            object.__setattr__(self, name, formula)
+        object.__setattr__(self, "last", as_positive("PathCost", "last", self.last))
 
     def terms(self, points: Sequence[Arb], *derivatives: sp.Symbol) -> list[Arb]:
         """The cost of each layer, or a derivative of it, on balls."""
@@ -85,7 +100,7 @@ def _on_balls(step: sp.Expr, symbols: tuple[sp.Symbol, ...], derivatives: tuple[
 
 
 def least_path(
-    cost: PathCost, ends: Ends, layers: int, *, within: Ends, start: Sequence[float], cells: int = CELLS
+    cost: PathCost, ends: Ends, layers: int, *, within: Ends, start: Sequence[Any], cells: int = CELLS
 ) -> Enclosure:
     """The least cost of `layers` layers from one end to the other, all numbers between `within` a range.
 
@@ -93,27 +108,41 @@ def least_path(
     cost is `upper`. The lower end is -oo where the cost is not proved to be convex around all minimisers, to which more
     `cells` of the range help.
 
-    Raises UsageError for a start of another length, for numbers that are not finite and for a range that is none.
+    Ends and range count exactly, whatever numbers they are. Raises UsageError for a start of another length, for
+    numbers that are not finite, for a range that is none and for layers or cells that are no count.
     """
-    numbers = (*ends, *within, *start)
-    if not all(map(math.isfinite, numbers)) or within[0] > within[1]:
-        raise UsageError(
-            f"least_path: ends = {ends}, within = {within}, start = {tuple(start)}; give finite numbers, and a range "
-            f"from its lower end to its upper one"
-        )
-    if len(start) != layers - 1:
-        raise UsageError(f"least_path: {layers} layers have {layers - 1} numbers between the ends; {len(start)} came")
+    if not isinstance(cost, PathCost):
+        raise UsageError(f"least_path: cost = {cost!r:.80}; give a PathCost")
+    (first, last), side, begin = _numbers(ends, within, start)
+    layers, cells = as_count("least_path", "layers", layers), as_count("least_path", "cells", cells)
+    if len(begin) != layers - 1:
+        raise UsageError(f"least_path: {layers} layers have {layers - 1} numbers between the ends; {len(begin)} came")
     with working_precision(BITS):
-        inner = _best_path(cost, ends, within, np.asarray(start, dtype=float))
-        first, last = map(flint.arb, ends)
-        points = [first, *map(flint.arb, inner), last]
+        inner = _best_path(cost, (float(first), float(last)), (float(side[0]), float(side[1])), np.asarray(begin))
+        points = [first, *(clipped(each, *side) for each in inner), last]
         known = cost.total(points)
-        sides, boxes = sides_of_minimisers(cost, first, layers, within, known.upper(), cells)
+        sides, boxes = sides_of_minimisers(cost, first, layers, side, known.upper(), cells)
         proved = sides is not None and cost.is_convex([first, *(low.union(high) for low, high in sides), last])
         least = known.lower()
         for slope, (low, high) in zip(cost.gradient(points), sides or [], strict=proved):
             least -= abs(slope) * (high - low)
         return Enclosure(float_below(least) if proved else -math.inf, float_above(known), tuple(inner), boxes)
+
+
+def _numbers(ends: Any, within: Any, start: Any) -> tuple[Side, Side, list[float]]:
+    """Ends and range as balls, the start in floats."""
+    try:
+        pairs = [tuple(as_number("least_path", "an end", each) for each in pair) for pair in (ends, within)]
+        begin = [float(as_number("least_path", "a number", each)) for each in start]
+    except (TypeError, UsageError):
+        pairs, begin = [], []
+    if [len(pair) for pair in pairs] != [2, 2] or pairs[1][0] > pairs[1][1]:
+        raise UsageError(
+            f"least_path: ends = {ends!r:.60}, within = {within!r:.60}, start = {start!r:.60}; give finite numbers, "
+            f"and a range from its lower end to its upper one"
+        )
+    first, last, low, high = (exact_ball(each, BITS) for pair in pairs for each in pair)
+    return (first, last), (low, high), begin
 
 
 def _best_path(

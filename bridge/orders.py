@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Callable, Mapping
+from statistics import linear_regression
 
 from bridge.check import Sides
 from bridge.export.numbers import plain
+from symbolic.exact_numbers import as_count, as_number
 from symbolic.statements import UsageError
 
 TOLERANCE = 0.4  # of an order: the next terms shift it at small sizes
@@ -20,23 +22,40 @@ def order_sides(
     proved: bool = False,
     seen: bool = False,
 ) -> Sides:
-    """The order k of a difference of size c n^-k, read off between the smallest and the largest n of `gaps`.
+    """The order k of a difference of size c n^-k, by least squares in log n over all `gaps`.
 
-    A stated order that is within TOLERANCE of it is supported: proved if `proved`, computed if `seen`, which is to say
-    that each gap is larger than its error. `words` names a size in the remark. Where a gap is 0 nothing is read off,
-    and the remark is `nothing`. Raises UsageError for fewer than two sizes.
+    A stated order is supported if gap n^order, over all sizes, varies by no more than a factor of
+    (largest n / smallest n)^TOLERANCE: for two sizes, if the order between them is within TOLERANCE of it. It is then
+    proved if `proved`, computed if `seen`, which is to say that each gap is larger than its error. `words` names a size
+    in the remark. Where a gap is 0 or not finite nothing is read off; the remark is then `nothing`, or says which one
+    it is.
+
+    Raises UsageError for fewer than two sizes, for one that is no whole number and for a gap that is no number.
     """
-    if len(gaps) < 2 or min(gaps) <= 0:
-        raise UsageError(f"order_sides: got the sizes {sorted(gaps)}; give differences at two or more sizes n > 0")
-    if not all(gaps.values()):
+    if not isinstance(gaps, Mapping) or len(gaps) < 2:
+        raise UsageError(
+            f"order_sides: got the sizes {list(gaps) if isinstance(gaps, Mapping) else gaps!r:.80}; give differences "
+            f"at two or more sizes n > 0, such as {{8: 0.5, 16: 0.25}}"
+        )
+    if not callable(words):
+        raise UsageError(f"order_sides: words = {words!r:.80}; give a function from a size to words")
+    stated = float(as_number("order_sides", "order", order))
+    sizes = {as_count("order_sides", "a size", n): _as_float(n, gap) for n, gap in gaps.items()}
+    if wild := [n for n, gap in sizes.items() if not math.isfinite(gap)]:
+        return Sides(derived=order, remark=f"no order: the difference at {words(wild[0])} is not finite")
+    if not all(sizes.values()):
         return Sides(derived=order, remark=nothing)
-    small, large = min(gaps), max(gaps)
-    measured = math.log(abs(gaps[small] / gaps[large])) / math.log(large / small)
-    near = DERIVED if abs(measured - order) <= TOLERANCE else ()
+    x, y = [math.log(n) for n in sizes], [math.log(abs(gap)) for gap in sizes.values()]
+    constants = [height + stated * at for at, height in zip(x, y, strict=True)]  # log(gap n^order)
+    near = DERIVED if max(constants) - min(constants) <= TOLERANCE * (max(x) - min(x)) else ()
     return Sides(
-        measured=measured,
+        measured=-linear_regression(x, y).slope,
         derived=order,
         proved=near if proved else (),
         computed=near if seen else (),
-        remark=", ".join(f"{plain(gap)} at {words(n)}" for n, gap in gaps.items()),
+        remark=", ".join(f"{plain(gap)} at {words(n)}" for n, gap in sizes.items()),
     )
+
+
+def _as_float(n: int, gap: float) -> float:
+    return gap if isinstance(gap, float) else float(as_number("order_sides", f"the difference at {n}", gap))

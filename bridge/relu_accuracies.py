@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import flint
 import sympy as sp
 
-from bridge.relu_sums import cells_for
+from bridge.relu_sums import cells_for, relus_of
 from numeric.balls import float_above
-from symbolic.approximation import hinge_count
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,15 @@ def relu_costs(functions: Sequence[ReluTarget], letters: Sequence[sp.Symbol]) ->
 
 
 def most_relus(functions: Sequence[ReluTarget], accuracies: Mapping[sp.Symbol, float]) -> int:
-    """The most ReLUs that one of the functions takes, a constant of 0 included; it may exceed MOST_RELUS.
+    """The most ReLUs that one of the functions takes; it may exceed MOST_RELUS.
 
     Raises UsageError as `cells_for`.
     """
     sharing = Counter(each.accuracy for each in functions)
     shares = (accuracies[each.accuracy] / sharing[each.accuracy] for each in functions)
-    cells = (cells_for(f.function, f.variable, f.radius, eps) for f, eps in zip(functions, shares, strict=True))
-    return max(int(hinge_count(each)) for each in cells)
+    return max(_relus(each, eps) for each, eps in zip(functions, shares, strict=True))
+
+
+def _relus(target: ReluTarget, eps: float) -> int:
+    cells = cells_for(target.function, target.variable, target.radius, eps)
+    return relus_of(target.function, target.variable, target.radius, cells)

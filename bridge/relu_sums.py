@@ -143,9 +143,17 @@ def interpolate_covering(
             return found
         radius = needed(HEADROOM * error)
     raise UsageError(
-        f"relus = {int(hinge_count(cells))}: the range that {called or sp.sstr(function)} has to cover grows with the "
-        f"error on it, without end; give more ReLUs"
+        f"relus = {relus_of(function, symbol, radius, cells)}: the range that {called or sp.sstr(function)} has to "
+        f"cover grows with the error on it, without end; give more ReLUs"
     )
+
+
+def relus_of(function: sp.Expr, symbol: sp.Symbol, radius: Any, cells: int) -> int:
+    """H of the interpolant, at most: the constant counts unless the coefficient that is built for it is 0."""
+    knot = float(radius) * ((2 * (cells // 2) - cells) / cells)  # the middle one, as `uniform_knots` has it
+    with working_precision(BITS):
+        middle = float(_on_balls(function, symbol)(flint.arb(knot)).mid())
+    return int(hinge_count(cells, middle))
 
 
 def cells_for(function: sp.Expr, symbol: sp.Symbol, radius: Any, eps: Any) -> int:
@@ -205,7 +213,7 @@ def _accurate(function: sp.Expr, symbol: sp.Symbol, radius: float, eps: float, s
 
 @lru_cache(maxsize=64)
 def _interpolated(function: sp.Expr, symbol: sp.Symbol, radius: float, cells: int, spread: float) -> Interpolant:
-    _require_few(function, cells)
+    _require_few(function, symbol, radius, cells)
     _require_kinks_on_knots(function, symbol, radius, cells)
     bend = curvature(function, symbol, radius)
     value = _on_balls(function, symbol)
@@ -317,8 +325,8 @@ def _require_finite(function: sp.Expr, knots: list[float], balls: list[flint.arb
             raise UsageError(f"interpolate: {sp.sstr(function)} is undefined at {knot:g}; choose another radius")
 
 
-def _require_few(function: sp.Expr, cells: int) -> None:
-    count = int(hinge_count(cells))
+def _require_few(function: sp.Expr, symbol: sp.Symbol, radius: float, cells: int) -> None:
+    count = relus_of(function, symbol, radius, cells)
     if count > MOST_RELUS:
         raise UsageError(
             f"interpolate: {sp.sstr(function)} needs {count} ReLUs, more than {MOST_RELUS}; give a larger eps or a "

@@ -40,7 +40,8 @@ class Theorem:
     floats may only come close to. There n, n + 1, 1 / n and x.shape are exact, while Python rounds 1.0 / n, 0.1 and
     math.sqrt(n): an error within that rounding is undecided (numeric/balls/floats.py). `built` is what they share and
     what is built once for each network, by name, from parameters, weights and what was built before: a certified sum
-    of ReLUs, a SymPy formula. Functions take it by name as they take a weight.
+    of ReLUs, a SymPy formula. Functions take it by name as they take a weight. What a function has a default for is
+    not passed to it: a default for a name of the theorem is refused.
 
     `readers` gives the value of each parameter that is text, by name: a function of the text, under that name, and of
     other parameters (of those read before it, the value). It raises UsageError with what came and what to do. Functions

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bridge.arguments import Function, arguments_of
+from bridge.arguments import Function, arguments_of, defaults_of
 from bridge.check import Check
 from bridge.domains import Domain
 from bridge.sources.source import OF_SOURCE, InputSource
@@ -156,6 +156,12 @@ def _require_known(
         raise UsageError(
             f"{theorem.id}: {role} takes {', '.join(unknown)}, which is no {kinds}; it may take "
             f"{', '.join(sorted(known)) or 'nothing'}"
+        )
+    hidden = [name for name in defaults_of(function) if name in known]
+    if hidden:
+        raise UsageError(
+            f"{theorem.id}: {role} has a default for {', '.join(hidden)}, with which it would always be called; remove "
+            f"the default, or write a lambda that takes {', '.join(hidden)} without one"
         )
 
 

@@ -80,10 +80,14 @@ def _least_cells_squared() -> sp.Expr:
 
 
 # M + 1 values are M slopes and one value: a hinge at the middle knot for each side, one at each of the M - 2 other
-# inner knots, and the constant.
-def hinge_count(cells: Any = M) -> sp.Expr:
-    """H of the interpolant with M >= 2 cells, at most: M hinges and the constant; hinges of weight 0 are left out."""
-    return cells + sp.Integer(1)
+# inner knots, and the constant, which is the value there.
+def hinge_count(cells: Any = M, middle: Any = None) -> sp.Expr:
+    """H of the interpolant with M >= 2 cells, at most: M hinges, and the constant unless its value `middle` is 0.
+
+    Hinges of weight 0 are left out as well; which ones those are depends on the function.
+    """
+    constant = 0 if middle is not None and sp.sympify(middle).is_zero else 1
+    return cells + sp.Integer(constant)
 
 
 def hinge_norm(values: Iterable[Any], radius: Any, *, spread: Any = 1) -> sp.Expr:

@@ -8,6 +8,7 @@ from typing import Any
 
 import sympy as sp
 
+from symbolic.exact_numbers import as_formula, as_number, require_symbols
 from symbolic.statements import UsageError
 
 small = sp.Symbol("small", positive=True)
@@ -28,8 +29,8 @@ class ParameterPath:
     letters by formulas in the others: the time of a quantity that depends on it. `outside` says why the statement does
     not cover the path, if it does not.
 
-    Raises UsageError for a path of other letters than `small`, and for values of it that do not fall or are not
-    positive.
+    Raises UsageError for a path of other letters than `small`, for values of it that do not fall or are not positive,
+    and for what is no formula, no number or no name.
     """
 
     words: str
@@ -40,13 +41,24 @@ class ParameterPath:
     outside: str = ""
 
     def __post_init__(self) -> None:
-        others = set().union(*(sp.sympify(way).free_symbols for way in self.path.values())) - {small}
+        call = f"ParameterPath '{self.words}'"
+        require_symbols(call, "path", self.path)
+        ways = {letter: as_formula(call, f"path[{letter}]", way) for letter, way in self.path.items()}
+        object.__setattr__(self, "path", ways)
+        if not isinstance(self.fixed, Mapping) or not all(isinstance(name, str) for name in self.fixed):
+            raise UsageError(f"{call}: fixed = {self.fixed!r:.80}; give numbers by the names of parameters")
+        if not callable(self.letters):
+            raise UsageError(f"{call}: letters = {self.letters!r:.80}; give a function of a point")
+        others = set().union(*(way.free_symbols for way in ways.values())) - {small}
         if others:
             named = ", ".join(sorted(map(str, others)))
-            raise UsageError(f"ParameterPath '{self.words}': formulas in `small` alone are taken; these have {named}")
+            raise UsageError(f"{call}: formulas in `small` alone are taken; these have {named}")
+        if not isinstance(self.smalls, tuple | list):
+            raise UsageError(f"{call}: smalls = {self.smalls!r:.80}; give a tuple of positive numbers that fall")
+        object.__setattr__(self, "smalls", tuple(_as_float(call, each) for each in self.smalls))
         falling = all(far < near for near, far in zip(self.smalls, self.smalls[1:], strict=False))
         if not self.smalls or not self.smalls[-1] > 0 or not falling:
-            raise UsageError(f"ParameterPath '{self.words}': smalls = {self.smalls}; give positive numbers that fall")
+            raise UsageError(f"{call}: smalls = {self.smalls}; give positive numbers that fall")
 
     def points(self, point: Point) -> list[dict[str, Any]]:
         """Those of the path, which starts from this point of the parameters."""
@@ -65,6 +77,10 @@ class ParameterPath:
     def over(self, words: str, **changes: Any) -> "ParameterPath":
         """The same path with more words, and other fields."""
         return replace(self, words=f"{self.words}{words}", **changes)
+
+
+def _as_float(call: str, value: Any) -> float:
+    return value if isinstance(value, float) else float(as_number(call, "one of smalls", value))
 
 
 def _number(letter: sp.Symbol, way: sp.Expr, at: float) -> float | int:

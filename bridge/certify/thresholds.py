@@ -11,6 +11,7 @@ from bridge.balls import evaluate_ball
 from bridge.certify.proving import Outcome, Status, prove
 from bridge.check import Check, Sides, as_ball
 from bridge.export.numbers import plain
+from symbolic.exact_numbers import as_count, as_formula, as_rational
 from symbolic.inequalities import Inequality
 from symbolic.statements import Quantity, UsageError
 
@@ -23,7 +24,8 @@ class Threshold:
     1/`grain`; that the claim holds up to `holds` and is false from `fails` on is then proved by `inequalities`. Between
     the two it is open. `written` is the letter in words.
 
-    Raises UsageError for formulas in other letters, and for one that does not change its sign from + to - on the grid.
+    Raises UsageError for formulas in other letters, for one that does not change its sign from + to - on the grid, for
+    a `top` that is no positive rational number and for a `grain` that is no whole number.
     """
 
     name: str
@@ -35,11 +37,18 @@ class Threshold:
     written: str = ""
 
     def __post_init__(self) -> None:
-        for formula in (self.kept, self.broken):
+        call = f"Threshold '{self.name}'"
+        if not isinstance(self.letter, sp.Symbol):
+            raise UsageError(f"{call}: letter = {self.letter!r:.80}; give a symbol")
+        if (top := as_rational(call, "top", self.top)) <= 0:
+            raise UsageError(f"{call}: top = {self.top}; give a number > 0")
+        object.__setattr__(self, "top", top)
+        object.__setattr__(self, "grain", as_count(call, "grain", self.grain))
+        for name in ("kept", "broken"):
+            formula = as_formula(call, name, getattr(self, name))
+            object.__setattr__(self, name, formula)
             if others := sorted(map(str, formula.free_symbols - {self.letter})):
-                raise UsageError(
-                    f"Threshold '{self.name}': {', '.join(others)} has no value; give formulas in {self.letter}"
-                )
+                raise UsageError(f"{call}: {', '.join(others)} has no value; give formulas in {self.letter}")
 
     @cached_property
     def holds(self) -> sp.Rational:
@@ -68,8 +77,9 @@ class Threshold:
 
     def inequalities(self, off: Any = 0) -> tuple[Inequality, Inequality]:
         """The claim for all values up to `holds`, and its opposite from `fails` on; both ends moved apart by -`off`."""
-        holds, fails, named = self.holds + off, self.fails - off, self.written or str(self.letter)
-        up, down = {self.letter: (sp.Integer(0), holds)}, {self.letter: (fails, sp.sympify(self.top))}
+        off, named = as_rational(f"Threshold '{self.name}'", "off", off), self.written or str(self.letter)
+        holds, fails = self.holds + off, self.fails - off
+        up, down = {self.letter: (sp.Integer(0), holds)}, {self.letter: (fails, self.top)}
         upper, lower = f"{self.name} up to `{named} = {holds}`", f"not from `{named} = {fails}`"
         return (
             Inequality(f"{self.name}.holds", self.kept, up, meaning=upper),

@@ -10,7 +10,6 @@ from torch import Tensor
 from bridge.domains.domain import CORNER_CYCLE, Domain, Values, as_dimension, as_size, place
 from bridge.domains.notation import Element, Notation
 from bridge.domains.rounding import (
-    as_entry,
     ball_of,
     dtype_name,
     largest_below,
@@ -21,6 +20,7 @@ from bridge.domains.rounding import (
 )
 from numeric.balls import BallArray
 from symbolic.derivation import Norm
+from symbolic.exact_numbers import as_entry
 from symbolic.statements import UsageError
 
 LARGEST_INTEGER = 2**53  # float64 holds every integer up to here

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from bridge.domains.notation import Element, Latex, Notation, Plain
-from bridge.domains.rounding import as_entry
 from numeric.balls import BallArray
 from symbolic.derivation import Norm
+from symbolic.exact_numbers import as_entry
 from symbolic.statements import UsageError
 
 Values = Mapping[sp.Symbol, Any]  # letters to ints, floats (the binary rationals they are), exact numbers

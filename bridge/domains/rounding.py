@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
 
 import flint
 import sympy as sp
@@ -12,7 +11,6 @@ from torch import Tensor
 
 from bridge.balls import BASE_BITS, evaluate_ball
 from numeric.balls import float_below, working_precision
-from symbolic.obligations import as_expr
 from symbolic.statements import UsageError
 
 UNIT = 2.0**-53  # the relative error of one rounding to float64
@@ -20,20 +18,6 @@ RATIONAL_BITS = 1100  # rational entries that are float64 numbers are exact in s
 SIGNIFICANT = 6  # digits of a number in a message
 MOST_BITS = 4096  # for a comparison with an irrational number
 BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}  # itemsize to an integer type
-
-
-def as_entry(value: Any) -> sp.Expr:
-    """A dimension or a size as a SymPy expression; a float as the binary rational that it is.
-
-    Raises UsageError unless it is a finite real number or an expression in letters.
-    """
-    try:
-        expression = as_expr(value)
-    except (ValueError, sp.SympifyError) as error:
-        raise UsageError(f"expected a number or a SymPy expression, got {value!r}") from error
-    if not expression.free_symbols and not (expression.is_finite and expression.is_extended_real):
-        raise UsageError(f"expected a finite real number, got {expression}")
-    return expression.xreplace({number: sp.Rational(number) for number in expression.atoms(sp.Float)})
 
 
 @lru_cache(maxsize=4096)

@@ -16,12 +16,21 @@ from symbolic.derivation import DerivationError, as_expr
 
 @dataclass(frozen=True)
 class Flow:
-    """d state / dt = field. `field` is in the order of `state`; other symbols in it are parameters."""
+    """d state / dt = field. `field` is in the order of `state`; other symbols in it are parameters.
+
+    Raises DerivationError for coordinates that are no different symbols, and for derivatives that are no expressions.
+    """
 
     state: tuple[sp.Symbol, ...]
     field: tuple[sp.Expr, ...]
 
     def __post_init__(self) -> None:
+        if not all(isinstance(each, tuple | list) for each in (self.state, self.field)):
+            raise DerivationError(f"a flow takes a tuple of coordinates and one of derivatives; got {self.state!r:.80}")
+        if wrong := [each for each in self.state if not isinstance(each, sp.Symbol)]:
+            raise DerivationError(f"a flow takes symbols as coordinates; got {wrong[0]!r:.80}")
+        object.__setattr__(self, "state", tuple(self.state))
+        object.__setattr__(self, "field", tuple(x if isinstance(x, sp.Expr) else as_expr(x) for x in self.field))
         if len(self.state) != len(self.field) or len(set(self.state)) != len(self.state):
             raise DerivationError(
                 f"a flow needs one derivative for each of its different coordinates; "

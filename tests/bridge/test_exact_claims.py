@@ -1,6 +1,7 @@
 """Claims that exact rationals decide, as checks of a theorem of one's own."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 import sympy as sp
@@ -70,6 +71,13 @@ def test_relations_are_those_of_rationals(relation: str) -> None:
     claim = ExactClaim("x 1", relation, lambda at: (one(at, "x"), sp.Integer(1)), lambda _: [], {"x": numbers(1)})
     values = {"=": (1,), "<=": (0, 1), ">=": (1, 2), "<": (0,), ">": (2,)}
     assert tuple(n for n in range(3) if claim.holds({"x": (sp.Integer(n),)})) == values[relation]
+
+
+@pytest.mark.parametrize("half", [0.5, Fraction(1, 2), sp.Rational(1, 2)], ids=["float", "Fraction", "sympy"])
+def test_numbers_are_the_rationals_that_they_are(half: object) -> None:
+    claim = ExactClaim("half", "=", lambda at: (one(at, "x") * 2, 1), lambda _: [], {"x": ((half,),)})
+    assert claim.refutation() is None
+    assert "left side 1, right side 1" in sides_of_claim(claim, {"x": torch.tensor([0.5])}).remark
 
 
 def test_claims_that_decide_nothing_are_refused() -> None:

@@ -90,7 +90,7 @@ def test_joined_runs_are_one(height: float) -> None:
         ({}, {rate: 1.0}, 1.0, r"follow: start=\{\}; give a finite number for each coordinate, also for x"),
         ({x: np.inf}, {rate: 1.0}, 1.0, "follow: start=.x: inf.; give a finite number for each coordinate"),
         ({x: 0.1}, {}, 1.0, r"follow: letters=\{\}; give a finite number for each letter, also for rate"),
-        ({x: 0.1}, {rate: 1.0}, 0.0, "follow: end = 0.0; give a time > 0"),
+        ({x: 0.1}, {rate: 1.0}, 0.0, "follow: end = 0.0; give a positive finite number"),
     ],
     ids=["start", "infinite", "letters", "end"],
 )
@@ -107,6 +107,14 @@ def test_formulas_and_times_that_a_run_does_not_have_are_refused() -> None:
         run.at([31.0], x)
     with pytest.raises(UsageError, match="evaluate: y has no value"):
         grown(stop=x - y)
+
+
+def test_no_times_give_no_values() -> None:
+    run = grown()
+    for each in (run, JoinedRun((run, run))):
+        assert each.at([], x, rate * x).shape == (2, 0)
+    with pytest.raises(UsageError, match=r"JoinedRun.at: times 61 .. 61 are outside of the run, 0 .. 60"):
+        JoinedRun((run, run)).at([61.0], x)
 
 
 @pytest.mark.parametrize("time", [-1.0, 2.0, math.nan])

@@ -25,7 +25,16 @@ def test_it_is_certified_and_names_what_decides() -> None:
     assert found.above == pytest.approx(found.size, rel=1e-7)
     assert found.binding == "square"
     assert largest_perturbation([LINE], x).binding == "line"
-    assert largest_perturbation([LINE], x, most=0.5).above == np.inf  # no condition decides it
+    free = largest_perturbation([LINE, SQUARE], x, most=0.5)
+    assert (free.size, free.binding, free.above) == (0.5, "most", math.inf)  # no condition decides it
+
+
+@pytest.mark.parametrize("limit", [sp.Rational(1, 10**20), sp.Rational(1, 10**300), 0.1, sp.sqrt(2) / 10**9])
+def test_the_answer_is_the_last_float_however_small(limit: Any) -> None:
+    found = largest_perturbation([Condition("line", x, {}, limit), Condition("wide", x, {}, 5)], x)
+    assert found.binding == "line"
+    assert sp.Rational(found.size) <= limit < sp.Rational(found.above)
+    assert math.nextafter(found.size, 1) > limit
 
 
 @pytest.mark.parametrize("margin", [1, sp.Rational(1, 3), sp.sqrt(2) / 5])
@@ -35,7 +44,7 @@ def test_it_is_the_closed_form_of_rule_11(margin: sp.Expr) -> None:
     knob = largest_safe(bound, rho, margin).value
     found = largest_perturbation([Condition("layers", bound, {}, margin)], rho)
     assert found.size == pytest.approx(float(knob), rel=1e-8)
-    assert found.size <= float(knob) < found.above
+    assert sp.Rational(found.size) <= knob < sp.Rational(found.above)
 
 
 @pytest.mark.parametrize("value", [sp.sqrt(2), flint.arb(2).sqrt(), 2**0.5], ids=["sympy", "ball", "float"])
@@ -47,15 +56,14 @@ def test_values_are_numbers_of_every_kind(value: Any) -> None:
 def test_a_wide_ball_counts_with_its_worst_value() -> None:
     wide = flint.arb(2, 1)  # 1 to 3
     assert largest_perturbation([Condition("line", a * x, {a: wide}, 1)], x, most=0.25).size == 0.25
-    with pytest.raises(UsageError, match="no x > 0 is confirmed; 'line' decides"):
-        largest_perturbation([Condition("line", a * x, {a: wide}, 1)], x)
+    assert largest_perturbation([Condition("line", a * x, {a: wide}, 1)], x).size == pytest.approx(1 / 3)
 
 
 def test_a_strict_limit_is_not_reached() -> None:
     reached = Condition("constant", sp.Min(x, 1), {}, 1, strict=True)
     assert largest_perturbation([Condition("constant", sp.Min(x, 1), {}, 1)], x, most=4.0).size == 4.0
-    with pytest.raises(UsageError, match="'constant' decides"):
-        largest_perturbation([reached], x, most=4.0)
+    below = largest_perturbation([reached], x, most=4.0)
+    assert (below.size, below.binding) == (math.nextafter(1.0, 0.0), "constant")
 
 
 REFUSED: list[tuple[Sequence[Condition], float, str]] = [

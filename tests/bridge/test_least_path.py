@@ -19,6 +19,13 @@ FEW = 64  # cells
 WELLS = PathCost((y - x) ** 2 / 100 + ((y - sp.Rational(1, 2)) ** 2 - sp.Rational(1, 16)) ** 2, x, y)  # two minimisers
 
 
+def test_ends_and_range_count_exactly() -> None:
+    third = sp.Rational(1, 3)
+    found = least_path(SQUARES, (1, third), 2, within=(third, 1), start=[0.6], cells=FEW)
+    assert sp.Rational(found.lower) <= sp.Rational(2, 9) <= sp.Rational(found.upper)
+    assert found.width < 1e-12
+
+
 def line(layers: int) -> list[float]:
     return np.linspace(1.0, 0.0, layers + 1)[1:-1].tolist()
 

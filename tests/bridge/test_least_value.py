@@ -59,6 +59,18 @@ def test_an_expression_with_jumps_has_no_slopes_and_is_enclosed_all_the_same() -
     assert found.lower <= 0 <= found.upper <= 1e-3
 
 
+THIRD = sp.Rational(1, 3)
+
+
+@pytest.mark.parametrize("ends", [(THIRD, 1), (-THIRD, THIRD), (THIRD, THIRD), (-sp.sqrt(2), -THIRD)], ids=str)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_ends_that_no_float_is_count_exactly(ends: tuple[sp.Expr, sp.Expr], sign: int) -> None:
+    found = least_of(sign * x, {x: ends}, tolerance=1e-9)
+    true = sp.sympify(min(sign * each for each in ends))
+    assert sp.Rational(found.lower) <= true <= sp.Rational(found.upper)
+    assert found.width <= 1e-9
+
+
 def test_values_may_be_balls_and_count_with_their_worst() -> None:
     found = least_of((x - 1) ** 2 + a, {x: (0.0, 3.0)}, {a: flint.arb(1, 0.25)}, tolerance=0.6)
     assert found.lower <= 0.75

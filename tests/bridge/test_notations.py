@@ -22,6 +22,10 @@ def test_lines_have_the_numbers_of_the_text(lines: list[str]) -> None:
         assert [word for _, word in placed_words(content)] == content.split()
 
 
+def test_a_notation_may_have_no_comments() -> None:
+    assert list(numbered_lines(["a # b", "", "c"], comment="")) == [(1, "a # b"), (3, "c")]
+
+
 def test_a_line_goes_on_and_has_the_number_of_its_first_part() -> None:
     lines = ["", "a \\", " b \\  # more", "c", "d", "e \\"]
     found = [(number, line.split()) for number, line in numbered_lines(lines, comment="#", continued="\\")]

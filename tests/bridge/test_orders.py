@@ -1,5 +1,7 @@
 """Orders read off several sizes: which stated order they support, and what is refused."""
 
+import math
+
 import pytest
 
 import boundsmith as bs
@@ -13,17 +15,23 @@ from symbolic.statements import UsageError
     ids=["near", "between", "order-lower", "constant", "faster"],
 )
 def test_an_order_is_supported_near_the_stated_one(order: int, measured: float, *, supported: bool) -> None:
-    gaps = {8: 1.0, 16: 0.5, 32: 4.0**-measured}
+    gaps = {n: (n / 8) ** -measured for n in (8, 16, 32)}
     assert bool(order_sides(order, gaps, seen=True).computed) is supported
     assert bool(order_sides(order, gaps, proved=True).proved) is supported
     assert not order_sides(order, gaps).computed  # noise
 
 
-def test_the_order_is_that_between_the_smallest_and_the_largest_size() -> None:
-    found = bs.order_sides(2, {10: 3e-2, 20: 1.0, 100: 3e-4}, seen=True)
-    assert found.measured == pytest.approx(2.0)
-    assert (found.derived, found.computed) == (2, ("derived",))
-    assert found.remark.startswith("0.03 at n = 10, 1 at n = 20")
+@pytest.mark.parametrize(
+    ("middle", "measured", "supported"), [(1.0, 2.535, False), (7.5e-3, 2.0, True), (1e-4, 1.527, False)]
+)
+def test_all_sizes_count(middle: float, measured: float, *, supported: bool) -> None:
+    found = bs.order_sides(2, {10: 3e-2, 20: middle, 100: 3e-4}, seen=True)
+    assert found.measured == pytest.approx(measured, abs=0.01)
+    assert (found.derived, bool(found.computed)) == (2, supported)
+    assert found.remark.startswith("0.03 at n = 10, ")
+
+
+def test_the_words_name_the_sizes() -> None:
     faster = bs.order_sides(2, {10: 3e-2, 100: 3e-5}, words=lambda n: f"N = {n}", seen=True)
     assert (faster.computed, faster.remark) == ((), "0.03 at N = 10, 3.000e-05 at N = 100")
 
@@ -31,6 +39,18 @@ def test_the_order_is_that_between_the_smallest_and_the_largest_size() -> None:
 def test_without_a_difference_there_is_no_order() -> None:
     found = bs.order_sides(1, {10: 0.1, 20: 0.0}, seen=True)
     assert (found.measured, found.computed, found.remark) == (None, (), "no order: a difference is 0")
-    for gaps in ({}, {10: 0.1}, {0: 0.1, 10: 0.2}):
-        with pytest.raises(UsageError, match=r"order_sides: got the sizes .* give differences at two or more sizes"):
-            order_sides(1, gaps)
+    wild = bs.order_sides(1, {10: 0.1, 20: math.nan}, seen=True)
+    assert (wild.measured, wild.computed, wild.remark) == (None, (), "no order: the difference at n = 20 is not finite")
+
+
+@pytest.mark.parametrize(
+    ("gaps", "words"),
+    [
+        ({}, r"got the sizes \[\]; give differences at two or more sizes"),
+        ({10: 0.1}, r"got the sizes \[10\]; give differences at two or more sizes"),
+        ({0: 0.1, 10: 0.2}, "a size = 0; give a whole number, at least 1"),
+    ],
+)
+def test_sizes_that_give_no_order_are_refused(gaps: dict[int, float], words: str) -> None:
+    with pytest.raises(UsageError, match=f"order_sides: {words}"):
+        order_sides(1, gaps)

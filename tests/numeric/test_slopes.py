@@ -61,3 +61,12 @@ def test_what_determines_no_slope(points: list[tuple[float, float]], words: str)
     if words != "positive finite values":
         with pytest.raises(SlopeError, match=f"^line_slope of .*{words}"):
             line_slope(points)
+
+
+SQUARES = [(1, 1.0), (2, 4.1), (4, 16.0)]
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -1.0, math.nan])
+def test_a_confidence_is_a_share(confidence: float) -> None:
+    with pytest.raises(SlopeError, match=r"log_slope: confidence = .*; give a number between 0 and 1, such as 0.95"):
+        log_slope(SQUARES, confidence)

@@ -100,6 +100,7 @@ def test_the_bound_on_the_norm_has_its_three_parts() -> None:
 
 def test_there_is_a_hinge_for_each_cell_and_a_constant() -> None:
     assert [hinge_count(cells) for cells in (2, 7)] == [3, 8]
+    assert [hinge_count(4, middle) for middle in (0, sp.Integer(0), sp.Rational(1, 2))] == [4, 4, 5]
 
 
 JUMPING = [1 / t, sp.atan(1 / t), sp.frac(t), sp.arg(t), sp.acos(sp.cos(t)), sp.sqrt(t), sp.log(t)]

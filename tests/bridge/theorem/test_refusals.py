@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -21,6 +21,12 @@ def check(**changes: Any) -> bs.Check:
     return bs.Check(**{"quantity": quantity, "sides": lambda: bs.Sides(found=1, derived=2), **changes})
 
 
+@dataclass
+class Sized:
+    eps: float
+    d: int = 7
+
+
 KNOWN: dict[str, Any] = {"printed": {"out": eps * rho}, "worst": {rho: 1}}
 
 # What is refused when the theorem is stated: the arguments, and what the message says.
@@ -32,6 +38,10 @@ STATED: dict[str, tuple[dict[str, Any], str]] = {
     "any arguments": ({"network": lambda *x: x}, "takes *args or **kwargs; name the parameters"),
     "any keywords": ({"reference": lambda **x: x}, "takes *args or **kwargs; name the parameters"),
     "a builtin function": ({"network": torch.relu}, "relu does not say what it takes; write lambda x: relu(x)"),
+    "a default that hides a parameter": (
+        {"built": {"sized": Sized}},
+        "scaled: what builds sized has a default for d, with which it would always be called; remove the default, or",
+    ),
     "a letter of a domain": (
         {"inputs": {"x": bs.Box(n)}},
         "scaled: the domain Box(n, size=1) of x has n, which is not a parameter; parameters: d, eps",

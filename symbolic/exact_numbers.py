@@ -1,0 +1,86 @@
+"""Numbers and formulas as a caller gives them, exactly: a float is the binary rational that it is.
+
+Text is refused: SymPy would run it as code.
+"""
+
+from collections.abc import Mapping
+from numbers import Number
+from typing import Any
+
+import sympy as sp
+
+from symbolic.obligations import as_expr
+from symbolic.statements import UsageError
+
+
+def as_entry(value: Any) -> sp.Expr:
+    """A dimension or a size as a SymPy expression; a float as the binary rational that it is.
+
+    Raises UsageError unless it is a finite real number or an expression in letters.
+    """
+    try:
+        expression = as_expr(value)
+    except (ValueError, sp.SympifyError) as error:
+        raise UsageError(f"expected a number or a SymPy expression, got {value!r}") from error
+    if not expression.free_symbols and not (expression.is_finite and expression.is_extended_real):
+        raise UsageError(f"expected a finite real number, got {expression}")
+    return expression.xreplace({number: sp.Rational(number) for number in expression.atoms(sp.Float)})
+
+
+def as_formula(call: str, name: str, value: Any) -> sp.Expr:
+    """A SymPy expression as it is, a number as `as_entry` takes it. Raises UsageError, in the name of the call."""
+    if isinstance(value, sp.Expr) and not value.is_Matrix:
+        return value
+    return as_number(call, name, value, "a scalar SymPy expression or a number")
+
+
+def as_number(call: str, name: str, value: Any, words: str = "a finite real number") -> sp.Expr:
+    """The number as a SymPy one. Raises UsageError, in the name of the call, for what is not finite and real."""
+    if not isinstance(value, sp.Expr | Number):  # SymPy takes the middle of a ball
+        raise _wrong(call, name, value, words)
+    try:
+        number = as_entry(value)
+    except UsageError:
+        raise _wrong(call, name, value, words) from None
+    if number.free_symbols:
+        raise _wrong(call, name, value, words)
+    return number
+
+
+def as_positive(call: str, name: str, value: Any) -> sp.Expr:
+    """The same, of a number above 0."""
+    words = "a positive finite number"
+    number = as_number(call, name, value, words)
+    if not number > 0:
+        raise _wrong(call, name, value, words)
+    return number
+
+
+def as_rational(call: str, name: str, value: Any) -> sp.Rational:
+    """The same, of a number that is rational."""
+    if isinstance(value, sp.Rational):
+        return value
+    words = "a rational number (an int, a Fraction, a float, a sp.Rational)"
+    number = as_number(call, name, value, words)
+    if not isinstance(number, sp.Rational):
+        raise _wrong(call, name, value, words)
+    return number
+
+
+def as_count(call: str, name: str, value: Any, least: int = 1) -> int:
+    """The same, of a whole number from `least` on."""
+    words = f"a whole number, at least {least}"
+    number = as_number(call, name, value, words)
+    if not (isinstance(number, sp.Integer) and number >= least):
+        raise _wrong(call, name, value, words)
+    return int(number)
+
+
+def require_symbols(call: str, name: str, given: Any) -> None:
+    """Raises UsageError, in the name of the call, for what does not map SymPy symbols."""
+    if not isinstance(given, Mapping) or not all(isinstance(each, sp.Symbol) for each in given):
+        raise _wrong(call, name, given, "a mapping from SymPy symbols, such as {x: 1}")
+
+
+def _wrong(call: str, name: str, value: Any, words: str) -> UsageError:
+    return UsageError(f"{call}: {name} = {value!r:.80}; give {words}")

@@ -1,0 +1,181 @@
+"""Calls with wrong arguments, by name, and what the refusal says; `python -m tests.bridge.wrong_arguments` makes them.
+
+The tests check the types of arguments; here nothing does, as in a script of a user.
+"""
+
+import json
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import sympy as sp
+import torch
+
+import boundsmith as bs
+from symbolic.exact_claims import numbers
+from symbolic.statements import UsageError
+
+x, y, a = sp.symbols("x y a", positive=True)
+HALF = sp.Rational(1, 2)
+LINE = bs.Condition("line", x, {}, 1)
+FLOW = bs.Flow((x,), (-a * x,))
+COST = bs.PathCost((y - x) ** 2, x, y)
+GRID = {"x": numbers(1, 2)}
+
+
+def accuracies(bound: Any = 5 * x + a * y, costs: Any = {x: 3.0, y: 1.0}, eps: Any = 0.1, **more: Any) -> Any:  # noqa: B006
+    return bs.accuracies_within(bound, {a: 2}, costs, eps, **{"power": HALF, **more})
+
+
+def least(ranges: Any = {x: (0, 1)}, **more: Any) -> Any:  # noqa: B006
+    return bs.least_of(more.pop("expression", x), ranges, more.pop("values", None), **{"tolerance": 0.1, **more})
+
+
+def path(cost: Any = COST, ends: Any = (1, 0), layers: Any = 2, **more: Any) -> Any:
+    return bs.least_path(cost, ends, layers, **{"within": (0, 1), "start": [0.5], **more})
+
+
+def threshold(**more: Any) -> Any:
+    return bs.Threshold(**{"name": "t", "letter": x, "kept": 2 - x**2, "broken": 2 - x**2, "top": 2, **more})
+
+
+def claim(left: Any = 1, **more: Any) -> Any:
+    given = {"relation": "<=", "sides": lambda _: (left, 2), "premises": lambda _: [], "grid": GRID}
+    return bs.ExactClaim("c", **{**given, **more}).refutation()
+
+
+def run(flow: Any = FLOW, start: Any = {x: 1}, end: Any = 1, letters: Any = {a: 1}, **more: Any) -> Any:  # noqa: B006
+    return bs.follow(flow, start, end, letters, **more)
+
+
+def lines(lines: Any = ("a",), **more: Any) -> Any:
+    return bs.numbered_lines(lines, **{"comment": "#", **more})
+
+
+def flip(**more: Any) -> Any:
+    theta = {"w": torch.ones(1)}
+    given = {"parameters": theta, "directions": {}, "budget": bs.Budget(1, 1, 1, 0), "largest": 1.0}
+    return bs.flip_distance(lambda w: w["w"][:, 0], **{**given, **more})
+
+
+def parameter_path(way: Any = x, smalls: Any = (0.1,), **more: Any) -> Any:
+    return bs.ParameterPath("p", {x: way}, smalls, **more)
+
+
+Calls = dict[str, tuple[Callable[[], Any], str]]
+POSITIVE, SYMBOLS, REAL = "give a positive finite number", "give a mapping from SymPy symbols", "give a real number"
+FORMULA = "give a scalar SymPy expression or a number"
+
+CALLS: Calls = {
+    "one condition": (lambda: bs.largest_perturbation(LINE, x), "give a list of Conditions"),
+    "a most of text": (lambda: bs.largest_perturbation([LINE], x, most="1"), f"most = '1'; {POSITIVE}"),
+    "a most in letters": (lambda: bs.largest_perturbation([LINE], x, most=a), f"most = a; {POSITIVE}"),
+    "an unknown of text": (lambda: bs.largest_perturbation([LINE], "x"), "unknown = 'x'; give the symbol"),
+    "a limit of text": (lambda: bs.Condition("l", x, {}, "1"), "Condition 'l': limit = '1'; give a finite real number"),
+    "a bound of text": (lambda: bs.Condition("l", "x", {}, 1), f"bound = 'x'; {FORMULA}"),
+    "values by name": (lambda: bs.Condition("l", x, {"a": 1}, 1), SYMBOLS),
+    "a value of text": (lambda: bs.largest_perturbation([bs.Condition("l", a * x, {a: "2"}, 1)], x), REAL),
+    "a size of text": (lambda: bs.order_sides(1, {"a": 1.0, "b": 2.0}), "a size = 'a'; give a whole number"),
+    "a difference of text": (lambda: bs.order_sides(1, {1: "1", 2: 2.0}), "the difference at 1 = '1'; give a finite"),
+    "words that are text": (lambda: bs.order_sides(1, {1: 1.0, 2: 2.0}, "n"), "words = 'n'; give a function"),
+    "an eps of 0": (lambda: accuracies(eps=0), f"accuracies_within: eps = 0; {POSITIVE}"),
+    "an infinite eps": (lambda: accuracies(eps=sp.oo), f"eps = oo; {POSITIVE}"),
+    "an eps of text": (lambda: accuracies(eps="0.1"), f"eps = '0.1'; {POSITIVE}"),
+    "a negative most": (lambda: accuracies(most={x: -1.0}), f"most[x] = -1.0; {POSITIVE}"),
+    "a most of another letter": (lambda: accuracies(most={a: 1.0}), "most limits a, which is no accuracy; `costs` n"),
+    "a negative cost": (lambda: accuracies(costs={x: -1, y: 1}), "costs[x] = -1; give a number >= 0"),
+    "a power of 0": (lambda: accuracies(power=0), f"power = 0; {POSITIVE}"),
+    "an accuracy bound of text": (lambda: accuracies("x"), f"bound = 'x'; {FORMULA}"),
+    "a range of text": (lambda: least({x: ("0", "1")}), "give sides with two finite ends, the lower one first"),
+    "a range of one end": (lambda: least({x: (0,)}), "give sides with two finite ends"),
+    "a reversed range": (lambda: least({x: (1, 0)}), "the lower one first"),
+    "ranges in a list": (lambda: least([(0, 1)]), SYMBOLS),
+    "a range and a value": (lambda: least(values={x: 1}), "least_of: x has a range and a value"),
+    "a negative tolerance": (lambda: least(tolerance=-1), "tolerance = -1; give a number >= 0"),
+    "no boxes": (lambda: least(most_boxes=0), "most_boxes = 0; give a whole number, at least 1"),
+    "an expression of text": (lambda: least(expression="x"), f"expression = 'x'; {FORMULA}"),
+    "an empty box": (lambda: bs.least_value(lambda t: t[0], [], tolerance=1), "least_value: the box []; give sides"),
+    "a function of no ball": (lambda: bs.least_value(lambda _: None, [(0, 1)], tolerance=1), "has to give a ball"),
+    "too few slopes": (lambda: bs.least_value(lambda t: t[0], [(0, 1)], tolerance=0.1, gradient=lambda _: []), "0 slo"),
+    "a cost that is a formula": (lambda: path((y - x) ** 2), "give a PathCost"),
+    "ends of text": (lambda: path(ends="ab"), "least_path: ends = 'ab', within = (0, 1)"),
+    "no layers": (lambda: path(layers=0), "layers = 0; give a whole number, at least 1"),
+    "no cells": (lambda: path(cells=0), "cells = 0; give a whole number, at least 1"),
+    "a step of other letters": (lambda: bs.PathCost(a * x, x, y), "PathCost: a has no value; give step in x, y"),
+    "one symbol twice": (lambda: bs.PathCost(x, x, x), "here = x, after = x; give two symbols"),
+    "a negative factor": (lambda: bs.PathCost(x, x, y, last=-1), f"last = -1; {POSITIVE}"),
+    "an infinite top": (lambda: threshold(top=sp.oo), "Threshold 't': top = oo; give a rational number"),
+    "a top of 0": (lambda: threshold(top=0), "top = 0; give a number > 0"),
+    "a grain of 0": (lambda: threshold(grain=0), "grain = 0; give a whole number, at least 1"),
+    "a threshold of text": (lambda: threshold(kept="x"), f"kept = 'x'; {FORMULA}"),
+    "an off of text": (lambda: threshold().inequalities("1"), "off = '1'; give a rational number"),
+    "an irrational side": (lambda: claim(sp.sqrt(2)), "the left side = sqrt(2); give a rational number"),
+    "a side that is nan": (lambda: claim(math.nan), "the left side = nan; give a rational number"),
+    "one side": (lambda: claim(sides=lambda _: 3), "sides give 3; give the pair (left, right)"),
+    "numbers for vectors": (lambda: claim(grid={"x": (1, 2)}), "grid['x'] = (1, 2); give vectors of rationals"),
+    "no grid": (lambda: claim(grid={}), "grid = {}; give vectors of rationals"),
+    "premises of no function": (lambda: claim(premises=5), "premises = 5; give a function"),
+    "a check of text": (lambda: bs.exact_check("q", "c"), "exact_check: got 'q' and 'c'; give a Quantity and an Exa"),
+    "a flow of text": (lambda: run("x"), "follow: flow = 'x'; give a Flow"),
+    "a flow in a list": (lambda: run([-x]), "flow = [-x]; give a Flow"),
+    "a start of text": (lambda: run(start={x: "1"}), "start={x: '1'}; give a finite number for each coordinate"),
+    "no end": (lambda: run(end=math.inf), f"end = inf; {POSITIVE}"),
+    "a longest step of 0": (lambda: run(longest_step=0), f"longest_step = 0; {POSITIVE}"),
+    "a negative accuracy": (lambda: run(absolute=-1), "absolute = -1; give a number >= 0, or one for each of the 1"),
+    "a stop of text": (lambda: run(stop="x"), f"formula = 'x'; {FORMULA}"),
+    "a view of text": (lambda: run(views={y: "x"}), f"views[y] = 'x'; {FORMULA}"),
+    "a reading of text": (lambda: run().at([0.5], "x"), f"formula = 'x'; {FORMULA}"),
+    "times of text": (lambda: run().at("a", x), "Run.at: times = 'a'; give a number or a list of numbers"),
+    "times in two rows": (lambda: run().at([[0.1], [0.2]], x), "give a number or a list of numbers"),
+    "a time of text": (lambda: run().exactly("1", x), "Run.exactly: time = '1'; give a finite real number"),
+    "no runs": (lambda: bs.JoinedRun(()), "JoinedRun: no runs came; give at least one"),
+    "a run for runs": (lambda: bs.JoinedRun(run()), "give a tuple of the runs"),
+    "a joined time of text": (lambda: bs.JoinedRun((run(),)).first(x, "1"), "time = '1'; give a finite real number"),
+    "a folder that is missing": (
+        lambda: bs.ShippedFiles(Path("/no/folder"), (".txt",)).names(),
+        "cannot read the folde",
+    ),
+    "suffixes of text": (lambda: bs.ShippedFiles(Path(), ".txt"), "suffixes = '.txt'; give a tuple"),
+    "a folder that is no path": (lambda: bs.ShippedFiles(5, (".txt",)), "folder = 5; give a path"),
+    "no comment": (lambda: lines(comment=None), "numbered_lines: comment = None; give text"),
+    "a text for lines": (lambda: lines("a\nb"), "give a list of lines, such as text.splitlines()"),
+    "a line that is a number": (lambda: lines([1]), "a line is 1; give text"),
+    "words of a number": (lambda: bs.placed_words(5), "placed_words: line = 5; give text"),
+    "a line of text": (lambda: bs.Complaints("s").add("1", "what"), "line = '1'; give a whole number, at least 0"),
+    "no complaint": (lambda: bs.Complaints("s").error(), "nothing is wrong with s; ask `found` before the error"),
+    "a most of complaints": (lambda: bs.Complaints("s", "9"), "most = '9'; give a whole number, at least 1"),
+    "evaluate text": (lambda: bs.evaluate("x", {}), f"evaluate: expression = 'x'; {FORMULA}"),
+    "evaluate at text": (lambda: bs.evaluate(x, {x: "1"}), "evaluate: x = '1'; give a real number or an array of them"),
+    "evaluate at a list": (lambda: bs.evaluate(x, [1]), "evaluate: values = [1]; give a mapping"),
+    "evaluate at names": (lambda: bs.evaluate(x, {"x": 1}), "another letter"),
+    "evaluate at other shapes": (lambda: bs.evaluate(x + y, {x: [1, 2], y: [1, 2, 3]}), "evaluate: shape mismatch"),
+    "enclose text": (lambda: bs.evaluate_ball("x", {}), f"evaluate_ball: expression = 'x'; {FORMULA}"),
+    "enclose a matrix": (lambda: bs.evaluate_ball(sp.ImmutableMatrix([x]), {x: 1}), FORMULA),
+    "enclose at infinity": (lambda: bs.evaluate_ball(x, {x: sp.oo}), REAL),
+    "enclose at an imaginary number": (lambda: bs.evaluate_ball(x, {x: sp.I}), REAL),
+    "no bits": (lambda: bs.evaluate_ball(x, {x: 1}, 0), "bits = 0; give a whole number, at least 2"),
+    "a flip that is nan": (lambda: bs.beside_flip(bs.Sides(), math.nan, "e"), "flip = nan; give a finite real number"),
+    "a negative flip": (lambda: bs.beside_flip(bs.Sides(), -1.0, "e"), "flip = -1.0; give a distance >= 0"),
+    "a largest of text": (lambda: flip(largest="1"), f"flip_distance: largest = '1'; {POSITIVE}"),
+    "parameters in a list": (lambda: flip(parameters=[1]), "parameters = [1]; give tensors by name"),
+    "a path of text": (lambda: parameter_path("x"), f"path[x] = 'x'; {FORMULA}"),
+    "one small": (lambda: parameter_path(bs.small, 0.1), "smalls = 0.1; give a tuple"),
+    "a small of text": (lambda: parameter_path(bs.small, ("a",)), "one of smalls = 'a'; give a finite real number"),
+    "a law of no quantity": (lambda: bs.AsymptoticLaw("q", abs, abs, ()), "AsymptoticLaw: quantity = 'q'; give a Q"),
+}
+
+
+def outcome(call: Callable[[], Any]) -> str:
+    """What the call says: a refusal as it is, anything else with its type."""
+    try:
+        return f"gave {call()!r:.80}"
+    except UsageError as refusal:
+        return str(refusal)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps({name: outcome(call) for name, (call, _) in CALLS.items()}))
