@@ -18,6 +18,11 @@ from symbolic.catalogue import RUNNING
 from tests.bridge.defaults import default_run
 
 FLOORS = ("symbolic", "numeric", "bridge")
+SECONDS = {  # what takes several, and whose own tests run it at smaller sizes
+    *("icgd.backward", "icgd.dimensions", "icgd.step", "icgd.trajectory"),
+    *("looped.autoregression", "looped.chain_of_thought", "looped.gradient_descent", "looped.newton"),
+    *("universal.barron", "universal.features", "universal.lasso", "universal.risk", "universal.transformer"),
+}
 
 
 def test_results_and_studies_are_the_same_set() -> None:
@@ -25,7 +30,9 @@ def test_results_and_studies_are_the_same_set() -> None:
     assert all(study.result is results()[id] for id, study in studies().items())
 
 
-@pytest.mark.parametrize("id", sorted(RUNNING))
+@pytest.mark.parametrize(
+    "id", [pytest.param(id, marks=[pytest.mark.long] if id in SECONDS else []) for id in sorted(RUNNING)]
+)
 def test_a_theorem_runs_on_its_defaults_and_covers_every_quantity(id: str, tmp_path: Path) -> None:
     study = find_study(id)
     assert isinstance(study, TheoremStudy)
