@@ -71,7 +71,7 @@ class Complaints:
 
     def add_unread(self, line: int, what: str, column: int = 0, *, lost: Iterable[str], kind: str = "") -> None:
         """A line that could not be understood: what it says of the words `lost` is not known."""
-        if isinstance(lost, str) or not isinstance(lost, Iterable):
+        if not isinstance(lost, Iterable):  # text stands for its letters
             raise UsageError(f"Complaints: lost = {lost!r:.80}; give a list of words")
         self.add(line, what, column, kind=kind)
         self.unread = True

@@ -144,6 +144,10 @@ CALLS: Calls = {
     "a line that is a number": (lambda: lines([1]), "a line is 1; give text"),
     "words of a number": (lambda: bs.placed_words(5), "placed_words: line = 5; give text"),
     "a line of text": (lambda: bs.Complaints("s").add("1", "what"), "line = '1'; give a whole number, at least 0"),
+    "lost words that are none": (
+        lambda: bs.Complaints("s").add_unread(1, "what", lost=5),
+        "lost = 5; give a list of words",
+    ),
     "no complaint": (lambda: bs.Complaints("s").error(), "nothing is wrong with s; ask `found` before the error"),
     "a most of complaints": (lambda: bs.Complaints("s", "9"), "most = '9'; give a whole number, at least 1"),
     "evaluate text": (lambda: bs.evaluate("x", {}), f"evaluate: expression = 'x'; {FORMULA}"),
