@@ -8,7 +8,7 @@ import flint
 import sympy as sp
 
 from bridge.balls import evaluate_ball, letters_of, require_numbers
-from numeric.balls import float_above
+from numeric.balls import float_above, float_below
 from symbolic.calculus import cheapest_split
 from symbolic.exact_numbers import as_formula, as_number, as_positive, require_symbols
 from symbolic.statements import UsageError
@@ -23,10 +23,10 @@ def accuracies_within(
     bound: sp.Expr,
     values: Mapping[sp.Symbol, Any],
     costs: Mapping[sp.Symbol, float],
-    eps: float,
+    eps: Any,
     *,
     power: Any,
-    most: Mapping[sp.Symbol, float] | None = None,
+    most: Mapping[sp.Symbol, Any] | None = None,
 ) -> dict[sp.Symbol, float]:
     """Accuracies (letters of `costs`) at which the bound, evaluated on balls, is at most `eps`.
 
@@ -36,7 +36,7 @@ def accuracies_within(
     Raises UsageError if no float64 accuracies are small enough; for an `eps` or a limit that is not positive, an
     infinite `eps`, a negative cost, a power that is not positive; and for letters without a value or a cost.
     """
-    bound, eps = as_formula(CALL, "bound", bound), float(as_positive(CALL, "eps", eps))
+    bound, eps = as_formula(CALL, "bound", bound), _float_below("eps", eps)
     power, limits = as_positive(CALL, "power", power), _limits(most or {})
     _check(bound, values, costs, limits)
 
@@ -54,9 +54,15 @@ def accuracies_within(
 
 def _limits(most: Mapping[sp.Symbol, Any]) -> dict[sp.Symbol, float]:
     require_symbols(CALL, "most", most)
-    return {
-        x: math.inf if limit == math.inf else float(as_positive(CALL, f"most[{x}]", limit)) for x, limit in most.items()
-    }
+    return {x: math.inf if limit == math.inf else _float_below(f"most[{x}]", limit) for x, limit in most.items()}
+
+
+def _float_below(name: str, value: Any) -> float:
+    """The largest float64 that is surely at most a positive number."""
+    found = float_below(evaluate_ball(as_positive(CALL, name, value), {}))
+    if not 0 < found < math.inf:
+        raise UsageError(f"{CALL}: {name} = {value!s:.80}; give a positive number in the range of float64")
+    return found
 
 
 def _check(bound: sp.Expr, values: Any, costs: Any, limits: Mapping[sp.Symbol, float]) -> None:

@@ -14,7 +14,7 @@ import sympy as sp
 from bridge.balls import evaluate_ball, letters_of, require_numbers
 from numeric.balls import float_below
 from numeric.bisection import last_that_holds
-from symbolic.exact_numbers import as_formula, as_number, as_positive, require_symbols
+from symbolic.exact_numbers import as_formula, as_number, as_positive, exactly, require_symbols
 from symbolic.statements import UsageError
 
 CALL = "largest_perturbation"
@@ -42,7 +42,7 @@ class Condition:
     def __post_init__(self) -> None:
         call = f"Condition {self.name!r}"
         require_symbols(call, "values", self.values)
-        object.__setattr__(self, "bound", as_formula(call, "bound", self.bound))
+        object.__setattr__(self, "bound", exactly(as_formula(call, "bound", self.bound)))
         object.__setattr__(self, "limit", as_number(call, "limit", self.limit))
 
     def holds(self, unknown: sp.Symbol, at: float) -> bool:
@@ -91,9 +91,7 @@ class LargestPerturbation:
     above: float = math.inf
 
 
-def largest_perturbation(
-    conditions: Iterable[Condition], unknown: sp.Symbol, *, most: float = 1.0
-) -> LargestPerturbation:
+def largest_perturbation(conditions: Iterable[Condition], unknown: sp.Symbol, *, most: Any = 1) -> LargestPerturbation:
     """The largest `unknown` in (0, most] at which every condition surely holds, to the last float64.
 
     The conditions are upper bounds that stay valid for smaller perturbations: what balls confirm at the answer is then

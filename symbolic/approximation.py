@@ -14,6 +14,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus import knob_for
+from symbolic.exact_numbers import as_formula
 from symbolic.signs import CONTINUOUS
 from symbolic.statements import UsageError
 
@@ -86,7 +87,7 @@ def hinge_count(cells: Any = M, middle: Any = None) -> sp.Expr:
 
     Hinges of weight 0 are left out as well; which ones those are depends on the function.
     """
-    constant = 0 if middle is not None and sp.sympify(middle).is_zero else 1
+    constant = 0 if middle is not None and as_formula("hinge_count", "middle", middle).is_zero else 1
     return cells + sp.Integer(constant)
 
 

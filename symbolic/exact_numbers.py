@@ -4,9 +4,11 @@ Text is refused: SymPy would run it as code.
 """
 
 from collections.abc import Mapping
+from decimal import Decimal
 from numbers import Number
 from typing import Any
 
+import mpmath
 import sympy as sp
 
 from symbolic.obligations import as_expr
@@ -24,6 +26,11 @@ def as_entry(value: Any) -> sp.Expr:
         raise UsageError(f"expected a number or a SymPy expression, got {value!r}") from error
     if not expression.free_symbols and not (expression.is_finite and expression.is_extended_real):
         raise UsageError(f"expected a finite real number, got {expression}")
+    return exactly(expression)
+
+
+def exactly(expression: sp.Expr) -> sp.Expr:
+    """The expression with each float as the binary rational that it is, so that nothing is rounded in calculating."""
     return expression.xreplace({number: sp.Rational(number) for number in expression.atoms(sp.Float)})
 
 
@@ -39,12 +46,22 @@ def as_number(call: str, name: str, value: Any, words: str = "a finite real numb
     if not isinstance(value, sp.Expr | Number):  # SymPy takes the middle of a ball
         raise _wrong(call, name, value, words)
     try:
-        number = as_entry(value)
+        number = as_entry(_with_all_digits(value))
     except UsageError:
         raise _wrong(call, name, value, words) from None
     if number.free_symbols:
         raise _wrong(call, name, value, words)
     return number
+
+
+def _with_all_digits(value: Any) -> Any:
+    """A decimal number and one of mpmath as the rational that it is: SymPy would round them to 15 digits."""
+    if isinstance(value, Decimal) and value.is_finite():
+        return sp.Rational(*value.as_integer_ratio())
+    if isinstance(value, mpmath.mpf) and mpmath.isfinite(value):
+        sign, mantissa, exponent, _ = value._mpf_
+        return (-1) ** sign * int(mantissa) * sp.Integer(2) ** int(exponent)
+    return value
 
 
 def as_positive(call: str, name: str, value: Any) -> sp.Expr:

@@ -33,6 +33,20 @@ def test_a_limit_is_kept() -> None:
     assert found[b] == pytest.approx(free[b])
 
 
+@pytest.mark.parametrize("number", [sp.Rational(1, 10), sp.Rational(1, 5), sp.sqrt(2) / 7])
+def test_an_accuracy_that_no_float_is_exactly_is_not_exceeded(number: sp.Expr) -> None:
+    found = bs.accuracies_within(a, {}, {a: 1.0}, number, power=HALF)[a]
+    limited = bs.accuracies_within(a, {}, {a: 1.0}, 5, power=HALF, most={a: number})[a]
+    assert sp.Rational(found) <= number
+    assert sp.Rational(limited) <= number
+    assert limited == pytest.approx(float(number), rel=1e-12)
+
+
+def test_an_accuracy_below_all_floats_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"eps = .*; give a positive number in the range of float64"):
+        bs.accuracies_within(a, {}, {a: 1.0}, sp.Rational(1, 10**400), power=HALF)
+
+
 def test_a_bound_that_no_accuracy_meets() -> None:
     with pytest.raises(UsageError, match="no accuracy of the parts keeps the bound within the given eps"):
         bs.accuracies_within(a + b + K, {K: 1.0}, COSTS, 0.5, power=HALF)

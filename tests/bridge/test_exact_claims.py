@@ -1,8 +1,10 @@
 """Claims that exact rationals decide, as checks of a theorem of one's own."""
 
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 
+import mpmath
 import pytest
 import sympy as sp
 import torch
@@ -10,6 +12,7 @@ import torch
 import boundsmith as bs
 from bridge.exact_claims import pair_of_rational, rational_of_pair, refuting_point, sides_of_claim
 from symbolic.exact_claims import ExactClaim, Point, numbers, one
+from symbolic.exact_numbers import as_number
 from symbolic.statements import Kind, Quantifier, UsageError
 
 N = sp.Symbol("N", positive=True, integer=True)
@@ -73,11 +76,24 @@ def test_relations_are_those_of_rationals(relation: str) -> None:
     assert tuple(n for n in range(3) if claim.holds({"x": (sp.Integer(n),)})) == values[relation]
 
 
-@pytest.mark.parametrize("half", [0.5, Fraction(1, 2), sp.Rational(1, 2)], ids=["float", "Fraction", "sympy"])
+@pytest.mark.parametrize(
+    "half",
+    [0.5, Fraction(1, 2), sp.Rational(1, 2), Decimal("0.5"), mpmath.mpf(0.5)],
+    ids=["float", "Fraction", "sympy", "Decimal", "mpmath"],
+)
 def test_numbers_are_the_rationals_that_they_are(half: object) -> None:
     claim = ExactClaim("half", "=", lambda at: (one(at, "x") * 2, 1), lambda _: [], {"x": ((half,),)})
     assert claim.refutation() is None
     assert "left side 1, right side 1" in sides_of_claim(claim, {"x": torch.tensor([0.5])}).remark
+
+
+def test_numbers_of_many_digits_keep_all_of_them() -> None:
+    with mpmath.workdps(50):
+        third = mpmath.mpf(1) / 3
+        exact = sp.Rational(int(mpmath.ldexp(third, 200)), 2**200)
+    assert as_number("call", "third", third) == exact
+    assert as_number("call", "tenth", Decimal("0.1")) == sp.Rational(1, 10)
+    assert as_number("call", "long", Decimal("100000000000000009")) == 10**17 + 9
 
 
 def test_claims_that_decide_nothing_are_refused() -> None:

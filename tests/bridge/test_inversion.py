@@ -37,6 +37,20 @@ def test_the_answer_is_the_last_float_however_small(limit: Any) -> None:
     assert math.nextafter(found.size, 1) > limit
 
 
+@pytest.mark.parametrize(
+    ("bound", "limit", "largest"),
+    [(x + sp.Float(1e17), 10**17 + 9, 9), (x + 1.0, 1 + sp.Rational(7, 10**18), sp.Rational(7, 10**18))],
+)
+def test_floats_in_a_bound_are_the_numbers_that_they_are(bound: sp.Expr, limit: Any, largest: Any) -> None:
+    found = largest_perturbation([Condition("line", bound, {}, limit)], x, most=100)
+    assert sp.Rational(found.size) <= largest < sp.Rational(found.above)
+
+
+def test_of_several_conditions_the_last_that_lowers_it_decides() -> None:
+    order = [Condition("first", x, {}, sp.Rational(1, 2)), Condition("second", x, {}, sp.Rational(1, 4)), SQUARE]
+    assert [largest_perturbation(each, x).binding for each in (order, order[::-1])] == ["second", "second"]
+
+
 @pytest.mark.parametrize("margin", [1, sp.Rational(1, 3), sp.sqrt(2) / 5])
 def test_it_is_the_closed_form_of_rule_11(margin: sp.Expr) -> None:
     rho = sp.Symbol("rho", nonnegative=True)
