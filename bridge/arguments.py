@@ -1,6 +1,7 @@
 """The functions that a user gives: which names they take, and what they raise as a usage error."""
 
 import contextlib
+import functools
 import inspect
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -53,9 +54,13 @@ def _names(function: Function) -> tuple[str, ...]:
 
 
 def defaults_of(function: Function) -> tuple[str, ...]:
-    """The names for which a function has a default: `arguments_of` leaves them out, so that the default counts."""
+    """The names for which a function has a default: `arguments_of` leaves them out, so that the default counts.
+
+    What `functools.partial` binds is bound on purpose, and no default.
+    """
     parameters = inspect.signature(function).parameters.values()
-    return tuple(each.name for each in parameters if each.default is not each.empty)
+    bound = function.keywords if isinstance(function, functools.partial) else {}
+    return tuple(each.name for each in parameters if each.default is not each.empty and each.name not in bound)
 
 
 def called_with(function: Function, known: Mapping[str, Any]) -> Any:

@@ -1,5 +1,6 @@
 """A wrong argument of a public name is a usage error that names the call, what came and what to do."""
 
+import functools
 import json
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bridge.arguments import arguments_of, defaults_of
 from tests.bridge.wrong_arguments import CALLS
 
 ROOT = Path(__file__).parents[2]
@@ -24,3 +26,12 @@ def outcomes() -> dict[str, str]:
 def test_it_is_refused(name: str, outcomes: dict[str, str]) -> None:
     assert CALLS[name][1] in outcomes[name]
     assert not outcomes[name].startswith(("gave ", "TypeError", "ValueError", "AttributeError"))
+
+
+def test_what_partial_binds_is_no_default_and_what_it_hides_is() -> None:
+    def sized(eps: float, d: int, n: int = 3) -> float:
+        return eps * d * n
+
+    assert defaults_of(sized) == ("n",)
+    assert defaults_of(functools.partial(sized, d=7)) == ("n",)
+    assert arguments_of(functools.partial(sized, d=7)) == ("eps",)
