@@ -17,7 +17,7 @@ from bridge.lowering import Lowered, lower
 from numeric.balls import BallArray, working_precision
 from numeric.balls.elementwise import entrywise
 from numeric.balls.integers import ExactInteger
-from symbolic.exact_numbers import as_formula, as_number
+from symbolic.exact_numbers import as_float, as_formula, as_number
 from symbolic.statements import UsageError
 
 
@@ -84,7 +84,7 @@ def evaluate(expression: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Any:
     numbers = [_as_real(symbol, values[symbol]) for symbol in symbols]
     try:
         return _on_floats(expression, symbols)(*numbers)
-    except ValueError as error:  # of shapes
+    except (ValueError, OverflowError) as error:  # of shapes, and of integers beyond floats
         raise UsageError(f"evaluate: {error}") from None
 
 
@@ -93,10 +93,10 @@ def _as_real(symbol: sp.Symbol, value: Any) -> Any:
     if isinstance(value, float | int | Fraction | sp.Number):
         return value
     if isinstance(value, sp.Expr):
-        return float(as_number("evaluate", str(symbol), value))
+        return as_float("evaluate", str(symbol), as_number("evaluate", str(symbol), value))
     try:
         array = np.asarray(value)
-    except ValueError:  # rows of different lengths
+    except (ValueError, TypeError, RuntimeError):  # rows of different lengths, tensors that numpy does not take
         array = np.empty(0, dtype=object)
     if array.dtype.kind not in "fiub":
         raise UsageError(f"evaluate: {symbol} = {value!r:.80}; give a real number or an array of them")

@@ -102,6 +102,8 @@ def largest_perturbation(conditions: Iterable[Condition], unknown: sp.Symbol, *,
     """
     every = _checked(conditions, unknown)
     size, binding = float_below(evaluate_ball(as_positive(CALL, MOST, most), {})), None
+    if size == 0:
+        raise UsageError(f"{CALL}: most = {most!s:.80} is below all floats; give a larger one")
     while (next_one := next((each for each in every if not each.holds(unknown, size)), None)) is not None:
         size, binding = next_one.largest(unknown, size), next_one
     if binding is None:

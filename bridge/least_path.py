@@ -23,7 +23,7 @@ from bridge.balls import evaluate_ball, exact_ball
 from bridge.least_value import Enclosure, clipped
 from bridge.lowering import lower
 from numeric.balls import Arb, float_above, float_below, working_precision
-from symbolic.exact_numbers import as_count, as_formula, as_number, as_positive
+from symbolic.exact_numbers import as_count, as_float, as_formula, as_number, as_positive
 from symbolic.statements import UsageError
 
 BITS = 128
@@ -133,7 +133,7 @@ def _numbers(ends: Any, within: Any, start: Any) -> tuple[Side, Side, list[float
     """Ends and range as balls, the start in floats."""
     try:
         pairs = [tuple(as_number("least_path", "an end", each) for each in pair) for pair in (ends, within)]
-        begin = [float(as_number("least_path", "a number", each)) for each in start]
+        begin = [as_float("least_path", "a number", as_number("least_path", "a number", each)) for each in start]
     except (TypeError, UsageError):
         pairs, begin = [], []
     if [len(pair) for pair in pairs] != [2, 2] or pairs[1][0] > pairs[1][1]:

@@ -62,6 +62,8 @@ def least_value(
     The ends are numbers, of SymPy too, and count exactly. Raises UsageError for a box without two finite ends a side,
     the lower one first, for a tolerance that is no number >= 0, and for a function that does not give a ball.
     """
+    if isinstance(box, Sequence) and not box:
+        raise _no_box("least_value", box)
     return _least("least_value", function, box, tolerance, gradient, most_boxes)
 
 
@@ -107,10 +109,14 @@ def _ends(call: str, box: Any) -> Ends:
     try:
         sides = [(as_number(call, "an end", low), as_number(call, "an end", high)) for low, high in box]
     except (UsageError, TypeError, ValueError):  # of what is no end, no pair and no box
-        sides = []
-    if not sides or any(low > high for low, high in sides):
-        raise UsageError(f"{call}: the box {box!r:.80}; give sides with two finite ends, the lower one first")
+        raise _no_box(call, box) from None
+    if any(low > high for low, high in sides):
+        raise _no_box(call, box)
     return tuple((exact_ball(low, BITS), exact_ball(high, BITS)) for low, high in sides)
+
+
+def _no_box(call: str, box: Any) -> UsageError:
+    return UsageError(f"{call}: the box {box!r:.80}; give sides with two finite ends, the lower one first")
 
 
 def _giving_balls(call: str, function: Any) -> OnBalls:
@@ -193,7 +199,7 @@ def _least_on(
         return natural
     middle = [flint.arb(x) for x in middle_of(box)]
     centred = function(middle)
-    slopes = gradient(balls)
+    slopes = tuple(gradient(balls))
     if len(slopes) != len(balls):
         raise UsageError(f"{call}: the gradient gives {len(slopes)} slopes for {len(balls)} sides; give one for each")
     for slope, ball, at in zip(slopes, balls, middle, strict=True):
@@ -213,10 +219,10 @@ def _ball(low: float, high: float) -> Arb:
 
 
 def middle_of(box: Box) -> tuple[float, ...]:
-    return tuple((low + high) / 2 for low, high in box)
+    return tuple(low / 2 + high / 2 for low, high in box)  # the sum may overflow
 
 
 def halves_of(box: Box) -> tuple[Box, Box]:
     """The box cut across its widest side."""
     axis = max(range(len(box)), key=lambda i: box[i][1] - box[i][0])
-    return cut_across(box, axis, sum(box[axis]) / 2)
+    return cut_across(box, axis, middle_of(box)[axis])

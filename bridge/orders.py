@@ -6,7 +6,7 @@ from statistics import linear_regression
 
 from bridge.check import Sides
 from bridge.export.numbers import plain
-from symbolic.exact_numbers import as_count, as_number
+from symbolic.exact_numbers import as_count, as_float, as_number
 from symbolic.statements import UsageError
 
 TOLERANCE = 0.4  # of an order: the next terms shift it at small sizes
@@ -24,8 +24,8 @@ def order_sides(
 ) -> Sides:
     """The order k of a difference of size c n^-k, by least squares in log n over all `gaps`.
 
-    A stated order is supported if gap n^order, over all sizes, varies by no more than a factor of
-    (largest n / smallest n)^TOLERANCE: for two sizes, if the order between them is within TOLERANCE of it. It is then
+    A stated order is supported if it is within TOLERANCE of that, and if gap n^order, over all sizes, varies by no more
+    than a factor of (largest n / smallest n)^TOLERANCE, which for two sizes is the same. It is then
     proved if `proved`, computed if `seen`, which is to say that each gap is larger than its error. `words` names a size
     in the remark. Where a gap is 0 or not finite nothing is read off; the remark is then `nothing`, or says which one
     it is.
@@ -39,7 +39,7 @@ def order_sides(
         )
     if not callable(words):
         raise UsageError(f"order_sides: words = {words!r:.80}; give a function from a size to words")
-    stated = float(as_number("order_sides", "order", order))
+    stated = as_float("order_sides", "order", as_number("order_sides", "order", order))
     sizes = {as_count("order_sides", "a size", n): _as_float(n, gap) for n, gap in gaps.items()}
     if wild := [n for n, gap in sizes.items() if not math.isfinite(gap)]:
         return Sides(derived=order, remark=f"no order: the difference at {words(wild[0])} is not finite")
@@ -47,9 +47,10 @@ def order_sides(
         return Sides(derived=order, remark=nothing)
     x, y = [math.log(n) for n in sizes], [math.log(abs(gap)) for gap in sizes.values()]
     constants = [height + stated * at for at, height in zip(x, y, strict=True)]  # log(gap n^order)
-    near = DERIVED if max(constants) - min(constants) <= TOLERANCE * (max(x) - min(x)) else ()
+    measured, steady = -linear_regression(x, y).slope, max(constants) - min(constants) <= TOLERANCE * (max(x) - min(x))
+    near = DERIVED if steady and abs(measured - stated) <= TOLERANCE else ()
     return Sides(
-        measured=-linear_regression(x, y).slope,
+        measured=measured,
         derived=order,
         proved=near if proved else (),
         computed=near if seen else (),
@@ -58,4 +59,5 @@ def order_sides(
 
 
 def _as_float(n: int, gap: float) -> float:
-    return gap if isinstance(gap, float) else float(as_number("order_sides", f"the difference at {n}", gap))
+    name = f"the difference at {n}"
+    return gap if isinstance(gap, float) else as_float("order_sides", name, as_number("order_sides", name, gap))

@@ -100,12 +100,16 @@ def _require_known_arguments(theorem: Theorem) -> None:
     parameters, weights = [each.name for each in theorem.statement.parameters], list(theorem.weights)
     fixed = {*parameters, *weights, *theorem.built}
     places = {id(each): place for place, each in enumerate(theorem.weights.values())}
+    builders = {id(each): place for place, each in enumerate(theorem.built.values())}
     for role, function in theorem.functions():
         if id(function) in _own_names(theorem):
             own = set(_own_names(theorem)[id(function)])
             _require_known(theorem, role, function, fixed | own, "parameter or weight")
         elif function in (theorem.at_point.quantities, theorem.inequalities, *theorem.readers.values()):
             _require_known(theorem, role, function, set(parameters), "parameter")
+        elif id(function) in builders:
+            before = {*parameters, *weights, *list(theorem.built)[: builders[id(function)]]}
+            _require_known(theorem, role, function, before, "parameter, weight or what is built before")
         elif id(function) in places:
             before = {*parameters, *weights[: places[id(function)]], *OF_WEIGHTS}
             _require_known(theorem, role, function, before, "parameter, earlier weight or seed")
@@ -140,6 +144,7 @@ def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> 
             theorem, f"the inputs of {role}", check.inputs, fixed | OF_CHECKS, "parameter, weight or setting"
         )
         arguments_of(check.sides)
+        _refuse_hidden(theorem, role, check.sides, fixed | OF_CHECKS)
         return
     points = [check.inputs] if isinstance(check.inputs, Mapping) else check.inputs
     own |= {name for point in points for name in point}
@@ -157,6 +162,10 @@ def _require_known(
             f"{theorem.id}: {role} takes {', '.join(unknown)}, which is no {kinds}; it may take "
             f"{', '.join(sorted(known)) or 'nothing'}"
         )
+    _refuse_hidden(theorem, role, function, known)
+
+
+def _refuse_hidden(theorem: Theorem, role: str, function: Function, known: set[str]) -> None:
     hidden = [name for name in defaults_of(function) if name in known]
     if hidden:
         raise UsageError(

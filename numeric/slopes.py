@@ -57,7 +57,7 @@ def _checked(call: str, points: Points, fits: Callable[[float], bool], words: st
     given = list(points) if isinstance(points, Iterable) else [points]
     try:
         every = [(_number(x), _number(y)) for x, y in given]
-    except (TypeError, ValueError):  # of what is no pair, or no number
+    except (TypeError, ValueError, OverflowError):  # of what is no pair, no number, or beyond floats
         raise SlopeError(f"{call} of {given!r:.200}: give pairs (x, y) of numbers.") from None
     if len({x for x, _ in every}) < FEWEST or not all(fits(each) for point in every for each in point):
         raise SlopeError(f"{call} of {every}: give three or more different x, and {words}.")
@@ -73,7 +73,7 @@ def _number(value: Any) -> float:
 def _share(call: str, confidence: Any) -> float:
     try:
         share = _number(confidence)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         share = math.nan
     if not 0 < share < 1:
         raise SlopeError(f"{call}: confidence = {confidence!r:.80}; give a number between 0 and 1, such as 0.95.")

@@ -2,7 +2,7 @@
 
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,8 @@ class ExactClaim:
     def missed(self, point: Point) -> list[str]:
         """The premises that the point misses, in words."""
         found = self.premises(point)
+        if found is True or not isinstance(found, Iterable | None):
+            raise UsageError(f"ExactClaim '{self.name}': premises give {found!r:.80}; give what is missed, in words")
         return [found] if found and isinstance(found, str) else list(found or [])
 
     def points(self) -> Iterator[dict[str, Numbers]]:

@@ -3,6 +3,7 @@
 Text is refused: SymPy would run it as code.
 """
 
+import math
 from collections.abc import Mapping
 from decimal import Decimal
 from numbers import Number
@@ -43,7 +44,7 @@ def as_formula(call: str, name: str, value: Any) -> sp.Expr:
 
 def as_number(call: str, name: str, value: Any, words: str = "a finite real number") -> sp.Expr:
     """The number as a SymPy one. Raises UsageError, in the name of the call, for what is not finite and real."""
-    if not isinstance(value, sp.Expr | Number):  # SymPy takes the middle of a ball
+    if not isinstance(value, sp.Expr | Number) or isinstance(value, complex):  # SymPy takes the middle of a ball
         raise _wrong(call, name, value, words)
     try:
         number = as_entry(_with_all_digits(value))
@@ -62,6 +63,17 @@ def _with_all_digits(value: Any) -> Any:
         sign, mantissa, exponent, _ = value._mpf_
         return (-1) ** sign * int(mantissa) * sp.Integer(2) ** int(exponent)
     return value
+
+
+def as_float(call: str, name: str, number: sp.Expr) -> float:
+    """The float64 next to a number of SymPy. Raises UsageError where that is 0 or infinite and the number is not."""
+    try:
+        found = float(number)
+    except OverflowError:
+        found = math.inf
+    if math.isinf(found) or (found == 0 and not number.is_zero):
+        raise _wrong(call, name, number, "a number in the range of float64")
+    return found
 
 
 def as_positive(call: str, name: str, value: Any) -> sp.Expr:

@@ -26,6 +26,13 @@ def test_ends_and_range_count_exactly() -> None:
     assert found.width < 1e-12
 
 
+def test_the_upper_end_is_the_cost_of_a_path_in_the_exact_range() -> None:
+    third = sp.Rational(1, 3)  # the best path lies on the end of the range, and the float next to it is outside
+    found = least_path(PathCost(y**2, x, y), (1, third), 2, within=(third, 1), start=[0.6], cells=FEW)
+    assert sp.Rational(found.upper) >= sp.Rational(2, 9)
+    assert found.upper == pytest.approx(2 / 9, rel=1e-12)
+
+
 def line(layers: int) -> list[float]:
     return np.linspace(1.0, 0.0, layers + 1)[1:-1].tolist()
 

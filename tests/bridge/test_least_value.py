@@ -54,6 +54,20 @@ def test_the_least_value_of_an_expression_is_that_of_another_search() -> None:
     assert numbers(*found.at) == pytest.approx(found.upper, abs=1e-12)
 
 
+def test_a_number_is_its_least_value_and_slopes_may_come_one_by_one() -> None:
+    three = least_of(sp.Integer(3), {}, tolerance=0.1)
+    assert (three.lower, three.upper, three.at) == (3, 3, ())
+    found = least_value(lambda t: t[0], [(0, 1)], tolerance=0.1, gradient=lambda t: (flint.arb(1) for _ in t))
+    assert found.lower == pytest.approx(0, abs=1e-9)
+    assert found.lower <= 0
+
+
+def test_sides_near_the_largest_floats_have_a_middle() -> None:
+    found = least_of(x / sp.Integer(10) ** 308, {x: (1e308, 1.7e308)}, tolerance=0.01)
+    assert found.lower <= 1 <= found.upper <= 1.01
+    assert math.isfinite(found.at[0])
+
+
 def test_an_expression_with_jumps_has_no_slopes_and_is_enclosed_all_the_same() -> None:
     found = least_of(x**2 + sp.Heaviside(x - sp.Rational(1, 4)), {x: (-1.0, 1.0)}, tolerance=1e-3)
     assert found.lower <= 0 <= found.upper <= 1e-3

@@ -31,6 +31,13 @@ def test_all_sizes_count(middle: float, measured: float, *, supported: bool) -> 
     assert found.remark.startswith("0.03 at n = 10, ")
 
 
+def test_the_order_that_is_shown_is_near_what_it_supports() -> None:
+    factor = (2048 / 8) ** -0.399  # at half of the sizes: no more than two sizes may differ by
+    found = bs.order_sides(2, {n: n**-2.0 * (1 if n < 100 else factor) for n in (8, 9, 10, 100, 110, 2048)}, seen=True)
+    assert found.measured == pytest.approx(2.48, abs=0.01)
+    assert found.computed == ()
+
+
 def test_the_words_name_the_sizes() -> None:
     faster = bs.order_sides(2, {10: 3e-2, 100: 3e-5}, words=lambda n: f"N = {n}", seen=True)
     assert (faster.computed, faster.remark) == ((), "0.03 at N = 10, 3.000e-05 at N = 100")

@@ -116,6 +116,28 @@ CALLS: Calls = {
     "one side": (lambda: claim(sides=lambda _: 3), "sides give 3; give the pair (left, right)"),
     "numbers for vectors": (lambda: claim(grid={"x": (1, 2)}), "grid['x'] = (1, 2); give vectors of rationals"),
     "no grid": (lambda: claim(grid={}), "grid = {}; give vectors of rationals"),
+    "premises that are true": (lambda: claim(premises=lambda _: True).refutation(), "premises give True; give what is"),
+    "a complex limit": (lambda: bs.Condition("line", x, {}, 1 + 0j), "limit = (1+0j); give a finite real number"),
+    "a most below floats": (
+        lambda: bs.largest_perturbation([LINE], x, most=sp.Rational(1, 10**400)),
+        "is below all floats; give a larger one",
+    ),
+    "a start beyond floats": (lambda: run(start={x: 10**400}), "give a finite number for each coordinate"),
+    "an end below floats": (lambda: run(end=sp.Rational(1, 10**400)), "follow: end = "),
+    "evaluate beyond floats": (lambda: bs.evaluate(x, {x: 10**400}), "evaluate: int too large to convert to float"),
+    "evaluate at what needs a gradient": (
+        lambda: bs.evaluate(x, {x: torch.ones(2, requires_grad=True)}),
+        "give a real number or an array of them",
+    ),
+    "a gap below floats": (
+        lambda: bs.order_sides(1, {8: sp.Rational(1, 10**400), 16: 0.5}),
+        "give a number in the range of float64",
+    ),
+    "points beyond floats": (lambda: bs.log_slope([(1, 1), (2, 10**400), (4, 16)]), "give pairs (x, y) of numbers"),
+    "a share beyond floats": (
+        lambda: bs.log_slope([(1, 1), (2, 2), (4, 16)], 10**400),
+        "give a number between 0 and 1",
+    ),
     "premises of no function": (lambda: claim(premises=5), "premises = 5; give a function"),
     "a check of text": (lambda: bs.exact_check("q", "c"), "exact_check: got 'q' and 'c'; give a Quantity and an Exa"),
     "a flow of text": (lambda: run("x"), "follow: flow = 'x'; give a Flow"),

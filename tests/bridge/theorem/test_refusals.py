@@ -42,6 +42,14 @@ STATED: dict[str, tuple[dict[str, Any], str]] = {
         {"built": {"sized": Sized}},
         "scaled: what builds sized has a default for d, with which it would always be called; remove the default, or",
     ),
+    "what is built before itself": (
+        {"built": {"first": lambda second: second, "second": lambda eps: eps}},
+        "what builds first takes second, which is no parameter, weight or what is built before; it may take d, eps",
+    ),
+    "a default that hides what a check knows": (
+        {"checks": [check(inputs=lambda: [{"z": 1.0}], sides=lambda z, d=7: bs.Sides(found=z, derived=d))]},
+        "the check 'area' has a default for d, with which it would always be called",
+    ),
     "a letter of a domain": (
         {"inputs": {"x": bs.Box(n)}},
         "scaled: the domain Box(n, size=1) of x has n, which is not a parameter; parameters: d, eps",
