@@ -72,10 +72,10 @@ class ExactClaim:
 
     def missed(self, point: Point) -> list[str]:
         """The premises that the point misses, in words."""
-        found = self.premises(point)
-        if found is True or not isinstance(found, Iterable | None):
+        found: Any = self.premises(point) or ()
+        if not isinstance(found, Iterable):
             raise UsageError(f"ExactClaim '{self.name}': premises give {found!r:.80}; give what is missed, in words")
-        return [found] if found and isinstance(found, str) else list(found or [])
+        return [found] if isinstance(found, str) else list(found)
 
     def points(self) -> Iterator[dict[str, Numbers]]:
         """The points of the grid that meet the premises."""
