@@ -153,7 +153,7 @@ def relus_of(function: sp.Expr, symbol: sp.Symbol, radius: Any, cells: int) -> i
     knot = float(radius) * ((2 * (cells // 2) - cells) / cells)  # the middle one, as `uniform_knots` has it
     with working_precision(BITS):
         middle = float(_on_balls(function, symbol)(flint.arb(knot)).mid())
-    return int(hinge_count(cells, middle))
+    return int(hinge_count(cells, middle if math.isfinite(middle) else None))
 
 
 def cells_for(function: sp.Expr, symbol: sp.Symbol, radius: Any, eps: Any) -> int:
