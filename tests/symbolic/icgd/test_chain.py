@@ -86,7 +86,8 @@ def test_depth_does_not_make_it_longer() -> None:
             cached.cache_clear()
         return lines(lambda: chain.derive(sp.Integer(depth)).derivation.latex())
 
-    assert steps(50) < 2 * steps(3)  # 1.5 and 1.6, by the order in which SymPy meets what it sorts
+    steps(3)  # what a process does once, it does here
+    assert steps(50) < 1.5 * steps(3)
     assert steps(500) < 1.1 * steps(50)
     assert len(chain.derive(sp.Integer(50)).derivation.latex()) < 1.5 * len(
         chain.derive(sp.Integer(3)).derivation.latex()
