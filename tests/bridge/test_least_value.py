@@ -104,6 +104,7 @@ def test_the_root_is_rounded_outward() -> None:
     assert (Enclosure(-1.0, 0.0, (), 1).root.lower, root.at, root.boxes) == (0.0, (1.0,), 7)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("expression", "least"),
     [(x * sp.log(x), -math.exp(-1)), (x**x, math.exp(-math.exp(-1))), (sp.sin(x) / (x + 1e-3 * sp.Abs(x)), None)],

@@ -71,6 +71,7 @@ def test_a_process_of_its_own_finds_the_package(site: Path) -> None:
     assert "of the package lossy-theorems:" in done.stdout
 
 
+@pytest.mark.long
 def test_a_packages_theorem_is_listed_and_runs_by_its_id(site: Path, call: Call) -> None:
     listed = call(site, "list").out
     assert listed.index("looped.training") < listed.index("of the package lossy-theorems:")

@@ -167,6 +167,7 @@ def test_every_bound_of_ridge_regression_is_kept(params: dict[str, float]) -> No
         assert {*row.verdict.values()} == {Verdict.KEPT}
 
 
+@pytest.mark.long
 def test_the_bound_of_ridge_regression_is_attained() -> None:
     """For lamda <= alpha: a prompt along the smallest singular value has the largest w* and the slowest decay."""
     row = network_row(compared(own("ridge.py")))

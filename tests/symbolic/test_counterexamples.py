@@ -304,6 +304,7 @@ def test_an_accuracy_above_the_bound_at_0_is_met_by_every_knob(bound: sp.Expr, a
     assert condition.subs(a, accuracy + 1) == sp.false
 
 
+@pytest.mark.long
 def test_long_formulas_and_large_powers_end_in_a_sentence() -> None:
     long = sp.tanh(a / x) * sp.exp(-b * x) / sp.sqrt(1 + x**2) + sp.log(1 + a / x) * sp.exp(-b * x)
     with pytest.raises(DerivationError, match="cannot show that"):

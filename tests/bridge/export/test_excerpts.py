@@ -20,6 +20,7 @@ OWN = [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.py"
 needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 
 
+@pytest.mark.long
 def test_an_excerpt_has_the_chosen_quantities_tiers_and_their_letters() -> None:
     derived = Excerpt(("gradient",), "derived").latex(STEP)
     assert re.findall(r"\\paragraph\{(.*?)\}", derived)[0] == "Error of the gradient of the risk."

@@ -410,6 +410,7 @@ def test_space_is_left_beside_groups_of_several_rows() -> None:
     assert group_ends([one, one]) == group_ends([one]) == group_ends([]) == set()
 
 
+@pytest.mark.long
 def test_a_refuted_bound_below_float64_is_named_as_such() -> None:
     made = compare("induction.vanilla", p=(8, 800), L=8, samples=2, attack=0)
     (violation,) = violations(made)

@@ -246,6 +246,7 @@ def test_norms_and_sizes_are_counted(id: str, sizes: dict) -> None:
     assert all(found[name].flags["derived"] == ["attained"] for name in attained)
 
 
+@pytest.mark.long
 def test_what_a_float_network_cannot_do_is_not_representable() -> None:
     found = rows("icgd.step", N=6, K=64, d=64, n=2, B_v=1.0, eps=1e-6)
     gradient = by_name(found, "gradient")[0]

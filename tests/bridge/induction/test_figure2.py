@@ -54,6 +54,7 @@ def test_at_its_own_parameters_nothing_is_refuted_and_the_plateau_is_none() -> N
     assert rows["phases"].measured == 4
 
 
+@pytest.mark.long
 def test_from_a_small_start_with_a_small_w_star_the_plateau_is_one() -> None:
     rows = rows_at(FIGURE2, **SMALL)
     assert rows["plateau.loss"].verdict == {"printed": Verdict.PROVED}
@@ -70,6 +71,7 @@ def test_from_a_small_start_the_plateau_of_the_figure_ends_before_w_grows() -> N
     assert rows["plateau"].measured < 0.001
 
 
+@pytest.mark.long
 def test_the_figure_shows_both_flows_and_marks_the_phases() -> None:
     drawn = figure(compare("induction.figure2"))
     assert isinstance(drawn, Figure)
@@ -93,6 +95,7 @@ def test_the_figure_is_written(tmp_path: Path) -> None:
     assert path.stat().st_size > 20_000
 
 
+@pytest.mark.long
 def test_a_figure_of_several_runs_is_refused() -> None:
     with pytest.raises(UsageError, match="shows one run, and the comparison has 2 points"):
         figure(compare("induction.figure2", flow=["true", "printed"]))

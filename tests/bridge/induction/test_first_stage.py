@@ -33,6 +33,7 @@ def rows() -> dict[str, Row]:
     return rows_at(FIRST_STAGE, L=30)
 
 
+@pytest.mark.long
 def test_what_is_printed_is_refuted_and_what_is_derived_proved(rows: dict[str, Row]) -> None:
     assert printed_as(Verdict.VIOLATED, rows) == {*FORMULAS, "softmax"}
     for name in ("q.sign", "sign", "limit", "rate.lower", "start.short"):

@@ -17,6 +17,7 @@ def rows() -> dict[str, Row]:
     return default_rows("fixed_point")
 
 
+@pytest.mark.long
 def test_what_holds_is_proved(rows: dict[str, Row]) -> None:
     for name in ("stated", "unique", "minimiser"):
         assert rows[name].verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}

@@ -17,6 +17,7 @@ def rows() -> dict[str, Row]:
     return rows_at(KARAMATA, w_star=0.3)
 
 
+@pytest.mark.long
 def test_the_lemma_is_refuted_and_its_true_versions_are_proved(rows: dict[str, Row]) -> None:
     assert printed_as(Verdict.VIOLATED, rows) == set(theory.CLAIMS)
     for name in ("equal", "fuchs", "stretch", "superadditive", "gain", "exponent"):

@@ -9,6 +9,7 @@ IDS = sorted(id for id in RUNNING if id.startswith("induction."))
 FEW = {"samples": 4, "attack": 3, "restarts": 2}  # as test_registry.py runs it
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("id", IDS)
 def test_no_remark_repeats_its_erratum(id: str) -> None:
     for row in default_run(id, **(FEW if id == "induction.vanilla" else {})).violated():

@@ -307,6 +307,7 @@ def test_a_limit_at_a_time_that_is_too_late_for_the_comparison_is_undecided(limi
     assert replay_witness(late).verdict == {"printed": Verdict.UNDECIDED}
 
 
+@pytest.mark.long
 def test_a_threshold_whose_proof_fails_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     unproved = property(lambda self: tuple(prove(each, most_boxes=0) for each in self.inequalities()))
     monkeypatch.setattr(Threshold, "proofs", unproved)

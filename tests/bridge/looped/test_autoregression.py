@@ -16,6 +16,7 @@ from tests.bridge.looped.tables import written
 ID = "looped.autoregression"
 
 
+@pytest.mark.long
 def test_lags_meet_the_accuracy_that_was_asked_for():
     copy, *_ = default_run(ID, samples=4, attack=3, restarts=2)
     assert copy.derived == pytest.approx(2.0**-40, rel=1e-6)

@@ -58,6 +58,7 @@ COUNTS = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("id", COUNTS)
 def test_layers_and_heads_are_those_of_the_theorem(id: str) -> None:
     rows = [row for row in default_run(id, samples=4, attack=3, restarts=2) if row.scope is None]

@@ -8,6 +8,7 @@ from bridge.looped.linearised import formats, resolve
 from bridge.record import Verdict
 
 
+@pytest.mark.long
 def test_on_diabetes_the_computed_pair_is_within_ten_times_of_the_best_of_a_scan() -> None:
     table = formats(**prompt(60))
     found = {(row[0], row[1]): row for row in table.rows}

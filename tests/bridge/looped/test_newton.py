@@ -84,6 +84,7 @@ def test_the_prediction_on_diabetes_is_that_of_newton(diabetes: Any) -> None:
     assert rows["prediction.network"].measured == pytest.approx(rows["prediction.exact"].measured, abs=1e-3)
 
 
+@pytest.mark.long
 def test_each_loop_on_diabetes_is_within_its_bounds(diabetes: Any) -> None:
     (table,) = diabetes.tables
     assert len(table.rows) == 30

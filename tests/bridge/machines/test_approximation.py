@@ -31,6 +31,7 @@ def rows() -> dict[str, Row]:
     return rows_of(default_run("machines.approximation"))
 
 
+@pytest.mark.long
 def test_every_row_but_the_tie_is_proved_and_constants_are_attained() -> None:
     tie = rows()["positive.hard_max"]
     assert {v for row in rows().values() if row is not tie for v in row.verdict.values()} == {Verdict.PROVED}

@@ -21,6 +21,7 @@ def test_the_words_of_errata_are_plain_and_leave_the_main_claim() -> None:
             assert not NO_WORDS.search(words), words
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("result", RESULTS)
 def test_numbers_that_are_compared_are_those_of_the_witness_and_print_apart(result: str) -> None:
     for row in default_run(result).violated():

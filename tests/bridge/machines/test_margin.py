@@ -130,6 +130,7 @@ def test_only_what_condition_d3_asks_enters_the_constants() -> None:
     assert wide.of("kappa_theta") == both.of("kappa_theta")
 
 
+@pytest.mark.long
 def test_the_bounds_of_the_shipped_circuits(c17: dict[str, Row]) -> None:
     # Worked out a second time, apart from this code, from Theorem D.6 with lambda, mu, kappa_theta of layers i >= 1.
     majority = next(iter(default_run("machines.margin")))

@@ -43,6 +43,7 @@ def test_no_bound_fails_more_often_than_stated(comparison: Comparison) -> None:
     assert rows["prompt"].measured > 0.02
 
 
+@pytest.mark.long
 def test_bounds_at_a_prompt_are_near(comparison: Comparison) -> None:
     rows = rows_of(comparison)
     assert rows["prompt"].derived < 50 * rows["prompt"].median

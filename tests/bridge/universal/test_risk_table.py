@@ -38,6 +38,7 @@ def test_the_transformer_predicts_held_out_rows(comparison: Comparison) -> None:
 
 
 # Objective and values at the examples are unique.
+@pytest.mark.long
 def test_the_limit_is_as_good_as_scikit_learns(comparison: Comparison) -> None:
     title = comparison.tables[0].title
     within = [float(each) for each in re.findall(r"within ([0-9.e-]+)", title)]

@@ -43,6 +43,7 @@ def test_the_logistic_error_is_enclosed_narrowly(tau):
     assert tau == 1.0 or float(found) == pytest.approx(8 / (12 * tau**2), rel=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["residual", "step", "y_residual", "rho", "y_hat"])
 def test_the_bound_at_a_prompt_is_that_of_its_own_scores(rows, name):
     assert 1 - 1e-9 <= rows[name, "prompt, local"].ratio < 1 + 1e-3

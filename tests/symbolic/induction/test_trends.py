@@ -48,6 +48,7 @@ def test_the_printed_turn_is_where_r_is_largest_and_R_its_value_there(star: floa
     assert at(turning.SHARE * v_star, v_star=star**2) == pytest.approx(at(turning.W_TURN, w_star=star) ** 2, rel=1e-12)
 
 
+@pytest.mark.long
 def test_R_leaves_1_with_slope_0_as_printed_and_as_two_thirds_of_w_star_to_the_fourth() -> None:
     assert sp.limit((turning.R_TURN - 1) / w_star**4, w_star, 0, "+") == sp.Rational(2, 3)
 
