@@ -14,7 +14,7 @@ from bridge.formula import evaluate
 from bridge.lowering import Lowered, lower
 from numeric.flows import Event, Path, integrate
 from symbolic.dynamics import Flow
-from symbolic.exact_numbers import as_float, as_formula, as_number, as_positive, require_symbols
+from symbolic.exact_numbers import as_float, as_formula, as_positive_float, require_symbols
 from symbolic.statements import UsageError
 
 Numbers = Mapping[sp.Symbol, Any]
@@ -74,7 +74,7 @@ class Run:
 
 def _within(call: str, time: Any, end: float) -> float:
     """The time as a float. Raises UsageError for one outside of the run."""
-    moment = time if isinstance(time, float) else as_float(call, "time", as_number(call, "time", time))
+    moment = time if isinstance(time, float) else as_float(call, "time", time)
     if not 0 <= moment <= end * (1 + 1e-12):
         raise UsageError(f"{call}: time {moment} is outside of the run, 0 .. {end:g}")
     return moment
@@ -178,7 +178,7 @@ def follow(
     others = tuple(sorted(set().union(*(rate.free_symbols for rate in flow.field)) - set(flow.state), key=str))
     _require_numbers("start", "coordinate", start, flow.state)
     _require_numbers("letters", "letter", letters, others)
-    end = as_float("follow", "end", as_positive("follow", "end", end))
+    end = as_positive_float("follow", "end", end)
     tolerances = _tolerances(len(flow.state), relative, absolute, longest_step)
     rates, jacobian = _lowered(flow, (*flow.state, *others))
     numbers = [float(letters[each]) for each in others]
@@ -206,7 +206,7 @@ def _require_numbers(argument: str, kind: str, given: Numbers, needed: tuple[sp.
 
 def _is_finite(number: Any) -> bool:
     try:
-        as_float("follow", "a number", as_number("follow", "a number", number))
+        as_float("follow", "a number", number)
     except UsageError:
         return False
     return True
@@ -215,17 +215,17 @@ def _is_finite(number: Any) -> bool:
 def _tolerances(coordinates: int, relative: Any, absolute: Any, longest_step: Any) -> dict[str, Any]:
     """Those of the integration, as floats."""
     each = list(absolute) if isinstance(absolute, list | tuple | np.ndarray) and np.ndim(absolute) == 1 else [absolute]
-    floors = [as_float("follow", "absolute", as_number("follow", "absolute", floor)) for floor in each]
+    floors = [as_float("follow", "absolute", floor) for floor in each]
     if min(floors, default=-1.0) < 0 or (each is not absolute and len(floors) not in (1, coordinates)):
         raise UsageError(
             f"follow: absolute = {absolute!r:.80}; give a number >= 0, or one for each of the {coordinates} coordinates"
         )
     return {
-        "relative": as_float("follow", "relative", as_positive("follow", "relative", relative)),
+        "relative": as_positive_float("follow", "relative", relative),
         "absolute": floors[0] if len(floors) == 1 else floors,
         "longest_step": math.inf
         if longest_step == math.inf
-        else as_float("follow", "longest_step", as_positive("follow", "longest_step", longest_step)),
+        else as_positive_float("follow", "longest_step", longest_step),
     }
 
 

@@ -17,7 +17,7 @@ from bridge.lowering import Lowered, lower
 from numeric.balls import BallArray, working_precision
 from numeric.balls.elementwise import entrywise
 from numeric.balls.integers import ExactInteger
-from symbolic.exact_numbers import as_float, as_formula, as_number
+from symbolic.exact_numbers import as_float, as_formula
 from symbolic.statements import UsageError
 
 
@@ -93,7 +93,7 @@ def _as_real(symbol: sp.Symbol, value: Any) -> Any:
     if isinstance(value, float | int | Fraction | sp.Number):
         return value
     if isinstance(value, sp.Expr):
-        return as_float("evaluate", str(symbol), as_number("evaluate", str(symbol), value))
+        return as_float("evaluate", str(symbol), value)
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, RuntimeError):  # rows of different lengths, tensors that numpy does not take

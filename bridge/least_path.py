@@ -133,7 +133,7 @@ def _numbers(ends: Any, within: Any, start: Any) -> tuple[Side, Side, list[float
     """Ends and range as balls, the start in floats."""
     try:
         pairs = [tuple(as_number("least_path", "an end", each) for each in pair) for pair in (ends, within)]
-        begin = [as_float("least_path", "a number", as_number("least_path", "a number", each)) for each in start]
+        begin = [as_float("least_path", "a number", each) for each in start]
     except (TypeError, UsageError):
         pairs, begin = [], []
     if [len(pair) for pair in pairs] != [2, 2] or pairs[1][0] > pairs[1][1]:

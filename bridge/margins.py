@@ -10,7 +10,7 @@ from bridge.budget import Budget
 from bridge.check import Sides, as_ball, at_most
 from numeric.balls import float_above
 from numeric.flips import completed, smallest_flip
-from symbolic.exact_numbers import as_float, as_number, as_positive
+from symbolic.exact_numbers import as_number, as_positive_float
 from symbolic.statements import UsageError
 
 Parameters = dict[str, Tensor]
@@ -34,7 +34,7 @@ def flip_distance(
     """
     if not isinstance(budget, Budget):
         raise UsageError(f"flip_distance: budget = {budget!r:.80}; give a Budget")
-    largest = as_float("flip_distance", "largest", as_positive("flip_distance", "largest", largest))
+    largest = as_positive_float("flip_distance", "largest", largest)
     _require_tensors("parameters", parameters)
     if not isinstance(directions, Mapping):
         raise UsageError(f"flip_distance: directions = {directions!r:.80}; give tensors by name, by name of the line")

@@ -6,7 +6,7 @@ from statistics import linear_regression
 
 from bridge.check import Sides
 from bridge.export.numbers import plain
-from symbolic.exact_numbers import as_count, as_float, as_number
+from symbolic.exact_numbers import as_count, as_float
 from symbolic.statements import UsageError
 
 TOLERANCE = 0.4  # of an order: the next terms shift it at small sizes
@@ -39,7 +39,7 @@ def order_sides(
         )
     if not callable(words):
         raise UsageError(f"order_sides: words = {words!r:.80}; give a function from a size to words")
-    stated = as_float("order_sides", "order", as_number("order_sides", "order", order))
+    stated = as_float("order_sides", "order", order)
     sizes = {as_count("order_sides", "a size", n): _as_float(n, gap) for n, gap in gaps.items()}
     if wild := [n for n, gap in sizes.items() if not math.isfinite(gap)]:
         return Sides(derived=order, remark=f"no order: the difference at {words(wild[0])} is not finite")
@@ -60,4 +60,4 @@ def order_sides(
 
 def _as_float(n: int, gap: float) -> float:
     name = f"the difference at {n}"
-    return gap if isinstance(gap, float) else as_float("order_sides", name, as_number("order_sides", name, gap))
+    return gap if isinstance(gap, float) else as_float("order_sides", name, gap)

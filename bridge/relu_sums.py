@@ -18,7 +18,7 @@ import sympy as sp
 from bridge.enclosures import supremum
 from bridge.lowering import LoweringError, lower
 from numeric.balls import float_above, working_precision
-from numeric.hinges import uniform_knots
+from numeric.hinges import uniform_knot, uniform_knots
 from numeric.loss_sums import LossSum
 from numeric.relu_sums import ReluSum
 from symbolic.activations import Loss, Piece, stable_derivative
@@ -150,9 +150,8 @@ def interpolate_covering(
 
 def relus_of(function: sp.Expr, symbol: sp.Symbol, radius: Any, cells: int) -> int:
     """H of the interpolant, at most: the constant counts unless the coefficient that is built for it is 0."""
-    knot = float(radius) * ((2 * (cells // 2) - cells) / cells)  # the middle one, as `uniform_knots` has it
     with working_precision(BITS):
-        middle = float(_on_balls(function, symbol)(flint.arb(knot)).mid())
+        middle = float(_on_balls(function, symbol)(flint.arb(uniform_knot(radius, cells, cells // 2))).mid())
     return int(hinge_count(cells, middle if math.isfinite(middle) else None))
 
 
@@ -308,7 +307,7 @@ def _fraction(number: sp.Expr) -> Fraction:
 
 
 def _knot(radius: float, cells: int, place: int) -> Fraction:
-    return Fraction(float(uniform_knots(radius, cells)[place]))
+    return Fraction(uniform_knot(radius, cells, place))
 
 
 def _on_balls(function: sp.Expr, symbol: sp.Symbol) -> Callable[[flint.arb], flint.arb]:

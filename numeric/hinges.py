@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import Any
 
 import flint
 import numpy as np
@@ -159,9 +160,13 @@ class HingeSum:
 
 def uniform_knots(radius: Number, cells: int) -> Float64[np.ndarray, " knots"]:
     """cells + 1 points from -radius to radius, symmetric about 0."""
-    steps = np.arange(-cells, cells + 1, 2, dtype=np.float64)
-    knots: np.ndarray = float(radius) * (steps / cells)
+    knots: np.ndarray = uniform_knot(radius, cells, np.arange(cells + 1))
     return knots
+
+
+def uniform_knot(radius: Number, cells: int, place: Any) -> Any:
+    """The one at that place of 0 .. cells, or those at several."""
+    return float(radius) * ((2 * place - cells) / cells)
 
 
 def _power_of_two_below(number: float) -> float:

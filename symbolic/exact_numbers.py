@@ -65,8 +65,9 @@ def _with_all_digits(value: Any) -> Any:
     return value
 
 
-def as_float(call: str, name: str, number: sp.Expr) -> float:
-    """The float64 next to a number of SymPy. Raises UsageError where that is 0 or infinite and the number is not."""
+def as_float(call: str, name: str, value: Any) -> float:
+    """The float64 next to it. Raises UsageError also where that is 0 or infinite and the number is not."""
+    number = as_number(call, name, value)
     try:
         found = float(number)
     except OverflowError:
@@ -83,6 +84,11 @@ def as_positive(call: str, name: str, value: Any) -> sp.Expr:
     if not number > 0:
         raise _wrong(call, name, value, words)
     return number
+
+
+def as_positive_float(call: str, name: str, value: Any) -> float:
+    """`as_float` of a number above 0."""
+    return as_float(call, name, as_positive(call, name, value))
 
 
 def as_rational(call: str, name: str, value: Any) -> sp.Rational:

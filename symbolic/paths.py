@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.exact_numbers import as_formula, as_number, require_symbols
+from symbolic.exact_numbers import as_float, as_formula, require_symbols
 from symbolic.statements import UsageError
 
 small = sp.Symbol("small", positive=True)
@@ -80,7 +80,7 @@ class ParameterPath:
 
 
 def _as_float(call: str, value: Any) -> float:
-    return value if isinstance(value, float) else float(as_number(call, "one of smalls", value))
+    return value if isinstance(value, float) else as_float(call, "one of smalls", value)
 
 
 def _number(letter: sp.Symbol, way: sp.Expr, at: float) -> float | int:
