@@ -10,8 +10,8 @@ from bridge.cli.requests import check_compare
 from bridge.looped.autoregression import gap, layers, signs
 from bridge.looped.series import of_synthetic, synthetic
 from symbolic.statements import UsageError
+from tests.bridge.csv_files import written
 from tests.bridge.defaults import default_run
-from tests.bridge.looped.tables import written
 
 ID = "looped.autoregression"
 

@@ -1,4 +1,4 @@
-"""Gradient descent in context end to end: bounds kept and near, tables of real numbers, and refusals."""
+"""Gradient descent in context end to end: the state at each loop, formats, weights, and tables of real numbers."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from bridge.record import Comparison, Row, Verdict
 from numeric.looped import gradient_descent as numeric
 from numeric.network import Network
 from symbolic import UsageError
-from tests.bridge.looped.tables import regression
+from tests.bridge.csv_files import regression
 
 FEW = {"samples": 8, "attack": 4, "restarts": 2}
 ID = "looped.gradient_descent"
@@ -24,7 +24,9 @@ def errors(found: Comparison) -> list[Row]:
 
 
 def test_a_table_shows_the_whole_state_at_each_loop() -> None:
-    (table,) = compare(ID, T=5, N=5, m=1, L=2, c=2.0**-5, samples=1, attack=0).tables
+    comparison = compare(ID, T=5, N=5, m=1, L=2, c=2.0**-5, samples=1, attack=0)
+    assert [(row.exact, row.printed) for row in comparison if row.quantity == "layers.pre"] == [(3, 3)]
+    (table,) = comparison.tables
     assert [row[0] for row in table.rows] == [1, 2, 4, 5]
     for _, residuals, bound, prediction, of_prediction in table.rows:
         assert 0 < residuals < bound
@@ -105,7 +107,7 @@ def test_the_step_size_of_a_table_is_that_of_its_eigenvalue(tmp_path: Path) -> N
     assert largest_eigenvalue(phi) == pytest.approx(2.0)
 
 
-# Refusals.
+# Eigenvalues.
 
 
 def test_eigenvalues_that_the_domain_does_not_keep_are_outside() -> None:

@@ -19,7 +19,7 @@ from symbolic.looped import newton_derivation as theory
 from symbolic.looped.newton import SECONDS
 from symbolic.looped.newton_derivation import derive_labels
 from symbolic.operations import Second
-from tests.bridge.looped.tables import written
+from tests.bridge.csv_files import written
 
 SMALL = {"N": 4, "d": 2, "T": 2, "samples": 8, "attack": 4, "restarts": 2}
 IDS = [str(second) for second in SECONDS]

@@ -17,7 +17,7 @@ from bridge.record import Row, Verdict
 from numeric.machines import toy
 from symbolic.statements import UsageError
 from tests.bridge.defaults import default_run
-from tests.bridge.machines.own import own, rows_of
+from tests.bridge.machines.changed import changed, rows_of
 
 FAMILIES: dict[str, Callable[[np.random.Generator], SmallNetwork]] = {
     "linear": LinearNetwork,
@@ -42,7 +42,7 @@ def test_every_row_but_the_tie_is_proved_and_constants_are_attained() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("gamma", [0.01, 3.0])
 def test_a_steep_and_a_flat_ramp(gamma: float) -> None:
-    (row,) = compare(own(APPROXIMATION, "ramp.lipschitz"), gamma=gamma, samples=1).rows
+    (row,) = compare(changed(APPROXIMATION, "ramp.lipschitz"), gamma=gamma, samples=1).rows
     assert row.measured == pytest.approx(1 / gamma, rel=1e-6)
     assert row.verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}
 
@@ -105,7 +105,7 @@ def test_wrong_margins_are_not_called_proved(monkeypatch: pytest.MonkeyPatch) ->
         return replace(sure, lower=1.1 * sure.lower, upper=1.1 * sure.upper), change
 
     monkeypatch.setattr(LinearNetwork, "right_margin", larger)
-    some = own(APPROXIMATION, "lipschitz", "margin.linear")
+    some = changed(APPROXIMATION, "lipschitz", "margin.linear")
     seed = 77  # pairs are kept between runs, those of each seed apart
     lipschitz, margin = compare(some, samples=1, attack=12, restarts=2, seed=seed)
     assert lipschitz.verdict == {"printed": Verdict.UNDECIDED, "derived": Verdict.UNDECIDED}
@@ -116,7 +116,7 @@ def test_a_right_prediction_of_margin_zero_is_counted(monkeypatch: pytest.Monkey
     theta = {"w": torch.zeros(1)}
     zero, some = (Member(theta, True, Enclosure(margin, margin, (), 1)) for margin in (0.0, 0.5))
     monkeypatch.setattr(approximation, "pairs", lambda *_: [MemberPair(zero, some, chosen=False)])
-    (row,) = compare(own(APPROXIMATION, "positive")).rows
+    (row,) = compare(changed(APPROXIMATION, "positive")).rows
     assert (row.measured, row.verdict["printed"]) == (1.0, Verdict.UNDECIDED)
 
 
@@ -130,7 +130,7 @@ def test_a_tie_of_hard_max_is_outside_the_range_of_the_property() -> None:
 def test_values_without_a_jump_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for values in ((3, 1), (1, -3)):  # right on both sides of the tie; wrong at the tie too
         monkeypatch.setattr(approximation, "TIED_VALUES", values)
-        (row,) = compare(own(APPROXIMATION, "positive.hard_max")).rows
+        (row,) = compare(changed(APPROXIMATION, "positive.hard_max")).rows
         assert (row.measured, row.verdict) == (0.0, {"printed": Verdict.UNDECIDED})
 
 

@@ -19,7 +19,7 @@ from numeric.machines.circuit import GATE_WEIGHTS, CircuitNetwork, GateWeights, 
 from numeric.machines.gates import GateKind
 from symbolic.machines.circuit import CIRCUIT
 from symbolic.statements import UsageError
-from tests.bridge.machines.own import own, rows_of, written
+from tests.bridge.machines.changed import changed, rows_of, written
 
 ID = "machines.circuit"
 
@@ -75,6 +75,7 @@ def test_the_printed_total_norm_is_refuted_by_each_circuit(netlist: str) -> None
     assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.PROVED, "instance": Verdict.PROVED}
     assert row.erratum.repair == "O(s), for instance 5 s"
     assert row.derived <= 5 * row.printed
+    assert row.witness.bounds["printed"] == row.printed
     assert replay_witness(row.witness).measured == row.witness.error_lower > row.printed  # counted anew
 
 
@@ -107,7 +108,7 @@ class WrongOnce(CircuitNetwork):
 
 
 def test_a_network_that_errs_is_not_called_proved() -> None:
-    wrong = own(THEOREM, "outputs", network=lambda netlist: WrongOnce(netlist.layered()))
+    wrong = changed(THEOREM, "outputs", network=lambda netlist: WrongOnce(netlist.layered()))
     (row,) = compare(wrong, netlist="c17")
     assert row.measured == 1.0
     assert set(row.verdict.values()) == {Verdict.UNDECIDED}
@@ -115,7 +116,7 @@ def test_a_network_that_errs_is_not_called_proved() -> None:
 
 
 def test_matrices_that_weigh_something_else_refute_nothing() -> None:
-    heavier = own(THEOREM, "total_norm", sizes=lambda network: replace(measured_sizes(network), gates=55.0))
+    heavier = changed(THEOREM, "total_norm", sizes=lambda network: replace(measured_sizes(network), gates=55.0))
     (row,) = compare(heavier, netlist="c17")
     assert (row.measured, row.instance) == (55.0, 54.0)
     assert set(row.verdict.values()) == {Verdict.UNDECIDED}

@@ -4,19 +4,31 @@ import re
 
 import pytest
 
+from bridge.comparison import replay_witness
 from bridge.export.numbers import plain
+from bridge.record import Verdict
 from bridge.registry import studies
+from symbolic.errata import Weight
 from tests.bridge.defaults import default_run
 
 RESULTS = [name for name in studies() if name.startswith("machines.")]
+WEIGHTS = {
+    ("machines.circuit", "total_norm"): Weight.PROOF,
+    ("machines.turing", "width_bits"): Weight.DEFINITION,
+    ("machines.turing", "pair"): Weight.NOTATION,
+    ("machines.turing_margin", "lipschitz"): Weight.PROOF,
+}
 NO_WORDS = re.compile(r"\b(said|told|turns|slip|finding|modulus|nothing)\b")
 
 
 def test_the_words_of_errata_are_plain_and_leave_the_main_claim() -> None:
-    stated = [quantity.erratum for name in RESULTS for quantity in studies()[name].result.quantities]
-    for each in filter(None, stated):
+    stated = {(name, each.name): each.erratum for name in RESULTS for each in studies()[name].result.quantities}
+    errata = {at: erratum for at, erratum in stated.items() if erratum is not None}
+    assert {at: erratum.weight for at, erratum in errata.items()} == WEIGHTS
+    for each in errata.values():
         assert each.survives.startswith("yes: ")
         for words in (each.sentence, each.reading, each.repair, each.survives):
+            assert not words.endswith(".")
             assert "\\" not in words
             assert not NO_WORDS.search(words), words
 
@@ -24,8 +36,14 @@ def test_the_words_of_errata_are_plain_and_leave_the_main_claim() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("result", RESULTS)
 def test_numbers_that_are_compared_are_those_of_the_witness_and_print_apart(result: str) -> None:
-    for row in default_run(result).violated():
+    violated = default_run(result).violated()
+    assert [(result, row.quantity) for row in violated] == [at for at in WEIGHTS if at[0] == result]
+    for row in violated:
+        assert [tier for tier, verdict in row.verdict.items() if verdict is Verdict.VIOLATED] == ["printed"]
         assert row.printed == row.witness.bounds.get("printed")
+        again = replay_witness(row.witness)
+        assert (again.measured, again.verdict, again.erratum) == (row.measured, row.verdict, row.erratum)
+        assert again.witness.error_lower == pytest.approx(row.witness.error_lower, rel=1e-9)
         if row.measured is not None and row.printed is not None:
             assert plain(row.measured) != plain(row.printed, "printed", row.kind), row.quantity
 

@@ -200,9 +200,8 @@ TWO = "a 0 1 R went\na 0 0 R gone\n" + FULL + "yes 0 0 R a\n"  # a rule twice, s
 def test_mistakes_of_writing_hide_no_others(unreadable: str) -> None:
     head = HEAD.replace("start: a", "start: begin")
     alone, beside = refusal(TWO, head), refusal(TWO + unreadable, head)
-    for said in ("'begin' is not a state", "'went' is not", "'gone' is not", "rule in line 4", "terminal state 'yes'"):
-        assert said in alone
-        assert said in beside
+    words = "'begin' is not a state", "'went' is not", "'gone' is not", "a rule in line 4", "terminal state 'yes'"
+    assert all(said in alone and said in beside for said in words)
     assert len(beside.split("\n")) == len(alone.split("\n")) + 1
 
 

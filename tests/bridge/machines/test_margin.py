@@ -21,7 +21,7 @@ from symbolic import UsageError
 from symbolic.machines import margin as theory
 from symbolic.machines import perturbed_layers as layers
 from tests.bridge.defaults import default_run
-from tests.bridge.machines.own import own, rows_of, written
+from tests.bridge.machines.changed import changed, rows_of, written
 
 BITS = "10110"
 
@@ -60,7 +60,7 @@ def of_larger(*names: str) -> Theorem:
     forged = {
         name: lambda network, norms, best=MARGIN.built[name]: Larger(best(network, norms).values) for name in names
     }
-    return own(MARGIN, **forged)
+    return changed(MARGIN, **forged)
 
 
 @pytest.mark.long

@@ -117,7 +117,7 @@ REFUSED = {
     "no output": ("f.bench", "INPUT(x)\n", "f.bench: no outputs are declared"),
     "undefined output": ("f.bench", PORTS, "f.bench:2: output 'y' is not defined"),
     "twice": ("f.bench", PORTS + "y = NOT(x)\ny = BUF(x)", "f.bench:4: 'y' is defined twice, first on line 3"),
-    "gate at an input": ("f.bench", PORTS + "x = NOT(y)\ny = BUF(x)", "f.bench:3: 'x' is an input, yet"),
+    "given": ("f.bench", PORTS + "x = NOT(y)\ny = BUF(x)", "f.bench:3: 'x' is an input, yet defined as a gate"),
     "NOT of two": ("f.bench", PORTS + "y = NOT(x, x)", "f.bench:3: 'y': NOT takes one parent, not 2"),
     "AND of one": ("f.bench", PORTS + "y = AND(x)", "f.bench:3: 'y': AND takes two parents or more, not 1"),
     "no names": ("f.bench", PORTS + "y = AND(x,,x)", "f.bench:3: the parents of 'y' are not names separated by commas"),

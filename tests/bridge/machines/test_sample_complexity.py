@@ -18,7 +18,7 @@ from bridge.record import Comparison, Flag, Row, Verdict
 from bridge.theorem import Theorem
 from symbolic.statements import UsageError
 from tests.bridge.defaults import default_run
-from tests.bridge.machines.own import own
+from tests.bridge.machines.changed import changed
 
 
 @cache
@@ -64,7 +64,7 @@ def scaled(check: Check, factor: float) -> Check:
 
 
 def of_smaller_bounds(factor: float) -> Theorem:
-    return own(replace(SAMPLE_COMPLEXITY, checks=tuple(scaled(each, factor) for each in SAMPLE_COMPLEXITY.checks)))
+    return changed(replace(SAMPLE_COMPLEXITY, checks=tuple(scaled(each, factor) for each in SAMPLE_COMPLEXITY.checks)))
 
 
 def test_a_class_above_a_bound_by_less_than_rounding_decides_nothing() -> None:
@@ -175,7 +175,8 @@ def test_where_there_are_no_two_targets_nothing_is_measured(point: dict, why: st
     assert why in found.remark
 
 
-# No surrogate serves both targets: all samples of a small space, in which they differ at x0 and "lost" is wrong anyway.
+# No surrogate serves both targets: all samples of a small space. The two targets differ at x0; every theta is wrong at
+# "lost" and right at "sure".
 
 MASSES = {"x0": 0.2, "lost": 0.3, "sure": 0.5}
 THETAS = np.linspace(-1, 1, 9)  # the prediction at x0
@@ -200,7 +201,7 @@ def test_no_surrogate_serves_both_targets(surrogate: np.ndarray) -> None:
         delta = (1 - MASSES["x0"]) ** n / 2
         error = study.two_targets(1.0, MASSES["lost"], n, delta).measured
         assert error == pytest.approx(MASSES["lost"] + MASSES["x0"])
-        assert max(failure(surrogate, target, n) for target in (0, 1)) >= delta * (1 - 1e-12)
+        assert max(failure(surrogate, target, n) for target in (0, 1)) >= delta > 0.01
 
 
 # What is refused.

@@ -25,7 +25,7 @@ from numeric.machines.transformer import simulating_decoder
 from symbolic.machines import turing as theory
 from symbolic.machines import turing_counts as counts
 from symbolic.statements import UsageError
-from tests.bridge.machines.own import own, rows_of, written
+from tests.bridge.machines.changed import changed, rows_of, written
 
 ID = "machines.turing"
 STEP_NAMES = [quantity.name for quantity in theory.STEPS]
@@ -105,15 +105,15 @@ def mutant(network: SimulatingDecoder, layer: str) -> SimulatingDecoder:
     return replace(network, decoder=replace(network.decoder, layers=tuple(layers)))
 
 
-def changed(layer: str) -> Theorem:
-    return own(turing.TURING, network=lambda machine, T: mutant(simulating_decoder(machine, T), layer))
+def with_mutant(layer: str) -> Theorem:
+    return changed(turing.TURING, network=lambda machine, T: mutant(simulating_decoder(machine, T), layer))
 
 
 @pytest.mark.parametrize("layer", ["pair", "add[1]", "search[2]", "symbol"])
 def test_one_changed_weight_is_seen_and_replayed_and_refutes_only_what_is_derived(layer: str) -> None:
-    found = compare(changed(layer), samples=4)
+    found = compare(with_mutant(layer), samples=4)
     for row in found.violated():
-        assert replay_witness(row.witness, theorem=changed(layer)).verdict == row.verdict
+        assert replay_witness(row.witness, theorem=with_mutant(layer)).verdict == row.verdict
     differing = [row for row in found if row.quantity in STEP_NAMES and row.measured > 0]
     assert differing
     assert all(row.verdict == {"printed": Verdict.UNDECIDED} for row in differing)  # the construction is ours
@@ -121,13 +121,14 @@ def test_one_changed_weight_is_seen_and_replayed_and_refutes_only_what_is_derive
     soft = rows_of(found)["softmax"]
     assert soft.verdict == {"derived": Verdict.VIOLATED}
     assert soft.witness.settings == {"samples": 4, "seed": 0}
-    assert replay_witness(soft.witness, theorem=own(turing.TURING)).verdict == {"derived": Verdict.KEPT}  # unchanged
+    unchanged = replay_witness(soft.witness, theorem=changed(turing.TURING))
+    assert unchanged.verdict == {"derived": Verdict.KEPT}
     assert rows_of(found)["inverse_temperature"].verdict == {"derived": Verdict.UNDECIDED}
     assert any(str(row[-1]).startswith(DIFFERS) for row in found.tables[0].rows)
 
 
 def test_the_remark_names_an_input_that_differs() -> None:
-    found = compare(changed("symbol"), samples=4)
+    found = compare(with_mutant("symbol"), samples=4)
     row = next(each for each in found if each.quantity in STEP_NAMES and each.measured > 0)
     place = row.remark.split(";")[0]
     word, step = place.split("'")[1], int(place.split(" step ")[1].split()[0])
@@ -139,7 +140,7 @@ def test_the_remark_names_an_input_that_differs() -> None:
 
 
 def test_in_a_shorter_format_a_difference_refutes_nothing() -> None:
-    made = compare(changed("symbol"), samples=4, dtype="float32")
+    made = compare(with_mutant("symbol"), samples=4, dtype="float32")
     found = [row for row in made if row.quantity in (*AGREE, "softmax")]
     verdicts = {verdict for row in found for verdict in row.verdict.values()}
     assert Verdict.UNDECIDED in verdicts
@@ -148,7 +149,7 @@ def test_in_a_shorter_format_a_difference_refutes_nothing() -> None:
 
 def test_a_wrong_count_is_refuted() -> None:
     true = sizes(simulating_decoder(read_machine("increment"), 9))
-    row = rows_of(compare(own(turing.TURING, sizes=lambda: {**true, "width": 96.0}), **ALONE))["width"]
+    row = rows_of(compare(changed(turing.TURING, sizes=lambda: {**true, "width": 96.0}), **ALONE))["width"]
     assert row.verdict == {"derived": Verdict.VIOLATED, "printed": Verdict.UNDECIDED}
 
 

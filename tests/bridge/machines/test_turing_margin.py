@@ -24,11 +24,11 @@ from numeric.norms import spectral_norm_upper
 from symbolic import UsageError
 from symbolic.machines import turing_margin as theory
 from tests.bridge.defaults import default_run
-from tests.bridge.machines.own import own, rows_of
+from tests.bridge.machines.changed import changed, rows_of
 
 
 def part(*names: str, **built: Function) -> Theorem:
-    return own(TURING_MARGIN, *names, **built)
+    return changed(TURING_MARGIN, *names, **built)
 
 
 def default_row(name: str) -> Row:

@@ -1,5 +1,6 @@
 """Lemma 1 end to end: failures over draws, the slope, one set of features for three classes."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,16 @@ import torch
 
 from bridge import compare, solve
 from bridge.record import Row, Verdict
-from bridge.universal.features import represented
+from bridge.theorem import Theorem
+from bridge.universal.features import FEATURES, network, reference, represented
 from bridge.universal.members import family_of, known_family
-from numeric.universal.features import draw_features, errors
+from numeric.universal.features import Family, draw_features, errors
 from symbolic import UsageError
 from symbolic.universal import barron_derivation as barron
 
 
-def features(**params: Any) -> list[Row]:
-    return [row for row in compare("universal.features", **params) if row.quantity == "features"]
+def features(theorem: Theorem | str = "universal.features", **params: Any) -> list[Row]:
+    return [row for row in compare(theorem, **params) if row.quantity == "features"]
 
 
 @pytest.mark.long
@@ -29,6 +31,17 @@ def test_the_median_falls_like_one_over_the_root_and_the_bound_is_below_eight_of
     for row in rows:
         assert (row.failures, row.seeds, row.verdict["derived"]) == (0, 40, Verdict.KEPT)
         assert 2 * row.median < row.derived < 8 * row.median
+
+
+def test_a_bound_that_fails_too_often_is_found_out() -> None:
+    def worse(points: Any, features: Any, members_of: Family, tau: Any) -> Any:
+        exact = reference(points, members_of)
+        return exact + (network(points, features, members_of, tau) - exact) / 0.12
+
+    stated = replace(FEATURES.statement, id="own.worse")
+    (row,) = features(replace(FEATURES, statement=stated, network=worse, tables=()), n=1024, samples=60)
+    assert row.failures > 50
+    assert row.verdict["derived"] is Verdict.VIOLATED
 
 
 @pytest.mark.long

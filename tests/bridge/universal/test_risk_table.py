@@ -15,7 +15,7 @@ from bridge.universal import risk_splits
 from bridge.universal.prompts import learner
 from numeric.universal.risk import with_idle
 from symbolic import UsageError
-from tests.bridge.looped.tables import written
+from tests.bridge.csv_files import written
 
 pytest.importorskip("sklearn")
 FAST = {"n": 48, "L": 101}

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from numeric.machines import circuit as module
 from numeric.machines.circuit import (
+    GATE_WEIGHTS,
     CircuitNetwork,
     layer_matrices,
     representable_thirds,
@@ -14,10 +15,10 @@ from numeric.machines.circuit import (
     rounding_matrices,
 )
 from numeric.machines.gates import Circuit, CircuitError, Gate, GateKind, all_inputs
+from tests.numeric.machines.cuda import CUDA
 from tests.numeric.machines.random_circuits import random_circuit
 
 THIRDS = (1 / 3, 2 / 3)
-CUDA = (pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device"))
 
 
 def network(seed: int = 0, rounding: bool = True, m: int = 5, gates: int = 25, outputs: int = 3) -> CircuitNetwork:
@@ -82,6 +83,17 @@ def test_a_thousand_gates_on_many_inputs(dtype: torch.dtype, device: str) -> Non
     bits = all_inputs(16)[::7]
     answers = CircuitNetwork(circuit.layered()).run(bits, dtype, device)
     assert (answers.cpu().numpy() == signs(circuit, bits)).all()
+
+
+@pytest.mark.parametrize("kind", GateKind)
+def test_the_network_has_the_weights_of_its_gates(kind: GateKind, monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs = ("a", "b")[: 1 if kind.unary else 2]
+    circuit, bits = Circuit("one gate", inputs, (Gate("y", kind, inputs),), ("y",)), all_inputs(len(inputs))
+    other = {GateKind.AND: GateKind.OR, GateKind.OR: GateKind.AND, GateKind.NOT: GateKind.ID, GateKind.ID: GateKind.NOT}
+    monkeypatch.setitem(GATE_WEIGHTS, kind, GATE_WEIGHTS[other[kind]])
+    built = CircuitNetwork(circuit.layered())
+    for answers in (built.run(bits), built.run_dense(as_tensors(built), torch.tensor(bits))):
+        assert (answers.numpy() != signs(circuit, bits)).any()
 
 
 def test_the_matrices_have_the_shape_of_the_proof() -> None:

@@ -14,6 +14,7 @@ from numeric.machines.decoder import DecoderError, DecoderLayer, parameters, run
 from numeric.machines.machine import NEVER, MachineError, TuringMachine, simulate, simulate_many
 from numeric.machines.simulation import SimulatingDecoder, hot, number
 from numeric.machines.transformer import simulating_decoder
+from tests.numeric.machines.cuda import CUDA
 from tests.numeric.machines.random_machines import MARK, random_machine
 
 WORDS = {
@@ -23,7 +24,6 @@ WORDS = {
     "busy_beaver_3": [""],
     "busy_beaver_4": [""],
 }
-CUDA = (pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device"))
 
 
 def steps_needed(machine: TuringMachine, words: list[str]) -> int:
@@ -257,17 +257,17 @@ def test_softmax_is_exact_after_rounding_at_the_temperature_of_its_number_of_key
 
 
 @pytest.mark.parametrize(
-    ("layer", "weight", "place"),
+    ("layer", "weight", "place", "change"),
     [
-        ("transition", "ff[3].b", 0),
-        ("found", "decoder.null_key", -1),
-        ("search[3]", "decoder.null_key", -1),
-        ("read", "decoder.null_key", -1),
-        ("from_input", "encoder.null_key", -1),
+        ("transition", "ff[3].b", 0, 1),
+        ("found", "decoder.null_key", -1, 2),
+        ("search[3]", "decoder.null_key", -1, 2),
+        ("read", "decoder.null_key", -1, 2),
+        ("from_input", "encoder.null_key", -1, 2),
     ],
     ids=["C.1", "C.4", "C.5", "C.6", "C.7"],
 )
-def test_one_changed_weight_is_noticed(layer, weight, place):
+def test_one_changed_weight_is_noticed(layer, weight, place, change):
     simulating = simulating_decoder(read_machine("increment"), 12)
     (k,) = (k for k, each in enumerate(simulating.decoder.layers, start=1) if each.name == layer)
     words, taps = ["1011", "10"], list(simulating.decoder.taps)
@@ -275,7 +275,7 @@ def test_one_changed_weight_is_noticed(layer, weight, place):
     tokens, lengths = simulating.encode(words)
     name = f"layer[{k}].{weight}"
     changed = parameters(simulating.decoder)[name]
-    changed[place] += 2
+    changed[place] += change
     came = run(simulating.decoder, tokens, 13, lengths=lengths, parameters={name: changed}, taps=taps)
     agreement = simulating.agreement(came, traces)
     assert sum(agreement.differences.values()) > 0

@@ -14,6 +14,7 @@ def test_each_loop_adds_what_the_heads_leave_of_the_largest_residual(size):
     at = {**AT, theory.S: size, theory.c: 1e-3, theory.C: 1e3}
     r = 1e-3 * size
     left = r**3 * (9 + math.cosh(r)) / 60 / 1e-3
+    assert theory.T in theory.derive_weights().error.free_symbols
     assert float(theory.derive_weights().error.subs(at)) == pytest.approx(8 * 0.7 * 1.3 * left, rel=1e-12)
 
 
@@ -35,6 +36,7 @@ def test_predictions_add_the_leak_of_other_tokens():
     own = 20 * math.exp(-20.0) * math.sinh(4e-9) / 1e-9
     others = 9 * math.exp(-20.0) * (2.0 + own)
     weights = float(theory.derive_weights().error.subs(at))
+    assert {theory.T, theory.V} <= theory.derive_prediction().error.free_symbols
     found = float(theory.derive_prediction().error.subs(at))
     assert found == pytest.approx(1.3 * weights + own + others, rel=1e-9)
 

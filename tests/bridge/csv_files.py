@@ -1,4 +1,4 @@
-"""Tables in files for the tests of looped transformers and of universal.risk."""
+"""Tables in CSV files, written by the tests."""
 
 from collections.abc import Iterable
 from pathlib import Path

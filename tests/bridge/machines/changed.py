@@ -9,7 +9,7 @@ from bridge.record import Row
 from bridge.theorem import Theorem
 
 
-def own(theorem: Theorem, *names: str, **built: Callable[..., Any]) -> Theorem:
+def changed(theorem: Theorem, *names: str, **built: Callable[..., Any]) -> Theorem:
     """The theorem, or these rows of it without its tables; `built` stands in the place of what it builds itself."""
     checks = tuple(each for each in theorem.checks if not names or each.name in names)
     stated = replace(theorem.statement, id="own.theorem", quantities=tuple(each.quantity for each in checks))
