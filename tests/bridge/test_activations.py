@@ -76,6 +76,15 @@ def test_quotients_enclose_slopes_and_nothing_else() -> None:
     assert slope_quotient("relu", BallArray.exactly([-1.0, 2.0], 64)).midpoint().tolist() == [0.0, 1.0]
 
 
+@pytest.mark.parametrize("name", [name for name, each in ACTIVATIONS.items() if each.smoothness >= 3])
+def test_difference_quotients_enclose_the_derivative(name: str) -> None:
+    z = BallArray.exactly([-3.0, -0.1, 0.0, 0.7, 5.0], 800)
+    enclosed, derivative = slope_quotient(name, z), bs.activation_formula(name, 1)(z)
+    assert enclosed.overlaps(derivative).all()
+    assert enclosed.radius().max() < 1e-60
+    assert not (enclosed + 2.0**-100).overlaps(derivative).any()
+
+
 @pytest.mark.parametrize(("what", "call"), [("activation", bs.activation_formula), ("loss", bs.loss_formula)])
 def test_unknown_names_are_refused(what: str, call: object) -> None:
     with pytest.raises(bs.UsageError, match=f"there is no {what} 'tahn'.*Available"):

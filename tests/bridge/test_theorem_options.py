@@ -170,7 +170,8 @@ def test_prompts_run_in_parts_and_what_cannot_fit_is_refused() -> None:
     assert case(theorem, n=1).runner.part == 4
     assert case(theorem, n=100).runner.part == 1
     assert case(own(quantity("error", B))).runner.part is None
-    assert case(theorem).errors({"x": torch.ones(7, 3)}, ["error"])["error"].tolist() == [1.0] * 7
+    prompts = torch.arange(1.0, 8)[:, None].expand(7, 3)
+    assert case(theorem).errors({"x": prompts}, ["error"])["error"].tolist() == [1, 2, 3, 4, 5, 6, 7]
     with pytest.raises(UsageError, match=r"own: .* needs about .* GiB of memory.*; lower n"):
         case(theorem, n=10**9)
 

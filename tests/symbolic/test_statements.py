@@ -76,6 +76,7 @@ def test_every_quantity_has_a_bound_with_source_norm_and_domain(result: Result, 
     assert quantity.printed or quantity.derivation or quantity.derive or not quantity.scopes  # its study derives it
     if quantity.printed:
         assert quantity.printed.citation.label
+        assert quantity.printed.citation.paper == result.citation.paper
     if quantity.derivation:
         replaced = {letter for letter, bound in quantity.worst_case.items() if letter != bound}
         assert quantity.derived().free_symbols.isdisjoint(replaced)

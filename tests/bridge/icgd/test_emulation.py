@@ -9,7 +9,7 @@ import torch
 
 from bridge.balls import evaluate_ball
 from bridge.icgd.emulation import Accuracies, Emulation, ranges, with_accuracies, with_relus
-from bridge.icgd.knobs import accuracies_for
+from bridge.icgd.knobs import NotRepresentable, accuracies_for
 from bridge.icgd.setting import StepSetting
 from bridge.icgd.values import problem_values, suprema_values
 from numeric.icgd.construction import icgd_setting
@@ -109,3 +109,11 @@ def test_no_other_split_takes_fewer_relus() -> None:
         other = with_accuracies(s, Accuracies(*moved))
         relus = [other.r.relu_sum.relus, other.r1.relu_sum.relus, other.u.loss_sum.relus]
         assert sum(relus) >= sum(spent) * 0.99
+
+
+def test_what_no_float_network_can_do_is_named_with_count_and_bits() -> None:
+    refused = accuracies_for(setting(6, K=64, d=64, B_v=1.0), 1e-6, gradient_bound(6))
+    assert isinstance(refused, NotRepresentable)
+    assert refused.relus > 1_000_000 or refused.accuracies.eps_r < 1e-13
+    assert "ReLUs" in refused.reason
+    assert "bits" in refused.reason

@@ -91,6 +91,15 @@ def test_a_slope_off_by_a_millionth_is_violated_with_a_witness() -> None:
         assert set(row.witness.inputs) == {"w", "x", "y"}
 
 
+def test_the_exact_gradient_is_autograd_up_to_rounding() -> None:
+    at = case()
+    inputs = at.sample(1, seed=5)
+    prompt = {name: value[0] for name, value in inputs.items()}
+    exact = at.runner.exact_reference(prompt, ["recursion"], 600)["recursion"]
+    floats = at.runner.reference(inputs, ["recursion"])["recursion"][0]
+    assert float(relative_distance(torch.tensor(exact.midpoint()), floats, at.runner.built["shape"])) < 1e-14
+
+
 @pytest.mark.long
 def test_a_run_that_is_too_large_for_balls_is_given_up() -> None:
     at = case(N=4, K=64, d_x=64, d_y=64, n=4)
@@ -139,3 +148,12 @@ def test_inputs_outside_the_box_and_sizes_below_1_are_refused() -> None:
     inputs = at.sample(1, 0)
     with pytest.raises(UsageError, match=r"w: part 0: entry .* is outside"):
         at.check_inputs({**inputs, "w": 10 + inputs["w"]})
+
+
+def test_memory_grows_with_the_sizes_and_with_the_prompts_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="lower N, K, d_x, d_y, n"):
+        case(K=1_000_000)
+    together = case(K=64).memory(BUDGET)
+    assert together > case(K=4).memory(BUDGET)
+    monkeypatch.setattr("bridge.running.LARGEST_PART", 1)
+    assert together > case(K=64).memory(BUDGET)

@@ -1,4 +1,4 @@
-"""The exact values that the derivation of one step computes: against automatic differentiation, loops and balls."""
+"""The exact values that the derivation of one step computes: against the formulas of the paper, and on balls."""
 
 import pytest
 import torch

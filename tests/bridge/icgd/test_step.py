@@ -121,6 +121,14 @@ def test_low_precision_is_reported_as_rounding(dtype: str) -> None:
     assert gradient.exact <= gradient.derived
 
 
+@pytest.mark.parametrize(("id", "name"), [("icgd.backward", "columns"), ("icgd.step", "square_root")])
+def test_checks_refute_what_is_printed_and_replay(id: str, name: str, tmp_path: Path) -> None:
+    (row,) = [row for row in find_study(id).checks() if row.quantity == f"erratum.{name}"]
+    assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT}
+    assert "N = 2" in row.remark
+    assert replayed(row, tmp_path).exact == row.exact
+
+
 def replayed(row: Row, folder: Path) -> Row:
     """The row again, from its witness; the printed tier is violated there too."""
     path = folder / "witness.json"
@@ -153,6 +161,17 @@ def test_an_erratum_shows_where_it_says(name: str, tmp_path: Path) -> None:
     assert (row.erratum.weight, row.erratum.repair) == (erratum.weight, erratum.repair)
     assert not row.remark  # the erratum says it
     replayed(row, tmp_path)
+
+
+@pytest.mark.long
+def test_where_outputs_are_many_and_activations_grow_all_errata_show(tmp_path: Path) -> None:
+    wide = rows("icgd.step", N=[2, 3], K=4, d=16, n=3, activation="softplus", relus=32)
+    violated = [row for row in wide if row.verdict.get("printed") is Verdict.VIOLATED]
+    assert {row.quantity for row in violated} >= {*SHOWN, "erratum.square_root"} - {"norm[step]"}
+    assert all(row.erratum.survives.startswith("yes: ") for row in violated)
+    for row in {row.quantity: row for row in violated}.values():
+        replayed(row, tmp_path)
+    assert not [row for row in wide if Verdict.VIOLATED in (row.verdict.get("derived"), row.verdict.get("instance"))]
 
 
 @pytest.mark.long
@@ -241,6 +260,10 @@ def test_the_least_number_of_relus_is_solved_for() -> None:
 @pytest.mark.parametrize(("id", "sizes"), [("icgd.step", {"d": 8}), ("icgd.dimensions", {"d_x": 3, "d_y": 8})])
 def test_norms_and_sizes_are_counted(id: str, sizes: dict) -> None:
     found = {row.quantity: row for row in rows(id, N=3, K=4, n=3, **sizes) if row.scope is None}
+    violated = {name for name, row in found.items() if row.verdict.get("printed") is Verdict.VIOLATED}
+    norms = {f"norm[{part}]" for part in ("forward", "derivative", "loss_gradient")}
+    assert norms <= violated if id == "icgd.step" else not norms & violated
+    assert all("printed" not in found[name].verdict for name in ("heads", "relus", "width"))  # orders alone
     assert all(row.verdict["derived"] is Verdict.KEPT for row in found.values())
     attained = ("norm[forward]", "norm[step]", "heads", "width")
     assert all(found[name].flags["derived"] == ["attained"] for name in attained)

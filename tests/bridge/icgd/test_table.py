@@ -240,6 +240,12 @@ def test_what_does_not_fit_is_refused(params: dict[str, object], message: str) -
         compare(ID, csv=SHIPPED, target=TARGET, **params)
 
 
+@pytest.mark.parametrize("size", [{"n": 10**6}, {"K": 10**5}])
+def test_random_inputs_beyond_memory_are_refused_before_the_start(size: dict[str, int]) -> None:
+    with pytest.raises(UsageError, match="GiB of memory, this machine has"):
+        compare(ID, N=3, **size)
+
+
 @pytest.mark.parametrize("id", ["icgd.step", "icgd.forward"])
 def test_only_theorem_5_takes_tables(id: str) -> None:
     with pytest.raises(UsageError, match="takes no --data and no --csv"):

@@ -1,4 +1,4 @@
-"""The study of the balance: verdicts, runs, the witness of the rate, and what is refused."""
+"""The study of the balance: verdicts, runs, the rate, and a start of infinite loss."""
 
 import pytest
 

@@ -38,7 +38,7 @@ def test_the_times_are_those_of_theorem_5_5(params: dict[str, object]) -> None:
 
 
 @pytest.mark.long
-def test_at_its_own_parameters_nothing_is_refuted_and_the_plateau_is_none() -> None:
+def test_at_its_own_parameters_nothing_is_refuted_and_there_is_no_plateau() -> None:
     rows = default_rows("figure2")
     assert not printed_as(Verdict.VIOLATED, rows)
     assert rows["plateau.loss"].verdict["printed"] is Verdict.OUTSIDE
@@ -66,7 +66,7 @@ def test_from_a_small_start_with_a_small_w_star_the_plateau_is_one() -> None:
 @pytest.mark.long
 def test_from_a_small_start_the_plateau_of_the_figure_ends_before_w_grows() -> None:
     rows = rows_at(FIGURE2, sigma_init=1e-4)
-    assert not printed_as(Verdict.VIOLATED, rows)
+    assert not [row for row in rows.values() if Verdict.VIOLATED in row.verdict.values() or row.witness or row.erratum]
     assert rows["plateau"].verdict["printed"] is rows["plateau.loss"].verdict["printed"] is Verdict.OUTSIDE
     assert rows["plateau"].measured < 0.001
 

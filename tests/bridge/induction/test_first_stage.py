@@ -1,4 +1,4 @@
-"""Stage I as a theorem: rows, certificates, runs and witnesses."""
+"""Stage I as a theorem: verdicts, certificates, runs and starts."""
 
 import math
 from dataclasses import replace
@@ -118,11 +118,12 @@ def test_the_coefficients_are_those_of_the_slope() -> None:
 def test_a_start_that_is_not_small_enough_is_outside(params: dict[str, float]) -> None:
     """(12) asks for a sufficiently small sigma_init: no erratum of Lemma 5.3."""
     rows = stage_rows("start", "start.long", **params)
+    where = ", ".join(f"{key} = {value}" for key, value in params.items())
     for name in ("start", "start.long"):
         assert rows[name].verdict == {"printed": Verdict.OUTSIDE}
         assert rows[name].measured < 0
-        assert "not small enough for L = 1" in rows[name].remark
-    assert "for L = 1000, alpha = 0.05, sigma_init = 0.01" in rows["start.long"].remark
+    assert f"not small enough for {where}" in rows["start"].remark
+    assert "not small enough for L = 1000, alpha = 0.05, sigma_init = 0.01" in rows["start.long"].remark
     assert stage_rows("start", L=1000)["start"].verdict == {"printed": Verdict.KEPT}
 
 

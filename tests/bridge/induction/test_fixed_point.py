@@ -47,7 +47,7 @@ def test_eigenvalues_agree_with_the_numeric_jacobian(rows: dict[str, Row]) -> No
     assert all(abs(row.derived - row.measured) < 1e-9 for row in found)
 
 
-class Moving(FlowsInNumbers):
+class WithTwoFaults(FlowsInNumbers):
     """Flows that move where they rest, and whose eigenvalues are a thousandth larger."""
 
     def speed(self, point: FixedPoint) -> float:
@@ -58,12 +58,12 @@ class Moving(FlowsInNumbers):
 
 
 def test_a_stated_point_at_which_the_flow_moves_is_not_called_proved() -> None:
-    sides = stated(Moving(**AT))
+    sides = stated(WithTwoFaults(**AT))
     assert "moves at 1.000e-09" in sides.remark
     assert sides.found > 0  # so that the run contradicts the proof
 
 
 def test_eigenvalues_of_another_flow_are_noticed() -> None:
-    sides = eigenvalues_of("saddle")(Moving(**AT))
+    sides = eigenvalues_of("saddle")(WithTwoFaults(**AT))
     assert sides.proved == ()
     assert "those of a numeric Jacobian differ" in sides.remark

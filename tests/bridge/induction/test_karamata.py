@@ -1,4 +1,4 @@
-"""Lemma D.6 by `compare`: rows, certificates, witnesses."""
+"""Lemma D.6 by `compare`: verdicts and certificates."""
 
 import pytest
 import sympy as sp

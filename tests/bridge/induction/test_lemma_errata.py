@@ -1,4 +1,4 @@
-"""How the errata of the induction head's results are worded, and what stands beside them."""
+"""The errata of the induction results: plain text, and no remark that repeats them."""
 
 import pytest
 

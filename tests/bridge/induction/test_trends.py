@@ -1,4 +1,4 @@
-"""C.2 Part I and II by `compare`: its runs against an integration of its own, its proofs, its refusals."""
+"""C.2 Part I and II by `compare`: its runs against an integration of its own, its proofs, its checks."""
 
 import math
 from fractions import Fraction
@@ -50,7 +50,7 @@ def all_rows(
     return rows_at(TRENDS, L=L, alpha=alpha, w_star=w_star, sigma_init=sigma, flow=flow)
 
 
-def along(*point: float, **more: Any) -> dict[str, Row]:
+def rows_of_the_flow(*point: float, **more: Any) -> dict[str, Row]:
     """What is about the flow from that start."""
     return {name: row for name, row in all_rows(*point, **more).items() if name not in OWN}
 
@@ -76,7 +76,7 @@ def independent(
 @pytest.mark.parametrize("point", GRID, ids=str)
 def test_what_is_measured_agrees_with_an_integration_of_its_own(point: tuple[float, float, float], flow: str) -> None:
     alpha, star, sigma = point
-    rows = along(*point, flow=flow)
+    rows = rows_of_the_flow(*point, flow=flow)
     taus, w, h = independent(alpha, star, sigma, flow, 2 * start_at(*point, flow).path.tau_half)
     eta = h * (1 + alpha)
     step = taus[1] * 998
@@ -93,7 +93,7 @@ def test_what_is_measured_agrees_with_an_integration_of_its_own(point: tuple[flo
 @pytest.mark.parametrize("point", GRID, ids=str)
 def test_what_is_proved_holds_along_every_run(point: tuple[float, float, float], flow: str) -> None:
     assert start_at(*point, flow).small_enough
-    rows = along(*point, flow=flow)
+    rows = rows_of_the_flow(*point, flow=flow)
     assert {name for name, row in rows.items() if "derived" in row.verdict} == DERIVED
     assert all(row.verdict.get("derived", Verdict.PROVED) is Verdict.PROVED for row in rows.values())
     below_c = ["h.overshoot"] if point[1] < 0.3983 else []  # (26)
@@ -103,7 +103,7 @@ def test_what_is_proved_holds_along_every_run(point: tuple[float, float, float],
 
 @pytest.mark.parametrize("flow", FLOWS)
 def test_figure_2_starts_above_what_C_2_asks_for_and_refutes_nothing(flow: str) -> None:
-    rows = along(flow=flow)
+    rows = rows_of_the_flow(flow=flow)
     assert not printed_as(Verdict.VIOLATED, rows)
     assert printed_as(Verdict.OUTSIDE, rows) == {"h.overshoot", "h.ramp", "T_1.simple", "w.rate.below"}
     assert "C.2 needs w <= 0.01 w* at T_1^h; here w = " in rows["T_1.simple"].remark
@@ -111,7 +111,7 @@ def test_figure_2_starts_above_what_C_2_asks_for_and_refutes_nothing(flow: str) 
 
 
 def test_from_a_small_start_bounds_fail() -> None:
-    rows = along(sigma=2.0**-20, flow="printed")
+    rows = rows_of_the_flow(sigma=2.0**-20, flow="printed")
     assert printed_as(Verdict.VIOLATED, rows) == {"h.ramp", "T_1", "T_1.simple", "w.rate.below"}
     assert printed_as(Verdict.OUTSIDE, rows) == {"h.overshoot"}
 
@@ -139,31 +139,31 @@ def test_the_conditions_of_C_2_that_a_point_fails(name: str, params: dict[str, f
 
 @pytest.mark.long
 def test_27_and_28_are_outside_of_alpha_above_1() -> None:
-    rows = along(0.1, 0.547, 2.0**-60, "printed")
+    rows = rows_of_the_flow(0.1, 0.547, 2.0**-60, "printed")
     for name in ("w.rate.above", "T_half"):
         assert rows[name].verdict["printed"] is Verdict.OUTSIDE
         assert "hypothesis alpha* > 1 of C.1 is not met: here alpha* = 0.1" in rows[name].remark
-    assert along(1.01, 0.53, 2.0**-20, "printed")["w.rate.above"].verdict["printed"] is Verdict.KEPT
+    assert rows_of_the_flow(1.01, 0.53, 2.0**-20, "printed")["w.rate.above"].verdict["printed"] is Verdict.KEPT
 
 
 def test_the_first_bound_of_28_fails_at_its_parameters_and_the_second_holds() -> None:
-    rows = along(1.01, 0.53, 2.0**-20, "printed")
+    rows = rows_of_the_flow(1.01, 0.53, 2.0**-20, "printed")
     assert rows["T_half"].verdict["printed"] is Verdict.VIOLATED
     assert f"T_1/2^w is {plain(rows['T_half'].measured / 998)} (L-2)" in theory.HALF_TIME.reading
     assert f"the bound {plain(rows['T_half'].printed / 998)} (L-2)" in theory.HALF_TIME.reading
     assert rows["T_half.simple"].verdict["printed"] is Verdict.KEPT
-    assert along(sigma=2.0**-20, flow="printed")["T_half"].verdict["printed"] is Verdict.KEPT
+    assert rows_of_the_flow(sigma=2.0**-20, flow="printed")["T_half"].verdict["printed"] is Verdict.KEPT
 
 
 def test_a_hypothesis_that_fails_is_named_first_and_once() -> None:
-    remark = along(flow="printed")["w.rate.below"].remark
+    remark = rows_of_the_flow(flow="printed")["w.rate.below"].remark
     assert remark.startswith("hypothesis sigma_init << 1 of C.2 is not met: ")
     assert remark.count("not met") == 1
 
 
 def test_29_says_from_when_on_it_holds() -> None:
     def remark(*point: float, flow: str) -> str:
-        return along(*point, flow=flow)["w.rate.below"].remark
+        return rows_of_the_flow(*point, flow=flow)["w.rate.below"].remark
 
     assert "(29) fails before t = 8.766 (L-2) and holds from then until" in remark(flow="true")
     assert "(29) fails before t = 1.263 (L-2) and holds from then until T_1/2^w = 25.29 (L-2)" in remark(flow="printed")
@@ -173,7 +173,7 @@ def test_29_says_from_when_on_it_holds() -> None:
 
 
 def test_L_scales_out() -> None:
-    small, large = along(L=5), along(L=1000)
+    small, large = rows_of_the_flow(L=5), rows_of_the_flow(L=1000)
     for name in small:
         unit = 998 / 3 if name.startswith("T_") else 1.0
         assert large[name].measured == pytest.approx(
@@ -183,7 +183,7 @@ def test_L_scales_out() -> None:
 
 
 def test_a_slow_crossing_of_h_star_is_no_violation_by_rounding() -> None:
-    rows = along(w_star=0.1, sigma=1e-8)
+    rows = rows_of_the_flow(w_star=0.1, sigma=1e-8)
     assert rows["T_1"].verdict["derived"] is Verdict.PROVED
 
 
@@ -212,7 +212,7 @@ def test_the_turn_is_right_where_h_hardly_passes_h_star(point: tuple[float, floa
     start = [math.log(sigma), (sigma / top - 1) / v_star**2]
     end = 2 * start_at(*point).path.tau_2
     run = solve_ivp(field, (0, end), start, method="Radau", rtol=1e-9, atol=1e-12, events=turning)
-    rows = along(*point)
+    rows = rows_of_the_flow(*point)
     assert rows["w.turn"].measured == pytest.approx(math.exp(run.y[0, -1]), rel=2e-4)
     assert rows["w.turn.half"].measured == pytest.approx(1 / math.sqrt(3), rel=3e-3)
     assert (rows["h.turn"].measured or 0.0) - 1 == pytest.approx(v_star**2 * run.y[1, -1], rel=1e-6, abs=3e-16)
@@ -226,7 +226,7 @@ def test_the_turn_is_right_where_h_hardly_passes_h_star(point: tuple[float, floa
 )
 def test_admissible_corners_are_measured(point: tuple[float, float, float]) -> None:
     """(24) fails by a share of about 0.005 w*^4, which at w* = 0.01 is below what a float run tells."""
-    for name, row in along(*point).items():
+    for name, row in rows_of_the_flow(*point).items():
         within_rounding = name == "h.ramp" and row.measured == pytest.approx(1, rel=SLACK)
         assert (Verdict.UNDECIDED in row.verdict.values()) == within_rounding
 
@@ -260,14 +260,14 @@ def test_a_larger_h_elsewhere_than_at_the_turn_is_noticed() -> None:
 
 
 def test_a_flow_that_cannot_be_followed_leaves_every_row_undecided() -> None:
-    for row in along(sigma=1e-70).values():
+    for row in rows_of_the_flow(sigma=1e-70).values():
         assert set(row.verdict.values()) == {Verdict.UNDECIDED}
         assert row.remark.endswith("too small for floats")
 
 
 def test_beyond_sigma_star_nothing_is_called_proved() -> None:
     assert not start_at(w_star=0.49, sigma=0.24).small_enough
-    for row in along(w_star=0.49, sigma=0.24).values():
+    for row in rows_of_the_flow(w_star=0.49, sigma=0.24).values():
         assert Verdict.PROVED not in row.verdict.values()
         assert row.derived is None
 
@@ -294,11 +294,19 @@ def test_every_check_is_decided_and_those_with_errata_are_violated() -> None:
     assert f"for every w* >= {plain(constant.measured)} " in head_limits.OVERSHOOT_FACTOR.reading
 
 
+@pytest.mark.parametrize("name", [quantity.name for quantity in theory.QUANTITIES if quantity.erratum])
+def test_an_erratum_shows_at_its_own_parameters_and_replays(name: str) -> None:
+    erratum = theory.TRENDS.quantity(name).erratum
+    row = rows_of_the_flow(**{key.replace("sigma_init", "sigma"): value for key, value in erratum.at})[name]
+    assert row.verdict["printed"] is Verdict.VIOLATED
+    assert replay_witness(row.witness).verdict == row.verdict
+
+
 @pytest.mark.parametrize("limit", head_limits.LIMITS, ids=lambda limit: limit.name)
 def test_a_limit_describes_the_flow(limit: head_limits.Limit) -> None:
     """The balls say that the flow breaks the bound there; a float run from that start says the same."""
     params = {key.replace("sigma_init", "sigma"): value for key, value in limit.params.items()}
-    assert along(**params)[limit.of].verdict["printed"] is Verdict.VIOLATED
+    assert rows_of_the_flow(**params)[limit.of].verdict["printed"] is Verdict.VIOLATED
 
 
 @pytest.mark.parametrize("limit", head_limits.LIMITS, ids=lambda limit: limit.name)

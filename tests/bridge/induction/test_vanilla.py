@@ -152,9 +152,9 @@ PLANTED = {"y": f"y <= 1.8*{KERNEL}", "scores": f"scores <= 1.8*W_norm*{KERNEL}"
 def test_the_attack_finds_planted_violations() -> None:
     comparison = compare("induction.vanilla", p=(1, 8), L=(8, 64), claim=list(PLANTED.values()), **QUICK)
     for name in PLANTED:
-        for row in rows(comparison, name):
-            assert row.claimed == pytest.approx(0.9 * row.derived)
-            assert row.verdict["claimed"] is Verdict.VIOLATED
+        found = rows(comparison, name)
+        assert [row.claimed for row in found] == pytest.approx([0.9 * row.derived for row in found])
+        assert [row.verdict["claimed"] for row in found] == [Verdict.VIOLATED] * 4
 
 
 def test_random_samples_alone_would_not_find_them(default: Comparison) -> None:

@@ -42,7 +42,7 @@ def distance(balls: list, values: np.ndarray) -> mpf:
 
 
 def emulated(V, x, y, r, r1, u) -> dict[str, torch.Tensor]:
-    """p[j], r'[j], g, s[j] (B, n, size) and gradient (B, D_w); r and r1 take the layer as well."""
+    """The paper's formulas written out: p[j], r'[j], g, s[j] (B, n, size), gradient (B, D_w); r and r1 take j."""
     taps, p, N = {}, [x], len(V)
     for j, matrix in enumerate(V, start=1):
         z = torch.einsum("brc,bnc->bnr", matrix, p[-1])
@@ -58,7 +58,7 @@ def emulated(V, x, y, r, r1, u) -> dict[str, torch.Tensor]:
 
 
 def exact_taps(V, x, y, r, r1, u) -> dict[str, torch.Tensor]:
-    """The same with one r and r1 for all layers."""
+    """What `emulated` gives with one r and one r1 for all layers."""
     return emulated(V, x, y, lambda z, j: r(z), lambda z, j: r1(z), u)
 
 

@@ -38,6 +38,7 @@ def test_no_letter_of_ours_is_left_in_a_bound(result: Result, layers: int) -> No
         assert quantity.norm
         assert quantity.domain
         assert not quantity.derivation.conditional
+        assert quantity.derived().free_symbols.isdisjoint(quantity.worst_case)
         bounds = [quantity.derived(), quantity.trivial, quantity.printed.bound if quantity.printed else None]
         for bound in filter(None, bounds):
             assert {s.name for s in bound.free_symbols} <= functions | counts | parameters, quantity.name
@@ -151,6 +152,19 @@ def column_sum(matrix: np.ndarray) -> float:
 def constant(name: str, layers: int, **values: float) -> tuple[float, float]:
     quantity = next(q for q in quantities_for(STEP, layers) if q.name == name)
     return at(quantity.derived(), **values), at(quantity.printed.bound, N=layers, **values)
+
+
+@pytest.mark.parametrize("outputs", [2, 5])
+def test_parameter_norm_of_the_forward_layers(outputs: int) -> None:
+    """Layer N: a head for each row k and ReLU m, V_{m,k} with the one entry c_m; (C.1) adds all of them up."""
+    c = np.random.default_rng(1).uniform(-1, 1, 8)
+    heads = np.zeros((outputs, 8, 9, 9))
+    for k, m in np.ndindex(outputs, 8):
+        heads[k, m, k, 8] = c[m]
+    norm = 1 + sum(column_sum(V) for V in heads.reshape(-1, 9, 9))
+    derived, as_printed = constant("norm[forward]", 2, C_1=float(np.abs(c).sum()), d=outputs)
+    assert norm <= derived * (1 + 1e-12)
+    assert (norm <= as_printed) == (outputs <= VALUES["K"])
 
 
 def test_parameter_norm_of_the_loss_layer() -> None:

@@ -1,4 +1,4 @@
-"""Stage I: the flow against sums written out, the covariance argument step by step, the errata at exact points."""
+"""Stage I: the flow against sums written out, the covariance argument step by step, the floors."""
 
 import itertools
 import math
