@@ -85,9 +85,12 @@ def test_a_parameter_reaches_a_bound_through_what_is_built() -> None:
     assert TheoremStudy(own(quantity("error", B), built=built)).through_network == ()
 
 
-def test_an_unknown_name_is_refused_and_what_is_built_is_offered() -> None:
-    with pytest.raises(UsageError, match=r"what builds table takes m, .* it may take B, n, table, x"):
-        own(quantity("error", B), built={"table": lambda m: m})
+def test_an_unknown_name_is_refused_and_what_is_built_before_is_offered() -> None:
+    built = {"table": lambda n: n, "total": lambda m: m, "after": lambda n: n}
+    with pytest.raises(UsageError, match=r"what builds total takes m, .* it may take B, n, table$"):
+        own(quantity("error", B), built=built)
+    with pytest.raises(UsageError, match=r"what builds total takes after, .* it may take B, n, table$"):
+        own(quantity("error", B), built=built | {"total": lambda after: after})
 
 
 # Two implementations.
