@@ -21,4 +21,7 @@ that enter the changed function, the quickest first, in a process forked from on
 The score is found / (drawn - equivalent). A fault is found if a test fails, if the module no longer imports, or if the
 tests no longer end. A fault that changes no result at all is equivalent; `benchmarks/mutants_equivalent.toml` lists
 these with their reasons. They are run all the same: a test that fails on one of them refutes its entry.
+
+Whether other tests find less is asked in two runs: the new ones with `--json FILE`, then the old ones, in their own
+checkout of the same sources, with the same seed and `--survivors FILE`.
 """

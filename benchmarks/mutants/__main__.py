@@ -24,6 +24,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     candidates = faults.enumerate_faults(ROOT, files)
     drawn = faults.draw(candidates, options.count, options.seed)
     print(f"{len(drawn)} faults drawn of {len(candidates)} in {len(files)} files, seed {options.seed}")
+    if options.survivors:
+        if not options.survivors.is_file():
+            return _refused(f"{options.survivors}: no such file; give one that --json wrote")
+        left = record.survivors(options.survivors)
+        drawn = [fault for fault in drawn if fault.key in left]
+        print(f"{len(drawn)} of them survived in {options.survivors}")
     if options.list:
         print("\n\n".join(fault.diff() for fault in drawn))
         return 0
@@ -40,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", metavar="PART", help="targets whose path contains this")
     parser.add_argument("--tests", default="", metavar="PART", help="test files whose path contains this")
     parser.add_argument("--most", type=float, default=math.inf, help="seconds of the quickest tests that try a fault")
+    parser.add_argument("--survivors", type=Path, metavar="FILE", help="only faults that another run's tests missed")
     parser.add_argument("--list", action="store_true", help="print the drawn faults and run nothing")
     parser.add_argument("--jobs", type=int, default=2, help="trials at a time")
     parser.add_argument("--limit", type=float, default=120, help="seconds for a trial, or 10 times what its tests take")

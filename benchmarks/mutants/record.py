@@ -86,6 +86,16 @@ def resumed(path: Path, sources: str) -> dict[Key, Outcome]:
     content: dict[str, Any] = json.loads(path.read_text())
     if content["sources"] != sources:
         raise ValueError(f"{path} was made from other sources or tests; start again without --resume")
+    return _outcomes(content)
+
+
+def survivors(path: Path) -> set[Key]:
+    """The faults in a file that its tests did not find, whatever the tests were."""
+    outcomes = _outcomes(json.loads(path.read_text()))
+    return {key for key, outcome in outcomes.items() if not outcome.found}
+
+
+def _outcomes(content: Mapping[str, Any]) -> dict[Key, Outcome]:
     return {
         (row["file"], row["function"], row["operator"], row["original"], row["mutated"]): Outcome(
             row["verdict"], row["test"], row["seconds"]

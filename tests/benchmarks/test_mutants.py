@@ -303,6 +303,20 @@ def test_a_run_is_resumed_unless_the_sources_have_changed(counted: record.Record
         record.resumed(file, "others")
 
 
+def test_other_tests_may_try_what_a_run_missed(
+    tmp_path: Path, everything: list[Fault], capsys: pytest.CaptureFixture[str]
+) -> None:
+    found, missed = draw([fault for fault in everything if "products" in fault.file], 2, 0)
+    file = tmp_path / "outcomes.json"
+    outcomes = {found.key: Outcome(FOUND, "t.py::t", 1.0), missed.key: Outcome(SURVIVED, "", 1.0)}
+    record.save(record.Record([found, missed], {}, outcomes), file, "others")
+    assert main(["--list", "--only", "products", "--count", "2", "--survivors", str(file)]) == 0
+    printed = capsys.readouterr().out
+    assert f"1 of them survived in {file}\n{missed.diff()}\n" in printed
+    assert main(["--list", "--survivors", str(tmp_path / "absent.json")]) == 2
+    assert "absent.json: no such file" in capsys.readouterr().err
+
+
 def test_the_command_lists_and_refuses(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list", "--only", "products", "--count", "3"]) == 0
     assert capsys.readouterr().out.count("symbolic/calculus/products.py:") == 3
