@@ -124,8 +124,10 @@ def test_another_change_of_a_file_leaves_most_of_the_draw(everything: list[Fault
     assert len(set(drawn) & set(draw(others, 200, seed=0))) > 150
 
 
-def test_the_list_of_equivalent_faults_gives_reasons() -> None:
-    assert all(len(reason.split()) > 3 for reason in record.equivalents(EQUIVALENT).values())
+def test_the_list_of_equivalent_faults_gives_reasons_for_faults_of_today(everything: list[Fault]) -> None:
+    entries = record.equivalents(EQUIVALENT)
+    assert all(len(reason.split()) > 3 for reason in entries.values())
+    assert set(entries) <= {fault.key for fault in everything}
 
 
 # --- trials ----------------------------------------------------------------------------------------------------------
