@@ -1,4 +1,4 @@
-"""From the accuracy asked of a bound to accuracies of its parts, as coarse as the bound allows."""
+"""From the target accuracy of a bound to accuracies of its parts, as coarse as the bound allows."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -72,7 +72,7 @@ def _check(bound: sp.Expr, values: Any, costs: Any, limits: Mapping[sp.Symbol, f
             raise UsageError(f"{CALL}: costs[{symbol}] = {cost}; give a number >= 0")
     if unknown := [str(symbol) for symbol in limits if symbol not in costs]:
         raise UsageError(
-            f"{CALL}: most limits {', '.join(unknown)}, which is no accuracy; `costs` names "
+            f"{CALL}: most limits {', '.join(unknown)}, which is not an accuracy; `costs` names "
             f"{', '.join(map(str, costs)) or 'none'}"
         )
     require_symbols(CALL, "values", values)

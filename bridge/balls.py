@@ -27,7 +27,7 @@ def evaluate_ball(expression: sp.Expr, values: Mapping[sp.Symbol, Any], bits: in
 
     Numbers are exact: ints, Fractions, floats (the binary rationals that they are) and SymPy's, irrational ones too.
     The precision grows until the ball is narrower than 2^-40 of its middle, or contains 0 at 4096 bits.
-    Raises UsageError for what is no scalar expression, and for a letter without a number.
+    Raises UsageError for what is not a scalar expression, and for a letter without a number.
     """
     expression = as_formula("evaluate_ball", "expression", expression)
     if not isinstance(bits, int) or bits < 2:
@@ -64,7 +64,7 @@ def letters_of(expression: sp.Expr, values: Mapping[sp.Symbol, Any], call: str) 
 
 
 def require_numbers(call: str, symbols: Sequence[sp.Symbol], values: Mapping[sp.Symbol, Any]) -> None:
-    """Raises UsageError, in the name of the call, for a value that is no real number or ball."""
+    """Raises UsageError, in the name of the call, for a value that is not a real number or ball."""
     for symbol in symbols:
         if not _is_number(values[symbol]):
             raise UsageError(

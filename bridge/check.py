@@ -76,7 +76,7 @@ class Sides:
         make_prose(self, "outside", "excuse", "remark", checked=False)
         unknown = [tier for tier in (*self.proved, *self.computed, *self.outside_of) if tier not in PROVABLE]
         if unknown:
-            raise ValueError(f"Sides: {', '.join(unknown)} is no tier; the tiers are {', '.join(PROVABLE)}")
+            raise ValueError(f"Sides: {', '.join(unknown)} is not a tier; the tiers are {', '.join(PROVABLE)}")
 
     @property
     def outside_of(self) -> Mapping[str, str]:

@@ -73,7 +73,7 @@ def _called(case: Case, check: Check, function: Function, more: Mapping[str, Any
     unknown = [name for name in arguments_of(function) if name not in known]
     if unknown:
         raise UsageError(
-            f"{case.result.id}: the check '{check.name}' takes {', '.join(unknown)}, which is no parameter, weight, "
+            f"{case.result.id}: the check '{check.name}' takes {', '.join(unknown)}, which is not a parameter, weight, "
             f"input of the check or setting; it may take {', '.join(sorted(known))}"
         )
     with called_for(f"{case.result.id}: the check '{check.name}'", function):

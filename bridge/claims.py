@@ -36,8 +36,8 @@ class ClaimedBound:
 def set_claims(cases: Sequence[Case], texts: Iterable[str]) -> None:
     """Gives every case the claims on its quantities.
 
-    Raises UsageError for a text that is no claim, a quantity or a letter that the result does not have, a relation that
-    does not fit the quantity, and two claims on one quantity.
+    Raises UsageError for a text that is not a claim, a quantity or a letter that the result does not have, a relation
+    that does not fit the quantity, and two claims on one quantity.
     """
     letters = {letter.name for letter in _letters(cases[0])} if cases else set()
     claims = [_typed(text, letters) for text in texts]
@@ -50,7 +50,7 @@ def set_claims(cases: Sequence[Case], texts: Iterable[str]) -> None:
 
 
 def _typed(text: str, letters: Collection[str]) -> ClaimedBound:
-    """The claim with letters that are no result's yet. One of these names is a letter even if a function has it."""
+    """The claim with letters that are not a result's yet. One of these names is a letter even if a function has it."""
     found = FORM.fullmatch(text)
     if found is None or found["relation"] not in ("<=", "<", ">=", ">"):
         raise UsageError(f"claim: {text!r} is not of the form QUANTITY <= FORMULA (or <; a lower bound: >= or >)")

@@ -190,7 +190,7 @@ def _row(cells: list[str]) -> list[float] | None:
         found = [float(cell) for cell in cells]
     except ValueError:
         return None
-    admitted = all(-LARGEST_NUMBER <= number <= LARGEST_NUMBER for number in found)  # not where one is no number
+    admitted = all(-LARGEST_NUMBER <= number <= LARGEST_NUMBER for number in found)  # not where one is not a number
     return found if admitted and not any("_" in cell for cell in cells) else None
 
 

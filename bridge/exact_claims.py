@@ -96,8 +96,8 @@ def pair_of_rational(value: sp.Rational) -> list[float]:
 def rational_of_pair(call: str, name: str, pair: Tensor) -> sp.Rational:
     """The rational number of a numerator and a denominator, (2,).
 
-    Raises UsageError, in the name of the call, for what is no pair of whole numbers below 2^53, and for a denominator
-    of 0.
+    Raises UsageError, in the name of the call, for what is not a pair of whole numbers below 2^53, and for a
+    denominator of 0.
     """
     whole = [int(v) if bool(v == v.round()) and abs(float(v)) < WHOLE else None for v in pair]
     if None in whole or whole[1] == 0:

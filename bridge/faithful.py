@@ -1,6 +1,6 @@
 """Row `faithful`: the network computes the emulated value of its derivation, and the reference the exact one.
 
-Without it a bound that is kept may speak of another network, and one that is violated may be right. On balls two
+Without it a bound that is kept may be about another network, and one that is violated may be right. On balls two
 values that are equal overlap, and narrow balls that are disjoint are different, without any tolerance.
 """
 

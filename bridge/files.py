@@ -81,8 +81,8 @@ def read_text(path: str, purpose: str) -> str:
 class ShippedFiles:
     """The files of a folder that end in one of `suffixes`: they come with a theorem, and have names without suffix.
 
-    Raises UsageError for suffixes that are no tuple of such as ".txt", and, when names are asked for, for a folder that
-    cannot be read.
+    Raises UsageError for suffixes that are not a tuple of such as ".txt", and, when names are asked for, for a folder
+    that cannot be read.
     """
 
     folder: Path
@@ -104,7 +104,7 @@ class ShippedFiles:
             raise UsageError(f"ShippedFiles: cannot read the folder '{self.folder}' ({error.strerror})") from None
 
     def path(self, name: str) -> str | None:
-        """Of the file with that name; None where it is no name of one (a path, say)."""
+        """Of the file with that name; None where it is not a name of one (a path, say)."""
         if name not in self.names():
             return None
         paths = (self.folder / f"{name}{suffix}" for suffix in self.suffixes)

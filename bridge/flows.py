@@ -81,7 +81,7 @@ def _within(call: str, time: Any, end: float) -> float:
 
 
 def _moments(call: str, times: Any, end: float) -> np.ndarray:
-    """The times as an array (T,). Raises UsageError for what is no time of the run."""
+    """The times as an array (T,). Raises UsageError for what is not a time of the run."""
     try:
         given = np.asarray(times)
         moments = np.atleast_1d(given.astype(float))

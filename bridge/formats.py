@@ -19,6 +19,6 @@ def require_float64(id: str, name: str) -> None:
 
 
 def check_device(name: str) -> None:
-    """Raises UsageError for a device of another kind than DEVICES; whether this machine has it is not looked at."""
+    """Raises UsageError for a device of another kind than DEVICES; whether this machine has it is not checked."""
     if name.partition(":")[0] not in DEVICES:
         raise UsageError(f"device {name!r:.200} is not known; choose cpu or cuda")

@@ -30,7 +30,7 @@ class ArrayFunction:
     are those of parameters, weights and inputs, it serves as network, reference or letter of a theorem. Conventions at
     kinks are those of `lower`.
 
-    Raises UsageError for what is no scalar expression.
+    Raises UsageError for what is not a scalar expression.
     """
 
     def __init__(self, expr: Any, *symbols: sp.Symbol) -> None:
@@ -75,8 +75,8 @@ def _lowered(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], bits: int | None) ->
 def evaluate(expression: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Any:
     """The expression in float64 at numbers or arrays for its letters, which broadcast; other letters may have some too.
 
-    A scalar or an array. What is to be enclosed takes `evaluate_ball`. Raises UsageError for what is no expression, for
-    a letter without a value and for values that are not real or do not broadcast.
+    A scalar or an array. What is to be enclosed takes `evaluate_ball`. Raises UsageError for what is not an expression,
+    for a letter without a value and for values that are not real or do not broadcast.
     """
     if not isinstance(expression, sp.Expr | Boolean | sp.ImmutableMatrix):
         expression = as_formula("evaluate", "expression", expression)

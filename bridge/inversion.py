@@ -29,8 +29,8 @@ class Condition:
     Values are numbers or balls, the limit a number; a float is the binary rational that it is. The bound has to be
     valid for every smaller perturbation too.
 
-    Raises UsageError for a bound that is no expression, for a limit that is no finite number and for values that are
-    not by symbol.
+    Raises UsageError for a bound that is not an expression, for a limit that is not a finite number and for values that
+    are not by symbol.
     """
 
     name: str

@@ -44,8 +44,8 @@ class AsymptoticLaw:
     of the statement. A law with `everywhere` has a row at the parameters of the run too, which decides nothing.
     `choice` tells laws of one quantity apart.
 
-    Raises UsageError for a quantity that is not printed inside a Landau symbol, for paths that are no tuple of
-    them, for letters that are no formulas by symbol, and for what is no function where one is needed.
+    Raises UsageError for a quantity that is not printed inside a Landau symbol, for paths that are not a tuple of
+    them, for letters that are not formulas by symbol, and for what is not a function where one is needed.
     """
 
     quantity: Quantity

@@ -38,7 +38,7 @@ class PathCost:
 
     `to_come`, in `here`: a lower bound of what the layers that are left cost, however many there are.
 
-    Raises UsageError for formulas in other letters, and for a factor that is no positive number.
+    Raises UsageError for formulas in other letters, and for a factor that is not a positive number.
     """
 
     step: sp.Expr
@@ -109,7 +109,7 @@ def least_path(
     `cells` of the range help.
 
     Ends and range count exactly, whatever numbers they are. Raises UsageError for a start of another length, for
-    numbers that are not finite, for a range that is none and for layers or cells that are no count.
+    numbers that are not finite, for a range that is none and for layers or cells that are not counts.
     """
     if not isinstance(cost, PathCost):
         raise UsageError(f"least_path: cost = {cost!r:.80}; give a PathCost")

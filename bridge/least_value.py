@@ -27,7 +27,7 @@ BITS = 96
 class Enclosure:
     """lower <= the number <= upper, both proved; `at` is where the upper end is attained, `boxes` what it took.
 
-    An end of a range that is no float64 is exact; `at` then has a float next to it.
+    An end of a range that is not a float64 is exact; `at` then has a float next to it.
     """
 
     lower: float
@@ -60,7 +60,7 @@ def least_value(
     `gradient` gives balls that hold every slope on the box (at a kink all those between the one-sided ones): with it
     boxes near the minimum need not be cut as finely. Where the function has no enclosure nothing bounds it from below.
     The ends are numbers, of SymPy too, and count exactly. Raises UsageError for a box without two finite ends a side,
-    the lower one first, for a tolerance that is no number >= 0, and for a function that does not give a ball.
+    the lower one first, for a tolerance that is not a number >= 0, and for a function that does not give a ball.
     """
     if isinstance(box, Sequence) and not box:
         raise _no_box("least_value", box)
@@ -108,7 +108,7 @@ def _ends(call: str, box: Any) -> Ends:
     """The exact ends of the sides."""
     try:
         sides = [(as_number(call, "an end", low), as_number(call, "an end", high)) for low, high in box]
-    except (UsageError, TypeError, ValueError):  # of what is no end, no pair and no box
+    except (UsageError, TypeError, ValueError):  # of what is not an end, a pair or a box
         raise _no_box(call, box) from None
     if any(low > high for low, high in sides):
         raise _no_box(call, box)
@@ -194,7 +194,7 @@ def _least_on(
 ) -> float:
     balls = [_ball(*side) for side in box]
     natural = float_below(function(balls))
-    natural = -math.inf if math.isnan(natural) else natural  # the heap has no order for what is no number
+    natural = -math.inf if math.isnan(natural) else natural  # the heap has no order for what is not a number
     if gradient is None:
         return natural
     middle = [flint.arb(x) for x in middle_of(box)]

@@ -30,7 +30,7 @@ def flip_distance(
     `output` takes every parameter, each (P, *shape), and gives P signed outputs. `directions` are lines that an attack
     shall try, `largest` is how far it goes along them (see `smallest_flip`); of the budget count restarts, steps and
     seed. None without steps or restarts, and where no flip is found. Raises FlipError where the output is not positive,
-    UsageError for parameters or directions that are no tensors by name and for a `largest` that is not positive.
+    UsageError for parameters or directions that are not tensors by name and for a `largest` that is not positive.
     """
     if not isinstance(budget, Budget):
         raise UsageError(f"flip_distance: budget = {budget!r:.80}; give a Budget")
@@ -53,7 +53,7 @@ def beside_flip(sides: Sides, flip: float | None, effort: str) -> Sides:
     """The sides of an all-layer margin with the distance of a flip, which the margin does not exceed.
 
     A smaller distance may be known: `sides.found`. `effort` says in words what the attack was; no flip means that there
-    was none, and then nothing is found. Raises UsageError for a flip that is no finite number >= 0.
+    was none, and then nothing is found. Raises UsageError for a flip that is not a finite number >= 0.
     """
     if not isinstance(sides, Sides):
         raise UsageError(f"beside_flip: sides = {sides!r:.80}; give Sides")

@@ -18,7 +18,7 @@ class TextFile:
 
     @classmethod
     def at(cls, path: str) -> "TextFile":
-        """Raises UsageError for what is no file that can be read."""
+        """Raises UsageError for what is not a file that can be read."""
         return cls(read_bytes(path, "--text"), path)
 
 

@@ -17,7 +17,7 @@ def numbered_lines(lines: Iterable[str], *, comment: str, continued: str = "") -
     """The lines that hold more than a comment, without it, each with its number, from 1.
 
     `comment` is what begins one, "" if nothing does. A line that ends in `continued` goes on in the next; its number is
-    that of its first line. Raises UsageError for what is no text, and for one text in the place of its lines.
+    that of its first line. Raises UsageError for what is not a text, and for one text in the place of its lines.
     """
     for name, given in (("comment", comment), ("continued", continued)):
         if not isinstance(given, str):
@@ -44,7 +44,7 @@ def _numbered(lines: list[str], comment: str, continued: str) -> Iterator[tuple[
 
 
 def placed_words(line: str) -> list[Word]:
-    """The words of a line with their columns. Raises UsageError for what is no text."""
+    """The words of a line with their columns. Raises UsageError for what is not a text."""
     if not isinstance(line, str):
         raise UsageError(f"placed_words: line = {line!r:.80}; give text")
     return [(found.start() + 1, found[0]) for found in re.finditer(r"\S+", line)]
@@ -54,7 +54,7 @@ class Complaints:
     """What is wrong with one text; `error` names source, line and column of each.
 
     With `most`, so many are shown at least, and more if it takes more to show each kind; else all of them. Raises
-    UsageError for a source or a complaint that is no text, and for lines, columns and `most` that are no counts.
+    UsageError for a source or a complaint that is not a text, and for lines, columns and `most` that are not counts.
     """
 
     def __init__(self, source: str, most: int | None = None) -> None:

@@ -30,7 +30,7 @@ def order_sides(
     in the remark. Where a gap is 0 or not finite nothing is read off; the remark is then `nothing`, or says which one
     it is.
 
-    Raises UsageError for fewer than two sizes, for one that is no whole number and for a gap that is no number.
+    Raises UsageError for fewer than two sizes, for one that is not a whole number and for a gap that is not a number.
     """
     if not isinstance(gaps, Mapping) or len(gaps) < 2:
         raise UsageError(

@@ -1,7 +1,7 @@
 """Rows of bounds that hold with probability, or in expectation: judged by many draws of the named randomness.
 
 A draw fails if its error exceeds the bound. Failures are judged by an exact binomial test at the stated probability, a
-mean by a confidence limit. Rounding is no failure: where its estimate could decide, exact runs do, or nothing does.
+mean by a confidence limit. Rounding is not a failure: where its estimate could decide, exact runs do, or nothing does.
 """
 
 import statistics

@@ -138,7 +138,7 @@ class Row(_Sparse):
     domain: Words = ""
     construction: Words = ""
     meaning: Words = ""  # what its numbers are
-    finding: Words = ""  # the violation in words with {found} and {printed}, where `found` is no value of the quantity
+    finding: Words = ""  # the violation with {found} and {printed}, where `found` is not a value of the quantity
     remark: Words = ""
     order: str = ""  # the Landau symbol inside which the printed bound stands, if any
     seed: int = 0

@@ -136,9 +136,9 @@ def direct_row(
     its own ({}: at none of the grid); the quantity's remark comes first. Raises ValueError for a violated tier without
     a witness or a remark that says why.
     """
-    said = joined([quantity.remark, remark])
+    remarks = joined([quantity.remark, remark])
     erratum = _erratum(quantity, verdict)
-    if Verdict.VIOLATED in verdict.values() and witness is None and erratum is None and not said:
+    if Verdict.VIOLATED in verdict.values() and witness is None and erratum is None and not remarks:
         raise ValueError(f"'{quantity.name}' is called violated without a witness and without a reason")
     return Row(
         quantity=quantity.name,
@@ -159,7 +159,7 @@ def direct_row(
         claimed_ratio=_ratio_of(quantity.kind, _known(claimed), _known(measured, attacked)),
         ratio=_ratio_of(quantity.kind, _known(derived, instance), _known(measured, attacked)),
         verdict=verdict,
-        remark=said,
+        remark=remarks,
         witness=witness,
         erratum=erratum,
         order=_order(quantity),
@@ -262,7 +262,7 @@ def _flags(case: Case, quantity: Quantity, tiers: Tiers, evidence: list[Evidence
         flags["measured"] = [Flag.ROUNDING.value]
     elif any(_rounded_above(bound, piece) for bound in tiers.values() for piece in evidence):
         flags["measured"] = [Flag.ROUNDED_ABOVE.value]
-    return {tier: said for tier, said in flags.items() if said}
+    return {tier: words for tier, words in flags.items() if words}
 
 
 def _rounded_above(bound: Bound, piece: Evidence) -> bool:
@@ -279,12 +279,12 @@ def _verdict(bound: Bound, evidence: list[Evidence]) -> Verdict:
 
 
 def _remark(quantity: Quantity, tiers: Tiers, evidence: list[Evidence], rounded: list[str]) -> str:
-    said = [words for bound in tiers.values() for words in (bound.outside, bound.remark) if words]
-    said += within_rounding(rounded)
+    remarks = [words for bound in tiers.values() for words in (bound.outside, bound.remark) if words]
+    remarks += within_rounding(rounded)
     if all(piece.exact is None for piece in evidence):
-        said.append("too large for exact arithmetic: judged on floats, their rounding only estimated")
-    said += _precision_remark(tiers, evidence)
-    return joined([quantity.remark, *said])
+        remarks.append("too large for exact arithmetic: judged on floats, their rounding only estimated")
+    remarks += _precision_remark(tiers, evidence)
+    return joined([quantity.remark, *remarks])
 
 
 def _precision_remark(tiers: Tiers, evidence: list[Evidence]) -> list[str]:

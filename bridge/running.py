@@ -167,7 +167,7 @@ class Runner:
         return numbers | weights | self.built
 
     def exact_number(self, function: Function, inputs: Arrays, bits: int = BASE_BITS) -> flint.arb:
-        """A letter's value as a ball. Raises UsageError for what is no single number, and for too much work."""
+        """A letter's value as a ball. Raises UsageError for what is not a single number, and for too much work."""
         try:
             found = self._on_balls(function, inputs, bits)
         except TooLargeForExact as error:

@@ -188,7 +188,7 @@ class Case(ABC):
     def replay_check(self, name: str, inputs: Inputs) -> Row:
         """The row of a check again, from the inputs of its witness. No quantity has the name of a check.
 
-        Raises UsageError for a name that is no check's, and for inputs that are not as they should be.
+        Raises UsageError for a name that is not a check's, and for inputs that are not as they should be.
         """
         known = ", ".join(quantity.name for quantity in self.result.quantities)
         raise UsageError(f"{self.result.id} has no quantity or check '{name}'. It has: {known}.")
@@ -374,7 +374,7 @@ class Study(ABC):
         """Every parameter but those that the given ones imply: the given values, defaults for the others.
 
         Those with a symbol become numbers, those without (a name, a file, a choice) stay as they came. Raises
-        UsageError for a name that is no parameter's, and for what is no number.
+        UsageError for a name that is not a parameter's, and for what is not a number.
         """
         left_out = self.result.check_names(params)
         self.result.check_texts(params)

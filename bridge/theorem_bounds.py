@@ -270,7 +270,7 @@ class TheoremBounds(TheoremRuns):
         return self._readings[key]
 
     def prompt_formula(self, quantity: Quantity) -> "PromptFormula":
-        """The bound at a prompt, in the letters that are no integers; lowered once, as an attack asks at each step."""
+        """The bound at a prompt, in the letters that are not integers; lowered once, as an attack asks at each step."""
         if quantity.name not in self._prompt_formulas:
             known = {*self.prompt_functions, *self._of_network}
             worst = {s: x for s, x in (quantity.worst_case or {}).items() if s not in known}

@@ -141,18 +141,18 @@ def _require_conclusions(id: str, bounds: Sequence[Any], parameters: Mapping[Any
     others = [f"{each}" for each in bounds if not isinstance(each, Approximated | Quantity)]
     if others:
         raise UsageError(
-            f"{id}: {others[0]:.80} is no conclusion of a derivation; derive one by the rules, from bs.given(...) on"
+            f"{id}: {others[0]:.80} is not a conclusion of a derivation; derive one by the rules, from bs.given(...) on"
         )
     others = [f"{each!r}" for each in parameters if not isinstance(each, sp.Symbol)]
     if others:
-        raise UsageError(f"{id}: the parameter {others[0]:.80} is no symbol; give {{sp.Symbol('n'): 8}}, not names")
+        raise UsageError(f"{id}: the parameter {others[0]:.80} is not a symbol; give {{sp.Symbol('n'): 8}}, not names")
 
 
 def _require_quantities(id: str, argument: str, given: Mapping[str, Any], quantities: Sequence[Quantity]) -> None:
     unknown = [name for name in given if name not in {each.name for each in quantities}]
     if unknown:
         names = ", ".join(each.name for each in quantities)
-        raise UsageError(f"{id}: `{argument}` names {', '.join(unknown)}, which is no quantity; it has: {names}")
+        raise UsageError(f"{id}: `{argument}` names {', '.join(unknown)}, which is not a quantity; it has: {names}")
 
 
 def _functions(given: Function | tuple[Function, ...]) -> tuple[Function, ...]:
@@ -195,7 +195,7 @@ def _printed(quantity: Quantity, formula: Any, citation: Citation, worst: Mappin
 
 
 # The size bounds the exact value and so the error of the network that gives 0: a bound from there on says nothing.
-# The error 0 of an identity is never vacuous, and a size with a letter that only a prompt binds is no number here.
+# The error 0 of an identity is never vacuous, and a size with a letter that only a prompt binds is not a number here.
 def _trivial(quantity: Quantity, given: Any, worst: Mapping[sp.Symbol, sp.Expr], bound: set[sp.Symbol]) -> Quantity:
     trivial = quantity.trivial if given is None else sp.sympify(given)
     trivial = None if trivial is None else trivial.xreplace(dict(worst))
@@ -206,29 +206,29 @@ def _trivial(quantity: Quantity, given: Any, worst: Mapping[sp.Symbol, sp.Expr],
 def _meanings(
     id: str, meanings: Mapping[sp.Symbol, str], parameters: Mapping[sp.Symbol, Any], stated: Sequence[Quantity]
 ) -> Mapping[sp.Symbol, str]:
-    """Raises UsageError for the meaning of what is no letter of the theorem."""
+    """Raises UsageError for the meaning of what is not a letter of the theorem."""
     letters = {letter for each in stated for letter in each.letters}
     unknown = [str(each) for each in meanings if each not in letters and each not in parameters]
     if unknown:
         known = ", ".join(sorted(map(str, letters | set(parameters))))
-        raise UsageError(f"{id}: `meanings` names {', '.join(unknown)}, which is no letter of it; it has: {known}")
+        raise UsageError(f"{id}: `meanings` names {', '.join(unknown)}, which is not a letter of it; it has: {known}")
     return meanings
 
 
 def _parameter(symbol: sp.Symbol, default: Any, meaning: str | None) -> Parameter:
     values = tuple(default) if isinstance(default, list | range) else default
-    said = meaning or f"the parameter {symbol.name}"
+    described = meaning or f"the parameter {symbol.name}"
     words = None if meaning else ""
-    return Parameter(symbol.name, symbol, said, values, integer=bool(symbol.is_integer), in_words=words)
+    return Parameter(symbol.name, symbol, described, values, integer=bool(symbol.is_integer), in_words=words)
 
 
 def _signs(parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:
-    """What the symbols themselves assume, which the derivation may have used. Raises UsageError for what is no sign."""
+    """What the symbols themselves assume and the derivation may have used. Raises UsageError for other than signs."""
     found = []
     for symbol in parameters:
         others = [each for each in UNCHECKED if getattr(symbol, f"is_{each}")]
         if others:
-            raise UsageError(f"the parameter {symbol} is declared {others[0]}, which is not checked; leave that out")
+            raise UsageError(f"the parameter {symbol} is declared {others[0]}, which is not checked; omit it")
         for declared, relation in SIGNS.items():
             if getattr(symbol, f"is_{declared}"):
                 condition = relation(symbol, 0, evaluate=False)
@@ -252,7 +252,7 @@ def _own_words(id: str) -> Iterator[None]:
 
 
 def _sentences(id: str, assumptions: Any) -> tuple[str, ...]:
-    """Raises UsageError for what is no list of texts."""
+    """Raises UsageError for what is not a list of texts."""
     if isinstance(assumptions, str) or not all(isinstance(each, str) for each in assumptions):
         raise UsageError(
             f"{id}: `assumptions` is {assumptions!r:.80}; give a list of sentences, such as "

@@ -1,7 +1,7 @@
 """What the bound of a reading rests on at a prompt, beside the obligations of its derivation.
 
 The numbers that rules were given have to be those of the operands, and arguments of functions have to stay where these
-are known: beyond, the rule's own bound is left, which nothing here certifies. Both are looked at in float64: a number
+are known: beyond, the rule's own bound is left, which nothing here certifies. Both are compared in float64: a number
 is called wrong where it is so by more than rounding.
 """
 

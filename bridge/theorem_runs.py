@@ -77,7 +77,7 @@ class TheoremRuns(Case):
             ) from error
 
     def _require_defined(self, role: str, name: str, inputs: Inputs, found: Tensor, exactly: ExactRun) -> None:
-        """Raises UsageError for an input at which this is no finite number, neither in floats nor in exact arithmetic.
+        """Raises UsageError for an input at which this is finite neither in floats nor in exact arithmetic.
 
         A float run may overflow, in low precision soon: the exact run decides; float64, where that is too large.
         """

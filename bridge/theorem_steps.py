@@ -47,7 +47,7 @@ def steps(
 
 
 def all_steps(result: TheoremLike, *, seed: int = 0, exact: bool = False, **params: Any) -> dict[str, Steps]:
-    """The same of each quantity that is no step on the way to another one."""
+    """The same of each quantity that is not a step on the way to another one."""
     case = _case(result, params, seed)
     read = [case.quantity(name) for name in case.bindings.read]
     last = [each for each in read if not any(_leads_to(each, other) for other in read if other is not each)]

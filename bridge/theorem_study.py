@@ -179,7 +179,7 @@ class TheoremStudy(Study):
         try:
             weight = _float64(value)
         except (TypeError, ValueError, RuntimeError):
-            raise UsageError(f"{self.result.id}: the weight {name} is no array of numbers") from None
+            raise UsageError(f"{self.result.id}: the weight {name} is not an array of numbers") from None
         drawn_from = self.theorem.weights[name]
         complaint = self._domain(drawn_from, params).complaint(weight) if isinstance(drawn_from, Domain) else None
         if complaint:

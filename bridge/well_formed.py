@@ -159,7 +159,7 @@ def _require_known(
     unknown = [name for name in arguments_of(function) if name not in known]
     if unknown:
         raise UsageError(
-            f"{theorem.id}: {role} takes {', '.join(unknown)}, which is no {kinds}; it may take "
+            f"{theorem.id}: {role} takes {', '.join(unknown)}, which is not a {kinds}; it may take "
             f"{', '.join(sorted(known)) or 'nothing'}"
         )
     _refuse_hidden(theorem, role, function, known)
@@ -179,7 +179,7 @@ def _require_readers_of_texts(theorem: Theorem) -> None:
     unknown = sorted(set(theorem.readers) - set(texts))
     if unknown:
         raise UsageError(
-            f"{theorem.id}: `readers` has {', '.join(unknown)}, which is no parameter that takes text; these do: "
+            f"{theorem.id}: `readers` has {', '.join(unknown)}, which is not a parameter that takes text; these do: "
             f"{', '.join(texts) or 'none'}"
         )
 
@@ -196,7 +196,7 @@ def _require_known_quantities(theorem: Theorem) -> None:
         unknown = sorted(names - set(stated))
         if unknown:
             raise UsageError(
-                f"{theorem.id}: {role} is given for {', '.join(unknown)}, which is no quantity; it has: "
+                f"{theorem.id}: {role} is given for {', '.join(unknown)}, which is not a quantity; it has: "
                 f"{', '.join(stated)}"
             )
 
@@ -228,7 +228,7 @@ def _require_one_function_a_scope(theorem: Theorem) -> None:
 def _require_used_letters(theorem: Theorem) -> None:
     """Every letter that an instance knows is in a bound, or in a condition under which one holds.
 
-    What a quantity derives on first use is not looked at.
+    What a quantity derives on first use is not checked.
     """
     quantities = theorem.stated
     if theorem.at_point.quantities is not None or any(each.derive is not None for each in quantities):
@@ -245,7 +245,7 @@ def _require_used_letters(theorem: Theorem) -> None:
 
 
 def _require_bound_letters(theorem: Theorem) -> None:
-    """Every letter of a bound has a value from a parameter or an instance; those of a point are not looked at."""
+    """Every letter of a bound has a value from a parameter or an instance; those of a point are not checked."""
     of_network = {s for s, each in theorem.knows.items() if any(theorem.scope_of(f) == "network" for f in each)}
     bound = {p.symbol for p in theorem.statement.parameters} | of_network
     checked = [check.quantity.name for check in theorem.checks]  # their sides may give letters
@@ -277,7 +277,7 @@ def _unjudged(theorem: Theorem, quantity: Quantity) -> list[str]:
     if not quantity.over:
         return [f"'{name}' holds {quantity.quantifier}, but names no randomness; say over what, and which weight it is"]
     if quantity.kind is not Kind.UPPER:
-        return [f"'{name}' holds {quantity.quantifier} and is no upper bound; give a check that judges it"]
+        return [f"'{name}' holds {quantity.quantifier} and is not an upper bound; give a check that judges it"]
     if quantity.quantifier is Quantifier.PROBABILITY and quantity.may_fail is None:
         return [f"'{name}' holds with probability, but nothing says with which; give failure="]
     if quantity.failure is not None and (total_failure(quantity.events) - quantity.failure).is_positive:
@@ -288,8 +288,8 @@ def _unjudged(theorem: Theorem, quantity: Quantity) -> list[str]:
     unknown = [each for each in theorem.random_names(quantity) if each not in drawn]
     if unknown:
         return [
-            f"'{name}' holds {quantity.quantifier} over {', '.join(unknown)}, which is no weight or input; name those "
-            f"that are drawn, random={{{unknown[0]!r}: ...}}, among {', '.join(drawn) or 'none'}"
+            f"'{name}' holds {quantity.quantifier} over {', '.join(unknown)}, which is not a weight or input; name "
+            f"those that are drawn, random={{{unknown[0]!r}: ...}}, among {', '.join(drawn) or 'none'}"
         ]
     return [
         f"the weight {each} is the randomness of '{name}', but its function takes no seed"
@@ -307,7 +307,7 @@ def _require_sources(theorem: Theorem) -> None:
     for source in theorem.sources:
         unknown = sorted({*source.needs, *source.defaults} - parameters)
         if unknown:
-            raise UsageError(f"{theorem.id}: its {source.called} name {', '.join(unknown)}, which is no parameter")
+            raise UsageError(f"{theorem.id}: its {source.called} name {', '.join(unknown)}, which is not a parameter")
         known = {*parameters, *theorem.weights, *theorem.inputs, *theorem.built, *source.built, *OF_SOURCE}
         for role, function in source.functions():
             _require_known(

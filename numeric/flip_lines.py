@@ -179,7 +179,7 @@ def _lines(
     for name, direction in directions.items():
         unknown = sorted(set(direction) - set(parameters))
         if unknown:
-            raise FlipError(f"along: the direction {name!r} moves {unknown}, which are no parameters.")
+            raise FlipError(f"along: the direction {name!r} moves {unknown}, which are not parameters.")
         if abs(norm(direction) - 1) > 1e-6:
             raise FlipError(f"along: the direction {name!r} has norm {norm(direction)}; pass it through `unit`.")
         lines |= {f"{'+' if sign > 0 else '-'}{name}": scaled(direction, float(sign)) for sign in signs}

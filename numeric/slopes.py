@@ -57,7 +57,7 @@ def _checked(call: str, points: Points, fits: Callable[[float], bool], words: st
     given = list(points) if isinstance(points, Iterable) else [points]
     try:
         every = [(_number(x), _number(y)) for x, y in given]
-    except (TypeError, ValueError, OverflowError):  # of what is no pair, no number, or beyond floats
+    except (TypeError, ValueError, OverflowError):  # of what is neither a pair nor a number, or is beyond floats
         raise SlopeError(f"{call} of {given!r:.200}: give pairs (x, y) of numbers.") from None
     if len({x for x, _ in every}) < FEWEST or not all(fits(each) for point in every for each in point):
         raise SlopeError(f"{call} of {every}: give three or more different x, and {words}.")

@@ -75,7 +75,7 @@ ACTIVATIONS: Mapping[str, Activation] = {
 
 
 def activation(name: object) -> Activation:
-    """The activation of that name. Raises UsageError that lists the known names, also for what is no name."""
+    """The activation of that name. Raises UsageError that lists the known names, also for what is not a name."""
     return _named("activation", name, ACTIVATIONS)
 
 
@@ -166,7 +166,7 @@ LOSSES: Mapping[str, Loss] = {
 
 
 def loss(name: object) -> Loss:
-    """The loss of that name. Raises UsageError that lists the known names, also for what is no name."""
+    """The loss of that name. Raises UsageError that lists the known names, also for what is not a name."""
     return _named("loss", name, LOSSES)
 
 

@@ -53,7 +53,7 @@ TOKEN = re.compile(
     re.VERBOSE,
 )
 OPENING, CLOSING = ("(", "[", "{"), (")", "]", "}")
-STAR_ENDS = (*CLOSING, *"|^_'=.;:,(/", "||")  # before these a star is no product, ^ and ~ are accents
+STAR_ENDS = (*CLOSING, *"|^_'=.;:,(/", "||")  # before these a star is not a product, ^ and ~ are accents
 ACCENTS = {"hat": r"\hat", "bar": r"\bar", "^": r"\hat", "~": r"\tilde"}
 ACCENTED = re.compile("([A-Za-z])(bar)")
 DIFFERENTIAL = re.compile("d([a-z]{3,})")

@@ -217,7 +217,7 @@ def _mathematics(words: str) -> str:
 
 
 def _head(name: str) -> str:
-    """The letter that an object is shown by: the first one that is no sign of an operation."""
+    """The letter that an object is shown by: the first one that is not a sign of an operation."""
     return next((each for each in letters_of(name) if each not in OPERATIONS), name)
 
 

@@ -135,7 +135,7 @@ def _of_steps(derivation: Derivation, name: str, at: Mapping[sp.Symbol, Any]) ->
 
 
 def range_of(index: sp.Symbol, apart: Sequence[sp.Expr]) -> tuple[sp.Expr | None, sp.Expr | None] | None:
-    """The ends, themselves excluded, of the members that are left without these; None if they are no range.
+    """The ends, themselves excluded, of the members that are left without these; None if they are not a range.
 
     The first of them are 1, 2, ... (0, 1, ... if the index may be 0), the last ones N, N - 1, ....
     """

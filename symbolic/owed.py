@@ -16,7 +16,7 @@ from symbolic.shared_parts import Shared
 from symbolic.typesetting import Notation
 
 FORMULA_BEHIND = re.compile(r": `[^`]*`(?=$|, in every )")  # which the condition states anyway
-RANGE = re.compile(r"`\[-R, R\]`, `R = (\w+)`")  # whose R is no letter of the proof
+RANGE = re.compile(r"`\[-R, R\]`, `R = (\w+)`")  # whose R is not a letter of the proof
 
 
 def owed(step: Step) -> list[Obligation]:

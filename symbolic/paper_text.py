@@ -103,8 +103,8 @@ PLAIN_NORMS = {
 def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False) -> str:
     """Letters, hypotheses, and each bound: the derived one, or the printed one where nothing is derived.
 
-    A printed bound that an erratum refutes is no conclusion. It is shown, and called so, if it is all there is to show,
-    or if what is `refuted` is asked for.
+    A printed bound that an erratum refutes is not a conclusion. It is shown, and called so, if it is all there is to
+    show, or if what is `refuted` is asked for.
     """
     stating = _Stating(result, expanded)
     found = stating.conclusions()

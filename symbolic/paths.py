@@ -30,7 +30,7 @@ class ParameterPath:
     not cover the path, if it does not.
 
     Raises UsageError for a path of other letters than `small`, for values of it that do not fall or are not positive,
-    and for what is no formula, no number or no name.
+    and for what is not a formula, a number or a name.
     """
 
     words: str
@@ -104,7 +104,7 @@ def limit_along(formula: sp.Expr, path: Mapping[sp.Symbol, Any]) -> sp.Expr:
     return found if beyond_floats else sp.Float(number)
 
 
-# 0.1 + 0.2 is no 0.3 in floats, and an exponent next to 0 decides a limit: floats there are the fractions next to them.
+# 0.1 + 0.2 is not 0.3 in floats, and an exponent near 0 decides a limit: floats there are the fractions next to them.
 def _with_exact_powers(formula: sp.Expr) -> sp.Expr:
     def exact(power: sp.Pow) -> sp.Expr:
         floats = power.exp.atoms(sp.Float)

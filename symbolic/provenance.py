@@ -19,7 +19,7 @@ ORDER = tuple(Provenance)
 
 
 def weakest(parts: Iterable[Provenance | None]) -> Provenance:
-    """The word of the whole; None marks a hypothesis, which is no part. Of nothing but hypotheses: by hand."""
+    """The word of the whole; None marks a hypothesis, which is not a part. Of nothing but hypotheses: by hand."""
     known = [part for part in parts if part is not None]
     return max(known, key=ORDER.index, default=Provenance.HAND)
 

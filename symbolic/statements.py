@@ -127,7 +127,7 @@ class Quantity:
     `obtained` says how it was obtained, also that of a derived number without a formula here, unless `derive` gives a
     `Derived`: by hand if nothing says so. `indices` are relations for the indices in its name (1 <= j < N). `erratum`
     describes what fails where the printed bound is violated. `meaning` says what its numbers are; `finding` words a
-    violation, with {found} and {printed} for both numbers, where the one found is no value of the quantity.
+    violation, with {found} and {printed} for both numbers, where the one found is not a value of the quantity.
     `domain_latex` is the domain in LaTeX (text mode), where it has formulas. A bound is vacuous from the `trivial` one
     on. `failure` is the probability that a bound which holds with probability fails, where the events of the derivation
     do not say it; `randomness` names what that is over. `suffices`: every value from the bound on does what the meaning

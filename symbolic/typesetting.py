@@ -15,9 +15,9 @@ from symbolic.written import LogTo, Written, has_fraction, one_fraction, product
 Notation = Mapping[sp.Symbol, str]
 Factors = tuple[int, Sequence[sp.Expr]]  # a number and what stands beside it
 INDICES = "ilmkh"  # for sums: the first letter that the expression leaves free
-WORD = re.compile(r"[A-Za-z]{2,}")  # a name that is no letter
+WORD = re.compile(r"[A-Za-z]{2,}")  # a name that is not a letter
 TINY = 20  # bits
-LONG_WORD = re.compile(r"[A-Za-z]{3,}")  # an index that is no pair of letters
+LONG_WORD = re.compile(r"[A-Za-z]{3,}")  # an index that is not a pair of letters
 STARRED = re.compile(r"([^^]+)\^(\\star|\{\\star\})")
 NORM = re.compile(r"\\\|[^|]+\\\|_(\w|\{[^{}]*\})")
 DIGITS = (re.compile(r"\d[} ]*$"), re.compile(r"\d"))  # the end of one factor, the start of the next

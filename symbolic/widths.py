@@ -256,7 +256,7 @@ def _rows(rows: Sequence[Sequence[_Atom]], *, aligned: bool) -> _Atom:
 def _row(atoms: Sequence[_Atom], style: int, loose: float) -> _Atom:
     """Atoms beside each other, with the spaces between their kinds."""
     kinds = [atom.kind for atom in atoms]
-    for place, kind in enumerate(kinds):  # a sign is no binary operation
+    for place, kind in enumerate(kinds):  # a sign is not a binary operation
         if kind == BIN and (place == 0 or kinds[place - 1] in (BIN, OP, REL, OPEN, PUNCT)):
             kinds[place] = ORD
         elif kind in (REL, CLOSE, PUNCT) and place and kinds[place - 1] == BIN:

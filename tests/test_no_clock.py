@@ -18,13 +18,13 @@ LIMITS = {"timeout": 300.0, "seconds": 60.0}  # below these a slow machine is to
 OPTION = "--seconds"  # of `boundsmith certify`
 NAMED = re.compile("|".join([*CLOCKS, *LIMITS, "deadline", "benchmark"]))  # in a text that may be a script
 ALLOWED = {
-    "tests/bridge/cli/test_certify.py: test_refusals": "a limit that is no time is refused before anything is proved",
+    "tests/bridge/cli/test_certify.py: test_refusals": "a limit that is not a time is refused before a proof starts",
     "tests/bridge/cli/test_certify.py: test_stating_that_takes_too_long_is_refused": "the time is over at once",
     "tests/bridge/cli/test_certify.py: test_the_time_limit_of_a_recheck_is_longer": "it is noted, not kept",
     "bridge/certify/deadline.py": "the limit of seconds that a user may set on a proof",
     "bridge/memory.py": "the limits of memory of this process, of which `resource` tells",
     "tests/hostile/server.py": "the guard that ends a call that hangs, and what benchmarks/hostile.py prints",
-    "tests/hostile/calls.py: expressions": "a limit that is no time is refused; the others are of the benchmark",
+    "tests/hostile/calls.py: expressions": "a limit that is not a time is refused; the others are of the benchmark",
     "tests/test_no_clock.py": "the clocks planted below",
 }
 

@@ -46,7 +46,7 @@ class Fault:
         return hashlib.sha256("\0".join(self.key).encode()).hexdigest()
 
     def source(self, root: Path) -> bytes:
-        """The source with the fault. Raises SyntaxError if an operator made what is no Python."""
+        """The source with the fault. Raises SyntaxError if an operator made what is not Python."""
         code = Source((root / self.file).read_bytes()).applied(self.edit)
         ast.parse(code)
         return code

@@ -67,7 +67,7 @@ class Verdicts:
         return [fault for fault in survivors if fault.key not in self.by_tests]
 
     def of(self, faults: Iterable[Fault], equivalent: Mapping[Key, str]) -> dict[Fault, str]:
-        """The verdicts so far; a survivor that is listed as equivalent is no survivor."""
+        """The verdicts so far; a survivor that is listed as equivalent is not a survivor."""
         return {fault: self._of(fault.key, equivalent) for fault in faults if fault.key in self.by_programs}
 
     def _of(self, key: Key, equivalent: Mapping[Key, str]) -> str:

@@ -25,7 +25,7 @@ class Threshold:
     the two it is open. `written` is the letter in words.
 
     Raises UsageError for formulas in other letters, for one that does not change its sign from + to - on the grid, for
-    a `top` that is no positive rational number and for a `grain` that is no whole number.
+    a `top` that is not a positive rational number and for a `grain` that is not a whole number.
     """
 
     name: str

@@ -23,7 +23,7 @@ Progress = Callable[[int, int, str], None]
 
 
 def console(width: int | None) -> Console:
-    """Prints what it is given: names such as p[1] are no markup, numbers are not coloured."""
+    """Prints what it is given: names such as p[1] are not markup, numbers are not coloured."""
     return Console(width=width, markup=False, highlight=False, emoji=False)
 
 

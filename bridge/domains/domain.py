@@ -179,7 +179,7 @@ def per_element(count: int, like: Tensor) -> tuple[int, ...]:
 
 
 def as_dimension(value: Any, least: int = 0) -> int | sp.Expr:
-    """A dimension as an int, or as an expression with letters. Raises UsageError if it is no integer >= least."""
+    """A dimension as an int, or as an expression with letters. Raises UsageError if it is not an integer >= least."""
     entry = as_entry(value)
     if entry.free_symbols:
         return entry

@@ -22,7 +22,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     """Writes `content` aside, in the same folder, then moves it into place: a reader never sees half a file.
 
-    What is there and is no regular file (a terminal, a pipe, /dev/null) is written to and never replaced.
+    What is there and is not a regular file (a terminal, a pipe, /dev/null) is written to and never replaced.
     """
     target = _real(path)
     with _refusals(path):

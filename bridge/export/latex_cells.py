@@ -81,7 +81,7 @@ def number_column(heading: str, heading_width: float, cells: Sequence[str], *, s
 
 
 def _plain_width(cell: str) -> float:
-    """About: the digits and letters of what is no number, such as O(...) or a dash."""
+    """About: the digits and letters of what is not a number, such as O(...) or a dash."""
     return words_width(re.sub(r"\\cdot|[${}^\\]", "", cell))
 
 

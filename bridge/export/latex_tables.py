@@ -132,16 +132,16 @@ def _packages(tables: Sequence[_Table], body: str, *, siunitx: bool) -> str:
 def _rows_table(whole: Sheet, shown: Sheet) -> _Table:
     record, rows = shown.comparison, shown.rows
     entries = [entry for entry in legend(record, rows, whole.layout) if entry[0] != _shared_quantity(whole)]
-    said = [] if not whole.choice.caption else [_caption(whole)]
-    said += [_entries(entries), _entries(terms(shown))]
-    said += [breakable(_sentence([words])) for words in (no_verdict_words(rows), *notes(rows))]
+    below = [] if not whole.choice.caption else [_caption(whole)]
+    below += [_entries(entries), _entries(terms(shown))]
+    below += [breakable(_sentence([words])) for words in (no_verdict_words(rows), *notes(rows))]
     room = math.inf if total(list(_widths(shown).values()), 2 * SEPARATION) <= TEXT_WIDTH else LONGEST_VERDICT
     return _Table(
         caption=breakable(whole.choice.caption) or _caption(whole),
         label=whole.choice.label or f"tab:{NO_LABEL.sub('-', record.result)}",
         columns=[_column(shown, column, room) for column in shown.columns],
         ends=frozenset() if shown.choice.sort else group_ends(rows),
-        notes=[each for each in said if each],
+        notes=[each for each in below if each],
     )
 
 
@@ -252,7 +252,7 @@ def _numbers_beside(heading: str, cells: Sequence[str], choice: Choice) -> Latex
 
 def _set(table: _Table) -> Iterator[str]:
     r"""As a float, or as a `longtable`, whose notes then stand below it in the text."""
-    said = [rf"  \par\smallskip {sentence}" for sentence in table.notes]
+    sentences = [rf"  \par\smallskip {sentence}" for sentence in table.notes]
     spec = "@{}" + "".join(column.spec for column in table.columns) + "@{}"
     size = rf"\footnotesize\setlength{{\tabcolsep}}{{{SEPARATION:g}pt}}"
     head = [r"\toprule", _line(column.heading for column in table.columns), r"\midrule"]
@@ -264,7 +264,7 @@ def _set(table: _Table) -> Iterator[str]:
         yield rf"  \begin{{tabular}}{{{spec}}}"
         yield from (f"    {each}" for each in (*head, *_body(table), r"\bottomrule"))
         yield r"  \end{tabular}"
-        yield from ([r"  \par\raggedright", *said] if said else [])
+        yield from ([r"  \par\raggedright", *sentences] if sentences else [])
         yield r"\end{table}"
         return
     yield rf"\begingroup{size}\setlength{{\LTcapwidth}}{{\linewidth}}\sloppy"
@@ -273,7 +273,7 @@ def _set(table: _Table) -> Iterator[str]:
     yield from (f"  {each}" for each in (*head, r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endlastfoot"))
     yield from (f"  {each}" for each in _body(table))
     yield r"\end{longtable}"
-    yield from ([r"  \par\raggedright", *said] if said else [])
+    yield from ([r"  \par\raggedright", *sentences] if sentences else [])
     yield r"\par\endgroup"
 
 

@@ -82,14 +82,14 @@ def _judged(shown: Sheet) -> list[tuple[str, str]]:
     if all(column.role is not Role.VERDICT for column in shown.columns):
         return []
     rows, wording = shown.rows, shown.wording
-    said = {str(verdict) for row in rows for verdict in row.verdict.values()}
+    verdicts = {str(verdict) for row in rows for verdict in row.verdict.values()}
     flags = {flag for row in rows for flag in flags_of(row, wording)}
     tiers = {tier: None for row in rows for tier in row.verdict} if wording.is_short else {}
     letters = [(", ".join(wording.tiers[tier] for tier in tiers), f"{', '.join(tiers)}")] if len(tiers) > 1 else []
     weights = {row.erratum.weight for row in rows if row.erratum is not None}
     short = {wording.weights[weight]: weight for weight in wording.weights if weight in weights}
     letters += [(", ".join(short), ", ".join(short.values()))] if short else []
-    found = [(name, meaning) for name, meaning in VERDICTS.items() if name in said]
+    found = [(name, meaning) for name, meaning in VERDICTS.items() if name in verdicts]
     return letters + found + [(wording.flags.get(name, name), FLAGS[name]) for name in FLAGS if name in flags]
 
 
@@ -102,7 +102,7 @@ def _worded(comparison: Comparison, rows: Sequence[Row]) -> list[Parameter]:
 
 
 def is_word(name: str) -> bool:
-    """Whether it is no letter, Latin or Greek, with or without an index."""
+    """Whether it is not a letter, Latin or Greek, with or without an index."""
     base = name.split("_")[0]
     return len(base) > 1 and base != EPSILON and not sp.latex(sp.Symbol(base)).startswith("\\")
 

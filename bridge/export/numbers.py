@@ -15,7 +15,7 @@ def shown(value: float, column: str, kind: str, digits: int = DIGITS) -> float:
 
     A bound is rounded to its safe side (up for an upper bound, down for a lower one), and so is an error that exact
     arithmetic encloses. All else is rounded to nearest, which keeps its order with a bound rounded that way. Whatever
-    equals its nearest to ULPS units in its last place is shown as that: 0.01 is no 0.01001.
+    equals its nearest to ULPS units in its last place is shown as that: 0.01 is not 0.01001.
     """
     nearest = _rounded(value, decimal.ROUND_HALF_EVEN, digits)
     if abs(nearest - value) <= ULPS * math.ulp(value):

@@ -110,7 +110,7 @@ def read_macros(path: Path) -> dict[str, str]:
     except (OSError, ValueError) as error:
         raise UsageError(f"macros: '{path}' cannot be read as JSON ({error})") from None
     if not isinstance(read, dict) or not all(isinstance(each, str) for each in read.values()):
-        raise UsageError(rf"macros: '{path}' is no object of texts; write {{\"B_v\": \"\\Bv\"}}")
+        raise UsageError(rf"macros: '{path}' is not an object of texts; write {{\"B_v\": \"\\Bv\"}}")
     return read
 
 

@@ -53,11 +53,11 @@ def flags_of(row: Row, wording: Wording = FULL) -> list[str]:
 
 
 def _judged(row: Row, wording: Wording) -> str:
-    said = {tier: tier_words(row, tier, wording) for tier in row.verdict}
-    verdicts = _distinct(said.values())
+    by_tier = {tier: tier_words(row, tier, wording) for tier in row.verdict}
+    verdicts = _distinct(by_tier.values())
     if len(verdicts) == 1:
         return verdicts[0]
-    tiers = {words: [tier for tier in said if said[tier] == words] for words in verdicts}
+    tiers = {words: [tier for tier in by_tier if by_tier[tier] == words] for words in verdicts}
     return (", " if wording.is_short else "; ").join(wording.judged(words, tiers[words]) for words in verdicts)
 
 

@@ -51,11 +51,11 @@ class Violation:
     def _sentence(self) -> str:
         name = self.quantity.removeprefix(ERRATUM)
         if self.erratum is not None:
-            said = f"{name}: {marked(self.erratum.place)}. In the paper: {marked(self.erratum.sentence)}"
+            printed = f"{name}: {marked(self.erratum.place)}. In the paper: {marked(self.erratum.sentence)}"
             where = "" if self.worst.params and self._pair else marked(self.remark)  # numbers or parameters of its own
             rows = [f"Violated{self._rows}"] if self._rows else []
             more = [*rows, *self._pairs, *([f"{where[0].upper()}{where[1:]}"] if where else [])]
-            return " ".join(f"{part}." for part in (said, *more, f"Repair: {marked(self.erratum.repair)}"))
+            return " ".join(f"{part}." for part in (printed, *more, f"Repair: {marked(self.erratum.repair)}"))
         head = f"{name}: {' and '.join(self.tiers)} violated"
         return " ".join(
             [*(f"{part}." for part in (f"{head}{self._rows}", *self._pairs)), *filter(None, [marked(self.remark)])]
@@ -167,12 +167,12 @@ def reasons(comparison: Comparison) -> list[Reason]:
     own = {quantity.remark for quantity in _quantities(comparison) if quantity.remark} if found else set()
     ruled_out: dict[tuple[Verdict, str], list[Row]] = {}
     for verdict, row in found:
-        if said := _without(own, row.remark):
-            ruled_out.setdefault((verdict, said), []).append(row)
+        if reason := _without(own, row.remark):
+            ruled_out.setdefault((verdict, reason), []).append(row)
     grid = layout([row for row in comparison if row.params], comparison.automatic)
     return [
-        Reason(verdict, said, tuple(dict.fromkeys(row.quantity for row in rows)), _shared_place(rows, grid))
-        for (verdict, said), rows in ruled_out.items()
+        Reason(verdict, reason, tuple(dict.fromkeys(row.quantity for row in rows)), _shared_place(rows, grid))
+        for (verdict, reason), rows in ruled_out.items()
     ]
 
 

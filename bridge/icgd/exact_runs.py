@@ -34,7 +34,7 @@ def check_of(witness: Callable[..., theory.ExactWitness], *, repaired: bool) -> 
 
 
 def run_of(inputs: dict[str, Tensor]) -> theory.ExactRun:
-    """The run of these numbers. Raises UsageError for what is no pair of whole numbers, and as `Run.check`."""
+    """The run of these numbers. Raises UsageError for what is not a pair of whole numbers, and as `Run.check`."""
     run = theory.ExactRun(**{name: rational_of_pair("icgd.trajectory", name, pair) for name, pair in inputs.items()})
     run.check()
     return run

@@ -1,7 +1,7 @@
 """Corollary 1.1 and Lemma 14 as a theorem: L steps of the network against projected gradient descent, from one start.
 
 Random starts are those of a step: uniform in W, and corners of it. The attack moves prompts of all n examples: the
-printed bound depends on n, and after the first step the mean over tokens is no bound by the worst token.
+printed bound depends on n, and after the first step the mean over tokens is not a bound by the worst token.
 
 Letters: wbar^l the network's iterates, w_GD^l those of gradient descent, G the gradient mapping, g_l the error of the
 network's gradient at wbar^l. Shapes, of one prompt: n examples, D_w weights.

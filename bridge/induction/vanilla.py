@@ -90,7 +90,7 @@ def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
 
 
 def narrow(given: Mapping[str, Any]) -> dict[str, int]:
-    """d, where W* is no matrix, which has one."""
+    """d, where W* is not a matrix, which has one."""
     spec = given.get("W_star", 0.25)
     is_matrix = isinstance(spec, list) or (isinstance(spec, str) and spec.strip()[:1] in ("[", "@"))
     return {} if is_matrix else {"d": 32}

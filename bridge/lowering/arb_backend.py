@@ -134,7 +134,7 @@ def ball(argument: Argument, value: Any) -> arb:
         return arb(fmpq(value.numerator, value.denominator))
     if isinstance(value, np.integer):
         return arb(int(value))
-    if isinstance(value, np.floating):  # a long double is no Python float
+    if isinstance(value, np.floating):  # a long double is not a Python float
         return arb(fmpq(*value.as_integer_ratio())) if np.isfinite(value) else arb(float(value))
     if isinstance(value, sp.Number) and value.is_finite:
         exactly = sp.Rational(value)

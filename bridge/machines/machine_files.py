@@ -56,7 +56,7 @@ def parse_machine(text: str, name: str, source: str = "machine") -> TuringMachin
 
 
 def in_file(error: MachineError, source: str, behind: str = "") -> UsageError:
-    """The same complaints, each with the file and the line it speaks of, and `behind` it what it has to do with."""
+    """The same complaints, each with the file and the line it is about, and `behind` it what it has to do with."""
     complaints = Complaints(source, SHOWN)
     for each in error.complaints:
         complaints.add(each.line, each.what + behind, kind=each.kind)

@@ -92,7 +92,7 @@ class LinearNetwork(SmallNetwork):
 
 
 class ProductNetwork(SmallNetwork):
-    """w_1 w_2 x - c at x = 1; c is no parameter."""
+    """w_1 w_2 x - c at x = 1; c is not a parameter."""
 
     name = "product"
     C = 0.5

@@ -160,7 +160,7 @@ def flat_at_zero(a: Array) -> Array:
 
 
 def bounding(a: Array) -> Array:
-    """What is no number (infinity times 0, where a bound overflows) bounds nothing."""
+    """What is not a number (infinity times 0, where a bound overflows) bounds nothing."""
     return a if isinstance(a, BallArray) else torch.where(a.isnan(), torch.inf, a)
 
 

@@ -25,7 +25,7 @@ BITS = 128
 HEADER = ("step", "rule", "norm", "size", "error", "bound", "ratio", "by", "")
 TOLERANCE = 1e-12  # relative: letters may be rounded
 ROUNDED = 2.0**-50  # relative to the size of the exact value: so may the entries of a pair
-SLACK = 1e-9  # of float64 runs, where an error above its bound is no rounding
+SLACK = 1e-9  # of float64 runs, where an error above its bound is not a rounding
 
 
 @dataclass(frozen=True)

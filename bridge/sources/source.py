@@ -60,7 +60,7 @@ class InputSource(ABC):
     for parameters that do not fit. `cost` estimates a point from parameters.
 
     The theorem: `instead` gives, from the theorem, the one by which such inputs are read, and `outside` is the
-    hypothesis that no such input meets, in words with {source}: no bound then speaks of it. `float64`: no other format
+    hypothesis that no such input meets, in words with {source}: no bound then covers it. `float64`: no other format
     is read, on the cpu. `covers_rounding`: the bounds cover the rounding of a run. Nothing is then run on balls, whose
     work grows with the rows, and letters of the prompt are those of float64, enlarged.
 

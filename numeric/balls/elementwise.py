@@ -82,7 +82,7 @@ def _point_power(point: Arb, exponent: int) -> Arb:
 
 
 def power(base: Arb, exponent: Arb) -> Arb:
-    """base^exponent; over the part of the base in [0, inf) where the exponent is no integer."""
+    """base^exponent; over the part of the base in [0, inf) where the exponent is not an integer."""
     whole = exponent.unique_fmpz() if exponent.is_exact() else None
     if whole is not None:
         return integer_power(base, int(whole))

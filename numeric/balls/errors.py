@@ -13,9 +13,11 @@ _REMEDIES = {
     ),
     **dict.fromkeys(
         ("item", "tolist", "numpy", "__float__", "__complex__"),
-        "A ball is no float: keep it an array (torch.sqrt for math.sqrt), or read midpoint() and radius() outside.",
+        "A ball is not a float: keep it an array (torch.sqrt for math.sqrt), or read midpoint() and radius() outside.",
     ),
-    **dict.fromkeys(("__int__", "__index__"), "A ball is no integer: for a quotient of whole numbers write n // 2."),
+    **dict.fromkeys(
+        ("__int__", "__index__"), "A ball is not an integer: for a quotient of whole numbers write n // 2."
+    ),
     **dict.fromkeys(
         ("floor", "ceil", "round", "trunc", "fmod", "remainder", "__floordiv__", "floor_divide", "heaviside"),
         "The function jumps: use torch.where on a comparison.",

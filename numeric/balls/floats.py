@@ -7,8 +7,8 @@ run then proves holds for that number.
 A rounding of a number of absolute value s moves it by at most 2^-53 s. The radius 2^-48 max(1, |float|) thus covers 32
 roundings of numbers no larger than the float, or than 1. A constant of the code is no such result; 2^-48 |float| covers
 its decimals and what the compiler computes (0.1, 1 / 3, 2 ** 0.5). It is exact if it equals the decimal that it prints
-as (0.5, 3.0), and so is the entry of an array that does. A result is no constant of the code, even where it rounds to
-1.0 (1 - math.exp(-40)).
+as (0.5, 3.0), and so is the entry of an array that does. A result is not a constant of the code, even where it rounds
+to 1.0 (1 - math.exp(-40)).
 """
 
 import math

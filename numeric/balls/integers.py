@@ -15,7 +15,7 @@ def _whole(name: str) -> Callable[..., Any]:
 
 
 class ExactInteger(int):
-    """An int for counts, indices and shapes; divided, or raised to a power that is no whole number, it is a ball.
+    """An int for counts, indices and shapes; divided, or raised to a power that is not a whole number, it is a ball.
 
     Python gives a float its own way with an int on its right: 1.0 / n and 0.1 * n are rounded floats, as are len(x)
     divided by a number and math.sqrt(n). Write 1 / n, n / 10, 1 / x.shape[0] and torch.sqrt(torch.tensor(n)).

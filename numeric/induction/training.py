@@ -343,9 +343,9 @@ def _read_checkpoint(path: str | Path) -> dict[str, Any]:
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise TrainingError(f"'{path}' is no checkpoint that can be read ({error})") from None
+        raise TrainingError(f"'{path}' is not a checkpoint that can be read ({error})") from None
     if not isinstance(content, dict) or set(content) != wanted or set(content["parameters"]) != set(NAMES):
-        raise TrainingError(f"'{path}' is no checkpoint of a training: it has not just {', '.join(sorted(wanted))}")
+        raise TrainingError(f"'{path}' is not a checkpoint of a training: it has not just {', '.join(sorted(wanted))}")
     if content["version"] != VERSION:
         raise TrainingError(f"'{path}' has version {content['version']}; this program reads version {VERSION}")
     return content

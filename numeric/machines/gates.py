@@ -51,7 +51,7 @@ class CircuitComplaint:
 
 
 class CircuitError(ValueError):
-    """What came is no circuit. `complaints` says everything that is wrong, `line` where the first of it stands."""
+    """What came is not a circuit. `complaints` says everything that is wrong, `line` where the first of it stands."""
 
     def __init__(self, complaints: Sequence[CircuitComplaint]):
         self.complaints = tuple(sorted(complaints))

@@ -58,8 +58,8 @@ class TuringMachine:
 
     `two_way`: the tape has no left end. `lines` says where in a file a rule (state, symbol), a state (state,) or a
     directive "start", "accept", ... stands, for messages; `advice` what can be written there, in {}'s place the state,
-    against a state that is "undefined", a "missing" rule, a "start" that is no state, a "symbol" that is none. Raises
-    MachineError with all that is wrong, at once.
+    against a state that is "undefined", a "missing" rule, a "start" that is not a state, a "symbol" that is none.
+    Raises MachineError with all that is wrong, at once.
     """
 
     name: str

@@ -113,7 +113,7 @@ class SimulatingDecoder:
         counts, first, farthest = dict[str, int](), dict[str, tuple[int, int]](), [torch.zeros(())]
         for name, values in run.taps.items():  # (B, s, n)
             truth = torch.from_numpy(np.stack([each[name] for each in truths])).to(values)
-            wrong = ~((values - truth).abs() < 0.5).all(-1)  # (B, s); what is no number is wrong
+            wrong = ~((values - truth).abs() < 0.5).all(-1)  # (B, s); what is not a number is wrong
             counts[name] = int(wrong.sum())
             if counts[name]:
                 row, step = wrong.nonzero()[0].tolist()

@@ -32,7 +32,7 @@ def heads_as_matrix(
     """e^C (softmax(s_hat) - that of a second head) against s, for the scores of any number of queries as one vector.
 
     2-norm in, 2-norm out. `reach` bounds each score at hand; `widest` bounds those of all `keys` of a query, also of
-    keys that are no part of the vector, if there are any.
+    keys that are not part of the vector, if there are any.
     """
     second = second_head(name, second)
     require_norm("heads_as_matrix", scores, Norm.TWO)

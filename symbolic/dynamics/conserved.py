@@ -132,8 +132,8 @@ def _rational(value: Any) -> sp.Rational:
     nearest = sp.Rational(str(mpmath.nstr(value, DIGITS))).limit_denominator(LARGEST_DENOMINATOR)
     if abs(value - _number(nearest)) > ZERO:
         raise DerivationError(
-            f"conserved quantities: the coefficient {mpmath.nstr(value, 12)} is no rational number with a denominator "
-            f"up to {LARGEST_DENOMINATOR}"
+            f"conserved quantities: the coefficient {mpmath.nstr(value, 12)} is not a rational number with a "
+            f"denominator up to {LARGEST_DENOMINATOR}"
         )
     return nearest
 

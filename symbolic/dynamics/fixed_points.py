@@ -48,7 +48,7 @@ class Inertia:
 class FixedPoint:
     """A point at which the flow rests. Raises DerivationError if SymPy does not find the field to be 0 there.
 
-    Symbols in `at` that are no coordinates are parameters, or run along a whole curve of fixed points.
+    Symbols in `at` that are not coordinates are parameters, or run along a whole curve of fixed points.
     """
 
     flow: Flow

@@ -18,7 +18,7 @@ from symbolic.derivation import DerivationError, as_expr
 class Flow:
     """d state / dt = field. `field` is in the order of `state`; other symbols in it are parameters.
 
-    Raises DerivationError for coordinates that are no different symbols, and for derivatives that are no expressions.
+    Raises DerivationError for coordinates that are not different symbols, and for derivatives that are not expressions.
     """
 
     state: tuple[sp.Symbol, ...]
@@ -38,10 +38,10 @@ class Flow:
             )
 
     def rate(self, coordinate: sp.Symbol) -> sp.Expr:
-        """d coordinate / dt. Raises DerivationError for what is no coordinate of this flow."""
+        """d coordinate / dt. Raises DerivationError for what is not a coordinate of this flow."""
         if coordinate not in self.state:
             raise DerivationError(
-                f"'{coordinate}' is no coordinate of this flow; it has {', '.join(map(str, self.state))}"
+                f"'{coordinate}' is not a coordinate of this flow; it has {', '.join(map(str, self.state))}"
             )
         return self.field[self.state.index(coordinate)]
 

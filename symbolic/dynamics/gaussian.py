@@ -138,7 +138,7 @@ def _as_polynomial(what: str, expression: sp.Expr, variables: tuple[sp.Symbol, .
         raise DerivationError(f"gaussian mean: needs different variables to integrate over, got {list(variables)}")
     if not expression.is_polynomial(*variables):
         raise DerivationError(
-            f"gaussian mean: the {what} {sp.sstr(expression)} is no polynomial in {', '.join(map(str, variables))}"
+            f"gaussian mean: the {what} {sp.sstr(expression)} is not a polynomial in {', '.join(map(str, variables))}"
         )
     return sp.Poly(expression, *variables)
 

@@ -299,11 +299,11 @@ def derive_blocks(depth: sp.Expr = N) -> Approximated:
 def derive(depth: Any = N) -> Approximated:
     """The whole chain, ending in the new weights w; `depth` may be a symbol or a number of layers.
 
-    Raises DerivationError for a depth that is no whole number of at least 1.
+    Raises DerivationError for a depth that is not a whole number of at least 1.
     """
     depth = sp.sympify(depth)
     if depth.is_positive is not True or depth.is_integer is not True:
-        raise DerivationError(f"derive: depth = {depth} is no whole number of layers; give at least 1, or a symbol")
+        raise DerivationError(f"derive: depth = {depth} is not a whole number of layers; give at least 1, or a symbol")
     return update(derive_blocks(depth), depth)
 
 

@@ -1,4 +1,4 @@
-r"""What the letters of the statements of this topic mean that are no numbers (wu2024, Sections 2 and 3)."""
+r"""What the letters of the statements of this topic mean that are not numbers (wu2024, Sections 2 and 3)."""
 
 NETWORK = {
     "p(j)": "output of layer `j` of the network that is trained, `p(0) = x` and `p(j) = r(V_j p(j-1))`",

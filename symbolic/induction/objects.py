@@ -1,4 +1,4 @@
-r"""What the letters of the statements of this topic mean that are no parameters (wang2024, Section 5, Appendix C)."""
+r"""What the letters of the statements of this topic mean that are not parameters (wang2024, Section 5, Appendix C)."""
 
 VANILLA = {
     "x_s": "token `s`, the last one is `x_L`",

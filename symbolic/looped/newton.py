@@ -137,7 +137,7 @@ NEWTON = Result(
     remarks=(
         "(4) admits `alpha = 2/||S S^T||_2`. There `M_0` maps the leading eigenvector `v` to `2 v/lambda`, and `M_1` "
         "and all that follow map it to 0: they do not converge to `S^(-1)`. The paper asks for mild conditions, so "
-        "that this is no erratum.",
+        "that this is not an erratum.",
         "`W_Q P` and `W_V P` of `TF_pre` are 0 at `x`, which no linear map of the `x` block is. Here tokens of "
         "examples hold `x_i` in the block of `M_k x_i` too, and `TF_pre` replaces it.",
         "`M_(k+1) x_i` needs `M_k x_i` twice, and so a block of its own for what the heads add up, which the printed "

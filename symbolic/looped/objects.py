@@ -1,4 +1,4 @@
-"""What the letters of the statements of this topic mean that are no numbers (algoformer)."""
+"""What the letters of the statements of this topic mean that are not numbers (algoformer)."""
 
 POSITIONS = {
     "p_i": "vector of position `i`",

@@ -1,4 +1,4 @@
-"""What the letters of the statements of this topic mean that are no numbers (wei2021)."""
+"""What the letters of the statements of this topic mean that are not numbers (wei2021)."""
 
 MARGIN = {
     "F": "the network, whose prediction is right where `(y - 1/2) F > 0`",

@@ -1,4 +1,4 @@
-"""What the letters of the statements of this topic mean that are no numbers (li2025)."""
+"""What the letters of the statements of this topic mean that are not numbers (li2025)."""
 
 EXAMPLES = {
     "f": "the function to be learnt",

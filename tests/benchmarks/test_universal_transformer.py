@@ -18,7 +18,7 @@ def test_every_block_is_within_its_residual_over_six_decades(decade):
         assert found.residual <= found.bound
         assert found.error <= found.residual + found.rounding
         assert found.rounding <= 1e-14 * max(1.0, tau)
-    if decade in (2, 3):  # the bound is no toy
+    if decade in (2, 3):  # the bound is not a toy
         found = blocks(made(N, n, tau / 1000, tau), T)["step"]
         assert 1e-2 * found.bound < found.residual > 1e6 * found.rounding
 

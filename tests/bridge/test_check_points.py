@@ -86,7 +86,7 @@ def test_a_weight_that_is_drawn_takes_the_seed() -> None:
 
 
 def test_a_function_that_takes_an_unknown_name_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"the check 'q' takes k, which is no parameter.*may take .*n, "):
+    with pytest.raises(UsageError, match=r"the check 'q' takes k, which is not a parameter.*may take .*n, "):
         rows_of(lambda k: Sides(k), quantity())
 
 

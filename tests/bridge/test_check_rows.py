@@ -79,7 +79,7 @@ def test_outside_its_hypotheses_only_a_proof_holds() -> None:
 
 
 def test_a_tier_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="guessed is no tier"):
+    with pytest.raises(ValueError, match="guessed is not a tier"):
         Sides(computed=("guessed",))
 
 
@@ -163,7 +163,7 @@ def test_a_number_inside_a_landau_symbol_decides_nothing(found: int) -> None:
 def test_a_bound_alone_may_be_outside_its_hypotheses() -> None:
     row = row_of(Sides(3, derived=2, outside={"printed": "n >= 5"}), quantity(printed=1))
     assert (row.verdict, row.remark) == ({"printed": Verdict.OUTSIDE, "derived": Verdict.KEPT}, "n >= 5")
-    with pytest.raises(ValueError, match="guessed is no tier"):
+    with pytest.raises(ValueError, match="guessed is not a tier"):
         Sides(outside={"guessed": "n >= 5"})
 
 

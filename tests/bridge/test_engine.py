@@ -58,7 +58,7 @@ class ToyCase(TheoremCase):
 
 
 class Refuting(ToyCase):
-    """Finds that 0 is no bound on its output."""
+    """Finds that 0 is not a bound on its output."""
 
     def checks(self, budget: Budget) -> list[Row]:
         return [*super().checks(budget), self._never_zero(self.sample(1, budget.seed), budget)]

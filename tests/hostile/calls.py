@@ -103,7 +103,7 @@ class New:
 
 
 def not_numbers() -> Iterator[Call]:
-    """Each numeric parameter given what is no number: one of the list in the tests, all of it in the benchmark."""
+    """Each numeric parameter given what is not a number: one of the list in the tests, all of it in the benchmark."""
     turn, new = cycle(range(len(NOT_NUMBERS))), New()
     for id, name, _ in numeric_parameters():
         chosen = next(turn) if new(id, name) else None

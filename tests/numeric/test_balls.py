@@ -58,7 +58,7 @@ def test_norms_of_differences_are_enclosures():
         assert difference.sup_norm().overlaps(exact_sup)
         assert difference.one_norm().overlaps(exact_sum)
         assert float((exact_sum - difference.one_norm()).rad()) < 1e-20
-        assert not difference[0, 0].sup_norm().contains(0)  # 1/3 is no float64
+        assert not difference[0, 0].sup_norm().contains(0)  # 1/3 is not a float64
         assert third.overlaps(thirds()[0, 0].balls[0])
 
 

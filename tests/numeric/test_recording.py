@@ -197,7 +197,7 @@ def test_a_view_that_shows_something_else_is_no_copy_of_its_source(function: Cal
 
 
 def test_the_shape_of_a_shape_is_one_operation_and_the_first_shape_none() -> None:
-    """`aten._unsafe_view`, as matrix products leave it, is no view by its schema."""
+    """`aten._unsafe_view`, as matrix products leave it, is not a view by its schema."""
     unsafe = torch.ops.aten._unsafe_view
     shapes = {
         2: lambda x: unsafe(x.view(15), [5, 1, 3]) + 1,

@@ -95,7 +95,7 @@ def _rows(before: dict[Key, Row], after: dict[Key, Row], strict: bool) -> Iterat
 
 
 def label(row: Row) -> str:
-    """The row in one line; parameters that are no numbers or words are left out."""
+    """The row in one line; parameters that are not numbers or words are left out."""
     shown = [f"{name} = {_shown(each)}" for name, each in row.params.items() if isinstance(each, int | float | str)]
     return ", ".join(filter(None, [row.quantity, row.scope, row.construction, *shown]))
 
@@ -117,7 +117,7 @@ def differences(old: Row, new: Row, *, strict: bool = False) -> Iterator[str]:
 
 
 def notes(old: Row, new: Row, *, strict: bool = False) -> Iterator[str]:
-    """What has changed and is no difference."""
+    """What has changed and is not a difference."""
     search = Search.between(old, new)
     if search.changed and not search.loses:
         yield str(search)

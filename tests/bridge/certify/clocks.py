@@ -20,7 +20,7 @@ def counting() -> tuple[Deadline, "Questions"]:
 
 class Questions:
     def __init__(self) -> None:
-        self.count = -1  # the start is no question
+        self.count = -1  # the start is not a question
 
     def __call__(self) -> float:
         self.count += 1

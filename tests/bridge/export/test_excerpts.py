@@ -105,5 +105,5 @@ def test_a_name_that_latex_does_not_have_is_taken(macro: str) -> None:
 @pytest.mark.parametrize("content", ["[1]", '{"B_v": 1}'])
 def test_macros_are_an_object_of_texts(content: str, tmp_path: Path) -> None:
     (tmp_path / "m.json").write_text(content)
-    with pytest.raises(UsageError, match="is no object of texts"):
+    with pytest.raises(UsageError, match="is not an object of texts"):
         read_macros(tmp_path / "m.json")

@@ -77,7 +77,7 @@ def test_float32_differs_by_its_own_rounding_and_is_still_kept() -> None:
 
 
 def test_a_slope_off_by_a_millionth_is_violated_with_a_witness() -> None:
-    """The reference takes its slopes from difference quotients of r, so a wrong r' is no part of it."""
+    """The reference takes its slopes from difference quotients of r, so a wrong r' is not a part of it."""
 
     def off(activation: Any) -> ArrayFunction:
         right = study.GRADIENT.built["r1"](activation)

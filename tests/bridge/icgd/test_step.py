@@ -176,7 +176,7 @@ def test_where_outputs_are_many_and_activations_grow_all_errata_show(tmp_path: P
 
 @pytest.mark.long
 def test_lemma_6_takes_an_upper_bound_of_the_slopes() -> None:
-    """softplus' grows with its argument: the recursion of Lemma 3 stays below it, which is no erratum of Lemma 6."""
+    """softplus' grows with its argument: the recursion of Lemma 3 stays below it, and that is no erratum."""
     params = {"N": 2, "K": 4, "d": 4, "n": 2, "B_x": 0.1, "relus": 32}
     case = case_at("icgd.backward", **params, activation="softplus")
     by_recursion, supremum, B_l = (float(case.values[letter]) for letter in (letters.B_r1, letters.b_r1, letters.B_l))

@@ -149,7 +149,7 @@ def test_l_f_is_above_every_quotient_of_gradients(changes: Mapping[str, Any]) ->
             quotient = (gradient(case, other, x, y) - gradient(case, w, x, y)).norm(dim=-1) / (other - w).norm(dim=-1)
             worst = max(worst, float(quotient.max()))
     assert worst <= float(smoothness_here(s, emulation_of(case))) <= float(case.values[L_f]) * (1 + 1e-9)
-    assert worst > float(case.values[L_f]) / 100  # L_f is no large number
+    assert worst > float(case.values[L_f]) / 100  # L_f is not a large number
 
 
 @pytest.mark.parametrize("changes", SETTINGS, ids=str)

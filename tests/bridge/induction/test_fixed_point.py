@@ -24,7 +24,7 @@ def test_what_holds_is_proved(rows: dict[str, Row]) -> None:
 
 
 def test_the_fixed_point_is_unique_where_the_flow_from_12_stays(rows: dict[str, Row]) -> None:
-    """A saddle at w = 0 and a mirror image at w < 0 are no erratum: w_Q = w_K = w starts at sigma_init > 0."""
+    """A saddle at w = 0 and a mirror image at w < 0 are not an erratum: w_Q = w_K = w starts at sigma_init > 0."""
     assert (rows["unique"].printed, rows["unique"].derived, rows["plane"].derived) == (1, 1, 3)
     assert "keeps w > 0" in rows["unique"].remark
     assert "printed" not in rows["plane"].verdict

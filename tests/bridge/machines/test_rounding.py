@@ -42,7 +42,7 @@ def test_printed_derived_and_certified_bounds_lie_below_the_attack(depth: int) -
 def test_every_row_is_proved_and_the_slopes_are_those_of_the_attack() -> None:
     rows = rows_of(default_run(ROUNDING.id))
     assert {verdict for row in rows.values() for verdict in row.verdict.values()} == {PROVED}
-    for name in ("rounded", "rounded.every_depth"):  # Claim 3.5 is true: its larger constant is no erratum
+    for name in ("rounded", "rounded.every_depth"):  # Claim 3.5 is true: its larger constant is not an erratum
         assert rows[name].printed < rows[name].derived
         assert rows[name].erratum is None
     assert rows["plain.rate"].measured == pytest.approx(-0.5, abs=0.04)

@@ -66,7 +66,7 @@ def test_a_jump_is_looked_for_where_the_argument_is_moved_to() -> None:
     assert abs(there - found.centre).sum() <= found.one
 
 
-# 1/3 is no binary number: 0 that is computed as a difference would be a ball around 0, and its sign undecided.
+# 1/3 is not a binary number: 0 that is computed as a difference would be a ball around 0, and its sign undecided.
 def test_what_a_soft_threshold_takes_to_0_is_0_in_balls() -> None:
     x = given("x", dim=1, size=1, error=sp.Rational(1, 4))
     once = soft_threshold(x, "once", threshold_error=sp.Rational(3, 4), threshold="t")

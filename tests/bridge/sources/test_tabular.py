@@ -233,10 +233,10 @@ def test_a_theorem_without_sources_takes_neither_tables_nor_texts(path: str) -> 
     ("sources", "message"),
     [
         ((tabular(), bs.Series("n", "d", 2)), "several sources read a table; give one"),
-        ((tabular(defaults={"N": 3}),), "its tables name N, which is no parameter"),
+        ((tabular(defaults={"N": 3}),), "its tables name N, which is not a parameter"),
         (
             (tabular(predictions=(bs.Prediction("p", "p", lambda row: row),)),),
-            "the prediction p at tables takes row, which is no parameter",
+            "the prediction p at tables takes row, which is not a parameter",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

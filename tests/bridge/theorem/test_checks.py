@@ -135,7 +135,7 @@ def test_balls_fractions_and_short_decimals_enter_exactly() -> None:
 
 @pytest.mark.parametrize(("number", "kind"), [(0.1, bs.Kind.UPPER), (0.3, bs.Kind.LOWER), (1 / 3, bs.Kind.EXACT)])
 def test_a_float_that_differs_by_rounding_refutes_nothing(number: float, kind: bs.Kind) -> None:
-    """0.1 the float is above 1/10, 0.3 below 3/10, and 1/3 is no float."""
+    """0.1 the float is above 1/10, 0.3 below 3/10, and 1/3 is not a float."""
     exactly = Fraction(number).limit_denominator(10)
     for sides in ({"number": number, "derived": exactly}, {"number": exactly, "derived": number}):
         row = found(sides["number"], kind, derived=sides["derived"])
@@ -167,7 +167,7 @@ def test_a_proof_is_shown_as_one_and_a_run_against_it_is_undecided() -> None:
     against = found(2, derived=1, proved=("derived",), remark="proved on a box")
     assert against.verdict == {"derived": Verdict.UNDECIDED}
     assert against.witness is None
-    with pytest.raises(ValueError, match="Sides: drafted is no tier; the tiers are printed, derived, instance"):
+    with pytest.raises(ValueError, match="Sides: drafted is not a tier; the tiers are printed, derived, instance"):
         bs.Sides(proved=("drafted",))
 
 

@@ -1,4 +1,4 @@
-"""Theorems in files: which of several, what is no theorem, and what a file raises."""
+"""Theorems in files: which of several, what is not a theorem, and what a file raises."""
 
 import re
 from pathlib import Path

@@ -244,7 +244,7 @@ def test_handles_that_do_not_fit(changed: Any, words: str) -> None:
 
 
 def test_handles_that_take_an_unknown_name() -> None:
-    with pytest.raises(UsageError, match="the handles takes y, which is no parameter, weight or input"):
+    with pytest.raises(UsageError, match="the handles takes y, which is not a parameter, weight or input"):
         deep(handles=lambda y: {"x": y})
 
 

@@ -21,12 +21,12 @@ Numbers = Callable[..., Tensor]
 IDENTITIES: dict[str, tuple[bs.Domain, Numbers, Numbers]] = {
     "simplex": (bs.Simplex(n), lambda x: x.sum(), lambda: torch.ones(())),
     "sphere": (bs.Sphere(n), lambda x: (x * x).sum(), lambda: torch.ones(())),
-    "a radius that is no float": (
+    "a radius that is not a float": (
         bs.Sphere(n, radius=sp.sqrt(n)),
         lambda x: torch.linalg.vector_norm(x),
         lambda n: torch.sqrt(torch.tensor(n)),
     ),
-    "signs of a size that is no float": (
+    "signs of a size that is not a float": (
         bs.Signs(n, size=THIRD),
         lambda x: x.abs().amax(),
         lambda: torch.tensor(1) / 3,

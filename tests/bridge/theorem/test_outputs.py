@@ -153,7 +153,7 @@ def test_certify_proves_the_inequalities_of_the_theorem() -> None:
         return [replace(stated, name=f"at {d}", expression=t**2 - t + d)]
 
     assert [each.inequality.name for each in bs.certify(scaled(inequalities=at_point), d=5)] == ["at 5"]
-    with pytest.raises(bs.UsageError, match="the inequalities takes x, which is no parameter"):
+    with pytest.raises(bs.UsageError, match="the inequalities takes x, which is not a parameter"):
         scaled(inequalities=lambda x: [stated])
     with pytest.raises(bs.UsageError, match="scaled states no inequality"):
         bs.certify(scaled())

@@ -284,8 +284,8 @@ def test_a_refutation_is_a_row_at_parameters_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("field", "given", "message"),
     [
-        ("at_point", AtPoint(quantities=lambda x: ()), "the quantities takes x, which is no parameter"),
-        ("at_point", AtPoint(refusal=lambda x: None), "the refusal takes x, which is no parameter or weight"),
+        ("at_point", AtPoint(quantities=lambda x: ()), "the quantities takes x, which is not a parameter"),
+        ("at_point", AtPoint(refusal=lambda x: None), "the refusal takes x, which is not a parameter or weight"),
         ("norms", lambda x: {}, "the norms takes x"),
         ("bounds", lambda scope, seed: {}, "the bounds takes seed"),
         ("search", InputSearch(samples=lambda count, x: {}), "the samples takes x"),

@@ -368,7 +368,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "randomness that is not drawn": (
         lambda: means(conclusion(over="the draw of W")),
-        "'mean' holds with probability over the draw of W, which is no weight or input; name those that are drawn",
+        "'mean' holds with probability over the draw of W, which is not a weight or input; name those that are drawn",
     ),
     "no named randomness": (
         lambda: means(stated(randomness="", failure=delta)),
@@ -380,7 +380,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a lower bound": (
         lambda: means(stated(kind=bs.Kind.LOWER, quantifier=bs.Quantifier.EXPECTATION)),
-        "'mean' holds in expectation and is no upper bound; give a check that judges it",
+        "'mean' holds in expectation and is not an upper bound; give a check that judges it",
     ),
     "a weight that is not drawn": (
         lambda: means(weights={"signs": lambda n: torch.ones(n, dtype=torch.float64)}),

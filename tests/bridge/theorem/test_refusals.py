@@ -33,7 +33,7 @@ KNOWN: dict[str, Any] = {"printed": {"out": eps * rho}, "worst": {rho: 1}}
 STATED: dict[str, tuple[dict[str, Any], str]] = {
     "a network of an unknown name": (
         {"network": lambda x, zeta: x},
-        "scaled: the network takes zeta, which is no parameter, weight or input; it may take d, eps, x",
+        "scaled: the network takes zeta, which is not a parameter, weight or input; it may take d, eps, x",
     ),
     "any arguments": ({"network": lambda *x: x}, "takes *args or **kwargs; name the parameters"),
     "any keywords": ({"reference": lambda **x: x}, "takes *args or **kwargs; name the parameters"),
@@ -44,7 +44,7 @@ STATED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "what is built before itself": (
         {"built": {"first": lambda second: second, "second": lambda eps: eps}},
-        "what builds first takes second, which is no parameter, weight or what is built before; it may take d, eps",
+        "what builds first takes second, which is not a parameter, weight or what is built before; it may take d, eps",
     ),
     "a default that hides what a check knows": (
         {"checks": [check(inputs=lambda: [{"z": 1.0}], sides=lambda z, d=7: bs.Sides(found=z, derived=d))]},
@@ -60,18 +60,21 @@ STATED: dict[str, tuple[dict[str, Any], str]] = {
         {"printed": {"out": n}},
         "nothing gives n in the bound of 'out' a value; make it a parameter, or give its worst case in `worst`",
     ),
-    "a printed formula of nothing": ({"printed": {"y": eps}}, "`printed` names y, which is no quantity; it has: out"),
+    "a printed formula of nothing": (
+        {"printed": {"y": eps}},
+        "`printed` names y, which is not a quantity; it has: out",
+    ),
     "a network of nothing": (
         {"network": {"y": lambda x: x}},
-        "scaled: a network is given for y, which is no quantity; it has: out",
+        "scaled: a network is given for y, which is not a quantity; it has: out",
     ),
     "a reading of nothing": (
         {"network": bs.Transformer(lambda d: d, lambda x: x, {"y": lambda output: output})},
-        "something read off a transformer is given for y, which is no quantity",
+        "something read off a transformer is given for y, which is not a quantity",
     ),
     "a weight that takes an input": (
         {"weights": {"W": lambda x: x}},
-        "the weight W takes x, which is no parameter, earlier weight or seed; it may take d, eps, seed",
+        "the weight W takes x, which is not a parameter, earlier weight or seed; it may take d, eps, seed",
     ),
     "an input named as a parameter": (
         {"inputs": {"eps": bs.Box(d)}, "network": lambda eps: eps, "reference": lambda eps: eps},
@@ -90,17 +93,17 @@ STATED: dict[str, tuple[dict[str, Any], str]] = {
     "a relation of other letters": ({"hypotheses": [n >= 2]}, "the hypothesis n >= 2 is not a relation between para"),
     "a check of an unknown name": (
         {"checks": [check(sides=lambda zeta: zeta)]},
-        "the check 'area' takes zeta, which is no parameter, weight, input of the check or setting; it may take "
+        "the check 'area' takes zeta, which is not a parameter, weight, input of the check or setting; it may take "
         "attack, d, device, dtype, eps, inputs, restarts, samples, seed",
     ),
     "a check of an input of the theorem": (
         {"checks": [check(sides=lambda x, s: x, inputs={"s": 1.0})]},
-        "the check 'area' takes x, which is no parameter, weight, input of the check or setting; it may take "
+        "the check 'area' takes x, which is not a parameter, weight, input of the check or setting; it may take "
         "attack, d, device, dtype, eps, inputs, restarts, s, samples, seed",
     ),
     "inputs of a check of an unknown name": (
         {"checks": [check(inputs=lambda x: {})]},
-        "the inputs of the check 'area' takes x, which is no parameter, weight or setting; it may take attack, d, ",
+        "the inputs of the check 'area' takes x, which is not a parameter, weight or setting; it may take attack, d, ",
     ),
     "two functions at a prompt": (
         {**KNOWN, "knows": {rho: (lambda x: x.abs().amax(), lambda x: x.norm())}},
@@ -167,8 +170,8 @@ def test_arguments_of_a_wrong_sort_are_refused_where_nothing_checks_types() -> N
     done = subprocess.run([sys.executable, "-c", OF_A_WRONG_SORT], capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert done.stdout.splitlines() == [
-        "wrong: e is no conclusion of a derivation; derive one by the rules, from bs.given(...) on",
-        "wrong: the parameter 'e' is no symbol; give {sp.Symbol('n'): 8}, not names",
+        "wrong: e is not a conclusion of a derivation; derive one by the rules, from bs.given(...) on",
+        "wrong: the parameter 'e' is not a symbol; give {sp.Symbol('n'): 8}, not names",
         "wrong: the input x is (3,); give a domain, such as bs.Box(d)",
         "wrong: the network is 3; give a function",
         "wrong: the source is 3; give a Tabular, a Series or a Textual",
@@ -232,7 +235,7 @@ RUN: dict[str, tuple[dict[str, Any], str]] = {
     "a negative dimension": ({"inputs": {"x": bs.Box(d - 5)}}, "x: Box(d - 5, size=1): the dimension -2 is negative"),
     "a negative size": ({"inputs": {"x": bs.Signs(d, size=eps - 1)}}, "is negative"),
     "a parameter without a default": ({"parameters": {eps: None, d: 3}}, "scaled: eps = None is not a number"),
-    "a default that is no number": ({"parameters": {eps: "small", d: 3}}, "scaled: eps = 'small' is not a number"),
+    "a default that is not a number": ({"parameters": {eps: "small", d: 3}}, "scaled: eps = 'small' is not a number"),
     "a fraction of a dimension": ({"parameters": {eps: 1, d: 2.5}}, "scaled: d = 2.5 is not a whole number"),
     "a hypothesis that is not met": (
         {"hypotheses": [eps > 1]},

@@ -77,10 +77,10 @@ def test_a_reader_of_what_is_no_text_and_of_what_there_is_not_is_refused() -> No
     from dataclasses import replace
 
     with pytest.raises(
-        bs.UsageError, match=r"`readers` has K, which is no parameter that takes text; these do: taps, "
+        bs.UsageError, match=r"`readers` has K, which is not a parameter that takes text; these do: taps, "
     ):
         replace(filtered(), readers={"K": read_taps})
-    with pytest.raises(bs.UsageError, match=r"what reads taps takes x, which is no parameter"):
+    with pytest.raises(bs.UsageError, match=r"what reads taps takes x, which is not a parameter"):
         replace(filtered(), readers={"taps": lambda x: x})
 
 

@@ -32,7 +32,7 @@ def test_a_trivial_bound_is_given_by_quantity() -> None:
     assert stated.statement.quantity("out").trivial == 2 * eps
     assert not is_vacuous(stated, eps=1.5)
     assert is_vacuous(scaled(trivial={"out": sp.Rational(1, 2)}), eps=0.5)
-    with pytest.raises(bs.UsageError, match="scaled: `trivial` names in, which is no quantity; it has: out"):
+    with pytest.raises(bs.UsageError, match="scaled: `trivial` names in, which is not a quantity; it has: out"):
         scaled(trivial={"in": 1})
     with pytest.raises(bs.UsageError, match="nothing gives rho in the bound of 'out' a value"):
         scaled(trivial={"out": rho})
@@ -70,5 +70,5 @@ def test_meanings_of_other_letters_are_those_of_symbols() -> None:
     stated = product(meanings={rho: "largest activation", eps: "relative error"}).statement
     assert stated.symbols == {rho: "largest activation"}
     assert stated.parameter("eps").meaning == "relative error"
-    with pytest.raises(bs.UsageError, match="`meanings` names zeta, which is no letter of it; it has: d, eps, rho"):
+    with pytest.raises(bs.UsageError, match="`meanings` names zeta, which is not a letter of it; it has: d, eps, rho"):
         product(meanings={sp.Symbol("zeta"): "what"})

@@ -1,4 +1,4 @@
-"""Whole numbers inside a function on balls: what Python computes with them is exact, or is no integer any more."""
+"""Whole numbers inside a function on balls: what Python computes with them is exact, or is not an integer any more."""
 
 import operator
 from collections.abc import Callable

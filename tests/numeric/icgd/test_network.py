@@ -212,6 +212,8 @@ def test_inputs_that_do_not_fit_are_refused():
         run_exact_icgd(case.build(), **{**arrays, "w": np.ones(1)})
     with pytest.raises(StreamError, match="an input that is empty or not finite"):
         run_exact_icgd(case.build(), **{**arrays, "x": arrays["x"] + np.nan})
+    without_query = {name: array for name, array in arrays.items() if name != "x_query"}
+    assert run_exact_icgd(case.build(), **without_query, taps=["w"]).keys() == {"w"}
 
 
 @pytest.mark.gpu

@@ -1,4 +1,4 @@
-"""Circuits: evaluation against each gate's definition, the layered form, and everything that is no circuit."""
+"""Circuits: evaluation against each gate's definition, the layered form, and everything that is not a circuit."""
 
 import itertools
 import math

@@ -132,7 +132,7 @@ def test_a_layer_that_does_not_fit_its_successor_is_found() -> None:
 
 
 def test_a_loose_rule_is_reported_as_not_attained() -> None:
-    """A bound 2 % too large is no violation, but no point attains it."""
+    """A bound 2 % too large is not a violation, but no point attains it."""
 
     def larger(value: Approximated) -> Approximated:
         return planted.with_last(value, local=value.derivation.steps[-1].local * sp.Rational(51, 50))
