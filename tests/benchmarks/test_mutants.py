@@ -194,6 +194,13 @@ def test_a_fault_is_found_where_the_tests_load_the_module_by_a_loader_of_their_o
     assert verdicts(tiny, "return a") == [FOUND]
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fault_that_no_test_reaches_survives(tiny: Path) -> None:
+    (tiny / "test_tiny.py").write_text("def test(): pass")
+    (tiny / "test_other.py").write_text("raise SystemError")  # is not asked, nor collected
+    assert verdicts(tiny, "return a") == [SURVIVED]
+
+
 def test_without_fork_a_process_is_started(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "START", "spawn")
     assert verdicts(tiny, "return a") == [FOUND]

@@ -9,12 +9,13 @@ import pytest
 from bridge import replay
 from bridge.comparison import grid_of
 from bridge.faithful import NAME as FAITHFUL
-from bridge.record import Comparison, Verdict
+from bridge.record import Comparison, Row, Verdict
 from bridge.registry import find_study, studies
 from bridge.study import Study
 from bridge.theorem_study import TheoremStudy
 from symbolic import UsageError, find_claim, results
 from symbolic.catalogue import RUNNING
+from symbolic.statements import Kind
 from tests.bridge.defaults import default_run
 
 FLOORS = ("symbolic", "numeric", "bridge")
@@ -44,6 +45,7 @@ def test_a_theorem_runs_on_its_defaults_and_covers_every_quantity(id: str, tmp_p
     assert study.main_quantity in stated
     check_witnesses(comparison, tmp_path)
     check_errata(study, comparison)
+    check_tiers(comparison)
     beside = {check.quantity.name for check in theorem.checks} | {q.name for q in study.refutable()} | {FAITHFUL}
     shown = {row.quantity for row in comparison}
     assert stated <= shown
@@ -79,6 +81,19 @@ def check_errata(study: Study, comparison: Comparison) -> None:
         known = listed[row.quantity]
         assert known is not None
         assert (row.erratum.weight, row.erratum.sentence) == (known.weight, known.sentence)
+
+
+def check_tiers(comparison: Comparison) -> None:
+    """What an instance knows makes a bound sharper, never coarser; else it lies outside the domain."""
+    derived = {_place(row): row.derived for row in comparison if row.derived is not None}
+    for row in comparison:
+        if row.instance is not None and row.kind in {Kind.UPPER, Kind.LOWER} and _place(row) in derived:
+            excess = (row.instance - derived[_place(row)]) * (1 if row.kind == Kind.UPPER else -1)
+            assert excess <= 1e-12 * abs(row.instance), row
+
+
+def _place(row: Row) -> tuple[object, ...]:
+    return row.quantity, row.construction, *sorted(row.params.items())
 
 
 def test_a_contract_keeps_each_topic_apart() -> None:
