@@ -12,6 +12,7 @@ from bridge import compare
 from bridge.looped import newton_tables as tables
 from bridge.looped.newton import resolve
 from bridge.record import Verdict
+from bridge.registry import find_study
 from numeric.looped import newton as numeric
 from numeric.network import Network
 from symbolic import UsageError
@@ -33,6 +34,12 @@ def test_labels_are_copied_up_to_what_positions_leak() -> None:
     error = float((taps["labels"][0, :-2, 0] - 1).abs().max())
     bound = derive_labels().error.subs({theory.N: 7, theory.B: 1, theory.tau: tau})
     assert 0.01 * float(bound) < error < float(bound)
+
+
+def test_matrices_reach_the_condition_number_and_no_further() -> None:
+    case = find_study("looped.newton").case({"N": 3, "d": 2, "kappa": 9.0}, seed=0, dtype="float64", device="cpu")
+    wide = {"X": torch.tensor([[[7.0, 0], [0, 1e-9], [0, 0]]]), "y": torch.zeros(1, 3), "x": torch.zeros(1, 2)}
+    assert torch.linalg.svdvals(case.project(wide)["X"])[0].tolist() == pytest.approx([1, 1 / 3], rel=1e-12)
 
 
 @pytest.mark.parametrize("second", IDS)
