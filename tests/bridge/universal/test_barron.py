@@ -7,6 +7,7 @@ from scipy import stats
 
 from bridge import compare
 from bridge.record import Verdict
+from bridge.universal import barron as bridge
 from bridge.universal.classes import parts_of
 from numeric.universal.sampling import draw
 from symbolic.universal import barron_derivation as barron
@@ -36,3 +37,9 @@ def test_a_spectrum_of_ones_own_is_drawn_from() -> None:
     found = draw(parts, 2, 20_000, torch.Generator().manual_seed(0))
     assert stats.kstest(found.radius[found.part == 0].numpy(), stats.gamma(3).cdf).pvalue > 1e-4
     assert stats.binomtest(int((found.part == 1).sum()), 20_000, 2 / (2 + 4 * 3.14159265)).pvalue > 1e-4
+
+
+def test_masses_are_found_to_the_accuracy_of_the_quadrature_and_of_the_larger_density() -> None:
+    assert [float(bridge.found(each).found.rad()) for each in (0.125, 8.0)] == pytest.approx([1e-10, 8e-10])
+    one, other = (bridge.bump_mass(1, width) for width in (1.0, 1 / 3))
+    assert max(one, other) < bridge.two_bumps_mass(1, 1.0) < one + other

@@ -49,10 +49,8 @@ def test_a_solution_is_as_good_as_stated() -> None:
 
 def test_the_examples_that_a_risk_needs_are_solved_for() -> None:
     found = solve("universal.lasso", for_="N", error=0.5).value
-    beforehand = lasso.beforehand(
-        lasso.pool(32, 2, 16.0, 1.0), {"n": 32, "lam": 0.05, "sigma": 0.1, "delta": 0.05, "N": found, "eps_opt": 1e-4}
-    )
-    assert beforehand["risk"] <= 0.5
+    params = {"n": 32, "lam": 0.05, "sigma": 0.1, "delta": 0.05, "N": found, "eps_opt": 1e-4}
+    assert lasso.beforehand(lasso.pool(32, 2, 16.0, 1.0), params)["risk"] <= 0.5
 
 
 @pytest.mark.parametrize("sigma", [0.0, 1e-12])

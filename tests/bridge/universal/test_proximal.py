@@ -74,13 +74,17 @@ def test_the_printed_decrease_fails_for_every_number_of_features(n: int) -> None
 
 
 def test_the_step_is_the_longest_that_is_allowed_unless_it_is_given() -> None:
-    assert proximal.resolve({"n": 4}, 0)["eta"] == pytest.approx(0.1)
-    assert proximal.resolve({"n": 4}, 0)["eta"] < 0.1
+    assert pytest.approx(0.1) == proximal.resolve({"n": 4}, 0)["eta"] < 0.1
     assert proximal.resolve({"n": 4, "eta": 0.01}, 0)["eta"] == 0.01
 
 
 def test_the_reference_gives_the_gap_itself() -> None:
-    assert {name: float(x.abs().sum()) for name, x in proximal.reference(torch.ones(3)).items()} == {
-        "gap": 0.0,
-        "iterates": 0.0,
-    }
+    found = proximal.reference(torch.ones(3))
+    assert {name: float(x.abs().sum()) for name, x in found.items()} == {"gap": 0.0, "iterates": 0.0}
+
+
+def test_labels_of_the_long_runs_are_within_their_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proximal, "LONGEST", 9)
+    monkeypatch.setattr(proximal, "SHOWN", (1, 9))
+    rows = proximal.by_step(n=3, N=4, lam=0.1, eta=0.1, C=4.0, B_y=0.25, eps=1e-3, eps_threshold=0.0).rows
+    assert all(gap <= own <= bound and norm <= of_norm for _, _, gap, own, bound, norm, of_norm in rows)

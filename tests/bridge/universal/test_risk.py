@@ -9,8 +9,8 @@ from bridge import compare, solve
 from bridge.record import Comparison, Verdict
 from bridge.registry import registered_study
 from bridge.universal import risk
-from bridge.universal.prompts import at_prompt, learner, points, prompt, rivals
-from bridge.universal.risk_tables import WIDTH, least
+from bridge.universal.prompts import at_prompt, learner, points, prompt, rivals, roundings
+from bridge.universal.risk_tables import WIDTH, _holds, least
 from numeric.universal.features import draw_features
 from numeric.universal.risk import with_idle
 from numeric.universal.transformer import streams
@@ -96,6 +96,7 @@ def test_a_bound_at_a_prompt_holds_for_every_rival() -> None:
     bounds = [at_prompt(found, [each], 0.05) for each in own]
     assert all(found.risk_of(found.y_hat) < bound for bound in bounds)
     assert at_prompt(found, own, 0.05) >= min(bounds)  # a union over three
+    assert roundings(found, float("inf"))["prompt"] == float("inf")
 
 
 @pytest.mark.long
@@ -174,3 +175,8 @@ def test_sizes_are_compared_in_the_width_of_the_paper(comparison: Comparison) ->
 @pytest.mark.parametrize("target", [1, 7, 1000])
 def test_the_least_number_is_found(target: int) -> None:
     assert least(lambda k: k >= target, 1) == target
+
+
+@pytest.mark.parametrize(("N", "wanted", "holds"), [(10**12, 1e3, True), (10**12, 1.0, False), (1, 1e6, False)])
+def test_an_accuracy_takes_noise_below_lam_and_a_bound_below_it(N: int, wanted: float, holds: bool) -> None:
+    assert _holds({**PARAMS, "N": N}, risk.known_family("bumps", 2, 1, 1.0, 4.0), 1.0, wanted) is holds

@@ -4,6 +4,7 @@ import pytest
 
 from bridge import compare
 from bridge.record import Verdict
+from bridge.universal import sigmoid
 
 QUICK = {"samples": 32, "attack": 60, "restarts": 8}
 
@@ -26,3 +27,9 @@ def test_the_exact_error_and_delta_are_kept_and_two_sentences_fail() -> None:
     assert verdicts["ridge.exact"] == {Verdict.KEPT}
     assert Verdict.VIOLATED not in verdicts["delta"]
     assert {row.quantity for row in comparison.violated()} == {"ridge.printed_sign", "function.linear"}
+
+
+def test_the_exact_error_is_shown_where_it_differs_most() -> None:
+    at = sigmoid.points(16.0, 8.0)
+    found = sigmoid.exact(16.0, **at, nodes=0 * sigmoid.nodes(16.0, 8.0))  # whose integrals are 0
+    assert abs(found.measured) == sigmoid.ramps.ridge(**at).abs().max()

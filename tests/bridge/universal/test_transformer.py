@@ -29,9 +29,8 @@ def rows():
 @pytest.mark.long
 def test_every_row_is_kept_but_that_of_the_printed_v(rows):
     verdicts = {key: {tier: str(verdict) for tier, verdict in row.verdict.items()} for key, row in rows.items()}
-    assert verdicts.pop(("y_residual.printed", "network")) == {
-        "printed": "violated", "derived": "kept", "instance": "kept"
-    }  # fmt: skip
+    of_printed = {"printed": "violated", "derived": "kept", "instance": "kept"}
+    assert verdicts.pop(("y_residual.printed", "network")) == of_printed
     assert {verdict for each in verdicts.values() for verdict in each.values()} <= {"kept", "proved"}
     assert {"residual", "step", "y_residual", "rho", "y_hat", "logistic", "faithful"} <= {name for name, _ in rows}
 
@@ -182,6 +181,7 @@ def test_slopes_and_suprema_of_deviations_are_upper_bounds():
         (slope,) = torch.autograd.grad(function.deviates(z).sum(), z)
         inside = z.abs() <= function.radius
         largest = float(slope[inside].abs().max())
+        assert function.radius == (labels if name == "a_labels" else radius)
         assert largest <= function.slope_error < 4 * largest, name
 
 

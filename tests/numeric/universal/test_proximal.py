@@ -46,7 +46,7 @@ def test_the_steepest_error_costs_more_than_any_coordinate() -> None:
 
 
 def test_errors_before_the_threshold_are_added_there() -> None:
-    errors, thresholds = 0.01 * torch.randn(3, 4, generator=GENERATOR), torch.tensor([0.0, 0.01, -0.005])
+    errors, thresholds = 0.01 * torch.randn(3, 4, generator=GENERATOR), torch.tensor([0.0, 0.01, -0.03])
     rho = torch.zeros(4)
     for error, threshold in zip(errors, thresholds, strict=True):
         rho = proximal.soft(rho - 0.2 * proximal.gradient(PHI, Y, rho) + error, 0.2 * 0.1 + threshold)
@@ -61,6 +61,7 @@ def test_constant_features_are_the_general_case() -> None:
     assert torch.allclose(found, torch.full((n + 1,), float(entries[-1])))
     value = proximal.objective(torch.ones(2, n + 1), torch.ones(2), found, 0.25)
     assert float(value) == pytest.approx(float(proximal.constant_objective(n, lam, entries[-1])))
+    assert proximal.constant_objective(n, lam, Fraction(-1, 2)) == 9 + Fraction(1, 2)
 
 
 def test_one_feature_that_is_one_alternates_for_ever_with_the_printed_step() -> None:
