@@ -1,23 +1,20 @@
 """Ranges that cover every argument, sums of ReLUs on them, and accuracies computed from the one that is asked for."""
 
-from functools import cache
-
 import flint
 import pytest
-import sympy as sp
 import torch
 
 from bridge.balls import evaluate_ball
 from bridge.icgd.emulation import Accuracies, Emulation, ranges, with_accuracies, with_relus
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
+from bridge.icgd.plan import gradient_bound
 from bridge.icgd.setting import StepSetting
-from bridge.icgd.values import problem_values, suprema_values
+from bridge.icgd.values import derived_letters, problem_values, suprema_values
 from numeric.icgd.construction import icgd_setting
 from numeric.icgd.network import IcgdNetwork
 from numeric.icgd.sampling import prompts, starts
 from numeric.layered import Shape
 from symbolic.activations import activation, loss
-from symbolic.icgd import chain
 from symbolic.icgd import symbols as letters
 
 ACTIVATIONS = ["tanh", "sigmoid", "gelu", "softplus", "sin"]
@@ -63,12 +60,6 @@ def test_the_ranges_are_reached() -> None:
     assert all(z >= 0.8 * R for z, R in zip(reached, found.ranges.arguments, strict=True))
 
 
-@cache
-def gradient_bound(N: int) -> sp.Expr:
-    bound = chain.derive(sp.Integer(N)).derivation.bound("gradient")
-    return bound.subs(chain.worst_case(), simultaneous=True)
-
-
 def bound_at(s: StepSetting, accuracies: Accuracies) -> flint.arb:
     values = {**problem_values(s, 1), **suprema_values(s, ranges(s, accuracies.eps_r))}
     chosen = zip((letters.eps_r, letters.eps_r1, letters.eps_l), accuracies.__dict__.values(), strict=True)
@@ -111,9 +102,16 @@ def test_no_other_split_takes_fewer_relus() -> None:
         assert sum(relus) >= sum(spent) * 0.99
 
 
-def test_what_no_float_network_can_do_is_named_with_count_and_bits() -> None:
-    refused = accuracies_for(setting(6, K=64, d=64, B_v=1.0), 1e-6, gradient_bound(6))
+@pytest.mark.parametrize(
+    ("N", "K", "B_v", "eps", "many_and_fine"),
+    [(6, 64, 1.0, 1e-6, (True, True)), (1, 6, 0.7, 1e-12, (True, False)), (1, 1, 1e-5, 1e-13, (False, True))],
+)
+def test_what_no_float_network_can_do_is_named(N: int, K: int, B_v: float, eps: float, many_and_fine: tuple) -> None:
+    s = setting(N, K, K, B_v=B_v)
+    refused = accuracies_for(s, eps, gradient_bound(N))
     assert isinstance(refused, NotRepresentable)
-    assert refused.relus > 1_000_000 or refused.accuracies.eps_r < 1e-13
+    assert (refused.relus > 1_000_000, refused.accuracies.eps_r < 1e-13) == many_and_fine
     assert "ReLUs" in refused.reason
     assert "bits" in refused.reason
+    B_l = derived_letters(s, NotRepresentable(Accuracies(0.1, 0.1, 0.3), 0, ""))[letters.B_l]
+    assert float(B_l) == pytest.approx(2 * (ranges(s, 0.1).outputs + s.B_y) + 0.3)  # |u| = 2 |t - y|

@@ -5,6 +5,7 @@ import sympy as sp
 
 from bridge import compare
 from bridge.comparison import Comparison
+from bridge.icgd.relu_sum import BUILT, certified_sum, largest
 from bridge.record import Row, Verdict
 from symbolic import UsageError
 from symbolic.icgd.relu_sum import RELU_SUM, C_k
@@ -37,6 +38,8 @@ def test_counts_meet_their_closed_forms() -> None:
     comparison = run(activation="sigmoid")
     assert [row.measured for row in rows(comparison, "relus")] == [row.derived for row in rows(comparison, "relus")]
     assert all(0 < row.measured <= row.derived for row in rows(comparison, "one_norm"))
+    slope = BUILT["function"]("tanh", 1)  # largest at 0, in the middle of the range
+    assert 1 <= largest(slope, certified_sum(slope, 2.0, 0.1)) < 1.001
 
 
 def test_the_unspecified_constant_is_shown_and_never_guessed() -> None:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,7 @@ def test_prompt_bounds_hold_at_every_prompt_and_a_mutant_would_not(changes: Mapp
     network = case.instance(last, "network")
     assert network is not None
     assert (eps_alone <= float(network.ball) * (1 + 1e-9)).all()
+    assert (eps_alone <= setting_of(case).diameter * (1 + 1e-9)).all()
     assert (found[mapping.name] <= case.prompt_bounds(mapping, inputs, "prompt") * (1 + 1e-9)).all()
     if not changes:  # the local bound is near the error somewhere, so that a lost factor of two would show
         assert float(torch.nan_to_num(found[last.name] / local).max()) > 0.5
@@ -133,6 +134,12 @@ def test_the_bounds_on_balls_enclose_those_on_tensors() -> None:
         assert ball is not None
         assert float(ball.ball) == pytest.approx(float(case.prompt_bounds(quantity, inputs, scope)), rel=1e-6)
         assert not ball.outside
+    x, y, w = (inputs[name][0] for name in "xyw")
+    found, risk = path(case, iterates(w, x, y, emulation_of(case), 3), x, y), partial(chain_of(case).risk, x=x, y=y)
+    fall, errors = risk(found.points[0]) - risk(found.points[3]), torch.stack(found.gradient_errors("prompt"))
+    assert float(ball.ball) == pytest.approx(float(2 * fall / (0.01 * 3) + errors.square().mean()), rel=1e-6)
+    at_kink = case_of(relus=13).instance(case.result.quantity("path[3]"), LOCAL, {k: 0 * v for k, v in inputs.items()})
+    assert at_kink.ball > 2.0**-40 * emulation_of(case_of(relus=13)).r.error  # as balls may not decide values there
 
 
 @pytest.mark.parametrize("changes", SETTINGS, ids=str)
@@ -233,6 +240,14 @@ def test_the_exact_run_is_what_the_floats_round() -> None:
     wanted = gradient(case, inputs["w"], inputs["x"], inputs["y"])[0]
     assert [float(ball) for ball in found.balls] == pytest.approx(wanted.tolist(), rel=1e-9, abs=1e-14)
     assert float(chain.risk(*point).midpoint()) == pytest.approx(float(risks_of(case, inputs)), rel=1e-12)
+
+
+def test_an_envelope_is_the_sum_of_relus_in_the_middle_of_a_cell() -> None:
+    case = case_of(relus=13)
+    for name, found in (("r", emulation_of(case).r), ("r'", emulation_of(case).r1)):
+        middle = torch.tensor(2.5 * found.width)  # of 12 cells: 0 is a knot
+        off = abs(chain_of(case).envelopes[name].exact(middle) - found.relu_sum(middle))
+        assert float(off) < 0.1 * float(found.error)
 
 
 def test_one_step_is_eta_times_the_error_of_the_gradient() -> None:
@@ -423,11 +438,14 @@ def test_l_f_is_no_large_number_where_it_is_simple() -> None:
     """One neuron, one layer: the quotient of two close gradients reaches a tenth of L_f."""
     case = case_of(N=1, d=1, K=1)
     w = torch.linspace(-1, 1, 400)[:, None]  # (B, 1): the box
-    x, y = torch.ones(400, SMALL["n"], 1), -torch.ones(400, SMALL["n"], 1)
+    x, y = torch.ones(400, SMALL["n"], 1), torch.ones(400, SMALL["n"], 1)
     gradients = gradient(case, w, x, y)
     quotients = (gradients.diff(dim=0) / w.diff(dim=0)).abs()
     bound = float(smoothness_of_layers(setting_of(case), emulation_of(case).ranges))
     assert bound / 10 < float(quotients.max()) <= bound
+    radius = w[1] - w[0]
+    near = torch.func.vmap(lambda *at: path(case, at[:1], *at[1:]).smoothness_near(at[0], radius[0]))(w, x, y)
+    assert (quotients[:, 0] <= near[:-1]).all()  # also where r'' < 0 adds to the curvature, as u < 0 there
 
 
 @pytest.mark.long

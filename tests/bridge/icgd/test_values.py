@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 import torch
 
-from bridge.icgd.values import printed_letters
+from bridge.icgd.values import _cube, printed_letters
 from bridge.readings.arrays import bounding
 from bridge.relu_sums import interpolate
 from bridge.theorem_case import TheoremCase
-from symbolic.activations import activation
+from symbolic.activations import LOSSES, activation
 from symbolic.icgd import symbols as letters
 from tests.bridge.icgd.built import case_at, emulation_of, setting_of
 
@@ -32,6 +32,9 @@ def test_printed_bounds_speak_of_the_papers_ranges() -> None:
     assert derived.ball < on_whole.ball
     on_paper = printed_letters("gradient", setting_of(small), emulation_of(small))
     assert on_paper[letters.eps_r1] > small.values[letters.eps_r1]
+    for loss in LOSSES.values():
+        for piece in loss.pieces():  # of t, of y and of t - y: each is largest at a corner of |t|, |y| <= 3
+            assert _cube(piece, 3.0) == abs(float(piece.argument.subs({loss.t: 3, loss.y: -3})))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
