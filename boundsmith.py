@@ -82,6 +82,7 @@ _HOMES = {
     "symbolic.events": ("Event",),
     "symbolic.exact_claims": ("ExactClaim",),
     "symbolic.inequalities": ("Inequality",),
+    "symbolic.obligations": ("DerivationError",),
     "symbolic.paths": ("ParameterPath", "small"),
     "symbolic.statements": ("Order",),
 }

@@ -71,7 +71,7 @@ def _bound(claim: ClaimedBound, case: Case) -> ClaimedBound:
         )
     bound = claim.bound.xreplace({letter: letters[letter.name] for letter in claim.bound.free_symbols})
     worst = {letter: value for letter, value in (quantity.worst_case or {}).items() if letter not in case.values}
-    bound = bound.xreplace({letter: sp.sympify(value) for letter, value in worst.items()})
+    bound = bound.xreplace({letter: sp.sympify(value, strict=True) for letter, value in worst.items()})
     free = sorted(letter.name for letter in bound.free_symbols - set(case.values))
     if free:
         raise UsageError(f"claim: {', '.join(free)} has no value in a bound on '{quantity.name}'")

@@ -18,7 +18,7 @@ COMPARISONS = {sp.Ge: (1, False), sp.Gt: (1, True), sp.Le: (-1, False), sp.Lt: (
 @lru_cache(maxsize=1024)
 def bound_to(condition: Any, letters: frozenset[tuple[sp.Symbol, sp.Expr]]) -> Any:
     """The condition with these symbols replaced. Cached: a search uses the same one at every point."""
-    return sp.sympify(condition).subs(dict(letters))
+    return sp.sympify(condition, strict=True).subs(dict(letters))
 
 
 @lru_cache(maxsize=1024)

@@ -1,5 +1,6 @@
 """What can be compared: a theorem as a value, the id of a result of ours or of a package's theorem, a Python file."""
 
+import os
 from functools import cache
 
 from bridge.packages import find_packaged, require_unclaimed
@@ -10,7 +11,7 @@ from bridge.theorem_study import TheoremStudy
 from symbolic.catalogue import RUNNING, find_running, is_claimed
 from symbolic.statements import UsageError
 
-TheoremLike = str | Theorem | Study
+TheoremLike = str | os.PathLike[str] | Theorem | Study
 
 
 @cache
@@ -27,6 +28,12 @@ def find_study(source: TheoremLike) -> Study:
     """
     if isinstance(source, Study):
         return source
+    if isinstance(source, os.PathLike):
+        source = os.fspath(source)
+    if not isinstance(source, str | Theorem):
+        raise UsageError(
+            f"{source!r:.80} is not a theorem; give an id, a theorem, or the path of a file that holds one"
+        )
     if isinstance(source, str) and not is_file(source):
         if not is_claimed(source):
             return TheoremStudy(find_packaged(source))

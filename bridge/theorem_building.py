@@ -20,7 +20,7 @@ from bridge.sources.source import InputSource
 from bridge.texts import Text
 from bridge.theorem import NORMS, Function, Network, Theorem
 from symbolic.citations import Citation
-from symbolic.derivation import Approximated
+from symbolic.derivation import Approximated, DerivationError, as_expr
 from symbolic.events import randomness
 from symbolic.inequalities import Inequality
 from symbolic.prose import ProseError, plain
@@ -74,11 +74,13 @@ def theorem(
 
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """
-    _require_conclusions(id, bounds, parameters)
-    letters = {letter: _functions(given) for letter, given in (knows or {}).items()}
+    _require_conclusions(id, bounds)
+    _require_symbols(id, {"parameters": parameters, "worst": worst, "knows": knows, "meanings": meanings})
+    _require_names(id, {"inputs": inputs, "weights": weights, "built": built, "printed": printed, "trivial": trivial})
+    letters = {letter: _functions(id, letter, given) for letter, given in (knows or {}).items()}
     inputs, weights = dict(inputs or {}), dict(weights or {})
     known = {letter: letter for letter in letters if letter in parameters}
-    known |= {letter: sp.sympify(value) for letter, value in (worst or {}).items()}
+    known |= {letter: _formula(id, f"`worst` of {letter}", value) for letter, value in (worst or {}).items()}
     at_prompt = {letter for letter, given in letters.items() if any(set(arguments_of(f)) & set(inputs) for f in given)}
     citation = cites if isinstance(cites, Citation) else Citation(None, cites)
     bounded = (each.error.free_symbols for each in bounds if isinstance(each, Approximated))
@@ -95,8 +97,12 @@ def theorem(
     if not quantities and not checks:
         raise UsageError(f"{id}: nothing is stated; give the conclusion of a derivation, or a check")
     of_network = {s for s, given in letters.items() if any(not set(arguments_of(f)) & set(inputs) for f in given)}
-    stated = [_printed(each, (printed or {}).get(each.name), citation, known) for each in quantities]
-    stated = [_trivial(each, (trivial or {}).get(each.name), known, {*parameters, *of_network}) for each in stated]
+    printed = {name: _as_printed(id, name, given, citation) for name, given in (printed or {}).items()}
+    trivial = {name: _formula(id, f"`trivial` of {name}", given) for name, given in (trivial or {}).items()}
+    if worst:
+        _require_letters(id, worst, quantities, [*(each.bound for each in printed.values()), *trivial.values()])
+    stated = [_printed(each, printed.get(each.name), known) for each in quantities]
+    stated = [_trivial(each, trivial.get(each.name), known, {*parameters, *of_network}) for each in stated]
     meanings = _meanings(id, meanings, parameters, [*stated, *(each.quantity for each in checks)]) if meanings else {}
     with _own_words(id):
         statement = Result(
@@ -136,16 +142,36 @@ def theorem(
     )
 
 
-def _require_conclusions(id: str, bounds: Sequence[Any], parameters: Mapping[Any, Any]) -> None:
+def _require_conclusions(id: str, bounds: Sequence[Any]) -> None:
     """Raises UsageError for arguments of another sort."""
     others = [f"{each}" for each in bounds if not isinstance(each, Approximated | Quantity)]
     if others:
         raise UsageError(
             f"{id}: {others[0]:.80} is not a conclusion of a derivation; derive one by the rules, from bs.given(...) on"
         )
-    others = [f"{each!r}" for each in parameters if not isinstance(each, sp.Symbol)]
-    if others:
-        raise UsageError(f"{id}: the parameter {others[0]:.80} is not a symbol; give {{sp.Symbol('n'): 8}}, not names")
+
+
+def _require_symbols(id: str, arguments: Mapping[str, Any]) -> None:
+    """Raises UsageError for what does not map symbols."""
+    for argument, given in arguments.items():
+        for each in _mapping(id, argument, given, "{sp.Symbol('n'): 8}"):
+            if not isinstance(each, sp.Symbol):
+                what = "the parameter" if argument == "parameters" else f"`{argument}`:"
+                raise UsageError(f"{id}: {what} {each!r:.80} is not a symbol; give {{sp.Symbol('n'): 8}}, not names")
+
+
+def _require_names(id: str, arguments: Mapping[str, Any]) -> None:
+    """Raises UsageError for what does not map names."""
+    for argument, given in arguments.items():
+        for each in _mapping(id, argument, given, "{'x': ...}"):
+            if not isinstance(each, str):
+                raise UsageError(f"{id}: `{argument}`: {each!r:.80} is not a name; give {{'x': ...}}")
+
+
+def _mapping(id: str, argument: str, given: Any, like: str) -> Mapping[Any, Any]:
+    if given is not None and not isinstance(given, Mapping):
+        raise UsageError(f"{id}: `{argument}` is {given!r:.80}; give a mapping, such as {like}")
+    return given or {}
 
 
 def _require_quantities(id: str, argument: str, given: Mapping[str, Any], quantities: Sequence[Quantity]) -> None:
@@ -155,8 +181,25 @@ def _require_quantities(id: str, argument: str, given: Mapping[str, Any], quanti
         raise UsageError(f"{id}: `{argument}` names {', '.join(unknown)}, which is not a quantity; it has: {names}")
 
 
-def _functions(given: Function | tuple[Function, ...]) -> tuple[Function, ...]:
-    return given if isinstance(given, tuple) else (given,)
+def _require_letters(id: str, worst: Mapping[sp.Symbol, Any], stated: Sequence[Quantity], more: list[sp.Expr]) -> None:
+    """Raises UsageError for the worst case of a letter that nothing of the statement has."""
+    derivations = [each.derivation for each in stated if each.derivation is not None]
+    owed = [sp.sympify(each.condition, strict=True) for derivation in derivations for each in derivation.obligations]
+    letters = {letter for each in (*owed, *more) for letter in each.free_symbols}.union(*(q.letters for q in stated))
+    if unknown := [str(each) for each in worst if each not in letters]:
+        known = ", ".join(sorted(map(str, letters)))
+        raise UsageError(
+            f"{id}: `worst` names {', '.join(unknown)}, which is not a letter of a bound; they have: {known}"
+        )
+
+
+def _functions(id: str, letter: sp.Symbol, given: Function | tuple[Function, ...]) -> tuple[Function, ...]:
+    functions = given if isinstance(given, tuple) else (given,)
+    if others := [each for each in functions if not callable(each)]:
+        raise UsageError(
+            f"{id}: `knows` of {letter} is {others[0]!r:.80}; give a function of parameters, weights or inputs"
+        )
+    return functions
 
 
 def _quantity(
@@ -187,17 +230,35 @@ def _quantifier(conclusion: Approximated) -> Quantifier:
     return Quantifier.EXPECTATION if conclusion.mean_over else Quantifier.FOR_ALL
 
 
-def _printed(quantity: Quantity, formula: Any, citation: Citation, worst: Mapping[sp.Symbol, sp.Expr]) -> Quantity:
-    if formula is None:
+def _formula(id: str, name: str, value: Any) -> sp.Expr:
+    """Raises UsageError for what is not a formula, such as a text, and for one that is not a number."""
+    try:
+        found = as_expr(value)
+    except DerivationError:
+        found = sp.nan
+    if found.has(sp.nan, sp.zoo):
+        raise UsageError(f"{id}: {name} is {value!r:.80}; give a SymPy expression or a number")
+    return found
+
+
+def _as_printed(id: str, name: str, formula: Any, citation: Citation) -> Printed:
+    if isinstance(formula, Printed):
+        return replace(formula, bound=_formula(id, f"`printed` of {name}", formula.bound))
+    return Printed(_formula(id, f"`printed` of {name}", formula), citation)
+
+
+def _printed(quantity: Quantity, printed: Printed | None, worst: Mapping[sp.Symbol, sp.Expr]) -> Quantity:
+    if printed is None:
         return quantity
-    printed = formula if isinstance(formula, Printed) else Printed(sp.sympify(formula), citation)
     return replace(quantity, printed=replace(printed, bound=printed.bound.xreplace(dict(worst))))
 
 
 # The size bounds the exact value and so the error of the network that gives 0: a bound from there on says nothing.
 # The error 0 of an identity is never vacuous, and a size with a letter that only a prompt binds is not a number here.
-def _trivial(quantity: Quantity, given: Any, worst: Mapping[sp.Symbol, sp.Expr], bound: set[sp.Symbol]) -> Quantity:
-    trivial = quantity.trivial if given is None else sp.sympify(given)
+def _trivial(
+    quantity: Quantity, given: sp.Expr | None, worst: Mapping[sp.Symbol, sp.Expr], bound: set[sp.Symbol]
+) -> Quantity:
+    trivial = quantity.trivial if given is None else given
     trivial = None if trivial is None else trivial.xreplace(dict(worst))
     unknown = given is None and trivial is not None and bool(trivial.free_symbols - bound)
     return replace(quantity, trivial=None if unknown else trivial)

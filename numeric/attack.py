@@ -164,12 +164,12 @@ class _Ascent:
         self.best_values = torch.where(better, values, self.best_values)
 
     def _flat(self) -> Bool[Tensor, " R"]:
-        largest = torch.stack([leaf.flatten(1).abs().amax(1) for leaf in self.gradients])  # (leaves, R)
-        return (largest == 0).all(0)
+        moves = torch.stack([(leaf.flatten(1) != 0).any(1) for leaf in self.gradients])  # (leaves, R)
+        return ~moves.any(0)
 
     def _scales(self, leaf: Tensor) -> Tensor:
         """The largest absolute entry among the starts of a restart's group."""
-        largest = leaf.abs().reshape(self.groups, -1).amax(1)  # (G)
+        largest = _largest(leaf.reshape(self.groups, leaf.numel() // self.groups))  # (G)
         # Starts of zeros have no scale: take 1.
         largest = torch.where(largest > 0, largest, 1.0)
         return _per_restart(largest.repeat_interleave(self.restarts // self.groups), leaf)  # (R, 1, ...)
@@ -183,7 +183,7 @@ class _Ascent:
         return best + self.step_size * scale * kick.repeat(self.groups, *[1] * (best.ndim - 1))
 
     def _ascended(self, point: Tensor, gradient: Tensor, scale: Tensor) -> Tensor:
-        largest = _per_restart(gradient.flatten(1).abs().amax(1), gradient)  # (R, 1, ...)
+        largest = _per_restart(_largest(gradient.flatten(1)), gradient)  # (R, 1, ...)
         normalised = gradient / torch.where(largest > 0, largest, 1.0)  # (R, ...)
         direction = _choose(self.signed, gradient.sign(), normalised)  # (R, ...)
         return point + scale * _per_restart(self.sizes.to(point.dtype), point) * direction
@@ -225,6 +225,11 @@ def _rebuild(structure: Variables, leaves: list[Tensor]) -> Variables:
     if isinstance(structure, Tensor):
         return leaves[0]
     return dict(zip(structure, leaves, strict=True)) if isinstance(structure, Mapping) else tuple(leaves)
+
+
+def _largest(rows: Tensor) -> Tensor:
+    """(R, n) to (R): the largest absolute entry of each row, 0 of an empty one."""
+    return rows.abs().amax(1) if rows.shape[1] else rows.new_zeros(len(rows))
 
 
 def _per_restart(values: Shaped[Tensor, " R"], like: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ import sympy as sp
 
 from symbolic.calculus import knob_for
 from symbolic.exact_numbers import as_formula
+from symbolic.obligations import as_expr
 from symbolic.signs import CONTINUOUS
 from symbolic.statements import UsageError
 
@@ -30,7 +31,7 @@ _HALF, _BEND, _TARGET = (sp.Symbol(name, positive=True) for name in ("half", "be
 
 def cell_width(radius: Any = R, cells: Any = M) -> sp.Expr:
     """h, for `cells` cells of one width on [-radius, radius]."""
-    return 2 * sp.sympify(radius) / cells
+    return 2 * as_expr(radius) / cells
 
 
 # Let p be the line through (a, f(a)) and (b, f(b)), t in (a, b) and g(s) = f(s) - p(s) - c (s - a)(s - b) with c such
@@ -38,14 +39,14 @@ def cell_width(radius: Any = R, cells: Any = M) -> sp.Expr:
 # |(t - a)(t - b)| <= h^2 / 4. Equality: f = t^2 at the middle of a cell.
 def secant_error(width: Any, curvature: Any) -> sp.Expr:
     """sup |f - p| on a cell of that width, if |f''| <= curvature there."""
-    return sp.sympify(width) ** 2 / 8 * curvature
+    return as_expr(width) ** 2 / 8 * curvature
 
 
 # p' is the mean of f' over the cell, so |p' - f'(t)| <= (1/h) int |f'(s) - f'(t)| ds <= sup|f''| (1/h) int |s - t| ds,
 # and the mean distance from a point of the cell is largest from its ends, h/2. Equality: f = t^2 at the ends.
 def secant_slope_error(width: Any, curvature: Any) -> sp.Expr:
     """sup |p' - f'| on a cell of that width, if |f''| <= curvature there."""
-    return sp.sympify(width) / 2 * curvature
+    return as_expr(width) / 2 * curvature
 
 
 # Float64 coefficients have an error of order 10^-16 C as well; this share of the accuracy is reserved for it.
@@ -55,7 +56,7 @@ ROUNDING_SHARE = sp.Rational(1, 1024)
 # The bound falls in M^2 = q as R^2 sup|f''| / (2 q): rule 9 gives the least q, and M is the next whole number.
 def secant_cells(radius: Any = R, curvature: Any = sup_f2, accuracy: Any = eps) -> sp.Expr:
     """The least M for which the secant error of M cells on [-radius, radius] leaves ROUNDING_SHARE of `accuracy`."""
-    at = {_HALF: sp.sympify(radius), _BEND: sp.sympify(curvature), _TARGET: sp.sympify(accuracy)}
+    at = {_HALF: as_expr(radius), _BEND: as_expr(curvature), _TARGET: as_expr(accuracy)}
     if at[_TARGET].is_nonpositive or at[_HALF].is_nonpositive or at[_BEND].is_negative:
         raise UsageError(
             f"secant_cells: radius {at[_HALF]}, curvature {at[_BEND]}, accuracy {at[_TARGET]}: give a radius and an "
@@ -97,7 +98,7 @@ def hinge_norm(values: Iterable[Any], radius: Any, *, spread: Any = 1) -> sp.Exp
     A hinge at x_i of height j_i costs (spread + |x_i|) |j_i|, so that spread |a_0| + |a_1| = 1 (spread = 1 in one
     variable, 2 for t - y); the constant costs |f(x_m)|.
     """
-    v = [sp.sympify(value) for value in values]
+    v = [as_expr(value) for value in values]
     cells = len(v) - 1
     if cells < 2:
         raise UsageError(f"hinge_norm: got {len(v)} values; give the values at 3 or more knots")
@@ -107,7 +108,7 @@ def hinge_norm(values: Iterable[Any], radius: Any, *, spread: Any = 1) -> sp.Exp
     jumps = {index: [s[index] - s[index - 1]] for index in range(1, cells)}
     jumps[middle] = [s[middle], s[middle - 1]]
     hinges = sum((spread + abs(x[index])) * abs(jump) for index, several in jumps.items() for jump in several)
-    return abs(v[middle]) + sp.sympify(hinges)
+    return abs(v[middle]) + as_expr(hinges)
 
 
 # The two slopes at the middle knot x_m are mean values of f', and |x_m| <= R / M (0 for even M). The jump at x_i is
@@ -128,8 +129,8 @@ def hinge_norm_bound(
 
     The middle knot is 0 where the number of `cells` is even, as it is unless it is given.
     """
-    radius, spread = sp.sympify(radius), sp.sympify(spread)
-    off_centre = sp.Integer(0) if sp.sympify(cells).is_even else radius / cells
+    radius, spread = as_expr(radius), as_expr(spread)
+    off_centre = sp.Integer(0) if as_expr(cells).is_even else radius / cells
     return value + 2 * (spread + off_centre) * slope + curvature * (2 * spread * radius + radius**2)
 
 
@@ -147,7 +148,7 @@ def smooth_parts(function: sp.Expr, symbol: sp.Symbol, radius: Any) -> tuple[Smo
 
     Raises UsageError where the function jumps, or where its kinks cannot be located (as roots of linear equations).
     """
-    radius = sp.sympify(radius)
+    radius = as_expr(radius)
     x = sp.Dummy(symbol.name, real=True)
     f = function.xreplace({symbol: x})
     kinks = sorted({kink for node in _kinked(f, x, radius) for kink in _meeting_points(node, x, symbol, radius)})
@@ -171,7 +172,7 @@ def is_smooth(f: sp.Expr, x: sp.Symbol, radius: Any) -> bool:
     """Whether f is clearly made of operations that are smooth for |x| <= radius; a simplified root hides its kink."""
     t = sp.Dummy(x.name, real=True)
     inside = (node for node in sp.preorder_traversal(f.xreplace({x: t})) if t in node.free_symbols)
-    return all(_is_smooth(node, t, sp.sympify(radius)) for node in inside)
+    return all(_is_smooth(node, t, as_expr(radius)) for node in inside)
 
 
 def _is_smooth(node: sp.Basic, x: sp.Symbol, radius: sp.Expr) -> bool:

@@ -98,6 +98,8 @@ class Step:
 
     def __post_init__(self) -> None:
         make_prose(self, "reason", "mean_over", checked=False)
+        if not isinstance(self.name, str) or not self.name:
+            raise DerivationError(f"{self.rule}: a value is named {self.name!r}; give it a name, such as 'output'")
         for each in self.obligations:
             if each.condition == sp.false:
                 raise DerivationError(

@@ -12,6 +12,14 @@ from symbolic.prose import make_prose
 Form = tuple[tuple[sp.Expr, ...], tuple[tuple[sp.Expr, ...], ...]]  # z, and the rows of H
 
 
+# A text is read as a fraction or a decimal number; SymPy would run any other one as code.
+def _end(given: Any) -> sp.Expr:
+    try:
+        return sp.Rational(given) if isinstance(given, str) else sp.sympify(given, strict=True)
+    except TypeError:
+        return sp.nan
+
+
 @dataclass(frozen=True)
 class Inequality:
     """`expression` >= 0 (> 0 if `strict`) wherever the coordinates lie in `box` and all of `where` are >= 0.
@@ -46,7 +54,7 @@ class Inequality:
                 )
             if each.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
                 raise DerivationError(f"inequality '{self.name}': {each} is not a finite real expression")
-        unbounded = [str(s) for s, ends in self.box.items() if not all(sp.sympify(end).is_finite for end in ends)]
+        unbounded = [str(s) for s, ends in self.box.items() if not all(_end(end).is_finite for end in ends)]
         if unbounded:
             raise DerivationError(
                 f"inequality '{self.name}': the range of {', '.join(unbounded)} is not bounded; replace it by a "

@@ -8,8 +8,10 @@ stays with the derivation, and the bound is conditional until the obligation is 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from numbers import Number
 from typing import Any
 
+import mpmath
 import sympy as sp
 from sympy.core.relational import Relational
 
@@ -24,13 +26,14 @@ class DerivationError(ValueError):
     """A rule was applied to values it does not fit. The message gives the rule, the value and the requirement."""
 
 
+# SymPy would run a string as code, one inside of a list or a dict even where it is `strict`.
 def as_expr(value: Any) -> sp.Expr:
-    """`value` as a SymPy expression. A string is refused: SymPy would run it as code."""
+    """`value` as a SymPy expression. A string is refused, and whatever may hold one."""
     if isinstance(value, str):
         raise DerivationError(
             f"expected a SymPy expression or a number, got the string {value!r}; build it from symbols"
         )
-    expression = sp.sympify(value, strict=True)
+    expression = sp.sympify(value, strict=True) if isinstance(value, sp.Basic | Number | mpmath.mpf) else None
     if not isinstance(expression, sp.Expr):
         raise DerivationError(f"expected a SymPy expression or a number, got {value!r}; build it from symbols")
     for total in expression.atoms(sp.Sum, sp.Product):
@@ -75,7 +78,7 @@ class Obligation:
 
     def subs(self, values: Mapping[Any, Any]) -> "Obligation":
         """The same premise with expressions in place of symbols, all at once."""
-        return replace(self, condition=sp.sympify(self.condition).subs(values, simultaneous=True))
+        return replace(self, condition=sp.sympify(self.condition, strict=True).subs(values, simultaneous=True))
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def open_obligations(of: Derivation | Quantity) -> list[tuple[str, Obligation]]:
     if isinstance(of, Quantity):
         derivation = derivation.upto(of.step or of.name)
     found = {
-        (step.name, Obligation(o.statement, sp.sympify(o.condition).subs(worst)))
+        (step.name, Obligation(o.statement, sp.sympify(o.condition, strict=True).subs(worst)))
         for step in derivation.steps
         for o in step.obligations
         if o.open

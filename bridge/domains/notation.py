@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import sympy as sp
 
 from bridge.domains.rounding import written
-from symbolic.derivation import Norm
+from symbolic.derivation import Norm, as_expr
 from symbolic.escaping import escape
 from symbolic.typesetting import latex
 
@@ -99,8 +99,8 @@ class Latex(Notation):
     norm_bars, vectorised, singular_value = r"\|", r"\mathrm{vec}", r"\sigma_k"
 
     def number(self, entry: Any) -> str:
-        decimal = written(sp.sympify(entry))
-        return decimal if sp.sympify(entry).is_number and "." in decimal else latex(sp.sympify(entry), self.names)
+        decimal = written(as_expr(entry))
+        return decimal if as_expr(entry).is_number and "." in decimal else latex(as_expr(entry), self.names)
 
     def element(self, x: Element) -> str:
         name = latex(sp.Symbol(x.name), self.names)
@@ -110,7 +110,7 @@ class Latex(Notation):
 
     def power(self, base: str, shape: Shape) -> str:
         dims = [self.number(each) for each in shape]
-        factors = [f"({dim})" if sp.sympify(each).is_Add else dim for each, dim in zip(shape, dims, strict=True)]
+        factors = [f"({dim})" if as_expr(each).is_Add else dim for each, dim in zip(shape, dims, strict=True)]
         product = r" \times ".join(factors if len(dims) > 1 else dims)
         return f"{base}^{{{product}}}" if shape else base
 
@@ -131,7 +131,7 @@ class Plain(Notation):
     norm_bars, vectorised, singular_value = "||", "vec", "sigma_k"
 
     def number(self, entry: Any) -> str:
-        return written(sp.sympify(entry))
+        return written(as_expr(entry))
 
     def element(self, x: Element) -> str:
         above = f"({'.'.join(map(str, x.pieces))})" if x.pieces else ""
@@ -139,7 +139,7 @@ class Plain(Notation):
         return f"{x.name}{above}{below}"
 
     def power(self, base: str, shape: Shape) -> str:
-        dims = [self.number(each) if sp.sympify(each).is_Atom else f"({self.number(each)})" for each in shape]
+        dims = [self.number(each) if as_expr(each).is_Atom else f"({self.number(each)})" for each in shape]
         return f"{base}^{dims[0] if len(dims) == 1 else '(' + ' x '.join(dims) + ')'}" if shape else base
 
     def order(self, norm: Norm) -> str:

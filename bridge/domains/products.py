@@ -13,7 +13,7 @@ from bridge.domains.boxes import vector_bound
 from bridge.domains.domain import CORNER_CYCLE, Domain, Values, as_dimension
 from bridge.domains.notation import Element, Notation
 from numeric.balls import BallArray
-from symbolic.derivation import Norm
+from symbolic.derivation import Norm, as_expr
 from symbolic.statements import UsageError
 
 Inputs = dict[str, Tensor]
@@ -65,7 +65,7 @@ class Rows(Domain):
         return BallArray(balls, tuple(x.shape), bits)
 
     def bound(self, norm: Norm) -> sp.Expr:
-        return vector_bound(norm, sp.sympify(self.shape[0]), self.row.bound(norm))
+        return vector_bound(norm, as_expr(self.shape[0]), self.row.bound(norm))
 
     def outside(self, x: Tensor) -> str | None:
         found = {index: complaint for index, row in enumerate(x) if (complaint := self.row.outside(row))}

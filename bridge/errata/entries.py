@@ -5,6 +5,7 @@ package, which `python -m benchmarks.errata` collects from `compare`; a test rep
 user's own none is stored: `compare` finds one.
 """
 
+import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator
@@ -125,8 +126,8 @@ def _places(theorems: Iterable[TheoremLike]) -> Iterator[_Place]:
 
 
 def _typed(theorem: TheoremLike) -> str:
-    if isinstance(theorem, str):
-        return theorem
+    if isinstance(theorem, str | os.PathLike):
+        return os.fspath(theorem)
     return theorem.id if isinstance(theorem, Theorem) else theorem.result.id
 
 

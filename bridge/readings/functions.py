@@ -5,6 +5,7 @@ Shapes: entry by entry, (..., m).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Number
 from typing import Any
 
 import sympy as sp
@@ -128,7 +129,7 @@ class Smooth:
 
 def _checked(expr: Any, symbol: sp.Symbol) -> sp.Expr:
     """The expression with its floats as the rationals that they are."""
-    found = sp.sympify(expr)
+    found = sp.sympify(expr, strict=True) if isinstance(expr, sp.Basic | Number) else expr  # a text is not run
     others = sorted(map(str, getattr(found, "free_symbols", set()) - {symbol}))
     if not isinstance(found, sp.Expr) or others:
         got = f"{', '.join(others)} in {found}" if others else type(found).__name__

@@ -190,7 +190,7 @@ def _require_at_most(
     if allowed is not None and found > allowed * (1 + TOLERANCE) + rounded * bool(allowed):
         raise UsageError(
             f"the prompt is outside the hypotheses: '{step.name}' has the {what} {found:.6g} in the {step.norm}-norm, "
-            f"above {bound}{'' if sp.sympify(bound).is_number else f' = {allowed:.6g}'}"
+            f"above {bound}{'' if sp.sympify(bound, strict=True).is_number else f' = {allowed:.6g}'}"
         )
     return found
 

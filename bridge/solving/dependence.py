@@ -22,7 +22,7 @@ def letters_of(quantity: Quantity, tier: str) -> set[sp.Symbol]:
         worst = dict(quantity.worst_case or {})
         for obligation in quantity.derivation.upto(quantity.step or quantity.name).obligations:
             if obligation.open:
-                found |= sp.sympify(obligation.condition).subs(worst).free_symbols
+                found |= sp.sympify(obligation.condition, strict=True).subs(worst).free_symbols
     return found
 
 

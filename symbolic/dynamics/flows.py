@@ -105,4 +105,5 @@ class Flow:
 
 def gradient_flow(loss: sp.Expr, state: tuple[sp.Symbol, ...]) -> Flow:
     """d x / dt = - grad loss(x). Constants of the loss (its other symbols) stay parameters."""
-    return Flow(state, tuple(-sp.diff(loss, x) for x in state))
+    loss = loss if isinstance(loss, sp.Expr) else as_expr(loss)
+    return Flow(state, tuple(-loss.diff(x) if isinstance(x, sp.Symbol) else sp.nan for x in state))

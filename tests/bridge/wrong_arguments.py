@@ -60,6 +60,11 @@ def flip(**more: Any) -> Any:
     return bs.flip_distance(lambda w: w["w"][:, 0], **{**given, **more})
 
 
+def drafted(**more: Any) -> Any:
+    y = bs.apply_function(bs.given("u", dim=3, size=1), "y", eps=a, lipschitz=1, size=1)
+    return bs.theorem("own", y, **{"parameters": {a: 1}, **more})
+
+
 def parameter_path(way: Any = x, smalls: Any = (0.1,), **more: Any) -> Any:
     return bs.ParameterPath("p", {x: way}, smalls, **more)
 
@@ -192,6 +197,28 @@ CALLS: Calls = {
     "a path of text": (lambda: parameter_path("x"), f"path[x] = 'x'; {FORMULA}"),
     "one small": (lambda: parameter_path(bs.small, 0.1), "smalls = 0.1; give a tuple"),
     "a small of text": (lambda: parameter_path(bs.small, ("a",)), "one of smalls = 'a'; give a finite real number"),
+    "a printed text": (lambda: drafted(printed={"y": "a"}), "own: `printed` of y is 'a'; give a SymPy expression or a"),
+    "a printed formula of text": (
+        lambda: drafted(printed={"y": bs.Printed("a", bs.Citation(None, ""))}),
+        "`printed` of y is 'a'; give a SymPy expression",
+    ),
+    "a printed list": (lambda: drafted(printed={"y": ["a"]}), "`printed` of y is ['a']; give a SymPy expression"),
+    "a printed nan": (lambda: drafted(printed={"y": sp.nan}), "`printed` of y is nan; give a SymPy expression"),
+    "a trivial text": (lambda: drafted(trivial={"y": "1"}), "`trivial` of y is '1'; give a SymPy expression"),
+    "a worst text": (lambda: drafted(worst={a: "1"}), "`worst` of a is '1'; give a SymPy expression"),
+    "a worst of another letter": (
+        lambda: drafted(worst={x: 1}),
+        "`worst` names x, which is not a letter of a bound; th",
+    ),
+    "a known text": (lambda: drafted(knows={a: "1"}), "`knows` of a is '1'; give a function of parameters, weights or"),
+    "inputs in a list": (lambda: drafted(inputs=[1]), "`inputs` is [1]; give a mapping, such as {'x': ...}"),
+    "inputs by symbol": (lambda: drafted(inputs={x: 1}), "`inputs`: x is not a name; give {'x': ...}"),
+    "parameters in a tuple": (lambda: drafted(parameters=(a,)), "`parameters` is (a,); give a mapping, such as {sp.S"),
+    "a comparison of a number": (
+        lambda: bs.compare(5),
+        "5 is not a theorem; give an id, a theorem, or the path of a f",
+    ),
+    "a smooth text": (lambda: bs.Smooth.of("x", x, radius=1), "expected an expression in x alone, got str"),
     "a law of no quantity": (lambda: bs.AsymptoticLaw("q", abs, abs, ()), "AsymptoticLaw: quantity = 'q'; give a Q"),
 }
 

@@ -36,6 +36,13 @@ def test_sup_norm_of_a_linear_map_reaches_its_largest_row_sum(scale):
     assert result.value == pytest.approx(scale * float(W.abs().sum(0).max()), rel=1e-12)
 
 
+def test_an_input_without_entries_is_carried_along():
+    points = starts(4, 3), starts(4, 0)
+    result = attack(lambda x: x[0].sum(1) - x[1].sum(1), points, lambda x: tuple(map(BOX, x)), steps=9, seed=0)
+    assert result.value == 3.0
+    assert [tuple(each.shape) for each in result.witness] == [(3,), (0,)]
+
+
 def test_interior_maximum_with_a_kink_is_approached():
     peak = torch.tensor([0.3, -0.2, 0.7])
     result = attack(lambda x: -(x - peak).abs().amax(1), starts(8, 3), BOX, steps=400, seed=0)

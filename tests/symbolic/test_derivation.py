@@ -106,3 +106,8 @@ def test_a_value_is_a_sympy_expression_or_a_number_and_no_text() -> None:
     assert as_expr(0.5) == sp.Float(0.5)
     with pytest.raises(DerivationError, match="got the string 'a'; build it from symbols"):
         as_expr("a")
+    for value in (["a"], {a: "1"}, {"a"}, ("a",)):  # SymPy runs a text inside of these as code
+        with pytest.raises(
+            DerivationError, match=r"expected a SymPy expression or a number, got .*build it from symbols"
+        ):
+            as_expr(value)

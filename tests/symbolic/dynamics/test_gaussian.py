@@ -92,8 +92,8 @@ def test_positivity_is_said_as_a_modulus_where_it_is_one() -> None:
     ("polynomial", "exponent", "variables", "said"),
     [
         (1, X**3, (X,), "not of degree 2"),
-        (sp.sin(X), X, (X,), "no polynomial"),
-        (1, 1 / X, (X,), "no polynomial"),
+        (sp.sin(X), X, (X,), "is not a polynomial in X"),
+        (1, 1 / X, (X,), "is not a polynomial in X"),
         (1, X, (), "different variables"),
         (1, X, (X, X), "different variables"),
         ("X", X, (X,), "the string 'X'"),
