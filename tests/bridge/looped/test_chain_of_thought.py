@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from bridge.looped.chain_of_thought import chains, continued, seeded
+from bridge.looped.chain_of_thought import chains, continued, exact_bits, seeded
 from numeric.stream import StreamError
 
 
@@ -25,6 +25,11 @@ def test_one_chain_goes_on_as_its_weights_say() -> None:
     states, _ = seeded(0.1)
     found = continued(list(states[:-1]), states[-1, :3], 0.1, 96)
     assert torch.allclose(found.network[0], states[-1, 3], atol=1e-6)
+
+
+def test_exact_runs_have_a_bit_for_each_doubling_of_an_error() -> None:
+    bits = [exact_bits(T, 1, 1, eta, 1.0) for T, eta in ((10, 1 / 8), (10, 3 / 8), (96, 1e-9))]
+    assert bits == [64 + 10, 64 + 20, 64 + 1]  # an error grows by 1 + 8 eta/c in a loop
 
 
 def test_chains_of_unequal_lengths_are_refused() -> None:

@@ -8,7 +8,8 @@ import torch
 
 from bridge import compare
 from bridge.looped.gradient_descent import PromptLetters
-from bridge.looped.gradient_descent_table import largest_eigenvalue
+from bridge.looped.gradient_descent_knobs import resolve
+from bridge.looped.gradient_descent_table import above_best, largest_eigenvalue
 from bridge.record import Comparison, Row, Verdict
 from numeric.looped import gradient_descent as numeric
 from numeric.network import Network
@@ -103,6 +104,9 @@ def test_the_step_size_of_a_table_is_that_of_its_eigenvalue(tmp_path: Path) -> N
     row = compare(ID, csv=regression(tmp_path), target="y", T=1).rows[0]
     assert row.params["eta"] == pytest.approx(1 / row.params["high"])
     assert row.params["N"] == 11
+    known = {name: row.params[name] for name in ("N", "d", "T", "L", "m", "B_x", "B_y", "high", "eta")}
+    assert row.params["c"] == 4 * resolve(known, 0)["c"]  # a power of 2 near sqrt(11)
+    assert above_best(11, 0.4) == 2  # of which scores stay below 1
     phi = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
     assert largest_eigenvalue(phi) == pytest.approx(2.0)
 

@@ -40,7 +40,7 @@ REFUSED = {
         ({"N": 1}, r"N = 1 does not meet N >= 2 \(a line fits one example exactly\)"),
         ({"second": "none"}, r"second = 'none'; give constant or opposite"),
         ({"C": 710.0}, r"e\^C is beyond float64, which ends at .* for C = 710; take C = "),
-        ({"C": 708.0}, r"2 n e\^C with n = 17 and values up to 2.828 is beyond float64"),
+        ({"C": 708.0, "B_y": 2.0}, r"2 n e\^C with n = 17 and values up to 5.657 is beyond float64"),
         ({"bits": 24}, r"bits = 24, but float64 has 53; leave bits out"),
         ({"c": 1e-16}, r"c = 1.*e-16 is below what float64 resolves"),
     ],

@@ -112,12 +112,13 @@ def test_wrong_margins_are_not_called_proved(monkeypatch: pytest.MonkeyPatch) ->
     assert margin.verdict["derived"] is Verdict.UNDECIDED
 
 
-def test_a_right_prediction_of_margin_zero_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    theta = {"w": torch.zeros(1)}
-    zero, some = (Member(theta, True, Enclosure(margin, margin, (), 1)) for margin in (0.0, 0.5))
-    monkeypatch.setattr(approximation, "pairs", lambda *_: [MemberPair(zero, some, chosen=False)])
-    (row,) = compare(changed(APPROXIMATION, "positive")).rows
-    assert (row.measured, row.verdict["printed"]) == (1.0, Verdict.UNDECIDED)
+def test_a_right_prediction_of_margin_zero_and_a_steep_random_pair_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = ((0.0, 0.0), (0.25, 0.5), (1.25, 1.5))  # of theta, and margins
+    zero, some, far = (Member({"w": torch.tensor([w])}, True, Enclosure(at, at, (), 1)) for w, at in places)
+    found = [MemberPair(zero, some, chosen=False), MemberPair(some, far, chosen=True)]
+    monkeypatch.setattr(approximation, "pairs", lambda *_: found)
+    rows = compare(changed(APPROXIMATION, "lipschitz", "positive")).rows
+    assert [(row.measured, row.verdict["printed"]) for row in rows] == [(each, Verdict.UNDECIDED) for each in (2, 1)]
 
 
 def test_a_tie_of_hard_max_is_outside_the_range_of_the_property() -> None:
@@ -127,11 +128,11 @@ def test_a_tie_of_hard_max_is_outside_the_range_of_the_property() -> None:
     assert "F = 1 at s = 0 and -1 at every s < 0" in row.remark
 
 
-def test_values_without_a_jump_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    for values in ((3, 1), (1, -3)):  # right on both sides of the tie; wrong at the tie too
+def test_values_decide_only_where_they_jump(monkeypatch: pytest.MonkeyPatch) -> None:
+    for values, jumps in (((3, 1), 0), ((1, -3), 0), ((3, 0), 1)):  # right on both sides of the tie; wrong at it too
         monkeypatch.setattr(approximation, "TIED_VALUES", values)
         (row,) = compare(changed(APPROXIMATION, "positive.hard_max")).rows
-        assert (row.measured, row.verdict) == (0.0, {"printed": Verdict.UNDECIDED})
+        assert (row.measured, row.verdict) == (jumps, {"printed": Verdict.OUTSIDE if jumps else Verdict.UNDECIDED})
 
 
 def test_hard_max_averages_ties() -> None:

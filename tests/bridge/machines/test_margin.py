@@ -15,7 +15,7 @@ from bridge.machines.netlists import bits_of
 from bridge.machines.nine_constants import NAMES, NineConstants, best_constants, constants
 from bridge.record import Row, Verdict
 from bridge.theorem import Theorem
-from numeric.machines.circuit_attack import flips, tied, untied
+from numeric.machines.circuit_attack import ChangeError, flips, tied, untied
 from numeric.machines.layer_moves import smallest_error_left
 from symbolic import UsageError
 from symbolic.machines import margin as theory
@@ -96,6 +96,8 @@ def test_tied_roundings_are_the_untied_ones_at_rest() -> None:
     again = untied(network)(tied(network, own))
     assert set(again) == set(own)
     assert all(torch.equal(again[name], own[name]) for name in own)
+    with pytest.raises(ChangeError, match=r"no parameter 'zeta\[1\]\.b2' of shape"):  # all corrections share one
+        flips(network, bits_of("", BITS, 5), {"zeta[1].b2": own["zeta[1].b2"]}, shared=True)
 
 
 def test_the_derived_minimum_is_never_below_the_printed_one() -> None:
@@ -126,6 +128,8 @@ def test_only_what_condition_d3_asks_enters_the_constants() -> None:
     assert wide.of("lambda") == narrow.of("lambda") == pytest.approx(np.sqrt(3))
     assert wide.of("mu") == narrow.of("mu")
     assert wide.of("mu_0") > narrow.of("mu_0")
+    small = constants((4, 9, 3), ((2.0, 1.5), (1.0, 1.0)), 1e-12)  # sqrt(||W_2||^2 (||h||^2 + 1) + H^2 + 1) of bits
+    assert small.of("mu_0") == pytest.approx(np.sqrt(1.5**2 * (4 + 1) + 9 + 1))
     both = constants((2, 2, 3, 7), ((9.0, 1.0), (2.0, 1.0), (1.5, 1.0)), 0.1)
     assert wide.of("kappa_theta") == both.of("kappa_theta")
 

@@ -11,7 +11,7 @@ import torch
 
 from bridge import compare
 from bridge.comparison import replay_witness
-from bridge.machines import turing, turing_runs
+from bridge.machines import turing, turing_leak, turing_runs
 from bridge.machines.machine_files import read_machine, shipped
 from bridge.machines.turing_costs import letters, sizes
 from bridge.machines.turing_leak import measured_leak
@@ -185,11 +185,14 @@ def test_softmax_at_the_computed_temperature_is_exact_and_leaks_at_most_eps() ->
     assert knob.verdict == leak.verdict == {"derived": Verdict.KEPT}
 
 
-def test_a_much_smaller_temperature_fails_and_leaks() -> None:
+def test_a_much_smaller_temperature_fails_and_leaks(monkeypatch: pytest.MonkeyPatch) -> None:
     task, cpu = task_of("increment", "1011", 0), torch.device("cpu")
     network, where = simulating_decoder(task.machine, task.T), {"dtype": torch.float64, "device": cpu}
     assert side_by_side(network, [task.tokens], [task.trace], inverse_temperature=0.1, **where).differences > 0
     assert measured_leak(network, task.tokens, 0.1, cpu) > 1 / 3
+    less = iter([(np.array([[1.0, 0.0]]), np.array([[1.0], [0.0]]))])  # scores and values of two keys
+    monkeypatch.setattr(turing_leak, "attentions_in_full", lambda *_: less)
+    assert measured_leak(network, task.tokens, 0.1, cpu) == pytest.approx(1 / (1 + np.exp(0.1)))
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ import torch
 from bridge import compare
 from bridge.comparison import replay_witness
 from bridge.inversion import LargestPerturbation
-from bridge.machines import turing_margin
+from bridge.machines import decoder_margin, turing_margin
 from bridge.machines.decoder_margin import derived_margin, first_norm, margin_at_input, w_pos_for
 from bridge.machines.machine_files import read_machine
 from bridge.machines.turing_margin import TURING_MARGIN
@@ -22,6 +22,7 @@ from numeric.machines.tie_jump import TieJump, tie_jump
 from numeric.machines.transformer import simulating_decoder
 from numeric.norms import spectral_norm_upper
 from symbolic import UsageError
+from symbolic.machines import perturbed_attention as attention
 from symbolic.machines import turing_margin as theory
 from tests.bridge.defaults import default_run
 from tests.bridge.machines.changed import changed, rows_of
@@ -137,6 +138,18 @@ def test_no_move_below_the_bound_turns_the_prediction_whatever_o_0_does(short: R
     assert label * float(run(decoder, tokens, network.steps, parameters=away).prediction[0]) <= 0
 
 
+def test_the_bound_at_an_input_counts_the_ones_that_attention_adds(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, known = simulating_decoder(read_machine("palindrome"), 10), dict[str, dict[sp.Symbol, float]]()
+    streams = exact_streams(network, list("101"))
+    monkeypatch.setattr(decoder_margin, "_conditions", lambda name, _, values: known.update({name: values}) or [])
+    margin_at_input(network, streams)
+    for h, layer in zip(streams.values(), network.decoder.layers, strict=False):
+        if (side := layer.decoder_attention) is not None:
+            scores, values = side.in_full(h, h, causal=True)
+            most = ((h + values[scores.argmax(-1)]) ** 2).sum(-1).max()
+            assert float(known[layer.name][attention.attended]) ** 2 >= most - 1e-9
+
+
 def test_the_bound_depends_on_T_by_its_bits_alone() -> None:
     assert [w_pos_for(T, two_way=False) for T in (6, 7, 14, 15)] == [3, 4, 4, 5]
     assert w_pos_for(7, two_way=True) == 4
@@ -206,8 +219,9 @@ def test_a_two_way_machine_has_no_slope() -> None:
 
 
 def test_what_has_no_prediction_has_no_margin() -> None:
-    with pytest.raises(UsageError, match="has not halted after T = 2 steps"):
-        compare(TURING_MARGIN, machine="palindrome", input="1001", T=2)
+    for T, why in ((2, "has not halted after T = 2 steps"), (-1, "T = -1 does not meet T >= 0")):
+        with pytest.raises(UsageError, match=why):
+            compare(TURING_MARGIN, machine="palindrome", input="1001", T=T)
 
 
 @pytest.mark.parametrize(("name", "word"), [("palindrome", "0110"), ("addition", "101+11"), ("1RZ1RZ", "")])

@@ -50,6 +50,12 @@ def test_every_token_follows_gradient_descent_on_its_own_past(N, d, T):
     assert float(found[f"w[{T}]"][0, 0::2].abs().max()) == 0  # the start and the labels keep theirs
 
 
+def test_places_are_digits_and_their_complements():
+    places = decoder.at_features(decoder.tokens(*prompt(6, 2)))[:, decoder.stream_of(2, 6)[0].slice("place")]
+    assert (places[:, :3] @ torch.tensor([1, 2, 4], dtype=places.dtype)).tolist() == list(range(6))
+    assert torch.equal(places[:, 3:], 1 - places[:, :3])
+
+
 def test_later_examples_change_nothing():
     x, y = prompt(6, 2)
     other, labels = x.clone(), y.clone()

@@ -77,6 +77,7 @@ def test_scores_are_those_of_the_appendix() -> None:
     construction = newton.transformer(N, D, 1, 1.0, c, C, TAU, "constant")
     layer = construction.loop[0]
     tokens = newton.tokens(X, y, x)
+    assert tokens[:, construction.stream(0).slice("other")].flatten().tolist() == [0, 1] * N + [1, 1]
     tokens[0 : 2 * N : 2, construction.stream(0).slice("m")] = X @ loops(X, 1.0)[0]
     query, key = layer.heads[0].query, layer.heads[0].key
     Z = key.apply(tokens) @ query.apply(tokens).mT  # keys by queries

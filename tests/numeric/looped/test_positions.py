@@ -41,3 +41,4 @@ def test_a_search_ends_in_signs_with_the_gap_and_repeats_itself() -> None:
 
 def test_a_search_where_no_draw_will_do_finds_nothing() -> None:
     assert positions.least_signs(64, 5, Fraction(1, 2), seed=0) is None
+    assert positions.found_signs(2, 1, Fraction(2), seed=0) is None  # 1 and -1: a gap of 2, not above it
