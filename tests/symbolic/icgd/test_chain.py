@@ -152,5 +152,5 @@ def test_geometric_sums_are_written_out_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("depth", [0, -1, 2.5])
 def test_a_depth_that_is_no_number_of_layers_is_refused(depth: float) -> None:
-    with pytest.raises(DerivationError, match="no whole number of layers; give at least 1"):
+    with pytest.raises(DerivationError, match="is not a whole number of layers; give at least 1"):
         chain.derive(depth)
