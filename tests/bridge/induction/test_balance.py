@@ -34,9 +34,10 @@ def test_a_run_that_strays_is_not_called_proved(monkeypatch: pytest.MonkeyPatch)
 
 def test_without_a_proof_a_run_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(balance.theory, "balance_of_any_loss", lambda: False)
-    row = rows_at(part(balance.BALANCE, "balance"))["balance"]
-    assert row.verdict == {"printed": Verdict.UNDECIDED, "derived": Verdict.UNDECIDED}
-    assert row.remark == ""
+    rows = rows_at(part(balance.BALANCE, "balance", "equal"))
+    undecided = {"printed": Verdict.UNDECIDED, "derived": Verdict.UNDECIDED}
+    assert {name: row.verdict for name, row in rows.items()} == dict.fromkeys(("balance", "equal"), undecided)
+    assert rows["balance"].remark == ""
 
 
 def test_the_rate_is_refuted() -> None:

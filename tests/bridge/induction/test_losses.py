@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from bridge.induction.losses import LOSSES
+from bridge.induction.losses import LOSSES, SoftmaxLoss, softmax_order
 from bridge.record import Verdict
+from numeric.induction.losses import Estimate
 from symbolic.induction import losses as theory
 from symbolic.induction import losses_derivation as derived
 from symbolic.induction.training import LOSS_HEAD
@@ -81,6 +82,13 @@ def test_the_wrong_first_order_of_the_softmax_is_noticed(length: int, monkeypatc
     monkeypatch.setattr(theory, "LOSSES", replace(theory.LOSSES, quantities=others))
     wrong = rows_at(part(LOSSES, *names), L=length)
     assert {row.verdict["derived"] for row in wrong.values()} == {U}
+
+
+@pytest.mark.parametrize(("side", "error", "seen"), [(1, 1e-6, True), (-1, 1e-6, True), (-1, 1e-3, False)])
+def test_an_order_is_seen_where_gaps_exceed_their_error(side: int, error: float, seen: bool, monkeypatch) -> None:
+    gap = lambda loss, length: Estimate(loss.form("derived", length) - side * (length - 2.0) ** -2, error)  # noqa: E731
+    monkeypatch.setattr(SoftmaxLoss, "true", gap)
+    assert bool(softmax_order("derived", 2)(1.0, 0.49, 0.3, 0.4, 0).computed) == seen
 
 
 def test_too_few_tokens_to_tell_the_forms_apart_are_named() -> None:

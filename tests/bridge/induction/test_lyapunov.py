@@ -13,6 +13,7 @@ from bridge.certify import Status, prove
 from bridge.certify.checks import MOST_BOXES
 from bridge.certify.search import smallest
 from bridge.induction.lyapunov import quadratic_at
+from bridge.induction.phase_times import slow_rate
 from bridge.record import Verdict
 from bridge.registry import find_study
 from symbolic.induction import lyapunov as theory
@@ -70,12 +71,8 @@ def test_the_ranges_of_the_tail_hold_wherever_the_condition_does(length):
 def test_the_form_of_the_head_decay_is_the_derivative_along_the_flow(which):
     head.check_derivation(which)
     decay, loss = head.head_decay(which), head.loss_and_candidate(which)
-    point = {
-        v_star: sp.Rational(1, 5),
-        h_star: sp.Rational(2, 5),
-        head.x: sp.Rational(1, 3),
-        head.y: sp.Rational(1, 70),
-    }
+    fifth = sp.Rational(1, 5)
+    point = {v_star: fifth, h_star: 2 * fifth, head.x: sp.Rational(1, 3), head.y: sp.Rational(1, 70)}
     state = {v: (v_star * (1 - head.x)).subs(point), h: (h_star * (1 + head.y)).subs(point)}
     direct = -decay.derivative.subs(state | point) / point[h_star] ** 2
     assert float(loss[0].subs(point)) == pytest.approx(float(direct), rel=1e-12)
@@ -174,6 +171,7 @@ def test_our_constants_are_certified_beyond_the_printed_top_of_h(which):
 def test_a_quadratic_of_the_linearisation_decays_faster_than_the_paper_s(alpha, w_star):
     found = quadratic_at({"alpha": alpha, "w_star": w_star})
     assert found.best > found.sampled["plain"]
+    assert found.fastest == pytest.approx(2 * slow_rate({"alpha": alpha, "w_star": w_star, "flow": "true"}))
     assert found.best <= found.fastest * (1 + 1e-6)  # no quadratic function decays faster than the linear flow
     assert prove(found.inequality).status is Status.PROVED
     assert found.constant >= 0.9 * found.best

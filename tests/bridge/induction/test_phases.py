@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 
 from bridge.certify import Status, prove
 from bridge.check import of_order
+from bridge.induction import phase_runs as runs
 from bridge.induction import phase_times as times
 from bridge.induction import phases as laws
 from bridge.induction.phase_regime import too_short
@@ -49,21 +50,14 @@ def test_a_run_agrees_with_a_plain_integration_of_the_papers_formulas(flow):
     bound = {tr.L: length, tr.g_star: alpha / (1 + alpha), tr.h_star: 1 / (1 + alpha), tr.v_star: w_star**2}
     ours = run(length, alpha, w_star, sigma, flow=flow, end=1e4)
     chosen = np.array([1.0, 30.0, 400.0, 2000.0, 9000.0])
+    radau = {"method": "Radau", "rtol": 1e-8, "atol": 1e-12, "t_eval": chosen}
     record = ours.at(chosen)
     for state, plain, loss, name in (
         ((tr.w, tr.h), FLOWS[flow], tr.LOSS_HEAD.subs(tr.v, tr.w**2), "L_IH2"),
         ((tr.p, tr.g), tr.GRAM_FLOW, tr.LOSS_GRAM, "L_G4"),
     ):
         field = lower(sp.Matrix(plain.field).subs(bound), args=state)
-        found = solve_ivp(
-            lambda _, x, field=field: field(*x).reshape(-1),
-            (0, 1e4),
-            [sigma, sigma],
-            method="Radau",
-            rtol=1e-8,
-            atol=1e-12,
-            t_eval=chosen,
-        ).y
+        found = solve_ivp(lambda _, x, field=field: field(*x).reshape(-1), (0, 1e4), [sigma, sigma], **radau).y
         for values, symbol in zip(found, state, strict=True):
             np.testing.assert_allclose(getattr(record, symbol.name), values, rtol=1e-6)
         direct = lower(loss.subs(bound), args=state)(*found)
@@ -123,15 +117,20 @@ def test_the_gram_times_follow_their_formula_whatever_L_sigma(length, sigma):
 
 
 def test_the_inner_orbit_has_its_two_ends():
-    assert times.gram_reach(39.9) == pytest.approx(39.9, rel=0.06)  # C(X) = X (1 + o(1)), and
+    reach = laws.T_I.letters[phases.reach].subs({tr.L: 401, tr.sigma_init: 0.1})
+    assert times.gram_reach(39.9) == pytest.approx(float(reach), rel=0.06)  # C(X) = X (1 + o(1)), and
     assert times.gram_reach(1e-9) == pytest.approx(times.gram_reach(1e-6), rel=1e-5)  # C(0) > 0
     assert times.gram_reach(1e-9) > 0.2
 
 
-def test_phase_times_do_not_see_L_but_in_their_unit():
+def test_phase_times_do_not_see_L_but_in_their_unit(monkeypatch):
     short, long = (run(length, 1.0, 0.49, 0.01, end=2e3 * (length - 2)) for length in (10, 10**5))
     for name in ("T_o", "T_II", "T_III"):
         assert getattr(short, name) / 8 == pytest.approx(getattr(long, name) / (10**5 - 2), rel=1e-9)
+    monkeypatch.setattr(runs, "gram_measured", lambda at: 16.0)
+    before, after = short.at([0.0, 16.0]).L_IH2
+    assert runs.head_left(point_of(1.0, 0.49, 10, 0.01)) == pytest.approx(after / before, rel=1e-6)
+    assert runs.gram_run(DEFAULTS, 7.0).end == 7.0
 
 
 def test_a_start_beyond_the_optimum_has_other_phases():
@@ -154,6 +153,8 @@ def test_a_path_is_run_at_numbers():
     points = SMALLER.points(DEFAULTS)
     assert (points[0], points[-1]) == (near, far)
     assert all(isinstance(at["L"], int) for at in points)
+    (at_root,) = (path for path in laws.GROWTH.paths if "`t = (L-2) sqrt(sigma_init)`" in path.words)
+    assert at_root.letters(near)[tr.t] == (tr.L - 2) * sp.sqrt(tr.sigma_init)
 
 
 @pytest.fixture(scope="module")

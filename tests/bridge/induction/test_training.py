@@ -10,6 +10,7 @@ import torch
 from bridge.induction.training import (
     SIMPLIFIED,
     SOFTMAX,
+    _learnt,
     balanced_flow,
     followed,
     head_losses,
@@ -17,7 +18,7 @@ from bridge.induction.training import (
     predictions,
     train,
 )
-from numeric.induction.training import Training, TrainingTask, TwoLayer, population_gram, start_of_stage_two
+from numeric.induction.training import Snapshot, Training, TrainingTask, TwoLayer, population_gram, start_of_stage_two
 from symbolic.induction import training as theory
 from symbolic.statements import UsageError
 
@@ -103,6 +104,12 @@ def test_the_flow_is_followed_until_it_has_learnt() -> None:
     assert 0 < times.observation < times.half < times.learnt <= path.time[-1]
     level = np.interp(times.observation, path.time, path.head)
     assert np.interp(times.learnt, path.time, path.head) == pytest.approx(0.01 * level, rel=1e-3)
+
+
+def test_a_head_is_learnt_at_a_hundredth_of_its_loss_when_h_first_reached_h_star() -> None:
+    reached = _learnt(0.5)
+    seen = [Snapshot(0, 0.0, {"h": h}, 0.0, head) for h, head in ((0.4, 0.001), (0.5, 1.0), (0.6, 0.02), (0.4, 0.009))]
+    assert [reached(each) for each in seen] == [False, False, False, True]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from bridge.comparison import replay_witness
 from bridge.export.numbers import plain
 from bridge.induction.head_limits import THRESHOLDS
 from bridge.induction.head_path import SLACK, HeadPath
-from bridge.induction.trends import TRENDS, HeadStart
+from bridge.induction.trends import TRENDS, HeadStart, ramp
 from bridge.record import Row, Verdict
 from bridge.registry import find_study
 from bridge.theorem import Theorem
@@ -26,11 +26,7 @@ from symbolic.induction import trends as theory
 from symbolic.inequalities import Inequality
 from tests.bridge.induction.rows import printed_as, rebuilt, rows_at
 
-GRID = [
-    (0.2, 0.3, 1e-2),
-    (1.0, 0.49, 1e-2),
-    (0.1, 0.65, 1e-5),
-]
+GRID = [(0.2, 0.3, 1e-2), (1.0, 0.49, 1e-2), (0.1, 0.65, 1e-5)]
 FLOWS = ("true", "printed")
 DERIVED = {quantity.name for quantity in theory.QUANTITIES if quantity.closed_form is not None}
 
@@ -84,6 +80,7 @@ def test_what_is_measured_agrees_with_an_integration_of_its_own(point: tuple[flo
     assert rows["T_half"].measured == pytest.approx(998 * taus[(w > star / 2).argmax()], abs=2 * step)
     assert rows["h.overshoot"].measured == pytest.approx(eta.max(), rel=1e-6)
     assert rows["w.turn"].measured == pytest.approx(w[eta.argmax()], rel=1e-2)
+    assert start_at(*point, flow).path.late()[-1] == pytest.approx(1, abs=2e-5 * (eta.max() - 1))  # where the run ends
     early = (taus > 1e-3) & (w < star / 2)
     growth = np.log(w[early] / sigma) / taus[early]
     assert rows["w.rate.above"].measured == pytest.approx(growth.max(), rel=1e-3)
@@ -251,6 +248,13 @@ def test_what_a_run_does_not_reach_is_undecided_in_its_own_row() -> None:
     assert undecided == {"w.turn", "w.turn.half", "h.turn"}
     assert "dh/dt = 0 is not reached by tau" in rows["w.turn"].remark
     assert rows["T_1"].verdict["derived"] is Verdict.PROVED
+
+
+def test_24_is_asked_of_h_up_to_its_plateau(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HeadPath, "above", lambda path, least, until: until)
+    start = start_at(sigma=1e-4)
+    (eta,) = start.path.eta(np.array([float(ramp(start))]))
+    assert eta == pytest.approx(math.sqrt((1 - 0.01**4 * 0.49**4) / (1 - 0.49**4)), rel=1e-9)
 
 
 def test_a_larger_h_elsewhere_than_at_the_turn_is_noticed() -> None:

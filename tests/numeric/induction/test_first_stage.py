@@ -38,6 +38,8 @@ def test_the_share_by_filters_is_the_gradient_of_the_loss(start: float, p: float
     target[-1] = optimum
     loss = (g_0 * second @ first - target).square().sum() / 2
     (slope,) = torch.autograd.grad(loss, at)
+    if start == 1.0:
+        assert first_stage.direct_rate(p, g_0, optimum, terms) == pytest.approx((loss.item(), -slope.item()), rel=1e-8)
     whole = sum(start**k for k in range(terms))
     share = first_stage.rate_share(terms, math.exp(-p), g_0 / optimum, start)
     assert -float(slope) == pytest.approx(share * math.exp(-p) * g_0 * optimum / whole, rel=1e-8)

@@ -15,6 +15,7 @@ from numeric.induction.losses import (
     expected_product,
     gaussian_moment,
     gram_by_weights,
+    halved,
     head_exponential,
     head_softmax,
     linear_loss,
@@ -121,11 +122,13 @@ def test_the_gaussian_moment_is_infinite_from_absolute_value_1_on_either_side() 
     np.testing.assert_allclose(np.diff(grown), np.array([8.0, 16.0]) / math.sqrt(2 * math.pi), rtol=1e-9)
 
 
-def test_infinite_losses_are_refused() -> None:
+def test_infinite_losses_are_refused_and_a_rule_that_never_settles_ends() -> None:
     with pytest.raises(ValueError, match="infinite expectation"):
         head_exponential(WeightedHead(0.5, 0.5), TRAINED, 8)
-    with pytest.raises(ValueError, match="infinite for slopes"):
-        linear_loss(WeightedHead(0.75, 0.5), TRAINED, 8)
+    for slope in (0.75, -0.75):
+        with pytest.raises(ValueError, match="infinite for slopes"):
+            linear_loss(WeightedHead(slope, 0.5), TRAINED, 8)
+    assert halved(float, 64) == Estimate(2.0**15, 2.0**14 + 1e-13 * 2.0**15)
 
 
 @pytest.mark.parametrize("length", [5, 12])

@@ -77,14 +77,11 @@ def test_the_target_is_the_printed_one() -> None:
 def test_the_optimum_has_no_loss_of_the_induction_head_unless_its_sum_ends_early() -> None:
     best = {"p_first": math.inf, "p": 50.0, "g": TASK.g_star, "w_Q": 0.6, "w_K": 0.6, "h": TASK.h_star}
     x = torch.randn(200, 9)
-    right, early = (
-        partial_losses(TwoLayer(9, best, upper=upper), TASK, x).mean(0).detach() for upper in ("L-1", "L-2")
-    )
+    networks = [TwoLayer(9, best, upper=upper) for upper in ("L-1", "L-2")]
+    right, early = (partial_losses(network, TASK, x).mean(0).detach() for network in networks)
     assert float(right.max()) < 1e-20
     assert float(early[1]) > 1e-3
-    assert (
-        float(population_gram(TwoLayer(9, best, upper="L-2"), TASK).detach()) > TASK.g_star**2 / 2
-    )  # x_{L-2} is not seen
+    assert float(population_gram(networks[1], TASK).detach()) > TASK.g_star**2 / 2  # x_{L-2} is not seen
 
 
 @pytest.mark.parametrize("upper", ["L-1", "L-2"])
@@ -155,10 +152,11 @@ def test_the_curvature_is_that_of_differences_of_gradients() -> None:
 
 def test_stage_one_trains_the_first_layer_alone_and_upwards() -> None:
     network = TwoLayer(9, start_of_stage_one(0.1))
-    training = Training(network, TASK, stage="I", batch=512)
+    training = Training(network, TASK, stage="I", batch=512, move=0.02)
     seen = training.run(math.inf, every=20, stop=lambda each: each.parameters["p_first"] > 3)
     rates = [each.parameters["p_first"] for each in seen]
     assert rates == sorted(rates)
+    assert rates[:3] == pytest.approx([0.1, 0.5, 0.9])  # 20 steps each, of the largest move
     assert {name: v for name, v in seen[-1].parameters.items() if name != "p_first"} == {
         name: v for name, v in start_of_stage_one(0.1).items() if name != "p_first"
     }
@@ -201,7 +199,7 @@ def test_checkpoints_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="of another training"):
         other.resume(path)
     for broken, message in (
-        (whole[: len(whole) // 2], "no checkpoint that can be read"),
+        (whole[: len(whole) // 2], "is not a checkpoint that can be read"),
         ("[]", "has not just"),
         (json.dumps({**json.loads(whole), "version": 0}), "has version 0"),
         (json.dumps({**json.loads(whole), "parameters": {}}), "has not just"),
@@ -209,7 +207,7 @@ def test_checkpoints_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         path.write_text(broken)
         with pytest.raises(TrainingError, match=message):
             training.resume(path)
-    with pytest.raises(TrainingError, match="no checkpoint that can be read"):
+    with pytest.raises(TrainingError, match="is not a checkpoint that can be read"):
         training.resume(tmp_path / "absent.json")
 
 
