@@ -61,8 +61,12 @@ class Hypothesis:
             held = sp.false
         if held == sp.true:
             return None
+        others = [
+            f"{symbol} = {symbols[symbol]}" for symbol in sorted(symbols, key=str) if symbol.name != self.parameter
+        ]
+        at = f" at {', '.join(others)}" if others else ""
         got = values.get(self.parameter)
-        return f"{self.parameter} = {got} does not meet {sp.sstr(self.condition)} ({self.reason})"
+        return f"{self.parameter} = {got} does not meet {sp.sstr(self.condition)}{at} ({self.reason})"
 
     def latex(self) -> str:
         return sp.latex(self.condition)

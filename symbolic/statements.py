@@ -373,7 +373,8 @@ class Result:
         try:
             number = float(value)
         except (TypeError, ValueError, OverflowError):
-            raise UsageError(f"{self.id}: {name} = {value!r} is not a number ({parameter.meaning}).") from None
+            several = f"; --grid {name}={value} runs several" if isinstance(value, str) and "," in value else ""
+            raise UsageError(f"{self.id}: {name} = {value!r} is not a number ({parameter.meaning}){several}.") from None
         if not math.isfinite(number):
             raise UsageError(f"{self.id}: {name} = {value} is not finite ({parameter.meaning}).")
         if not parameter.integer:

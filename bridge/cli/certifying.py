@@ -216,7 +216,9 @@ def _run_blocks(run: CertifyRun) -> Iterator[Any]:
         yield from _meanings(run)
     for claim in run.claims:
         yield from _explanation(claim.outcome)
-    if any(c.outcome.inequality.name.startswith(DEFINED) and c.outcome.status is not Status.PROVED for c in run.claims):
+    partly = [c for c in run.claims if c.outcome.inequality.name.startswith(DEFINED)]
+    decided = any(c.outcome.status is not Status.UNDECIDED for c in run.claims if c not in partly)
+    if decided and any(c.outcome.status is not Status.PROVED for c in partly):
         yield "the result on the expression holds where it is defined"
     yield from (c.outcome.inequality.meaning for c in run.claims if SIMPLIFIED in c.outcome.inequality.meaning)
     yield from (f"cannot be tried: {reason}" for reason in run.cannot)

@@ -22,7 +22,7 @@ COLUMNS = {
     "measured": "the largest error, or the value, at random or real inputs",
     "attacked": "the largest error that gradient ascent finds",
     "exact": "the largest error in exact arithmetic, at the worst inputs",
-    "rounding": "the floating-point error minus the exact one, in absolute value",
+    "rounding": "the largest distance of floating-point values from exact ones",
     "ratio": "the sharpest bound of ours over the largest error",
     "claimed_ratio": "the claimed bound over the largest error",
     "median": "the median of the errors of all draws",
@@ -38,9 +38,10 @@ VERDICTS = {
     "violated": "the bound fails; in brackets, what the paper's erratum is about",
     "consistent": "an asymptotic rate agrees with the run, on the range shown",
     "outside": "a hypothesis does not hold here",
-    "undecided": "rounding is too large to decide",
+    "undecided": "rounding is too large to decide, or what is printed is not a number",
     "not representable": "needs numbers or sizes beyond those of the format",
 }
+KEPT_OVER_DRAWS = "held at every input of this run; over random draws, no test refuted it"
 FLAGS = {
     "vacuous": "no better than the trivial bound",
     "conditional": "depends on a premise that is not proved",
@@ -89,7 +90,9 @@ def _judged(shown: Sheet) -> list[tuple[str, str]]:
     weights = {row.erratum.weight for row in rows if row.erratum is not None}
     short = {wording.weights[weight]: weight for weight in wording.weights if weight in weights}
     letters += [(", ".join(short), ", ".join(short.values()))] if short else []
-    found = [(name, meaning) for name, meaning in VERDICTS.items() if name in verdicts]
+    over_draws = any(row.seeds is not None for row in rows)
+    meanings = {**VERDICTS, **({"kept": KEPT_OVER_DRAWS} if over_draws else {})}
+    found = [(name, meaning) for name, meaning in meanings.items() if name in verdicts]
     return letters + found + [(wording.flags.get(name, name), FLAGS[name]) for name in FLAGS if name in flags]
 
 

@@ -9,7 +9,7 @@ from bridge.export.sheet import KEPT_LAST, Role, Sheet
 from bridge.export.verdict_words import BARE, FULL, SHORT
 
 SHARE = 3  # a verdict keeps its words, or its flags, where it takes at most this part of the line
-LEAST_NAME = 12  # letters of a shortened name
+LEAST_NAME = 8  # letters of a shortened name
 GAP = "..."  # in the place of what is left out of a name
 Name = TypeVar("Name")  # of a column, or its place
 Length = int | float  # columns of a terminal, or points
@@ -87,15 +87,19 @@ def narrowed(
     if total(list(widths.values()), gap) <= room and (most is None or len(widths) <= most):
         return whole
     wordings = [replace(whole, wording=each) for each in (FULL, SHORT, BARE)]
-    worded = next((each for each in wordings if measure(each)["verdict"] * SHARE <= room), wordings[-1])
-    widths = dict(measure(worded))
-    widths["verdict"] = min(widths["verdict"], verdict)
-    first = worded.kept_first
-    name: Length = math.inf
-    if first[0] == "quantity":
-        name = widths["quantity"] = name_room(widths, first[: worded.needed], room, gap, least_name)
-    kept = fitting(widths, first, room, gap, always=min(worded.always, len(first)), most=most)
-    return replace(worded.with_columns(_without_the_last(worded, kept)), name_room=name)
+    short = [each for each in wordings if measure(each)["verdict"] * SHARE <= room] or wordings[-1:]
+    needed = whole.kept_first[: whole.needed]
+    found = []
+    for worded in short:
+        widths = {**measure(worded)}
+        widths["verdict"] = min(widths["verdict"], verdict)
+        first = worded.kept_first
+        name: Length = math.inf
+        if first[0] == "quantity":
+            name = widths["quantity"] = name_room(widths, first[: worded.needed], room, gap, least_name)
+        kept = fitting(widths, first, room, gap, always=min(worded.always, len(first)), most=most)
+        found.append(replace(worded.with_columns(_without_the_last(worded, kept)), name_room=name))
+    return max(found, key=lambda each: sum(column.name in needed for column in each.columns))  # the first of several
 
 
 def _without_the_last(whole: Sheet, kept: Sequence[str]) -> list[str]:

@@ -98,7 +98,7 @@ class Sheet:
         if self.choice.columns:
             return [name for name in dict.fromkeys((*ALWAYS, *self.choice.columns)) if name in names]
         parameters = [column.name for column in self.columns if column.role is Role.PARAMETER]
-        others = (*self._telling_apart(parameters), *KEPT_THEN, *parameters, *KEPT_NEXT, *KEPT_LAST)
+        others = (*KEPT_THEN, *parameters, *KEPT_NEXT, *KEPT_LAST)
         return [name for name in dict.fromkeys((*self._always, *self._needed, *others)) if name in names]
 
     @property
@@ -119,7 +119,8 @@ class Sheet:
     @property
     def _needed(self) -> tuple[str, ...]:
         parameters = [column.name for column in self.columns if column.role is Role.PARAMETER]
-        return (*KEPT_BESIDE, *parameters[:1], *self._first_numbers, "claimed")  # which the reader asked for
+        others = ("claimed", *self._telling_apart(parameters))  # the reader asked for a claim
+        return (*KEPT_BESIDE, *parameters[:1], *self._first_numbers, *others)
 
     @property
     def _first_numbers(self) -> list[str]:

@@ -32,7 +32,7 @@ class Wording:
 FULL = Wording()
 SHORT = Wording(
     tiers=LETTERS,
-    weights={Weight.CONSTANT: "const.", Weight.PROOF: "step", Weight.DEFINITION: "def."},
+    weights={Weight.CONSTANT: "const.", Weight.PROOF: "step", Weight.DEFINITION: "def.", Weight.NOTATION: "nota."},
     flags={Flag.ROUNDING: "rounding", Flag.ROUNDED_ABOVE: "rounded"},
     is_short=True,
 )

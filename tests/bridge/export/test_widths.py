@@ -1,17 +1,18 @@
 """Tables of every stored comparison, and of a theorem of one's own, on terminals of 80, 100 and 120 columns."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import boundsmith as bs
-from bridge.export.choice import Choice
+from bridge.export.choice import LABELS, Choice
 from bridge.export.layout import NUMBERS
 from bridge.export.legend import COLUMNS, FLAGS, SCOPES, VERDICTS
 from bridge.export.narrowing import LEAST_NAME, least_room, shortened
-from bridge.export.sheet import KEPT_LAST, Role, Sheet, sheet
+from bridge.export.sheet import BOUNDS, ERRORS, KEPT_LAST, Role, Sheet, sheet
 from bridge.export.terminal import _narrowed
 from bridge.export.verdict_words import BARE, verdict_words
 from bridge.record import Comparison, Flag, Row, RowErratum, Verdict
@@ -21,6 +22,7 @@ from tests.yardstick.records import RECORDS, stored
 OWN = Path(__file__).parents[3] / "examples" / "own_theorem.py"
 IDS = ["own", *sorted(path.stem for path in RECORDS.glob("*.json"))]
 WIDTHS = (80, 100, 120)
+CROWDED = {"induction.losses", "induction.phases", "induction.trends", "machines.sample_complexity"}  # with parameters
 
 
 @cache
@@ -47,6 +49,22 @@ def test_no_line_is_wrapped_and_each_row_has_quantity_number_and_verdict(id: str
     bare = [row for row in rows if all(getattr(row, name) is None for name in numbers)]
     assert len(bare) <= (1 if rows else 0)  # in two tables, a row whose verdict takes most of the line
     assert body[len(whole.rows)].startswith("left out") or ": " in body[len(whole.rows)]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("id", [id for id in IDS if id not in CROWDED])
+def test_an_error_and_a_bound_stay_and_what_tells_rows_apart(id: str, width: int) -> None:
+    whole = sheet(compared(id), Choice())
+    shown = {column.name for column in _narrowed(whole, width).columns}
+    there = {column.name for column in whole.columns}
+    assert all(shown & set(names) for names in (ERRORS, BOUNDS) if there & set(names))
+    told = [name for name in (*LABELS, *whole.layout.varying) if name in there]
+    assert len({_told(row, told) for row in whole.rows}) == len({_told(row, shown & set(told)) for row in whole.rows})
+
+
+def _told(row: Row, names: Iterable[str]) -> tuple[str, ...]:
+    values = {"quantity": row.quantity, "scope": row.scope, "kind": row.kind, "where": row.construction, **row.params}
+    return tuple(str(values.get(name)) for name in sorted(names))
 
 
 def _name_room(shown: Sheet) -> int:
@@ -128,7 +146,7 @@ def test_a_name_that_has_no_room_is_shortened_and_its_verdict_is_not() -> None:
     for row in record.rows:
         row.quantity = f"output.{'long' * 30}"
     lines = record.table().text(60).splitlines()
-    assert sum(line.startswith("outpu...long ") for line in lines) == len(record.rows)
+    assert sum(line.startswith("out...ng ") for line in lines) == len(record.rows)
     assert any(line.rstrip().endswith("kept") for line in lines)
 
 
