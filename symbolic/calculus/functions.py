@@ -43,7 +43,8 @@ def apply_function(
         "apply a function",
         eps * norm_of_ones(x.norm, x.dim) + lipschitz * x.error_symbol,
         premises=(x.name,),
-        reason=reason or "`|f_hat(x_hat) - f(x)| <= eps + L |x_hat - x|`",
+        reason=reason
+        or "by the error of the approximant at the approximate argument, and the Lipschitz constant of the function",
         obligations=obligations,
         operation=Apply(function, beside, eps, ((lipschitz,),)) if function else unnamed("function"),
     )

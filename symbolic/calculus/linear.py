@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from symbolic.derivation import Approximated, NormName, as_expr, as_norm, rule_step
+from symbolic.derivation import Approximated, Norm, NormName, as_expr, as_norm, rule_step
 from symbolic.obligations import nonnegative, whole
 from symbolic.operations import Linear, unnamed
 
@@ -43,7 +43,14 @@ def linear_map(
         operator_norm * x.error_symbol,
         premises=(x.name,),
         obligations=(*nonnegative("linear_map", name, **numbers), *whole("linear_map", name, least=1, dimension=dim)),
-        reason=reason or f"`||A v||_{norm} <= ||A||_({x.norm} -> {norm}) ||v||_{x.norm}`",
+        reason=reason or _by_the_norm(x.norm, norm),
         operation=Linear(matrix, operator_norm, x.norm, transposed, bias_vector) if matrix else unnamed("matrix"),
     )
     return x.follows(step, dim=dim, size=operator_norm * x.size + bias, radius=numbers.get("radius"))
+
+
+def _by_the_norm(source: Norm, target: Norm) -> str:
+    if source is target:
+        return "by the operator norm of the map"
+    names = ("sup norm" if norm is Norm.INF else f"{norm}-norm" for norm in (source, target))
+    return f"by the operator norm of the map from the {' to the '.join(names)}"

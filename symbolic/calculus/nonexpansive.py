@@ -55,7 +55,7 @@ def soft_threshold(
         x.error_symbol + threshold_error * norm_of_ones(x.norm, x.dim),
         premises=(x.name,),
         obligations=nonnegative("soft_threshold", name, threshold_error=threshold_error),
-        reason=reason or "since `S_t` is 1-Lipschitz in its argument and in `t`",
+        reason=reason or "since soft thresholding is 1-Lipschitz in its argument and in its threshold",
         operation=SoftThreshold(threshold, threshold_error) if threshold else unnamed("threshold"),
     )
     return x.follows(step, dim=x.dim, size=x.size)

@@ -25,7 +25,7 @@ from symbolic.obligations import for_all, nonnegative, real, reopened, whole
 from symbolic.operations import Combination, Correction, PerturbedLinear, Restated, VectorMap, unnamed
 from symbolic.signs import is_continuous, is_nonnegative
 
-PARTS = "`A_hat x_hat - A x = A_hat (x_hat - x) + (A_hat - A) x`"
+PARTS = "by the error of the argument under the perturbed map, and the change of the map at the exact argument"
 
 
 # With dA = A_hat - A and dx = x_hat - x, the same difference can be split in two ways:
@@ -74,7 +74,7 @@ def perturbed_map(
             *nonnegative("perturbed_map", name, **numbers),
             *whole("perturbed_map", name, least=1, dimension=dim),
         ),
-        reason=reason or PARTS + (", by Cauchy-Schwarz" if pooled else ""),
+        reason=reason or PARTS + ("; by Cauchy-Schwarz" if pooled else ""),
         per_unit=True,
         pooled=pooled,
         operation=PerturbedLinear(matrix, spread, numbers["perturbation"], x.norm) if matrix else unnamed("matrix"),
@@ -221,7 +221,8 @@ def perturbed_function(
             *nonnegative("perturbed_function", name, **numbers),
             *whole("perturbed_function", name, least=1, dimension=dim),
         ),
-        reason=reason or "`||F_hat(x_hat) - F(x)|| <= eps + L ||x_hat - x||`",
+        reason=reason
+        or "by the error of the approximant at the approximate argument, and the Lipschitz constant of the function",
         operation=VectorMap(function, numbers["eps"], numbers["lipschitz"], x.norm)
         if function
         else unnamed("function"),
@@ -243,7 +244,7 @@ def correct(x: Approximated, name: str, *, sigma: Any, reason: str = "") -> Appr
         sp.Integer(0),
         premises=(x.name,),
         obligations=(covered,),
-        reason=reason or "since errors of at most `sigma` are undone",
+        reason=reason or f"since errors of at most `{sp.sstr(sigma)}` are undone",
         operation=Correction(sigma),
     )
     return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)

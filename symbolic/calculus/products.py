@@ -52,6 +52,8 @@ def bilinear(
 
 
 def _expansion(asymmetric: bool) -> str:
-    moved = "x_hat" if asymmetric else "x"
-    both = "" if asymmetric else " + B(x_hat - x, y_hat - y)"
-    return f"`B(x_hat, y_hat) - B(x, y) = B(x_hat - x, y) + B({moved}, y_hat - y){both}`"
+    if asymmetric:
+        return (
+            "by bilinearity: the error of each factor times the other factor, exact the one and approximate the other"
+        )
+    return "by bilinearity: the error of each factor times the other factor, and the errors times one another"

@@ -140,7 +140,8 @@ def softmax_to_hard_max(
         "softmax to hard max",
         2 * _lost_weight(others),
         premises=(scores.name,),
-        reason=reason or "since a margin of `m - 2e` is left, and `T <= (n - 1) exp(-beta (m - 2e))`",
+        reason=reason
+        or "since errors of the scores take at most twice their size from the margin, which bounds every other weight",
         obligations=(
             *nonnegative("softmax_to_hard_max", name, inverse_temperature=beta),
             _margin_survives(scores, margin, name),
@@ -162,7 +163,7 @@ def hard_max(scores: Approximated, name: str, *, margin: Any, reason: str = "") 
         "hard max",
         sp.Integer(0),
         premises=(scores.name,),
-        reason=reason or "since a winner by `m` still wins after errors below `m/2`",
+        reason=reason or "since a winner still wins after errors below half of its margin",
         obligations=(_margin_survives(scores, margin, name),),
         operation=HardMax(sp.oo, margin),
     )
