@@ -89,7 +89,7 @@ def check_tiers(comparison: Comparison) -> None:
     for row in comparison:
         if row.instance is not None and row.kind in {Kind.UPPER, Kind.LOWER} and _place(row) in derived:
             excess = (row.instance - derived[_place(row)]) * (1 if row.kind == Kind.UPPER else -1)
-            assert excess <= 1e-12 * abs(row.instance), row
+            assert excess <= 1e-9 * abs(row.instance), row  # a bound at a prompt allows for its own rounding
 
 
 def _place(row: Row) -> tuple[object, ...]:

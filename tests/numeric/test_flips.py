@@ -154,7 +154,7 @@ def test_calls_that_cannot_be_answered_are_refused() -> None:
     parameters = {"t": torch.tensor(0.4)}
     with pytest.raises(FlipError, match="the margin is 0"):
         smallest_flip(island, parameters, coordinate_lines(parameters), largest=1.0, seed=0)
-    with pytest.raises(FlipError, match="no parameters"):
+    with pytest.raises(FlipError, match="which are not parameters"):
         along(lambda p: island(p) <= 0, parameters, {"u": {"u": torch.tensor(1.0)}}, largest=1.0)
     with pytest.raises(FlipError, match="pass it through `unit`"):
         along(lambda p: island(p) <= 0, parameters, {"t": {"t": torch.tensor(2.0)}}, largest=1.0)

@@ -10,7 +10,7 @@ import pytest
 import boundsmith as bs
 from bridge.export.choice import LABELS, Choice
 from bridge.export.layout import NUMBERS
-from bridge.export.legend import COLUMNS, FLAGS, SCOPES, VERDICTS
+from bridge.export.legend import COLUMNS, FLAGS, KEPT_OVER_DRAWS, SCOPES, VERDICTS
 from bridge.export.narrowing import LEAST_NAME, least_room, shortened
 from bridge.export.sheet import BOUNDS, ERRORS, KEPT_LAST, Role, Sheet, sheet
 from bridge.export.terminal import _narrowed
@@ -112,7 +112,7 @@ def test_a_wide_line_has_every_column() -> None:
     assert "left out" not in compared("own").table().text()
 
 
-@pytest.mark.parametrize("meanings", [COLUMNS, SCOPES, VERDICTS, FLAGS])
+@pytest.mark.parametrize("meanings", [COLUMNS, SCOPES, VERDICTS, FLAGS, {"kept": KEPT_OVER_DRAWS}])
 def test_a_term_takes_one_line(meanings: dict[str, str]) -> None:
     assert all(len(f"{name}: {meaning}") <= 80 for name, meaning in meanings.items())
 
@@ -123,8 +123,10 @@ def test_the_legend_has_one_entry_for_each_term_of_the_table(id: str) -> None:
     shown = _narrowed(sheet(compared(id), Choice()), 80)
     names = {column.heading for column in shown.columns if column.role is Role.NUMBER}
     names |= {str(verdict) for row in shown.rows for verdict in row.verdict.values()}
+    over_draws = any(row.seeds is not None for row in shown.rows)
+    verdicts = {**VERDICTS, **({"kept": KEPT_OVER_DRAWS} if over_draws else {})}
     for name in names:
-        meaning = COLUMNS.get(name.replace(" ", "_")) or VERDICTS[name]
+        meaning = COLUMNS.get(name.replace(" ", "_")) or verdicts[name]
         assert lines.count(f"{name}: {meaning}") == 1
 
 

@@ -18,7 +18,7 @@ REFUSED = {
     "looped.chain_of_thought": [
         ({"leak": 0.0}, "leak = 0.0 .*a leaky slope of 0 has no inverse"),
         ({"leak": 2.0}, "sigma does not expand"),
-        ({"step": 3}, "step = 3 does not meet step < L .the examples have a next state"),
+        ({"step": 3}, "step = 3 does not meet step < L at L = 3 .the examples have a next state"),
         ({"T": 0}, "T = 0"),
         ({"N": 1}, "N = 1 does not meet N >= 2 .two example chains at least"),
         ({"eta": 2.0}, "eta = 2.0 does not meet eta <= 1/high"),
@@ -29,12 +29,15 @@ REFUSED = {
     "looped.decoder": [
         ({"N": 1}, r"N = 1 does not meet N >= 2 \(a token with a past\)"),
         ({"T": 0}, r"T = 0 does not meet T >= 1 \(a loop\)"),
-        ({"eta": 2.5}, r"eta = 2.5 does not meet .*<= 2 \(a step does not expand\)"),
+        ({"eta": 2.5}, r"eta = 2.5 does not meet .*<= 2 at B_x = 1.0 \(a step does not expand\)"),
         ({"C": 800.0}, r"e\^C is beyond float64"),
         ({"c": 1e-15}, r"c = 1\.000e-15 is below what float64 resolves"),
     ],
     "looped.gradient_descent": [
-        ({"eta": 2.0}, r"eta = 2.0 does not meet eta < 2/high \(beyond 2 / lambda_max gradient descent diverges"),
+        (
+            {"eta": 2.0},
+            r"eta = 2.0 does not meet eta < 2/high at high = 1.0 \(beyond 2 / lambda_max gradient descent diverges",
+        ),
         ({"eta": -1.0}, r"eta = -1.0 does not meet eta > 0"),
         ({"T": 0}, r"T = 0"),
         ({"N": 1}, r"N = 1 does not meet N >= 2 \(a line fits one example exactly\)"),
