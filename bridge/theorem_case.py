@@ -36,6 +36,7 @@ from bridge.torch_formats import torch_device, torch_dtype
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
 from bridge.well_formed import require_randomness
+from symbolic.prose import plain
 from symbolic.statements import Result, UsageError
 
 KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
@@ -244,7 +245,7 @@ class TheoremCase(TheoremBounds):
         if name in [each.name for each in self.over_draws]:
             return replayed_chance(self, name, inputs)
         for check in self._checks_here:
-            if check.name == name:
+            if plain(check.name) == plain(name):  # names had no backticks before
                 return replayed_check(self, check, inputs)
         return super().replay_check(name, inputs)
 

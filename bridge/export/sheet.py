@@ -14,8 +14,8 @@ from bridge.record import Comparison, Row
 
 SHORT_SCOPES = {"prompt, local": "local"}
 # Where there is little room, columns are left out from the end of these lists. After the verdict stands an error; after
-# KEPT_BESIDE the first parameter that varies and a bound; then the other parameters that
-# tell rows apart; after KEPT_THEN the rest of them.
+# KEPT_BESIDE the first parameter that varies, a bound, what it takes for each row to have a number, and the other
+# parameters that tell rows apart; after KEPT_THEN the rest of them.
 ERRORS = ("measured", "attacked", "exact")
 BOUNDS = ("derived", "instance", "printed", "claimed")
 KEPT_BESIDE = ("kind", "scope")

@@ -229,6 +229,14 @@ def test_a_witness_is_replayed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"{CHEAP}: 1 witnesses, 0 verdicts no longer violated\n"
 
 
+@pytest.mark.long
+def test_every_stored_witness_is_replayed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--replay"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(RUNNING)
+    assert all(line.endswith(" 0 verdicts no longer violated") for line in lines)
+
+
 def test_a_witness_that_refutes_no_more_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record = stored(CHEAP)
     refuted = next(row for row in record.rows if row.witness is not None)

@@ -97,7 +97,7 @@ def test_errata_are_a_list_of_their_own_behind_the_table() -> None:
 def test_the_first_lines_say_which_packages_and_what_is_left_out() -> None:
     first, second, *_ = comparison_latex(stored("icgd.step")).splitlines()
     assert first == r"% icgd.step: needs \usepackage{booktabs,array,dcolumn,longtable}"
-    assert second.startswith("% columns left out for want of room: rounding, ratio, ")
+    assert second.startswith("% columns left out for want of room: rounding, attacked, ")
     assert "siunitx" in stored("icgd.step").table(siunitx=True).latex().splitlines()[0]
 
 
