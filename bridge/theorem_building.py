@@ -22,6 +22,7 @@ from bridge.theorem import NORMS, Function, Network, Theorem
 from symbolic.citations import Citation
 from symbolic.derivation import Approximated, DerivationError, as_expr
 from symbolic.events import randomness
+from symbolic.exact_numbers import require_symbols
 from symbolic.inequalities import Inequality
 from symbolic.prose import ProseError, plain
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
@@ -75,7 +76,9 @@ def theorem(
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """
     _require_conclusions(id, bounds)
-    _require_symbols(id, {"parameters": parameters, "worst": worst, "knows": knows, "meanings": meanings})
+    require_symbols(id, "`parameters`", parameters)
+    for argument, given in (("worst", worst), ("knows", knows), ("meanings", meanings)):
+        require_symbols(id, f"`{argument}`", given or {})
     _require_names(id, {"inputs": inputs, "weights": weights, "built": built, "printed": printed, "trivial": trivial})
     letters = {letter: _functions(id, letter, given) for letter, given in (knows or {}).items()}
     inputs, weights = dict(inputs or {}), dict(weights or {})
@@ -151,27 +154,11 @@ def _require_conclusions(id: str, bounds: Sequence[Any]) -> None:
         )
 
 
-def _require_symbols(id: str, arguments: Mapping[str, Any]) -> None:
-    """Raises UsageError for what does not map symbols."""
-    for argument, given in arguments.items():
-        for each in _mapping(id, argument, given, "{sp.Symbol('n'): 8}"):
-            if not isinstance(each, sp.Symbol):
-                what = "the parameter" if argument == "parameters" else f"`{argument}`:"
-                raise UsageError(f"{id}: {what} {each!r:.80} is not a symbol; give {{sp.Symbol('n'): 8}}, not names")
-
-
 def _require_names(id: str, arguments: Mapping[str, Any]) -> None:
     """Raises UsageError for what does not map names."""
     for argument, given in arguments.items():
-        for each in _mapping(id, argument, given, "{'x': ...}"):
-            if not isinstance(each, str):
-                raise UsageError(f"{id}: `{argument}`: {each!r:.80} is not a name; give {{'x': ...}}")
-
-
-def _mapping(id: str, argument: str, given: Any, like: str) -> Mapping[Any, Any]:
-    if given is not None and not isinstance(given, Mapping):
-        raise UsageError(f"{id}: `{argument}` is {given!r:.80}; give a mapping, such as {like}")
-    return given or {}
+        if given is not None and not (isinstance(given, Mapping) and all(isinstance(each, str) for each in given)):
+            raise UsageError(f"{id}: `{argument}` = {given!r:.80}; give a mapping from names, such as {{'x': ...}}")
 
 
 def _require_quantities(id: str, argument: str, given: Mapping[str, Any], quantities: Sequence[Quantity]) -> None:

@@ -245,7 +245,7 @@ class TheoremCase(TheoremBounds):
         if name in [each.name for each in self.over_draws]:
             return replayed_chance(self, name, inputs)
         for check in self._checks_here:
-            if plain(check.name) == plain(name):  # names had no backticks before
+            if plain(check.name) == plain(name):  # a witness may name it without backticks
                 return replayed_check(self, check, inputs)
         return super().replay_check(name, inputs)
 

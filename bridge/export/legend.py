@@ -22,7 +22,7 @@ COLUMNS = {
     "measured": "the largest error, or the value, at random or real inputs",
     "attacked": "the largest error that gradient ascent finds",
     "exact": "the largest error in exact arithmetic, at the worst inputs",
-    "rounding": "the largest distance of floating-point values from exact ones",
+    "rounding": "the largest distance between floating-point and exact values",
     "ratio": "the sharpest bound of ours over the largest error",
     "claimed_ratio": "the claimed bound over the largest error",
     "median": "the median of the errors of all draws",
@@ -41,7 +41,7 @@ VERDICTS = {
     "undecided": "rounding is too large to decide, or what is printed is not a number",
     "not representable": "needs numbers or sizes beyond those of the format",
 }
-KEPT_OVER_DRAWS = "held at every input of this run; over random draws, no test refuted it"
+KEPT_OVER_DRAWS = "held at every input of this run; over random draws, no test rejected it"
 FLAGS = {
     "vacuous": "no better than the trivial bound",
     "conditional": "depends on a premise that is not proved",

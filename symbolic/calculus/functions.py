@@ -9,6 +9,8 @@ from symbolic.derivation import Approximated, as_expr, rule_step
 from symbolic.obligations import Obligation, RangeObligation, nonnegative, positive
 from symbolic.operations import Apply, unnamed
 
+APPROXIMANT = "by the error of the approximant at the approximate argument, and the Lipschitz constant of the function"
+
 
 # f_hat(x_hat) - f(x) = (f_hat - f)(x_hat) + (f(x_hat) - f(x)): each coordinate of the first part is at most eps, if
 # x_hat lies where eps holds, so its norm is at most eps ||(1, ..., 1)||; the second is at most L |x_hat - x| in each
@@ -43,8 +45,7 @@ def apply_function(
         "apply a function",
         eps * norm_of_ones(x.norm, x.dim) + lipschitz * x.error_symbol,
         premises=(x.name,),
-        reason=reason
-        or "by the error of the approximant at the approximate argument, and the Lipschitz constant of the function",
+        reason=reason or APPROXIMANT,
         obligations=obligations,
         operation=Apply(function, beside, eps, ((lipschitz,),)) if function else unnamed("function"),
     )

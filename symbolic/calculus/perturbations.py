@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from symbolic.calculus.functions import APPROXIMANT
 from symbolic.calculus.inversion import limit_at_infinity, monotonicity, solutions
 from symbolic.calculus.knobs import Knob
 from symbolic.calculus.sums import add
@@ -221,8 +222,7 @@ def perturbed_function(
             *nonnegative("perturbed_function", name, **numbers),
             *whole("perturbed_function", name, least=1, dimension=dim),
         ),
-        reason=reason
-        or "by the error of the approximant at the approximate argument, and the Lipschitz constant of the function",
+        reason=reason or APPROXIMANT,
         operation=VectorMap(function, numbers["eps"], numbers["lipschitz"], x.norm)
         if function
         else unnamed("function"),

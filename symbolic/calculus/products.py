@@ -53,7 +53,5 @@ def bilinear(
 
 def _expansion(asymmetric: bool) -> str:
     if asymmetric:
-        return (
-            "by bilinearity: the error of each factor times the other factor, exact the one and approximate the other"
-        )
+        return "by bilinearity: the error of each factor times the other, one exact and one approximate"
     return "by bilinearity: the error of each factor times the other factor, and the errors times one another"

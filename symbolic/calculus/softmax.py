@@ -141,7 +141,7 @@ def softmax_to_hard_max(
         2 * _lost_weight(others),
         premises=(scores.name,),
         reason=reason
-        or "since errors of the scores take at most twice their size from the margin, which bounds every other weight",
+        or "since errors of the scores shrink the margin by at most twice their size, and the rest bounds the weights",
         obligations=(
             *nonnegative("softmax_to_hard_max", name, inverse_temperature=beta),
             _margin_survives(scores, margin, name),

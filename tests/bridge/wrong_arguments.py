@@ -211,13 +211,20 @@ CALLS: Calls = {
         "`worst` names x, which is not a letter of a bound; th",
     ),
     "a known text": (lambda: drafted(knows={a: "1"}), "`knows` of a is '1'; give a function of parameters, weights or"),
-    "inputs in a list": (lambda: drafted(inputs=[1]), "`inputs` is [1]; give a mapping, such as {'x': ...}"),
-    "inputs by symbol": (lambda: drafted(inputs={x: 1}), "`inputs`: x is not a name; give {'x': ...}"),
-    "parameters in a tuple": (lambda: drafted(parameters=(a,)), "`parameters` is (a,); give a mapping, such as {sp.S"),
+    "inputs in a list": (lambda: drafted(inputs=[1]), "`inputs` = [1]; give a mapping from names, such as {'x': ...}"),
+    "inputs by symbol": (
+        lambda: drafted(inputs={x: 1}),
+        "`inputs` = {x: 1}; give a mapping from names, such as {'x': ...}",
+    ),
+    "parameters in a tuple": (lambda: drafted(parameters=(a,)), f"`parameters` = (a,); {SYMBOLS}"),
     "a comparison of a number": (
         lambda: bs.compare(5),
         "5 is not a theorem; give an id, a theorem, or the path of a f",
     ),
+    "a loss of text": (lambda: bs.gradient_flow("1", (x,)), "got the string '1'; build it from symbols"),
+    "a coordinate of text": (lambda: bs.gradient_flow(x**2, ("1",)), "a flow takes symbols as coordinates; got '1'"),
+    "a size in a list": (lambda: bs.given("u", dim=3, size=["1"]), "got ['1']; build it from symbols"),
+    "a name that is a number": (lambda: bs.given(5, dim=3, size=1), "given: a value is named 5; give it a name, such"),
     "a smooth text": (lambda: bs.Smooth.of("x", x, radius=1), "expected an expression in x alone, got str"),
     "a law of no quantity": (lambda: bs.AsymptoticLaw("q", abs, abs, ()), "AsymptoticLaw: quantity = 'q'; give a Q"),
 }

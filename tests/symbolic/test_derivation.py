@@ -111,3 +111,8 @@ def test_a_value_is_a_sympy_expression_or_a_number_and_no_text() -> None:
             DerivationError, match=r"expected a SymPy expression or a number, got .*build it from symbols"
         ):
             as_expr(value)
+
+
+def test_a_value_has_a_name() -> None:
+    with pytest.raises(DerivationError, match="given: a value is named ''; give it a name, such as 'output'"):
+        given("", dim=1, size=1)

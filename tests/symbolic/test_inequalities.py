@@ -25,6 +25,11 @@ def test_ends_are_exact_rationals() -> None:
     assert all(isinstance(end, sp.Rational) for ends in made.box.values() for end in ends)
 
 
+def test_an_end_of_text_is_a_fraction_and_is_not_run() -> None:
+    with pytest.raises(DerivationError, match="the range of x is not bounded"):
+        on({x: (0, "abs(1)")}, x)
+
+
 def test_what_is_said_by_default() -> None:
     made = on({x: (0, 1)}, x)
     assert (made.where, made.strict, made.vanishing, made.form, made.meaning) == ((), False, (), None, "")

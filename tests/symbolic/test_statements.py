@@ -117,6 +117,7 @@ def test_hypotheses_complain_about_all_that_is_wrong_at_once() -> None:
     [
         ("p", "nan", "p = nan is not finite"),
         ("p", "much", "p = 'much' is not a number"),
+        ("p", "1,2", r"p = '1,2' is not a number .*; --grid p=1,2 runs several"),
         ("L", 8.5, "L = 8.5 is not a whole number"),
         ("q", 1, r"no parameter 'q'.*Did you mean p|no parameter 'q'. It has: p, L"),
         ("W_stra", 1, "Did you mean W_star"),

@@ -138,10 +138,24 @@ def test_nothing_more_is_asked_for_where_nothing_is_simplified_away() -> None:
     ]
 
 
+PARTLY = "the result on the expression holds where it is defined"
+
+
 def test_a_simplified_expression_is_proved_only_where_it_is_defined(run: Command) -> None:
     outcome = run("certify", "--expression", "sqrt(x)**2 + 2 >= 0", "--range", "x=-1,1")
     assert "defined: x is refuted" in outcome.out
     assert "simplified to x + 2" in outcome.out
+    assert PARTLY in outcome.out
+
+
+def test_what_is_undecided_is_not_said_to_hold_where_it_is_defined(
+    run: Command, expires: Callable[[int], None]
+) -> None:
+    expires(200)
+    outcome = run("certify", "--expression", "log(x) <= x - 1", "--range", "x=0,1")
+    assert "defined: x is refuted" in outcome.out
+    assert "log(x) <= x - 1 is undecided" in outcome.out
+    assert PARTLY not in outcome.out
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ def own(tmp_path: Path) -> str:
 
 
 def test_a_file_is_compared_shown_solved_and_printed(own: str, run: Command) -> None:
+    assert bs.compare(Path(own), samples=2, attack=1, restarts=1).result == "own-scaled"
     compared = run("compare", own, *FEW)
     assert compared.code == 0, compared.err
     assert "own-scaled" in compared.out

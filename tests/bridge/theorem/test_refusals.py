@@ -171,7 +171,7 @@ def test_arguments_of_a_wrong_sort_are_refused_where_nothing_checks_types() -> N
     assert done.stderr == ""
     assert done.stdout.splitlines() == [
         "wrong: e is not a conclusion of a derivation; derive one by the rules, from bs.given(...) on",
-        "wrong: the parameter 'e' is not a symbol; give {sp.Symbol('n'): 8}, not names",
+        "wrong: `parameters` = {'e': 1}; give a mapping from SymPy symbols, such as {x: 1}",
         "wrong: the input x is (3,); give a domain, such as bs.Box(d)",
         "wrong: the network is 3; give a function",
         "wrong: the source is 3; give a Tabular, a Series or a Textual",
