@@ -101,9 +101,10 @@ class Check:
     one number, replaces it: where the two differ, the row stands at no point of the grid. A number (no array) with the
     name of another letter of the statement gives it.
 
-    `when` is a condition on parameters: at others there is neither the quantity nor its row. `params` are parameters of
-    its own, for a check that does not depend on those of the comparison (an erratum at a point); it is then judged
-    once, with one sample, no attack and seed 0; those that it leaves out have their defaults, the first of a grid.
+    Where a condition of the quantity on parameters fails there is neither the quantity nor its row. `params` are
+    parameters of its own, for a check that does not depend on those of the comparison (an erratum at a point); it is
+    then judged once, with one sample, no attack and seed 0; those that it leaves out have their defaults, the first of
+    a grid.
 
     Several checks of one quantity (along several paths, for several choices) are told apart by their `construction`, in
     words, which their rows and the names of their witnesses show.
@@ -113,7 +114,6 @@ class Check:
     sides: Callable[..., Sides]
     inputs: Points | Callable[..., Points] = field(default_factory=dict)
     params: Mapping[str, Any] | None = None
-    when: sp.Basic = sp.true
     construction: str = ""
 
     @property

@@ -37,7 +37,7 @@ from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
 from bridge.well_formed import require_randomness
 from symbolic.prose import plain
-from symbolic.statements import Result, UsageError
+from symbolic.statements import Quantity, Result, UsageError
 
 KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
@@ -113,13 +113,15 @@ class TheoremCase(TheoremBounds):
         return other
 
     def _stated_here(self) -> Result:
-        """The statement with the quantities of this point, without those of checks whose condition does not hold."""
+        """The statement with the quantities of this point: those whose conditions on parameters hold."""
         stated = self.theorem.statement
         if self.theorem.at_point.quantities is not None:
             stated = replace(stated, quantities=tuple(called_with(self.theorem.at_point.quantities, self.full_params)))
-        absent = {each.quantity.name for each in self.theorem.checks if truth(each.when, self.values) is False}
-        quantities = tuple(each for each in stated.quantities if each.name not in absent)
-        return replace(stated, quantities=quantities) if absent else stated
+        quantities = tuple(each for each in stated.quantities if self._is_stated(each))
+        return stated if len(quantities) == len(stated.quantities) else replace(stated, quantities=quantities)
+
+    def _is_stated(self, quantity: Quantity) -> bool:
+        return all(truth(each, self.values) is not False for each in quantity.indices)
 
     @property
     def _checks_here(self) -> list[Check]:

@@ -107,12 +107,9 @@ def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False)
     show, or if what is `refuted` is asked for.
     """
     stating = _Stating(result, expanded)
-    found = stating.conclusions()
-    wrong = [each for each in found if each.source is not None and each.quantity.erratum is not None]
-    right = [each for each in found if each not in wrong]
-    wrong = wrong if refuted or not right else []
+    right, wrong = stating.shown(refuted)
     shown = [each.quantity for each in (*right, *wrong)]
-    formulas = [formula for each in (*right, *wrong) for formula in each.formulas]
+    formulas = [formula for each in (*right, *wrong) for formula in (*each.formulas, *each.quantity.indices)]
     owed = stating.owed
     values = _letter_values(result, [*formulas, *owed.formulas])
     formulas += [*owed.formulas, *(each.expression for each in values)]
@@ -161,6 +158,18 @@ class _Stating:
         names = latex_names(self.result)
         found = (_conclusion(self, each) for each in self.result.quantities)
         return [replace(each, names=names) for each in found if each is not None]
+
+    def shown(self, refuted: bool = False) -> tuple[list[Conclusion], list[Conclusion]]:
+        """Those that hold, and those that an erratum refutes, if they are asked for or all there is."""
+        found = self.conclusions()
+        wrong = [each for each in found if each.source is not None and each.quantity.erratum is not None]
+        right = [each for each in found if each not in wrong]
+        return right, wrong if refuted or not right else []
+
+
+def concluded(result: Result) -> list[Conclusion]:
+    """What the statement says of its quantities; nothing that an erratum refutes."""
+    return _Stating(result).shown()[0]
 
 
 def conclusions(result: Result, expanded: bool = False) -> list[Conclusion]:

@@ -18,7 +18,7 @@ from torch import Tensor
 from bridge.activations import activation_formula, loss_formula, loss_quotient, slope_quotient
 from bridge.array_algebra import ArrayAlgebra
 from bridge.budget import Budget
-from bridge.check import Check, Sides
+from bridge.check import Sides, checks_of
 from bridge.cost import Cost
 from bridge.domains import Ball, Domain, Rows
 from bridge.domains.layered import layered_box
@@ -105,11 +105,6 @@ def prompt_domains(d_x: sp.Symbol, d_y: sp.Symbol, B_y: Any = symbols.B_y, **row
     }
 
 
-def _count(name: str, sides: Function) -> Check:
-    """Definition 1, and so its counts, has a hidden layer."""
-    return Check(theory.GRADIENT.quantity(name), sides, when=sp.Ge(symbols.N, 2))
-
-
 GRADIENT = Theorem(
     statement=theory.GRADIENT,
     main="recursion",
@@ -123,7 +118,7 @@ GRADIENT = Theorem(
         "ell": loss_formula,
         "u": lambda loss: loss_formula(loss, 1),
     },
-    checks=(_count("parameters", parameters_off), _count("slopes", count_of_slopes)),
+    checks=checks_of(theory.GRADIENT, {"parameters": parameters_off, "slopes": count_of_slopes}),
     distance=relative_distance,
     exact=ExactRuns(bits=EXACT_BITS, limit=EXACT_LIMIT),
     memory=bytes_of_one,

@@ -183,8 +183,8 @@ def test_prompts_run_in_parts_and_what_cannot_fit_is_refused() -> None:
 
 
 def count(name: str, **more: Any) -> Check:
-    stated = quantity(name, n, Kind.EXACT)
-    return Check(stated, lambda n: Sides(found=n, rounding=0.0), **more)
+    stated = quantity(name, n, Kind.EXACT, **more)
+    return Check(stated, lambda n: Sides(found=n, rounding=0.0))
 
 
 def test_a_check_of_a_count_shows_that_it_is_exact_and_attained() -> None:
@@ -195,7 +195,7 @@ def test_a_check_of_a_count_shows_that_it_is_exact_and_attained() -> None:
 
 
 def test_a_check_is_absent_where_its_condition_does_not_hold() -> None:
-    check = count("count", when=sp.Ge(n, 2))
+    check = count("count", indices=(sp.Ge(n, 2),))
     theorem = own(quantity("error", B), check.quantity, checks=(check,))
     assert set(run(theorem)) == {"error", "count"}
     assert set(run(theorem, n=1)) == {"error"}

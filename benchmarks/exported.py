@@ -1,0 +1,254 @@
+"""Every conclusion of an exported theorem, judged under the hypotheses that the export prints and under no others.
+
+A reader of the LaTeX has no program beside it. Parameters are drawn at the corners of what the printed hypotheses
+allow, inputs from the domains, and `compare` judges what the export concludes: a bound that is violated, one that is
+outside of a hypothesis that the export does not print, a quantity that is not there, and an index that the statement
+allows but its formula does not bound are no conclusions.
+
+`python -m benchmarks.exported --points 20 --seed 0` judges all results and examples; exits with 1 if a sentence fails.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from bridge.comparison import compare
+from bridge.conditions import truth
+from bridge.record import Row, Verdict
+from bridge.registry import find_study
+from bridge.study import Case, Study
+from symbolic.catalogue import RUNNING
+from symbolic.paper_text import Conclusion, concluded
+from symbolic.prose import plain
+from symbolic.statements import Quantity, UsageError
+
+BUDGET = {"samples": 8, "attack": 6, "restarts": 2}
+MOST_INDICES = 64
+HOLDS = (Verdict.PROVED, Verdict.KEPT, Verdict.CONSISTENT)
+
+
+class Outcome(StrEnum):
+    """What a run says of a conclusion at one point."""
+
+    HELD = "held"
+    BESIDE = "beside a printed condition"
+    OPEN = "not decided"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One conclusion at one point; `why` says what is not as the export says."""
+
+    quantity: str
+    outcome: Outcome
+    why: str = ""
+
+
+@dataclass
+class Tally:
+    """The outcomes of each conclusion of one result, and the sentences that failed, with their parameters."""
+
+    outcomes: Counter[tuple[str, Outcome]] = field(default_factory=Counter)
+    failed: list[str] = field(default_factory=list)
+    points: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+
+    def add(self, judgements: Iterable[Judgement], params: Mapping[str, Any]) -> None:
+        self.points += 1
+        for each in judgements:
+            self.outcomes[each.quantity, each.outcome] += 1
+            if each.outcome is Outcome.FAILED:
+                self.failed.append(f"{each.quantity}: {each.why}, at {params}")
+
+    def of(self, outcome: Outcome) -> int:
+        return sum(count for (_, each), count in self.outcomes.items() if each is outcome)
+
+    def never_held(self) -> list[str]:
+        names = dict.fromkeys(name for name, _ in self.outcomes)
+        return [name for name in names if not self.outcomes[name, Outcome.HELD]]
+
+
+def judged(study: Study, params: Mapping[str, Any], seed: int = 0) -> list[Judgement]:
+    """Every conclusion of the export at one point. Raises UsageError where the point is refused."""
+    params = first_defaults(study) | dict(params)
+    case = study.case(params, seed=seed, dtype="float64", device="cpu")
+    settings = {name: number for name, number in {**BUDGET, "seed": seed}.items() if name in case.uses}
+    conclusions = concluded(study.result)
+    rows = list(compare(study, **settings, **params))
+    rows += _rate_rows(study, conclusions, params, rows, settings)
+    return [each for said in conclusions for each in _of_conclusion(case, said, rows)]
+
+
+def first_defaults(study: Study) -> dict[str, Any]:
+    """Of each parameter whose default is a grid."""
+    return {p.name: p.default[0] for p in study.result.parameters if isinstance(p.default, tuple)}
+
+
+def _rate_rows(
+    study: Study,
+    said: Sequence[Conclusion],
+    params: Mapping[str, Any],
+    rows: Sequence[Row],
+    settings: Mapping[str, int],
+) -> list[Row]:
+    """Those of rates that only a grid shows: four values of the parameter in which each is stated."""
+    shown = {plain(row.quantity) for row in rows}
+    grids = {each.quantity.rate_in for each in said if each.quantity.rate_in and plain(each.quantity.name) not in shown}
+    found: list[Row] = []
+    for name in grids:
+        start = params.get(name, study.result.parameter(name).default)
+        found += compare(study, **settings, **{**params, name: tuple(start * 2**k for k in range(4))})
+    return [row for row in found if plain(row.quantity) not in shown]
+
+
+def _of_conclusion(case: Case, said: Conclusion, rows: Sequence[Row]) -> list[Judgement]:
+    """One judgement for each member of an indexed family; none where the export does not state the quantity."""
+    quantity, tier = said.quantity, "derived" if said.source is None else "printed"
+    if any(truth(each, case.values) is False for each in quantity.indices):
+        return [Judgement(quantity.name, Outcome.BESIDE)]
+    letters = indices(case, quantity)
+    if not letters:
+        return [_of_rows(case, quantity, _at_values(case, quantity.name), tier, rows)]
+    (letter,) = letters
+    allowed = allowed_values(case, quantity, letter)
+    if allowed is None:
+        return [Judgement(quantity.name, Outcome.FAILED, f"no upper end of {letter} is stated")]
+    return [_of_member(case, quantity, {letter: value}, tier, rows) for value in allowed]
+
+
+# Families: `p[j]` stands for p[1], p[2], ...; each member has rows of its own. `p[N]` is the one at the value of N.
+
+
+def indices(case: Case, quantity: Quantity) -> list[sp.Symbol]:
+    """The letters of the bound that are an index in the name of the quantity."""
+    free = [*quantity.letters, *(letter for each in quantity.indices for letter in each.free_symbols)]
+    return [x for x in dict.fromkeys(free) if x not in case.values and f"[{x.name}]" in quantity.name]
+
+
+def _at_values(case: Case, name: str) -> str:
+    """The name, where the index is a parameter."""
+    whole = {f"[{letter.name}]": f"[{value}]" for letter, value in case.values.items() if isinstance(value, int)}
+    for index, value in whole.items():
+        name = name.replace(index, value)
+    return name
+
+
+def allowed_values(case: Case, quantity: Quantity, letter: sp.Symbol) -> list[int] | None:
+    """The values that the statement allows; None if nothing ends them."""
+    of_letter = [each for each in quantity.indices if letter in each.free_symbols]
+    least = 1 if letter.is_positive else 0
+    values = [
+        value
+        for value in range(least, MOST_INDICES + 1)
+        if all(truth(each, {**case.values, letter: value}) for each in of_letter)
+    ]
+    return None if MOST_INDICES in values else values
+
+
+def _of_member(case: Case, family: Quantity, at: Mapping[sp.Symbol, int], tier: str, rows: Sequence[Row]) -> Judgement:
+    """The member's own bound has to be that of the family, and its rows have to keep it."""
+    ((letter, value),) = at.items()
+    name = family.name.replace(f"[{letter.name}]", f"[{value}]")
+    own = next((each for each in case.result.quantities if each.name == name), None)
+    if own is None:
+        return Judgement(family.name, Outcome.FAILED, f"there is no {name}")
+    stated, proved = case.with_letters(at).derived(family), case.derived(own)
+    if tier == "derived" and (stated is None or proved is None or not stated.ball.overlaps(proved.ball)):
+        of_member, of_family = (None if each is None else float(each.ball) for each in (proved, stated))
+        why = f"the bound of {name} is {of_member}, the statement says {of_family}"
+        return Judgement(family.name, Outcome.FAILED, why)
+    found = _of_rows(case, own, name, tier, rows)
+    return Judgement(family.name, found.outcome, found.why)
+
+
+# Rows.
+
+
+def _of_rows(case: Case, quantity: Quantity, name: str, tier: str, rows: Sequence[Row]) -> Judgement:
+    own = [row for row in rows if plain(row.quantity) == plain(name)]
+    if not own:
+        return Judgement(name, Outcome.FAILED, "it is not there")
+    stated = [row for row in own if tier in row.verdict] or [row for row in own if "instance" in row.verdict]
+    found = [_of_verdict(case, quantity, row, row.verdict.get(tier, row.verdict.get("instance"))) for row in stated]
+    for outcome in (Outcome.FAILED, Outcome.BESIDE, Outcome.OPEN, Outcome.HELD):
+        for each in found:
+            if each.outcome is outcome:
+                return each
+    return Judgement(name, Outcome.OPEN)
+
+
+def _of_verdict(case: Case, quantity: Quantity, row: Row, verdict: Verdict | None) -> Judgement:
+    if verdict in HOLDS:
+        return Judgement(quantity.name, Outcome.HELD)
+    if verdict is Verdict.VIOLATED:
+        numbers = {name: getattr(row, name) for name in ("printed", "derived", "instance", "measured", "attacked")}
+        shown = ", ".join(f"{name} {number:.6g}" for name, number in numbers.items() if number is not None)
+        return Judgement(quantity.name, Outcome.FAILED, f"violated ({shown})")
+    if verdict is Verdict.OUTSIDE:
+        if beside_condition(case, quantity):
+            return Judgement(quantity.name, Outcome.BESIDE)
+        return Judgement(quantity.name, Outcome.FAILED, f"outside, by what the export does not say: {row.remark}")
+    return Judgement(quantity.name, Outcome.OPEN)
+
+
+def beside_condition(case: Case, quantity: Quantity) -> bool:
+    """Whether an open obligation of the bound, which the export states as a condition, fails here."""
+    bound = case.derived(quantity)
+    return bound is not None and any(each.holds is False for each in bound.checked)
+
+
+# The program.
+
+
+def sources() -> dict[str, str]:
+    """Every running result by its id, and every example that holds a theorem by its path."""
+    files = sorted(Path("examples").glob("*.py"))
+    return {**{id: id for id in RUNNING}, **{str(path): str(path) for path in files}}
+
+
+def tally_of(study: Study, points: int, seed: int) -> Tally:
+    """The defaults, then parameters at corners."""
+    from benchmarks.corners import corner_parameters
+
+    rng, tally = np.random.default_rng(seed), Tally()
+    for place in range(points):
+        params = {} if place == 0 else corner_parameters(study, rng)
+        try:
+            tally.add(judged(study, params, seed=place), params)
+        except UsageError as refusal:
+            tally.refused[str(refusal)] += 1
+    return tally
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.exported", description=__doc__)
+    parser.add_argument("--points", type=int, default=20, help="points for each result; the first are its defaults")
+    parser.add_argument("--seed", type=int, default=0, help="random seed")
+    parser.add_argument("--result", action="append", help="only this id or file; repeatable")
+    options = parser.parse_args()
+    if options.points < 1 or options.seed < 0:
+        parser.error("--points must be at least 1 and --seed must not be negative")
+    failed = 0
+    for name in options.result or sources():
+        tally = tally_of(find_study(name), options.points, options.seed)
+        failed += len(tally.failed)
+        counts = ", ".join(f"{tally.of(each)} {each}" for each in Outcome)
+        print(f"{name}: {tally.points} points, {counts}, {sum(tally.refused.values())} points refused", flush=True)
+        for each in [*dict.fromkeys(tally.failed)][:8]:
+            print(f"    FAILED {each}")
+        if tally.never_held():
+            print(f"    never held: {', '.join(tally.never_held())}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
