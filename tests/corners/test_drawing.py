@@ -1,0 +1,54 @@
+"""Corner parameters meet the hypotheses of their result, come close to the ends of these, and are drawn by a seed."""
+
+import numpy as np
+import pytest
+
+from bridge.registry import registered_study
+from symbolic.catalogue import RUNNING
+from tests.corners.drawing import corner_parameters, corner_point
+from tests.corners.texts import INPUT, VALUES
+
+DRAWN = 6
+
+
+@pytest.mark.parametrize("id", RUNNING)
+def test_points_meet_every_hypothesis_of_their_parameters(id: str) -> None:
+    study = registered_study(id)
+    for index in range(DRAWN):
+        point = corner_point(study, 0, index)
+        implied = {*study.implied} - {*point}
+        free = {h for h in study.result.hypotheses if implied & {x.name for x in h.condition.free_symbols}}
+        assert [each.complaint(point) for each in study.result.hypotheses if each not in free] == [None] * (
+            len(study.result.hypotheses) - len(free)
+        )
+
+
+def test_the_same_seed_draws_the_same_point_and_another_seed_another_one() -> None:
+    study = registered_study("looped.chain_of_thought")
+    points = [corner_point(study, seed, 5) for seed in (0, 0, 1)]
+    assert points[0] == points[1] != points[2]
+
+
+@pytest.mark.parametrize("id", RUNNING)
+def test_each_parameter_that_is_not_a_number_has_values(id: str) -> None:
+    words = [p.name for p in registered_study(id).result.parameters if p.symbol is None]
+    assert set(words) <= {*VALUES, INPUT}
+
+
+def test_ends_of_all_parameters_come_in_turn() -> None:
+    study = registered_study("looped.positions")
+    points = [corner_point(study, 0, index) for index in range(0, 12, 2)]
+    assert [point["N"] for point in points[:2]] == [3, 256]
+    assert 0 < points[2]["eps"] < 1e-12 or points[2]["eps"] == pytest.approx(5e-13)
+    assert points[3]["eps"] == pytest.approx(1.0, rel=1e-9)  # eps < r^2, and r = 1
+    assert points[3]["eps"] < 1
+    assert points[4]["r"] == pytest.approx(0.5**0.5)
+    assert points[5]["r"] == 1e12
+
+
+def test_random_points_move_one_parameter_or_several() -> None:
+    study = registered_study("looped.positions")
+    defaults = {p.name: p.default for p in study.result.parameters}
+    points = [corner_parameters(study, np.random.default_rng(seed)) for seed in range(30)]
+    moved = {sum(point[name] != defaults[name] for name in defaults) for point in points}
+    assert moved >= {1, 2, 3}
