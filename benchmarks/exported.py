@@ -17,7 +17,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import sympy as sp
 
 from bridge.comparison import compare
@@ -29,6 +28,7 @@ from symbolic.catalogue import RUNNING
 from symbolic.paper_text import Conclusion, concluded
 from symbolic.prose import plain
 from symbolic.statements import Quantity, UsageError
+from tests.corners.drawing import corner_point
 
 BUDGET = {"samples": 8, "attack": 6, "restarts": 2}
 MOST_INDICES = 64
@@ -55,10 +55,10 @@ class Judgement:
 
 @dataclass
 class Tally:
-    """The outcomes of each conclusion of one result, and the sentences that failed, with their parameters."""
+    """The outcomes of each conclusion of one result; of those that failed, the first reason and its parameters."""
 
     outcomes: Counter[tuple[str, Outcome]] = field(default_factory=Counter)
-    failed: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
     points: int = 0
     refused: Counter[str] = field(default_factory=Counter)
 
@@ -67,7 +67,7 @@ class Tally:
         for each in judgements:
             self.outcomes[each.quantity, each.outcome] += 1
             if each.outcome is Outcome.FAILED:
-                self.failed.append(f"{each.quantity}: {each.why}, at {params}")
+                self.failed.setdefault(each.quantity, f"{each.why}, at {dict(params)}")
 
     def of(self, outcome: Outcome) -> int:
         return sum(count for (_, each), count in self.outcomes.items() if each is outcome)
@@ -216,12 +216,10 @@ def sources() -> dict[str, str]:
 
 
 def tally_of(study: Study, points: int, seed: int) -> Tally:
-    """The defaults, then parameters at corners."""
-    from benchmarks.corners import corner_parameters
-
-    rng, tally = np.random.default_rng(seed), Tally()
+    """The defaults, then parameters at corners of the hypotheses."""
+    tally = Tally()
     for place in range(points):
-        params = {} if place == 0 else corner_parameters(study, rng)
+        params = first_defaults(study) if place == 0 else corner_point(study, seed, place)
         try:
             tally.add(judged(study, params, seed=place), params)
         except UsageError as refusal:
@@ -243,10 +241,12 @@ def main() -> int:
         failed += len(tally.failed)
         counts = ", ".join(f"{tally.of(each)} {each}" for each in Outcome)
         print(f"{name}: {tally.points} points, {counts}, {sum(tally.refused.values())} points refused", flush=True)
-        for each in [*dict.fromkeys(tally.failed)][:8]:
-            print(f"    FAILED {each}")
+        for each, why in tally.failed.items():
+            print(f"    {each} failed {tally.outcomes[each, Outcome.FAILED]} times: {why}")
         if tally.never_held():
             print(f"    never held: {', '.join(tally.never_held())}")
+        for each, count in tally.refused.most_common(3):
+            print(f"    refused ({count}): {each}")
     return 1 if failed else 0
 
 
