@@ -111,13 +111,15 @@ class Runner:
 
         def at_case(own: Mapping[str, Tensor], prompts: dict[str, Tensor]) -> Any:
             if not prompts:
-                return _repeated(at_one(own), {"prompts": torch.empty(shape[1])})
+                return _repeated(at_one(own), {"prompts": torch.empty(shape[1], dtype=torch.float64, device="cpu")})
             return torch.func.vmap(lambda prompt: at_one({**own, **prompt}), chunk_size=self.part)(prompts)
 
         with called_for(self.role(function), function):
             if shape[0] == 1 or not (own or given):
                 first, prompts = ({name: value[0] for name, value in each.items()} for each in (own, given))
-                return _repeated(at_case(first, prompts), {"cases": torch.empty(shape[0])})
+                return _repeated(
+                    at_case(first, prompts), {"cases": torch.empty(shape[0], dtype=torch.float64, device="cpu")}
+                )
             return torch.func.vmap(at_case)(own, given)
 
     def _at_one(self, function: Function, dtype: torch.dtype) -> Callable[[Mapping[str, Tensor]], Any]:

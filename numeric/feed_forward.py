@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -69,7 +68,7 @@ class Select:
     def exceeded(self, stream: Stream, tokens: Float[Tensor, "... S"]) -> Iterator[str]:
         against = sum(
             (tokens[..., stream.slice(name)] for name in self.unless),
-            start=sum((1 - tokens[..., stream.slice(name)] for name in self.when), start=torch.zeros(1)),
+            start=sum((1 - tokens[..., stream.slice(name)] for name in self.when), start=tokens.new_zeros(1)),
         )  # (..., 1)
         if bool(((against != 0) & (against < 1)).any()):
             yield f"an indicator of {(*self.when, *self.unless)} is neither 0 nor 1"

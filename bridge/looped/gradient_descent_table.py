@@ -29,7 +29,9 @@ def step(L: int, given: Mapping[str, Any], data: ScaledTable) -> dict[str, float
     """The step size 1 / lambda_max of the scaled features, where Phi is the identity."""
     if L != 0:
         return {}
-    high = given.get("high", (1 + ROUNDED) * largest_eigenvalue(torch.as_tensor(data.x)))
+    high = given.get(
+        "high", (1 + ROUNDED) * largest_eigenvalue(torch.as_tensor(data.x, dtype=torch.float64, device="cpu"))
+    )
     return {"high": high, "eta": 1 / high}
 
 

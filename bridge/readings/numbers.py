@@ -144,7 +144,7 @@ def norm_below(matrix: Array, source: Norm, target: Norm) -> Array:
     rows = rows[np.abs(rows).max(-1) > 0]
     gains = np.linalg.norm(rows @ middle.T, ORDERS[target], -1) / np.linalg.norm(rows, ORDERS[source], -1)
     best = rows[gains.argmax()]
-    direction = BallArray.exactly(best, matrix.bits) if on_balls else torch.as_tensor(best).to(matrix)
+    direction = BallArray.exactly(best, matrix.bits) if on_balls else matrix.new_tensor(best)
     return unit * (NORMS[target](direction @ (matrix / unit).mT) / NORMS[source](direction))
 
 

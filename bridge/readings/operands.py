@@ -115,7 +115,9 @@ class Operands:
         """Of tensors, at least the largest absolute value that is bound: what rounding is relative to."""
         if None not in self.calls:
             arrays = [each for operand in self.bound.values() for each in _arrays_of(operand)]
-            self.calls[None] = sum((abs(each).max() for each in arrays), start=torch.zeros((), dtype=torch.float64))
+            self.calls[None] = sum(
+                (abs(each).max() for each in arrays), start=torch.zeros((), dtype=torch.float64, device="cpu")
+            )
         return self.calls[None]
 
     def call(self, function: Callable[..., Array], *arrays: Array) -> Array:
@@ -155,7 +157,9 @@ class Operands:
     def _as_array(self, value: Any) -> Array:
         if self.bits is not None:
             return value if isinstance(value, BallArray) else _ball(value, self.bits)
-        return value if isinstance(value, torch.Tensor) else torch.tensor(float(value), dtype=torch.float64)
+        return (
+            value if isinstance(value, torch.Tensor) else torch.tensor(float(value), dtype=torch.float64, device="cpu")
+        )
 
     def count(self, expression: sp.Expr) -> int:
         """A number of layers or steps."""

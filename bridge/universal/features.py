@@ -47,7 +47,9 @@ def covered_by(family: Family, n: int, eps: float) -> Family:
 
 def points(d: int) -> Tensor:
     """Where errors are measured: points of the ball, and 0."""
-    return torch.cat([in_ball(POINTS - 1, d, torch.Generator().manual_seed(1)), torch.zeros(1, d, dtype=torch.float64)])
+    return torch.cat(
+        [in_ball(POINTS - 1, d, torch.Generator().manual_seed(1)), torch.zeros(1, d, dtype=torch.float64, device="cpu")]
+    )
 
 
 def network(points: Any, features: Any, members_of: Family, tau: Any) -> Any:
@@ -62,7 +64,7 @@ def one_norm(n: int, members_of: Family, seed: int, samples: int) -> Sides:
     """The largest over the functions and over some draws."""
     draws = [numeric.draw_features(members_of, n, seed + place) for place in range(min(samples, DRAWS))]
     norms = [numeric.coefficients(members_of, features).abs().mean(1).max() for features in draws]
-    origin = torch.zeros(members_of.d, dtype=torch.float64)
+    origin = torch.zeros(members_of.d, dtype=torch.float64, device="cpu")
     largest = max(float(member.value(origin).abs()) for member in members_of.members)
     return Sides(largest + float(max(norms)), proved=("derived",), remark=f"the largest of {len(draws)} draws")
 
