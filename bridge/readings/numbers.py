@@ -17,12 +17,17 @@ from bridge.readings.operands import Emulated, Operands
 from bridge.readings.perturbed import foreign_weight
 from bridge.readings.values import emulates, read
 from bridge.readings.weight_errors import sum_of_others
-from numeric.balls import BallArray
+from numeric.balls import BallArray, BallsError, float_above, float_below, working_precision
+from numeric.balls.budget import OperationLimit, spending
+from numeric.digits import apart
+from numeric.exact_cost import OPERATIONS_PER_SCALAR, TooLargeForExact, TooManyBallOperations
 from symbolic import operations as op
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Norm, Step
+from symbolic.statements import UsageError
 
 SLACK = 1e-9  # relative: operands and letters are rounded to floats
+BITS, LIMIT = 128, 10_000_000  # to decide on balls what floats show
 
 
 @dataclass(frozen=True)
@@ -48,20 +53,37 @@ class Number:
 
     def __str__(self) -> str:
         order, side = ("below", _above) if self.at_least else ("above", _below)
-        return f"{self.what} is {side(self.found):.6g}, {order} the {_above(self.given):.6g}"
+        found, given = apart(side(self.found), (_below if self.at_least else _above)(self.given))
+        return f"{self.what} is {found}, {order} the {given}"
 
 
 def _below(number: Any) -> float:
-    return float(number.balls[0].lower()) if isinstance(number, BallArray) else float(number)
+    return float_below(number.balls[0]) if isinstance(number, BallArray) else float(number)
 
 
 def _above(number: Any) -> float:
-    return float(number.balls[0].upper()) if isinstance(number, BallArray) else float(number)
+    return float_above(number.balls[0]) if isinstance(number, BallArray) else float(number)
 
 
 def wrong_numbers(derivation: Derivation, operands: Operands, values: Mapping[str, Emulated]) -> list[str]:
     """The steps that were given numbers which are not those of the operands, with both numbers, in words."""
     return list(_wrong(derivation, operands, values, "", runs=True))
+
+
+# In floats what a prompt shows is rounded: where numbers cancel, as in f_hat - f, by more than it is apart from what
+# was given. Balls enclose both sides: what they call wrong is wrong. Functions of the operands may not run on balls.
+def surely_wrong(derivation: Derivation, operands: Operands, values: Mapping[str, Emulated]) -> list[str]:
+    """The same; of operands in floats what they show is decided on balls, if these can run."""
+    found = wrong_numbers(derivation, operands, values)
+    if not found or operands.bits is not None:
+        return found
+    budget = OperationLimit(LIMIT, OPERATIONS_PER_SCALAR, lambda spent: TooManyBallOperations("numbers", spent, LIMIT))
+    try:
+        with working_precision(BITS), spending(budget):
+            exact = operands.on_balls(BITS)
+            return wrong_numbers(derivation, exact, read(derivation, exact))
+    except (BallsError, TooLargeForExact, UsageError, TypeError, RuntimeError):
+        return found
 
 
 def _wrong(
@@ -161,8 +183,11 @@ def _apply(operation: op.Apply, step: Step, x: list[Emulated], at: Operands) -> 
             slope = function.derivatives[0](argument, *beside) + torch.zeros_like(argument)
             yield Number(f"a slope of '{operation.function}'", at.number(lipschitz), _largest(slope))
     if function.approximate is not None and operation.eps != 0 and _known(operation.eps, at):
-        apart = function.deviates(x[0].emulated, *beside)  # the rule takes it there alone
-        yield Number(f"the deviation of '{operation.function}'", at.number(operation.eps), _largest(apart))
+        here = x[0].emulated  # the rule takes it there alone
+        deviation, size = function.deviates(here, *beside), abs(function.exact(here, *beside))
+        rounded = _largest(rounding(size + abs(deviation)))
+        what = f"the deviation of '{operation.function}'"
+        yield Number(what, at.number(operation.eps), _largest(deviation), rounded=rounded)
 
 
 @numbers.register
@@ -170,7 +195,8 @@ def _linear_softmax(operation: op.LinearSoftmax, step: Step, x: list[Emulated], 
     if _known(operation.half_range, at):
         scores = x[0].exact
         found = (torch.amax(scores, -1) - torch.amin(scores, -1)) / 2
-        yield Number("half the range of the scores", at.number(operation.half_range), _largest(found))
+        rounded = _largest(rounding(abs(scores)))
+        yield Number("half the range of the scores", at.number(operation.half_range), _largest(found), rounded=rounded)
 
 
 @numbers.register
@@ -179,8 +205,9 @@ def _hard_max(operation: op.HardMax, step: Step, x: list[Emulated], at: Operands
         scores = x[0].exact
         lead, lowest = torch.amax(scores, -1, keepdim=True), torch.amin(scores, -1, keepdim=True)
         behind = torch.where(unit_vector(scores) > 0.5, lowest, scores)
-        margin = lead.squeeze(-1) - torch.amax(behind, -1)
-        yield Number("the margin of the scores", at.number(operation.margin), torch.amin(margin.reshape(-1), 0), True)
+        margin, rounded = lead.squeeze(-1) - torch.amax(behind, -1), _largest(rounding(abs(scores)))
+        least = torch.amin(margin.reshape(-1), 0)
+        yield Number("the margin of the scores", at.number(operation.margin), least, True, rounded=rounded)
 
 
 @numbers.register

@@ -50,6 +50,12 @@ class Operands:
         """Those of one layer; `number` is the symbol for its place."""
         return replace(self, layer=place, letters={**self.letters, number: place})
 
+    def on_balls(self, bits: int) -> "Operands":
+        """The same with arrays and numbers as balls; functions take what they are given."""
+        bound = {name: _on_balls(each, bits) for name, each in self.bound.items()}
+        letters = {s: _on_balls(x, bits) if isinstance(x, torch.Tensor) else x for s, x in self.letters.items()}
+        return replace(self, bound=bound, letters=letters, bits=bits, calls={})
+
     # Handles.
 
     def operand(self, name: str) -> Any:
@@ -188,6 +194,14 @@ def _arrays_of(operand: Any) -> list[Array]:
     if isinstance(operand, Emulated):
         return [operand.exact, operand.emulated]
     return [operand] if isinstance(operand, torch.Tensor) else []
+
+
+def _on_balls(operand: Any, bits: int) -> Any:
+    if isinstance(operand, tuple):
+        return tuple(_on_balls(each, bits) for each in operand)
+    if isinstance(operand, Emulated):
+        return Emulated(_on_balls(operand.exact, bits), _on_balls(operand.emulated, bits))
+    return BallArray.exactly(operand, bits) if isinstance(operand, torch.Tensor) else operand
 
 
 def _ball(value: Any, bits: int) -> BallArray:

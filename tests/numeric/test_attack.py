@@ -69,7 +69,7 @@ def test_best_of_many_bumps_is_found_from_restarts():
 @pytest.mark.parametrize("p", [1.0, 8.0, 20.0])
 def test_a_sharp_bound_scaled_by_nine_tenths_is_exceeded(p):
     # sup over [-1, 1] of |softmax average with slope p - the first token| is 2 (1 - 1/Z), Z = sum_k exp(-p k): sharp.
-    kernel = torch.exp(-p * torch.arange(20))
+    kernel = torch.exp(-p * torch.arange(20, dtype=torch.float64))
     normalised = kernel / kernel.sum()
     sharp = 2 * float(kernel[1:].sum() / kernel.sum())
     result = attack(lambda x: (x @ normalised - x[:, 0]).abs(), starts(8, 20), BOX, steps=40, seed=0)

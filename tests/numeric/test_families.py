@@ -60,7 +60,12 @@ def drawn(masks: list[float]) -> dict[str, torch.Tensor]:
         for name in ("x", "z", "y")
     }
     V = torch.rand(1, 1, K * D, generator=generator, dtype=torch.float64) - 0.5
-    return {**blocks, "V": V, "one": torch.ones(1, 1, 1, dtype=torch.float64), "t": torch.tensor(masks)[None, :, None]}
+    return {
+        **blocks,
+        "V": V,
+        "one": torch.ones(1, 1, 1, dtype=torch.float64),
+        "t": torch.tensor(masks, dtype=torch.float64)[None, :, None],
+    }
 
 
 @pytest.mark.parametrize(

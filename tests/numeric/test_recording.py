@@ -190,7 +190,7 @@ def test_an_attack_is_the_same_without_recordings(monkeypatch):
     ids=["conjugate", "other places", "other order"],
 )
 def test_a_view_that_shows_something_else_is_no_copy_of_its_source(function: Callable[[Tensor], Tensor]) -> None:
-    z = torch.tensor([1.0 + 2.0j, 3.0 - 1.0j, 0.5j, 2.0], dtype=torch.float64)
+    z = torch.tensor([1.0 + 2.0j, 3.0 - 1.0j, 0.5j, 2.0], dtype=torch.complex128)
     _, recording = record(lambda found: [function(found[0])], [z])
     assert recording is not None
     assert torch.equal(recording([2 * z])[0], function(2 * z))
