@@ -191,7 +191,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "tensor": lambda s: torch.tensor([[1.0, 0.5], [0.25, 2]], dtype=torch.float64) / 3 * s,
     "as_tensor": lambda s: torch.as_tensor(0.1, dtype=torch.float64) * s,
     "asarray": lambda s: torch.asarray([0.1], dtype=torch.float64) * s,
-    "scalar_tensor": lambda s: torch.scalar_tensor(0.1) * s,
+    "scalar_tensor": lambda s: torch.scalar_tensor(0.1, dtype=torch.float64) * s,
     "full": lambda s: torch.full((2, 3), 0.1, dtype=torch.float64) * s,
     "zeros": lambda s: torch.zeros(2, 3, dtype=torch.float64) + s,
     "ones": lambda s: torch.ones((2, 3), dtype=torch.float64) / 3 * s,
