@@ -29,26 +29,28 @@ def premises_at(case: "bridge.theorem_bounds.TheoremBounds", quantity: Quantity,
     """Those that do not hold at this prompt, and those that are open."""
     derivation, step = Derivation(steps_of(quantity)), step_of(quantity)
 
-    def wrong(operands: Operands) -> list[str]:
-        return wrong_numbers(derivation, operands, read(derivation, operands, [step]))
+    def wrong(operands: Operands, surely: bool = True) -> dict[str, str]:
+        return wrong_numbers(derivation, operands, read(derivation, operands, [step]), surely=surely)
 
-    def use(operands: Operands) -> tuple[list[str], list[str]]:
-        return wrong(operands), read_errors(derivation, operands, [step]).beyond
+    def use(operands: Operands) -> tuple[dict[str, str], dict[str, str], list[str]]:
+        seem = wrong(operands, surely=False)
+        return seem, wrong(operands) if seem else {}, read_errors(derivation, operands, [step]).beyond
 
-    shown, beyond = at_prompt(case, quantity, use, inputs)
-    surely = _on_balls(case, quantity, wrong, inputs) if shown else None
+    seem, shown, beyond = at_prompt(case, quantity, use, inputs)
+    exact = _on_balls(case, quantity, wrong, inputs) if seem else {}
+    found = shown if exact is None else {what: words for what, words in exact.items() if what in seem}
     return (
-        *(Checked(words, False) for words in (shown if surely is None else surely)),
+        *(Checked(words, False) for words in found.values()),
         *(Checked(BEYOND.format(step=name), None, "the bound of its rule is used") for name in beyond),
     )
 
 
 def _on_balls(
     case: "bridge.theorem_bounds.TheoremBounds", quantity: Quantity, wrong: Use, inputs: Inputs
-) -> list[str] | None:
+) -> dict[str, str] | None:
     """What balls say of this prompt; None where they do not run."""
     try:
-        found: list[str] = at_prompt_on_balls(case, quantity, wrong, inputs, BITS)
+        found: dict[str, str] = at_prompt_on_balls(case, quantity, wrong, inputs, BITS)
     except (BallsError, TooLargeForExact, UsageError):
         return None
     return found

@@ -145,7 +145,7 @@ def table(derivation: Derivation, operands: Operands, *, local: bool = True) -> 
         require_hypotheses(step, values.get(step.name), operands)
     wrong = surely_wrong(derivation, operands, values)
     if wrong:
-        raise UsageError(f"the numbers given to the rules are not those of the operands: {wrong[0]}")
+        raise UsageError(f"the numbers given to the rules are not those of the operands: {next(iter(wrong.values()))}")
     reading = read_errors(derivation, operands, local=local)
     rows = [row for step in derivation.steps for row in (*_layers(step, values, reading), _row(step, values, reading))]
     return Steps(tuple(rows), proved=operands.bits is not None)
