@@ -15,11 +15,7 @@ own = bs.theorem(
     largest,
     parameters={B: 1.0, n: (64, 256), m: 8, delta: 0.05},
     hypotheses=[delta < 1],
-    weights={
-        "signs": lambda n, m, seed: torch.randint(
-            2, (m, n), generator=torch.Generator().manual_seed(seed), dtype=torch.int64, device="cpu"
-        )
-    },
+    weights={"signs": lambda n, m, seed: torch.randint(2, (m, n), generator=torch.Generator().manual_seed(seed))},
     network=lambda signs, B: B * (2 * signs - 1).mean(1, dtype=signs.dtype),
     reference=lambda signs: signs.new_zeros(len(signs)),
 )

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
+from numeric.digits import apart
 from numeric.layers import FeedForward
 from numeric.maps import Action, BlockMap, LowRank, Number, as_weight
 from numeric.network import Network
@@ -150,7 +151,8 @@ def beyond(name: str, values: Tensor, bound: Number) -> Iterator[str]:
     """The sentence that a block is too large, if it is."""
     largest = float(values.abs().max()) if values.numel() else 0.0
     if not largest <= float(bound):
-        yield f"{name!r} reaches {largest:.6g}, beyond the stated {float(bound):.6g}"
+        reached, stated = apart(largest, float(bound))
+        yield f"{name!r} reaches {reached}, beyond the stated {stated}"
 
 
 def scaled(what: Action, factor: Number) -> Action:

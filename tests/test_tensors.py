@@ -27,9 +27,11 @@ NO_DEVICE = {
     "bridge/sources/textual.py: Textual": "tensors that the prompt of a text makes keep their device",
     "bridge/theorem_steps.py: _prompt": "tensors that a user gives keep their device",
     "bridge/theorem_study.py: _float64": "weights that are tensors keep their device",
+    "examples/sample_mean.py: ": "random whole numbers, on the device of their generator",
     "numeric/attack.py: box_project": "the ends go to the device of what is projected",
 }
 NO_DTYPE = {
+    "examples/sample_mean.py: ": "random whole numbers",
     "bridge/lowering/torch_backend.py: _converted": "arrays keep the dtype that the user gave them",
 }
 

@@ -17,6 +17,7 @@ from bridge.domains import Ball, Box, Rows, Sphere
 from bridge.export.numbers import plain
 from bridge.theorem import Theorem
 from bridge.theorem_parts import InputSearch
+from numeric.digits import apart
 from numeric.universal import ramps
 from symbolic.statements import UsageError
 from symbolic.universal import sigmoid as theory
@@ -37,9 +38,8 @@ def nodes(tau: float, omega_max: float) -> Tensor:
             f"float64 has {MANTISSA}; take tau <= {plain(2.0 ** (MANTISSA - 35))}"
         )
     if omega_max > SPAN:
-        raise UsageError(
-            f"universal.sigmoid: omega_max = {plain(omega_max)} exceeds {SPAN}, what is integrated exactly"
-        )
+        given, most = apart(float(omega_max), float(SPAN))
+        raise UsageError(f"universal.sigmoid: omega_max = {given} exceeds {most}, what is integrated exactly")
     return ramps.gauss_nodes(ramps.NODES + math.ceil(omega_max))
 
 
