@@ -48,13 +48,16 @@ def emulated_against_autograd(shape: Shape, n: int, relus: int) -> None:
 
 
 def tanh_network(shape: Shape, n: int, relus: int) -> IcgdSetting:
-    r, r1 = tanh_sum(relus), ReluSum(2.0, 1 - torch.tanh(torch.tensor(uniform_knots(2.0, relus))).numpy() ** 2)
+    r, r1 = (
+        tanh_sum(relus),
+        ReluSum(2.0, 1 - torch.tanh(torch.tensor(uniform_knots(2.0, relus), dtype=torch.float64)).numpy() ** 2),
+    )
     loss = LossSum(((1, -1, ReluSum(4.0, 2 * uniform_knots(4.0, 2), spread=2.0)),))
     return icgd_setting(shape, r, r1, loss, eta=ETA, B_v=B_V, n=n)
 
 
 def tanh_sum(relus: int) -> ReluSum:
-    return ReluSum(2.0, torch.tanh(torch.tensor(uniform_knots(2.0, relus))).numpy())
+    return ReluSum(2.0, torch.tanh(torch.tensor(uniform_knots(2.0, relus), dtype=torch.float64)).numpy())
 
 
 def inputs_of(shape: Shape, n: int) -> dict[str, torch.Tensor]:

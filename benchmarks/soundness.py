@@ -29,7 +29,6 @@ EVERY = 500  # programs between two lines of progress
 
 def main() -> int:
     options = _options()
-    torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)
     gc.freeze()  # what is imported is not garbage
     gc.set_threshold(50_000, 20, 100)

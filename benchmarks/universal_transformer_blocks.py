@@ -114,6 +114,6 @@ def blocks_in_balls(prompt: Prompt, T: int, bits: int = 160) -> dict[str, tuple[
 
     given = {"x": prompt.x, "y": prompt.y, "directions": prompt.at.directions, "t": prompt.at.t}
     known = run_on_balls(errors, {"states": tuple(rho), "predictions": tuple(y_hat), **given}, bits)
-    states = torch.tensor([[float(ball.upper()) for ball in known["P"].balls]]).T
+    states = torch.tensor([[float(ball.upper()) for ball in known["P"].balls]], dtype=torch.float64).T
     return {name: (max(float(ball.upper()) for ball in known[name].balls), bound)
             for name, bound in prompt.bounds(states).items()}  # fmt: skip

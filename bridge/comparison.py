@@ -197,7 +197,7 @@ def replay(path: str, theorem: "TheoremLike | None" = None) -> Row:
 def replay_witness(witness: Witness, path: str = "", theorem: "TheoremLike | None" = None) -> Row:
     """The same for a witness at hand; `path` is the file that it comes from, for messages."""
     try:
-        inputs = {name: torch.tensor(values, dtype=torch.float64) for name, values in witness.inputs.items()}
+        inputs = {name: torch.tensor(x, dtype=torch.float64, device="cpu") for name, x in witness.inputs.items()}
     except (ValueError, TypeError, RuntimeError):
         raise UsageError(f"witness: '{path}' is not a complete witness file of boundsmith") from None
     study = _study_of(witness, path, theorem)

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bridge.files import read_bytes
+from numeric.digits import apart
 from symbolic.prose import prose
 from symbolic.statements import UsageError
 
@@ -262,7 +263,8 @@ class ScaledTable:
         """A remark on the query; "" if it meets the hypotheses."""
         if not self.outside:
             return ""
-        words = f"the query of {self.source} has `||x||_2 = {self.query_norm:.4g} > B_x = {self.B_x:g}`: outside"
+        norm, most = apart(self.query_norm, self.B_x, 4)
+        words = f"the query of {self.source} has `||x||_2 = {norm} > B_x = {most}`: outside"
         return prose(words, checked=False)
 
     def in_raw_units(self, y: np.ndarray) -> np.ndarray:

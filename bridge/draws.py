@@ -39,7 +39,7 @@ PROMPTS = 64  # random ones of each draw, where inputs are left that are not ran
 PROBES = 16  # draws, and prompts of each, from which rounding is estimated
 NEAR = 2.0**-20  # relative: an error that near to its bound is compared exactly
 ROUNDING = 2.0**-40  # absolute, the same; outputs are of size 1
-ONE = {"": torch.zeros(1)}  # a batch of one prompt, of a theorem without inputs
+ONE = {"": torch.zeros(1, dtype=torch.float64, device="cpu")}  # a batch of one prompt, of a theorem without inputs
 WORDED = {words: Norm(norm) for norm, words in NORMS.items()}
 
 

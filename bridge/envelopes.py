@@ -30,7 +30,7 @@ def _around(case: Case, best: Inputs, restarts: int, seed: int) -> Inputs:
     generator = torch.Generator().manual_seed(seed)
     moved = {}
     for name, value in best.items():
-        noise = torch.randn((restarts, *value.shape), generator=generator, dtype=torch.float64)
+        noise = torch.randn((restarts, *value.shape), generator=generator, dtype=torch.float64, device="cpu")
         noise[0] = 0.0
         moved[name] = value + NEARBY * noise.to(value.device)
     return case.project(moved)

@@ -12,6 +12,7 @@ import sympy as sp
 
 from bridge.formula import evaluate
 from bridge.lowering import Lowered, lower
+from numeric.digits import apart
 from numeric.flows import Event, Path, integrate
 from symbolic.dynamics import Flow
 from symbolic.exact_numbers import as_float, as_formula, as_positive_float, require_symbols
@@ -76,7 +77,7 @@ def _within(call: str, time: Any, end: float) -> float:
     """The time as a float. Raises UsageError for one outside of the run."""
     moment = time if isinstance(time, float) else as_float(call, "time", time)
     if not 0 <= moment <= end * (1 + 1e-12):
-        raise UsageError(f"{call}: time {moment} is outside of the run, 0 .. {end:g}")
+        raise UsageError("{}: time {} is outside of the run, 0 .. {}".format(call, *apart(moment, end)))
     return moment
 
 
@@ -90,7 +91,8 @@ def _moments(call: str, times: Any, end: float) -> np.ndarray:
     if moments.ndim != 1 or given.dtype.kind not in "fiuO":
         raise UsageError(f"{call}: times = {times!r:.80}; give a number or a list of numbers")
     if len(moments) and not (moments.min() >= 0 and moments.max() <= end * (1 + 1e-12)):
-        raise UsageError(f"{call}: times {moments.min():g} .. {moments.max():g} are outside of the run, 0 .. {end:g}")
+        last, until = apart(float(moments.max()), end)
+        raise UsageError(f"{call}: times {moments.min():g} .. {last} are outside of the run, 0 .. {until}")
     return moments
 
 

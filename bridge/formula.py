@@ -63,7 +63,7 @@ def entry_by_entry(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], values: Sequen
 def _as_tensors(values: Sequence[Any]) -> Sequence[Any]:
     if any(isinstance(each, torch.Tensor) for each in values):
         return values
-    return [torch.tensor(each, dtype=torch.float64) for each in values]
+    return [torch.tensor(each, dtype=torch.float64, device="cpu") for each in values]
 
 
 @lru_cache(maxsize=8192)

@@ -42,7 +42,7 @@ def require_held(id: str, pair: HeadPair, dtype: str, *, c: float, C: float, val
 
 # Scores get the stored C, and values e^C of the real one.
 def _stored(C: float, dtype: str) -> str:
-    near = float(torch.tensor(C, dtype=getattr(torch, dtype)))
+    near = float(torch.tensor(C, dtype=getattr(torch, dtype), device="cpu"))
     return "" if near == C else f"C = {plain(C)} is stored as {plain(near)} in {dtype}; take that, or a whole number"
 
 

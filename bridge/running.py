@@ -111,13 +111,15 @@ class Runner:
 
         def at_case(own: Mapping[str, Tensor], prompts: dict[str, Tensor]) -> Any:
             if not prompts:
-                return _repeated(at_one(own), {"prompts": torch.empty(shape[1])})
+                return _repeated(at_one(own), {"prompts": torch.empty(shape[1], dtype=torch.float64, device="cpu")})
             return torch.func.vmap(lambda prompt: at_one({**own, **prompt}), chunk_size=self.part)(prompts)
 
         with called_for(self.role(function), function):
             if shape[0] == 1 or not (own or given):
                 first, prompts = ({name: value[0] for name, value in each.items()} for each in (own, given))
-                return _repeated(at_case(first, prompts), {"cases": torch.empty(shape[0])})
+                return _repeated(
+                    at_case(first, prompts), {"cases": torch.empty(shape[0], dtype=torch.float64, device="cpu")}
+                )
             return torch.func.vmap(at_case)(own, given)
 
     def _at_one(self, function: Function, dtype: torch.dtype) -> Callable[[Mapping[str, Tensor]], Any]:
@@ -164,7 +166,8 @@ class Runner:
         weights = {
             name: value.to(self.device, dtype, copy=True) for name, value in self.weights.items() if name in names
         }
-        return numbers | weights | self.built
+        built = {name: _in_precision(value, dtype, self.device) for name, value in self.built.items() if name in names}
+        return numbers | weights | built
 
     def exact_number(self, function: Function, inputs: Arrays, bits: int = BASE_BITS) -> flint.arb:
         """A letter's value as a ball. Raises UsageError for what is not a single number, and for too much work."""
@@ -306,6 +309,17 @@ class Runner:
             return taps[_tap(name)]
         found: Tensor = self.batched(network.read[name], taps, dtype)
         return found
+
+
+def _in_precision(built: Any, dtype: torch.dtype, device: torch.device) -> Any:
+    """The tensors of real numbers in what is built, also those in tuples, lists and dicts, as the weights of a run."""
+    if isinstance(built, Tensor):
+        return built.to(device, dtype, copy=True) if built.is_floating_point() else built
+    if type(built) in (tuple, list):
+        return type(built)(_in_precision(each, dtype, device) for each in built)
+    if type(built) is dict:
+        return {name: _in_precision(each, dtype, device) for name, each in built.items()}
+    return built
 
 
 # Copies: a function that changes its argument in place must not change the sample.

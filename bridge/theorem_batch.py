@@ -83,7 +83,12 @@ class TheoremBatch:
         params = [name for name, value in floats.items() if any(each.params[name] != value for each in runners)]
         weights = [n for n, x in first.weights.items() if any(not each.weights[n].equal(x) for each in runners)]
         return {
-            **{n: self._of_items([torch.tensor(case.runner.params[n]) for case, _ in self.cells]) for n in params},
+            **{
+                n: self._of_items(
+                    [torch.tensor(case.runner.params[n], dtype=torch.float64, device="cpu") for case, _ in self.cells]
+                )
+                for n in params
+            },
             **{n: self._of_items([case.runner.weights[n] for case, _ in self.cells]) for n in weights},
         }
 
@@ -201,7 +206,9 @@ class TheoremBatch:
         letters = {s for quantity, _, _ in self._ratios for s in self._letters_of(quantity)}
         letters |= set(self.cases[0].network_letters) if self.read else set()
         return {
-            letter: self._of_items([torch.tensor(case.number(letter)) for case, _ in self.cells])
+            letter: self._of_items(
+                [torch.tensor(case.number(letter), dtype=torch.float64, device="cpu") for case, _ in self.cells]
+            )
             for letter in letters
             if letter not in self._letters or letter in self.cases[0].network_letters
         }
@@ -220,7 +227,7 @@ class _ReadingBatch:
         of_items = [case for case, _ in batch.cells for _ in range(batch.restarts)]
         self.cases = _in_a_row([of_items[place] for place in places])
         local = {place for _, scope, items in ratios if scope == LOCAL for place in items.places}
-        flags = torch.tensor([place in local for place in places], device=batch.runner.device)
+        flags = torch.tensor([place in local for place in places], dtype=torch.bool, device=batch.runner.device)
         self.local = flags.unflatten(0, (self.cases, -1))  # (C, I)
 
     def bounds(

@@ -115,7 +115,10 @@ def _called(function: Function, known: Mapping[str, Any]) -> Any:
 def at_prompt(case: "bridge.theorem_bounds.TheoremBounds", quantity: Quantity, use: Use, inputs: Inputs) -> Any:
     """On tensors, at the one prompt of a batch of one."""
     function = AtPrompt(case, quantity, use)
-    numbers = {name: torch.tensor(case.number(letter)).double() for name, letter in function.letters.items()}
+    numbers = {
+        name: torch.tensor(case.number(letter), dtype=torch.float64, device="cpu")
+        for name, letter in function.letters.items()
+    }
     return case.runner.at_one(function, {**{name: value[0].double() for name, value in inputs.items()}, **numbers})
 
 
@@ -280,7 +283,10 @@ def bounds_of(quantities: Sequence[Quantity], scope: str | None, *, by_rules: bo
         found = {quantity.name: reading.bound(step) for quantity, step in zip(quantities, steps, strict=True)}
         if operands.bits is not None:
             return {name: None if bound is None else _above_kinks(bound, operands) for name, bound in found.items()}
-        return {name: torch.tensor(torch.inf) if bound is None else bound for name, bound in found.items()}
+        return {
+            name: torch.tensor(torch.inf, dtype=torch.float64, device="cpu") if bound is None else bound
+            for name, bound in found.items()
+        }
 
     return use
 

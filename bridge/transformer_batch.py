@@ -84,7 +84,9 @@ class TransformerBatch:
             return self.members[0].network
         index = [number for number, member in enumerate(self.members) for _ in member.places]
         constructions = [member.network.construction for member in self.members]
-        return Ensemble(constructions, torch.tensor(index), torch.float64, self.runner.device)
+        return Ensemble(
+            constructions, torch.tensor(index, dtype=torch.int64, device="cpu"), torch.float64, self.runner.device
+        )
 
 
 @dataclass(frozen=True, eq=False)

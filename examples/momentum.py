@@ -43,7 +43,7 @@ def tokens(X, y, n):
 
 
 def step(W, eta, beta):
-    one = torch.eye(W.shape[0], dtype=torch.float64)
+    one = torch.eye(W.shape[0], dtype=torch.float64, device=W.device)
     return torch.cat([torch.cat([one - eta * W, beta * one], 1), torch.cat([-1 * eta * W, beta * one], 1)])
 
 

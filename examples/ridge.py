@@ -53,7 +53,7 @@ def tokens(X, y, x):
 
 def solution(X, y, lamda):
     n, d = X.shape
-    return torch.linalg.solve(X.mT @ X / n + lamda * torch.eye(d, dtype=X.dtype), X.mT @ y / n)
+    return torch.linalg.solve(X.mT @ X / n + lamda * torch.eye(d, dtype=X.dtype, device=X.device), X.mT @ y / n)
 
 
 own = bs.theorem(
@@ -71,8 +71,8 @@ own = bs.theorem(
     worst={W: B_y * sp.sqrt(s) / (s + lamda)},
     knows={W: lambda X, y, lamda: torch.linalg.vector_norm(solution(X, y, lamda))},
     handles=lambda X, y, x, beta, lamda, n, d: {
-        "w_0": bs.Emulated(solution(X, y, lamda), torch.zeros(d, dtype=X.dtype)),
-        "A": torch.eye(d, dtype=X.dtype) * (beta / (beta + lamda)) - X.mT @ X / n / (beta + lamda),
+        "w_0": bs.Emulated(solution(X, y, lamda), X.new_zeros(d)),
+        "A": torch.eye(d, dtype=X.dtype, device=X.device) * (beta / (beta + lamda)) - X.mT @ X / n / (beta + lamda),
         "x": x[None],
     },
     printed={"prediction": B_x * W * sp.exp(-L / (2 * kappa))},

@@ -17,7 +17,7 @@ own = bs.theorem(
     hypotheses=[delta < 1],
     weights={"signs": lambda n, m, seed: torch.randint(2, (m, n), generator=torch.Generator().manual_seed(seed))},
     network=lambda signs, B: B * (2 * signs - 1).mean(1, dtype=signs.dtype),
-    reference=lambda signs: torch.zeros(len(signs), dtype=signs.dtype),
+    reference=lambda signs: signs.new_zeros(len(signs)),
 )
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ def attack_groups(
 
 def box_project(lower: Number | Tensor, upper: Number | Tensor) -> Callable[[Variables], Variables]:
     """Projection of every variable onto the box lower <= entry <= upper (numbers, or tensors that broadcast)."""
-    low, high = torch.as_tensor(lower), torch.as_tensor(upper)
+    low, high = torch.as_tensor(lower, dtype=torch.float64), torch.as_tensor(upper, dtype=torch.float64)
     if bool((low > high).any()):
         raise ValueError(f"box_project: lower {lower} exceeds upper {upper}. Swap them.")
 
@@ -129,7 +129,7 @@ class _Ascent:
         self.values, *self.gradients = self.evaluate(self.points)  # (R), each (R, ...)
         self.best_points, self.best_values = self.points, self.values
         self.sizes = torch.full_like(self.values, step_size)  # (R)
-        signed = torch.arange(self.restarts // groups, device=self.values.device) % 2 == 0  # (R / G)
+        signed = torch.arange(self.restarts // groups, device=self.values.device, dtype=torch.int64) % 2 == 0  # (R / G)
         self.signed = signed.repeat(groups)  # (R)
 
     def best_of_groups(self) -> Float[Tensor, " G"]:
@@ -176,9 +176,11 @@ class _Ascent:
 
     def _kicked(self, best: Tensor, scale: Tensor) -> Tensor:
         size = self.restarts // self.groups
-        noise = 2 * torch.rand(size, *best.shape[1:], generator=self.generator, dtype=torch.float64) - 1  # (R / G, ...)
+        noise = (
+            2 * torch.rand(size, *best.shape[1:], generator=self.generator, dtype=torch.float64, device="cpu") - 1
+        )  # (R / G, ...)
         # Near or far is not known beforehand: lengths between 1/100 and 1 of the first step, uniform in the logarithm.
-        length = 10 ** (-2 * torch.rand(size, generator=self.generator, dtype=torch.float64))  # (R / G)
+        length = 10 ** (-2 * torch.rand(size, generator=self.generator, dtype=torch.float64, device="cpu"))  # (R / G)
         kick = (_per_restart(length, noise) * noise).to(best)  # (R / G, ...)
         return best + self.step_size * scale * kick.repeat(self.groups, *[1] * (best.ndim - 1))
 

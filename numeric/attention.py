@@ -140,8 +140,8 @@ def attention_weights(
 def key_is_query(first: int, queries: int, length: int, like: Array) -> Float[Tensor, "Q L"]:
     """1 where key and query are one token."""
     own = (
-        torch.arange(length, device=like.device)[None]
-        == torch.arange(first, first + queries, device=like.device)[:, None]
+        torch.arange(length, device=like.device, dtype=torch.int64)[None]
+        == torch.arange(first, first + queries, device=like.device, dtype=torch.int64)[:, None]
     )
     return own.to(like.dtype)
 
@@ -160,14 +160,14 @@ def kernel_dtype(like: Tensor) -> torch.dtype:
 
 def key_lags(first: int, last: int, like: Any) -> Int[Tensor, "Q L"]:
     """i - j - 1 for the queries first..last-1 (0-based) and all L keys of the tokens `like` (B, L, ...)."""
-    keys = torch.arange(like.shape[1], device=like.device)  # (L)
-    queries = torch.arange(first, last, device=like.device)  # (Q)
+    keys = torch.arange(like.shape[1], device=like.device, dtype=torch.int64)  # (L)
+    queries = torch.arange(first, last, device=like.device, dtype=torch.int64)  # (Q)
     return queries[:, None] - keys[None, :] - 1  # (Q, L)
 
 
 def allowed_keys(positions: Positions, lags: Int[Tensor, "Q L"]) -> Bool[Tensor, "Q L"]:
     """True where the key lies before the query, or is it if not `strict`, and is not below `first_key`."""
-    keys = torch.arange(lags.shape[1], device=lags.device)  # (L)
+    keys = torch.arange(lags.shape[1], device=lags.device, dtype=torch.int64)  # (L)
     return (lags >= least_lag(positions)) & (keys >= positions.first_key - 1)  # (Q, L)
 
 
@@ -228,7 +228,7 @@ def strict_geometric_kernel(size: int, slope: float, like: Tensor) -> Float[Tens
 
 def geometric_normaliser(length: int, positions: Positions, like: Tensor) -> Float[Tensor, " L"]:
     """sum_{k=0}^{m-1} exp(-slope k) with m the number of keys that each query sees; 1 where it sees none."""
-    index = torch.arange(length, device=like.device)  # (L)
+    index = torch.arange(length, device=like.device, dtype=torch.int64)  # (L)
     keys_seen = (index - positions.first_key + 1).clamp(min=0)  # (L)
     partial_sums = torch.exp(-positions.slope * index.to(kernel_dtype(like))).cumsum(0)  # (L)
     return partial_sums[(keys_seen - 1).clamp(min=0)].to(like.dtype)  # (L); the first partial sum is 1

@@ -144,7 +144,9 @@ class Ensemble:
             assert isinstance(tap, StreamTap | ChangeTap)  # in one family all are of one kind
             where = construction.stream(tap.layer).slice(tap.block)
             places.append(range(where.start, where.stop))
-        columns = torch.tensor([list(each) for each in places], device=self.index.device)[self.index]  # (B, size)
+        columns = torch.tensor([list(each) for each in places], dtype=torch.int64, device=self.index.device)[
+            self.index
+        ]  # (B, size)
         return columns[:, None].expand(-1, tokens.shape[1], -1)
 
     def _heads(self, selected: dict[str, Tap], number: int, tokens: Tensor, first: int) -> dict[str, Tensor]:
@@ -189,7 +191,7 @@ class _Placing:
     def map(self, maps: Sequence[BlockMap]) -> _Map:
         """The dense maps, padded to the largest source and target."""
         rows, columns = _width([each.target for each in maps]), _width([each.source for each in maps])
-        padded = torch.zeros(len(maps), rows, columns, dtype=torch.float64)  # (M, T, S)
+        padded = torch.zeros(len(maps), rows, columns, dtype=torch.float64, device="cpu")  # (M, T, S)
         for place, each in enumerate(maps):
             padded[place, : each.target.width, : each.source.width] = torch.from_numpy(each.dense())
         if bool((padded == padded[0]).all()):
@@ -197,13 +199,13 @@ class _Placing:
         return _Map(padded.mT.to(self.device, self.dtype)[self.index])
 
     def bias(self, vectors: Sequence[object]) -> Float[Tensor, "B 1 T"]:
-        rows = [torch.as_tensor(each, dtype=torch.float64) for each in vectors]
+        rows = [torch.as_tensor(each, dtype=torch.float64, device="cpu") for each in vectors]
         padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)  # (M, T)
         return padded.to(self.device, self.dtype)[self.index][:, None]
 
-    def number(self, numbers: Sequence[float | int]) -> Tensor:
+    def number(self, numbers: Sequence[float | int], dtype: torch.dtype) -> Tensor:
         """A number of each item, (B, 1, 1)."""
-        return torch.tensor(numbers, device=self.device)[self.index][:, None, None]
+        return torch.tensor(numbers, dtype=dtype, device=self.device)[self.index][:, None, None]
 
 
 def _width(streams: Sequence[Stream]) -> int:
@@ -214,9 +216,9 @@ class _Positions:
     """Alibi biases and masks of one head in each construction; kept for the last length, as an attack has one."""
 
     def __init__(self, positions: Sequence[Positions], place: _Placing) -> None:
-        self.slopes = place.number([float(each.slope) for each in positions])  # (B, 1, 1)
-        self.first_keys = place.number([each.first_key for each in positions])  # (B, 1, 1)
-        self.least_lags = place.number([least_lag(each) for each in positions])  # (B, 1, 1)
+        self.slopes = place.number([float(each.slope) for each in positions], torch.float64)  # (B, 1, 1)
+        self.first_keys = place.number([each.first_key for each in positions], torch.int64)  # (B, 1, 1)
+        self.least_lags = place.number([least_lag(each) for each in positions], torch.int64)  # (B, 1, 1)
         self.kept: tuple[tuple[int, int], Tensor, Tensor] | None = None
 
     def terms(self, scores: Float[Tensor, "B Q L"], first: int) -> tuple[Float[Tensor, "B Q L"], Bool[Tensor, "B Q L"]]:
@@ -225,7 +227,7 @@ class _Positions:
         if self.kept is None or self.kept[0] != size:
             lags = key_lags(*size, scores.mT)  # (Q, L)
             bias = (-self.slopes.to(kernel_dtype(scores)) * lags).to(scores.dtype)  # (B, Q, L)
-            keys = torch.arange(size[1], device=scores.device)  # (L)
+            keys = torch.arange(size[1], device=scores.device, dtype=torch.int64)  # (L)
             allowed = (lags >= self.least_lags) & (keys >= self.first_keys - 1)  # (B, Q, L)
             self.kept = (size, bias, allowed)
         return self.kept[1:]

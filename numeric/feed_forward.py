@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from numeric.digits import apart
 from numeric.layers import FeedForward
 from numeric.maps import Action, BlockMap, LowRank, Number, as_weight
 from numeric.network import Network
@@ -69,7 +69,7 @@ class Select:
     def exceeded(self, stream: Stream, tokens: Float[Tensor, "... S"]) -> Iterator[str]:
         against = sum(
             (tokens[..., stream.slice(name)] for name in self.unless),
-            start=sum((1 - tokens[..., stream.slice(name)] for name in self.when), start=torch.zeros(1)),
+            start=sum((1 - tokens[..., stream.slice(name)] for name in self.when), start=tokens.new_zeros(1)),
         )  # (..., 1)
         if bool(((against != 0) & (against < 1)).any()):
             yield f"an indicator of {(*self.when, *self.unless)} is neither 0 nor 1"
@@ -151,7 +151,8 @@ def beyond(name: str, values: Tensor, bound: Number) -> Iterator[str]:
     """The sentence that a block is too large, if it is."""
     largest = float(values.abs().max()) if values.numel() else 0.0
     if not largest <= float(bound):
-        yield f"{name!r} reaches {largest:.6g}, beyond the stated {float(bound):.6g}"
+        reached, stated = apart(largest, float(bound))
+        yield f"{name!r} reaches {reached}, beyond the stated {stated}"
 
 
 def scaled(what: Action, factor: Number) -> Action:

@@ -276,7 +276,7 @@ def random_lines(parameters: Change, number: int, seed: int) -> dict[str, dict[s
     generator = torch.Generator().manual_seed(seed)
 
     def normal(part: Tensor) -> Tensor:
-        return torch.randn(part.shape, generator=generator, dtype=torch.float64).to(part)
+        return torch.randn(part.shape, generator=generator, dtype=torch.float64, device="cpu").to(part)
 
     return {f"random {k}": unit({name: normal(part) for name, part in parameters.items()}) for k in range(number)}
 

@@ -60,7 +60,7 @@ class _Walk:
         self.theta = torch.cat([part.reshape(-1) for part in parameters.values()])  # (n,)
 
     def flat(self, change: Change) -> Tensor:
-        parts = [change.get(name, torch.zeros(shape).to(self.theta)) for name, shape in self.shapes.items()]
+        parts = [change.get(name, self.theta.new_zeros(shape)) for name, shape in self.shapes.items()]
         return torch.cat([part.reshape(-1).to(self.theta) for part in parts])  # (n,)
 
     def change(self, vectors: Tensor) -> dict[str, Tensor]:
@@ -72,7 +72,9 @@ class _Walk:
         }
 
     def random_unit(self) -> Tensor:
-        vector = torch.randn(len(self.theta), generator=self.generator, dtype=torch.float64).to(self.theta)
+        vector = torch.randn(len(self.theta), generator=self.generator, dtype=torch.float64, device="cpu").to(
+            self.theta
+        )
         return vector / vector.norm()
 
     def signed(self, deltas: Tensor) -> Tensor:  # (P, n) -> (P,)
@@ -108,7 +110,7 @@ class _Walk:
 
     def along_rays(self, deltas: Tensor, halvings: int = 24) -> Tensor:
         """Each turned point pulled in along its ray to the point where the prediction turns, on the far side of it."""
-        low, high = torch.zeros(len(deltas)).to(deltas), torch.ones(len(deltas)).to(deltas)
+        low, high = deltas.new_zeros(len(deltas)), deltas.new_ones(len(deltas))
         for _ in range(halvings):
             middle = (low + high) / 2
             turned = self.turned(middle[:, None] * deltas)
@@ -122,13 +124,13 @@ class _Walk:
         rays = [deltas + pull * (feet - deltas) for pull in PULLS]
         rays += [deltas + noise * sizes[:, None] * self.sideways(deltas) for noise in NOISES]
         sphere = torch.stack([_resized(ray, sizes) for ray in rays])  # (C', R, n), all as long as the deltas
-        shrinks = torch.tensor(SHRINKS).to(sphere)  # (C = shrinks * C')
+        shrinks = sphere.new_tensor(SHRINKS)  # (C = shrinks * C')
         proposals = (shrinks[:, None, None, None] * sphere).flatten(0, 1)  # (C, R, n)
         turned = self.turned(proposals.flatten(0, 1)).reshape(proposals.shape[:2])  # (C, R)
         lengths = shrinks.repeat_interleave(len(rays))[:, None] * sizes  # (C, R)
         distances = torch.where(turned, lengths, torch.inf)
         choice = distances.argmin(0)  # (R,)
-        rows = torch.arange(len(deltas), device=deltas.device)
+        rows = torch.arange(len(deltas), device=deltas.device, dtype=torch.int64)
         better = distances[choice, rows] < sizes
         return self.along_rays(torch.where(better[:, None], proposals[choice, rows], deltas), HALVINGS)
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.integrate import OdeSolution, solve_ivp
 from scipy.optimize import brentq
 
+from numeric.digits import apart
 from numeric.integration_error import IntegrationError
 
 Field = Callable[[np.ndarray], np.ndarray]  # (n,) to (n,)
@@ -43,7 +44,8 @@ class Path:
         """The states at `times` (T,), as (n, T). Raises ValueError for times outside [0, end]."""
         moments = np.atleast_1d(np.asarray(times, dtype=float))
         if moments.size and not (moments.min() >= 0 and moments.max() <= self.end * (1 + 1e-12)):
-            raise ValueError(f"times {moments.min():g} .. {moments.max():g} are outside of the run, 0 .. {self.end:g}")
+            last, end = apart(float(moments.max()), float(self.end))
+            raise ValueError(f"times {moments.min():g} .. {last} are outside of the run, 0 .. {end}")
         states: np.ndarray = self.between(np.minimum(moments, self.end))
         return states
 

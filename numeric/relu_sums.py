@@ -85,14 +85,17 @@ def points_at_kinks(sums: ReluSum, count: int, generator: torch.Generator) -> Te
 
     The middle, or a point next to the left knot, of the cells beside the sharpest kinks and of random ones.
     """
-    knots, slopes = torch.tensor(sums.knots), torch.tensor(sums.slopes)  # (M + 1), (M)
+    knots, slopes = (
+        torch.tensor(sums.knots, dtype=torch.float64, device="cpu"),
+        torch.tensor(sums.slopes, dtype=torch.float64, device="cpu"),
+    )  # (M + 1), (M)
     kinks = torch.diff(slopes, prepend=slopes[:1]).abs()  # (M)
     sharpest = kinks.argsort(descending=True)
-    which = torch.arange(count)
-    random = torch.randint(sums.cells, (count,), generator=generator)
+    which = torch.arange(count, dtype=torch.int64, device="cpu")
+    random = torch.randint(sums.cells, (count,), generator=generator, dtype=torch.int64, device="cpu")
     cells = torch.where(which % 4 < 2, sharpest[which % sums.cells], random)
-    share = torch.where(which % 2 == 0, 0.5, 0.001)  # of the cell, from its left end
-    return torch.lerp(knots[cells], knots[cells + 1], share.to(knots))
+    share = knots.new_tensor([0.5, 0.001])[which % 2]  # of the cell, from its left end
+    return torch.lerp(knots[cells], knots[cells + 1], share)
 
 
 def _at(index: Tensor, table: Tensor) -> Tensor:

@@ -16,8 +16,9 @@ import sympy as sp
 
 from symbolic.citations import Citation
 from symbolic.events import Events, events_by_step, means_by_step, require_events_apart, require_one_sense
+from symbolic.granting import granted
 from symbolic.names import ERROR, ErrorSymbol, error_symbol
-from symbolic.obligations import DerivationError, Obligation, as_expr, follows_from, nonnegative, whole
+from symbolic.obligations import DerivationError, Obligation, as_expr, nonnegative, whole
 from symbolic.operations import Given, Operation, letters_in
 from symbolic.prose import make_prose
 from symbolic.provenance import Provenance, weakest
@@ -246,16 +247,8 @@ class Derivation:
 
 
 def _under(step: Step, hypotheses: Sequence[Any]) -> Step:
-    granted = tuple(_granted(obligation, hypotheses) for obligation in step.obligations)
-    return step if granted == step.obligations else replace(step, obligations=granted)
-
-
-def _granted(obligation: Obligation, hypotheses: Sequence[Any]) -> Obligation:
-    if obligation.open:
-        for hypothesis in hypotheses:
-            if follows_from(obligation.condition, hypothesis):
-                return replace(obligation, discharged_by=f"hypothesis {sp.sstr(hypothesis)}", granted=True)
-    return obligation
+    found = tuple(granted(obligation, hypotheses) for obligation in step.obligations)
+    return step if found == step.obligations else replace(step, obligations=found)
 
 
 def _merge(steps: Iterable[Step]) -> tuple[Step, ...]:

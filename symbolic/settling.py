@@ -7,7 +7,8 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import Derivation, Step
-from symbolic.obligations import Obligation, follows_from
+from symbolic.granting import implying
+from symbolic.obligations import Obligation
 
 
 def settled(derivation: Derivation, worst: Mapping[sp.Symbol, Any], granted: Sequence[Any]) -> Derivation:
@@ -25,7 +26,7 @@ def _settled(obligation: Obligation, worst: Mapping[sp.Symbol, Any], granted: Se
     if not obligation.open or not letters:
         return obligation
     held = obligation.subs({letter: worst[letter] for letter in letters}).condition
-    if held != sp.true and not any(follows_from(held, each) for each in granted):
+    if held != sp.true and implying(held, granted) is None:
         return obligation
     values = ", ".join(f"`{letter} = {sp.sstr(worst[letter])}`" for letter in sorted(letters, key=str))
     return replace(obligation, discharged_by=f"settled by the worst case {values}", at_worst=True)

@@ -33,7 +33,6 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def strict_numerics() -> None:
     torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002 - a library that uses the global generator shall be reproducible too
     random.seed(0)

@@ -19,9 +19,9 @@ SHAPED = Float[Tensor, "B L"]
 
 def test_one_letter_is_one_size_in_all_arguments_of_a_call() -> None:
     allowed = torch.ones(3, 4, dtype=torch.bool)
-    assert masked_softmax(torch.zeros(2, 3, 4), allowed).shape == (2, 3, 4)
+    assert masked_softmax(torch.zeros(2, 3, 4, dtype=torch.float64), allowed).shape == (2, 3, 4)
     with pytest.raises(TypeCheckError, match="allowed"):
-        masked_softmax(torch.zeros(2, 3, 5), allowed)
+        masked_softmax(torch.zeros(2, 3, 5, dtype=torch.float64), allowed)
 
 
 @pytest.mark.parametrize(
@@ -61,26 +61,35 @@ def checked(answer: Callable[[Tensor], object]) -> Callable[..., object]:
 def test_after_a_call_that_passes_calls_of_other_kinds_are_checked() -> None:
     function = checked(lambda x: x.T)
     for _ in range(3):
-        assert function(torch.zeros(2, 3)).shape == (3, 2)
-    for wrong in (torch.zeros(2, 3, dtype=torch.int64), torch.zeros(3), None):
+        assert function(torch.zeros(2, 3, dtype=torch.float64)).shape == (3, 2)
+    for wrong in (torch.zeros(2, 3, dtype=torch.int64), torch.zeros(3, dtype=torch.float64), None):
         with pytest.raises(TypeCheckError):
             function(wrong)
     with pytest.raises(TypeCheckError):
-        function(torch.zeros(2, 3), scale="1")
+        function(torch.zeros(2, 3, dtype=torch.float64), scale="1")
 
 
 def test_a_result_of_another_kind_is_checked_where_the_arguments_are_as_before() -> None:
-    answers = [torch.zeros(3, 2), torch.zeros(3, 2), torch.zeros(2, 2)]
+    answers = [
+        torch.zeros(3, 2, dtype=torch.float64),
+        torch.zeros(3, 2, dtype=torch.float64),
+        torch.zeros(2, 2, dtype=torch.float64),
+    ]
     function = checked(lambda x: answers.pop(0))
     for _ in range(2):
-        function(torch.zeros(2, 3))
+        function(torch.zeros(2, 3, dtype=torch.float64))
     with pytest.raises(TypeCheckError, match="return value"):
-        function(torch.zeros(2, 3))
+        function(torch.zeros(2, 3, dtype=torch.float64))
 
 
 def test_the_kind_is_all_that_a_check_can_depend_on() -> None:
-    same = [{"x": torch.zeros(2, 3)}, {"x": torch.ones(2, 3)}]
-    other = [{"y": torch.zeros(2, 3)}, {"x": torch.zeros(3, 2)}, {"x": torch.zeros(2, 3, dtype=torch.float32)}, {}]
+    same = [{"x": torch.zeros(2, 3, dtype=torch.float64)}, {"x": torch.ones(2, 3, dtype=torch.float64)}]
+    other = [
+        {"y": torch.zeros(2, 3, dtype=torch.float64)},
+        {"x": torch.zeros(3, 2, dtype=torch.float64)},
+        {"x": torch.zeros(2, 3, dtype=torch.float32)},
+        {},
+    ]
     assert len({kind_of(each) for each in same}) == 1
     assert len({kind_of(each) for each in (*same, *other)}) == 5
     assert kind_of([0.0] * 1000) is None

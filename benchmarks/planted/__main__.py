@@ -27,7 +27,6 @@ VERDICTS = ("found", "tests", "survived", "wider", "equivalent")
 
 def main() -> int:
     options = _options()
-    torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)
     gc.set_threshold(50_000, 20, 100)
     of_rules = options.of == "rules"

@@ -51,16 +51,20 @@ class Box(Domain):
         return self.rebuilt(*shape, low=self.replaced(self.low, values), high=self.replaced(self.high, values))
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
-        share = torch.rand(count, *self.dims, generator=generator, dtype=torch.float64)
+        share = torch.rand(count, *self.dims, generator=generator, dtype=torch.float64, device="cpu")
         low, high = self.ends(torch.float64)
         return self.project(low * (1 - share) + high * share)
 
     def corners(self, count: int, generator: torch.Generator) -> Tensor:
         """In each cycle the vertices with all entries high and all low, then random vertices."""
-        chosen = torch.randint(0, 2, (count, *self.dims), generator=generator).bool()
+        chosen = torch.randint(0, 2, (count, *self.dims), generator=generator, dtype=torch.int64, device="cpu").bool()
         chosen[::CORNER_CYCLE], chosen[1::CORNER_CYCLE] = True, False
         low, high = self.ends(torch.float64)
-        return torch.where(chosen, torch.tensor(high, dtype=torch.float64), torch.tensor(low, dtype=torch.float64))
+        return torch.where(
+            chosen,
+            torch.tensor(high, dtype=torch.float64, device="cpu"),
+            torch.tensor(low, dtype=torch.float64, device="cpu"),
+        )
 
     def project(self, x: Tensor) -> Tensor:
         self.require_batch(x)
@@ -109,7 +113,9 @@ class Integers(Box):
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         low, high = self.ends(torch.float64)
         size = (count, *self.dims)
-        return torch.randint(int(low), int(high) + 1, size, generator=generator).double()
+        return torch.randint(
+            int(low), int(high) + 1, size, generator=generator, dtype=torch.int64, device="cpu"
+        ).double()
 
     def project(self, x: Tensor) -> Tensor:
         # The numbers of a dtype beyond its consecutive integers are integers, so that rounding and ends are exact.
@@ -144,7 +150,10 @@ class Signs(Domain):
         return self.rebuilt(*shape, size=self.replaced(self.size, values))
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
-        signs = 2 * torch.randint(0, 2, (count, *self.dims), generator=generator).double() - 1
+        signs = (
+            2 * torch.randint(0, 2, (count, *self.dims), generator=generator, dtype=torch.int64, device="cpu").double()
+            - 1
+        )
         return self.project(signs)
 
     def corners(self, count: int, generator: torch.Generator) -> Tensor:

@@ -113,8 +113,8 @@ class Domain(ABC):
         The points between break the symmetry of corners, at which many entries may have the same gradient.
         """
         corners, samples = self.corners(count, generator), self.sample(count, generator)
-        share = torch.rand(per_element(count, corners), generator=generator, dtype=torch.float64) / 2
-        kind = (torch.arange(count) % 4).view(per_element(count, corners))
+        share = torch.rand(per_element(count, corners), generator=generator, dtype=torch.float64, device="cpu") / 2
+        kind = (torch.arange(count, dtype=torch.int64, device="cpu") % 4).view(per_element(count, corners))
         between = self.project(torch.lerp(corners, samples, share))
         return torch.where(kind % 2 == 0, corners, torch.where(kind == 1, samples, between))
 

@@ -23,10 +23,10 @@ BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}  # itemsize to an intege
 @lru_cache(maxsize=4096)
 def largest_below(number: sp.Expr, dtype: torch.dtype = torch.float64) -> float:
     """The largest finite number of `dtype` that is at most `number`; minus infinity if there is none."""
-    exactly = torch.tensor(_float64_below(number), dtype=torch.float64)
+    exactly = torch.tensor(_float64_below(number), dtype=torch.float64, device="cpu")
     rounded = exactly.to(dtype)
     if rounded.double() > exactly:
-        rounded = torch.nextafter(rounded, torch.tensor(-math.inf, dtype=dtype))
+        rounded = torch.nextafter(rounded, torch.tensor(-math.inf, dtype=dtype, device="cpu"))
     return float(rounded) + 0.0  # not -0.0
 
 

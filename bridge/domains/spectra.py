@@ -63,7 +63,7 @@ class SingularValues(Domain):
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         """Singular vectors uniform (Haar), singular values independent and uniform in [low, high]."""
         left, right = self._random_vectors(count, generator)
-        share = torch.rand(count, self._least, generator=generator, dtype=torch.float64)  # (B, k)
+        share = torch.rand(count, self._least, generator=generator, dtype=torch.float64, device="cpu")  # (B, k)
         return self.project(_assembled(left, self._between(share), right))
 
     def corners(self, count: int, generator: torch.Generator) -> Tensor:
@@ -72,8 +72,10 @@ class SingularValues(Domain):
         The first two have the largest inf-, 2- and 1-norms. The last two have random singular vectors.
         """
         left, right = self._random_vectors(count, generator)
-        chosen = torch.randint(0, 2, (count, self._least), generator=generator).double()  # (B, k)
-        kind = torch.arange(count) % CORNER_KINDS
+        chosen = torch.randint(
+            0, 2, (count, self._least), generator=generator, dtype=torch.int64, device="cpu"
+        ).double()  # (B, k)
+        kind = torch.arange(count, dtype=torch.int64, device="cpu") % CORNER_KINDS
         rough = _assembled(left, self._between(torch.where(kind[:, None] == 2, 0.0, chosen)), right)
         flips = signs(count, self.entries, generator).view(count, *self.dims)
         aligned = self._polar(flips[:, :, :1] * _diagonal(*self.dims))
@@ -242,14 +244,14 @@ def _orthonormal(count: int, dim: int, columns: int, generator: torch.Generator)
 
 
 def _diagonal(rows: int, columns: int) -> Float64[Tensor, "m n"]:
-    return torch.eye(rows, columns, dtype=torch.float64)
+    return torch.eye(rows, columns, dtype=torch.float64, device="cpu")
 
 
 def _equal_entries(rows: int, columns: int) -> Float64[Tensor, "m n"]:
     """Signs: columns of a Hadamard matrix, repeated; orthogonal where l is a multiple of its size."""
     if rows < columns:
         return _equal_entries(columns, rows).T
-    hadamard = torch.ones(1, 1, dtype=torch.float64)
+    hadamard = torch.ones(1, 1, dtype=torch.float64, device="cpu")
     while len(hadamard) < columns:
-        hadamard = torch.kron(torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=torch.float64), hadamard)
+        hadamard = torch.kron(torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=torch.float64, device="cpu"), hadamard)
     return hadamard.repeat(-(-rows // len(hadamard)), 1)[:rows, :columns]

@@ -178,7 +178,7 @@ class Sphere(Domain):
 
     # radius x / ||x||_2 has the 2-norm `radius`; for x = 0, which the tolerance of a tiny radius admits, radius e_1.
     def member(self, x: Tensor, bits: int) -> BallArray:
-        point = x.detach() if bool(x.any()) else torch.eye(1, self.entries, dtype=torch.float64)[0]
+        point = x.detach() if bool(x.any()) else torch.eye(1, self.entries, dtype=torch.float64, device="cpu")[0]
         exactly = BallArray.exactly(point, bits)
         return exactly * ball_of(self.radius, bits) / torch.linalg.vector_norm(exactly)
 
@@ -269,7 +269,7 @@ class Simplex(Domain):
 
 def _in_euclidean_ball(count: int, entries: int, generator: torch.Generator) -> Tensor:
     normal = gaussians(count, entries, generator)
-    lengths = torch.rand(count, 1, generator=generator, dtype=torch.float64) ** (1 / max(entries, 1))
+    lengths = torch.rand(count, 1, generator=generator, dtype=torch.float64, device="cpu") ** (1 / max(entries, 1))
     return lengths * normal / torch.linalg.vector_norm(normal, dim=1, keepdim=True)
 
 
@@ -279,7 +279,7 @@ def _in_one_norm_ball(count: int, entries: int, generator: torch.Generator) -> T
 
 
 def _in_cube(count: int, entries: int, generator: torch.Generator) -> Tensor:
-    return 2 * torch.rand(count, entries, generator=generator, dtype=torch.float64) - 1
+    return 2 * torch.rand(count, entries, generator=generator, dtype=torch.float64, device="cpu") - 1
 
 
 def _one_norm_corners(count: int, entries: int, generator: torch.Generator) -> Tensor:

@@ -93,20 +93,20 @@ def smallest_step(dtype: torch.dtype) -> float:
 
 
 def gaussians(count: int, entries: int, generator: torch.Generator) -> Batch:
-    return torch.randn(count, entries, generator=generator, dtype=torch.float64)
+    return torch.randn(count, entries, generator=generator, dtype=torch.float64, device="cpu")
 
 
 def signs(count: int, entries: int, generator: torch.Generator) -> Batch:
-    return 2 * torch.randint(0, 2, (count, entries), generator=generator).double() - 1
+    return 2 * torch.randint(0, 2, (count, entries), generator=generator, dtype=torch.int64, device="cpu").double() - 1
 
 
 def exponentials(count: int, entries: int, generator: torch.Generator) -> Batch:
-    return torch.empty(count, entries, dtype=torch.float64).exponential_(generator=generator)
+    return torch.empty(count, entries, dtype=torch.float64, device="cpu").exponential_(generator=generator)
 
 
 def coordinate_vectors(count: int, entries: int, generator: torch.Generator) -> Batch:
-    which = torch.randint(0, max(entries, 1), (count, 1), generator=generator)
-    vectors = torch.zeros(count, max(entries, 1), dtype=torch.float64)
+    which = torch.randint(0, max(entries, 1), (count, 1), generator=generator, dtype=torch.int64, device="cpu")
+    vectors = torch.zeros(count, max(entries, 1), dtype=torch.float64, device="cpu")
     return vectors.scatter(1, which, 1.0)[:, :entries]
 
 
@@ -117,6 +117,6 @@ def sphere_corners(count: int, entries: int, generator: torch.Generator) -> Batc
     """
     flips = signs(count, entries, generator)
     spikes, normal = coordinate_vectors(count, entries, generator) * flips, gaussians(count, entries, generator)
-    kind = torch.arange(count)[:, None] % 3
+    kind = torch.arange(count, dtype=torch.int64, device="cpu")[:, None] % 3
     chosen = torch.where(kind == 0, spikes, torch.where(kind == 1, flips, normal))
     return chosen / torch.linalg.vector_norm(chosen, dim=1, keepdim=True)

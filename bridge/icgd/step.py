@@ -132,8 +132,8 @@ def operands(w: Array, x: Array, y: Array, chain: Chain) -> dict[str, Any]:
 
 def random_prompts(count: int, generator: torch.Generator, setting: StepSetting, n: int) -> dict[str, Tensor]:
     drawn = setting.prompts(n, count, generator.initial_seed())
-    box = torch.as_tensor(setting.shape.box(setting.B_v))  # (D_w)
-    odd = torch.arange(count)[:, None] % 2 == 1  # (count, 1)
+    box = torch.as_tensor(setting.shape.box(setting.B_v), dtype=torch.float64, device="cpu")  # (D_w)
+    odd = torch.arange(count, dtype=torch.int64, device="cpu")[:, None] % 2 == 1  # (count, 1)
     return {**drawn, "w": torch.where(odd, torch.where(drawn["w"] < 0, -box, box), drawn["w"])}
 
 

@@ -66,7 +66,10 @@ def output_range(activation: str) -> tuple[float, float] | None:
 def prompts(count: int, seed: int, data: ScaledTable, setting: StepSetting) -> Inputs:
     """Seeded w in the interior of the box, each with the table's prompt."""
     w = setting.prompts(1, count, seed)["w"]
-    rows = {"x": torch.as_tensor(data.x), "y": torch.as_tensor(data.y)}
+    rows = {
+        "x": torch.as_tensor(data.x, dtype=torch.float64, device="cpu"),
+        "y": torch.as_tensor(data.y, dtype=torch.float64, device="cpu"),
+    }
     return {"w": w, **{name: each[None].expand(count, -1, -1) for name, each in rows.items()}}
 
 
@@ -178,7 +181,9 @@ def learning(
     chain: Chain, w: Tensor, x: Tensor, y: Tensor, data: ScaledTable, L: int, dtype: str, device: str
 ) -> Lessons:
     run = torch_dtype(dtype), torch_device(device)
-    return Lessons(chain, w, x, y, torch.as_tensor(data.x_query).to(run[0]).double(), L, *run)
+    return Lessons(
+        chain, w, x, y, torch.as_tensor(data.x_query, dtype=torch.float64, device="cpu").to(run[0]).double(), L, *run
+    )
 
 
 def _at_zero(exact: Learnt, network: Learnt) -> tuple[str, str]:

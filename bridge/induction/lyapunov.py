@@ -14,7 +14,7 @@ from bridge.certify.checks import Stated, certified, proved_together
 from bridge.certify.proving import Status
 from bridge.certify.search import smallest
 from bridge.check import Check, Sides
-from bridge.export.numbers import plain
+from bridge.export.numbers import plain, plain_apart
 from bridge.theorem import Theorem
 from symbolic.induction import lyapunov as theory
 from symbolic.induction import lyapunov_gram as gram
@@ -66,7 +66,8 @@ def head_check(quantity: Quantity) -> Check:
 def outside(w_star: float) -> str:
     """Why the printed statements say nothing at this point, if so."""
     star, most = as_exact(w_star) ** 2, head.REGION[head.v_star][1]
-    return f"`v* = w*^2 = {plain(float(star))}` is above {most}, up to which C.2 states it" if star > most else ""
+    given = plain_apart(float(star), float(most))[0]
+    return f"`v* = w*^2 = {given}` is above {most}, up to which C.2 states it" if star > most else ""
 
 
 # A quadratic of the linearisation.

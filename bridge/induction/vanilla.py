@@ -60,7 +60,7 @@ def spread(tokens: Any) -> Any:
 
 def lags(p: Any, count: int) -> Any:
     """The scores of layer 1 for the queries s = 2 .. L-1: key x_t at the distance s-1-t, (S, S)."""
-    places = torch.arange(count)
+    places = torch.arange(count, dtype=torch.int64, device="cpu")
     distances = places[:, None] - places
     scores = -p * places  # by distance
     return torch.where(distances >= 0, scores[distances.clamp(min=0)], -torch.inf)
@@ -132,7 +132,11 @@ VANILLA = Theorem(
         theory.W_frobenius: (lambda W_star: torch.linalg.vector_norm(W_star.flatten()),),
         # The norm of W*^T from sup to 1-norm, enclosed, is never above the paper's ||W*||_{1,1}.
         theory.omega: (
-            lambda W_star: W_star.abs().sum().minimum(torch.tensor(infinity_to_one_norm(W_star.midpoint()).upper)),
+            lambda W_star: (
+                W_star.abs()
+                .sum()
+                .minimum(torch.tensor(infinity_to_one_norm(W_star.midpoint()).upper, dtype=torch.float64, device="cpu"))
+            ),
             lambda x, W_star: (x[-1] @ W_star).abs().sum(),
         ),
         theory.diameter: (lambda x: spread(x[:-2]),),

@@ -43,12 +43,14 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
 
 def layers(q: int, d: int, L: int, seed: int) -> Tensor:
     """Matrices of the representation, (L, F, F), whose rows have 1-norms of at most 1."""
-    drawn = torch.randn(L, q * d, q * d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    drawn = torch.randn(
+        L, q * d, q * d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64, device="cpu"
+    )
     return drawn / (drawn.abs().sum(2, keepdim=True) * (1 + 2.0**-40))
 
 
 def gap(signs: Any) -> Any:
-    products = signs @ signs.mT - (signs.shape[1] + 1) * torch.eye(len(signs), dtype=torch.float64)
+    products = signs @ signs.mT - (signs.shape[1] + 1) * torch.eye(len(signs), dtype=torch.float64, device="cpu")
     return 1 - products.max() / signs.shape[1]
 
 

@@ -10,6 +10,7 @@ from bridge.looped.copies import signs
 from bridge.looped.series import HELD, LAGS, TITLES, SeriesFit, by_order, knobs, step
 from bridge.record import NamedTable
 from bridge.sources import Prediction, ScaledSeries, Series
+from numeric.digits import apart
 from symbolic.looped.autoregression import AUTOREGRESSION as STATEMENT
 from symbolic.statements import UsageError
 
@@ -28,7 +29,8 @@ def require(L: int, d: int, T: int, B: float, data: ScaledSeries) -> None:
     if L or d != 1:
         wrong.append(f"L = {L} and d = {d}, but a series is fitted as it is; leave out L and d")
     if data.largest > B:
-        wrong.append(f"B = {B:g}, but the series, scaled by its first values, reaches {data.largest:.6g}; leave B out")
+        found, given = apart(data.largest, B)
+        wrong.append(f"B = {given}, but the series, scaled by its first values, reaches {found}; leave B out")
     if wrong:
         raise UsageError(f"{STATEMENT.id}: {'; '.join(wrong)}")
 

@@ -169,8 +169,10 @@ def held_out(states: Tensor, step: int, leak: float, T: int) -> Continued:
 def seeded(leak: float) -> tuple[Tensor, Tensor]:
     """The chains (M, K, d) of the table, and their weights (L, d, d)."""
     generator = torch.Generator().manual_seed(SEED)
-    weights = torch.linalg.qr(torch.randn(STEPS, WIDTH, WIDTH, generator=generator, dtype=torch.float64))[0]
-    starts = 2 * torch.rand(CHAINS, WIDTH, generator=generator, dtype=torch.float64) - 1
+    weights = torch.linalg.qr(torch.randn(STEPS, WIDTH, WIDTH, generator=generator, dtype=torch.float64, device="cpu"))[
+        0
+    ]
+    starts = 2 * torch.rand(CHAINS, WIDTH, generator=generator, dtype=torch.float64, device="cpu") - 1
     return numeric.chains(starts, weights, leak), weights
 
 

@@ -206,7 +206,7 @@ def by_loop(
     y = Rows(N, Box(m, size=B_y)).sample(1, generator)[0]
     built = network(N, d, m, eta, c, C, tau, B_x, B_y, second, mlp, T)
     states = SharedNetwork(built).run(numeric.tokens(x, y)[None])
-    phi, A = numeric.features(x, mlp), torch.zeros(m, d, dtype=torch.float64)
+    phi, A = numeric.features(x, mlp), torch.zeros(m, d, dtype=torch.float64, device="cpu")
     rows: list[list[str | int | float | None]] = []
     for k in range(1, T + 1):
         A = numeric.descend(A, phi[:-1], y, eta)

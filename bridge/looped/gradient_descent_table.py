@@ -14,6 +14,7 @@ from bridge.data import ScaledTable
 from bridge.looped.gradient_descent_knobs import STATEMENT, resolve
 from bridge.sources import Prediction, Tabular
 from bridge.sources.programs import linear_regression
+from numeric.digits import apart
 from numeric.looped.gradient_descent import features
 from symbolic.statements import UsageError
 
@@ -29,7 +30,9 @@ def step(L: int, given: Mapping[str, Any], data: ScaledTable) -> dict[str, float
     """The step size 1 / lambda_max of the scaled features, where Phi is the identity."""
     if L != 0:
         return {}
-    high = given.get("high", (1 + ROUNDED) * largest_eigenvalue(torch.as_tensor(data.x)))
+    high = given.get(
+        "high", (1 + ROUNDED) * largest_eigenvalue(torch.as_tensor(data.x, dtype=torch.float64, device="cpu"))
+    )
     return {"high": high, "eta": 1 / high}
 
 
@@ -57,9 +60,10 @@ def require_short_steps(x: Tensor, mlp: Tensor, high: float, data: ScaledTable) 
     """Raises UsageError for features with an eigenvalue above `high`."""
     largest = largest_eigenvalue(features(x, mlp)[:-1])
     if largest > high * (1 + ROUNDED):
+        found, given = apart(largest, high)
         raise UsageError(
-            f"{STATEMENT.id}: Phi(X)^T Phi(X) / N of {data.source} has the eigenvalue {largest:.6g}, above high = "
-            f"{high:.6g}; leave high out"
+            f"{STATEMENT.id}: Phi(X)^T Phi(X) / N of {data.source} has the eigenvalue {found}, above high = {given}; "
+            f"leave high out"
         )
 
 

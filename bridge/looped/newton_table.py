@@ -40,7 +40,9 @@ class Conditioned:
 
     @classmethod
     def of(cls, data: ScaledTable) -> Self:
-        X, y, x = (torch.as_tensor(each) for each in (data.x, data.y[:, 0], data.x_query))
+        X, y, x = (
+            torch.as_tensor(each, dtype=torch.float64, device="cpu") for each in (data.x, data.y[:, 0], data.x_query)
+        )
         singular = torch.linalg.svdvals(X)
         unit = singular[0] * ABOVE
         return cls(X / unit, y, x / unit, float((unit / singular[-1]) ** 2) * ABOVE)

@@ -57,7 +57,7 @@ def floor_in_condition(second: Second, dtype: str, **at: Any) -> float:
 def predicted(X: Tensor, second: Second, loops: int, c: float, C: float, dtype: str) -> float:
     """The floor in the basis of these data."""
     spectrum, known = _at_data(X, second, loops, {"c": c, "C": C}, dtype)
-    return spectrum.combined(torch.as_tensor(_value(theory.floor(second), known)))
+    return spectrum.combined(torch.as_tensor(_value(theory.floor(second), known), dtype=torch.float64, device="cpu"))
 
 
 def best_c(X: Tensor, second: Second, loops: int, C: float, dtype: str) -> float:
@@ -142,9 +142,12 @@ class LoopErrors:
 def directions(N: int, d: int, condition: float) -> tuple[Tensor, Tensor, Tensor]:
     """Random examples whose eigenvalues are evenly apart in their logarithms, a label of each and a query."""
     generator = torch.Generator().manual_seed(0)
-    draw = [torch.randn(*shape, generator=generator, dtype=torch.float64) for shape in ((N, d), (d, d), (N,), (d,))]
+    draw = [
+        torch.randn(*shape, generator=generator, dtype=torch.float64, device="cpu")
+        for shape in ((N, d), (d, d), (N,), (d,))
+    ]
     left, right = (torch.linalg.qr(each).Q for each in draw[:2])
-    singular = torch.logspace(0, -math.log10(condition) / 2, d, dtype=torch.float64)
+    singular = torch.logspace(0, -math.log10(condition) / 2, d, dtype=torch.float64, device="cpu")
     return left * singular @ right, torch.tanh(draw[2]), draw[3] / torch.linalg.vector_norm(draw[3])
 
 

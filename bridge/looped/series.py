@@ -110,7 +110,7 @@ def synthetic(q: int, count: int, seed: int) -> Tensor:
     x = list(generator.normal(size=q))
     for noise in generator.normal(size=count):
         x.append(float(coefficients @ x[: -q - 1 : -1]) + noise)
-    return torch.tensor(x[q:], dtype=torch.float64)
+    return torch.tensor(x[q:], dtype=torch.float64, device="cpu")
 
 
 def of_synthetic(seed: int) -> NamedTable:

@@ -27,7 +27,7 @@ def _on(like: Tensor, value: Any) -> Tensor:
 
 
 def where(like: Tensor, condition: Any, value: Any, otherwise: Any) -> Tensor:
-    mask = condition if isinstance(condition, Tensor) else torch.tensor(condition, device=like.device)
+    mask = condition if isinstance(condition, Tensor) else torch.tensor(condition, dtype=torch.bool, device=like.device)
     return torch.where(mask, _on(like, value), _on(like, otherwise))
 
 
@@ -181,10 +181,10 @@ class TorchBackend(Backend):
             kinds = {name: f"{tensor.dtype} on {tensor.device}" for name, tensor in floating.items()}
             raise TypeError(f"mixed tensors {kinds}: convert them, or give dtype and device to lower()")
         dtypes = dtypes or {
-            torch.as_tensor(v).dtype for v in values if isinstance(v, np.ndarray) and v.dtype.kind == "f"
+            torch.from_numpy(v).dtype for v in values if isinstance(v, np.ndarray) and v.dtype.kind == "f"
         }
-        dtype = self._dtype or (dtypes.pop() if len(dtypes) == 1 else torch.get_default_dtype())
-        return torch.empty((), dtype=dtype, device=self._device or (devices.pop() if devices else None))
+        dtype = self._dtype or (dtypes.pop() if len(dtypes) == 1 else torch.float64)
+        return torch.empty((), dtype=dtype, device=self._device or (devices.pop() if devices else "cpu"))
 
 
 def _are_alike(arguments: Sequence[Argument], values: Sequence[Any]) -> bool:

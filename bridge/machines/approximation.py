@@ -144,8 +144,8 @@ def tie() -> Sides:
 
 
 def attended(score: float) -> float:
-    scores = torch.tensor([[score, 0.0]], dtype=torch.float64)
-    return float(toy.hard_max(scores, torch.tensor(TIED_VALUES, dtype=torch.float64))[0])
+    scores = torch.tensor([[score, 0.0]], dtype=torch.float64, device="cpu")
+    return float(toy.hard_max(scores, torch.tensor(TIED_VALUES, dtype=torch.float64, device="cpu"))[0])
 
 
 # The ramp loss.

@@ -65,7 +65,9 @@ def network_of(netlist: str) -> CircuitNetwork:
 
 
 def weights_of(network: CircuitNetwork) -> dict[str, Tensor]:
-    return {name: torch.tensor(value) for name, value in network.parameters().items()}
+    return {
+        name: torch.tensor(value, dtype=torch.float64, device="cpu") for name, value in network.parameters().items()
+    }
 
 
 # The instance: the induction with the norms of each layer and the exact activations of this input.

@@ -87,7 +87,7 @@ class LinearNetwork(SmallNetwork):
             output, size = (w @ x + b).balls[0], (x @ x + 1).balls[0]
             distance = evaluate_ball(theory.half_space_distance(), {value: output, squares: size})
             step = -float(output / size)
-            change = {"w": step * self.x, "b": torch.tensor(step, dtype=torch.float64)}
+            change = {"w": step * self.x, "b": torch.tensor(step, dtype=torch.float64, device="cpu")}
             return Enclosure(float_below(distance), float_above(distance), (), 1), change
 
 
@@ -98,7 +98,7 @@ class ProductNetwork(SmallNetwork):
     C = 0.5
 
     def __init__(self, rng: np.random.Generator) -> None:
-        self.x = torch.ones(1, dtype=torch.float64)
+        self.x = torch.ones(1, dtype=torch.float64, device="cpu")
         self.start(rng)
 
     def draw(self, rng: np.random.Generator) -> Theta:
@@ -118,7 +118,7 @@ class ProductNetwork(SmallNetwork):
             least, point = min(zip(squared, points, strict=True), key=lambda pair: float(pair[0].mid()))
             low = min(float_below(each.sqrt()) for each in squared)
             first = float(point.mid())
-        change = torch.tensor([first, self.C / first], dtype=torch.float64) - theta["w"]
+        change = torch.tensor([first, self.C / first], dtype=torch.float64, device="cpu") - theta["w"]
         return Enclosure(low, float_above(least.sqrt()), (), len(ends)), {"w": change}
 
 
@@ -152,7 +152,7 @@ class TwoLayers(SmallNetwork):
 
     def _change(self, theta: Theta, moves: Sequence[float]) -> Theta:
         """The change that moves the hidden inputs by `moves`, then the last layer to the boundary."""
-        t, x = torch.tensor(moves, dtype=torch.float64), self.x
+        t, x = torch.tensor(moves, dtype=torch.float64, device="cpu"), self.x
         first = t / (x @ x + 1)  # (H,)
         hidden = torch.relu(theta["W"] @ x + theta["b"] + t)  # (H,)
         left = torch.relu(theta["v"] @ hidden + theta["c"]) / (hidden @ hidden + 1)
@@ -160,4 +160,4 @@ class TwoLayers(SmallNetwork):
 
 
 def _normal(rng: np.random.Generator, *shape: int) -> Tensor:
-    return torch.tensor(rng.normal(size=shape), dtype=torch.float64)
+    return torch.tensor(rng.normal(size=shape), dtype=torch.float64, device="cpu")

@@ -21,7 +21,10 @@ def measured_leak(
     """The largest difference of a coordinate between softmax and hard-max attention, over all layers and steps."""
 
     def attended(scores: object, values: object) -> Emulated:
-        operands = {"scores": torch.as_tensor(scores), "values": torch.as_tensor(values)}
+        operands = {
+            "scores": torch.as_tensor(scores, dtype=torch.float64),
+            "values": torch.as_tensor(values, dtype=torch.float64),
+        }
         known = Operands(operands, {temperature.inverse_temperature: inverse_temperature})
         return read(temperature.leak_derivation(), known, ["leak"])["leak"]
 

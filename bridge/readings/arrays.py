@@ -173,7 +173,7 @@ def unit_vector(scores: Array) -> Array:
     """1 at the largest score, 0 elsewhere; at ties at the first of them."""
     if isinstance(scores, BallArray):
         return _unit_vector_of_balls(scores)
-    places = torch.arange(scores.shape[-1], device=scores.device)
+    places = torch.arange(scores.shape[-1], device=scores.device, dtype=torch.int64)
     return (places == scores.argmax(-1, keepdim=True)).to(scores.dtype)
 
 

@@ -17,20 +17,25 @@ from bridge.readings.operands import Emulated, Operands
 from bridge.readings.perturbed import foreign_weight
 from bridge.readings.values import emulates, read
 from bridge.readings.weight_errors import sum_of_others
-from numeric.balls import BallArray
+from numeric.balls import BallArray, BallsError, float_above, float_below, working_precision
+from numeric.balls.budget import OperationLimit, spending
+from numeric.digits import apart
+from numeric.exact_cost import OPERATIONS_PER_SCALAR, TooLargeForExact, TooManyBallOperations
 from symbolic import operations as op
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Norm, Step
+from symbolic.statements import UsageError
 
 SLACK = 1e-9  # relative: operands and letters are rounded to floats
+BITS, LIMIT = 128, 10_000_000  # to decide on balls what floats show
 
 
 @dataclass(frozen=True)
 class Number:
     """What a step was given, and what it is at least (a margin: at most) at this prompt.
 
-    `of_run`: it is of the emulated value itself, so that it is known where that is. `rounded`: how far off the rounding
-    of what it is a difference of may take it, in floats.
+    `of_run`: it is of the emulated value itself, so that it is known where that is. In floats, `rounded` is how far off
+    the rounding of the operands that it is a difference of may take it, and `computed` that of its own computation.
     """
 
     what: str
@@ -39,34 +44,64 @@ class Number:
     at_least: bool = False
     of_run: bool = False
     rounded: Any = 0.0
+    computed: Any = 0.0
 
-    @property
-    def wrong(self) -> bool:
-        """Certainly, on balls."""
+    def is_wrong(self, *, surely: bool = True) -> bool:
+        """Certainly, on balls; in floats as far as they show it, or by more than the computation may have rounded."""
         least, most = (self.found, self.given) if self.at_least else (self.given, self.found)
-        return _below(most) > _above(least) + SLACK * abs(_above(least)) + _above(self.rounded)
+        rounded = _above(self.rounded) + (_above(self.computed) if surely else 0.0)
+        return _below(most) > _above(least) + SLACK * abs(_above(least)) + rounded
 
     def __str__(self) -> str:
         order, side = ("below", _above) if self.at_least else ("above", _below)
-        return f"{self.what} is {side(self.found):.6g}, {order} the {_above(self.given):.6g}"
+        found, given = apart(side(self.found), (_below if self.at_least else _above)(self.given))
+        return f"{self.what} is {found}, {order} the {given}"
 
 
 def _below(number: Any) -> float:
-    return float(number.balls[0].lower()) if isinstance(number, BallArray) else float(number)
+    return float_below(number.balls[0]) if isinstance(number, BallArray) else float(number)
 
 
 def _above(number: Any) -> float:
-    return float(number.balls[0].upper()) if isinstance(number, BallArray) else float(number)
+    return float_above(number.balls[0]) if isinstance(number, BallArray) else float(number)
 
 
-def wrong_numbers(derivation: Derivation, operands: Operands, values: Mapping[str, Emulated]) -> list[str]:
-    """The steps that were given numbers which are not those of the operands, with both numbers, in words."""
-    return list(_wrong(derivation, operands, values, "", runs=True))
+def wrong_numbers(
+    derivation: Derivation, operands: Operands, values: Mapping[str, Emulated], *, surely: bool = True
+) -> dict[str, str]:
+    """The numbers that steps were given and that are not those of the operands, with both in words, by what they are.
+
+    On balls they are wrong; in floats by more than rounding, or (where `surely` is false) they seem to be.
+    """
+    return dict(_wrong(derivation, operands, values, "", runs=True, surely=surely))
+
+
+# In floats what a prompt shows is rounded: where numbers cancel, as in f_hat - f, by more than it is apart from what
+# was given. Balls enclose both sides: what they call wrong is wrong. Functions of the operands may not run on balls.
+def surely_wrong(derivation: Derivation, operands: Operands, values: Mapping[str, Emulated]) -> dict[str, str]:
+    """The same; what seems wrong in floats is decided on balls, if these can run."""
+    seem = wrong_numbers(derivation, operands, values, surely=False)
+    if not seem or operands.bits is not None:
+        return seem
+    budget = OperationLimit(LIMIT, OPERATIONS_PER_SCALAR, lambda spent: TooManyBallOperations("numbers", spent, LIMIT))
+    try:
+        with working_precision(BITS), spending(budget):
+            exact = operands.on_balls(BITS)
+            found = wrong_numbers(derivation, exact, read(derivation, exact))
+            return {what: words for what, words in found.items() if what in seem}
+    except (BallsError, TooLargeForExact, UsageError, TypeError, RuntimeError):
+        return wrong_numbers(derivation, operands, values)
 
 
 def _wrong(
-    derivation: Derivation, operands: Operands, values: Mapping[str, Emulated], where: str, *, runs: bool
-) -> Iterator[str]:
+    derivation: Derivation,
+    operands: Operands,
+    values: Mapping[str, Emulated],
+    where: str,
+    *,
+    runs: bool,
+    surely: bool,
+) -> Iterator[tuple[str, str]]:
     """`runs`: whether the emulated values of the givens are known."""
     for step in derivation.steps:
         if step.name not in values or step.operation is None:
@@ -74,20 +109,27 @@ def _wrong(
         premises, here = [values[name] for name in step.premises], operands.within(step)
         if isinstance(step.operation, Repetition):
             ran = runs and emulates(derivation.leading_to(*step.premises), operands)
-            yield from _in_layers(step, step.operation, premises[0], here, runs=ran)
+            yield from _in_layers(step, step.operation, premises[0], here, runs=ran, surely=surely)
         for each in numbers(step.operation, step, premises, here):
-            if each.wrong and (not each.of_run or (runs and emulates(derivation.leading_to(*step.premises), operands))):
-                yield f"{where}step '{step.name}': {each} that rule '{step.rule}' was given"
+            known = not each.of_run or (runs and emulates(derivation.leading_to(*step.premises), operands))
+            if known and each.is_wrong(surely=surely):
+                place = f"{where}step '{step.name}': "
+                yield place + each.what, f"{place}{each} that rule '{step.rule}' was given"
 
 
-def _in_layers(step: Step, operation: Repetition, start: Emulated, operands: Operands, *, runs: bool) -> Iterator[str]:
+def _in_layers(
+    step: Step, operation: Repetition, start: Emulated, operands: Operands, *, runs: bool, surely: bool
+) -> Iterator[tuple[str, str]]:
     value, layer = start, operation.layer
     inside = [each for each in layer.derivation.leading_to(layer.name) if each.name != operation.premise]
     for place in range(operands.count(operation.depth)):
         inner = operands.in_layer(place, operation.index)
         here = replace(inner, bound={**inner.bound, operation.premise: value})
         values = read(layer.derivation, here, [layer.name])
-        yield from _wrong(layer.derivation, here, values, f"'{step.name}', layer {place + 1}, ", runs=runs)
+        yield from _wrong(
+            layer.derivation, here, values, f"'{step.name}', layer {place + 1}, ", runs=runs,
+            surely=surely,
+        )  # fmt: skip
         value, runs = values[layer.name], runs and emulates(inside, here)
 
 
@@ -144,7 +186,7 @@ def norm_below(matrix: Array, source: Norm, target: Norm) -> Array:
     rows = rows[np.abs(rows).max(-1) > 0]
     gains = np.linalg.norm(rows @ middle.T, ORDERS[target], -1) / np.linalg.norm(rows, ORDERS[source], -1)
     best = rows[gains.argmax()]
-    direction = BallArray.exactly(best, matrix.bits) if on_balls else torch.as_tensor(best).to(matrix)
+    direction = BallArray.exactly(best, matrix.bits) if on_balls else matrix.new_tensor(best)
     return unit * (NORMS[target](direction @ (matrix / unit).mT) / NORMS[source](direction))
 
 
@@ -161,8 +203,11 @@ def _apply(operation: op.Apply, step: Step, x: list[Emulated], at: Operands) -> 
             slope = function.derivatives[0](argument, *beside) + torch.zeros_like(argument)
             yield Number(f"a slope of '{operation.function}'", at.number(lipschitz), _largest(slope))
     if function.approximate is not None and operation.eps != 0 and _known(operation.eps, at):
-        apart = function.deviates(x[0].emulated, *beside)  # the rule takes it there alone
-        yield Number(f"the deviation of '{operation.function}'", at.number(operation.eps), _largest(apart))
+        here = x[0].emulated  # the rule takes it there alone
+        deviation, size = function.deviates(here, *beside), abs(function.exact(here, *beside))
+        computed = _largest(rounding(size + abs(deviation)))
+        what = f"the deviation of '{operation.function}'"
+        yield Number(what, at.number(operation.eps), _largest(deviation), computed=computed)
 
 
 @numbers.register
@@ -170,7 +215,10 @@ def _linear_softmax(operation: op.LinearSoftmax, step: Step, x: list[Emulated], 
     if _known(operation.half_range, at):
         scores = x[0].exact
         found = (torch.amax(scores, -1) - torch.amin(scores, -1)) / 2
-        yield Number("half the range of the scores", at.number(operation.half_range), _largest(found))
+        computed = _largest(rounding(abs(scores)))
+        yield Number(
+            "half the range of the scores", at.number(operation.half_range), _largest(found), computed=computed
+        )
 
 
 @numbers.register
@@ -179,8 +227,9 @@ def _hard_max(operation: op.HardMax, step: Step, x: list[Emulated], at: Operands
         scores = x[0].exact
         lead, lowest = torch.amax(scores, -1, keepdim=True), torch.amin(scores, -1, keepdim=True)
         behind = torch.where(unit_vector(scores) > 0.5, lowest, scores)
-        margin = lead.squeeze(-1) - torch.amax(behind, -1)
-        yield Number("the margin of the scores", at.number(operation.margin), torch.amin(margin.reshape(-1), 0), True)
+        margin, computed = lead.squeeze(-1) - torch.amax(behind, -1), _largest(rounding(abs(scores)))
+        least = torch.amin(margin.reshape(-1), 0)
+        yield Number("the margin of the scores", at.number(operation.margin), least, True, computed=computed)
 
 
 @numbers.register

@@ -50,6 +50,12 @@ class Operands:
         """Those of one layer; `number` is the symbol for its place."""
         return replace(self, layer=place, letters={**self.letters, number: place})
 
+    def on_balls(self, bits: int) -> "Operands":
+        """The same with arrays and numbers as balls; functions take what they are given."""
+        bound = {name: _on_balls(each, bits) for name, each in self.bound.items()}
+        letters = {s: _on_balls(x, bits) if isinstance(x, torch.Tensor) else x for s, x in self.letters.items()}
+        return replace(self, bound=bound, letters=letters, bits=bits, calls={})
+
     # Handles.
 
     def operand(self, name: str) -> Any:
@@ -115,7 +121,9 @@ class Operands:
         """Of tensors, at least the largest absolute value that is bound: what rounding is relative to."""
         if None not in self.calls:
             arrays = [each for operand in self.bound.values() for each in _arrays_of(operand)]
-            self.calls[None] = sum((abs(each).max() for each in arrays), start=torch.zeros((), dtype=torch.float64))
+            self.calls[None] = sum(
+                (abs(each).max() for each in arrays), start=torch.zeros((), dtype=torch.float64, device="cpu")
+            )
         return self.calls[None]
 
     def call(self, function: Callable[..., Array], *arrays: Array) -> Array:
@@ -155,7 +163,9 @@ class Operands:
     def _as_array(self, value: Any) -> Array:
         if self.bits is not None:
             return value if isinstance(value, BallArray) else _ball(value, self.bits)
-        return value if isinstance(value, torch.Tensor) else torch.tensor(float(value), dtype=torch.float64)
+        return (
+            value if isinstance(value, torch.Tensor) else torch.tensor(float(value), dtype=torch.float64, device="cpu")
+        )
 
     def count(self, expression: sp.Expr) -> int:
         """A number of layers or steps."""
@@ -184,6 +194,14 @@ def _arrays_of(operand: Any) -> list[Array]:
     if isinstance(operand, Emulated):
         return [operand.exact, operand.emulated]
     return [operand] if isinstance(operand, torch.Tensor) else []
+
+
+def _on_balls(operand: Any, bits: int) -> Any:
+    if isinstance(operand, tuple):
+        return tuple(_on_balls(each, bits) for each in operand)
+    if isinstance(operand, Emulated):
+        return Emulated(_on_balls(operand.exact, bits), _on_balls(operand.emulated, bits))
+    return BallArray.exactly(operand, bits) if isinstance(operand, torch.Tensor) else operand
 
 
 def _ball(value: Any, bits: int) -> BallArray:

@@ -10,12 +10,13 @@ import torch
 
 from bridge.conditions import truth
 from bridge.readings.arrays import NORMS, Array
-from bridge.readings.numbers import wrong_numbers
+from bridge.readings.numbers import surely_wrong
 from bridge.readings.operands import Emulated, Operands, as_operand, handles_of
 from bridge.readings.reading import LEFT, Reading, enclose, read_errors
 from bridge.readings.values import read
 from numeric.balls import BallArray, float_above, float_below, working_precision
 from numeric.balls.budget import OperationLimit, spending
+from numeric.digits import apart
 from numeric.exact_cost import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooLargeForExact, TooManyBallOperations
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import UNIT_ROUNDING, Approximated, Derivation, Norm, Step
@@ -142,9 +143,9 @@ def table(derivation: Derivation, operands: Operands, *, local: bool = True) -> 
     values = read(derivation, operands)
     for step in derivation.steps:
         require_hypotheses(step, values.get(step.name), operands)
-    wrong = wrong_numbers(derivation, operands, values)
+    wrong = surely_wrong(derivation, operands, values)
     if wrong:
-        raise UsageError(f"the numbers given to the rules are not those of the operands: {wrong[0]}")
+        raise UsageError(f"the numbers given to the rules are not those of the operands: {next(iter(wrong.values()))}")
     reading = read_errors(derivation, operands, local=local)
     rows = [row for step in derivation.steps for row in (*_layers(step, values, reading), _row(step, values, reading))]
     return Steps(tuple(rows), proved=operands.bits is not None)
@@ -187,12 +188,22 @@ def _require_at_most(
 ) -> float:
     """The norm of the array. Raises UsageError where it is certainly above the bound by more than was rounded."""
     allowed, found = _number(bound, operands), _below(NORMS[step.norm](array))
-    if allowed is not None and found > allowed * (1 + TOLERANCE) + rounded * bool(allowed):
+    if allowed is not None and found > allowed * (1 + TOLERANCE + _of_norm(array)) + rounded * bool(allowed):
+        here, most = apart(found, allowed)
         raise UsageError(
-            f"the prompt is outside the hypotheses: '{step.name}' has the {what} {found:.6g} in the {step.norm}-norm, "
-            f"above {bound}{'' if sp.sympify(bound, strict=True).is_number else f' = {allowed:.6g}'}"
+            f"the prompt is outside the hypotheses: '{step.name}' has the {what} {here} in the {step.norm}-norm, "
+            f"above {bound}{'' if sp.sympify(bound, strict=True).is_number else f' = {most}'}"
         )
     return found
+
+
+# Each of m squares or absolute values is rounded once and enters m - 1 sums of numbers >= 0; a square root and a
+# product with the unit follow: to first order (m + 2) u, u = 2^-53, for the norms of m entries. Twice that covers the
+# rest.
+def _of_norm(array: Array) -> float:
+    """The largest relative rounding of the norm of a token in float64; balls are not rounded."""
+    entries = array.shape[-1] if array.ndim else 1
+    return 0.0 if isinstance(array, BallArray) else 2 * (entries + 2) * 2.0**-53
 
 
 def _require_weights(step: Step, value: Emulated) -> None:
@@ -248,9 +259,9 @@ def _require_kept(step: Step, errors: Array, bound: Array, size: float) -> None:
     if above:
         excess, found = _above(error - bound), _above(error)
         rounded = f"by {excess:.3g} (a float such as 0.1 is not 1/10 and enters exactly)"
-        above_what = rounded if excess <= SLACK * found else f"{_above(bound):.6g}"
+        here, most = (f"{found:.6g}", rounded) if excess <= SLACK * found else apart(found, _above(bound))
         raise UsageError(
-            f"step '{step.name}' errs by {found:.6g} at this prompt, above its bound {above_what}: the numbers given "
+            f"step '{step.name}' errs by {here} at this prompt, above its bound {most}: the numbers given "
             f"to rule '{step.rule}', or to one before it, are not those of the operands"
         )
 

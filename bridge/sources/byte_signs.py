@@ -27,5 +27,5 @@ def embedded_bytes(windows: np.ndarray, d: int) -> np.ndarray:
 
 def nearest_bytes(output: Tensor, d: int) -> np.ndarray:
     """The byte whose sign vector is nearest to each output (B, d), for a `Prediction`."""
-    signs = torch.as_tensor(byte_signs(d))  # (256, d)
+    signs = torch.as_tensor(byte_signs(d), dtype=torch.float64, device="cpu")  # (256, d)
     return torch.cdist(output, signs).argmin(-1).numpy().astype(np.uint8)  # (B,)

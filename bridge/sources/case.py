@@ -202,7 +202,11 @@ class SourceCase(TheoremCase):
         if not self.source.covers_rounding:
             return super().sample_bounds(quantities, inputs, scope)
         found = {each.name: self.instance(each, scope, inputs) for each in quantities}
-        return {name: torch.tensor([float(bound.ball)]) for name, bound in found.items() if bound is not None}
+        return {
+            name: torch.tensor([float(bound.ball)], dtype=torch.float64, device="cpu")
+            for name, bound in found.items()
+            if bound is not None
+        }
 
 
 def _remarked(quantity: Quantity) -> Quantity:

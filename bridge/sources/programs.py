@@ -21,7 +21,7 @@ def linear_regression(features: Tensor, targets: Tensor, query: Tensor) -> Tenso
     from sklearn.linear_model import LinearRegression
 
     model = LinearRegression(fit_intercept=False).fit(features.numpy(), targets.numpy())
-    return torch.as_tensor(model.predict(query[None].numpy())[0])
+    return torch.as_tensor(model.predict(query[None].numpy())[0], dtype=torch.float64, device="cpu")
 
 
 def lasso(features: Tensor, targets: Tensor, lam: float) -> Tensor:
@@ -33,7 +33,7 @@ def lasso(features: Tensor, targets: Tensor, lam: float) -> Tensor:
     model = Lasso(alpha=lam / 2, fit_intercept=False, tol=TOLERANCE, max_iter=SWEEPS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # rounding may end it before this tolerance
-        return torch.as_tensor(model.fit(features.numpy(), targets.numpy()).coef_)
+        return torch.as_tensor(model.fit(features.numpy(), targets.numpy()).coef_, dtype=torch.float64, device="cpu")
 
 
 def _require_sklearn() -> None:

@@ -103,7 +103,9 @@ class Series(InputSource):
             domain=f"the last {len(data.x) - 1 - data.N} values of {data.source}, each from the "
             f"{about.params[self.lags]} before it",
         )  # fmt: skip
-        known = {each.name: torch.as_tensor(predicted.value) for each, predicted in found}
+        known = {
+            each.name: torch.as_tensor(predicted.value, dtype=torch.float64, device="cpu") for each, predicted in found
+        }
         for each, predicted in found:
             notes = {"remark": predicted.remark, "flags": flagged([predicted.flag])}
             yield row(
@@ -132,4 +134,4 @@ def _values(table: Table) -> Tensor:
             f"{table.source}: the series has gaps in time: {table.names[0]} goes from {times[place]:g} to "
             f"{times[place + 1]:g}, where steps are {usual:g}; give equal steps forward"
         )
-    return torch.tensor(table.targets[:, 0])
+    return torch.tensor(table.targets[:, 0], dtype=torch.float64, device="cpu")

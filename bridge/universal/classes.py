@@ -27,4 +27,4 @@ def _law(density: sp.Expr) -> Callable[[Tensor], Tensor]:
 
 
 def _vector(direction: Direction) -> Tensor:
-    return torch.tensor([float(each) for each in direction], dtype=torch.float64)
+    return torch.tensor([float(each) for each in direction], dtype=torch.float64, device="cpu")

@@ -32,7 +32,7 @@ def bump_values(centres: Tensor, x: Tensor, width: float) -> Tensor:
     def values(at: Tensor) -> Tensor:
         return torch.exp(-(torch.cdist(centres, at) ** 2) / (2 * width**2))
 
-    return values(x) - values(torch.zeros(1, x.shape[1], dtype=x.dtype))
+    return values(x) - values(x.new_zeros(1, x.shape[1]))
 
 
 def separated_bumps(eps: float, d: int, width: float, R: float, seed: int) -> int:
@@ -55,8 +55,8 @@ def product(eps: float, d: int, width: float, R: float, functions: int, seed: in
 def one_function(places: int, eps: float) -> Sides:
     """The sum of the first of `places` bumps against 0 and the sum of all, at the centres and between."""
     spread = SPREAD / places
-    centres = (torch.arange(places, dtype=torch.float64) + 0.5) / places
-    x = torch.cat([centres, torch.linspace(-1, 1, 257, dtype=torch.float64)])
+    centres = (torch.arange(places, dtype=torch.float64, device="cpu") + 0.5) / places
+    x = torch.cat([centres, torch.linspace(-1, 1, 257, dtype=torch.float64, device="cpu")])
     each = bump_values(centres.unsqueeze(1), x.unsqueeze(1), spread)  # (places, X)
     first, others = each[0], (torch.zeros_like(x), each.sum(0))
     nearest = min(float((first - other).abs().max()) for other in others)

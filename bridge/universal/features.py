@@ -10,9 +10,11 @@ import torch
 from torch import Tensor
 
 from bridge.check import Check, Sides
+from bridge.domains.vectors import band
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
 from bridge.universal.members import known_family
+from numeric.digits import apart
 from numeric.universal import features as numeric
 from numeric.universal.covering import in_ball
 from numeric.universal.features import Family
@@ -47,7 +49,9 @@ def covered_by(family: Family, n: int, eps: float) -> Family:
 
 def points(d: int) -> Tensor:
     """Where errors are measured: points of the ball, and 0."""
-    return torch.cat([in_ball(POINTS - 1, d, torch.Generator().manual_seed(1)), torch.zeros(1, d, dtype=torch.float64)])
+    return torch.cat(
+        [in_ball(POINTS - 1, d, torch.Generator().manual_seed(1)), torch.zeros(1, d, dtype=torch.float64, device="cpu")]
+    )
 
 
 def network(points: Any, features: Any, members_of: Family, tau: Any) -> Any:
@@ -62,7 +66,7 @@ def one_norm(n: int, members_of: Family, seed: int, samples: int) -> Sides:
     """The largest over the functions and over some draws."""
     draws = [numeric.draw_features(members_of, n, seed + place) for place in range(min(samples, DRAWS))]
     norms = [numeric.coefficients(members_of, features).abs().mean(1).max() for features in draws]
-    origin = torch.zeros(members_of.d, dtype=torch.float64)
+    origin = torch.zeros(members_of.d, dtype=torch.float64, device="cpu")
     largest = max(float(member.value(origin).abs()) for member in members_of.members)
     return Sides(largest + float(max(norms)), proved=("derived",), remark=f"the largest of {len(draws)} draws")
 
@@ -110,9 +114,11 @@ def represented(id: str, family: Family, at: Tensor | None = None, **defaults: A
     """
     places = points(family.d) if at is None else at
     norms = torch.linalg.vector_norm(places, dim=1)
-    if bool((norms > 1).any()):
-        row = int((norms > 1).nonzero()[0])
-        raise UsageError(f"{id}: row {row} of the points has the norm {float(norms[row]):.6g}, outside the unit ball")
+    outside = norms > 1 + band(family.d)  # a point of the sphere is rounded, and so is its norm
+    if bool(outside.any()):
+        row = int(outside.nonzero()[0])
+        norm = apart(float(norms[row]), 1.0)[0]
+        raise UsageError(f"{id}: row {row} of the points has the norm {norm}, outside the unit ball")
     kept = [each for each in theory.FEATURES.parameters if each.name in OWN]
     statement = replace(
         theory.FEATURES,

@@ -33,19 +33,23 @@ def pool(n: int, d: int, tau: float, width: float) -> Pool:
     family = known_family("bumps", d, 1, width, 1.0)
     features = draw_features(family, n, 0)
     x = in_ball(POINTS, d, torch.Generator().manual_seed(3))
-    phi = torch.cat([ramp(tau * (x @ features[:, 3:].T - features[:, 0])), torch.ones(POINTS, 1, dtype=x.dtype)], 1)
+    phi = torch.cat([ramp(tau * (x @ features[:, 3:].T - features[:, 0])), x.new_ones(POINTS, 1)], 1)
     (member,) = family.members
-    at_zero = member.value(torch.zeros(d, dtype=x.dtype))
+    at_zero = member.value(x.new_zeros(d))
     rho = torch.cat([coefficients(family, features)[0] / n, at_zero[None]])
     return Pool.of(phi, member.value(x), rho)
 
 
 def picked(N: int, seed: int) -> Tensor:
-    return torch.randint(POINTS, (N,), generator=torch.Generator().manual_seed(2 * seed))
+    return torch.randint(
+        POINTS, (N,), generator=torch.Generator().manual_seed(2 * seed), dtype=torch.int64, device="cpu"
+    )
 
 
 def noise(N: int, sigma: float, seed: int) -> Tensor:
-    return sigma * torch.randn(N, generator=torch.Generator().manual_seed(2 * seed + 1), dtype=torch.float64)
+    return sigma * torch.randn(
+        N, generator=torch.Generator().manual_seed(2 * seed + 1), dtype=torch.float64, device="cpu"
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -60,7 +64,7 @@ def solution(
 def places(picked: Any) -> Tensor:
     """Whole numbers, as indices; on balls they are exact."""
     if isinstance(picked, BallArray):
-        return torch.tensor([int(float(each)) for each in picked.balls])
+        return torch.tensor([int(float(each)) for each in picked.balls], dtype=torch.int64, device="cpu")
     found: Tensor = picked.long()
     return found
 
@@ -90,9 +94,9 @@ def reference(B: Any, known: Pool) -> dict[str, Any]:
     return {
         "noise": torch.zeros_like(known.rho),
         "deviation": expected_squares(B, known),
-        "excess": torch.zeros(len(numeric.directions(len(known.rho))), dtype=known.rho.dtype),
+        "excess": known.rho.new_zeros(len(numeric.directions(len(known.rho)))),
         "norm": torch.zeros_like(known.rho),
-        "risk": torch.zeros(1, dtype=known.rho.dtype),
+        "risk": known.rho.new_zeros(1),
     }
 
 

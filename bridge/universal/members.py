@@ -23,7 +23,7 @@ LINEAR = 0.5  # the largest coefficient of the linear functions
 # The phase of exp(-i omega^T centre).
 def bump(centre: Sequence[float], width: float, spectrum: BarronClass) -> ClassMember:
     """exp(-|x - centre|^2/(2 width^2)), in the radial part of the spectrum."""
-    at = torch.tensor(centre, dtype=torch.float64)
+    at = torch.tensor(centre, dtype=torch.float64, device="cpu")
     density = barron.bump(len(at), sp.Rational(width)).radial
     ratio = lower(sp.simplify(density / spectrum.radial), "torch", args=(r,))
     return ClassMember(
@@ -37,7 +37,7 @@ def bump(centre: Sequence[float], width: float, spectrum: BarronClass) -> ClassM
 # F_h = F_h'/(i omega): the phase is -pi/2 along the line, pi/2 against it; so for the limits.
 def ridge(line: int, slope: float, spectrum: BarronClass) -> ClassMember:
     """The logistic neuron on that line of the spectrum."""
-    direction = torch.tensor([float(each) for each in spectrum.lines[line][0]], dtype=torch.float64)
+    direction = torch.tensor([float(each) for each in spectrum.lines[line][0]], dtype=torch.float64, device="cpu")
     return ClassMember(
         "ridges",
         lambda x: torch.sigmoid(slope * (x * direction).sum(-1)),
@@ -48,9 +48,11 @@ def ridge(line: int, slope: float, spectrum: BarronClass) -> ClassMember:
 
 def linear(slopes: Sequence[float], spectrum: BarronClass) -> ClassMember:
     """sum_i a_i u_i^T x over the directions of the limits."""
-    at = torch.tensor(slopes, dtype=torch.float64)
-    directions = torch.tensor([[float(each) for each in u] for u, _ in spectrum.limits], dtype=torch.float64)
-    sizes = torch.tensor([float(size) for _, size in spectrum.limits], dtype=torch.float64)
+    at = torch.tensor(slopes, dtype=torch.float64, device="cpu")
+    directions = torch.tensor(
+        [[float(each) for each in u] for u, _ in spectrum.limits], dtype=torch.float64, device="cpu"
+    )
+    sizes = torch.tensor([float(size) for _, size in spectrum.limits], dtype=torch.float64, device="cpu")
     first = 1 + len(spectrum.lines)
 
     def along(found: FeatureDraw) -> Tensor:

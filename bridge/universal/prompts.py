@@ -99,8 +99,8 @@ def learner(features: Tensor, params: Mapping[str, Any]) -> Learner:
 
 def prompt(of: Learner, f: Function, sigma: float, seed: int, law: Tensor) -> Prompt:
     generator = torch.Generator().manual_seed(seed)
-    places = torch.randint(len(law), (of.at.N,), generator=generator)
-    z = sigma * torch.randn(of.at.N, generator=generator, dtype=torch.float64)
+    places = torch.randint(len(law), (of.at.N,), generator=generator, dtype=torch.int64, device="cpu")
+    z = sigma * torch.randn(of.at.N, generator=generator, dtype=torch.float64, device="cpu")
     return Prompt(of, f, law[places], z, law)
 
 
@@ -109,7 +109,7 @@ def prompt(of: Learner, f: Function, sigma: float, seed: int, law: Tensor) -> Pr
 
 def rivals(of: Prompt, family: Family, features: Tensor, place: int) -> list[Pool]:
     """rho*, and what the Lasso makes of the law."""
-    member, none = family.members[place], torch.zeros(1, dtype=torch.float64)
+    member, none = family.members[place], torch.zeros(1, dtype=torch.float64, device="cpu")
     own = coefficients(family, features)[place] / len(features)
     start = torch.cat([own, none, member.value(none.expand(1, family.d))])  # (m); 0 for the idle feature
     others = [lasso.solve(of.phi_law, of.f(of.x_law), weight, RIVAL_ACCURACY) for weight in WEIGHTS]

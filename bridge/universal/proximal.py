@@ -85,9 +85,9 @@ def by_step(
 ) -> NamedTable:
     """Gap and norm along two long runs, beside the bounds for every prompt and those of the run itself."""
     generator = torch.Generator().manual_seed(0)
-    phi = with_one(torch.rand(N, n, generator=generator, dtype=torch.float64))
-    y = torch.full((N,), min(B_y, C), dtype=torch.float64)
-    rho = C * torch.nn.functional.one_hot(torch.tensor(n), n + 1).double()
+    phi = with_one(torch.rand(N, n, generator=generator, dtype=torch.float64, device="cpu"))
+    y = torch.full((N,), min(B_y, C), dtype=torch.float64, device="cpu")
+    rho = C * torch.nn.functional.one_hot(torch.tensor(n, dtype=torch.int64, device="cpu"), n + 1).double()
     at = {theory.n: n, theory.lam: lam, theory.eta: eta, theory.C: C, theory.B_y: B_y}
     at |= {theory.eps: eps, theory.eps_threshold: eps_threshold}
     error = float(theory.derive_update().error.subs({theory.e: eps, theory.e_threshold: eps_threshold, theory.n: n}))

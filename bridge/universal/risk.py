@@ -101,7 +101,9 @@ def drawn(
     found = drawn_prompt.outcome
     bound = at_prompt(drawn_prompt, rivals(drawn_prompt, of, features, place), delta)
     errors, rounding = {**found, "prompt": found["risk"] / bound}, roundings(drawn_prompt, bound)
-    return torch.tensor([each[name] for each in (errors, rounding) for name in QUANTITIES], dtype=torch.float64)
+    return torch.tensor(
+        [each[name] for each in (errors, rounding) for name in QUANTITIES], dtype=torch.float64, device="cpu"
+    )
 
 
 # A function outside the class.
@@ -145,7 +147,7 @@ RISK = Theorem(
     random={DRAW: ("outcome",), EXAMPLES: ("outcome",)},
     network={name: _of_draw(place) for place, name in enumerate(QUANTITIES)},
     rounding={name: _rounding_of(place) for place, name in enumerate(QUANTITIES)},
-    reference=lambda: dict.fromkeys(QUANTITIES, torch.zeros(1, dtype=torch.float64)),
+    reference=lambda: dict.fromkeys(QUANTITIES, torch.zeros(1, dtype=torch.float64, device="cpu")),
     built={"members_of": known_family, "largest": lambda members_of: largest_value(members_of), "unheld": unheld},
     knows={
         mass: (lambda members_of: members_of.mass,),

@@ -109,14 +109,19 @@ def fit_of(table: Table, learner: Learner, prompt: np.ndarray, held: np.ndarray)
     parts = scaled_by(table, prompt, held)
     if parts is None:
         return None
-    queries = torch.as_tensor(np.stack([each.x_query for each in parts]))
+    queries = torch.as_tensor(np.stack([each.x_query for each in parts]), dtype=torch.float64, device="cpu")
     norms = torch.linalg.vector_norm(queries, dim=1, keepdim=True)
     inside = torch.where(norms > 1, queries / norms * INSIDE, queries)
-    targets = torch.as_tensor(np.stack([each.y_query for each in parts]))[:, 0]
+    targets = torch.as_tensor(np.stack([each.y_query for each in parts]), dtype=torch.float64, device="cpu")[:, 0]
     if targets.max() - targets.min() <= SPREAD:
         return None
     at = replace(learner, at=replace(learner.at, N=len(prompt)))
-    fit = LassoFit(at, torch.as_tensor(parts[0].x), torch.as_tensor(parts[0].y[:, 0]), inside)
+    fit = LassoFit(
+        at,
+        torch.as_tensor(parts[0].x, dtype=torch.float64, device="cpu"),
+        torch.as_tensor(parts[0].y[:, 0], dtype=torch.float64, device="cpu"),
+        inside,
+    )
     return fit, targets, int((norms > 1).sum())
 
 

@@ -33,7 +33,9 @@ def learner(n: int, members_of: Family, params: Mapping[str, Any], seed: int) ->
 
 
 def fit(data: ScaledTable, learner: Learner) -> LassoFit:
-    x, y, query = (torch.as_tensor(each) for each in (data.x, data.y[:, 0], data.x_query[None]))
+    x, y, query = (
+        torch.as_tensor(each, dtype=torch.float64, device="cpu") for each in (data.x, data.y[:, 0], data.x_query[None])
+    )
     return LassoFit(learner, x, y, query)
 
 

@@ -74,8 +74,12 @@ def by_class(
     rows: Rows = []
     for kind in dict.fromkeys(kind for kind, _ in found):
         own = [each for other, each in found if other == kind]
-        risks = torch.tensor([each.risk_of(each.y_hat) for each in own])
-        trivial = torch.tensor([each.risk_of(torch.zeros(len(law))) for each in own])
+        risks = torch.tensor([each.risk_of(each.y_hat) for each in own], dtype=torch.float64, device="cpu")
+        trivial = torch.tensor(
+            [each.risk_of(torch.zeros(len(law), dtype=torch.float64, device="cpu")) for each in own],
+            dtype=torch.float64,
+            device="cpu",
+        )
         rows.append([kind, len(own), float(risks.max()), float(trivial[risks.argmax()])])
     return NamedTable(
         title="One network with features of the union of classes, and its risk for functions of each",

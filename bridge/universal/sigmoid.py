@@ -17,6 +17,7 @@ from bridge.domains import Ball, Box, Rows, Sphere
 from bridge.export.numbers import plain
 from bridge.theorem import Theorem
 from bridge.theorem_parts import InputSearch
+from numeric.digits import apart
 from numeric.universal import ramps
 from symbolic.statements import UsageError
 from symbolic.universal import sigmoid as theory
@@ -37,9 +38,8 @@ def nodes(tau: float, omega_max: float) -> Tensor:
             f"float64 has {MANTISSA}; take tau <= {plain(2.0 ** (MANTISSA - 35))}"
         )
     if omega_max > SPAN:
-        raise UsageError(
-            f"universal.sigmoid: omega_max = {plain(omega_max)} exceeds {SPAN}, what is integrated exactly"
-        )
+        given, most = apart(float(omega_max), float(SPAN))
+        raise UsageError(f"universal.sigmoid: omega_max = {given} exceeds {most}, what is integrated exactly")
     return ramps.gauss_nodes(ramps.NODES + math.ceil(omega_max))
 
 
@@ -59,11 +59,14 @@ def starts(
     """Frequencies of every size, and x opposite to a direction: at z = -1, where gamma jumps."""
 
     def shares(*shape: int) -> Tensor:
-        return torch.rand(count, *shape, generator=generator, dtype=torch.float64)
+        return torch.rand(count, *shape, generator=generator, dtype=torch.float64, device="cpu")
 
-    least, normal = float(LEAST_FREQUENCY), torch.randn(count, ridges, d, generator=generator, dtype=torch.float64)
+    least, normal = (
+        float(LEAST_FREQUENCY),
+        torch.randn(count, ridges, d, generator=generator, dtype=torch.float64, device="cpu"),
+    )
     directions = normal / torch.linalg.vector_norm(normal, dim=-1, keepdim=True)
-    signs = torch.where(shares(ridges) < 0.5, -1.0, 1.0)
+    signs = 2 * (shares(ridges) >= 0.5).double() - 1
     return {
         "omega": least * (omega_max / least) ** shares(ridges),
         "theta": 2 * math.pi * shares(ridges),
@@ -76,9 +79,9 @@ def starts(
 def points(tau: float, omega_max: float) -> dict[str, Tensor]:
     """Random ridges, at random z, at both ends and at half a window from each."""
     generator = torch.Generator().manual_seed(0)
-    shares = torch.rand(3, POINTS, generator=generator, dtype=torch.float64)
+    shares = torch.rand(3, POINTS, generator=generator, dtype=torch.float64, device="cpu")
     at = 2 * shares[2] - 1
-    at[:4] = torch.tensor([-1, -1 + 1 / (4 * tau), 1, 1 - 1 / (4 * tau)])
+    at[:4] = torch.tensor([-1, -1 + 1 / (4 * tau), 1, 1 - 1 / (4 * tau)], dtype=torch.float64, device="cpu")
     return {"omega": shares[0] * (omega_max - 0.1) + 0.1, "theta": 2 * math.pi * shares[1], "z": at}
 
 
@@ -103,7 +106,12 @@ def exact(tau: float, omega: Tensor, theta: Tensor, z: Tensor, nodes: Tensor) ->
 
 def delta(tau: float) -> Sides:
     """(69) itself, over a grid that has both kinks."""
-    at = torch.cat([torch.linspace(0, 0.5, 513, dtype=torch.float64)[1:], torch.tensor([0.5 / tau])])
+    at = torch.cat(
+        [
+            torch.linspace(0, 0.5, 513, dtype=torch.float64, device="cpu")[1:],
+            torch.tensor([0.5 / tau], dtype=torch.float64, device="cpu"),
+        ]
+    )
     found = float((2 * at + (ramps.ramp(tau * at) - 1).abs()).min())
     return Sides(within(found, ACCURACY), measured=found, proved=("derived",))
 

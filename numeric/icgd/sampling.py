@@ -17,7 +17,8 @@ def prompts(shape: Shape, n: int, B_v: float, B_x: float, B_y: float, count: int
     """Independent prompts in float64, w uniform in the box, each x_i and y_i uniform in its ball."""
     generator = torch.Generator().manual_seed(seed)
     return {
-        "w": _signed(generator, count, shape.parameters) * torch.as_tensor(shape.box(B_v)),
+        "w": _signed(generator, count, shape.parameters)
+        * torch.as_tensor(shape.box(B_v), dtype=torch.float64, device="cpu"),
         "x": onto_ball(B_x * _in_unit_ball(generator, count, n, shape.d_x), B_x),
         "y": onto_ball(B_y * _in_unit_ball(generator, count, n, shape.d_y), B_y),
     }
@@ -44,12 +45,12 @@ def onto_ball(tokens: Float64[Tensor, "*any d"], radius: float) -> Float64[Tenso
 
 
 def _random_start(generator: torch.Generator, shape: Shape, n: int, B_v: float) -> Inputs:
-    w = _signed(generator, shape.parameters) * torch.as_tensor(shape.box(B_v))
+    w = _signed(generator, shape.parameters) * torch.as_tensor(shape.box(B_v), dtype=torch.float64, device="cpu")
     return {"w": w, "x": _in_unit_ball(generator, n, shape.d_x), "y": _in_unit_ball(generator, n, shape.d_y)}
 
 
 def _corner_start(generator: torch.Generator, shape: Shape, n: int, B_v: float) -> Inputs:
-    w = _signs(generator, shape.parameters) * torch.as_tensor(shape.box(B_v))
+    w = _signs(generator, shape.parameters) * torch.as_tensor(shape.box(B_v), dtype=torch.float64, device="cpu")
     return {"w": w, "x": _on_unit_sphere(generator, n, shape.d_x), "y": _on_unit_sphere(generator, n, shape.d_y)}
 
 
@@ -64,27 +65,27 @@ def _aligned_start(generator: torch.Generator, shape: Shape, n: int, B_v: float)
 
 
 def _zero_start(generator: torch.Generator, shape: Shape, n: int, B_v: float) -> Inputs:
-    w = torch.zeros(shape.parameters, dtype=torch.float64)
+    w = torch.zeros(shape.parameters, dtype=torch.float64, device="cpu")
     return {"w": w, "x": _on_unit_sphere(generator, n, shape.d_x), "y": _on_unit_sphere(generator, n, shape.d_y)}
 
 
 def _signed(generator: torch.Generator, *size: int) -> Tensor:
-    return 2 * torch.rand(size, generator=generator, dtype=torch.float64) - 1
+    return 2 * torch.rand(size, generator=generator, dtype=torch.float64, device="cpu") - 1
 
 
 def _shrunk(generator: torch.Generator, *size: int) -> Tensor:
-    return 0.9 + 0.1 * torch.rand(size, generator=generator, dtype=torch.float64)
+    return 0.9 + 0.1 * torch.rand(size, generator=generator, dtype=torch.float64, device="cpu")
 
 
 def _signs(generator: torch.Generator, *size: int) -> Tensor:
-    return 2.0 * torch.randint(0, 2, size, generator=generator, dtype=torch.float64) - 1
+    return 2.0 * torch.randint(0, 2, size, generator=generator, dtype=torch.float64, device="cpu") - 1
 
 
 def _on_unit_sphere(generator: torch.Generator, *size: int) -> Tensor:
-    normal = torch.randn(size, generator=generator, dtype=torch.float64)
+    normal = torch.randn(size, generator=generator, dtype=torch.float64, device="cpu")
     return normal / torch.linalg.vector_norm(normal, dim=-1, keepdim=True)
 
 
 def _in_unit_ball(generator: torch.Generator, *size: int) -> Tensor:
-    radii = torch.rand((*size[:-1], 1), generator=generator, dtype=torch.float64) ** (1 / size[-1])
+    radii = torch.rand((*size[:-1], 1), generator=generator, dtype=torch.float64, device="cpu") ** (1 / size[-1])
     return radii * _on_unit_sphere(generator, *size)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 def mixture_by_correlation(p: Float[Tensor, ""], terms: int) -> Float[Tensor, " n"]:
     """c_1, ..., c_n: exponentials correlated with 1/Z by fast Fourier transforms. Differentiable in p."""
-    powers = torch.exp(-p * torch.arange(terms, dtype=torch.float64))  # (n,)
+    powers = torch.exp(-p * torch.arange(terms, dtype=torch.float64, device="cpu"))  # (n,)
     inverse = 1 / torch.cumsum(powers, 0)  # (n,): 1/Z_1, ..., 1/Z_n
     size = 2 * terms  # no term wraps round
     spectrum = torch.fft.rfft(inverse, size) * torch.fft.rfft(powers, size).conj()
@@ -23,7 +23,7 @@ def mixture_by_correlation(p: Float[Tensor, ""], terms: int) -> Float[Tensor, " 
 def direct_loss(p: Float[Tensor, ""], g_0: float, optimum: float, terms: int) -> Float[Tensor, ""]:
     """The 4-gram loss by its definition: half the squared norm of the coefficients of x in TF - f*, at p(0) = 0."""
     coefficients = g_0 * mixture_by_correlation(p, terms) / terms  # (n,)
-    target = torch.zeros(terms, dtype=torch.float64)
+    target = torch.zeros(terms, dtype=torch.float64, device="cpu")
     target[-1] = optimum
     return (coefficients - target).square().sum() / 2
 
@@ -35,14 +35,14 @@ def value_and_slope(of: Tensor, p: Tensor) -> tuple[float, float]:
 
 def direct_rate(p: float, g_0: float, optimum: float, terms: int) -> tuple[float, float]:
     """The loss and dp~/dt = -dloss/dp~ at p~ = p, by automatic differentiation."""
-    variable = torch.tensor(p, dtype=torch.float64, requires_grad=True)
+    variable = torch.tensor(p, dtype=torch.float64, requires_grad=True, device="cpu")
     loss, slope = value_and_slope(direct_loss(variable, g_0, optimum, terms), variable)
     return loss, -slope
 
 
 def direct_squares(p: float, terms: int) -> tuple[float, float]:
     """q, the sum of the squared c_tau, and q' at p~ = p, by automatic differentiation."""
-    variable = torch.tensor(p, dtype=torch.float64, requires_grad=True)
+    variable = torch.tensor(p, dtype=torch.float64, requires_grad=True, device="cpu")
     return value_and_slope(mixture_by_correlation(variable, terms).square().sum(), variable)
 
 

@@ -58,7 +58,7 @@ def gram_by_weights(network: TwoLayer, g_star: float) -> float:
 def squares_by_softmax(length: int, p: float, upper: str = "L-1") -> float:
     """The sum over s = 2 .. upper of softmax^2(-p (L-1-s)), term by term (the left side of Lemma D.4)."""
     last = length - LAST_KEYS[upper]
-    logits = torch.tensor([-p * (length - 1 - s) for s in range(2, last + 1)], dtype=torch.float64)
+    logits = torch.tensor([-p * (length - 1 - s) for s in range(2, last + 1)], dtype=torch.float64, device="cpu")
     return float((torch.softmax(logits, 0) ** 2).sum())
 
 
@@ -197,7 +197,9 @@ def head_softmax(target: WeightedHead, trained: WeightedHead, length: int, sampl
     pieces = []
     size = max(1, BLOCK // 4 // length)
     for done in range(0, sampling.contexts, size):
-        x = torch.randn(min(size, sampling.contexts - done), length - 1, generator=generator, dtype=torch.float64)
+        x = torch.randn(
+            min(size, sampling.contexts - done), length - 1, generator=generator, dtype=torch.float64, device="cpu"
+        )
         pieces.append(_sampled_part(target, trained, x, zip(nodes.tolist(), weights.tolist(), helps, strict=True)))
     values = torch.cat(pieces)
     return Estimate(known + float(values.mean()), float(values.std() / math.sqrt(len(values))))
@@ -252,7 +254,7 @@ def _sampled_part(
 
     `rule` gives the nodes of x_L with their weights.
     """
-    total = torch.zeros(len(x), dtype=x.dtype)
+    total = x.new_zeros(len(x))
     for c, weight, helps in rule:
         true, linear = (
             target.weight * output(target, x, c) - trained.weight * output(trained, x, c) if wanted else 0.0

@@ -319,7 +319,7 @@ class Training:
                 self.network.get_parameter(name).fill_(math.inf if value is None else value)
         self.steps, self.time = content["steps"], content["time"]
         self.rate = math.inf if content["rate"] is None else content["rate"]
-        self.generator.set_state(torch.tensor(content["generator"], dtype=torch.uint8))
+        self.generator.set_state(torch.tensor(content["generator"], dtype=torch.uint8, device="cpu"))
 
     def _setting(self) -> dict[str, Any]:
         parameter = self.network.g

@@ -97,10 +97,10 @@ def prompt_starts(L: int, d: int, W_star: Tensor, count: int, generator: torch.G
     y_s - x_{s-1} is first of all e^-p (x_{s-2} - x_{s-1}): alternating tokens make it as large as it can be, and sign
     vectors s, t with a large s^T W* t turn it into a change of the scores.
     """
-    x = 2 * torch.rand(count, L, d, generator=generator, dtype=torch.float64) - 1  # (count, L, d)
+    x = 2 * torch.rand(count, L, d, generator=generator, dtype=torch.float64, device="cpu") - 1  # (count, L, d)
     query, direction = _matching_signs(W_star, x[:, 0].sign())  # (count, d) each
     x[1::4] = x[1::4].sign()
-    x[2::4] = torch.tensor([-1.0, 1.0]).repeat(L)[:L, None] * direction[2::4, None]
+    x[2::4] = torch.tensor([-1.0, 1.0], dtype=torch.float64, device="cpu").repeat(L)[:L, None] * direction[2::4, None]
     for index in range(3, count, 4):
         pattern = x[index, : 2 + index % 5] * direction[index]  # (period, d)
         x[index] = pattern.repeat(L, 1)[:L]
@@ -117,4 +117,4 @@ def _matching_signs(W_star: Tensor, direction: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _signs(vector: Tensor) -> Tensor:
-    return torch.where(vector < 0, -1.0, 1.0).double()
+    return 1 - 2 * (vector < 0).double()

@@ -55,7 +55,7 @@ def labels(x: Any, N: int) -> Any:
 
 
 def _examples(count: int, N: int) -> Any:
-    t = torch.arange(count)[:, None]
+    t = torch.arange(count, dtype=torch.int64, device="cpu")[:, None]
     return 1 * ((t >= 1) & (t <= N))
 
 
@@ -70,7 +70,7 @@ def tokens(x: Any, N: int, signs: Any) -> Any:
             f"tokens of {count} times", f"too few positions: {len(signs)}", f"Give q + {count}, for q >= 1 lags."
         )
     shifted = [signs[q - lag : q - lag + count] for lag in range(q + 1)]
-    ones, times = 0 * x[:, :1] + 1, torch.arange(count)[:, None]
+    ones, times = 0 * x[:, :1] + 1, torch.arange(count, dtype=torch.int64, device="cpu")[:, None]
     rows = torch.cat([x, labels(x, N), *shifted, ones * times, ones * _examples(count, N), 0 * ones], 1)
     sink = torch.cat([0 * rows[:1, :-1], ones[:1]], 1)
     return torch.cat([rows, sink])
@@ -144,7 +144,7 @@ def _slot(at: SeriesSetting, lag: int) -> np.ndarray:
 def _clearing(stream: Stream, at: SeriesSetting) -> FeedForward:
     width = at.q * at.d
     hidden = Stream([Block("+", width), Block("-", width)])
-    lags = torch.tensor([lag for lag in range(1, at.q + 1) for _ in range(at.d)], dtype=torch.float64)
+    lags = torch.tensor([lag for lag in range(1, at.q + 1) for _ in range(at.d)], dtype=torch.float64, device="cpu")
     inner: dict[tuple[str, str], Any] = {("+", "h[0]"): 1.0, ("-", "h[0]"): -1.0}
     inner |= {(sign, "t"): -2 * at.B * torch.ones_like(lags)[:, None] for sign in "+-"}
     bias = dict.fromkeys("+-", frozen_array(2 * at.B * (lags - 0.5)))

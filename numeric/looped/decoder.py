@@ -51,7 +51,7 @@ def _places(x: Any) -> Any:
 
 def _log_before(x: Any) -> Any:
     """log(i - 1), (N, 1); 0 for i = 1, which sees no example."""
-    before = torch.clamp(torch.arange(len(x)), min=1)
+    before = torch.clamp(torch.arange(len(x), dtype=torch.int64, device="cpu"), min=1)
     return torch.log(before + 0 * x[:, 0])[:, None]
 
 
@@ -89,7 +89,7 @@ def transformer(at: DecoderSetting, N: int, T: int) -> Looped:
 
 
 def _descent(stream: Stream, at: DecoderSetting) -> SoftmaxAttention:
-    whole = torch.eye(at.d + 1, dtype=torch.float64)
+    whole = torch.eye(at.d + 1, dtype=torch.float64, device="cpu")
     vectors, number = whole[:, : at.d], whole[:, at.d :]
     heads = linear_heads(
         stream, Sink(at.c, at.C, "start", "one"), "opposite",
@@ -106,7 +106,7 @@ def causal(heads: tuple[Head, ...], *, strict: bool = False) -> tuple[Head, ...]
 # The scores c w^iT x_i of x_i itself; of x_j they are C less for each digit in which i and j differ.
 def _prediction(stream: Stream, at: DecoderSetting) -> SoftmaxAttention:
     half = stream.size("place") // 2
-    differ = torch.eye(2 * half, dtype=torch.float64).roll(half, 0)
+    differ = torch.eye(2 * half, dtype=torch.float64, device="cpu").roll(half, 0)
     heads = linear_heads(
         stream, Sink(at.c, at.C, "start", "one"), "opposite",
         query={"w": 1.0}, key={"x": 1.0}, value={("y_hat", "feature"): 1 / at.c},
@@ -166,7 +166,7 @@ def gradients(w: Any, x: Any, y: Any) -> Any:
 
 def path(x: Any, y: Any, eta: Any, T: int) -> list[Any]:
     """w_0^i = 0, ..., w_T^i by gradient descent on (5), (N, d) each; w^1, without an example, stays."""
-    before = torch.clamp(torch.arange(len(x)), min=1)[:, None]
+    before = torch.clamp(torch.arange(len(x), dtype=torch.int64, device="cpu"), min=1)[:, None]
     found = [0 * x]
     for _ in range(T):
         found.append(found[-1] - eta * gradients(found[-1], x, y) / before)

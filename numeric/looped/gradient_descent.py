@@ -33,10 +33,13 @@ def tokens(x: Any, y: Any) -> Any:
     require_prompt(x, y)
     count, m = len(x), y.shape[1]
     positions = digits(count).to(torch.float64)
-    ones = torch.ones(count, 1, dtype=torch.float64)
+    ones = torch.ones(count, 1, dtype=torch.float64, device="cpu")
     zeros = 0 * ones
     test = torch.cat([zeros[:-1], ones[:1]])
-    no_y, no_x = torch.zeros(count, m, dtype=torch.float64), torch.zeros(count, x.shape[1], dtype=torch.float64)
+    no_y, no_x = (
+        torch.zeros(count, m, dtype=torch.float64, device="cpu"),
+        torch.zeros(count, x.shape[1], dtype=torch.float64, device="cpu"),
+    )
     labels = torch.cat([y, 0 * y[:1]])
     features = torch.cat([x, no_y, positions, ones, zeros, test, zeros, ones], 1)
     others = torch.cat([no_x, labels, positions, zeros, ones, zeros, test, ones], 1)
@@ -196,7 +199,7 @@ def descended(phi: Any, y: Any, eta: Any, T: int) -> Any:
 def seeded_mlp(L: int, d: int, B_x: float, seed: int) -> Any:
     """(L, d, d + 1), the layers [W, b] of an MLP that keeps the ball of radius B_x."""
     generator = torch.Generator().manual_seed(seed)
-    drawn = torch.randn(L, d, d + 1, generator=generator, dtype=torch.float64)
+    drawn = torch.randn(L, d, d + 1, generator=generator, dtype=torch.float64, device="cpu")
     W, b = torch.linalg.qr(drawn[..., :d])[0], drawn[..., d:]
     return torch.cat([KEPT * W, (1 - KEPT) * B_x * b / torch.linalg.vector_norm(b, dim=1, keepdim=True)], -1)
 

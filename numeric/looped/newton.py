@@ -91,7 +91,7 @@ def tokens(X: Any, y: Any, x: Any) -> Any:
     labels = torch.cat([paired(0 * y[:, None], y[:, None]), none[:, :1], none[:, :1]])
     zero, zeros = torch.zeros_like(labels), torch.zeros_like(features)
     places = zero + digits(N + 1).repeat_interleave(2, 0).double()
-    number = torch.arange(2 * N + 2)[:, None]
+    number = torch.arange(2 * N + 2, dtype=torch.int64, device="cpu")[:, None]
     other, last = (zero + chosen.double() for chosen in ((number % 2 == 1) | (number == 2 * N), number == 2 * N + 1))
     return torch.cat([features, labels, states, places, zero + 1, other, last, zeros, zero, zero], 1)
 
@@ -108,7 +108,10 @@ def paired(odd: Any, even: Any) -> Any:
 def reference(X: Any, y: Any, x: Any, alpha: Any, T: int) -> dict[str, Any]:
     """M_k x_i of each token, (2 N + 2, d), 0 elsewhere, for k = 0 .. T; labels; w_T^T x."""
     S = X.mT @ X
-    none, residual = 0 * torch.cat([x[None], x[None]]), torch.eye(len(x), dtype=torch.float64) - alpha * (S @ S)
+    none, residual = (
+        0 * torch.cat([x[None], x[None]]),
+        torch.eye(len(x), dtype=torch.float64, device="cpu") - alpha * (S @ S),
+    )
     found = {}
     for k in range(T + 1):
         state = torch.linalg.solve(S, X.mT - residual @ X.mT).mT  # (N, d)

@@ -11,18 +11,28 @@ DRAWS = 20  # in each dimension of the search
 
 def random_signs(count: int, dimension: int, generator: torch.Generator) -> Tensor:
     """(count, dimension), entries +-1."""
-    return 2 * torch.randint(0, 2, (count, dimension), generator=generator) - 1
+    return 2 * torch.randint(0, 2, (count, dimension), generator=generator, dtype=torch.int64, device="cpu") - 1
 
 
 def digits(count: int) -> Tensor:
     """The numbers below `count` in binary, as signs: (count, ceil(log2 count))."""
     length = max(1, (count - 1).bit_length())
-    return 2 * ((torch.arange(count).unsqueeze(1) >> torch.arange(length)) & 1) - 1
+    return (
+        2
+        * (
+            (
+                torch.arange(count, dtype=torch.int64, device="cpu").unsqueeze(1)
+                >> torch.arange(length, dtype=torch.int64, device="cpu")
+            )
+            & 1
+        )
+        - 1
+    )
 
 
 def on_circle(count: int) -> Tensor:
     """(count, 2), of norm 1."""
-    angles = 2 * math.pi * torch.arange(count, dtype=torch.float64) / count
+    angles = 2 * math.pi * torch.arange(count, dtype=torch.float64, device="cpu") / count
     return torch.stack([torch.cos(angles), torch.sin(angles)], 1)
 
 

@@ -105,7 +105,7 @@ class AttentionModule:
 
     def __init__(self, weights: Weights, name: str, rows: Tensor, asks: Tensor, keeps: Tensor) -> None:
         """`rows`: what the value writes; `asks`, `keeps`: coordinates of the tokens that ask and that are asked."""
-        every = torch.arange(weights.shapes[f"{name}.null_key"][-1], device=weights.device)
+        every = torch.arange(weights.shapes[f"{name}.null_key"][-1], device=weights.device, dtype=torch.int64)
         self.query, self.key = (
             AffineWeights(weights, f"{name}.{part}", every, of) for part, of in (("query", asks), ("key", keeps))
         )

@@ -104,7 +104,7 @@ def side_by_side(
     halted = [k for k, trace in enumerate(traces) if trace.accepted is not None]
     wanted = [1.0 if traces[k].accepted else -1.0 for k in halted]
     signs = ran.prediction.double().cpu()[halted]
-    right = abs(signs - torch.tensor(wanted, dtype=torch.float64)) <= 0.5  # NaN is not right
+    right = abs(signs - torch.tensor(wanted, dtype=torch.float64, device="cpu")) <= 0.5  # NaN is not right
     wrong = [k for k, is_right in zip(halted, right.tolist(), strict=True) if not is_right]
     return BesideSimulator(inputs, ran, network.agreement(ran, traces), wrong, len(halted))
 

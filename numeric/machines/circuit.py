@@ -126,7 +126,7 @@ class CircuitNetwork:
         self.layered.check_bits(bits)
         layers = [_Gathered.of(layer, dtype, device) for layer in self.layered.layers[1:]]
         starts = representable_thirds(dtype)
-        outputs = torch.tensor(self.layered.outputs, device=device)
+        outputs = torch.tensor(self.layered.outputs, dtype=torch.int64, device=device)
         answers = torch.empty((len(bits), len(outputs)), dtype=dtype, device=device)
         with one_thread():
             for first, h in self._blocks_of_inputs(bits, dtype, device):
@@ -198,7 +198,7 @@ class _Gathered:
         gates = [GATE_WEIGHTS[kind] for kind in layer.kinds]
         columns = [[gate.w1[0], sum(gate.w1[1:]), gate.b1, gate.w2, gate.b2] for gate in gates]
         places = np.where(layer.parents == NO_PARENT, layer.parents[:, :1], layer.parents)
-        first, second = torch.tensor(places, device=device).unbind(1)
+        first, second = torch.tensor(places, dtype=torch.int64, device=device).unbind(1)
         weights = torch.tensor(columns, dtype=dtype, device=device).unsqueeze(-1).unbind(1)
         return cls(first, second, weights)
 
@@ -225,8 +225,8 @@ class _Neighbours:
 
     @cached_property
     def numbers(self) -> tuple[float, ...]:
-        nearest = torch.tensor(self.value, dtype=self.dtype)
-        ends = (torch.tensor(end, dtype=self.dtype) for end in (0.0, 1.0))
+        nearest = torch.tensor(self.value, dtype=self.dtype, device="cpu")
+        ends = (torch.tensor(end, dtype=self.dtype, device="cpu") for end in (0.0, 1.0))
         return (nearest.item(), *(torch.nextafter(nearest, end).item() for end in ends))
 
 
@@ -236,7 +236,7 @@ def representable_thirds(dtype: torch.dtype) -> tuple[float, float]:
     Rounded to nearest, they give 1 in float64 and 0.99999994 in float32. Raises ValueError for a dtype that has no
     such pair.
     """
-    one = torch.ones(1, dtype=dtype)
+    one = torch.ones(1, dtype=dtype, device="cpu")
     low, high = (_Neighbours(start, dtype).numbers for start in ROUNDING_STARTS)
     for start in ((a, b) for a in low for b in high):
         if rounded(one, start).item() == 1.0:

@@ -45,8 +45,8 @@ class CircuitVictim:
 
 
 def victim(network: CircuitNetwork, bits: Bool[np.ndarray, " m"], *, shared: bool) -> CircuitVictim:
-    own = {name: torch.tensor(value) for name, value in network.parameters().items()}
-    one = torch.tensor(bits, dtype=torch.float64)
+    own = {name: torch.tensor(value, dtype=torch.float64, device="cpu") for name, value in network.parameters().items()}
+    one = torch.tensor(bits, dtype=torch.float64, device="cpu")
     label = float(torch.sign(network.run_dense(own, one)[OUTPUT, ...].flatten()[0]))
     if shared:
         return CircuitVictim(network, one, tied(network, own), untied(network), label)
@@ -120,7 +120,10 @@ def untied(network: CircuitNetwork) -> Callable[[Parameters], Parameters]:
         every = {name: value for name, value in shared.items() if not name.startswith(f"{SHARED}.")}
         for i, r in sizes.items():
             both = torch.cat(
-                [torch.arange(r), widest + torch.arange(r)]
+                [
+                    torch.arange(r, dtype=torch.int64, device="cpu"),
+                    widest + torch.arange(r, dtype=torch.int64, device="cpu"),
+                ]
             )  # the units of phi(z - 1/3), then phi(z - 2/3)
             every[f"zeta[{i}].W1"] = shared[f"{SHARED}.W1"][..., both, :][..., :r]
             every[f"zeta[{i}].b1"] = shared[f"{SHARED}.b1"][..., both]

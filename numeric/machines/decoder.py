@@ -98,11 +98,11 @@ class Decoder:
 
 def parameters(decoder: Decoder, *, complete: bool = False) -> dict[str, Tensor]:
     """The parameters by name, float64; `complete` adds the zeros of the attentions that the construction leaves out."""
-    own = {name: torch.tensor(array, dtype=torch.float64) for name, array in decoder.arrays.items()}
+    own = {name: torch.tensor(array, dtype=torch.float64, device="cpu") for name, array in decoder.arrays.items()}
     if not complete:
         return own
     return {
-        name: own[name] if name in own else torch.zeros(shape, dtype=torch.float64)
+        name: own[name] if name in own else torch.zeros(shape, dtype=torch.float64, device="cpu")
         for name, shape in decoder.shapes.items()
     }
 
@@ -127,7 +127,11 @@ def run(
     Memory: inputs are streamed, a few at once. Raises DecoderError for what does not fit the decoder.
     """
     given = dict(parameters or {})
-    lengths = torch.full((len(tokens),), tokens.shape[1]) if lengths is None else lengths.cpu()
+    lengths = (
+        torch.full((len(tokens),), tokens.shape[1], dtype=torch.int64, device="cpu")
+        if lengths is None
+        else lengths.cpu()
+    )
     batched = _check(decoder, tokens, steps, lengths, given)
     where = {name: (decoder.tap(name).layer, decoder.coordinates(decoder.tap(name))) for name in taps}
     table = decoder.position_table(1 + max(steps, tokens.shape[1]))  # (P, w)

@@ -67,7 +67,8 @@ class DenseRounding:
 
     def __init__(self, weights: Weights, name: str, rows: Tensor) -> None:
         middle, whole = (
-            torch.arange(weights.shapes[f"{name}.ff[{place}].b"][0], device=weights.device) for place in (2, 1)
+            torch.arange(weights.shapes[f"{name}.ff[{place}].b"][0], device=weights.device, dtype=torch.int64)
+            for place in (2, 1)
         )
         self.up = AffineWeights(weights, f"{name}.ff[2]", middle, whole)
         self.down = AffineWeights(weights, f"{name}.ff[3]", rows, middle)
@@ -130,7 +131,7 @@ class CachedLayer:
     def place(self, source: Tensor) -> None:
         """Fix the coordinates (n,) behind the layer before, a superset of those read, and build the modules."""
         weights, name, rows = self.weights, self.name, self.out.nonzero()[:, 0]
-        every = torch.arange(len(self.out), device=weights.device)
+        every = torch.arange(len(self.out), device=weights.device, dtype=torch.int64)
         self.decoder = self.encoder = None
         if self.has_decoder:
             written = self.from_decoder.nonzero()[:, 0]
@@ -197,7 +198,7 @@ class IncrementalDecoder:
         # Where each tap lies among the coordinates that are computed behind its layer.
         self.taps: list[list[tuple[str, Tensor]]] = [[] for _ in places]
         for name, (at, coordinates) in taps.items():
-            wanted = torch.tensor(coordinates, device=self.device)
+            wanted = torch.tensor(coordinates, dtype=torch.int64, device=self.device)
             self.taps[at].append((name, torch.searchsorted(places[at], wanted)))
 
     def floats_per_input(self, steps: int, symbols: int) -> int:
@@ -240,5 +241,5 @@ class IncrementalDecoder:
         """Which of the null key and the symbols an input does not have, (B, 1, m + 1); None if it has all."""
         if bool((lengths == symbols).all()):
             return None
-        place = torch.arange(symbols + 1, device=self.device)
+        place = torch.arange(symbols + 1, device=self.device, dtype=torch.int64)
         return (place > lengths.to(self.device).unsqueeze(-1)).unsqueeze(1)

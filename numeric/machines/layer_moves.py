@@ -23,7 +23,7 @@ CLOSE = 1e-12  # what counts as no error; and how closely the smallest one that 
 
 def layers_of(network: CircuitNetwork, weights: Mapping[str, Tensor], bits: np.ndarray) -> list[LayerAt]:
     """f_1, f_2, ..."""
-    one = torch.tensor(bits, dtype=torch.float64)
+    one = torch.tensor(bits, dtype=torch.float64, device="cpu")
     values = [one, *(value.round() for value in (each for _, each in network.trace(weights, one)))]
     return [(net(weights, f"f[{i}]"), values[i - 1]) for i in range(1, network.layered.q)]
 
@@ -66,7 +66,9 @@ def largest_parameter_move(
 def largest_input_move(layer: Layer, h: Tensor, radius: float, *, steps: int, restarts: int, seed: int) -> float:
     """The largest ||f(h', theta') - f(h, theta')|| / ||h' - h|| found, theta' within `radius` of theta; h (n,)."""
     start = {name: radius * draw for name, draw in _draws(layer, restarts, seed).items()}
-    start["h"] = torch.randn(restarts, len(h), generator=torch.Generator().manual_seed(seed + 1), dtype=h.dtype)
+    start["h"] = torch.randn(
+        restarts, len(h), generator=torch.Generator().manual_seed(seed + 1), dtype=h.dtype, device="cpu"
+    )
     inside = _within(radius)
 
     def project(move: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -82,10 +84,10 @@ def largest_input_move(layer: Layer, h: Tensor, radius: float, *, steps: int, re
 
 def smallest_error_left(dtype: torch.dtype) -> float:
     """The smallest error of a bit, found by bisection, that the correction of Proposition 3.4 leaves."""
-    starts, bits = representable_thirds(dtype), torch.tensor([0.0, 1.0], dtype=dtype)
+    starts, bits = representable_thirds(dtype), torch.tensor([0.0, 1.0], dtype=dtype, device="cpu")
 
     def is_left(error: float) -> bool:
-        moved = torch.tensor([error, 1 - error], dtype=dtype)
+        moved = torch.tensor([error, 1 - error], dtype=dtype, device="cpu")
         return float((rounded(moved, starts) - bits).abs().max()) > CLOSE
 
     return last_that_holds(is_left, 0.5, 0.0, steps=math.ceil(math.log2(0.5 / CLOSE)))
@@ -106,6 +108,9 @@ def _within(radius: float) -> Callable[[dict[str, Tensor]], dict[str, Tensor]]:
 
 def _draws(layer: Layer, restarts: int, seed: int) -> dict[str, Tensor]:
     generator = torch.Generator().manual_seed(seed)
-    draws = {name: torch.randn(restarts, *v.shape, generator=generator, dtype=v.dtype) for name, v in layer.items()}
+    draws = {
+        name: torch.randn(restarts, *v.shape, generator=generator, dtype=v.dtype, device="cpu")
+        for name, v in layer.items()
+    }
     norm = joint_norm(draws)
     return {name: value / norm.view(-1, *[1] * (value.ndim - 1)) for name, value in draws.items()}

@@ -81,7 +81,7 @@ def measured_margins(
     for construction in constructions:
         for T, word in sorted(inputs_by_T.items()):
             decoder, steps = built(machine, T, construction)
-            tokens = torch.tensor(machine.indices(readable(machine, word, T)), dtype=torch.int64)
+            tokens = torch.tensor(machine.indices(readable(machine, word, T)), dtype=torch.int64, device="cpu")
             flip = attack_decoder(decoder, tokens, steps, seed=seed, budget=budget)
             halted_at = simulate(machine, word, T).halted_at
             measured.append(MeasuredMargin(construction, T, tuple(word), T if halted_at is None else halted_at, flip))

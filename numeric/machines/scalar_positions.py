@@ -51,7 +51,7 @@ class ScalarDecoder:
             "location": (place, [trace.location for trace in traces], 1e-6),
         }
         return {
-            name: int((~((came - torch.tensor(np.stack(want))[:, :steps]).abs() <= tolerance)).sum())
+            name: int((~((came - torch.from_numpy(np.stack(want))[:, :steps]).abs() <= tolerance)).sum())
             for name, (came, want, tolerance) in shifted.items()
         }
 

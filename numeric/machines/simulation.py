@@ -59,10 +59,10 @@ class SimulatingDecoder:
         """
         rows = [self.machine.indices(readable(self.machine, tokens, self.T)) for tokens in inputs]
         width = max(map(len, rows), default=0)
-        tokens = torch.zeros(len(rows), width, dtype=torch.int64)  # (B, m)
+        tokens = torch.zeros(len(rows), width, dtype=torch.int64, device="cpu")  # (B, m)
         for place, row in enumerate(rows):
-            tokens[place, : len(row)] = torch.tensor(row, dtype=torch.int64)
-        return tokens, torch.tensor([len(row) for row in rows], dtype=torch.int64)
+            tokens[place, : len(row)] = torch.tensor(row, dtype=torch.int64, device="cpu")
+        return tokens, torch.tensor([len(row) for row in rows], dtype=torch.int64, device="cpu")
 
     def run(
         self,
@@ -110,7 +110,11 @@ class SimulatingDecoder:
     def agreement(self, run: DecoderRun, traces: Sequence[Trace]) -> Agreement:
         """Compare the taps of a run with the simulator's, bit by bit, on each input at each step."""
         truths = [self.expected(*each) for each in zip(traces, run.lengths.tolist(), strict=True)]
-        counts, first, farthest = dict[str, int](), dict[str, tuple[int, int]](), [torch.zeros(())]
+        counts, first, farthest = (
+            dict[str, int](),
+            dict[str, tuple[int, int]](),
+            [torch.zeros((), dtype=torch.float64, device="cpu")],
+        )
         for name, values in run.taps.items():  # (B, s, n)
             truth = torch.from_numpy(np.stack([each[name] for each in truths])).to(values)
             wrong = ~((values - truth).abs() < 0.5).all(-1)  # (B, s); what is not a number is wrong
@@ -128,7 +132,7 @@ class SimulatingDecoder:
 
 def number(values: Tensor) -> Int64[Tensor, "*n"]:
     """The number that a tap writes in binary, most significant bit first, each value taken for the nearest bit."""
-    weights = 2 ** torch.arange(values.shape[-1], device=values.device).flip(0)  # (n,)
+    weights = 2 ** torch.arange(values.shape[-1], device=values.device, dtype=torch.int64).flip(0)  # (n,)
     return ((values > 0.5).to(torch.int64) * weights).sum(-1)
 
 

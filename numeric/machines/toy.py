@@ -46,18 +46,18 @@ def rounded_with_layers(parameters: Parameters) -> Tensor:
 
 def ones(depth: int) -> Parameters:
     """The weights of the toy. Without the leading dimension: (D,)."""
-    return {"W": torch.ones(depth, dtype=torch.float64)}
+    return {"W": torch.ones(depth, dtype=torch.float64, device="cpu")}
 
 
 def ones_with_layers(depth: int) -> Parameters:
     """The same with the rounding layers of Proposition 3.4."""
-    pair = torch.ones(depth, 2, dtype=torch.float64)
+    pair = torch.ones(depth, 2, dtype=torch.float64, device="cpu")
     return {
         **ones(depth),
         "U": pair,
-        "b": pair * torch.tensor([-THIRD, -2 * THIRD], dtype=torch.float64),
-        "V": pair * torch.tensor([3.0, -3.0], dtype=torch.float64),
-        "c": torch.zeros(depth, dtype=torch.float64),
+        "b": pair * torch.tensor([-THIRD, -2 * THIRD], dtype=torch.float64, device="cpu"),
+        "V": pair * torch.tensor([3.0, -3.0], dtype=torch.float64, device="cpu"),
+        "c": torch.zeros(depth, dtype=torch.float64, device="cpu"),
     }
 
 

@@ -48,9 +48,10 @@ class Unrolled:
         names = list(self.parameters)
         for first in range(0, len(suspects), at_once):
             values = torch.stack([suspect.value for suspect in suspects[first : first + at_once]])  # (N,)
+            each = torch.eye(len(values), dtype=values.dtype, device=values.device)
             parts = torch.autograd.grad(
-                values, list(self.parameters.values()), torch.eye(len(values)).to(values), retain_graph=True,
-                is_grads_batched=True, allow_unused=True,
+                values, list(self.parameters.values()), each, retain_graph=True, is_grads_batched=True,
+                allow_unused=True,
             )  # fmt: skip
             used = {name: part for name, part in zip(names, parts, strict=True) if part is not None}
             for row in range(len(values)):
@@ -58,7 +59,7 @@ class Unrolled:
 
     def _run(self, tokens: Tensor) -> Tensor:
         decoder, P = self.decoder, self.parameters
-        beta = torch.tensor(decoder.position_table(max(self.steps, len(tokens)) + 1))
+        beta = torch.tensor(decoder.position_table(max(self.steps, len(tokens)) + 1), dtype=torch.float64, device="cpu")
         encoded = P["embedding"].T[tokens] + beta[1 : len(tokens) + 1]  # (m, w)
         encoder = {k: self._stored(f"layer[{k}].encoder", encoded) for k in self._layers("encoder")}
         past: dict[int, list[tuple[Tensor, Tensor]]] = {k: [] for k in self._layers("decoder")}

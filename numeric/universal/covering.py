@@ -28,6 +28,6 @@ def _greedy(distances: Callable[[int, list[int]], Tensor], count: int, radius: f
 
 def in_ball(count: int, d: int, generator: torch.Generator) -> Tensor:
     """Points of the unit ball, many of them on its sphere, (count, d)."""
-    normal = torch.randn(count, d, generator=generator, dtype=torch.float64)
-    share = torch.rand(count, 1, generator=generator, dtype=torch.float64)
+    normal = torch.randn(count, d, generator=generator, dtype=torch.float64, device="cpu")
+    share = torch.rand(count, 1, generator=generator, dtype=torch.float64, device="cpu")
     return normal / torch.linalg.vector_norm(normal, dim=1, keepdim=True) * (1.3 * share).clamp(max=1) ** (1 / d)

@@ -89,7 +89,9 @@ def errors(family: Family, features: Tensor, x: Tensor, tau: float) -> Tensor:
 def attacked_errors(family: Family, features: Tensor, starts: Tensor, tau: float, steps: int) -> Tensor:
     """The largest error of each function over the ball that an attack from `starts` (P, d) finds, (K)."""
     rho, count = coefficients(family, features), len(family.members)
-    own = torch.arange(count).repeat_interleave(len(starts)).unsqueeze(1)  # each start's function, (K P, 1)
+    own = (
+        torch.arange(count, dtype=torch.int64, device="cpu").repeat_interleave(len(starts)).unsqueeze(1)
+    )  # each start's function, (K P, 1)
 
     def objective(x: Tensor) -> Tensor:
         found = approximations(x, features, rho, tau) - increments(x, family.members)  # (K P, K)
@@ -99,5 +101,7 @@ def attacked_errors(family: Family, features: Tensor, starts: Tensor, tau: float
         return x.detach() / torch.linalg.vector_norm(x.detach(), dim=1, keepdim=True).clamp_min(1)
 
     return torch.tensor(
-        [each.value for each in attack_groups(objective, starts.repeat(count, 1), project, count, steps=steps, seed=0)]
+        [each.value for each in attack_groups(objective, starts.repeat(count, 1), project, count, steps=steps, seed=0)],
+        dtype=torch.float64,
+        device="cpu",
     )

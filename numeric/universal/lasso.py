@@ -65,8 +65,8 @@ def duality_gap(phi: Tensor, y: Tensor, rho: Tensor, lam: float) -> float:
 
 def directions(m: int, count: int = 64) -> Tensor:
     """Vectors of 1-norm 1, (K, m): both signs of each coordinate, and random ones."""
-    axes = torch.eye(m, dtype=torch.float64)
-    drawn = torch.randn(count, m, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    axes = torch.eye(m, dtype=torch.float64, device="cpu")
+    drawn = torch.randn(count, m, generator=torch.Generator().manual_seed(2), dtype=torch.float64, device="cpu")
     return torch.cat([axes, -axes, drawn / drawn.abs().sum(1, keepdim=True)])
 
 

@@ -61,8 +61,8 @@ def at_random(generator: torch.Generator) -> Push:
     """One coordinate, and all of them, in turns of chance."""
 
     def push(exact: Tensor, slope: Tensor) -> Tensor:
-        drawn = torch.randn(exact.shape, generator=generator, dtype=exact.dtype)
-        one = bool(torch.rand((), generator=generator) < 0.5)
+        drawn = torch.randn(exact.shape, generator=generator, dtype=exact.dtype, device="cpu")
+        one = bool(torch.rand((), generator=generator, dtype=torch.float64, device="cpu") < 0.5)
         return drawn * (drawn.abs() == drawn.abs().max()) if one else drawn
 
     return push

@@ -56,7 +56,7 @@ def _between(x: Any, low: Any, high: Any) -> Any:
 
 def gauss_nodes(count: int = NODES) -> Tensor:
     """Nodes and weights of Gauss-Legendre quadrature on [-1, 1], (2, Q)."""
-    return torch.tensor(np.stack(np.polynomial.legendre.leggauss(count)))
+    return torch.tensor(np.stack(np.polynomial.legendre.leggauss(count)), dtype=torch.float64, device="cpu")
 
 
 def bits_of_window(tau: float) -> int:

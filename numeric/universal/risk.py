@@ -75,7 +75,7 @@ def deep_network(d: int, seed: int) -> Callable[[Any], Any]:
     generator = torch.Generator().manual_seed(seed)
     sizes = [d, *[WIDTH] * DEPTH, 1]
     layers = [
-        GAIN * torch.randn(source, target, generator=generator, dtype=torch.float64) / source**0.5
+        GAIN * torch.randn(source, target, generator=generator, dtype=torch.float64, device="cpu") / source**0.5
         for source, target in itertools.pairwise(sizes)
     ]
 

@@ -38,24 +38,24 @@ class Part:
 
 def draw(parts: Sequence[Part], d: int, count: int, generator: torch.Generator) -> FeatureDraw:
     """Independent draws: the part by its mass, then |omega| and direction, and t uniform in [-2, 1]."""
-    masses = torch.tensor([part.mass for part in parts], dtype=torch.float64)
+    masses = torch.tensor([part.mass for part in parts], dtype=torch.float64, device="cpu")
     chosen = torch.multinomial(masses, count, replacement=True, generator=generator)
-    normal = torch.randn(count, d, generator=generator, dtype=torch.float64)
-    shares = torch.rand(3, count, generator=generator, dtype=torch.float64)
+    normal = torch.randn(count, d, generator=generator, dtype=torch.float64, device="cpu")
+    shares = torch.rand(3, count, generator=generator, dtype=torch.float64, device="cpu")
     direction = normal / torch.linalg.vector_norm(normal, dim=1, keepdim=True)
-    radius = torch.full((count,), LIMIT, dtype=torch.float64)
+    radius = torch.full((count,), LIMIT, dtype=torch.float64, device="cpu")
     for place, part in enumerate(parts):
         mine = chosen == place
         if part.law is not None:
             radius[mine] = quantile(part.law, shares[0][mine])
         if part.direction is not None:
-            direction[mine] = torch.where(shares[1][mine] < 0.5, -1.0, 1.0).unsqueeze(1) * part.direction
+            direction[mine] = (2 * (shares[1][mine] >= 0.5).double() - 1).unsqueeze(1) * part.direction
     return FeatureDraw(LEFT + (RIGHT - LEFT) * shares[2], radius, direction, chosen)
 
 
 def quantile(law: Callable[[Tensor], Tensor], share: Tensor) -> Tensor:
     """The radii below which these shares of the law lie; its table is linear in log |omega|."""
-    logs = torch.linspace(LEAST, MOST, POINTS, dtype=torch.float64)  # (G)
+    logs = torch.linspace(LEAST, MOST, POINTS, dtype=torch.float64, device="cpu")  # (G)
     weight = torch.nan_to_num(law(logs.exp()) * logs.exp(), nan=0.0, posinf=0.0)
     below = torch.cumulative_trapezoid(weight, logs)
     below = torch.cat([below.new_zeros(1), below]) / below[-1]

@@ -21,7 +21,7 @@ SPECTRAL_REACH = 12.0  # of their spectra, which decay like exp(-pi |omega|) or 
 # The trapezoidal rule, for a profile that is analytic on a strip and decays: its error decays exponentially in 1/step.
 def line_transform(profile: Profile, omega: Tensor, scale: float) -> Tensor:
     """|F(omega)| of a function on the line, (W); it decays within REACH * scale."""
-    x = torch.linspace(-REACH * scale, REACH * scale, POINTS + 1, dtype=torch.float64)  # (X)
+    x = torch.linspace(-REACH * scale, REACH * scale, POINTS + 1, dtype=torch.float64, device="cpu")  # (X)
     step = x[1] - x[0]
     phases = torch.outer(omega, x)
     values = profile(x)
@@ -32,7 +32,7 @@ def line_transform(profile: Profile, omega: Tensor, scale: float) -> Tensor:
 def ridge_mass(slope_of: Profile, scale: float) -> float:
     """int |F_h'|: C_F - |f(0)| of h(u^T x), from h' alone, which decays within REACH * scale."""
     reach = SPECTRAL_REACH / scale
-    omega = torch.linspace(-reach, reach, POINTS // 4 + 1, dtype=torch.float64)
+    omega = torch.linspace(-reach, reach, POINTS // 4 + 1, dtype=torch.float64, device="cpu")
     return float(line_transform(slope_of, omega, scale).sum() * (omega[1] - omega[0]))
 
 
@@ -40,7 +40,10 @@ def product_mass(profile: Profile, d: int, scale: float) -> float:
     """int |omega| |F| of the function with value prod_i profile(x_i), if it depends on |x| alone."""
     nodes, weights = map(torch.tensor, np.polynomial.legendre.leggauss(NODES))
     r = (nodes + 1) * SPECTRAL_REACH / (2 * scale)
-    one, at_zero = line_transform(profile, r, scale), line_transform(profile, torch.zeros(1), scale)
+    one, at_zero = (
+        line_transform(profile, r, scale),
+        line_transform(profile, torch.zeros(1, dtype=torch.float64, device="cpu"), scale),
+    )
     return float((weights * r**d * one).sum() * SPECTRAL_REACH / (2 * scale) * at_zero ** (d - 1)) * _sphere_area(d)
 
 
@@ -52,5 +55,5 @@ def radial_mass(density: Callable[[float], float], d: int, scale: float, points:
 
 
 def _sphere_area(d: int) -> float:
-    half = torch.tensor(d / 2, dtype=torch.float64)
+    half = torch.tensor(d / 2, dtype=torch.float64, device="cpu")
     return float(2 * torch.pi**half / torch.exp(torch.lgamma(half)))

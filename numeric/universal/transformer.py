@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from numeric.construction import Construction, Embedding, StreamTap
+from numeric.digits import apart
 from numeric.layers import FeedForward, Head, LogisticAttention
 from numeric.maps import BlockMap, Number
 from numeric.stream import Block, Stream, StreamError
@@ -50,7 +51,7 @@ def require_prompt(x: Any, y: Any, directions: Any) -> None:
         raise StreamError(call, got, "Draw features of the dimension of the data.")
     longest = float(torch.linalg.vector_norm(x, dim=1).max())
     if not longest <= 1 + 1e-12:
-        raise StreamError(call, f"an x of norm {longest:.6g}, outside the unit ball", "Scale the data.")
+        raise StreamError(call, f"an x of norm {apart(longest, 1.0)[0]}, outside the unit ball", "Scale the data.")
 
 
 # The network.

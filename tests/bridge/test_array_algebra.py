@@ -20,8 +20,12 @@ NETWORK = LayeredNetwork(sp.Integer(3), sp.Integer(2), sp.Integer(3), sp.Integer
 
 def drawn(seed: int) -> tuple[list[torch.Tensor], torch.Tensor, torch.Tensor]:
     generator = torch.Generator().manual_seed(seed)
-    V = [torch.randn(size, generator=generator) for size in SIZES]
-    return V, torch.randn(2, 1, generator=generator), torch.randn(2, 1, generator=generator)
+    V = [torch.randn(size, generator=generator, dtype=torch.float64) for size in SIZES]
+    return (
+        V,
+        torch.randn(2, 1, generator=generator, dtype=torch.float64),
+        torch.randn(2, 1, generator=generator, dtype=torch.float64),
+    )
 
 
 @pytest.mark.parametrize("form", [gradient_by_recursion, gradient_as_product])
@@ -50,7 +54,7 @@ def test_arrays_give_what_explicit_matrices_give(form) -> None:
 @pytest.mark.parametrize("bits", [96, 256])
 def test_a_difference_quotient_encloses_the_derivative(bits: int) -> None:
     third = ArrayFunction(sp.diff(sp.tanh(t), t, 3), t)
-    z = BallArray.exactly(torch.linspace(-4, 4, 33), bits)
+    z = BallArray.exactly(torch.linspace(-4, 4, 33, dtype=torch.float64), bits)
     found, truth = enclosed_derivative(R, third, z), R1(z)
     assert found.overlaps(truth).all()
     assert float(found.radius().max()) < 2.0 ** (-bits // 2)

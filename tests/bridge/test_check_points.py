@@ -107,7 +107,7 @@ def test_tables_stand_under_the_rows() -> None:
 
 
 def test_a_witness_of_other_shapes_is_refused() -> None:
-    check = Check(quantity(printed=9), lambda x: Sides(x.sum().item()), {"x": torch.ones(2)})
+    check = Check(quantity(printed=9), lambda x: Sides(x.sum().item()), {"x": torch.ones(2, dtype=torch.float64)})
     (row,) = compare(of(check)).rows
     assert row.witness is not None
     wrong = row.witness.model_copy(update={"inputs": {"x": [1.0]}})

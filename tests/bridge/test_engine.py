@@ -233,7 +233,7 @@ def test_a_case_may_search_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> No
     class Corner(ToyCase):
         def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
             assert objective(self.sample(3, 0)).shape == (3,)
-            return {"x": torch.ones(self.params["L"], self.params["d"])}
+            return {"x": torch.ones(self.params["L"], self.params["d"], dtype=torch.float64)}
 
     use(monkeypatch, Corner)
     (row,) = (row for row in run() if row.scope == "network")

@@ -61,12 +61,12 @@ def test_a_claim_that_no_point_refutes_is_kept_at_the_first() -> None:
 
 
 def test_other_points_are_judged_for_themselves() -> None:
-    kept = sides_of_claim(MEAN, {"x": torch.tensor([0.0, 0.5])})
+    kept = sides_of_claim(MEAN, {"x": torch.tensor([0.0, 0.5], dtype=torch.float64)})
     assert (kept.found, kept.printed) == (sp.Rational(1, 16), sp.Rational(1, 16))
     with pytest.raises(UsageError, match=r"'mean' is not judged at x = \(-1, 1\): x must be >= 0"):
-        sides_of_claim(MEAN, {"x": torch.tensor([-1.0, 1.0])})
+        sides_of_claim(MEAN, {"x": torch.tensor([-1.0, 1.0], dtype=torch.float64)})
     with pytest.raises(UsageError, match="nan is not a finite number"):
-        sides_of_claim(MEAN, {"x": torch.tensor([torch.nan, 1.0])})
+        sides_of_claim(MEAN, {"x": torch.tensor([torch.nan, 1.0], dtype=torch.float64)})
 
 
 @pytest.mark.parametrize("relation", ["=", "<=", ">=", "<", ">"])
@@ -84,7 +84,7 @@ def test_relations_are_those_of_rationals(relation: str) -> None:
 def test_numbers_are_the_rationals_that_they_are(half: object) -> None:
     claim = ExactClaim("half", "=", lambda at: (one(at, "x") * 2, 1), lambda _: [], {"x": ((half,),)})
     assert claim.refutation() is None
-    assert "left side 1, right side 1" in sides_of_claim(claim, {"x": torch.tensor([0.5])}).remark
+    assert "left side 1, right side 1" in sides_of_claim(claim, {"x": torch.tensor([0.5], dtype=torch.float64)}).remark
 
 
 def test_numbers_of_many_digits_keep_all_of_them() -> None:

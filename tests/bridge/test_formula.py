@@ -25,7 +25,7 @@ POINTS = [-30.0, -1.5, 0.0, 0.3, 40.0]
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_tensors_and_balls_agree(name: str) -> None:
     formula = ArrayFunction(ACTIVATIONS[name].expr, ACTIVATIONS[name].t)
-    floats = formula(torch.tensor(POINTS))
+    floats = formula(torch.tensor(POINTS, dtype=torch.float64))
     balls = formula(BallArray.exactly(POINTS, 128))
     assert torch.allclose(torch.tensor(balls.midpoint()), floats, rtol=1e-12, atol=1e-300)
     assert balls.radius().max() < 1e-30
@@ -41,8 +41,8 @@ def test_arguments_broadcast_and_go_by_position_or_by_name() -> None:
     formula = ArrayFunction(s * t**2, t, s)
     assert arguments_of(formula) == ("t", "s")
     assert arguments_of(ArrayFunction(s * t**2)) == ("s", "t")
-    column, row = torch.tensor([[1.0], [2.0]]), torch.tensor([3.0, 5.0])
-    expected = torch.tensor([[3.0, 5.0], [12.0, 20.0]])
+    column, row = torch.tensor([[1.0], [2.0]], dtype=torch.float64), torch.tensor([3.0, 5.0], dtype=torch.float64)
+    expected = torch.tensor([[3.0, 5.0], [12.0, 20.0]], dtype=torch.float64)
     assert torch.equal(formula(column, row), expected)
     assert torch.equal(formula(s=row, t=column), expected)
     exact = run_on_balls(formula, {"t": column, "s": row})

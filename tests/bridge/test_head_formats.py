@@ -32,9 +32,9 @@ def construction(second: str, c: float, C: float) -> Construction:
 
 def drawn(keys: int, dtype: str, generator: torch.Generator) -> torch.Tensor:
     """Tokens that the format holds: keys, the sink, and one that asks (a key of value 0), of random sizes."""
-    sizes = 4.0 ** torch.randint(-2, 2, (2,), generator=generator)
-    x, v = (torch.rand(keys + 2, size, generator=generator) - 0.5 for size in (WIDTH, 1))
-    marks = torch.zeros(keys + 2, 3)
+    sizes = 4.0 ** torch.randint(-2, 2, (2,), generator=generator).double()
+    x, v = (torch.rand(keys + 2, size, generator=generator, dtype=torch.float64) - 0.5 for size in (WIDTH, 1))
+    marks = torch.zeros(keys + 2, 3, dtype=torch.float64)
     marks[-2, 0], marks[-1, 1] = 1, 1
     found = torch.cat([sizes[0] * x, sizes[1] * v, marks], 1).to(getattr(torch, dtype))
     found[-2, : WIDTH + 1], found[-1, WIDTH] = 0, 0

@@ -14,8 +14,8 @@ from numeric.flips import FlipError
 from symbolic.statements import Kind
 
 BUDGET = Budget(samples=1, attack=20, restarts=2, seed=0)
-X = torch.tensor([3.0, -4.0])
-LINE = {"w": torch.tensor([1.0, -1.0]), "b": torch.tensor(2.0)}
+X = torch.tensor([3.0, -4.0], dtype=torch.float64)
+LINE = {"w": torch.tensor([1.0, -1.0], dtype=torch.float64), "b": torch.tensor(2.0, dtype=torch.float64)}
 MARGIN = 9 / math.sqrt(26)  # |w . x + b| / sqrt(|x|^2 + 1)
 
 
@@ -33,7 +33,7 @@ def test_the_flip_is_as_near_as_the_margin_and_no_nearer() -> None:
 
 def test_without_an_attack_or_a_flip_there_is_no_distance() -> None:
     assert nearest(BUDGET.without_attack()) is None
-    constant = {"b": torch.tensor(1.0)}
+    constant = {"b": torch.tensor(1.0, dtype=torch.float64)}
     assert flip_distance(lambda p: 1 + 0 * p["b"], constant, {}, BUDGET, largest=1.0) is None
 
 

@@ -26,7 +26,7 @@ def test_a_refused_call_shows_the_call_and_the_sentence() -> None:
 
 def test_a_function_of_the_callers_is_shown_where_it_fails() -> None:
     def network(x: torch.Tensor) -> torch.Tensor:
-        return x @ torch.ones(7)
+        return x @ torch.ones(7, dtype=torch.float64)
 
     with pytest.raises(bs.UsageError) as refusal:
         bs.compare(scaled(network=network), **BUDGET)

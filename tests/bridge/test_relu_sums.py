@@ -17,8 +17,8 @@ SMOOTH = [(name, order) for name in ACTIVATIONS for order in (0, 1) if name != "
 
 def worst(found: Interpolant, per_cell: int = 41) -> tuple[float, float]:
     """The largest distance of values and of slopes by dense sampling, in float64."""
-    edges = torch.tensor(found.relu_sum.knots)
-    share = torch.linspace(1e-9, 1 - 1e-9, per_cell)
+    edges = torch.tensor(found.relu_sum.knots, dtype=torch.float64)
+    share = torch.linspace(1e-9, 1 - 1e-9, per_cell, dtype=torch.float64)
     points = (edges[:-1, None] + torch.diff(edges)[:, None] * share).flatten()
     exact, slope = (
         lower(expr, "torch", args=(found.symbol,))(points)
@@ -99,7 +99,7 @@ def test_piecewise_linear_functions_are_exact(f: sp.Expr, radius: float, relus: 
     found = interpolate(f, t, radius, eps=1e-3)
     assert found.error < 1e-15
     assert found.relu_sum.relus <= relus
-    points = torch.linspace(-radius, radius, 1001)
+    points = torch.linspace(-radius, radius, 1001, dtype=torch.float64)
     exact = lower(f, "torch", args=(t,))(points) + 0 * points
     torch.testing.assert_close(found.relu_sum(points), exact, rtol=0, atol=1e-15)
 
@@ -116,7 +116,10 @@ def test_a_kink_between_knots_is_refused_with_the_grid_that_has_it() -> None:
 @pytest.mark.parametrize("name", LOSSES)
 def test_losses_are_certified_in_two_variables(name: str) -> None:
     found = loss_interpolants(loss(name), 2.0, 1.5, eps=1e-3)
-    points, labels = torch.linspace(-2, 2, 401), torch.linspace(-1.5, 1.5, 61).unsqueeze(-1)
+    points, labels = (
+        torch.linspace(-2, 2, 401, dtype=torch.float64),
+        torch.linspace(-1.5, 1.5, 61, dtype=torch.float64).unsqueeze(-1),
+    )
     u = lower(found.loss.gradient, "torch", args=(t, y))(points, labels)
     measured = float((found.loss_sum.heads(points, labels) - u).abs().max())
     assert measured <= float(found.error) + 1e-14 <= 1e-3 + 1e-14

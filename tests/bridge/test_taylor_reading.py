@@ -28,8 +28,8 @@ def test_the_error_is_below_what_the_rule_and_the_enclosure_know() -> None:
     for norm in Norm:
         found = derivation(norm, {1: 1, 2: 1}, {})
         for _ in range(50):
-            exact = SIZE * (2 * torch.rand(3, generator=generator) - 1)
-            near = exact + 0.5 * (2 * torch.rand(3, generator=generator) - 1)
+            exact = SIZE * (2 * torch.rand(3, generator=generator, dtype=torch.float64) - 1)
+            near = exact + 0.5 * (2 * torch.rand(3, generator=generator, dtype=torch.float64) - 1)
             error = torch.linalg.vector_norm(torch.sin(near) + EPS - torch.sin(exact), ord=float(norm))
             for function in (expanded, Smooth(torch.sin, error=EPS)):
                 bound = read(found, function, exact, near).bound("f")
@@ -41,11 +41,13 @@ def test_the_error_is_below_what_the_rule_and_the_enclosure_know() -> None:
 
 def test_without_what_is_known_of_the_function_the_numbers_of_the_rule_enclose() -> None:
     found = derivation(Norm.INF, {2: 1}, {1: 1})
-    exact, near = torch.zeros(3), torch.full((3,), 0.5)
+    exact, near = torch.zeros(3, dtype=torch.float64), torch.full((3,), 0.5, dtype=torch.float64)
     step, plain = found.step("f"), read(found, Smooth(torch.sin), exact, near)
     assert not plain.stops
     for bound in (plain.by_enclosure(step), plain.bound("f")):
         assert bound is not None
-        torch.testing.assert_close(bound, torch.tensor(EPS + 0.5 + 0.5**2 / 2))
+        torch.testing.assert_close(bound, torch.tensor(EPS + 0.5 + 0.5**2 / 2, dtype=torch.float64))
     twice = read(derivation(Norm.INF, {1: 1, 2: 1}, {1: 1}), Smooth(torch.sin), exact, near)
-    torch.testing.assert_close(twice.by_enclosure(step), torch.tensor(EPS + 0.5))  # the least of the two
+    torch.testing.assert_close(
+        twice.by_enclosure(step), torch.tensor(EPS + 0.5, dtype=torch.float64)
+    )  # the least of the two

@@ -60,7 +60,7 @@ def test_what_is_built_is_built_once_from_parameters_and_from_what_came_before()
 
     def table(n: int) -> Tensor:
         calls.append(("table", n))
-        return torch.arange(float(n))
+        return torch.arange(float(n), dtype=torch.float64)
 
     def total(table: Tensor, B: float) -> float:
         calls.append(("total", B))
@@ -79,7 +79,11 @@ def test_what_is_built_is_built_once_from_parameters_and_from_what_came_before()
 
 
 def test_a_parameter_reaches_a_bound_through_what_is_built() -> None:
-    built = {"table": lambda n: torch.ones(n), "twice": lambda table: 2 * table, "idle": lambda B: B}
+    built = {
+        "table": lambda n: torch.ones(n, dtype=torch.float64),
+        "twice": lambda table: 2 * table,
+        "idle": lambda B: B,
+    }
     letters = {C: (lambda twice: twice.sum(),)}
     assert TheoremStudy(own(quantity("error", C), built=built, knows=letters)).through_network == ("n",)
     assert TheoremStudy(own(quantity("error", B), built=built)).through_network == ()
@@ -107,7 +111,7 @@ def test_a_pair_runs_one_function_on_tensors_and_the_other_on_balls() -> None:
         return function
 
     at = case(own(quantity("error", B), network=Pair(on("tensors", 1.0), on("balls", 0.5))))
-    inputs = at.project({"x": torch.full((1, 3), 2.0)})
+    inputs = at.project({"x": torch.full((1, 3), 2.0, dtype=torch.float64)})
     assert at.errors(inputs, ["error"])["error"].tolist() == [2.0]
     assert ran == ["tensors"]
     error, rounding = at.exact(inputs, ["error"], 96)["error"]
@@ -141,7 +145,7 @@ def test_more_bits_see_through_what_cancels(most: int, hidden: bool, monkeypatch
 
     errors = [
         case(own(quantity("error", B), network=cancelled, reference=lambda x: x, exact=ExactRuns(bits=bits))).exact(
-            {"x": torch.ones(1, 3) / 3}, ["error"], 96
+            {"x": torch.ones(1, 3, dtype=torch.float64) / 3}, ["error"], 96
         )["error"][0]
         for bits in (0, 200)
     ]
@@ -152,7 +156,7 @@ def test_more_bits_see_through_what_cancels(most: int, hidden: bool, monkeypatch
 def test_a_run_of_too_many_ball_operations_is_given_up() -> None:
     at = case(own(quantity("error", B), exact=ExactRuns(limit=100)))
     with pytest.raises(TooLargeForExact, match="more than 100 ball operations"):
-        at.exact({"x": torch.ones(1, 3)}, ["error"], 96)
+        at.exact({"x": torch.ones(1, 3, dtype=torch.float64)}, ["error"], 96)
 
 
 def test_an_estimate_of_rounding_refutes_no_identity() -> None:
@@ -173,7 +177,7 @@ def test_prompts_run_in_parts_and_what_cannot_fit_is_refused() -> None:
     assert case(theorem, n=1).runner.part == 4
     assert case(theorem, n=100).runner.part == 1
     assert case(own(quantity("error", B))).runner.part is None
-    prompts = torch.arange(1.0, 8)[:, None].expand(7, 3)
+    prompts = torch.arange(1.0, 8, dtype=torch.float64)[:, None].expand(7, 3)
     assert case(theorem).errors({"x": prompts}, ["error"])["error"].tolist() == [1, 2, 3, 4, 5, 6, 7]
     with pytest.raises(UsageError, match=r"own: .* needs about .* GiB of memory.*; lower n"):
         case(theorem, n=10**9)

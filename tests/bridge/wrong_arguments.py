@@ -55,7 +55,7 @@ def lines(lines: Any = ("a",), **more: Any) -> Any:
 
 
 def flip(**more: Any) -> Any:
-    theta = {"w": torch.ones(1)}
+    theta = {"w": torch.ones(1, dtype=torch.float64)}
     given = {"parameters": theta, "directions": {}, "budget": bs.Budget(1, 1, 1, 0), "largest": 1.0}
     return bs.flip_distance(lambda w: w["w"][:, 0], **{**given, **more})
 
@@ -134,7 +134,7 @@ CALLS: Calls = {
     "an end below floats": (lambda: run(end=sp.Rational(1, 10**400)), "follow: end = "),
     "evaluate beyond floats": (lambda: bs.evaluate(x, {x: 10**400}), "evaluate: int too large to convert to float"),
     "evaluate at what needs a gradient": (
-        lambda: bs.evaluate(x, {x: torch.ones(2, requires_grad=True)}),
+        lambda: bs.evaluate(x, {x: torch.ones(2, requires_grad=True, dtype=torch.float64)}),
         "give a real number or an array of them",
     ),
     "a gap below floats": (

@@ -209,9 +209,13 @@ def test_the_layers_are_the_steps_of_gradient_descent() -> None:
     transformer, L, n, d, beta, lamda = own("ridge.py").network, 3, 6, 2, 1.0, 0.25
     assert isinstance(transformer, bs.Transformer)
     construction = transformer.build(beta=beta, lamda=lamda, n=n, d=d, L=L)
-    X, y, x = torch.randn(n, d), torch.randn(n), torch.randn(d)
+    X, y, x = (
+        torch.randn(n, d, dtype=torch.float64),
+        torch.randn(n, dtype=torch.float64),
+        torch.randn(d, dtype=torch.float64),
+    )
     output = Network(construction).run(transformer.tokens(X, y, x)[None], [])["output"]
-    hessian, w = X.T @ X / n + lamda * torch.eye(d), torch.zeros(d)
+    hessian, w = X.T @ X / n + lamda * torch.eye(d, dtype=torch.float64), torch.zeros(d, dtype=torch.float64)
     for _ in range(L):
         w = w - (hessian @ w - X.T @ y / n) / (beta + lamda)
     assert float(output[0, -1]) == pytest.approx(float(w @ x), rel=1e-12)
@@ -243,13 +247,15 @@ def test_a_wrong_bound_of_the_elastic_net_is_violated(claim: str) -> None:
 
 def test_the_labels_of_the_elastic_net_make_the_planted_weights_optimal() -> None:
     names = runpy.run_path(str(EXAMPLES / "elastic_net.py"))
-    X, w = torch.randn(8, 3), torch.tensor([0.5, 0.0, -1.0])
+    X, w = torch.randn(8, 3, dtype=torch.float64), torch.tensor([0.5, 0.0, -1.0], dtype=torch.float64)
     y = names["labels"](X, w, 0.3, 0.2)
     best = names["objective"](X, y, w, 0.3, 0.2)
     for size in (1e-3, 1.0):
-        moved = [names["objective"](X, y, w + size * torch.randn(3), 0.3, 0.2) for _ in range(50)]
+        moved = [names["objective"](X, y, w + size * torch.randn(3, dtype=torch.float64), 0.3, 0.2) for _ in range(50)]
         assert min(moved) > best
-    settled = names["network"](X, w, torch.zeros(400, 3), float(torch.linalg.matrix_norm(X, 2) ** 2 / 8), 0.3, 0.2)
+    settled = names["network"](
+        X, w, torch.zeros(400, 3, dtype=torch.float64), float(torch.linalg.matrix_norm(X, 2) ** 2 / 8), 0.3, 0.2
+    )
     assert torch.allclose(settled["w"], w, atol=1e-12)
 
 
@@ -264,7 +270,10 @@ def test_enough_steps_of_the_elastic_net_are_solved_for() -> None:
 
 def test_heavy_ball_is_that_of_two_gradients() -> None:
     """w_2 by hand: a step of gradient descent, and one more with momentum."""
-    X, y = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.25]]), torch.tensor([1.0, -1.0])
+    X, y = (
+        torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.25]], dtype=torch.float64),
+        torch.tensor([1.0, -1.0], dtype=torch.float64),
+    )
     found = runpy.run_path(str(EXAMPLES / "momentum.py"))["heavy_ball"](X, y, 0.5, 0.25, 2)
     first = 0.25 * y  # eta / n X^T y
     second = first - 0.25 * (first - y) + 0.25 * first

@@ -10,11 +10,11 @@ BOX = box_project(-1.0, 1.0)
 
 
 def starts(*shape: int, seed: int = 0) -> torch.Tensor:
-    return 2 * torch.rand(*shape, generator=torch.Generator().manual_seed(seed)) - 1
+    return 2 * torch.rand(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) - 1
 
 
 def test_linear_function_is_maximised_at_its_vertex():
-    weights = torch.randn(30)
+    weights = torch.randn(30, dtype=torch.float64)
     result = attack(lambda x: x @ weights, starts(4, 30), BOX, steps=15, seed=0)
     assert result.value == pytest.approx(float(weights.abs().sum()), rel=1e-14)
     assert torch.equal(result.witness, weights.sign())
@@ -23,7 +23,7 @@ def test_linear_function_is_maximised_at_its_vertex():
 @pytest.mark.parametrize("scale", [1.0, 1e-13, 1e-200])
 def test_convex_function_reaches_its_best_vertex_at_any_scale(scale):
     # ||x^T W||_1 over the box: the exact maximum is known by enumeration, and is scale-invariant.
-    W = torch.randn(9, 9) * scale
+    W = torch.randn(9, 9, dtype=torch.float64) * scale
     result = attack(lambda x: (x @ W).abs().sum(1), starts(32, 9), BOX, steps=100, seed=1)
     sup = infinity_to_one_norm(W.numpy())
     assert 0.999 * sup.lower <= result.value <= sup.upper * (1 + 1e-13)
@@ -31,7 +31,7 @@ def test_convex_function_reaches_its_best_vertex_at_any_scale(scale):
 
 @pytest.mark.parametrize("scale", [1.0, 1e-13])
 def test_sup_norm_of_a_linear_map_reaches_its_largest_row_sum(scale):
-    W = torch.randn(12, 7)
+    W = torch.randn(12, 7, dtype=torch.float64)
     result = attack(lambda x: (scale * x @ W).abs().amax(1), starts(12, 12), BOX, steps=60, seed=0)
     assert result.value == pytest.approx(scale * float(W.abs().sum(0).max()), rel=1e-12)
 
@@ -44,7 +44,7 @@ def test_an_input_without_entries_is_carried_along():
 
 
 def test_interior_maximum_with_a_kink_is_approached():
-    peak = torch.tensor([0.3, -0.2, 0.7])
+    peak = torch.tensor([0.3, -0.2, 0.7], dtype=torch.float64)
     result = attack(lambda x: -(x - peak).abs().amax(1), starts(8, 3), BOX, steps=400, seed=0)
     assert result.value > -0.02
 
@@ -53,7 +53,7 @@ def test_one_restart_alone_climbs_a_narrow_hill():
     def hill(x: torch.Tensor) -> torch.Tensor:
         return -((x[:, 0] + x[:, 1] - 0.2) ** 2) - 25 * (x[:, 0] - x[:, 1] - 0.1) ** 2
 
-    result = attack(hill, torch.tensor([[-0.9, 0.8]]), BOX, steps=150, seed=0)
+    result = attack(hill, torch.tensor([[-0.9, 0.8]], dtype=torch.float64), BOX, steps=150, seed=0)
     assert result.value > -1e-3
 
 
@@ -61,7 +61,7 @@ def test_best_of_many_bumps_is_found_from_restarts():
     def bumps(x: torch.Tensor) -> torch.Tensor:
         return (torch.cos(9 * x) - x**2 / 4 + x / 9).sum(1)
 
-    grid = torch.linspace(-1, 1, 200_001)
+    grid = torch.linspace(-1, 1, 200_001, dtype=torch.float64)
     result = attack(bumps, starts(24, 2), BOX, steps=80, seed=0)
     assert result.value == pytest.approx(2 * float(bumps(grid[:, None]).max()), abs=1e-4)
 
@@ -69,7 +69,7 @@ def test_best_of_many_bumps_is_found_from_restarts():
 @pytest.mark.parametrize("p", [1.0, 8.0, 20.0])
 def test_a_sharp_bound_scaled_by_nine_tenths_is_exceeded(p):
     # sup over [-1, 1] of |softmax average with slope p - the first token| is 2 (1 - 1/Z), Z = sum_k exp(-p k): sharp.
-    kernel = torch.exp(-p * torch.arange(20))
+    kernel = torch.exp(-p * torch.arange(20, dtype=torch.float64))
     normalised = kernel / kernel.sum()
     sharp = 2 * float(kernel[1:].sum() / kernel.sum())
     result = attack(lambda x: (x @ normalised - x[:, 0]).abs(), starts(8, 20), BOX, steps=40, seed=0)
@@ -98,7 +98,7 @@ def test_structures_are_kept_and_variables_moved_together():
 
 
 def test_value_is_the_objective_at_the_witness_inside_the_box():
-    W = torch.randn(6, 6)
+    W = torch.randn(6, 6, dtype=torch.float64)
 
     def objective(x: torch.Tensor) -> torch.Tensor:
         return torch.sin(x @ W).abs().amax(1)
@@ -133,7 +133,7 @@ def test_undefined_values_never_win(bad):
 
 
 def test_a_flat_start_is_left_by_kicks():
-    result = attack(lambda x: torch.relu(x[:, 0] - 0.2), torch.zeros(8, 2), BOX, steps=60, seed=0)
+    result = attack(lambda x: torch.relu(x[:, 0] - 0.2), torch.zeros(8, 2, dtype=torch.float64), BOX, steps=60, seed=0)
     assert result.value == pytest.approx(0.8, rel=1e-12)
 
 
@@ -153,8 +153,11 @@ def test_an_objective_of_the_wrong_shape_is_reported():
 
 
 def test_box_with_tensor_ends():
-    project = box_project(torch.tensor([-1.0, 0.0]), torch.tensor([1.0, 2.0]))
-    assert torch.equal(project(torch.tensor([[-3.0, -3.0], [3.0, 1.0]])), torch.tensor([[-1.0, 0.0], [1.0, 1.0]]))
+    project = box_project(torch.tensor([-1.0, 0.0], dtype=torch.float64), torch.tensor([1.0, 2.0], dtype=torch.float64))
+    assert torch.equal(
+        project(torch.tensor([[-3.0, -3.0], [3.0, 1.0]], dtype=torch.float64)),
+        torch.tensor([[-1.0, 0.0], [1.0, 1.0]], dtype=torch.float64),
+    )
 
 
 def test_box_with_swapped_ends_is_refused():

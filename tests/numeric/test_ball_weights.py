@@ -94,10 +94,10 @@ def test_layers_on_one_stream_take_tokens_and_give_the_last_one() -> None:
     construction = attention(BlockMap(STREAM, STREAM, {("y", "y"): 0.5}))
     assert construction.stream(0) == construction.stream(-1) == STREAM
     assert construction.last_token_only
-    tokens = torch.tensor(TOKENS)[None]
+    tokens = torch.tensor(TOKENS, dtype=torch.float64)[None]
     found = Network(construction).run(tokens, [])["output"]
     assert found.shape == (1, 3)
-    expected = torch.tensor([[1.0, 0.25, -3 + 0.5 * (0.25 - 3 * 17 / 16)]])
+    expected = torch.tensor([[1.0, 0.25, -3 + 0.5 * (0.25 - 3 * 17 / 16)]], dtype=torch.float64)
     assert torch.allclose(found, expected, rtol=1e-15)
 
 

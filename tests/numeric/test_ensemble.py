@@ -64,7 +64,7 @@ ENSEMBLES: dict[str, list[Construction]] = {
 
 
 def prompts(batch: int, length: int = 6) -> torch.Tensor:
-    return 2 * torch.rand(batch, length, D, generator=torch.Generator().manual_seed(3)) - 1
+    return 2 * torch.rand(batch, length, D, generator=torch.Generator().manual_seed(3), dtype=torch.float64) - 1
 
 
 @pytest.mark.parametrize("length", [1, 5, 20])
@@ -121,9 +121,12 @@ def test_float32_stays_float32() -> None:
 
 
 def test_only_the_taps_that_are_asked_for_are_recorded() -> None:
-    assert set(Ensemble(ENSEMBLES["one"], torch.zeros(2).long()).run(prompts(2), ["y"])) == {"y", "output"}
+    assert set(Ensemble(ENSEMBLES["one"], torch.zeros(2, dtype=torch.float64).long()).run(prompts(2), ["y"])) == {
+        "y",
+        "output",
+    }
     with pytest.raises(StreamError, match="no tap 'z'"):
-        Ensemble(ENSEMBLES["one"], torch.zeros(2).long()).run(prompts(2), ["z"])
+        Ensemble(ENSEMBLES["one"], torch.zeros(2, dtype=torch.float64).long()).run(prompts(2), ["z"])
 
 
 def test_families_tell_kinds_apart_and_not_weights() -> None:
@@ -144,4 +147,6 @@ def test_the_widest_counts_hidden_neurons_and_streams() -> None:
 @pytest.mark.parametrize("shape", [(2, 4, D), (3, 4, D + 1), (3, 0, D)])
 def test_inputs_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(StreamError, match=r"Give \(3, length, 3\)"):
-        Ensemble(ENSEMBLES["one"], torch.zeros(3).long()).run(torch.zeros(shape))
+        Ensemble(ENSEMBLES["one"], torch.zeros(3, dtype=torch.float64).long()).run(
+            torch.zeros(shape, dtype=torch.float64)
+        )

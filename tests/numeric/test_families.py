@@ -55,9 +55,17 @@ def twice(layer: FamilyLayer) -> Construction:
 def drawn(masks: list[float]) -> dict[str, torch.Tensor]:
     """Blocks of one prompt; V and `one` once for all tokens."""
     generator = torch.Generator().manual_seed(0)
-    blocks = {name: torch.rand(1, T, STREAM.size(name), generator=generator) - 0.5 for name in ("x", "z", "y")}
-    V = torch.rand(1, 1, K * D, generator=generator) - 0.5
-    return {**blocks, "V": V, "one": torch.ones(1, 1, 1), "t": torch.tensor(masks)[None, :, None]}
+    blocks = {
+        name: torch.rand(1, T, STREAM.size(name), generator=generator, dtype=torch.float64) - 0.5
+        for name in ("x", "z", "y")
+    }
+    V = torch.rand(1, 1, K * D, generator=generator, dtype=torch.float64) - 0.5
+    return {
+        **blocks,
+        "V": V,
+        "one": torch.ones(1, 1, 1, dtype=torch.float64),
+        "t": torch.tensor(masks, dtype=torch.float64)[None, :, None],
+    }
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,11 @@ def network(*terms: Select | Multiply, dtype: torch.dtype = torch.float64) -> Ne
 
 def tokens(size: float = 1.0) -> torch.Tensor:
     """Four tokens, (a, b) = (0, 0), (1, 0), (0, 1), (1, 1); x up to `size`."""
-    x = size * torch.tensor([[0.3, -0.7], [1.0, 1 / 3], [-1.0, 0.1], [0.0, -1.0]])
-    bits = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    return torch.cat([x, torch.ones(4, 2), torch.full((4, 1), 0.5), bits], 1)[None]
+    x = size * torch.tensor([[0.3, -0.7], [1.0, 1 / 3], [-1.0, 0.1], [0.0, -1.0]], dtype=torch.float64)
+    bits = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], dtype=torch.float64)
+    return torch.cat([x, torch.ones(4, 2, dtype=torch.float64), torch.full((4, 1), 0.5, dtype=torch.float64), bits], 1)[
+        None
+    ]
 
 
 SELECTIONS = {
@@ -59,7 +61,9 @@ def test_negative_entries_count_as_after_a_leaky_relu(weight):
     found = network(Select("y", "x", weight, when=("a",), bound=1.0, negative=0.25)).layers[0](x, 0)[0, :, 2:4]
     matrix = weight.left @ weight.right if isinstance(weight, LowRank) else weight * np.eye(2) if weight is not W else W
     expected = torch.nn.functional.leaky_relu(x[0, :, :2], 0.25) @ torch.tensor(matrix).T
-    torch.testing.assert_close(found - 1, expected * torch.tensor([[0.0], [1.0], [0.0], [1.0]]), rtol=0, atol=2**-50)
+    torch.testing.assert_close(
+        found - 1, expected * torch.tensor([[0.0], [1.0], [0.0], [1.0]], dtype=torch.float64), rtol=0, atol=2**-50
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -73,7 +77,7 @@ def test_a_selection_against_an_indicator_rounds_nothing(dtype):
 def test_a_block_is_cleared_and_moved_exactly_at_any_size():
     x = tokens(1e12)
     found = network(clear("x"), Select("y", "x")).layers[0](x, 0)[0]
-    assert torch.equal(found[:, :2], torch.zeros(4, 2))
+    assert torch.equal(found[:, :2], torch.zeros(4, 2, dtype=torch.float64))
     assert torch.equal(found[:, 2:4], 1 + x[0, :, :2])
 
 

@@ -80,7 +80,7 @@ def test_the_distance_is_that_of_a_change_that_turns_the_prediction() -> None:
 
 def grid_margin_of_two_rounded_layers() -> float:
     """min a^2 + b^2 with (1 - b) round(1 - a) <= 1/2, on a grid: for each a the least b solves a linear equation."""
-    a = torch.linspace(1 / 3, 1 / 2, 100_001)
+    a = torch.linspace(1 / 3, 1 / 2, 100_001, dtype=torch.float64)
     b = 1 - 0.5 / rounded(1 - a)  # (1 - b) round(1 - a) = 1/2
     return float((a.square() + b.clamp(min=0).square()).min().sqrt())
 
@@ -107,14 +107,14 @@ def island(moved: Parameters) -> Tensor:
 
 
 def test_a_prediction_that_turns_and_turns_back_is_found_at_its_first_turn() -> None:
-    parameters = {"t": torch.tensor(0.0)}
+    parameters = {"t": torch.tensor(0.0, dtype=torch.float64)}
     flip = along(lambda p: island(p) <= 0, parameters, coordinate_lines(parameters), largest=1.0)
     assert 0.3 <= flip.distance <= 0.3 * 1.001
     assert flip.direction == "+t[0]"
 
 
 def test_what_never_turns_is_reported_as_not_found() -> None:
-    parameters = {"t": torch.tensor(0.0)}
+    parameters = {"t": torch.tensor(0.0, dtype=torch.float64)}
     flip = along(lambda p: island(p) <= 0, parameters, coordinate_lines(parameters), largest=0.25)
     assert flip.distance == math.inf
     assert not flip.found
@@ -122,7 +122,7 @@ def test_what_never_turns_is_reported_as_not_found() -> None:
 
 
 def test_what_does_not_turn_again_is_not_reported() -> None:
-    parameters, calls = {"t": torch.tensor(0.0)}, [0]
+    parameters, calls = {"t": torch.tensor(0.0, dtype=torch.float64)}, [0]
 
     def fickle(moved: Parameters) -> Tensor:
         calls[0] += 1
@@ -151,17 +151,17 @@ def test_the_same_seed_finds_the_same_flip() -> None:
 
 
 def test_calls_that_cannot_be_answered_are_refused() -> None:
-    parameters = {"t": torch.tensor(0.4)}
+    parameters = {"t": torch.tensor(0.4, dtype=torch.float64)}
     with pytest.raises(FlipError, match="the margin is 0"):
         smallest_flip(island, parameters, coordinate_lines(parameters), largest=1.0, seed=0)
     with pytest.raises(FlipError, match="which are not parameters"):
-        along(lambda p: island(p) <= 0, parameters, {"u": {"u": torch.tensor(1.0)}}, largest=1.0)
+        along(lambda p: island(p) <= 0, parameters, {"u": {"u": torch.tensor(1.0, dtype=torch.float64)}}, largest=1.0)
     with pytest.raises(FlipError, match="pass it through `unit`"):
-        along(lambda p: island(p) <= 0, parameters, {"t": {"t": torch.tensor(2.0)}}, largest=1.0)
+        along(lambda p: island(p) <= 0, parameters, {"t": {"t": torch.tensor(2.0, dtype=torch.float64)}}, largest=1.0)
     with pytest.raises(FlipError, match="smallest <= largest"):
         along(lambda p: island(p) <= 0, parameters, coordinate_lines(parameters), largest=1.0, smallest=2.0)
     with pytest.raises(FlipError, match="not zero"):
-        unit({"t": torch.tensor(0.0)})
+        unit({"t": torch.tensor(0.0, dtype=torch.float64)})
     with pytest.raises(FlipError, match="nothing to search"):
         smallest_flip(product, PRODUCT, {}, largest=1.0, seed=0, random_directions=0, differentiable=False)
     with pytest.raises(FlipError, match="no starts"):

@@ -39,7 +39,7 @@ def test_dense_matrix_is_the_blocks_by_hand():
 @given(seed=st.integers(0, 1000), leading=st.sampled_from([(), (4,), (2, 3)]))
 def test_structured_application_is_the_dense_product(seed, leading):
     block_map = mixed_map(seed)
-    tokens = torch.randn(*leading, 7, generator=torch.Generator().manual_seed(seed))
+    tokens = torch.randn(*leading, 7, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     expected = tokens.numpy() @ block_map.dense().T
     np.testing.assert_allclose(block_map.apply(tokens).numpy(), expected, rtol=1e-12, atol=1e-12)
 
@@ -105,4 +105,4 @@ def test_low_rank_factors_must_meet():
 
 def test_tokens_of_another_width_are_refused():
     with pytest.raises(StreamError, match=r"tokens of width 6 for the source \[a:2, b:3, c:2\] of width 7"):
-        mixed_map().apply(torch.ones(2, 6))
+        mixed_map().apply(torch.ones(2, 6, dtype=torch.float64))

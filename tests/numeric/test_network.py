@@ -15,7 +15,7 @@ from tests.numeric.cases import CASES, INPUT, STREAM, D, free_attention, two_att
 
 
 def prompts(batch: int = 2, length: int = 6) -> torch.Tensor:
-    return 2 * torch.rand(batch, length, D, generator=torch.Generator().manual_seed(3)) - 1
+    return 2 * torch.rand(batch, length, D, generator=torch.Generator().manual_seed(3), dtype=torch.float64) - 1
 
 
 def assert_close(left: torch.Tensor, right: torch.Tensor, relative: float = 1e-12) -> None:
@@ -98,20 +98,20 @@ def test_streaming_over_queries_changes_nothing(case, scores_at_once, monkeypatc
 @pytest.mark.parametrize("first_key", [1, 2, 70, 400])
 def test_chunked_average_is_the_softmax_average(slope, first_key):
     positions = RelativePositions(slope, first_key)
-    values = torch.randn(2, 300, 3)
-    kernel = torch.zeros(300, 300)
+    values = torch.randn(2, 300, 3, dtype=torch.float64)
+    kernel = torch.zeros(300, 300, dtype=torch.float64)
     for i in range(1, 301):
         keys = [j for j in range(1, i) if j >= first_key]
         if keys:
-            logits = torch.tensor([-slope * (i - j - 1) for j in keys])
+            logits = torch.tensor([-slope * (i - j - 1) for j in keys], dtype=torch.float64)
             kernel[i - 1, [j - 1 for j in keys]] = torch.softmax(logits, 0)
     assert_close(attention.geometric_average(values, positions), kernel @ values)
 
 
 def test_long_prompts_need_no_square_kernel():
     length = 100_000  # a square kernel of this length would take 80 GB
-    averages = attention.geometric_average(torch.ones(1, length, 1), RelativePositions(0.3))
-    assert_close(averages[:, 1:], torch.ones(1, length - 1, 1))
+    averages = attention.geometric_average(torch.ones(1, length, 1, dtype=torch.float64), RelativePositions(0.3))
+    assert_close(averages[:, 1:], torch.ones(1, length - 1, 1, dtype=torch.float64))
 
 
 @pytest.mark.parametrize("last", ["", ", last"])
@@ -124,14 +124,19 @@ def test_linear_attention_forms_no_scores(last):
 
 def test_linear_attention_is_one_step_of_gradient_descent():
     """Keys x_j, values y_j, and a query x: the sum is <-grad, x> for half the squared loss at weight 0."""
-    eta, x, w = 0.1, torch.randn(8, D), torch.randn(D)
+    eta, x, w = 0.1, torch.randn(8, D, dtype=torch.float64), torch.randn(D, dtype=torch.float64)
     pair = Stream([Block("x", D), Block("y", 1)])
     look = BlockMap(pair, INPUT, {("x", "x"): 1.0})
     value = BlockMap(pair, pair, {("y", "y"): eta / 8})
     layer = LinearAttention((Head("step", look, look, value),), residual=True)
     network = Network(Construction("step", pair, Embedding(identity_map(pair)), (layer,), identity_map(pair)))
-    tokens = torch.cat([torch.cat([x, x @ w[:, None]], dim=1), torch.cat([torch.ones(D), torch.zeros(1)])[None]])
-    weight = torch.zeros(D, requires_grad=True)
+    tokens = torch.cat(
+        [
+            torch.cat([x, x @ w[:, None]], dim=1),
+            torch.cat([torch.ones(D, dtype=torch.float64), torch.zeros(1, dtype=torch.float64)])[None],
+        ]
+    )
+    weight = torch.zeros(D, requires_grad=True, dtype=torch.float64)
     (0.5 * (x @ weight - x @ w) ** 2).mean().backward()
     assert weight.grad is not None
     assert_close(network(tokens[None])[0, -1, -1], (-eta * weight.grad).sum())

@@ -13,7 +13,7 @@ ROWS = torch.tensor([2, 0, 2])
 
 
 def points(seed: int) -> Tensor:
-    return torch.randn(5, 3, generator=torch.Generator().manual_seed(seed))
+    return torch.randn(5, 3, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def cut_in_place(x: Tensor) -> Tensor:
@@ -39,7 +39,7 @@ OBJECTIVES = {
     "kinks": lambda x: torch.where(x > 0, x.abs().sqrt(), x.clamp(min=-0.3)).amax(1),
     "singular values": lambda x: torch.linalg.matrix_norm(x[:, :, None] * MATRIX, ord=2),
     "a broadcast": lambda x: torch.einsum("bi,ij,bi->b", x, MATRIX, x),
-    "no use of x": lambda x: torch.ones(len(x)),
+    "no use of x": lambda x: torch.ones(len(x), dtype=torch.float64),
     "a change in place": cut_in_place,
     "vmap": by_vmap,
     "parts": of_parts,
@@ -88,12 +88,12 @@ def checked(x: Tensor) -> Tensor:
     return x.sum(1)
 
 
-COUNTER = torch.zeros(())
+COUNTER = torch.zeros((), dtype=torch.float64)
 
 UNREPEATABLE = {
     "a branch by value": branch,
-    "a mask": lambda x: torch.zeros(5).index_put((x[:, 0] > 0,), x[x[:, 0] > 0, 1]),
-    "random numbers": lambda x: (x + torch.rand(5, 3)).sum(1),
+    "a mask": lambda x: torch.zeros(5, dtype=torch.float64).index_put((x[:, 0] > 0,), x[x[:, 0] > 0, 1]),
+    "random numbers": lambda x: (x + torch.rand(5, 3, dtype=torch.float64)).sum(1),
     "a change of a view in place": in_place_of_a_view,
     "a change of what stays": counted,
     "a check": checked,
@@ -107,8 +107,8 @@ def test_what_a_replay_could_get_wrong_is_not_recorded(name):
 
 def test_large_results_are_not_recorded(monkeypatch):
     monkeypatch.setattr(recording, "LARGEST", 100)
-    assert record(lambda arguments: [arguments[0] + 1], [torch.ones(12)])[1] is not None
-    assert record(lambda arguments: [arguments[0] + 1], [torch.ones(13)])[1] is None
+    assert record(lambda arguments: [arguments[0] + 1], [torch.ones(12, dtype=torch.float64)])[1] is not None
+    assert record(lambda arguments: [arguments[0] + 1], [torch.ones(13, dtype=torch.float64)])[1] is None
 
 
 def test_equal_operations_run_once_and_unused_ones_never():
@@ -125,13 +125,13 @@ def test_equal_operations_run_once_and_unused_ones_never():
 def test_where_a_matrix_cannot_be_factored_the_function_itself_runs():
     def function(arguments: Sequence[Tensor]) -> list[Tensor]:
         try:
-            return [torch.linalg.solve(arguments[0], torch.ones(2))]
+            return [torch.linalg.solve(arguments[0], torch.ones(2, dtype=torch.float64))]
         except torch.linalg.LinAlgError:
             return [arguments[0].sum(1)]
 
     repeated = Repeated(function, WORTHWHILE)
     for size in (1.0, 2.0, 3.0, 4.0, 0.0, 5.0):
-        matrix = torch.tensor([[size, 2 * size], [0.0, size]])
+        matrix = torch.tensor([[size, 2 * size], [0.0, size]], dtype=torch.float64)
         assert torch.equal(repeated([matrix])[0], function([matrix])[0])
     assert repeated.recording is not None
 
@@ -190,7 +190,7 @@ def test_an_attack_is_the_same_without_recordings(monkeypatch):
     ids=["conjugate", "other places", "other order"],
 )
 def test_a_view_that_shows_something_else_is_no_copy_of_its_source(function: Callable[[Tensor], Tensor]) -> None:
-    z = torch.tensor([1.0 + 2.0j, 3.0 - 1.0j, 0.5j, 2.0])
+    z = torch.tensor([1.0 + 2.0j, 3.0 - 1.0j, 0.5j, 2.0], dtype=torch.complex128)
     _, recording = record(lambda found: [function(found[0])], [z])
     assert recording is not None
     assert torch.equal(recording([2 * z])[0], function(2 * z))
@@ -267,7 +267,7 @@ def test_one_tensor_in_two_places_is_not_recorded() -> None:
 )
 def test_arguments_are_laid_out_as_the_recorded_ones(function: Callable[[Tensor], Tensor]) -> None:
     _, recorded = record(lambda found: [function(found[0])], [points(0)])
-    other = torch.randn(3, 5, generator=torch.Generator().manual_seed(1)).T
+    other = torch.randn(3, 5, generator=torch.Generator().manual_seed(1), dtype=torch.float64).T
     assert recorded is not None
     assert torch.equal(recorded([other])[0], function(other))
 
@@ -276,7 +276,7 @@ def caught(matrix: Tensor) -> Tensor:
     """It branches on what an operation refuses."""
     for shift in range(4):
         try:
-            return torch.linalg.cholesky(matrix + shift * torch.eye(2)).sum()
+            return torch.linalg.cholesky(matrix + shift * torch.eye(2, dtype=torch.float64)).sum()
         except torch.linalg.LinAlgError:
             continue
     return matrix.sum()
@@ -284,7 +284,7 @@ def caught(matrix: Tensor) -> Tensor:
 
 def looked_up(places: Tensor) -> Tensor:
     try:
-        return torch.arange(3.0)[places.to(torch.int64)].sum()
+        return torch.arange(3.0, dtype=torch.float64)[places.to(torch.int64)].sum()
     except IndexError:
         return -places.sum()
 
@@ -292,10 +292,10 @@ def looked_up(places: Tensor) -> Tensor:
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
-        (caught, [size * torch.eye(2) for size in (-0.5, -0.6, -0.7, 4.0, -2.5, 5.0)]),
-        (caught, [size * torch.eye(2) for size in (1.0, 2.0, 3.0, -0.5, 4.0, -9.0)]),
-        (looked_up, [torch.tensor([place]) for place in (7.0, 8.0, 9.0, 1.0, 7.0)]),
-        (looked_up, [torch.tensor([place]) for place in (0.0, 1.0, 2.0, 7.0, 1.0)]),
+        (caught, [size * torch.eye(2, dtype=torch.float64) for size in (-0.5, -0.6, -0.7, 4.0, -2.5, 5.0)]),
+        (caught, [size * torch.eye(2, dtype=torch.float64) for size in (1.0, 2.0, 3.0, -0.5, 4.0, -9.0)]),
+        (looked_up, [torch.tensor([place], dtype=torch.float64) for place in (7.0, 8.0, 9.0, 1.0, 7.0)]),
+        (looked_up, [torch.tensor([place], dtype=torch.float64) for place in (0.0, 1.0, 2.0, 7.0, 1.0)]),
     ],
 )
 def test_a_function_that_catches_what_an_operation_refuses_is_followed(function, arguments):

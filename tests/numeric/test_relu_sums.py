@@ -38,7 +38,12 @@ def as_ball(number: Fraction) -> flint.arb:
 @pytest.mark.parametrize(("radius", "cells"), CASES)
 def test_three_ways_to_the_same_number(radius: float, cells: int) -> None:
     relu_sum = through(wave, radius, cells)
-    points = torch.cat([torch.linspace(-2 * radius, 2 * radius, 61), torch.tensor(relu_sum.knots)])
+    points = torch.cat(
+        [
+            torch.linspace(-2 * radius, 2 * radius, 61, dtype=torch.float64),
+            torch.tensor(relu_sum.knots, dtype=torch.float64),
+        ]
+    )
     found, literal = relu_sum(points), relu_sum.heads(points)
     size = np.abs(relu_sum.values).max() + relu_sum.one_norm / 10
     torch.testing.assert_close(found, literal, rtol=0, atol=2e-15 * float(size) * (1 + radius))
@@ -53,7 +58,9 @@ def test_three_ways_to_the_same_number(radius: float, cells: int) -> None:
 def test_it_interpolates_and_its_directions_have_one_norm_at_most_1(radius: float, cells: int) -> None:
     for spread in (1.0, 2.0):
         relu_sum = through(wave, radius, cells, spread)
-        np.testing.assert_allclose(relu_sum(torch.tensor(relu_sum.knots)).numpy(), relu_sum.values, atol=1e-13)
+        np.testing.assert_allclose(
+            relu_sum(torch.tensor(relu_sum.knots, dtype=torch.float64)).numpy(), relu_sum.values, atol=1e-13
+        )
         for slope, offset in relu_sum.directions.tolist():
             assert Fraction(spread) * abs(Fraction(slope)) + abs(Fraction(offset)) <= 1
         assert relu_sum.relus == len(relu_sum.weights) == cells + 1
@@ -66,7 +73,7 @@ def test_exact_encloses_the_range_over_wide_balls_and_tightly() -> None:
         low, high = sorted(rng.uniform(-3, 3, 2))
         ball = relu_sum.exact(flint.arb(low).union(flint.arb(high)))
         points = np.concatenate([np.linspace(low, high, 50), [k for k in relu_sum.knots if low <= k <= high]])
-        values = relu_sum(torch.tensor(points)).numpy()
+        values = relu_sum(torch.tensor(points, dtype=torch.float64)).numpy()
         assert float(ball.lower()) - 1e-12 <= values.min()
         assert values.max() <= float(ball.upper()) + 1e-12
         assert float(ball.upper() - ball.lower()) <= np.ptp(values) * (1 + 1e-6) + 1e-6
@@ -78,7 +85,7 @@ def test_exact_holds_next_to_every_kink() -> None:
         for point in (knot, np.nextafter(knot, 9), np.nextafter(knot, -9), knot + 1e-13):
             assert relu_sum.exact(flint.arb(float(point))).contains(as_ball(in_fractions(relu_sum, float(point))))
             slope = relu_sum.exact_slope(flint.arb(float(point)))
-            beside = [float(relu_sum.slope(torch.tensor(point + side))) for side in (-1e-9, 1e-9)]
+            beside = [float(relu_sum.slope(torch.tensor(point + side, dtype=torch.float64))) for side in (-1e-9, 1e-9)]
             # one of the two neighbouring cells, or both where the kink cannot be told from the point
             assert float(slope.lower()) >= min(beside) - 1e-6
             assert float(slope.upper()) <= max(beside) + 1e-6
@@ -92,7 +99,7 @@ def test_exact_of_what_is_not_finite_says_nothing() -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_nothing_is_promoted_and_low_precision_is_as_close_as_it_can_be(dtype: torch.dtype) -> None:
     relu_sum = through(np.tanh, 4.0, 64)
-    points = torch.linspace(-5, 5, 101).to(dtype)
+    points = torch.linspace(-5, 5, 101, dtype=torch.float64).to(dtype)
     for found in (relu_sum(points), relu_sum.slope(points), relu_sum.heads(points)):
         assert found.dtype == dtype
     distance = (relu_sum(points).double() - relu_sum(points.double())).abs().max()
@@ -101,7 +108,7 @@ def test_nothing_is_promoted_and_low_precision_is_as_close_as_it_can_be(dtype: t
 
 def test_the_gradient_is_the_slope_of_the_cell() -> None:
     relu_sum = through(wave, 2.0, 10)
-    points = torch.linspace(-2.9, 2.9, 47, requires_grad=True)
+    points = torch.linspace(-2.9, 2.9, 47, requires_grad=True, dtype=torch.float64)
     (gradient,) = torch.autograd.grad(relu_sum(points).sum(), points)
     assert torch.equal(gradient, relu_sum.slope(points.detach()))
     (literal,) = torch.autograd.grad(relu_sum.heads(points).sum(), points)
@@ -110,9 +117,9 @@ def test_the_gradient_is_the_slope_of_the_cell() -> None:
 
 def test_shapes_nan_and_extreme_arguments() -> None:
     relu_sum = through(np.tanh, 1.0, 4)
-    assert relu_sum(torch.zeros(3, 0, 2)).shape == (3, 0, 2)
-    assert relu_sum(torch.tensor(0.5)).shape == ()
-    far = relu_sum(torch.tensor([float("nan"), 1e300, -1e300]))
+    assert relu_sum(torch.zeros(3, 0, 2, dtype=torch.float64)).shape == (3, 0, 2)
+    assert relu_sum(torch.tensor(0.5, dtype=torch.float64)).shape == ()
+    far = relu_sum(torch.tensor([float("nan"), 1e300, -1e300], dtype=torch.float64))
     assert bool(far[0].isnan())
     slopes = relu_sum.slopes
     np.testing.assert_allclose(far[1:].numpy(), [slopes[-1] * 1e300, -slopes[0] * 1e300], rtol=1e-12)
@@ -140,7 +147,7 @@ def test_deviation_notices_a_wrong_value() -> None:
 
 def test_a_million_cells_are_looked_up() -> None:
     relu_sum = through(np.sin, 8.0, 10**6)
-    points = torch.linspace(-8, 8, 1001)
+    points = torch.linspace(-8, 8, 1001, dtype=torch.float64)
     assert float((relu_sum(points) - torch.sin(points)).abs().max()) < 1e-10
 
 
@@ -156,7 +163,7 @@ def loss_sum() -> LossSum:
 
 
 def test_a_loss_sum_is_one_sum_of_relus_in_two_variables(loss_sum: LossSum) -> None:
-    t, y = torch.linspace(-2, 2, 41), torch.linspace(-2, 2, 11).unsqueeze(-1)
+    t, y = torch.linspace(-2, 2, 41, dtype=torch.float64), torch.linspace(-2, 2, 11, dtype=torch.float64).unsqueeze(-1)
     wanted = torch.tanh(t - y) - y - torch.sin(t)
     assert float((loss_sum(t, y) - wanted).abs().max()) < 0.05
     torch.testing.assert_close(loss_sum(t, y), loss_sum.heads(t, y), rtol=0, atol=1e-13)
@@ -165,18 +172,25 @@ def test_a_loss_sum_is_one_sum_of_relus_in_two_variables(loss_sum: LossSum) -> N
     assert loss_sum.one_norm == pytest.approx(sum(piece.one_norm for _, _, piece in loss_sum.pieces))
     for a, b in ((0.3, -1.2), (2.0, 2.0), (-1.7, 0.4)):
         ball = loss_sum.exact(flint.arb(a), flint.arb(b))
-        assert float(ball) == pytest.approx(float(loss_sum(torch.tensor(a), torch.tensor(b))), abs=1e-13)
+        assert float(ball) == pytest.approx(
+            float(loss_sum(torch.tensor(a, dtype=torch.float64), torch.tensor(b, dtype=torch.float64))), abs=1e-13
+        )
 
 
 def test_a_loss_sum_is_differentiable_and_knows_its_slope(loss_sum: LossSum) -> None:
-    t, y = torch.linspace(-1.9, 1.9, 7, requires_grad=True), torch.linspace(-1, 1, 7)
+    t, y = (
+        torch.linspace(-1.9, 1.9, 7, requires_grad=True, dtype=torch.float64),
+        torch.linspace(-1, 1, 7, dtype=torch.float64),
+    )
     (gradient,) = torch.autograd.grad(loss_sum(t, y).sum(), t)
     torch.testing.assert_close(gradient, loss_sum.slope(t.detach(), y))
     assert loss_sum(t.half(), y.half()).dtype == torch.float16
 
 
 def test_an_empty_loss_sum_is_0() -> None:
-    assert LossSum(())(torch.ones(2), torch.ones(3, 1)).tolist() == [[0, 0]] * 3
+    assert (
+        LossSum(())(torch.ones(2, dtype=torch.float64), torch.ones(3, 1, dtype=torch.float64)).tolist() == [[0, 0]] * 3
+    )
     assert LossSum(()).exact(flint.arb(1), flint.arb(1)) == 0
 
 

@@ -18,7 +18,10 @@ STREAM = Stream([Block("q", 2), Block("k", 3), Block("v", 2), Block("sink", 1), 
 MIXED = torch.tensor([[1.0, -2.0], [0.5, 0.0], [0.0, 3.0]], dtype=torch.float64)
 
 
-SHARED = {"alone": Dot(), "shared": Dot({"q": 2.0}, {"v": 1.0, "sink": torch.tensor([[0.5], [0.25]])})}
+SHARED = {
+    "alone": Dot(),
+    "shared": Dot({"q": 2.0}, {"v": 1.0, "sink": torch.tensor([[0.5], [0.25]], dtype=torch.float64)}),
+}
 
 
 def construction(second: str, shared: str) -> Construction:
@@ -42,12 +45,14 @@ def tokens() -> torch.Tensor:
 
 def by_definition(second: str, shared: str) -> torch.Tensor:
     at = tokens()
-    asked = 2 * at[-1, STREAM.slice("q")] if SHARED[shared].query else torch.zeros(2)
-    beside = torch.cat([at[:-1, STREAM.slice("v")] @ asked, (asked @ torch.tensor([0.5, 0.25]))[None]])
+    asked = 2 * at[-1, STREAM.slice("q")] if SHARED[shared].query else torch.zeros(2, dtype=torch.float64)
+    beside = torch.cat(
+        [at[:-1, STREAM.slice("v")] @ asked, (asked @ torch.tensor([0.5, 0.25], dtype=torch.float64))[None]]
+    )
     scores = c * (MIXED @ at[-1, STREAM.slice("q")]) @ at[:-1, STREAM.slice("k")].mT
 
     def weights(scores: torch.Tensor) -> torch.Tensor:
-        return math.exp(C) * torch.softmax(torch.cat([scores, torch.tensor([C])]) + beside, 0)[:-1]
+        return math.exp(C) * torch.softmax(torch.cat([scores, torch.tensor([C], dtype=torch.float64)]) + beside, 0)[:-1]
 
     rest = {"none": 0 * scores, "constant": weights(0 * scores), "opposite": weights(-scores)}[second]
     return (2 - (second == "opposite")) * (weights(scores) - rest) @ at[:-1, STREAM.slice("v")]

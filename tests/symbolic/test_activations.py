@@ -24,7 +24,7 @@ SMOOTH = [name for name in ACTIVATIONS if name != "relu"]
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_an_activation_is_the_function_that_torch_knows_by_the_name(name: str) -> None:
-    points = torch.linspace(-30, 30, 601)
+    points = torch.linspace(-30, 30, 601, dtype=torch.float64)
     ours = lower(ACTIVATIONS[name].expr, "torch", args=(t,))(points)
     torch.testing.assert_close(ours, TORCH[name](points), rtol=1e-14, atol=1e-15)
 
@@ -39,7 +39,9 @@ def test_derivatives_are_those_of_sympy_and_accurate_in_floats_and_balls(name: s
     for point in (-37.5, -8.0, -1.25, -0.0625, 0.0, 0.5, 3.0, 21.0):
         with mp.workdps(60):
             wanted = exact(mp.mpf(point))
-        assert float(on_floats(torch.tensor(point))) == pytest.approx(float(wanted), rel=1e-13, abs=4e-16)
+        assert float(on_floats(torch.tensor(point, dtype=torch.float64))) == pytest.approx(
+            float(wanted), rel=1e-13, abs=4e-16
+        )
         ball = on_balls(point)
         assert abs(float(ball) - float(wanted)) <= 1e-15 * abs(float(wanted)) + 1e-30
 
@@ -47,18 +49,20 @@ def test_derivatives_are_those_of_sympy_and_accurate_in_floats_and_balls(name: s
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_derivatives_do_not_overflow_far_out(name: str, order: int) -> None:
-    far = lower(ACTIVATIONS[name].derivative(order), "torch", args=(t,))(torch.tensor([-1e4, -700.0, 700.0, 1e4]))
+    far = lower(ACTIVATIONS[name].derivative(order), "torch", args=(t,))(
+        torch.tensor([-1e4, -700.0, 700.0, 1e4], dtype=torch.float64)
+    )
     assert bool((far.abs() <= 1 + 1e-12).all())
 
 
 def test_tanh_keeps_its_relative_accuracy_in_the_tails() -> None:
-    slope = lower(activation("tanh").derivative(), "torch", args=(t,))(torch.tensor(20.0))
+    slope = lower(activation("tanh").derivative(), "torch", args=(t,))(torch.tensor(20.0, dtype=torch.float64))
     assert float(slope) == pytest.approx(float(mp.sech(20) ** 2), rel=1e-13)
 
 
 def test_relu_has_the_slope_of_torch_and_no_second_derivative() -> None:
     relu = activation("relu")
-    points = torch.tensor([-1.0, 0.0, 2.0], requires_grad=True)
+    points = torch.tensor([-1.0, 0.0, 2.0], requires_grad=True, dtype=torch.float64)
     (gradient,) = torch.autograd.grad(torch.relu(points).sum(), points)
     slope = lower(relu.derivative(), "torch", args=(t,))(points.detach())
     assert slope.tolist() == gradient.tolist() == [0, 0, 1]
@@ -74,10 +78,13 @@ def test_an_activation_of_ones_own_is_any_expression() -> None:
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_pieces_of_a_loss_add_up_to_its_gradient(name: str) -> None:
     chosen = loss(name)
-    point, label = torch.linspace(-3, 3, 31, requires_grad=True), torch.linspace(-1, 2, 31)
+    point, label = (
+        torch.linspace(-3, 3, 31, requires_grad=True, dtype=torch.float64),
+        torch.linspace(-1, 2, 31, dtype=torch.float64),
+    )
     value = lower(chosen.expr, "torch", args=(t, y))(point, label)
     (gradient,) = torch.autograd.grad(value.sum(), point)
-    total = torch.zeros(31)
+    total = torch.zeros(31, dtype=torch.float64)
     for piece in chosen.pieces():
         assert piece.argument in (t, y, t - y)
         argument = lower(piece.argument, "torch", args=(t, y))(point.detach(), label)

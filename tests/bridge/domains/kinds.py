@@ -112,7 +112,9 @@ def defects(domain: Domain, member: BallArray) -> list[flint.arb]:
         assert isinstance(domain, SingularValues)
         gram = member @ member.mT if domain.dims[0] < domain.dims[1] else member.mT @ member
         square = ball_of(domain.high, member.bits) ** 2
-        return list((gram - square * BallArray.exactly(torch.eye(gram.shape[0]), member.bits)).balls)
+        return list(
+            (gram - square * BallArray.exactly(torch.eye(gram.shape[0], dtype=torch.float64), member.bits)).balls
+        )
 
 
 def support(domain: Domain, g: Tensor) -> Tensor:
@@ -131,11 +133,11 @@ def support(domain: Domain, g: Tensor) -> Tensor:
 def elements(domain: Domain) -> Tensor:
     """All elements of a finite domain, and of a circle a fine grid: (count, N)."""
     if isinstance(domain, Sphere):
-        angles = torch.linspace(0, 2 * torch.pi, 20_001)
+        angles = torch.linspace(0, 2 * torch.pi, 20_001, dtype=torch.float64)
         return float(domain.radius) * torch.stack([angles.cos(), angles.sin()], 1)
     if isinstance(domain, Signs):
         values = [-float(domain.size), float(domain.size)]
     else:
         assert isinstance(domain, Integers)
         values = [float(each) for each in range(int(domain.low), int(domain.high) + 1)]
-    return torch.tensor(list(product(values, repeat=domain.entries)))
+    return torch.tensor(list(product(values, repeat=domain.entries)), dtype=torch.float64)

@@ -35,8 +35,8 @@ def batches(domain: Domain) -> st.SearchStrategy[np.ndarray]:
 def scattered(domain: Domain, count: int = 200) -> Tensor:
     """Points in and around the domain, of many sizes."""
     scale = float(domain.bound(Norm.INF)) or 1.0
-    sizes = 10 ** (3 * torch.rand(count, *[1] * len(domain.dims), generator=generator()) - 1)
-    return sizes * scale * torch.randn(count, *domain.dims, generator=generator(1))
+    sizes = 10 ** (3 * torch.rand(count, *[1] * len(domain.dims), generator=generator(), dtype=torch.float64) - 1)
+    return sizes * scale * torch.randn(count, *domain.dims, generator=generator(1), dtype=torch.float64)
 
 
 @every_domain
@@ -50,7 +50,9 @@ def test_samples_corners_and_starts_are_inside(domain: Domain, dtype: torch.dtyp
 @given(data=st.data())
 def test_any_point_is_projected_inside_for_good(domain: Domain, data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from(DTYPES))
-    laws.projection_ends_inside_and_stays(domain, torch.tensor(data.draw(batches(domain))).to(dtype))
+    laws.projection_ends_inside_and_stays(
+        domain, torch.tensor(data.draw(batches(domain)), dtype=torch.float64).to(dtype)
+    )
 
 
 @every_domain
@@ -108,7 +110,7 @@ def test_members_of_a_narrow_interval_have_singular_values_inside() -> None:
     high = 5 + sp.Rational(1, 10**15)
     narrow = SingularValues(3, 1, low=5, high=high)
     for length in (5 - 1e-15, 5, 5 + 5e-15):
-        member = narrow.member(torch.tensor([[length], [0.0], [0.0]]), 128)
+        member = narrow.member(torch.tensor([[length], [0.0], [0.0]], dtype=torch.float64), 128)
         norm = torch.linalg.vector_norm(member)
         assert not (norm < BallArray.exactly(5)).entries.item()
         assert not (norm * 10**15 > BallArray.exactly(5 * 10**15 + 1)).entries.item()
@@ -117,9 +119,9 @@ def test_members_of_a_narrow_interval_have_singular_values_inside() -> None:
 
 def test_the_member_next_to_0_on_a_tiny_sphere() -> None:
     tiny = Sphere(3, radius=sp.Rational(1, 2**1074))
-    assert tiny.complaint(torch.zeros(3)) is None
-    assert all(abs(each) < 2.0**-1074 for each in defects(tiny, tiny.member(torch.zeros(3), 128)))
-    assert tiny.member(torch.zeros(3), 128).midpoint().tolist() == [2.0**-1074, 0, 0]
+    assert tiny.complaint(torch.zeros(3, dtype=torch.float64)) is None
+    assert all(abs(each) < 2.0**-1074 for each in defects(tiny, tiny.member(torch.zeros(3, dtype=torch.float64), 128)))
+    assert tiny.member(torch.zeros(3, dtype=torch.float64), 128).midpoint().tolist() == [2.0**-1074, 0, 0]
 
 
 @every_domain

@@ -132,8 +132,8 @@ def test_a_wrong_call_is_refused(call: Callable[[], Any], message: str) -> None:
 USES: dict[str, Callable[[Domain], Any]] = {
     "sample": lambda domain: domain.sample(2, generator()),
     "starts": lambda domain: domain.starts(2, generator()),
-    "project": lambda domain: domain.project(torch.ones(1, 2)),
-    "complaint": lambda domain: domain.complaint(torch.ones(2)),
+    "project": lambda domain: domain.project(torch.ones(1, 2, dtype=torch.float64)),
+    "complaint": lambda domain: domain.complaint(torch.ones(2, dtype=torch.float64)),
 }
 
 

@@ -38,13 +38,13 @@ INSIDE = [
     (Simplex(2), vector(0.1, 0.9 + 9e-13)),
     (Sphere(2), vector(0.6, 0.8)),
     (Sphere(2, radius=7), vector(0, 7 + 6.9e-12)),
-    (Rows(2, Ball(1)), torch.tensor([[1.0], [-1.0]])),
-    (SingularValues(2, 2, low=1, high=7), torch.tensor([[0.0, 1.25], [-6.5, 0.0]])),
-    (SingularValues(2, 2), torch.zeros(2, 2)),
-    (SingularValues(2, 2), torch.tensor([[5e-324, 0.0], [0.5, 1e-300]])),
-    (SingularValues(1, 2, low=5, high=5), torch.tensor([[3.0, 4.0]])),
+    (Rows(2, Ball(1)), torch.tensor([[1.0], [-1.0]], dtype=torch.float64)),
+    (SingularValues(2, 2, low=1, high=7), torch.tensor([[0.0, 1.25], [-6.5, 0.0]], dtype=torch.float64)),
+    (SingularValues(2, 2), torch.zeros(2, 2, dtype=torch.float64)),
+    (SingularValues(2, 2), torch.tensor([[5e-324, 0.0], [0.5, 1e-300]], dtype=torch.float64)),
+    (SingularValues(1, 2, low=5, high=5), torch.tensor([[3.0, 4.0]], dtype=torch.float64)),
     (SingularValues(1, 2, low=sp.sqrt(2), high=2), vector(1, 1 + 1e-14)[None]),
-    (SingularValues(2, 2, low=1, high=1), torch.tensor([[0.6, 0.8], [-0.8, 0.6]])),
+    (SingularValues(2, 2, low=1, high=1), torch.tensor([[0.6, 0.8], [-0.8, 0.6]], dtype=torch.float64)),
 ]
 
 OUTSIDE = [
@@ -69,27 +69,27 @@ OUTSIDE = [
     (Box(2), vector(0, math.nan), "entry (1,) is nan; expected finite numbers"),
     (Ball(2), vector(math.inf, math.nan), "entry (0,) is inf (1 more not finite); expected finite numbers"),
     (Box(2), vector(1), "expected shape (2,), got (1,)"),
-    (Box(8, 4), torch.zeros(8), "expected shape (8, 4), got (8,)"),
+    (Box(8, 4), torch.zeros(8, dtype=torch.float64), "expected shape (8, 4), got (8,)"),
     (Box(2), torch.zeros(2, dtype=torch.int64), "expected floating-point entries, got torch.int64"),
-    (Rows(2, Ball(1)), torch.tensor([[1.0], [-2.0]]), "row 1: ||x||_2 = 2.0 exceeds 1 by 1"),
+    (Rows(2, Ball(1)), torch.tensor([[1.0], [-2.0]], dtype=torch.float64), "row 1: ||x||_2 = 2.0 exceeds 1 by 1"),
     (
         Rows(3, Ball(1)),
-        torch.tensor([[1.0], [-2.0], [3.0]]),
+        torch.tensor([[1.0], [-2.0], [3.0]], dtype=torch.float64),
         "row 1: ||x||_2 = 2.0 exceeds 1 by 1 (and 1 more of 3 rows)",
     ),
     (
         Rows(1, Rows(2, Box(1))),
-        torch.tensor([[[0.0], [2.0]]]),
+        torch.tensor([[[0.0], [2.0]]], dtype=torch.float64),
         "row 0: row 1: entry (0,) = 2.0 is outside [-1, 1] by 1",
     ),
     (
         SingularValues(2, 2, low=1, high=2),
-        torch.tensor([[0.0, 0.5], [-4.0, 0.0]]),
+        torch.tensor([[0.0, 0.5], [-4.0, 0.0]], dtype=torch.float64),
         "the singular value 4.0 is outside [1, 2] (1 more of 2 outside)",
     ),
     (
         SingularValues(2, 2, low=1, high=2),
-        torch.tensor([[1.0, 1.0], [1.0, 1.0]]),
+        torch.tensor([[1.0, 1.0], [1.0, 1.0]], dtype=torch.float64),
         "is outside [1, 2] (1 more of 2 outside)",
     ),
     (SingularValues(1, 2, low=sp.sqrt(2), high=2), vector(1, 1)[None], "is outside [sqrt(2), 2]"),  # undecided
@@ -147,7 +147,7 @@ def test_signs_are_the_size_as_the_dtype_rounds_it() -> None:
 
 
 def test_gradients_do_not_hinder_the_check() -> None:
-    assert Ball(2).complaint(torch.zeros(2, requires_grad=True)) is None
+    assert Ball(2).complaint(torch.zeros(2, requires_grad=True, dtype=torch.float64)) is None
 
 
 def moved_are_those_outside(ball: Ball) -> None:

@@ -120,7 +120,7 @@ def test_a_theorem_says_its_domains_as_mathematics() -> None:
         "boxed",
         bs.given("out", dim=d, size=1, error=eps),
         parameters={eps: 0.5, d: 2},
-        weights={"W": bs.Rows(d, bs.Ball(d, radius=eps)), "b": lambda d: torch.zeros(d)},
+        weights={"W": bs.Rows(d, bs.Ball(d, radius=eps)), "b": lambda d: torch.zeros(d, dtype=torch.float64)},
         inputs={"x": bs.Box(d)},
         network=lambda x, W, b, eps: x * (1 + eps) + 0 * (W @ x) + b,
         reference=lambda x: x,

@@ -31,12 +31,15 @@ def test_a_seed_gives_the_same_batch_whatever_the_letters() -> None:
 
 
 COMPLAINTS = [
-    ({"z": torch.zeros(2)}, "expected x, y; got z"),
+    ({"z": torch.zeros(2, dtype=torch.float64)}, "expected x, y; got z"),
     ({}, "expected x, y; got nothing"),
-    ({"x": torch.zeros(3, 2)}, "expected x, y; got x"),
-    ({"x": torch.zeros(3, 2), "y": torch.zeros(3)}, "y: expected shape (2,), got (3,)"),
+    ({"x": torch.zeros(3, 2, dtype=torch.float64)}, "expected x, y; got x"),
     (
-        {"x": torch.full((3, 2), math.nan), "y": torch.tensor([0.0, -2.5])},
+        {"x": torch.zeros(3, 2, dtype=torch.float64), "y": torch.zeros(3, dtype=torch.float64)},
+        "y: expected shape (2,), got (3,)",
+    ),
+    (
+        {"x": torch.full((3, 2), math.nan, dtype=torch.float64), "y": torch.tensor([0.0, -2.5], dtype=torch.float64)},
         "x: entry (0, 0) is nan (5 more not finite); expected finite numbers; "
         "y: entry (1,) = -2.5 is outside [-1, 1] by 1.5",
     ),
@@ -50,7 +53,7 @@ def test_complaints_name_the_input(inputs: dict[str, torch.Tensor], message: str
 
 def test_projection_refuses_other_names() -> None:
     with pytest.raises(UsageError, match="Product: expected x, y; got z"):
-        INPUTS.project({"z": torch.zeros(1, 2)})
+        INPUTS.project({"z": torch.zeros(1, 2, dtype=torch.float64)})
 
 
 def test_bounds_and_shapes_by_name() -> None:

@@ -68,7 +68,7 @@ PROBLEMS = [
 @pytest.mark.parametrize(("domain", "problem"), PROBLEMS, ids=[str(domain) for domain, _ in PROBLEMS])
 @pytest.mark.parametrize("size", [0.1, 1.0, 5.0])
 def test_no_point_that_scipy_finds_is_nearer(domain: Domain, problem: tuple[list, list], size: float) -> None:
-    x = size * torch.randn(POINTS, *domain.dims, generator=generator())
+    x = size * torch.randn(POINTS, *domain.dims, generator=generator(), dtype=torch.float64)
     distances = torch.linalg.vector_norm(domain.project(x) - x, dim=1)
     found = [distance_by_scipy(*problem, each) for each in x.numpy()]
     assert distances.tolist() == pytest.approx(found, rel=1e-6, abs=1e-6)
@@ -80,7 +80,7 @@ def test_no_point_that_scipy_finds_is_nearer(domain: Domain, problem: tuple[list
     ids=str,
 )
 def test_no_element_is_nearer_among_all(domain: Domain) -> None:
-    x = 4 * torch.randn(40, *domain.dims, generator=generator())
+    x = 4 * torch.randn(40, *domain.dims, generator=generator(), dtype=torch.float64)
     distances = torch.linalg.vector_norm(domain.project(x) - x, dim=1)
     nearest = torch.cdist(x, elements(domain)).amin(1)
     assert bool((distances <= nearest + 1e-12).all())
@@ -90,9 +90,9 @@ def test_no_element_is_nearer_among_all(domain: Domain) -> None:
 @pytest.mark.parametrize("radius", [5e-324, 1e-320, 1e-308, 1e-200, 1e150, 1e300])
 def test_balls_of_extreme_radii_neither_over_nor_underflow(norm: Norm, radius: float) -> None:
     ball = Ball(4, radius=radius, norm=norm)
-    x = torch.randn(50, 4, generator=generator()) * torch.tensor([[1e-320], [1e-160], [1.0], [1e160], [1e307]]).repeat(
-        10, 1
-    )
+    x = torch.randn(50, 4, generator=generator(), dtype=torch.float64) * torch.tensor(
+        [[1e-320], [1e-160], [1.0], [1e160], [1e307]], dtype=torch.float64
+    ).repeat(10, 1)
     projected = ball.project(x)
     assert [ball.complaint(each) for each in projected] == [None] * 50
     outside = torch.tensor([ball.complaint(each) is not None for each in x])
@@ -108,11 +108,13 @@ def test_balls_of_extreme_radii_neither_over_nor_underflow(norm: Norm, radius: f
 )
 def test_infinite_entries_go_to_the_end(domain: Domain, expected: list[float]) -> None:
     second = -math.inf if isinstance(domain, Box) else 0.0
-    assert domain.project(torch.tensor([[math.inf, second]]))[0].tolist() == pytest.approx(expected, rel=1e-13)
+    assert domain.project(torch.tensor([[math.inf, second]], dtype=torch.float64))[0].tolist() == pytest.approx(
+        expected, rel=1e-13
+    )
 
 
 def test_the_centre_of_a_sphere_goes_to_the_first_coordinate_vector() -> None:
-    assert Sphere(3, radius=2).project(torch.zeros(1, 3)).tolist() == [[2.0, 0.0, 0.0]]
+    assert Sphere(3, radius=2).project(torch.zeros(1, 3, dtype=torch.float64)).tolist() == [[2.0, 0.0, 0.0]]
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -143,7 +145,7 @@ def test_a_dtype_without_elements_is_refused(domain: Domain, dtype: torch.dtype)
 def test_another_shape_is_refused(shape: tuple[int, ...]) -> None:
     for domain in (Box(4, 3), Ball(4, 3), Signs(4, 3), Integers(4, 3, low=0, high=1)):
         with pytest.raises(UsageError, match=r"expected shape \(batch, 4, 3\), got \("):
-            domain.project(torch.zeros(shape))
+            domain.project(torch.zeros(shape, dtype=torch.float64))
 
 
 def test_integer_tensors_are_refused() -> None:
@@ -157,7 +159,7 @@ def test_points_that_were_projected_need_no_exact_arithmetic(
     norm: Norm, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ball = Ball(size, radius=0.3, norm=norm)
-    projected = ball.project(torch.randn(100, size, generator=generator()).sign())
+    projected = ball.project(torch.randn(100, size, generator=generator(), dtype=torch.float64).sign())
     monkeypatch.setattr("bridge.domains.spheres.exceeds", lambda found, limit: pytest.fail("decided exactly"))
     assert torch.equal(ball.project(projected), projected)
 

@@ -49,7 +49,7 @@ def test_what_a_dtype_cannot_hold_ends_at_its_last_number_or_at_infinity(dtype: 
 
 @every_dtype
 def test_rounding_toward_zero_is_to_the_neighbour_on_that_side(dtype: torch.dtype) -> None:
-    values = torch.randn(2000) * 10.0 ** torch.randint(-12, 8, (2000,))
+    values = torch.randn(2000, dtype=torch.float64) * 10.0 ** torch.randint(-12, 8, (2000,))
     rounded = toward_zero(values, dtype)
     assert bool((rounded.double().abs() <= values.abs()).all())
     further = torch.nextafter(rounded, torch.copysign(torch.full_like(rounded, math.inf), values.to(dtype)))
@@ -59,5 +59,5 @@ def test_rounding_toward_zero_is_to_the_neighbour_on_that_side(dtype: torch.dtyp
 
 
 def test_one_step_towards_zero() -> None:
-    values = torch.tensor([1.0, -1.0, 5e-324, -5e-324, 0.0, torch.finfo(torch.float64).max])
-    assert torch.equal(nearer_zero(values), torch.nextafter(values, torch.zeros(())))
+    values = torch.tensor([1.0, -1.0, 5e-324, -5e-324, 0.0, torch.finfo(torch.float64).max], dtype=torch.float64)
+    assert torch.equal(nearer_zero(values), torch.nextafter(values, torch.zeros((), dtype=torch.float64)))

@@ -22,7 +22,8 @@ def random_matrix(rows: int, columns: int) -> Tensor:
 MATRICES = {
     "tall": random_matrix(5, 2),
     "wide": random_matrix(3, 6),
-    "of rank 1": torch.tensor([1.0, 2.0, -1.0]).double()[:, None] * torch.tensor([1.0, 2.0, 3.0]).double(),
+    "of rank 1": torch.tensor([1.0, 2.0, -1.0], dtype=torch.float64).double()[:, None]
+    * torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64).double(),
     "zero": torch.zeros(2, 3, dtype=torch.float64),
     "nearly orthogonal": torch.tensor([[0.6, 0.8], [-0.8, 0.6]], dtype=torch.float64),
     "tiny": random_matrix(3, 3) * 1e-300,
@@ -71,19 +72,19 @@ def test_a_factor_that_is_not_orthogonal_widens_the_enclosure(monkeypatch: pytes
 )
 @pytest.mark.parametrize("size", [0.1, 1.0, 5.0])
 def test_no_element_that_is_drawn_is_nearer_than_the_projection(domain: SingularValues, size: float) -> None:
-    x = size * torch.randn(20, *domain.dims, generator=generator())
+    x = size * torch.randn(20, *domain.dims, generator=generator(), dtype=torch.float64)
     y = domain.project(x)
     distances = torch.linalg.matrix_norm(x - y)
     for spread in (1.0, 0.1, 0.01, 1e-4):
-        near = y[:, None] + spread * torch.randn(20, 50, *domain.dims, generator=generator(1))
+        near = y[:, None] + spread * torch.randn(20, 50, *domain.dims, generator=generator(1), dtype=torch.float64)
         others = domain.project(near.flatten(0, 1)).view(near.shape)
         assert bool((torch.linalg.matrix_norm(x[:, None] - others).amin(1) >= distances - 1e-12).all())
 
 
 def test_the_projection_clamps_a_diagonal_matrix() -> None:
-    x = torch.diag(torch.tensor([5.0, 0.3, -1.5]))
+    x = torch.diag(torch.tensor([5.0, 0.3, -1.5], dtype=torch.float64))
     y = SingularValues(3, 3, low=1, high=2).project(x[None])[0]
-    assert torch.allclose(y, torch.diag(torch.tensor([2.0, 1.0, -1.5])), rtol=0, atol=1e-13)
+    assert torch.allclose(y, torch.diag(torch.tensor([2.0, 1.0, -1.5], dtype=torch.float64)), rtol=0, atol=1e-13)
 
 
 def test_samples_spread_over_the_interval() -> None:
@@ -105,7 +106,7 @@ def test_corners_are_all_high_twice_then_all_low_then_mixed() -> None:
 def test_the_entries_of_an_orthogonal_matrix_of_three_rows_add_up_to_five_at_most() -> None:
     """The bound in the 1-norm is sqrt(27) = 5.196; the reflection I - 2/3 J has 5."""
     domain = SingularValues(3, 3, low=1, high=1)
-    reflection = torch.eye(3) - 2 / 3 * torch.ones(3, 3)
+    reflection = torch.eye(3, dtype=torch.float64) - 2 / 3 * torch.ones(3, 3, dtype=torch.float64)
     assert domain.complaint(reflection) is None
     assert float(reflection.abs().sum()) == pytest.approx(5)
     assert float(domain.sample(2000, generator()).abs().sum((1, 2)).max()) < 5 + 1e-12

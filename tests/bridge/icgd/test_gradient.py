@@ -112,7 +112,11 @@ DISTANCES = [([0.0] * 6, [0.0] * 6, 0.0), ([1.0] * 6, [1.0] * 3 + [-1.0] * 3, 2.
 
 @pytest.mark.parametrize(("found", "truth", "expected"), DISTANCES)
 def test_distances_of_zero_blocks_and_of_opposite_ones(found: list[float], truth: list[float], expected: float) -> None:
-    arguments = {"found": torch.tensor(found), "truth": torch.tensor(truth), "shape": Shape(2, 1, 3, 3)}
+    arguments = {
+        "found": torch.tensor(found, dtype=torch.float64),
+        "truth": torch.tensor(truth, dtype=torch.float64),
+        "shape": Shape(2, 1, 3, 3),
+    }
     assert float(relative_distance(**arguments)) == expected
     assert abs(run_on_balls(relative_distance, arguments).balls[0] - expected) < 1e-14
 

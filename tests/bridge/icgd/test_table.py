@@ -55,7 +55,7 @@ def by_hand(w: torch.Tensor, table: Table, K: int, steps: int, B_v: float, eta: 
     d = table.features.shape[1]
     prompt = slice(None, -1)
     features = (table.features - table.features[prompt].mean(0)) / table.features[prompt].std(0)
-    features = torch.tensor(features / np.linalg.norm(features[prompt], axis=1).max())
+    features = torch.tensor(features / np.linalg.norm(features[prompt], axis=1).max(), dtype=torch.float64)
     centred = table.targets[:, 0] - table.targets[prompt, 0].mean()
     unit = 0.9 / np.abs(centred[prompt]).max()
     y = torch.tensor(centred[prompt] * unit)

@@ -152,7 +152,7 @@ def test_l_f_is_above_every_quotient_of_gradients(changes: Mapping[str, Any]) ->
     for inputs in (case.sample(60, 2), case.starts(60, 2)):
         w, x, y = inputs["w"], inputs["x"], inputs["y"]
         for size in (1e-4, 0.3):
-            other = (w + size * torch.randn(w.shape, generator=generator) * box).clamp(-box, box)
+            other = (w + size * torch.randn(w.shape, generator=generator, dtype=torch.float64) * box).clamp(-box, box)
             quotient = (gradient(case, other, x, y) - gradient(case, w, x, y)).norm(dim=-1) / (other - w).norm(dim=-1)
             worst = max(worst, float(quotient.max()))
     assert worst <= float(smoothness_here(s, emulation_of(case))) <= float(case.values[L_f]) * (1 + 1e-9)
@@ -168,11 +168,13 @@ def test_l_f_near_a_point_is_above_the_quotients_there(changes: Mapping[str, Any
     sharpest = 0.0
     for radius in (1e-6, 0.05, 0.4):
         near = torch.func.vmap(
-            lambda w, x, y, radius=radius: path(case, [w], x, y).smoothness_near(w, torch.tensor(radius))
+            lambda w, x, y, radius=radius: path(case, [w], x, y).smoothness_near(
+                w, torch.tensor(radius, dtype=torch.float64)
+            )
         )(w, x, y)
         ends = []
         for _ in range(2):
-            step = torch.randn(w.shape, generator=generator)
+            step = torch.randn(w.shape, generator=generator, dtype=torch.float64)
             step = radius * step / step.norm(dim=-1, keepdim=True)
             ends.append((w + step).clamp(-box, box))
         change = (gradient(case, ends[0], x, y) - gradient(case, ends[1], x, y)).norm(dim=-1)
@@ -199,7 +201,7 @@ def test_the_gap_of_a_loss_that_can_be_negative() -> None:
     case = case_of()
     s = replace(setting_of(case), loss=loss_named("logistic"), B_y=3.0)
     outputs = emulation_of(case).ranges.outputs
-    t = torch.linspace(-outputs, outputs, 401)
+    t = torch.linspace(-outputs, outputs, 401, dtype=torch.float64)
     values = [torch.log(1 + torch.exp(t)) - y * t for y in (-3.0, 0.0, 3.0)]
     drops = [float(each.max() - each.min()) for each in values]
     assert max(drops) * s.shape.d_y / 2 <= float(gap_above(s, emulation_of(case).ranges))
@@ -245,7 +247,7 @@ def test_the_exact_run_is_what_the_floats_round() -> None:
 def test_an_envelope_is_the_sum_of_relus_in_the_middle_of_a_cell() -> None:
     case = case_of(relus=13)
     for name, found in (("r", emulation_of(case).r), ("r'", emulation_of(case).r1)):
-        middle = torch.tensor(2.5 * found.width)  # of 12 cells: 0 is a knot
+        middle = torch.tensor(2.5 * found.width, dtype=torch.float64)  # of 12 cells: 0 is a knot
         off = abs(chain_of(case).envelopes[name].exact(middle) - found.relu_sum(middle))
         assert float(off) < 0.1 * float(found.error)
 
@@ -437,8 +439,8 @@ def test_solving_shows_the_errata_of_the_quantity() -> None:
 def test_l_f_is_no_large_number_where_it_is_simple() -> None:
     """One neuron, one layer: the quotient of two close gradients reaches a tenth of L_f."""
     case = case_of(N=1, d=1, K=1)
-    w = torch.linspace(-1, 1, 400)[:, None]  # (B, 1): the box
-    x, y = torch.ones(400, SMALL["n"], 1), torch.ones(400, SMALL["n"], 1)
+    w = torch.linspace(-1, 1, 400, dtype=torch.float64)[:, None]  # (B, 1): the box
+    x, y = torch.ones(400, SMALL["n"], 1, dtype=torch.float64), torch.ones(400, SMALL["n"], 1, dtype=torch.float64)
     gradients = gradient(case, w, x, y)
     quotients = (gradients.diff(dim=0) / w.diff(dim=0)).abs()
     bound = float(smoothness_of_layers(setting_of(case), emulation_of(case).ranges))

@@ -47,7 +47,7 @@ def test_the_estimate_of_rounding_is_one_from_above(B_y: float, dtype: str) -> N
 
 
 def test_what_overflows_bounds_nothing() -> None:
-    assert float(bounding(torch.tensor([torch.nan])[0])) == torch.inf
+    assert float(bounding(torch.tensor([torch.nan], dtype=torch.float64)[0])) == torch.inf
     found = case(N=6, K=2, d=3, n=2, B_v=30.0, loss="log_cosh", relus=64, relus_r1=4)
     drawn = found.sample(64, seed=1)
     bounds = found.prompt_bounds(found.result.quantity("gradient"), drawn, "prompt")

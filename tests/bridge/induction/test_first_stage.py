@@ -146,7 +146,7 @@ def test_the_failing_start_against_automatic_differentiation() -> None:
     # all six parameters at sigma: the second layer's weights are those of p(0) = sigma
     terms, sigma, alpha = 998, 0.01, 0.05
     behind = torch.arange(terms)[:, None] - torch.arange(terms)[None, :]
-    p = torch.tensor(sigma, requires_grad=True)
+    p = torch.tensor(sigma, requires_grad=True, dtype=torch.float64)
     first = torch.softmax(torch.where(behind >= 0, -p * behind, -torch.inf), dim=1)
     second = torch.softmax(sigma * torch.arange(terms, dtype=torch.float64), dim=0)
     error = sigma * second @ first - alpha / (1 + alpha) * torch.eye(terms, dtype=torch.float64)[-1]

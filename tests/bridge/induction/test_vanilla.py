@@ -273,7 +273,7 @@ def test_the_comparison_runs_on_a_gpu() -> None:
 
 def test_prompts_outside_the_cube_are_refused_or_moved_back() -> None:
     case = TheoremStudy(VANILLA).case({"p": 1, "L": 3, "d": 1, "W_star": 1.0}, seed=0, dtype="float64", device="cpu")
-    inside = case.admit({"x": torch.tensor([[[2.0], [-3.0], [0.5]]])})["x"]
+    inside = case.admit({"x": torch.tensor([[[2.0], [-3.0], [0.5]]], dtype=torch.float64)})["x"]
     assert inside.flatten().tolist() == [1.0, -1.0, 0.5]
 
 

@@ -44,7 +44,10 @@ def test_knobs_follow_the_format(dtype: str, largest: float) -> None:
 
 def weights_of(second: str, c: float, C: float) -> tuple[PromptLetters, torch.Tensor]:
     """What is known of W - G, and W as the attention weights of the network are, for 3 examples."""
-    x, y = torch.rand(4, 2, generator=torch.Generator().manual_seed(1)) - 0.5, torch.tensor([[0.5], [-1.0], [0.25]])
+    x, y = (
+        torch.rand(4, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64) - 0.5,
+        torch.tensor([[0.5], [-1.0], [0.25]], dtype=torch.float64),
+    )
     at = numeric.DescentSetting(3, 2, 1, 1.0, c, C, 24.0, 1.0, 1.0, second)
     network = Network(numeric.transformer(at, 1))
     state = network.embedding(numeric.tokens(x, y)[None])
@@ -52,20 +55,22 @@ def weights_of(second: str, c: float, C: float) -> tuple[PromptLetters, torch.Te
         state = layer(state, 0)
     first, other = (network.layers[2].head(name).weights(state, 0, 8)[0, ::2, ::2] for name in ("linear", second))
     share = (0.5 if second == "opposite" else 1.0) * np.exp(C) / c
-    here = PromptLetters(x, y, torch.zeros(0, 2, 3), 3, 2, 6, 0.5, c, C, second, 1.0, 1.0, 24.0, 53)
+    here = PromptLetters(
+        x, y, torch.zeros(0, 2, 3, dtype=torch.float64), 3, 2, 6, 0.5, c, C, second, 1.0, 1.0, 24.0, 53
+    )
     return here, share * (first - other)
 
 
 @pytest.mark.parametrize("second", ["constant", "opposite"])
 def test_what_the_bounds_call_W_is_what_the_network_weighs_by(second: str) -> None:
     here, W = weights_of(second, 2.0**-4, 6.0)
-    G = torch.cat([here.products, torch.zeros(4, 1)], 1)
+    G = torch.cat([here.products, torch.zeros(4, 1, dtype=torch.float64)], 1)
     torch.testing.assert_close(here.missed, W - G, rtol=1e-6, atol=1e-12)
 
 
 def test_the_first_order_is_what_two_recursions_differ_by() -> None:
     here, W = weights_of("opposite", 2.0**-4, 20.0)
-    exact = moved = torch.cat([-here.y, torch.zeros(1, 1)])
+    exact = moved = torch.cat([-here.y, torch.zeros(1, 1, dtype=torch.float64)])
     for _ in range(6):
         exact, moved = exact - 0.5 * here.products @ exact[:-1], moved - 0.5 * (W @ moved)
     torch.testing.assert_close(here.first_order, moved - exact, rtol=1e-3, atol=1e-12)
@@ -73,7 +78,7 @@ def test_the_first_order_is_what_two_recursions_differ_by() -> None:
 
 def test_features_are_those_of_the_mlp() -> None:
     mlp = numeric.seeded_mlp(2, 3, 1.0, 0)
-    x = torch.rand(4, 3)
+    x = torch.rand(4, 3, dtype=torch.float64)
     by_hand = x
     for each in mlp:
         by_hand = torch.relu(by_hand @ each[:, :3].T + each[:, 3])
@@ -107,7 +112,7 @@ def test_the_step_size_of_a_table_is_that_of_its_eigenvalue(tmp_path: Path) -> N
     known = {name: row.params[name] for name in ("N", "d", "T", "L", "m", "B_x", "B_y", "high", "eta")}
     assert row.params["c"] == 4 * resolve(known, 0)["c"]  # a power of 2 near sqrt(11)
     assert above_best(11, 0.4) == 2  # of which scores stay below 1
-    phi = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
+    phi = torch.tensor([[2.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
     assert largest_eigenvalue(phi) == pytest.approx(2.0)
 
 

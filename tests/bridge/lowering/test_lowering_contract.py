@@ -155,14 +155,14 @@ def test_torch_stays_on_its_device() -> None:
     assert (result.device.type, result.dtype, result.shape) == ("meta", torch.float32, (3, 2, 2))
     assert lower(expr, "torch", device="meta")(1.0).device.type == "meta"
     with pytest.raises(TypeError, match="mixed tensors"):
-        lower(x + y, "torch")(torch.ones(3), torch.ones(3, device="meta"))
+        lower(x + y, "torch")(torch.ones(3, dtype=torch.float64), torch.ones(3, device="meta", dtype=torch.float64))
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_torch_works_on_a_gpu() -> None:
     expr = sp.Matrix([[sp.sqrt(2), sp.Max(x, 0)], [sp.Piecewise((sp.log(x), x > 0), (0, True)), (1 - x**n) / (1 - x)]])
-    points = torch.linspace(-1, 2, 7, device="cuda", requires_grad=True)
+    points = torch.linspace(-1, 2, 7, device="cuda", requires_grad=True, dtype=torch.float64)
     result = lower(expr, "torch")(n=3, x=points)
     (slopes,) = torch.autograd.grad(result.sum(), points)
     assert (result.device.type, slopes.isfinite().all().item()) == ("cuda", True)

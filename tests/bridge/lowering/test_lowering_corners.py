@@ -163,7 +163,9 @@ TAILS = [
 def test_tails_keep_their_relative_accuracy(expr: sp.Expr, backend: str) -> None:
     points = np.linspace(-25, 25, 101)
     exact = sp.lambdify(t, expr, "mpmath")
-    results = np.asarray(lower(expr, backend)(points if backend == "numpy" else torch.tensor(points)))
+    results = np.asarray(
+        lower(expr, backend)(points if backend == "numpy" else torch.tensor(points, dtype=torch.float64))
+    )
     with mp.workdps(700):
         for point, result in zip(points, results, strict=True):
             expected = exact(mp.mpf(float(point)))
@@ -224,14 +226,14 @@ def test_torch_keeps_the_dtype_of_arrays_too() -> None:
 def test_an_index_below_zero_is_no_index_from_the_end(backend: str) -> None:
     v, j = sp.MatrixSymbol("v", 3, 1), sp.Symbol("j", integer=True)
     column = [[1.0], [10.0], [100.0]]
-    given = torch.tensor(column) if backend == "torch" else np.array(column)
+    given = torch.tensor(column, dtype=torch.float64) if backend == "torch" else np.array(column)
     with pytest.raises(IndexError, match="indices of matrix entries start at 0, got -1"):
         lower(sp.Sum(v[j - 1, 0], (j, 0, n)), backend, args=[n, v])(2, given)
 
 
 @pytest.mark.parametrize("backend", FLOATING)
 def test_limits_may_be_empty_batches(backend: str) -> None:
-    empty = np.zeros(0) if backend == "numpy" else torch.zeros(0)
+    empty = np.zeros(0) if backend == "numpy" else torch.zeros(0, dtype=torch.float64)
     assert lower(sp.Sum(x**k, (k, 0, n)), backend)(n=empty, x=empty).shape == (0,)
 
 

@@ -84,7 +84,7 @@ def test_matrices_pass_gradcheck(case: Case) -> None:
     (point,) = case.random_points(1, seed=10)
     function = lower(case.expr, "torch")
     inputs = [leaf(point[name]) for name in function.args if name not in case.whole]
-    fixed = [torch.tensor(point[name]) for name in function.args if name in case.whole]
+    fixed = [torch.tensor(point[name], dtype=torch.float64) for name in function.args if name in case.whole]
     assert torch.autograd.gradcheck(lambda *values: function(*fixed, *values), inputs)
 
 
@@ -144,5 +144,7 @@ def test_nothing_is_lost_through_an_explicit_matrix() -> None:
 
 def test_batched_transforms_of_torch_work() -> None:
     function = lower(sp.Piecewise((sp.log(x) * y, x > 0), (y, True)), "torch")
-    slopes = torch.func.vmap(torch.func.grad(function))(torch.tensor([-1.0, 2.0]), torch.tensor([1.0, 3.0]))
-    torch.testing.assert_close(slopes, torch.tensor([0.0, 1.5]))
+    slopes = torch.func.vmap(torch.func.grad(function))(
+        torch.tensor([-1.0, 2.0], dtype=torch.float64), torch.tensor([1.0, 3.0], dtype=torch.float64)
+    )
+    torch.testing.assert_close(slopes, torch.tensor([0.0, 1.5], dtype=torch.float64))

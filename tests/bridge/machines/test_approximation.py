@@ -57,7 +57,10 @@ def flattened(theta: Theta) -> np.ndarray:
 def shaped(network: SmallNetwork, flat: np.ndarray) -> Theta:
     sizes = [part.numel() for part in network.theta.values()]
     parts = np.split(flat, np.cumsum(sizes)[:-1])
-    return {n: torch.tensor(p).reshape(t.shape) for (n, t), p in zip(network.theta.items(), parts, strict=True)}
+    return {
+        n: torch.tensor(p, dtype=torch.float64).reshape(t.shape)
+        for (n, t), p in zip(network.theta.items(), parts, strict=True)
+    }
 
 
 def by_constrained_search(network: SmallNetwork) -> float:
@@ -82,7 +85,7 @@ def test_certified_margins_are_those_of_another_search(family: str) -> None:
 
 @pytest.mark.parametrize("w", [(1.0, 1.0), (2.0, 0.3), (-1.5, -1.0), (0.9, 4.0)], ids=str)
 def test_the_margin_of_a_product_is_the_distance_to_its_hyperbola(w: tuple[float, float]) -> None:
-    sure, _ = ProductNetwork(np.random.default_rng(0)).margin({"w": torch.tensor(w)})
+    sure, _ = ProductNetwork(np.random.default_rng(0)).margin({"w": torch.tensor(w, dtype=torch.float64)})
     x = np.geomspace(1e-2, 1e2, 10**6) * np.sign(w[0])  # the branch on the side of w, F = 0 at (x, 1 / (2 x))
     distance = np.hypot(x - w[0], 1 / (2 * x) - w[1]).min()
     assert sure.lower <= distance == pytest.approx(sure.upper, rel=1e-7)
@@ -90,7 +93,7 @@ def test_the_margin_of_a_product_is_the_distance_to_its_hyperbola(w: tuple[float
 
 def test_a_wrong_prediction_has_margin_zero() -> None:
     network = ProductNetwork(np.random.default_rng(0))
-    assert network.margin({"w": torch.tensor([1.0, -1.0])})[0].upper == 0
+    assert network.margin({"w": torch.tensor([1.0, -1.0], dtype=torch.float64)})[0].upper == 0
 
 
 # Contradictions are noticed.
@@ -114,7 +117,9 @@ def test_wrong_margins_are_not_called_proved(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_right_prediction_of_margin_zero_and_a_steep_random_pair_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     places = ((0.0, 0.0), (0.25, 0.5), (1.25, 1.5))  # of theta, and margins
-    zero, some, far = (Member({"w": torch.tensor([w])}, True, Enclosure(at, at, (), 1)) for w, at in places)
+    zero, some, far = (
+        Member({"w": torch.tensor([w], dtype=torch.float64)}, True, Enclosure(at, at, (), 1)) for w, at in places
+    )
     found = [MemberPair(zero, some, chosen=False), MemberPair(some, far, chosen=True)]
     monkeypatch.setattr(approximation, "pairs", lambda *_: found)
     rows = compare(changed(APPROXIMATION, "lipschitz", "positive")).rows
@@ -136,8 +141,8 @@ def test_values_decide_only_where_they_jump(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_hard_max_averages_ties() -> None:
-    scores = torch.tensor([[1.0, 1.0, 0.0], [0.0, 2.0, 1.0]])
-    assert toy.hard_max(scores, torch.tensor([3.0, -1.0, 9.0])).tolist() == [1.0, -1.0]
+    scores = torch.tensor([[1.0, 1.0, 0.0], [0.0, 2.0, 1.0]], dtype=torch.float64)
+    assert toy.hard_max(scores, torch.tensor([3.0, -1.0, 9.0], dtype=torch.float64)).tolist() == [1.0, -1.0]
 
 
 def test_bad_parameters_are_refused() -> None:

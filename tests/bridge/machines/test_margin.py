@@ -72,7 +72,7 @@ def test_a_printed_bound_above_a_flip_is_refuted_by_a_witness_that_replays() -> 
     assert row.witness is not None
     again = replay_witness(row.witness, theorem=of_larger("for_printed"))
     assert (again.verdict, again.attacked) == (row.verdict, row.attacked)
-    change = {part: torch.tensor(values) for part, values in row.witness.inputs.items()}
+    change = {part: torch.tensor(values, dtype=torch.float64) for part, values in row.witness.inputs.items()}
     assert np.sqrt(sum(float((part**2).sum()) for part in change.values())) == pytest.approx(row.attacked)
     network = network_of("c17")
     assert flips(network, bits_of("", BITS, 5), change, shared=True)

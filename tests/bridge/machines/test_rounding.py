@@ -120,7 +120,7 @@ def test_a_flip_nearer_than_a_bound_is_not_called_proved(
 def test_the_network_is_the_formula() -> None:
     points = [-0.5, 0.2, 0.4, 0.6, 0.9, 2.0]
     expected = [float(theory.rounding_net(sp.Rational(point))) for point in points]
-    assert toy.rounding(torch.tensor(points)).tolist() == pytest.approx(expected, abs=1e-12)
+    assert toy.rounding(torch.tensor(points, dtype=torch.float64)).tolist() == pytest.approx(expected, abs=1e-12)
     at = {name: part[None] for name, part in toy.ones_with_layers(3).items()}
     assert float(toy.rounded_with_layers(at)[0]) == pytest.approx(0.5)
 

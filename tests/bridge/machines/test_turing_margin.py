@@ -130,7 +130,7 @@ def test_no_move_below_the_bound_turns_the_prediction_whatever_o_0_does(short: R
     label = float(run(decoder, tokens, network.steps).prediction[0])
     for names in (list(theta), ["initial"]):
         for _ in range(2):
-            move = {name: torch.randn(theta[name].shape, generator=rng) for name in names}
+            move = {name: torch.randn(theta[name].shape, generator=rng, dtype=torch.float64) for name in names}
             size = sum(float(part.square().sum()) for part in move.values()) ** 0.5
             moved = {name: theta[name] + bound / size * part for name, part in move.items()}
             assert label * float(run(decoder, tokens, network.steps, parameters=moved).prediction[0]) > 0

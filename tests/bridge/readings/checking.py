@@ -120,7 +120,7 @@ class Balls:
     def check(self) -> None:
         """Raises Breach for a bound that is certainly below what it bounds, and for a right number called wrong."""
         with working_precision(BITS):
-            for words in wrong_numbers(self.derivation, self.known, self.values):
+            for words in wrong_numbers(self.derivation, self.known, self.values).values():
                 raise Breach(words, self.derivation.steps[-1])
             for step in self.derivation.steps:
                 self.seen.count(self.seen.rules, step.rule)

@@ -84,7 +84,9 @@ def test_the_bound_on_a_matrix_of_rank_1_is_its_norm_and_a_margin_for_rounding(
         found = spectral(left.unsqueeze(-1) * right.unsqueeze(-2))
     finally:
         torch.set_float32_matmul_precision(former)
-    torch.testing.assert_close(found, torch.full((2, 3), 1 + margin), rtol=0, atol=1e-6 if margin else 1e-12)
+    torch.testing.assert_close(
+        found, torch.full((2, 3), 1 + margin, dtype=torch.float64), rtol=0, atol=1e-6 if margin else 1e-12
+    )
 
 
 def test_rows_of_a_value_without_tokens_are_scaled_as_those_of_a_token() -> None:
@@ -95,7 +97,9 @@ def test_rows_of_a_value_without_tokens_are_scaled_as_those_of_a_token() -> None
     torch.testing.assert_close(tokens, alone.expand(2, 3), rtol=1e-6, atol=0)
 
 
-@pytest.mark.parametrize("of", [torch.tensor, lambda x: BallArray.exactly(torch.tensor(x))], ids=["tensors", "balls"])
+@pytest.mark.parametrize(
+    "of", [torch.tensor, lambda x: BallArray.exactly(torch.tensor(x, dtype=torch.float64))], ids=["tensors", "balls"]
+)
 def test_a_function_at_each_point_is_that_at_one_after_another(of: Any) -> None:
     points, others = [of([1.0, 2.0]), of([3.0, 4.0])], [of([10.0, 20.0]), of([30.0, 40.0])]
     found = at_each(lambda x, y: (x * y).sum(-1), points, others)
@@ -113,7 +117,7 @@ def test_equal_singular_values_are_the_worst_case(m: int) -> None:
 def test_gradients_are_those_of_the_norm_and_finite_at_0(m: int) -> None:
     left, right = random(m), random(m, seed=1)
     led = random(m, m) / m + torch.outer(left, right) / m
-    a = torch.stack([led, torch.zeros(m, m)]).requires_grad_()
+    a = torch.stack([led, torch.zeros(m, m, dtype=torch.float64)]).requires_grad_()
     (gradient,) = torch.autograd.grad(torch.vmap(spectral)(a).sum(), a)
     assert gradient.isfinite().all()
     u, s, vh = torch.linalg.svd(led)

@@ -71,7 +71,10 @@ def test_what_a_soft_threshold_takes_to_0_is_0_in_balls() -> None:
     x = given("x", dim=1, size=1, error=sp.Rational(1, 4))
     once = soft_threshold(x, "once", threshold_error=sp.Rational(3, 4), threshold="t")
     twice = soft_threshold(once, "twice", threshold_error=sp.Rational(3, 4), threshold="t").derivation
-    exact, threshold = BallArray.exactly(torch.ones(1)) / 3, BallArray.exactly(torch.full((1,), 0.5))
+    exact, threshold = (
+        BallArray.exactly(torch.ones(1, dtype=torch.float64)) / 3,
+        BallArray.exactly(torch.full((1,), 0.5, dtype=torch.float64)),
+    )
     operands = {"x": Emulated(exact, exact + 0.25), "t": Emulated(threshold, threshold - 0.75)}
     found = enclose(twice, Instance(Operands(operands, bits=128), by_rules=False)).steps["twice"]
     assert (found.exact.midpoint().item(), found.exact.radius().item()) == (0, 0)
@@ -127,7 +130,7 @@ def test_a_vector_of_another_norm_is_refused() -> None:
     tokens = given("tokens", dim=3, norm=Norm.TWO, size=2, error=1)
     scores = linear_map(tokens, "scores", operator_norm=3, dim=5, matrix="query")
     with pytest.raises(UsageError, match="state the step in the sup norm"):
-        at(scores, {"tokens": torch.ones(5, 3), "query": torch.ones(3)})
+        at(scores, {"tokens": torch.ones(5, 3, dtype=torch.float64), "query": torch.ones(3, dtype=torch.float64)})
 
 
 @pytest.mark.parametrize(
@@ -167,11 +170,11 @@ def test_an_argument_that_is_0_up_to_rounding_may_lie_on_either_side_of_a_jump(s
     """And 0 itself: a sum of rounded numbers may miss it."""
     x = given("x", dim=2, size=1, error=1)
     last = soft_threshold(x, "s", threshold_error=1, threshold="t").derivation.steps[-1]
-    exact = scale * torch.tensor([-0.4112606797851575, 0.4112606797851575])
-    centre = scale * torch.tensor([0.41126067978515746])
-    before = Enclosed(exact, Error(torch.cat([centre, -centre]), torch.zeros(2)))
+    exact = scale * torch.tensor([-0.4112606797851575, 0.4112606797851575], dtype=torch.float64)
+    centre = scale * torch.tensor([0.41126067978515746], dtype=torch.float64)
+    before = Enclosed(exact, Error(torch.cat([centre, -centre]), torch.zeros(2, dtype=torch.float64)))
     assert (exact + before.error.centre).tolist() == [-scale * 2.0**-54, scale * 2.0**-54]
-    threshold = torch.zeros(2)
+    threshold = torch.zeros(2, dtype=torch.float64)
     operands = Operands({"t": Emulated(threshold, threshold - scale)})
     found = enclosed(last.operation, last, [before], Instance(operands)).error
     for moved in (-scale, 0.0, scale):
@@ -234,10 +237,13 @@ def test_operands_that_only_broadcast_are_refused(bits: int | None) -> None:
     """A bound in a norm is of as many coordinates as its premise has."""
     x = given("x", dim=2, norm=Norm.TWO, size=1, error=1)
     biased = linear_map(x, "z", operator_norm=1, dim=3, matrix="A", bias=9, bias_vector="b")
-    for matrix, bias in ((torch.ones(1, 2), torch.ones(3)), (torch.ones(3, 2) / 9, torch.ones(4, 3))):
+    for matrix, bias in (
+        (torch.ones(1, 2, dtype=torch.float64), torch.ones(3, dtype=torch.float64)),
+        (torch.ones(3, 2, dtype=torch.float64) / 9, torch.ones(4, 3, dtype=torch.float64)),
+    ):
         with pytest.raises(UsageError, match=r"step 'z': .* do not fit: a bias of shape"):
-            at(biased, {"x": torch.zeros(2), "A": matrix, "b": bias}, bits=bits)
+            at(biased, {"x": torch.zeros(2, dtype=torch.float64), "A": matrix, "b": bias}, bits=bits)
     n = sp.Symbol("n", integer=True, positive=True)
     summed = add(*(given(name, dim=n, size=1, error=0) for name in "xy"), name="z")
     with pytest.raises(UsageError, match="do not fit: summands of 1 and 3 coordinates"):
-        at(summed, {"x": torch.zeros(1), "y": torch.zeros(3)}, bits=bits)
+        at(summed, {"x": torch.zeros(1, dtype=torch.float64), "y": torch.zeros(3, dtype=torch.float64)}, bits=bits)

@@ -23,14 +23,14 @@ def test_the_spectral_norm_of_wide_balls_holds_for_all_matrices_in_them() -> Non
 
 
 def test_a_norm_of_0_has_no_slope() -> None:
-    norm = torch.tensor([0.0, 2.0], requires_grad=True)
-    root = torch.sqrt(flat_at_zero(norm) ** 2 + torch.tensor([1.0, 0.0]))
+    norm = torch.tensor([0.0, 2.0], requires_grad=True, dtype=torch.float64)
+    root = torch.sqrt(flat_at_zero(norm) ** 2 + torch.tensor([1.0, 0.0], dtype=torch.float64))
     (slopes,) = torch.autograd.grad((flat_at_zero(norm) + root).sum(), norm)
     assert slopes.tolist() == [0.0, 2.0]
 
 
 def test_what_is_no_number_bounds_nothing() -> None:
-    assert bounding(torch.tensor([torch.nan, 1.0])).tolist() == [torch.inf, 1.0]
+    assert bounding(torch.tensor([torch.nan, 1.0], dtype=torch.float64)).tolist() == [torch.inf, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ def test_scores_that_balls_do_not_tell_apart_have_no_winner(scores: list[tuple[f
 
 def test_the_gain_of_slopes_that_differ_is_that_of_the_scaled_matrix() -> None:
     """Token by token, and of one value without tokens."""
-    matrix = torch.tensor([[3.0, 0.0], [4.0, 0.0]])
-    slopes = torch.tensor([[0.5, 1.0], [1.0, 0.5], [0.25, -2.0]])
+    matrix = torch.tensor([[3.0, 0.0], [4.0, 0.0]], dtype=torch.float64)
+    slopes = torch.tensor([[0.5, 1.0], [1.0, 0.5], [0.25, -2.0]], dtype=torch.float64)
     for slope, expected in ((slopes, [18.25**0.5, 13**0.5, 64.5625**0.5]), (slopes[2], 64.5625**0.5)):
         error = Error(torch.zeros_like(slope), torch.full_like(slope, 9.0))
-        image = Image(matrix, lambda shape=slope.shape[:-1]: torch.ones(shape))
+        image = Image(matrix, lambda shape=slope.shape[:-1]: torch.ones(shape, dtype=torch.float64))
         assert gain(slope, Enclosed(slope, error, image)).tolist() == pytest.approx(expected)

@@ -139,16 +139,21 @@ def test_balls_that_may_leave_the_range_are_not_in_it() -> None:
 def test_the_remainder_is_the_least_of_those_that_are_known(
     suprema: dict[int, float], orders: int, least: float
 ) -> None:
-    constants = (lambda z: torch.tensor(0.5), lambda z: torch.tensor(-3.0))
+    constants = (lambda z: torch.tensor(0.5, dtype=torch.float64), lambda z: torch.tensor(-3.0, dtype=torch.float64))
     known = Smooth(torch.sin, derivatives=constants[:orders], suprema=suprema)
-    slope, rest = known.expansion(torch.full((2,), 2.0), torch.zeros(2))
+    slope, rest = known.expansion(torch.full((2,), 2.0, dtype=torch.float64), torch.zeros(2, dtype=torch.float64))
     assert slope.tolist() == [0.5, 0.5]  # a constant takes the shape of the argument
     assert rest.tolist() == pytest.approx([least, least])
 
 
 @pytest.mark.parametrize(("derivatives", "suprema"), [((), {2: 1.0}), ((torch.cos,), {}), ((torch.cos,), {3: 1.0})])
 def test_without_a_remainder_there_is_no_expansion(derivatives: tuple[Any, ...], suprema: dict[int, float]) -> None:
-    assert Smooth(torch.sin, derivatives=derivatives, suprema=suprema).expansion(torch.ones(2), torch.ones(2)) is None
+    assert (
+        Smooth(torch.sin, derivatives=derivatives, suprema=suprema).expansion(
+            torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+        )
+        is None
+    )
 
 
 # Of the second prompt the function leaves its range: of what follows from it nothing is known either, but its bound.
@@ -158,7 +163,7 @@ def test_what_follows_from_a_function_beyond_its_range_is_not_enclosed() -> None
 
     def known(x: torch.Tensor) -> Reading:
         letters = {eps: torch.tensor(0.25, dtype=torch.float64)}
-        return enclose(both, Instance(Operands({"x": x, "y": torch.zeros(2), "f": f}, letters)))
+        return enclose(both, Instance(Operands({"x": x, "y": torch.zeros(2, dtype=torch.float64), "f": f}, letters)))
 
     def bound(x: torch.Tensor) -> torch.Tensor:
         found = known(x).bound("both")
@@ -174,5 +179,5 @@ def test_the_first_function_that_leaves_its_range_in_balls_is_named() -> None:
     f = bs.Smooth.of(sp.tanh(t), t, approximate=sp.tanh(t), radius=1)
     twice = bs.apply_function(chain(), "f(f(x))", eps=eps, lipschitz=1, size=1, function="f").derivation
     for largest, beyond in ((0.5, []), (1.5, ["f(x)"])):
-        operands = {"x": BallArray.exactly(torch.tensor([largest, 0.25])), "f": f}
+        operands = {"x": BallArray.exactly(torch.tensor([largest, 0.25], dtype=torch.float64)), "f": f}
         assert enclose(twice, Instance(Operands(operands, {eps: 0.25}, 128))).beyond == beyond

@@ -84,7 +84,7 @@ CASES: dict[str, tuple[Callable[[bool], Approximated], dict[str, Any], str]] = {
     ),
     "perturbation": (
         lambda wrong: perturbed_map(x(), "A x", operator_norm=2, perturbation=TENTH if wrong else 1, dim=2, matrix="A"),
-        {"A": Emulated(MATRIX, MATRIX - torch.eye(2))},
+        {"A": Emulated(MATRIX, MATRIX - torch.eye(2, dtype=torch.float64))},
         "the norm of the perturbation of 'A' in the inf-norm is 1, above the 0.1 that",
     ),
     "factor": (
@@ -118,17 +118,17 @@ CASES: dict[str, tuple[Callable[[bool], Approximated], dict[str, Any], str]] = {
     ),
     "weight beside the winner's": (
         lambda wrong: concentrate("w", count=3, gap=2 if wrong else 1, scores="x"),
-        {"x": torch.tensor([3.0, 1.5, 1.0])},
+        {"x": torch.tensor([3.0, 1.5, 1.0], dtype=torch.float64)},
         "step 'w': the weight beside the largest of 'x' is 0.263875, above the 0.213014 that rule 'softmax conc",
     ),
     "weight of a foreign key": (
         lambda wrong: foreign(lead=3 if wrong else 1),
-        {"v": torch.tensor([1.0, 0.0]), "l": torch.tensor([1.0, 2.0])},
+        {"v": torch.tensor([1.0, 0.0], dtype=torch.float64), "l": torch.tensor([1.0, 2.0], dtype=torch.float64)},
         "the weight of 'v' is 0.0900306, above the 0.024",
     ),
     "diameter": (
         lambda wrong: foreign(diameter=HALF if wrong else 2),
-        {"v": torch.tensor([1.0, 0.0]), "l": torch.tensor([1.0, 2.0])},
+        {"v": torch.tensor([1.0, 0.0], dtype=torch.float64), "l": torch.tensor([1.0, 2.0], dtype=torch.float64)},
         "the distance of 'v' from the average of the other keys is ",
     ),
     "deviation of a map of vectors": (
@@ -205,7 +205,12 @@ def test_the_average_of_other_keys_is_not_known_after_an_unknown_error(bits: int
         moved = contract(x(), "z", factor=HALF, offset=offset, size=2, depth=1, matrix="A")
         return foreign(diameter=HALF, start=moved)
 
-    near = {"x": PAIR, "A": MATRIX / 4, "v": torch.tensor([1.25, -1.0]), "l": torch.tensor([1.0, 2.0])}
+    near = {
+        "x": PAIR,
+        "A": MATRIX / 4,
+        "v": torch.tensor([1.25, -1.0], dtype=torch.float64),
+        "l": torch.tensor([1.0, 2.0], dtype=torch.float64),
+    }
     assert at(excluded(1), near, bits=bits).rows[-1].bound is not None
     with pytest.raises(UsageError, match=r"the distance of 'v' from the average of the other keys is 0\.75, above the"):
         at(excluded(0), near, bits=bits)
@@ -216,7 +221,9 @@ def test_the_average_of_other_keys_is_not_known_after_an_unknown_error(bits: int
 def test_small_weights_beside_the_largest_are_told_apart(keys: int, bits: int | None) -> None:
     """Where 1 less the largest weight has no digit left."""
     for gap in (10, 17, 20, 39, 60):
-        scores = torch.cat([torch.zeros(1), torch.full((keys - 1,), -float(gap))])
+        scores = torch.cat(
+            [torch.zeros(1, dtype=torch.float64), torch.full((keys - 1,), -float(gap), dtype=torch.float64)]
+        )
         right, wrong = (concentrate("w", count=keys, gap=gap + more, scores="s") for more in (0, sp.Rational(1, 1000)))
         assert at(right, {"s": scores}, bits=bits).rows[-1].bound is not None
         with pytest.raises(UsageError, match="the weight beside the largest of 's' is"):
@@ -250,12 +257,18 @@ ROUNDED: dict[str, Callable[[float], tuple[Approximated, dict[str, Any]]]] = {
             "x": Emulated([0.0, 0.0], [0.0, 0.0]),
             "c": torch.full((2,), 1000 / 3, dtype=torch.float64),
             "v": torch.full((2,), 1000 / 3, dtype=torch.float64) + small,
-            "l": torch.tensor([1.0, 2.0]),
+            "l": torch.tensor([1.0, 2.0], dtype=torch.float64),
         },
     ),
     "perturbation": lambda small: (
         perturbed_map(x(), "A x", operator_norm=101, perturbation=small, dim=2, matrix="A"),
-        {"x": PAIR, "A": Emulated(100 * torch.eye(2).double() / 3, (100 * torch.eye(2).double() / 3) + small / 2)},
+        {
+            "x": PAIR,
+            "A": Emulated(
+                100 * torch.eye(2, dtype=torch.float64).double() / 3,
+                (100 * torch.eye(2, dtype=torch.float64).double() / 3) + small / 2,
+            ),
+        },
     ),
 }
 

@@ -31,7 +31,7 @@ def by_definition(kind: str, scores: torch.Tensor, sink: float) -> torch.Tensor:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_emulated_weights_are_those_of_the_heads(kind: str) -> None:
-    scores = torch.tensor([[0.3, -0.5, 0.1], [0.0, 1.0, -1.0]])
+    scores = torch.tensor([[0.3, -0.5, 0.1], [0.0, 1.0, -1.0]], dtype=torch.float64)
     found = read(weights(kind, 2.0).derivation, Operands({"s": scores}), ["w"])["w"]
     assert torch.allclose(found.emulated, by_definition(kind, scores, 2.0), atol=1e-14)
     assert torch.equal(found.exact, scores + float(kind == "none"))
@@ -39,18 +39,18 @@ def test_the_emulated_weights_are_those_of_the_heads(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["constant", "opposite"])
 def test_small_scores_lose_no_digits(kind: str) -> None:
-    scores = 1e-9 * torch.tensor([[0.3, -0.5, 0.1]])
+    scores = 1e-9 * torch.tensor([[0.3, -0.5, 0.1]], dtype=torch.float64)
     found = read(weights(kind, 40.0).derivation, Operands({"s": scores}), ["w"])["w"]
     assert torch.allclose(found.emulated, scores, rtol=1e-8, atol=0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_enclosure_holds_the_errors_of_all_moved_scores_and_is_reached(kind: str) -> None:
-    exact, error, letter = torch.tensor([0.3, -0.5, 0.1]), 0.05, sp.Symbol("e", positive=True)
+    exact, error, letter = torch.tensor([0.3, -0.5, 0.1], dtype=torch.float64), 0.05, sp.Symbol("e", positive=True)
     scores = given("s", dim=3, size=1, error=letter)
     derivation = heads_as_linear(scores, "w", sink=2, second=kind).derivation
     found = enclose(derivation, Instance(Operands({"s": exact}, {letter: error}), by_rules=False)).steps["w"].error
-    corners = exact + error * torch.cartesian_prod(*[torch.tensor([-1.0, 0.0, 1.0])] * 3)
+    corners = exact + error * torch.cartesian_prod(*[torch.tensor([-1.0, 0.0, 1.0], dtype=torch.float64)] * 3)
     errors = by_definition(kind, corners, 2.0) - exact - float(kind == "none")
     least, most = errors.amin(0), errors.amax(0)
     assert bool((found.centre - found.radius <= least + 1e-15).all())

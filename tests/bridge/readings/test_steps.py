@@ -132,10 +132,16 @@ def test_a_handle_that_no_step_names() -> None:
     [
         ({"x": [0.5, 0.5, 0.5]}, r"step 'x': expected an array whose last axis has length d = 2, got the shape \(3,\)"),
         ({"x": 0.5}, r"step 'x': expected an array whose last axis has length d = 2, got the shape \(\)"),
-        ({"W": torch.ones(2, 3)}, r"step 'W p': 'W' of shape \(2, 3\) and 'x' of shape \(2,\) do not fit"),
-        ({"W": torch.ones(2)}, r"step 'W p': a vector for 'W' gives one number for each token, but the value has no"),
         (
-            {"W": torch.ones(2, 2, 2)},
+            {"W": torch.ones(2, 3, dtype=torch.float64)},
+            r"step 'W p': 'W' of shape \(2, 3\) and 'x' of shape \(2,\) do not fit",
+        ),
+        (
+            {"W": torch.ones(2, dtype=torch.float64)},
+            r"step 'W p': a vector for 'W' gives one number for each token, but the value has no",
+        ),
+        (
+            {"W": torch.ones(2, 2, 2, dtype=torch.float64)},
             r"step 'W p': expected a matrix, a vector or a number for 'W', got an array of shape \(2, 2, 2\)",
         ),
         ({"W": (MATRIX, MATRIX)}, r"step 'W p': 'W' is bound to a tuple, but the step is in no repeated layer"),
@@ -160,19 +166,27 @@ def iterated() -> bs.Approximated:
 PAIR = Emulated([0.5, 0.5], [0.5, 0.25])
 PAIRED = bs.given("x", dim=1, size=2, error=1)
 HALF = sp.Rational(1, 2)
-NARROW, DEEP = torch.ones(1, 2), torch.ones(1, 2, 2)
+NARROW, DEEP = torch.ones(1, 2, dtype=torch.float64), torch.ones(1, 2, 2, dtype=torch.float64)
 
 
 @every_arithmetic
 @pytest.mark.parametrize(
     ("of", "matrix", "words"),
     [
-        (perturbed, torch.ones(2), r"step 'A x': expected a matrix or a number for 'A', got an array of shape \(2,\)"),
+        (
+            perturbed,
+            torch.ones(2, dtype=torch.float64),
+            r"step 'A x': expected a matrix or a number for 'A', got an array of shape \(2,\)",
+        ),
         (perturbed, DEEP, r"step 'A x': expected a matrix or a number for 'A', got an array of shape \(1, 2, 2\)"),
-        (perturbed, torch.ones(2, 3), r"step 'A x': 'A' of shape \(2, 3\) and 'x' of shape \(2,\) do not fit: "),
+        (
+            perturbed,
+            torch.ones(2, 3, dtype=torch.float64),
+            r"step 'A x': 'A' of shape \(2, 3\) and 'x' of shape \(2,\) do not fit: ",
+        ),
         (
             iterated,
-            torch.ones(2),
+            torch.ones(2, dtype=torch.float64),
             r"step 'z': expected a square matrix or a number for 'A', got an array of shape \(2,\)",
         ),
         (iterated, NARROW, r"step 'z': expected a square matrix or a number for 'A', got an array of shape \(1, 2\)"),
@@ -191,7 +205,7 @@ def test_a_matrix_of_another_shape(
 @every_arithmetic
 def test_a_prompt_without_tokens(bits: int | None) -> None:
     with pytest.raises(UsageError, match=r"step 'x': no tokens in an array of shape \(0, 2\); give at least one"):
-        at(bs.given("x", dim=2, size=1), {"x": torch.zeros(0, 2)}, bits=bits)
+        at(bs.given("x", dim=2, size=1), {"x": torch.zeros(0, 2, dtype=torch.float64)}, bits=bits)
 
 
 @pytest.mark.parametrize(("tenth", "held"), [("balls", True), ("float", False)])

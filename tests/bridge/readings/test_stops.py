@@ -88,7 +88,7 @@ def test_a_mean_over_steps_is_no_value() -> None:
 def test_weights_without_scores_and_what_follows_them() -> None:
     weights = calculus.concentrate("weights", count=2, gap=1)
     values = calculus.given("x", dim=2, size=1)
-    rows = at(calculus.attend(weights, values, "y"), {"x": torch.ones(2, 2)})
+    rows = at(calculus.attend(weights, values, "y"), {"x": torch.ones(2, 2, dtype=torch.float64)})
     assert rows["weights"].stopped.endswith("without scores= it names no operands")
     assert rows["y"].stopped == "after weights"
 

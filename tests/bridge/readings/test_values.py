@@ -86,7 +86,12 @@ def test_the_mean_of_a_value_without_tokens_is_the_value() -> None:
 # f_hat - f = clip(z, -1, 1) with |f_hat - f| <= 1: at 0.75 and with an error of 0.5 it lies in [0.25, 1].
 def test_a_deviation_is_bounded_by_its_supremum_and_by_its_slope_together() -> None:
     clipped = Smooth(lambda z: 0 * z, lambda z: z.clamp(-1, 1), error=1.0, slope_error=1.0)
-    centre, radius = clipped.spread(torch.tensor(0.5), torch.tensor(1.0), True, torch.tensor(0.75))
+    centre, radius = clipped.spread(
+        torch.tensor(0.5, dtype=torch.float64),
+        torch.tensor(1.0, dtype=torch.float64),
+        True,
+        torch.tensor(0.75, dtype=torch.float64),
+    )
     assert (centre.item(), radius.item()) == (0.625, 0.375)
 
 
@@ -136,7 +141,11 @@ def test_a_bound_by_rule_keeps_its_gradient_where_the_errors_are_not_0() -> None
 
 def test_prompts_of_one_batch_are_read_each_in_its_own_scope() -> None:
     near = Smooth(torch.sin, lambda z: torch.sin(z) + 0.1 * z, error=1.0, slope_error=0.1)
-    change, error, at = torch.tensor([0.5, 0.5]), torch.tensor([1.0, 1.0]), torch.tensor([0.3, 0.3])
+    change, error, at = (
+        torch.tensor([0.5, 0.5], dtype=torch.float64),
+        torch.tensor([1.0, 1.0], dtype=torch.float64),
+        torch.tensor([0.3, 0.3], dtype=torch.float64),
+    )
     mixed = near.spread(change, error, torch.tensor([True, False]), at)
     for found, local, of_range in zip(
         mixed, near.spread(change, error, True, at), near.spread(change, error, False, at), strict=True
@@ -148,7 +157,7 @@ def test_prompts_of_one_batch_are_read_each_in_its_own_scope() -> None:
 @pytest.mark.parametrize("batch", [(), (2,), (5, 2)], ids=str)
 def test_each_query_attends_to_the_values_of_its_own_prompt(batch: tuple[int, ...]) -> None:
     generator = torch.Generator().manual_seed(0)
-    weights, values = (torch.rand(*batch, *shape, generator=generator) for shape in ((3,), (3, 4)))
+    weights, values = (torch.rand(*batch, *shape, generator=generator, dtype=torch.float64) for shape in ((3,), (3, 4)))
     expected = (weights.unsqueeze(-1) * values).sum(-2)
     torch.testing.assert_close(attended(weights, values), expected)
     queries = weights.unsqueeze(-2).expand(*batch, 6, 3)
@@ -157,8 +166,8 @@ def test_each_query_attends_to_the_values_of_its_own_prompt(batch: tuple[int, ..
 
 @pytest.mark.parametrize("tokens", [(), (2,), (5, 2)], ids=str)
 def test_softmax_concentrates_over_the_keys(tokens: tuple[int, ...]) -> None:
-    scores = torch.tensor([0.0, 2.0, 1.0]).expand(*tokens, 3)
+    scores = torch.tensor([0.0, 2.0, 1.0], dtype=torch.float64).expand(*tokens, 3)
     weights = concentrate("w", count=3, gap=1, scores="s").derivation
     found = read(weights, Operands({"s": scores}))["w"]
-    torch.testing.assert_close(found.exact, torch.tensor([0.0, 1.0, 0.0]).expand(*tokens, 3))
+    torch.testing.assert_close(found.exact, torch.tensor([0.0, 1.0, 0.0], dtype=torch.float64).expand(*tokens, 3))
     torch.testing.assert_close(found.emulated, scores.exp() / scores.exp().sum(-1, keepdim=True))

@@ -36,13 +36,15 @@ TINY = 2.0**-60  # below a rounding of 1
     ("differences", "winner"), [([0.0, TINY], 1), ([TINY, 0.0], 0), ([0.0, 0.0], 0), ([-1.0, 0.0], 1)]
 )
 def test_the_winner_is_decided_in_balls_and_the_first_at_ties(differences: list[float], winner: int) -> None:
-    scores = BallArray.exactly(torch.ones(1, 2)) + BallArray.exactly(torch.tensor([differences], dtype=torch.float64))
+    scores = BallArray.exactly(torch.ones(1, 2, dtype=torch.float64)) + BallArray.exactly(
+        torch.tensor([differences], dtype=torch.float64)
+    )
     with working_precision(128):
         assert unit_vector(scores).midpoint().tolist() == [[float(place == winner) for place in range(2)]]
 
 
 def test_a_winner_that_the_balls_do_not_decide_is_refused() -> None:
-    third = BallArray.exactly(torch.ones(2)) / 3
+    third = BallArray.exactly(torch.ones(2, dtype=torch.float64)) / 3
     with pytest.raises(BallsError, match="the largest score"):
         unit_vector(third)
 
@@ -51,7 +53,7 @@ def test_a_dominant_key_loses_weight_to_keys_that_floats_cannot_see_beside_it() 
     exact = torch.tensor([0.0, -60.0], dtype=torch.float64)
     weights = softmax(given("s", dim=2, size=60, error=40), "w").derivation
     found = enclose(weights, Instance(Operands({"s": exact}))).steps["w"].error
-    moved = torch.softmax(exact + torch.tensor([-40.0, 40.0]), 0) - torch.softmax(exact, 0)
+    moved = torch.softmax(exact + torch.tensor([-40.0, 40.0], dtype=torch.float64), 0) - torch.softmax(exact, 0)
     assert (moved.abs() <= found.absolute + 1e-15).all()
     assert found.norm(Norm.ONE) >= moved.abs().sum() - 1e-12
 
@@ -64,7 +66,7 @@ def test_weights_of_which_floats_miss_the_sum_are_enclosed(bits: int) -> None:
     average = attend(weights, values, "average")
     known = {"w": [0.1] * 10, "v": [[2.0**60]] * 10}
     with working_precision(bits):
-        missing = abs(float(1 - 10 * BallArray.exactly(torch.tensor(0.1)).balls[0]))
+        missing = abs(float(1 - 10 * BallArray.exactly(torch.tensor(0.1, dtype=torch.float64)).balls[0]))
     assert missing == 2.0**-54
     assert at(average, known, bits=bits)["average"].bound >= 64
 
@@ -79,8 +81,8 @@ def test_softmax_weights_are_taken_from_the_winner_where_the_rule_does_not_say_m
     weights = concentrate("w", count=3, gap=margin, scores="s")
     operands = Operands({"s": SCORES}, {margin: 0.75} if known else {})
     found = enclose(weights.derivation, Instance(operands, local=local, by_rules=False)).steps["w"].error
-    difference = torch.softmax(SCORES, 0) - torch.tensor([0.0, 1.0, 0.0])
-    assert torch.equal(found.centre, difference if exactly else torch.zeros(3))
+    difference = torch.softmax(SCORES, 0) - torch.tensor([0.0, 1.0, 0.0], dtype=torch.float64)
+    assert torch.equal(found.centre, difference if exactly else torch.zeros(3, dtype=torch.float64))
     assert (found.radius.max() == 0) == exactly
     assert (abs(difference) <= found.absolute).all()
 
@@ -92,7 +94,7 @@ def test_a_score_that_may_move_far_gives_any_weight(most: float, lost: float | N
     scores = linear_map(x, "s", operator_norm=most, dim=2, matrix="A")
     weights = softmax(scores, "w").derivation
     matrix = torch.diag(torch.tensor([1.0, most], dtype=torch.float64))
-    operands = Operands({"x": torch.tensor([0.0, -700.0 / most]), "A": matrix})
+    operands = Operands({"x": torch.tensor([0.0, -700.0 / most], dtype=torch.float64), "A": matrix})
     found = enclose(weights, Instance(operands, by_rules=False)).steps["w"].error
     assert found.radius[1] >= math.exp(most - 699) * (1 - 1e-9)  # from e^-700, by moves of -1 and of the most
     assert lost is None or found.radius.tolist() == [lost, lost]
@@ -117,10 +119,20 @@ def test_attention_adds_what_weights_and_values_err_by(
         given("w", dim=3, norm=Norm.ONE, size=1, error=1, probabilities=True), given("v", dim=1, size=12), "a"
     )
     (*_, last) = step.derivation.steps
-    p, v = torch.tensor([0.25, 0.5, 0.25]), sign * torch.tensor([[1.0], [7.0], [12.0]])
-    known = None if one is None else lambda: torch.tensor(one)
-    of_weights = Error(torch.tensor([c, 0.0, 0.0]), torch.tensor([moves, 0.3, moves]), one=known)
-    of_values = Error(sign * torch.tensor([[1.0], [0.0], [0.0]]), torch.tensor([[0.5], [0.25], [0.125]]))
+    p, v = (
+        torch.tensor([0.25, 0.5, 0.25], dtype=torch.float64),
+        sign * torch.tensor([[1.0], [7.0], [12.0]], dtype=torch.float64),
+    )
+    known = None if one is None else lambda: torch.tensor(one, dtype=torch.float64)
+    of_weights = Error(
+        torch.tensor([c, 0.0, 0.0], dtype=torch.float64),
+        torch.tensor([moves, 0.3, moves], dtype=torch.float64),
+        one=known,
+    )
+    of_values = Error(
+        sign * torch.tensor([[1.0], [0.0], [0.0]], dtype=torch.float64),
+        torch.tensor([[0.5], [0.25], [0.125]], dtype=torch.float64),
+    )
     found = enclosed(
         last.operation, last, [Enclosed(p, of_weights), Enclosed(v, of_values)], Instance(Operands({}))
     ).error

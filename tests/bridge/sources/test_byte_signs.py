@@ -19,7 +19,7 @@ def test_bytes_embed_as_distinct_signs() -> None:
 def test_a_byte_is_nearest_to_its_own_signs() -> None:
     text = np.frombuffer(bytes(range(256)), dtype=np.uint8).reshape(4, 64)
     tokens = torch.as_tensor(bs.embedded_bytes(text, 16))  # (4, 64, 16)
-    moved = tokens + 0.9 * torch.linspace(-1, 1, 16) / 2
+    moved = tokens + 0.9 * torch.linspace(-1, 1, 16, dtype=torch.float64) / 2
     assert np.array_equal(bs.nearest_bytes(moved.reshape(256, 16), 16), text.reshape(256))
 
 

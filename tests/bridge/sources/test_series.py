@@ -66,10 +66,10 @@ def test_the_last_values_are_predicted_in_units_of_the_series(tmp_path: Path) ->
 
 
 def test_the_examples_have_mean_0_and_are_at_most_1() -> None:
-    data = ScaledSeries.of(torch.as_tensor(VALUES), 8)
+    data = ScaledSeries.of(torch.as_tensor(VALUES, dtype=torch.float64), 8)
     assert float(data.x[:9].mean()) == pytest.approx(0, abs=1e-12)
     assert float(data.x[:9].abs().max()) == pytest.approx(1)
-    torch.testing.assert_close(data.centre + data.unit * data.x, torch.as_tensor(VALUES))
+    torch.testing.assert_close(data.centre + data.unit * data.x, torch.as_tensor(VALUES, dtype=torch.float64))
     assert data.mean_error(data.x) == 0
 
 
@@ -79,7 +79,9 @@ def test_hypotheses_of_the_bounds_do_not_matter(tmp_path: Path) -> None:
 
 def test_a_constant_series_is_refused() -> None:
     with pytest.raises(UsageError, match="the series is constant over its first 11 values"):
-        ScaledSeries.of(torch.cat([torch.full((11,), 0.1), torch.rand(5)]), 10)
+        ScaledSeries.of(
+            torch.cat([torch.full((11,), 0.1, dtype=torch.float64), torch.rand(5, dtype=torch.float64)]), 10
+        )
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def theorem(source: Any = None, **changes: Any) -> bs.Theorem:
         "parameters": {eps: 0.25, size: 1.0, n: 4, d: 2},
         "inputs": {"x": bs.Rows(n + 1, bs.Ball(d, radius=size)), "y": bs.Box(n)},
         "network": lambda x, y, eps: step(x, y, 1 + eps),
-        "reference": lambda x, y: step(x, y, torch.ones(())),
+        "reference": lambda x, y: step(x, y, torch.ones((), dtype=torch.float64)),
         "sources": (tabular() if source is None else source,),
     }
     bound = bs.given("prediction", dim=1, size=size**2, error=eps * size**2)

@@ -275,7 +275,11 @@ def given_a_norm(rate: Any) -> bs.Theorem:
     out = bs.apply_function(product, "out", eps=eps, lipschitz=1, size=1, function="r")
     return deep(
         out,
-        handles=lambda W, x, eps: {"W": 0 * W + 0.75 * torch.eye(len(x)).to(W), "x": x, "r": activation(eps)},
+        handles=lambda W, x, eps: {
+            "W": 0 * W + 0.75 * torch.eye(len(x), dtype=torch.float64).to(W),
+            "x": x,
+            "r": activation(eps),
+        },
         network=lambda x, eps: (1 - eps) * torch.tanh(0.75 * x),
         reference=lambda x: torch.tanh(0.75 * x),
     )

@@ -169,7 +169,7 @@ def test_a_network_of_another_function_is_found_out(network: Callable[..., torch
     row = row_of(compared(scaled(network=network), samples=16, attack=20), "out")
     assert row.verdict == {"derived": Verdict.VIOLATED, "instance": Verdict.VIOLATED}
     assert row.witness is not None
-    x = torch.tensor(row.witness.inputs["x"][0])
+    x = torch.tensor(row.witness.inputs["x"][0], dtype=torch.float64)
     arguments = (x, 0.01) if network is OTHER["another factor"] else (x,)
     assert row.witness.error_lower == pytest.approx(float((network(*arguments) - x).abs().max()), rel=1e-12)
 

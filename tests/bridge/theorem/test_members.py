@@ -19,8 +19,8 @@ Numbers = Callable[..., Tensor]
 
 # What is the same number at every element of the domain.
 IDENTITIES: dict[str, tuple[bs.Domain, Numbers, Numbers]] = {
-    "simplex": (bs.Simplex(n), lambda x: x.sum(), lambda: torch.ones(())),
-    "sphere": (bs.Sphere(n), lambda x: (x * x).sum(), lambda: torch.ones(())),
+    "simplex": (bs.Simplex(n), lambda x: x.sum(), lambda: torch.ones((), dtype=torch.float64)),
+    "sphere": (bs.Sphere(n), lambda x: (x * x).sum(), lambda: torch.ones((), dtype=torch.float64)),
     "a radius that is not a float": (
         bs.Sphere(n, radius=sp.sqrt(n)),
         lambda x: torch.linalg.vector_norm(x),
@@ -35,12 +35,12 @@ IDENTITIES: dict[str, tuple[bs.Domain, Numbers, Numbers]] = {
     "joined": (
         bs.Concatenated(bs.Simplex(n), bs.Sphere(n)),
         lambda x, n: (x[n:] * x[n:]).sum() - x[:n].sum(),
-        lambda: torch.zeros(()),
+        lambda: torch.zeros((), dtype=torch.float64),
     ),
     "orthogonal rows": (
         bs.SingularValues(n, n + 2, low=1, high=1),
         lambda x: (x @ x.mT)[0, 1],
-        lambda: torch.zeros(()),
+        lambda: torch.zeros((), dtype=torch.float64),
     ),
     "singular values": (
         bs.SingularValues(n + 1, n, low=THIRD, high=THIRD),

@@ -34,7 +34,7 @@ def test_a_witness_has_weights_of_its_own(tmp_path: Path, run: Command) -> None:
 
 def small(entry: float) -> bs.Theorem:
     """A drawn weight whose norm is far below what the hypotheses allow, or not."""
-    return product(weights={"W": lambda: torch.eye(2) * entry, "b": bs.Box(2)})
+    return product(weights={"W": lambda: torch.eye(2, dtype=torch.float64) * entry, "b": bs.Box(2)})
 
 
 @pytest.mark.parametrize(("entry", "far"), [(0.05, True), (0.2, False)])
@@ -112,7 +112,7 @@ def residual(first: object = 1, **changes: object) -> bs.Theorem:
         "parameters": {a: 0.05, c: 0.25, v: 1.0, N: (1, 4), L: 5, d: 3},
         "inputs": {"x": bs.Box(L, d), "V": bs.Rows(d, bs.Ball(d, norm=1, radius=v))},
         "network": lambda V, x, N, c, a: averaged(V, x, N, c, 1 - a),
-        "reference": lambda V, x, N, c: averaged(V, x, N, c, torch.ones(())),
+        "reference": lambda V, x, N, c: averaged(V, x, N, c, torch.ones((), dtype=torch.float64)),
     }
     output = bs.repeat(bs.given("x", dim=L * d, size=1), "output", layer, N)
     return bs.theorem("residual", output, **{**arguments, **changes})

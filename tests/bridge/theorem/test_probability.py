@@ -182,7 +182,9 @@ def test_other_inputs_are_attacked_for_each_draw() -> None:
     norms = [float(torch.linalg.vector_norm(signs(48, seed).reshape(16, 3).mean(0))) for seed in range(20)]
     assert found.attacked == pytest.approx(max(norms), rel=1e-6)
     assert found.measured < found.attacked <= found.derived
-    assert found.median == pytest.approx(float(torch.tensor(norms).sort().values[9:11].mean()), rel=1e-6)
+    assert found.median == pytest.approx(
+        float(torch.tensor(norms, dtype=torch.float64).sort().values[9:11].mean()), rel=1e-6
+    )
     assert (found.attack_steps, found.restarts) == (20, 4)
 
 

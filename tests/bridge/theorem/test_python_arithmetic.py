@@ -69,8 +69,8 @@ def test_an_identity_that_python_rounds_is_undecided_and_the_remark_says_what_to
 def planted(network: Callable[..., Tensor], error: float) -> Callable[..., Tensor]:
     """The network, wrong by that share."""
     if "n" in network.__code__.co_varnames:
-        return lambda x, n: network(x, n) * (1 + torch.tensor(error))
-    return lambda x: network(x) * (1 + torch.tensor(error))
+        return lambda x, n: network(x, n) * (1 + torch.tensor(error, dtype=torch.float64))
+    return lambda x: network(x) * (1 + torch.tensor(error, dtype=torch.float64))
 
 
 @pytest.mark.parametrize("network", ROUNDED.values(), ids=list(ROUNDED))

@@ -111,7 +111,7 @@ STATED: dict[str, tuple[dict[str, Any], str]] = {
         "that takes none",
     ),
     "two functions of the network": (
-        {**KNOWN, "knows": {rho: (lambda eps: eps, lambda d: torch.ones(()))}},
+        {**KNOWN, "knows": {rho: (lambda eps: eps, lambda d: torch.ones((), dtype=torch.float64))}},
         "scaled: `knows` has several functions for rho of the scope network; give at most one",
     ),
     "no function of a letter": (
@@ -183,7 +183,7 @@ def test_a_hypothesis_that_the_symbols_imply_adds_nothing() -> None:
 
 
 def in_place(x: Tensor) -> Tensor:
-    found = torch.zeros(3)
+    found = torch.zeros(3, dtype=torch.float64)
     found[0] = x[0]
     return found
 
@@ -278,7 +278,7 @@ def test_a_drawn_or_known_number_that_fails_is_named() -> None:
     ):
         compared(product(knows={rho: lambda W: W}))
     with pytest.raises(bs.UsageError, match="product: the letter rho does not run in exact arithmetic"):
-        compared(product(knows={rho: lambda W: W @ torch.ones(3)}))
+        compared(product(knows={rho: lambda W: W @ torch.ones(3, dtype=torch.float64)}))
 
 
 def test_a_number_that_overflows_is_judged_in_exact_arithmetic() -> None:

@@ -99,7 +99,7 @@ def test_quotients_of_whole_parameters_are_exact(factor: Callable[[Any], Any]) -
 def test_whole_parameters_count_and_index_as_integers() -> None:
     def network(x: Tensor, n: int) -> Tensor:
         terms = [x[n - 1 - at] for at in range(n)]
-        return torch.stack(terms)[:n].reshape(n, 1).sum() * (torch.ones(n) / n)[n // 2]
+        return torch.stack(terms)[:n].reshape(n, 1).sum() * (torch.ones(n, dtype=torch.float64) / n)[n // 2]
 
     assert exact_error(averaged(network=network)) < TINY
 

@@ -39,7 +39,7 @@ def filtered(**changes: Any) -> bs.Theorem:
         "inputs": {"x": bs.Box(3)},
         "weights": {"scale": lambda taps: taps.abs().sum()},
         "network": lambda x, taps: taps @ x[: len(taps)],
-        "reference": lambda x: torch.zeros(()),
+        "reference": lambda x: torch.zeros((), dtype=torch.float64),
         "knows": {FIRST: lambda taps, place: taps.abs().sum() + taps[place] - taps[-1]},
         "printed": {"output": K / 4},
         "texts": TEXTS,

@@ -32,7 +32,7 @@ def averaged(**changes: Any) -> bs.Theorem:
     arguments: dict[str, Any] = {
         "parameters": {n: 3},
         "inputs": {"x": bs.Box(n)},
-        "network": lambda x, n: (x * (torch.ones(()) / n)).sum(),
+        "network": lambda x, n: (x * (torch.ones((), dtype=torch.float64) / n)).sum(),
         "reference": lambda x: x.mean(),
     }
     return bs.theorem("averaged", bs.given("mean", dim=1, size=1), **{**arguments, **changes})

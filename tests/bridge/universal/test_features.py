@@ -64,7 +64,7 @@ def test_the_weights_are_below_the_printed_norm() -> None:
 @pytest.mark.parametrize("d", [1, 2])
 def test_many_features_are_the_function(d: int) -> None:
     family = known_family("union", d, 3, 0.5, 3.0)
-    x = torch.nn.functional.normalize(torch.randn(40, d, dtype=torch.float64)) * torch.rand(40, 1)
+    x = torch.nn.functional.normalize(torch.randn(40, d, dtype=torch.float64)) * torch.rand(40, 1, dtype=torch.float64)
     many = torch.stack([errors_of(family, x, seed) for seed in range(8)])
     assert many.mean((0, 1)).max() < 0.015 * family.mass
 
@@ -83,4 +83,4 @@ def test_a_point_outside_the_ball_is_named() -> None:
     family = family_of(barron.BarronClass(2, 1, sp.exp(-barron.r)), [])
     assert torch.equal(represented("own", family).weights["points"](), points(2))
     with pytest.raises(UsageError, match=r"row 1 of the points has the norm 1\.25, outside the unit ball"):
-        represented("own", family, at=torch.tensor([[0.5, 0.5], [1.0, 0.75]]))
+        represented("own", family, at=torch.tensor([[0.5, 0.5], [1.0, 0.75]], dtype=torch.float64))

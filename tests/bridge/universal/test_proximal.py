@@ -79,7 +79,7 @@ def test_the_step_is_the_longest_that_is_allowed_unless_it_is_given() -> None:
 
 
 def test_the_reference_gives_the_gap_itself() -> None:
-    found = proximal.reference(torch.ones(3))
+    found = proximal.reference(torch.ones(3, dtype=torch.float64))
     assert {name: float(x.abs().sum()) for name, x in found.items()} == {"gap": 0.0, "iterates": 0.0}
 
 

@@ -176,7 +176,7 @@ def test_an_x_outside_the_unit_ball_is_refused():
 
 def test_slopes_and_suprema_of_deviations_are_upper_bounds():
     radius, labels, tau_1, tau_2 = 3.0, 1.0, 0.5, 2.0
-    z = torch.linspace(-radius, radius, 4001, requires_grad=True)
+    z = torch.linspace(-radius, radius, 4001, requires_grad=True, dtype=torch.float64)
     for name, function in functions_of("a", radius, labels, tau_1, tau_2, n=2).items():
         (slope,) = torch.autograd.grad(function.deviates(z).sum(), z)
         inside = z.abs() <= function.radius
@@ -187,7 +187,7 @@ def test_slopes_and_suprema_of_deviations_are_upper_bounds():
 
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 0.3, 0.99, 1.01, 4.0])
 def test_the_gap_of_tanh_does_not_cancel(size):
-    u = torch.tensor([size, -size])
+    u = torch.tensor([size, -size], dtype=torch.float64)
     with mp.workdps(60):
         exact = float(mp.mpf(size) - mp.tanh(mp.mpf(size)))
-    torch.testing.assert_close(gap(u), torch.tensor([exact, -exact]), rtol=1e-14, atol=0)
+    torch.testing.assert_close(gap(u), torch.tensor([exact, -exact], dtype=torch.float64), rtol=1e-14, atol=0)

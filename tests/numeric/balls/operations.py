@@ -177,7 +177,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "linear": lambda x, B, s: functional.linear(x, B.T, s.expand(B.shape[1])),
     "addmm": lambda x, S: torch.addmm(x, x, S, beta=0.5, alpha=2),
     "kron": lambda x, B: torch.kron(x, B),
-    "trace": lambda S: torch.trace(S) * torch.ones(1),
+    "trace": lambda S: torch.trace(S) * torch.ones(1, dtype=torch.float64),
     "linalg_multi_dot": lambda x, S, B: torch.linalg.multi_dot([x, S, B]),
     "linalg_vecdot": lambda x, y: torch.linalg.vecdot(x, y),
     "matrix_power": lambda S: S.matrix_power(5),
@@ -188,16 +188,16 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "linalg_det": lambda S: torch.linalg.det(S),
     "linalg_solve": lambda S, B, v: torch.linalg.solve(S, B).sum() + torch.linalg.solve(S, v),
     # factories
-    "tensor": lambda s: torch.tensor([[1.0, 0.5], [0.25, 2]]) / 3 * s,
-    "as_tensor": lambda s: torch.as_tensor(0.1) * s,
-    "asarray": lambda s: torch.asarray([0.1]) * s,
-    "scalar_tensor": lambda s: torch.scalar_tensor(0.1) * s,
-    "full": lambda s: torch.full((2, 3), 0.1) * s,
-    "zeros": lambda s: torch.zeros(2, 3) + s,
-    "ones": lambda s: torch.ones((2, 3)) / 3 * s,
-    "eye": lambda S: S + torch.eye(S.shape[0]),
-    "arange": lambda s: torch.arange(0.0, 1.0, 0.25) * s,
-    "linspace": lambda s: torch.linspace(0, 1, 7) * s,
+    "tensor": lambda s: torch.tensor([[1.0, 0.5], [0.25, 2]], dtype=torch.float64) / 3 * s,
+    "as_tensor": lambda s: torch.as_tensor(0.1, dtype=torch.float64) * s,
+    "asarray": lambda s: torch.asarray([0.1], dtype=torch.float64) * s,
+    "scalar_tensor": lambda s: torch.scalar_tensor(0.1, dtype=torch.float64) * s,
+    "full": lambda s: torch.full((2, 3), 0.1, dtype=torch.float64) * s,
+    "zeros": lambda s: torch.zeros(2, 3, dtype=torch.float64) + s,
+    "ones": lambda s: torch.ones((2, 3), dtype=torch.float64) / 3 * s,
+    "eye": lambda S: S + torch.eye(S.shape[0], dtype=torch.float64),
+    "arange": lambda s: torch.arange(0.0, 1.0, 0.25, dtype=torch.float64) * s,
+    "linspace": lambda s: torch.linspace(0, 1, 7, dtype=torch.float64) * s,
     "full_like": lambda x: torch.full_like(x, 0.1),
     "zeros_like": lambda x: torch.zeros_like(x) + 1,
     "ones_like": lambda x: torch.ones_like(x) / 3,
@@ -225,7 +225,7 @@ def arguments(k: int, m: int, n: int, seed: int) -> dict[str, Any]:
     generator = torch.Generator().manual_seed(seed)
 
     def uniform(*shape: int) -> torch.Tensor:
-        return 4 * torch.rand(shape, generator=generator) - 2
+        return 4 * torch.rand(shape, generator=generator, dtype=torch.float64) - 2
 
     return {
         "x": uniform(m, n),
@@ -236,7 +236,7 @@ def arguments(k: int, m: int, n: int, seed: int) -> dict[str, Any]:
         "B": uniform(n, k),
         "v": uniform(n),
         "w": uniform(m),
-        "S": uniform(n, n) / 4 + 3 * torch.eye(n),
+        "S": uniform(n, n) / 4 + 3 * torch.eye(n, dtype=torch.float64),
         "s": uniform(),
         "b": uniform(m, n) > 0,
         "i": torch.arange(m - 1, -1, -1),

@@ -20,7 +20,7 @@ WRITTEN = {
     "a half": lambda x: x * 0.5,
     "minus a half": lambda x: x * -0.5,
     "a folded quotient": lambda x: x * (3 / 4),
-    "in a list": lambda x: x * torch.tensor([0.5, 0.25, 2.0])[1],
+    "in a list": lambda x: x * torch.tensor([0.5, 0.25, 2.0], dtype=torch.float64)[1],
     "given to a helper": lambda x: scaled(x, 0.5),
     "an infinite mask": lambda x: torch.softmax(torch.stack([x, x * 0 - math.inf]), 0)[0],
     "whole": lambda x: x * 3,
@@ -31,7 +31,7 @@ COMPUTED: dict[str, Callable[[Any], Any]] = {
     "the root of a whole number": lambda x: x * math.sqrt(2),
     "a root that Python gives as 2.0": lambda x: x * math.sqrt(4),
     "a constant of the module": lambda x: x * HALF,
-    "in a list": lambda x: x * torch.tensor([math.sqrt(2), 1.0])[0],
+    "in a list": lambda x: x * torch.tensor([math.sqrt(2), 1.0], dtype=torch.float64)[0],
     "as an exponent": lambda x: (x + 2) ** (1 / float("3")),
 }
 DECIMALS: dict[str, Callable[[Any], Any]] = {
@@ -47,7 +47,7 @@ def scaled(x: Any, factor: float) -> Any:
 
 def radius(function: Callable[[Any], Any]) -> float:
     """Of the value at 1, with floats enclosed."""
-    return float(run_on_balls(function, {"x": torch.ones(())}, enclose_floats=True).radius())
+    return float(run_on_balls(function, {"x": torch.ones((), dtype=torch.float64)}, enclose_floats=True).radius())
 
 
 @pytest.mark.parametrize("function", WRITTEN.values(), ids=list(WRITTEN))
@@ -58,12 +58,12 @@ def test_what_the_code_writes_out_is_exact(function: Callable[[Any], Any]) -> No
 @pytest.mark.parametrize("function", COMPUTED.values(), ids=list(COMPUTED))
 def test_what_python_computes_stands_for_its_neighbours(function: Callable[[Any], Any]) -> None:
     assert radius(function) > REACH / 4
-    assert float(run_on_balls(function, {"x": torch.ones(())}).radius()) < 1e-30
+    assert float(run_on_balls(function, {"x": torch.ones((), dtype=torch.float64)}).radius()) < 1e-30
 
 
 @pytest.mark.parametrize("function", DECIMALS.values(), ids=list(DECIMALS))
 def test_decimals_stand_for_numbers_relatively_near(function: Callable[[Any], Any]) -> None:
-    value = float(run_on_balls(function, {"x": torch.ones(())}).midpoint())
+    value = float(run_on_balls(function, {"x": torch.ones((), dtype=torch.float64)}).midpoint())
     assert REACH / 2 < radius(function) / value < 2 * REACH
 
 
@@ -73,7 +73,7 @@ def test_arguments_are_the_floats_that_they_are() -> None:
 
 def test_entries_of_arrays_are_exact_if_they_equal_their_decimals() -> None:
     table = torch.tensor([0.0, 1.0, -0.5, 0.1], dtype=torch.float64)
-    radii = run_on_balls(lambda x: x * table, {"x": torch.ones(4)}, enclose_floats=True).radius()
+    radii = run_on_balls(lambda x: x * table, {"x": torch.ones(4, dtype=torch.float64)}, enclose_floats=True).radius()
     assert (radii > 0).tolist() == [False, False, False, True]
 
 

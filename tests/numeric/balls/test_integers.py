@@ -102,6 +102,6 @@ SHAPES: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("mean", SHAPES.values(), ids=list(SHAPES))
 def test_sizes_of_arrays_divide_exactly(mean: Callable[[Any], Any]) -> None:
-    found = run_on_balls(mean, {"x": torch.ones(3)})
-    assert (found - 1).contains(torch.zeros(()).numpy())
+    found = run_on_balls(mean, {"x": torch.ones(3, dtype=torch.float64)})
+    assert (found - 1).contains(torch.zeros((), dtype=torch.float64).numpy())
     assert found.radius() < 1e-30

@@ -19,7 +19,7 @@ WEIGHT = torch.tensor([[0.1, 0.2], [0.3, 0.4]], dtype=torch.float64)
 
 
 def attention(X, x, y, scale):
-    mask = torch.tril(torch.ones(X.shape[0], X.shape[0])) > 0
+    mask = torch.tril(torch.ones(X.shape[0], X.shape[0], dtype=torch.float64)) > 0
     scores = (X @ X.mT / scale).masked_fill(~mask, -math.inf)
     return {"causal": torch.softmax(scores, -1) @ y, "last": torch.softmax(X @ x, 0) @ y}
 
@@ -32,7 +32,7 @@ def network(x, W, layers):
 
 def ridge(X, y, penalty):
     d = X.shape[1]
-    w = torch.linalg.solve(X.T @ X + penalty * torch.eye(d), X.T @ y)
+    w = torch.linalg.solve(X.T @ X + penalty * torch.eye(d, dtype=torch.float64), X.T @ y)
     return w, torch.linalg.norm(X @ w - y, math.inf)
 
 
@@ -70,7 +70,12 @@ def test_a_function_runs_alike_under_vmap_and_on_balls(function, batch, rest):
 
 def test_factories_inside_give_exact_thirds():
     def thirds():
-        return torch.ones(3) / 3, torch.tensor(1) / 3, torch.arange(3) / 3, torch.tensor([1.0])[0] / torch.full((), 3)
+        return (
+            torch.ones(3, dtype=torch.float64) / 3,
+            torch.tensor(1) / 3,
+            torch.arange(3) / 3,
+            torch.tensor([1.0], dtype=torch.float64)[0] / torch.full((), 3),
+        )
 
     for balls in run_on_balls(thirds, {}, bits=200):
         with working_precision(400):
@@ -97,7 +102,9 @@ def test_python_floats_are_divided_exactly():
     assert step.radius() > 0
 
 
-@pytest.mark.parametrize("left", [torch.eye(2), np.eye(2), WEIGHT.float(), torch.eye(2, dtype=torch.int64)])
+@pytest.mark.parametrize(
+    "left", [torch.eye(2, dtype=torch.float64), np.eye(2), WEIGHT.float(), torch.eye(2, dtype=torch.int64)]
+)
 def test_tensors_and_arrays_on_the_left(left):
     balls = BallArray.exactly(np.array([[1.0, 2.0], [3.0, 4.0]]))
     same = BallArray.exactly(left)
@@ -224,8 +231,8 @@ def test_undecided_comparisons_refuse_a_branch():
             lambda x: torch.linalg.solve(torch.outer(x, x), x),
             r"torch.linalg.solve: .*proved invertible at 128 bits",
         ),
-        (lambda x: torch.randn(2), r"torch.randn: .*Draw random numbers outside"),
-        (lambda x: torch.empty(2), r"torch.empty: .*torch.zeros"),
+        (lambda x: torch.randn(2, dtype=torch.float64), r"torch.randn: .*Draw random numbers outside"),
+        (lambda x: torch.empty(2, dtype=torch.float64), r"torch.empty: .*torch.zeros"),
         (lambda x: torch.softmax(x, 0, out=x), r"torch.softmax: .*out.*Leave the option out"),
         (lambda x: torch.allclose(x, x), r"torch.allclose: .*overlaps\(\) and contains\(\)"),
         (
@@ -234,8 +241,11 @@ def test_undecided_comparisons_refuse_a_branch():
         ),
         (lambda x: x.sqrt_(), r"Tensor.sqrt_: .*use torch.sqrt"),
         (lambda x: x.to(torch.int64), r"Tensor.to: dtype=torch.int64"),
-        (lambda x: x + torch.ones(3), r"BallArray: shapes \(2,\) and \(3,\) differ. Index or reshape"),
-        (lambda x: x @ torch.ones(3), r"shapes \(2,\) and \(3,\) differ"),
+        (
+            lambda x: x + torch.ones(3, dtype=torch.float64),
+            r"BallArray: shapes \(2,\) and \(3,\) differ. Index or reshape",
+        ),
+        (lambda x: x @ torch.ones(3, dtype=torch.float64), r"shapes \(2,\) and \(3,\) differ"),
         (lambda x: x.sum(1), r"torch.sum: dim=1 of an array with 1 axes"),
         (lambda x: x + "a", r"BallArray: str is not a real number"),
         (lambda x: x[x], r"indexing: the index is an array of balls"),
@@ -244,7 +254,7 @@ def test_undecided_comparisons_refuse_a_branch():
 )
 def test_what_balls_refuse(use, message):
     with pytest.raises(BallsError, match=message):
-        run_on_balls(use, {"x": torch.tensor([1.0, 2.0])})
+        run_on_balls(use, {"x": torch.tensor([1.0, 2.0], dtype=torch.float64)})
 
 
 def test_attributes_that_tensors_lack_are_missing():
@@ -254,10 +264,13 @@ def test_attributes_that_tensors_lack_are_missing():
 
 def test_large_runs_are_refused_before_they_are_computed():
     with pytest.raises(TooLargeForExact, match=r"run_on_balls\(<lambda>\): more than 1,000 ball operations"):
-        run_on_balls(lambda: torch.ones(10**6, 10**6), {}, limit=1000)
+        run_on_balls(lambda: torch.ones(10**6, 10**6, dtype=torch.float64), {}, limit=1000)
     with pytest.raises(TooLargeForExact, match="Take smaller arguments, or pass a higher limit"):
-        run_on_balls(lambda x: x @ x, {"x": torch.ones(20, 20)}, limit=50_000)
-    assert run_on_balls(lambda x: x @ x, {"x": torch.ones(20, 20)}, limit=100_000).shape == (20, 20)
+        run_on_balls(lambda x: x @ x, {"x": torch.ones(20, 20, dtype=torch.float64)}, limit=50_000)
+    assert run_on_balls(lambda x: x @ x, {"x": torch.ones(20, 20, dtype=torch.float64)}, limit=100_000).shape == (
+        20,
+        20,
+    )
 
 
 def test_precision_is_restored_and_integers_stay_integers():
@@ -268,7 +281,9 @@ def test_precision_is_restored_and_integers_stay_integers():
         assert isinstance(n, int)
         return [x[places], x[torch.arange(n)], x[[0]]]
 
-    parts = run_on_balls(chosen, {"x": torch.tensor([0.5, 0.25]), "places": torch.tensor([1, 0]), "n": 1}, bits=300)
+    parts = run_on_balls(
+        chosen, {"x": torch.tensor([0.5, 0.25], dtype=torch.float64), "places": torch.tensor([1, 0]), "n": 1}, bits=300
+    )
     assert [part.midpoint().tolist() for part in parts] == [[0.25, 0.5], [0.5], [0.5]]
     assert parts[0].bits == 300
     assert flint.ctx.prec == before

@@ -47,7 +47,7 @@ B_V, B_X, B_Y, ETA = 1.5, 1.0, 0.8, 0.7
 
 
 def interpolant(function: Callable, radius: float, cells: int, spread: float = 1.0) -> ReluSum:
-    values = function(torch.tensor(uniform_knots(radius, cells))).numpy()
+    values = function(torch.tensor(uniform_knots(radius, cells), dtype=torch.float64)).numpy()
     return ReluSum(radius, values, spread)
 
 
@@ -98,6 +98,9 @@ DEEP = {"deep": Case(Shape(N=6, K=4, d_x=2, d_y=3), n=7)}
 
 def close(left: torch.Tensor | np.ndarray, right: torch.Tensor | np.ndarray, relative: float = 1e-12) -> bool:
     """Whether the two agree to this precision, relative to the larger of 1 and the largest entry."""
-    left, right = torch.as_tensor(left).double(), torch.as_tensor(right).double()
+    left, right = (
+        torch.as_tensor(left, dtype=torch.float64).double(),
+        torch.as_tensor(right, dtype=torch.float64).double(),
+    )
     scale = max(1.0, float(right.abs().max()))
     return left.shape == right.shape and bool((left - right).abs().max() <= relative * scale)

@@ -37,7 +37,7 @@ def test_starts_contain_corners_aligned_layers_and_zero():
         assert torch.linalg.matrix_rank(V) == 1
     scores = inputs["x"][2] @ SHAPE.matrices(inputs["w"][2])[0].T
     assert float(scores.abs().min()) > 0.85 * B_V * B_X  # near the largest that the hypotheses allow
-    assert torch.allclose(inputs["x"][1:4].norm(dim=-1), torch.tensor(B_X))
+    assert torch.allclose(inputs["x"][1:4].norm(dim=-1), torch.tensor(B_X, dtype=torch.float64))
 
 
 def test_seeds_decide():

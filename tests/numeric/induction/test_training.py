@@ -54,29 +54,29 @@ def network_by_loops(x: list[float], theta: dict[str, float], last_key: int) -> 
 @pytest.mark.parametrize("length", [5, 9])
 def test_the_network_is_the_printed_one(upper: str, p_first: float, length: int) -> None:
     theta = {**SOMEWHERE, "p_first": p_first}
-    x = torch.randn(3, length)
+    x = torch.randn(3, length, dtype=torch.float64)
     output = TwoLayer(length, theta, upper=upper)(x)
     expected = [network_by_loops(row, theta, length - int(upper[-1])) for row in x.tolist()]
-    torch.testing.assert_close(output, torch.tensor(expected))
+    torch.testing.assert_close(output, torch.tensor(expected, dtype=torch.float64))
 
 
 def test_a_first_layer_trained_far_is_the_one_at_infinity() -> None:
-    x = torch.randn(4, 9)
+    x = torch.randn(4, 9, dtype=torch.float64)
     far, end = (TwoLayer(9, {**SOMEWHERE, "p_first": p})(x) for p in (40.0, math.inf))
     torch.testing.assert_close(far, end)
     assert not torch.allclose(TwoLayer(9, {**SOMEWHERE, "p_first": 4.0})(x), end, rtol=1e-3)
 
 
 def test_the_target_is_the_printed_one() -> None:
-    x = torch.randn(3, 9)
+    x = torch.randn(3, 9, dtype=torch.float64)
     head = {"p_first": math.inf, "p": 0.0, "g": 0.0, "w_Q": 0.6, "w_K": 0.6, "h": 1 / 2.5}
     expected = [(0.6 * row[-3], network_by_loops(row, head, 8)[1]) for row in x.tolist()]
-    torch.testing.assert_close(TASK.target(x), torch.tensor(expected))
+    torch.testing.assert_close(TASK.target(x), torch.tensor(expected, dtype=torch.float64))
 
 
 def test_the_optimum_has_no_loss_of_the_induction_head_unless_its_sum_ends_early() -> None:
     best = {"p_first": math.inf, "p": 50.0, "g": TASK.g_star, "w_Q": 0.6, "w_K": 0.6, "h": TASK.h_star}
-    x = torch.randn(200, 9)
+    x = torch.randn(200, 9, dtype=torch.float64)
     networks = [TwoLayer(9, best, upper=upper) for upper in ("L-1", "L-2")]
     right, early = (partial_losses(network, TASK, x).mean(0).detach() for network in networks)
     assert float(right.max()) < 1e-20
@@ -88,7 +88,7 @@ def test_the_optimum_has_no_loss_of_the_induction_head_unless_its_sum_ends_early
 def test_the_exact_gram_loss_is_what_samples_estimate(upper: str) -> None:
     network = TwoLayer(9, SOMEWHERE, upper=upper)
     with torch.no_grad():
-        losses = partial_losses(network, TASK, torch.randn(200_000, 9))[:, 0]
+        losses = partial_losses(network, TASK, torch.randn(200_000, 9, dtype=torch.float64))[:, 0]
         exact = float(population_gram(network, TASK))
     assert abs(float(losses.mean()) - exact) < 5 * float(losses.std()) / math.sqrt(len(losses))
 
@@ -105,7 +105,7 @@ def test_the_batch_gradient_is_that_of_the_exact_gram_loss() -> None:
 
 def test_blocks_change_nothing_but_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     network = TwoLayer(9, SOMEWHERE)
-    x = torch.randn(50, 9)
+    x = torch.randn(50, 9, dtype=torch.float64)
     whole = Training(network, TASK).snapshot(x).head
     monkeypatch.setattr(module, "BLOCK", 9 * 8)
     training = Training(network, TASK, batch=50)
@@ -146,7 +146,7 @@ def test_the_curvature_is_that_of_differences_of_gradients() -> None:
         [(up - down) / (2 * step) for up, down in zip(gradient(dp, dg), gradient(-dp, -dg), strict=True)]
         for dp, dg in ((step, 0.0), (0.0, step))
     ]
-    largest = float(torch.linalg.eigvalsh(torch.tensor(rows)).abs().max())
+    largest = float(torch.linalg.eigvalsh(torch.tensor(rows, dtype=torch.float64)).abs().max())
     assert math.isclose(training.curvature(), largest, rel_tol=0.15)  # estimated on 2048 contexts
 
 
@@ -219,7 +219,7 @@ def test_checkpoints_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         (lambda: TwoLayer(4, SOMEWHERE), "L >= 5"),
         (lambda: TwoLayer(9, SOMEWHERE, upper="L"), "none of L-1, L-2"),
         (lambda: TwoLayer(9, {"p": 1.0}), "a start for each of"),
-        (lambda: TwoLayer(9, SOMEWHERE)(torch.zeros(1, 8)), "these have 8"),
+        (lambda: TwoLayer(9, SOMEWHERE)(torch.zeros(1, 8, dtype=torch.float64)), "these have 8"),
         (lambda: Training(TwoLayer(9, SOMEWHERE), TrainingTask(8, 1.0, 0.5)), "the task 8"),
         (lambda: Training(TwoLayer(9, SOMEWHERE), TASK, stage="III"), "none of I, II"),
         (lambda: Training(TwoLayer(9, SOMEWHERE), TASK, batch=1), "batch >= 2"),

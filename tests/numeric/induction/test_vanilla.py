@@ -180,7 +180,7 @@ def test_three_tokens_are_exact(p):
 
 def test_first_token_receives_nothing():
     y = Network(vanilla(0.3, np.eye(2))).run(random_prompts(5, 2, 1, seed=0))["y"]
-    assert torch.equal(y[:, 0], torch.zeros(1, 2))
+    assert torch.equal(y[:, 0], torch.zeros(1, 2, dtype=torch.float64))
 
 
 @pytest.mark.parametrize(("p", "L"), [(0.5, 8), (2.0, 8), (2.0, 64), (8.0, 64)])
@@ -263,7 +263,7 @@ def test_an_attack_at_full_size_forms_no_matrix_of_all_pairs_of_tokens():
 
 def test_prompts_without_a_key_are_refused():
     with pytest.raises(StreamError, match=r"induction_head: a prompt of 2 tokens.*give at least 3 tokens"):
-        induction_head(torch.ones(2, 2), torch.eye(2))
+        induction_head(torch.ones(2, 2, dtype=torch.float64), torch.eye(2, dtype=torch.float64))
     with pytest.raises(StreamError, match="induction_head: a prompt of 2 tokens"):
         exact_head(np.ones((2, 2)), np.eye(2))
 

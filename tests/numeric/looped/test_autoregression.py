@@ -19,7 +19,7 @@ ETA, ACCURACY = 0.5, 1e-12
 def setting(N: int, q: int, d: int, layers: int = 0, c: float = 2.0**-14) -> ar.SeriesSetting:
     signs = digits(N + q + 2).double()
     beta = math.log((N + 2) * 2 / ACCURACY) / float(gap_of_signs(signs))
-    drawn = (torch.randn(q * d, q * d) for _ in range(layers))
+    drawn = (torch.randn(q * d, q * d, dtype=torch.float64) for _ in range(layers))
     return ar.SeriesSetting(
         signs, N, q, beta, 1.0, ETA, c, 38.0, d, tuple(w / w.abs().sum(1, keepdim=True) for w in drawn)
     )
@@ -27,7 +27,7 @@ def setting(N: int, q: int, d: int, layers: int = 0, c: float = 2.0**-14) -> ar.
 
 def series(N: int, d: int) -> torch.Tensor:
     """x_0, ..., x_N, and the query, whose value is not known."""
-    return torch.cat([2 * torch.rand(N + 1, d) - 1, torch.zeros(1, d)])
+    return torch.cat([2 * torch.rand(N + 1, d, dtype=torch.float64) - 1, torch.zeros(1, d, dtype=torch.float64)])
 
 
 def window(x: torch.Tensor, t: int, q: int) -> torch.Tensor:
@@ -36,7 +36,7 @@ def window(x: torch.Tensor, t: int, q: int) -> torch.Tensor:
 
 def regressed(features: torch.Tensor, x: torch.Tensor, N: int, T: int) -> torch.Tensor:
     """A_T Phi by automatic differentiation of the loss."""
-    A = torch.zeros(x.shape[1], features.shape[1])
+    A = torch.zeros(x.shape[1], features.shape[1], dtype=torch.float64)
     for _ in range(T):
         loss = lambda A: ((features[1 : N + 1] @ A.mT - x[1 : N + 1]) ** 2).sum() / (2 * N)  # noqa: E731
         A = A - ETA * torch.func.grad(loss)(A)
@@ -60,7 +60,10 @@ def test_lags_are_copied_at_every_time_and_0_before_the_series(N, q, d):
 def test_half_the_sharpness_misses_the_accuracy():
     N, q = 12, 2
     at = setting(N, q, 1)
-    x = torch.ones(N + 2, 1) * torch.tensor([1.0, -1.0]).repeat(N // 2 + 1)[:, None]
+    x = (
+        torch.ones(N + 2, 1, dtype=torch.float64)
+        * torch.tensor([1.0, -1.0], dtype=torch.float64).repeat(N // 2 + 1)[:, None]
+    )
     blunt = ar.SeriesSetting(at.signs, N, q, 0.5 * at.beta, 1.0, ETA, at.c, at.C)
     copied = Network(ar.transformer(blunt, 1)).run(ar.tokens(x, N, at.signs)[None], ["copy"])["copy"][0, :-1]
     assert float((copied - ar.lagged(x, q)).abs().max()) > ACCURACY

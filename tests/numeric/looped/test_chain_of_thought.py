@@ -66,7 +66,9 @@ def test_a_slope_of_zero_is_refused() -> None:
 )
 def test_chains_that_do_not_fit_are_refused(lengths: tuple[int, ...], begun: int, message: str) -> None:
     with pytest.raises(StreamError, match=message):
-        chain.require_chains([torch.zeros(each, d) for each in lengths], torch.zeros(begun, d))
+        chain.require_chains(
+            [torch.zeros(each, d, dtype=torch.float64) for each in lengths], torch.zeros(begun, d, dtype=torch.float64)
+        )
 
 
 def test_a_chain_follows_its_weights() -> None:

@@ -16,14 +16,14 @@ BEST = (2.0**-16, 38.0)  # c and C for residuals of about 1
 
 def prompt(N: int, d: int, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     generator = torch.Generator().manual_seed(seed)
-    x = torch.randn(N, d, generator=generator)
+    x = torch.randn(N, d, generator=generator, dtype=torch.float64)
     x = x / torch.linalg.vector_norm(x, dim=1).max()
-    return x, 2 * torch.rand(N, generator=generator) - 1
+    return x, 2 * torch.rand(N, generator=generator, dtype=torch.float64) - 1
 
 
 def on_its_past(x: torch.Tensor, y: torch.Tensor, i: int, T: int) -> torch.Tensor:
     """w_T of the token i (from 0) by automatic differentiation of (5)."""
-    w = torch.zeros(x.shape[1])
+    w = torch.zeros(x.shape[1], dtype=torch.float64)
     loss = lambda w: ((x[:i] @ w - y[:i]) ** 2).sum() / (2 * i)  # noqa: E731
     for _ in range(T if i else 0):
         w = w - ETA * torch.func.grad(loss)(w)
@@ -95,7 +95,7 @@ def printed(x: torch.Tensor, y: torch.Tensor, v: torch.Tensor, c: float, *, stri
 
 def test_the_printed_layer_sums_over_earlier_tokens_up_to_first_order_in_c():
     x, y = prompt(6, 3)
-    v = torch.randn(6, 3)
+    v = torch.randn(6, 3, dtype=torch.float64)
     sums = torch.stack([(x[:i] @ v[i] - y[:i]) @ x[:i] for i in range(6)])
     errors = [float((printed(x, y, v, c, strict=True) - sums).abs().max()) for c in (2e-3, 1e-3)]
     assert errors[0] < 0.02
@@ -105,7 +105,7 @@ def test_the_printed_layer_sums_over_earlier_tokens_up_to_first_order_in_c():
 def test_a_printed_token_that_attends_to_itself_keeps_its_own_constant_term():
     c, C = 1e-4, 40.0
     x, y = prompt(5, 2)
-    v = torch.randn(5, 2)
+    v = torch.randn(5, 2, dtype=torch.float64)
     left = printed(x, y, v, c, strict=False) - printed(x, y, v, c, strict=True)
     own = x * (1 + c * (v * x).sum(1))[:, None] / c
     torch.testing.assert_close(left[1:], own[1:], rtol=1e-6, atol=0)

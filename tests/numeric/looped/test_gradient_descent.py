@@ -35,10 +35,10 @@ def states(at: gd.DescentSetting, x: torch.Tensor = X, y: torch.Tensor = Y) -> l
     phi, A = gd.represented(x, at.representation, at.leak), None
     found = []
     for _ in range(T + 1):
-        A = torch.zeros(M, phi.shape[1]) if A is None else A - at.eta * sum(
+        A = torch.zeros(M, phi.shape[1], dtype=torch.float64) if A is None else A - at.eta * sum(
             torch.outer(A @ phi[j] - y[j], phi[j]) for j in range(N)
         ) / N  # fmt: skip
-        found.append(phi @ A.T - torch.cat([y, torch.zeros(1, M)]))
+        found.append(phi @ A.T - torch.cat([y, torch.zeros(1, M, dtype=torch.float64)]))
     return found
 
 
@@ -91,13 +91,13 @@ def test_steps_are_those_of_the_definition():
     phi = gd.represented(X, MLP, 0.1)
     expected = states(setting(representation=MLP, leak=0.1))[-1]
     found = gd.descended(phi[:-1], Y, ETA, T)
-    torch.testing.assert_close(phi @ found.T - torch.cat([Y, torch.zeros(1, M)]), expected)
+    torch.testing.assert_close(phi @ found.T - torch.cat([Y, torch.zeros(1, M, dtype=torch.float64)]), expected)
 
 
 @pytest.mark.parametrize("L", [0, 1, 3])
 def test_a_seeded_mlp_keeps_the_ball(L):
     mlp = gd.seeded_mlp(L, 3, 2.0, seed=1)
-    x = torch.nn.functional.normalize(torch.randn(50, 3), dim=1) * 2.0
+    x = torch.nn.functional.normalize(torch.randn(50, 3, dtype=torch.float64), dim=1) * 2.0
     found = gd.represented(x, [(each[:, :-1], each[:, -1]) for each in mlp])
     assert float(torch.linalg.vector_norm(found, dim=1).max()) <= 2.0 * (1 + 1e-12)
     assert torch.equal(mlp, gd.seeded_mlp(L, 3, 2.0, seed=1))
@@ -107,7 +107,9 @@ def test_a_query_outside_of_the_stated_range_is_refused():
     network = Network(gd.transformer(setting(reach=1.0), 1))
     require_ranges(network, gd.tokens(X, Y)[None])
     with pytest.raises(StreamError, match=r"'x' reaches 1\.5, beyond the stated 1"):
-        require_ranges(network, gd.tokens(torch.cat([X[:-1], torch.tensor([[1.5, 0.0]])]), Y)[None])
+        require_ranges(
+            network, gd.tokens(torch.cat([X[:-1], torch.tensor([[1.5, 0.0]], dtype=torch.float64)]), Y)[None]
+        )
 
 
 @pytest.mark.parametrize(

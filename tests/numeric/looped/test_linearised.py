@@ -12,12 +12,17 @@ KNOBS = {"constant": (2.0**-20, 25.0), "opposite": (2.0**-12, 30.0)}
 
 def drawn() -> tuple[torch.Tensor, torch.Tensor]:
     generator = torch.Generator().manual_seed(0)
-    return torch.rand(N + 1, d, generator=generator).double() - 0.5, torch.rand(N + 1, generator=generator).double()
+    return torch.rand(N + 1, d, generator=generator, dtype=torch.float64).double() - 0.5, torch.rand(
+        N + 1, generator=generator, dtype=torch.float64
+    ).double()
 
 
 def by_definition(x: torch.Tensor, r: torch.Tensor) -> torch.Tensor:
     """r_i - eta/N sum_j r_j <x_j, x_i>, one by one."""
-    pulls = [sum((r[j] * (x[j] * x[i]).sum() for j in range(N)), start=torch.zeros(())) for i in range(N + 1)]
+    pulls = [
+        sum((r[j] * (x[j] * x[i]).sum() for j in range(N)), start=torch.zeros((), dtype=torch.float64))
+        for i in range(N + 1)
+    ]
     return torch.stack([r[i] - ETA / N * pulls[i] for i in range(N + 1)])
 
 
@@ -34,7 +39,7 @@ def test_the_layer_takes_a_step_and_leaves_labels_alone(second: str, error: floa
     network = Network(linearised.step(linearised.LinearisedSetting(d, *KNOBS[second], second, ETA)))
     found = network.run(linearised.tokens(x, r)[None], ["step"])["step"][0, :, 0]
     assert torch.allclose(linearised.at_features(found), by_definition(x, r), atol=error)
-    assert torch.equal(found[1::2], torch.zeros(N + 1).double())
+    assert torch.equal(found[1::2], torch.zeros(N + 1, dtype=torch.float64).double())
 
 
 def test_the_gradient_is_cleared_for_the_next_step() -> None:
@@ -45,7 +50,9 @@ def test_the_gradient_is_cleared_for_the_next_step() -> None:
     for layer in output:
         tokens = layer(tokens, 0)
     stream = linearised.stream_of(d)
-    assert torch.equal(tokens[..., stream.slice("gradient")], torch.zeros(1, 2 * N + 2, 1).double())
+    assert torch.equal(
+        tokens[..., stream.slice("gradient")], torch.zeros(1, 2 * N + 2, 1, dtype=torch.float64).double()
+    )
 
 
 def test_tokens_are_those_of_the_lemma() -> None:
@@ -54,7 +61,7 @@ def test_tokens_are_those_of_the_lemma() -> None:
     feature, last = found[2], found[-1]
     assert torch.equal(feature[stream.slice("x")], x[1])
     assert torch.equal(feature[stream.slice("key")], x[1] / N)
-    assert torch.equal(found[-2, stream.slice("key")], torch.zeros(d).double())
+    assert torch.equal(found[-2, stream.slice("key")], torch.zeros(d, dtype=torch.float64).double())
     assert feature[stream.slice("r")] == r[1]
     assert found[1].sum() == 2 * last[stream.slice("sink")] == 2 * last[stream.slice("label")] == 2
     assert found[:, stream.slice("sink")].sum() == found[:, stream.slice("test")].sum() == 1

@@ -27,7 +27,7 @@ def test_digits_differ_in_one_place_at_least(count: int) -> None:
 def test_points_of_a_circle_are_equally_far(count: int) -> None:
     points = positions.on_circle(count)
     assert gap(points) == pytest.approx(1 - float(positions.largest_product(points)))
-    assert gap(points) == pytest.approx(float(1 - torch.cos(torch.tensor(2 * torch.pi / count))))
+    assert gap(points) == pytest.approx(float(1 - torch.cos(torch.tensor(2 * torch.pi / count, dtype=torch.float64))))
 
 
 def test_a_search_ends_in_signs_with_the_gap_and_repeats_itself() -> None:

@@ -158,7 +158,9 @@ def test_rounding_is_the_piecewise_function_and_both_forms_agree() -> None:
 
 def test_rounding_repairs_a_third_and_no_more() -> None:
     bits = torch.tensor(all_inputs(4), dtype=torch.float64)
-    off = torch.where(torch.rand(bits.shape, generator=torch.Generator().manual_seed(0)) < 0.5, -1.0, 1.0)
+    off = torch.where(
+        torch.rand(bits.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64) < 0.5, -1.0, 1.0
+    )
     assert (zeta(bits + 0.3333 * off) - bits).abs().max() < 1e-12
     assert (zeta(bits - 0.34 * (2 * bits - 1)) - bits).abs().min() > 0.01
 

@@ -92,7 +92,7 @@ def test_all_parameters_given_is_the_same_network_by_its_matrices(seed):
 def perturbed_copies(decoder: Decoder, names: list[str] | None = None) -> dict[str, torch.Tensor]:
     given = parameters(decoder, complete=True)
     return {
-        name: tensor + torch.randn(len(TOKENS), *tensor.shape)
+        name: tensor + torch.randn(len(TOKENS), *tensor.shape, dtype=torch.float64)
         for name, tensor in given.items()
         if names is None or name in names
     }
@@ -142,14 +142,17 @@ def test_ties_share_and_the_leak_of_softmax_is_what_the_rest_weighs():
     assert came.outputs.flatten().tolist() == pytest.approx([1 / 2, 1 / 2 + 2 / 3, 1 / 2 + 2 / 3 + 3 / 4])
     assert came.leak == 0.0
     # Now the past wins by 1: softmax at beta leaves exp(-beta) of weight to the null key.
-    better = {"layer[1].decoder.query.b": torch.ones(1), "layer[1].decoder.key.b": torch.ones(1)}
+    better = {
+        "layer[1].decoder.query.b": torch.ones(1, dtype=torch.float64),
+        "layer[1].decoder.key.b": torch.ones(1, dtype=torch.float64),
+    }
     soft = run(decoder, torch.zeros(1, 0, dtype=torch.int64), 1, parameters=better, inverse_temperature=2.0)
     assert soft.leak == pytest.approx(np.exp(-2.0) / (1 + np.exp(-2.0)))
     assert float(soft.prediction) == pytest.approx(1 - soft.leak)
 
 
 def test_rounding_is_proposition_3_4():
-    values = torch.linspace(-0.5, 1.5, 121)  # (121,)
+    values = torch.linspace(-0.5, 1.5, 121, dtype=torch.float64)  # (121,)
     stream = Stream([Block("x", 121)])
     up, down = rounding(stream)
     inner = (up.map.apply(values) + torch.tensor(up.dense()[1])).relu()
@@ -170,8 +173,8 @@ def test_what_does_not_fit_is_refused():
     refused("outside 0 .. 2", tokens=TOKENS + 1)
     refused("one length for each row", lengths=LENGTHS + 1)
     refused("position 9 is beyond the last one, 8", steps=9)
-    refused("Did you mean 'initial'", parameters={"initail": torch.zeros(5)})
-    refused("shape \\(4,\\). Give \\(5,\\)", parameters={"initial": torch.zeros(4)})
+    refused("Did you mean 'initial'", parameters={"initail": torch.zeros(5, dtype=torch.float64)})
+    refused("shape \\(4,\\). Give \\(5,\\)", parameters={"initial": torch.zeros(4, dtype=torch.float64)})
     refused("no tap 'c'. Did you mean|There are|'b'", taps=["c"])
     with pytest.raises(StreamError, match="shape \\(2,\\) for a block of size 3"):
         Affine(BlockMap(STREAM, STREAM, {}), {"b": np.zeros(2)})

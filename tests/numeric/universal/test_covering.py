@@ -6,13 +6,13 @@ from numeric.universal.covering import in_ball, separated, separated_functions
 
 
 def test_a_line_of_equal_steps() -> None:
-    line = torch.linspace(0, 1, 101).unsqueeze(1)
+    line = torch.linspace(0, 1, 101, dtype=torch.float64).unsqueeze(1)
     assert separated(line, 0.095) == 11
     assert separated(line, 2.0) == separated(line[::100], 1.0) == 1
 
 
 def test_functions_are_apart_in_the_sup_norm() -> None:
-    values = torch.tensor([[0.0, 0.0], [0.0, 1.0], [0.4, 0.4], [1.0, 0.0]])
+    values = torch.tensor([[0.0, 0.0], [0.0, 1.0], [0.4, 0.4], [1.0, 0.0]], dtype=torch.float64)
     assert separated_functions(values, 0.5) == 3
 
 

@@ -23,7 +23,7 @@ MASS = math.sqrt(2 / math.pi)  # of exp(-x^2/2) on the line
 
 def family() -> Family:
     """exp(-(x - 0.3)^2/2) and 0.7 x, on the line."""
-    parts = (Part(MASS, lambda r: r * torch.exp(-(r**2) / 2)), Part(0.7, None, torch.ones(1)))
+    parts = (Part(MASS, lambda r: r * torch.exp(-(r**2) / 2)), Part(0.7, None, torch.ones(1, dtype=torch.float64)))
     bump = ClassMember(
         "bump",
         lambda x: torch.exp(-((x[..., 0] - 0.3) ** 2) / 2),
@@ -40,11 +40,11 @@ def family() -> Family:
 
 
 def test_gamma_against_ramps_is_the_ridge_integral() -> None:
-    t = torch.linspace(-2, 1, 300_001)
+    t = torch.linspace(-2, 1, 300_001, dtype=torch.float64)
     for omega, theta, z in ((3.0, 1.0, 0.4), (0.5, 4.0, -0.9), (LIMIT, 2.0, 0.2)):
         weight = gamma(torch.full_like(t, omega), torch.full_like(t, theta), t)
         ramps = ((8 * (z - t)) + 0.5).clamp(0, 1)
-        letters = (torch.tensor([each]) for each in (omega, theta, z))
+        letters = (torch.tensor([each], dtype=torch.float64) for each in (omega, theta, z))
         exact = float(ramp_integral(8.0, *letters, gauss_nodes()))
         assert abs(float(torch.trapezoid(weight * ramps, t)) - exact) < 2e-5
         assert weight.abs().max() <= 1
@@ -56,7 +56,7 @@ def test_the_mean_of_the_draws_is_the_function_and_weights_are_bounded() -> None
     rho = coefficients(own, features)
     assert own.constant == 1 + MASS + 0.7
     assert rho.abs().max() <= 3 * own.mass * (1 + 1e-12)
-    x = torch.tensor([[-1.0], [-0.4], [0.0], [0.7], [1.0]])
+    x = torch.tensor([[-1.0], [-0.4], [0.0], [0.7], [1.0]], dtype=torch.float64)
     found = approximations(x, features, rho, 64.0)
     noise = 5 * 3 * own.mass / math.sqrt(n)
     assert (found - increments(x, own.members)).abs().max() < own.mass / 256 + noise
@@ -65,7 +65,7 @@ def test_the_mean_of_the_draws_is_the_function_and_weights_are_bounded() -> None
 
 def test_an_attack_finds_at_least_what_its_starts_show_and_stays_in_the_ball() -> None:
     own, features = family(), draw_features(family(), 64, 3)
-    x, ball = (torch.linspace(-1, 1, count).unsqueeze(1) for count in (9, 20_001))
+    x, ball = (torch.linspace(-1, 1, count, dtype=torch.float64).unsqueeze(1) for count in (9, 20_001))
     least, most = (errors(own, features, each, 16.0).amax(0) for each in (x, ball))
     found = attacked_errors(own, features, x, 16.0, 10)
     assert ((least - 1e-12 <= found) & (found <= most + 1e-3)).all()

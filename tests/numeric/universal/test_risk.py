@@ -12,14 +12,14 @@ GENERATOR = torch.Generator().manual_seed(5)
 
 
 def ball(count: int) -> torch.Tensor:
-    x = torch.randn(count, d, generator=GENERATOR)
+    x = torch.randn(count, d, generator=GENERATOR, dtype=torch.float64)
     return x / (1 + torch.linalg.vector_norm(x, dim=1, keepdim=True))
 
 
 def features() -> torch.Tensor:
-    directions = torch.nn.functional.normalize(torch.randn(n - 1, d, generator=GENERATOR), dim=1)
-    t = 3 * torch.rand(n - 1, 1, generator=GENERATOR) - 2
-    return with_idle(torch.cat([t, torch.ones(n - 1, 2), directions], 1))
+    directions = torch.nn.functional.normalize(torch.randn(n - 1, d, generator=GENERATOR, dtype=torch.float64), dim=1)
+    t = 3 * torch.rand(n - 1, 1, generator=GENERATOR, dtype=torch.float64) - 2
+    return with_idle(torch.cat([t, torch.ones(n - 1, 2, dtype=torch.float64), directions], 1))
 
 
 def learner() -> Learner:
@@ -59,7 +59,7 @@ def test_predictions_are_those_of_exact_steps() -> None:
 
 
 def test_refused_prompts() -> None:
-    of, x, y = learner(), ball(N), torch.zeros(1, N)
+    of, x, y = learner(), ball(N), torch.zeros(1, N, dtype=torch.float64)
     with pytest.raises(StreamError, match=r"x of norm 2.*outside the unit ball"):
         of.predictions(x, y, 2 * torch.nn.functional.normalize(ball(1), dim=1))
     with pytest.raises(StreamError, match="an empty prompt"):

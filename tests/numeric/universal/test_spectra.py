@@ -13,7 +13,7 @@ def gaussian(x: torch.Tensor) -> torch.Tensor:
 
 
 def test_the_transform_of_a_gaussian_and_of_the_logistic_slope() -> None:
-    omega = torch.linspace(0.1, 6, 7)
+    omega = torch.linspace(0.1, 6, 7, dtype=torch.float64)
     assert torch.allclose(line_transform(gaussian, omega, 1.0), gaussian(omega) / math.sqrt(2 * math.pi), atol=1e-14)
     found = line_transform(lambda x: torch.sigmoid(x) * torch.sigmoid(-x), omega, 1.0)
     assert torch.allclose(found, omega / (2 * torch.sinh(torch.pi * omega)), atol=1e-14)  # (134)

@@ -23,11 +23,11 @@ LAM, TAU_FF = 0.05, 8.0
 def data(N: int, n: int, d: int = 2, seed: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """x (N + 1, d) in the ball, y (N) of |y| <= 1, directions (n, d) and t (n)."""
     generator = torch.Generator().manual_seed(seed)
-    x, u = (torch.randn(rows, d, generator=generator) for rows in (N + 1, n))
+    x, u = (torch.randn(rows, d, generator=generator, dtype=torch.float64) for rows in (N + 1, n))
     x = x / (1 + torch.linalg.vector_norm(x, dim=1, keepdim=True))
     u = u / torch.linalg.vector_norm(u, dim=1, keepdim=True)
-    y = torch.sin(3 * x[:-1, 0]) * (1 - torch.rand(N, generator=generator) / 4)
-    return x, y, u, 3 * torch.rand(n, generator=generator) - 2
+    y = torch.sin(3 * x[:-1, 0]) * (1 - torch.rand(N, generator=generator, dtype=torch.float64) / 4)
+    return x, y, u, 3 * torch.rand(n, generator=generator, dtype=torch.float64) - 2
 
 
 class Temperatures(NamedTuple):
@@ -150,7 +150,9 @@ def test_structured_equals_literal_attention_to_1e_12(printed):
                        1 if printed else N)  # fmt: skip
     found = SharedNetwork(network_of(u, t, AT, N, 2 * T + 1, printed=printed)).run(own.tokens(x, y)[None])
     by_block = torch.cat([found["phi"], found[f"rho[{T}]"], found["lambda"], found[f"y_hat[{T}]"]], -1)[0]
-    scale = torch.cat([torch.ones(2 * n + 3), torch.tensor([AT.tau_2])])  # y_hat adds up numbers of that size
+    scale = torch.cat(
+        [torch.ones(2 * n + 3, dtype=torch.float64), torch.tensor([AT.tau_2], dtype=torch.float64)]
+    )  # y_hat adds up numbers of that size
     assert ((by_block - torch.tensor(expected[5:].T)).abs() / scale).max() < 1e-12
     assert found["output"][0, -1, 0] == found[f"y_hat[{T}]"][0, -1, 0]
 
@@ -172,7 +174,7 @@ def test_shared_blocks_are_those_that_all_tokens_share():
     network = SharedNetwork(construction)
     source = construction.source
     blocks = {name: own.tokens(x, y)[None][..., source.slice(name)] for name in source.names}
-    blocks["one"] = torch.ones(1, 1, 1)
+    blocks["one"] = torch.ones(1, 1, 1, dtype=torch.float64)
     for number in range(1, len(construction.layers) + 1):
         blocks, _ = network.blocks.step(number, blocks, Queries(0, 21), Products())
     tokens = {name: block.shape[1] for name, block in blocks.items()}
@@ -199,7 +201,10 @@ def residuals(N: int, n: int, T: int, at: Temperatures, dtype=torch.float64):
     phi, eta = own.ramp_features(x, u, t, TAU_FF), 1 / (2 * n)
     taps = [f"{name}[{number}]" for name in ("rho", "y_hat") for number in range(1, T + 1)]
     found = SharedNetwork(network_of(u, t, at, N, 2 * T + 1), dtype).run(own.tokens(x, y).to(dtype)[None], taps)
-    rho = [torch.zeros(n + 1), *(found[f"rho[{number}]"][0, 0].double() for number in range(1, T + 1))]
+    rho = [
+        torch.zeros(n + 1, dtype=torch.float64),
+        *(found[f"rho[{number}]"][0, 0].double() for number in range(1, T + 1)),
+    ]
     y_hat = [float(found[f"y_hat[{number}]"][0, 0, 0]) for number in range(1, T + 1)]
     steps = [own.soft_threshold(own.gradient_step(each, phi[:-1], y, eta), eta * LAM) for each in rho[:-1]]
     e = max(float((after - step).abs().max()) for after, step in zip(rho[1:], steps, strict=True))
@@ -257,11 +262,11 @@ def test_a_query_alone_is_refused_by_the_attention():
     runs = Network(construction).run, SharedNetwork(construction).run, lambda z: run_exact(construction, z[0].numpy())
     for run in runs:
         with pytest.raises(StreamError, match="empty prompt"):
-            run(torch.zeros(1, 1, 4))
+            run(torch.zeros(1, 1, 4, dtype=torch.float64))
 
 
 def test_tokens_of_another_width_are_refused():
     _, _, u, t = data(3, 2)
     with pytest.raises(StreamError, match="Give \\(batch, length, 4\\)"):
-        SharedNetwork(network_of(u, t, AT, 3, 3)).run(torch.zeros(1, 4, 9))
+        SharedNetwork(network_of(u, t, AT, 3, 3)).run(torch.zeros(1, 4, 9, dtype=torch.float64))
     assert all(isinstance(layer, LogisticAttention | FeedForward) for layer in network_of(u, t, AT, 3, 3).layers)
