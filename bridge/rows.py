@@ -13,6 +13,7 @@ from bridge.measure import Found, Measurement, evidence_at, prompt_scopes
 from bridge.record import Flag, Row, RowErratum, Verdict, Witness
 from bridge.rounded import may_be_rounding, within_rounding
 from bridge.study import Case, Inputs, Refusal
+from bridge.usable_bounds import OURS, usable
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above, judge
 from numeric.balls import float_below
 from symbolic.prose import joined, marked
@@ -45,7 +46,8 @@ def _largest(found: tuple[Found, ...]) -> Found:
 def _network_row(case: Case, quantity: Quantity, found: list[Found], budget: Budget) -> Row:
     tiers = {**_stated(case, quantity), "instance": case.instance(quantity, "network")}
     row = judged_row(case, quantity, "network", tiers, found, budget)
-    row.slack = case.slack(quantity, found[-1].inputs)
+    says_nothing = row.derived is None and row.verdict.get("derived") in (Verdict.OUTSIDE, Verdict.UNDECIDED)
+    row.slack = {} if says_nothing else case.slack(quantity, found[-1].inputs)
     return row
 
 
@@ -87,13 +89,21 @@ def refused_rows(case: Case, quantity: Quantity, refusal: Refusal, budget: Budge
     rows = []
     for scope in quantity.scopes or (None,):
         at_a_prompt = scope in prompt_scopes(quantity)
-        stated = {} if at_a_prompt else _present(_stated(case, quantity))
+        stated = {} if at_a_prompt else _without_network(case, quantity, scope, refusal)
         judged = ["instance"] if at_a_prompt else ["derived"]
         if refusal.verdict is Verdict.OUTSIDE and quantity.printed is not None and not at_a_prompt:
             judged.insert(0, "printed")
         verdict = dict.fromkeys(judged, refusal.verdict)
         rows.append(_row(case, quantity, scope, stated, nothing_run, verdict=verdict, remark=remark))
     return rows
+
+
+def _without_network(case: Case, quantity: Quantity, scope: str | None, refusal: Refusal) -> Tiers:
+    """The stated bounds; outside the hypotheses those that are none have no number."""
+    bounds, why = _present(_stated(case, quantity)), refusal.reason
+    if refusal.verdict is Verdict.OUTSIDE:
+        bounds = {tier: replace(bound, outside=joined([bound.outside, why])) for tier, bound in bounds.items()}
+    return usable(case, quantity, scope, bounds)
 
 
 def constant_rows(case: Case, quantities: list[Quantity], budget: Budget) -> list[Row]:
@@ -198,7 +208,7 @@ def judged_row(
 
     `found` holds the worst random (or real) input, then the worst attacked one if there was an attack.
     """
-    bounds = _present(tiers)
+    bounds = usable(case, quantity, scope, _present(tiers), found[0].inputs)
     evidence = [each.evidence for each in found]
     verdict = {tier: _verdict(bound, evidence) for tier, bound in bounds.items()}
     violated = [tier for tier, each in verdict.items() if each is Verdict.VIOLATED]
@@ -273,7 +283,7 @@ def _rounded_above(bound: Bound, piece: Evidence) -> bool:
 def _verdict(bound: Bound, evidence: list[Evidence]) -> Verdict:
     """`not representable` where the bound is below what floats hold and no exact run could decide."""
     verdict = judge(bound, evidence)
-    if verdict is Verdict.UNDECIDED and bound.number() is None:
+    if verdict is Verdict.UNDECIDED and bound.number() is None and not bound.ball.is_nan():
         return Verdict.NOT_REPRESENTABLE
     return verdict
 
@@ -304,7 +314,7 @@ def _exact_error(evidence: list[Evidence]) -> float | None:
 
 
 def _ours(tiers: Tiers) -> list[Bound]:
-    return [bound for tier, bound in tiers.items() if tier in ("derived", "instance")]
+    return [bound for tier, bound in tiers.items() if tier in OURS and not bound.ball.is_nan()]
 
 
 def _ratio(bounds: list[Bound], evidence: list[Evidence]) -> float | None:

@@ -18,12 +18,12 @@ from torch import Tensor
 from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
 from bridge.budget import Budget
 from bridge.checked_numbers import checked_number, largest_default
-from bridge.conditions import bound_to, truth
 from bridge.cost import Cost, sizes_of
 from bridge.goals import Batch, Goal
+from bridge.letter_values import decided, formulas_of, holds_conditionally, letters_at, wrong_sign
 from bridge.material import Material
 from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
-from bridge.verdicts import Bound, Checked, Evidence
+from bridge.verdicts import Bound, Evidence
 from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
 from symbolic.inequalities import Inequality
@@ -220,11 +220,11 @@ class Case(ABC):
         measured = {name: float(error) for name, (error, _) in exact.items()}
         used = {
             s
-            for bound in (*(quantity.worst_case or {}).values(), *(t.local for t in derivation.steps))
+            for bound in (*quantity.at_worst.values(), *(t.local for t in derivation.steps))
             for s in bound.free_symbols
         }
         values = {symbol: sp.Float(float(self.ball(symbol)), 30) for symbol in self.values if symbol in used}
-        worst = {symbol: bound.xreplace(values) for symbol, bound in (quantity.worst_case or {}).items()}
+        worst = {symbol: bound.xreplace(values) for symbol, bound in quantity.at_worst.items()}
         return derivation.slacks(measured, {**values, **worst})
 
     def with_letters(self, letters: Mapping[sp.Symbol, Any]) -> Self:
@@ -247,36 +247,27 @@ class Case(ABC):
         expression = quantity.derived()
         if expression is None or quantity.derivation is None:
             return None
-        return self._with_obligations(quantity, Bound(self.ball(expression)), dict(quantity.worst_case or {}))
+        return self._with_obligations(quantity, Bound(self.ball(expression)), quantity.at_worst)
 
     def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
         """The same derivation with the worst-case symbols bound to what is at hand."""
         if quantity.derivation is None or scope not in quantity.scopes:
             return None
-        at_hand = self.instance_values(scope, inputs)
-        known = {symbol: at_hand.get(symbol, value) for symbol, value in (quantity.worst_case or {}).items()}
-        symbolic = {symbol: value for symbol, value in known.items() if isinstance(value, sp.Basic)}
-        numbers = {symbol: value for symbol, value in known.items() if not isinstance(value, sp.Basic)}
-        expression = quantity.general_bound().xreplace(symbolic)
-        return self._with_obligations(quantity, Bound(self.ball(expression, numbers)), known)
+        known = letters_at(quantity, self.instance_values(scope, inputs))
+        formulas = formulas_of(known)
+        numbers = {letter: value for letter, value in known.items() if letter not in formulas}
+        expression = quantity.general_bound().xreplace(formulas)
+        found = self._with_obligations(quantity, Bound(self.ball(expression, numbers)), known)
+        if not holds_conditionally(quantity, known):
+            return found
+        return found.resting_on(decided(self, quantity, quantity.at_worst))
 
     def _with_obligations(self, quantity: Quantity, bound: Bound, known: Mapping[sp.Symbol, Any]) -> Bound:
         """The bound with its open obligations decided at this point by balls: met, not met (outside), or left open."""
         if quantity.derivation is None:
             return bound
-        worst = {symbol: value for symbol, value in known.items() if isinstance(value, sp.Basic)}
-        numbers = {**self.values, **{symbol: value for symbol, value in known.items() if symbol not in worst}}
-        letters = frozenset(worst.items())
-        steps = quantity.derivation.upto(quantity.step or quantity.name)
-        found = [
-            Checked(o.statement, truth(bound_to(o.condition, letters), numbers), sp.sstr(o.condition))
-            for o in steps.obligations
-            if o.open
-        ]
-        checked = tuple(dict.fromkeys(found))
-        outside = "; ".join(f"hypothesis violated: {each.statement}" for each in checked if each.holds is False)
-        conditional = any(each.holds is not True for each in checked)
-        return replace(bound, conditional=conditional, outside=outside, checked=checked)
+        found = bound.resting_on(decided(self, quantity, known))
+        return replace(found, impossible=wrong_sign(self, quantity, known))
 
     def trivial(self, quantity: Quantity) -> flint.arb | None:
         return None if quantity.trivial is None else self.ball(quantity.trivial)

@@ -55,7 +55,8 @@ LARGEST = ((1 + alpha) * START + B + alpha * sp.sqrt(N) * kappa) / (1 - GROWTH)
 # ||X w|| <= ||X||, and alpha = X (X^T X)^(-1) s.
 SIZES = {R: sp.sqrt(N * high), alpha: B / sp.sqrt(N * low)}
 MADE = {kappa: COPIED, delta: pair(sp.S.One, sp.S.One).truncation(c, C)}  # units do not enter
-WORST = {**SIZES, **MADE, S: LARGEST.xreplace({**SIZES, **MADE})}
+# At a prompt S is bounded by the R and the ||alpha|| of that prompt, as GROWTH < 1 is decided there.
+WORST = {**SIZES, **MADE, S: LARGEST}
 
 
 @cache

@@ -1,0 +1,92 @@
+"""Bounds that no premise excuses: an upper bound on a size that is negative, and one that is not a number.
+
+Of a size, such as an error or a count, every upper bound is at least 0. A formula of ours that is negative is none:
+where a premise fails it has no number, where one is open it is undecided, and where all of them hold the derivation
+contradicts itself. A printed or claimed formula is what somebody states, so a negative one is refuted like any other.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import flint
+import sympy as sp
+
+from bridge.letter_values import letters_at
+from bridge.study import Case, Inputs
+from bridge.verdicts import Bound
+from symbolic.catalogue import RUNNING
+from symbolic.derivation import Norm
+from symbolic.prose import joined
+from symbolic.statements import Kind, Quantity, UsageError
+
+OURS = ("derived", "instance")
+SIZES = ("norm", "count", "absolute value", "probability", "mean square")  # in the words of `Quantity.norm`
+NO_NUMBER = flint.arb("nan")
+OPEN = "its formula gives no bound here, where a premise is open"
+UNDEFINED = "its formula is not defined here"
+
+
+class ContradictionError(AssertionError):
+    """A bound of this program that cannot hold, though all of its premises do: a bug of ours."""
+
+
+def is_size(quantity: Quantity) -> bool:
+    """Whether no value of the quantity is negative: errors of networks, norms, counts, probabilities."""
+    return bool(quantity.scopes) or quantity.norm in list(Norm) or any(word in quantity.norm for word in SIZES)
+
+
+def usable(
+    case: Case, quantity: Quantity, scope: str | None, bounds: Mapping[str, Bound], inputs: Inputs | None = None
+) -> dict[str, Bound]:
+    """The bounds, without the numbers of those that say nothing here.
+
+    Raises ContradictionError for a bound of ours that no premise excuses; UsageError, where the theorem is the user's.
+    """
+    return {tier: _usable(case, quantity, scope, tier, bound, inputs) for tier, bound in bounds.items()}
+
+
+def _usable(case: Case, quantity: Quantity, scope: str | None, tier: str, bound: Bound, inputs: Inputs | None) -> Bound:
+    undefined = bound.ball.is_nan()
+    negative = bool(bound.ball < 0) and quantity.kind is Kind.UPPER and is_size(quantity)
+    if not (undefined or negative or bound.impossible):
+        return bound
+    none = replace(bound, ball=NO_NUMBER)
+    if bound.outside:
+        return none
+    if tier not in OURS:
+        return replace(none, remark=_remarked(bound, tier, UNDEFINED)) if undefined else bound
+    if bound.conditional:
+        return replace(none, remark=_remarked(bound, tier, OPEN))
+    if undefined:
+        return replace(none, remark=_remarked(bound, tier, UNDEFINED))
+    raise _contradiction(case, quantity, scope, tier, bound, inputs)
+
+
+def _remarked(bound: Bound, tier: str, words: str) -> str:
+    return joined([bound.remark, f"{tier}: {words}"])
+
+
+def _contradiction(
+    case: Case, quantity: Quantity, scope: str | None, tier: str, bound: Bound, inputs: Inputs | None
+) -> Exception:
+    where = tier if scope is None else f"{tier}, {scope}"
+    what = bound.impossible or f"the bound is {float(bound.ball):.6g}"
+    message = (
+        f"{case.result.id}: the upper bound on '{quantity.name}' ({where}) cannot hold, as {what}, although every "
+        f"premise of its derivation holds; {_letters(case, quantity, scope, inputs)}"
+    )
+    if case.result.id in RUNNING:
+        return ContradictionError(message)
+    return UsageError(f"{message}; give the condition under which a formula of it holds as an obligation of its step")
+
+
+def _letters(case: Case, quantity: Quantity, scope: str | None, inputs: Inputs | None) -> str:
+    """The letters of the bound with their values there."""
+    if quantity.derivation is None:
+        return ", ".join(f"{name} = {value}" for name, value in case.params.items())
+    at_hand = {} if scope is None else case.instance_values(scope, inputs)
+    values = letters_at(quantity, at_hand)
+    known = {**case.values, **at_hand}
+    letters = sorted(quantity.general_bound().free_symbols, key=str)
+    balls = {s: case.ball(sp.sympify(values.get(s, s)), known) if s not in at_hand else at_hand[s] for s in letters}
+    return ", ".join(f"{letter} = {float(ball):.6g}" for letter, ball in balls.items())
