@@ -242,7 +242,8 @@ def _study_of(witness: Witness, path: str, theorem: "TheoremLike | None") -> Stu
 def _check_replayable(case: Case, quantity: Quantity, scope: str | None) -> None:
     if quantity.kind is Kind.RATE:
         raise UsageError(f"witness: '{quantity.name}' is a rate over a grid; no single input can refute it")
-    if scope is not None and scope not in quantity.scopes:
+    scopes = {*quantity.scopes, *(["prompt"] if case.prompt_tiers(quantity) else [])}
+    if scope is not None and scope not in scopes:
         scopes = ", ".join(quantity.scopes) or "none"
         raise UsageError(f"witness: '{quantity.name}' has no scope '{scope}'; its scopes: {scopes}")
     refusal = case.refusal(quantity)

@@ -11,7 +11,7 @@ from symbolic.statements import Quantity
 from symbolic.worst_cases import closed
 
 if TYPE_CHECKING:
-    from bridge.study import Case
+    import bridge.study
 
 Values = Mapping[sp.Symbol, Any]  # numbers and balls; formulas for the letters that are not at hand
 
@@ -30,7 +30,7 @@ def formulas_of(values: Mapping[sp.Symbol, Any]) -> dict[sp.Symbol, sp.Expr]:
     return {letter: value for letter, value in values.items() if isinstance(value, sp.Basic)}
 
 
-def decided(case: "Case", quantity: Quantity, values: Values) -> tuple[Checked, ...]:
+def decided(case: "bridge.study.Case", quantity: Quantity, values: Values) -> tuple[Checked, ...]:
     """The open obligations on the bound, at the same values of letters as the bound."""
     assert quantity.derivation is not None  # it has obligations
     formulas = formulas_of(values)
@@ -61,7 +61,7 @@ def holds_conditionally(quantity: Quantity, values: Values) -> bool:
 
 
 # SymPy simplifies formulas by the sign of a letter, and every step uses it: no bound has a meaning at another sign.
-def wrong_sign(case: "Case", quantity: Quantity, values: Values) -> str:
+def wrong_sign(case: "bridge.study.Case", quantity: Quantity, values: Values) -> str:
     """The letters of the bound that are no sizes here, though they are not negative; "" where there are none."""
     numbers = {**case.values, **{letter: x for letter, x in values.items() if not isinstance(x, sp.Basic)}}
     suspects = [s for s in sorted(quantity.general_bound().free_symbols, key=str) if s.is_nonnegative and s in values]

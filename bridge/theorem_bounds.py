@@ -12,7 +12,9 @@ from torch import Tensor
 
 from bridge.balls import MOST_BITS, bits_for
 from bridge.kept_runs import KeptRuns
+from bridge.lowering import lower
 from bridge.own_bounds import OwnBounds, own_bound
+from bridge.own_letters import PROMPT, STATED, means_the_prompts, numbers_for, stated_at_own_letters
 from bridge.pair import Pair
 from bridge.prompt_formula import PromptFormula, prompt_formula
 from bridge.record import Verdict
@@ -154,6 +156,45 @@ class TheoremBounds(TheoremRuns):
         shown = self.bounded() if self.theorem.search.leading else []
         same = [q for q in shown if q.name in self.bindings.read and shared_reading(q) == shared_reading(quantity)]
         return [quantity, *(each for each in same if each.name != quantity.name)]
+
+    # What is printed or claimed, at a prompt.
+
+    def prompt_tiers(self, quantity: Quantity) -> tuple[str, ...]:
+        return tuple(tier for tier in STATED if stated_at_own_letters(self, quantity, tier) is not None)
+
+    @property
+    def letters_of_prompts(self) -> frozenset[sp.Symbol]:  # type: ignore[override]  # depends on the theorem
+        return frozenset(s for s in self.theorem.knows if means_the_prompts(self.theorem, s, "claimed"))
+
+    def tier_at(self, quantity: Quantity, tier: str, scope: str, inputs: Inputs | None) -> Bound | None:
+        stated = stated_at_own_letters(self, quantity, tier) if tier in STATED and scope != "network" else None
+        if stated is None or inputs is None:
+            return super().tier_at(quantity, tier, scope, inputs)
+        numbers = numbers_for(self, stated, self.instance_values(PROMPT, inputs))
+        bound = Bound(self.ball(stated.formula, numbers), strict=stated.strict, remark=stated.remark(tier))
+        return self._at_hand(quantity, tier, bound)
+
+    def stated_bounds(self, quantity: Quantity, tier: str, inputs: Inputs) -> Tensor:
+        stated = stated_at_own_letters(self, quantity, tier)
+        assert stated is not None  # asked of the tiers of prompts
+        at_prompt = {s: self.prompt_functions[s] for s in stated.own if s in self.prompt_functions}
+        numbers = numbers_for(self, stated, {**self._of_network, **at_prompt})
+        formula = self._stated_formula(quantity, tier, stated.formula, numbers)
+        like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
+        found = {s: self.runner.batched(each, inputs) for s, each in at_prompt.items()}
+        values = [found[s] if s in found else like * float(numbers[s]) for s in formula.letters]
+        bound: Tensor = formula.bound(*values) * like
+        return bound
+
+    def _stated_formula(
+        self, quantity: Quantity, tier: str, formula: sp.Expr, numbers: Mapping[sp.Symbol, Any]
+    ) -> PromptFormula:
+        name = f"{tier}: {quantity.name}"
+        if name not in self._prompt_formulas:
+            bound = formula.subs({s: x for s, x in numbers.items() if isinstance(x, int)})
+            letters = tuple(sorted(bound.free_symbols, key=str))
+            self._prompt_formulas[name] = PromptFormula(letters, lower(bound, "torch", args=letters))
+        return self._prompt_formulas[name]
 
     # Letters.
 

@@ -26,6 +26,7 @@ from symbolic.exact_numbers import require_symbols
 from symbolic.inequalities import Inequality
 from symbolic.prose import ProseError, plain
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
+from symbolic.worst_cases import closed
 
 # What SymPy does not print so by itself.
 GREEK = {"eps": r"\varepsilon", "lam": r"\lambda", "sigma_init": r"\sigma_{\mathrm{init}}"}
@@ -104,8 +105,9 @@ def theorem(
     trivial = {name: _formula(id, f"`trivial` of {name}", given) for name, given in (trivial or {}).items()}
     if worst:
         _require_letters(id, worst, quantities, [*(each.bound for each in printed.values()), *trivial.values()])
-    stated = [_printed(each, printed.get(each.name), known) for each in quantities]
-    stated = [_trivial(each, trivial.get(each.name), known, {*parameters, *of_network}) for each in stated]
+    at_worst = closed(known)
+    stated = [_printed(each, printed.get(each.name), at_worst) for each in quantities]
+    stated = [_trivial(each, trivial.get(each.name), at_worst, {*parameters, *of_network}) for each in stated]
     meanings = _meanings(id, meanings, parameters, [*stated, *(each.quantity for each in checks)]) if meanings else {}
     with _own_words(id):
         statement = Result(
@@ -237,7 +239,9 @@ def _as_printed(id: str, name: str, formula: Any, citation: Citation) -> Printed
 def _printed(quantity: Quantity, printed: Printed | None, worst: Mapping[sp.Symbol, sp.Expr]) -> Quantity:
     if printed is None:
         return quantity
-    return replace(quantity, printed=replace(printed, bound=printed.bound.xreplace(dict(worst))))
+    bound = printed.bound.xreplace(dict(worst))
+    general = None if bound == printed.bound else printed.bound
+    return replace(quantity, printed=replace(printed, bound=bound, general=general))
 
 
 # The size bounds the exact value and so the error of the network that gives 0: a bound from there on says nothing.

@@ -17,7 +17,7 @@ from bridge.verdicts import Bound
 from symbolic.catalogue import RUNNING
 from symbolic.derivation import Norm
 from symbolic.prose import joined
-from symbolic.statements import Kind, Quantity, UsageError
+from symbolic.statements import Kind, Quantity
 
 OURS = ("derived", "instance")
 SIZES = ("norm", "count", "absolute value", "probability", "mean square")  # in the words of `Quantity.norm`
@@ -40,7 +40,8 @@ def usable(
 ) -> dict[str, Bound]:
     """The bounds, without the numbers of those that say nothing here.
 
-    Raises ContradictionError for a bound of ours that no premise excuses; UsageError, where the theorem is the user's.
+    Raises ContradictionError for a bound of ours that no premise excuses. That of a theorem of the user's own is
+    undecided, and a remark says why.
     """
     return {tier: _usable(case, quantity, scope, tier, bound, inputs) for tier, bound in bounds.items()}
 
@@ -59,25 +60,23 @@ def _usable(case: Case, quantity: Quantity, scope: str | None, tier: str, bound:
         return replace(none, remark=_remarked(bound, tier, OPEN))
     if undefined:
         return replace(none, remark=_remarked(bound, tier, UNDEFINED))
-    raise _contradiction(case, quantity, scope, tier, bound, inputs)
+    where = tier if scope is None else f"{tier} at one prompt" if scope != "network" else f"{tier} for all prompts"
+    words = f"{where}: {_why(case, quantity, scope, bound, inputs)}"
+    if case.result.id in RUNNING:
+        raise ContradictionError(f"{case.result.id}: '{quantity.name}', {words}")
+    return replace(none, remark=joined([bound.remark, words]))
 
 
 def _remarked(bound: Bound, tier: str, words: str) -> str:
     return joined([bound.remark, f"{tier}: {words}"])
 
 
-def _contradiction(
-    case: Case, quantity: Quantity, scope: str | None, tier: str, bound: Bound, inputs: Inputs | None
-) -> Exception:
-    where = tier if scope is None else f"{tier}, {scope}"
-    what = bound.impossible or f"the bound is {float(bound.ball):.6g}"
-    message = (
-        f"{case.result.id}: the upper bound on '{quantity.name}' ({where}) cannot hold, as {what}, although every "
-        f"premise of its derivation holds; {_letters(case, quantity, scope, inputs)}"
+def _why(case: Case, quantity: Quantity, scope: str | None, bound: Bound, inputs: Inputs | None) -> str:
+    what = bound.impossible or f"its formula is {float(bound.ball):.4g}"
+    return (
+        f"no upper bound, as {what}, although every premise that its derivation states holds; "
+        f"{_letters(case, quantity, scope, inputs)}"
     )
-    if case.result.id in RUNNING:
-        return ContradictionError(message)
-    return UsageError(f"{message}; give the condition under which a formula of it holds as an obligation of its step")
 
 
 def _letters(case: Case, quantity: Quantity, scope: str | None, inputs: Inputs | None) -> str:

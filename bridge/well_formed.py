@@ -251,7 +251,7 @@ def _require_bound_letters(theorem: Theorem) -> None:
     checked = [check.quantity.name for check in theorem.checks]  # their sides may give letters
     for quantity in (each for each in theorem.stated if each.name not in checked):
         bound |= set(quantity.printed.unspecified) if quantity.printed else set()
-        printed = quantity.printed.bound if quantity.printed else None
+        printed = quantity.printed.bound.xreplace(quantity.at_worst) if quantity.printed else None
         formulas = (quantity.derived(), printed, quantity.trivial, quantity.may_fail)
         letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
         free = sorted(str(letter) for letter in letters - bound)

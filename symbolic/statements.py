@@ -71,7 +71,8 @@ class Printed:
     """The paper's formula exactly as printed, with its citation; `in_letters` if the paper names its parts.
 
     `relation` is the kind of the paper's claim, where that is not the kind of the quantity (a rate of at most 2).
-    A formula with constants that the paper leaves `unspecified` is shown; no row judges it.
+    A formula with constants that the paper leaves `unspecified` is shown; no row judges it. `general`: before `bound`
+    has letters at their worst case.
     """
 
     bound: sp.Expr
@@ -81,6 +82,7 @@ class Printed:
     in_letters: sp.Expr | None = None
     unspecified: tuple[sp.Symbol | sp.core.function.UndefinedFunction, ...] = ()
     relation: Kind | None = None
+    general: sp.Expr | None = None
 
     @property
     def shown(self) -> sp.Expr:
