@@ -244,8 +244,8 @@ def _check_replayable(case: Case, quantity: Quantity, scope: str | None) -> None
         raise UsageError(f"witness: '{quantity.name}' is a rate over a grid; no single input can refute it")
     scopes = {*quantity.scopes, *(["prompt"] if case.prompt_tiers(quantity) else [])}
     if scope is not None and scope not in scopes:
-        scopes = ", ".join(quantity.scopes) or "none"
-        raise UsageError(f"witness: '{quantity.name}' has no scope '{scope}'; its scopes: {scopes}")
+        known = ", ".join(quantity.scopes) or "none"
+        raise UsageError(f"witness: '{quantity.name}' has no scope '{scope}'; its scopes: {known}")
     refusal = case.refusal(quantity)
     if refusal is not None:
         raise UsageError(f"witness: '{quantity.name}' cannot be run here: {refusal.reason}")

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from bridge.balls import as_exact, evaluate_ball
 from bridge.conditions import bound_to, truth
 from bridge.verdicts import Checked
+from numeric.balls import float_above
 from symbolic.statements import Quantity
 from symbolic.worst_cases import closed
 
@@ -30,11 +32,11 @@ def formulas_of(values: Mapping[sp.Symbol, Any]) -> dict[sp.Symbol, sp.Expr]:
     return {letter: value for letter, value in values.items() if isinstance(value, sp.Basic)}
 
 
-def decided(case: "bridge.study.Case", quantity: Quantity, values: Values) -> tuple[Checked, ...]:
+def decided(point: Values, quantity: Quantity, values: Values) -> tuple[Checked, ...]:
     """The open obligations on the bound, at the same values of letters as the bound."""
     assert quantity.derivation is not None  # it has obligations
     formulas = formulas_of(values)
-    numbers = {**case.values, **{letter: value for letter, value in values.items() if letter not in formulas}}
+    numbers = {**point, **{letter: value for letter, value in values.items() if letter not in formulas}}
     letters = frozenset(formulas.items())
     steps = quantity.derivation.upto(quantity.step or quantity.name)
     found = [
@@ -43,6 +45,17 @@ def decided(case: "bridge.study.Case", quantity: Quantity, values: Values) -> tu
         if o.open
     ]
     return tuple(dict.fromkeys(found))
+
+
+def number_where_it_holds(quantity: Quantity, point: Values, at_hand: Values | None = None) -> float | None:
+    """The bound at these numbers, rounded up, for a table; None where an obligation is not met at the same numbers."""
+    values = letters_at(quantity, at_hand or {})
+    if any(each.holds is not True for each in decided(point, quantity, values)):
+        return None
+    formulas = formulas_of(values)
+    numbers = {**point, **{letter: value for letter, value in values.items() if letter not in formulas}}
+    ball = evaluate_ball(quantity.general_bound().xreplace(formulas), {s: as_exact(x) for s, x in numbers.items()})
+    return float_above(ball)
 
 
 def holds_conditionally(quantity: Quantity, values: Values) -> bool:

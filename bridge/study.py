@@ -241,13 +241,13 @@ class Case(ABC):
         found = self._with_obligations(quantity, Bound(self.ball(expression, numbers)), known)
         if not holds_conditionally(quantity, known):
             return found
-        return found.resting_on(decided(self, quantity, quantity.at_worst))
+        return found.resting_on(decided(self.values, quantity, quantity.at_worst))
 
     def _with_obligations(self, quantity: Quantity, bound: Bound, known: Mapping[sp.Symbol, Any]) -> Bound:
         """The bound with its open obligations decided at this point by balls: met, not met (outside), or left open."""
         if quantity.derivation is None:
             return bound
-        found = bound.resting_on(decided(self, quantity, known))
+        found = bound.resting_on(decided(self.values, quantity, known))
         return replace(found, impossible=wrong_sign(self, quantity, known))
 
     def prompt_tiers(self, quantity: Quantity) -> tuple[str, ...]:

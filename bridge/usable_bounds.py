@@ -20,7 +20,7 @@ from symbolic.prose import joined
 from symbolic.statements import Kind, Quantity
 
 OURS = ("derived", "instance")
-SIZES = ("norm", "count", "absolute value", "probability", "mean square")  # in the words of `Quantity.norm`
+SIZES = ("norm", "count", "probability", "mean square")  # in the words of `Quantity.norm`, of what a check finds
 NO_NUMBER = flint.arb("nan")
 OPEN = "its formula gives no bound here, where a premise is open"
 UNDEFINED = "its formula is not defined here"
@@ -31,8 +31,17 @@ class ContradictionError(AssertionError):
 
 
 def is_size(quantity: Quantity) -> bool:
-    """Whether no value of the quantity is negative: errors of networks, norms, counts, probabilities."""
-    return bool(quantity.scopes) or quantity.norm in list(Norm) or any(word in quantity.norm for word in SIZES)
+    """Whether no value of the quantity is negative: errors, norms, counts, probabilities.
+
+    A difference that a check finds, such as the descent of a loss, has either sign.
+    """
+    an_error = bool(quantity.scopes) or quantity.derivation is not None
+    return an_error or quantity.norm in list(Norm) or any(word in quantity.norm for word in SIZES)
+
+
+def _is_above(quantity: Quantity) -> bool:
+    """Whether its bounds are upper ones; that of an error which is 0 is one."""
+    return quantity.kind is Kind.UPPER or (quantity.kind is Kind.EXACT and bool(quantity.scopes))
 
 
 def usable(
@@ -48,7 +57,7 @@ def usable(
 
 def _usable(case: Case, quantity: Quantity, scope: str | None, tier: str, bound: Bound, inputs: Inputs | None) -> Bound:
     undefined = bound.ball.is_nan()
-    negative = bool(bound.ball < 0) and quantity.kind is Kind.UPPER and is_size(quantity)
+    negative = bool(bound.ball < 0) and _is_above(quantity) and is_size(quantity)
     if not (undefined or negative or bound.impossible):
         return bound
     none = replace(bound, ball=NO_NUMBER)

@@ -87,11 +87,6 @@ def derive_steps() -> Approximated:
     return _after(_through(_descended("fitted", R, sp.S.Zero), "predicted"), "steps")
 
 
-def bound_at_prompt() -> sp.Expr:
-    """That on the next state, with R and alpha in letters."""
-    return derive_next().error.xreplace({**MADE, S: LARGEST.xreplace(MADE)})
-
-
 def _given(name: str, dim: sp.Expr, norm: Norm, error: sp.Expr, reason: str) -> Approximated:
     return given(name, dim=dim, norm=norm, size=0, error=error, reason=reason)
 
