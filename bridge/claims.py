@@ -98,7 +98,8 @@ def _check_relation(claim: ClaimedBound, quantity: Quantity) -> None:
 def _letters(case: Case) -> list[sp.Symbol]:
     """Those of the quantities' bounds, then those that have a value, which go first where two have one name."""
     bounds = [bound for quantity in case.result.quantities for bound in _formulas(quantity)]
-    return [*(letter for bound in bounds for letter in bound.free_symbols), *case.values]
+    of_bounds = (letter for bound in bounds for letter in bound.free_symbols)
+    return [*of_bounds, *case.letters_of_prompts, *case.values]
 
 
 def _formulas(quantity: Quantity) -> list[sp.Expr]:

@@ -196,6 +196,7 @@ def _quantity(
 ) -> Quantity:
     step = conclusion.derivation.step(conclusion.name)
     word = rf"\mathrm{{{conclusion.name}}}".replace("_", r"\_")
+    bound = conclusion.error.xreplace(closed({s: x for s, x in worst.items() if s not in at_prompt}))
     return Quantity(
         name=conclusion.name,
         latex_symbol=rf"\|\widehat{{{word}}} - {word}\|_{{{step.norm.latex}}}",
@@ -207,7 +208,7 @@ def _quantity(
         randomness=randomness(conclusion.events) or "; ".join(conclusion.mean_over),
         derivation=conclusion.derivation,
         worst_case=dict(worst),
-        scopes=("network", "prompt") if conclusion.error.free_symbols & at_prompt else ("network",),
+        scopes=("network", "prompt") if bound.free_symbols & at_prompt else ("network",),
         trivial=None if conclusion.error == 0 else conclusion.size,
         domain_latex=where["domain_latex"],
     )

@@ -234,6 +234,7 @@ def _require_used_letters(theorem: Theorem) -> None:
     if theorem.at_point.quantities is not None or any(each.derive is not None for each in quantities):
         return
     used = {letter for each in quantities for letter in each.letters}
+    used |= {s for each in quantities for value in (each.worst_case or {}).values() for s in value.free_symbols}
     owed = (o for each in quantities if each.derivation is not None for o in each.derivation.obligations)
     used |= {letter for o in owed for letter in getattr(o.condition, "free_symbols", ())}
     unused = sorted(str(letter) for letter in set(theorem.knows) - used)
