@@ -67,12 +67,12 @@ def theorem(
     A quantity takes name, norm and derivation from its conclusion; the last one is the main one. `parameters` maps
     each symbol to its default (a tuple spans a grid); its sign and whether it is whole are read off the symbol, and
     `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing), `assumptions` further
-    ones in words. `texts` are further
-    parameters that are text, each with the function that reads it. `printed` gives the
-    draft's own formula for a quantity, by name. `worst` replaces letters of derivation and formula by what the
-    hypotheses allow. `meanings` says in words what parameters and letters of the bounds are. A bound is vacuous from a
-    trivial bound on: that of `trivial`, by quantity, else the size of the conclusion, which bounds the error of the
-    network that gives 0. The other arguments are those of `Theorem`.
+    ones in words. `texts` are further parameters that are text, each with the function that reads it. `printed` gives
+    the draft's own formula for a quantity, by name. `worst` replaces letters of derivation and formula by what the
+    hypotheses allow, perhaps a formula in others of them: an instance evaluates it at those that it knows. `meanings`
+    says in words what parameters and letters of the bounds are. A bound is vacuous from a trivial bound on: that of
+    `trivial`, by quantity, else the size of the conclusion, which bounds the error of the network that gives 0. The
+    other arguments are those of `Theorem`.
 
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """
