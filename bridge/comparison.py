@@ -244,9 +244,8 @@ def _check_replayable(case: Case, quantity: Quantity, scope: str | None) -> None
         raise UsageError(f"witness: '{quantity.name}' is a rate over a grid; no single input can refute it")
     scopes = dict.fromkeys([*quantity.scopes, *(["prompt"] if case.prompt_tiers(quantity) else [])])
     if scope is not None and scope not in scopes:
-        raise UsageError(
-            f"witness: '{quantity.name}' has no scope '{scope}'; its scopes: {', '.join(scopes) or 'none'}"
-        )
+        known = ", ".join(scopes) or "none"
+        raise UsageError(f"witness: '{quantity.name}' has no scope '{scope}'; its scopes: {known}")
     refusal = case.refusal(quantity)
     if refusal is not None:
         raise UsageError(f"witness: '{quantity.name}' cannot be run here: {refusal.reason}")
