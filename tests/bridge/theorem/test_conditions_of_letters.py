@@ -15,6 +15,7 @@ from bridge.measure import measure
 from bridge.record import Row, Verdict
 from bridge.registry import registered_study
 from bridge.rows import quantity_rows, replayed_row
+from bridge.solving.probes import State, probe
 from bridge.study import Case
 from bridge.theorem_study import TheoremStudy
 from bridge.usable_bounds import ContradictionError
@@ -188,6 +189,17 @@ def test_a_negative_norm_that_a_check_gives_has_no_number() -> None:
     check = bs.Check(norm, sides=lambda: bs.Sides(found=3, derived=-3, proved=("derived",)))
     (row,) = bs.compare(bs.theorem("norms", parameters={eps: 0.5}, checks=[check])).rows
     assert (row.derived, row.verdict) == (None, {"derived": "undecided"})
+
+
+def test_a_bound_in_a_letter_of_the_wrong_sign_meets_no_accuracy() -> None:
+    value = bs.given("out", dim=1, size=1, error=eps * (S + 2))
+    for size, state in ((eps - 1, State.FORBIDDEN), (eps, State.ADMISSIBLE)):
+        theorem = planted(size)
+        (quantity,) = bs.theorem("two", value, parameters={eps: 0.5}, worst={S: size}).statement.quantities
+        study = TheoremStudy(replace(theorem, statement=replace(theorem.statement, quantities=(quantity,))))
+        found = probe(study, "out", "derived", {"eps": 0.5})
+        assert found.state is state
+    assert found.number == 1.25
 
 
 # The result where it was found, and its siblings.
