@@ -18,6 +18,7 @@ from bridge.record import Row, Verdict, Witness
 from bridge.rounded import within_rounding
 from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
+from bridge.usable_bounds import usable
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
 from symbolic.prose import joined
@@ -91,7 +92,7 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     quantity = check.quantity if where == check.quantity.construction else replace(check.quantity, construction=where)
     letters = _letters(case, {**replaced, **sides.at}) | dict(sides.letters)
     here = case.with_letters(letters)
-    bounds = _bounds(here, quantity, sides)
+    bounds = usable(here, quantity, None, _bounds(here, quantity, sides))
     found = None if sides.found is None else as_ball(sides.found)
     judged = Judged(quantity, bounds, found, sides)
     verdict = judged.verdicts()

@@ -44,12 +44,12 @@ class Judged:
     # One bound.
 
     def _verdict(self, tier: str) -> Verdict:
-        """A proof and a run that contradict each other are undecided: one of them is wrong."""
+        """A proof and a run that contradict each other are undecided: one of them is wrong. So is what is no number."""
         run, computed = self.of_run(tier), tier in self.sides.computed
         supported = self._covered(tier) or computed
         if self.bounds[tier].outside or (self.sides.outside_all and not supported):
             return Verdict.OUTSIDE
-        if supported and run is Verdict.VIOLATED:
+        if self.bounds[tier].ball.is_nan() or (supported and run is Verdict.VIOLATED):
             return Verdict.UNDECIDED
         if computed:  # of a rate, on the range that was computed
             return Verdict.CONSISTENT if self.quantity.kind is Kind.RATE else Verdict.KEPT

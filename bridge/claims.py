@@ -1,7 +1,7 @@
 """Bounds that the user claims for a run: `output <= 2*W_norm*exp(-p)`, in the letters of the result.
 
 A claim is read by the reader of `certify`, never evaluated as code. It is judged as a printed bound is; on a value it
-is an upper bound.
+is an upper bound. In a letter that a prompt knows it is judged at each prompt too (bridge/own_letters.py).
 """
 
 import re
@@ -21,12 +21,16 @@ RELATIONS = {Kind.UPPER: ("<=", "<"), Kind.EXACT: ("<=", "<"), Kind.LOWER: (">="
 
 @dataclass(frozen=True)
 class ClaimedBound:
-    """A bound on a quantity, and the text that was typed."""
+    """A bound on a quantity, and the text that was typed.
+
+    `bound` is the formula at the worst case; None where a letter has a value at prompts alone.
+    """
 
     text: str
     quantity: str
     relation: str
-    bound: sp.Expr
+    formula: sp.Expr
+    bound: sp.Expr | None = None
 
     @property
     def strict(self) -> bool:
@@ -64,18 +68,19 @@ def _bound(claim: ClaimedBound, case: Case) -> ClaimedBound:
     quantity = case.result.quantity(claim.quantity)
     _check_relation(claim, quantity)
     letters = {letter.name: letter for letter in _letters(case)}
-    unknown = sorted(letter.name for letter in claim.bound.free_symbols if letter.name not in letters)
+    unknown = sorted(letter.name for letter in claim.formula.free_symbols if letter.name not in letters)
     if unknown:
         raise UsageError(
             f"claim: {case.result.id} has no letter {', '.join(unknown)}; it has: {', '.join(sorted(letters))}"
         )
-    bound = claim.bound.xreplace({letter: letters[letter.name] for letter in claim.bound.free_symbols})
-    worst = {letter: value for letter, value in (quantity.worst_case or {}).items() if letter not in case.values}
-    bound = bound.xreplace({letter: sp.sympify(value, strict=True) for letter, value in worst.items()})
-    free = sorted(letter.name for letter in bound.free_symbols - set(case.values))
-    if free:
-        raise UsageError(f"claim: {', '.join(free)} has no value in a bound on '{quantity.name}'")
-    return replace(claim, bound=bound)
+    formula = claim.formula.xreplace({letter: letters[letter.name] for letter in claim.formula.free_symbols})
+    worst = {letter: value for letter, value in quantity.at_worst.items() if letter not in case.values}
+    bound = formula.xreplace(worst)
+    free = bound.free_symbols - set(case.values)
+    at_prompts = case.letters_of_prompts if quantity.scopes else frozenset()
+    if valueless := sorted(letter.name for letter in free - at_prompts):
+        raise UsageError(f"claim: {', '.join(valueless)} has no value in a bound on '{quantity.name}'")
+    return replace(claim, formula=formula, bound=None if free else bound)
 
 
 def _check_relation(claim: ClaimedBound, quantity: Quantity) -> None:
@@ -88,14 +93,13 @@ def _check_relation(claim: ClaimedBound, quantity: Quantity) -> None:
             f"claim: '{quantity.name}' is bounded from {side}; write {quantity.name} {allowed[0]} FORMULA, not "
             f"{claim.relation}"
         )
-    if quantity.scopes and "network" not in quantity.scopes:
-        raise UsageError(f"claim: '{quantity.name}' is bounded at a prompt only, so no claim on it is judged")
 
 
 def _letters(case: Case) -> list[sp.Symbol]:
     """Those of the quantities' bounds, then those that have a value, which go first where two have one name."""
     bounds = [bound for quantity in case.result.quantities for bound in _formulas(quantity)]
-    return [*(letter for bound in bounds for letter in bound.free_symbols), *case.values]
+    of_bounds = (letter for bound in bounds for letter in bound.free_symbols)
+    return [*of_bounds, *case.letters_of_prompts, *case.values]
 
 
 def _formulas(quantity: Quantity) -> list[sp.Expr]:

@@ -73,7 +73,7 @@ def compare(
     Of a table that is a series, a value is predicted from the `lags` values before it.
 
     `claim` is a bound of your own, such as "output <= 2*W_norm*exp(-p)", or several: judged like a printed one, in the
-    tier `claimed`.
+    tier `claimed`; in letters that a prompt knows, at each prompt too.
 
     Raises UsageError for anything the call gets wrong, before anything long is started.
     """
@@ -242,9 +242,10 @@ def _study_of(witness: Witness, path: str, theorem: "TheoremLike | None") -> Stu
 def _check_replayable(case: Case, quantity: Quantity, scope: str | None) -> None:
     if quantity.kind is Kind.RATE:
         raise UsageError(f"witness: '{quantity.name}' is a rate over a grid; no single input can refute it")
-    if scope is not None and scope not in quantity.scopes:
-        scopes = ", ".join(quantity.scopes) or "none"
-        raise UsageError(f"witness: '{quantity.name}' has no scope '{scope}'; its scopes: {scopes}")
+    scopes = dict.fromkeys([*quantity.scopes, *(["prompt"] if case.prompt_tiers(quantity) else [])])
+    if scope is not None and scope not in scopes:
+        known = ", ".join(scopes) or "none"
+        raise UsageError(f"witness: '{quantity.name}' has no scope '{scope}'; its scopes: {known}")
     refusal = case.refusal(quantity)
     if refusal is not None:
         raise UsageError(f"witness: '{quantity.name}' cannot be run here: {refusal.reason}")

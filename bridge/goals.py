@@ -13,14 +13,18 @@ from symbolic.statements import Quantity
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """The error of a quantity; with a scope, the ratio of the error to the prompt bound of that scope."""
+    """The error of a quantity; with a scope, the ratio of the error to the prompt bound of that scope.
+
+    With a `tier` too, to the printed or claimed bound in the letters of the prompt.
+    """
 
     quantity: Quantity
     scope: str | None = None
+    tier: str = ""
 
     @property
     def key(self) -> tuple[str, str | None]:
-        return self.quantity.name, self.scope
+        return self.quantity.name, f"{self.scope}: {self.tier}" if self.tier else self.scope
 
 
 @runtime_checkable
@@ -39,6 +43,11 @@ def prompt_scopes(quantity: Quantity) -> list[str]:
 def goals_of(quantities: Iterable[Quantity]) -> list[Goal]:
     """For each quantity its error, then its ratio in each scope of a prompt."""
     return [Goal(quantity, scope) for quantity in quantities for scope in (None, *prompt_scopes(quantity))]
+
+
+def stated_goals(quantity: Quantity, tiers: Iterable[str]) -> list[Goal]:
+    """The ratio to each of these tiers at a prompt."""
+    return [Goal(quantity, "prompt", tier) for tier in tiers]
 
 
 def ratio(errors: Tensor, bounds: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ import torch
 
 from bridge.balls import MOST_BITS, bits_for
 from bridge.budget import BLOCK, Budget
-from bridge.goals import prompt_scopes, ratio
+from bridge.goals import Goal, prompt_scopes, ratio, stated_goals
 from bridge.searches import Points, searched
 from bridge.study import Case, Inputs
 from bridge.verdicts import Evidence
@@ -30,11 +30,12 @@ class Found:
 class Measurement:
     """The worst random (or real) input first, then the worst attacked one if there was an attack.
 
-    Per quantity by the error; per quantity and scope of a prompt by the ratio of the error to the bound of that scope.
+    Per quantity by the error; per quantity and scope of a prompt (and each bound that is stated in its letters) by the
+    ratio of the error to the bound.
     """
 
     by_error: dict[str, list[Found]]
-    by_ratio: dict[tuple[str, str], list[Found]]
+    by_ratio: dict[tuple[str, str | None], list[Found]]
 
 
 def measure(case: Case, quantities: list[Quantity], budget: Budget, points: Points | None = None) -> Measurement:
@@ -48,18 +49,21 @@ def measure(case: Case, quantities: list[Quantity], budget: Budget, points: Poin
     names = [q.name for q in quantities]
     errors = _in_blocks(lambda part: case.errors(part, names), sample)
     by_error: dict[str, list[Found]] = {}
-    by_ratio: dict[tuple[str, str], list[Found]] = {}
+    by_ratio: dict[tuple[str, str | None], list[Found]] = {}
     bounds = _sample_bounds(case, quantities, sample)
     for q in quantities:
         by_error[q.name] = [_worst(case, q, sample, errors[q.name])]
         for scope in prompt_scopes(q):
             by_ratio[q.name, scope] = [_worst(case, q, sample, ratio(errors[q.name], bounds[scope][q.name]))]
+        for goal in stated_goals(q, case.prompt_tiers(q)):
+            stated = _in_blocks(functools.partial(_stated_of_part, case, goal), sample)[goal.tier]
+            by_ratio[goal.key] = [_worst(case, q, sample, ratio(errors[q.name], stated))]
     if budget.attack:
         (attacked,) = searched([case], quantities, budget) if points is None else [points]
         for q in quantities:
             by_error[q.name].append(_at_point(case, q, attacked[q.name, None]))
-            for scope in prompt_scopes(q):
-                by_ratio[q.name, scope].append(_at_point(case, q, attacked[q.name, scope]))
+            for key in (key for key in by_ratio if key[0] == q.name):
+                by_ratio[key].append(_at_point(case, q, attacked[key]))
     return Measurement(by_error, by_ratio)
 
 
@@ -77,6 +81,10 @@ def _sample_bounds(case: Case, quantities: list[Quantity], inputs: Inputs) -> di
 
 def _bounds_of_part(case: Case, quantities: list[Quantity], scope: str, part: Inputs) -> dict[str, torch.Tensor]:
     return case.sample_bounds(quantities, part, scope)
+
+
+def _stated_of_part(case: Case, goal: Goal, part: Inputs) -> dict[str, torch.Tensor]:
+    return {goal.tier: case.stated_bounds(goal.quantity, goal.tier, part)}
 
 
 def _at_point(case: Case, quantity: Quantity, found: Inputs) -> Found:

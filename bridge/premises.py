@@ -30,7 +30,7 @@ def require_covered(
 
 
 def _require_covered(id: str, step: Step, domain: Domain, name: str, quantity: Quantity, values: Values) -> None:
-    dim, size = (sp.sympify(each, strict=True).xreplace(dict(quantity.worst_case or {})) for each in step.about[:2])
+    dim, size = (sp.sympify(each, strict=True).xreplace(quantity.at_worst) for each in step.about[:2])
     whole = truth(sp.Eq(dim, math.prod(int(each) for each in domain.shape)), values) is True
     if not whole and step.norm is not Norm.INF:
         return

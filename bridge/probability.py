@@ -16,6 +16,7 @@ from bridge.export.numbers import plain
 from bridge.record import Flag, Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import Inputs
+from bridge.usable_bounds import usable
 from bridge.verdicts import Bound, flags_of
 from numeric.balls import float_above
 from symbolic.prose import joined
@@ -53,7 +54,10 @@ def _row(over: OverDraws, seeds: Sequence[int], budget: Budget) -> Row:
     draws = list(over.draws(seeds, budget))
     judged = _by_failures if over.quantity.quantifier is Quantifier.PROBABILITY else _by_mean
     bounds = _bounds(over)
-    judgements = {tier: judged(over, draws, bound, budget.samples) for tier, bound in bounds.items()}
+    judgements = {
+        tier: _without_number(bound) if bound.ball.is_nan() else judged(over, draws, bound, budget.samples)
+        for tier, bound in bounds.items()
+    }
     verdict = {tier: each.verdict for tier, each in judgements.items()}
     errors = [draw.error for draw in draws]
     attacked = [draw.attacked for draw in draws if draw.attacked is not None]
@@ -105,7 +109,8 @@ def _bounds(over: OverDraws) -> dict[str, Bound]:
         "claimed": over.case.claimed(over.quantity),
         "derived": over.case.derived(over.quantity),
     }
-    return {tier: bound for tier, bound in found.items() if bound is not None}
+    present = {tier: bound for tier, bound in found.items() if bound is not None}
+    return usable(over.case, over.quantity, None, present)
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,10 @@ class Judgement:
     mean_at_least: float | None = None
     words: str = ""
     rounded: int = 0  # draws above the bound by no more than their rounding
+
+
+def _without_number(bound: Bound) -> Judgement:
+    return Judgement(Verdict.OUTSIDE if bound.outside else Verdict.UNDECIDED)
 
 
 # Draws within their rounding may be failures, or not: a verdict that they would turn is undecided.
@@ -150,7 +159,7 @@ def _by_mean(over: OverDraws, draws: Sequence[Draw], bound: Bound, count: int) -
 
 
 def _remarks(judgements: Mapping[str, Judgement], main: Judgement, bounds: Mapping[str, Bound]) -> Iterator[str]:
-    yield from (bound.outside for bound in bounds.values() if bound.outside)
+    yield from (words for bound in bounds.values() for words in (bound.outside, bound.remark) if words)
     for tier, each in judgements.items():
         if each.failures not in (None, main.failures):
             yield f"{tier}: {each.failures} failures, p-value {plain(each.p_value)}"

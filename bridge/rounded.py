@@ -31,9 +31,8 @@ def may_be_rounding(
 
 def _is_violated(case: Case, quantity: Quantity, tier: str, scope: str, inputs: Inputs) -> bool:
     """False too where the functions do not run on the wider balls: a branch or an inverse that they leave open."""
-    stated = {"printed": case.printed, "claimed": case.claimed, "derived": case.derived}
     try:
-        bound = stated[tier](quantity) if tier in stated else case.instance(quantity, scope, inputs)
+        bound = case.tier_at(quantity, tier, scope, inputs)
         evidence = evidence_at(case, quantity, inputs).evidence
     except (UsageError, BallsError, StreamError):
         return False

@@ -9,10 +9,12 @@ import flint
 
 from bridge.balls import bits_for
 from bridge.budget import Budget
+from bridge.goals import Goal, stated_goals
 from bridge.measure import Found, Measurement, evidence_at, prompt_scopes
 from bridge.record import Flag, Row, RowErratum, Verdict, Witness
 from bridge.rounded import may_be_rounding, within_rounding
 from bridge.study import Case, Inputs, Refusal
+from bridge.usable_bounds import OURS, usable
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above, judge
 from numeric.balls import float_below
 from symbolic.prose import joined, marked
@@ -21,6 +23,7 @@ from symbolic.statements import Kind, Quantity
 Tiers = dict[str, Bound]
 OpenTiers = dict[str, Bound | None]  # None: no bound of that tier
 
+AT_WORST = "the error exceeds the bound at the worst case of its letters, and none at the letters of its prompt"
 ONE_INPUT = Budget(samples=1, attack=0, restarts=0, seed=0)
 
 
@@ -31,10 +34,9 @@ def quantity_rows(case: Case, quantity: Quantity, measurement: Measurement, budg
     if "network" in quantity.scopes:
         found = [measurement.by_error[name], *(measurement.by_ratio[name, scope] for scope in prompt_scopes(quantity))]
         network = [_network_row(case, quantity, [_largest(each) for each in zip(*found, strict=True)], budget)]
-    return network + [
-        _prompt_row(case, quantity, scope, measurement.by_ratio[name, scope], budget)
-        for scope in prompt_scopes(quantity)
-    ]
+    goals = [Goal(quantity, scope) for scope in prompt_scopes(quantity)]
+    goals += stated_goals(quantity, case.prompt_tiers(quantity))
+    return network + [_prompt_row(case, goal, measurement.by_ratio[goal.key], budget) for goal in goals]
 
 
 def _largest(found: tuple[Found, ...]) -> Found:
@@ -45,7 +47,8 @@ def _largest(found: tuple[Found, ...]) -> Found:
 def _network_row(case: Case, quantity: Quantity, found: list[Found], budget: Budget) -> Row:
     tiers = {**_stated(case, quantity), "instance": case.instance(quantity, "network")}
     row = judged_row(case, quantity, "network", tiers, found, budget)
-    row.slack = case.slack(quantity, found[-1].inputs)
+    says_nothing = row.derived is None and row.verdict.get("derived") in (Verdict.OUTSIDE, Verdict.UNDECIDED)
+    row.slack = {} if says_nothing else case.slack(quantity, found[-1].inputs)
     return row
 
 
@@ -54,30 +57,39 @@ def _stated(case: Case, quantity: Quantity) -> OpenTiers:
     return {"printed": case.printed(quantity), "claimed": case.claimed(quantity), "derived": case.derived(quantity)}
 
 
-def _prompt_row(case: Case, quantity: Quantity, scope: str, found: list[Found], budget: Budget) -> Row:
+def _prompt_row(case: Case, goal: Goal, found: list[Found], budget: Budget) -> Row:
     """Each input is judged against its own bound; the row shows the one where the error comes closest to its bound.
 
     An error in the column `measured` is that of a random (or real) input, one in `attacked` that of the attack's.
     """
+    tier, scope = goal.tier or "instance", str(goal.scope)
     rows = [
-        judged_row(case, quantity, scope, {"instance": case.instance(quantity, scope, each.inputs)}, [each], budget)
+        judged_row(
+            case, goal.quantity, scope, {tier: case.tier_at(goal.quantity, tier, scope, each.inputs)}, [each], budget
+        )
         for each in found
     ]
-    closest = min(range(len(rows)), key=lambda place: (_slackness(rows[place]), -place))
-    row = rows[closest].model_copy()
-    if closest > 0:
+    by_closeness = sorted(range(len(rows)), key=lambda place: (_slackness(rows[place], tier), -place))
+    row = rows[by_closeness[0]].model_copy()
+    if by_closeness[0] > 0:
         row.measured, row.attacked = None, row.measured
     worst = [
-        each for verdict in (Verdict.VIOLATED, Verdict.UNDECIDED) for each in rows if verdict in each.verdict.values()
+        rows[place]
+        for verdict in (Verdict.VIOLATED, Verdict.UNDECIDED)
+        for place in by_closeness
+        if verdict in rows[place].verdict.values()
     ]
     if worst:
         row.verdict, row.witness, row.remark = worst[0].verdict, worst[0].witness, worst[0].remark
     return row
 
 
-def _slackness(row: Row) -> float:
+def _slackness(row: Row, tier: str) -> float:
     """Bound over error, to 9 digits; infinite for an input without either."""
-    return math.inf if row.ratio is None else float(f"{row.ratio:.9g}")
+    error = row.exact or row.measured
+    stated = row.printed / error if row.printed is not None and error else None
+    ratio = {"claimed": row.claimed_ratio, "printed": stated}.get(tier, row.ratio)
+    return math.inf if ratio is None else float(f"{ratio:.9g}")
 
 
 def refused_rows(case: Case, quantity: Quantity, refusal: Refusal, budget: Budget) -> list[Row]:
@@ -87,13 +99,21 @@ def refused_rows(case: Case, quantity: Quantity, refusal: Refusal, budget: Budge
     rows = []
     for scope in quantity.scopes or (None,):
         at_a_prompt = scope in prompt_scopes(quantity)
-        stated = {} if at_a_prompt else _present(_stated(case, quantity))
+        stated = {} if at_a_prompt else _without_network(case, quantity, scope, refusal)
         judged = ["instance"] if at_a_prompt else ["derived"]
         if refusal.verdict is Verdict.OUTSIDE and quantity.printed is not None and not at_a_prompt:
             judged.insert(0, "printed")
         verdict = dict.fromkeys(judged, refusal.verdict)
         rows.append(_row(case, quantity, scope, stated, nothing_run, verdict=verdict, remark=remark))
     return rows
+
+
+def _without_network(case: Case, quantity: Quantity, scope: str | None, refusal: Refusal) -> Tiers:
+    """The stated bounds; outside the hypotheses those that are none have no number."""
+    bounds, why = _present(_stated(case, quantity)), refusal.reason
+    if refusal.verdict is Verdict.OUTSIDE:
+        bounds = {tier: replace(bound, outside=joined([bound.outside, why])) for tier, bound in bounds.items()}
+    return usable(case, quantity, scope, bounds)
 
 
 def constant_rows(case: Case, quantities: list[Quantity], budget: Budget) -> list[Row]:
@@ -112,6 +132,7 @@ def replayed_row(case: Case, quantity: Quantity, inputs: Inputs, scope: str | No
         return constant_rows(case, [quantity], ONE_INPUT)[0]
     scope = scope or quantity.scopes[-1]
     tiers = {**_stated(case, quantity), "instance": case.instance(quantity, scope, inputs)}
+    tiers |= {tier: case.tier_at(quantity, tier, scope, inputs) for tier in case.prompt_tiers(quantity)}
     return judged_row(case, quantity, scope, tiers, [evidence_at(case, quantity, inputs)], ONE_INPUT)
 
 
@@ -198,12 +219,13 @@ def judged_row(
 
     `found` holds the worst random (or real) input, then the worst attacked one if there was an attack.
     """
-    bounds = _present(tiers)
+    bounds = usable(case, quantity, scope, _present(tiers), found[0].inputs)
     evidence = [each.evidence for each in found]
     verdict = {tier: _verdict(bound, evidence) for tier, bound in bounds.items()}
     violated = [tier for tier, each in verdict.items() if each is Verdict.VIOLATED]
     rounded = [tier for tier in violated if may_be_rounding(case, quantity, scope, tier, bounds[tier], found)]
-    verdict |= dict.fromkeys(rounded, Verdict.UNDECIDED)
+    within = [tier for tier in violated if _holds_at_own_letters(case, quantity, scope, tier, found)]
+    verdict |= dict.fromkeys([*rounded, *within], Verdict.UNDECIDED)
     return _row(
         case,
         quantity,
@@ -219,9 +241,17 @@ def judged_row(
         verdict=verdict,
         erratum=_erratum(quantity, verdict),
         flags=_flags(case, quantity, bounds, evidence),
-        remark=_remark(quantity, bounds, evidence, rounded),
+        remark=joined([_remark(quantity, bounds, evidence, rounded), *(f"{tier}: {AT_WORST}" for tier in within)]),
         witness=_witness(case, quantity, scope, bounds, found) if Verdict.VIOLATED in verdict.values() else None,
     )
+
+
+def _holds_at_own_letters(case: Case, quantity: Quantity, scope: str | None, tier: str, found: list[Found]) -> bool:
+    """Whether a bound that fails at the worst case of its letters holds at those of each prompt: it may be larger."""
+    if scope != "network" or tier not in case.prompt_tiers(quantity):
+        return False
+    own = [(case.tier_at(quantity, tier, "prompt", each.inputs), each.evidence) for each in found]
+    return all(bound is not None and judge(bound, [each]) is not Verdict.VIOLATED for bound, each in own)
 
 
 def _row(case: Case, quantity: Quantity, scope: str | None, tiers: Tiers, budget: Budget, **what_was_found: Any) -> Row:
@@ -273,7 +303,7 @@ def _rounded_above(bound: Bound, piece: Evidence) -> bool:
 def _verdict(bound: Bound, evidence: list[Evidence]) -> Verdict:
     """`not representable` where the bound is below what floats hold and no exact run could decide."""
     verdict = judge(bound, evidence)
-    if verdict is Verdict.UNDECIDED and bound.number() is None:
+    if verdict is Verdict.UNDECIDED and bound.number() is None and not bound.ball.is_nan():
         return Verdict.NOT_REPRESENTABLE
     return verdict
 
@@ -304,7 +334,7 @@ def _exact_error(evidence: list[Evidence]) -> float | None:
 
 
 def _ours(tiers: Tiers) -> list[Bound]:
-    return [bound for tier, bound in tiers.items() if tier in ("derived", "instance")]
+    return [bound for tier, bound in tiers.items() if tier in OURS and not bound.ball.is_nan()]
 
 
 def _ratio(bounds: list[Bound], evidence: list[Evidence]) -> float | None:

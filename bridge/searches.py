@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from torch import Tensor
 
 from bridge.budget import Budget
-from bridge.goals import Goal, goals_of, ratio
+from bridge.goals import Goal, goals_of, ratio, stated_goals
 from bridge.study import Case, Inputs
 from numeric.attack import NowhereFinite
 from symbolic.statements import Quantity, UsageError
@@ -26,7 +26,16 @@ def searched(cases: Sequence[Case], quantities: Sequence[Quantity], budget: Budg
     else:
         found = [each for batch in _batches(cells, budget) for each in _searched_together(batch, budget)]
     points = {(place, goal.key): each for (place, goal), each in zip(_places(cases, goals), found, strict=True)}
-    return [{goal.key: points[place, instead.key] for goal, instead in wanted} for place, _ in enumerate(cases)]
+    return [
+        {goal.key: points[place, instead.key] for goal, instead in wanted} | _stated(case, quantities, budget)
+        for place, case in enumerate(cases)
+    ]
+
+
+def _stated(case: Case, quantities: Sequence[Quantity], budget: Budget) -> dict[tuple[str, str | None], Inputs]:
+    """Where errors come closest to bounds that are stated in letters of the prompt: few, so that no batch has them."""
+    goals = [goal for each in quantities for goal in stated_goals(each, case.prompt_tiers(each))]
+    return {goal.key: _searched_alone(case, goal, budget) for goal in goals}
 
 
 def _places(cases: Sequence[Case], goals: Sequence[Goal]) -> list[tuple[int, Goal]]:
@@ -78,6 +87,8 @@ def _searched_alone(case: Case, goal: Goal, budget: Budget) -> Inputs:
 
     def objective(inputs: Inputs) -> Tensor:
         error = case.errors(inputs, [name], attack=True)[name]
+        if goal.tier:
+            return ratio(error, case.stated_bounds(goal.quantity, goal.tier, inputs))
         return error if goal.scope is None else ratio(error, case.prompt_bounds(goal.quantity, inputs, goal.scope))
 
     return case.search(objective, goal.quantity, budget)

@@ -15,17 +15,17 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
+from bridge.balls import as_exact, evaluate_ball
 from bridge.budget import Budget
 from bridge.checked_numbers import checked_number, largest_default
-from bridge.conditions import bound_to, truth
 from bridge.cost import Cost, sizes_of
 from bridge.goals import Batch, Goal
+from bridge.letter_values import decided, formulas_of, holds_conditionally, letters_at, wrong_sign
 from bridge.material import Material
 from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
-from bridge.verdicts import Bound, Checked, Evidence
+from bridge.slacks import slacks_at
+from bridge.verdicts import Bound, Evidence
 from numeric.attack import attack
-from numeric.exact_cost import TooLargeForExact
 from symbolic.inequalities import Inequality
 from symbolic.prose import make_prose
 from symbolic.statements import Kind, Quantity, Result, UsageError
@@ -69,6 +69,7 @@ class Case(ABC):
     sha256: str | None = None  # of the file that the theorem was read from
     checked: frozenset[str] = frozenset()  # quantities that are checks: they give their own rows
     drawn_weights: tuple[str, ...] = ()  # by the seed
+    letters_of_prompts: frozenset[sp.Symbol] = frozenset()  # that mean a number of the prompt or network at hand
     claims: Mapping[str, Any] = MappingProxyType({})  # by quantity: a `bridge.claims.ClaimedBound` of the user's
     settings: Mapping[str, int] = MappingProxyType({})  # of the run that a replayed witness comes from
     result: Result
@@ -204,28 +205,7 @@ class Case(ABC):
 
     def slack(self, quantity: Quantity, inputs: Inputs) -> dict[str, float]:
         """How loose each step of the derivation is at one input, from the exact errors of the steps there."""
-        derivation = quantity.derivation
-        names = {q.name for q in self.result.quantities if q.scopes}
-        if derivation is None or quantity.name not in {step.name for step in derivation.steps}:
-            return {}
-        steps = [step.name for step in derivation.steps if step.name in names]
-        bound = self.derived(quantity)
-        bits = bits_for(bound.ball) if bound else BASE_BITS
-        if bits > MOST_BITS:
-            return {}
-        try:
-            exact = self.exact(inputs, steps, bits)
-        except TooLargeForExact:
-            return {}
-        measured = {name: float(error) for name, (error, _) in exact.items()}
-        used = {
-            s
-            for bound in (*(quantity.worst_case or {}).values(), *(t.local for t in derivation.steps))
-            for s in bound.free_symbols
-        }
-        values = {symbol: sp.Float(float(self.ball(symbol)), 30) for symbol in self.values if symbol in used}
-        worst = {symbol: bound.xreplace(values) for symbol, bound in (quantity.worst_case or {}).items()}
-        return derivation.slacks(measured, {**values, **worst})
+        return slacks_at(self, quantity, inputs)
 
     def with_letters(self, letters: Mapping[sp.Symbol, Any]) -> Self:
         """The same case, its bounds read at other values of these letters."""
@@ -236,47 +216,52 @@ class Case(ABC):
     def printed(self, quantity: Quantity) -> Bound | None:
         if quantity.printed is None or quantity.printed.unspecified:
             return None
-        return Bound(self.enclosed(quantity.printed.bound), strict=quantity.printed.strict)
+        worst = {letter: value for letter, value in quantity.at_worst.items() if letter not in self.values}
+        return Bound(self.enclosed(quantity.printed.bound.xreplace(worst)), strict=quantity.printed.strict)
 
     def claimed(self, quantity: Quantity) -> Bound | None:
         """The bound that was claimed, at this point."""
         claim = self.claims.get(quantity.name)
-        return None if claim is None else Bound(self.enclosed(claim.bound), strict=claim.strict)
+        return None if claim is None or claim.bound is None else Bound(self.enclosed(claim.bound), strict=claim.strict)
 
     def derived(self, quantity: Quantity) -> Bound | None:
         expression = quantity.derived()
         if expression is None or quantity.derivation is None:
             return None
-        return self._with_obligations(quantity, Bound(self.ball(expression)), dict(quantity.worst_case or {}))
+        return self._with_obligations(quantity, Bound(self.ball(expression)), quantity.at_worst)
 
     def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
         """The same derivation with the worst-case symbols bound to what is at hand."""
         if quantity.derivation is None or scope not in quantity.scopes:
             return None
-        at_hand = self.instance_values(scope, inputs)
-        known = {symbol: at_hand.get(symbol, value) for symbol, value in (quantity.worst_case or {}).items()}
-        symbolic = {symbol: value for symbol, value in known.items() if isinstance(value, sp.Basic)}
-        numbers = {symbol: value for symbol, value in known.items() if not isinstance(value, sp.Basic)}
-        expression = quantity.general_bound().xreplace(symbolic)
-        return self._with_obligations(quantity, Bound(self.ball(expression, numbers)), known)
+        known = letters_at(quantity, self.instance_values(scope, inputs))
+        formulas = formulas_of(known)
+        numbers = {letter: value for letter, value in known.items() if letter not in formulas}
+        expression = quantity.general_bound().xreplace(formulas)
+        found = self._with_obligations(quantity, Bound(self.ball(expression, numbers)), known)
+        if not holds_conditionally(quantity, known):
+            return found
+        return found.resting_on(decided(self.values, quantity, quantity.at_worst))
 
     def _with_obligations(self, quantity: Quantity, bound: Bound, known: Mapping[sp.Symbol, Any]) -> Bound:
         """The bound with its open obligations decided at this point by balls: met, not met (outside), or left open."""
         if quantity.derivation is None:
             return bound
-        worst = {symbol: value for symbol, value in known.items() if isinstance(value, sp.Basic)}
-        numbers = {**self.values, **{symbol: value for symbol, value in known.items() if symbol not in worst}}
-        letters = frozenset(worst.items())
-        steps = quantity.derivation.upto(quantity.step or quantity.name)
-        found = [
-            Checked(o.statement, truth(bound_to(o.condition, letters), numbers), sp.sstr(o.condition))
-            for o in steps.obligations
-            if o.open
-        ]
-        checked = tuple(dict.fromkeys(found))
-        outside = "; ".join(f"hypothesis violated: {each.statement}" for each in checked if each.holds is False)
-        conditional = any(each.holds is not True for each in checked)
-        return replace(bound, conditional=conditional, outside=outside, checked=checked)
+        found = bound.resting_on(decided(self.values, quantity, known))
+        return replace(found, impossible=wrong_sign(self, quantity, known))
+
+    def prompt_tiers(self, quantity: Quantity) -> tuple[str, ...]:
+        """The printed and claimed bounds that are judged at each prompt too, by letters of its own."""
+        return ()
+
+    def tier_at(self, quantity: Quantity, tier: str, scope: str, inputs: Inputs | None) -> Bound | None:
+        """The bound of a tier at one prompt, or (without inputs, or where it is not judged there) for all of them."""
+        of_all = {"printed": self.printed, "claimed": self.claimed, "derived": self.derived}
+        return of_all[tier](quantity) if tier in of_all else self.instance(quantity, scope, inputs)
+
+    def stated_bounds(self, quantity: Quantity, tier: str, inputs: Inputs) -> Tensor:
+        """The printed or claimed bound at each input, as `prompt_bounds` gives that of a scope."""
+        raise NotImplementedError(f"{type(self).__name__} judges no {tier} bound at prompts")
 
     def trivial(self, quantity: Quantity) -> flint.arb | None:
         return None if quantity.trivial is None else self.ball(quantity.trivial)

@@ -1,7 +1,7 @@
 """The bounds of a theorem at one point, in every tier and scope, and the letters that they are read at."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,9 +12,11 @@ from torch import Tensor
 
 from bridge.balls import MOST_BITS, bits_for
 from bridge.kept_runs import KeptRuns
-from bridge.lowering import Lowered, lower
+from bridge.lowering import lower
 from bridge.own_bounds import OwnBounds, own_bound
+from bridge.own_letters import PROMPT, STATED, means_the_prompts, numbers_for, stated_at_own_letters
 from bridge.pair import Pair
+from bridge.prompt_formula import PromptFormula, prompt_formula
 from bridge.record import Verdict
 from bridge.study import Case, Inputs, Refusal
 from bridge.theorem import Function
@@ -22,20 +24,12 @@ from bridge.theorem_networks import NetworkReadings
 from bridge.theorem_numbers import premises_at
 from bridge.theorem_readings import AtPrompt, Bindings, bindings, bound_on_balls, bounds_of, in_groups, shared_reading
 from bridge.theorem_runs import TheoremRuns
-from bridge.verdicts import Bound, Checked
+from bridge.verdicts import Bound
 from symbolic.statements import Quantity
 
 READ_BITS = 64  # for bounds at a prompt that are smaller than those of the network, to 2^-60 of them
 ABOVE_ROUNDING = 64  # times the rounding
 TOO_SMALL = f"to read the derivation at so small a bound would take more than {MOST_BITS} bits"
-
-
-@dataclass(frozen=True)
-class PromptFormula:
-    """A bound on tensors, and its letters in the order of its arguments."""
-
-    letters: tuple[sp.Symbol, ...]
-    bound: Lowered
 
 
 class TheoremBounds(TheoremRuns):
@@ -155,13 +149,52 @@ class TheoremBounds(TheoremRuns):
         found, remark = bound_on_balls(self, [quantity], scope, inputs, bits)
         bound = replace(bound, ball=bound.ball if found is None else _lesser(bound.ball, found), remark=remark)
         read = quantity.name in self.bindings.read
-        return _resting_on(bound, premises_at(self, quantity, inputs)) if read else bound
+        return bound.resting_on(premises_at(self, quantity, inputs)) if read else bound
 
     def _shown_with(self, quantity: Quantity) -> list[Quantity]:
         """The quantity, and those that are shown at the same prompts and share its reading."""
         shown = self.bounded() if self.theorem.search.leading else []
         same = [q for q in shown if q.name in self.bindings.read and shared_reading(q) == shared_reading(quantity)]
         return [quantity, *(each for each in same if each.name != quantity.name)]
+
+    # What is printed or claimed, at a prompt.
+
+    def prompt_tiers(self, quantity: Quantity) -> tuple[str, ...]:
+        return tuple(tier for tier in STATED if stated_at_own_letters(self, quantity, tier) is not None)
+
+    @property
+    def letters_of_prompts(self) -> frozenset[sp.Symbol]:  # type: ignore[override]  # depends on the theorem
+        return frozenset(s for s in self.theorem.knows if means_the_prompts(self.theorem, s, "claimed"))
+
+    def tier_at(self, quantity: Quantity, tier: str, scope: str, inputs: Inputs | None) -> Bound | None:
+        stated = stated_at_own_letters(self, quantity, tier) if tier in STATED and scope != "network" else None
+        if stated is None or inputs is None:
+            return super().tier_at(quantity, tier, scope, inputs)
+        numbers = numbers_for(self, stated, self.instance_values(PROMPT, inputs))
+        bound = Bound(self.ball(stated.formula, numbers), strict=stated.strict, remark=stated.remark(tier))
+        return self._at_hand(quantity, tier, bound)
+
+    def stated_bounds(self, quantity: Quantity, tier: str, inputs: Inputs) -> Tensor:
+        stated = stated_at_own_letters(self, quantity, tier)
+        assert stated is not None  # asked of the tiers of prompts
+        at_prompt = {s: self.prompt_functions[s] for s in stated.own if s in self.prompt_functions}
+        numbers = numbers_for(self, stated, {**self._of_network, **at_prompt})
+        formula = self._stated_formula(quantity, tier, stated.formula, numbers)
+        like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
+        found = {s: self.runner.batched(each, inputs) for s, each in at_prompt.items()}
+        values = [found[s] if s in found else like * float(numbers[s]) for s in formula.letters]
+        bound: Tensor = formula.bound(*values) * like
+        return bound
+
+    def _stated_formula(
+        self, quantity: Quantity, tier: str, formula: sp.Expr, numbers: Mapping[sp.Symbol, Any]
+    ) -> PromptFormula:
+        name = f"{tier}: {quantity.name}"
+        if name not in self._prompt_formulas:
+            bound = formula.subs({s: x for s, x in numbers.items() if isinstance(x, int)})
+            letters = tuple(sorted(bound.free_symbols, key=str))
+            self._prompt_formulas[name] = PromptFormula(letters, lower(bound, "torch", args=letters))
+        return self._prompt_formulas[name]
 
     # Letters.
 
@@ -269,15 +302,12 @@ class TheoremBounds(TheoremRuns):
             self._readings[key] = AtPrompt(self, quantities[0], use, scope_is_given=scope is None)
         return self._readings[key]
 
-    def prompt_formula(self, quantity: Quantity) -> "PromptFormula":
+    def prompt_formula(self, quantity: Quantity) -> PromptFormula:
         """The bound at a prompt, in the letters that are not integers; lowered once, as an attack asks at each step."""
         if quantity.name not in self._prompt_formulas:
             known = {*self.prompt_functions, *self._of_network}
-            worst = {s: x for s, x in (quantity.worst_case or {}).items() if s not in known}
             whole = {s: x for s, x in self.values.items() if isinstance(x, int) and s not in self._of_network}
-            bound = quantity.general_bound().xreplace(worst).subs(whole)
-            letters = tuple(sorted(bound.free_symbols, key=str))
-            self._prompt_formulas[quantity.name] = PromptFormula(letters, lower(bound, "torch", args=letters))
+            self._prompt_formulas[quantity.name] = prompt_formula(quantity, known, self.prompt_functions, whole)
         return self._prompt_formulas[quantity.name]
 
     def number(self, letter: sp.Symbol) -> float:
@@ -288,14 +318,3 @@ class TheoremBounds(TheoremRuns):
 def _lesser(one: flint.arb, other: flint.arb) -> flint.arb:
     """The lesser of two bounds, of which both hold; where balls overlap, the lesser upper end."""
     return one if one.upper() <= other.upper() else other
-
-
-def _resting_on(bound: Bound, premises: Sequence[Checked]) -> Bound:
-    """The bound where these are decided."""
-    violated = (f"hypothesis violated: {each.statement}" for each in premises if each.holds is False)
-    return replace(
-        bound,
-        outside="; ".join(filter(None, [bound.outside, *violated])),
-        conditional=bound.conditional or any(each.holds is not True for each in premises),
-        checked=(*bound.checked, *premises),
-    )

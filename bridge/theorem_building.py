@@ -26,6 +26,7 @@ from symbolic.exact_numbers import require_symbols
 from symbolic.inequalities import Inequality
 from symbolic.prose import ProseError, plain
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
+from symbolic.worst_cases import closed
 
 # What SymPy does not print so by itself.
 GREEK = {"eps": r"\varepsilon", "lam": r"\lambda", "sigma_init": r"\sigma_{\mathrm{init}}"}
@@ -66,12 +67,12 @@ def theorem(
     A quantity takes name, norm and derivation from its conclusion; the last one is the main one. `parameters` maps
     each symbol to its default (a tuple spans a grid); its sign and whether it is whole are read off the symbol, and
     `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing), `assumptions` further
-    ones in words. `texts` are further
-    parameters that are text, each with the function that reads it. `printed` gives the
-    draft's own formula for a quantity, by name. `worst` replaces letters of derivation and formula by what the
-    hypotheses allow. `meanings` says in words what parameters and letters of the bounds are. A bound is vacuous from a
-    trivial bound on: that of `trivial`, by quantity, else the size of the conclusion, which bounds the error of the
-    network that gives 0. The other arguments are those of `Theorem`.
+    ones in words. `texts` are further parameters that are text, each with the function that reads it. `printed` gives
+    the draft's own formula for a quantity, by name. `worst` replaces letters of derivation and formula by what the
+    hypotheses allow, perhaps a formula in others of them: an instance evaluates it at those that it knows. `meanings`
+    says in words what parameters and letters of the bounds are. A bound is vacuous from a trivial bound on: that of
+    `trivial`, by quantity, else the size of the conclusion, which bounds the error of the network that gives 0. The
+    other arguments are those of `Theorem`.
 
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """
@@ -104,8 +105,9 @@ def theorem(
     trivial = {name: _formula(id, f"`trivial` of {name}", given) for name, given in (trivial or {}).items()}
     if worst:
         _require_letters(id, worst, quantities, [*(each.bound for each in printed.values()), *trivial.values()])
-    stated = [_printed(each, printed.get(each.name), known) for each in quantities]
-    stated = [_trivial(each, trivial.get(each.name), known, {*parameters, *of_network}) for each in stated]
+    at_worst = closed(known)
+    stated = [_printed(each, printed.get(each.name), at_worst) for each in quantities]
+    stated = [_trivial(each, trivial.get(each.name), at_worst, {*parameters, *of_network}) for each in stated]
     meanings = _meanings(id, meanings, parameters, [*stated, *(each.quantity for each in checks)]) if meanings else {}
     with _own_words(id):
         statement = Result(
@@ -194,6 +196,7 @@ def _quantity(
 ) -> Quantity:
     step = conclusion.derivation.step(conclusion.name)
     word = rf"\mathrm{{{conclusion.name}}}".replace("_", r"\_")
+    bound = conclusion.error.xreplace(closed({s: x for s, x in worst.items() if s not in at_prompt}))
     return Quantity(
         name=conclusion.name,
         latex_symbol=rf"\|\widehat{{{word}}} - {word}\|_{{{step.norm.latex}}}",
@@ -205,7 +208,7 @@ def _quantity(
         randomness=randomness(conclusion.events) or "; ".join(conclusion.mean_over),
         derivation=conclusion.derivation,
         worst_case=dict(worst),
-        scopes=("network", "prompt") if conclusion.error.free_symbols & at_prompt else ("network",),
+        scopes=("network", "prompt") if bound.free_symbols & at_prompt else ("network",),
         trivial=None if conclusion.error == 0 else conclusion.size,
         domain_latex=where["domain_latex"],
     )
@@ -237,7 +240,9 @@ def _as_printed(id: str, name: str, formula: Any, citation: Citation) -> Printed
 def _printed(quantity: Quantity, printed: Printed | None, worst: Mapping[sp.Symbol, sp.Expr]) -> Quantity:
     if printed is None:
         return quantity
-    return replace(quantity, printed=replace(printed, bound=printed.bound.xreplace(dict(worst))))
+    bound = printed.bound.xreplace(dict(worst))
+    general = None if bound == printed.bound else printed.bound
+    return replace(quantity, printed=replace(printed, bound=bound, general=general))
 
 
 # The size bounds the exact value and so the error of the network that gives 0: a bound from there on says nothing.

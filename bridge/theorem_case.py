@@ -25,12 +25,13 @@ from bridge.goals import Batch, Goal
 from bridge.kept_runs import LAST, KeptRuns
 from bridge.premises import require_covered
 from bridge.probability import chance_rows, replayed_chance
+from bridge.prompt_formula import PromptFormula
 from bridge.record import NamedTable, Row, Verdict
 from bridge.rows import ONE_INPUT, refused_rows
 from bridge.running import Runner
 from bridge.study import SETTINGS, Case, Inputs, Refusal
 from bridge.theorem import Function, Theorem, over_draws
-from bridge.theorem_bounds import PromptFormula, TheoremBounds
+from bridge.theorem_bounds import TheoremBounds
 from bridge.theorem_readings import AtPrompt
 from bridge.torch_formats import torch_device, torch_dtype
 from bridge.transformer import Transformer

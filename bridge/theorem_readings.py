@@ -21,6 +21,7 @@ from numeric.exact_cost import TooLargeForExact
 from symbolic.derivation import Step
 from symbolic.operations import letters_in
 from symbolic.statements import Quantity, UsageError
+from symbolic.worst_cases import closed
 
 if TYPE_CHECKING:
     import bridge.theorem_bounds
@@ -104,7 +105,8 @@ class AtPrompt:
         found |= {letter: known[name] for name, letter in self.letters.items()}
         found |= {letter: _called(function, known) for letter, function in self.at_prompt.items()}
         better = {*self.letters.values(), *self.at_prompt}
-        worst = {s: x for s, x in self.worst.items() if s not in better and x.free_symbols <= set(found)}
+        left = closed({s: x for s, x in self.worst.items() if s not in better})
+        worst = {s: x for s, x in left.items() if x.free_symbols <= set(found)}
         return found | {s: Operands({}, found, self.bits).number(bound) for s, bound in worst.items()}
 
 

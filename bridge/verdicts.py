@@ -1,7 +1,8 @@
 """The verdict on one bound from the measured errors: rigorous if exact arithmetic decides, else undecided."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import flint
 
@@ -33,7 +34,8 @@ class Bound:
     """One tier of a bound at one point: its enclosure, and whether the statement is strict or conditional.
 
     `outside` names a premise that does not hold at this point, if there is one; `checked` lists every open obligation
-    that was decided for it. `remark` says what else there is to know of it.
+    that was decided for it. `remark` says what else there is to know of it. `impossible` names the letters that have a
+    value which no size has.
     """
 
     ball: flint.arb
@@ -42,9 +44,20 @@ class Bound:
     outside: str = ""
     checked: tuple[Checked, ...] = ()
     remark: str = ""
+    impossible: str = ""
 
     def __post_init__(self) -> None:
-        make_prose(self, "outside", "remark", checked=False)
+        make_prose(self, "outside", "remark", "impossible", checked=False)
+
+    def resting_on(self, premises: Sequence[Checked]) -> "Bound":
+        """The bound where these are decided too."""
+        violated = (f"hypothesis violated: {each.statement}" for each in premises if each.holds is False)
+        return replace(
+            self,
+            outside="; ".join(dict.fromkeys(filter(None, [self.outside, *violated]))),
+            conditional=self.conditional or any(each.holds is not True for each in premises),
+            checked=(*self.checked, *premises),
+        )
 
     @property
     def premises(self) -> list[str]:

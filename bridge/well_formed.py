@@ -234,6 +234,7 @@ def _require_used_letters(theorem: Theorem) -> None:
     if theorem.at_point.quantities is not None or any(each.derive is not None for each in quantities):
         return
     used = {letter for each in quantities for letter in each.letters}
+    used |= {s for each in quantities for value in (each.worst_case or {}).values() for s in value.free_symbols}
     owed = (o for each in quantities if each.derivation is not None for o in each.derivation.obligations)
     used |= {letter for o in owed for letter in getattr(o.condition, "free_symbols", ())}
     unused = sorted(str(letter) for letter in set(theorem.knows) - used)
@@ -251,7 +252,7 @@ def _require_bound_letters(theorem: Theorem) -> None:
     checked = [check.quantity.name for check in theorem.checks]  # their sides may give letters
     for quantity in (each for each in theorem.stated if each.name not in checked):
         bound |= set(quantity.printed.unspecified) if quantity.printed else set()
-        printed = quantity.printed.bound if quantity.printed else None
+        printed = quantity.printed.bound.xreplace(quantity.at_worst) if quantity.printed else None
         formulas = (quantity.derived(), printed, quantity.trivial, quantity.may_fail)
         letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
         free = sorted(str(letter) for letter in letters - bound)

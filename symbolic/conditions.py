@@ -76,7 +76,7 @@ def _open(result: Result, quantity: Quantity) -> list[Any]:
 
 
 def _worst(quantity: Quantity) -> dict[sp.Symbol, sp.Expr]:
-    return {x: value for x, value in (quantity.worst_case or {}).items() if x != value}
+    return {x: value for x, value in quantity.at_worst.items() if x != value}
 
 
 def _is_short(value: sp.Expr, notation: Notation) -> bool:

@@ -34,7 +34,7 @@ def _worst(result: Result, quantity: Quantity) -> dict[sp.Symbol, sp.Expr]:
     derivation = result.shown_derivation(quantity)
     owed = () if derivation is None else derivation.resting_on(quantity.step or quantity.name).obligations
     letters = {letter for each in owed if each.open for letter in each.condition.free_symbols}
-    worst = {x: value for x, value in (quantity.worst_case or {}).items() if x in letters and x != value}
+    worst = {x: value for x, value in quantity.at_worst.items() if x in letters and x != value}
     return {**quantity.bound_at, **worst}
 
 

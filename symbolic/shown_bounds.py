@@ -24,7 +24,7 @@ def shown_bound(quantity: Quantity, notation: Notation | None = None) -> Named |
         return None
     if (lines(quantity.latex_symbol, r"\le", closed, notation) or PAGE) <= IN_ONE_PIECE:
         return None
-    at, name = quantity.worst_case or {}, quantity.step or quantity.name
+    at, name = quantity.at_worst, quantity.step or quantity.name
     named = named_bound(quantity.derivation, name, at, lambda each: width(latex(each, notation)) <= PAGE - NAME)
     return named if named.parts else None
 

@@ -25,6 +25,7 @@ from symbolic.parameters import Parameter as Parameter
 from symbolic.prose import make_prose, marked, prose
 from symbolic.provenance import Derived, Provenance, weakest
 from symbolic.settling import settled
+from symbolic.worst_cases import closed
 
 
 class UsageError(ValueError):
@@ -70,7 +71,8 @@ class Printed:
     """The paper's formula exactly as printed, with its citation; `in_letters` if the paper names its parts.
 
     `relation` is the kind of the paper's claim, where that is not the kind of the quantity (a rate of at most 2).
-    A formula with constants that the paper leaves `unspecified` is shown; no row judges it.
+    A formula with constants that the paper leaves `unspecified` is shown; no row judges it. `general`: before `bound`
+    has letters at their worst case.
     """
 
     bound: sp.Expr
@@ -80,6 +82,7 @@ class Printed:
     in_letters: sp.Expr | None = None
     unspecified: tuple[sp.Symbol | sp.core.function.UndefinedFunction, ...] = ()
     relation: Kind | None = None
+    general: sp.Expr | None = None
 
     @property
     def shown(self) -> sp.Expr:
@@ -179,15 +182,18 @@ class Quantity:
     def _derived(self) -> sp.Expr | None:
         if self.derivation is None:
             return None
-        return self.general_bound().xreplace(dict(self.worst_case or {}))
+        return self.general_bound().xreplace(self.at_worst)
+
+    @cached_property
+    def at_worst(self) -> dict[sp.Symbol, sp.Expr]:
+        """The worst case of each letter, in parameters alone (symbolic/worst_cases.py)."""
+        return closed(self.worst_case or {})
 
     @cached_property
     def events(self) -> Events:
         """Those on which the derived bound holds, at the worst case."""
-        if self.derivation is None:
-            return ()
-        found = self.derivation.events(self.step or self.name)
-        return tuple(event.xreplace(dict(self.worst_case or {})) for event in found)
+        found = () if self.derivation is None else self.derivation.events(self.step or self.name)
+        return tuple(event.xreplace(self.at_worst) for event in found)
 
     @property
     def may_fail(self) -> sp.Expr | None:
@@ -197,10 +203,8 @@ class Quantity:
     @property
     def bound_at(self) -> Mapping[sp.Symbol, sp.Expr]:
         """The letters of the general bound that the worst case replaces, by the values that it gives them."""
-        if self.derivation is None:
-            return {}
-        letters, worst = self.general_bound().free_symbols, self.worst_case or {}
-        return {letter: value for letter, value in worst.items() if letter in letters and value != letter}
+        letters = set() if self.derivation is None else self.general_bound().free_symbols
+        return {letter: value for letter, value in self.at_worst.items() if letter in letters and value != letter}
 
     @property
     def letters(self) -> frozenset[sp.Symbol]:
@@ -333,7 +337,7 @@ class Result:
         """
         if quantity.derivation is None or not quantity.derivation.conditional:
             return quantity.derivation
-        worst = {letter: value for letter, value in (quantity.worst_case or {}).items() if letter != value}
+        worst = {letter: value for letter, value in quantity.at_worst.items() if letter != value}
         granted = [hypothesis.condition for hypothesis in self.hypotheses]
         return settled(quantity.derivation, worst, granted)
 

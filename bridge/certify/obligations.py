@@ -48,7 +48,7 @@ def discharge(of: Derivation | Quantity, ranges: Mapping[sp.Symbol, Any], *, sec
 
 def open_obligations(of: Derivation | Quantity) -> list[tuple[str, Obligation]]:
     """The obligations that nothing has discharged yet, with the step that needs them, each once."""
-    derivation, worst = (of, {}) if isinstance(of, Derivation) else (of.derivation, dict(of.worst_case or {}))
+    derivation, worst = (of, {}) if isinstance(of, Derivation) else (of.derivation, of.at_worst)
     if derivation is None:
         return []
     if isinstance(of, Quantity):

@@ -14,6 +14,7 @@ from bridge.check import Check, Sides
 from bridge.domains import Ball, Box, Rows, SingularValues
 from bridge.formula import ArrayFunction
 from bridge.head_formats import pair_for, recommended, require_held
+from bridge.letter_values import number_where_it_holds
 from bridge.lowering import lower
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
@@ -123,14 +124,14 @@ class Continued:
     params: Mapping[str, Any]
 
     def bounds(self, W: Tensor) -> list[float]:
-        """On the errors of the network, where the next states are leaky(W s)."""
+        """On the errors of the network, where the next states are leaky(W s); infinite where the loops add too much."""
         letters = {p.name: p.symbol for p in STATEMENT.parameters}
-        bound = lower(theory.bound_at_prompt(), "mpmath", args=(*letters.values(), theory.R, theory.alpha))
         found = []
         for x, s, low in zip(self.x, self.s, self.low, strict=True):
-            numbers = {**self.params, "low": float(low)}
-            at_prompt = float(largest_residual(x, W)), float(least_coefficients(x, s))
-            found.append(float(bound(*(numbers[name] for name in letters), *at_prompt)))
+            point = {letter: {**self.params, "low": float(low)}[name] for name, letter in letters.items()}
+            own = {theory.R: float(largest_residual(x, W)), theory.alpha: float(least_coefficients(x, s))}
+            bound = number_where_it_holds(STATEMENT.quantity("next"), point, own)
+            found.append(math.inf if bound is None else bound)
         return found
 
 
@@ -176,6 +177,10 @@ def seeded(leak: float) -> tuple[Tensor, Tensor]:
     return numeric.chains(starts, weights, leak), weights
 
 
+def _finite(bound: float) -> float | None:
+    return bound if math.isfinite(bound) else None
+
+
 def chains(leak: float, T: int) -> NamedTable:
     """Every state of ten chains, each from those before it and the other chains, against the true one."""
     states, weights = seeded(leak)
@@ -183,7 +188,7 @@ def chains(leak: float, T: int) -> NamedTable:
     for step, W in enumerate(weights):
         found = held_out(states, step, leak, T)
         errors = [float((each - states[:, step + 1]).abs().max()) for each in (found.network, found.exact)]
-        rows.append([step + 1, found.params["high"] / found.params["low"], *errors, max(found.bounds(W))])
+        rows.append([step + 1, found.params["high"] / found.params["low"], *errors, _finite(max(found.bounds(W)))])
     return NamedTable(
         title=f"States of {CHAINS} chains, each from the others: largest errors; `T = {T}`, `d = {WIDTH}`",
         columns=["state", "condition", "network", "exact steps", "largest bound"], rows=rows,

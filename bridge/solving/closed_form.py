@@ -66,7 +66,7 @@ def _on_the_knob(study: Study, quantity: Quantity, tier: str, knob: sp.Symbol) -
     stated = [sp.sstr(h.condition) for h in study.result.hypotheses if knob in h.condition.free_symbols]
     if tier == "printed" or quantity.derivation is None:
         return stated
-    worst = frozenset(dict(quantity.worst_case or {}).items())
+    worst = frozenset(quantity.at_worst.items())
     steps = quantity.derivation.upto(quantity.step or quantity.name)
     for obligation in steps.obligations:
         condition = bound_to(obligation.condition, worst)

@@ -19,7 +19,7 @@ def letters_of(quantity: Quantity, tier: str) -> set[sp.Symbol]:
     expression = formula(quantity, tier)
     found = set() if expression is None else set(expression.free_symbols)
     if tier != "printed" and quantity.derivation is not None:
-        worst = dict(quantity.worst_case or {})
+        worst = quantity.at_worst
         for obligation in quantity.derivation.upto(quantity.step or quantity.name).obligations:
             if obligation.open:
                 found |= sp.sympify(obligation.condition, strict=True).subs(worst).free_symbols

@@ -190,6 +190,8 @@ def _judged(bound: Bound) -> KnobProbe:
         return KnobProbe(State.UNDECIDED, reason=f"not decided: {reason}")
     if not bound.ball.is_finite():
         return KnobProbe(State.UNDECIDED, reason="the bound is not a finite number")
+    if bound.impossible:
+        return KnobProbe(State.FORBIDDEN, reason=f"{bound.impossible}, and bounds no size")
     if bound.ball < 0:
         return KnobProbe(State.FORBIDDEN, reason=f"the bound is negative ({bound.ball.str(4, radius=False)})")
     if not bound.ball >= 0:

@@ -55,7 +55,8 @@ LARGEST = ((1 + alpha) * START + B + alpha * sp.sqrt(N) * kappa) / (1 - GROWTH)
 # ||X w|| <= ||X||, and alpha = X (X^T X)^(-1) s.
 SIZES = {R: sp.sqrt(N * high), alpha: B / sp.sqrt(N * low)}
 MADE = {kappa: COPIED, delta: pair(sp.S.One, sp.S.One).truncation(c, C)}  # units do not enter
-WORST = {**SIZES, **MADE, S: LARGEST.xreplace({**SIZES, **MADE})}
+# At a prompt S is bounded by the R and the ||alpha|| of that prompt, as GROWTH < 1 is decided there.
+WORST = {**SIZES, **MADE, S: LARGEST}
 
 
 @cache
@@ -84,11 +85,6 @@ def derive_next() -> Approximated:
 def derive_steps() -> Approximated:
     """T exact steps against sigma(W s)."""
     return _after(_through(_descended("fitted", R, sp.S.Zero), "predicted"), "steps")
-
-
-def bound_at_prompt() -> sp.Expr:
-    """That on the next state, with R and alpha in letters."""
-    return derive_next().error.xreplace({**MADE, S: LARGEST.xreplace(MADE)})
 
 
 def _given(name: str, dim: sp.Expr, norm: Norm, error: sp.Expr, reason: str) -> Approximated:

@@ -1,0 +1,122 @@
+"""A contract over all results: no bound on a size is negative or no number, whatever the parameters."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from bridge.comparison import grid_of
+from bridge.goals import prompt_scopes
+from bridge.record import TIERS
+from bridge.registry import registered_study
+from bridge.study import Case, Study
+from bridge.usable_bounds import is_size, usable
+from bridge.verdicts import Bound
+from symbolic.catalogue import RUNNING
+from symbolic.derivation import DerivationError
+from symbolic.statements import Kind, Quantity, UsageError
+from tests.yardstick.records import stored
+
+POINTS = 8  # for each result; most of them are refused, or have a bound for each layer
+WHOLE = (1, 1, 2, 2, 3, 5, 8)
+REAL = (1e-6, 1e-4, 0.01, 0.1, 0.25, 0.5, 0.9, 1.0, 1.0, 2.0, 8.0, 18.0, 1e3)
+FORMATS = ("float64", "float32", "bfloat16", "float16")
+CHEAP = ("looped.", "universal.proximal", "universal.sigmoid", "icgd.relu_sum")
+
+
+def corner(study: Study, seed: int) -> dict[str, Any]:
+    """Some of the parameters at values near the ends of their ranges."""
+    draw = random.Random(f"{study.result.id} {seed}")
+    share = draw.choice((0.15, 0.4))
+    params = [p for p in study.result.parameters if p.symbol is not None]
+    return {p.name: draw.choice(WHOLE if p.integer else REAL) for p in params if draw.random() < share}
+
+
+def cases(id: str) -> Iterator[Case]:
+    study = registered_study(id)
+    for seed in range(POINTS):
+        try:
+            point = grid_of(study, corner(study, seed))[0]
+            study.require_affordable(point, "a corner:")
+            yield study.case(point, seed=0, dtype=FORMATS[seed % len(FORMATS)], device="cpu")
+        except (UsageError, DerivationError):
+            continue
+
+
+def bounds_of(case: Case, quantity: Quantity) -> Iterator[tuple[str | None, str, Bound | None]]:
+    """Each bound with its scope and its tier, as rows have them; those of prompts at a random one."""
+    scope = "network" if quantity.scopes else None
+    inputs = case.sample(1, seed=0) if quantity.scopes else {}
+    yield scope, "printed", case.printed(quantity)
+    yield scope, "derived", case.derived(quantity)
+    for each in quantity.scopes:
+        yield each, "instance", case.instance(quantity, each, inputs if each in prompt_scopes(quantity) else None)
+
+
+def check(case: Case) -> None:
+    for quantity in (each for each in case.bounded() if case.refusal(each) is None):
+        for scope, tier, bound in bounds_of(case, quantity):
+            if bound is None:
+                continue
+            inputs = case.sample(1, seed=0) if scope in prompt_scopes(quantity) else None
+            found = usable(case, quantity, scope, {tier: bound}, inputs)[tier]  # raises where nothing excuses it
+            what = f"{case.result.id} at {case.params}: {tier} of '{quantity.name}' ({scope})"
+            assert not found.ball.is_nan() or found.outside, what
+            signed = quantity.kind in (Kind.LOWER, Kind.RATE) or not is_size(quantity)
+            assert signed or not found.ball < 0, what
+
+
+@pytest.mark.parametrize("id", [each for each in RUNNING if each.startswith(CHEAP)])
+def test_no_bound_on_a_size_is_negative_at_a_corner(id: str) -> None:
+    for case in cases(id):
+        check(case)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("id", [each for each in RUNNING if not each.startswith(CHEAP)])
+def test_no_bound_on_a_size_is_negative_at_any_corner(id: str) -> None:
+    for case in cases(id):
+        check(case)
+
+
+@pytest.mark.parametrize("id", RUNNING)
+def test_no_stored_row_has_a_negative_bound_on_a_size(id: str) -> None:
+    stated = {each.name: each for each in registered_study(id).result.quantities}
+    for row in stored(id):
+        size = is_size(stated[row.quantity]) if row.quantity in stated else row.scope is not None
+        if row.kind == Kind.UPPER and size:
+            assert all((getattr(row, tier) or 0) >= 0 for tier in TIERS), row
+
+
+# Letters at hand.
+
+
+def conditional_letters(id: str) -> Iterator[tuple[Quantity, sp.Symbol, sp.Expr]]:
+    """Worst cases that may be negative, of letters that no instance knows, where a condition has a letter at hand."""
+    theorem = registered_study(id).theorem
+    for quantity in theorem.stated:
+        if quantity.derivation is None:
+            continue
+        owed = [each for each in quantity.derivation.upto(quantity.step or quantity.name).obligations if each.open]
+        if {s for each in owed for s in each.condition.free_symbols} & set(theorem.knows):
+            letters = set(quantity.worst_case or {}) - set(theorem.knows)
+            sizes = [s for s in letters if s.is_nonnegative and s in quantity.general_bound().free_symbols]
+            yield from (
+                (quantity, s, (quantity.worst_case or {})[s])
+                for s in sizes
+                if quantity.at_worst[s].is_nonnegative is not True
+            )
+
+
+@pytest.mark.parametrize("id", RUNNING)
+def test_a_formula_under_a_condition_is_typed_in_the_letters_of_the_condition(id: str) -> None:
+    known = set(registered_study(id).theorem.knows)
+    for quantity, letter, formula in conditional_letters(id):
+        assert formula.free_symbols & known, f"{quantity.name}: {letter} at worst holds under another condition"
+
+
+def test_the_contract_sees_a_letter_under_a_condition() -> None:
+    (found,) = {letter.name for _, letter, _ in conditional_letters("looped.chain_of_thought")}
+    assert found == "S"
