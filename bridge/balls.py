@@ -105,6 +105,13 @@ def as_exact(value: Any) -> Any:
     return value
 
 
+def decimal_of(value: Any) -> Any:
+    """A number as `decimal` takes it: the middle of a ball, any other one as it is; whole numbers stay whole."""
+    if isinstance(value, flint.arb | flint.fmpq | np.floating):
+        return float(value)
+    return int(value) if isinstance(value, flint.fmpz | np.integer) else value
+
+
 def exact_ball(number: sp.Expr, bits: int = BASE_BITS) -> flint.arb:
     """An enclosure of a number of SymPy: exact for a float64 that was made a rational."""
     if not isinstance(number, sp.Rational):

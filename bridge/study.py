@@ -15,7 +15,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
+from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, decimal_of, evaluate_ball
 from bridge.budget import Budget
 from bridge.checked_numbers import checked_number, largest_default
 from bridge.conditions import bound_to, truth
@@ -26,6 +26,7 @@ from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
 from bridge.verdicts import Bound, Checked, Evidence
 from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
+from symbolic.evaluation import decimal
 from symbolic.inequalities import Inequality
 from symbolic.prose import make_prose
 from symbolic.statements import Kind, Quantity, Result, UsageError
@@ -223,8 +224,8 @@ class Case(ABC):
             for bound in (*(quantity.worst_case or {}).values(), *(t.local for t in derivation.steps))
             for s in bound.free_symbols
         }
-        values = {symbol: sp.Float(float(self.ball(symbol)), 30) for symbol in self.values if symbol in used}
-        worst = {symbol: bound.xreplace(values) for symbol, bound in (quantity.worst_case or {}).items()}
+        values = {letter: decimal_of(value) for letter, value in self.values.items() if letter in used}
+        worst = {letter: decimal(bound, values) for letter, bound in (quantity.worst_case or {}).items()}
         return derivation.slacks(measured, {**values, **worst})
 
     def with_letters(self, letters: Mapping[sp.Symbol, Any]) -> Self:
