@@ -1,9 +1,50 @@
-"""Sums and products over an integer index, for any kind of number."""
+"""Sums, products and recursions over an integer index, for any kind of number; their terms may have a budget."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 Body = Callable[[Any], Any]
+
+
+class TooManyTerms(Exception):
+    """What is left of the budget holds fewer terms than a sum, a product or a recursion has."""
+
+    def __init__(self, terms: int, limit: int) -> None:
+        super().__init__(f"its sums and products have more than {limit:,} terms")
+        self.terms, self.limit = terms, limit
+
+
+class Terms:
+    """How many terms may be evaluated, and how many have been."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit, self.spent = limit, 0
+
+    def spend(self, count: int) -> None:
+        if self.spent + count > self.limit:
+            raise TooManyTerms(count, self.limit)
+        self.spent += count
+
+
+_BUDGETS: ContextVar[tuple[Terms, ...]] = ContextVar("_BUDGETS", default=())
+
+
+@contextmanager
+def at_most_terms(terms: Terms) -> Iterator[Terms]:
+    """Inside this context every term counts, and TooManyTerms is raised before one is beyond the limit."""
+    token = _BUDGETS.set((*_BUDGETS.get(), terms))
+    try:
+        yield terms
+    finally:
+        _BUDGETS.reset(token)
+
+
+def spend(count: int) -> None:
+    """Counts terms, or layers that are run, against every budget that is open."""
+    for budget in _BUDGETS.get():
+        budget.spend(count)
 
 
 def as_integer(limit: Any) -> int:
@@ -24,7 +65,9 @@ def as_index(value: Any) -> int:
 
 def signed_range(first: int, last: int) -> tuple[range, int]:
     """The indices, and the sign of their terms: a reversed sum counts what lies strictly between, negatively (Karr)."""
-    return (range(first, last + 1), 1) if last >= first - 1 else (range(last + 1, first), -1)
+    found = (range(first, last + 1), 1) if last >= first - 1 else (range(last + 1, first), -1)
+    spend(found[0].stop - found[0].start)
+    return found
 
 
 def sum_of(terms: Body, first: int, last: int, zero: Any) -> Any:
@@ -41,3 +84,30 @@ def product_of(terms: Body, first: int, last: int, one: Any) -> Any:
     for index in indices:
         total = total * terms(index)
     return total if sign == 1 else 1 / total
+
+
+# E(first, last) = factor(last) E(first, last - 1) + term(last) and E(first, first - 1) = 0: upwards, and for reversed
+# limits (Karr) downwards, E(first, last - 1) = (E(first, last) - term(last)) / factor(last).
+def run_of(terms: Body, factors: Body, first: int, last: int, zero: Any) -> Any:
+    """Sum of term(i) times the product of factor(m), i < m <= last."""
+    indices, sign = signed_range(first, last)
+    error = zero
+    for index in indices if sign == 1 else reversed(indices):
+        error = factors(index) * error + terms(index) if sign == 1 else (error - terms(index)) / factors(index)
+    return error
+
+
+def runs_of(
+    terms: Body, factors: Body, lowest: int, highest: int, zero: Any, upwards: Any, where: Callable[[Any, Any, Any], Any]
+) -> Any:
+    """The same of a batch with limits of their own: term 0 and factor 1 outside of them, `upwards` unless reversed."""
+    indices, _ = signed_range(lowest, highest)
+    error = zero
+    for index in indices:
+        error = where(upwards, factors(index) * error + terms(index), error)
+    if upwards.all():
+        return error
+    spend(len(indices))
+    for index in reversed(indices):
+        error = where(upwards, error, (error - terms(index)) / factors(index))
+    return error
