@@ -5,27 +5,24 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from symbolic.statements import UsageError
+
 Body = Callable[[Any], Any]
 
 
-class TooManyTerms(Exception):
-    """What is left of the budget holds fewer terms than a sum, a product or a recursion has."""
-
-    def __init__(self, terms: int, limit: int) -> None:
-        super().__init__(f"its sums and products have more than {limit:,} terms")
-        self.terms, self.limit = terms, limit
+class TooManyTerms(UsageError):
+    """What is left of a budget holds fewer terms than a sum, a product or a recursion has."""
 
 
 class Terms:
-    """How many terms may be evaluated, and how many have been."""
+    """How many terms may be evaluated, and how many are left. `words` say what is refused where these are too few."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit, self.spent = limit, 0
+    def __init__(self, limit: int, words: str) -> None:
+        self.limit, self.left, self.words = limit, limit, words
 
-    def spend(self, count: int) -> None:
-        if self.spent + count > self.limit:
-            raise TooManyTerms(count, self.limit)
-        self.spent += count
+    @property
+    def spent(self) -> int:
+        return self.limit - self.left
 
 
 _BUDGETS: ContextVar[tuple[Terms, ...]] = ContextVar("_BUDGETS", default=())
@@ -43,8 +40,12 @@ def at_most_terms(terms: Terms) -> Iterator[Terms]:
 
 def spend(count: int) -> None:
     """Counts terms, or layers that are run, against every budget that is open."""
-    for budget in _BUDGETS.get():
-        budget.spend(count)
+    budgets = _BUDGETS.get()
+    tightest = min(budgets, key=lambda each: each.left, default=None)
+    if tightest is not None and tightest.left < count:
+        raise TooManyTerms(tightest.words)
+    for budget in budgets:
+        budget.left -= count
 
 
 def as_integer(limit: Any) -> int:
@@ -98,7 +99,13 @@ def run_of(terms: Body, factors: Body, first: int, last: int, zero: Any) -> Any:
 
 
 def runs_of(
-    terms: Body, factors: Body, lowest: int, highest: int, zero: Any, upwards: Any, where: Callable[[Any, Any, Any], Any]
+    terms: Body,
+    factors: Body,
+    lowest: int,
+    highest: int,
+    zero: Any,
+    upwards: Any,
+    where: Callable[[Any, Any, Any], Any],
 ) -> Any:
     """The same of a batch with limits of their own: term 0 and factor 1 outside of them, `upwards` unless reversed."""
     indices, _ = signed_range(lowest, highest)

@@ -228,6 +228,4 @@ class LoweringPrinter(Printer):
 
         name = {nodes.LoopSum: "loop_sum", nodes.LoopProduct: "loop_product", nodes.LoopRun: "loop_run"}[type(expr)]
         limits = self._print(first), self._print(last)
-        return self._call(
-            expr, name, "_like", *terms(body, masked), *limits, *(terms(*factors) if factors else ())
-        )
+        return self._call(expr, name, "_like", *terms(body, masked), *limits, *(terms(*factors) if factors else ()))

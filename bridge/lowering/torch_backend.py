@@ -98,13 +98,13 @@ def loop_product(like: Tensor, body: Any, masked: Any, first: Any, last: Any) ->
     return _loop(like, loops.product_of, body, masked, first, last, 1)
 
 
-def loop_run(
-    like: Tensor, body: Any, masked: Any, first: Any, last: Any, factor: Any, masked_factor: Any
-) -> Tensor:
+def loop_run(like: Tensor, body: Any, masked: Any, first: Any, last: Any, factor: Any, masked_factor: Any) -> Tensor:
     first, last = (limit.detach() if isinstance(limit, Tensor) else limit for limit in (first, last))
     if not any(isinstance(limit, Tensor) and limit.ndim for limit in (first, last)):
         limits = map(loops.as_integer, (first, last))
-        found: Tensor = loops.run_of(lambda i: body(_on(like, i)), lambda i: factor(_on(like, i)), *limits, _on(like, 0))
+        found: Tensor = loops.run_of(
+            lambda i: body(_on(like, i)), lambda i: factor(_on(like, i)), *limits, _on(like, 0)
+        )
         return found
     first, last = _on(like, first), _on(like, last)
     if (first != torch.floor(first)).any() or (last != torch.floor(last)).any():

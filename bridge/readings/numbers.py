@@ -83,7 +83,7 @@ def _wrong(
 def _in_layers(step: Step, operation: Repetition, start: Emulated, operands: Operands, *, runs: bool) -> Iterator[str]:
     value, layer = start, operation.layer
     inside = [each for each in layer.derivation.leading_to(layer.name) if each.name != operation.premise]
-    for place in range(operands.count(operation.depth)):
+    for place in operands.layers(operation.depth):
         inner = operands.in_layer(place, operation.index)
         here = replace(inner, bound={**inner.bound, operation.premise: value})
         values = read(layer.derivation, here, [layer.name])
