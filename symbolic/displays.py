@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.shared_parts import Letters, Shared
+from symbolic.shared_parts import Letters, Shared, with_number
 from symbolic.typesetting import Notation, as_shown, latex, ordered_terms
 from symbolic.widths import BINARY, RELATIONS, TOKEN, width
 
@@ -124,7 +124,27 @@ def shortened(
         lines = [(of, sign, each.xreplace({part: name})) for of, sign, each in lines] + [(latex(name), "=", part)]
         parts.append((name, part))
     now = [each for _, _, each in lines]
-    return now[: len(stated)], [(name, each) for (name, _), each in zip(parts, now[len(stated) :], strict=True)]
+    named = [(name, each) for (name, _), each in zip(parts, now[len(stated) :], strict=True)]
+    return _in_order(now[: len(stated)], named)
+
+
+def _in_order(right: Sequence[Any], parts: Letters) -> tuple[list[Any], Letters]:
+    """The same, each part behind those that it is made of, and numbered so."""
+    meanings, ordered = dict(parts), list[Any]()
+
+    def add(name: Any) -> None:
+        for other in meanings:
+            if other not in ordered and other != name and meanings[name].has(other):
+                add(other)
+        if name not in ordered:
+            ordered.append(name)
+
+    for name, _ in parts:
+        add(name)
+    numbered = {name: with_number(name, place + 1) for place, name in enumerate(ordered)}
+    return [each.xreplace(numbered) for each in right], [
+        (numbered[name], meanings[name].xreplace(numbered)) for name in ordered
+    ]
 
 
 def _name(letter: str, part: Any, indices: set[sp.Symbol]) -> Any:

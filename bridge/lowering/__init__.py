@@ -6,7 +6,7 @@
 """
 
 from .common import Lowered, LoweringError
-from .loops import Terms, TooManyTerms, at_most_terms, spend
+from .loops import Terms, TooManyTermsError, at_most_terms, spend
 from .lowering import lower
 
-__all__ = ["lower", "Lowered", "LoweringError", "Terms", "TooManyTerms", "at_most_terms", "spend"]
+__all__ = ["lower", "Lowered", "LoweringError", "Terms", "TooManyTermsError", "at_most_terms", "spend"]

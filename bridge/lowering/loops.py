@@ -10,7 +10,7 @@ from symbolic.statements import UsageError
 Body = Callable[[Any], Any]
 
 
-class TooManyTerms(UsageError):
+class TooManyTermsError(UsageError):
     """What is left of a budget holds fewer terms than a sum, a product or a recursion has."""
 
 
@@ -30,7 +30,7 @@ _BUDGETS: ContextVar[tuple[Terms, ...]] = ContextVar("_BUDGETS", default=())
 
 @contextmanager
 def at_most_terms(terms: Terms) -> Iterator[Terms]:
-    """Inside this context every term counts, and TooManyTerms is raised before one is beyond the limit."""
+    """Inside this context every term counts, and TooManyTermsError is raised before one is beyond the limit."""
     token = _BUDGETS.set((*_BUDGETS.get(), terms))
     try:
         yield terms
@@ -43,7 +43,7 @@ def spend(count: int) -> None:
     budgets = _BUDGETS.get()
     tightest = min(budgets, key=lambda each: each.left, default=None)
     if tightest is not None and tightest.left < count:
-        raise TooManyTerms(tightest.words)
+        raise TooManyTermsError(tightest.words)
     for budget in budgets:
         budget.left -= count
 

@@ -11,7 +11,7 @@ from sympy.core.function import AppliedUndef
 
 from bridge.balls import as_exact
 from bridge.conditions import truth
-from bridge.lowering import LoweringError, Terms, TooManyTerms, at_most_terms
+from bridge.lowering import LoweringError, Terms, TooManyTermsError, at_most_terms
 from bridge.record import Verdict
 from bridge.solving.values import Number, Tie
 from bridge.study import Case, Study
@@ -19,7 +19,6 @@ from bridge.verdicts import Bound
 from numeric.balls import float_above
 from symbolic.derivation import DerivationError
 from symbolic.statements import Hypothesis, Quantity, Result, UsageError
-
 
 MOST_TERMS = 100_000  # of the sums, products and layers of one point: about a second
 TOO_LONG = "the bound takes more than {most:,} terms and layers, which `solve` does not run"
@@ -92,7 +91,7 @@ class Curve:
         try:
             with at_most_terms(Terms(self.most_terms, TOO_LONG.format(most=self.most_terms))):
                 return probe(self.study, self.quantity, self.tier, self.params_at(value))
-        except TooManyTerms as error:
+        except TooManyTermsError as error:
             return KnobProbe(State.NOT_REPRESENTABLE, reason=str(error))
         except (UsageError, DerivationError) as error:
             return KnobProbe(State.FORBIDDEN, reason=_clause(self.study.result, error))
