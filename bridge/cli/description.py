@@ -45,7 +45,7 @@ def result_record(result: Result) -> dict[str, Any]:
             | ({"takes": p.takes} if p.takes else {})
             for p in result.parameters
         ],
-        "notation": {str(symbol): latex for symbol, latex in result.notation.items()},
+        "notation": {str(symbol): latex for symbol, latex in result.notation.items() if latex},
         "quantities": [_quantity_record(result, quantity) for quantity in result.quantities],
         "formulas": [_formula_record(each) for each in result.formulas],
         "derivation": [_step_record(step) for step in derivation_steps(result)],

@@ -8,6 +8,7 @@ import sympy as sp
 
 from symbolic.calculus.recursions import LinearRecursion, latex
 from symbolic.derivation import Approximated, as_expr, rule_step
+from symbolic.indices import fresh, names_of_letters
 from symbolic.obligations import Obligation, for_all, nonnegative, whole
 from symbolic.operations import Unread
 
@@ -25,20 +26,25 @@ class Accumulation:
     index: sp.Symbol
 
     def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
+        own = {letter.name for each in (self.factor, self.offset, self.quadratic) for letter in each.free_symbols}
+        l = fresh((own - {self.index.name}) | names_of_letters(names), "lkmh")  # noqa: E741 - the step
+        step = {self.index: sp.Symbol(l, integer=True, nonnegative=True)}
         factor, quadratic, offset, start = (
-            latex(each, names) for each in (self.factor, self.quadratic, self.offset, self.start)
+            latex(each.xreplace(step), names) for each in (self.factor, self.quadratic, self.offset, self.start)
         )
-        nonlinear = "" if self.quadratic == 0 else f" + {quadratic} e_l"
-        return rf"e_{{l+1}} \le \left({factor}{nonlinear}\right) e_l + {offset},\qquad e_0 = {start}"
+        nonlinear = "" if self.quadratic == 0 else f" + {quadratic} e_{l}"
+        return rf"e_{{{l}+1}} \le \left({factor}{nonlinear}\right) e_{l} + {offset},\qquad e_0 = {start}"
 
     def words(self) -> str:
         """The same in plain text."""
-        layer = {self.index: sp.Symbol("l")}
+        own = {letter.name for each in (self.factor, self.offset, self.quadratic) for letter in each.free_symbols}
+        l = fresh(own - {self.index.name}, "lkmh")  # noqa: E741 - the step
+        layer = {self.index: sp.Symbol(l)}
         factor, offset, quadratic = (
             sp.sstr(each.xreplace(layer)) for each in (self.factor, self.offset, self.quadratic)
         )
-        nonlinear = "" if self.quadratic == 0 else f" + ({quadratic})*e_l"
-        return f"e_(l+1) <= ({factor}{nonlinear})*e_l + {offset}, e_0 = {sp.sstr(self.start)}"
+        nonlinear = "" if self.quadratic == 0 else f" + ({quadratic})*e_{l}"
+        return f"e_({l}+1) <= ({factor}{nonlinear})*e_{l} + {offset}, e_0 = {sp.sstr(self.start)}"
 
 
 # Let L_n be the errors of the linear part, L_{l+1} = f_l L_l + b_l from L_0 = e_0, f_l >= 1: they do not decrease.

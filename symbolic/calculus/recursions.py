@@ -14,6 +14,7 @@ import sympy as sp
 from symbolic.calculus.numbers import Root, evaluate, root
 from symbolic.derivation import Approximated, DerivationError, as_expr, rule_step
 from symbolic.events import Events
+from symbolic.indices import fresh, names_of_letters
 from symbolic.obligations import Obligation, is_plain, nonnegative, whole
 from symbolic.operations import Unread
 from symbolic.provenance import Provenance
@@ -238,8 +239,11 @@ class LinearRecursion:
         return sqrt(factor * (error * error) + offset) if self.pooled else factor * error + offset
 
     def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
-        l = sp.latex(self.index)  # noqa: E741 - the layer
-        factor, offset, start = (latex(each, names) for each in (self.factor, self.offset, self.start))
+        own = {each.name for each in (self.factor.free_symbols | self.offset.free_symbols) - {self.index}}
+        l = fresh(own | names_of_letters(names), (self.index.name, *"lkmh"))  # noqa: E741 - the layer
+        layer = {self.index: sp.Symbol(l, integer=True, nonnegative=True)}
+        factor, offset = (latex(each.xreplace(layer), names) for each in (self.factor, self.offset))
+        start = latex(self.start, names)
         times = "" if self.factor == 1 else rf"\left({factor}\right)\," if self.factor.is_Add else rf"{factor}\,"
         square = "^2" if self.pooled else ""
         added = "" if self.offset == 0 else f" + {offset}"
@@ -247,7 +251,8 @@ class LinearRecursion:
 
     def words(self) -> str:
         """The same in plain text."""
-        layer = sp.Symbol(self.index.name)
+        own = {each.name for each in (self.factor.free_symbols | self.offset.free_symbols) - {self.index}}
+        layer = sp.Symbol(fresh(own, (self.index.name, *"lkmh")))
         factor, offset = (sp.sstr(each.xreplace({self.index: layer})) for each in (self.factor, self.offset))
         times = "" if self.factor == 1 else f"({factor})*" if self.factor.is_Add else f"{factor}*"
         square = "**2" if self.pooled else ""

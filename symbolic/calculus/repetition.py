@@ -61,14 +61,17 @@ def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approxima
     return with_operation(found, Repetition(premise.name, one, depth, index))
 
 
-def steps_of_one_layer(step: Step) -> tuple[Step, ...]:
-    """The steps of one layer of a repetition, in its argument's error e_l; their obligations are those of `step`."""
+def steps_of_one_layer(step: Step, layer: str = "l") -> tuple[Step, ...]:
+    """The steps of one layer of a repetition, in its argument's error e_l; their obligations are those of `step`.
+
+    `layer` is the letter for its number.
+    """
     if not isinstance(step.operation, Repetition) or step.recursion is None:
         return ()
     premise = step.operation.premise
     plain = {
-        error_symbol(premise): sp.Symbol("e_l", nonnegative=True),
-        step.operation.index: sp.Symbol("l", integer=True, nonnegative=True),
+        error_symbol(premise): sp.Symbol(f"e_{layer}", nonnegative=True),
+        step.operation.index: sp.Symbol(layer, integer=True, nonnegative=True),
     }
     return tuple(
         replace(
