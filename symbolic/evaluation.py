@@ -48,11 +48,23 @@ class TermByTerm(MpmathPrinter):
     def _print_Product(self, expr: sp.Product) -> str:
         return self._run("multiplied", expr)
 
+    def _print_Equality(self, expr: sp.Equality) -> str:
+        return f"alike({self._print(expr.lhs)}, {self._print(expr.rhs)})"
+
+    def _print_Unequality(self, expr: sp.Unequality) -> str:
+        return f"(not alike({self._print(expr.lhs)}, {self._print(expr.rhs)}))"
+
     def _run(self, name: str, expr: ExprWithLimits) -> str:
         shown = self._print(expr.function)
         for index, first, last in expr.limits:
             shown = f"{name}(lambda {self._print(index)}: {shown}, {self._print(first)}, {self._print(last)})"
         return str(shown)
+
+
+def alike(left: Any, right: Any) -> bool:
+    """Whether two numbers are the same up to rounding: 1 - 1/3 and 2/3 are."""
+    rounding = mpmath.mpf(2) ** (8 - mpmath.mp.prec)
+    return bool(mpmath.almosteq(left, right, rounding, rounding))
 
 
 def whole(limit: Any) -> int:
@@ -86,6 +98,6 @@ def _compiled(expression: sp.Expr) -> tuple[tuple[sp.Symbol, ...], Callable[...,
     shown = expression.xreplace(plain).xreplace(
         {plain.get(letter, letter): name for letter, name in zip(letters, names, strict=True)}
     )
-    run = {"summed": summed, "multiplied": multiplied}
+    run = {"summed": summed, "multiplied": multiplied, "alike": alike}
     settings = {"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True}
     return letters, sp.lambdify(names, shown, modules=[run, "mpmath"], printer=TermByTerm(settings))

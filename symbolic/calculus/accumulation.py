@@ -52,7 +52,7 @@ class Accumulation:
 #   e_{l+1} <= (f_l + a E) e_l + b_l <= f_l (1 + a E)^{l+1} L_l + b_l <= (1 + a E)^{l+1} L_{l+1}.
 # The ceiling holds by the same induction, if it holds at the end: (1 + a E)^n L_n <= E. Without one given, E = 2 L_n.
 # Equality: a = 0, every step an equality. With a > 0 the ratio is at most (1 + a E)^n, which is 2 without a ceiling
-# given, and tends to 1 with a L_n n.
+# given, and tends to 1 with a L_n n. Without a quadratic term e_n <= L_n for all factors f_l >= 0.
 def accumulate(
     x: Approximated,
     name: str,
@@ -66,8 +66,9 @@ def accumulate(
     index: sp.Symbol | None = None,
     reason: str = "",
 ) -> Approximated:
-    """x after `depth` steps that each take an error e to at most (factor + quadratic e) e + offset, factor >= 1.
+    """x after `depth` steps that each take an error e to at most (factor + quadratic e) e + offset.
 
+    factor >= 1; without a quadratic term, factor >= 0.
     Factor and offset may depend on `index`, the number of the step from 0 on; factors 1 + r^(2^l), those of an
     iteration that converges quadratically, multiply to (1 - r^(2^n)) / (1 - r). The error after the last step is at
     most `ceiling` (an obligation; twice the error without the quadratic term, if it is not given).
@@ -79,7 +80,8 @@ def accumulate(
     numbers = nonnegative("accumulate", name, quadratic=quadratic, size=size)
     numbers += whole("accumulate", name, least=0, depth=depth)
     grows = Obligation(f"the factor of '{name}' is at least 1", sp.Ge(factor, 1))
-    of_steps = (grows, *nonnegative("accumulate", name, offset=offset))
+    of_factor = nonnegative("accumulate", name, factor=factor) if quadratic == 0 else (grows,)
+    of_steps = (*of_factor, *nonnegative("accumulate", name, offset=offset))
     every = tuple(for_all(o, index, sp.Integer(0), depth - 1, EVERY_STEP) for o in of_steps)
     step = rule_step(
         name,
