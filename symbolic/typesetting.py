@@ -11,15 +11,16 @@ from sympy.printing.precedence import PRECEDENCE
 
 from symbolic.calculus.recursions import geometric_sum
 from symbolic.indices import fresh, names_of_letters, with_fresh_indices
-from symbolic.names import ERROR, error_latex, is_member_error, member_latex
+from symbolic.names import ERROR, error_latex, is_member_error, letter_latex, member_latex
 from symbolic.written import LogTo, Written, has_fraction, one_fraction, product
 
 Notation = Mapping[sp.Symbol, str]
 Factors = tuple[int, Sequence[sp.Expr]]  # a number and what stands beside it
-WORD = re.compile(r"[A-Za-z]{2,}")  # a name that is not a letter
 TINY = 20  # bits
-LONG_WORD = re.compile(r"[A-Za-z]{3,}")  # an index that is not a pair of letters
 STARRED = re.compile(r"([^^]+)\^(\\star|\{\\star\})")
+PRIME_INSIDE = re.compile(r"'(?!['^]|$)")  # a'_1: a power behind it would be a second superscript
+GROUP = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
+SIGNS = re.compile(r"[-+ ]")  # a name in words, or one that is a sum
 NORM = re.compile(r"\\\|[^|]+\\\|_(\w|\{[^{}]*\})")
 DIGITS = (re.compile(r"\d[} ]*$"), re.compile(r"\d"))  # the end of one factor, the start of the next
 
@@ -96,11 +97,7 @@ class _Printer(LatexPrinter):
         known = self._settings["symbol_names"].get(expr)
         if known:
             return str(known)
-        name, supers, subs = self._split_super_sub(expr.name)
-        shown = rf"\mathrm{{{name}}}" if WORD.fullmatch(name) else str(name)
-        shown += f"^{{{' '.join(supers)}}}" if supers else ""
-        below = " ".join(rf"\mathrm{{{each}}}" if LONG_WORD.fullmatch(each) else each for each in subs)
-        return f"{shown}_{{{below}}}" if below else shown
+        return letter_latex(expr.name) or str(super()._print_Symbol(expr, style))
 
     def _print_Rational(self, expr: sp.Rational) -> str:
         """A tiny power of two as such."""
@@ -178,6 +175,9 @@ class _Printer(LatexPrinter):
             return rf"{starred[1]}^{{\star {exponent}}}"
         if expr.base.is_Symbol and not NORM.fullmatch(base):
             base = self.parenthesize_super(base)
+            plain = GROUP.sub("", base)
+            base = f"{{{base}}}" if PRIME_INSIDE.search(plain) else base
+            base = rf"\left({base}\right)" if "\\" not in base and SIGNS.search(plain) else base
         return template % (base, exponent)
 
     def _print_ExpBase(self, expr: sp.Expr, exp: str | None = None) -> str:
