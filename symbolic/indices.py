@@ -29,7 +29,9 @@ def with_fresh_indices(expression: Any, taken: Collection[str]) -> Any:
         return expression
     names = {letter.name for letter in expression.free_symbols if isinstance(letter, sp.Symbol)}
     names |= {str(each.func) for each in expression.atoms(AppliedUndef)}
-    return _renamed(expression, {*taken, *names})
+    found = _renamed(expression, {*taken, *names})
+    new = found.atoms(sp.Dummy) - expression.atoms(sp.Dummy)
+    return found.xreplace({each: sp.Symbol(each.name, **_declared(each)) for each in new})
 
 
 def _renamed(node: Any, taken: set[str]) -> Any:
@@ -57,7 +59,11 @@ def _renamed(node: Any, taken: set[str]) -> Any:
 
 def _index(name: str, old: sp.Symbol) -> sp.Symbol:
     """Never the symbol of an index inside, which the new one would be bound by."""
-    return sp.Dummy(name, **{key: value for key, value in old.assumptions0.items() if key != "commutative"})
+    return sp.Dummy(name, **_declared(old))
+
+
+def _declared(symbol: sp.Symbol) -> dict[str, Any]:
+    return {key: value for key, value in symbol.assumptions0.items() if key != "commutative"}
 
 
 def _outermost(node: sp.Basic) -> list[sp.Basic]:

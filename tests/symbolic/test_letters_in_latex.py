@@ -13,7 +13,7 @@ from symbolic.proof_text import proof_latex
 from symbolic.typesetting import latex
 
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.S)
-STEMS = ("a", "B", "mu", "alpha", "rho0", "W", "xhat", "pbar", "eps")
+STEMS = ("a", "mu", "rho0", "xhat")
 SCRIPTS = ("", "'", "''", "_1", "_12", "_n", "_max", "_{n-2}", "_{k+1}", "_a_b", "^2", "^{k+1}", "*")
 NAMES = [f"{stem}{one}{two}" for stem, one, two in itertools.product(STEMS, SCRIPTS, SCRIPTS)]
 
@@ -83,8 +83,9 @@ def test_a_letter_is_set_with_any_power(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        ("a'_1", "a_{1}'"), ("a_1'", "a_{1}'"), ("mu_{n-2}", r"\mu_{n-2}"), ("mu_{n-2}'", r"\mu_{n-2}'"), ("w*", r"w^{\star}"),
-        ("a''_b", "a_{b}''"), ("x_max", r"x_{\mathrm{max}}"), ("a'^2", r"a^{\prime 2}"), ("alpha_{k+1}^2", r"\alpha_{k+1}^{2}"),
+        ("a'_1", "a_{1}'"), ("a_1'", "a_{1}'"), ("mu_{n-2}", r"\mu_{n-2}"), ("mu_{n-2}'", r"\mu_{n-2}'"),
+        ("a''_b", "a_{b}''"), ("x_max", r"x_{\mathrm{max}}"), ("a'^2", r"a^{\prime 2}"), ("w*", r"w^{\star}"),
+        ("alpha_{k+1}^2", r"\alpha_{k+1}^{2}"),
     ],
 )  # fmt: skip
 def test_index_and_primes_are_kept(name: str, shown: str) -> None:
