@@ -51,7 +51,7 @@ def _nonnegative_between(gap: sp.Expr, around: Sequence[Any]) -> bool:
         if gap.has(index) and not sp.diff(gap, index).has(index):
             others = [*around[:place], *around[place + 1 :]]
             return all(_nonnegative_between(gap.subs(index, end), others) for end in (low, high))
-    return is_nonnegative(gap)
+    return bool(is_nonnegative(gap))
 
 
 def _require_forward(total: sp.Expr, around: Sequence[Any]) -> None:

@@ -120,8 +120,8 @@ def loop_product(like: Array, body: Any, masked: Any, first: Array, last: Array)
 def loop_run(like: Array, body: Any, masked: Any, first: Array, last: Array, factor: Any, masked_factor: Any) -> Array:
     number, first, last = like.dtype.type, np.asarray(first), np.asarray(last)
     if np.ndim(first) == np.ndim(last) == 0:
-        limits = map(loops.as_integer, (first, last))
-        return loops.run_of(lambda i: body(number(i)), lambda i: factor(number(i)), *limits, number(0))
+        ends = loops.as_integer(first), loops.as_integer(last)
+        return loops.run_of(lambda i: body(number(i)), lambda i: factor(number(i)), *ends, number(0))
     if np.any(first != np.floor(first)) or np.any(last != np.floor(last)):
         raise ValueError("the limits of a sum or product must be integers")
     if not (np.size(first) and np.size(last)):
