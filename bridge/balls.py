@@ -10,7 +10,7 @@ import flint
 import numpy as np
 import sympy as sp
 
-from bridge.lowering import lower
+from bridge.lowering import Terms, at_most_terms, lower
 from bridge.lowering.common import shortened
 from numeric.balls import working_precision
 from symbolic.exact_numbers import as_formula
@@ -19,6 +19,8 @@ from symbolic.statements import UsageError
 NUMBERS = (flint.arb, int, float, Fraction, flint.fmpz, flint.fmpq, np.integer, np.floating)
 SMALLEST_NORMAL = 2.0**-1022
 MOST_BITS = 1 << 15  # errors down to 10^-9800; more bits cost seconds each, and end in Arb giving up the process
+MOST_TERMS = 4_000_000  # of the sums and products of a formula: some ten seconds
+TOO_LONG = f"a formula has sums and products of more than {MOST_TERMS:,} terms in all; lower their limits"
 BASE_BITS = 96  # a float64 mantissa, and 43 bits for the dependency of a few hundred operations
 
 
@@ -27,7 +29,8 @@ def evaluate_ball(expression: sp.Expr, values: Mapping[sp.Symbol, Any], bits: in
 
     Numbers are exact: ints, Fractions, floats (the binary rationals that they are) and SymPy's, irrational ones too.
     The precision grows until the ball is narrower than 2^-40 of its middle, or contains 0 at 4096 bits.
-    Raises UsageError for what is not a scalar expression, and for a letter without a number.
+    Raises UsageError for what is not a scalar expression, for a letter without a number, and for sums and products of
+    more than MOST_TERMS terms in all.
     """
     expression = as_formula("evaluate_ball", "expression", expression)
     if not isinstance(bits, int) or bits < 2:
@@ -35,6 +38,11 @@ def evaluate_ball(expression: sp.Expr, values: Mapping[sp.Symbol, Any], bits: in
     symbols = letters_of(expression, values, "evaluate_ball")
     require_numbers("evaluate_ball", symbols, values)
     numbers = [values[symbol] for symbol in symbols]
+    with at_most_terms(Terms(MOST_TERMS, TOO_LONG)):
+        return _narrow_ball(expression, symbols, numbers, bits)
+
+
+def _narrow_ball(expression: sp.Expr, symbols: tuple[sp.Symbol, ...], numbers: Sequence[Any], bits: int) -> flint.arb:
     while True:
         ball = _lowered(expression, symbols, bits)(*(_at_bits(number, bits) for number in numbers))
         if bits >= 4096 or ball == 0 or ball.rel_accuracy_bits() >= 40 or not _exact(numbers):
@@ -103,6 +111,13 @@ def as_exact(value: Any) -> Any:
     if isinstance(value, sp.Rational):
         return Fraction(int(value.p), int(value.q))
     return value
+
+
+def decimal_of(value: Any) -> Any:
+    """A number as `decimal` takes it: the middle of a ball, any other one as it is; whole numbers stay whole."""
+    if isinstance(value, flint.arb | flint.fmpq | np.floating):
+        return float(value)
+    return int(value) if isinstance(value, flint.fmpz | np.integer) else value
 
 
 def exact_ball(number: sp.Expr, bits: int = BASE_BITS) -> flint.arb:

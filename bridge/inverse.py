@@ -7,6 +7,7 @@ from typing import Any
 
 from bridge.checked_numbers import checked_number
 from bridge.extremes import explained
+from bridge.lowering import Terms, at_most_terms
 from bridge.refusals import briefly_refused
 from bridge.registry import TheoremLike, find_study
 from bridge.solving.closed_form import ClosedForm, closed_form
@@ -19,6 +20,8 @@ from bridge.study import Study
 from numeric.balls import float_above
 from symbolic.statements import Kind, Parameter, Quantity, UsageError
 
+SEARCH_TERMS = 3_000_000  # of all points of a search together: some ten seconds
+SPENT = f"the search has run {SEARCH_TERMS:,} terms and layers, all that it may"
 JUMP = 1e-3  # relative: a larger difference between neighbouring values is a jump of the bound
 NOT_GUARANTEED = "a printed bound is the paper's; boundsmith does not prove it"
 TRUSTED = (Kind.UPPER, Kind.EXACT)  # kinds of bound that limit an error from above
@@ -93,7 +96,7 @@ def _solved(
     params: Mapping[str, Any],
 ) -> Solution:
     if for_ == "error":
-        return _error_at(study, Curve(study, name, tier, point))
+        return _error_at(study, Curve(study, name, tier, point, most_terms=SEARCH_TERMS))
     requested = _positive_error(error)
     knob = study.result.parameter(for_)
     if knob.symbol is None:
@@ -214,7 +217,8 @@ def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> Solv
     lattice = WHOLE if knob.symbol is None or not knob.integer else lattice_of(knob.symbol, study.result.hypotheses)
     grid = grid_of(interval, within, _one(knob), integer=knob.integer, tied=bool(curve.ties), lattice=lattice)
     try:
-        return Search(curve.at, grid, error, integer=knob.integer, lattice=lattice).run()
+        with at_most_terms(Terms(SEARCH_TERMS, SPENT)):
+            return Search(curve.at, grid, error, integer=knob.integer, lattice=lattice).run()
     except UnchangedError:
         raise UsageError(
             f"solve: the {curve.tier} bound of '{curve.quantity}' does not depend on {knob.name}: it is the same at "

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-import sympy as sp
 from torch import Tensor
 
-from bridge.balls import BASE_BITS, MOST_BITS, bits_for
+from bridge.balls import BASE_BITS, MOST_BITS, bits_for, decimal_of
 from numeric.exact_cost import TooLargeForExact
+from symbolic.evaluation import decimal
 from symbolic.statements import Quantity
 
 if TYPE_CHECKING:
@@ -32,6 +32,6 @@ def slacks_at(case: "bridge.study.Case", quantity: Quantity, inputs: dict[str, T
     used = {
         s for bound in (*quantity.at_worst.values(), *(t.local for t in derivation.steps)) for s in bound.free_symbols
     }
-    values = {symbol: sp.Float(float(case.ball(symbol)), 30) for symbol in case.values if symbol in used}
-    worst = {symbol: bound.xreplace(values) for symbol, bound in quantity.at_worst.items()}
+    values = {letter: decimal_of(value) for letter, value in case.values.items() if letter in used}
+    worst = {letter: decimal(bound, values) for letter, bound in quantity.at_worst.items()}
     return derivation.slacks(measured, {**values, **worst})

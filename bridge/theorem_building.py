@@ -224,7 +224,9 @@ def _formula(id: str, name: str, value: Any) -> sp.Expr:
     """Raises UsageError for what is not a formula, such as a text, and for one that is not a number."""
     try:
         found = as_expr(value)
-    except DerivationError:
+    except DerivationError as error:
+        if isinstance(value, sp.Basic):
+            raise UsageError(f"{id}: {name}: {error}") from None
         found = sp.nan
     if found.has(sp.nan, sp.zoo):
         raise UsageError(f"{id}: {name} is {value!r:.80}; give a SymPy expression or a number")

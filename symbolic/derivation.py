@@ -15,6 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import sympy as sp
 
 from symbolic.citations import Citation
+from symbolic.evaluation import decimal
 from symbolic.events import Events, events_by_step, means_by_step, require_events_apart, require_one_sense
 from symbolic.granting import granted
 from symbolic.names import ERROR, ErrorSymbol, error_symbol
@@ -225,12 +226,14 @@ class Derivation:
         A premise without a measured error counts with its bound. Steps without a measured error, or where it is 0,
         are left out; 1 means that the inequality is an equality there.
         """
-        at = {symbol: as_expr(value) for symbol, value in values.items()}
-        errors: dict[sp.Symbol, sp.Expr] = {}
+        errors: dict[sp.Symbol, Any] = {}
         slacks: dict[str, float] = {}
         for step in self.steps:
-            local = sp.N(step.local.xreplace(at).xreplace(errors), 30)
-            errors[step.error] = sp.Float(measured[step.name], 30) if step.name in measured else local
+            known = {**values, **errors}
+            if step.name not in measured and not step.local.free_symbols <= set(known):
+                continue  # about letters that nothing measured depends on
+            local = decimal(step.local, known)
+            errors[step.error] = measured.get(step.name, local)
             if measured.get(step.name, 0.0) > 0.0:
                 slacks[step.name] = float(local / measured[step.name])
         return slacks

@@ -1,12 +1,14 @@
 """Displays that fit the page: long sums below each other, names for parts that repeat or that no line holds."""
 
+import re
 from collections.abc import Sequence, Set
 from functools import lru_cache
 from typing import Any
 
 import sympy as sp
 
-from symbolic.shared_parts import Letters, Shared
+from symbolic.indices import names_of_letters
+from symbolic.shared_parts import Letters, Shared, with_number
 from symbolic.typesetting import Notation, as_shown, latex, ordered_terms
 from symbolic.widths import BINARY, RELATIONS, TOKEN, width
 
@@ -51,7 +53,7 @@ def equations(
     If that is still too wide, or long and half as long with names for repeated parts, such parts are named, and the
     names are defined behind it. So are the longest parts of what is wider than the page. `shared`: names of before.
     """
-    expression = as_shown(expression)
+    expression = as_shown(expression, notation)
     whole = _lines(left, relation, expression, notation, room)
     fits = width(whole) <= room
     if fits and whole.count(LINE_END) < MOST_LINES:
@@ -73,7 +75,7 @@ def equations(
 
 def lines(left: str, relation: str, expression: Any, notation: Notation | None = None) -> int | None:
     """How many lines the formula takes without names for its parts; None if it does not fit the page."""
-    shown = _lines(left, relation, as_shown(expression), notation, PAGE)
+    shown = _lines(left, relation, as_shown(expression, notation), notation, PAGE)
     return shown.count(LINE_END) + 1 if width(shown) <= PAGE else None
 
 
@@ -124,7 +126,27 @@ def shortened(
         lines = [(of, sign, each.xreplace({part: name})) for of, sign, each in lines] + [(latex(name), "=", part)]
         parts.append((name, part))
     now = [each for _, _, each in lines]
-    return now[: len(stated)], [(name, each) for (name, _), each in zip(parts, now[len(stated) :], strict=True)]
+    named = [(name, each) for (name, _), each in zip(parts, now[len(stated) :], strict=True)]
+    return _in_order(now[: len(stated)], named)
+
+
+def _in_order(right: Sequence[Any], parts: Letters) -> tuple[list[Any], Letters]:
+    """The same, each part behind those that it is made of, and numbered so."""
+    meanings, ordered = dict(parts), list[Any]()
+
+    def add(name: Any) -> None:
+        for other in meanings:
+            if other not in ordered and other != name and meanings[name].has(other):
+                add(other)
+        if name not in ordered:
+            ordered.append(name)
+
+    for name, _ in parts:
+        add(name)
+    numbered = {name: with_number(name, place + 1) for place, name in enumerate(ordered)}
+    return [each.xreplace(numbered) for each in right], [
+        (numbered[name], meanings[name].xreplace(numbered)) for name in ordered
+    ]
 
 
 def _name(letter: str, part: Any, indices: set[sp.Symbol]) -> Any:
@@ -267,5 +289,9 @@ def _with_names(
 def _letter(expressions: Sequence[Any], notation: Notation | None, avoided: str) -> str:
     """Of the names of parts; "" if all are taken."""
     letters = [str(symbol) for each in expressions for symbol in each.free_symbols]
-    taken = (*avoided, *letters, *(name.lstrip("\\") for name in (notation or {}).values()))
-    return next((each for each in NAMES if not any(name.startswith(each) for name in taken)), "")
+    written = [name.lstrip("\\") for name in names_of_letters(notation)]
+    near = (*avoided, *letters, *(name.lstrip("\\") for name in (notation or {}).values() if name))
+    begins = [each for each in NAMES if not any(name.startswith(each) for name in near)]
+    numbered = re.compile(r"([A-Za-z]+)_?\{?\d+\}?")
+    alike = {found[1] for name in (*letters, *written) if (found := numbered.fullmatch(name))}
+    return next((each for each in begins if each not in written), next((x for x in begins if x not in alike), ""))

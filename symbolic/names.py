@@ -11,6 +11,8 @@ from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
+from sympy.printing.conventions import split_super_sub
+from sympy.printing.latex import translate
 
 from symbolic.ascii_math import GREEK, AsciiMathError, ascii_math
 from symbolic.escaping import escape
@@ -20,7 +22,8 @@ ERROR = "e_"
 PLACE = "[*]"  # of the index, in the name of a family
 INDEXED = re.compile(r"([^\[\]]*)\[([A-Za-z]\w*)?([+-]?\d+)?\]([^\[\]]*)")
 DOTTED = re.compile(r"\.(?=[A-Za-z])")
-LETTER = rf"(?:[A-Za-z]|[A-Z]+(?=_)|{GREEK.pattern})(?:_\w+)?'*\*?(?:\^\w+)?"
+INDEX = r"_(?:\w+|\{[^{}]*\})"
+LETTER = rf"(?:[A-Za-z]|[A-Z]+(?=_)|{GREEK.pattern})(?:'*{INDEX})?'*\*?(?:\^\w+)?"
 MATHEMATICAL = re.compile(rf"{LETTER}|\|{LETTER}\||[a-zA-Z]\({LETTER}\)|[-+=]|\d+")
 DOT = r",\,"  # between the parts of a name with dots
 ARTICLES = ("a", "A", "I")
@@ -126,7 +129,7 @@ def _member(stem: str, place: str, ending: str) -> Parts:
 
 def _of_words(name: str) -> Parts:
     """Letters, Greek ones and signs between them are mathematics; a letter that is an article is not."""
-    words = [(word, MATHEMATICAL.fullmatch(word.rstrip(",")) is not None) for word in name.split(" ")]
+    words = [(word, _is_formal(word.rstrip(","))) for word in name.split(" ")]
     prose = any(len(word) > 2 for word, formal in words if not formal)
     shown: Parts = []
     for formal, run in groupby(words, lambda each: each[1] and not (prose and each[0] in ARTICLES)):
@@ -140,7 +143,48 @@ def _of_words(name: str) -> Parts:
     return shown
 
 
+def _is_formal(word: str) -> bool:
+    return MATHEMATICAL.fullmatch(word) is not None or ("{" in word and NAME.fullmatch(word) is not None)
+
+
+# The name of a letter: what it is called, and its primes, star, indices and superscripts in any order.
+NAME = re.compile(r"(?P<stem>[A-Za-z]+\d*)(?P<scripts>(?:'|\*|(?:__|[_^])(?:[A-Za-z0-9']+|\{[^{}]*\}))*)")
+SCRIPT = re.compile(r"(?P<mark>['*])|(?P<sign>__|[_^])(?P<what>[A-Za-z0-9']+|\{[^{}]*\})")
+WORD = re.compile(r"[A-Za-z]{2,}")  # a name that is not a letter
+LONG_WORD = re.compile(r"[A-Za-z]{3,}")  # an index that is not a pair of letters
+
+
+def letter_latex(name: str) -> str | None:
+    """A letter with its indices, then its primes, superscripts or star; None for what is no such name.
+
+    Primes stand last, or the only superscript, so that a power may follow: a_{1}'^{2}.
+    """
+    found = NAME.fullmatch(name)
+    if found is None:
+        return None
+    stem, supers, below = split_super_sub(found["stem"])
+    shown, primes = translate(stem), ""
+    shown = rf"\mathrm{{{shown}}}" if WORD.fullmatch(shown) else shown
+    for each in SCRIPT.finditer(found["scripts"]):
+        what = (each["what"] or "").removeprefix("{").removesuffix("}")
+        plain = what.rstrip("'")
+        if each["sign"] in ("^", "__"):
+            supers.append(what)
+        elif each["mark"] == "*":
+            supers.append(r"\star")
+        else:
+            primes += each["mark"] or "'" * (len(what) - len(plain))
+            below.append(plain)
+    below = [translate(each) for each in filter(None, below)]
+    index = " ".join(rf"\mathrm{{{each}}}" if LONG_WORD.fullmatch(each) else each for each in below)
+    above = " ".join([r"\prime"] * len(primes) + [translate(each) for each in supers])
+    shown += f"_{{{index}}}" if index else ""
+    return f"{shown}^{{{above}}}" if supers else f"{shown}{primes}"
+
+
 def _formula(words: str) -> str | None:
+    if "{" in words or "'_" in words:
+        return letter_latex(words)
     try:
         return ascii_math(words)
     except AsciiMathError:

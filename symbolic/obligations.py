@@ -5,7 +5,7 @@ is tested here. A false premise raises `DerivationError`. A premise that SymPy c
 stays with the derivation, and the bound is conditional until the obligation is discharged.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from numbers import Number
@@ -36,18 +36,30 @@ def as_expr(value: Any) -> sp.Expr:
     expression = sp.sympify(value, strict=True) if isinstance(value, sp.Basic | Number | mpmath.mpf) else None
     if not isinstance(expression, sp.Expr):
         raise DerivationError(f"expected a SymPy expression or a number, got {value!r}; build it from symbols")
-    for total in expression.atoms(sp.Sum, sp.Product):
-        _require_forward(total)
+    totals = expression.atoms(sp.Sum, sp.Product)
+    for total in totals:
+        around = [limits for each in totals if each.function.has(total) for limits in each.limits]
+        _require_forward(total, [*around, *total.limits])
     return expression
 
 
 # SymPy takes the sign of a sum from its terms, as their index is declared. So an index may be declared no more than its
 # limits say of it, and a sum may not run backwards, where it has the opposite sign (Karr's convention).
-def _require_forward(total: sp.Expr) -> None:
+def _nonnegative_between(gap: sp.Expr, around: Sequence[Any]) -> bool:
+    """Whether it is >= 0, where indices in which it is affine are at either of their limits."""
+    for place, (index, low, high) in enumerate(around):
+        if gap.has(index) and not sp.diff(gap, index).has(index):
+            others = [*around[:place], *around[place + 1 :]]
+            return all(_nonnegative_between(gap.subs(index, end), others) for end in (low, high))
+    return bool(is_nonnegative(gap))
+
+
+def _require_forward(total: sp.Expr, around: Sequence[Any]) -> None:
+    """`around`: the limits of the indices in its own ones."""
     for index, low, high in total.limits:
         declared = index.is_positive or index.is_nonnegative
         within = not declared or is_nonnegative(low - (1 if index.is_positive else 0))
-        if not within or not is_nonnegative(high - low + 1):
+        if not within or not _nonnegative_between(high - low + 1, around):
             raise DerivationError(
                 f"{sp.sstr(total)}: cannot show that {index} runs forwards, from {low} to {high}, and that its "
                 f"assumptions allow all these values; declare {index} an integer without further assumptions, and "

@@ -188,7 +188,8 @@ def _conclusion(stating: _Stating, quantity: Quantity) -> Conclusion | None:
         if quantity.printed is None:
             return None
         printed = quantity.printed
-        return Conclusion(quantity, (printed_latex(quantity, printed, notation),), (printed.shown,), printed.citation)
+        as_printed = printed_latex(quantity, printed, notation, shared)
+        return Conclusion(quantity, (as_printed,), (printed.shown,), printed.citation)
     if derived is None or stating.expanded:
         found = closed if derived is None else derived
         shown = equations(quantity.latex_symbol, relation, found, notation, shared=shared)

@@ -7,7 +7,7 @@ import sympy as sp
 
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivation import Derivation, Step
-from symbolic.displays import PAGE, display, equation, equations, wrapped
+from symbolic.displays import PAGE, display, equation, equations, gathered, wrapped
 from symbolic.errata import Erratum
 from symbolic.events import randomness, total_failure
 from symbolic.introductions import introduction, latex_names
@@ -69,7 +69,9 @@ def _obligation_lines(derivation: Derivation, names: Notation) -> list[str]:
     return [rf"&\text{{obligation: }} {latex(o.condition, names)} && {text(o.statement)}" for o in stated]
 
 
-def printed_latex(quantity: Quantity, printed: Printed, notation: Notation | None = None) -> str:
+def printed_latex(
+    quantity: Quantity, printed: Printed, notation: Notation | None = None, shared: Shared | None = None
+) -> str:
     """The quantity and its printed formula, inside O or Theta if it is printed so."""
     if printed.order:
         bound = latex(printed.shown, notation)
@@ -77,7 +79,7 @@ def printed_latex(quantity: Quantity, printed: Printed, notation: Notation | Non
     kind = printed.relation or quantity.stated_kind
     relation = "<" if printed.strict and quantity.kind is Kind.UPPER else RELATIONS[kind]
     relation = ">" if printed.strict and quantity.kind is Kind.LOWER else relation
-    return equation(quantity.latex_symbol, relation, printed.shown, notation)
+    return gathered(equations(quantity.latex_symbol, relation, printed.shown, notation, shared=shared))
 
 
 def result_display(result: Result) -> str:
@@ -129,7 +131,7 @@ def quantity_latex(
     lines = [_heading_latex(quantity, names or {})]
     if quantity.printed:
         lines.append(", ".join(filter(None, ("Printed", quantity.printed.citation.latex()))) + ":")
-        lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation)} \]")
+        lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation, shared)} \]")
     words = prose_latex(derived_words(quantity))
     derived, obtained = quantity.derived(), f"{words[0].upper()}{words[1:]}:"
     if derived is not None:
@@ -193,8 +195,9 @@ def result_latex(result: Result, expanded: bool = False, slack: Slack | None = N
     shared = Shared()
     lines += [quantity_latex(q, result.notation, expanded, latex_names(result), shared) for q in stated_ones]
     if result.formulas:
-        lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(f, result.notation) for f in result.formulas)]
-    lines += proofs(result, slack)
+        shown = (formula_latex(each, result.notation, shared) for each in result.formulas)
+        lines += [r"\paragraph{Derived by the calculus}", *shown]
+    lines += proofs(result, slack, shared)
     lines += [r"\paragraph{Remarks}", *(prose_latex(remark) for remark in result.remarks)] if result.remarks else []
     return "\n".join(lines)
 

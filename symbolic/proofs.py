@@ -13,11 +13,12 @@ from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivation import Derivation, Norm, Step
 from symbolic.displays import PAGE, display, equations, with_end, wrapped
 from symbolic.events import Event
+from symbolic.indices import fresh, names_of_letters
 from symbolic.names import INDEXED, error_latex, letters_by_name
 from symbolic.naming import with_families
 from symbolic.owed import Owed, owed
 from symbolic.prose import marked, prose_latex
-from symbolic.recurrences import families_in, recurrence, same_argument
+from symbolic.recurrences import families_in, layer_letter, recurrence, same_argument
 from symbolic.sentences import NORMS, RECURRENCES, is_exact, is_identity, listed, numbered, reason_of, sentence
 from symbolic.shared_parts import Shared
 from symbolic.statements import Quantity, Result
@@ -27,8 +28,8 @@ from symbolic.widths import width
 Slack = Mapping[str, float]
 
 NOTATION = (
-    r"For a quantity $v$ of the proof, $e_{v}$ bounds its error, the norm of the difference between its approximate "
-    r"value and its exact one"
+    r"For a quantity ${v}$ of the proof, $e_{{{v}}}$ bounds its error, the norm of the difference between its "
+    r"approximate value and its exact one"
 )
 LISTED = 30.0  # points by which an item of a list is indented
 FULL_STOP = 4.0
@@ -108,7 +109,9 @@ def proofs(result: Result, slack: Slack | None = None, shared: Shared | None = N
             items += [_item(step, proof)] if step.name in new else []
             proof.exact |= {step.error: sp.S.Zero} if proof.bound(step) == 0 else {}
         lines += [_heading(quantities, new), r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
-    which = f"{NOTATION}: {NORMS[usual]}{' where no other norm is named' if len(norms) > 1 else ''}."
+    named = fresh(names_of_letters(result.notation) | {q.latex_symbol for q in result.quantities}, "vuzabq")
+    norm = f"{NORMS[usual]}{' where no other norm is named' if len(norms) > 1 else ''}"
+    which = f"{NOTATION.format(v=named)}: {norm}."
     return [which, *lines] if lines and erring else lines
 
 
@@ -234,7 +237,8 @@ def _without_index(name: str) -> str:
 
 def _layer_items(step: Step, proof: _Proof) -> str:
     """The steps of one layer of a repetition, in a list of their own."""
-    layer = steps_of_one_layer(step)
+    letter = layer_letter(step.recursion, proof.notation)
+    layer = steps_of_one_layer(step, letter)
     if not layer:
         return ""
     told = _Told(proof.told.owed, proof.told.slack, proof.told.norm, proof.told.letters)
@@ -245,4 +249,4 @@ def _layer_items(step: Step, proof: _Proof) -> str:
         inner.numbers[each.name] = f"{proof.numbers[step.name]}{mark}"
         items.append(_item(each, inner))
         inner.exact |= {each.error: sp.S.Zero} if inner.bound(each) == 0 else {}
-    return "\n".join([f"{ONE_LAYER} $e_l$:", r"\begin{itemize}", *items, r"\end{itemize}", ""])
+    return "\n".join([f"{ONE_LAYER} $e_{letter}$:", r"\begin{itemize}", *items, r"\end{itemize}", ""])

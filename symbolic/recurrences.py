@@ -2,17 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 
 from symbolic.calculus.accumulation import Accumulation
 from symbolic.calculus.recursions import LinearRecursion
 from symbolic.derivation import Step
+from symbolic.indices import fresh, names_of_letters
 from symbolic.names import error_symbol, letters_by_name, member_error, members_in, place_of
 from symbolic.typesetting import Notation, latex
 
-ERROR = sp.Symbol("e_l", nonnegative=True)
-LAYER = sp.Symbol("l", integer=True, positive=True)
+
+def layer_letter(recursion: Any, notation: Notation | None) -> str:
+    """The number of a layer: l, unless a letter of the statement, or of the relation, has that name."""
+    own = _own(recursion) - {recursion.index} if isinstance(recursion, Accumulation | LinearRecursion) else set()
+    return fresh({*names_of_letters(notation), *(each.name for each in own)}, "lkmh")
 
 
 @dataclass(frozen=True)
@@ -28,21 +33,28 @@ class Recurrence:
 def recurrence(step: Step, names: Notation, zero: Mapping[sp.Symbol, sp.Expr]) -> Recurrence | None:
     """That of a linear recursion, None of another one; `zero` are the errors that are 0."""
     recursion = step.named_recursion or step.recursion
-    if isinstance(recursion, Accumulation):
-        right = (recursion.factor + recursion.quadratic * ERROR) * ERROR + recursion.offset
-        return Recurrence("e_{l+1}", right, start=f"e_0 = {latex(recursion.start.xreplace(dict(zero)), names)}")
-    if not isinstance(recursion, LinearRecursion):
+    if not isinstance(recursion, Accumulation | LinearRecursion):
         return None
-    found = _by_members(step, recursion, names, zero)
-    if found is not None:
-        return found
-    power = 2 if recursion.pooled else 1
-    layer = {recursion.index: sp.Symbol(recursion.index.name, integer=True, nonnegative=True)}
-    right = (recursion.factor * ERROR**power + recursion.offset).xreplace(layer)
-    left = f"e_{{{latex(layer[recursion.index])}+1}}{'^2' if recursion.pooled else ''}"
-    return Recurrence(
-        left, right.xreplace(dict(zero)), start=f"e_0 = {latex(recursion.start.xreplace(dict(zero)), names)}"
-    )
+    found = None if isinstance(recursion, Accumulation) else _by_members(step, recursion, names, zero)
+    return found or _by_numbers(recursion, names, zero)
+
+
+def _by_numbers(
+    recursion: Accumulation | LinearRecursion, names: Notation, zero: Mapping[sp.Symbol, sp.Expr]
+) -> Recurrence:
+    """Of errors e_l: what depends on the number of the step is a function of the same l."""
+    letter = layer_letter(recursion, names)
+    error, layer = sp.Symbol(f"e_{letter}", nonnegative=True), sp.Symbol(letter, integer=True, nonnegative=True)
+    pooled = isinstance(recursion, LinearRecursion) and recursion.pooled
+    factor = recursion.factor + (recursion.quadratic * error if isinstance(recursion, Accumulation) else 0)
+    right = (factor * error ** (2 if pooled else 1) + recursion.offset).xreplace({recursion.index: layer, **zero})
+    left = f"e_{{{letter}+1}}{'^2' if pooled else ''}"
+    return Recurrence(left, right, start=f"e_0 = {latex(recursion.start.xreplace(dict(zero)), names)}")
+
+
+def _own(recursion: Accumulation | LinearRecursion) -> set[sp.Symbol]:
+    more = [recursion.quadratic] if isinstance(recursion, Accumulation) else []
+    return {letter for each in (recursion.factor, recursion.offset, *more) for letter in each.free_symbols}
 
 
 # The layers count from the place of the premise to that of the step, one by one upwards or downwards.
@@ -53,24 +65,24 @@ def _by_members(
         return None
     letters = letters_by_name([recursion.depth, step.local])
     end, start = place_of(step.name, letters), place_of(step.premises[0], letters)
-    known = (each for each in (end, recursion.factor, recursion.offset) if each is not None)
-    own = {letter for each in known for letter in each.free_symbols}
-    if end is None or LAYER.name in {letter.name for letter in own - {recursion.index}}:
+    if end is None:
         return None
+    name = layer_letter(recursion, names)
+    here = sp.Symbol(name, integer=True, positive=True)
     same = start is not None and _family(step.name) == _family(step.premises[0])
     first = start if same and start is not None else end - recursion.depth
     upwards = sp.simplify((end - first) / recursion.depth)
     if upwards not in (1, -1) or not (same or first.is_Integer):
         return None
-    layer = {recursion.index: upwards * (LAYER - first) - 1}
+    layer = {recursion.index: upwards * (here - first) - 1}
     factor, offset = (each.xreplace(layer) for each in (recursion.factor, recursion.offset))
-    right = (factor * member_error(step.name, LAYER - upwards) + offset).xreplace(dict(zero))
+    right = (factor * member_error(step.name, here - upwards) + offset).xreplace(dict(zero))
     places = f"{latex(first + upwards, names)}, \\dots, {latex(end, names)}"
     first_error, begins = latex(member_error(step.name, first), names), recursion.start.xreplace(dict(zero))
     return Recurrence(
-        latex(member_error(step.name, LAYER), names),
+        latex(member_error(step.name, here), names),
         right,
-        rf" \quad (l = {places})",
+        rf" \quad ({name} = {places})",
         "" if same else f"{first_error} = {latex(begins, names)}",
     )
 

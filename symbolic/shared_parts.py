@@ -26,7 +26,7 @@ class Shared:
             key = _letter(name), written
             known = self.letters.get(key)
             if known is None:
-                known = self.letters[key] = _with_number(name, len(self.letters) + 1)
+                known = self.letters[key] = with_number(name, len(self.letters) + 1)
                 new.append((known, written))
             names[name] = known
         return names, new
@@ -39,7 +39,7 @@ class Shared:
         return True
 
 
-def _with_number(name: Any, number: int) -> Any:
+def with_number(name: Any, number: int) -> Any:
     """The same letter with another number."""
     numbered = f"{_letter(name)}_{number}"
     return sp.Symbol(numbered, **name.assumptions0) if name.is_Symbol else sp.Function(numbered)(*name.args)

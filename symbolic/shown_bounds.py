@@ -49,8 +49,8 @@ def named_equations(
 ) -> list[str]:
     """The bound, and what each name in it means; parts that these share, or that no line holds, have letters."""
     shared = shared or Shared()
-    stated = [(left, relation, as_shown(named.main))]
-    stated += [(latex(part.name, notation), "=", as_shown(part.meaning)) for part in named.parts]
+    stated = [(left, relation, as_shown(named.main, notation))]
+    stated += [(latex(part.name, notation), "=", as_shown(part.meaning, notation)) for part in named.parts]
     ends = [_end(named, part, notation) for part in named.parts]
     wide = [place for place, line in enumerate(stated) if not 1 <= (lines(*line, notation) or 0) <= IN_ONE_PIECE]
     indices = {part.index for part in named.parts if part.index is not None} - named.main.free_symbols
@@ -115,9 +115,9 @@ def _letter(part: NamedPart) -> str:
     return str(part.name.name if part.name.is_Symbol else part.name.func.__name__).removeprefix(ERROR)[:1]
 
 
-def plain_definition(named: Named, part: NamedPart) -> tuple[str, str]:
+def plain_definition(named: Named, part: NamedPart, notation: Notation | None = None) -> tuple[str, str]:
     """Name and meaning in plain text."""
-    return plain_text(part.name), f"{plain_text(part.meaning)}{_plain_end(named, part)}"
+    return plain_text(part.name, notation), f"{plain_text(part.meaning, notation)}{_plain_end(named, part)}"
 
 
 def _plain_end(named: Named, part: NamedPart) -> str:
@@ -131,9 +131,10 @@ def _plain_end(named: Named, part: NamedPart) -> str:
     return f" ({f'{low} < ' if low else ''}{part.index}{f' < {high}' if high else ''})"
 
 
-def plain_text(expression: sp.Expr) -> str:
+def plain_text(expression: sp.Expr, notation: Notation | None = None) -> str:
     """A formula in which the errors of members are functions of their place."""
+    expression = as_shown(expression, notation)
     families = {each: each.func.__name__.replace(PLACE, "") for each in members_in(expression)}
     plain = {each: sp.Function(name)(*each.args) for each, name in families.items()}
     indices = {each: sp.Symbol(each.name) for each in expression.atoms(sp.Dummy)}
-    return str(sp.sstr(as_shown(expression).xreplace(plain).xreplace(indices)))
+    return str(sp.sstr(expression.xreplace(plain).xreplace(indices)))

@@ -85,7 +85,15 @@ def _nonnegative_product(product: sp.Mul) -> bool:
         if not paired:
             return False
         numerators.remove(paired[0])
-    return not numerators
+    signs = [factor for factor in numerators if factor.is_Number]
+    grown = [factor for factor in numerators if not factor.is_Number]
+    return len(grown) == len(signs) and all(map(_is_beyond_one, grown))
+
+
+def _is_beyond_one(numerator: sp.Expr) -> bool:
+    """Whether it is 1 - q^n with q >= 1 and n >= 0, which is not positive."""
+    power = 1 - numerator
+    return isinstance(power, sp.Pow) and bool(power.exp.is_nonnegative) and _nonnegative_by_parts(power.base - 1)
 
 
 def _is_reciprocal(factor: sp.Expr) -> bool:

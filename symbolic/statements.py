@@ -303,9 +303,9 @@ class Result:
     """One labelled statement of a paper: its claims and its hypotheses.
 
     `quantities` may be `Deferred`, where to derive them takes long. `claim` is a LaTeX formula. `notation` gives
-    the paper's notation for a symbol; `symbols` gives the meaning of the symbols in the derivations and in the
-    `formulas`, `objects` that of other letters of the quantities' LaTeX. `assumptions` are hypotheses in words, which
-    no relation of parameters states: every bound needs them.
+    the paper's notation for a symbol, "" where that is its name; `symbols` gives the meaning of the symbols in the
+    derivations and in the `formulas`, `objects` that of other letters of the quantities' LaTeX. `assumptions` are
+    hypotheses in words, which no relation of parameters states: every bound needs them.
     """
 
     id: str
@@ -327,6 +327,8 @@ class Result:
         make_prose(self, "title", "symbols", "remarks", "objects", "assumptions")
         granted, given = [hypothesis.condition for hypothesis in self.hypotheses], self.quantities
         discharged = Deferred(lambda: [_under(quantity, granted) for quantity in given])
+        own = (*self.symbols, *(each.symbol for each in self.parameters if each.symbol is not None))
+        object.__setattr__(self, "notation", {**dict.fromkeys(own, ""), **self.notation})
         kept = discharged if isinstance(given, Deferred) else tuple(discharged)
         object.__setattr__(self, "quantities", kept)
 

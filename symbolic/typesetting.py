@@ -1,45 +1,52 @@
 """LaTeX of one expression as a person writes it: a geometric sum is a sum, and a positive term comes first."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy as sp
+from sympy.concrete.expr_with_limits import ExprWithLimits
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
 from symbolic.calculus.recursions import geometric_sum
-from symbolic.names import ERROR, error_latex, is_member_error, member_latex
+from symbolic.indices import fresh, names_of_letters, with_fresh_indices
+from symbolic.names import ERROR, error_latex, is_member_error, letter_latex, member_latex
 from symbolic.written import LogTo, Written, has_fraction, one_fraction, product
 
 Notation = Mapping[sp.Symbol, str]
 Factors = tuple[int, Sequence[sp.Expr]]  # a number and what stands beside it
-INDICES = "ilmkh"  # for sums: the first letter that the expression leaves free
-WORD = re.compile(r"[A-Za-z]{2,}")  # a name that is not a letter
 TINY = 20  # bits
-LONG_WORD = re.compile(r"[A-Za-z]{3,}")  # an index that is not a pair of letters
 STARRED = re.compile(r"([^^]+)\^(\\star|\{\\star\})")
+PRIME_INSIDE = re.compile(r"'(?!['^]|$)")  # a'_1: a power behind it would be a second superscript
+GROUP = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
+SIGNS = re.compile(r"[-+ ]")  # a name in words, or one that is a sum
 NORM = re.compile(r"\\\|[^|]+\\\|_(\w|\{[^{}]*\})")
 DIGITS = (re.compile(r"\d[} ]*$"), re.compile(r"\d"))  # the end of one factor, the start of the next
 
 
 def latex(expression: Any, notation: Notation | None = None) -> str:
     """LaTeX of one expression; `notation` gives the paper's notation for a symbol."""
-    return str(_Printer({"symbol_names": dict(notation or {}), "fold_frac_powers": True}).doprint(as_shown(expression)))
+    shown = as_shown(expression, notation)
+    return str(_Printer({"symbol_names": dict(notation or {}), "fold_frac_powers": True}).doprint(shown))
 
 
-def as_shown(expression: Any) -> Any:
-    """An equal expression: geometric sums are sums, factors stand before a sum, and a number within each case."""
+def as_shown(expression: Any, notation: Notation | None = None) -> Any:
+    """An equal expression: geometric sums are sums, factors stand before a sum, and a number within each case.
+
+    No index has the name of a letter of `notation`.
+    """
     if not isinstance(expression, sp.Basic):
         return expression
-    shown = _with_factors_in_front(with_sums(expression))
+    taken = names_of_letters(notation) if expression.has(ExprWithLimits, sp.Piecewise) else frozenset()
+    shown = with_fresh_indices(_with_factors_in_front(with_sums(expression, taken)), taken)
     if isinstance(shown, sp.Mul) and len(shown.args) == 2 and shown.args[0].is_Rational:
         number, cases = shown.args
         return sp.Piecewise(*((number * each, on) for each, on in cases.args)) if cases.is_Piecewise else shown
     return shown
 
 
-def with_sums(expression: Any) -> Any:
+def with_sums(expression: Any, taken: Collection[str] = ()) -> Any:
     """The same, with each closed geometric sum (a case distinction at ratio 1) as the sum that it is.
 
     Exactly `geometric_sum(ratio, count)` is one: for any other case distinction nothing changes.
@@ -47,7 +54,8 @@ def with_sums(expression: Any) -> Any:
     if not isinstance(expression, sp.Basic):
         return expression
     sums = {cases: ratio_and_count for cases in expression.atoms(sp.Piecewise) if (ratio_and_count := _sum_of(cases))}
-    index = _free_index(expression) if sums else None
+    names = {*taken, *(letter.name for letter in expression.atoms(sp.Symbol))} if sums else ()
+    index = sp.Symbol(fresh(names), integer=True, nonnegative=True)
     written = {cases: sp.Sum(ratio**index, (index, 0, count - 1)) for cases, (ratio, count) in sums.items()}
     return expression.xreplace(written) if written else expression
 
@@ -69,11 +77,6 @@ def _sum_of(cases: sp.Basic) -> tuple[sp.Expr, sp.Expr] | None:
     return next(((ratio, count) for ratio in ratios if geometric_sum(ratio, count) == cases), None)
 
 
-def _free_index(expression: sp.Basic) -> sp.Symbol:
-    taken = {letter.name for letter in expression.atoms(sp.Symbol)}
-    return sp.Symbol(next((each for each in INDICES if each not in taken), "i'"), integer=True, nonnegative=True)
-
-
 def ordered_terms(terms: Iterable[sp.Expr]) -> Sequence[sp.Expr]:
     """The terms of a sum, the first positive one in front: 1 - q, not -q + 1."""
     terms = list(terms)
@@ -92,13 +95,9 @@ class _Printer(LatexPrinter):
     def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
         """A name of several letters stands upright."""
         known = self._settings["symbol_names"].get(expr)
-        if known is not None:
+        if known:
             return str(known)
-        name, supers, subs = self._split_super_sub(expr.name)
-        shown = rf"\mathrm{{{name}}}" if WORD.fullmatch(name) else str(name)
-        shown += f"^{{{' '.join(supers)}}}" if supers else ""
-        below = " ".join(rf"\mathrm{{{each}}}" if LONG_WORD.fullmatch(each) else each for each in subs)
-        return f"{shown}_{{{below}}}" if below else shown
+        return letter_latex(expr.name) or str(super()._print_Symbol(expr, style))
 
     def _print_Rational(self, expr: sp.Rational) -> str:
         """A tiny power of two as such."""
@@ -176,6 +175,9 @@ class _Printer(LatexPrinter):
             return rf"{starred[1]}^{{\star {exponent}}}"
         if expr.base.is_Symbol and not NORM.fullmatch(base):
             base = self.parenthesize_super(base)
+            plain = GROUP.sub("", base)
+            base = f"{{{base}}}" if PRIME_INSIDE.search(plain) else base
+            base = rf"\left({base}\right)" if "\\" not in base and SIGNS.search(plain) else base
         return template % (base, exponent)
 
     def _print_ExpBase(self, expr: sp.Expr, exp: str | None = None) -> str:

@@ -26,11 +26,14 @@ from symbolic.catalogue import CLAIMS, RUNNING, Claim, find_claim, is_claimed, s
 from symbolic.derivation import Step
 from symbolic.displays import with_names
 from symbolic.errata import Erratum
+from symbolic.indices import names_of_letters, with_fresh_indices
 from symbolic.naming import Named
 from symbolic.printing import derived_words
 from symbolic.provenance import Provenance
+from symbolic.recurrences import layer_letter
 from symbolic.shown_bounds import plain_definition, plain_text, shown_bound
 from symbolic.statements import Formula, Kind, Parameter, Printed, Quantity, Result
+from symbolic.typesetting import Notation
 
 TALL = 6  # lines of a formula
 STYLES = {"running": "green", "planned": "dim", "broken": "red"}
@@ -80,14 +83,14 @@ def _planned(claim: Claim) -> list[str]:
 
 
 def _result_blocks(result: Result) -> list[RenderableType]:
-    steps = [line for step in derivation_steps(result) for line in _step(step)]
-    formulas = [line for each in result.formulas for line in _derived_formula(each)]
+    steps = [line for step in derivation_steps(result) for line in _step(step, result.notation)]
+    formulas = [line for each in result.formulas for line in _derived_formula(each, result.notation)]
     return [
         result.id if result.title == result.id else f"{result.id}: {result.title}",
         *([str(result.citation)] if str(result.citation) else []),
         *([f"claim (LaTeX): {result.claim}"] if result.claim else []),
         *(_heading("hypotheses") if result.hypotheses or result.assumptions else []),
-        *(f"  {h.parameter}: {formula(h.condition)}  ({h.reason})" for h in result.hypotheses),
+        *(f"  {h.parameter}: {formula(h.condition, result.notation)}  ({h.reason})" for h in result.hypotheses),
         *(f"  {each}" for each in result.assumptions),
         *(_heading("parameters and their defaults") if result.parameters else []),
         *map(parameter_words, result.parameters),
@@ -128,18 +131,18 @@ def _quantity(result: Result, at: int) -> list[str]:
     if quantity.printed:
         relation = _printed_relation(quantity, quantity.printed)
         source = f" ({quantity.printed.citation})" if str(quantity.printed.citation) else ""
-        lines += [f"    printed{source}, {relation}", *_formula(quantity.printed.shown)]
+        lines += [f"    printed{source}, {relation}", *_formula(quantity.printed.shown, result.notation)]
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
             named = shown_bound(quantity, result.notation) if quantity.closed_form is None else None
-            shown = _formula(derived) if named is None else _by_steps(named)
+            shown = _formula(derived, result.notation) if named is None else _by_steps(named, result.notation)
             lines += [f"    {derived_words(quantity)}, {RELATIONS[quantity.stated_kind]}", *shown]
-    if worst := ", ".join(f"{letter} = {formula(value)}" for letter, value in quantity.bound_at.items()):
-        lines += [f"    at the worst case {worst}"]
+    worst = [f"{letter} = {formula(value, result.notation)}" for letter, value in quantity.bound_at.items()]
+    lines += [f"    at the worst case {', '.join(worst)}"] if worst else []
     if quantity.origin and quantity.derived() is None and quantity.closed_form is None:
         lines += [f"    {derived_words(quantity)}: a number, see compare"]
     if quantity.trivial is not None:
-        lines += ["    trivial bound, from which on a bound is vacuous", *_formula(quantity.trivial)]
+        lines += ["    trivial bound, from which on a bound is vacuous", *_formula(quantity.trivial, result.notation)]
     if quantity.erratum:
         earlier = [each.name for each in quantities[:at] if each.erratum == quantity.erratum]
         lines += [f"    erratum: the same as for {earlier[0]}"] if earlier else _erratum(quantity.erratum)
@@ -162,20 +165,20 @@ def _printed_relation(quantity: Quantity, printed: Printed) -> str:
     return relation.removesuffix("=") if printed.strict and len(relation) > 1 else relation
 
 
-def _derived_formula(formula: Formula) -> list[str]:
+def _derived_formula(formula: Formula, notation: Notation) -> list[str]:
     source = f" ({formula.citation})" if formula.citation else ""
     return [
         f"  {formula.meaning}{source}",
         f"    {formula.left} {RELATIONS[formula.kind]}",
-        *_formula(formula.expression),
+        *_formula(formula.expression, notation),
     ]
 
 
-def _formula(expression: object) -> list[str]:
+def _formula(expression: object, notation: Notation) -> list[str]:
     """A tall one with its repeated parts named below it, where that takes half the lines."""
-    drawn = drawn_formula(expression)
+    drawn = drawn_formula(expression, notation)
     if len(drawn) > TALL and isinstance(expression, sp.Expr):
-        main, parts = with_names(expression)
+        main, parts = with_names(with_fresh_indices(expression, names_of_letters(notation)), notation)
         named = [
             *wrapped(formula(main)),
             *(line for name, part in parts for line in wrapped(f"{name} = {formula(part)}")),
@@ -184,25 +187,26 @@ def _formula(expression: object) -> list[str]:
     return [f"      {line}" for line in drawn]
 
 
-def _by_steps(named: Named) -> list[str]:
-    parts = [" = ".join(plain_definition(named, part)) for part in named.parts]
-    return [f"      {line}" for each in (plain_text(named.main), *parts) for line in wrapped(each)]
+def _by_steps(named: Named, notation: Notation) -> list[str]:
+    parts = [" = ".join(plain_definition(named, part, notation)) for part in named.parts]
+    return [f"      {line}" for each in (plain_text(named.main, notation), *parts) for line in wrapped(each)]
 
 
-def _step(step: Step) -> list[str]:
+def _step(step: Step, notation: Notation) -> list[str]:
     premises = f" from {', '.join(step.premises)}" if step.premises else ""
     source = f" [{step.source}]" if step.source else ""
     word = f" ({step.provenance})" if step.provenance not in (None, Provenance.RULES) else ""
     lines = [
         f"  {step.name} ({step.norm}-norm): {step.rule}{premises}{word}",
-        f"    {_left(step)} <= {formula(step.local)}",
+        f"    {_left(step)} <= {formula(step.local, notation)}",
     ]
     reason = reason_words(step)
     lines += [f"    {reason}{source}"] if reason or source else []
-    lines += [f"    {words}" for words in (*_events(step), *_obligations(step))]
-    layer = steps_of_one_layer(step)
-    lines += ["    one layer, from an argument with the error e_l:"] if layer else []
-    return [*lines, *(f"    {line}" for each in layer for line in _step(each))]
+    lines += [f"    {words}" for words in (*_events(step, notation), *_obligations(step, notation))]
+    letter = layer_letter(step.recursion, notation)
+    layer = steps_of_one_layer(step, letter)
+    lines += [f"    one layer, from an argument with the error e_{letter}:"] if layer else []
+    return [*lines, *(f"    {line}" for each in layer for line in _step(each, notation))]
 
 
 def _left(step: Step) -> str:
@@ -210,16 +214,16 @@ def _left(step: Step) -> str:
     return step.name if step.latex else f"e_{step.name}"
 
 
-def _events(step: Step) -> list[str]:
+def _events(step: Step, notation: Notation) -> list[str]:
     return [
-        f"event {event.name}, over {event.where}: fails with probability at most {formula(event.fails)}"
+        f"event {event.name}, over {event.where}: fails with probability at most {formula(event.fails, notation)}"
         for event in step.events
     ]
 
 
-def _obligations(step: Step) -> list[str]:
+def _obligations(step: Step, notation: Notation) -> list[str]:
     return [
-        f"obligation: {o.statement}: {formula(o.condition)} "
+        f"obligation: {o.statement}: {formula(o.condition, notation)} "
         + (
             "(open: decided at each point by balls; the bound is conditional where they cannot)"
             if o.open

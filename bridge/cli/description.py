@@ -12,7 +12,10 @@ from symbolic.catalogue import Claim, status
 from symbolic.derivation import Step
 from symbolic.errata import Erratum
 from symbolic.events import Event
+from symbolic.indices import names_of_letters, with_fresh_indices
+from symbolic.recurrences import layer_letter
 from symbolic.statements import Formula, Quantity, Result
+from symbolic.typesetting import Notation
 
 WIDTH = 100  # columns of a formula
 BREAKABLE = re.compile(r"(?:[^*,(]|\*\*)*[*,(]|(?:[^*,(]|\*\*)+")
@@ -37,7 +40,8 @@ def result_record(result: Result) -> dict[str, Any]:
         "citation": str(result.citation),
         "claim": result.claim,
         "hypotheses": [
-            {"parameter": h.parameter, "condition": formula(h.condition), "reason": h.reason} for h in result.hypotheses
+            {"parameter": h.parameter, "condition": formula(h.condition, result.notation), "reason": h.reason}
+            for h in result.hypotheses
         ],
         "assumptions": list(result.assumptions),
         "parameters": [
@@ -45,10 +49,10 @@ def result_record(result: Result) -> dict[str, Any]:
             | ({"takes": p.takes} if p.takes else {})
             for p in result.parameters
         ],
-        "notation": {str(symbol): latex for symbol, latex in result.notation.items()},
+        "notation": {str(symbol): latex for symbol, latex in result.notation.items() if latex},
         "quantities": [_quantity_record(result, quantity) for quantity in result.quantities],
-        "formulas": [_formula_record(each) for each in result.formulas],
-        "derivation": [_step_record(step) for step in derivation_steps(result)],
+        "formulas": [_formula_record(result, each) for each in result.formulas],
+        "derivation": [_step_record(step, result.notation) for step in derivation_steps(result)],
         "remarks": list(result.remarks),
     }
 
@@ -71,18 +75,19 @@ def reason_words(step: Step) -> str:
     return "; ".join(filter(None, [step.reason, step.recursion.words() if step.recursion else ""]))
 
 
-def formula(expression: Any) -> str:
-    """A formula in plain text, on one line as Python reads it."""
-    return str(sp.sstr(expression))
+def formula(expression: Any, notation: Notation | None = None) -> str:
+    """A formula in plain text, on one line as Python reads it; no index has the name of a letter of `notation`."""
+    return str(sp.sstr(with_fresh_indices(expression, names_of_letters(notation))))
 
 
-def drawn_formula(expression: Any) -> list[str]:
+def drawn_formula(expression: Any, notation: Notation | None = None) -> list[str]:
     """A formula drawn over several lines; one too wide to be read so, as Python reads it, in lines of WIDTH.
 
     In ASCII: SymPy's Unicode turns W_norm into subscripts nobody can type.
     """
-    drawn = [line.rstrip() for line in sp.pretty(expression, use_unicode=False, wrap_line=False).splitlines()]
-    return drawn if max(map(len, drawn), default=0) <= WIDTH else wrapped(formula(expression))
+    shown = with_fresh_indices(expression, names_of_letters(notation))
+    drawn = [line.rstrip() for line in sp.pretty(shown, use_unicode=False, wrap_line=False).splitlines()]
+    return drawn if max(map(len, drawn), default=0) <= WIDTH else wrapped(formula(shown))
 
 
 def wrapped(text: str, width: int = WIDTH) -> list[str]:
@@ -112,19 +117,19 @@ def _quantity_record(result: Result, quantity: Quantity) -> dict[str, Any]:
         "domain": quantity.domain,
         "construction": quantity.construction,
         "scopes": list(quantity.scopes),
-        "printed": None if quantity.printed is None else formula(quantity.printed.bound),
+        "printed": None if quantity.printed is None else formula(quantity.printed.bound, result.notation),
         "printed_strict": None if quantity.printed is None else quantity.printed.strict,
         "printed_order": None if quantity.printed is None else str(quantity.printed.order),
         "printed_citation": None if quantity.printed is None else str(quantity.printed.citation),
-        "derived": None if derived is None else formula(derived),
-        "closed_form": None if quantity.closed_form is None else formula(quantity.closed_form),
+        "derived": None if derived is None else formula(derived, result.notation),
+        "closed_form": None if quantity.closed_form is None else formula(quantity.closed_form, result.notation),
         "provenance": quantity.provenance,
-        "trivial": None if quantity.trivial is None else formula(quantity.trivial),
+        "trivial": None if quantity.trivial is None else formula(quantity.trivial, result.notation),
         "conditional": derivation.conditional if derivation else False,
         "steps": [step.name for step in derivation.steps] if derivation else [],
         "remark": quantity.remark,
         "erratum": None if quantity.erratum is None else _erratum_record(quantity.erratum),
-        **({} if quantity.may_fail is None else {"failure": formula(quantity.may_fail)}),
+        **({} if quantity.may_fail is None else {"failure": formula(quantity.may_fail, result.notation)}),
     }
 
 
@@ -133,25 +138,25 @@ def _erratum_record(erratum: Erratum) -> dict[str, Any]:
     return {name: str(getattr(erratum, name)) for name in names}
 
 
-def _formula_record(derived: Formula) -> dict[str, Any]:
+def _formula_record(result: Result, derived: Formula) -> dict[str, Any]:
     return {
         "left": derived.left,
         "kind": str(derived.kind),
-        "expression": formula(derived.expression),
+        "expression": formula(derived.expression, result.notation),
         "meaning": derived.meaning,
         "citation": None if derived.citation is None else str(derived.citation),
     }
 
 
-def _step_record(step: Step) -> dict[str, Any]:
+def _step_record(step: Step, notation: Notation) -> dict[str, Any]:
     """With the steps of one layer, for a repetition."""
-    layer = [_step_record(each) for each in steps_of_one_layer(step)]
+    layer = [_step_record(each, notation) for each in steps_of_one_layer(step, layer_letter(step.recursion, notation))]
     return {
         "name": step.name,
         "norm": str(step.norm),
         "rule": step.rule,
         "premises": list(step.premises),
-        "bound": formula(step.local),
+        "bound": formula(step.local, notation),
         "reason": reason_words(step),
         "source": None if step.source is None else str(step.source),
         "sharp": step.sharp,
@@ -159,16 +164,16 @@ def _step_record(step: Step) -> dict[str, Any]:
         "obligations": [
             {
                 "statement": o.statement,
-                "condition": formula(o.condition),
+                "condition": formula(o.condition, notation),
                 "open": o.open,
                 "discharged_by": o.discharged_by,
             }
             for o in step.obligations
         ],
         **({"layer": layer} if layer else {}),
-        **({"events": [_event_record(event) for event in step.events]} if step.events else {}),
+        **({"events": [_event_record(event, notation) for event in step.events]} if step.events else {}),
     }
 
 
-def _event_record(event: Event) -> dict[str, str]:
-    return {"name": event.name, "over": event.where, "failure": formula(event.fails)}
+def _event_record(event: Event, notation: Notation) -> dict[str, str]:
+    return {"name": event.name, "over": event.where, "failure": formula(event.fails, notation)}

@@ -6,6 +6,7 @@
 """
 
 from .common import Lowered, LoweringError
+from .loops import Terms, TooManyTermsError, at_most_terms, spend
 from .lowering import lower
 
-__all__ = ["lower", "Lowered", "LoweringError"]
+__all__ = ["lower", "Lowered", "LoweringError", "Terms", "TooManyTermsError", "at_most_terms", "spend"]

@@ -242,3 +242,8 @@ def loop_sum(like: Any, body: Any, masked: Any, first: Ball, last: Ball) -> Ball
 
 def loop_product(like: Any, body: Any, masked: Any, first: Ball, last: Ball) -> Ball:
     return loops.product_of(lambda index: body(arb(index)), as_integer(first), as_integer(last), arb(1))
+
+
+def loop_run(like: Any, body: Any, masked: Any, first: Ball, last: Ball, factor: Any, masked_factor: Any) -> Ball:
+    limits = as_integer(first), as_integer(last)
+    return loops.run_of(lambda index: body(arb(index)), lambda index: factor(arb(index)), *limits, arb(0))

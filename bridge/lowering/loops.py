@@ -1,9 +1,51 @@
-"""Sums and products over an integer index, for any kind of number."""
+"""Sums, products and recursions over an integer index, for any kind of number; their terms may have a budget."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
+from symbolic.statements import UsageError
+
 Body = Callable[[Any], Any]
+
+
+class TooManyTermsError(UsageError):
+    """What is left of a budget holds fewer terms than a sum, a product or a recursion has."""
+
+
+class Terms:
+    """How many terms may be evaluated, and how many are left. `words` say what is refused where these are too few."""
+
+    def __init__(self, limit: int, words: str) -> None:
+        self.limit, self.left, self.words = limit, limit, words
+
+    @property
+    def spent(self) -> int:
+        return self.limit - self.left
+
+
+_BUDGETS: ContextVar[tuple[Terms, ...]] = ContextVar("_BUDGETS", default=())
+
+
+@contextmanager
+def at_most_terms(terms: Terms) -> Iterator[Terms]:
+    """Inside this context every term counts, and TooManyTermsError is raised before one is beyond the limit."""
+    token = _BUDGETS.set((*_BUDGETS.get(), terms))
+    try:
+        yield terms
+    finally:
+        _BUDGETS.reset(token)
+
+
+def spend(count: int) -> None:
+    """Counts terms, or layers that are run, against every budget that is open."""
+    budgets = _BUDGETS.get()
+    tightest = min(budgets, key=lambda each: each.left, default=None)
+    if tightest is not None and tightest.left < count:
+        raise TooManyTermsError(tightest.words)
+    for budget in budgets:
+        budget.left -= count
 
 
 def as_integer(limit: Any) -> int:
@@ -24,7 +66,9 @@ def as_index(value: Any) -> int:
 
 def signed_range(first: int, last: int) -> tuple[range, int]:
     """The indices, and the sign of their terms: a reversed sum counts what lies strictly between, negatively (Karr)."""
-    return (range(first, last + 1), 1) if last >= first - 1 else (range(last + 1, first), -1)
+    found = (range(first, last + 1), 1) if last >= first - 1 else (range(last + 1, first), -1)
+    spend(found[0].stop - found[0].start)
+    return found
 
 
 def sum_of(terms: Body, first: int, last: int, zero: Any) -> Any:
@@ -41,3 +85,36 @@ def product_of(terms: Body, first: int, last: int, one: Any) -> Any:
     for index in indices:
         total = total * terms(index)
     return total if sign == 1 else 1 / total
+
+
+# E(first, last) = factor(last) E(first, last - 1) + term(last) and E(first, first - 1) = 0: upwards, and for reversed
+# limits (Karr) downwards, E(first, last - 1) = (E(first, last) - term(last)) / factor(last).
+def run_of(terms: Body, factors: Body, first: int, last: int, zero: Any) -> Any:
+    """Sum of term(i) times the product of factor(m), i < m <= last."""
+    indices, sign = signed_range(first, last)
+    error = zero
+    for index in indices if sign == 1 else reversed(indices):
+        error = factors(index) * error + terms(index) if sign == 1 else (error - terms(index)) / factors(index)
+    return error
+
+
+def runs_of(
+    terms: Body,
+    factors: Body,
+    lowest: int,
+    highest: int,
+    zero: Any,
+    upwards: Any,
+    where: Callable[[Any, Any, Any], Any],
+) -> Any:
+    """The same of a batch with limits of their own: term 0 and factor 1 outside of them, `upwards` unless reversed."""
+    indices, _ = signed_range(lowest, highest)
+    error = zero
+    for index in indices:
+        error = where(upwards, factors(index) * error + terms(index), error)
+    if upwards.all():
+        return error
+    spend(len(indices))
+    for index in reversed(indices):
+        error = where(upwards, error, (error - terms(index)) / factors(index))
+    return error

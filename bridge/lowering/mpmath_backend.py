@@ -104,6 +104,14 @@ def loop_product(like: Any, body: Any, masked: Any, first: Any, last: Any) -> An
         return mp.nan
 
 
+def loop_run(like: Any, body: Any, masked: Any, first: Any, last: Any, factor: Any, masked_factor: Any) -> Any:
+    limits = loops.as_integer(first), loops.as_integer(last)
+    try:
+        return loops.run_of(lambda k: body(mp.mpf(k)), lambda k: factor(mp.mpf(k)), *limits, mp.mpf(0))
+    except ZeroDivisionError:  # reversed, with a factor 0
+        return mp.nan
+
+
 def kron(A: Any, B: Any) -> Any:
     return mp.matrix([[a * b for a in row for b in other] for row in A.tolist() for other in B.tolist()])
 
@@ -126,6 +134,7 @@ NAMES: dict[str, Any] = {name: real_valued(function) for name, function in FUNCT
     "number": mp.mpf, "ratio": ratio, "inf": mp.inf, "nan": mp.nan, "absolute": abs, "maximum": extremum(max),
     "minimum": extremum(min), "at_least": extremum(max), "at_most": extremum(min), "heaviside": heaviside,
     "power": power, "int_power": power, "loop_sum": loop_sum, "loop_product": loop_product,
+    "loop_run": loop_run,
     "pi": lambda: +mp.pi, "e": lambda: +mp.e, "EulerGamma": lambda: +mp.euler, "Catalan": lambda: +mp.catalan,
     "GoldenRatio": lambda: +mp.phi, "matrix": lambda like, rows: mp.matrix(rows), "scale": lambda s, A: s * A,
     "matmul": lambda A, B: A * B, "transpose": lambda A: A.T, "inverse": mp.inverse,

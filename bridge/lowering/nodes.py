@@ -83,6 +83,19 @@ class LoopProduct(Loop):
     """Product(body, (index, first, last)), with Karr's convention for last < first - 1, as SymPy has it."""
 
 
+class LoopRun(Loop):
+    """The end of the recursion e <- factor(i) e + body(i) from 0 over i = first..last; (..., factor, masked factor).
+
+    It is Sum(body(i) * Product(factor, (m, i + 1, last)), (i, first, last)), in as many steps as the sum has terms.
+    """
+
+    @property
+    def free_symbols(self) -> set[sp.Basic]:
+        body, masked, index, first, last, *factors = self.args
+        inner: set[sp.Basic] = set().union(*(each.free_symbols for each in (body, masked, *factors)))
+        return (inner - {index}) | first.free_symbols | last.free_symbols
+
+
 class Remembered:
     """A function of nodes that caches its values by identity.
 

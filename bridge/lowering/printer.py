@@ -219,9 +219,13 @@ class LoweringPrinter(Printer):
     # loops
 
     def _print_Loop(self, expr: nodes.Loop) -> str:
-        body, masked, index, first, last = expr.args
-        name = "loop_sum" if isinstance(expr, nodes.LoopSum) else "loop_product"
-        terms = f"lambda {index.name}: {self._print(body)}"
+        body, masked, index, first, last, *factors = expr.args
         one_range = is_constant(first) and is_constant(last)  # the same for the whole batch: nothing to mask
-        masked_terms = "None" if one_range else f"lambda {index.name}: {self._print(masked)}"
-        return self._call(expr, name, "_like", terms, masked_terms, self._print(first), self._print(last))
+
+        def terms(body: sp.Basic, masked: sp.Basic) -> tuple[str, str]:
+            shown = f"lambda {index.name}: {self._print(body)}"
+            return shown, "None" if one_range else f"lambda {index.name}: {self._print(masked)}"
+
+        name = {nodes.LoopSum: "loop_sum", nodes.LoopProduct: "loop_product", nodes.LoopRun: "loop_run"}[type(expr)]
+        limits = self._print(first), self._print(last)
+        return self._call(expr, name, "_like", *terms(body, masked), *limits, *(terms(*factors) if factors else ()))

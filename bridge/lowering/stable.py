@@ -14,7 +14,7 @@ from . import exponentials
 from .common import LoweringError
 from .complements import complement
 from .geometric import covers_limit, product_with_geometric
-from .nodes import Branches, Loop, LoopProduct, LoopSum, is_constant, with_arguments
+from .nodes import Branches, Loop, LoopProduct, LoopRun, LoopSum, is_constant, with_arguments
 
 LONGEST_UNROLLED = 32  # beyond this many terms a loop costs less than the size of the generated code
 LARGEST_EXPONENT = 100_000  # of two, in a float that is taken as a fraction
@@ -154,9 +154,31 @@ class Stabiliser:
     def _loop(self, node: ExprWithLimits, inner: sp.Expr, index: sp.Symbol, first: sp.Expr, last: sp.Expr) -> Loop:
         counter = sp.Symbol(f"_i{self._loops}", integer=True)
         self._loops += 1
+        limits = self(first), self(last)
+
+        def masked(body: sp.Expr, neutral: int) -> tuple[sp.Basic, sp.Basic]:
+            body = self(body.subs(index, counter))
+            return body, Branches(within(counter, *limits), body, sp.true, neutral)
+
+        run = recursion_of(inner, index, last) if isinstance(node, sp.Sum) else None
+        if run is not None:
+            offset, factor = run
+            return LoopRun(*masked(offset, 0), counter, *limits, *masked(factor, 1))
         loop, neutral = (LoopSum, 0) if isinstance(node, sp.Sum) else (LoopProduct, 1)
-        body, first, last = self(inner.subs(index, counter)), self(first), self(last)
-        return loop(body, Branches(within(counter, first, last), body, sp.true, neutral), counter, first, last)
+        return loop(*masked(inner, neutral), counter, *limits)
+
+
+# With e_first = 0 and e_{i+1} = g_i e_i + f_i, unrolled: the sum of f_i g_{i+1} ... g_last.
+def recursion_of(summand: sp.Expr, index: sp.Symbol, last: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
+    """f and g, where the summand is f(i) times the product of g(m), i < m <= last; None for another one."""
+    for product in sp.Mul.make_args(summand):
+        if not isinstance(product, sp.Product) or len(product.limits) > 1:
+            continue
+        inner, low, high = product.limits[0]
+        if (low, high) == (index + 1, last) and not product.function.has(index):
+            others = [each for each in sp.Mul.make_args(summand) if each is not product]
+            return sp.Mul(*others), product.function.subs(inner, index)
+    return None
 
 
 def is_handy(number: sp.Float) -> bool:

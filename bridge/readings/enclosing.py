@@ -193,14 +193,17 @@ def _iteration(operation: op.Iteration, step: Step, x: list[Enclosed], at: Insta
     (start,) = x
     if operation.depth == sp.oo:
         raise NoEnclosure(f"'{step.rule}' has no enclosure: it is a limit; give a finite depth=")
-    matrix, depth = at.operands.square(operation.matrix), at.operands.count(operation.depth)
+    matrix, layers = at.operands.square(operation.matrix), at.operands.layers(operation.depth)
     if is_number(matrix):
-        error, norm = start.error.scaled(matrix**depth), abs(matrix)
+        error, norm = start.error.scaled(matrix ** len(layers)), abs(matrix)
     else:
-        error, norm = start.error.mapped(torch.linalg.matrix_power(matrix, depth)), _OPERATOR_NORMS[step.norm](matrix)
+        error, norm = (
+            start.error.mapped(torch.linalg.matrix_power(matrix, len(layers))),
+            _OPERATOR_NORMS[step.norm](matrix),
+        )
     if operation.offset != 0:
         total = norm * 0
-        for _ in range(depth):
+        for _ in layers:
             total = norm * total + at.operands.number(operation.offset)
         error = error.plus(Error.within(step.norm, total, start.exact))
     return Enclosed(start.exact, error)

@@ -122,7 +122,7 @@ def _in_layers(
 ) -> Iterator[tuple[str, str]]:
     value, layer = start, operation.layer
     inside = [each for each in layer.derivation.leading_to(layer.name) if each.name != operation.premise]
-    for place in range(operands.count(operation.depth)):
+    for place in operands.layers(operation.depth):
         inner = operands.in_layer(place, operation.index)
         here = replace(inner, bound={**inner.bound, operation.premise: value})
         values = read(layer.derivation, here, [layer.name])

@@ -10,6 +10,7 @@ import torch
 
 from bridge.balls import evaluate_ball
 from bridge.formula import entry_by_entry
+from bridge.lowering import spend
 from bridge.readings.arrays import Array, is_number
 from bridge.readings.functions import Smooth
 from numeric.balls import BallArray
@@ -173,6 +174,12 @@ class Operands:
         if found is None:
             raise UsageError(f"step '{self.step}' needs the number {expression}, which nothing binds to a whole number")
         return found
+
+    def layers(self, depth: sp.Expr) -> range:
+        """The numbers of the layers, or steps, that are run; they count as terms of a sum do."""
+        count = self.count(depth)
+        spend(count)
+        return range(count)
 
     def whole(self, expression: sp.Expr) -> int | None:
         """The expression, if letters that are whole numbers make it one."""

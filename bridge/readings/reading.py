@@ -175,7 +175,7 @@ def _all_hold(values: Iterable[Enclosed]) -> Any:
 
 def _repeated(operation: Repetition, start: Enclosed, at: Instance) -> Enclosed:
     current, layer = start, operation.layer
-    for place in range(at.operands.count(operation.depth)):
+    for place in at.operands.layers(operation.depth):
         inner = enclose(
             layer.derivation, at.in_layer(place, operation.index), [layer.name], known={operation.premise: current}
         )

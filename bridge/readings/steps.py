@@ -158,7 +158,7 @@ def _layers(step: Step, values: Mapping[str, Emulated], reading: Reading) -> Ite
         return
     (start,), premise, layer = step.premises, operation.premise, operation.layer
     value, known = values[start], reading.steps[start]
-    for place in range(reading.at.operands.within(step).count(operation.depth)):
+    for place in reading.at.operands.within(step).layers(operation.depth):
         at = reading.at.within(step).in_layer(place, operation.index)
         here = replace(at.operands, bound={**at.operands.bound, premise: value})
         inner_values = read(layer.derivation, here, [layer.name])

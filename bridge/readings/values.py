@@ -128,7 +128,7 @@ def _emulates(step: Step, operands: Operands) -> bool:
         steps = operation.layer.derivation.leading_to(operation.layer.name)
         inside, layers = (
             [each for each in steps if each.name != operation.premise],
-            range(operands.count(operation.depth)),
+            operands.layers(operation.depth),
         )
         return all(emulates(inside, operands.in_layer(place, operation.index)) for place in layers)
     return has_value(operation)
@@ -295,7 +295,7 @@ def _iteration(operation: op.Iteration, x: list[Array], operands: Operands, emul
 def _iterated(operation: op.Iteration, premises: list[Emulated], operands: Operands) -> Array:
     (start,) = premises
     error = start.emulated - start.exact
-    for _ in range(operands.count(operation.depth)):
+    for _ in operands.layers(operation.depth):
         error = applied(operands.square(operation.matrix), error)
     return start.exact + error
 
@@ -313,7 +313,7 @@ def _through_layers(
     run: Callable[[op.Operation, list[Values], Operands], Values],
 ) -> Values:
     found, layer = start, operation.layer
-    for place in range(operands.count(operation.depth)):
+    for place in operands.layers(operation.depth):
         known, inner = {operation.premise: found}, operands.in_layer(place, operation.index)
         for step in layer.derivation.leading_to(layer.name):
             if step.name not in known:

@@ -36,6 +36,8 @@ def closed_form(
         return None
     if curve.ties or not expression.has(knob.symbol) or expression.count_ops() > OPERATIONS:
         return None
+    if any(knob.symbol in each.free_symbols for each in expression.atoms(sp.Sum, sp.Product)):
+        return None  # SymPy's solver would expand them, or not end
     try:
         chosen = knob_for(expression, knob.symbol, ERROR)
     except DerivationError:

@@ -11,7 +11,7 @@ from sympy.core.function import AppliedUndef
 
 from bridge.balls import as_exact
 from bridge.conditions import truth
-from bridge.lowering import LoweringError
+from bridge.lowering import LoweringError, Terms, TooManyTermsError, at_most_terms
 from bridge.record import Verdict
 from bridge.solving.values import Number, Tie
 from bridge.study import Case, Study
@@ -19,6 +19,9 @@ from bridge.verdicts import Bound
 from numeric.balls import float_above
 from symbolic.derivation import DerivationError
 from symbolic.statements import Hypothesis, Quantity, Result, UsageError
+
+MOST_TERMS = 100_000  # of the sums, products and layers of one point: about a second
+TOO_LONG = "the bound takes more than {most:,} terms and layers, which `solve` does not run"
 
 
 class State(StrEnum):
@@ -73,7 +76,7 @@ class KnobProbe:
 class Curve:
     """The bound of one quantity and tier along a knob; `at(None)` is the point itself.
 
-    `ties` are the parameters that follow the knob.
+    `ties` are the parameters that follow the knob, `most_terms` those that one point may take.
     """
 
     study: Study
@@ -82,10 +85,14 @@ class Curve:
     point: Mapping[str, Any]
     knob: str = ""
     ties: Sequence[Tie] = ()
+    most_terms: int = MOST_TERMS
 
     def at(self, value: Number | None) -> KnobProbe:
         try:
-            return probe(self.study, self.quantity, self.tier, self.params_at(value))
+            with at_most_terms(Terms(self.most_terms, TOO_LONG.format(most=self.most_terms))):
+                return probe(self.study, self.quantity, self.tier, self.params_at(value))
+        except TooManyTermsError as error:
+            return KnobProbe(State.NOT_REPRESENTABLE, reason=str(error))
         except (UsageError, DerivationError) as error:
             return KnobProbe(State.FORBIDDEN, reason=_clause(self.study.result, error))
         except OverflowError:

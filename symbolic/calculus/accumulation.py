@@ -8,6 +8,7 @@ import sympy as sp
 
 from symbolic.calculus.recursions import LinearRecursion, latex
 from symbolic.derivation import Approximated, as_expr, rule_step
+from symbolic.indices import fresh, names_of_letters
 from symbolic.obligations import Obligation, for_all, nonnegative, whole
 from symbolic.operations import Unread
 
@@ -25,20 +26,25 @@ class Accumulation:
     index: sp.Symbol
 
     def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
+        own = {letter.name for each in (self.factor, self.offset, self.quadratic) for letter in each.free_symbols}
+        l = fresh((own - {self.index.name}) | names_of_letters(names), "lkmh")  # noqa: E741 - the step
+        step = {self.index: sp.Symbol(l, integer=True, nonnegative=True)}
         factor, quadratic, offset, start = (
-            latex(each, names) for each in (self.factor, self.quadratic, self.offset, self.start)
+            latex(each.xreplace(step), names) for each in (self.factor, self.quadratic, self.offset, self.start)
         )
-        nonlinear = "" if self.quadratic == 0 else f" + {quadratic} e_l"
-        return rf"e_{{l+1}} \le \left({factor}{nonlinear}\right) e_l + {offset},\qquad e_0 = {start}"
+        nonlinear = "" if self.quadratic == 0 else f" + {quadratic} e_{l}"
+        return rf"e_{{{l}+1}} \le \left({factor}{nonlinear}\right) e_{l} + {offset},\qquad e_0 = {start}"
 
     def words(self) -> str:
         """The same in plain text."""
-        layer = {self.index: sp.Symbol("l")}
+        own = {letter.name for each in (self.factor, self.offset, self.quadratic) for letter in each.free_symbols}
+        l = fresh(own - {self.index.name}, "lkmh")  # noqa: E741 - the step
+        layer = {self.index: sp.Symbol(l)}
         factor, offset, quadratic = (
             sp.sstr(each.xreplace(layer)) for each in (self.factor, self.offset, self.quadratic)
         )
-        nonlinear = "" if self.quadratic == 0 else f" + ({quadratic})*e_l"
-        return f"e_(l+1) <= ({factor}{nonlinear})*e_l + {offset}, e_0 = {sp.sstr(self.start)}"
+        nonlinear = "" if self.quadratic == 0 else f" + ({quadratic})*e_{l}"
+        return f"e_({l}+1) <= ({factor}{nonlinear})*e_{l} + {offset}, e_0 = {sp.sstr(self.start)}"
 
 
 # Let L_n be the errors of the linear part, L_{l+1} = f_l L_l + b_l from L_0 = e_0, f_l >= 1: they do not decrease.
@@ -46,7 +52,7 @@ class Accumulation:
 #   e_{l+1} <= (f_l + a E) e_l + b_l <= f_l (1 + a E)^{l+1} L_l + b_l <= (1 + a E)^{l+1} L_{l+1}.
 # The ceiling holds by the same induction, if it holds at the end: (1 + a E)^n L_n <= E. Without one given, E = 2 L_n.
 # Equality: a = 0, every step an equality. With a > 0 the ratio is at most (1 + a E)^n, which is 2 without a ceiling
-# given, and tends to 1 with a L_n n.
+# given, and tends to 1 with a L_n n. Without a quadratic term e_n <= L_n for all factors f_l >= 0.
 def accumulate(
     x: Approximated,
     name: str,
@@ -60,8 +66,9 @@ def accumulate(
     index: sp.Symbol | None = None,
     reason: str = "",
 ) -> Approximated:
-    """x after `depth` steps that each take an error e to at most (factor + quadratic e) e + offset, factor >= 1.
+    """x after `depth` steps that each take an error e to at most (factor + quadratic e) e + offset.
 
+    factor >= 1; without a quadratic term, factor >= 0.
     Factor and offset may depend on `index`, the number of the step from 0 on; factors 1 + r^(2^l), those of an
     iteration that converges quadratically, multiply to (1 - r^(2^n)) / (1 - r). The error after the last step is at
     most `ceiling` (an obligation; twice the error without the quadratic term, if it is not given).
@@ -73,7 +80,8 @@ def accumulate(
     numbers = nonnegative("accumulate", name, quadratic=quadratic, size=size)
     numbers += whole("accumulate", name, least=0, depth=depth)
     grows = Obligation(f"the factor of '{name}' is at least 1", sp.Ge(factor, 1))
-    of_steps = (grows, *nonnegative("accumulate", name, offset=offset))
+    of_factor = nonnegative("accumulate", name, factor=factor) if quadratic == 0 else (grows,)
+    of_steps = (*of_factor, *nonnegative("accumulate", name, offset=offset))
     every = tuple(for_all(o, index, sp.Integer(0), depth - 1, EVERY_STEP) for o in of_steps)
     step = rule_step(
         name,

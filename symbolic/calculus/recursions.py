@@ -14,6 +14,7 @@ import sympy as sp
 from symbolic.calculus.numbers import Root, evaluate, root
 from symbolic.derivation import Approximated, DerivationError, as_expr, rule_step
 from symbolic.events import Events
+from symbolic.indices import fresh, names_of_letters
 from symbolic.obligations import Obligation, is_plain, nonnegative, whole
 from symbolic.operations import Unread
 from symbolic.provenance import Provenance
@@ -63,6 +64,17 @@ def _times_power(power: sp.Expr, index: sp.Symbol, ratio: sp.Expr, letter: sp.Sy
     return power.subs(index, 0) * letter
 
 
+def _ratio_of(term: sp.Expr, index: sp.Symbol) -> sp.Expr | None:
+    """r, if the term is a multiple of r^index; None for another one."""
+    if not term.has(index):
+        return sp.S.One
+    if not isinstance(term, sp.Pow | sp.exp) or term.base.has(index):
+        return None
+    slope = sp.diff(term.exp, index)
+    return None if slope.has(index) else term.base**slope
+
+
+LONGEST_OFFSET = 60  # operations, in an offset whose terms are looked at
 MOST_BITS = 10**6
 
 
@@ -134,9 +146,12 @@ class LinearRecursion:
             return self.with_index(sp.Dummy(self.index.name, integer=True, nonnegative=True)).closed(depth)
         if not (self.factor.has(self.index) or self.offset.has(self.index)):
             return self.start * _power(self.factor, depth) + self.offset * geometric_sum(self.factor, depth)
-        for known in (self._with_powers_of_the_factor(depth), self._with_squares(depth)):
+        for known in (self._with_powers_of_the_factor(depth), self._term_by_term(depth), self._with_squares(depth)):
             if known is not None:
                 return known
+        if not self.factor.has(self.index):
+            later = _power(self.factor, depth - 1 - self.index)
+            return self.start * _power(self.factor, depth) + sp.Sum(self.offset * later, (self.index, 0, depth - 1))
         later = sp.Dummy("m", integer=True, nonnegative=True)  # no symbol of the caller's can be captured
         product = sp.Product(self.factor.subs(self.index, later), (later, self.index + 1, depth - 1))
         first = sp.Product(self.factor.subs(self.index, later), (later, 0, depth - 1))
@@ -155,6 +170,25 @@ class LinearRecursion:
             return None
         own = self.start * _power(self.factor, depth) + rate * _equal_ratios(self.factor, depth)
         return own + constant * geometric_sum(self.factor, depth) if constant else own
+
+    # The recursion is linear in its offset: b r^l alone gives b c_n(a, r), and a polynomial, for a = 1, its sum.
+    def _term_by_term(self, depth: sp.Expr) -> sp.Expr | None:
+        """The closed form where the offset is a sum of multiples of powers r^l, and for factor 1 of a polynomial."""
+        if self.factor.has(self.index) or self.offset.count_ops() > LONGEST_OFFSET:
+            return None
+        total, polynomial = self.start * _power(self.factor, depth), sp.S.Zero
+        for term in sp.Add.make_args(sp.expand(self.offset)):
+            number, rest = term.as_independent(self.index, as_Add=False)
+            ratio = _ratio_of(rest, self.index)
+            if self.factor == 1 and rest.is_polynomial(self.index):
+                polynomial += term
+            elif ratio is None:
+                return None
+            elif self.factor == 1:
+                total += number * rest.subs(self.index, 0) * geometric_sum(ratio, depth)
+            else:
+                total += number * rest.subs(self.index, 0) * mixed_geometric_sum(self.factor, ratio, depth)
+        return total + sp.factor(sp.summation(polynomial, (self.index, 0, depth - 1)))
 
     # (1 - r^(2^k)) (1 + r^(2^k)) = 1 - r^(2^(k+1)), so that the factors from k to n - 1 multiply to
     # (1 - r^(2^n)) / (1 - r^(2^k)); at r = 1 each of them is 2.
@@ -238,8 +272,11 @@ class LinearRecursion:
         return sqrt(factor * (error * error) + offset) if self.pooled else factor * error + offset
 
     def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
-        l = sp.latex(self.index)  # noqa: E741 - the layer
-        factor, offset, start = (latex(each, names) for each in (self.factor, self.offset, self.start))
+        own = {each.name for each in (self.factor.free_symbols | self.offset.free_symbols) - {self.index}}
+        l = fresh(own | names_of_letters(names), (self.index.name, *"lkmh"))  # noqa: E741 - the layer
+        layer = {self.index: sp.Symbol(l, integer=True, nonnegative=True)}
+        factor, offset = (latex(each.xreplace(layer), names) for each in (self.factor, self.offset))
+        start = latex(self.start, names)
         times = "" if self.factor == 1 else rf"\left({factor}\right)\," if self.factor.is_Add else rf"{factor}\,"
         square = "^2" if self.pooled else ""
         added = "" if self.offset == 0 else f" + {offset}"
@@ -247,7 +284,8 @@ class LinearRecursion:
 
     def words(self) -> str:
         """The same in plain text."""
-        layer = sp.Symbol(self.index.name)
+        own = {each.name for each in (self.factor.free_symbols | self.offset.free_symbols) - {self.index}}
+        layer = sp.Symbol(fresh(own, (self.index.name, *"lkmh")))
         factor, offset = (sp.sstr(each.xreplace({self.index: layer})) for each in (self.factor, self.offset))
         times = "" if self.factor == 1 else f"({factor})*" if self.factor.is_Add else f"{factor}*"
         square = "**2" if self.pooled else ""

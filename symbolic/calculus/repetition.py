@@ -9,11 +9,11 @@ import sympy as sp
 
 from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.recursions import LinearRecursion
-from symbolic.derivation import Approximated, DerivationError, Step, as_expr, given, with_operation
+from symbolic.derivation import Approximated, Derivation, DerivationError, Step, as_expr, given, with_operation
 from symbolic.names import error_symbol
-from symbolic.obligations import Obligation, shown_at_most
+from symbolic.obligations import Obligation, nonnegative, shown_at_most
 from symbolic.operations import Operation
-from symbolic.signs import is_continuous, is_nonnegative
+from symbolic.signs import is_continuous
 
 FIRST_INDEX = 1 << 40  # SymPy counts its own from below 10^7
 
@@ -52,23 +52,49 @@ def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approxima
         premise = given(f"a layer of {name}", dim=x.dim, norm=x.norm, size=size, error=error)
         return premise, layer(premise)
 
-    size, following = _sizes(x.size, lambda size: from_size(size)[1].size, error, index)
-    premise, one = from_size(size)
-    recursion = _recursion(name, premise, replace(one, size=size.subs(index, index + 1)), index)
-    owed = _fitting(premise, one, following)
-    recursion = replace(recursion, obligations=(*recursion.obligations, *owed))
-    found = iterate(x, name, recursion, depth, size=size.subs(index, depth))
-    return with_operation(found, Repetition(premise.name, one, depth, index))
+    sizes = _sizes(x.size, lambda size: from_size(size)[1].size, error, index)
+    premise, one = from_size(sizes.before)
+    recursion = _recursion(name, premise, replace(one, size=sizes.before.subs(index, index + 1)), index)
+    kept = (each for each in recursion.obligations if each.condition != sp.Ge(sizes.before, 0))
+    owed = (*kept, *sizes.owed(name), *_fitting(premise, one, sizes.after))
+    last = sizes.before.subs(index, depth)
+    found = iterate(x, name, replace(recursion, obligations=tuple(dict.fromkeys(owed))), depth, size=last)
+    return with_operation(_without(sp.Ge(last, 0), found), Repetition(premise.name, one, depth, index))
 
 
-def steps_of_one_layer(step: Step) -> tuple[Step, ...]:
-    """The steps of one layer of a repetition, in its argument's error e_l; their obligations are those of `step`."""
+# From s_0 >= 0, by induction: s_{l+1} = factor s_l + offset >= 0.
+@dataclass(frozen=True)
+class _Sizes:
+    """The size before layer `index` and after it, and the coefficients of their recursion, if they have one."""
+
+    before: sp.Expr
+    after: sp.Expr
+    coefficients: tuple[sp.Expr, ...] = ()
+
+    def owed(self, name: str) -> tuple[Obligation, ...]:
+        """That the coefficients, and with them all sizes, are not negative."""
+        named = zip(("factor of the size", "offset of the size"), self.coefficients, strict=False)
+        return nonnegative("repeat", name, **dict(named))
+
+
+def _without(condition: Any, value: Approximated) -> Approximated:
+    """The same, its last step without an obligation that holds by the induction over the layers."""
+    *others, last = value.derivation.steps
+    kept = tuple(each for each in last.obligations if each.condition != condition)
+    return replace(value, derivation=Derivation((*others, replace(last, obligations=kept))))
+
+
+def steps_of_one_layer(step: Step, layer: str = "l") -> tuple[Step, ...]:
+    """The steps of one layer of a repetition, in its argument's error e_l; their obligations are those of `step`.
+
+    `layer` is the letter for its number.
+    """
     if not isinstance(step.operation, Repetition) or step.recursion is None:
         return ()
     premise = step.operation.premise
     plain = {
-        error_symbol(premise): sp.Symbol("e_l", nonnegative=True),
-        step.operation.index: sp.Symbol("l", integer=True, nonnegative=True),
+        error_symbol(premise): sp.Symbol(f"e_{layer}", nonnegative=True),
+        step.operation.index: sp.Symbol(layer, integer=True, nonnegative=True),
     }
     return tuple(
         replace(
@@ -87,25 +113,23 @@ def _letter(letter: str, name: str, **assumptions: bool) -> sp.Dummy:
     return sp.Dummy(letter, dummy_index=place, nonnegative=True, **assumptions)
 
 
-def _sizes(
-    start: sp.Expr, after: Callable[[sp.Expr], sp.Expr], error: sp.Symbol, index: sp.Symbol
-) -> tuple[sp.Expr, sp.Expr]:
-    """The size before layer `index`, and the size after it. `after` is the size after one layer, by that before it."""
+def _sizes(start: sp.Expr, after: Callable[[sp.Expr], sp.Expr], error: sp.Symbol, index: sp.Symbol) -> _Sizes:
+    """`after` is the size after one layer, by that before it."""
     if shown_at_most(after(start), start) == sp.true:
-        return start, start
+        return _Sizes(start, start)
     step = _affine(after, error)
     if step is None:
-        return start, start
+        return _Sizes(start, start)
     factor, offset = step
     if factor == 0:
         largest = sp.Max(start, offset)
-        return largest, largest
+        return _Sizes(largest, largest)
     size = LinearRecursion(start, factor, offset, index).closed(index)
-    return size, factor * size + offset
+    return _Sizes(size, factor * size + offset, step)
 
 
 def _affine(after: Callable[[sp.Expr], sp.Expr], error: sp.Symbol) -> tuple[sp.Expr, sp.Expr] | None:
-    """The factor and the offset of the size after one layer, both >= 0; None for another dependence."""
+    """The factor and the offset of the size after one layer, neither of them negative; None for another dependence."""
     before = sp.Dummy("s", nonnegative=True)
     try:
         size = after(before)
@@ -113,7 +137,8 @@ def _affine(after: Callable[[sp.Expr], sp.Expr], error: sp.Symbol) -> tuple[sp.E
         return None
     factor, offset = sp.diff(size, before), size.subs(before, 0)
     plain = is_continuous(size, before) and not factor.has(before) and not size.has(error)
-    return (sp.factor_terms(factor), offset) if plain and is_nonnegative(factor) and is_nonnegative(offset) else None
+    grows = factor.is_negative is not True and offset.is_negative is not True
+    return (sp.factor_terms(factor), offset) if plain and grows else None
 
 
 def _recursion(name: str, premise: Approximated, one: Approximated, index: sp.Symbol) -> LinearRecursion:

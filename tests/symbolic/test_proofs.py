@@ -118,17 +118,17 @@ def test_errors_in_another_norm_than_the_usual_one_say_so() -> None:
     image = linear_map(x, "image", operator_norm=1, dim=4)
     entries = linear_map(image, "entries", operator_norm=1, dim=4, target=Norm.INF)
     text = stated(entries)
-    assert text.startswith(f"{NOTATION}: the 2-norm where no other norm is named.")
+    assert text.startswith(f"{NOTATION.format(v='v')}: the 2-norm where no other norm is named.")
     assert text.count("Here the norm is the sup norm.") == 1
     assert "Here the norm is the sup norm." in text.partition("(3)")[2]
-    assert stated(image).startswith(f"{NOTATION}: the 2-norm.")
+    assert stated(image).startswith(f"{NOTATION.format(v='v')}: the 2-norm.")
 
 
 def test_open_conditions_are_stated_once_and_a_premise_without_an_error_leaves_no_letter() -> None:
     x = given("x", dim=1, size=rho)
     values = [apply_function(x, name, eps=eps, lipschitz=q, size=1, radius=2) for name in ("f", "g of x")]
     text = stated(add(*values, name="y"))
-    assert text.startswith(NOTATION)
+    assert text.startswith(NOTATION.format(v="v"))
     assert "the argument of $f$ stays in $[-2,2]$: $\\rho \\leq 2$." in text
     assert "As in (2), this needs that the argument of ``$g$ of $x$'' stays in" in text
     assert text.count("leq 2") == 1

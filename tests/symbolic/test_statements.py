@@ -216,7 +216,7 @@ def test_repeated_parts_of_a_wide_formula_are_named() -> None:
     shown = equation("f", "=", sp.sqrt(part + (1 + part * sp.exp(part + b)) / (1 + sp.exp(part + b))))
     assert shown.startswith("\\begin{gathered}\nf = ")
     assert shown.count("b + 11") == 1
-    assert r"\sqrt{s_{1} + " in shown
+    assert r"\sqrt{s_{2} + " in shown
     assert width(shown) <= PAGE
     x, y, n = sp.symbols("x y n", positive=True)
     g = sp.exp(k * x + sp.sqrt(k**2 + 1) + k**3 * y)

@@ -87,6 +87,20 @@ def condition(function: Callable[..., Any], names: Iterable[str], point: dict[st
         return total / size if size else mp.mpf(0)
 
 
+def unrolled(x: Any, y: Any, n: Any) -> Any:
+    """e_{k+1} = (1 + y / (k + 1)) e_k + x + k from e_0 = 0, term by term."""
+    later = (mp.fprod(1 + y / (m + 1) for m in range(k + 1, int(n) + 1)) for k in range(int(n) + 1))
+    return mp.fsum((x + k) * product for k, product in enumerate(later))
+
+
+def unrolled_from_5(x: Any, y: Any, n: Any) -> Any:
+    """From 5 on, term by term; backwards what lies strictly between the limits, negatively (Karr)."""
+    n = int(n)
+    if n >= 4:
+        return mp.fsum((x + k) * mp.fprod(1 + y / (m + 9) for m in range(k + 1, n + 1)) for k in range(5, n + 1))
+    return -mp.fsum((x + k) / mp.fprod(1 + y / (m + 9) for m in range(n + 1, k + 1)) for k in range(n + 1, 5))
+
+
 def closed_sum(x: Any, n: Any) -> Any:
     return mp.fsum(x**i for i in range(int(n) + 1))
 
@@ -192,6 +206,10 @@ CASES = [
          {"n": (0, 4)}),
     Case("product_to_argument", sp.Product(1 + x / k, (k, 1, n)),
          lambda x, n: mp.fprod(1 + x / i for i in range(1, int(n) + 1)), {"x": (0.0, 3.0)}, {"n": (0, 12)}),
+    Case("recursion", sp.Sum((x + k) * sp.Product(1 + y / (j + 1), (j, k + 1, n)), (k, 0, n)), unrolled,
+         {"x": (-2.0, 2.0), "y": (0.0, 3.0)}, {"n": (0, 12)}, special=({"x": 1.0, "y": 0.5, "n": -1},)),
+    Case("recursion_reversed", sp.Sum((x + k) * sp.Product(1 + y / (j + 9), (j, k + 1, n)), (k, 5, n)), unrolled_from_5,
+         {"x": (-2.0, 2.0), "y": (0.0, 3.0)}, {"n": (-4, 9)}),
     Case("geometric", sp.Sum(x**k, (k, 0, n)).doit(), closed_sum, {"x": (-1.5, 2.5)}, {"n": (0, 30)},
          special=(*NEAR_ONE, {"x": 0.0, "n": 3}, {"x": -1.0, "n": 3})),
     Case("geometric_from_one", sp.Sum(x**k, (k, 1, n)).doit(), lambda x, n: closed_sum(x, n) - 1, {"x": (-1.5, 2.5)},

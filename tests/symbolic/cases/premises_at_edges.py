@@ -122,6 +122,14 @@ EDGES = [
     Premise(
         "accumulate, factor",
         lambda f: accumulate(vector(), "y", factor=f, offset=0, depth=2, size=1),
+        (0, sp.Rational(1, 2), 1, 2),
+        (sp.Rational(-1, 10000),),
+        "bounds a norm",
+        {SIGN: ("is not negative",)},
+    ),
+    Premise(
+        "accumulate, factor beside a quadratic term",
+        lambda f: accumulate(vector(), "y", factor=f, offset=0, depth=2, size=1, quadratic=1),
         (1, 2),
         (sp.Rational(9999, 10000),),
         "at least 1",

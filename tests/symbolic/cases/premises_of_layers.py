@@ -306,6 +306,15 @@ LAYERS = [
     Premise(
         "accumulate, factors of steps",
         lambda c: accumulate(number(), "y", factor=c - INDEX, offset=0, index=INDEX, depth=3, size=1),
+        (3, 2),
+        (sp.Rational(3, 2),),
+        "is not negative|bounds a norm|violated",
+    ),
+    Premise(
+        "accumulate, factors of steps beside a quadratic term",
+        lambda c: accumulate(
+            number(error=0), "y", factor=c - INDEX, offset=0, index=INDEX, depth=3, size=1, quadratic=1
+        ),
         (3,),
         (sp.Rational(5, 2),),
         "is at least 1",
