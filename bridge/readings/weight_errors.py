@@ -89,7 +89,7 @@ def _weights(exact: Array, scores: Array, error: Error) -> Enclosed:
     return Enclosed(exact, difference if error.is_known else difference.plus(_moves(weights, error)))
 
 
-# The winner stays if it leads by more than the two errors; else all that is known is that weights add up to 1.
+# The winner stays if it leads by more than the two errors; else one unit vector may take the place of another.
 @enclosed.register
 def _hard_max(operation: op.HardMax, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     exact, error = exactly(operation, x, at), x[0].error
@@ -102,7 +102,8 @@ def _hard_max(operation: op.HardMax, step: Step, x: list[Enclosed], at: Instance
     lead = ((scores - radius) * exact).sum(-1, keepdim=True)
     behind = torch.where(winner, lead - 1, scores + radius)
     lost = torch.where(lead > torch.amax(behind, -1, keepdim=True), torch.zeros_like(exact), torch.ones_like(exact))
-    return Enclosed(exact, Error(None, lost, one=lambda: 2 * largest(lost)))
+    one, two = lambda: 2 * largest(lost), lambda: _root_two_times(largest(lost))
+    return Enclosed(exact, Error(None, lost, one=one, two=two))
 
 
 @enclosed.register

@@ -47,7 +47,7 @@ def known_winner(near: list[float], *, lost: bool) -> Directed:
 HARD = [
     winner("the winner leads by more than twice the error", [0.4999, 0.5001, -3.0], 0.4999, radius=1.0, one=1.0),
     winner("the winner leads upwards", [0.4999, 1.4999, -3.0], 0.4999, radius=1.0, one=1.0),
-    winner("the winner may change", [0.51, 0.49, -3.0], 0.51, radius=1.0, one=1.0, two=math.sqrt(1.5)),
+    winner("the winner may change", [0.51, 0.49, -3.0], 0.51, radius=1.0, one=1.0, two=1.0),
     winner("a tie", [0.5, 0.5, -3.0], 0.5, radius=1.0, one=1.0),
     winner("far", [10.0, -9.0, -3.0], 10.0, radius=1.0, one=1.0),
     *(
