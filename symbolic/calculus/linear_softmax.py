@@ -30,8 +30,9 @@ CURVATURE = 2 / (3 * sp.sqrt(3))
 # Equality: constant scores, of which k out of n err upwards by e = log((n - k) / k) and the others downwards (in the
 # 1- and 2-norm: two keys of equal scores that err apart, e -> 0). The
 # constant of the remainder is the least one: two values, r -> 0, a share p = (3 - sqrt 3) / 6 of the keys ahead. For
-# r <= 1 the largest known ratio of bound to error is 1.14 (e = 0.355 r^2, r -> 0), and 1.10 for exact scores. It grows
-# without limit with r, as the remainder is never above 2 r.
+# r <= 1 the largest known ratio of bound to error is 1.14 (e = 0.355 r^2, r -> 0), and 1.10 for exact scores; stated in
+# the 2-norm (`change_norm`) it is 1.26 for these, r -> 0. It grows without limit with r, as the remainder is never
+# above 2 r.
 # The size: entries of ell(s) are negative where s_i < mean s - 1. If a share 1 - a of the keys is there, their mean
 # score is at most 2 r a below the mean of all, so that ||ell(s)||_1 <= 1 + 2 (1 - a) (2 r a - 1); the largest value of
 # the last term, at a = 1/2 + 1 / (4r), is (2r - 1)^2 / (4r), where r >= 1/2. Equality: a share a of the keys at r, the

@@ -43,8 +43,8 @@ def softmax(
 
     The error is tanh(e/2) in the sup norm, sqrt(2) tanh(e/2) in the 2-norm; from the 2-norm e / sqrt(2), from the
     1-norm e / 2 counts in the place of e. `affine`: the larger bound with x in the place of tanh(x), which is affine in
-    the error, so that layers with it can be repeated; it is attained as e -> 0, and its ratio to the sharp bound grows
-    without limit with e.
+    the error, so that layers with it can be repeated; it is attained as e -> 0, and its ratio to the sharp bound, 1.31
+    at e = 2 in the sup norm, grows without limit with e.
     """
     target = as_norm(target)
     moved = APART[scores.norm] * scores.error_symbol / 4

@@ -305,7 +305,7 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "heads_as_matrix": (
         lambda: heads_as_matrix(vector(norm=two), "q", sink=a, reach=b, keys=m, widest=c),
         Says(
-            ex + (X + ex) * b * (2 + sp.exp(b)) / 6 + sp.sqrt(n) * 2 * c * sp.exp(2 * c) * m * sp.exp(-a),
+            ex + (X + ex) * b * (2 + sp.exp(b)) / 6 + sp.sqrt(n) * 2 * sp.exp(c) * sp.sinh(c) * m * sp.exp(-a),
             norm=two,
         ),
     ),

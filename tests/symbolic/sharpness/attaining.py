@@ -21,7 +21,7 @@ class Attaining:
     """Cases of equality of a rule: `build` takes the norms of the premises, then the target, and raises if refused.
 
     `premises`: how many norms of premises the rule takes apart from each other. `target`: whether the caller names the
-    norm of the conclusion; else the conclusion has it. `most`: what the ratio is known to be, where it is not 1.
+    norm of the conclusion; else the conclusion has it. `variant` says what of the rule this is about.
     """
 
     rule: str
@@ -57,7 +57,7 @@ class Attained:
 
     def __str__(self) -> str:
         source = " x ".join(self.source) or "-"
-        return f"{self.rule:32} {source:>9} {self.target:>4}  {self.ratio:.4f}  {self.case}"
+        return f"{self.rule:36} {source:>9} {self.target:>4}  {self.ratio:>11.4f}  {self.case}"
 
 
 def attained(table: tuple[Attaining, ...]) -> list[Attained]:

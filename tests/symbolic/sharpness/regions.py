@@ -18,6 +18,7 @@ from symbolic.calculus import (
     ProximalSteps,
     QuadraticRecursion,
     accumulate,
+    change_norm,
     expected_mean,
     given,
     heads_as_linear,
@@ -27,6 +28,7 @@ from symbolic.calculus import (
     softmax_as_linear,
     taylor,
 )
+from tests.symbolic.fuzzing.softmax_moves import linear_weights as linear_of
 from tests.symbolic.fuzzing.softmax_moves import scaled_weights
 from tests.symbolic.fuzzing.vectors import lengths, softmax_weights
 from tests.symbolic.sharpness.draws import farthest
@@ -44,7 +46,7 @@ class Region:
     found: Callable[[], float]
 
     def __str__(self) -> str:
-        return f"{self.rule:20} {self.ratio:>6}  {self.found():8.4f}  {self.where}"
+        return f"{self.rule:20} {self.ratio:>8} {self.found():>8.3f}  {self.where}"
 
 
 def bound(value: Approximated) -> float:
@@ -72,6 +74,16 @@ def linear_weights(r: float, e: float) -> float:
 
     result = softmax_as_linear(given("s", dim=9, size=r, error=e), "q")
     return bound(result) / largest(moved, np.zeros(2), np.ones(2))
+
+
+def in_the_two_norm_of_weights(r: float) -> float:
+    """Four exact scores of at most r; of two to six keys these come closest."""
+
+    def moved(scores: np.ndarray) -> np.ndarray:
+        return lengths(softmax_weights(scores) - linear_of(scores), Norm.TWO)
+
+    result = change_norm(softmax_as_linear(given("s", dim=4, size=r), "q"), Norm.TWO, "restated")
+    return bound(result) / largest(moved, np.full(4, -r), np.full(4, r))
 
 
 def one_key_beside_a_sink(second: str, r: float, leak: float) -> float:
@@ -181,6 +193,13 @@ REGIONS = (
         "softmax_as_linear", "half range 1, exact scores", "1.10", "linear_softmax", partial(linear_weights, 1.0, 0.0)
     ),
     Region(
+        "softmax_as_linear",
+        "half range r -> 0, exact scores, then change_norm to the 2-norm",
+        "1.26",
+        "linear_softmax",
+        partial(in_the_two_norm_of_weights, 1e-3),
+    ),
+    Region(
         "heads_as_linear",
         "r = 1, n e^(-C) = 1/1000",
         "1.11",
@@ -192,12 +211,12 @@ REGIONS = (
         "r = 1, n e^(-C) = 1/12",
         "3.9",
         "heads",
-        partial(one_key_beside_a_sink, "constant", 1.0, 1 / 12),
+        partial(one_key_beside_a_sink, "opposite", 1.0, 1 / 12),
     ),
     Region(
         "heads_as_linear",
         "r = 2, n e^(-C) = 1/3",
-        "9.1",
+        "13",
         "heads",
         partial(one_key_beside_a_sink, "constant", 2.0, 1 / 3),
     ),

@@ -51,6 +51,28 @@ def changed(source: Norm, target: Norm) -> Realised:
     return shown(result, exact, near, target)
 
 
+# Rules that conclude in the 1-norm alone, whose weights are then stated in another.
+def restated(found: Realised, target: Norm) -> Realised:
+    return shown(change_norm(found.value, target, "restated"), found.exact, found.near, target)
+
+
+def softmax_restated(source: Norm, target: Norm) -> Realised:
+    return restated(cases.softmax_sharp(source, Norm.ONE), target)
+
+
+def as_linear_restated(source: Norm, target: Norm) -> Realised:
+    return restated(cases.as_linear_apart(source) if target is Norm.TWO else as_linear(source), target)
+
+
+def to_the_winner_restated(source: Norm, target: Norm) -> Realised:
+    return restated(cases.to_hard_max_of_two(source), target)
+
+
+def concentrated_restated(target: Norm) -> Realised:
+    gap = np.array([0.0, -0.5])
+    return restated(cases.against_the_winner(concentrate("k", count=2, gap=0.5), gap), target)
+
+
 SMALL, MOVED = np.full(3, 0.02), np.full(3, 0.022)
 
 
@@ -65,6 +87,7 @@ def of_all_queries(second: str, source: Norm) -> Realised:
     return shown(result, SMALL + (second == "none"), scaled_weights(MOVED, 40.0, second), source)
 
 
+RESTATED = "then change_norm"
 AT_ONE_END = "equal small scores, all moved to the end of their range"
 ATTAINING = (
     Attaining("softmax", TWO_KEYS, cases.softmax_sharp, target=True),
@@ -73,6 +96,10 @@ ATTAINING = (
     Attaining("hard_max", "errors just below those of a tie; the bound is 0", winner),
     Attaining("softmax_to_hard_max", "all others at the margin, moved against the winner", to_the_winner),
     Attaining("concentrate", "gaps as stated", concentrated, premises=0),
+    Attaining("softmax", TWO_KEYS, softmax_restated, target=True, variant=RESTATED),
+    Attaining("softmax_as_linear", "as in the 1-norm, two keys for the 2-norm", as_linear_restated, 1, True, RESTATED),
+    Attaining("softmax_to_hard_max", "two keys at the margin", to_the_winner_restated, 1, True, RESTATED),
+    Attaining("concentrate", "two keys, gaps as stated", concentrated_restated, 0, True, RESTATED),
     Attaining("attend", "two values at opposite ends of a ball", attended, premises=2),
     Attaining("change_norm", "what one weight gains another one loses", changed, target=True, variant="weights"),
     *(Attaining("heads_as_linear", AT_ONE_END, partial(beside_a_sink, kind), variant=kind) for kind in KINDS),
