@@ -19,6 +19,7 @@ from tests.symbolic.sharpness.regions import REGIONS, Region
 from tests.symbolic.sharpness.search import largest
 
 ROWS = attained(ATTAINING)
+ROOT = Path(__file__).parents[2]
 SOURCES = Path(symbolic.calculus.__file__).parent
 COMPOSED = "then change_norm"
 
@@ -50,6 +51,28 @@ def test_the_ratio_that_a_proof_states_is_what_a_search_finds(region: Region) ->
     comments = re.findall(r"(?:^#.*\n)+|\"\"\".*?\"\"\"", (SOURCES / f"{region.source}.py").read_text(), re.M | re.S)
     written = {"128": "2^(2^n - 1)"}.get(region.ratio, region.ratio)
     assert any(re.search(rf"(?<![\d.]){re.escape(written)}(?![\d])", each) for each in comments)
+
+
+ANY = set(Norm)
+CELLS = dict.fromkeys(("any", "any (`target`)", "any (`norm`)", "1, or any (`target`)"), ANY)
+CELLS |= {"inf, 2": {Norm.INF, Norm.TWO}} | {str(norm): {norm} for norm in Norm}
+ROW = re.compile(r"^\| (`\w+`(?:, `\w+`)*) \| .* \| ([^|]+) \| ([^|]+) \|$", re.M)
+
+
+def test_the_readme_says_which_norms_a_rule_takes_and_gives() -> None:
+    """Where its table does so by a name of a norm; the others are of several premises, or keep the norm."""
+    listed, compared = set(), 0
+    for rules, taken, given in ROW.findall((ROOT / "README.md").read_text()):
+        for rule in re.findall(r"\w+", rules):
+            listed.add(rule)
+            rows = [row for row in ROWS if row.rule.split(",")[0] == rule and COMPOSED not in row.rule]
+            sources = {row.source[0] for row in rows if row.source}
+            for cell, norms in ((taken, sources), (given, {row.target for row in rows})):
+                if norms and cell in CELLS:
+                    assert norms == CELLS[cell], (rule, cell)
+                    compared += 1
+    assert {each.rule for each in ATTAINING} <= listed
+    assert compared > 40
 
 
 # --- the tools -------------------------------------------------------------------------------------------------------

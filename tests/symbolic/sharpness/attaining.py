@@ -11,9 +11,18 @@ from tests.symbolic.cases.case import promised, shown
 from tests.symbolic.fuzzing.realised import Realised
 from tests.symbolic.fuzzing.vectors import supporting, units
 
-# Realised vectors; or the ratio itself, where the bound is 0 or is one on random draws.
-Build = Callable[..., Realised | float]
 NORMS = tuple(Norm)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A bound of 0, which is attained: how close the premises come to where it no longer holds."""
+
+    found: Realised
+    ratio: float
+
+
+Build = Callable[..., Realised | Limit]
 
 
 @dataclass(frozen=True)
@@ -39,10 +48,17 @@ class Attaining:
                 if "norm" not in str(error):
                     raise
                 continue
-            ratio = found if isinstance(found, float) else float(np.max(promised(found, "error").ratio))
-            concluded = norms[-1] if isinstance(found, float) else found.value.norm
             name = f"{self.rule}, {self.variant}" if self.variant else self.rule
-            yield Attained(name, norms[: self.premises], concluded, ratio, self.case)
+            yield Attained(name, norms[: self.premises], *_measured(found), self.case)
+
+
+def _measured(found: Realised | Limit) -> tuple[Norm, float]:
+    """The norm of the conclusion, and the ratio."""
+    if isinstance(found, Limit):
+        promise = promised(found.found, "error")
+        assert promise.bound == promise.truth == 0
+        return found.found.value.norm, found.ratio
+    return found.value.norm, float(np.max(promised(found, "error").ratio))
 
 
 @dataclass(frozen=True)

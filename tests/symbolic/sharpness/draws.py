@@ -28,7 +28,7 @@ SHARE = sp.Rational(1, 100)
 @lru_cache
 def farthest(p: float) -> float:
     """The largest t of such a Z that is sub-Gaussian with sigma = 1; it deviates by t with probability p."""
-    s = np.linspace(1e-3, 3 * math.sqrt(2 * math.log(2 / p)) + 3, 20_000)
+    s = np.linspace(1e-3, 3 * math.sqrt(2 * math.log(2 / p)) + 3, 4_000)
 
     def allowed(t: float) -> bool:
         moment = np.logaddexp(math.log(p / 2) + s * t, math.log(p / 2) - s * t)

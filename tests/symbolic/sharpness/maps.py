@@ -26,7 +26,7 @@ from tests.symbolic.cases.case import shown, value
 from tests.symbolic.cases.one_premise import function_sharp, line_sharp, taylor_sharp
 from tests.symbolic.fuzzing.realised import Realised
 from tests.symbolic.fuzzing.vectors import shrink
-from tests.symbolic.sharpness.attaining import DIM, Attaining, along, direction, functional, shown_along
+from tests.symbolic.sharpness.attaining import DIM, Attaining, Limit, along, direction, functional, shown_along
 
 SIZE, ERROR = 2.0, 0.25
 ALONG = "vectors and errors of one direction"
@@ -131,9 +131,9 @@ def with_foreign_key(which: Norm) -> Realised:
     return shown_along(result, SIZE, SIZE + ERROR + 1.5 * weight)
 
 
-def corrected(which: Norm) -> float:
-    """Errors of sigma are undone, and larger ones refused: how close an admissible error comes to sigma."""
-    return float(shown_along(correct(along(which, SIZE, ERROR), "C", sigma=ERROR), SIZE, SIZE).error == 0.0)
+def corrected(which: Norm) -> Limit:
+    """Errors of sigma are undone."""
+    return Limit(shown_along(correct(along(which, SIZE, ERROR), "C", sigma=ERROR), SIZE, SIZE), 1.0)
 
 
 def pooled(which: Norm) -> Realised:

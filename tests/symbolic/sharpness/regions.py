@@ -28,6 +28,7 @@ from symbolic.calculus import (
     softmax_as_linear,
     taylor,
 )
+from symbolic.calculus.samples import massart, uniform_deviation
 from tests.symbolic.fuzzing.softmax_moves import linear_weights as linear_of
 from tests.symbolic.fuzzing.softmax_moves import scaled_weights
 from tests.symbolic.fuzzing.vectors import lengths, softmax_weights
@@ -153,6 +154,23 @@ def several_members() -> float:
     return max(bound(result) / farthest(1 / m) for m, result in enumerate(of, start=2))
 
 
+def sign_patterns(points: int) -> float:
+    """All functions of values +-1 at so many points: the mean of the supremum is 1."""
+    return float(massart(points * sp.log(2), 1, points))
+
+
+def one_loss(samples: int) -> float:
+    """1 with probability q, and 0 in all samples, at the best q: its risk exceeds the empirical one by q."""
+
+    def ratios(points: np.ndarray) -> np.ndarray:
+        q = points[:, 0]
+        failure = (1 - q) ** samples
+        known = [float(uniform_deviation(0, samples=samples, failure=float(each))) for each in failure]
+        return q / np.array(known)
+
+    return 1 / largest(ratios, np.array([0.1]), np.array([0.99]), draws=200)
+
+
 def exact_proximal_steps(steps: int) -> float:
     """F = curvature/2 w^2 + slope |w| from 1, against the minimiser 0; steps of 1, smoothness at most 1."""
 
@@ -235,6 +253,8 @@ REGIONS = (
         "sample_mean", "n draws in an interval, share 2^(1-n), n = 8", "1.18", "concentration", partial(draws_alike, 8)
     ),
     Region("expected_mean", "sub-Gaussian draws, members > 1", "1.03", "concentration", several_members),
+    Region("massart", "all sign patterns of 5 points", "1.18", "samples", partial(sign_patterns, 5)),
+    Region("uniform_deviation", "one loss, 0 in all of 4 samples", "1.11", "samples", partial(one_loss, 4)),
     Region("proximal_gradient", "exact steps, 5 of them", "2", "proximal", partial(exact_proximal_steps, 5)),
     Region("taylor", "2-norm, 100 coordinates, eps > 0", "1.35", "taylor", partial(taylor_of_many, 100)),
 )

@@ -9,7 +9,7 @@ from tests.symbolic.cases import weights as cases
 from tests.symbolic.cases.case import norm, shown, value
 from tests.symbolic.fuzzing.realised import Realised
 from tests.symbolic.fuzzing.softmax_moves import APART, scaled_weights
-from tests.symbolic.sharpness.attaining import DIM, Attaining, direction
+from tests.symbolic.sharpness.attaining import DIM, Attaining, Limit, direction
 
 TWO_KEYS = "two keys that exchange their odds"
 KINDS = ("none", "constant", "opposite")
@@ -20,12 +20,10 @@ def as_linear(source: Norm) -> Realised:
     return cases.as_linear_constant() if source is Norm.INF else cases.as_linear_apart(source)
 
 
-def winner(source: Norm) -> float:
+def winner(source: Norm) -> Limit:
     """The error of a winner that stays, in units of the one at which there is a tie."""
     scores, moved = np.array([1.0, 0.0]), np.array([0.5 + 1e-9, 0.5 - 1e-9])
-    found = cases.hard_max_at(scores, moved, source)
-    assert found.error == 0.0
-    return float(APART[source] * norm(moved - scores, source))
+    return Limit(cases.hard_max_at(scores, moved, source), APART[source] * norm(moved - scores, source))
 
 
 def to_the_winner(source: Norm) -> Realised:
