@@ -161,14 +161,13 @@ def sign_patterns(points: int) -> float:
 
 def one_loss(samples: int) -> float:
     """1 with probability q, and 0 in all samples, at the best q: its risk exceeds the empirical one by q."""
+    failure = sp.Symbol("failure", positive=True)
+    known = sp.lambdify(failure, uniform_deviation(0, samples=samples, failure=failure), "numpy")
 
     def ratios(points: np.ndarray) -> np.ndarray:
-        q = points[:, 0]
-        failure = (1 - q) ** samples
-        known = [float(uniform_deviation(0, samples=samples, failure=float(each))) for each in failure]
-        return q / np.array(known)
+        return points[:, 0] / known((1 - points[:, 0]) ** samples)
 
-    return 1 / largest(ratios, np.array([0.1]), np.array([0.99]), draws=200)
+    return 1 / largest(ratios, np.array([0.1]), np.array([0.99]))
 
 
 def exact_proximal_steps(steps: int) -> float:

@@ -4,16 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-ROUNDS, TRIES = 60, 40
+DRAWS, ROUNDS, TRIES = 2000, 60, 40
 
 
-def largest(
-    function: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray, seed: int = 0, draws: int = 2000
-) -> float:
+def largest(function: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray, seed: int = 0) -> float:
     """Of a function from points (n, d) to values (n,). The corners of the box are among the points."""
     rng, low, high = np.random.default_rng(seed), np.asarray(low, float), np.asarray(high, float)
-    corners = rng.integers(0, 2, (draws // 4, low.size))
-    start = np.concatenate([rng.uniform(0, 1, (draws, low.size)), corners])
+    corners = rng.integers(0, 2, (DRAWS // 4, low.size))
+    start = np.concatenate([rng.uniform(0, 1, (DRAWS, low.size)), corners])
     points = low + start * (high - low)
     values = function(points)
     best, point = float(values.max()), points[values.argmax()]
