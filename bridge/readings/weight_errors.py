@@ -113,8 +113,14 @@ def _concentration(operation: op.Concentration, step: Step, x: list[Enclosed], a
     known = Error.known(torch.softmax(scores, -1) - exact)
     if at.local is True or step.local.free_symbols - set(at.operands.letters):
         return Enclosed(exact, known)
-    within = Error.within(step.norm, at.operands.number(step.local), exact)
+    within = _of_lost_weight(at.operands.number(operation.lost), exact)
     return Enclosed(exact, within if at.local is False else Error.where(at.local, known, within))
+
+
+# What the winner loses, at most `lost`, the others gain: twice that in the 1-norm, sqrt(2) times in the 2-norm.
+def _of_lost_weight(lost: Array, like: Array) -> Error:
+    radius = torch.zeros_like(like) + lost
+    return Error(None, radius, one=lambda: 2 * radius[..., 0], two=lambda: _root_two_times(radius[..., 0]))
 
 
 # With a = p + c_a + u_a and v = V + c_v + u_v,

@@ -216,7 +216,7 @@ def against_the_winner() -> list[Directed]:
                 {"s": s},
                 ({},),
                 letters,
-                {"bound": 1.0, **({"radius": 1.0} if exactly else {})},
+                {"bound": 1.0, "radius": 1.0, **({} if exactly else {"one": 1.0, "two": math.sqrt(4 / 3)})},
                 (torch.softmax(s, -1),),
                 local=(local,),
             )
