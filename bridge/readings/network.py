@@ -310,7 +310,9 @@ def _restated(operation: op.Restated, step: Step, x: list[Bounded], known: Bound
     return x[0].in_norm(step.norm)
 
 
-# Each coordinate of the result is between those of low and high; the projection does not expand.
+# Each coordinate of the result is between those of low and high, so that its p-th power is at most the sum of theirs;
+# none exceeds the reach. The projection does not expand. Equality: low and high apart in their coordinates, or of one
+# absolute value in all.
 @bounded.register
 def _clip(operation: op.Clip, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
     (before,) = x
@@ -319,7 +321,9 @@ def _clip(operation: op.Clip, step: Step, x: list[Bounded], known: Bounds) -> Bo
     if step.norm is not before.norm or len(found) < 2:
         return None
     low, high = found
-    size, reach = low.size + high.size, low.reach.max(high.reach)
+    reach = low.reach.max(high.reach)
+    of_reach = evaluate_ball(norm_of_ones(step.norm, sp.Integer(before.dim)), {}) * reach
+    size = joined_norm(step.norm, [low.size, high.size]).min(of_reach)
     return Bounded(step.norm, before.dim, size, size, before.error, reach, reach)
 
 

@@ -6,7 +6,7 @@ Letters as in bridge/readings/enclosing.py; p are weights, V values, a and v the
 import sympy as sp
 import torch
 
-from bridge.readings.arrays import Array, largest, two_norm, unit_vector
+from bridge.readings.arrays import Array, joint, largest, two_norm, unit_vector
 from bridge.readings.enclosed import Enclosed, Instance, enclosed, exactly
 from bridge.readings.errors import Error, total
 from bridge.readings.values import attended
@@ -16,16 +16,46 @@ from symbolic.derivation import Norm, Step
 
 # With weights p = softmax(s + c) and |u| <= r, the weight of key i moves to at most
 #   p_i e^(r_i) / (p_i e^(r_i) + sum_(j != i) p_j e^(-r_j)),
-# at least to the same with the signs of r exchanged; and by rule `softmax` the 1-norm moves by 2 tanh(max r / 2).
-def _moves(weights: Array, radius: Array) -> Error:
-    held = torch.clamp(radius, max=WIDEST)
+# at least to the same with the signs of r exchanged. If two scores move against each other by at most w, it also stays
+# between p_i e^w / (p_i e^w + sum_(j != i) p_j) and the same with -w: more, where ||u||_1 or ||u||_2 is known.
+# By rule `softmax` the weights that grow gain at most tanh(w/4) together: twice that in the 1-norm, sqrt(2) times in
+# the 2-norm.
+def _moves(weights: Array, error: Error) -> Error:
+    radius, apart = error.radius, _apart(error)
+    held, others = torch.clamp(radius, max=WIDEST), sum_of_others(weights)
     gained, lost = weights * torch.exp(held), weights * torch.exp(-held)
     lost_by_others, gained_by_others = sum_of_others(torch.stack([lost, gained]))
-    above, below = gained / (gained + lost_by_others), lost / (lost + gained_by_others)
-    spread = torch.relu(torch.maximum(above - weights, weights - below))
-    moderate = torch.amax(radius, -1, keepdim=True) <= WIDEST
-    spread = torch.where(moderate, spread, torch.ones_like(spread))
-    return Error(None, spread, one=lambda: 2 * torch.tanh(largest(radius) / 2))
+    spread = _farthest(weights, (gained, lost_by_others), (lost, gained_by_others), torch.amax(radius, -1))
+    if error.only is not Norm.INF:
+        odds = torch.exp(torch.clamp(apart, max=WIDEST)).unsqueeze(-1)
+        by_range = _farthest(weights, (weights * odds, others), (weights, others * odds), apart)
+        spread = torch.minimum(spread, by_range)
+    gain = torch.tanh(apart / 4)
+    return Error(None, spread, one=lambda: 2 * gain, two=lambda: _root_two_times(gain))
+
+
+def _apart(error: Error) -> Array:
+    """The most by which two scores move against each other: 2 ||u||_inf, sqrt(2) ||u||_2 or ||u||_1 at most."""
+    if error.only is Norm.ONE:
+        return error.one
+    if error.only is Norm.TWO:
+        return _root_two_times(error.two)
+    apart = 2 * largest(error.radius)
+    if error.only is Norm.INF:
+        return apart
+    apart = torch.minimum(apart, _root_two_times(error.two))
+    return torch.minimum(apart, error.one) if error.has_one else apart
+
+
+def _root_two_times(number: Array) -> Array:
+    return joint([number, number])
+
+
+def _farthest(weights: Array, most: tuple[Array, Array], least: tuple[Array, Array], moved: Array) -> Array:
+    """How far a weight is from gained / (gained + others) at most and at least; anything if scores move too far."""
+    above, below = (own / (own + others) for own, others in (most, least))
+    farthest = torch.relu(torch.maximum(above - weights, weights - below))
+    return torch.where(moved.unsqueeze(-1) <= WIDEST, farthest, torch.ones_like(farthest))
 
 
 WIDEST = 300.0  # e^300 is a float64; scores that move by more may give a key any weight
@@ -43,7 +73,7 @@ def sum_of_others(numbers: Array) -> Array:
 def _softmax(operation: op.Softmax, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     exact, error = exactly(operation, x, at), x[0].error
     if error.is_centred and not error.is_known:
-        return Enclosed(exact, _moves(exact, error.radius))
+        return Enclosed(exact, _moves(exact, error))
     return _weights(exact, error.after(x[0].exact), error)
 
 
@@ -56,10 +86,10 @@ def _weights(exact: Array, scores: Array, error: Error) -> Enclosed:
     """softmax(scores + u), |u| <= the radius of the error, against the exact weights."""
     weights = torch.softmax(scores, -1)
     difference = Error.known(weights - exact)
-    return Enclosed(exact, difference if error.is_known else difference.plus(_moves(weights, error.radius)))
+    return Enclosed(exact, difference if error.is_known else difference.plus(_moves(weights, error)))
 
 
-# The winner stays if it leads by more than the two errors; else all that is known is that weights add up to 1.
+# The winner stays if it leads by more than the two errors; else one unit vector may take the place of another.
 @enclosed.register
 def _hard_max(operation: op.HardMax, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     exact, error = exactly(operation, x, at), x[0].error
@@ -72,7 +102,8 @@ def _hard_max(operation: op.HardMax, step: Step, x: list[Enclosed], at: Instance
     lead = ((scores - radius) * exact).sum(-1, keepdim=True)
     behind = torch.where(winner, lead - 1, scores + radius)
     lost = torch.where(lead > torch.amax(behind, -1, keepdim=True), torch.zeros_like(exact), torch.ones_like(exact))
-    return Enclosed(exact, Error(None, lost, one=lambda: 2 * largest(lost)))
+    one, two = lambda: 2 * largest(lost), lambda: _root_two_times(largest(lost))
+    return Enclosed(exact, Error(None, lost, one=one, two=two))
 
 
 @enclosed.register
@@ -82,8 +113,14 @@ def _concentration(operation: op.Concentration, step: Step, x: list[Enclosed], a
     known = Error.known(torch.softmax(scores, -1) - exact)
     if at.local is True or step.local.free_symbols - set(at.operands.letters):
         return Enclosed(exact, known)
-    within = Error.within(step.norm, at.operands.number(step.local), exact)
+    within = _of_lost_weight(at.operands.number(operation.lost), exact)
     return Enclosed(exact, within if at.local is False else Error.where(at.local, known, within))
+
+
+# What the winner loses, at most `lost`, the others gain: twice that in the 1-norm, sqrt(2) times in the 2-norm.
+def _of_lost_weight(lost: Array, like: Array) -> Error:
+    radius = torch.zeros_like(like) + lost
+    return Error(None, radius, one=lambda: 2 * radius[..., 0], two=lambda: _root_two_times(radius[..., 0]))
 
 
 # With a = p + c_a + u_a and v = V + c_v + u_v,

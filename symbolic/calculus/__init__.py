@@ -2,6 +2,7 @@
 
 Every rule returns a new `Approximated`, whose derivation has one more step. A rule that attains equality is sharp, and
 its test contains the case. A rule that is not sharp is marked `sharp=False` and states its largest known ratio.
+`python -m benchmarks.sharpness` lists, for each rule and pair of norms, how closely the bound is attained.
 """
 
 from symbolic.calculus.accumulation import accumulate

@@ -15,9 +15,10 @@ from symbolic.operations import Second, Unread
 # (sinh s_j - s_j) - (e^(s_j) h(v) - e^(-s_j) h(v')) / 2 with the opposite one. For
 # |s_j| <= r, and all scores of the query, those of keys without a value too, at most R in absolute value,
 #   |e^s - 1 - s| <= |s| r (2 + e^r) / 6,  |sinh s - s| <= |s| r^2 (9 + cosh r) / 60,
-# and the second terms are at most 2 R e^(2R) u and u sinh(2R) as there, u = n e^(-C) of all n keys. In the 2-norm over
-# all scores s_hat, with ||s_hat|| <= ||s|| + e, the triangle inequality gives the bound.
-# Equality: C -> oo and r -> 0, all scores at r - e and moved up to r, |s| r as much as |s|^2.
+# and the second terms are at most (e^(2R) - 1) u and u sinh(2R) as there, u = n e^(-C) of all n keys. In the 2-norm
+# over all scores s_hat, with ||s_hat|| <= ||s|| + e, the triangle inequality gives the bound.
+# Equality: C -> oo and r -> 0, all scores at r - e and moved up to r, |s| r as much as |s|^2. For exact scores and
+# C -> oo the largest known ratio is 1.10 for r <= 1; it grows without limit with r.
 def heads_as_matrix(
     scores: Approximated,
     name: str,
@@ -69,6 +70,6 @@ def _lost(second: Second, widest: sp.Expr, leak: sp.Expr) -> sp.Expr:
         case Second.NONE:
             return sp.exp(2 * widest) * leak
         case Second.CONSTANT:
-            return 2 * widest * sp.exp(2 * widest) * leak
+            return 2 * sp.exp(widest) * sp.sinh(widest) * leak
         case Second.OPPOSITE:
             return sp.sinh(2 * widest) * leak

@@ -15,8 +15,8 @@ from symbolic.operations import Second, SinkSoftmax
 #   none:      t_j - (1 + s_j) is at most e^(s_j) - 1 - s_j, and at least min over x of e^x / (1 + v) - 1 - x
 #              = -log(1 + v) >= -u e^r.
 #   constant:  t_j - 1 / (1 + u) - s_j = (e^(s_j) - 1 - s_j) + h(u) - e^(s_j) h(v). With the least v it is convex in
-#              s_j; at r, h(u) <= e^r h(u e^(-r)), and at -r, h(u) - e^(-r) h(u e^(-r)) <= h(u) (1 - e^(-2r)) <= 2 r u.
-#              It is at least h(u) - e^r h(u e^r) >= -h(u) (e^(2r) - 1) >= -2 r e^(2r) u.
+#              s_j; at r, h(u) <= e^r h(u e^(-r)), and at -r, h(u) - e^(-r) h(u e^(-r)) <= (1 - e^(-2r)) h(u), at
+#              most 2 e^(-r) sinh(r) u. It is at least h(u) - e^r h(u e^r) >= -(e^(2r) - 1) u = -2 e^r sinh(r) u.
 #   opposite:  (t_j - t_j') / 2 - s_j = (sinh s_j - s_j) - (e^(s_j) h(v) - e^(-s_j) h(v')) / 2, v' that of -s, is odd in
 #              s: its upper bound will do. With the least v and the largest v' it is convex in s_j on [0, r], as then
 #              1 - h(v) >= 1 - h(v'), and at r the second term is <= 0. For s_j <= 0 the first is <= 0, and the second
@@ -27,7 +27,7 @@ from symbolic.operations import Second, SinkSoftmax
 #   |e^x - 1 - x| <= r^2 (2 + e^r) / 6,  |sinh x - x| <= r^3 (9 + cosh r) / 60.
 # An error e of the scores counts once, beside the bounds at r + e for the approximate scores.
 # Equality: C -> oo, exact scores at r - e, moved up to r, r -> 0. The largest known ratio for exact scores, r <= 1 and
-# u <= r^2 / 1000 is 1.11; it grows without limit with r and u: for one key and u = r^2 / 12 it is 3.9 at r = 1 and 9.1
+# u <= r^2 / 1000 is 1.11; it grows without limit with r and u: for one key and u = r^2 / 12 it is 3.9 at r = 1 and 13
 # at r = 2.
 def heads_as_linear(
     scores: Approximated, name: str, *, sink: Any, second: Second | str = Second.CONSTANT, reason: str = ""
@@ -69,7 +69,7 @@ def _remainder(second: Second, r: sp.Expr, leak: sp.Expr) -> sp.Expr:
         case Second.NONE:
             return sp.Max(exponential, leak * sp.exp(r))
         case Second.CONSTANT:
-            return sp.Max(exponential + 2 * r * leak, 2 * r * sp.exp(2 * r) * leak)
+            return sp.Max(exponential + 2 * sp.exp(-r) * sp.sinh(r) * leak, 2 * sp.exp(r) * sp.sinh(r) * leak)
         case Second.OPPOSITE:
             return sp.Max(r**3 * (9 + sp.cosh(r)) / 60, leak * sp.sinh(2 * r))
 

@@ -6,56 +6,72 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.recursions import geometric_sum
+from symbolic.calculus.sums import OF_WEIGHTS, factor_in_words
 from symbolic.citations import WANG2024, Citation
 from symbolic.derivation import (
     Approximated,
     Derivation,
     DerivationError,
     Norm,
+    NormName,
     Obligation,
     as_expr,
+    as_norm,
     require_norm,
     rule_step,
 )
 from symbolic.obligations import nonnegative, real, whole
 from symbolic.operations import Attention, Concentration, Exclusion, HardMax, Softmax, unnamed
 
+# How far two scores move against each other, in units of the norm of what all of them move by: u_i - u_j is at most
+# 2 ||u||_inf, sqrt(2) ||u||_2 and ||u||_1. Equality: u_i = -u_j, the others 0 (in the sup norm: anything).
+APART = {Norm.INF: sp.Integer(2), Norm.TWO: sp.sqrt(2), Norm.ONE: sp.Integer(1)}
 
-# Let q = softmax(theta), q' = softmax(theta'), |theta' - theta|_inf <= e, and let A be the keys whose weight grows, so
-# that ||q' - q||_1 = 2 (q'(A) - q(A)). On A each odds q'_i / q'_j against a key j outside A is at most e^(2e) q_i /
-# q_j; so with P = q(A) the new weight is at most P' = P e^(2e) / (P e^(2e) + 1 - P), and P' - P is largest at
-# P = 1 / (1 + e^e), where it is tanh(e / 2). Equality: two keys, theta = (-e/2, e/2), theta' = (e/2, -e/2).
-# (The usual 2 |theta' - theta|_inf, Lemma D.1 of wang2024, is twice the slope at 0 and exceeds the trivial 2.)
-def softmax(scores: Approximated, name: str, *, affine: bool = False, reason: str = "") -> Approximated:
-    """softmax of approximated scores: sup norm in, 1-norm out; at most 2 tanh(e/2) <= min(e, 2).
 
-    `affine`: the larger bound e, which is affine in the error, so that layers with it can be repeated; it is attained
-    as e -> 0, and its ratio to the sharp bound grows without limit with e.
+# Let q = softmax(theta), q' = softmax(theta + u), and let w be the most by which two scores move against each other,
+# at most `APART` ||u||. For a set A of keys with P = q(A), the odds q'_i / q'_j of a key i in A against a key j outside
+# are at most e^w q_i / q_j, so that q'(A) is at most P e^w / (P e^w + 1 - P), and q'(A) - P is largest at
+# P = 1 / (1 + e^(w/2)), where it is tanh(w/4). With A the keys whose weights grow: they gain at most tanh(w/4)
+# together, and the others lose as much; the change is at most `OF_WEIGHTS` times that in each norm.
+# Equality, for all nine pairs of norms: two keys, theta = (-w/4, w/4), u = (w/2, -w/2). From the sup norm to itself and
+# to the 1-norm it is attained with any number of keys above 1: one of them grows, of weight P, and all others fall.
+# (The usual 2 |u|_inf for the 1-norm, Lemma D.1 of wang2024, is twice the slope at 0 and exceeds the trivial 2.)
+def softmax(
+    scores: Approximated, name: str, *, target: NormName = Norm.ONE, affine: bool = False, reason: str = ""
+) -> Approximated:
+    """softmax of approximated scores, from any norm to any; from sup norm to 1-norm at most 2 tanh(e/2) <= min(e, 2).
+
+    The error is tanh(e/2) in the sup norm, sqrt(2) tanh(e/2) in the 2-norm; from the 2-norm e / sqrt(2), from the
+    1-norm e / 2 counts in the place of e. `affine`: the larger bound with x in the place of tanh(x), which is affine in
+    the error, so that layers with it can be repeated; it is attained as e -> 0, and its ratio to the sharp bound, 1.31
+    at e = 2 in the sup norm, grows without limit with e.
     """
-    require_norm("softmax", scores, Norm.INF)
-    if affine:  # tanh(x) <= x
-        step = rule_step(
-            name,
-            Norm.ONE,
-            "softmax",
-            scores.error_symbol,
-            premises=(scores.name,),
-            reason=reason or "`||softmax(t') - softmax(t)||_1 <= ||t' - t||_inf`",
-            sharp=False,
-            operation=Softmax(),
-        )
-        return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
+    target = as_norm(target)
+    moved = APART[scores.norm] * scores.error_symbol / 4
     step = rule_step(
         name,
-        Norm.ONE,
+        target,
         "softmax",
-        2 * sp.tanh(scores.error_symbol / 2),
+        OF_WEIGHTS[target] * (moved if affine else sp.tanh(moved)),  # tanh(x) <= x
         premises=(scores.name,),
-        reason=reason or "`||softmax(t') - softmax(t)||_1 <= 2 tanh(||t' - t||_inf / 2)`",
-        source=Citation(WANG2024, "Lemma D.1", "which prints `2 ||t' - t||_inf`"),
+        reason=reason or _by_softmax(scores.norm, target, affine),
+        source=_PRINTED if not affine and (scores.norm, target) == (Norm.INF, Norm.ONE) else None,
+        sharp=not affine,
         operation=Softmax(),
     )
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
+
+
+_PRINTED = Citation(WANG2024, "Lemma D.1", "which prints `2 ||t' - t||_inf`")
+
+
+def _by_softmax(source: Norm, target: Norm, affine: bool) -> str:
+    change, share = f"||t' - t||_{source}", APART[source] / 4
+    if affine:
+        bound = factor_in_words(OF_WEIGHTS[target] * share, change)
+    else:
+        bound = factor_in_words(OF_WEIGHTS[target], f"tanh({factor_in_words(share, change)})")
+    return f"`||softmax(t') - softmax(t)||_{target} <= {bound}`"
 
 
 # With scores -g_0, -g_1, ..., g_0 = 0 the winner's weight is 1 / (1 + T), T = sum over k >= 1 of e^(-g_k), and all
@@ -121,19 +137,18 @@ def _lost_weight(others: sp.Expr) -> sp.Expr:
 
 
 # At temperature 1/beta and margin m (every other score at least m below the winner's) rule `concentrate` gives
-# T <= (count - 1) e^(-beta m). If the scores carry an error e in the sup norm, two of them move against each other by
-# at most 2 e, so that the margin that is left is m - 2 e. Equality: all others exactly m below, moved up by e while
-# the winner moves down by e.
+# T <= (count - 1) e^(-beta m). If the scores carry an error e, two of them move against each other by at most c e, with
+# c of `APART` (2 in the sup norm), so that the margin that is left is m - c e. Equality: all others exactly m below,
+# moved up by e while the winner moves down by e; in the 1- and 2-norm, two keys.
 def softmax_to_hard_max(
     scores: Approximated, name: str, *, margin: Any, inverse_temperature: Any, reason: str = ""
 ) -> Approximated:
     """softmax(beta * scores_hat) against the hard max of the exact scores, in the 1-norm, beta >= 0.
 
-    Obligation: margin > 2 e.
+    Obligation: margin > 2 e, for scores in the sup norm; sqrt(2) e in the 2-norm, e in the 1-norm.
     """
-    require_norm("softmax_to_hard_max", scores, Norm.INF)
     margin, beta = as_expr(margin), as_expr(inverse_temperature)
-    others = (scores.dim - 1) * sp.exp(-beta * (margin - 2 * scores.error_symbol))
+    others = (scores.dim - 1) * sp.exp(-beta * (margin - APART[scores.norm] * scores.error_symbol))
     step = rule_step(
         name,
         Norm.ONE,
@@ -151,11 +166,14 @@ def softmax_to_hard_max(
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
 
 
-# If the winner leads by the margin m and every score is off by at most e < m/2, the winner still leads: the hard max of
-# the approximate scores is that of the exact ones, error 0. Sharp: at e = m/2 there can be a tie.
+# If the winner leads by the margin m and no score moves against another by as much, at most c e (`APART`), the winner
+# still leads: the hard max of the approximate scores is that of the exact ones, error 0. Sharp: at c e = m there can be
+# a tie.
 def hard_max(scores: Approximated, name: str, *, margin: Any, reason: str = "") -> Approximated:
-    """The unit vector of the largest score, exact as long as the margin survives. Obligation: margin > 2 e."""
-    require_norm("hard_max", scores, Norm.INF)
+    """The unit vector of the largest score, exact as long as the margin survives.
+
+    Obligation: margin > 2 e, for scores in the sup norm; sqrt(2) e in the 2-norm, e in the 1-norm.
+    """
     margin = as_expr(margin)
     step = rule_step(
         name,
@@ -172,7 +190,9 @@ def hard_max(scores: Approximated, name: str, *, margin: Any, reason: str = "") 
 
 def _margin_survives(scores: Approximated, margin: sp.Expr, name: str) -> Obligation:
     real("hard max", name, margin=margin)
-    return Obligation(f"the margin of '{name}' survives the errors of its scores", sp.Gt(margin, 2 * scores.error))
+    return Obligation(
+        f"the margin of '{name}' survives the errors of its scores", sp.Gt(margin, APART[scores.norm] * scores.error)
+    )
 
 
 # For weights a, a_hat that add up to 1, a_hat >= 0, and any centre c, since sum(a_hat - a) = 0:

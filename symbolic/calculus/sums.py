@@ -8,6 +8,10 @@ from symbolic.derivation import Approximated, DerivationError, Norm, NormName, a
 from symbolic.obligations import real
 from symbolic.operations import Combination, Concatenation, Restated, TokenMean
 
+# What entries that add up to 0 have in each norm, at most, if the positive ones add up to 1, and so the negative ones
+# to -1: no entry exceeds 1, their absolute values add up to 2, and ||d||_2^2 <= ||d||_inf ||d||_1. Equality: (1, -1).
+OF_WEIGHTS = {Norm.INF: sp.Integer(1), Norm.TWO: sp.sqrt(2), Norm.ONE: sp.Integer(2)}
+
 
 def norm_of_ones(norm: Norm, dim: sp.Expr) -> sp.Expr:
     """The norm of (1, ..., 1) in R^dim: the factor from the sup norm to this norm."""
@@ -96,21 +100,36 @@ def _join(norm: Norm, parts: list[sp.Expr]) -> sp.Expr:
 
 # ||v||_inf <= ||v||_2 <= ||v||_1 (equality: one non-zero coordinate), and towards the smaller exponents
 # ||v||_1 <= sqrt(dim) ||v||_2 <= dim ||v||_inf, ||v||_2 <= sqrt(dim) ||v||_inf (equality: all coordinates equal).
+#
+# Weights, exact and approximate ones, add up to 1, so that the entries of their error add up to 0: the positive ones to
+# ||d||_1 / 2, the negative ones to the opposite. `OF_WEIGHTS` says what that leaves in the sup norm and the 2-norm.
+# Equality: what one entry gains another one loses.
 def change_norm(x: Approximated, target: NormName, name: str, *, reason: str = "") -> Approximated:
-    """The same value stated in another norm, with the factor that dimension costs."""
+    """The same value stated in another norm, with the factor that dimension costs.
+
+    The error of weights in the 1-norm counts half in the sup norm, and 1/sqrt(2) times in the 2-norm.
+    """
     target = as_norm(target)
-    factor = norm_change_factor(x.norm, target, x.dim)
-    times = "" if factor == 1 else f"{sp.sstr(factor)} "
+    size_factor = norm_change_factor(x.norm, target, x.dim)
+    of_weights = x.holds_weights and x.norm is Norm.ONE
+    factor = OF_WEIGHTS[target] / 2 if of_weights else size_factor
+    of = ", as the errors of weights add up to 0" if factor != size_factor else ""
     step = rule_step(
         name,
         target,
         "change of norm",
         factor * x.error_symbol,
         premises=(x.name,),
-        reason=reason or f"`||v||_{target} <= {times}||v||_{x.norm}`",
+        reason=reason or f"`||v||_{target} <= {factor_in_words(factor, f'||v||_{x.norm}')}`{of}",
         operation=Restated(),
     )
-    return x.follows(step, dim=x.dim, size=factor * x.size)
+    return x.follows(step, dim=x.dim, size=size_factor * x.size)
+
+
+def factor_in_words(factor: sp.Expr, what: str) -> str:
+    if factor == 1:
+        return what
+    return f"{what} / {1 / factor}" if (1 / factor).is_Integer else f"{sp.sstr(factor)} {what}"
 
 
 def norm_change_factor(source: Norm, target: Norm, dim: sp.Expr) -> sp.Expr:

@@ -24,6 +24,7 @@ from symbolic.calculus import (
     geometric_sum,
     given,
     hard_max,
+    heads_as_linear,
     knob_for,
     layers,
     linear_map,
@@ -209,7 +210,10 @@ def test_a_whole_knob_is_minimised_over_whole_numbers() -> None:
 
 
 REFUSED = [
-    (lambda: softmax(given("t", dim=2, norm=Norm.TWO, size=1), "q"), "softmax: 't' is bounded in the 2-norm"),
+    (
+        lambda: heads_as_linear(given("t", dim=2, norm=Norm.TWO, size=1), "q", sink=9),
+        "heads_as_linear: 't' is bounded in the 2-norm",
+    ),
     (
         lambda: add(given("x", dim=2, size=1), given("y", dim=2, norm=Norm.ONE, size=1), name="s"),
         "different norms.*apply change_norm first",

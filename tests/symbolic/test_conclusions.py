@@ -230,6 +230,48 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
         lambda: softmax(vector(), "q"),
         Says(2 * sp.tanh(ex / 2), size=ONE, norm=one, probabilities=True),
     ),
+    **{
+        f"softmax, {source} to {target}": (
+            lambda s=source, t=target: softmax(vector(norm=s), "q", target=t),
+            Says(times * sp.tanh(moved), size=ONE, norm=target, probabilities=True),
+        )
+        for source, moved in ((Norm.INF, ex / 2), (two, sp.sqrt(2) * ex / 4), (one, ex / 4))
+        for target, times in ((Norm.INF, 1), (two, sp.sqrt(2)), (one, 2))
+    },
+    **{
+        f"softmax, affine, {source} to {target}": (
+            lambda s=source, t=target: softmax(vector(norm=s), "q", target=t, affine=True),
+            Says(times * moved, size=ONE, norm=target, probabilities=True, sharp=False),
+        )
+        for source, moved in ((Norm.INF, ex / 2), (two, sp.sqrt(2) * ex / 4), (one, ex / 4))
+        for target, times in ((Norm.INF, 1), (two, sp.sqrt(2)), (one, 2))
+    },
+    **{
+        f"change_norm of weights, 1 to {target}": (
+            lambda t=target: change_norm(weights(), t, "y"),
+            Says(factor * ey, size=ONE, norm=target, premises=("w",)),
+        )
+        for target, factor in ((Norm.INF, HALF), (two, sp.sqrt(2) / 2), (one, 1))
+    },
+    **{
+        f"softmax_as_linear, {source}": (
+            lambda s=source: softmax_as_linear(vector(norm=s), "q"),
+            Says(
+                2 * r**2 / (3 * sp.sqrt(3)) + 2 * sp.tanh(moved),
+                size=sp.Max(r, HALF) + 1 / (4 * sp.Max(r, HALF)),
+                norm=one,
+                affine=True,
+            ),
+        )
+        for source, r, moved in ((two, sp.sqrt(2) * X / 2, sp.sqrt(2) * ex / 4), (one, X / 2, ex / 4))
+    },
+    **{
+        f"softmax_to_hard_max, {source}": (
+            lambda s=source: softmax_to_hard_max(vector(norm=s), "q", margin=a, inverse_temperature=b),
+            Says(2 * (n - 1) / (n - 1 + sp.exp(b * (a - apart))), size=ONE, norm=one, probabilities=True),
+        )
+        for source, apart in ((two, sp.sqrt(2) * ex), (one, ex))
+    },
     "softmax_as_linear": (
         lambda: softmax_as_linear(vector(), "q"),
         Says(
@@ -263,7 +305,7 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "heads_as_matrix": (
         lambda: heads_as_matrix(vector(norm=two), "q", sink=a, reach=b, keys=m, widest=c),
         Says(
-            ex + (X + ex) * b * (2 + sp.exp(b)) / 6 + sp.sqrt(n) * 2 * c * sp.exp(2 * c) * m * sp.exp(-a),
+            ex + (X + ex) * b * (2 + sp.exp(b)) / 6 + sp.sqrt(n) * 2 * sp.exp(c) * sp.sinh(c) * m * sp.exp(-a),
             norm=two,
         ),
     ),

@@ -64,6 +64,10 @@ def test_obligations_ask_for_what_the_proof_needs_and_no_more() -> None:
     x = vector(error=e)
     assert conditions(hard_max(x, "q", margin=a))[-1] == sp.Gt(a, 2 * e)
     assert conditions(softmax_to_hard_max(x, "q", margin=a, inverse_temperature=b))[-1] == sp.Gt(a, 2 * e)
+    for norm, apart in ((Norm.TWO, sp.sqrt(2) * e), (Norm.ONE, e)):
+        moved = vector(norm=norm, error=e)
+        assert conditions(hard_max(moved, "q", margin=a))[-1] == sp.Gt(a, apart)
+        assert conditions(softmax_to_hard_max(moved, "q", margin=a, inverse_temperature=b))[-1] == sp.Gt(a, apart)
     assert conditions(correct(x, "C", sigma=a)) == [sp.Le(e, a)]
     assert conditions(apply_function(x, "f", eps=a, lipschitz=b, size=1, radius=R)) == [sp.Le(1 + e, R)]
     assert conditions(apply_function(x, "f", eps=a, lipschitz=b, size=1)) == []

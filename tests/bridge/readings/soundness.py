@@ -21,6 +21,7 @@ IN_FLOATS = 3  # of so many programs one is read in floats too
 STOPS = ("project, ball", "perturbed_function", "evolve", "recur", "bilinear")
 READ = (
     *("given", "given, probabilities", "given, affine", "add", "concatenate", "change_norm", "mean", "either"),
+    "change_norm, weights",
     *("apply_function", "apply_function, within", "apply_function, Taylor", "apply_function, after a linear map"),
     *("taylor", "linear_map", "linear_map, tokens to coordinates", "project, box"),
     *(

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
 import flint
@@ -184,6 +185,18 @@ def test_a_number_at_the_end_of_a_box_bounds_each_coordinate() -> None:
     found = bound_network(held.derivation, Bounds(operands))["held"]
     assert float(found.size) >= 3.0  # attained by nine entries of 10/3
     assert float(found.reach) == 1.0
+
+
+# Low (-1, 0) and high (0, 1): the box holds (-1, 1), and both ends count in every norm but the sup norm. Low -1 and
+# high 1 are of one absolute value, which each coordinate attains once.
+@pytest.mark.parametrize(("norm", "apart", "alike"), [(Norm.INF, 1, 1), (Norm.TWO, 2**0.5, 2**0.5), (Norm.ONE, 2, 2)])
+def test_the_size_of_a_box_is_attained_in_each_norm(norm: Norm, apart: float, alike: float) -> None:
+    held = project(given("x", dim=2, norm=norm, size=9), "held", size=2, box=True, low="low", high="high")
+    before = Bounded.exact(norm, 2, ball(9.0))
+    for size, expected in ((1.0, apart), (alike, alike)):
+        end = replace(Bounded.exact(norm, 2, ball(size)), reach=ball(1.0))
+        found = bound_network(held.derivation, Bounds({"x": before, "low": end, "high": end}))["held"]
+        assert float(found.size) == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_number_that_multiplies_a_vector_counts_in_each_coordinate() -> None:

@@ -20,7 +20,7 @@ from tests.bridge.readings.stored import stored, taken_up
 from tests.symbolic.fuzzing import planted
 from tests.symbolic.fuzzing.fuzzer import library
 
-BREACH = r"softmax: the local error of .*\(seed 1, program (\d+), point"
+BREACH = r"softmax: the local error of .*\(seed 4, program (\d+), point"
 ZERO = {"hard max", "correction"}  # whose bound is 0
 
 
@@ -98,11 +98,11 @@ def test_the_long_run_exits_with_1_for_a_violation_and_with_0_else(
     assert shown.err.count("\n") == 3
     monkeypatch.setattr(benchmarks.soundness, "VIOLATIONS", 1)
     monkeypatch.setattr(benchmarks.soundness, "sound", functools.partial(sound, rules=wrong))
-    monkeypatch.setattr("sys.argv", ["soundness", "--programs", "30", "--instances", "1", "--seed", "1"])
+    monkeypatch.setattr("sys.argv", ["soundness", "--programs", "30", "--instances", "1", "--seed", "4"])
     assert benchmarks.soundness.main() == 1
     shown = capsys.readouterr().out
     number = re.findall(BREACH, shown)[0]
-    monkeypatch.setattr("sys.argv", ["soundness", "--only", number, "--seed", "1"])
+    monkeypatch.setattr("sys.argv", ["soundness", "--only", number, "--seed", "4"])
     assert benchmarks.soundness.main() == 1
     alone = capsys.readouterr().out
     assert "1 programs, 0 instances" in alone

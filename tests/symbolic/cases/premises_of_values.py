@@ -57,15 +57,15 @@ def proximal(start: Norm = Norm.TWO, update: Norm = Norm.ONE, iterates: Norm = N
 
 
 NORMS = [
-    in_norms("softmax", lambda n: softmax(vector(norm=n), "q"), Norm.INF),
-    in_norms("softmax_as_linear", lambda n: softmax_as_linear(vector(norm=n), "q"), Norm.INF),
+    in_norms("softmax", lambda n: softmax(vector(norm=n), "q"), *Norm),
+    in_norms("softmax_as_linear", lambda n: softmax_as_linear(vector(norm=n), "q"), *Norm),
     in_norms("heads_as_linear", lambda n: heads_as_linear(vector(norm=n), "q", sink=1), Norm.INF),
     in_norms("heads_as_matrix", lambda n: heads_as_matrix(vector(norm=n), "q", sink=1, reach=1, keys=3), Norm.TWO),
-    in_norms("hard_max", lambda n: hard_max(vector(norm=n), "q", margin=1), Norm.INF),
+    in_norms("hard_max", lambda n: hard_max(vector(norm=n), "q", margin=2), *Norm),
     in_norms(
         "softmax_to_hard_max",
-        lambda n: softmax_to_hard_max(vector(norm=n), "q", margin=1, inverse_temperature=1),
-        Norm.INF,
+        lambda n: softmax_to_hard_max(vector(norm=n), "q", margin=2, inverse_temperature=1),
+        *Norm,
     ),
     in_norms("project", lambda n: project(vector(norm=n), "P", size=1), Norm.TWO),
     in_norms("project, box", lambda n: project(vector(norm=n), "P", size=1, box=True), *Norm),

@@ -9,6 +9,7 @@ from symbolic.calculus import (
     Approximated,
     Norm,
     attend,
+    change_norm,
     concentrate,
     given,
     hard_max,
@@ -24,27 +25,43 @@ from tests.symbolic.fuzzing.softmax_moves import linear_weights, scaled_weights
 from tests.symbolic.fuzzing.vectors import softmax_weights
 
 
-def softmax_sharp() -> Realised:
-    e = 0.7
-    theta = np.array([-e / 2, e / 2])
-    return shown(softmax(value("t", theta, -theta), "q"), softmax_weights(theta), softmax_weights(-theta), Norm.ONE)
+def softmax_at(scores: np.ndarray, near: np.ndarray, source: Norm, target: Norm, affine: bool = False) -> Realised:
+    result = softmax(value("t", scores, near, source), "q", target=target, affine=affine)
+    return shown(result, softmax_weights(scores), softmax_weights(near), target)
 
 
-def softmax_affine() -> Realised:
+def softmax_sharp(source: Norm, target: Norm) -> Realised:
+    """Two keys that exchange their odds, e^0.7."""
+    theta = np.array([-0.35, 0.35])
+    return softmax_at(theta, -theta, source, target)
+
+
+def softmax_of_many(target: Norm) -> Realised:
+    """One of five keys grows from 1 / (1 + e^0.7), all others fall."""
+    ahead = np.eye(5)[0]
+    scores = ahead * (np.log(4) - 0.7)
+    return softmax_at(scores, scores + 0.7 * (2 * ahead - 1), Norm.INF, target)
+
+
+def softmax_size(source: Norm, target: Norm) -> Realised:
+    """All the weight on one of two keys."""
+    return softmax_at(np.array([0.0, -40.0]), np.array([1.0, -40.0]), source, target)
+
+
+def softmax_affine(source: Norm, target: Norm) -> Realised:
     """Of small errors the bound that is affine in them is attained nearly."""
     theta = np.array([-5e-4, 5e-4])
-    result = softmax(value("t", theta, -theta), "q", affine=True)
-    return shown(result, softmax_weights(theta), softmax_weights(-theta), Norm.ONE)
+    return softmax_at(theta, -theta, source, target, affine=True)
 
 
-def softmax_random(rng: np.random.Generator) -> Realised:
-    x, near = (4 * v for v in draw(rng, 5))
-    return shown(softmax(value("t", x, near), "q"), softmax_weights(x), softmax_weights(near), Norm.ONE)
+def softmax_random(source: Norm, target: Norm, rng: np.random.Generator) -> Realised:
+    x, near = (rng.uniform(0, 8) * v for v in draw(rng, int(rng.integers(1, 6))))
+    return softmax_at(x, near, source, target)
 
 
-def as_linear(scores: np.ndarray, near: np.ndarray) -> Realised:
+def as_linear(scores: np.ndarray, near: np.ndarray, source: Norm = Norm.INF) -> Realised:
     half_range = float(np.ptp(scores)) / 2
-    result = softmax_as_linear(value("t", scores, near), "q", half_range=half_range)
+    result = softmax_as_linear(value("t", scores, near, source), "q", half_range=half_range)
     return shown(result, linear_weights(scores), softmax_weights(near), Norm.ONE)
 
 
@@ -52,6 +69,12 @@ def as_linear_constant() -> Realised:
     """Equal scores; one of three errs upwards by log 2, the others downwards."""
     scores = np.full(3, 5.0)
     return as_linear(scores, scores + np.log(2) * np.array([1.0, -1.0, -1.0]))
+
+
+def as_linear_apart(source: Norm) -> Realised:
+    """Two keys of equal scores that err apart, by little."""
+    scores = np.full(2, 5.0)
+    return as_linear(scores, scores + 1e-3 * np.array([1.0, -1.0]), source)
 
 
 def as_linear_small() -> Realised:
@@ -66,9 +89,16 @@ def as_linear_size() -> Realised:
     return as_linear(scores, scores)
 
 
-def as_linear_random(rng: np.random.Generator) -> Realised:
+def as_linear_random(source: Norm, rng: np.random.Generator) -> Realised:
     x, near = (rng.uniform(0, 4) * v for v in draw(rng, 5))
-    return as_linear(x, near)
+    return as_linear(x, near, source)
+
+
+def as_linear_by_size(source: Norm, rng: np.random.Generator) -> Realised:
+    """Without a half range, the size of the scores gives one."""
+    x, near = (rng.uniform(0, 4) * v for v in draw(rng, 3))
+    result = softmax_as_linear(value("t", x, near, source), "q")
+    return shown(result, linear_weights(x), softmax_weights(near), Norm.ONE)
 
 
 def by_heads(exact: np.ndarray, near: np.ndarray, second: str, sink: float) -> Realised:
@@ -124,6 +154,12 @@ def to_hard_max_sharp() -> Realised:
     return against_the_winner(result, 3 * moved)
 
 
+def to_hard_max_of_two(source: Norm) -> Realised:
+    scores, moved = np.array([1.0, 0.0]), np.array([0.9, 0.1])
+    result = softmax_to_hard_max(value("t", scores, moved, source), "q", margin=1, inverse_temperature=3)
+    return against_the_winner(result, 3 * moved)
+
+
 def to_hard_max_random(rng: np.random.Generator) -> Realised:
     scores = np.concatenate([[1.0], rng.uniform(-1, 0, 3)])
     moved = scores + rng.uniform(-0.3, 0.3, 4)
@@ -131,8 +167,8 @@ def to_hard_max_random(rng: np.random.Generator) -> Realised:
     return against_the_winner(result, 2 * moved)
 
 
-def hard_max_at(scores: np.ndarray, moved: np.ndarray) -> Realised:
-    result = hard_max(value("t", scores, moved), "q", margin=1)
+def hard_max_at(scores: np.ndarray, moved: np.ndarray, source: Norm = Norm.INF) -> Realised:
+    result = hard_max(value("t", scores, moved, source), "q", margin=1)
     units = np.eye(scores.size)
     return shown(result, units[scores.argmax()], units[moved.argmax()], Norm.ONE)
 
@@ -143,9 +179,23 @@ def hard_max_sharp() -> Realised:
     return hard_max_at(np.array([1.0, 0.0, 0.0]), np.array([1 - e, e, e]))
 
 
+def hard_max_of_two(source: Norm) -> Realised:
+    e = 0.5 - 1e-9
+    return hard_max_at(np.array([1.0, 0.0]), np.array([1 - e, e]), source)
+
+
 def hard_max_random(rng: np.random.Generator) -> Realised:
     scores = np.concatenate([[1.0], rng.uniform(-1, 0, 3)])
     return hard_max_at(scores, scores + rng.uniform(-0.49, 0.49, 4))
+
+
+def change_of_weights(exact: np.ndarray, near: np.ndarray, target: Norm) -> Realised:
+    result = change_norm(value("a", exact, near, Norm.ONE, probabilities=True), target, "a'")
+    return shown(result, exact, near, target)
+
+
+def change_of_random_weights(target: Norm, rng: np.random.Generator) -> Realised:
+    return change_of_weights(*rng.dirichlet(np.ones(4), 2), target)
 
 
 def attend_sharp() -> Realised:
@@ -184,14 +234,59 @@ def attend_random(rng: np.random.Generator) -> Realised:
 
 
 CASES = [
-    RuleCase("softmax", "softmax", softmax_sharp, softmax_random),
-    RuleCase("softmax, affine", "softmax", softmax_affine),
+    *(
+        RuleCase(
+            f"softmax from norm {s} to {t}",
+            "softmax",
+            partial(softmax_sharp, s, t),
+            partial(softmax_random, s, t),
+            size=partial(softmax_size, s, t),
+        )
+        for s in Norm
+        for t in Norm
+    ),
+    *(
+        RuleCase(
+            f"softmax of many to norm {t}",
+            "softmax",
+            partial(softmax_of_many, t),
+            size=partial(softmax_size, Norm.INF, t),
+        )
+        for t in (Norm.INF, Norm.ONE)
+    ),
+    *(
+        RuleCase(
+            f"softmax, affine, from norm {s} to {t}",
+            "softmax",
+            partial(softmax_affine, s, t),
+            size=partial(softmax_size, s, t),
+        )
+        for s in Norm
+        for t in Norm
+    ),
     RuleCase(
         "concentrate by small gaps",
         "concentrate",
         lambda: against_the_winner(concentrate("k", count=4, gaps=lambda k: k / 3), -np.arange(4.0) / 3),
     ),
-    RuleCase("softmax_as_linear", "softmax_as_linear", as_linear_constant, as_linear_random, size=as_linear_size),
+    RuleCase(
+        "softmax_as_linear",
+        "softmax_as_linear",
+        as_linear_constant,
+        partial(as_linear_random, Norm.INF),
+        size=as_linear_size,
+    ),
+    *(
+        RuleCase(
+            f"softmax_as_linear in norm {s}, {words}",
+            "softmax_as_linear",
+            partial(as_linear_apart, s),
+            partial(random, s),
+            size=as_linear_size,
+        )
+        for s in (Norm.ONE, Norm.TWO)
+        for words, random in (("half range", as_linear_random), ("size", as_linear_by_size))
+    ),
     RuleCase("softmax_as_linear, small", "softmax_as_linear", as_linear_small),
     *(
         RuleCase(
@@ -236,6 +331,23 @@ CASES = [
     ),
     RuleCase("softmax_to_hard_max", "softmax_to_hard_max", to_hard_max_sharp, to_hard_max_random),
     RuleCase("hard_max", "hard_max", hard_max_sharp, hard_max_random, error_loose="0; sharp is the margin, see below"),
+    *(
+        RuleCase(f"softmax_to_hard_max in norm {s}", "softmax_to_hard_max", partial(to_hard_max_of_two, s))
+        for s in (Norm.ONE, Norm.TWO)
+    ),
+    *(
+        RuleCase(f"hard_max in norm {s}", "hard_max", partial(hard_max_of_two, s), error_loose="0; sharp is the margin")
+        for s in (Norm.ONE, Norm.TWO)
+    ),
+    *(
+        RuleCase(
+            f"change_norm of weights to {t}",
+            "change_norm",
+            lambda t=t: change_of_weights(np.eye(3)[0], np.array([0.8, 0.2, 0.0]), t),
+            partial(change_of_random_weights, t),
+        )
+        for t in Norm
+    ),
     RuleCase("attend", "attend", attend_sharp, attend_random),
     RuleCase("attend without a radius", "attend", attend_without_radius),
     RuleCase("attend with linear weights", "attend", attend_linear),

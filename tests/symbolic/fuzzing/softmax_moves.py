@@ -9,11 +9,14 @@ from symbolic.calculus import Norm
 from tests.symbolic.fuzzing.move import move
 from tests.symbolic.fuzzing.program import NAME, Program
 from tests.symbolic.fuzzing.realised import Realised
-from tests.symbolic.fuzzing.vectors import softmax_weights
+from tests.symbolic.fuzzing.vectors import lengths, softmax_weights, units
 
 
 # The odds of the growing keys are e^(-e) before and e^e after: where tanh(e/2) is attained.
 def critical_scores(program: Program) -> Realised:
+    norm = program.any_norm()
+    if norm is not Norm.INF:
+        return critical_pair(program, norm)
     keys, error = program.tokens, program.number(0.05, 3.0)
     growing = program.whole(1, keys - 1)
     ahead = np.where(np.arange(keys) < growing, 1.0, 0.0)
@@ -25,21 +28,41 @@ def critical_scores(program: Program) -> Realised:
     return program.start(arguments, exact, exact + moved, single=program.without_tokens())
 
 
+FAR_BEHIND = 40.0  # e^-40 is below what floats see beside 1
+
+
+# Two scores move against each other by w, their odds from e^(-w/2) to e^(w/2); a third key has next to no weight.
+def critical_pair(program: Program, norm: Norm) -> Realised:
+    keys, error = program.tokens, program.number(0.05, 3.0)
+    order = program.rng.permutation(keys)
+    apart = np.array([1.0, -1.0, 0.0][:keys])
+    moved = error * units(apart, norm)
+    exact = np.where(apart == 0, -FAR_BEHIND, -moved / 2)
+    exact, moved = (np.broadcast_to(v[order], (program.points, keys, keys)) for v in (exact, moved))
+    size = float(lengths(exact, norm).max())
+    arguments = {"dim": keys, "norm": norm, "size": size, "error": error}
+    return program.start(arguments, exact, exact + moved, single=program.without_tokens())
+
+
 GRID = 2.0**50
+
+
+# How far two scores move against each other, at most, for one of the norm.
+APART = {Norm.INF: 2.0, Norm.TWO: 2.0**0.5, Norm.ONE: 1.0}
 
 
 @move("softmax", "softmax")
 def softmax(program: Program) -> Realised:
-    scores = critical_scores(program) if program.chance(0.5) else program.pick(Norm.INF)
-    value = program.apply("softmax", scores, NAME)
-    return program.conclude(value, softmax_weights(scores.exact), softmax_weights(scores.near), norm=Norm.ONE)
+    scores, target = critical_scores(program) if program.chance(0.5) else program.pick(), program.any_norm()
+    value = program.apply("softmax", scores, NAME, target=target)
+    return program.conclude(value, softmax_weights(scores.exact), softmax_weights(scores.near), norm=target)
 
 
 @move("softmax, affine", "softmax", error_loose="the bound is affine in the error")
 def affine_softmax(program: Program) -> Realised:
-    scores = critical_scores(program) if program.chance(0.5) else program.pick(Norm.INF)
-    value = program.apply("softmax", scores, NAME, affine=True)
-    return program.conclude(value, softmax_weights(scores.exact), softmax_weights(scores.near), norm=Norm.ONE)
+    scores, target = critical_scores(program) if program.chance(0.5) else program.pick(), program.any_norm()
+    value = program.apply("softmax", scores, NAME, target=target, affine=True)
+    return program.conclude(value, softmax_weights(scores.exact), softmax_weights(scores.near), norm=target)
 
 
 @move("concentrate", "concentrate")
@@ -100,7 +123,7 @@ def widest_scores(program: Program) -> Realised:
 @move("softmax_as_linear", "softmax_as_linear")
 def softmax_as_linear(program: Program) -> Realised:
     """Constant scores, the ones of largest linear weights, or any: with their size or their half range."""
-    scores = (constant_scores, widest_scores, lambda p: p.pick(Norm.INF))[program.whole(0, 2)](program)
+    scores = (constant_scores, widest_scores, lambda p: p.pick())[program.whole(0, 2)](program)
     half_range = float(np.ptp(scores.exact, axis=-1).max() / 2)
     known = {"half_range": half_range} if program.chance(0.8) else {}
     value = program.apply("softmax_as_linear", scores, NAME, **known)
@@ -169,18 +192,21 @@ def equal_scores(program: Program, size: float) -> Realised:
     return program.start(arguments, exact, exact + error / np.sqrt(keys) * np.sign(exact))
 
 
-# The winner leads all others by exactly the margin; it moves down while they move up.
+# The winner leads all others by exactly the margin; it moves down while they move up, or one of them in other norms.
 def led_scores(program: Program, tight: bool) -> tuple[Realised, float, np.ndarray]:
     keys, margin = program.tokens, program.number(0.2, 2.0)
-    error = margin / 2 * (1 - 1e-9 if tight else program.rng.uniform(0, 0.95))
+    norm = Norm.INF if program.chance(0.5) else program.any_norm()
+    error = margin / APART[norm] * (1 - 1e-9 if tight else program.rng.uniform(0, 0.95))
     winner, single = program.rng.permutation(keys), program.without_tokens()
     winner = winner[[0] * keys] if single else winner
     gap = np.where(program.straight[:, None, None], margin, margin * program.rng.uniform(1, 2, (program.points, 1, 1)))
     first = np.eye(keys)[winner]
     exact = np.broadcast_to(margin / 2 + gap * (first - 1), (program.points, keys, keys))
-    near = exact + error * np.where(program.straight[:, None, None], 1 - 2 * first, program.signs(program.points, 1, 1))
-    size = float(np.abs(exact).max())
-    arguments = {"dim": keys, "size": size, "error": error}
+    against = 1 - 2 * first if norm is Norm.INF else np.roll(first, 1, -1) - first
+    moves = np.where(program.straight[:, None, None], against, program.signs(program.points, 1, 1) * np.ones(keys))
+    near = exact + error * units(moves, norm)
+    size = float(lengths(exact, norm).max())
+    arguments = {"dim": keys, "norm": norm, "size": size, "error": error}
     return program.start(arguments, exact, near, single=single), margin, first
 
 
@@ -199,7 +225,7 @@ def hard_max(program: Program) -> Realised:
     value = program.apply("hard_max", scores, NAME, margin=margin)
     exact = np.broadcast_to(first, scores.exact.shape)
     near = np.eye(program.tokens)[scores.near.argmax(-1)]
-    return program.conclude(value, exact, near, norm=Norm.ONE, limit=2 * scores.error / margin)
+    return program.conclude(value, exact, near, norm=Norm.ONE, limit=APART[scores.value.norm] * scores.error / margin)
 
 
 def adding_up(weights: np.ndarray) -> np.ndarray:
@@ -222,6 +248,13 @@ def given_weights(program: Program) -> Realised:
     return program.start(arguments, adding_up(exact), adding_up(near), single=program.without_tokens())
 
 
+@move("change_norm, weights", "change_norm")
+def change_norm_of_weights(program: Program) -> None:
+    weights, target = any_weights(program), program.any_norm()
+    value = program.apply("change_norm", weights, target, NAME)
+    program.conclude(value, weights.exact, weights.near, norm=target)
+
+
 # The exact weight of one key lies beyond the simplex by e/2.
 @move("given, affine", "given")
 def given_affine(program: Program) -> Realised:
@@ -234,7 +267,8 @@ def given_affine(program: Program) -> Realised:
 
 
 def any_weights(program: Program) -> Realised:
-    found = [x for x in program.pool if x.value.holds_weights and x.exact.shape[-1] == program.tokens]
+    held = [x for x in program.pool if x.value.holds_weights and x.value.norm is Norm.ONE]
+    found = [x for x in held if x.exact.shape[-1] == program.tokens]
     if found and program.chance(0.6):
         return found[program.whole(0, len(found) - 1)]
     weights: Realised = (given_affine if program.chance(0.3) else given_weights).run(program)
@@ -261,5 +295,6 @@ MOVES = (
     heads_as_matrix,
     given_weights,
     given_affine,
+    change_norm_of_weights,
     attend,
 )

@@ -6,7 +6,17 @@ import sympy as sp
 import torch
 
 from bridge.readings import Emulated
-from symbolic.calculus import Approximated, Norm, attend, concentrate, given, hard_max, softmax, softmax_to_hard_max
+from symbolic.calculus import (
+    Approximated,
+    Norm,
+    attend,
+    change_norm,
+    concentrate,
+    given,
+    hard_max,
+    softmax,
+    softmax_to_hard_max,
+)
 from tests.bridge.readings.directed.case import Directed, tensor
 
 margin, e = sp.symbols("m e", positive=True)
@@ -37,7 +47,7 @@ def known_winner(near: list[float], *, lost: bool) -> Directed:
 HARD = [
     winner("the winner leads by more than twice the error", [0.4999, 0.5001, -3.0], 0.4999, radius=1.0, one=1.0),
     winner("the winner leads upwards", [0.4999, 1.4999, -3.0], 0.4999, radius=1.0, one=1.0),
-    winner("the winner may change", [0.51, 0.49, -3.0], 0.51, radius=1.0, one=1.0, two=math.sqrt(1.5)),
+    winner("the winner may change", [0.51, 0.49, -3.0], 0.51, radius=1.0, one=1.0, two=1.0),
     winner("a tie", [0.5, 0.5, -3.0], 0.5, radius=1.0, one=1.0),
     winner("far", [10.0, -9.0, -3.0], 10.0, radius=1.0, one=1.0),
     *(
@@ -81,6 +91,47 @@ def critical_scores(error: float) -> Directed:
         ({"s": near},),
         {e: error},
         dict.fromkeys(("radius", "one", "two", "bound"), 1.0),
+    )
+
+
+# The odds of two keys go from e^(-w/2) to e^(w/2), where scores move by w against each other: w = APART e.
+def critical_pair(source: Norm, target: Norm, error: float) -> Directed:
+    apart = {Norm.INF: 2, Norm.TWO: math.sqrt(2), Norm.ONE: 1}[source] * error
+    exact = tensor([-apart / 4, apart / 4])
+    pair = given("s", dim=2, norm=source, size=99, error=e)
+    return Directed(
+        f"two critical scores, {source} to {target}",
+        softmax(pair, "w", target=target),
+        {"s": exact},
+        ({"s": -exact},),
+        {e: error * (1 + 1e-15)},
+        dict.fromkeys(("radius", "one", "two", "bound"), 1.0),
+    )
+
+
+# One of three keys grows, two fall alike: the 2-norm of the weights moves by sqrt(3/2) tanh(e/2), at most by sqrt(2)
+# times that tanh.
+def one_of_three(error: float) -> Directed:
+    ahead = tensor([1.0, 0.0, 0.0])
+    exact = ahead * (math.log(2) - error)
+    near = exact + error * (2 * ahead - 1)
+    rounds = {"one": 1.0, "two": math.sqrt(4 / 3), "bound": math.sqrt(4 / 3)}
+    weights = softmax(scores(3), "w", target=Norm.TWO)
+    return Directed("one of three critical scores", weights, {"s": exact}, ({"s": near},), {e: error}, rounds)
+
+
+# Weights of which a bound in the 1-norm is known: half of it counts in the sup norm, by the rule.
+def of_known_norm(target: Norm) -> Directed:
+    w = given("w", dim=2, norm=Norm.ONE, size=1, error=e, probabilities=True)
+    exact, near = tensor([0.75, 0.25]), tensor([0.5, 0.5])
+    return Directed(
+        f"weights from norm 1 to {target}",
+        change_norm(w, target, "w'"),
+        {"w": exact},
+        ({"w": near},),
+        {e: 0.5},
+        {"bound": 1.0},
+        by_rules=True,
     )
 
 
@@ -165,7 +216,7 @@ def against_the_winner() -> list[Directed]:
                 {"s": s},
                 ({},),
                 letters,
-                {"bound": 1.0, **({"radius": 1.0} if exactly else {})},
+                {"bound": 1.0, "radius": 1.0, **({} if exactly else {"one": 1.0, "two": math.sqrt(4 / 3)})},
                 (torch.softmax(s, -1),),
                 local=(local,),
             )
@@ -179,4 +230,14 @@ def against_the_winner() -> list[Directed]:
     ]
 
 
-CASES = [*HARD, equal_scores(0.75), critical_scores(2.0), critical_scores(0.3), *SUMMED, *against_the_winner()]
+CASES = [
+    *HARD,
+    equal_scores(0.75),
+    critical_scores(2.0),
+    critical_scores(0.3),
+    *(critical_pair(source, target, 0.8) for source in Norm for target in Norm),
+    one_of_three(1.5),
+    *(of_known_norm(target) for target in Norm),
+    *SUMMED,
+    *against_the_winner(),
+]
