@@ -22,7 +22,7 @@ from symbolic.statements import UsageError
 from tests.corners.texts import text_values
 
 SHORT = Budget(samples=8, attack=5, restarts=2, seed=0)
-SECONDS, BYTES = 6.0, 2.0**29  # of a point, as the study estimates them; several times what it takes
+SECONDS, BYTES = 4.0, 2.0**29  # of a point, as the study estimates them; several times what it takes
 HALVINGS = 40  # of the way to the end of what is allowed
 FARTHEST = 1e12  # factor from the default of a real number
 NEAR, FAR = 10.0, 1e4
@@ -36,6 +36,13 @@ FREE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "induction.balance": ("L",),
         "induction.trends": ("L",),
         "looped.gradient_descent": ("bits",),
+    }
+)
+# Sizes of which nothing estimates the cost, and which make a point long.
+LARGEST: Mapping[str, Mapping[str, int]] = MappingProxyType(
+    {
+        "universal.barron": {"d": 4, "M": 6},
+        "machines.turing_margin": {"T": 4},
     }
 )
 PLACES = ("least", "largest", "near", "far", "round", "another's", "default")
@@ -125,6 +132,7 @@ class Corners:
     ) -> int:
         free = parameter.name in FREE.get(self.study.result.id, ())
         largest = default * FARTHEST if free else max(GROWTH * default, SMALL)
+        largest = min(largest, LARGEST.get(self.study.result.id, {}).get(parameter.name, math.inf))
         largest = min(largest, self.study.searched.get(parameter.name, (None, None))[1] or math.inf)
         values = {
             "least": lambda: 0,

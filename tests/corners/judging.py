@@ -65,8 +65,8 @@ def _below(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def _found(row: Row) -> list[float]:
-    """The error, or the value, in exact arithmetic where that was run."""
-    seen = (row.measured, row.attacked) if row.exact is None else (row.exact,)
+    """The error, or the value, in exact arithmetic where that was run; an attack only comes close to a value."""
+    seen = (row.measured, None if row.kind == Kind.EXACT else row.attacked) if row.exact is None else (row.exact,)
     return [number for number in seen if number is not None]
 
 
