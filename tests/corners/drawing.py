@@ -15,6 +15,7 @@ import numpy as np
 import sympy as sp
 
 from bridge.budget import Budget
+from bridge.extremes import explained
 from bridge.formats import DTYPES
 from bridge.study import Study
 from symbolic.parameters import Hypothesis, Parameter
@@ -84,7 +85,8 @@ def corner_point(study: Study, seed: int, index: int) -> dict[str, Any]:
 def corner_settings(study: Study, params: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Settings of a short run of any format, of those that its rows depend on. Raises UsageError."""
     dtype = str(rng.choice(DTYPES)) if rng.random() < 0.5 else DTYPES[0]
-    case = study.case(params, seed=0, dtype="float64", device="cpu")
+    with explained(f"compare {study.result.id}", [params]):
+        case = study.case(params, seed=0, dtype="float64", device="cpu")
     given: dict[str, Any] = {"samples": SHORT.samples, "attack": SHORT.attack, "restarts": SHORT.restarts}
     given |= {"seed": int(rng.integers(1000)), "dtype": dtype}
     idle = () if case.attackable else ("attack", "restarts")

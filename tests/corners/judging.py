@@ -13,7 +13,8 @@ OURS = ("derived", "instance")
 HELD = (Verdict.KEPT, Verdict.PROVED, Verdict.VIOLATED)
 CONTRADICTED = "the run contradicts the proof"
 FLOATS = 1e-9  # relative: numbers of a record are rounded outward, each to its side
-AGREEMENT = 1e-6  # of a value and what a run in floats makes of it
+LAST = 1e-12  # absolute: of a check that runs in floats
+AGREEMENT = 1e-3  # of a value and what a short search, or a run in floats, makes of it
 KINDS = {
     "violated": "a bound of ours that `compare` refutes",
     "below": "a bound of ours on the wrong side of the error beside it",
@@ -37,12 +38,15 @@ class Complaint:
 
 
 def complaints(record: Comparison) -> list[Complaint]:
-    return [complaint for row in record.rows for complaint in complaints_of_row(row)]
+    precise = record.environment["dtype"] == "float64"
+    return [complaint for row in record.rows for complaint in complaints_of_row(row, precise)]
 
 
-def complaints_of_row(row: Row) -> list[Complaint]:
+def complaints_of_row(row: Row, precise: bool = True) -> list[Complaint]:
+    """`precise`: what is measured is so in float64; in other formats only an exact error says more than a verdict."""
     where = f"{row.quantity}{f' ({row.scope})' if row.scope else ''}"
-    found = (*_refuted(row), *_below(row), *_negative(row), *_silent(row))
+    below = _below(row) if precise or row.exact is not None else ()
+    found = (*_refuted(row), *below, *_negative(row), *_silent(row))
     return [Complaint(kind, where, words) for kind, words in found]
 
 
@@ -60,7 +64,8 @@ def _below(row: Row) -> Iterator[tuple[str, str]]:
     """The numbers again, without what the engine makes of them."""
     for tier in OURS:
         bound, verdict = getattr(row, tier), row.verdict.get(tier)
-        if bound is not None and verdict in HELD and any(_beyond(row.kind, bound, each) for each in _found(row)):
+        room = 0.0 if row.scope or row.exact is not None else LAST
+        if bound is not None and verdict in HELD and any(_beyond(row.kind, bound, each, room) for each in _found(row)):
             yield "below", f"{tier} {bound} is called {verdict}, found {_found(row)}"
 
 
@@ -70,8 +75,8 @@ def _found(row: Row) -> list[float]:
     return [number for number in seen if number is not None]
 
 
-def _beyond(kind: str, bound: float, found: float) -> bool:
-    room = FLOATS * max(abs(bound), abs(found))
+def _beyond(kind: str, bound: float, found: float, room: float) -> bool:
+    room += FLOATS * max(abs(bound), abs(found))
     if kind == Kind.UPPER:
         return found > bound + room
     if kind == Kind.LOWER:
