@@ -15,6 +15,7 @@ import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from benchmarks.signals import noting_signals
@@ -79,8 +80,9 @@ def run(wanted: Iterable[Key], asked: Sequence[int], file: Path | None) -> Itera
 
 
 def store(file: Path, point: Point) -> None:
-    """Appends one line, in one call, so that no reader meets half of it before the end of the file."""
-    line = json.dumps(point.as_dict()) + "\n"
+    """Appends one line, in one call; behind what a crash left of another one it begins a line of its own."""
+    begun = file.exists() and file.read_bytes()[-1:] not in (b"", b"\n")
+    line = ("\n" if begun else "") + json.dumps(point.as_dict()) + "\n"
     target = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         os.write(target, line.encode())
@@ -90,10 +92,10 @@ def store(file: Path, point: Point) -> None:
 
 
 def stored(file: Path) -> dict[Key, Point]:
-    """The points of the file, the last of each number. A last line that a crash cut off is left out."""
+    """The points of the file, the last of each number. A line that a crash cut off is left out."""
     points = {}
-    for line in file.read_text().splitlines(keepends=True) if file.exists() else ():
-        if line.endswith("\n"):
+    for line in file.read_text().splitlines() if file.exists() else ():
+        with suppress(json.JSONDecodeError):
             point = Point.of(json.loads(line))
             points[point.source, point.seed, point.index] = point
     return points

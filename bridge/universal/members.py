@@ -37,7 +37,7 @@ def bump(centre: Sequence[float], width: float, spectrum: BarronClass) -> ClassM
         "bumps",
         lambda x: torch.exp(-((x - at) ** 2).sum(-1) / (2 * width**2)),
         on_part,
-        lambda found: -found.radius * (found.direction @ at),
+        lambda found: -found.radius * (found.direction @ at.to(found.direction)),
     )
 
 
@@ -51,7 +51,7 @@ def ridge(line: int, slope: float, spectrum: BarronClass) -> ClassMember:
         "ridges",
         lambda x: torch.sigmoid(slope * (x * direction).sum(-1)),
         share(1 + line, density, largest),
-        lambda found: -torch.pi / 2 * torch.sign(found.direction @ direction),
+        lambda found: -torch.pi / 2 * torch.sign(found.direction @ direction.to(found.direction)),
     )
 
 
@@ -66,8 +66,8 @@ def linear(slopes: Sequence[float], spectrum: BarronClass) -> ClassMember:
         """The slope in the direction that was drawn, over the largest one; 0 for draws of other parts (n)."""
         place = found.part - first
         limit = place.clamp_min(0)
-        towards = (found.direction * directions[limit]).sum(1)  # 1 or -1
-        return torch.where(place >= 0, towards * at[limit] / sizes[limit], 0.0)
+        towards = (found.direction * directions[limit].to(found.direction)).sum(1)  # 1 or -1
+        return torch.where(place >= 0, towards * (at / sizes)[limit].to(towards), 0.0)
 
     return ClassMember(
         "linear",
