@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import flint
+import sympy as sp
 
 from bridge.check import Sides, agrees, implies, of_order, relation
 from bridge.record import Verdict
@@ -39,7 +40,7 @@ class Judged:
         contradicted = [tier for tier in self.bounds if self._covered(tier) and self.of_run(tier) is Verdict.VIOLATED]
         one_is_wrong = f"{', '.join(contradicted)}: the run contradicts the proof, one of the two is wrong"
         outside = [self.sides.outside_all, *(bound.outside for bound in self.bounds.values())]
-        return [*outside, self._open_order(), one_is_wrong if contradicted else ""]
+        return [*outside, self._open_order(), self._limit(), one_is_wrong if contradicted else ""]
 
     # One bound.
 
@@ -108,6 +109,13 @@ class Judged:
             return {}
         counted = verdict.get("derived") in (Verdict.PROVED, Verdict.KEPT) and self.sides.constant.value.is_finite
         return {"printed": Verdict.CONSISTENT if counted else Verdict.UNDECIDED}
+
+    def _limit(self) -> str:
+        """The number on which a verdict rests where the row would have neither a number nor a remark."""
+        sides, numbers = self.sides, (self.found, self.sides.measured, self.sides.attacked)
+        if sides.limit is None or sides.remark or any(number is not None for number in numbers):
+            return ""
+        return f"the quantity over the printed expression tends to `{sp.sstr(sides.limit)}`"
 
     def _open_order(self) -> str:
         """Why a number inside a Landau symbol decides nothing."""

@@ -15,6 +15,7 @@ REFUSALS = (UsageError, DerivationError, StreamError, LoweringError)
 BUGS = (AssertionError, AttributeError, LookupError, NameError, NotImplementedError)  # of ours, at any parameters
 LARGEST, SMALLEST = 1e15, 1e-15  # beyond them 1 + x is 1 or x in float64, and products of a few of them overflow
 NO_MEMORY = ("can't allocate memory", "out of memory", "Unable to allocate")  # of torch and of numpy
+MIXED = ("same dtype", "expected scalar type")  # of torch, on two formats in one operation: a bug at any number
 SHOWN = 160  # characters of the cause
 
 
@@ -37,7 +38,7 @@ def explained(call: str, points: Sequence[Mapping[str, Any]]) -> Iterator[None]:
         if is_out_of_memory(error):
             raise UsageError(f"{call}: more memory is needed than is available; lower the sizes ({cause})") from error
         extreme = [words for point in points for words in extremes(point)]
-        if not extreme or isinstance(error, BUGS):
+        if not extreme or isinstance(error, BUGS) or any(words in str(error) for words in MIXED):
             raise
         raise UsageError(
             f"{call}: {', '.join(dict.fromkeys(extreme))} leads to numbers that float64 arithmetic cannot hold "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import flint
 import torch
 
-from bridge.balls import MOST_BITS, bits_for
+from bridge.balls import BASE_BITS, MOST_BITS, bits_for
 from bridge.budget import BLOCK, Budget
 from bridge.goals import Goal, prompt_scopes, ratio, stated_goals
 from bridge.searches import Points, searched
@@ -97,13 +97,16 @@ def _worst(case: Case, quantity: Quantity, inputs: Inputs, by: torch.Tensor) -> 
 
 
 def evidence_at(case: Case, quantity: Quantity, inputs: Inputs) -> Found:
-    """The error at one input, measured in the case's dtype and, where it is not too large, exactly."""
+    """The error at one input, measured in the case's dtype and, where it is not too large, exactly.
+
+    Below a bound that no run resolves the exact run encloses the error as well as it can: it may refute, and keep only
+    what is exactly 0.
+    """
     with torch.no_grad():
         measured = float(case.errors(inputs, [quantity.name])[quantity.name][0])
     bits = _bits(case, quantity)
+    bits = bits if bits <= MOST_BITS else BASE_BITS
     try:
-        if bits > MOST_BITS:
-            return Found(inputs, Evidence(measured, rounding=case.rounding_estimate()))
         exact, rounding = case.exact(inputs, [quantity.name], bits)[quantity.name]
     except TooLargeForExact:
         return Found(inputs, Evidence(measured, rounding=case.rounding_estimate()))

@@ -7,7 +7,7 @@ from typing import Any
 
 import flint
 
-from bridge.balls import bits_for
+from bridge.balls import MOST_BITS, bits_for
 from bridge.budget import Budget
 from bridge.goals import Goal, stated_goals
 from bridge.measure import Found, Measurement, evidence_at, prompt_scopes
@@ -322,7 +322,7 @@ def _precision_remark(tiers: Tiers, evidence: list[Evidence]) -> list[str]:
     if not tiny:
         return []
     bits = max(bits_for(tiers[tier].ball) for tier in tiny)
-    ran = any(piece.exact is not None for piece in evidence)
+    ran = bits <= MOST_BITS and any(piece.exact is not None for piece in evidence)
     verb = "exact arithmetic used" if ran else "telling it from 0 takes"
     return [f"{', '.join(tiny)}: outside the range of float64; {verb} {bits} bits"]
 

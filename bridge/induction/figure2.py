@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from bridge.balls import evaluate_ball
-from bridge.check import Check, Sides, as_ball, relation
+from bridge.check import Check, Sides, as_ball, relation, within
 from bridge.export.numbers import plain
 from bridge.induction.head_limits import outside_26
 from bridge.induction.phase_regime import too_short, too_wide
@@ -30,6 +30,7 @@ BEYOND = 10  # the figure ends at this many T_III, or T_I if that is later
 PHASE_TIMES = ("T_I", "T_o", "T_II", "T_III")
 OF_THE_HEAD = ("plateau", "plateau.loss", "overshoot")  # claims that do not depend on L and rest on (26)
 POINT = ("L", "alpha", "w_star", "sigma_init")
+RUN = 1e-9  # relative accuracy of a run
 
 
 # The run.
@@ -125,11 +126,14 @@ def claim(quantity: Quantity) -> Check:
     return Check(quantity, sides)
 
 
-def _judged(quantity: Quantity, trajectory: Trajectory, value: Any, *, remark: str = "", **more: Any) -> Sides:
-    """The value beside its bound where that is kept, alone where it is not."""
+def _judged(
+    quantity: Quantity, trajectory: Trajectory, value: Any, *, accuracy: float = 0.0, remark: str = "", **more: Any
+) -> Sides:
+    """The value beside its bound where that is kept, alone where it is not. `accuracy`: of the run, relative."""
     assert quantity.printed is not None  # of those that are judged
     if relation(quantity.kind, as_ball(value), _at(quantity.printed.bound, trajectory)) is Verdict.KEPT:
-        return Sides(value, remark=remark, **more)
+        run = {"measured": value} if accuracy else {}
+        return Sides(within(value, accuracy * value) if accuracy else value, remark=remark, **run, **more)
     reason = beyond(quantity.name, trajectory)
     words = "" if reason else "not so here, but the theorem's 'sufficiently large' gives no size"
     more["proved"] = tuple(tier for tier in more.get("proved", ()) if tier != "printed")
@@ -145,7 +149,8 @@ def _at(formula: sp.Expr, trajectory: Trajectory) -> flint.arb:
 def _overshoot_above(trajectory: Trajectory) -> dict[str, Any]:
     """R(w*), where the proofs by signs apply."""
     small = _at(letters.sigma_init, trajectory) <= _at(signs.SIGMA_STAR, trajectory)
-    return {"derived": _at(R_TURN, trajectory), "proved": ("derived",)} if small and proofs_hold() else {}
+    bound = {"derived": _at(R_TURN, trajectory), "proved": ("derived",)} if small and proofs_hold() else {}
+    return {**bound, "accuracy": RUN}
 
 
 def _on_plateau(trajectory: Trajectory) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Positions (algoformer, Lemma A.1): the dimension of a search, between two bounds, and what a gap costs in norm."""
 
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
@@ -7,13 +8,17 @@ from functools import cache
 import sympy as sp
 from torch import Tensor
 
+from bridge.budget import Budget
 from bridge.check import Sides, checks_of, within
+from bridge.cost import LARGEST, Cost
 from bridge.theorem import Theorem
 from numeric.looped import positions as vectors
 from symbolic.looped import positions as theory
 from symbolic.statements import UsageError
 
 ACCURACY = 1e-12
+TINY = 1e-150
+BYTES, SECONDS = 32, 1e-8  # of signs and their products, for each entry
 
 
 @cache
@@ -37,7 +42,8 @@ def growth(eps: float, r: float) -> Sides:
     at = {theory.eps: sp.Rational(eps), theory.r: sp.Rational(r)}
     t = sp.Symbol("t", positive=True)
     inner = theory.dimension_of_signs().subs(at).replace(sp.floor, lambda x: x)
-    return Sides(limit=sp.limit((inner / sp.log(theory.N)).subs(theory.N, t), t, sp.oo))
+    limit = sp.limit((inner / sp.log(theory.N)).subs(theory.N, t), t, sp.oo)
+    return Sides(derived=limit, limit=limit, remark="derived: the limit")
 
 
 def needed(N: int, eps: float, r: float, seed: int) -> Sides:
@@ -67,8 +73,21 @@ SIDES: Mapping[str, Callable[..., Sides]] = {
     "norm.digits": of_digits,
     "norm.circle": on_circle,
 }
+
+
+def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+    """Of the search: some halvings of the dimension, in each of which all draws may be looked at."""
+    N, share = max(sizes["N"], 3.0), 1 - sizes["eps"] / max(sizes["r"], TINY) ** 2
+    if share <= 0:  # no gap, which is refused
+        return Cost()
+    dimension = min(2 * math.log(N * (N - 1) / 2) / share**2 + 1, LARGEST)
+    halvings = math.log2(dimension) + 1
+    return Cost(BYTES * N * (dimension + N), SECONDS * vectors.DRAWS * halvings * N * (dimension + N))
+
+
 POSITIONS = Theorem(
     theory.POSITIONS,
     main="dimension",
     checks=checks_of(theory.POSITIONS, SIDES),
+    cost=cost,
 )

@@ -27,6 +27,7 @@ from symbolic.machines import approximation as theory
 STATED = theory.APPROXIMATION
 TIED_VALUES = (3, -1)  # of two keys that tie: their mean has another sign than the second one
 ACCURACY = 1e-9  # of a ratio: rounding of float64
+ROUNDING = 4 * 2.0**-52  # of a difference of two losses
 LARGEST, STEPS = 1.5, 40  # of the attack: its largest distance, in margins; its steps at most
 LOOSE = 1e-4  # of the squared margins of many networks, see `small_networks.TIGHT`
 PAIRS = 12  # of random parameters for each network, at most
@@ -184,7 +185,7 @@ def ramp_apart(gamma: float, pair: MemberPair) -> float:
     """A lower bound of the difference of the ramp losses, which decrease in the margin."""
     loss, margins = ramp_loss(gamma), (pair.first.margin, pair.second.margin)
     high, low = ([float(loss(getattr(each, end))) for each in margins] for end in ("lower", "upper"))
-    return max(low[0] - high[1], low[1] - high[0], 0.0)
+    return max(low[0] - high[1] - ROUNDING, low[1] - high[0] - ROUNDING, 0.0)
 
 
 # Margins.

@@ -106,9 +106,13 @@ ROOT = 0.5 / 2**SQUARINGS
 
 
 def _largest_singular_value(a: torch.Tensor) -> torch.Tensor:
+    """Infinite for a matrix with an entry that is not finite, which LAPACK refuses."""
     # Its gradient is u v^T; through autograd's own rule it is undefined at ties.
-    u, _, vh = torch.linalg.svd(a.detach(), full_matrices=False)
-    return (u[..., :, 0].unsqueeze(-2) @ a @ vh[..., 0, :].unsqueeze(-1))[..., 0, 0]
+    finite = torch.isfinite(a.detach())
+    held = torch.where(finite, a, torch.zeros_like(a))
+    u, _, vh = torch.linalg.svd(held.detach(), full_matrices=False)
+    found = (u[..., :, 0].unsqueeze(-2) @ held @ vh[..., 0, :].unsqueeze(-1))[..., 0, 0]
+    return torch.where(finite.all(-1).all(-1), found, torch.inf)
 
 
 # With s_1 >= s_2 >= ... the singular values of A and M = A A^T, ||M^q||_F = (s_1^(4q) + ... + s_m^(4q))^(1/2): its root

@@ -176,9 +176,14 @@ def _norm(
 # the 2-norm and their signs from the sup norm, and the first singular vector the spectral one. The best of them in
 # floats is taken. Divided by a power of 2, entries below 1e-162 have squares too.
 def norm_below(matrix: Array, source: Norm, target: Norm) -> Array:
-    """At most the norm of the matrix from `source` to `target`; equal to it from 1, to inf, and from 2 to 2."""
+    """At most the norm of the matrix from `source` to `target`; equal to it from 1, to inf, and from 2 to 2.
+
+    0 for a matrix of which an entry is beyond what floats hold: nothing is known of it.
+    """
     on_balls = isinstance(matrix, BallArray)
     middle = matrix.midpoint() if on_balls else matrix.detach().cpu().numpy()
+    if not np.isfinite(middle).all():
+        return BallArray.exactly(np.zeros(()), matrix.bits) if on_balls else torch.zeros(()).to(matrix)
     unit = 2.0 ** (np.frexp(np.abs(middle).max())[1] - 1)
     middle = middle / unit
     first = np.linalg.svd(middle, full_matrices=False)[2][:1]

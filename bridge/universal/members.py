@@ -1,6 +1,6 @@
 """Functions of known classes as members of a family: values, and the magnitude and the phase of their spectra."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import sympy as sp
@@ -20,29 +20,38 @@ FAMILIES = ("bumps", "union")
 LINEAR = 0.5  # the largest coefficient of the linear functions
 
 
+def share(part: int, density: sp.Expr, largest: sp.Expr) -> Callable[[FeatureDraw], Tensor]:
+    """A member's density over the largest one, on the part of the spectrum where it lies; 0 on the others."""
+    ratio = lower(sp.simplify(density / largest), "torch", args=(r,))
+    return lambda found: torch.where(found.part == part, ratio(found.radius), 0.0)
+
+
 # The phase of exp(-i omega^T centre).
 def bump(centre: Sequence[float], width: float, spectrum: BarronClass) -> ClassMember:
-    """exp(-|x - centre|^2/(2 width^2)), in the radial part of the spectrum."""
+    """exp(-|x - centre|^2/(2 width^2)), in the radial part of the spectrum; beside ridges on R, in their line."""
     at = torch.tensor(centre, dtype=torch.float64, device="cpu")
     density = barron.bump(len(at), sp.Rational(width)).radial
-    ratio = lower(sp.simplify(density / spectrum.radial), "torch", args=(r,))
+    radial = spectrum.radial != 0
+    on_part = share(0, density, spectrum.radial) if radial else share(1, r * density, spectrum.lines[0][1])
     return ClassMember(
         "bumps",
         lambda x: torch.exp(-((x - at) ** 2).sum(-1) / (2 * width**2)),
-        lambda found: torch.where(found.part == 0, ratio(found.radius), 0.0),
-        lambda found: -found.radius * (found.direction @ at),
+        on_part,
+        lambda found: -found.radius * (found.direction @ at.to(found.direction)),
     )
 
 
 # F_h = F_h'/(i omega): the phase is -pi/2 along the line, pi/2 against it; so for the limits.
 def ridge(line: int, slope: float, spectrum: BarronClass) -> ClassMember:
     """The logistic neuron on that line of the spectrum."""
-    direction = torch.tensor([float(each) for each in spectrum.lines[line][0]], dtype=torch.float64, device="cpu")
+    along, largest = spectrum.lines[line]
+    direction = torch.tensor([float(each) for each in along], dtype=torch.float64, device="cpu")
+    ((_, density),) = barron.logistic(along, sp.Rational(slope)).lines
     return ClassMember(
         "ridges",
         lambda x: torch.sigmoid(slope * (x * direction).sum(-1)),
-        lambda found: (found.part == 1 + line).double(),
-        lambda found: -torch.pi / 2 * torch.sign(found.direction @ direction),
+        share(1 + line, density, largest),
+        lambda found: -torch.pi / 2 * torch.sign(found.direction @ direction.to(found.direction)),
     )
 
 
@@ -59,8 +68,8 @@ def linear(slopes: Sequence[float], spectrum: BarronClass) -> ClassMember:
         """The slope in the direction that was drawn, over the largest one; 0 for draws of other parts (n)."""
         place = found.part - first
         limit = place.clamp_min(0)
-        towards = (found.direction * directions[limit]).sum(1)  # 1 or -1
-        return torch.where(place >= 0, towards * at[limit] / sizes[limit], 0.0)
+        towards = (found.direction * directions[limit].to(found.direction)).sum(1)  # 1 or -1
+        return torch.where(place >= 0, towards * (at / sizes)[limit].to(towards), 0.0)
 
     return ClassMember(
         "linear",

@@ -126,17 +126,23 @@ def expected_product(heads: tuple[WeightedHead, WeightedHead], length: int) -> E
         scale, rest = conditional_product(heads, length, c)
         return float((np.exp(scale - c**2 / 2) * rest).sum() * (2 * reach / steps) / math.sqrt(2 * math.pi))
 
-    return halved(integral, 64)
+    return halved(integral, 64, exponent_error(reach))
 
 
-def halved(integral: Callable[[int], float], steps: int) -> Estimate:
+# Exponents up to reach^2 / 2 nearly cancel, each rounded; so does 1 - rate^2, of which the value is a power.
+def exponent_error(reach: float) -> float:
+    """The relative rounding of an integral of exponentials in which c^2/2 is subtracted, |c| <= reach."""
+    return 4 * float(np.finfo(np.float64).eps) * reach**2
+
+
+def halved(integral: Callable[[int], float], steps: int, rounding: float = 0.0) -> Estimate:
     """The trapezoidal rule, twice as fine until it changes no more; the last change, and rounding, are its error."""
     before = integral(steps)
     while True:
         steps *= 2
         now = integral(steps)
         if abs(now - before) <= 1e-12 * abs(now) or steps > 1 << 14:
-            return Estimate(now, abs(now - before) + 1e-13 * abs(now))
+            return Estimate(now, abs(now - before) + (1e-13 + rounding) * abs(now))
         before = now
 
 
@@ -170,7 +176,7 @@ def gaussian_moment(a: float, reach: float | None = None) -> Estimate:
         ends = (values[0] + values[-1]) / 2  # the trapezoidal rule's, which matter where the integrand is cut off
         return float((values.sum() - ends) * (2 * width / steps) / math.sqrt(2 * math.pi))
 
-    return halved(integral, 64)
+    return halved(integral, 64, exponent_error(width))
 
 
 # The true softmax.

@@ -3,7 +3,8 @@
 The transform is (17a), with 1/(2 pi) for each coordinate. Shapes: W frequencies, X points of a line.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ Profile = Callable[[Tensor], Tensor]
 POINTS = 1024  # on a line
 NODES = 160  # on a ray
 REACH = 38.0  # of profiles that decay like exp(-|x|), to 10^-16
+LEAST = 1e-13  # of |omega| times a scale: below it a line has no mass that counts
 SPECTRAL_REACH = 12.0  # of their spectra, which decay like exp(-pi |omega|) or faster
 
 
@@ -34,6 +36,22 @@ def ridge_mass(slope_of: Profile, scale: float) -> float:
     reach = SPECTRAL_REACH / scale
     omega = torch.linspace(-reach, reach, POINTS // 4 + 1, dtype=torch.float64, device="cpu")
     return float(line_transform(slope_of, omega, scale).sum() * (omega[1] - omega[0]))
+
+
+def largest_ridge_mass(slopes: Sequence[tuple[Profile, float]]) -> float:
+    """int max_i |F_{h_i'}| of functions on one line: of each, h' and its scale, as in `ridge_mass`."""
+
+    def largest(log_omega: float) -> float:
+        omega = torch.tensor([math.exp(log_omega)], dtype=torch.float64)
+        inside = [
+            (slope, scale) for slope, scale in slopes if omega * scale <= SPECTRAL_REACH
+        ]  # else its spectrum is 0
+        return float(omega) * max((float(line_transform(slope, omega, scale)) for slope, scale in inside), default=0.0)
+
+    scales = [scale for _, scale in slopes]
+    low, high = math.log(LEAST / max(scales)), math.log(SPECTRAL_REACH / min(scales))
+    found = quad(largest, low, high, epsabs=1e-12, epsrel=1e-12, limit=1000)
+    return 2 * float(found[0])
 
 
 def product_mass(profile: Profile, d: int, scale: float) -> float:

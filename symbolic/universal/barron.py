@@ -93,11 +93,11 @@ QUANTITIES = (
     _constant("two_bumps", "`C_F` of the union of bumps of width and `width/3` at 0", None),
     _constant("combined", "`C_F` of `<a, f> + b` for these two bumps and the neuron", None),
     _constant(
-        "union", "`C_F` of the union of the bump, the neuron and tanh",
+        "union", "`C_F`, for `d >= 2`, of the union of the bump, the neuron in one direction and tanh in another",
         lambda: sp.Max(barron.bump(d, width, centre).at_zero, sp.Rational(1, 2))
         + barron.bump(d, width).mass + barron.logistic(ON_AXIS, slope).mass + barron.tanh(ON_AXIS, slope).mass,
-        remark="neuron and tanh in two directions",
     ),
+    _constant("union.line", "`C_F`, for `d = 1`, of the union of the bump, the neuron and tanh", None),
     _constant(
         "combination",
         "`C_F` of `<a, f> + b` for `M` bumps with `C_{F_i} = 1` and widths 1, `1/ratio`, ..., `1/ratio^(M-1)`", None,

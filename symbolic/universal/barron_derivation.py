@@ -13,6 +13,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.statements import UsageError
+from symbolic.universal.largest import integral_of_largest
 
 r = sp.Symbol("r", positive=True)  # |omega|
 Direction = tuple[Any, ...]  # a unit vector
@@ -30,8 +31,10 @@ class BarronClass:
 
     `at_zero` is sup |f(0)|. `radial` is F^sup as a function of r = |omega|; `lines` gives, for each direction u, the
     largest |F_h'|(r) of the functions h(u^T x), the same for -r; `limits` gives for each direction the largest |a| of
-    the functions a u^T x. The parts are singular to each other, so that their masses add up.
-    `mass` raises UsageError for a part whose mass is infinite (which tail) or negative.
+    the functions a u^T x. What is given for the same line twice (u and -u have the same) is one part, the larger of
+    both; so is on R, where every function is one of a line, a radial density beside a line. The parts are then singular
+    to each other, so that their masses add up. `mass` raises UsageError for a part whose mass is infinite (which tail)
+    or negative.
     """
 
     d: Any
@@ -53,6 +56,12 @@ class BarronClass:
                 raise UsageError(
                     f"BarronClass: the direction {direction} has the norm {sp.sqrt(squared)}; give a unit vector"
                 )
+        lines = self.lines
+        if self.d == 1 and lines and self.radial != 0:  # r F^sup is |F_h'| on the only line
+            lines = (*lines, *(((sp.S.One,), each) for each in _compared(r * self.radial)))
+            object.__setattr__(self, "radial", sp.S.Zero)
+        object.__setattr__(self, "lines", _merged(lines))
+        object.__setattr__(self, "limits", _merged(self.limits))
 
     @property
     def density(self) -> sp.Expr:
@@ -90,14 +99,22 @@ class BarronClass:
         if self.d != other.d:
             raise UsageError(f"a union of classes on R^{self.d} and R^{other.d}: both need the same d")
         largest = sp.Max(self.at_zero, other.at_zero), sp.Max(self.radial, other.radial)
-        return BarronClass(self.d, *largest, _merged(self.lines, other.lines), _merged(self.limits, other.limits))
+        return BarronClass(self.d, *largest, (*self.lines, *other.lines), (*self.limits, *other.limits))
 
 
-def _merged(one: Parts, other: Parts) -> Parts:
-    found = dict(one)
-    for direction, part in other:
-        found[direction] = sp.Max(found.get(direction, sp.S.Zero), part)
+def _merged(parts: Parts) -> Parts:
+    """One part for each line, the largest of those that are given for it."""
+    found: dict[Direction, sp.Expr] = {}
+    for direction, part in parts:
+        same = next((known for known in found if _parallel(known, direction)), direction)
+        found[same] = sp.Max(found[same], part) if same in found else sp.sympify(part)
     return tuple(found.items())
+
+
+# Unit vectors: <u, v>^2 = 1 if and only if v is u or -u.
+def _parallel(one: Direction, other: Direction) -> bool:
+    product = sp.Add(*(sp.sympify(a) * b for a, b in zip(one, other, strict=True)))
+    return one == other or bool(sp.simplify(product**2 - 1) == 0)
 
 
 def union(classes: Sequence[BarronClass]) -> BarronClass:
@@ -152,8 +169,17 @@ def _integral(what: str, density: sp.Expr) -> sp.Expr:
     """int_0^oo of the density. Raises UsageError where it is not finite."""
     if density == 0:
         return sp.S.Zero
+    parts = _compared(density)
+    if len(parts) > 1 and any(part.has(sp.sinh) for part in parts):  # where two of these meet has no closed form
+        return integral_of_largest(parts, [_integrated(what, part, sp.S.Zero, sp.oo) for part in parts], r)
     found = sp.Add(*(_integrated(what, part, low, high) for part, low, high in _largest_parts(density)))
     return found if found.has(sp.erf) else sp.simplify(found)
+
+
+def _compared(density: sp.Expr) -> list[sp.Expr]:
+    """The functions of r of which the density is the largest one: a maximum, times what is not negative."""
+    largest = next((each for each in density.atoms(sp.Max) if r in each.free_symbols), None)
+    return [density] if largest is None else [density.xreplace({largest: each}) for each in largest.args if each != 0]
 
 
 def _integrated(what: str, density: sp.Expr, low: sp.Expr, high: sp.Expr) -> sp.Expr:
@@ -178,17 +204,16 @@ def _integrated(what: str, density: sp.Expr, low: sp.Expr, high: sp.Expr) -> sp.
 
 def _largest_parts(density: sp.Expr) -> list[tuple[sp.Expr, sp.Expr, sp.Expr]]:
     """The density without its maxima: pieces between the radii at which two of the functions meet."""
-    largest = next(iter(density.atoms(sp.Max)), None)
-    if largest is None or r not in largest.free_symbols:
+    parts = _compared(density)
+    if len(parts) == 1:
         return [(density, sp.S.Zero, sp.oo)]
-    parts = [each for each in largest.args if each != 0]
     meet = {root for i, one in enumerate(parts) for other in parts[i + 1 :] for root in _crossings(one, other)}
     edges = [sp.S.Zero, *sorted(meet), sp.oo]
     pieces = []
     for low, high in itertools.pairwise(edges):
         inside = low + 1 if high == sp.oo else (low + high) / 2
         winner = max(parts, key=lambda part: sp.N(sp.log(part).subs(r, inside)))
-        pieces.append((density.subs(largest, winner), low, high))
+        pieces.append((winner, low, high))
     return pieces
 
 

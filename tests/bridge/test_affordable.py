@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+import torch
 
 from bridge.cli.printable import MOST_QUOTED, message, printable, printable_json
 from bridge.cost import DAY, HOUR, LARGEST, LONGEST, MINUTE, Cost, LongRun, duration, linear_cost, sizes_of
@@ -113,6 +114,11 @@ def test_failures_at_extreme_parameters_are_refused_and_others_stay() -> None:
 def test_what_no_number_can_cause_stays_a_bug(bug: type[Exception]) -> None:
     with pytest.raises(bug), explained("compare x", [{"a": 1e200}]):
         raise bug("not of the number")
+
+
+def test_two_formats_in_one_operation_stay_a_bug() -> None:
+    with pytest.raises(RuntimeError, match="dtype"), explained("compare x", [{"a": 1e200}]):
+        torch.ones(2, 2) @ torch.ones(2, dtype=torch.float16)
 
 
 def test_a_flow_that_cannot_be_integrated_is_a_refusal() -> None:

@@ -142,6 +142,15 @@ def test_a_refuted_order_has_a_witness_and_shows_no_printed_number() -> None:
     assert row.witness.error_lower == 64 - 8
 
 
+def test_a_verdict_from_a_limit_alone_says_what_the_limit_is() -> None:
+    row = row_of(Sides(letters={m: 8}, limit=sp.Integer(7)), quantity(Kind.UPPER, m, Order.O))
+    assert (row.verdict, row.printed) == ({"printed": Verdict.CONSISTENT}, None)
+    assert row.remark == "the quantity over the printed expression tends to 7"
+    explained = Sides(letters={m: 8}, limit=sp.Integer(7), remark="why")
+    assert row_of(explained, quantity(Kind.UPPER, m, Order.O)).remark == "why"
+    assert row_of(Sides(3, letters={m: 8}, limit=sp.Integer(7)), quantity(Kind.UPPER, m, Order.O)).remark == ""
+
+
 def test_a_limit_leaves_what_is_proved_beside_it() -> None:
     sides = Sides(derived=3, proved=("derived",), limit=sp.Integer(1), letters={m: 8})
     verdict = {"derived": Verdict.PROVED, "printed": Verdict.CONSISTENT}

@@ -1,5 +1,6 @@
 """What few theorems need: what is built once, two implementations, a distance, precision, memory, conditions."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -167,6 +168,29 @@ def test_an_estimate_of_rounding_refutes_no_identity() -> None:
     row = run(theorem)["error"]
     assert set(row.verdict.values()) == {bs.Verdict.UNDECIDED}
     assert row.measured > 0
+
+
+def absorbed(x: Any) -> Any:
+    """x, of which float64 loses all but four digits and float32 all."""
+    return (x + 1e12) - 1e12
+
+
+def test_rounding_that_float32_says_nothing_of_refutes_nothing() -> None:
+    bound = quantity("error", sp.Float(1e-9), trivial=B)
+    theorem = own(bound, network=absorbed, reference=lambda x: x, exact=ExactRuns(limit=1))
+    assert case(theorem).rounding_estimate() == math.inf
+    row = run(theorem)["error"]
+    assert set(row.verdict.values()) == {bs.Verdict.UNDECIDED}
+    assert row.measured > 1e-9
+
+
+def test_a_bound_that_no_run_resolves_is_not_refuted_by_rounding() -> None:
+    tiny = quantity("error", sp.exp(-(10**6)))
+    row = run(own(tiny, network=lambda x: absorbed(x / 3), reference=lambda x: x / 3))["error"]
+    assert set(row.verdict.values()) == {bs.Verdict.NOT_REPRESENTABLE}
+    assert row.measured > 1e-9 > row.exact  # the exact run encloses the error, if not as closely as the bound
+    doubled = run(own(tiny, network=lambda x: 2 * x, reference=lambda x: x))["error"]
+    assert bs.Verdict.VIOLATED in doubled.verdict.values()
 
 
 # Memory.

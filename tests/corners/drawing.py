@@ -15,6 +15,7 @@ import numpy as np
 import sympy as sp
 
 from bridge.budget import Budget
+from bridge.extremes import explained
 from bridge.formats import DTYPES
 from bridge.study import Study
 from symbolic.parameters import Hypothesis, Parameter
@@ -22,7 +23,7 @@ from symbolic.statements import UsageError
 from tests.corners.texts import text_values
 
 SHORT = Budget(samples=8, attack=5, restarts=2, seed=0)
-SECONDS, BYTES = 6.0, 2.0**29  # of a point, as the study estimates them; several times what it takes
+SECONDS, BYTES = 4.0, 2.0**29  # of a point, as the study estimates them; several times what it takes
 HALVINGS = 40  # of the way to the end of what is allowed
 FARTHEST = 1e12  # factor from the default of a real number
 NEAR, FAR = 10.0, 1e4
@@ -36,6 +37,21 @@ FREE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "induction.balance": ("L",),
         "induction.trends": ("L",),
         "looped.gradient_descent": ("bits",),
+    }
+)
+# Sizes of which nothing estimates the cost, and which make a point long.
+LARGEST: Mapping[str, Mapping[str, int]] = MappingProxyType(
+    {
+        "universal.barron": {"d": 4, "M": 6},
+        "universal.covering": {"d": 3, "functions": 4, "places": 5},
+        "universal.proximal": {"L": 41, "N": 16, "n": 8},
+        "universal.lasso": {"N": 1024, "n": 32},
+        "universal.risk": {"N": 256, "n": 32, "L": 21},
+        "machines.turing_margin": {"T": 4},
+        "induction.vanilla": {"L": 32, "d": 8},
+        "induction.first_stage": {"L": 100},
+        "induction.losses": {"L": 100},
+        "induction.karamata": {"L": 200},
     }
 )
 PLACES = ("least", "largest", "near", "far", "round", "another's", "default")
@@ -77,7 +93,8 @@ def corner_point(study: Study, seed: int, index: int) -> dict[str, Any]:
 def corner_settings(study: Study, params: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Settings of a short run of any format, of those that its rows depend on. Raises UsageError."""
     dtype = str(rng.choice(DTYPES)) if rng.random() < 0.5 else DTYPES[0]
-    case = study.case(params, seed=0, dtype="float64", device="cpu")
+    with explained(f"compare {study.result.id}", [params]):
+        case = study.case(params, seed=0, dtype="float64", device="cpu")
     given: dict[str, Any] = {"samples": SHORT.samples, "attack": SHORT.attack, "restarts": SHORT.restarts}
     given |= {"seed": int(rng.integers(1000)), "dtype": dtype}
     idle = () if case.attackable else ("attack", "restarts")
@@ -103,7 +120,17 @@ class Corners:
     def start(self, rng: np.random.Generator) -> dict[str, Any]:
         """The defaults, one of those that are a grid. A parameter that others imply is left to them."""
         parameters = self.study.result.parameters
-        return {p.name: _one_of(p.default, rng) for p in parameters if p.name not in self.study.implied}
+        defaults = {p.name: _one_of(p.default, rng) for p in parameters if p.name not in self.study.implied}
+        return {name: min(x, self._largest(name)) if name in self._limits else x for name, x in defaults.items()}
+
+    @property
+    def _limits(self) -> Mapping[str, int]:
+        return LARGEST.get(self.study.result.id, {})
+
+    def _largest(self, name: str) -> float:
+        """What no proposal exceeds, for the sake of time."""
+        searched = self.study.searched.get(name, (None, None))[1]
+        return min(self._limits.get(name, math.inf), math.inf if searched is None else searched)
 
     def proposal(
         self, point: Mapping[str, Any], parameter: Parameter, rng: np.random.Generator, place: str = ""
@@ -125,7 +152,7 @@ class Corners:
     ) -> int:
         free = parameter.name in FREE.get(self.study.result.id, ())
         largest = default * FARTHEST if free else max(GROWTH * default, SMALL)
-        largest = min(largest, self.study.searched.get(parameter.name, (None, None))[1] or math.inf)
+        largest = min(largest, self._largest(parameter.name))
         values = {
             "least": lambda: 0,
             "largest": lambda: largest,
@@ -139,7 +166,7 @@ class Corners:
     def _real(
         self, parameter: Parameter, default: float, place: str, point: Mapping[str, Any], rng: np.random.Generator
     ) -> float:
-        least, most = self.study.searched.get(parameter.name, (None, None))
+        least = self.study.searched.get(parameter.name, (None, None))[0]
         widths = {"near": NEAR, "far": FAR}
         values = {
             "least": lambda: default / FARTHEST if rng.random() < 0.7 else 0.0,
@@ -150,7 +177,7 @@ class Corners:
         }
         scattered = lambda: default * widths[place] ** rng.uniform(-1, 1)  # noqa: E731 - one of the values
         chosen = values.get(place, scattered)()
-        return min(max(chosen, least or -math.inf), most or math.inf)
+        return min(max(chosen, -math.inf if least is None else least), self._largest(parameter.name))
 
     def _another(self, point: Mapping[str, Any], parameter: Parameter, rng: np.random.Generator) -> float:
         """The value of another number: equal letters are corners of formulas with differences and ratios."""

@@ -124,3 +124,10 @@ def test_what_is_not_reached_is_said() -> None:
         assert rows[name].measured is None
         assert "T_III is not reached by t = 100" in rows[name].remark
     assert rows["separation"].verdict["printed"] is Verdict.UNDECIDED
+
+
+def test_an_overshoot_of_the_size_of_rounding_contradicts_no_proof() -> None:
+    given = {"alpha": 0.6938827766782267, "w_star": 0.0002016265392554866, "sigma_init": 1e-14}
+    rows = {row.quantity: row for row in compare("induction.figure2", **given)}
+    assert rows["overshoot"].verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}
+    assert "contradicts" not in rows["overshoot"].remark

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bridge import compare
 from bridge.induction.fixed_point import FlowsInNumbers, eigenvalues_of, stated, unique
 from bridge.record import Row, Verdict
 from symbolic.dynamics import FixedPoint
@@ -67,3 +68,10 @@ def test_eigenvalues_of_another_flow_are_noticed() -> None:
     sides = eigenvalues_of("saddle")(WithTwoFaults(**AT))
     assert sides.proved == ()
     assert "those of a numeric Jacobian differ" in sides.remark
+
+
+def test_at_the_end_of_the_range_of_w_no_numeric_jacobian_is_needed() -> None:
+    rows = {row.quantity: row for row in compare("induction.fixed_point", L=909, alpha=2.0, w_star=0.7071067811861307)}
+    row = rows["eigenvalue.minimiser"]
+    assert row.remark == "the numeric Jacobian is not finite here"
+    assert row.verdict == {"derived": Verdict.UNDECIDED}

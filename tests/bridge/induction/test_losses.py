@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
+from bridge import compare
 from bridge.induction.losses import LOSSES, SoftmaxLoss, softmax_order
 from bridge.record import Verdict
 from numeric.induction.losses import Estimate
@@ -135,3 +136,10 @@ def test_a_gap_of_the_early_sum_that_is_not_of_first_order_is_noticed(monkeypatc
     assert first_order()
     monkeypatch.setattr(derived, "derive_head", lambda upper: LOSS_HEAD / (upper if upper is derived.AS_PRINTED else 1))
     assert not first_order()
+
+
+def test_near_the_end_of_the_range_of_w_the_definition_is_known_less_closely() -> None:
+    """At 4 w^4 = 1 - 2e-8 the exponents of the integral cancel all but a few digits."""
+    rows = {row.quantity: row for row in compare("induction.losses", L=1000, alpha=0.5, w=0.70710678, h=0.0146)}
+    assert rows["head"].verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}
+    assert rows["head.as_printed"].verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.PROVED}

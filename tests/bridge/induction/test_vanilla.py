@@ -282,3 +282,10 @@ def test_a_steep_bias_keeps_its_bounds_at_a_prompt() -> None:
     """Where the weights beside the largest are near the last place of 1."""
     comparison = compare("induction.vanilla", p=(17, 20, 22), L=8, d=2, samples=8, attack=4, restarts=2)
     assert {row.verdict["instance"] for row in rows(comparison, "output", "prompt")} == {Verdict.KEPT}
+
+
+def test_a_gate_beyond_what_floats_resolve_is_not_called_a_violation() -> None:
+    comparison = compare("induction.vanilla", p=2e12, L=8, samples=8, attack=5, restarts=2)
+    for row in rows(comparison, "output.gated", "network"), rows(comparison, "output.gated", "prompt"):
+        assert {verdict for each in row for verdict in each.verdict.values()} == {Verdict.NOT_REPRESENTABLE}
+        assert all(each.exact < 1e-20 for each in row)  # floats are off by 1e-5

@@ -4,6 +4,7 @@ import pytest
 
 from bridge import compare
 from bridge.record import Verdict
+from symbolic.statements import UsageError
 
 SETTINGS = [{}, {"N": 5, "eps": 0.9}, {"N": 33, "eps": 0.1, "r": 2.0}]
 
@@ -16,6 +17,12 @@ def test_the_search_lies_between_the_bounds_and_its_vectors_have_the_gap(params:
     assert rows["gap"].exact > eps
     assert rows["gap"].verdict == {"printed": Verdict.KEPT}
     assert rows["growth"].verdict == {"printed": Verdict.CONSISTENT}
+    assert rows["growth"].derived == pytest.approx(4 / (1 - eps / params.get("r", 1.0) ** 2) ** 2, rel=1e-12)
     for name in ("norm.digits", "norm.circle"):
         assert rows[name].measured == pytest.approx(rows[name].derived, rel=1e-9)
         assert Verdict.VIOLATED not in rows[name].verdict.values()
+
+
+def test_a_search_in_too_many_dimensions_is_refused_before_the_start() -> None:
+    with pytest.raises(UsageError, match=r"needs about .* GiB of memory, .*; lower the sizes"):
+        compare("looped.positions", N=3, eps=1 - 1e-12)

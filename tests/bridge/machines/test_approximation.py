@@ -153,3 +153,8 @@ def test_bad_parameters_are_refused() -> None:
 def test_the_table_shows_each_network() -> None:
     (table,) = default_run("machines.approximation").tables
     assert [row[0] for row in table.rows] == list(FAMILIES)
+
+
+def test_a_ramp_far_wider_than_its_margins_is_not_measured_steeper_than_it_is() -> None:
+    rows = {row.quantity: row for row in compare("machines.approximation", gamma=2.5e11, samples=8, attack=0)}
+    assert 0 < rows["ramp.lipschitz"].measured <= rows["ramp.lipschitz"].derived

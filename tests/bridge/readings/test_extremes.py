@@ -8,7 +8,9 @@ import torch
 from bridge.readings.arrays import bounding, flat_at_zero, spectral, unit_vector
 from bridge.readings.enclosed import Enclosed, Image, gain
 from bridge.readings.errors import Error
+from bridge.readings.numbers import norm_below
 from numeric.balls import BallArray, BallsError
+from symbolic.derivation import Norm
 
 
 def between(low: float, high: float) -> flint.arb:
@@ -20,6 +22,16 @@ def test_the_spectral_norm_of_wide_balls_holds_for_all_matrices_in_them() -> Non
     assert float(spectral(wide).entries.item().upper()) >= 2.5  # of [[1.5, 1], [1, 1.5]]
     narrow = BallArray.exactly(np.array([[1.5, 1.0], [1.0, 1.5]]))
     assert float(spectral(narrow).midpoint()) == pytest.approx(2.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("entry", [torch.inf, -torch.inf, torch.nan])
+def test_a_matrix_beyond_floats_has_an_infinite_norm_and_none_is_known_from_below(entry: float) -> None:
+    wide = torch.eye(3).expand(2, 3, 3).clone().double()
+    wide[1, 0, 2] = entry
+    assert spectral(wide).tolist() == [1.0, torch.inf]
+    assert float(norm_below(wide[1], Norm.TWO, Norm.TWO)) == 0.0
+    ball = BallArray([flint.arb(each) for each in wide[1].flatten().tolist()], (3, 3), 128)
+    assert norm_below(ball, Norm.TWO, Norm.TWO).entries.item() == 0
 
 
 def test_a_norm_of_0_has_no_slope() -> None:

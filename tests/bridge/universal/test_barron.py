@@ -10,6 +10,7 @@ from bridge.record import Verdict
 from bridge.universal import barron as bridge
 from bridge.universal.classes import parts_of
 from numeric.universal.sampling import draw
+from symbolic.universal import barron as theory
 from symbolic.universal import barron_derivation as barron
 from symbolic.universal.barron_derivation import BarronClass, r
 
@@ -21,6 +22,24 @@ def test_closed_forms_stand_beside_quadrature(params: dict[str, float]) -> None:
         if row.quantity != "combination":
             assert abs(row.measured - row.derived) < 1e-10 * max(1, row.derived), row
             assert Verdict.VIOLATED not in row.verdict.values()
+
+
+@pytest.mark.parametrize(("width", "slope"), [(1.0, 2.0), (0.01, 2.0), (3.0, 0.1)])
+def test_on_a_line_the_largest_spectrum_counts(width: float, slope: float) -> None:
+    """By quadrature of the functions themselves; the masses of the parts do not add up."""
+    given = {"width": width, "slope": slope}
+    union, combined = bridge.union_on_a_line(centre=0.5, **given), bridge.combined(1, C_a=1.0, C_b=0.5, **given)
+    for sides in (union, combined):
+        assert sides.measured == pytest.approx(float(sides.derived), rel=1e-11)
+    parts = [bridge.bump_mass(1, width), bridge.neuron_mass(slope), bridge.tanh_mass(slope)]
+    at_zero = max(0.5, bridge.bump_at_zero(width, 0.5))
+    assert at_zero + max(parts) - 1e-9 <= union.measured < at_zero + sum(parts) - 1e-3
+
+
+def test_the_union_has_a_row_for_lines_in_the_plane_or_for_one_line() -> None:
+    checks = {each.quantity.name: each for each in bridge.BARRON.checks}
+    held = [[bool(checks[name].when.subs(theory.d, d)) for name in ("union", "union.line")] for d in (1, 2, 3)]
+    assert held == [[False, True], [True, False], [True, False]]
 
 
 @pytest.mark.long

@@ -84,3 +84,10 @@ def test_a_point_outside_the_ball_is_named() -> None:
     assert torch.equal(represented("own", family).weights["points"](), points(2))
     with pytest.raises(UsageError, match=r"row 1 of the points has the norm 1\.25, outside the unit ball"):
         represented("own", family, at=torch.tensor([[0.5, 0.5], [1.0, 0.75]], dtype=torch.float64))
+
+
+@pytest.mark.parametrize("family", ["bumps", "union"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_the_network_runs_in_every_format(family: str, dtype: str) -> None:
+    (row,) = features(family=family, dtype=dtype, n=64, samples=2, bumps=2)
+    assert row.verdict["derived"] is Verdict.KEPT

@@ -7,6 +7,7 @@ import sympy as sp
 from symbolic import UsageError
 from symbolic.universal import barron_derivation as barron
 from symbolic.universal.barron_derivation import BarronClass, r
+from symbolic.universal.largest import integral_of_largest
 
 w, k = sp.symbols("w k", positive=True)
 d = sp.Symbol("d", integer=True, positive=True)
@@ -27,6 +28,38 @@ def test_a_union_of_what_is_singular_adds_masses_and_one_of_the_same_keeps_them(
     assert sp.simplify(both.mass - barron.bump(2, 1).mass - sp.Rational(1, 2)) == 0
     assert (both | both).constant == both.constant
     assert (barron.tanh(E1, 1) | barron.tanh(E2, 1)).constant == 2
+
+
+def test_on_a_line_all_spectra_are_compared_and_in_the_plane_those_of_one_direction() -> None:
+    line, plane = barron.logistic((1,), 2) | barron.tanh((1,), 2), barron.logistic(E1, 2) | barron.tanh(E1, 2)
+    assert line.mass == plane.mass == 2  # 1/sinh(2 s) < 1/sinh(s): tanh is larger everywhere
+    against = barron.logistic(E1, 2) | barron.tanh((-1, 0), 2)
+    assert against.mass == 2  # u and -u have one line
+    across = barron.logistic(E1, 2) | barron.tanh(E2, 2)
+    assert across.mass == sp.Rational(5, 2)
+
+
+def test_a_radial_density_beside_a_line_is_one_of_that_line_in_one_dimension_alone() -> None:
+    bump = barron.bump(1, sp.Rational(1, 4))
+    both = bump | barron.logistic((1,), 2)
+    assert both.radial == 0
+    assert len(both.lines) == 1
+    assert bump.density == bump.radial  # alone it keeps its density
+    assert max(bump.mass, sp.Rational(1, 2)) < both.mass < bump.mass + sp.Rational(1, 2)
+    truth = mpmath.quad(sp.lambdify(r, both.lines[0][1], "mpmath"), [0, 0.01, 0.1, 1, 5, 20, 60]) * 2
+    assert abs(sp.N(both.mass, 20) - truth) < 1e-4  # mpmath does not know the crossings
+    assert (barron.linear([(1,), (-1,)], [1, 3], 0) | both).mass == 3 + both.mass  # a limit lies at 0 alone
+
+
+@pytest.mark.parametrize(("k", "crossings"), [(sp.Rational(1, 2), 0), (sp.Integer(4), 2)])
+def test_the_integral_of_the_largest_is_exact_where_both_integrals_are_known(k: sp.Expr, crossings: int) -> None:
+    """Of x e^-x and k x^2 e^-2x, which meet where k x e^-x = 1: nowhere for k < e."""
+    x = sp.Symbol("x", positive=True)
+    one, other = x * sp.exp(-x), k * x**2 * sp.exp(-2 * x)
+    found = integral_of_largest([one, other], [sp.S.One, k / 4], x)
+    ends = [-sp.LambertW(-1 / k, branch) for branch in (0, -1)] if crossings else [sp.S.One, sp.S.One]
+    truth = 1 + sp.N(sp.integrate(other - one, (x, *ends)), 40)
+    assert abs(sp.N(found, 40) - truth) < 1e-25
 
 
 def test_the_larger_of_two_densities_is_integrated_between_their_crossings() -> None:
