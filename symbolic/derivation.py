@@ -17,7 +17,15 @@ import sympy as sp
 from symbolic.citations import Citation
 from symbolic.events import Events, events_by_step, means_by_step, require_events_apart, require_one_sense
 from symbolic.names import ERROR, ErrorSymbol, error_symbol
-from symbolic.obligations import DerivationError, Obligation, as_expr, follows_from, nonnegative, whole
+from symbolic.obligations import (
+    DerivationError,
+    Obligation,
+    as_expr,
+    follows_from,
+    follows_from_two,
+    nonnegative,
+    whole,
+)
 from symbolic.operations import Given, Operation, letters_in
 from symbolic.prose import make_prose
 from symbolic.provenance import Provenance, weakest
@@ -255,6 +263,9 @@ def _granted(obligation: Obligation, hypotheses: Sequence[Any]) -> Obligation:
         for hypothesis in hypotheses:
             if follows_from(obligation.condition, hypothesis):
                 return replace(obligation, discharged_by=f"hypothesis {sp.sstr(hypothesis)}", granted=True)
+        if (both := follows_from_two(obligation.condition, hypotheses)) is not None:
+            words = " and ".join(map(sp.sstr, both))
+            return replace(obligation, discharged_by=f"hypotheses {words}", granted=True)
     return obligation
 
 

@@ -253,6 +253,31 @@ def follows_from(condition: Any, hypothesis: Any) -> bool:
     return any(_spare(each - given, strict=_is_harder(condition, hypothesis)) for each in _differences(condition))
 
 
+# gap = first + factor * second with factor >= 0, both >= 0 by hypothesis. For a gap above 0 the first has to be so.
+def follows_from_two(condition: Any, hypotheses: Iterable[Any]) -> tuple[Any, Any] | None:
+    """Two relations of several letters from which a short one clearly follows together; None if none clearly do."""
+    relations = sp.Le | sp.Lt | sp.Ge | sp.Gt
+    if not isinstance(condition, relations) or (condition.gts - condition.lts).count_ops() > LONG:
+        return None
+    letters = condition.free_symbols
+    joint = [each for each in hypotheses if isinstance(each, relations) and len(each.free_symbols) > 1]
+    for first in (each for each in joint if each.free_symbols & letters and not _is_harder(condition, each)):
+        for second in (each for each in joint if each != first and each.free_symbols & (letters | first.free_symbols)):
+            if _is_sum_of(condition, first, second):
+                return first, second
+    return None
+
+
+def _is_sum_of(condition: Any, first: Any, second: Any) -> bool:
+    given = second.gts - second.lts
+    for gap in _differences(condition):
+        for one in _differences(first):
+            factor = sp.cancel((gap - one) / given)
+            if not factor.is_zero and sp.denom(factor).is_positive and is_nonnegative(factor):
+                return True
+    return False
+
+
 def _is_harder(condition: Any, hypothesis: Any) -> bool:
     return isinstance(condition, sp.Lt | sp.Gt) and isinstance(hypothesis, sp.Le | sp.Ge)
 

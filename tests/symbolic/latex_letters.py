@@ -39,13 +39,13 @@ ENTRY = re.compile(r"(?:^Notation: |; )\$([^$]*)\$: ")
 FUNCTION = re.compile(r"(?:^Notation: |; )\$([^$]*(?=\([^$]*\$: )|[^$]*(?=\$: (?:the )?(?:activation|function)))")
 # A noun before a letter names it; these words do not.
 NO_NOUN = re.compile(
-    "of|on|in|at|with|by|for|from|to|against|and|or|than|is|are|as|that|where|if|when|under|over|between|after|before|all|"
-    "each|every|minus|times|the|its|an?|below|above|per|beside|both|while|until|along|not|but|any|some|most|least|satisfy|"
+    "of|on|in|at|with|by|for|from|to|against|and|or|than|is|are|as|that|where|if|when|under|over|between|after|before|"
+    "each|minus|times|the|its|an?|below|above|per|beside|both|while|until|along|not|but|some|most|least|satisfy|"
     "satisfies|through|without|within|has|have|only|also|plus|into",
     re.IGNORECASE,
 )
 NAMED_BY = re.compile(r"([A-Za-z]+)s? $")
-STRAY = re.compile(r"(?<![A-Za-z\\'.-])([B-HJ-Zb-z])(?![A-Za-z'\d-]|\.[A-Za-z]|-?th\b)")
+STRAY = re.compile(r"(?<![A-Za-z\\'.-])([B-HJ-Zb-z])(?![A-Za-z'\d-]|\.[A-Za-z\d]|-?th\b)")
 
 
 @dataclass(frozen=True)
@@ -222,6 +222,10 @@ class Known:
         if letter.nested[0] and letter.parts[0].has_any_index:
             self.nested.add(letter.nested)
 
+    def indices(self, letter: Letter) -> list[Letter]:
+        """Those of a letter that any index fits."""
+        return [each for each in letter.parts if letter.sign in self.indexed and INDICES.fullmatch(each.name)]
+
     def unknown(self, letter: Letter, bound: set[str]) -> Iterator[Letter]:
         """The letter, or those of its index, that nothing introduces."""
         if letter.name in self.names | bound or (letter.family and letter.family in self.names):
@@ -256,6 +260,7 @@ def undefined(text: str) -> list[str]:
         for scope in _scopes(block):
             readings = [read(each) for each in scope]
             bound = {each for reading in readings for each in reading.bound} | _arguments(scope)
+            bound |= {i.name for reading in readings for each in reading.letters for i in known.indices(each)}
             found += [o.name for reading in readings for each in reading.letters for o in known.unknown(each, bound)]
         found += STRAY.findall(_words(block))
     return list(dict.fromkeys(found))
@@ -286,13 +291,16 @@ def _name(formula: str) -> Letter | None:
 
 
 def _nouns(block: str) -> Iterator[Letter]:
-    """Small letters, and such with any index, that stand alone behind a noun."""
-    place = 0
+    """Small letters, and such with any index, that stand alone behind a noun or "all", or behind one that does."""
+    place, named = 0, False
     for formula in INLINE.finditer(block):
-        before = NAMED_BY.search(block[place : formula.start()])
+        between, before = block[place : formula.start()], NAMED_BY.search(block[place : formula.start()])
         place = formula.end()
         letter = _name(formula[1])
-        if before and not NO_NOUN.fullmatch(before[1]) and letter and (is_small(letter) or letter.has_any_index):
+        fits = letter is not None and (is_small(letter) or letter.has_any_index)
+        by_word = before is not None and not NO_NOUN.fullmatch(before[1])
+        named = fits and (by_word or (named and between in (" and ", ", ")))
+        if named and letter is not None:
             yield letter
 
 
@@ -308,7 +316,7 @@ def _defined(block: str) -> Iterator[Letter]:
         for gathered in re.findall(r"\\begin\{gather\*\}(.*?)\\end\{gather\*\}", block, re.DOTALL)
         for line in re.split(r",\s*\\\\\n", re.sub(r"\\(begin|end)\{aligned\}|&|\\quad", "", gathered))
     ]
-    lines += re.findall(r"(?:^with|:|\\\])\n\\\[(.*?)\\\]", block, re.DOTALL | re.MULTILINE)
+    lines += re.findall(r"(?:(?<=\nwith)|(?<=:)|(?<=\\\]))\n\\\[(.*?)\\\]", block, re.DOTALL | re.MULTILINE)
     for line in lines:
         letter = _name(re.sub(r"\\\\|&|\\begin\{aligned\}", "", line.partition("=")[0]))
         if letter is not None:
@@ -316,12 +324,12 @@ def _defined(block: str) -> Iterator[Letter]:
 
 
 def _of_domain(block: str) -> Iterator[Letter]:
-    r"""Small letters over which "For $0 < x < 1$, ...:" quantifies: those alone on one side of a relation."""
+    r"""Small letters over which "For $0 < x < 1$, ...:" quantifies: those alone on one side of an inequality."""
     if not re.match(r"For [^\n]*(:|, )", block):
         return
     for formula in INLINE.findall(block.partition("\n")[0]):
         for each in re.split(r",", formula):
-            sides = [_name(side) for side in RELATION.split(each)]
+            sides = [_name(side) for side in ([] if "=" in each else RELATION.split(each))]
             yield from (side for side in sides if side is not None and len(sides) > 1 and is_small(side))
 
 

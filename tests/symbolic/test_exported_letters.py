@@ -10,17 +10,17 @@ from tests.symbolic.latex_letters import undefined
 # Letters that a statement still shows without an introduction. A result without an entry has none.
 OPEN = {
     "icgd.backward": r"\ell",
-    "icgd.derivative": "B_{y} C",
-    "icgd.dimensions": r"\ell C",
-    "icgd.forward": "B_{y} C",
+    "icgd.derivative": "B_{y}",
+    "icgd.dimensions": r"\ell",
+    "icgd.forward": "B_{y}",
     "icgd.gradient": "x_{i} y_{i}",
-    "icgd.loss_gradient": r"\ell C",
+    "icgd.loss_gradient": r"\ell",
     "icgd.relu_sum": r"r \bar{g}'",
-    "icgd.step": r"\ell C",
+    "icgd.step": r"\ell",
     "icgd.trajectory": "x y L_{n} W l",
     "induction.balance": r"x_{L} x_{s-1} w_{\rm{KQ}}",
     "induction.figure2": r"x_{L} x_{s-1} w_{Q} w_{K} T_{\rm{III}}",
-    "induction.first_stage": r"x_{L} x_{s-1} n \tau q'_{s,\tau} q' m M d r",
+    "induction.first_stage": r"x_{L} x_{s-1} \tau q'_{s,\tau} q' m M d r",
     "induction.karamata": r"x_{L} x_{s-1} w \alpha",
     "induction.losses": "x_{L} x_{s-1} w_{Q} w_{K} x_{1}",
     "induction.lyapunov_gram": r"u \alpha^\star M m t_{1} \xi_{i}",
@@ -29,30 +29,25 @@ OPEN = {
         r"T_{\rm{II}} T_{\rm{III}}",
     "induction.trends": r"x_{L} x_{s-1} h_{(24)} w_{Q} w_{K} h_{\rm{repaired}} \psi",
     "induction.vanilla": "X D",
-    "looped.autoregression": r"x \Phi_{l} \Phi_{j}",
-    "looped.decoder": "x w_{k}",
-    "looped.gradient_descent": r"x_{\rm{test}}",
-    "looped.linearised": "x A y_{i} z",
-    "looped.newton": "M_{0}",
     "machines.approximation": r"y \theta'",
     "machines.circuit": r"F' \theta f_{i} f_{1} f_{q-1} \zeta_{1} \zeta_{q-2}",
-    "machines.margin": r"\lambda \theta \xi F' \rho_{F'} D",
+    "machines.margin": r"\lambda \theta \xi F' \rho_{F'}",
     "machines.rounding": r"W_{1} W_{D} \mathrm{net} \mathrm{round} \rho_{\tildef} \rho_{f}",
     "machines.sample_complexity": r"\mathcal{N}_{\|\cdot\|_2} \ell_{0\text{-}1}",
     "machines.turing": r"\mathcal{Z} k \mathcal{A} s t y m_{2} c r o s_{3} \mathrm{Bin} h_{1} r_{4} r_{3} "
         r"\mathrm{Bin}_{j} r_{2} x_{l_i} m_{1} w_{pos} W_{1} \theta_{\rm{C.1}} "
-        r"\theta_{\rm{C.2}} \theta_{\rm{C.3}} \theta_{\rm{C.4}} C \theta_{\rm{C.5}} "
+        r"\theta_{\rm{C.2}} \theta_{\rm{C.3}} \theta_{\rm{C.4}} \theta_{\rm{C.5}} "
         r"\theta_{\rm{C.6}} \theta_{\rm{C.7}} \theta_{\rm{C.8}}",
     "machines.turing_margin": r"\mathcal{Z} \mathcal{A}",
     "universal.barron": r"x a b f \omega C_{\rm{logistic}} u C_{\rm{neural}} \rho N I C_{\rm{tanh}} "
         r"C_{\rm{bump}} c C_{\rm{union}}",
     "universal.covering": r"x \mathcal{N}",
     "universal.features": r"C_{F} \mathcal{F} F R",
-    "universal.lasso": r"\rho \phi C_{F} R",
-    "universal.proximal": r"C_{F} \phi_{i} t",
+    "universal.lasso": r"\phi C_{F} R",
+    "universal.proximal": r"C_{F} \phi_{i}",
     "universal.risk": r"T C_{F} \mathcal{F} \omega R",
     "universal.sigmoid": "C_{F} R t",
-    "universal.transformer": "T S e_{t} V b",
+    "universal.transformer": r"T \tau e_{t} V b",
 }  # fmt: skip
 
 
