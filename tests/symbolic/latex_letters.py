@@ -39,12 +39,14 @@ ENTRY = re.compile(r"(?:^Notation: |; )\$([^$]*)\$: ")
 FUNCTION = re.compile(r"(?:^Notation: |; )\$([^$]*(?=\([^$]*\$: )|[^$]*(?=\$: (?:the )?(?:activation|function)))")
 # A noun before a letter names it; these words do not.
 NO_NOUN = re.compile(
-    "of|on|in|at|with|by|for|from|to|against|and|or|than|is|are|as|that|where|if|when|under|over|between|after|before|"
+    "of|on|in|at|with|by|for|from|to|against|and|or|than|is|are|as|that|if|when|under|over|between|after|before|"
     "each|minus|times|the|its|an?|below|above|per|beside|both|while|until|along|not|but|some|most|least|satisfy|"
     "satisfies|through|without|within|has|have|only|also|plus|into",
     re.IGNORECASE,
 )
 NAMED_BY = re.compile(r"([A-Za-z]+)s? $")
+DEFINING = re.compile("where|with|and|for|of|from|labels")
+DOMAIN = re.compile(r"For [^\n]*(:|, )")
 STRAY = re.compile(r"(?<![A-Za-z\\'.-])([B-HJ-Zb-z])(?![A-Za-z'\d-]|\.[A-Za-z\d]|-?th\b)")
 
 
@@ -90,6 +92,7 @@ class Reading:
 
 class _Reader:
     def __init__(self, formula: str) -> None:
+        formula = re.sub(r"\{(\\mathrm\{\w+\})\}", r"\1", formula)
         self.tokens, self.place, self.found = TOKEN.findall(formula), 0, Reading()
 
     def peek(self, ahead: int = 0) -> str:
@@ -126,8 +129,10 @@ class _Reader:
     def item(self) -> None:
         token = self.next()
         if token in WORDS:
-            self.group()
+            words = self.group()
             self.scripts()
+            if words.endswith("every") and is_small(Letter(self.peek(1))):
+                self.found.bound.add(self.peek(1))
         elif token in BINDERS:
             self.found.bound |= bound_in(self.scripts()[0])
         elif token in (r"\operatorname", r"\mathrm"):
@@ -139,6 +144,8 @@ class _Reader:
                 self.next()
         elif token == r"\|" and self.peek() == "_" and self.peek(1) == "F":
             self.place += 2
+        elif token == r"\sigma" and self.tokens[self.place : self.place + 3] == ["_", "k", "("]:
+            self.place += 2  # singular values
         elif token == "[" and self.peek(1) == "]" and is_small(Letter(self.peek())):
             self.found.bound.add(self.next())
         elif token in OF_ARGUMENTS and self.peek() in ("(", r"\left"):
@@ -249,13 +256,16 @@ def undefined(text: str) -> list[str]:
     """
     known, blocks = Known(), text.split("\n\n")
     for block in blocks:
-        for letter in (*_numbers(block), *map(_name, ENTRY.findall(block)), *_nouns(block)):
+        for letter in (*_numbers(block), *map(_name, ENTRY.findall(block)), *_nouns(block), *_stated(block)):
             if letter is not None:
                 known.add(letter)
         known.functions |= {letter.name for letter in map(_name, FUNCTION.findall(block)) if letter is not None}
+    domains = [block for block in blocks if DOMAIN.match(block)]
+    for letter in _in_sets(domains[0]) if len(domains) == 1 else ():  # one domain is that of the notation too
+        known.add(letter)
     found: list[str] = []
     for block in blocks:
-        for letter in (*_defined(block), *_of_domain(block)):
+        for letter in (*_defined(block), *_of_domain(block), *_in_sets(block)):
             known.add(letter)
         for scope in _scopes(block):
             readings = [read(each) for each in scope]
@@ -323,14 +333,40 @@ def _defined(block: str) -> Iterator[Letter]:
             yield letter
 
 
-def _of_domain(block: str) -> Iterator[Letter]:
-    r"""Small letters over which "For $0 < x < 1$, ...:" quantifies: those alone on one side of an inequality."""
-    if not re.match(r"For [^\n]*(:|, )", block):
+def _stated(block: str) -> Iterator[Letter]:
+    """Letters that an entry of the notation defines by an equation behind a word: "where $w_{k+1} = w_k + 1$"."""
+    if not block.startswith("Notation: "):
+        return
+    for word, formula in re.findall(r"(\w+),? \$([^$]*)\$", block.partition("\n")[0]):
+        left, *right = re.split(r"=|\\leftarrow|\\le ", formula, maxsplit=1)
+        letter = _name(left)
+        if right and letter is not None and DEFINING.fullmatch(word):
+            yield from (letter, Letter(letter.sign, "i") if letter.index else letter)
+            yield from (each for each in read(left).letters if is_small(each))  # arguments of a function
+
+
+def _domains(block: str) -> Iterator[tuple[str, list[Letter | None]]]:
+    """The conditions of "For $0 < x < 1$, $X \\in [0, 1]^n$, ...:", with their sides."""
+    if not DOMAIN.match(block):
         return
     for formula in INLINE.findall(block.partition("\n")[0]):
-        for each in re.split(r",", formula):
+        for each in formula.split(","):
             sides = [_name(side) for side in ([] if "=" in each else RELATION.split(each))]
-            yield from (side for side in sides if side is not None and len(sides) > 1 and is_small(side))
+            if len(sides) > 1:
+                yield each, sides
+
+
+def _in_sets(block: str) -> Iterator[Letter]:
+    """Letters over whose values it quantifies; with a family of rows X_i the matrix X, and with a vector y its y_i."""
+    for each, (first, *_) in _domains(block):
+        if r"\in " in each and first is not None:
+            yield from (first, Letter(first.sign), Letter(first.sign, "i"))
+
+
+def _of_domain(block: str) -> Iterator[Letter]:
+    """Small letters that are alone on one side of an inequality there."""
+    for _, sides in _domains(block):
+        yield from (side for side in sides if side is not None and is_small(side))
 
 
 def _scopes(block: str) -> Iterator[list[str]]:

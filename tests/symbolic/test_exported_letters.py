@@ -20,7 +20,7 @@ OPEN = {
     "icgd.trajectory": "x y L_{n} W l",
     "induction.balance": r"x_{L} x_{s-1} w_{\rm{KQ}}",
     "induction.figure2": r"x_{L} x_{s-1} w_{Q} w_{K} T_{\rm{III}}",
-    "induction.first_stage": r"x_{L} x_{s-1} \tau q'_{s,\tau} q' m M d r",
+    "induction.first_stage": r"x_{L} x_{s-1} \tau q'_{s,\tau} q' m M d",
     "induction.karamata": r"x_{L} x_{s-1} w \alpha",
     "induction.losses": "x_{L} x_{s-1} w_{Q} w_{K} x_{1}",
     "induction.lyapunov_gram": r"u \alpha^\star M m t_{1} \xi_{i}",
