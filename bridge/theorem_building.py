@@ -54,7 +54,7 @@ def theorem(
     random: Mapping[str, str | Sequence[str]] | None = None,
     printed: Mapping[str, Any] | None = None,
     trivial: Mapping[str, Any] | None = None,
-    meanings: Mapping[sp.Symbol, str] | None = None,
+    meanings: Mapping[sp.Symbol | str, str | tuple[str, str]] | None = None,
     checks: Sequence[Check] = (),
     inequalities: Sequence[Inequality] | Function = (),
     sources: Sequence[InputSource] = (),
@@ -70,15 +70,17 @@ def theorem(
     ones in words. `texts` are further parameters that are text, each with the function that reads it. `printed` gives
     the draft's own formula for a quantity, by name. `worst` replaces letters of derivation and formula by what the
     hypotheses allow, perhaps a formula in others of them: an instance evaluates it at those that it knows. `meanings`
-    says in words what parameters and letters of the bounds are. A bound is vacuous from a trivial bound on: that of
-    `trivial`, by quantity, else the size of the conclusion, which bounds the error of the network that gives 0. The
-    other arguments are those of `Theorem`.
+    says in words what parameters and letters of the bounds are; under the name of a quantity, what its exact value is,
+    or a pair: that, and what the network computes. A bound is vacuous from a trivial bound on: that of `trivial`, by
+    quantity, else the size of the conclusion, which bounds the error of the network that gives 0. The other arguments
+    are those of `Theorem`.
 
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """
     _require_conclusions(id, bounds)
     require_symbols(id, "`parameters`", parameters)
-    for argument, given in (("worst", worst), ("knows", knows), ("meanings", meanings)):
+    described, letters_mean = _described(id, meanings or {}, bounds)
+    for argument, given in (("worst", worst), ("knows", knows), ("meanings", letters_mean)):
         require_symbols(id, f"`{argument}`", given or {})
     _require_names(id, {"inputs": inputs, "weights": weights, "built": built, "printed": printed, "trivial": trivial})
     letters = {letter: _functions(id, letter, given) for letter, given in (knows or {}).items()}
@@ -108,7 +110,8 @@ def theorem(
     at_worst = closed(known)
     stated = [_printed(each, printed.get(each.name), at_worst) for each in quantities]
     stated = [_trivial(each, trivial.get(each.name), at_worst, {*parameters, *of_network}) for each in stated]
-    meanings = _meanings(id, meanings, parameters, [*stated, *(each.quantity for each in checks)]) if meanings else {}
+    known_letters = [*stated, *(each.quantity for each in checks)]
+    words = _meanings(id, letters_mean, parameters, known_letters) if letters_mean else {}
     with _own_words(id):
         statement = Result(
             id=id,
@@ -116,7 +119,7 @@ def theorem(
             citation=citation,
             claim=claim,
             parameters=(
-                *(_parameter(symbol, default, meanings.get(symbol)) for symbol, default in parameters.items()),
+                *(_parameter(symbol, default, words.get(symbol)) for symbol, default in parameters.items()),
                 *(each.parameter for each in texts),
             ),
             hypotheses=(
@@ -126,7 +129,8 @@ def theorem(
             quantities=(*stated, *{check.quantity.name: check.quantity for check in checks}.values()),
             notation=notation,
             assumptions=_sentences(id, assumptions),
-            symbols={letter: meaning for letter, meaning in meanings.items() if letter not in parameters},
+            symbols={letter: meaning for letter, meaning in words.items() if letter not in parameters},
+            objects=described,
         )
     return Theorem(
         statement,
@@ -191,16 +195,48 @@ def _functions(id: str, letter: sp.Symbol, given: Function | tuple[Function, ...
     return functions
 
 
+EXACT, COMPUTED = "the exact value, by the reference", "what the network computes"
+
+
+def _described(
+    id: str, meanings: Mapping[Any, Any], bounds: Sequence[Any]
+) -> tuple[dict[str, str], Mapping[sp.Symbol, str]]:
+    """What the letters of the left sides are, in LaTeX, and the meanings of symbols.
+
+    Raises UsageError for the meaning of what is not a quantity, and for what is not one or two texts.
+    """
+    names = [each.name for each in bounds if isinstance(each, Approximated)]
+    given = {name: words for name, words in meanings.items() if isinstance(name, str)}
+    if unknown := [name for name in given if name not in names]:
+        known = ", ".join(names) or "none"
+        raise UsageError(
+            f"{id}: `meanings` names {', '.join(unknown)}, which is not a quantity of a bound; these: {known}"
+        )
+    found: dict[str, str] = {}
+    for name in names:
+        words = given.get(name, EXACT)
+        exact, computed = words if isinstance(words, tuple) and len(words) == 2 else (words, COMPUTED)
+        if not (isinstance(exact, str) and isinstance(computed, str)):
+            raise UsageError(f"{id}: `meanings` of {name} is {words!r:.80}; give a text, or a pair of them")
+        found |= {_word(name): exact, rf"\widehat{{{_word(name)}}}": computed}
+    return found, {letter: words for letter, words in meanings.items() if not isinstance(letter, str)}
+
+
+def _word(name: str) -> str:
+    """The name of a value as a letter of LaTeX."""
+    return rf"\mathrm{{{name}}}".replace("_", r"\_")
+
+
 def _quantity(
     conclusion: Approximated, worst: Mapping[sp.Symbol, Any], at_prompt: set[sp.Symbol], where: Mapping[str, str]
 ) -> Quantity:
     step = conclusion.derivation.step(conclusion.name)
-    word = rf"\mathrm{{{conclusion.name}}}".replace("_", r"\_")
+    word = _word(conclusion.name)
     bound = conclusion.error.xreplace(closed({s: x for s, x in worst.items() if s not in at_prompt}))
     return Quantity(
         name=conclusion.name,
         latex_symbol=rf"\|\widehat{{{word}}} - {word}\|_{{{step.norm.latex}}}",
-        meaning=f"error of {conclusion.name}",
+        meaning=f"error of `{conclusion.name}`" if len(conclusion.name) == 1 else f"error of {conclusion.name}",
         norm=NORMS[step.norm],
         domain=where["domain"],
         kind=Kind.EXACT if conclusion.error == 0 else Kind.UPPER,

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import sympy as sp
+
 from bridge.arguments import Function, arguments_of, defaults_of
 from bridge.check import Check
 from bridge.domains import Domain
@@ -10,7 +12,9 @@ from bridge.sources.source import OF_SOURCE, InputSource
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from symbolic.events import total_failure
-from symbolic.statements import Kind, Quantifier, Quantity, UsageError
+from symbolic.introductions import letters_of
+from symbolic.statements import Kind, Quantifier, Quantity, Result, UsageError
+from symbolic.typesetting import latex
 
 OF_STARTS = ("count", "generator")  # what the starts of an attack take beside parameters and weights
 OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of such a name could not be set
@@ -38,6 +42,7 @@ def require_well_formed(theorem: Theorem) -> None:
     _require_one_function_a_scope(theorem)
     _require_used_letters(theorem)
     _require_bound_letters(theorem)
+    _require_introduced_letters(theorem)
     if theorem.at_point.quantities is None:
         require_randomness(theorem, theorem.over_draws)
     _require_sources(theorem)
@@ -261,6 +266,31 @@ def _require_bound_letters(theorem: Theorem) -> None:
                 f"{theorem.id}: nothing gives {', '.join(free)} in the bound of '{quantity.name}' a value; make it a "
                 f"parameter, or give its worst case in `worst`, or a function in `knows`"
             )
+
+
+def _require_introduced_letters(theorem: Theorem) -> None:
+    """Every letter of a stated bound is a parameter or has a meaning, so that the statement can be read by itself."""
+    statement = theorem.statement
+    introduced = {each.symbol for each in statement.parameters} | set(statement.symbols)
+    introduced |= {each.defines for each in statement.formulas}
+    for quantity in theorem.stated:
+        derived, printed = quantity.derived(), quantity.printed
+        known = introduced | set(printed.unspecified if printed else ())
+        shown = printed.shown if derived is None and printed else derived
+        letters = {x for each in (shown, quantity.may_fail) if each is not None for x in each.free_symbols}
+        unknown = sorted(str(each) for each in letters - known if not _is_object(each, statement))
+        if unknown:
+            raise UsageError(
+                f"{theorem.id}: the bound of '{quantity.name}' has {', '.join(unknown)}, and nothing says what it is; "
+                f"say so in `meanings`, or make it a parameter, or give its worst case in `worst`"
+            )
+
+
+def _is_object(letter: sp.Symbol, statement: Result) -> bool:
+    """Whether the statement introduces it among the letters that are no symbols."""
+    return set(letters_of(latex(letter, statement.notation))) <= {
+        o for name in statement.objects for o in letters_of(name)
+    }
 
 
 def require_randomness(theorem: Theorem, quantities: Sequence[Quantity]) -> None:

@@ -63,6 +63,24 @@ own = bs.theorem(
         W: lambda w: torch.linalg.vector_norm(w),
     },
     trivial={"gap": Y**2 / 2},
+    meanings={
+        low: "bound on the squared singular values of `X`, over `n`, from below",
+        high: "the same from above",
+        alpha: "weight of the square",
+        lamda: "weight of the 1-norm",
+        T: "number of steps",
+        n: "number of examples",
+        d: "number of coordinates",
+        W: "bound on `||w||_2`",
+        eps: "bound on the error of a step",
+        "w": (
+            "`w`, the minimiser of `F(v) = ||X v - y||_2^2/(2 n) + lamda ||v||_1 + alpha ||v||_2^2/2` for the labels "
+            "`y = X (w + n (X^T X)^(-1) (lamda sign(w) + alpha w))`",
+            "`w_T`, where `w_0 = 0` and `w_k` is, up to `errors_k`, the proximal gradient step of length `1/high` from "
+            "`w_(k-1)`, the square taken with the 1-norm",
+        ),
+        "gap": ("0", "`F(w_T) - F(w)`"),
+    },
 )
 
 if __name__ == "__main__":

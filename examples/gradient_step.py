@@ -75,6 +75,23 @@ own = bs.theorem(
         "scale": eta * (n + 1) / (n * beta),
     },
     sources=(table,),
+    meanings={
+        beta: "inverse temperature",
+        eta: "step size",
+        n: "number of examples",
+        d: "number of coordinates",
+        B_x: "bound on inputs",
+        B_y: "bound on labels",
+        "linear": (
+            "`eta/n sum_j (y_j - sum_i y_i/n) X_j^T x`, with the rows `X_j` of `X`",
+            "the same by a head of linear attention",
+        ),
+        "softmax": (
+            "the same, the step of gradient descent from 0",
+            "`eta (n+1)/(n beta)` times the mean of the centred labels, 0 for the query `x`, with the weights of "
+            "softmax of `beta` times `X_j^T x` and `x^T x`",
+        ),
+    },
 )
 
 if __name__ == "__main__":

@@ -71,6 +71,23 @@ own = bs.theorem(
     reference=heavy_ball,
     handles=handles,
     worst=worst,
+    meanings={
+        eta: "step size",
+        beta: "momentum",
+        c: "factor of the scores",
+        C: "score of the sink",
+        T: "number of steps",
+        n: "number of examples",
+        d: "number of coordinates",
+        B_x: "bound on `||X_i||_2`",
+        B_y: "bound on the labels",
+        "prediction": (
+            "`r_(n+1)` after `T` steps of heavy ball, `v <- beta v - eta G r` and `r <- r + v`, from `v = 0`, "
+            "`r_i = -y_i` and `r_(n+1) = 0`, with `G = (G_ij)` and `G_ij = X_i^T X_j / n`, but 0 for `j = n + 1`",
+            "the same with `(u_ij(c) - u_ij(-c))/(2 c)` for `G_ij`, where `u_ij(c)` is `e^C` times the weight that "
+            "softmax of the scores `c G_ij`, and `C` of a sink, gives to `j`",
+        ),
+    },
 )
 
 if __name__ == "__main__":

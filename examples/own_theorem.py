@@ -55,6 +55,16 @@ own = bs.theorem(
     },
     handles=lambda W, x, r: {"W": W, "x": x, "r": r},  # what the steps of the derivation name, at this prompt
     printed={"output": eps * N * K**N},
+    meanings={
+        N: "number of layers",
+        d: "width",
+        eps: "share that is lost",
+        K: "bound on the 1-norms of the rows `W_i` of `W`",
+        "output": (
+            "`p_N`, where `p_0 = x` and `p_l = tanh(W p_(l-1))`",
+            "the same for `p_l = (1 - eps) tanh(W p_(l-1))`",
+        ),
+    },
 )
 
 if __name__ == "__main__":

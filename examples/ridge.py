@@ -77,6 +77,20 @@ own = bs.theorem(
     },
     printed={"prediction": B_x * W * sp.exp(-L / (2 * kappa))},
     cites="after Bai et al. 2023",
+    meanings={
+        alpha: "bound on the squared singular values of `X`, over `n`, from below",
+        beta: "the same from above",
+        L: "number of steps",
+        n: "number of examples",
+        d: "number of coordinates",
+        lamda: "weight of the penalty",
+        B_x: "bound on `||x||_2`",
+        B_y: "bound on the labels",
+        "prediction": (
+            "`x^T w`, where `w` minimises `||X w - y||_2^2/(2 n) + lamda ||w||_2^2/2`",
+            "`x^T w_L`, where `w_0 = 0` and `w_(l+1) = w_l - (X^T (X w_l - y)/n + lamda w_l)/(beta + lamda)`",
+        ),
+    },
 )
 
 if __name__ == "__main__":

@@ -18,6 +18,16 @@ own = bs.theorem(
     weights={"signs": lambda n, m, seed: torch.randint(2, (m, n), generator=torch.Generator().manual_seed(seed))},
     network=lambda signs, B: B * (2 * signs - 1).mean(1, dtype=signs.dtype),
     reference=lambda signs: signs.new_zeros(len(signs)),
+    meanings={
+        n: "number of draws in a mean",
+        m: "number of means",
+        B: "size of a draw",
+        delta: "probability of failure",
+        "largest": (
+            "vector of their expectations, 0",
+            "vector of `m` means of `n` independent draws, each `B` or `-B` with probability 1/2",
+        ),
+    },
 )
 
 if __name__ == "__main__":

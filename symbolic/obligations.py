@@ -262,14 +262,15 @@ def follows_from(condition: Any, hypothesis: Any) -> bool:
     if hypothesis.gts.is_Symbol and hypothesis.lts.is_number and hypothesis.gts not in condition.free_symbols:
         return False  # that letter may be as large as one likes, and what is spare as far below 0
     given = hypothesis.gts - hypothesis.lts
-    return any(_spare(each - given, strict=_is_harder(condition, hypothesis)) for each in _differences(condition))
+    return any(_spare(each - given, strict=is_harder(condition, hypothesis)) for each in differences(condition))
 
 
-def _is_harder(condition: Any, hypothesis: Any) -> bool:
+# gap = first + factor * second with factor >= 0, both >= 0 by hypothesis. For a gap above 0 the first has to be so.
+def is_harder(condition: Any, hypothesis: Any) -> bool:
     return isinstance(condition, sp.Lt | sp.Gt) and isinstance(hypothesis, sp.Le | sp.Ge)
 
 
-def _differences(condition: Any) -> Iterator[sp.Expr]:
+def differences(condition: Any) -> Iterator[sp.Expr]:
     """Of the sides; then the same without its denominator, if that is positive and the difference is short."""
     difference = condition.gts - condition.lts
     yield difference

@@ -238,14 +238,19 @@ def _groups(
         members = [each for each, own in zip(shown, keys, strict=True) if own == key]
         opening = _opening(members, *key)
         if alone:
-            yield [f"{opening.removesuffix(':')}, {members[0].sentence()}"]
+            said = members[0].sentence()
+            yield ["", f"{opening.removesuffix(':')}, {said}" if opening else f"{said[0].upper()}{said[1:]}"]
         else:
-            yield ["", opening, *(line for each in members for line in _numbered(each, numbers))]
+            yield [
+                *(["", opening] if opening else []),
+                *(line for each in members for line in _numbered(each, numbers)),
+            ]
 
 
 def _opening(members: Sequence[Conclusion], chance: str, domain: str) -> str:
+    """Where they hold, and with which probability; "" for conclusions that hold everywhere and always."""
     by_proof = members[0].quantity.domain == CONSTRUCTION
     where = prose_latex(BY_PROOF) if by_proof else domain if WITHOUT_FOR.match(domain) else f"for {domain}"
     each = "each of the following holds " if len(members) > 1 and chance else ""
-    whole = f"{where}, {each}{chance}" if chance else where
-    return f"{whole[0].upper()}{whole[1:]}:"
+    whole = ", ".join(([where] if domain or by_proof else []) + ([f"{each}{chance}"] if chance else []))
+    return f"{whole[0].upper()}{whole[1:]}:" if whole else ""

@@ -126,6 +126,7 @@ def represented(id: str, family: Family, at: Tensor | None = None, **defaults: A
         title=id,
         parameters=tuple(replace(each, default=defaults.get(each.name, each.default)) for each in kept),
         hypotheses=tuple(each for each in theory.FEATURES.hypotheses if each.parameter in OWN),
+        symbols={**theory.FEATURES.symbols, theory.d: "dimension of `x`"},
     )
     return replace(
         FEATURES,

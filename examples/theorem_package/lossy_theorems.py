@@ -18,5 +18,11 @@ own = bs.theorem(
     inputs={"x": bs.Box(d)},
     network=lambda w, x, eps: (1 - eps) * (w * x).sum()[None],
     reference=lambda w, x: (w * x).sum()[None],
+    meanings={
+        eps: "share that is lost",
+        K: "bound on `||w||_1`",
+        d: "number of coordinates",
+        "readout": ("`w^T x`", "`(1 - eps) w^T x`"),
+    },
     title="Readout by a lossy amplifier",
 )

@@ -22,11 +22,21 @@ from symbolic.calculus import (
     repeat,
 )
 from symbolic.citations import ALGOFORMER, Citation
-from symbolic.derivation import Approximated
+from symbolic.derivation import Approximated, Derivation
 from symbolic.looped import objects
 from symbolic.operations import Second
 from symbolic.provenance import Provenance
-from symbolic.statements import CONSTRUCTION, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements import (
+    CONSTRUCTION,
+    Formula,
+    Hypothesis,
+    Kind,
+    Parameter,
+    Printed,
+    Quantifier,
+    Quantity,
+    Result,
+)
 
 N, q, d, T = sp.symbols("N q d T", integer=True, positive=True)
 L, m = sp.symbols("L m", integer=True, nonnegative=True)
@@ -64,7 +74,8 @@ def derive_weights() -> Approximated:
 
 
 # R_(k+1) = (I - eta/N Phi Phi^T) R_k of the examples. The network has entries within delta of those of Phi Phi^T / N,
-# and one within delta of 0 for the query, whose state is its prediction. Features of t = 0 are 0, as its state is.
+# and one within delta of 0 for the query, whose state is its prediction, at most X_hat: errors of the examples up to a
+# loop and predictions up to it bound each other. Features of t = 0 are 0, as its state is.
 def _of_query(name: str, rows: sp.Expr, dim: sp.Expr, target: Norm) -> Approximated:
     """What its state, at most X_hat, adds to others."""
     state = given("state of the query", dim=1, size=X_hat)
@@ -81,7 +92,11 @@ def derive_state() -> Approximated:
                               reason="eigenvalues of `I - (eta/N) Phi Phi^T` in `[-1, 1]`; `N^2` entries")  # fmt: skip
         return add(moved, _of_query("leaked", sp.sqrt(N), N, Norm.TWO), name="after")
 
-    return repeat(start, "state", loop, T)
+    state = repeat(start, "state", loop, T)
+    *steps, last = state.derivation.steps
+    owed = tuple(each for each in derive_prediction().derivation.obligations if each.open)
+    whole = replace(last, obligations=(*last.obligations, *owed))
+    return replace(state, derivation=Derivation((*steps, whole)))
 
 
 @cache
@@ -112,7 +127,7 @@ def largest_prediction() -> sp.Expr:
 # The statement.
 
 _LEMMA, _THEOREM = Citation(ALGOFORMER, "Lemma A.3"), Citation(ALGOFORMER, "Theorem 3.2")
-_SERIES, _BY_HAND = "`|x_t| <= B`", "by rules, but for sizes of exact iterates: a step does not increase the loss"
+_SERIES, _BY_HAND = "`||x_t||_oo <= B`", "by rules, but for sizes of exact iterates: a step does not increase the loss"
 DELTA = derive_weights().error / c
 # From one loop to the next an exact prediction moves by eta G P at most.
 WORST = {
@@ -136,6 +151,15 @@ def _count(name: str, meaning: str, printed: sp.Expr) -> Quantity:
     )  # fmt: skip
 
 
+SYMBOLS = {
+    delta: "bound on the error of `e^C/(2 c)` times the difference of both heads' weights, against `Phi_s^T Phi_t / N`",
+    G: "bound on the 2-norm of the vector of `Phi_(N+1)^T Phi_t / N`, `t = 1, ..., N`",
+    P: "bound on `||R_0||_2`",
+    Q: "bound on the exact predictions of the loops",
+    X_hat: "bound on the predictions of the loops, exact and of the transformer: any number that meets the condition "
+    "on it",
+    E: "bound on the error of `R_k` in every loop",
+}
 POSITIVE = B, eta, eps, accuracy, beta, c, C
 AUTOREGRESSION = Result(
     id="looped.autoregression",
@@ -146,15 +170,17 @@ AUTOREGRESSION = Result(
     parameters=(
         Parameter("N", N, "time of the last value of the series, which starts at 0", 8, integer=True),
         Parameter("q", q, "number of lags", 2, integer=True),
-        Parameter("d", d, "dimension of `x`", 1, integer=True),
+        Parameter("d", d, "dimension of `x_t`", 1, integer=True),
         Parameter("L", L, "number of layers of the representation, 0 for the identity", 1, integer=True),
         Parameter("T", T, "number of loops", 3, integer=True),
         Parameter("B", B, "bound on the series", 1.0),
         Parameter("eta", eta, "step size", 0.5),
-        Parameter("eps", eps, "gap of the positions, of norm 1", 0.5),
+        Parameter("eps", eps, "gap of the positions, vectors `p_t` of norm 1 with `p_s^T p_t <= 1 - eps` for `s != t`",
+            0.5),
         Parameter("m", m, "dimension of the positions (0: the least in which a search finds the gap)", 0, integer=True,
             in_words="dimension of the positions"),
-        Parameter("accuracy", accuracy, "accuracy of the copied lags", 2.0**-40, setting=True),
+        Parameter("accuracy", accuracy, "accuracy of the copied lags", 2.0**-40, setting=True,
+            in_words="accuracy asked of the copied lags, on which no bound below depends"),
         Parameter("beta", beta, "sharpness of the copies (from the accuracy, if it is not given)", 100.0,
             in_words="sharpness of the copies"),
         Parameter("c", c, "scale of the scores (from the format, if it is not given)", 2.0**-10,
@@ -184,21 +210,16 @@ AUTOREGRESSION = Result(
             derive_state(), norm="2-norm", trivial=sp.sqrt(N) * B, obtained=Provenance.HAND, remark=_BY_HAND,
         ),
         _quantity(
-            "x_hat", r"\|\hat x_{N+1} - A_T \Phi\|_\infty", "prediction after `T` loops", derive_prediction(),
+            "x_hat", r"\|\hat x_{N+1} - A_T \Phi_{N+1}\|_\infty", "prediction after `T` loops", derive_prediction(),
             trivial=WORST[Q], obtained=Provenance.HAND, remark=_BY_HAND,
         ),
         _count("layers", "number of layers of pre-, looped and post-transformer together", L + 4),
         _count("heads", "largest number of heads of a layer", sp.Max(q, 2)),
     ),
     notation={eta: r"\eta", eps: r"\varepsilon", beta: r"\beta", delta: r"\delta", X_hat: r"\hat X"},
-    symbols={
-        delta: "largest error of `c^{-1}` times an attention weight, against `(1/N) Phi_l^T Phi_j`",
-        G: "`||Phi_(N+1)^T Phi||_2 / N`",
-        P: "`||R_0||_2`",
-        Q: "largest exact prediction of the loops",
-        X_hat: "largest prediction of the loops, exact or of the network",
-        E: "largest error of the state of a loop",
-    },
+    symbols=SYMBOLS,
+    assumptions=("`||Phi(u) - Phi(v)||_oo <= ||u - v||_oo` for all `u` and `v`, and `Phi(0) = 0`",),
+    formulas=(Formula(r"\delta", lambda: OF_NETWORK[delta], SYMBOLS[delta], defines=delta),),
     remarks=(
         "The display of Theorem 3.2 has `Phi(x_(t+1-q), ..., x_t)` beside `x_t`, while its label `x_(t+1)` is at the "
         "next token and would have to be copied backwards. Lemma A.3 copies `x_(t-1)`, ..., `x_(t-q)` to `x_t`, as "

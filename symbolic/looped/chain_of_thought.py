@@ -110,7 +110,10 @@ def _owing(value: Approximated, owed: Obligation) -> Approximated:
     return replace(value, derivation=Derivation((*steps, whole)))
 
 
-_DOMAIN = "singular values of `X / sqrt(N)` in `[sqrt(low), sqrt(high)]`, `||s|| <= B`, rows of `W` in the unit ball"
+_DOMAIN = (
+    "singular values of `X / sqrt(N)` in `[sqrt(low), sqrt(high)]`, `||s^l||_2 <= B`, `||s||_oo <= B` for "
+    "every state `s` of a step other than `l` and `l+1`, rows of `W` in the unit ball"
+)
 _HAND = "splits `r` by hand into what is in the span of the examples and beside it"
 _COUNTS = {"pre": (7, 2), "loop": (1, 2), "post": (1, 1)}  # layers and heads as printed
 _THEOREM = Citation(ALGOFORMER, "Theorem 3.3")
@@ -142,9 +145,9 @@ CHAIN_OF_THOUGHT = Result(
         Parameter("d", d, "dimension of a state", 2, integer=True),
         Parameter("T", T, "number of loops", (4, 32), integer=True),
         Parameter("leak", leak, "slope of `sigma` below 0", 0.1),
-        Parameter("low", low, "least eigenvalue of `X^T X / N`, `X` the examples at step `l`", 0.25),
-        Parameter("high", high, "largest eigenvalue of `X^T X / N`", 1.0),
-        Parameter("B", B, "bound on `s`, and on states of other steps", 1.0),
+        Parameter("low", low, "lower bound on the eigenvalues of `X^T X / N`", 0.25),
+        Parameter("high", high, "bound on the eigenvalues of `X^T X / N`", 1.0),
+        Parameter("B", B, "bound on `||s^l||_2`, and on the coordinates of states of other steps", 1.0),
         Parameter("eta", eta, "step size (1 / high, if it is not given)", 1.0, in_words="step size"),
         Parameter("c", c, "scale of the scores (from `N`, `L`, step, `d`, high, `B` and the format)", 2.0**-12,
             in_words="scale of the scores"),
@@ -169,10 +172,10 @@ CHAIN_OF_THOUGHT = Result(
     quantities=(
         _error("next", r"\|\hat s^{l+1} - \sigma(W s^l)\|_\infty", "next state against the true one", derive_next(),
                remark=_HAND, trivial=2 * B),
-        _error("steps", r"\|\sigma(A_T s^l) - \sigma(W s^l)\|_\infty", "that of `T` exact steps of gradient descent "
-               "against the true one", derive_steps(), remark=_HAND, trivial=2 * B),
-        _error("filter", r"\max_i |\hat r_i - r_i|", "residuals before the loops, at all tokens", derive_filter(),
-               scopes=("network",)),
+        _error("steps", r"\|\sigma(A_T s^l) - \sigma(W s^l)\|_\infty", "next state by `T` exact steps of gradient "
+               "descent against the true one", derive_steps(), remark=_HAND, trivial=2 * B),
+        _error("filter", r"\max_j \|\hat r_j - r_j\|_\infty", "residuals before the loops, at all tokens",
+               derive_filter(), scopes=("network",)),
         *(_count(part, what, printed) for part, counts in _COUNTS.items()
           for what, printed in zip(("layers", "heads"), counts, strict=True)),
     ),

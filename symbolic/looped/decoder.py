@@ -21,22 +21,22 @@ from symbolic.operations import Second
 from symbolic.provenance import Provenance
 from symbolic.statements import CONSTRUCTION, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
-N, d, T, i = sp.symbols("N d T i", integer=True, positive=True)
+N, d, T, n = sp.symbols("N d T n", integer=True, positive=True)
 eta, c, C, B_x, B_y = sp.symbols("eta c C B_x B_y", positive=True)
 P, W, R, S, V, Z = sp.symbols("P W R S V Z", positive=True)
 
-KEYS = 3 * i  # of token i + 1, which sees 2 i + 1 beside the start
-SINK = C + sp.log(i)
+KEYS = 3 * n  # of token n + 1, which sees 2 n + 1 beside the start
+SINK = C + sp.log(n)
 
 
-# e^C softmax of token i + 1, times i: that of the score C + log(i) of the start, over i.
+# e^C softmax of token n + 1, times n: that of the score C + log(n) of the start, over n.
 def heads(size: sp.Expr) -> Approximated:
-    """Its weights for scores of at most `size`, times i."""
+    """Its weights for scores of at most `size`, times n."""
     return heads_as_linear(given("scores", dim=KEYS, size=size), "weights", sink=SINK, second=Second.OPPOSITE)
 
 
-# With r = X w - y, r_hat = X w_hat - y and t the weights, times i / c: w_hat - eta/i X^T t(r_hat) is the gradient step
-# of w_hat, less eta/i X^T (t(r_hat) - r_hat). The step does not expand, and of X^T / i the rows are x_j / i.
+# With r = X w - y, r_hat = X w_hat - y and t the weights, times n / c: w_hat - eta/n X^T t(r_hat) is the gradient step
+# of w_hat, less eta/n X^T (t(r_hat) - r_hat). The step does not expand, and of X^T / n the rows are x_j / n.
 @cache
 def derive_weights() -> Approximated:
     """w^i after T loops against T exact steps; `R` and `S` bound residuals, of exact and of all iterates."""
@@ -44,8 +44,8 @@ def derive_weights() -> Approximated:
 
     def loop(w: Approximated) -> Approximated:
         exact = linear_map(w, "descended", operator_norm=1, dim=d, bias=eta * B_x * B_y,
-                           reason="eigenvalues of `I - (eta/i) X^T X` in `[-1, 1]`")  # fmt: skip
-        residuals = linear_map(w, "residuals", operator_norm=B_x, dim=i, target=Norm.INF, bias=B_y)
+                           reason="eigenvalues of `I - (eta/n) X^T X` in `[-1, 1]`")  # fmt: skip
+        residuals = linear_map(w, "residuals", operator_norm=B_x, dim=n, target=Norm.INF, bias=B_y)
         off = apply_function(
             replace(residuals, size=R), "off", eps=heads(c * S).error / c, lipschitz=0, size=0, radius=S,
             reason="softmax beside a sink as a linear map, of scores of at most `c S`",
@@ -114,7 +114,7 @@ _SIZES = "by rules, but for sizes of exact iterates: a step does not increase th
 WORST = {R: LARGEST, W: LONGEST, B_x: B_x, S: S, V: V}
 # S and V are looked up, and formulas stay short.
 OF_NETWORK = {S: largest_residual().subs(WORST), V: largest_prediction().subs(WORST)}
-_PATH = "`||x_j||_2 <= B_x`, `|y_j| <= B_y`, from `w = 0`"
+_PATH = "`||x_j||_2 <= B_x`, `|y_j| <= B_y`"
 
 
 def _quantity(name: str, latex: str, meaning: str, **more: object) -> Quantity:
@@ -160,12 +160,12 @@ DECODER = Result(
     r"\hat y_i = x_i^\top w^i_T",
     parameters=(
         Parameter("N", N, "number of examples", 6, integer=True),
-        Parameter("d", d, "dimension of `x`", 2, integer=True),
+        Parameter("d", d, "dimension of `x_j`", 2, integer=True),
         Parameter("T", T, "number of loops", 5, integer=True),
         Parameter("eta", eta, "step size", 1.0),
-        Parameter("B_x", B_x, "bound on the 2-norms of `x`", 1.0),
+        Parameter("B_x", B_x, "bound on the 2-norms of `x_j`", 1.0),
         Parameter("B_y", B_y, "bound on the labels", 1.0),
-        Parameter("P", P, "bound on the 2-norms of the weights from which the printed layer starts", 1.0),
+        Parameter("P", P, "bound on the 2-norms of the weights `w^i` from which the printed layer starts", 1.0),
         Parameter(
             "c",
             c,
@@ -173,7 +173,13 @@ DECODER = Result(
             2.0**-16,
             in_words="scale of the scores",
         ),
-        Parameter("C", C, "score of the start token (likewise)", 40.0, in_words="score of the start token"),
+        Parameter(
+            "C",
+            C,
+            "score of the start token (likewise)",
+            40.0,
+            in_words="score of the start token at token `i`, less `log(i - 1)`",
+        ),
     ),
     hypotheses=(
         Hypothesis("N", sp.Ge(N, 2, evaluate=False), "a token with a past"),
@@ -186,12 +192,13 @@ DECODER = Result(
     quantities=QUANTITIES,
     notation={eta: r"\eta"},
     symbols={
-        i: "number of examples that a token sees",
-        R: "largest `|x_j^T w_k - y_j|` of exact iterates",
-        S: "largest `|x_j^T w_k - y_j|` of exact iterates and those of the network",
-        W: "largest `||w_k||_2` of exact iterates",
-        V: "largest `|x_j^T w_T|` of exact weights and those of the network",
-        Z: "largest `|x_j^T w|` and `|y_j|`",
+        n: "number of examples that a token sees",
+        R: "bound on the residuals `|x_j^T w^i_k - y_j|` of exact iterates",
+        S: "bound on the residuals `|x_j^T w^i_k - y_j|` from which loops start, exact and of the transformer: any "
+        "number that meets the condition on it",
+        W: "bound on `||w^i_k||_2` of exact iterates",
+        V: "bound on `|x_i^T w^i_T|`, exact and of the transformer: any number that meets the condition on it",
+        Z: "bound on `|x_j^T w^i|` and `|y_j|`",
     },
     remarks=(
         "The layer as printed takes `e^C/c` times sums of `x_j` in both heads, which cancel if `x_i` does not attend "

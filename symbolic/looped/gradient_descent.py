@@ -53,14 +53,17 @@ SYMBOLS = {
     H: "largest 2-norm of the labels' coefficients in the prediction, over the loops",
     S: "largest 2-norm of the network's state `(r, p)`",
     E: "largest 2-norm of its error",
-    rho: "rounding of a weight over `c`, in the format",
+    rho: "allowance for the rounding of a weight over `c`, in the format",
     delta: "truncation of a weight over `c`",
     a: "norm of `W - G` in the residuals",
     q: "largest norm of a row of `W - G` as later loops pass it to the prediction",
     F_r: "2-norm of what `W - G` makes of the exact states, in the residuals after `T` loops",
     F_p: "the same in the prediction",
 }
-_DOMAIN = "`|Phi(x)| <= B_x`, `|y| <= B_y`, covariance of eigenvalues `<= high`"
+_DOMAIN = (
+    "`||Phi(x_i)||_2 <= B_x`, `||Phi(x_test)||_2 <= B_x`, `||y_i||_oo <= B_y`, eigenvalues of `Phi(X)^T Phi(X) / N` of "
+    "at most `high`"
+)
 _ROUNDED = (
     "truncation, what the last token loses, and a rounding model of the format, `Phi` as it is computed; sizes of "
     "exact states by hand"
@@ -88,9 +91,9 @@ def _count(part: str, what: str, printed: object) -> Quantity:
 QUANTITIES = (
     _error((
         "prediction"
-    ), r"|\hat p_T - A_T \Phi(x_{\mathrm{test}})|", "prediction after `T` loops against `T` exact steps",
+    ), r"\|\hat p_T - A_T \Phi(x_{\mathrm{test}})\|_\infty", "prediction after `T` loops against `T` exact steps",
            "sup norm", derive_prediction()),
-    _error("residuals", r"\|\hat r_T - (A_T \Phi(X) - Y)\|_2",
+    _error("residuals", r"\|\hat r_T - r_T\|_2",
            "residuals of one output after `T` loops against `T` exact steps",
            "2-norm over the examples", derive_residuals()),
     *(_count(part, what, printed) for part, counts in COUNTS.items()
@@ -106,19 +109,19 @@ GRADIENT_DESCENT = Result(
     r"\mathrm{TF}(P) \approx A_T \Phi(x_{\mathrm{test}})",
     parameters=(
         Parameter("N", N, "number of examples", 8, integer=True),
-        Parameter("d", d, "dimension of `x` and of `Phi(x)`", 2, integer=True),
+        Parameter("d", d, "dimension of inputs and of `Phi(x)`", 2, integer=True),
         Parameter("m", m, "number of outputs", 2, integer=True),
         Parameter("T", T, "number of loops", (1, 4, 16), integer=True),
         Parameter("L", L, "number of layers of the MLP `Phi`, a seeded one; 0: the identity", 1, integer=True,
             in_words="number of layers of the MLP `Phi`"),
         Parameter("eta", eta, "step size", 1.0),
-        Parameter("B_x", B_x, "bound on the norm of `x` and of `Phi(x)`", 1.0),
+        Parameter("B_x", B_x, "bound on the 2-norm of inputs and of `Phi(x)`", 1.0),
         Parameter("B_y", B_y, "bound on the labels", 1.0),
         Parameter("high", high, "bound on the eigenvalues of `Phi(X)^T Phi(X) / N` (`B_x^2`, if it is not given)", 1.0,
             in_words="bound on the eigenvalues of `Phi(X)^T Phi(X) / N`"),
         Parameter("second", None, "the second head: constant, or opposite", "opposite"),
         Parameter("bits", bits, "bits of the format of the run", 53, integer=True,
-            in_words="number of bits of the format"),
+            in_words="number of bits of a format, for whose rounding the bounds leave room by a model of it"),
         Parameter("c", c, "scale of the scores (from `N`, `d`, `B_x` and bits, if it is not given)", 2.0**-12,
             in_words="scale of the scores"),
         Parameter("C", C, "score of the last token (likewise)", 32.0, in_words="score of the last token"),

@@ -70,7 +70,7 @@ def _quantities() -> tuple[Quantity, ...]:
         of_pairs += [
             _quantity(
                 f"weights{suffix}", rf"\|\hat z^{{({sign})}} - z\|_\infty",
-                f"weights of two heads over `c`, the second with {words}, against `z_ij = x_i^T x_j / N`",
+                f"weights of two heads, the second with {words}, against `z_ij`",
                 derive_weights(second), "sup norm", trivial=LARGEST,
             ),
             _quantity(
@@ -81,7 +81,8 @@ def _quantities() -> tuple[Quantity, ...]:
         ]  # fmt: skip
     one = _quantity(
         "weights.one", r"\|e^C \operatorname{softmax}(Z) - (1 + c z)\|_\infty",
-        "weights of one head against `1 + c z_ij`", derive_one(), "sup norm", trivial=1 + c * LARGEST,
+        "weights of one head at all keys but the sink, times `e^C`, against `1 + c z_ij`", derive_one(),
+        "sup norm", trivial=1 + c * LARGEST,
     )  # fmt: skip
     return one, *of_pairs
 
@@ -93,9 +94,9 @@ LINEARISED = Result(
     claim=r"e^C \operatorname{softmax}(Z_{2i-1,2j-1}) \approx 1 + \frac{c}{N} x_i^\top x_j",
     parameters=(
         Parameter("N", N, "number of examples", 8, integer=True),
-        Parameter("d", d, "dimension of `x`", 3, integer=True),
+        Parameter("d", d, "dimension of `x_i`", 3, integer=True),
         Parameter("B", B, "bound on `||x_i||_2`", 1.0),
-        Parameter("R", R, "bound on the residuals `A x_i - y_i`, and on `A x` of the test token", 1.0),
+        Parameter("R", R, "bound on the numbers `|r_i|`", 1.0),
         Parameter("eta", eta, "step size", 1.0),
         Parameter(
             "c",

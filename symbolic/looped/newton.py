@@ -101,7 +101,7 @@ NEWTON = Result(
         Parameter("d", d, "dimension of `x`", 3, integer=True),
         Parameter("T", T, "number of loops", 6, integer=True),
         Parameter("kappa", kappa, "bound on the condition of `S = X^T X`", 4.0),
-        Parameter("alpha", alpha, "`M_0 = alpha S`, for `||S||_2 <= 1`", 1.0),
+        Parameter("alpha", alpha, "start of the iteration, `M_0 = alpha S` with `||S||_2 <= 1`", 1.0),
         Parameter("B", B, "bound on the labels", 1.0),
         Parameter("second", None, "the second head: constant (scores 0), or opposite", "constant"),
         Parameter("c", c, "factor of the scores (for the format, if it is not given)", 1e-6,
@@ -131,7 +131,7 @@ NEWTON = Result(
         low: "least eigenvalue of `S`", longest: "largest `||x_i||^2`", gram: "`||S||_F`",
         own: "largest leverage `x_i^T S^(-1) x_i`", foreign: "root of `x^T S^(-1) x`",
         theory.Y: "2-norm of the labels", widened: "`max(1, alpha)`", first_loop: "`max(1, alpha/(2 - alpha))`",
-        E: "ceiling of the error in the basis of the data: four times what adds up without products of errors",
+        E: "ceiling of the error in the basis of the data: any number above 0 that meets the condition on it",
         unit: "unit of the format",
     },
     remarks=(

@@ -113,9 +113,11 @@ def _largest(k: sp.Expr | int, p: int) -> sp.Expr:
 
 
 def _below_ceiling(value: Approximated, basis: Approximated) -> Approximated:
-    """With the steps that keep the error in the basis of the data below the ceiling."""
+    """With the steps that keep the error in the basis of the data below the ceiling, and what they owe for that."""
     *others, last = value.derivation.steps
-    return replace(value, derivation=basis.derivation.then(last, Derivation(tuple(others))))
+    owed = tuple(o for step in basis.derivation.resting_on(basis.name).steps for o in step.obligations if o.open)
+    whole = replace(last, obligations=(*last.obligations, *owed))
+    return replace(value, derivation=basis.derivation.then(whole, Derivation(tuple(others))))
 
 
 # Half of the weight is on each token of a pair: of pairs there are N + 1, which softmax of their scores averages.

@@ -51,27 +51,30 @@ def _quantity(name: str, latex: str, meaning: str, kind: Kind, derive: object, *
 QUANTITIES = (
     _quantity(
         "dimension", r"m_{\min}",
-        "least dimension in which a search finds `N` vectors of signs with a gap above `eps`", Kind.UPPER,
+        "least dimension with `N` vectors of a gap above `eps`, by random signs", Kind.UPPER,
         dimension_of_signs,
     ),
     _quantity(
-        "needed", r"m_{\min}", "the same dimension, which no `N` vectors of this norm and gap can undercut", Kind.LOWER,
+        "needed", r"m_{\min}", "least dimension with `N` vectors of a gap above `eps`, by disjoint balls", Kind.LOWER,
         needed_dimension, quantifier=Quantifier.FOR_ALL,
     ),
     _quantity(
-        "growth", r"m_{\min}", "the derived dimension over `log N`, as `N` grows", Kind.UPPER, None,
-        printed=Printed(sp.log(N), _LEMMA, order=Order.O),
+        "growth", r"m_{\min}",
+        "least dimension with `N` vectors of a gap above `eps`, as `N` grows, for fixed `r` and `eps`",
+        Kind.UPPER, None, printed=Printed(sp.log(N), _LEMMA, order=Order.O),
     ),
     _quantity(
-        "gap", r"\min_{i \ne j} p_i^\top p_i - p_i^\top p_j", "gap of the vectors of signs in that dimension",
+        "gap", r"\min_{i \ne j} (p_i^\top p_i - p_i^\top p_j)",
+        "gap of some `N` vectors of signs, in the dimension that the first bound allows",
         Kind.LOWER, None, printed=Printed(eps, _LEMMA, strict=True),
     ),
     _quantity(
-        "norm.digits", "r^2", "squared norm that a gap `eps` takes of the digits of `0 .. N-1` as signs", Kind.EXACT,
+        "norm.digits", r"r_{\mathrm{digits}}^2",
+        "squared norm that a gap `eps` takes of the digits of `0 .. N-1` as signs", Kind.EXACT,
         norm_of_digits, domain="the digits in `ceil(log2 N)` dimensions",
     ),
     _quantity(
-        "norm.circle", "r^2",
+        "norm.circle", r"r_{\mathrm{circle}}^2",
         "squared norm that a gap `eps` takes of `N` points of a circle", Kind.EXACT, norm_on_circle,
         domain="2 dimensions",
     ),
@@ -90,6 +93,7 @@ POSITIONS = Result(
     hypotheses=(
         Hypothesis("N", sp.Ge(N, 3, evaluate=False), "pairs of vectors"),
         Hypothesis("eps", sp.Gt(eps, 0, evaluate=False), "a gap"),
+        Hypothesis("r", sp.Gt(r, 0, evaluate=False), "a norm"),
         Hypothesis(
             "eps", eps < r**2, "`p_i^T p_i = r^2`, and vectors of signs agree by 0 and more; take a larger norm"
         ),

@@ -39,7 +39,7 @@ def quantity(name: str, bound: Any, kind: Kind = Kind.UPPER, **more: Any) -> Qua
 
 def own(*quantities: Quantity, **fields: Any) -> Theorem:
     parameters = (Parameter("B", B, "a size", 2.0), Parameter("n", n, "a count", 3, integer=True))
-    statement = Result("own", "own", OWN, "claim", parameters, (), quantities)
+    statement = Result("own", "own", OWN, "claim", parameters, (), quantities, symbols={C: "a number of the network"})
     fields = {"inputs": {"x": Box(n, size=B)}, "network": lambda x: x, "reference": lambda x: 0 * x, **fields}
     return Theorem(statement, quantities[0].name, **fields)
 

@@ -17,7 +17,18 @@ from symbolic.calculus import (
 from symbolic.calculus.inversion import SMALL, Tamed, poles, solutions
 from symbolic.calculus.recursions import restated
 from symbolic.derivation import UNIT_ROUNDING
-from symbolic.obligations import Obligation, at_most, follows_from, for_all, nonnegative, positive, real, unless, whole
+from symbolic.granting import follows_from_two
+from symbolic.obligations import (
+    Obligation,
+    at_most,
+    follows_from,
+    for_all,
+    nonnegative,
+    positive,
+    real,
+    unless,
+    whole,
+)
 from symbolic.signs import branches, is_nonnegative
 
 z, a, b = sp.symbols("z a b", positive=True)
@@ -163,6 +174,26 @@ def test_a_positive_denominator_hides_nothing() -> None:
     assert not follows_from(condition, sp.Lt(p, 2 * q))
     assert not follows_from(sp.Gt(1 - (p + r) / (q + r), 0), sp.Le(p, q))
     assert not follows_from(sp.Ge(1 - (p + r) / (q + free), 0), sp.Lt(p + r, q + free))
+
+
+def test_a_relation_follows_from_two_where_it_is_one_and_a_multiple_of_the_other() -> None:
+    """1 - p low = (1 - p high) + p (high - low)."""
+    p, low, high = sp.symbols("p low high", positive=True)
+    condition, known = sp.Ge(1 - p * low, 0), (sp.Gt(p, 0), sp.Le(p, 1 / high), sp.Le(low, high))
+    assert follows_from_two(condition, known) == (sp.Le(p, 1 / high), sp.Le(low, high))
+    assert follows_from_two(sp.Gt(1 - p * low, 0), (sp.Lt(p, 1 / high), sp.Le(low, high))) is not None
+    step = Step("x", Norm.INF, "rule", a, obligations=(Obligation("a factor", condition),))
+    (owed,) = Derivation((step,)).under(known).obligations
+    assert owed.granted
+    assert "p <= 1/high and low <= high" in owed.discharged_by
+    for unclear, relations in (
+        (sp.Gt(1 - p * low, 0), known),  # p = 1/high and low = high
+        (sp.Ge(1 - p * low, 0), (sp.Le(p, 1 / high), sp.Le(high, low))),
+        (sp.Ge(1 - 2 * p * low, 0), known),
+        (sp.Ge(1 - p * low, 0), known[:2]),
+        (sp.Eq(p * low, 1), known),
+    ):
+        assert follows_from_two(unclear, relations) is None
 
 
 def test_hypotheses_discharge_what_follows_from_them() -> None:

@@ -43,7 +43,7 @@ OF_LOOPS = descent.GROWTH.free_symbols  # < 1
 OF_CHAIN = {chain.N, chain.T, chain.eta, chain.low, chain.alpha, chain.delta}  # eta low <= 1, and growth below 1
 LOOKED_UP = {
     ("icgd.trajectory", "gradient_mapping"): {eta, L_f},  # eta L_f <= 1
-    ("looped.autoregression", "x_hat"): PREDICTED,
+    **{("looped.autoregression", name): PREDICTED for name in ("state", "x_hat")},
     ("looped.decoder", "w"): RESIDUALS,
     ("looped.decoder", "y_hat"): RESIDUALS | {past.V, past.W},
     ("universal.transformer", "rho"): RANGE,

@@ -41,6 +41,7 @@ def filtered(**changes: Any) -> bs.Theorem:
         "network": lambda x, taps: taps @ x[: len(taps)],
         "reference": lambda x: torch.zeros((), dtype=torch.float64),
         "knows": {FIRST: lambda taps, place: taps.abs().sum() + taps[place] - taps[-1]},
+        "meanings": {FIRST: "1-norm of the taps"},
         "printed": {"output": K / 4},
         "texts": TEXTS,
     }

@@ -1,0 +1,94 @@
+"""Every letter of an exported theorem is introduced in it: the LaTeX is read as people read it, without the program."""
+
+import pytest
+
+from symbolic import results
+from symbolic.paper_text import theorem_latex
+from symbolic.statements import Result
+from tests.symbolic.latex_letters import undefined
+
+# Letters that a statement still shows without an introduction. A result without an entry has none.
+OPEN = {
+    "icgd.backward": r"\ell",
+    "icgd.derivative": "B_{y}",
+    "icgd.dimensions": r"\ell",
+    "icgd.forward": "B_{y}",
+    "icgd.gradient": "x_{i} y_{i}",
+    "icgd.loss_gradient": r"\ell",
+    "icgd.relu_sum": r"r \bar{g}'",
+    "icgd.step": r"\ell",
+    "icgd.trajectory": "x y L_{n} W l",
+    "induction.balance": r"x_{L} x_{s-1} w_{\rm{KQ}}",
+    "induction.figure2": r"x_{L} x_{s-1} w_{Q} w_{K} T_{\rm{III}}",
+    "induction.first_stage": r"x_{L} x_{s-1} \tau q'_{s,\tau} q' m M d",
+    "induction.karamata": r"x_{L} x_{s-1} w \alpha",
+    "induction.losses": "x_{L} x_{s-1} w_{Q} w_{K} x_{1}",
+    "induction.lyapunov_gram": r"u \alpha^\star M m t_{1} \xi_{i}",
+    "induction.lyapunov_head": r"x_{L} x_{s-1} w_{Q} w_{K} \phi \psi",
+    "induction.phases": r"x_{L} x_{s-1} \lambda d T_{1} X w_{Q} w_{K} L_{\rm{G4}} L_{\rm{IH2}} T_{o} "
+        r"T_{\rm{II}} T_{\rm{III}}",
+    "induction.trends": r"x_{L} x_{s-1} h_{(24)} w_{Q} w_{K} h_{\rm{repaired}} \psi",
+    "induction.vanilla": "X D",
+    "machines.approximation": r"y \theta'",
+    "machines.circuit": r"F' \theta f_{i} f_{1} f_{q-1} \zeta_{1} \zeta_{q-2}",
+    "machines.margin": r"\lambda \theta \xi F' \rho_{F'}",
+    "machines.rounding": r"W_{1} W_{D} \mathrm{net} \mathrm{round} \rho_{\tildef} \rho_{f}",
+    "machines.sample_complexity": r"\mathcal{N}_{\|\cdot\|_2} \ell_{0\text{-}1}",
+    "machines.turing": r"\mathcal{Z} k \mathcal{A} s t y m_{2} c r o s_{3} \mathrm{Bin} h_{1} r_{4} r_{3} "
+        r"\mathrm{Bin}_{j} r_{2} x_{l_i} m_{1} w_{pos} W_{1} \theta_{\rm{C.1}} "
+        r"\theta_{\rm{C.2}} \theta_{\rm{C.3}} \theta_{\rm{C.4}} \theta_{\rm{C.5}} "
+        r"\theta_{\rm{C.6}} \theta_{\rm{C.7}} \theta_{\rm{C.8}}",
+    "machines.turing_margin": r"\mathcal{Z} \mathcal{A}",
+    "universal.barron": r"x a b f \omega C_{\rm{logistic}} u C_{\rm{neural}} \rho N I C_{\rm{tanh}} "
+        r"C_{\rm{bump}} c C_{\rm{union}}",
+    "universal.covering": r"x \mathcal{N}",
+    "universal.features": r"C_{F} \mathcal{F} F R",
+    "universal.lasso": r"\phi C_{F} R",
+    "universal.proximal": r"C_{F} \phi_{i}",
+    "universal.risk": r"T C_{F} \mathcal{F} \omega R",
+    "universal.sigmoid": "C_{F} R t",
+    "universal.transformer": r"T \tau e_{t} V b",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("result", results().values(), ids=lambda result: result.id)
+def test_every_letter_of_an_exported_theorem_is_introduced(result: Result) -> None:
+    """A letter that is mended has to leave the list, and a new one is an error."""
+    assert sorted(undefined(theorem_latex(result))) == sorted(OPEN.get(result.id, "").split())
+
+
+OPENING = "Let the integers $N \\ge 1$ (number of examples) and the numbers $B > 0$ (a bound) be given."
+NOTATION = (
+    r"Notation: $x_t$: value at time $t$; $\hat x_t$: its copy; $f$: function of a number; $W$: has the rows $w_k$."
+)
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "missing"),
+    [
+        (r"\[ |x_{t-1}| \le B. \]", []),
+        (r"\[ |\hat x_{N+1} - x_{N+1}| \le B. \]", []),
+        (r"\[ \max_i |x_i| + \sum_{j=0}^{N} j \le B. \]", []),
+        (r"\[ |x| \le B. \]", ["x"]),
+        (r"\[ |x_{L}| \le B. \]", ["L"]),
+        (r"\[ |\hat f - f| \le B. \]", [r"\hat{f}"]),
+        (r"\[ f' + f'' \le B \]", []),
+        (r"\[ B' \le 1 \]", ["B'"]),
+        (r"\[ \sup_{w \in W} w \le \inf_V e^{N}. \]", ["V"]),
+        (r"\[ w_1 \le 1 \]", []),
+        (r"\[ B_x \le s_{1} \]", ["B_{x}", "s_{1}"]),
+        ("\\[ B \\le s_{1} \\]\nwhere\n\\begin{gather*}\ns_{1} = N^{2} + k.\n\\end{gather*}", ["k"]),
+        ("For $0 < z < 1$:\n\\[ z \\le B. \\]", []),
+        ("The distance to the set $V$ at $v$ is at most r.", ["V", "v", "r"]),
+        ("For the layer $k$, at `beta`\n\\[ k \\le \\beta \\le \\mathrm{ReLU}(B) + \\mathcal{O}(N) \\]", [r"\beta"]),
+    ],
+)  # fmt: skip
+def test_letters_are_found_missing(conclusion: str, missing: list[str]) -> None:
+    assert undefined("\n\n".join([OPENING, NOTATION, conclusion])) == missing
+
+
+def test_a_definition_holds_from_its_paragraph_on() -> None:
+    use = r"\[ B \le s_{1} \]"
+    defines = "\\[ N \\le s_{1} \\]\nwhere\n\\begin{gather*}\ns_{1} = B.\n\\end{gather*}"
+    assert undefined("\n\n".join([OPENING, defines, use])) == []
+    assert undefined("\n\n".join([OPENING, use, defines])) == ["s_{1}"]
