@@ -220,11 +220,12 @@ class Quantity:
 
     @property
     def about(self) -> str:
-        """Kind, quantifier, norm and domain in words."""
+        """Kind, quantifier, norm, domain and range of the indices in words."""
         named = f" ({marked(self.randomness)})" if self.randomness and self.derivation is None else ""
         constructed = self.quantifier is Quantifier.EXISTS and self.domain == CONSTRUCTION
         over = [BY_PROOF] if constructed else [f"{self._over}{named}" if named else self.chance, self.domain]
-        parts = filter(None, [f"{self.sense} {marked(over[0])}", self.norm, *over[1:]])
+        among = [f"for `{sp.sstr(each)}`" for each in self.indices]
+        parts = filter(None, [f"{self.sense} {marked(over[0])}", self.norm, *over[1:], *among])
         return prose("; ".join(map(marked, parts)), checked=False)
 
     @property
