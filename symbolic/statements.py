@@ -125,13 +125,14 @@ class Quantity:
     beside that of `network`. A rate is about the quantity that its name extends (`output.rate` is about `output`), as
     the parameter `rate_in` grows. `derive` builds the closed form, where it is not derived by the error calculus;
     `obtained` says how it was obtained, also that of a derived number without a formula here, unless `derive` gives a
-    `Derived`: by hand if nothing says so. `indices` are relations for the indices in its name (1 <= j < N). `erratum`
-    describes what fails where the printed bound is violated. `meaning` says what its numbers are; `finding` words a
-    violation, with {found} and {printed} for both numbers, where the one found is not a value of the quantity.
-    `domain_latex` is the domain in LaTeX (text mode), where it has formulas. A bound is vacuous from the `trivial` one
-    on. `failure` is the probability that a bound which holds with probability fails, where the events of the derivation
-    do not say it; `randomness` names what that is over. `suffices`: every value from the bound on does what the meaning
-    says, so that the bound is one on the least such value. `outside`: a comparison where the statement claims nothing.
+    `Derived`: by hand if nothing says so. `indices` are the relations under which it is stated: of an index in its name
+    (1 <= j < N), of parameters (N >= 2); where one of parameters fails there is no such quantity. `erratum` describes
+    what fails where the printed bound is violated. `meaning` says what its numbers are; `finding` words a violation,
+    with {found} and {printed} for both numbers, where the one found is not a value of the quantity. `domain_latex` is
+    the domain in LaTeX (text mode), where it has formulas. A bound is vacuous from the `trivial` one on. `failure` is
+    the probability that a bound which holds with probability fails, where the events of the derivation do not say it;
+    `randomness` names what that is over. `suffices`: every value from the bound on does what the meaning says, so that
+    the bound is one on the least such value. `outside`: a comparison where the statement claims nothing.
     """
 
     name: str
@@ -220,12 +221,12 @@ class Quantity:
 
     @property
     def about(self) -> str:
-        """Kind, quantifier, norm, domain and range of the indices in words."""
+        """Kind, quantifier, norm and domain in words."""
         named = f" ({marked(self.randomness)})" if self.randomness and self.derivation is None else ""
         constructed = self.quantifier is Quantifier.EXISTS and self.domain == CONSTRUCTION
         over = [BY_PROOF] if constructed else [f"{self._over}{named}" if named else self.chance, self.domain]
-        among = [f"for `{sp.sstr(each)}`" for each in self.indices]
-        parts = filter(None, [f"{self.sense} {marked(over[0])}", self.norm, *over[1:], *among])
+        where = [f"for `{sp.sstr(each)}`" for each in self.indices]
+        parts = filter(None, [f"{self.sense} {marked(over[0])}", self.norm, *over[1:], *where])
         return prose("; ".join(map(marked, parts)), checked=False)
 
     @property

@@ -78,7 +78,8 @@ def _form(name: str, step: str, form: str, source: Citation, letter: str) -> Qua
 def _count(name: str, latex: str, meaning: str, printed: Printed, erratum: Erratum | None = None) -> Quantity:
     """Definition 1, and so its counts, has a hidden layer."""
     stated = (meaning, "a count", "all sizes", Kind.EXACT, Quantifier.FOR_ALL)
-    return Quantity(name, latex, *stated, printed=printed, scopes=(), erratum=erratum, indices=(sp.Ge(N, 2),))
+    with_hidden = (sp.Ge(N, 2),)
+    return Quantity(name, latex, *stated, printed=printed, scopes=(), erratum=erratum, indices=with_hidden)
 
 
 _ENTRIES, _NO_DISTANCE = r"\#\text{entries of }", Printed(sp.Integer(0), LEMMA_15)
