@@ -117,7 +117,10 @@ def derivative(network: NetworkSizes) -> list[Quantity]:
     known: dict[str, Any] = {"bound": printed.DERIVATIVE_ERROR, "trivial": 2 * b_r1 + eps_r1, "domain": WITHOUT_LABEL}
     known["erratum"] = errata.RANGE_R1
     meaning = "error of the derivatives `r'(V_j p(j-1))` at layer `{}`"
-    return [_of_layer(network, "r'", *of, meaning.format(of[0]), **known) for of in network.each_layer()]
+    return [
+        _of_layer(network, "r'", *of, meaning.format(of[0]), indices=network.below_the_last(*of), **known)
+        for of in network.each_layer()
+    ]
 
 
 # Lemma 4.

@@ -87,6 +87,14 @@ def test_the_error_of_a_layer_is_stated_where_it_holds(id: str, depth: int) -> N
     assert quantity.about.endswith("for j <= N - 1")
 
 
+# Each family beside a quantity of layer N has a range that ends before it.
+@pytest.mark.parametrize("id", [each.id for each in OF_TOPICS if each.id.startswith("icgd.")])
+def test_a_family_of_layers_ends_before_the_last_one(id: str) -> None:
+    result = find_result(id)
+    families = [each for each in result.quantities if "[j]" in each.name]
+    assert [each.name for each in families if allowed(each, j=3, N=3) or not allowed(each, j=2, N=3)] == []
+
+
 @pytest.mark.parametrize("id", ["icgd.step", "icgd.dimensions", "icgd.loss_gradient"])
 def test_the_mask_has_another_letter_than_the_range_of_a_layer(id: str) -> None:
     text = theorem_latex(find_result(id))
