@@ -103,7 +103,7 @@ def gradient_mapping_printed(steps: Any = L) -> sp.Expr:
 KNOWN = {L_f: L_f, eps: eps}  # what an instance knows better
 _COROLLARY = Citation(WU2024, "Corollary 1.1", "Lemma 14")
 _LEMMA = Citation(WU2024, "Lemma 14")
-_PATH = "`w^0` in the closed convex set `W`, errors of a step with `||e^l||_2 <= eta eps`"
+_PATH = "`w^0` in the closed convex set `W`, onto which both project; errors of a step with `||e^l||_2 <= eta eps`"
 _SHORT = f"{_PATH}; `eta L_f <= 1`"
 
 

@@ -67,24 +67,24 @@ def _constant(name: str, meaning: str, derive: object, printed: sp.Expr | None =
 
 QUANTITIES = (
     _constant(
-        "linear", "`C_F` of `a u^T x + b` for one `u` and all `|a| <= C_a`, `|b| <= C_b`",
+        "linear", "`C_F` of `a u^T x + b` for one unit vector `u` and all `|a| <= C_a`, `|b| <= C_b`",
         lambda: barron.linear([ON_AXIS], [C_a], C_b).constant, C_a + C_b, place="eq. (21)",
         remark=
             "by (20), for one direction; no density in the ordinary sense: the limit `omega -> 0` of ridges; a class "
             "of several directions needs the mass of each",
     ),
     _constant(
-        "logistic", "`C_F` of one neuron, `sigma(slope u^T x)`",
+        "logistic", "`C_F` of one neuron, `1/(1 + exp(-slope u^T x))` for a unit vector `u`",
         lambda: barron.logistic(ON_AXIS, slope).constant, (slope + 2) / 4,
         remark="no density in the ordinary sense: a ridge",
     ),
     _constant(
-        "neural", "`C_F` of two-layer networks, the integrals over `a` of `rho(a) sigma(a^T x)` with `|rho(a)|` at "
-        "most the density of `N(0, slope^2 I)`",
+        "neural", "`C_F` of two-layer networks, the integrals over `a` of `rho(a) sigma(a^T x)` for the logistic "
+        "function `sigma`, with `|rho(a)|` at most the density of `N(0, slope^2 I)`",
         lambda: neural(barron.logistic(ON_AXIS, slope).constant.subs(slope, r)), neural((r + 2) / 4),
     ),
     _constant(
-        "tanh", "`C_F` of `tanh(slope u^T x)`", lambda: barron.tanh(ON_AXIS, slope).constant,
+        "tanh", "`C_F` of `tanh(slope u^T x)` for a unit vector `u`", lambda: barron.tanh(ON_AXIS, slope).constant,
         remark="no density in the ordinary sense: a ridge",
     ),
     _constant(

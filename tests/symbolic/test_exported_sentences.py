@@ -124,7 +124,7 @@ def test_what_the_transformer_computes_is_defined_by_sums_of_relus(id: str) -> N
 # On W = {0, 1} a projection may expand: from points around 1/2 that are 0.02 apart to points at a distance of 1.
 def test_a_trajectory_stays_in_a_convex_set() -> None:
     text = theorem_latex(find_result("icgd.trajectory"))
-    assert r"$w^{0}$ in the closed convex set $W$" in text
+    assert r"$w^{0}$ in the closed convex set $W$, onto which both project" in text
     assert "$W$: a closed convex set of weights" in text
     assert r"w^{l+1} = \mathrm{Proj} (w^{l} - \eta \nabla \,f(w^{l}) + e^{l})" in text
     assert "Let the integers $L \\ge 1$ (number of steps of gradient descent) and the numbers $\\eta" in text
@@ -205,7 +205,7 @@ def test_a_union_of_ridges_is_stated_where_they_may_have_two_directions() -> Non
     union = result.quantity("union")
     assert [allowed(union, d=d) for d in (1, 2, 3)] == [False, True, True]
     assert "not a multiple of u" in union.meaning
-    assert "for one u and" in result.quantity("linear").meaning
+    assert "for one unit vector u and" in result.quantity("linear").meaning
     text = opening(result)
     assert all(letter in text for letter in ("$u$: ", "$\\sigma$: ", "supremum of measures"))
 
