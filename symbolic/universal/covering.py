@@ -101,8 +101,8 @@ QUANTITIES = (
     ),
     _quantity(
         "bumps", r"|\mathcal N(\mathcal F)|",
-        "size of a smallest cover of the bumps with centres in a ball, to `mu eps/2` in the sup norm, `mu` the mass of a "
-        "bump",
+        "size of a smallest cover of the bumps with centres in a ball, to `mu eps/2` in the sup norm, `mu` the mass of "
+        "a bump",
         bumps_cover, obtained=Provenance.HAND, domain="sup over the unit ball",
         domain_latex="functions on the unit ball, in the sup norm",
     ),
