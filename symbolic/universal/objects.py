@@ -38,14 +38,19 @@ BARRON = {
     r"\sigma": "the logistic function, `1/(1 + e^-x)`",
     "x": "a point of the unit ball, of dimension `d`",
 }
+CONSTANT = (
+    "Barron constant (19) of the class: `sup |f(0)|` plus the integral over `omega` of `||omega||_2` times the "
+    "supremum over the class of `|F_f(omega)|`, where `f(x)` is the integral of `exp(i omega^T x) F_f(omega)`"
+)
 COVERING = {
+    "C_F": CONSTANT,
     r"\mathcal N_\varepsilon(B)": "a smallest set of points of the ball `B` such that each point of `B` is within "
     "`eps` of one of them in the 2-norm",
     r"\mathcal N(\mathcal F)": "a smallest set of bumps `f_hat` of the class such that for each bump `f` of the class "
     "one of them has `|f(x) - f(0) - (f_hat(x) - f_hat(0))| <= mu eps/2` for all `x` in `B`",
     r"\mathcal N_\varepsilon": "a smallest set of pairs `(f_hat, x_hat)` such that for each `f` of the union and each "
     "`x` in `B` one of them has `||x - x_hat||_2 <= eps` and `|f(x) - f(0) - (f_hat(x_hat) - f_hat(0))| <= C_F eps`, "
-    "with the constant `C_F` (19) of the union",
+    "with the constant `C_F` of the union",
     "B": "the unit ball, of dimension `d`",
     r"\mathcal F": "the class of the bumps `exp(-||x - c||_2^2/(2 width^2))` with centres `||c||_2 <= R`",
     r"\mu": "mass of a bump, the integral over `omega` of `||omega||_2` times the absolute value of its spectrum",
@@ -63,10 +68,6 @@ SIGMOID = {
     "x": "a point of the unit ball, of dimension `d`",
     "e(z)": "the error `g(z)` minus the integral of `gamma(t) phi(tau (z - t))` over `t`",
 }
-CONSTANT = (
-    "Barron constant (19) of the class: `sup |f(0)|` plus the integral over `omega` of `||omega||_2` times the "
-    "supremum over the class of `|F_f(omega)|`, where `f(x)` is the integral of `exp(i omega^T x) F_f(omega)`"
-)
 _LAW = (
     "the law (79) of `(t, omega)`, with the density `||omega||_2 sup_f |F_f(omega)|/(3 (C_F - sup |f(0)|))` for `-2 <= "
     "t <= 1`"
