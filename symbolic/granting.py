@@ -8,6 +8,7 @@ import sympy as sp
 
 from symbolic.implied_signs import hypotheses_that_imply
 from symbolic.obligations import LONG, Obligation, differences, follows_from, is_harder
+from symbolic.prose import listed
 from symbolic.signs import is_nonnegative
 
 
@@ -52,4 +53,4 @@ def granted(obligation: Obligation, hypotheses: Sequence[Any]) -> Obligation:
 
 def _words(found: Sequence[Any]) -> str:
     several = "hypothesis" if len(found) == 1 else "hypotheses"
-    return f"{several} {' and '.join(map(sp.sstr, found))}" if found else "the assumptions on its letters"
+    return f"{several} {listed([sp.sstr(each) for each in found])}" if found else "the assumptions on its letters"

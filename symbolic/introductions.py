@@ -13,7 +13,7 @@ import sympy as sp
 
 from symbolic.displays import SIGN_OF, stated
 from symbolic.parameters import Hypothesis, Parameter
-from symbolic.prose import PARTS, marked, prose_latex
+from symbolic.prose import PARTS, listed, marked, prose_latex
 from symbolic.statements import Quantity, Result
 from symbolic.typesetting import latex
 
@@ -59,12 +59,12 @@ class Introduction:
         alone, joint = self._conditions()
         whole = [self._number(each, alone) for each in numbers if each.integer]
         real = [self._number(each, alone) for each in numbers if not each.integer]
-        kinds = [f"{kind} {all_of(each)}" for kind, each in (("the integers", whole), ("the numbers", real)) if each]
+        kinds = [f"{kind} {listed(each)}" for kind, each in (("the integers", whole), ("the numbers", real)) if each]
         lines = [f"Let {' and '.join(kinds)} be given."] if kinds else []
         names = latex_names(self.result)
         meanings = [f"{name}: {prose_latex(meaning, names)}" for name, meaning in self.notation().items()]
         lines += ["", "Notation: " + "; ".join(meanings) + "."] if meanings else []
-        lines += ["", f"Assume that {all_of([self._stated(each) for each in joint])}."] if joint else []
+        lines += ["", f"Assume that {listed([self._stated(each) for each in joint])}."] if joint else []
         return [*lines, *(f"\nAssume that {prose_latex(each, names)}." for each in self.result.assumptions)]
 
     def notation(self) -> dict[str, str]:
@@ -184,11 +184,6 @@ def whole_number(condition: sp.Basic) -> sp.Expr | None:
     if isinstance(left, sp.Mod) and right.is_number:
         return (left.args[0] - right) / left.args[1]
     return None
-
-
-def all_of(parts: Sequence[str]) -> str:
-    """The parts in a sentence."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _objects(result: Result, formulas: Iterable[str]) -> dict[str, str]:

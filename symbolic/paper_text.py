@@ -14,9 +14,9 @@ import sympy as sp
 from symbolic.citations import Citation
 from symbolic.conditions import Conditions, conditions_of
 from symbolic.displays import display, equations, stated
-from symbolic.introductions import all_of, introduction, latex_names
+from symbolic.introductions import Letters, introduction, latex_names
 from symbolic.printing import RELATIONS, formula_latex, printed_latex
-from symbolic.prose import joined, prose_latex
+from symbolic.prose import joined, listed, prose_latex
 from symbolic.shared_parts import Shared
 from symbolic.shown_bounds import derived_equations
 from symbolic.statements import BY_PROOF, CONSTRUCTION, Formula, Kind, Quantifier, Quantity, Result
@@ -72,8 +72,8 @@ class Conclusion:
         printed = quantity.printed.relation if self.source and quantity.printed else None
         verb = VERBS[printed or quantity.kind][bool(PLURAL.match(said))]
         verb = "can be any number with" if quantity.suffices else verb
-        ends = [f"for {all_of([stated(each) for each in quantity.indices])}"] if quantity.indices else []
-        under = f", under {all_of(self.owed)}," if self.owed else ""
+        ends = [f"for {listed([stated(each) for each in quantity.indices])}"] if quantity.indices else []
+        under = f", under {listed(self.owed)}," if self.owed else ""
         opening = f"{subject}{norm}{cited}{under} {verb}"
         if not ends:
             return f"{opening}\n{display(self.shown, '.')}"
@@ -111,8 +111,9 @@ def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False)
     shown = [each.quantity for each in (*right, *wrong)]
     formulas = [formula for each in (*right, *wrong) for formula in (*each.formulas, *each.quantity.indices)]
     owed = stating.owed
-    values = _letter_values(result, [*formulas, *owed.formulas])
-    formulas += [*owed.formulas, *(each.expression for each in values)]
+    formulas += owed.formulas
+    values = _letter_values(result, introduction(result, shown, formulas).letters)
+    formulas += [each.expression for each in values]
     lines = [*introduction(result, shown, formulas, owed.defined).lines(), *owed.lines]
     numbers = iter(map(_roman, range(1, len(shown) + 1)))
     lines += _stated(right, numbers, alone=len(shown) == 1)
@@ -124,9 +125,8 @@ def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False)
     return "\n".join(lines)
 
 
-def _letter_values(result: Result, formulas: Sequence[Any]) -> list[Formula]:
-    """The formulas that define letters of these."""
-    letters = {letter for each in formulas for letter in each.free_symbols}
+def _letter_values(result: Result, letters: Letters) -> list[Formula]:
+    """The formulas that define these letters, shown by formulas or by words."""
     return [each for each in result.formulas if each.defines in letters]
 
 

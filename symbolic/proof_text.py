@@ -7,8 +7,7 @@ import sympy as sp
 from symbolic.displays import PAGE, display, equations
 from symbolic.introductions import latex_names
 from symbolic.proofs import proofs
-from symbolic.prose import prose_latex
-from symbolic.sentences import listed
+from symbolic.prose import listed, prose_latex
 from symbolic.shared_parts import Shared
 from symbolic.statements import Quantity, Result
 from symbolic.typesetting import Notation, latex

@@ -17,9 +17,9 @@ from symbolic.indices import fresh, names_of_letters
 from symbolic.names import INDEXED, error_latex, letters_by_name
 from symbolic.naming import with_families
 from symbolic.owed import Owed, owed
-from symbolic.prose import marked, prose_latex
+from symbolic.prose import listed, marked, prose_latex
 from symbolic.recurrences import families_in, layer_letter, recurrence, same_argument
-from symbolic.sentences import NORMS, RECURRENCES, is_exact, is_identity, listed, numbered, reason_of, sentence
+from symbolic.sentences import NORMS, RECURRENCES, is_exact, is_identity, numbered, reason_of, sentence
 from symbolic.shared_parts import Shared
 from symbolic.statements import Quantity, Result
 from symbolic.typesetting import Notation, latex

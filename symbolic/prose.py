@@ -5,7 +5,7 @@ The text that terminals and files show is the words without their backticks; LaT
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -77,6 +77,11 @@ def marked(words: str) -> str:
 def joined(parts: Iterable[str], separator: str = "; ") -> str:
     """Those that are not empty, once each, with their mathematics."""
     return prose(separator.join(dict.fromkeys(marked(part) for part in parts if part)), checked=False)
+
+
+def listed(parts: Sequence[str]) -> str:
+    """The parts in a sentence: a, b and c."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
 
 
 def prose_latex(words: str, names: Mapping[str, str] | None = None) -> str:

@@ -1,12 +1,12 @@
 """Sentences of a proof: what a step bounds, from which steps, by which rule and for what reason."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from symbolic.derivation import Norm, Step
 from symbolic.names import error_latex, is_mathematical, name_in_words, name_latex
 from symbolic.operations import Apply, Combination, Given
-from symbolic.prose import PARTS, marked, prose_latex
+from symbolic.prose import PARTS, listed, marked, prose_latex
 from symbolic.provenance import Provenance
 from symbolic.typesetting import latex
 
@@ -150,10 +150,6 @@ def _is_relation(words: str) -> bool:
     """Whether the words begin with a formula that states something."""
     first = PARTS.match(words)
     return first is not None and first["formula"] is not None and RELATION.search(first["formula"]) is not None
-
-
-def listed(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
 
 
 def numbered(names: Iterable[str], numbers: Numbers) -> list[str]:

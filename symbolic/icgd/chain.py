@@ -337,7 +337,7 @@ def derive_layer(value: str, layer: sp.Expr, depth: sp.Expr, *, last: bool) -> A
     return largest_of_signal(derive_signal(layer, depth))
 
 
-SCORES = r"\max_j |v_{jk}^\top \bar{p}(j-1)|"
+SCORES = r"\max_{j, k} |v_{jk}^\top \bar{p}(j-1)|"
 
 
 @cache

@@ -16,7 +16,7 @@ from symbolic.calculus.counting import (
 )
 from symbolic.derivation import Derivation, Norm, Step
 from symbolic.errata import Erratum
-from symbolic.icgd import chain, errata, printed
+from symbolic.icgd import chain, errata, errors, printed
 from symbolic.icgd.errors import NetworkSizes, measured
 from symbolic.icgd.symbols import (
     C_1,
@@ -79,6 +79,7 @@ class _Count:
     printed: Printed | None = None
     erratum: Erratum | None = None
     remark: str = ""
+    outside: bool = False
 
     def of(self, network: NetworkSizes, name: str, count: sp.Expr) -> Quantity:
         known = None if self.printed is None or network.two_dimensions else network.printed(self.printed)
@@ -91,6 +92,7 @@ class _Count:
             construction="icgd",
             scopes=(),
             remark=self.remark,
+            outside=self.outside,
             erratum=self.erratum if known else None,
         )
 
@@ -100,36 +102,40 @@ _OUTPUTS = r"\max(|\bar{p}(N)[k]|, |y[k]|)"
 _AT = "for `t = pbar(N)[k]` and `y = y[k]`"
 _CUBE = Step("range_u", Norm.INF, "invariant", sp.Max(R_u, B_y), reason=_AT, latex=_OUTPUTS)
 _RANGES = {
-    "range_r": ("r", "Lemma 2 prints the range `R_1`", printed.RANGE_R, errata.RANGE_R),
-    "range_r1": ("r'", "Lemma 3 prints the range `R_2`", printed.RANGE_R1, errata.RANGE_R1),
-    "range_u": ("u", "Lemma 4 prints the range `R_3`", printed.RANGE_U, errata.RANGE_U),
+    "range_r": ("r", "Lemma 2 prints the range `R_1`", printed.RANGE_R, errata.RANGE_R, errors.WITHOUT_LABEL),
+    "range_r1": ("r'", "Lemma 3 prints the range `R_2`", printed.RANGE_R1, errata.RANGE_R1, errors.WITHOUT_LABEL),
+    "range_u": ("u", "Lemma 4 prints the range `R_3`", printed.RANGE_U, errata.RANGE_U, errors.DOMAIN),
 }
 
 
 def ranges(network: NetworkSizes, which: str) -> Quantity:
     """What the sums of ReLUs for r (`range_r`), r' (`range_r1`) or u (`range_u`) have to cover."""
-    function, stated, bound, erratum = _RANGES[which]
+    function, stated, bound, erratum, domain = _RANGES[which]
     derived = Derivation((_CUBE,)) if which == "range_u" else chain.derive_range(network.depth)
     about = (
         derived.steps[-1].latex,
-        f"largest argument of `{function}`, for which {stated}",
+        f"largest absolute value of an argument of `{function}`",
         "absolute value",
         derived,
     )
     known = None if network.two_dimensions else bound
-    quantity = measured(network, which, *about, bound=known, step=derived.steps[-1].name)
+    quantity = measured(network, which, *about, bound=known, step=derived.steps[-1].name, domain=domain, remark=stated)
     return replace(quantity, scopes=(), erratum=erratum if known else None)
 
 
-def _norm(latex: str, layers: str, bound: Printed, erratum: Erratum | None = None, norm: str = "(C.1)") -> _Count:
-    return _Count(latex, f"parameter norm of {layers}", f"largest column sum {norm}", bound, erratum)
+def _norm(
+    latex: str, layers: str, bound: Printed, erratum: Erratum | None = None, norm: str = "norm (C.1) of the paper"
+) -> _Count:
+    return _Count(latex, f"parameter norm of {layers}", norm, bound, erratum)
 
 
 _NORMS = {
     "forward": _norm(r"\max_j B_{\theta_j}", "layers `1..N`", printed.NORM_FORWARD, errata.NORM_FORWARD),
     "derivative": _norm(r"B_{\theta_{N+1}}", "layer `N+1`", printed.NORM_DERIVATIVE, errata.NORM_DERIVATIVE),
     "loss_gradient": _norm(r"B_{\theta_{N+2}}", "layer `N+2`", printed.NORM_LOSS_GRADIENT, errata.NORM_LOSS_GRADIENT),
-    "backward": _norm(r"\max_j B_{\theta_{N+2+j}}", "layers `N+3..2N+2`", printed.NORM_BACKWARD, norm="(3.18)"),
+    "backward": _norm(
+        r"\max_j B_{\theta_{N+2+j}}", "layers `N+3..2N+2`", printed.NORM_BACKWARD, norm="norm (3.18) of the paper"
+    ),
     "step": _norm(r"B_{\theta_{2N+3}}", "layer `2N+3`", printed.NORM_STEP, errata.NORM_STEP),
 }
 
@@ -152,6 +158,7 @@ _RELUS = _Count(
     r"\max(M_1, M_2, M_3)",
     "number of ReLUs of one sum, for the function that takes most",
     remark="computed from `eps` where `relus = 0`",
+    outside=True,
 )
 _WIDTH = _Count("D", "number of coordinates of a token", remark="printed only as an order, `O(N K^2) + D_w`")
 

@@ -11,10 +11,12 @@ from symbolic.derivation import Approximated, Derivation, Norm, Step
 from symbolic.icgd import chain, errata, printed
 from symbolic.icgd.chain import label
 from symbolic.icgd.symbols import B_v, K, N, b_l, b_r, b_r1, d_y, eps_l, eps_r, eps_r1, j, neurons
+from symbolic.prose import joined
 from symbolic.statements import Kind, Printed, Quantifier, Quantity
 
 TWO_NORM, SUP_NORM = "2-norm, largest token", "sup norm, largest token"
-DOMAIN = "`w` in the box `|v_jk[i]| <= B_v / sqrt(length of v_jk)`, `||x||_2 <= B_x`, `||y||_2 <= B_y`"
+WITHOUT_LABEL = "`w` in the box `|v_jk[i]| <= B_v / sqrt(length of v_jk)`, `||x||_2 <= B_x`"
+DOMAIN = joined((WITHOUT_LABEL, "`||y||_2 <= B_y`"), ", ")
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class NetworkSizes:
         return expression.xreplace(self.worst_case)
 
     @property
+    def dimensions(self) -> tuple[sp.Symbol, sp.Symbol]:
+        return self.inputs, self.outputs
+
+    @property
     def two_dimensions(self) -> bool:
         """Theorem 5: d_x and d_y differ, and the paper prints neither ranges nor norms nor widths."""
         return self.inputs != self.outputs
@@ -49,6 +55,10 @@ class NetworkSizes:
         if self.layers is None:
             return [(j, False), (N, True)]
         return [(sp.Integer(layer), layer == self.layers) for layer in range(1, self.layers + 1)]
+
+    def below_the_last(self, layer: sp.Expr, last: bool) -> tuple[sp.Basic, ...]:
+        """What a symbolic layer has to meet, for a bound of the hidden layers."""
+        return () if last or self.layers else (sp.Le(layer, self.depth - 1),)
 
     def derivation(self, symbolic: Callable[[], Approximated]) -> Derivation:
         """The chain with symbolic depth, or the one with a step for every layer."""
@@ -66,11 +76,12 @@ def measured(
     bound: Printed | None = None,
     trivial: sp.Expr | None = None,
     step: str = "",
+    domain: str = DOMAIN,
     **more: Any,
 ) -> Quantity:
     """A quantity of the network, at every admissible input; printed bound and trivial one in the general letters."""
     return Quantity(
-        *(name, latex, meaning, norm, DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, derivation, step or name),
+        *(name, latex, meaning, norm, domain, Kind.UPPER, Quantifier.FOR_ALL, derivation, step or name),
         worst_case=network.worst_case,
         printed=None if bound is None else network.printed(bound),
         construction="icgd",
@@ -96,15 +107,20 @@ def forward(network: NetworkSizes) -> list[Quantity]:
         bound = printed.OUTPUT_ERROR if last else printed.layer_error(layer)
         trivial = sp.sqrt(network.outputs if last else K) * (2 * b_r + eps_r)
         of_layer = partial(_of_layer, network, "p", layer, last, f"error of the output of layer `{layer}`")
-        quantities.append(of_layer(bound=bound, trivial=trivial, erratum=errata.RANGE_R))
+        known: dict[str, Any] = {"domain": WITHOUT_LABEL, "indices": network.below_the_last(layer, last)}
+        quantities.append(of_layer(bound=bound, trivial=trivial, erratum=errata.RANGE_R, **known))
     return quantities
 
 
 # Lemma 3.
 def derivative(network: NetworkSizes) -> list[Quantity]:
-    known = {"bound": printed.DERIVATIVE_ERROR, "trivial": 2 * b_r1 + eps_r1, "erratum": errata.RANGE_R1}
+    known: dict[str, Any] = {"bound": printed.DERIVATIVE_ERROR, "trivial": 2 * b_r1 + eps_r1, "domain": WITHOUT_LABEL}
+    known["erratum"] = errata.RANGE_R1
     meaning = "error of the derivatives `r'(V_j p(j-1))` at layer `{}`"
-    return [_of_layer(network, "r'", *of, meaning.format(of[0]), **known) for of in network.each_layer()]
+    return [
+        _of_layer(network, "r'", *of, meaning.format(of[0]), indices=network.below_the_last(*of), **known)
+        for of in network.each_layer()
+    ]
 
 
 # Lemma 4.
@@ -126,7 +142,7 @@ def backward(network: NetworkSizes) -> list[Quantity]:
     for layer, last in network.each_layer():
         signal = chain.derive_layer("s", layer, network.depth, last=last)
         meaning = f"error of the loss gradient at the arguments of layer `{layer}`"
-        below = () if last or network.layers else (sp.Le(layer, network.depth - 1),)
+        below = network.below_the_last(layer, last)
         known: dict[str, Any] = {"trivial": _twice_the_size(signal.size), "indices": below}
         stated = {"bound": printed.BACKWARD_ERROR, "erratum": errata.COLUMNS}
         quantities += [
@@ -177,10 +193,10 @@ def step(network: NetworkSizes) -> list[Quantity]:
     inside = "printed for the error inside the projection, which does not expand"
     of_weights = {"bound": printed.STEP_ERROR, "trivial": diameter, "remark": inside}
     # As stated: accuracy eps was asked for, and the sums of ReLUs were chosen for it (relus = 0).
-    meaning = "error of one step, where the sums of ReLUs are those computed from `eps`"
-    asked = (r"\|\epsilon^{(l-1)}\|_2", meaning, norm, derivation)
+    asked = (r"\|\epsilon^{(l-1)}\|_2", "error that one step adds within the projection", norm, derivation)
+    chosen = "the sums of ReLUs are those computed from `eps`"
     return [
         measured(network, "gradient", *gradient, norm, derivation, **of_gradient, erratum=errata.SQUARE_ROOT),
         measured(network, "w", *weights, norm, derivation, **of_weights, erratum=errata.SQUARE_ROOT),
-        measured(network, "w.requested", *asked, bound=printed.REQUESTED_STEP, step="w"),
+        measured(network, "w.requested", *asked, bound=printed.REQUESTED_STEP, step="w", remark=chosen),
     ]

@@ -1,49 +1,110 @@
 r"""What the letters of the statements of this topic mean that are not numbers (wu2024, Sections 2 and 3)."""
 
-NETWORK = {
-    "p(j)": "output of layer `j` of the network that is trained, `p(0) = x` and `p(j) = r(V_j p(j-1))`",
-    "V_j": "weights of layer `j`, with the rows `v_jk`",
-    "r": "activation, applied to each coordinate",
-    "w": "all its weights, the entries of `V_1, ..., V_N`",
-    "x": "input of an example",
-    "y": "output of an example",
+from collections.abc import Mapping
+
+_W = "all its weights, the entries of `V_1, ..., V_N`"
+
+
+def _network(inputs: str, outputs: str) -> dict[str, str]:
+    """The network that is trained; the letters of the numbers of coordinates of x and of y."""
+    return {
+        "p(j)": "output of layer `j` of the network that is trained, `p(0) = x` and `p(j) = r(V_j p(j-1))`, with `K` "
+        f"coordinates for `1 <= j <= N - 1` and `{outputs}` for `j = N`",
+        "V_j": "weights of layer `j`, a matrix with the rows `v_jk`",
+        "r": "activation, a differentiable function, applied to each coordinate",
+        "w": _W,
+        "x": f"input of an example, which is a token of the prompt: a vector of `{inputs}` coordinates",
+    }
+
+
+_BARS = {
+    r"\bar{p}(j)": "`p(j)` as the transformer computes it: `pbar(0) = x` and `pbar(j) = rbar(V_j pbar(j-1))`, where "
+    "`rbar` is the sum of ReLUs in the place of `r`",
 }
-STEP = {
-    **NETWORK,
-    r"\bar{p}(j)": "`p(j)` as the transformer computes it",
-    r"\bar{r}'(j)": "`r'(V_j p(j-1))` as the transformer computes it",
+_DERIVATIVE = {
+    r"\bar{r}'(j)": "derivatives of layer `j` as the transformer computes them, the sum of ReLUs in the place of `r'` "
+    "at the entries of `V_j pbar(j-1)`; without bars, `r'(j) = r'(V_j p(j-1))`",
+}
+_LOSS = {
     "u(t, y)": "gradient in `t` of the loss of an output `t` for the label `y`",
-    "g": "`u(p(N), y)` as the transformer computes it",
-    "s(j)": "gradient of the loss in the arguments `V_j p(j-1)` of the activations of layer `j`",
-    r"\bar{s}(j)": "`s(j)` as the transformer computes it",
-    "L_n(w)": "mean of the losses of the `n` examples, halved",
-    r"\nabla \bar{L}_n(w)": "gradient of `L_n` as the transformer computes it",
-    r"\mathcal{W}": "set of weights onto which a step projects, a closed convex set",
-    "w^{+}": r"weights after one exact step of projected gradient descent from `w`",
-    r"\bar{w}^{+}": "the same after one step of the transformer",
-    r"\epsilon^{(l-1)}": "error that step `l` of the transformer adds within the projection",
-    r"B_{\theta_l}": "norm of the parameters of layer `l` of the transformer",
-    "M^l": "number of heads of layer `l` of the transformer",
-    "D": "number of coordinates of a token",
+    "g": "`u(p(N), y)` as the transformer computes it: `ubar(pbar(N), y)`, where `ubar` has the sum of ReLUs in the "
+    "place of `u` in each coordinate",
 }
+_SIGNAL = {
+    "s(j)": "gradient of the loss in the arguments `V_j p(j-1)` of the activations of layer `j`: `s(N) = r'(N) u(p(N), "
+    "y)` and `s(j) = r'(j) (V_(j+1)^T s(j+1))`, where products of two vectors are taken coordinate by coordinate",
+    r"\bar{s}(j)": "`s(j)` as the transformer computes it: the same with bars, and `g` for `u(p(N), y)`",
+}
+_STEP = {
+    "L_n(w)": "mean of the losses of the `n` examples, halved: its gradient is `1/(2n)` times the sum over the "
+    "examples of `s(j) p(j-1)^T`, `j = 1, ..., N`",
+    r"\nabla \bar{L}_n(w)": "gradient of `L_n` as the transformer computes it, with `sbar(j) pbar(j-1)^T`",
+    "w^{+}": "weights after one exact step from `w`, `Proj(w - eta nabla L_n(w))`, where `Proj` is the projection onto "
+    "the box of `w`",
+    r"\bar{w}^{+}": "weights after one step of the transformer from `w`, `Proj(w - eta nabla Lbar_n(w))`",
+    r"\epsilon^{(l-1)}": "error that step `l` of the transformer adds within the projection, `eta (nabla L_n(w) - "
+    "nabla Lbar_n(w))` at the weights `w` before this step",
+}
+_NORM = {
+    r"B_{\theta_l}": "norm of the parameters of layer `l` of the transformer: the largest `||Q_m||_1` and `||K_m||_1` "
+    "of its heads `m`, plus the sum over `m` of `||V_m||_1`, plus `||W_1||_1 + ||W_2||_1` of its MLP, where `||.||_1` "
+    "is the largest column sum of absolute values; of a multiplication layer the largest `||Q_m||_1`, `||K_m||_1` and "
+    "`||V_m||_1`",
+}
+_SIZES = {
+    "M^l": "number of heads of layer `l` of the transformer",
+    "D": "number of coordinates of a token of the transformer",
+}
+
+
+def of_step(id: str, inputs: str = "d", outputs: str = "d") -> Mapping[str, str]:
+    """Those of Lemmas 2-6, by the id of the result; for the rest of them those of the whole step."""
+    network = _network(inputs, outputs)
+    label = {"y": f"output of an example, a vector of `{outputs}` coordinates"}
+    return {
+        "icgd.forward": {**network, **_BARS, **_NORM},
+        "icgd.derivative": {**network, **_BARS, **_DERIVATIVE, **_NORM},
+        "icgd.loss_gradient": {**network, **label, **_BARS, **_LOSS, **_NORM},
+        "icgd.backward": {**network, **label, **_BARS, **_DERIVATIVE, **_LOSS, **_SIGNAL, **_NORM},
+    }.get(
+        id,
+        {**network, **label, **_BARS, **_DERIVATIVE, **_LOSS, **_SIGNAL, **_STEP, **_NORM, **_SIZES},
+    )
+
+
 GRADIENT = {
-    **NETWORK,
-    "A(j)": "block of the gradient in `V_j` by the printed formula",
-    "L_n": "mean of the losses of the `n` examples, halved",
-    "D_N": "printed number of weights",
+    "p_i(j)": "output of layer `j` for example `i`, `p_i(0) = x_i` and `p_i(j) = r(V_j p_i(j-1))`, with `K` "
+    "coordinates for `1 <= j <= N - 1` and `d_y` for `j = N`",
+    "V_j": "weights of layer `j`, a matrix with the rows `v_jk`",
+    "r": "activation, applied to each coordinate",
+    "w": _W,
+    "x_i": "input of example `i`, a vector of `d_x` coordinates",
+    "y_i": "output of example `i`, a vector of `d_y` coordinates",
+    "u(t, y)": "gradient in `t` of the loss of an output `t` for the label `y`",
+    "A(j)": "`1/(2n)` times the sum over `i` of `s_i(j) p_i(j-1)^T`, where `s_i(N) = r'(V_N p_i(N-1)) u(p_i(N), y_i)` "
+    "and `s_i(j) = r'(V_j p_i(j-1)) (V_(j+1)^T s_i(j+1))`, products of two vectors coordinate by coordinate",
+    r"\tilde A(j)": "`1/(2n)` times the sum over `i` of `R_i(j) V_(j+1)^T R_i(j+1) ... V_N^T R_i(N) u(p_i(N), y_i) "
+    "p_i(j-1)^T`, where `R_i(j)` is the diagonal matrix with the entries of `r'(V_j p_i(j-1))`",
+    "L_n": "mean of the losses of the `n` examples, halved, the loss of example `i` being that of `p_i(N)` for `y_i`",
+    "D_N": "printed number of weights, `(N - 2) K^2 + (d_x + d_y) K`",
     "r'_i": "derivatives of the activations of example `i`",
 }
 RELU_SUM = {
-    "g": "the function that is approximated on `[-R, R]`: an activation or its derivative",
-    r"\bar g": "the sum of ReLUs, with the coefficients `c_h`",
-    "H": "number of its ReLUs",
-    "c_h": "coefficient of ReLU `h`",
+    "g": "the function that is approximated on `[-R, R]`, continuous, and twice continuously differentiable but for a "
+    "kink at 0: the activation `r` (order 0) or its derivative `r'` (order 1)",
+    r"\bar g": "the interpolant of `g` that is linear on each of `M` cells of one length into which `[-R, R]` is "
+    "divided, a sum over `h` of `c_h ReLU(a_h t + b_h)` with `|a_h| + |b_h| <= 1`, whose coefficients are rounded to "
+    "float64",
+    "H": "number of ReLUs of the sum",
+    "c_h": "coefficient of ReLU `h` before it is rounded",
     "a": "exponent with which `H` is of the order `eps^-a`",
 }
 TRAJECTORY = {
-    "w^l": "weights after `l` steps of the transformer",
-    r"w_{\mathrm{GD}}^l": "weights after `l` steps of projected gradient descent",
-    r"\mathcal{W}": "set of weights onto which both project, closed and convex",
-    "f": "the risk that is minimised",
-    "G(w)": "gradient mapping of `f`: the difference of `w` and its projected gradient step, over `eta`",
+    "w^l": "weights after `l` steps of the transformer, `w^(l+1) = Proj(w^l - eta nabla f(w^l) + e^l)` with the errors "
+    "`e^l`, where `Proj` is the projection onto `W`",
+    r"w_{\mathrm{GD}}^l": "weights after `l` steps of projected gradient descent from the same start, `w_GD^0 = w^0`: "
+    "the same without errors",
+    "W": "a closed convex set of weights",
+    "f": "the risk that is minimised, a function that is differentiable on `W`",
+    "G(w)": "gradient mapping of `f`, `(w - Proj(w - eta nabla f(w)))/eta`",
 }

@@ -26,7 +26,7 @@ from symbolic.citations import WU2024, Citation
 from symbolic.derivation import Derivation, Norm, Step
 from symbolic.icgd import objects
 from symbolic.names import error_symbol
-from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 order = sp.Symbol("order", integer=True, nonnegative=True)
 grid = sp.Symbol("grid", integer=True, positive=True)  # cells come in multiples of it, so that 0 and kinks are knots
@@ -45,12 +45,12 @@ NOTATION = {
     C_k: "C(k)",
 }
 SYMBOLS = {
-    M: "number of cells of the interpolant",
+    M: "number of cells of one length into which the interpolant divides `[-R, R]`",
     sup_f: "supremum of `|g|` on `[-R, R]`",
     sup_f1: "supremum of `|g'|` on `[-R, R]`",
-    sup_f2: "supremum of `|g''|` on `[-R, R]`, between the kinks of `g`",
-    grid: "the number of cells is a multiple of this: 2, so that 0 is a knot, or more, so that kinks of `g` are",
-    delta: "certified distance that the rounding of the coefficients to float64 adds",
+    sup_f2: "supremum of `|g''|` on `[-R, R]`, without 0 where `g` has a kink",
+    grid: "an even whole number of which the number of cells is a multiple, so that 0 is a knot",
+    delta: "bound on what the rounding of the coefficients to float64 adds to the error",
     delta_1: "the same for the slope",
     C_k: "unspecified in the paper: a constant that depends only on the number `k` of variables",
 }
@@ -124,7 +124,7 @@ def _quantities() -> tuple[Quantity, ...]:
         _on_range(
             "slope",
             r"\sup_{|t| \le R} |\bar g'(t) - g'(t)|",
-            "largest error of the slope of the sum of ReLUs",
+            "largest error of the slope of the sum of ReLUs, between its knots",
             derive_slope(),
             trivial=sup_f1,
             remark="not in the paper; attacks by gradients follow this slope",
@@ -183,6 +183,7 @@ RELU_SUM = Result(
     quantities=_quantities(),
     notation=NOTATION,
     symbols=SYMBOLS,
+    formulas=(Formula("M", lambda: CELLS, "number of cells", defines=M),),
     remarks=(
         "In one variable Lemma 7 asks for one continuous derivative, interpolation for two; what it gives in return is "
         "every constant, and of order `eps^(-1/2)` ReLUs in place of `eps^-2`.",

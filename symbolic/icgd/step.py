@@ -45,6 +45,7 @@ _PARAMETERS = {
             "target accuracy of the gradient; it sets the sums of ReLUs where `relus = 0`",
             0.1,
             in_words="target accuracy of the gradient",
+            setting=True,
         ),
         Parameter(
             "relus", relus, "number of ReLUs for each function; 0: computed from `eps`", 0, integer=True, setting=True
@@ -93,7 +94,7 @@ _REASONS = {
 }
 
 
-_ONLY = {"eta": ("w", "w.requested", "norm[step]"), "eps": ("w.requested",)}  # what takes a step, and a knob
+_ONLY = {"eta": ("w", "w.requested", "norm[step]")}  # what takes a step
 
 
 def _hypothesis(name: str) -> Hypothesis:
@@ -163,7 +164,7 @@ def _result(
         claim=claim,
         parameters=tuple(_PARAMETERS[name] for name in names),
         hypotheses=_hypotheses(names),
-        objects=objects.STEP,
+        objects=objects.of_step(id, *(each.name for each in _network(id, None).dimensions)),
         quantities=Deferred(lambda: _lemma(_network(id, None), id)),
         notation=NOTATION,
         symbols=SYMBOLS,

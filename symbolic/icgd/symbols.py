@@ -50,6 +50,7 @@ NOTATION: dict[sp.Symbol, str] = {
     nu: r"\nu",
     P_hat: r"\hat{P}",
     R_u: r"R_u",
+    R_3: r"R_{\mathrm{mask}}",  # R_0, R_1, ... are the ranges of the layers
 }
 
 SYMBOLS: dict[sp.Symbol, str] = {
@@ -59,17 +60,18 @@ SYMBOLS: dict[sp.Symbol, str] = {
     B_l: "the paper's bound on `|u(t, y)[k]|` and on its approximation",
     L_r: "Lipschitz constant of `r` on `[-R, R]`",
     L_r1: "Lipschitz constant of `r'` on `[-R, R]`",
-    L_l: "Lipschitz constant of `u(t, y)[k]` in `t[k]`",
+    L_l: "Lipschitz constant of `u(t, y)[k]` in `t[k]` over `|t[k]| <= b_r + eps_r`, `|y[k]| <= B_y`",
     eps_r: "sup error of the sum of ReLUs for `r` on `[-R, R]`",
     eps_r1: "sup error of the sum of ReLUs for `r'` on `[-R, R]`",
     eps_l: "sup error of the sum of ReLUs for `u(t, y)[k]` over `|t[k]| <= b_r + eps_r`, `|y[k]| <= B_y`",
-    C_1: "sum of the absolute values of the coefficients of the sum of ReLUs for `r`",
-    C_2: "sum of the absolute values of the coefficients of the sum of ReLUs for `r'`",
-    C_3: "sum of the absolute values of the coefficients of the sum of ReLUs for `u`",
+    C_1: "sum of `|c_m|` for the sum of ReLUs for `r`, over `m` of `c_m ReLU(a_m t + b_m)` with `|a_m| + |b_m| <= 1`",
+    C_2: "sum of `|c_m|` for the sum of ReLUs for `r'`, over `m` of `c_m ReLU(a_m t + b_m)` with `|a_m| + |b_m| <= 1`",
+    C_3: "sum of `|c_m|` for the sum of ReLUs for one coordinate of `u`, over `m` of `c_m ReLU(a_m t + a'_m y + b_m)` "
+    "with `|a_m| + |a'_m| + |b_m| <= 1`",
     M_1: "number of ReLUs for `r`",
     M_2: "number of ReLUs for `r'`",
     M_3: "number of ReLUs for one coordinate of `u`",
-    R_3: "what the mask subtracts from the ReLUs of the query",
+    R_3: "number that the mask subtracts from the arguments of the ReLUs at the query",
     rho: "bound on the spectral norm of `V_j`, `j < N`",
     rho_N: "bound on the spectral norm of `V_N`",
     nu: "bound on the 2-norm of the rows of every `V_j`",
@@ -78,7 +80,7 @@ SYMBOLS: dict[sp.Symbol, str] = {
     b_l: "sup of `|u(t, y)[k]|` over `|t[k]| <= b_r + eps_r`, `|y[k]| <= B_y`",
     P_0: "bound on the 2-norm of an input `x`",
     P_hat: "bound on the 2-norm of the approximate `p(j)`, `1 <= j < N`",
-    R: "largest absolute value of an argument of `r` or `r'`, from the recursion over the layers",
+    R: "bound on the absolute values of the arguments of `r` and `r'`, from the recursion over the layers",
     R_u: "largest absolute value of a coordinate of the approximate `p(N)`",
 }
 

@@ -43,8 +43,8 @@ _B_g = sp.Symbol("B_g", nonnegative=True)  # the same for the gradient
 
 NOTATION = {**LETTERS, r1_0: "r'_0", L_f: "L_f", gap: r"(f(w^0) - \inf_W f)"}
 SYMBOLS = {
-    L_f: "Lipschitz constant of the gradient of `L_n` on `W`",
-    gap: "`f(w^0)` minus the infimum of `f` over `W`; printed with `w^0 = 0`",
+    L_f: "Lipschitz constant, above 0, of the gradient of `f` on `W`",
+    gap: "`f(w^0)` minus the infimum of `f` over `W`",
     r_0: "`|r(0)|`",
     r1_0: "`|r'(0)|`",
     u_0: "sup of `|u(r(0), y)|` over `|y| <= B_y`",
@@ -103,7 +103,7 @@ def gradient_mapping_printed(steps: Any = L) -> sp.Expr:
 KNOWN = {L_f: L_f, eps: eps}  # what an instance knows better
 _COROLLARY = Citation(WU2024, "Corollary 1.1", "Lemma 14")
 _LEMMA = Citation(WU2024, "Lemma 14")
-_PATH = "`w^l` and `w_GD^l` in the set `W`, both projected, from one start in `W`; errors of a step at most `eta eps`"
+_PATH = "`w^0` in the closed convex set `W`, onto which both project; errors of a step with `||e^l||_2 <= eta eps`"
 _SHORT = f"{_PATH}; `eta L_f <= 1`"
 
 
@@ -173,7 +173,10 @@ def quantities_for(steps: int, *wanted: str) -> tuple[Quantity, ...]:
 
 _L = Parameter("L", L, "number of steps of gradient descent", 4, integer=True)
 _DEFAULTS = {"N": 2, "eta": 0.05}  # with eta L_f <= 1
-_OF_A_STEP = (replace(p, default=_DEFAULTS.get(p.name, p.default)) for p in STEP_PARAMETERS)
+_SHOWN = ("eta", "eps")  # the others select the risk that is minimised
+_OF_A_STEP = (
+    replace(p, default=_DEFAULTS.get(p.name, p.default), setting=p.name not in _SHOWN) for p in STEP_PARAMETERS
+)
 
 TRAJECTORY = Result(
     id="icgd.trajectory",

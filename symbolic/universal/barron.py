@@ -67,37 +67,43 @@ def _constant(name: str, meaning: str, derive: object, printed: sp.Expr | None =
 
 QUANTITIES = (
     _constant(
-        "linear", "`C_F` of `a^T x + b`, `|a| <= C_a`, `|b| <= C_b`",
+        "linear", "`C_F` of `a u^T x + b` for one unit vector `u` and all `|a| <= C_a`, `|b| <= C_b`",
         lambda: barron.linear([ON_AXIS], [C_a], C_b).constant, C_a + C_b, place="eq. (21)",
         remark=
             "by (20), for one direction; no density in the ordinary sense: the limit `omega -> 0` of ridges; a class "
             "of several directions needs the mass of each",
     ),
     _constant(
-        "logistic", "`C_F` of one neuron, `1/(1 + exp(-slope u^T x))`",
+        "logistic", "`C_F` of one neuron, `1/(1 + exp(-slope u^T x))` for a unit vector `u`",
         lambda: barron.logistic(ON_AXIS, slope).constant, (slope + 2) / 4,
         remark="no density in the ordinary sense: a ridge",
     ),
     _constant(
-        "neural", "`C_F` of two-layer networks with `|rho(a)|` at most the density of `N(0, slope^2 I)`",
+        "neural", "`C_F` of two-layer networks, the integrals over `a` of `rho(a) sigma(a^T x)` for the logistic "
+        "function `sigma`, with `|rho(a)|` at most the density of `N(0, slope^2 I)`",
         lambda: neural(barron.logistic(ON_AXIS, slope).constant.subs(slope, r)), neural((r + 2) / 4),
     ),
     _constant(
-        "tanh", "`C_F` of `tanh(slope u^T x)`", lambda: barron.tanh(ON_AXIS, slope).constant,
+        "tanh", "`C_F` of `tanh(slope u^T x)` for a unit vector `u`", lambda: barron.tanh(ON_AXIS, slope).constant,
         remark="no density in the ordinary sense: a ridge",
     ),
     _constant(
-        "bump", "`C_F` of `exp(-|x - c|^2/(2 width^2))`, `|c| = centre`",
+        "bump", "`C_F` of the bump `exp(-|x - c|^2/(2 width^2))`, `|c| = centre`",
         lambda: barron.bump(d, width, centre).constant,
     ),
     _constant("two_bumps", "`C_F` of the union of bumps of width and `width/3` at 0", None),
     _constant("combined", "`C_F` of `<a, f> + b` for these two bumps and the neuron", None),
     _constant(
-        "union", "`C_F`, for `d >= 2`, of the union of the bump, the neuron in one direction and tanh in another",
+        "union", "`C_F` of the union of the bump, the neuron and `tanh(slope v^T x)` for a unit vector `v` that is not "
+        "a multiple of `u`",
         lambda: sp.Max(barron.bump(d, width, centre).at_zero, sp.Rational(1, 2))
         + barron.bump(d, width).mass + barron.logistic(ON_AXIS, slope).mass + barron.tanh(ON_AXIS, slope).mass,
+        indices=(sp.Ge(d, 2, evaluate=False),), remark="neuron and tanh in two directions",
     ),
-    _constant("union.line", "`C_F`, for `d = 1`, of the union of the bump, the neuron and tanh", None),
+    _constant(
+        "union.line", "`C_F`, on the line, of the union of the bump, the neuron and `tanh(slope x)`", None,
+        indices=(sp.Eq(d, 1, evaluate=False),),
+    ),
     _constant(
         "combination",
         "`C_F` of `<a, f> + b` for `M` bumps with `C_{F_i} = 1` and widths 1, `1/ratio`, ..., `1/ratio^(M-1)`", None,

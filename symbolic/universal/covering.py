@@ -96,16 +96,19 @@ def _quantity(name: str, latex: str, meaning: str, derive: object, **more: objec
 
 QUANTITIES = (
     _quantity(
-        "ball", r"|\mathcal N_\varepsilon(B)|", "size of an `eps`-cover of the ball", lambda: ball_cover(d, eps),
-        obtained=Provenance.HAND,
+        "ball", r"|\mathcal N_\varepsilon(B)|", "size of a smallest `eps`-cover of the ball",
+        lambda: ball_cover(d, eps), obtained=Provenance.HAND,
     ),
     _quantity(
-        "bumps", r"|\mathcal N(\mathcal F)|", "size of a cover of the bumps with centres in a ball, to mass `eps/2`",
+        "bumps", r"|\mathcal N(\mathcal F)|",
+        "size of a smallest cover of the bumps with centres in a ball, to `mu eps/2` in the sup norm, `mu` the mass of "
+        "a bump",
         bumps_cover, obtained=Provenance.HAND, domain="sup over the unit ball",
         domain_latex="functions on the unit ball, in the sup norm",
     ),
     _quantity(
-        "product", r"|\mathcal N_\varepsilon|", "size of an `eps`-cover of (bumps and further functions) x ball, (23)",
+        "product", r"|\mathcal N_\varepsilon|",
+        "size of a smallest cover (23) of the union of the bumps and `functions` further functions, and of the ball",
         union_cover, obtained=Provenance.HAND, domain="(23)",
         domain_latex="functions on the unit ball, in the sense of (23)",
     ),

@@ -108,6 +108,7 @@ FEATURES = Result(
         *(Hypothesis(str(each), sp.Gt(each, 0, evaluate=False), "a scale") for each in (width, slope)),
     ),
     objects=objects.FEATURES,
+    assumptions=("the class of functions is finite, with `C_F` finite and above `sup |f(0)|`",),
     quantities=QUANTITIES,
     notation={
         at_zero: r"\sup_f |f(0)|",
@@ -120,8 +121,8 @@ FEATURES = Result(
     },
     symbols={
         mass: "`C_F - sup |f(0)|`",
-        at_zero: "`sup |f(0)|`",
-        members: "functions of the class, which is finite",
+        at_zero: "supremum of `|f(0)|` over the class",
+        members: "number of functions of the class",
         ridges: "atoms of the spectrum",
         c_0: "unspecified in the paper",
     },

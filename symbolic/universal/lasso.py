@@ -166,7 +166,7 @@ def _quantity(name: str, latex: str, meaning: str, derived: Approximated, **more
 
 _DOMAIN = "`|r| <= eps_dis`, `phi in [0, 1]`"
 _RATE = sp.sqrt(sp.log(N) / N)
-_SOLUTIONS = "every `rho` with `ell(rho) <= ell(rho*) + eps_opt`"
+_SOLUTIONS = "every `rho^` with `ell(rho^) <= ell(rho*) + eps_opt`"
 _NEAR = "all `rho` with `||rho - rho*||_1 <= B`"
 QUANTITIES = (
     _quantity("noise", r"\|\tfrac2N \sum_i z_i \phi_i\|_\infty", "noise level of the examples", derive_noise()),
@@ -237,8 +237,8 @@ LASSO = Result(
         eps_dis: r"\varepsilon_{\mathrm{dis}}", U: r"\|\rho^\star\|_1",
     },
     symbols={
-        eps_dis: "`sup |f - phi^T rho*|`", U: "1-norm of `rho*`, of the order of `C_F`",
-        F: "`sup |f|`", A: "1-norm of the solution",
+        eps_dis: "`sup |f - phi^T rho*|` over the ball", U: "1-norm of `rho*`",
+        F: "`sup |f|` over the ball", A: "1-norm of the solution",
         **dict.fromkeys((c_1, c_2, c_3, c_4), "unspecified in the paper"),
     },
     formulas=(

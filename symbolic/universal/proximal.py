@@ -96,8 +96,10 @@ def _quantity(name: str, latex: str, meaning: str, **more: object) -> Quantity:
     return Quantity(name, latex, meaning, **fields)  # type: ignore[arg-type]  # typed above
 
 
-_DOMAIN = "features in `[0, 1]`, mean `y^2 <= B_y^2`, `||rho*||_1 <= C`, every sequence of errors"
-_WITNESS = "`eta = 1/(2n)`; all features 1, `f = 1` without noise"
+_DOMAIN = (
+    "`rho_0 = 0`, features in `[0, 1]`, mean of `y_i^2` at most `B_y^2`, `||rho*||_1 <= C`, every sequence of errors"
+)
+_WITNESS = "the step `1/(2n)` in the place of `eta`; all features 1, all `y_i = 1`"
 WORST = {U: C, mean_y: B_y, mean_square: B_y**2, T: (L - 1) / 2, e: eps, e_threshold: eps_threshold}
 EXACT = eps + (n + 1) * eps_threshold  # eps_approx
 QUANTITIES = (
@@ -145,7 +147,7 @@ PROXIMAL = Result(
         Parameter("N", N, "number of examples", 16, integer=True),
         Parameter("lam", lam, "weight of the 1-norm", 0.25),
         Parameter("eta", eta, "step size; `1/(2 (n + 1))` if it is not given", 1 / 18, in_words="step size"),
-        Parameter("C", C, "bound on `||rho*||_1`, of the order of `C_F`", 1.0),
+        Parameter("C", C, "bound on `||rho*||_1`, of the order of `C_F`", 1.0, in_words="bound on `||rho*||_1`"),
         Parameter("B_y", B_y, "bound on the root mean square of the labels", 1.0),
         Parameter("eps", eps, "bound on the 1-norm of the error of a gradient step", 1e-6),
         Parameter("eps_threshold", eps_threshold, "bound on the error of a threshold", 1e-8),

@@ -121,10 +121,10 @@ RISK = Result(
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
     ),
     objects=objects.RISK,
-    assumptions=(objects.SAMPLED, "the class of functions is finite, with `C_F` of (19) finite"),
+    assumptions=(objects.SAMPLED, "the class of functions is finite, with `C_F` finite and above `sup |f(0)|`"),
     quantities=_quantities(),
     notation={
-        C_F: r"C_{\mathcal F}", cover: r"|\mathcal N_\varepsilon|", at_zero: r"\sup_f |f(0)|",
+        C_F: "C_F", cover: r"|\mathcal N_\varepsilon|", at_zero: r"\sup_f |f(0)|",
         members: r"|\mathcal F|", lam: r"\lambda", sigma: r"\sigma", delta: r"\delta", tau: r"\tau",
         eps: r"\varepsilon", tau_1: r"\tau_1",
         tau_2: r"\tau_2", mass: r"\tilde C_{\mathcal F}", nu: r"\nu", moved: r"\|\rho_T - \rho^\star\|_1",
@@ -132,14 +132,14 @@ RISK = Result(
         eps_opt: r"\varepsilon_{\mathrm{opt}}",
     },
     symbols={
-        mass: "`C_F - sup |f(0)|`", at_zero: "`sup |f(0)|`", members: "number of functions of the class",
-        F: "`sup |f|`", U: "1-norm of `rho*`", B: "largest `|y_i|`", R: "largest 1-norm of the exact iterates",
+        mass: "`C_F - sup |f(0)|`", at_zero: "supremum of `|f(0)|` over the class",
+        members: "number of functions of the class", F: "`sup |f|` over the ball", U: "1-norm of `rho*`",
+        B: "largest `|y_i|`", R: "largest 1-norm of the exact iterates",
         S: "largest `|phi_i^T rho|` over the iterates of the network and the exact ones",
         nu: "noise level of a prompt", moved: "1-norm of `rho_T - rho*`", A: "1-norm of `rho_T`",
         e_y: "`|y_hat - phi^T rho_T|`",
         eps_dis: "`sup |f - phi^T rho*|`", eps_opt: "duality gap of `rho_T`", rivals: "vectors in the place of `rho*`",
-        C_F: "Barron constant of the class: `sup |f(0)|`, and the integral over `omega` of `||omega||_2` times the "
-        "supremum over the class of the spectrum", cover: "size of the cover",
+        C_F: objects.CONSTANT, cover: "size of the cover",
         c: "unspecified in the paper: the constant of its `<~`",
     },
     formulas=(

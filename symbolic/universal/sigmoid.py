@@ -192,7 +192,13 @@ SIGMOID = Result(
     parameters=(
         Parameter("tau", tau, "slope of the ramps", (4.0, 16.0, 64.0, 256.0)),
         Parameter("omega_max", omega_max, "largest frequency of a ridge", 16.0),
-        Parameter("mass", mass, "`C_F - sup |f(0)|`, the total weight of the ridges", 1.0),
+        Parameter(
+            "mass",
+            mass,
+            "`C_F - sup |f(0)|`, the total weight of the ridges",
+            1.0,
+            in_words="total weight of the ridges",
+        ),
         Parameter("ridges", ridges, "number of ridges in a sum", 2, integer=True, setting=True),
         Parameter("d", d, "dimension of `x`", 2, integer=True),
     ),
@@ -212,7 +218,7 @@ SIGMOID = Result(
         omega_max: r"\omega_{\max}",
         mass: r"\tilde C_{\mathcal F}",
     },
-    symbols={omega: "frequency", theta: "phase", z: "`omega^T x / |omega|`"},
+    symbols={omega: "frequency, above 0", theta: "phase", z: "a number, the place at which a ridge is taken"},
     formulas=(
         Formula("e(z)", inner_error, "the error for `|z| <= 1 - 1/(2 tau)`"),
         Formula(r"\sup |e|", best_error, "best constant of (75) and (81), for `gamma` of (82)"),

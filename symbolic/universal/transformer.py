@@ -10,6 +10,7 @@ from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier
 from symbolic.universal import objects
 from symbolic.universal.transformer_derivation import (
     LARGEST_NORM,
+    PRINTED_ACCURACY,
     PRINTED_TAU,
     B,
     L,
@@ -30,6 +31,7 @@ from symbolic.universal.transformer_derivation import (
     largest_score,
     logistic_error,
     n,
+    rounding_1,
     tau_1,
     tau_2,
     tau_ff,
@@ -44,8 +46,8 @@ SYMBOLS = {
     c: "unspecified in the paper: the constant of its `<~`",
 }
 WORST = {R: LARGEST_NORM, S: largest_score(LARGEST_NORM)}
-_STATE = "`x` in the unit ball, `|y_i| <= B`, `||rho||_1 <= P`"
-_PATH = "`x` in the unit ball, `|y_i| <= B`, from `rho = 0`"
+_STATE = "`||x_i||_2 <= 1`, `|y_i| <= B`, `||rho||_1 <= P`"
+_PATH = "`||x_i||_2 <= 1`, `|y_i| <= B`, from `rho = 0`"
 _SIZES = "by rules, but for two sizes by hand: `|phi_i^T rho| <= ||rho||_1`, and `||rho_t||_1 <= R`"
 PRINTED_Y_RESIDUAL = 2 * P**2 / tau_2
 
@@ -78,18 +80,24 @@ def _printed_residual() -> sp.Expr:
     return 4 * eta**2 / tau_1 * squares + 2 * eta / N * PRINTED_Y_RESIDUAL
 
 
+def _typed(expression: sp.Expr) -> str:
+    """For words: products without a sign."""
+    return sp.sstr(expression).replace("**", "^").replace("*", " ")
+
+
 def _quantities() -> tuple[Quantity, ...]:
     step, own, predicted = derive_step(), derive_y_residual(), derive_y_hat()
     labels = C_F**2 + sigma**2
     squares_127 = labels + rho**2 + y_hat**2
     in_128 = c * (eta**2 / tau_1 * (labels + rho**2 + rho**4 / tau_1**2) + eta * rho**2 / (N * tau_1))
-    of_tau = c * PRINTED_TAU
+    of_tau, p = c * PRINTED_TAU, sp.Symbol("p", integer=True, positive=True)
+    rounding = rounding_1(sp.Symbol("tau", positive=True)).subs(bits, p)
     return (
         _quantity(
-            "logistic", r"|x - 4\tau(\sigma(x/\tau) - \sigma(0))|",
-            "largest error of the logistic function, `|x| <= P`",
+            "logistic", r"|z - 4\tau_2(\sigma(z/\tau_2) - \sigma(0))|",
+            "largest error of the logistic function",
             None, printed=Printed(2 * P**2 / tau_2, Citation(LI2025, "Appendix A.4.3", "eq. (119)")),
-            derive=lambda: logistic_error(P, tau_2), obtained=Provenance.HAND, domain="`|x| <= P`, `tau = tau_2`",
+            derive=lambda: logistic_error(P, tau_2), obtained=Provenance.HAND, domain="`|z| <= P`",
         ),
         _quantity(
             "residual", r"\|e^{(l)}\|_\infty", "residual of Attn1", step, norm="sup norm",
@@ -108,16 +116,17 @@ def _quantities() -> tuple[Quantity, ...]:
             + sp.sstr(eta**2 / tau_1 * squares_127) + " + eta/N |y_hat - phi^T rho|`",
         ),
         _quantity(
-            "y_residual", r"|\tilde e|", "residual of Attn2: `y_hat` against `phi_{N+1}^T rho`", own, trivial=P,
+            "y_residual", r"|\tilde e|", "residual of Attn2", own, trivial=P,
             printed=Printed(PRINTED_Y_RESIDUAL, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
         ),
         _quantity(
-            "y_residual.printed", r"|\tilde e^{\text{printed}}|", "the same with the printed `V` of Attn2",
+            "y_residual.printed", r"|\tilde e^{\text{printed}}|", "residual of Attn2 with its printed `V`",
             derive_printed_y_residual(), trivial=P, construction="printed", erratum=FACTOR,
             printed=Printed(PRINTED_Y_RESIDUAL, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
         ),
         _quantity(
-            "rho", r"\|\rho^{(L)} - \rho_T\|_1", "`rho` after `T` blocks against `T` exact steps", predicted,
+            "rho", r"\|\rho^{(L)} - \rho_T\|_1",
+            "coefficients after `T` blocks against those after `T` exact steps", predicted,
             norm="1-norm", domain=_PATH, worst_case=WORST, trivial=B**2 / lam, obtained=Provenance.HAND, remark=_SIZES,
         ),
         _quantity(
@@ -126,10 +135,12 @@ def _quantities() -> tuple[Quantity, ...]:
             remark=_SIZES,
         ),
         _quantity(
-            "tau.bits", r"p(\tau)", "bits of the format with which the rounding of a block stays below (58b), at the "
-            "`tau` of Lemma 7, all constants 1", None, kind=Kind.LOWER, suffices=True, derive=bits_of_printed_tau,
-            obtained=Provenance.HAND, norm="count", domain="a model of the arithmetic",
-            remark=f"`tau = {sp.sstr(of_tau)}`, with `C_F = B` and `c = 1`",
+            "tau.bits", "p", "number of bits with which the rounding of a block, taken to be "
+            f"`{_typed(rounding)}` in each of `n + 1` coefficients, is at most `{_typed(PRINTED_ACCURACY)}` in all",
+            None, kind=Kind.LOWER, suffices=True, derive=bits_of_printed_tau,
+            obtained=Provenance.HAND, norm="count", domain="the temperature `tau` of Lemma 7",
+            remark=f"a model of the arithmetic; the accuracy is (58b); `tau = {sp.sstr(of_tau)}`, `C_F = B` and `c = "
+                f"1`",
         ),
     )  # fmt: skip
 
@@ -177,7 +188,10 @@ TRANSFORMER = Result(
         *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive") for x in (lam, B, P, tau_ff, tau_1, tau_2)),
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
     ),
-    objects=objects.TRANSFORMER,
+    objects={
+        **objects.TRANSFORMER,
+        r"\tau": f"`{_typed(PRINTED_TAU)}`, the temperature of Lemma 7 with all constants 1",
+    },
     quantities=_quantities(),
     notation=NOTATION,
     symbols=SYMBOLS,

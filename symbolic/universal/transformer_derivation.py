@@ -256,10 +256,10 @@ def exponent_bits(number: sp.Expr) -> sp.Expr:
 
 
 PRINTED_TAU = N * n**2 * (L + n) * (N + n) * B  # Lemma 7 with C = 1
+PRINTED_ACCURACY = B / ((L + n) * n * N)  # (58b) with C = 1
 
 
 @cache
 def bits_of_printed_tau() -> sp.Expr:
     """The bits with which the rounding of a block stays below (58b), with constant 1, at the printed tau."""
-    accuracy = B / ((L + n) * n * N)
-    return sp.ceiling(sp.log((n + 1) * rounding_1(PRINTED_TAU) / unit / accuracy, 2))
+    return sp.ceiling(sp.log((n + 1) * rounding_1(PRINTED_TAU) / unit / PRINTED_ACCURACY, 2))

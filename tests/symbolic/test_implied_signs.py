@@ -109,7 +109,7 @@ def test_an_obligation_is_discharged_by_the_hypotheses_named() -> None:
     owed = Obligation("the size is not negative", sp.Ge(X * b * eta / (1 - a), 0))
     for hypotheses, words in (
         ([a + eta < 1], "hypothesis a + eta < 1"),
-        ([b > 2, a <= c, c < 1], "hypotheses a <= c, c < 1"),
+        ([b > 2, a <= c, c < 1], "hypotheses a <= c and c < 1"),
     ):
         done = granted(owed, hypotheses)
         assert (done.open, done.granted, str(done.discharged_by)) == (False, True, words)
