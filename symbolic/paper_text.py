@@ -14,7 +14,7 @@ import sympy as sp
 from symbolic.citations import Citation
 from symbolic.conditions import Conditions, conditions_of
 from symbolic.displays import display, equations, stated
-from symbolic.introductions import all_of, introduction, latex_names
+from symbolic.introductions import Letters, all_of, introduction, latex_names
 from symbolic.printing import RELATIONS, formula_latex, printed_latex
 from symbolic.prose import joined, prose_latex
 from symbolic.shared_parts import Shared
@@ -35,13 +35,15 @@ WITHOUT_FOR = re.compile(r"(along|while|in|on|at|under|when|where|during|by) ")
 # Words that begin a meaning and take no article.
 NO_ARTICLE = re.compile(r"(an?|the|one|every|all|each|its|no|what|whether|how|that|as) |[`$\\(]|[A-Z]\w* ?$")
 REFUTED = "The following bounds are printed, but do not hold as printed; see the errata."
+QUOTED = "The paper states the following bounds under hypotheses to which it gives no size; none is proved here."
 
 
 @dataclass(frozen=True)
 class Conclusion:
     """What is said of a quantity: its bound with the definitions behind it, as `shown` and as formulas.
 
-    `source` is to be cited for a printed bound, `owed` are the conditions that it needs.
+    `source` is to be cited for a printed bound, `owed` are the conditions that it needs, `run_at` is in words where
+    alone it is stated.
     """
 
     quantity: Quantity
@@ -49,11 +51,29 @@ class Conclusion:
     formulas: tuple[Any, ...]
     source: Citation | None = None
     owed: tuple[str, ...] = ()
+    run_at: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def domain(self) -> str:
-        return self.quantity.domain_latex or prose_latex(self.quantity.domain, self.names)
+        domain = self.quantity.domain_latex or prose_latex(self.quantity.domain, self.names)
+        return ", ".join(filter(None, [domain, self.run_at]))
+
+    @property
+    def refuted(self) -> bool:
+        """Whether it is a printed bound that an erratum refutes."""
+        return self.source is not None and self.quantity.erratum is not None
+
+    @property
+    def under(self) -> str:
+        """The hypothesis without a size under which the paper states a printed bound."""
+        printed = self.quantity.printed
+        return "" if self.source is None or printed is None else printed.under
+
+    @property
+    def quoted(self) -> bool:
+        """Whether it is a printed bound that no theorem of ours states, and none that is refuted."""
+        return bool(self.under) and not self.refuted
 
     @property
     def chance(self) -> str:
@@ -73,7 +93,8 @@ class Conclusion:
         verb = VERBS[printed or quantity.kind][bool(PLURAL.match(said))]
         verb = "can be any number with" if quantity.suffices else verb
         ends = [f"for {all_of([stated(each) for each in quantity.indices])}"] if quantity.indices else []
-        under = f", under {all_of(self.owed)}," if self.owed else ""
+        owed = [*self.owed, *([prose_latex(self.under, self.names)] if self.under else [])]
+        under = f", under {all_of(owed)}," if owed else ""
         opening = f"{subject}{norm}{cited}{under} {verb}"
         if not ends:
             return f"{opening}\n{display(self.shown, '.')}"
@@ -103,22 +124,24 @@ PLAIN_NORMS = {
 def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False) -> str:
     """Letters, hypotheses, and each bound: the derived one, or the printed one where nothing is derived.
 
-    A printed bound that an erratum refutes is not a conclusion. It is shown, and called so, if it is all there is to
-    show, or if what is `refuted` is asked for.
+    A printed bound that an erratum refutes is not a conclusion, nor is one under a hypothesis without a size. They are
+    shown, and called so, if they are all there is to show, or if what is `refuted` is asked for.
     """
     stating = _Stating(result, expanded)
     found = stating.conclusions()
-    wrong = [each for each in found if each.source is not None and each.quantity.erratum is not None]
-    right = [each for each in found if each not in wrong]
-    wrong = wrong if refuted or not right else []
-    shown = [each.quantity for each in (*right, *wrong)]
-    formulas = [formula for each in (*right, *wrong) for formula in each.formulas]
+    right = [each for each in found if not (each.refuted or each.quoted)]
+    others = found if refuted or not right else []
+    quoted, wrong = [each for each in others if each.quoted], [each for each in others if each.refuted]
+    shown = [each.quantity for each in (*right, *quoted, *wrong)]
+    formulas = [formula for each in (*right, *quoted, *wrong) for formula in each.formulas]
     owed = stating.owed
-    values = _letter_values(result, [*formulas, *owed.formulas])
+    values = _letter_values(result, shown, [*formulas, *owed.formulas], owed.defined)
     formulas += [*owed.formulas, *(each.expression for each in values)]
     lines = [*introduction(result, shown, formulas, owed.defined).lines(), *owed.lines]
     numbers = iter(map(_roman, range(1, len(shown) + 1)))
     lines += _stated(right, numbers, alone=len(shown) == 1)
+    if quoted:
+        lines += ["", QUOTED, *(line for group in _groups(quoted, numbers, alone=False) for line in group)]
     if wrong:
         lines += [REFUTED, *(line for each in wrong for line in _numbered(each, numbers))]
     for each in values:
@@ -127,10 +150,15 @@ def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False)
     return "\n".join(lines)
 
 
-def _letter_values(result: Result, formulas: Sequence[Any]) -> list[Formula]:
-    """The formulas that define letters of these."""
-    letters = {letter for each in formulas for letter in each.free_symbols}
-    return [each for each in result.formulas if each.defines in letters]
+def _letter_values(result: Result, shown: Sequence[Quantity], formulas: Sequence[Any], known: Letters) -> list[Formula]:
+    """The formulas that define letters which these or the words of the quantities show, and so on for their letters."""
+    found: list[Formula] = []
+    while True:
+        letters = introduction(result, shown, [*formulas, *(each.expression for each in found)], known).letters
+        every = [each for each in result.formulas if each.defines in letters]
+        if len(every) == len(found):
+            return found
+        found = every
 
 
 def _roman(number: int) -> str:
@@ -179,7 +207,8 @@ def _conclusion(stating: _Stating, quantity: Quantity) -> Conclusion | None:
         if quantity.printed is None:
             return None
         printed = quantity.printed
-        return Conclusion(quantity, (printed_latex(quantity, printed, notation),), (printed.shown,), printed.citation)
+        shown, at = (printed_latex(quantity, printed, notation),), _run_words(stating.result, printed.run_at)
+        return Conclusion(quantity, shown, (printed.shown,), printed.citation, run_at=at)
     if derived is None or stating.expanded:
         found = closed if derived is None else derived
         shown = equations(quantity.latex_symbol, relation, found, notation, shared=shared)
@@ -187,6 +216,13 @@ def _conclusion(stating: _Stating, quantity: Quantity) -> Conclusion | None:
         found, shown = derived, derived_equations(quantity, relation, notation, shared)
     fails = [] if derived is None or quantity.may_fail is None else [quantity.may_fail]
     return Conclusion(quantity, tuple(shown), (found, *fails), None, owed)
+
+
+def _run_words(result: Result, at: Sequence[tuple[str, Any]]) -> str:
+    """The parameters at which a run is stated, in mathematics."""
+    symbols = {each.name: each.symbol for each in result.parameters if each.symbol is not None}
+    points = [f"${latex(symbols[name], result.notation)} = {value}$" for name, value in at]
+    return f"at {all_of(points)} (a run in floating point)" if points else ""
 
 
 def _stated(shown: Sequence[Conclusion], numbers: Iterator[str], *, alone: bool) -> list[str]:
