@@ -17,6 +17,7 @@ from bridge.induction.stage_one import StageOne
 from bridge.record import Row, Verdict
 from numeric.induction import first_stage as numeric
 from symbolic.induction import first_stage as theory
+from symbolic.induction import first_stage_signs as signs
 from symbolic.induction.first_stage_claims import CLAIMS
 from symbolic.induction.training import g_star
 from tests.bridge.induction.rows import part, printed_as, rows_at
@@ -79,16 +80,16 @@ def test_the_run_stays_above_the_derived_bound_and_tends_to_its_rate() -> None:
 
 @pytest.mark.parametrize("length", [5, 6, 7, 8])
 def test_the_sign_is_certified_without_the_covariances(length: int) -> None:
-    assert prove(theory.sign_inequality(length)).status is Status.PROVED
+    assert prove(signs.sign_inequality(length)).status is Status.PROVED
 
 
 @pytest.mark.parametrize("length", [5, 17, 40])
 def test_the_floor_is_certified(length: int) -> None:
-    assert prove(theory.floor_inequality(length)).status is Status.PROVED
+    assert prove(signs.floor_inequality(length)).status is Status.PROVED
 
 
 def test_a_wrong_sign_is_refuted() -> None:
-    right = theory.sign_inequality(5)
+    right = signs.sign_inequality(5)
     wrong = type(right)(name="wrong", expression=right.expression - sp.Rational(35, 100), box=right.box, strict=True)
     assert prove(wrong).status is Status.REFUTED  # the least share is 1/3
 
