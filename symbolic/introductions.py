@@ -44,13 +44,13 @@ def names_in(words: str) -> set[str]:
     return {name for part in PARTS.finditer(marked(words)) for name in NAME.findall(part["formula"] or "")}
 
 
-def functions_of(formulas: Iterable[sp.Basic]) -> list[sp.Symbol]:
-    """The names of the functions in formulas that SymPy does not know: they are letters of the statement."""
+def functions_of(formulas: Iterable[sp.Basic]) -> list[str]:
+    """The LaTeX of the functions in formulas that SymPy does not know: they are letters of the statement."""
     named = {each.func.__name__ for formula in formulas for each in formula.atoms(sp.Function) if _is_own(each)}
-    return [sp.Symbol(name) for name in sorted(named)]
+    return [sp.latex(sp.Function(name)) for name in sorted(named)]
 
 
-def _is_own(applied: sp.Function) -> bool:
+def _is_own(applied: sp.Basic) -> bool:
     return isinstance(applied, AppliedUndef) or not type(applied).__module__.startswith("sympy.")
 
 
@@ -144,7 +144,7 @@ def introduction(
     chosen = {each.name for each in quantities}
     introduced = {*result.symbols, *(each.symbol for each in result.parameters)}
     others = [latex(letter, result.notation) for letter in shown - introduced]
-    left = [*(each.latex_symbol for each in quantities), *others, *map(sp.latex, functions_of(formulas))]
+    left = [*(each.latex_symbol for each in quantities), *others, *functions_of(formulas)]
     while True:
         words = [*texts, *(meanings[letter] for letter in shown if letter in meanings)]
         objects = _objects(result, [*left, *map(_mathematics, words)])
@@ -237,6 +237,7 @@ OPERATIONS = {
     r"\nabla",
     r"\sup",
     r"\inf",
+    r"\liminf",
     r"\max",
     r"\min",
     r"\sum",

@@ -76,6 +76,11 @@ class Conclusion:
         return bool(self.under) and not self.refuted
 
     @property
+    def asserted(self) -> bool:
+        """Whether a theorem states it as what holds under its hypotheses."""
+        return not (self.refuted or self.quoted)
+
+    @property
     def chance(self) -> str:
         """With which probability, or in which mean, it holds by itself; "" if it always does."""
         certain = self.quantity.quantifier in (Quantifier.FOR_ALL, Quantifier.EXISTS)
@@ -129,7 +134,7 @@ def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False)
     """
     stating = _Stating(result, expanded)
     found = stating.conclusions()
-    right = [each for each in found if not (each.refuted or each.quoted)]
+    right = [each for each in found if each.asserted]
     others = found if refuted or not right else []
     quoted, wrong = [each for each in others if each.quoted], [each for each in others if each.refuted]
     shown = [each.quantity for each in (*right, *quoted, *wrong)]

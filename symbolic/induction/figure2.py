@@ -45,7 +45,7 @@ def _claim(
         "absolute value",
         domain,
         kind,
-        Quantifier.FOR_ALL,
+        Quantifier.EXISTS if derived is None else Quantifier.FOR_ALL,
         printed=None if printed is None else Printed(printed, place, **stated),
         scopes=(),
         remark=remark,

@@ -283,7 +283,7 @@ KARAMATA = Result(
             Kind.EXACT,
             "`0 < x < 1`",
             printed=Printed(C_FIRST_PRINTED, _STEP),
-            derive=lambda: sp.factor(sp.diff(C, x)),
+            derive=lambda: sp.simplify(sp.diff(C, x)),
             obtained=Provenance.ALGEBRA,
         ),
         _quantity(
@@ -293,7 +293,7 @@ KARAMATA = Result(
             Kind.EXACT,
             "`0 < x < 1`",
             printed=Printed(C_SECOND_PRINTED, _STEP),
-            derive=lambda: sp.factor(sp.diff(C, x, 2)),
+            derive=lambda: sp.simplify(sp.diff(C, x, 2)),
             obtained=Provenance.ALGEBRA,
         ),
         _quantity(

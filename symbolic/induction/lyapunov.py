@@ -88,9 +88,7 @@ LYAPUNOV_GRAM = Result(
     hypotheses=(),
     objects=objects.LYAPUNOV_GRAM,
     quantities=(
-        _constant(
-            "decay", "largest constant `c` with `dG/dt <= -c g*^2 G^2`", _ALL_U, _GRAM, gram.PRINTED_CONSTANT
-        ),
+        _constant("decay", "largest constant `c` with `dG/dt <= -c g*^2 G^2`", _ALL_U, _GRAM, gram.PRINTED_CONSTANT),
         _constant(
             "decay.reached",
             "largest constant `c` with `dG/dt <= -c g*^2 G^2` where the flow gets",

@@ -1,11 +1,13 @@
 r"""What the letters of the statements of this topic mean that are not parameters (wang2024, Section 5, Appendix C)."""
 
 VANILLA = {
-    "x_s": "token `s`, the last one is `x_L`",
-    "y_s": "output of layer 1 at token `s`",
-    r"W^\star": "the matrix `W*` of the induction head, whose scores are `x_L^T W* x_{s-1}`",
+    "x_s": "token `s`, the last one is `x_L`; `X` has them all",
+    "s": "a number of `2 .. L-1`",
+    "y_s": "output of layer 1 at token `s`, the mean of the `x_t`, `1 <= t < s`, with weights softmax of `-p (s-1-t)`",
+    r"W^\star": "the matrix `W*` of the induction head, `d x d`, whose scores are `x_L^T W* x_{s-1}`",
     r"\mathrm{IH}_2(X)": "output of the induction head, the mean of the `x_s` with weights softmax of its scores",
-    r"\mathrm{TF}_{-1}(X)": "last output token of the transformer",
+    r"\mathrm{TF}_{-1}(X)": "last output token of the transformer that the proof constructs, the mean of the `x_s` "
+    "with weights softmax of `x_L^T W* y_s`",
     "W_K^{(2,1)}": "key matrix of layer 2",
     "W_Q^{(2,1)}": "query matrix of layer 2",
     r"\|W^\star\|_F": "Frobenius norm of `W*`",
@@ -24,25 +26,30 @@ TRAINING = {
     "h": "value weight of the induction head",
     "v": "`w^2`",
     r"\mathcal{L}": "loss (19) of the 4-gram head plus loss (22) of the induction head",
-    r"\mathcal{L}_{\rm IH_2}": "loss (22) of the induction head",
-    r"\mathcal{L}_{\rm G_4}": "loss (19) of the 4-gram head",
+    r"\mathcal{L}_{\rm IH_2}": "loss (22) of the induction head, also `L_IH2`",
+    r"\mathcal{L}_{\rm G_4}": "loss (19) of the 4-gram head, also `L_G4`",
     **OPTIMA,
     "t": "time of the gradient flow",
 }
 BALANCE = {
     "w_Q": "query weight of the induction head along the flow (12)",
     "w_K": "key weight of the induction head along the flow (12)",
+    "h": TRAINING["h"],
     r"\dot w": "printed rate of `w = w_Q = w_K`",
 }
 LOSSES = {
     **TRAINING,
-    r"\mathcal{L}_{G_4}": "loss of the 4-gram head",
-    r"\mathcal{L}_{IH_2}": "loss of the induction head",
+    r"\mathcal{L}_{G_4}": "loss of the 4-gram head, the mean of `(g* x_{L-2} - g sum_{s=2}^{L-1} softmax(-p (L-1-s)) "
+    "x_{s-1})^2/2`",
+    r"\mathcal{L}_{IH_2}": "loss of the induction head, the mean of `(sum_{s=2}^{L-1} (h* e^(w*^2 x_L x_{s-1}) - h "
+    "e^(w^2 x_L x_{s-1})) x_s)^2/(2 (L-2)^2)`; with softmax as it is, the weights softmax over `s` of the exponents "
+    "stand in the place of the exponentials over `L-2`",
+    "x_s": "token `s`",
     "X": "a standard normal variable, independent of `Y` and `Z`, which are so too",
     "Y": "see `X`",
     "Z": "see `X`",
     r"\mathbb{E}": "mean over `X`, `Y` and `Z`",
-    r"\mathrm{softmax}(-p(L-1-s))": "weight of token `s` in the 4-gram head",
+    r"\mathrm{softmax}(-p(L-1-s))": "weight of `x_{s-1}` in the 4-gram head, softmax over `s = 2 .. L-1`",
 }
 FIRST_STAGE = {
     r"\tilde p": "slope of the relative position bias of layer 1, which alone stage I trains, by the flow (11)",
@@ -60,6 +67,8 @@ FIRST_STAGE = {
     "m": "its derivative with the sign changed, `m = -M'`",
     "t": "time of the gradient flow",
     r"\mathrm{softmax}_s": "weights of layer 1 at token `s`",
+    "s": "a number of the tokens `2 .. L-1`",
+    r"\tau": "a number of the tokens `1 .. L-2`",
 }
 FIXED_POINT = {
     r"\theta": "the parameters `(p, g, w, h)`",

@@ -75,9 +75,7 @@ _SMALL = "fixed `alpha*` and `w*`, `sigma_init -> 0` and `L -> oo`"
 
 # kappa of `phases_derivation`, one for each time.
 KAPPAS = {name: sp.Symbol(f"kappa_{name}", real=True) for name in ("T_I", "T_1g", "T_II", "T_III")}
-_OUT_OF_ORIGIN = (
-    "`log z + g* T` for the time `T` that the flow of `(p, g)` as `L -> oo` takes from `p = g = z` to"
-)
+_OUT_OF_ORIGIN = "`log z + g* T` for the time `T` that the flow of `(p, g)` as `L -> oo` takes from `p = g = z` to"
 _OUT_OF_SADDLE = (
     "`log(w/w*)` at the end of the orbit of (12) out of the saddle `(w, h) = (0, h* psi(v*))`, plus the integral of "
     "`lambda - d log w/d tau` along it; it ends where `L_IH2` is"
@@ -162,7 +160,7 @@ FORMULAS = (
         "sum of the two rates at which `(v, h)` nears `(v*, h*)`, per `tau`, by (12)",
         defines=S,
     ),
-    Formula(r"P", lambda: sp.factor(approach("true")[1]), "their product", defines=P),
+    Formula(r"P", lambda: sp.factor(approach("true")[1]), "product of the two rates", defines=P),
     Formula(r"\mu", lambda: smaller_root(S, P), "the slower of the two", defines=mu),
 )
 
@@ -256,7 +254,15 @@ PHASES = Result(
             Order.THETA,
             lambda: of_ramp(growth_exponent("true")),
         ),
-        _rate("gram_rate", r"\mathcal{L}_{\rm G_4}", "`L_G4` after `T_III`", 1 / t, "`t > T_III`, `t -> oo`", Order.O, gram_tail),
+        _rate(
+            "gram_rate",
+            r"\mathcal{L}_{\rm G_4}",
+            "`L_G4` after `T_III`",
+            1 / t,
+            "`t > T_III`, `t -> oo`",
+            Order.O,
+            gram_tail,
+        ),
         _rate(
             "head_rate",
             r"-\log \mathcal{L}_{\rm IH_2}",
@@ -291,7 +297,7 @@ PHASES = Result(
         "X/(L-2)`, first as `L -> oo`, then as `t -> oo`; `C(X) ~ X` as `X -> oo`, `C(0) > 0`",
         mu: "the slower of the two rates at which `(v, h)` nears `(v*, h*)` by (12), per `tau`",
         S: "sum of the two rates",
-        P: "their product",
+        P: "product of the two rates",
         rho: "share of `L_IH2` at `(w, h) = (0, h*)` that is gone at `(0, h* psi(v*))`",
         lam: "rate of `log w` per `tau` at the saddle, by (12)",
     },
