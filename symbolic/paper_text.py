@@ -93,14 +93,15 @@ class Conclusion:
         plain = quantity.norm in PLAIN_NORMS or quantity.norm in quantity.meaning
         norm = "" if plain else f" ({prose_latex(quantity.norm, self.names)})"
         subject = said if NO_ARTICLE.match(said) else f"the {said}"
-        cited = f", as stated in {self.source.latex()}," if self.source else ""
+        said_in = [f"as stated in {self.source.latex()}"] if self.source else []
         printed = quantity.printed.relation if self.source and quantity.printed else None
         verb = VERBS[printed or quantity.kind][bool(PLURAL.match(said))]
         verb = "can be any number with" if quantity.suffices else verb
         ends = [f"for {all_of([stated(each) for each in quantity.indices])}"] if quantity.indices else []
         owed = [*self.owed, *([prose_latex(self.under, self.names)] if self.under else [])]
-        under = f", under {all_of(owed)}," if owed else ""
-        opening = f"{subject}{norm}{cited}{under} {verb}"
+        where = [*said_in, *([f"under {all_of(owed)}"] if owed else [])]
+        aside = f", {', '.join(where)}," if where else ""
+        opening = f"{subject}{norm}{aside} {verb}"
         if not ends:
             return f"{opening}\n{display(self.shown, '.')}"
         return "\n".join([opening, display(self.shown, ","), f"{' '.join(ends)}."])
