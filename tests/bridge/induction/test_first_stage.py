@@ -133,9 +133,10 @@ def test_a_small_start_is_proved(length: int, alpha: float) -> None:
     small = float(theory.START_LIMIT.subs({theory.L: length, g_star: alpha / (1 + alpha)}))
     at = {"L": length, "alpha": alpha}
     below, above = (stage_rows("start", **at, sigma_init=factor * small)["start"] for factor in (0.99, 1.01))
-    assert below.verdict == {"printed": Verdict.PROVED}
-    assert below.measured > 0
+    assert below.verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}
+    assert 0 < below.derived <= below.measured
     assert above.verdict == {"printed": Verdict.KEPT}
+    assert above.derived is None
 
 
 def test_a_share_that_no_ball_decides_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
