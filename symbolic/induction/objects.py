@@ -2,7 +2,7 @@ r"""What the letters of the statements of this topic mean that are not parameter
 
 VANILLA = {
     "x_s": "token `s`, the last one is `x_L`; `X` has them all",
-    "s": "a number of `2 .. L-1`",
+    "s": "index of a token, from 2 to `L-1` in the maxima and in layer 2",
     "y_s": "output of layer 1 at token `s`, the mean of the `x_t`, `1 <= t < s`, with weights softmax of `-p (s-1-t)`",
     r"W^\star": "the matrix `W*` of the induction head, `d x d`, whose scores are `x_L^T W* x_{s-1}`",
     r"\mathrm{IH}_2(X)": "output of the induction head, the mean of the `x_s` with weights softmax of its scores",
@@ -67,8 +67,8 @@ FIRST_STAGE = {
     "m": "its derivative with the sign changed, `m = -M'`",
     "t": "time of the gradient flow",
     r"\mathrm{softmax}_s": "weights of layer 1 at token `s`",
-    "s": "a number of the tokens `2 .. L-1`",
-    r"\tau": "a number of the tokens `1 .. L-2`",
+    "s": "index of a token, `2 .. L-1` in `q`",
+    r"\tau": "index of a token, `1 .. L-2` in `q`",
 }
 FIXED_POINT = {
     r"\theta": "the parameters `(p, g, w, h)`",

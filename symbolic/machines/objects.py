@@ -65,7 +65,8 @@ SAMPLES = {
 }
 TURING = {
     "i": "a step of the machine",
-    "h": "hidden representation of the decoder at step `i`; the superscript names its coordinates",
+    "h": "hidden representation at step `i` of the decoder that the proof constructs, with hard-max attention; the "
+    "superscript names its coordinates",
     "z_i": "state of the machine after step `i`",
     "u_i": "symbol that it writes in step `i`",
     "q_i": "move of the head in step `i`",
@@ -79,7 +80,7 @@ TURING = {
     r"\varepsilon_\beta": "error of a coordinate of softmax attention at the inverse temperature `beta`",
     r"w_{TM}": "width of a hidden representation",
     "w": "width of the decoder",
-    r"\mathrm{Bin}": "the bits of a number",
+    r"\mathrm{Bin}": "the bits of a number, `Bin_j` the `j`-th",
     "d": "number of its layers",
     r"\theta": "its parameters; the subscript names the lemma whose layers they are of",
     "p": "number of its parameters, zeros included",
