@@ -213,8 +213,8 @@ def _conclusion(stating: _Stating, quantity: Quantity) -> Conclusion | None:
         if quantity.printed is None:
             return None
         printed = quantity.printed
-        shown, at = (printed_latex(quantity, printed, notation),), _run_words(stating.result, printed.run_at)
-        return Conclusion(quantity, shown, (printed.shown,), printed.citation, run_at=at)
+        line, at = printed_latex(quantity, printed, notation), _run_words(stating.result, printed.run_at)
+        return Conclusion(quantity, (line,), (printed.shown,), printed.citation, run_at=at)
     if derived is None or stating.expanded:
         found = closed if derived is None else derived
         shown = equations(quantity.latex_symbol, relation, found, notation, shared=shared)
