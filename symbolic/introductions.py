@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from symbolic.displays import SIGN_OF, stated
 from symbolic.parameters import Hypothesis, Parameter
@@ -41,6 +42,16 @@ def letters_of(formula: str) -> list[str]:
 def names_in(words: str) -> set[str]:
     """The names in the mathematics of words."""
     return {name for part in PARTS.finditer(marked(words)) for name in NAME.findall(part["formula"] or "")}
+
+
+def functions_of(formulas: Iterable[sp.Basic]) -> list[str]:
+    """The LaTeX of the functions in formulas that SymPy does not know: they are letters of the statement."""
+    named = {each.func.__name__ for formula in formulas for each in formula.atoms(sp.Function) if _is_own(each)}
+    return [sp.latex(sp.Function(name)) for name in sorted(named)]
+
+
+def _is_own(applied: sp.Basic) -> bool:
+    return isinstance(applied, AppliedUndef) or not type(applied).__module__.startswith("sympy.")
 
 
 @dataclass(frozen=True)
@@ -128,11 +139,12 @@ def introduction(
     meanings = dict(result.symbols)
     texts = [words for q in quantities for words in (q.meaning, q.norm, q.domain, *q.over)]
     texts += result.assumptions
+    formulas = list(formulas)
     shown: set[sp.Symbol] = {letter for formula in formulas for letter in formula.free_symbols}
     chosen = {each.name for each in quantities}
     introduced = {*result.symbols, *(each.symbol for each in result.parameters)}
     others = [latex(letter, result.notation) for letter in shown - introduced]
-    left = [*(each.latex_symbol for each in quantities), *others]
+    left = [*(each.latex_symbol for each in quantities), *others, *functions_of(formulas)]
     while True:
         words = [*texts, *(meanings[letter] for letter in shown if letter in meanings)]
         objects = _objects(result, [*left, *map(_mathematics, words)])
@@ -220,6 +232,7 @@ OPERATIONS = {
     r"\nabla",
     r"\sup",
     r"\inf",
+    r"\liminf",
     r"\max",
     r"\min",
     r"\sum",

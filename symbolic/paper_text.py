@@ -35,13 +35,15 @@ WITHOUT_FOR = re.compile(r"(along|while|in|on|at|under|when|where|during|by) ")
 # Words that begin a meaning and take no article.
 NO_ARTICLE = re.compile(r"(an?|the|one|every|all|each|its|no|what|whether|how|that|as) |[`$\\(]|[A-Z]\w* ?$")
 REFUTED = "The following bounds are printed, but do not hold as printed; see the errata."
+QUOTED = "The paper states the following bounds under hypotheses to which it gives no size; none is proved here."
 
 
 @dataclass(frozen=True)
 class Conclusion:
     """What is said of a quantity: its bound with the definitions behind it, as `shown` and as formulas.
 
-    `source` is to be cited for a printed bound, `owed` are the conditions that it needs.
+    `source` is to be cited for a printed bound, `owed` are the conditions that it needs, `run_at` is in words where
+    alone it is stated.
     """
 
     quantity: Quantity
@@ -49,11 +51,34 @@ class Conclusion:
     formulas: tuple[Any, ...]
     source: Citation | None = None
     owed: tuple[str, ...] = ()
+    run_at: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def domain(self) -> str:
-        return self.quantity.domain_latex or prose_latex(self.quantity.domain, self.names)
+        domain = self.quantity.domain_latex or prose_latex(self.quantity.domain, self.names)
+        return ", ".join(filter(None, [domain, self.run_at]))
+
+    @property
+    def refuted(self) -> bool:
+        """Whether it is a printed bound that an erratum refutes."""
+        return self.source is not None and self.quantity.erratum is not None
+
+    @property
+    def under(self) -> str:
+        """The hypothesis without a size under which the paper states a printed bound."""
+        printed = self.quantity.printed
+        return "" if self.source is None or printed is None else printed.under
+
+    @property
+    def quoted(self) -> bool:
+        """Whether it is a printed bound that no theorem of ours states, and none that is refuted."""
+        return bool(self.under) and not self.refuted
+
+    @property
+    def asserted(self) -> bool:
+        """Whether a theorem states it as what holds under its hypotheses."""
+        return not (self.refuted or self.quoted)
 
     @property
     def chance(self) -> str:
@@ -68,13 +93,15 @@ class Conclusion:
         plain = quantity.norm in PLAIN_NORMS or quantity.norm in quantity.meaning
         norm = "" if plain else f" ({prose_latex(quantity.norm, self.names)})"
         subject = said if NO_ARTICLE.match(said) else f"the {said}"
-        cited = f", as stated in {self.source.latex()}," if self.source else ""
+        said_in = [f"as stated in {self.source.latex()}"] if self.source else []
         printed = quantity.printed.relation if self.source and quantity.printed else None
         verb = VERBS[printed or quantity.kind][bool(PLURAL.match(said))]
         verb = "can be any number with" if quantity.suffices else verb
         ends = [f"for {listed([stated(each) for each in quantity.indices])}"] if quantity.indices else []
-        under = f", under {listed(self.owed)}," if self.owed else ""
-        opening = f"{subject}{norm}{cited}{under} {verb}"
+        owed = [*self.owed, *([prose_latex(self.under, self.names)] if self.under else [])]
+        where = [*said_in, *([f"under {listed(owed)}"] if owed else [])]
+        aside = f", {', '.join(where)}," if where else ""
+        opening = f"{subject}{norm}{aside} {verb}"
         if not ends:
             return f"{opening}\n{display(self.shown, '.')}"
         return "\n".join([opening, display(self.shown, ","), f"{' '.join(ends)}."])
@@ -103,20 +130,22 @@ PLAIN_NORMS = {
 def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False) -> str:
     """Letters, hypotheses, and each bound: the derived one, or the printed one where nothing is derived.
 
-    A printed bound that an erratum refutes is not a conclusion. It is shown, and called so, if it is all there is to
-    show, or if what is `refuted` is asked for.
+    A printed bound that an erratum refutes is not a conclusion, nor is one under a hypothesis without a size. They are
+    shown, and called so, if they are all there is to show, or if what is `refuted` is asked for.
     """
     stating = _Stating(result, expanded)
-    right, wrong = stating.shown(refuted)
-    shown = [each.quantity for each in (*right, *wrong)]
-    formulas = [formula for each in (*right, *wrong) for formula in (*each.formulas, *each.quantity.indices)]
+    right, quoted, wrong = stating.shown(refuted)
+    shown = [each.quantity for each in (*right, *quoted, *wrong)]
+    every = (*right, *quoted, *wrong)
+    formulas = [formula for each in every for formula in (*each.formulas, *each.quantity.indices)]
     owed = stating.owed
-    formulas += owed.formulas
-    values = _letter_values(result, introduction(result, shown, formulas).letters)
-    formulas += [each.expression for each in values]
+    values = _letter_values(result, shown, [*formulas, *owed.formulas], owed.defined)
+    formulas += [*owed.formulas, *(each.expression for each in values)]
     lines = [*introduction(result, shown, formulas, owed.defined).lines(), *owed.lines]
     numbers = iter(map(_roman, range(1, len(shown) + 1)))
     lines += _stated(right, numbers, alone=len(shown) == 1)
+    if quoted:
+        lines += ["", QUOTED, *(line for group in _groups(quoted, numbers, alone=False) for line in group)]
     if wrong:
         lines += [REFUTED, *(line for each in wrong for line in _numbered(each, numbers))]
     for each in values:
@@ -125,9 +154,15 @@ def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False)
     return "\n".join(lines)
 
 
-def _letter_values(result: Result, letters: Letters) -> list[Formula]:
-    """The formulas that define these letters, shown by formulas or by words."""
-    return [each for each in result.formulas if each.defines in letters]
+def _letter_values(result: Result, shown: Sequence[Quantity], formulas: Sequence[Any], known: Letters) -> list[Formula]:
+    """The formulas that define letters which these or the words of the quantities show, and so on for their letters."""
+    found: list[Formula] = []
+    while True:
+        letters = introduction(result, shown, [*formulas, *(each.expression for each in found)], known).letters
+        every = [each for each in result.formulas if each.defines in letters]
+        if len(every) == len(found):
+            return found
+        found = every
 
 
 def _roman(number: int) -> str:
@@ -159,16 +194,16 @@ class _Stating:
         found = (_conclusion(self, each) for each in self.result.quantities)
         return [replace(each, names=names) for each in found if each is not None]
 
-    def shown(self, refuted: bool = False) -> tuple[list[Conclusion], list[Conclusion]]:
-        """Those that hold, and those that an erratum refutes, if they are asked for or all there is."""
+    def shown(self, refuted: bool = False) -> tuple[list[Conclusion], list[Conclusion], list[Conclusion]]:
+        """What the theorem states; what it quotes and what is refuted, if they are asked for or all there is."""
         found = self.conclusions()
-        wrong = [each for each in found if each.source is not None and each.quantity.erratum is not None]
-        right = [each for each in found if each not in wrong]
-        return right, wrong if refuted or not right else []
+        right = [each for each in found if each.asserted]
+        others = found if refuted or not right else []
+        return right, [each for each in others if each.quoted], [each for each in others if each.refuted]
 
 
 def concluded(result: Result) -> list[Conclusion]:
-    """What the statement says of its quantities; nothing that an erratum refutes."""
+    """What the statement says of its quantities; nothing that an erratum refutes or that it only quotes."""
     return _Stating(result).shown()[0]
 
 
@@ -188,8 +223,8 @@ def _conclusion(stating: _Stating, quantity: Quantity) -> Conclusion | None:
         if quantity.printed is None:
             return None
         printed = quantity.printed
-        as_printed = printed_latex(quantity, printed, notation, shared)
-        return Conclusion(quantity, (as_printed,), (printed.shown,), printed.citation)
+        line, at = printed_latex(quantity, printed, notation, shared), _run_words(stating.result, printed.run_at)
+        return Conclusion(quantity, (line,), (printed.shown,), printed.citation, run_at=at)
     if derived is None or stating.expanded:
         found = closed if derived is None else derived
         shown = equations(quantity.latex_symbol, relation, found, notation, shared=shared)
@@ -197,6 +232,13 @@ def _conclusion(stating: _Stating, quantity: Quantity) -> Conclusion | None:
         found, shown = derived, derived_equations(quantity, relation, notation, shared)
     fails = [] if derived is None or quantity.may_fail is None else [quantity.may_fail]
     return Conclusion(quantity, tuple(shown), (found, *fails), None, owed)
+
+
+def _run_words(result: Result, at: Sequence[tuple[str, Any]]) -> str:
+    """The parameters at which a run is stated, in mathematics."""
+    symbols = {each.name: each.symbol for each in result.parameters if each.symbol is not None}
+    points = [f"${latex(symbols[name], result.notation)} = {value}$" for name, value in at]
+    return f"at {listed(points)} (a run in floating point)" if points else ""
 
 
 def _stated(shown: Sequence[Conclusion], numbers: Iterator[str], *, alone: bool) -> list[str]:

@@ -130,7 +130,8 @@ def quantity_latex(
     ours = RELATIONS[quantity.stated_kind]
     lines = [_heading_latex(quantity, names or {})]
     if quantity.printed:
-        lines.append(", ".join(filter(None, ("Printed", quantity.printed.citation.latex()))) + ":")
+        under = f"under {prose_latex(quantity.printed.under, names or {})}" if quantity.printed.under else ""
+        lines.append(", ".join(filter(None, ("Printed", quantity.printed.citation.latex(), under))) + ":")
         lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation, shared)} \]")
     words = prose_latex(derived_words(quantity))
     derived, obtained = quantity.derived(), f"{words[0].upper()}{words[1:]}:"

@@ -22,6 +22,9 @@ from symbolic.events import Events, total_failure
 from symbolic.obligations import without_absolute_values
 from symbolic.parameters import Hypothesis as Hypothesis
 from symbolic.parameters import Parameter as Parameter
+from symbolic.printed import Kind as Kind
+from symbolic.printed import Order as Order
+from symbolic.printed import Printed as Printed
 from symbolic.prose import make_prose, marked, prose
 from symbolic.provenance import Derived, Provenance, weakest
 from symbolic.settling import settled
@@ -30,24 +33,6 @@ from symbolic.worst_cases import closed
 
 class UsageError(ValueError):
     """The user's call is invalid. The message gives the call, the argument and what to do."""
-
-
-class Kind(StrEnum):
-    """What sort of statement a number is part of."""
-
-    EXACT = "exact"
-    UPPER = "upper"
-    LOWER = "lower"
-    RATE = "rate"
-
-
-class Order(StrEnum):
-    """The Landau symbol of a printed formula, if any; the formula then leaves constants open."""
-
-    NONE = ""
-    O = "O"  # noqa: E741 - Landau's letter
-    THETA = "Theta"
-    OMEGA = "Omega"
 
 
 class Quantifier(StrEnum):
@@ -64,29 +49,6 @@ SUFFICIENT = "sufficient size"
 OVER = {Quantifier.EXISTS: "for at least one network"}  # the others are words already
 CONSTRUCTION = "the construction"  # as a domain
 BY_PROOF = "for the network that the proof constructs"
-
-
-@dataclass(frozen=True)
-class Printed:
-    """The paper's formula exactly as printed, with its citation; `in_letters` if the paper names its parts.
-
-    `relation` is the kind of the paper's claim, where that is not the kind of the quantity (a rate of at most 2).
-    A formula with constants that the paper leaves `unspecified` is shown; no row judges it. `general`: before `bound`
-    has letters at their worst case.
-    """
-
-    bound: sp.Expr
-    citation: Citation
-    strict: bool = False
-    order: Order = Order.NONE
-    in_letters: sp.Expr | None = None
-    unspecified: tuple[sp.Symbol | sp.core.function.UndefinedFunction, ...] = ()
-    relation: Kind | None = None
-    general: sp.Expr | None = None
-
-    @property
-    def shown(self) -> sp.Expr:
-        return self.bound if self.in_letters is None else self.in_letters
 
 
 @dataclass(frozen=True)

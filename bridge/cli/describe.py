@@ -131,7 +131,8 @@ def _quantity(result: Result, at: int) -> list[str]:
     if quantity.printed:
         relation = _printed_relation(quantity, quantity.printed)
         source = f" ({quantity.printed.citation})" if str(quantity.printed.citation) else ""
-        lines += [f"    printed{source}, {relation}", *_formula(quantity.printed.shown, result.notation)]
+        under = f", under {quantity.printed.under}" if quantity.printed.under else ""
+        lines += [f"    printed{source}{under}, {relation}", *_formula(quantity.printed.shown, result.notation)]
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
             named = shown_bound(quantity, result.notation) if quantity.closed_form is None else None

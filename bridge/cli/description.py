@@ -121,6 +121,7 @@ def _quantity_record(result: Result, quantity: Quantity) -> dict[str, Any]:
         "printed_strict": None if quantity.printed is None else quantity.printed.strict,
         "printed_order": None if quantity.printed is None else str(quantity.printed.order),
         "printed_citation": None if quantity.printed is None else str(quantity.printed.citation),
+        "printed_under": None if quantity.printed is None else str(quantity.printed.under),
         "derived": None if derived is None else formula(derived, result.notation),
         "closed_form": None if quantity.closed_form is None else formula(quantity.closed_form, result.notation),
         "provenance": quantity.provenance,

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,14 +17,13 @@ from bridge.induction.head_limits import outside_26
 from bridge.induction.phase_regime import too_short, too_wide
 from bridge.induction.phase_times import gram_time
 from bridge.induction.trajectory import Trajectory, run
-from bridge.induction.trends import proofs_hold
+from bridge.induction.trends import HeadStart
 from bridge.record import Comparison, Verdict
 from bridge.theorem import Theorem
-from bridge.theorem_parts import Knobs
+from bridge.theorem_parts import AtPoint, Knobs
 from symbolic.induction import figure2 as theory
 from symbolic.induction import signs
 from symbolic.induction import training as letters
-from symbolic.induction.turning import R_TURN
 from symbolic.statements import Quantity, UsageError
 
 BEYOND = 10  # the figure ends at this many T_III, or T_I if that is later
@@ -116,7 +116,7 @@ def _overshoot(trajectory: Trajectory) -> float:
 def claim(quantity: Quantity) -> Check:
     def sides(trajectory: Trajectory, seen: Mapping[str, float]) -> Sides:
         if quantity.name == "plateau.loss":  # a number of w* alone, known in balls
-            return _judged(quantity, trajectory, _at(theory.LEFT_BY_PLATEAU, trajectory), proved=("printed",))
+            return _judged(quantity, trajectory, _at(theory.LEFT_BY_PLATEAU, trajectory), proved=("printed", "derived"))
         value = seen.get(quantity.name)
         if value is None:
             return Sides(remark=unreached(trajectory))
@@ -148,9 +148,8 @@ def _at(formula: sp.Expr, trajectory: Trajectory) -> flint.arb:
 
 def _overshoot_above(trajectory: Trajectory) -> dict[str, Any]:
     """R(w*), where the proofs by signs apply."""
-    small = _at(letters.sigma_init, trajectory) <= _at(signs.SIGMA_STAR, trajectory)
-    bound = {"derived": _at(R_TURN, trajectory), "proved": ("derived",)} if small and proofs_hold() else {}
-    return {**bound, "accuracy": RUN}
+    """R(w*) is proved where the quantity has it: see `stated`."""
+    return {"proved": ("derived",), "accuracy": RUN}
 
 
 def _on_plateau(trajectory: Trajectory) -> dict[str, Any]:
@@ -184,11 +183,19 @@ def figure(comparison: Comparison) -> Any:
     return draw_dynamics(comparison, comparison.rows[0].params)
 
 
+def stated(L: int, alpha: float, w_star: float, sigma_init: float, flow: str) -> tuple[Quantity, ...]:
+    """The quantities, without R(w*) from a start that is too large for its proof."""
+    small = HeadStart(L, alpha, w_star, sigma_init, flow).small_enough
+    quantities = theory.FIGURE2.quantities
+    return tuple(each if small or each.name != "overshoot" else replace(each, derive=None) for each in quantities)
+
+
 BUILT: Mapping[str, Callable[..., Any]] = {"trajectory": trajectory_of, "seen": seen_in}
 FIGURE2 = Theorem(
     theory.FIGURE2,
     main="plateau",
     built=BUILT,
+    at_point=AtPoint(quantities=stated),
     checks=tuple(map(claim, theory.FIGURE2.quantities)),
     knobs=Knobs(fixed=("flow",)),
     figure=figure,

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 import flint
@@ -17,11 +18,14 @@ from bridge.export.layout import value_words
 from bridge.export.numbers import plain, plain_apart
 from bridge.induction.stage_one import AGREE, END, StageOne
 from bridge.theorem import Theorem
+from bridge.theorem_parts import AtPoint
 from symbolic.induction import first_stage as theory
+from symbolic.induction import first_stage_signs as signs
 from symbolic.induction.first_stage_claims import CLAIMS, PRINTED_FACTOR, RIGHT_FACTOR
 from symbolic.induction.training import L as LENGTH
 from symbolic.induction.training import g_star
 from symbolic.inequalities import Inequality
+from symbolic.statements import Quantity
 
 CHECKED, MOST_TERMS = 6, 18  # n of the exact checks of q': by covariances, by coefficients
 LONG = {"L": 1000, "alpha": 0.05, "sigma_init": 0.01}  # an input and a target at which (12) does not let p~ grow
@@ -142,7 +146,7 @@ def sign_of_slope(stage: StageOne) -> Sides:
 
 def sign_of_rate(stage: StageOne) -> Sides:
     least = stage.least_share(0.0, 0.0)[1]
-    raw = proof(theory.sign_inequality, min(stage.terms + 2, theory.LONGEST_SIGN))
+    raw = proof(signs.sign_inequality, min(stage.terms + 2, signs.LONGEST_SIGN))
     return Sides(
         within(least, AGREE * abs(least)),
         measured=least,
@@ -202,24 +206,37 @@ def long_start(L: int, alpha: float, sigma_init: float) -> Sides:
     return from_start(stage, sigma_init, stage.share_ball(sigma_init, start=sigma_init))
 
 
+def largest_start(L: int, optimum: float) -> float:
+    """The sigma_init below which the share is proved to be positive."""
+    return float(theory.START_LIMIT.subs({LENGTH: L, g_star: optimum}))
+
+
+def stated(L: int, alpha: float, sigma_init: float) -> tuple[Quantity, ...]:
+    """The quantities, without the floor of the share from a start that is too large for it to say anything."""
+    small = sigma_init < largest_start(L, alpha / (1 + alpha))
+    quantities = theory.FIRST_STAGE.quantities
+    return tuple(each if small or each.name != "start" else replace(each, derive=None) for each in quantities)
+
+
 def from_start(stage: StageOne, p: float, share: flint.arb) -> Sides:
-    small = float(theory.START_LIMIT.subs({LENGTH: stage.terms + 2, g_star: stage.optimum}))
+    small = largest_start(stage.terms + 2, stage.optimum)
     named = {"L": stage.terms + 2, "alpha": stage.alpha, "sigma_init": stage.sigma}
     where = ", ".join(f"`{key} = {value_words(value)}`" for key, value in named.items())
     proved = stage.sigma < small
     words = "" if proved or share < 0 else "on a grid of `p~`"
-    limit_words = f"proved for `sigma_init < g*/(2n (1 + log n)) = {plain(small)}`, `n = L-2`"
+    limit_words = f"proved for {theory.START_CONDITION}: below {plain(small)}"
     return Sides(
         share,
         measured=float(share.mid()),
-        proved=PRINTED if proved else (),
+        letters=stage.letters,
+        proved=BOTH if proved else (),
         outside=f"`sigma_init` is not small enough for {where}: `dp~/dt < 0` at `p~ = {plain(p)}`" if share < 0 else "",
         remark="; ".join(filter(None, [words, limit_words])),
     )
 
 
 def short_start(stage: StageOne) -> Sides:
-    short = proof(theory.start_inequality, min(stage.terms + 2, theory.LONGEST_SIGN))
+    short = proof(signs.start_inequality, min(stage.terms + 2, signs.LONGEST_SIGN))
     return Sides(derived=0, proved=DERIVED if short.status is Status.PROVED else (), remark=short.words)
 
 
@@ -237,6 +254,7 @@ FIRST_STAGE = Theorem(
     theory.FIRST_STAGE,
     main="rate",
     built={"stage": StageOne},
+    at_point=AtPoint(quantities=stated),
     checks=(
         *checks_of(
             theory.FIRST_STAGE,
@@ -247,5 +265,5 @@ FIRST_STAGE = Theorem(
         *checks_of(theory.FIRST_STAGE, SIDES, {"start.long": {name: [value] for name, value in LONG.items()}}),
     ),
     cost=linear_cost("L", 320, 1e-5),  # a few dozen copies are held at once
-    inequalities=theory.stated_inequalities,
+    inequalities=signs.stated_inequalities,
 )

@@ -98,17 +98,19 @@ def gain(w_star: float) -> Sides:
 
 
 def exponent(w_star: float) -> Sides:
+    """Printed with gamma by (26), where h exceeds it or not; derived with R(w*), which h does not exceed."""
     target = sp.Rational(w_star)
     bound = theory.H_BOUND.subs(theory.w_star, target)
-    letters = {theory.gamma: bound, theory.beta: theory.CHOSEN_BETA}
+    letters = {theory.gamma: R_TURN.subs(theory.w_star, target), theory.beta: theory.CHOSEN_BETA}
     plateau = float(theory.PLATEAU.subs(v_star, target**2))
     words = plain_apart(plateau, float(bound))
     above = f"`h` exceeds `gamma h*`: its plateau is {words[0]} `h*`, `gamma` {words[1]}" if plateau > bound else ""
     enough = "enough" if theory.EXPONENT.subs(letters) >= 1 else "not enough"
     return Sides(
-        letters=letters,
-        proved=() if above else DERIVED,
-        outside=above,
+        printed=evaluate_ball(theory.EXPONENT_PRINTED, {**letters, theory.gamma: bound}),
+        letters={letter: evaluate_ball(number, {}) for letter, number in letters.items()},
+        proved=of_stretch(),
+        outside={"printed": above} if above else "",
         remark=f"derived: by the derived bound of gain; (29) needs 1: {enough} for `v <= "
         f"{plain(float((theory.LARGEST_V / v_star).subs(letters)))} v*` (`w*/2` is `v*/4`); half of it "
         "for the flow (12)",

@@ -52,6 +52,7 @@ def rate_ratio() -> sp.Expr:
 
 _LEMMA = Citation(WANG2024, "Lemma 5.4", "Lemma C.1")
 _DOMAIN = "training stage II, `|w_Q w_K| < 1/2`"
+_ALL_TIMES = "supremum over all times `t >= 0`"
 _RATIO = "the printed rate of `w` over the rate of `w_Q = w_K` in the flow (12)"
 
 
@@ -123,23 +124,23 @@ BALANCE = Result(
         _quantity(
             "balance",
             r"\sup_t |w_Q^2(t) - w_K^2(t)|",
-            "`w_Q^2 - w_K^2` along the flow from (12)",
-            "sup over a run until the head is learnt",
+            "`w_Q^2 - w_K^2` along the flow (12) from `w_Q = w_K = h = sigma_init`",
+            _ALL_TIMES,
             Printed(sp.Integer(0), _LEMMA),
         ),
         _quantity(
             "equal",
             r"\sup_t |w_Q(t) - w_K(t)|",
-            "`w_Q - w_K` along the flow from (12)",
-            "sup over a run until the head is learnt",
+            "`w_Q - w_K` along the flow (12) from `w_Q = w_K = h = sigma_init`",
+            _ALL_TIMES,
             Printed(sp.Integer(0), Citation(WANG2024, "Section 5.2", "`w_KQ := w_Q = w_K`")),
             "the squares alone would leave `w_Q = -w_K` open; the set `w_Q = w_K` is invariant",
         ),
         _quantity(
             "drift",
-            r"\sup_t |\Delta (w_Q^2 - w_K^2)|",
-            "change of `w_Q^2 - w_K^2` along the flow from unequal starts, `w_Q(0) = 3 w_K(0)`",
-            "sup over a run until the head is learnt",
+            r"\sup_t |w_Q^2(t) - w_K^2(t) - w_Q^2(0) + w_K^2(0)|",
+            "change of `w_Q^2 - w_K^2` along the flow (12) from unequal starts, `w_Q(0) = 3 w_K(0)`",
+            _ALL_TIMES,
             Printed(sp.Integer(0), Citation(WANG2024, "Lemma C.1", "`w_Q^2(t) - w_K^2(t) = w_Q^2(0) - w_K^2(0)`")),
         ),
         _quantity(

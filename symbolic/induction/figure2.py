@@ -6,14 +6,15 @@ from symbolic.citations import WANG2024, Citation
 from symbolic.induction import objects
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import KEPT, LEARNT, LOSS_HEAD, NOTATION, alpha, h, h_star, sigma_init, v, w_star
-from symbolic.induction.trends import OVERSHOOT
+from symbolic.induction.trends import LARGEST_START, NAMED, NAMES, OVERSHOOT, SMALL_ENOUGH, SMALL_W_STAR
 from symbolic.induction.turning import R_CURVE, R_TURN, at_optimum
 from symbolic.provenance import Provenance
-from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 CAPTION = Citation(WANG2024, "Figure 2", "section 5.2")
 THEOREM = Citation(WANG2024, "Theorem 5.5", "proof in C.3")
-RUN = "the run of the figure"
+RUN = "the flow of (19) and (22), by (12) or as the paper prints it, from `p = g = w = h = sigma_init`"
+FIGURE = (("L", 1000), ("alpha", 1), ("w_star", 0.49), ("sigma_init", 0.01))  # at which both flows are followed here
 
 # Of the loss at T_o, what is left when h has gone on from h* to its plateau h* r(0) while w has not moved (w = 0).
 _PLATEAU = R_CURVE.subs(v, 0)
@@ -29,19 +30,26 @@ def _claim(
     printed: sp.Expr | None,
     place: Citation,
     remark: str = "",
+    *,
+    domain: str = RUN,
+    under: str = "",
+    derived: sp.Expr | None = None,
     obtained: Provenance | None = None,
 ) -> Quantity:
+    """One of the run. What is printed without a hypothesis of its own (`under`) is stated at the figure's point."""
+    stated = {"under": under} if under else {"run_at": FIGURE}
     return Quantity(
         name,
         latex,
         meaning,
         "absolute value",
-        RUN,
+        domain,
         kind,
-        Quantifier.EXISTS,
-        printed=None if printed is None else Printed(printed, place),
+        Quantifier.EXISTS if derived is None else Quantifier.FOR_ALL,
+        printed=None if printed is None else Printed(printed, place, **stated),
         scopes=(),
         remark=remark,
+        derive=None if derived is None else lambda: derived,
         obtained=obtained,
     )
 
@@ -81,6 +89,7 @@ QUANTITIES = (
         KEPT,
         Citation(WANG2024, "Theorem 5.5", "Phase I"),
         "'learns the 4-gram component first'",
+        under="`L = Omega(1/sigma_init)` and `sigma_init << 1`",
     ),
     _claim(
         "phases",
@@ -125,6 +134,10 @@ QUANTITIES = (
         KEPT,
         THEOREM,
         "below 0.99 `T_II` is reached by `h` alone, where `T_o := T_1^h` (C.3); with `T_o := 2 T_1^h` at no `w*`",
+        domain="the loss (22)",
+        under=SMALL_W_STAR,
+        derived=LEFT_BY_PLATEAU,
+        obtained=Provenance.ALGEBRA,
     ),
     _claim(
         "growth",
@@ -142,7 +155,10 @@ QUANTITIES = (
         OVERSHOOT,
         Citation(WANG2024, "Appendix C.2", "(26)"),
         "derived: `R(w*)`, the largest `r` of C.2",
-        Provenance.HAND,
+        domain=f"{RUN}, {SMALL_ENOUGH}",
+        under=SMALL_W_STAR,
+        derived=R_TURN,
+        obtained=Provenance.HAND,
     ),
 )
 
@@ -161,15 +177,9 @@ FIGURE2 = Result(
     ),
     objects=objects.FIGURE_2,
     quantities=QUANTITIES,
-    notation=NOTATION,
-    formulas=(
-        Formula(
-            r"\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star\psi(v^\star)}/\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star}",
-            lambda: LEFT_BY_PLATEAU,
-            "share of the loss that is left when `h` alone has gone from `h*` to its plateau",
-        ),
-        Formula(r"\max_t h/h^\star", lambda: R_TURN, "`R(w*)`, from small starts", Kind.UPPER),
-    ),
+    notation=NOTATION | NAMES,
+    symbols=NAMED,
+    formulas=(LARGEST_START,),
     remarks=(
         "The closed forms (19) and (22) are followed, on the flow (12); the other flow is drawn thin and dashed. The "
         "paper's figure does not say which flow, or whether the network itself, it shows.",

@@ -18,9 +18,8 @@ from symbolic.induction.first_stage_errata import FIRST_SOFTMAX, HALF, SLOPE_FAC
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
 from symbolic.induction.training import L, M, g_star, m, sigma_init, t, u
-from symbolic.inequalities import Inequality
 from symbolic.provenance import Provenance
-from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result, UsageError
+from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result
 
 p_tilde = sp.Symbol("p_tilde", positive=True)
 g_0 = sp.Symbol("g_0", positive=True)
@@ -185,8 +184,6 @@ LIMIT_FLOOR = sp.log(LinearComparison(sp.exp(sigma_init), sp.S.Zero, RATE_FLOOR 
 START_FLOOR = SHARE_FLOOR - gamma * (n - 1) * (1 + sp.log(n))
 START_LIMIT = g_star * sp.factor(sp.solve(START_FLOOR, gamma)[0])  # START_FLOOR > 0 for g_0 = sigma_init below it
 
-LONGEST_SIGN, LONGEST_FLOOR = 8, 40  # certificates on boxes up to these L; the arguments above cover every L
-
 
 # The printed last factor, with T = e^(p~(s-1)) > 1, is ((u + tau (1-u)) (T-1) - (s-1) T) / (T-1)^2. Its numerator has
 # the slope (1-u) (T-1) >= 0 in tau <= s-1, and is -(s-2) u (T-1) - (s-1) < 0 at tau = s-1.
@@ -199,58 +196,6 @@ def printed_factor_is_negative() -> bool:
     rises = sp.expand(sp.diff(numerator, tau) - (1 - u) * (T - 1)) == 0
     ends_below = sp.expand(numerator.subs(tau, s - 1) + (s - 2) * u * (T - 1) + s - 1) == 0
     return bool(rises and ends_below)
-
-
-LARGEST_START = sp.Rational(1, 2)  # r >= 1/2: p(0) <= log 2
-UNIT = (sp.Integer(0), sp.Integer(1))
-_BECAUSE = {u: "`u = e^-p~` is in (0, 1] for `p~ >= 0`", gamma: "`g_0` is in `(0, g*]`", r: "`p(0)` is in `[0, log 2]`"}
-
-
-def sign_inequality(length: int) -> Inequality:
-    """dp~/dt > 0 for all p~ >= 0 (p~ = oo too, after division by u) and g_0 in (0, g*], from the raw derivative."""
-    return _sign(f"sign[L={length}]", rate_share(length - 2), (u, gamma), "`dp~/dt` over `u g_0 g* / (L-2)`")
-
-
-def start_inequality(length: int) -> Inequality:
-    """dp~/dt > 0 with p(0) in [0, log 2] too: only for short inputs (`start.long` shows a long one where it fails)."""
-    meaning = "`dp~/dt` over `u g_0 g* / Z_n(r)`, with `p(0) = -log r`"
-    return _sign(f"start[L={length}]", rate_share(length - 2, start=r), (u, gamma, r), meaning)
-
-
-def _sign(name: str, share: sp.Expr, coordinates: tuple[sp.Symbol, ...], meaning: str) -> Inequality:
-    ranges = {u: UNIT, gamma: UNIT, r: (LARGEST_START, sp.Integer(1))}
-    return Inequality(
-        name=name,
-        expression=share,
-        box={x: ranges[x] for x in coordinates},
-        strict=True,
-        meaning=meaning,
-        because={x: _BECAUSE[x] for x in coordinates},
-    )
-
-
-def floor_inequality(length: int) -> Inequality:
-    """F > 0: dp~/dt >= (n-1)/(2n) u g_0 g* / n."""
-    return Inequality(
-        name=f"floor[L={length}]",
-        expression=sp.Poly(excess_coefficients(length - 2)[::-1], u).as_expr(),
-        box={u: UNIT},
-        strict=True,
-        meaning="the excess of the rate over its floor, by `(1-u) / (2n Z_n^2)`",
-        because={u: _BECAUSE[u]},
-    )
-
-
-def stated_inequalities(L: int | float) -> list[Inequality]:
-    """Stage I at this L, or at the longest that a box can carry: the arguments above cover every L."""
-    length = int(L)
-    if length < 5:
-        raise UsageError(f"induction.first_stage: L = {length} came; the 4-gram target needs L >= 5")
-    return [
-        sign_inequality(min(length, LONGEST_SIGN)),
-        start_inequality(min(length, LONGEST_SIGN)),
-        floor_inequality(min(length, LONGEST_FLOOR)),
-    ]
 
 
 def _quantity(name: str, symbol: str, meaning: str, kind: Kind = Kind.EXACT, **more: Any) -> Quantity:
@@ -268,8 +213,10 @@ FORMULAS = (
     Formula(r"q'_{s,\tau}", lambda: LAST_FACTOR, "the last factor of `q'`, with the factor that print drops"),
 )
 
-SIGN_DOMAIN = "all `p~ >= 0`, `g_0 in (0, g*]`, `p(0) = 0`"
+SIGN_DOMAIN = "all `p~ >= 0`, `g_0 in (0, g*]`, `p(0) = 0`, `w_K w_Q = 0`"
 START_DOMAIN = "all `p~ >= sigma_init`, `p(0) = g_0 = sigma_init`, `w_K w_Q = 0`"
+START_CONDITION = "`sigma_init < g*/(2n (1 + log n))`, `n = L - 2`"  # START_LIMIT
+SMALL_START = "`sigma_init << 1` (12)"
 FIRST_STAGE = Result(
     id="induction.first_stage",
     title="Stage I: the first layer learns to look one token back",
@@ -313,47 +260,49 @@ FIRST_STAGE = Result(
         ),
         _quantity(
             "q.factor",
-            r"q'_{s,\tau}",
-            "the last factor of `q'` as printed, term by term",
+            sp.latex(LAST_FACTOR_PRINTED, symbol_names=NOTATION),
+            "each last factor of `q'` as printed",
             Kind.UPPER,
             printed=Printed(sp.Integer(0), _APPENDIX),
-            remark="the printed factor is `<= 0` for `s >= tau + 1`, as the paper says; it is not that of `q'` (see "
-            "its derivative)",
-            domain="`s >= tau + 1 >= 2`, `p~ > 0`",
+            remark="it is `<= 0` for `s >= tau + 1`, as the paper says; it is not that of `q'` (see its derivative)",
+            domain="whole numbers `s >= tau + 1 >= 2`, `p~ > 0`",
         ),
         _quantity(
             "q.sign",
             r"q'(\tilde p)",
-            "`q'`, taken at `p~ = sigma_init`",
+            "the derivative of `q`",
             Kind.UPPER,
             printed=Printed(sp.Integer(0), _APPENDIX),
-            remark="holds for every `L` and `p~`",
+            derive=lambda: sp.Integer(0),
+            remark="holds for every `L` and `p~`; the row has `q'` at `p~ = sigma_init`",
             domain="all `p~ >= 0`",
             obtained=Provenance.HAND,
         ),
         _quantity(
             "rate",
             r"\dot{\tilde p}",
-            "`dp~/dt` at `p~ = g_0 = sigma_init`",
+            "`dp~/dt`",
             printed=Printed(RATE_PRINTED, _APPENDIX, in_letters=RATE_IN_LETTERS),
             derive=lambda: FLOW_BY_Q.rate(p_tilde),
+            remark="the row has it at `p~ = g_0 = sigma_init`",
             erratum=HALF,
         ),
         _quantity(
             "rate.lower",
             r"2 \dot{\tilde p}",
-            "lower bound on the printed `dp~/dt`, twice that of (11), at `p~ = g_0 = sigma_init`",
+            "rate of `p~` as printed, twice that of (11)",
             Kind.LOWER,
-            printed=Printed(RATE_BOUND_PRINTED, _APPENDIX),
+            printed=Printed(RATE_BOUND_PRINTED, _APPENDIX, under="`L = Omega(1/sigma_init)`"),
             derive=lambda: sp.factor(2 * RATE_FLOOR),
             remark="derived with `(n-1)/(2n)`, `n = L-2`, in the place of 1: the best constant for all `L` and "
-            "all `g_0 in (0, g*]`; the printed one needs long inputs, `L sigma_init >> 1`",
-            domain="all `p~ >= sigma_init`, `g_0 = sigma_init`, `p(0) = 0`",
+            "all `g_0 in (0, g*]`; the printed one needs long inputs, `L sigma_init >> 1`; the row has it at `p~ = g_0 "
+            "= sigma_init`",
+            domain="all `p~ >= sigma_init`, `g_0 = sigma_init`, `p(0) = 0`, `w_K w_Q = 0`",
         ),
         _quantity(
             "sign",
             r"\dot{\tilde p}/(u g_0 g^\star/(L-2))",
-            "`dp~/dt > 0`: the least of `dp~/dt` over `e^-p~ g_0 g*/(L-2)`",
+            "least ratio of `dp~/dt` to `e^-p~ g_0 g*/(L-2)`",
             Kind.LOWER,
             printed=Printed(sp.Integer(0), _APPENDIX, strict=True),
             derive=lambda: SHARE_FLOOR,
@@ -362,19 +311,22 @@ FIRST_STAGE = Result(
         _quantity(
             "limit",
             r"\tilde p(t)",
-            "`p~` at the end of a run",
+            "`p~` at the time `t`",
             Kind.LOWER,
             derive=lambda: LIMIT_FLOOR,
-            remark="`p~(t) >= log(e^sigma + (n-1)/(2n) g_0 g* t/n)`, so `p~ -> oo` (Lemma 5.3)",
-            domain="`p(0) = 0`, `g_0 = sigma_init`",
+            remark="`p~(t) >= log(e^sigma + (n-1)/(2n) g_0 g* t/n)`, so `p~ -> oo` (Lemma 5.3); the row has the end "
+            "of a run",
+            domain="`p~(0) = g_0 = sigma_init`, `p(0) = 0`, `w_K w_Q = 0`, all `t >= 0`",
         ),
         _quantity(
             "start",
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
-            "`dp~/dt > 0` with `p(0) = sigma_init` as (12) says: the least share at `g_0 = sigma_init`",
+            "least ratio of `dp~/dt` to `e^-p~ g_0 g*/Z_n(r)`, with `p(0) = sigma_init` as (12) says",
             Kind.LOWER,
-            printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True),
-            domain=START_DOMAIN,
+            printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True, under=SMALL_START),
+            derive=lambda: START_FLOOR.subs(gamma, g_0 / g_star),
+            domain=f"{START_DOMAIN}, {START_CONDITION}",
+            obtained=Provenance.HAND,
             remark="the proof in Appendix B starts at `p(0) = 0` instead",
         ),
         _quantity(
@@ -390,7 +342,7 @@ FIRST_STAGE = Result(
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
             "the same share at `p~ = sigma_init`, for a long input and a small `alpha`",
             Kind.LOWER,
-            printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True),
+            printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True, under=SMALL_START),
             domain=START_DOMAIN,
         ),
     ),

@@ -1,8 +1,9 @@
 """What Appendix C of wang2024 states of the losses of training stage II, with the closed forms that are derived."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import sympy as sp
@@ -21,7 +22,22 @@ from symbolic.induction.losses_derivation import (
     derive_squares,
 )
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
-from symbolic.induction.training import LOSS_GRAM, LOSS_HEAD, NOTATION, OPTIMA, M, g, h, p, psi, v, w
+from symbolic.induction.training import (
+    LOSS_GRAM,
+    LOSS_HEAD,
+    NOTATION,
+    OPTIMA,
+    M,
+    g,
+    h,
+    h_star,
+    p,
+    psi,
+    v,
+    v_star,
+    w,
+    w_star,
+)
 from symbolic.provenance import Provenance
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
@@ -61,13 +77,28 @@ def _quantity(
     )
 
 
-def _early(name: str, latex: str, meaning: str, of: Quantity, derive: Callable[..., sp.Expr], remark: str) -> Quantity:
-    """The same printed loss, set beside the network whose sums end at L-2."""
+def _early(
+    name: str,
+    latex: str,
+    meaning: str,
+    of: Quantity,
+    derive: Callable[..., sp.Expr],
+    remark: str,
+    at: Mapping[sp.Symbol, sp.Expr] = MappingProxyType({}),
+) -> Quantity:
+    """The same printed loss, set beside the network whose sums end at L-2; `at` these weights."""
     words = f"{meaning}, network with sums to `s = L-2`, as (10) prints them"
-    printed = of.printed
-    finding = f"{words}, is {{found}}; by {printed.citation.equations}: {{printed}}" if printed else ""
+    assert of.printed is not None  # of those that are set beside it
+    there = {letter: value.subs(OPTIMA) for letter, value in at.items()}
+    printed = replace(of.printed, bound=of.printed.bound.subs(there))
+    finding = f"{words}, is {{found}}; by {printed.citation.equations}: {{printed}}"
     more = {"remark": remark, "erratum": UPPER_END, "finding": finding}
-    return _quantity(name, latex, words, of.domain, lambda: derive(AS_PRINTED), printed, **more)
+    return _quantity(name, latex, words, of.domain, lambda: _at(derive(AS_PRINTED), at), printed, **more)
+
+
+def _at(loss: sp.Expr, weights: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
+    """The loss at these weights, if there are any."""
+    return sp.factor(loss.subs(weights)) if weights else loss
 
 
 def _order(name: str, of: str) -> Quantity:
@@ -102,6 +133,7 @@ def _quantities() -> tuple[Quantity, ...]:
         derive_gaussian,
         Printed(psi(a), Citation(WANG2024, "Lemma D.3")),
         randomness="`X`, `Y`, `Z`",
+        norm="mean over `X`, `Y`, `Z`",
         remark="`a < 1` is read as `|a| < 1`, where `(1 - a^2)^(-1/2)` is real; each use has `0 < a < 1`",
     )
     return (
@@ -123,18 +155,19 @@ def _quantities() -> tuple[Quantity, ...]:
             head_loss,
             derive_head,
             "(22) is 0 there; the network lacks the target's last term: `h*^2 psi(2 w*^2) / (2 (L-2)^2)`",
+            at={v: v_star, w: w_star, h: h_star},
         ),
         _order("head.as_printed.order", "the relative difference of the losses of the two sums"),
         _quantity(
             "head.softmax",
             r"\mathcal{L}_{IH_2}^{\mathrm{softmax}}",
             "loss of the induction head with softmax as it is, to first order in `1/L`",
-            "`2 w^4 < 1`, `2 w*^4 < 1`; the error is of order `1/L^2` where `6 w^4 < 1` and 6 `w*^4 < 1` (argued, "
-            "and measured)",
+            "`2 w^4 < 1`, `2 w*^4 < 1`, as `L -> oo`",
             derive_softmax_head,
             kind=Kind.RATE,
             obtained=Provenance.HAND,
-            remark="(22) replaces softmax by exp / (`L-2`), which changes the constants of the first order too: "
+            remark="the error is of order `1/L^2` where `6 w^4 < 1` and `6 w*^4 < 1` (argued, and measured); (22) "
+            "replaces softmax by exp / (`L-2`), which changes the constants of the first order too: "
             "`(1 - 2 w^2 w*^2)^(-1/2)` for `(1 - (w^2 + w*^2)^2)^(-1/2)`; the paper calls (22) an "
             "approximation without an error bound, so that it is not judged",
         ),

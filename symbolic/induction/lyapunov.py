@@ -88,12 +88,10 @@ LYAPUNOV_GRAM = Result(
     hypotheses=(),
     objects=objects.LYAPUNOV_GRAM,
     quantities=(
-        _constant(
-            "decay", "constant `c` in `dG/dt <= -c g*^2 G^2`, exact `M` and `m`", _ALL_U, _GRAM, gram.PRINTED_CONSTANT
-        ),
+        _constant("decay", "largest constant `c` with `dG/dt <= -c g*^2 G^2`", _ALL_U, _GRAM, gram.PRINTED_CONSTANT),
         _constant(
             "decay.reached",
-            "constant `c` in `dG/dt <= -c g*^2 G^2` where the flow gets",
+            "largest constant `c` with `dG/dt <= -c g*^2 G^2` where the flow gets",
             _REACHED_U,
             _GRAM,
             gram.PRINTED_CONSTANT,
@@ -102,7 +100,7 @@ LYAPUNOV_GRAM = Result(
         ),
         _constant(
             "decay.perturbed",
-            "constant `c` in `dG/dt <= -c g*^2 G^2` for the paper's flow, `|xi_i| <= 10^-4`",
+            "largest constant `c` with `dG/dt <= -c g*^2 G^2` along the paper's flow, `|xi_i| <= 10^-4`",
             _REACHED_U,
             _GRAM,
             gram.PRINTED_CONSTANT,
@@ -120,7 +118,7 @@ LYAPUNOV_GRAM = Result(
         _estimate(
             "integrated",
             "`G(t) <= 1/(G(t_1) + g*^2 (t - t_1)/64)`",
-            _ALL_U,
+            f"{_ALL_U}, at all times from `t_1` to `t`",
             _GRAM,
             "`dG/dt <= -c g*^2 G^2` integrates to `G <= 1/(1/G(t_1) + c g*^2 (t - t_1))`; the printed form follows "
             "with `c >= 1/64` and `G(t_1) <= 1`, but not with 1/65",
@@ -162,7 +160,7 @@ LYAPUNOV_HEAD = Result(
     quantities=(
         _constant(
             "decay.printed_flow",
-            "constant `c` in `(L-2) dG/dt <= -c v* h*^2 G` along the paper's flow",
+            "largest constant `c` with `(L-2) dG/dt <= -c v* h*^2 G` along the paper's flow",
             _BOX,
             _HEAD,
             head.PRINTED_CONSTANT,
@@ -170,7 +168,7 @@ LYAPUNOV_HEAD = Result(
         ),
         _constant(
             "decay.true_flow",
-            "constant `c` in `(L-2) dG/dt <= -c v* h*^2 G` along (12), `w_Q = w_K = w`",
+            "largest constant `c` with `(L-2) dG/dt <= -c v* h*^2 G` along (12), `w_Q = w_K = w`",
             _BOX,
             _HEAD,
             head.PRINTED_CONSTANT,

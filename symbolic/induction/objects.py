@@ -1,11 +1,13 @@
 r"""What the letters of the statements of this topic mean that are not parameters (wang2024, Section 5, Appendix C)."""
 
 VANILLA = {
-    "x_s": "token `s`, the last one is `x_L`",
-    "y_s": "output of layer 1 at token `s`",
-    r"W^\star": "the matrix `W*` of the induction head, whose scores are `x_L^T W* x_{s-1}`",
+    "x_s": "token `s`, the last one is `x_L`; `X` has them all",
+    "s": "index of a token, from 2 to `L-1` in the maxima and in layer 2",
+    "y_s": "output of layer 1 at token `s`, the mean of the `x_t`, `1 <= t < s`, with weights softmax of `-p (s-1-t)`",
+    r"W^\star": "the matrix `W*` of the induction head, `d x d`, whose scores are `x_L^T W* x_{s-1}`",
     r"\mathrm{IH}_2(X)": "output of the induction head, the mean of the `x_s` with weights softmax of its scores",
-    r"\mathrm{TF}_{-1}(X)": "last output token of the transformer",
+    r"\mathrm{TF}_{-1}(X)": "last output token of the transformer that the proof constructs, the mean of the `x_s` "
+    "with weights softmax of `x_L^T W* y_s`",
     "W_K^{(2,1)}": "key matrix of layer 2",
     "W_Q^{(2,1)}": "query matrix of layer 2",
     r"\|W^\star\|_F": "Frobenius norm of `W*`",
@@ -15,6 +17,8 @@ OPTIMA = {
     r"h^\star": "`1/(1 + alpha*)`",
     r"v^\star": "`w*^2`",
 }
+PSI = "the function `psi(x) = (1 - x^2)^(-1/2)`"
+PHI = "its derivative `phi(x) = x (1 - x^2)^(-3/2)`"
 TRAINING = {
     "p": "slope of the relative position bias of the 4-gram head",
     "g": "value weight of the 4-gram head",
@@ -22,28 +26,33 @@ TRAINING = {
     "h": "value weight of the induction head",
     "v": "`w^2`",
     r"\mathcal{L}": "loss (19) of the 4-gram head plus loss (22) of the induction head",
-    r"\mathcal{L}_{\rm IH_2}": "loss (22) of the induction head",
-    r"\mathcal{L}_{\rm G_4}": "loss (19) of the 4-gram head",
+    r"\mathcal{L}_{\rm IH_2}": "loss (22) of the induction head, also `L_IH2`",
+    r"\mathcal{L}_{\rm G_4}": "loss (19) of the 4-gram head, also `L_G4`",
     **OPTIMA,
     "t": "time of the gradient flow",
 }
 BALANCE = {
     "w_Q": "query weight of the induction head along the flow (12)",
     "w_K": "key weight of the induction head along the flow (12)",
+    "h": TRAINING["h"],
     r"\dot w": "printed rate of `w = w_Q = w_K`",
 }
 LOSSES = {
     **TRAINING,
-    r"\mathcal{L}_{G_4}": "loss of the 4-gram head",
-    r"\mathcal{L}_{IH_2}": "loss of the induction head",
+    r"\mathcal{L}_{G_4}": "loss of the 4-gram head, the mean of `(g* x_{L-2} - g sum_{s=2}^{L-1} softmax(-p (L-1-s)) "
+    "x_{s-1})^2/2`",
+    r"\mathcal{L}_{IH_2}": "loss of the induction head, the mean of `(sum_{s=2}^{L-1} (h* e^(w*^2 x_L x_{s-1}) - h "
+    "e^(w^2 x_L x_{s-1})) x_s)^2/(2 (L-2)^2)`; with softmax as it is, the weights softmax over `s` of the exponents "
+    "stand in the place of the exponentials over `L-2`",
+    "x_s": "token `s`",
     "X": "a standard normal variable, independent of `Y` and `Z`, which are so too",
     "Y": "see `X`",
     "Z": "see `X`",
     r"\mathbb{E}": "mean over `X`, `Y` and `Z`",
-    r"\mathrm{softmax}(-p(L-1-s))": "weight of token `s` in the 4-gram head",
+    r"\mathrm{softmax}(-p(L-1-s))": "weight of `x_{s-1}` in the 4-gram head, softmax over `s = 2 .. L-1`",
 }
 FIRST_STAGE = {
-    r"\tilde p": "slope of the relative position bias of layer 1 along the flow (11)",
+    r"\tilde p": "slope of the relative position bias of layer 1, which alone stage I trains, by the flow (11)",
     r"\dot{\tilde p}": "its rate",
     "p": "slope of the relative position bias of the 4-gram head",
     "g_0": "value weight of the 4-gram head, which stage I does not train",
@@ -52,9 +61,14 @@ FIRST_STAGE = {
     "w_Q": "query weight of the induction head",
     "u": "`e^(-p~)`",
     "Z_n(r)": "`1 + r + ... + r^(n-1)` for `n = L - 2` and `r = e^(-p)`",
-    "q": "sum of the squared weights of the loss",
+    "q": "the function `q(p~) = sum_{tau=1}^{L-2} c_tau^2`, where `c_tau = sum_{s=tau+1}^{L-1} e^(-p~(s-1-tau))/(1 + "
+    "e^-p~ + ... + e^(-p~(s-2)))`",
+    "M": "the function `M(p~) = 1 + e^-p~ + ... + e^(-p~(L-3))`",
+    "m": "its derivative with the sign changed, `m = -M'`",
     "t": "time of the gradient flow",
-    r"\sum_\tau \mathrm{softmax}_s": "sum of the weights of layer 1 at token `s`",
+    r"\mathrm{softmax}_s": "weights of layer 1 at token `s`",
+    "s": "index of a token, `2 .. L-1` in `q`",
+    r"\tau": "index of a token, `1 .. L-2` in `q`",
 }
 FIXED_POINT = {
     r"\theta": "the parameters `(p, g, w, h)`",
@@ -67,17 +81,20 @@ FIXED_POINT = {
     **TRAINING,
 }
 KARAMATA = {
-    "C(x)": "`x (1 - x^2)^(-3/2)`",
+    "C": "the function `C(x) = x (1 - x^2)^(-3/2)`",
     "x": "a number between 0 and 1",
-    **{name: TRAINING[name] for name in ("v", "h", r"v^\star", r"h^\star", "t")},
-    r"\beta": "exponent parameter of the estimate (29)",
-    r"\gamma": "a bound on `h/h*`",
+    **{name: TRAINING[name] for name in ("v", "w", "h", r"v^\star", r"h^\star", "t")},
+    r"\dot w": "rate of `w`",
+    r"\beta": "a number, the exponent parameter of the estimate (29)",
+    r"\gamma": "a number, in (29) a bound on `h/h*`",
 }
 TRENDS = {
-    "T_1^h": "time at which `h` reaches `h*`",
+    "T_1^h": "first time at which `h` reaches `h*`",
     "T_2^h": "time at which `h` turns",
     "T_{1/2}^w": "time at which `w` reaches `w*/2`",
     "h_{(24)}": "right side of (24)",
+    r"\psi": PSI,
+    r"\phi": PHI,
     r"\tau": "`t/(L-2)`",
     r"\dot w": "rate of `w`",
     r"\dot h": "rate of `h`",
@@ -86,7 +103,12 @@ TRENDS = {
 }
 PHASES = {
     "M(p)": "`1 + e^-p + ... + e^(-p(L-3))`",
-    r"T_{\rm I}": "end of phase I",
+    r"T_{\rm I}": "end of phase I, the first time at which `L_G4` is at most 0.01 of its start",
+    "T_o": "first time at which `h` exceeds `h*`",
+    r"T_{\rm II}": "end of phase II, the first time after `T_o` with `L_IH2` at most 0.99 of `L_IH2(T_o)`",
+    r"T_{\rm III}": "end of phase III, the first time after `T_o` with `L_IH2` at most 0.01 of `L_IH2(T_o)`",
+    r"\psi": PSI,
+    r"\phi": PHI,
     "w_{KQ}": "`w`, the query and key weight of the induction head",
     **TRAINING,
 }
@@ -96,19 +118,27 @@ LYAPUNOV_GRAM = {
     "G": "`(u^2 + v^2)/2`, along the gradient flow of (19)",
     "c": "constant of the decay of `G`",
     "f": "difference of the sides of an inequality of the proof",
+    "t_1": "a time",
+    r"\xi_i": "errors of the paper's flow in `(u, v)`, numbers `xi_1` to `xi_5` (C.1, Part II)",
     **{name: TRAINING[name] for name in ("p", "g", r"g^\star", "t")},
     "L": "number of tokens",
 }
 LYAPUNOV_HEAD = {
-    "G": "`((v - v*)^2 + (h - h*)^2)/2`, along the gradient flow of (22)",
+    r"\psi": PSI,
+    r"\phi": PHI,
+    "G": "`((v - v*)^2 + (h - h*)^2)/2`, along the flow of (22): (12), or the paper's in `(w, h)`",
     "c": "constant of the decay of `G`",
     "f": "difference of the sides of an inequality of the proof",
     **{name: TRAINING[name] for name in ("v", "w", "h", r"v^\star", r"h^\star", "t")},
     "L": "number of tokens",
 }
 FIGURE_2 = {
-    r"T_{\rm II}": "end of the plateau of the loss of the induction head",
-    r"T_{\rm I}": "time at which the 4-gram loss is 0.01 of its start",
-    r"\psi(x)": "`(1 - x^2)^(-1/2)`",
+    r"T_{\rm I}": "first time at which the 4-gram loss is 0.01 of its start",
+    "T_o": "first time at which `h` reaches `h*`",
+    r"T_{\rm II}": "first time after `T_o` at which the loss of the induction head is 0.99 of that at `T_o`, the end "
+    "of the plateau",
+    r"T_{\rm III}": "first time after `T_o` at which the loss of the induction head is 0.01 of that at `T_o`",
+    r"\psi": PSI,
+    r"\phi": PHI,
     **TRAINING,
 }

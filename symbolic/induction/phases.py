@@ -1,6 +1,7 @@
 """Theorem 5.5 (wang2024) as a Result: the printed orders of the phase times beside the formulas of `phases`."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import sympy as sp
@@ -70,7 +71,22 @@ def _rate(
     )
 
 
-_SMALL = "`w* = O(1)`, `alpha* = Omega(1)`, `sigma_init << 1`, `L >> 1`"
+_SMALL = "fixed `alpha*` and `w*`, `sigma_init -> 0` and `L -> oo`"
+
+# kappa of `phases_derivation`, one for each time.
+KAPPAS = {name: sp.Symbol(f"kappa_{name}", real=True) for name in ("T_I", "T_1g", "T_II", "T_III")}
+_OUT_OF_ORIGIN = "`log z + g* T` for the time `T` that the flow of `(p, g)` as `L -> oo` takes from `p = g = z` to"
+_OUT_OF_SADDLE = (
+    "`log(w/w*)` at the end of the orbit of (12) out of the saddle `(w, h) = (0, h* psi(v*))`, plus the integral of "
+    "`lambda - d log w/d tau` along it; it ends where `L_IH2` is"
+)
+lam, S, P = sp.symbols("lambda S P", positive=True)
+
+
+def of_time(name: str, formula: Callable[[], sp.Expr]) -> Callable[[], sp.Expr]:
+    """A formula of a time with its own kappa."""
+    return lambda: formula().subs(kappa, KAPPAS[name])
+
 
 M_INVERSE_PRINTED = M(p)  # C.1 inverts it
 M_INVERSE = 1 / M(p)
@@ -115,13 +131,19 @@ FORMULAS = (
     ),
     Formula(r"h", plateau, "where `h` rests while `w = 0`"),
     Formula(r"h(t)", ramp, "before `w` grows"),
-    Formula(r"\lambda", lambda: growth_rate("true"), f"rate of `log w` per `tau` at the saddle {_SADDLE}, by (12)"),
+    Formula(
+        r"\lambda",
+        lambda: growth_rate("true"),
+        f"rate of `log w` per `tau` at the saddle {_SADDLE}, by (12)",
+        defines=lam,
+    ),
     Formula(r"\lambda_{\text{printed}}", lambda: growth_rate("printed"), "the same by the flow as printed"),
     Formula(
         r"\rho = 1 - \mathcal{L}_{\rm IH_2}|_{h = h^\star \psi(v^\star)}/\mathcal{L}_{\rm IH_2}|_{h = h^\star}",
         overshoot_share_by_psi,
-        "share of the loss at `T_o = T_1^h` that the overshoot of `h` alone takes (`w = 0`); above `0.01 T_II` is "
-        "`Theta(L)`",
+        "share of the loss at `T_o = T_1^h` that the overshoot of `h` alone takes (`w = 0`); where it is above 0.01, "
+        "`T_II` is `Theta(L)`",
+        defines=rho,
     ),
     Formula(
         r"T_o/(L-2)", least_observation, "`T_II` has its order for every `T_o = c (L-2)` with a larger `c`", Kind.LOWER
@@ -133,10 +155,13 @@ FORMULAS = (
         Kind.RATE,
     ),
     Formula(
-        r"S", lambda: approach("true")[0], "sum of the two rates at which `(v, h)` nears `(v*, h*)`, per `tau`, by (12)"
+        r"S",
+        lambda: approach("true")[0],
+        "sum of the two rates at which `(v, h)` nears `(v*, h*)`, per `tau`, by (12)",
+        defines=S,
     ),
-    Formula(r"P", lambda: sp.factor(approach("true")[1]), "their product"),
-    Formula(r"\mu", lambda: smaller_root(*sp.symbols("S P", positive=True)), "the slower of the two"),
+    Formula(r"P", lambda: sp.factor(approach("true")[1]), "product of the two rates", defines=P),
+    Formula(r"\mu", lambda: smaller_root(S, P), "the slower of the two", defines=mu),
 )
 
 PHASES = Result(
@@ -156,12 +181,13 @@ PHASES = Result(
             sp.Integer(1),
             _SMALL,
             Order.O,
-            gram_time,
+            of_time("T_I", gram_time),
         ),
         Quantity(
             name="M.inverse",
             latex_symbol=r"1/M(p)",
-            meaning="`1/M(p)` in the rate of `g`, at `p = sigma_init`",
+            meaning="`1/M(p)`, a factor of the rate of `g`",
+            remark="the row has it at `p = sigma_init`",
             norm="absolute value",
             domain="`p > 0`, `L >= 4`",
             kind=Kind.EXACT,
@@ -178,7 +204,7 @@ PHASES = Result(
             sp.Integer(1),
             _SMALL,
             Order.O,
-            gram_time,
+            of_time("T_1g", gram_time),
             printed=Printed(sp.Integer(1), Citation(WANG2024, "Appendix C.1 Part I", "eq. (20)"), order=Order.O),
             erratum=FIRST_PHASE,
         ),
@@ -190,7 +216,7 @@ PHASES = Result(
             domain=_SMALL,
             kind=Kind.LOWER,
             quantifier=Quantifier.FOR_ALL,
-            printed=_printed(KEPT),
+            printed=replace(_printed(KEPT), under="`L = Omega(1/sigma_init)`"),
             scopes=(),
             obtained=Provenance.HAND,
         ),
@@ -210,42 +236,70 @@ PHASES = Result(
                 symbol,
                 f"first time after `T_o` with `L_IH2` at most {share} of `L_IH2(T_o)`",
                 THETA,
-                _SMALL,
+                domain,
                 Order.THETA,
-                lambda: (L - 2) * head_time("true"),
+                of_time(name, lambda: (L - 2) * head_time("true")),
             )
-            for name, symbol, share in (("T_II", r"T_{\rm II}", "0.99"), ("T_III", r"T_{\rm III}", "0.01"))
+            for name, symbol, share, domain in (
+                ("T_II", r"T_{\rm II}", "0.99", f"{_SMALL}, along (12), where `rho < 0.01`"),
+                ("T_III", r"T_{\rm III}", "0.01", f"{_SMALL}, along (12)"),
+            )
         ),
         _rate(
             "growth",
             r"\log(w_{KQ}/\sigma_{\rm init})",
             "exponent of the growth of `w`",
             EXPONENT,
-            "phases II and III, `T_o < t < T_III`",
+            f"phases II and III along (12), `T_o < t < T_III`, {_SMALL}",
             Order.THETA,
             lambda: of_ramp(growth_exponent("true")),
         ),
-        _rate("gram_rate", r"\mathcal{L}_{\rm G_4}", "`L_G4` after `T_III`", 1 / t, "`t > T_III`", Order.O, gram_tail),
+        _rate(
+            "gram_rate",
+            r"\mathcal{L}_{\rm G_4}",
+            "`L_G4` after `T_III`",
+            1 / t,
+            "`t > T_III`, `t -> oo`",
+            Order.O,
+            gram_tail,
+        ),
         _rate(
             "head_rate",
             r"-\log \mathcal{L}_{\rm IH_2}",
             "exponent by which `L_IH2` falls after `T_III`",
             EXPONENT,
-            "`t > T_III`",
+            "`t > T_III`, `t -> oo`, along (12) from a small enough `sigma_init`",
             Order.OMEGA,
             lambda: 2 * mu * tau,
         ),
     ),
-    notation={**NOTATION, t: "t", tau: r"\tau", kappa: r"\kappa", reach: "C", mu: r"\mu", rho: r"\rho"},
+    notation={
+        **NOTATION,
+        t: "t",
+        tau: r"\tau",
+        KAPPAS["T_I"]: r"\kappa_{\rm I}",
+        KAPPAS["T_1g"]: r"\kappa_g",
+        KAPPAS["T_II"]: r"\kappa_{\rm II}",
+        KAPPAS["T_III"]: r"\kappa_{\rm III}",
+        reach: "C",
+        mu: r"\mu",
+        rho: r"\rho",
+        lam: r"\lambda",
+    },
     symbols={
         t: "time of the gradient flow",
         tau: "`t/(L-2)`",
-        kappa: "`log(w/w*)` at the loss asked for, plus the integral of `lambda - d log w/d tau` on the orbit out of "
-        "the saddle up to there; for `T_I` and `T_1^g` so for `p` and the orbit out of `(p, g) = (0, 0)`, at "
-        "rate `g*`",
-        reach: "what the flow makes of `(L-2) sigma_init` while `p` is of order `1/L`: `C(X) ~ X` as `X -> oo`, "
-        "`C(0) > 0`",
-        mu: "the slower rate at `(v*, h*)`, per `tau`",
+        KAPPAS["T_I"]: f"{_OUT_OF_ORIGIN} where `L_G4` is 0.01 of its value at 0, in the limit `z -> 0`",
+        KAPPAS["T_1g"]: f"{_OUT_OF_ORIGIN} `g = g*`, in the limit `z -> 0`",
+        KAPPAS["T_II"]: f"{_OUT_OF_SADDLE} 0.99 of its value at `(0, h*)`",
+        KAPPAS["T_III"]: f"{_OUT_OF_SADDLE} 0.01 of its value at `(0, h*)`",
+        reach: "the function `C(X)` at `X = (L-2) sigma_init`: the limit of `(L-2) p(t) e^(-g* t)` from `p = g = "
+        "X/(L-2)`, first as `L -> oo`, then as `t -> oo`; `C(X) ~ X` as `X -> oo`, `C(0) > 0`",
+        mu: "the slower of the two rates at which `(v, h)` nears `(v*, h*)` by (12), per `tau`",
+        S: "sum of the two rates",
+        P: "product of the two rates",
+        rho: "share of `L_IH2` at `(w, h) = (0, h*)` that is gone at `(0, h* psi(v*))`",
+        lam: "rate of `log w` per `tau` at the saddle, by (12)",
     },
     formulas=FORMULAS,
 )

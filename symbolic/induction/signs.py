@@ -31,6 +31,7 @@ from symbolic.induction.turning import R_CURVE, R_TURN, TURNING, W_TURN, at_opti
 
 eta = sp.Symbol("eta", positive=True)  # h / h*
 speed = sp.Symbol("speed", positive=True)
+sigma_star = sp.Symbol("sigma_star", positive=True)  # SIGMA_STAR below
 
 TAU = t / (L - 2)
 LEAST = sp.Rational(1, 100)  # C.2 calls w small up to 0.01 w*

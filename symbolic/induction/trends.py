@@ -17,6 +17,7 @@ from symbolic.induction.signs import (
     TIME_TO_HALF,
     TIME_TO_OPTIMUM,
     overshoot,
+    sigma_star,
     speed,
 )
 from symbolic.induction.training import NOTATION, L, alpha, h_star, sigma_init, v_star, w_star
@@ -45,9 +46,12 @@ RATE_PRINTED_BELOW = sp.expand(LOG_W_PRINTED_BELOW / TAU)
 # ---- The result
 
 _C2 = "Appendix C.2"
-_ALONG = "along the flow from `w = h = sigma_init`"
-_BELOW_C = f"{_ALONG}, `w* < c` for some `c > 0`"
-_START = "`0 < t <= T_1/2^w`, the time of `w = w*/2`"
+_FROM = "along the flow (12) or the paper's from `w = h = sigma_init`"
+SMALL_ENOUGH = "where `sigma_init <= sigma_star`"
+_ALONG = f"{_FROM}, {SMALL_ENOUGH}"
+_START = f"{_ALONG}, for `0 < t <= T_1/2^w`, the time of `w = w*/2`"
+SMALL_W_STAR = "`w* < c` for some `c > 0`"
+_SMALL_START = "`sigma_init << w*`, `alpha* > 1` and `w* = O(1)`"
 
 
 def _claim(
@@ -61,6 +65,7 @@ def _claim(
     remark: str = "",
     erratum: Erratum | None = None,
     derived: sp.Expr | Callable[[], sp.Expr] | None = None,
+    under: str = "",
 ) -> Quantity:
     """`derived`: what the signs give, from a start of at most sigma_star."""
     return Quantity(
@@ -71,7 +76,7 @@ def _claim(
         domain,
         kind,
         Quantifier.FOR_ALL,
-        printed=Printed(printed, Citation(WANG2024, _C2, place)),
+        printed=Printed(printed, Citation(WANG2024, _C2, place), under=under),
         scopes=(),
         remark=remark,
         derive=derived if callable(derived) and not isinstance(derived, sp.Basic) else lambda: derived,
@@ -112,7 +117,8 @@ QUANTITIES = (
     ),
     _claim(
         "h.overshoot", r"\sup_{t\ge T_1^h} h/h^\star",
-        "largest `h/h*` after `h` has reached `h*`", Kind.UPPER, OVERSHOOT, "(26)", _BELOW_C, derived=R_TURN,
+        "largest `h/h*` after `h` has reached `h*`", Kind.UPPER, OVERSHOOT, "(26)", _ALONG, derived=R_TURN,
+        under=SMALL_W_STAR,
     ),
     _claim(
         "h.ramp", r"\inf_t h/h_{(24)}", "smallest ratio of `h` to the right side of (24)", Kind.LOWER, _ONE, "(24)",
@@ -121,7 +127,8 @@ QUANTITIES = (
     Quantity(
         "h.ramp.repaired", r"\inf_t h/h_{\text{repaired}}",
         "smallest ratio of `h` to (24) repaired, `h* psi(v*) - (h* psi(v*) - sigma_init) e^-tau`", "absolute value",
-        "while `w <= w*/sqrt(2)` and `t <= T_1^h`", Kind.LOWER, Quantifier.FOR_ALL, scopes=(), derive=lambda: _ONE,
+        f"{_FROM}, while `w <= w*/sqrt(2)` and `t <= T_1^h`", Kind.LOWER, Quantifier.FOR_ALL, scopes=(),
+        derive=lambda: _ONE,
     ),
     _claim(
         "T_1", r"T_1^h", "time at which `h = h*` (first bound of (25))", Kind.UPPER, T_1_FIRST, "(25), first bound",
@@ -143,7 +150,7 @@ QUANTITIES = (
     ),
     _claim(
         "T_half.simple", r"T_{1/2}^w", "time at which `w = w*/2` (second bound of (28))", Kind.LOWER, T_HALF_SECOND,
-        "(28), second bound", _ALONG,
+        "(28), second bound", _FROM, under=_SMALL_START,
     ),
     _claim(
         "w.rate.below", r"\inf_t \log(w/\sigma)/\tau",
@@ -159,10 +166,18 @@ FLOW = Parameter(
     ("true", "printed"),
 )
 
+LARGEST_START = Formula(
+    r"\sigma^\star", lambda: SIGMA_STAR, "largest `sigma_init` for which the bounds are proved", defines=sigma_star
+)
+NAMES = {sigma_star: r"\sigma^\star", speed: "k"}  # the LaTeX of the letters of SIGMA_STAR, and what they mean:
+NAMED = {
+    sigma_star: "largest `sigma_init` for which the bounds are proved",
+    speed: "1 on the flow (12) of `w_Q = w_K = w` and `h`, 2 on the paper's, the gradient flow of (22) in `(w, h)`",
+}
 FORMULAS = (
     Formula(r"r(w)", lambda: R_CURVE, "`h/h*` where `dh/dt = 0`, as a function of `v = w^2`"),
     Formula(r"h(t)/h^\star", lambda: ETA_BELOW, "(24) repaired, while `w <= w*/sqrt(2)` and `t <= T_1^h`", Kind.LOWER),
-    Formula(r"\sigma_\star", lambda: SIGMA_STAR, "largest `sigma_init` for which the derived bounds are proved"),
+    LARGEST_START,
 )
 
 TRENDS = Result(
@@ -186,8 +201,8 @@ TRENDS = Result(
     ),
     objects=objects.TRENDS,
     quantities=QUANTITIES,
-    notation={**NOTATION, speed: "c"},
-    symbols={speed: "1 on the flow (12), 2 on the paper's"},
+    notation={**NOTATION, **NAMES},
+    symbols=NAMED,
     formulas=FORMULAS,
     remarks=(
         "The paper asks for a 'sufficiently small' start; (P1.1) to (P1.3) and (23) are proved here for every "

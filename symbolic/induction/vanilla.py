@@ -133,8 +133,9 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         variant(
             "gated", "gated", GATE,
-            "error of the last output token against `IH_2`, mask (3) kept, and a gate in layer 2 that lowers the "
-            "weight of key 1 (one more coordinate, `D = 2d + 1`, and a larger `W_K`)",
+            "error of the last output token against `IH_2`, mask (3) kept, and a gate in layer 2 that adds `p + "
+            "||W*||_{1,1} - log(leak ||W*||_{1,1})` to the scores of the keys `s >= 2`, a mask for `W* = 0` (one more "
+            "coordinate, `D = 2d + 1`, and a larger `W_K`)",
             remark=
                 "layer 1 computes an indicator of `s >= 2`, by which layer 2 adds a gate to these scores; the "
                 "network is outside the printed class, `D = 2d` and `||W_K|| = O(1, ||W*||_F)`, since `W_K` has the "
@@ -147,8 +148,9 @@ def _quantities() -> tuple[Quantity, ...]:
             scopes=(), remark="printed as `O(1, ||W*||_F)`; the constant is taken to be 1",
         ),
         Quantity(
-            "output.rate", r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}",
-            "rate `a` of the decay `e^(-a p)` of the error of the last output token", "sup norm",
+            "output.rate",
+            r"\liminf_{p \to \infty} -\frac{1}{p} \log \sup_X \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|_\infty",
+            "rate `a` of the decay `e^(-a p)` of the largest error of the last output token, as `p` grows", "sup norm",
             _DOMAIN, Kind.RATE, Quantifier.FOR_ALL,
             printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1"), relation=Kind.LOWER),
             construction="masked", scopes=(),

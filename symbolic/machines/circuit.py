@@ -124,7 +124,7 @@ def rounding_weight() -> sp.Expr:
 
 _LEMMA = Citation(WEI2021, "Lemma B.1")
 _SECTION = Citation(WEI2021, "Theorem 3.1", "proof, Appendix B")
-_CIRCUITS = "every layered circuit of AND, OR, NOT and ID"
+_CIRCUITS = "every layered circuit of AND, OR, NOT and ID with `q >= 2`"
 
 # Identities of m bits, by any W_1 and W_2: bit j changes output j by 1 <= ||row j of W_2||_1 max |column j of W_1|, so
 # that these two add up to 2 or more, and over all j to 2 m a layer. Fan-out is cheaper: from one input to n ID gates

@@ -193,13 +193,13 @@ _QUANTITIES = (
     _constant(
         "kappa_theta",
         r"\kappa_\theta",
-        "Lipschitz constant of a layer in its parameters, per 2-norm of its input",
+        "Lipschitz constant of a layer in its parameters, per `max(||h||_2, 1)` of its input `h`",
         Kind.UPPER,
     ),
     _constant(
         "kappa_xi",
         r"\kappa_\xi",
-        "Lipschitz constant of a correction in its parameters, per 2-norm of its input",
+        "Lipschitz constant of a correction in its parameters, per `max(||h||_2, 1)` of its input `h`",
         Kind.UPPER,
     ),
     _constant("sigma_zeta", r"\sigma_\zeta", "radius of the errors that a correction removes", Kind.LOWER),
@@ -237,9 +237,9 @@ MARGIN = Result(
     symbols={
         lam: "bound on the 2-norm of each exact layer, at least 1",
         mu_0: "Lipschitz constant of the first layer in its parameters",
-        mu: "Lipschitz constant of a layer in its input",
-        kappa_theta: "Lipschitz constant of a layer in its parameters, per 2-norm of its input",
-        kappa_xi: "Lipschitz constant of a correction in its parameters, per 2-norm of its input",
+        mu: "Lipschitz constant of a layer in its input, at perturbed parameters",
+        kappa_theta: "Lipschitz constant of a layer in its parameters, per `max(||h||_2, 1)` of its input `h`",
+        kappa_xi: "Lipschitz constant of a correction in its parameters, per `max(||h||_2, 1)` of its input `h`",
         sigma_zeta: "radius of the errors that a correction removes",
         sigma_theta: "radius of `theta` in which the constants hold",
         sigma_xi: "radius of `xi` in which they hold",

@@ -2,8 +2,11 @@
 
 MARGIN = {
     "F": "the network, whose prediction is right where `(y - 1/2) F > 0`",
+    "y": "the label, 0 or 1",
     r"\theta": "its parameters",
-    r"\rho": "all-layer margin: the smallest 2-norm of a change of all parameters that makes the prediction wrong",
+    r"\theta'": "other parameters of it",
+    r"\rho": "all-layer margin: the infimum of the 2-norms of the changes of all parameters that make the prediction "
+    "wrong",
 }
 APPROXIMATION = {
     **MARGIN,
@@ -14,13 +17,17 @@ CIRCUIT = {
     "G": "output of the circuit, 0 or 1",
     "x": "an input of `m` bits",
     "F": "output of the network that the proof constructs",
-    r"\theta_i": "parameters of its layers that compute layer `i` of the circuit",
+    "f_i": "its two ReLU layers that compute layer `i` of the circuit; the layer of the inputs is layer 0",
+    r"\theta_i": "parameters of `f_i`",
     "r_i": "number of gates of layer `i`",
-    r"\xi_i": "parameters of the correction function after layer `i`",
+    r"\zeta_i": "correction function after layer `i`, the rounding of Proposition 3.4",
+    r"\xi_i": "parameters of `zeta_i`",
 }
 ROUNDING = {
     "f": "the product `W_1 ... W_D x - 1/2` of `D` linear layers",
-    r"\tilde f": "the same with a rounding after each layer, see (3.1)",
+    r"\tilde f": "the same with `round` after each layer, see (3.1)",
+    r"\mathrm{net}": "the ReLU network of Proposition 3.4, `net(z) = 3 max(z - 1/3, 0) - 3 max(z - 2/3, 0)`",
+    r"\mathrm{round}": "`round(z)` is 0 for `z < 1/3`, `3z - 1` from there to `z = 2/3`, 1 beyond",
     "W": "the weights of the layers, one number each",
     "x": "the input",
     "y": "the label",
@@ -33,7 +40,9 @@ CIRCUIT_MARGIN = {
     "F": "the network, `F'` with one correction shared by all layers",
     "r": "width of the circuit",
     "c": "an exponent that the paper leaves open",
-    r"\gamma": "power of the width `r` in the bound on the margin",
+    r"\gamma": "`log b/log r` for the bound `b` on `rho_F` of layers of width `r` and fan-in 2 at their largest "
+    "constants, as `r -> oo`",
+    "b": "see `gamma`",
 }
 SAMPLES = {
     "P": "distribution of the inputs",
@@ -46,6 +55,7 @@ SAMPLES = {
     "x": "an input",
     "y": "its label",
     r"\mathcal{N}": "covering number",
+    r"{\rm Rad}_{n,P}": "Rademacher complexity of a class of losses at `n` inputs from `P`",
     r"\Theta": "the l1 ball of radius `alpha`",
     "v": "an average of `k` vertices of the l1 ball",
     "k": "number of vertices in an average",
@@ -55,7 +65,8 @@ SAMPLES = {
 }
 TURING = {
     "i": "a step of the machine",
-    "h": "hidden representation of the decoder at step `i`; the superscript names its coordinates",
+    "h": "hidden representation at step `i` of the decoder that the proof constructs, with hard-max attention; the "
+    "superscript names its coordinates",
     "z_i": "state of the machine after step `i`",
     "u_i": "symbol that it writes in step `i`",
     "q_i": "move of the head in step `i`",
@@ -69,6 +80,7 @@ TURING = {
     r"\varepsilon_\beta": "error of a coordinate of softmax attention at the inverse temperature `beta`",
     r"w_{TM}": "width of a hidden representation",
     "w": "width of the decoder",
+    r"\mathrm{Bin}": "the bits of a number, `Bin_j` the `j`-th",
     "d": "number of its layers",
     r"\theta": "its parameters; the subscript names the lemma whose layers they are of",
     "p": "number of its parameters, zeros included",
@@ -79,6 +91,7 @@ TURING_MARGIN = {
     r"|\mathcal{Z}|": "number of states of the machine",
     r"|\mathcal{A}|": "number of symbols of its alphabet",
     "Z_{\\mathrm{term}}": "its terminal states",
+    r"\operatorname{poly}": "a polynomial, the same for all machines",
     r"w_{\mathrm{pos}}": "number of bits of a position",
     "e": "exponent of the rate `w_pos^e` of the derived bound on `rho_F`",
     r"\mu": "Lipschitz constant of a layer in its input",

@@ -246,19 +246,21 @@ QUANTITIES = (
         remark="the `x` of the middle piece `3x - 1` is read as `z`",
     ),
     _quantity(
-        "rounded.output", r"\tilde f(1, (1, \dots, 1))", "output of the rounded toy, printed as that of the plain one",
-        _ROUNDED, Kind.EXACT, norm="absolute value", derive=rounded_output, printed=Printed(HALF, _CLAIM),
+        "rounded.output", r"\tilde f(1, (1, \dots, 1))",
+        "output of the rounded toy, `f~(x, W)`, which is printed as `f`", _ROUNDED, Kind.EXACT,
+        norm="absolute value", derive=rounded_output, printed=Printed(HALF, _CLAIM),
     ),
     _quantity(
         "plain", r"\rho_f", "all-layer margin of the plain toy", _PLAIN, Kind.EXACT, derive=plain_margin,
     ),
     _quantity(
-        "plain_printed", r"\rho_f", "all-layer margin of the plain toy against the change `3/d` in every layer",
+        "plain_printed", r"\rho_f", "all-layer margin of the plain toy, which the change `3/D` of every layer bounds",
         _PLAIN, Kind.UPPER, derive=plain_margin,
         printed=Printed(sp.sqrt(D * PRINTED_CHANGE**2), _TEXT),
     ),
     _quantity(
-        "plain.rate", r"\rho_f", "exponent of the plain margin in the depth", _PLAIN, Kind.RATE, norm="exponent",
+        "plain.rate", r"\rho_f", "all-layer margin of the plain toy as `D -> oo`", _PLAIN, Kind.RATE, norm="exponent",
+        remark="the row has the exponent in the depth",
         rate_in="depth", derive=lambda: plain_order() / sp.sqrt(D),
         printed=Printed(1 / sp.sqrt(D), _TEXT, order=Order.O),
     ),

@@ -192,7 +192,7 @@ QUANTITIES = (
         "proposition",
         r"\mathbb{E}\,\ell(\hat F(x), G(x))",
         "error of the empirical risk minimiser, where `Rad <= eps` and the best surrogate loss is at most `eps`",
-        domain="every surrogate loss that meets the conditions 1) to 3)",
+        domain="every surrogate loss that meets the conditions 1) to 3) of Proposition 2.3",
         printed=Printed(PRINTED_PROPOSITION, _wei("Proposition 2.3", "its proof in Appendix A")),
         derive=lambda: minimiser_error(eps, eps),
         obtained=Provenance.RULES,

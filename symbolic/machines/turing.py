@@ -69,6 +69,7 @@ def _at_each_step(name: str, latex: str, meaning: str, citation: Citation | None
         printed=None if citation is None else Printed(sp.Integer(0), citation),
         scopes=(),
         remark=remark,
+        domain_latex="every step of every input",
     )
 
 
@@ -117,6 +118,7 @@ ANSWER = Quantity(
     "every input that is run and halts within `T` steps",
     Kind.EXACT,
     Quantifier.FOR_ALL,
+    domain_latex="every input on which the machine halts within $T$ steps",
     printed=Printed(sp.Integer(0), _wei("Theorem 4.1", "its proof, after Lemma C.8")),
     scopes=(),
 )
@@ -238,8 +240,8 @@ PAIR = Erratum(
 DEFINITIONS = (
     Quantity(
         "width_bits",
-        r"w_{pos}",
-        "number of bits that encode every `i` with `0 <= i <= T`",
+        r"\#\text{bits}",
+        "least number of bits that encode every `i` with `0 <= i <= T`",
         "a count",
         "`T >= 2`",
         Kind.EXACT,
@@ -257,7 +259,7 @@ DEFINITIONS = (
         "`|Z|`, `|A|` large",
         Kind.EXACT,
         Quantifier.EXISTS,
-        domain_latex=r"large $|\mathcal{Z}|$ and $|\mathcal{A}|$",
+        domain_latex=r"every $|\mathcal{Z}|$ and $|\mathcal{A}|$",
         printed=Printed(counts.W_TM, _wei("Appendix C.1", "`w_TM`, with the order of `w_scr`"), order=Order.O),
         scopes=(),
         derive=lambda: counts.PAIR_ROWS,
@@ -317,12 +319,12 @@ TURING = Result(
     quantities=(*STEPS, ANSWER, ROUNDING, *_of_softmax(), *DEFINITIONS, *COSTS),
     notation={Z: r"|\mathcal{Z}|", A: r"|\mathcal{A}|", w_pos: r"w_{\mathrm{pos}}", eps: r"\varepsilon"},
     symbols={
-        Z: "states of the machine (`k` in the theorem)",
-        A: "symbols of its alphabet",
-        w_pos: "bits of a position",
-        counts.moving: "entries of the table that move the head",
-        counts.answers: "terminal states",
-        temperature.keys: "keys of an attention, the null key included",
+        Z: "number of states of the machine (`k` in the theorem)",
+        A: "number of symbols of its alphabet",
+        w_pos: "number of bits of a position in the network",
+        counts.moving: "number of entries of the table that move the head",
+        counts.answers: "number of terminal states",
+        temperature.keys: "largest number of keys of an attention, the null key included",
         temperature.inverse_temperature: "inverse temperature",
     },
     remarks=(

@@ -185,7 +185,7 @@ _QUANTITIES = (
         domain=(
             "derived: every input and machine with these `Z`, A, `T`, `Z_term` and kind of tape; instance: this input"
         ),
-        domain_latex=r"every input of every machine with these $|\mathcal{Z}|$, $|\mathcal{A}|$, $T$ and kind of tape",
+        domain_latex=r"every input of every machine with these $|\mathcal{Z}|$ and $|\mathcal{A}|$, $T \ge 2$",
         kind=Kind.LOWER,
         quantifier=Quantifier.FOR_ALL,
         printed=Printed(1 / poly(Z, A, sp.log(T)), THEOREM, order=Order.OMEGA, unspecified=(poly,)),

@@ -19,7 +19,7 @@ from symbolic.typesetting import latex
 ALL = list(results().values())
 # Set with a backslash and no letters of a formula: operations, relations and named functions.
 NO_LETTERS = re.compile(
-    r"\\(sup|inf|max|min|sum|prod|int|log|exp|t?frac|left|right|sqrt|partial|nabla|infty|n?eq?|[lg]eq?|to|in|[clv]?dots?|"
+    r"\\(sup|(lim)?inf|max|min|sum|prod|int|log|exp|t?frac|left|right|sqrt|partial|nabla|infty|n?eq?|[lg]eq?|to|in|[clv]?dots?|"
     r"times|top|pm|Pr|lim|quad|star|circ|sim|dim|bmod|gg|ll|pi|operatorname\{softmax\}|Delta|mathbb\{R\}|R|Omega|,|odot)"
     r"|[edtO]"  # Euler's number, differentials, time, Landau's letter
 )

@@ -1,12 +1,14 @@
 """Rows by the name of their quantity, and theorems that are changed in one place."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 from bridge import compare
 from bridge.record import Row, Verdict
 from bridge.theorem import Theorem
+from symbolic.statements import Quantity
 from tests.bridge.defaults import default_run
 
 
@@ -28,7 +30,19 @@ def part(theorem: Theorem, *names: str) -> Theorem:
     quantities = tuple(theorem.statement.quantity(name) for name in names)
     statement = replace(theorem.statement, id="own.part", quantities=quantities)
     checks = tuple(check for check in theorem.checks if check.name in names)
-    return replace(theorem, statement=statement, main=names[0], checks=checks)
+    known = replace(theorem, statement=statement, main=names[0], checks=checks)
+    there = theorem.at_point.quantities
+    return known if there is None else known.with_at_point(quantities=among(names, there))
+
+
+def among(names: tuple[str, ...], there: Callable[..., Sequence[Quantity]]) -> Callable[..., Sequence[Quantity]]:
+    """Of the quantities at a point, those of these names."""
+
+    @wraps(there)
+    def found(*given: Any, **named: Any) -> tuple[Quantity, ...]:
+        return tuple(each for each in there(*given, **named) if each.name in names)
+
+    return found
 
 
 def rebuilt(theorem: Theorem, **built: Any) -> Theorem:

@@ -10,6 +10,7 @@ from bridge import compare
 from bridge.induction.figure2 import FIGURE2, figure, trajectory_of
 from bridge.induction.trajectory import run
 from bridge.record import Verdict
+from symbolic.paper_text import conclusions
 from symbolic.statements import UsageError
 from tests.bridge.induction.rows import default_rows, printed_as, rebuilt, rows_at
 
@@ -57,10 +58,25 @@ def test_at_its_own_parameters_nothing_is_refuted_and_there_is_no_plateau() -> N
 @pytest.mark.long
 def test_from_a_small_start_with_a_small_w_star_the_plateau_is_one() -> None:
     rows = rows_at(FIGURE2, **SMALL)
-    assert rows["plateau.loss"].verdict == {"printed": Verdict.PROVED}
+    assert rows["plateau.loss"].verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}
     assert rows["growth"].measured > 100
     assert rows["overshoot"].verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}  # R(w*) is below (26)
     assert "overshoot of h alone" not in rows["plateau"].remark
+
+
+@pytest.mark.long
+def test_what_the_theorem_states_holds_at_its_point_and_without_a_proof_nowhere_else() -> None:
+    stated = [each.quantity for each in conclusions(FIGURE2.statement) if each.asserted]
+    assert {each.name for each in stated} == {"phases", "separation", "plateau", "plateau.loss", "overshoot"}
+    for flow in ("true", "printed"):
+        rows = rows_at(FIGURE2, flow=flow)
+        for quantity in stated:
+            proved = quantity.closed_form is not None
+            point = () if proved else quantity.printed.run_at
+            assert all(rows[quantity.name].params[name] == value for name, value in point)
+            tier, verdict = ("derived", Verdict.PROVED) if proved else ("printed", Verdict.KEPT)
+            assert rows[quantity.name].verdict[tier] is verdict
+    assert rows_at(FIGURE2, sigma_init=0.4)["overshoot"].derived is None  # above sigma_star
 
 
 @pytest.mark.long

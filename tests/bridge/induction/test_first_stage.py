@@ -17,6 +17,7 @@ from bridge.induction.stage_one import StageOne
 from bridge.record import Row, Verdict
 from numeric.induction import first_stage as numeric
 from symbolic.induction import first_stage as theory
+from symbolic.induction import first_stage_signs as signs
 from symbolic.induction.first_stage_claims import CLAIMS
 from symbolic.induction.training import g_star
 from tests.bridge.induction.rows import part, printed_as, rows_at
@@ -79,16 +80,16 @@ def test_the_run_stays_above_the_derived_bound_and_tends_to_its_rate() -> None:
 
 @pytest.mark.parametrize("length", [5, 6, 7, 8])
 def test_the_sign_is_certified_without_the_covariances(length: int) -> None:
-    assert prove(theory.sign_inequality(length)).status is Status.PROVED
+    assert prove(signs.sign_inequality(length)).status is Status.PROVED
 
 
 @pytest.mark.parametrize("length", [5, 17, 40])
 def test_the_floor_is_certified(length: int) -> None:
-    assert prove(theory.floor_inequality(length)).status is Status.PROVED
+    assert prove(signs.floor_inequality(length)).status is Status.PROVED
 
 
 def test_a_wrong_sign_is_refuted() -> None:
-    right = theory.sign_inequality(5)
+    right = signs.sign_inequality(5)
     wrong = type(right)(name="wrong", expression=right.expression - sp.Rational(35, 100), box=right.box, strict=True)
     assert prove(wrong).status is Status.REFUTED  # the least share is 1/3
 
@@ -132,9 +133,10 @@ def test_a_small_start_is_proved(length: int, alpha: float) -> None:
     small = float(theory.START_LIMIT.subs({theory.L: length, g_star: alpha / (1 + alpha)}))
     at = {"L": length, "alpha": alpha}
     below, above = (stage_rows("start", **at, sigma_init=factor * small)["start"] for factor in (0.99, 1.01))
-    assert below.verdict == {"printed": Verdict.PROVED}
-    assert below.measured > 0
+    assert below.verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}
+    assert 0 < below.derived <= below.measured
     assert above.verdict == {"printed": Verdict.KEPT}
+    assert above.derived is None
 
 
 def test_a_share_that_no_ball_decides_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:

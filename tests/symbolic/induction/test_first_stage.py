@@ -8,6 +8,7 @@ import pytest
 import sympy as sp
 
 from symbolic.induction import first_stage as theory
+from symbolic.induction import first_stage_signs as signs
 from symbolic.induction.first_stage_claims import CLAIMS, PRINTED_FACTOR, RIGHT_FACTOR, exactly
 from symbolic.induction.training import g_star
 from symbolic.statements import UsageError
@@ -165,7 +166,7 @@ def test_the_limit_grows_without_bound() -> None:
 
 
 def test_stated_inequalities_say_what_they_cover() -> None:
-    names = [each.name for each in theory.stated_inequalities(1000)]
+    names = [each.name for each in signs.stated_inequalities(1000)]
     assert names == ["sign[L=8]", "start[L=8]", "floor[L=40]"]
     with pytest.raises(UsageError, match=r"L = 4 came.*L >= 5"):
-        theory.stated_inequalities(4)
+        signs.stated_inequalities(4)
