@@ -107,7 +107,8 @@ def _join(norm: Norm, parts: list[sp.Expr]) -> sp.Expr:
 def change_norm(x: Approximated, target: NormName, name: str, *, reason: str = "") -> Approximated:
     """The same value stated in another norm, with the factor that dimension costs.
 
-    The error of weights in the 1-norm counts half in the sup norm, and 1/sqrt(2) times in the 2-norm.
+    The error of weights in the 1-norm counts half in the sup norm, and 1/sqrt(2) times in the 2-norm. Weights stay
+    weights: those of `softmax(..., target=Norm.INF)` go on to `attend` in the 1-norm.
     """
     target = as_norm(target)
     size_factor = norm_change_factor(x.norm, target, x.dim)
@@ -123,7 +124,8 @@ def change_norm(x: Approximated, target: NormName, name: str, *, reason: str = "
         reason=reason or f"`||v||_{target} <= {factor_in_words(factor, f'||v||_{x.norm}')}`{of}",
         operation=Restated(),
     )
-    return x.follows(step, dim=x.dim, size=size_factor * x.size)
+    flags = {"probabilities": x.probabilities, "affine": x.affine}
+    return x.follows(step, dim=x.dim, size=size_factor * x.size, **flags)
 
 
 def factor_in_words(factor: sp.Expr, what: str) -> str:

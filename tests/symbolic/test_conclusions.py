@@ -249,7 +249,7 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     **{
         f"change_norm of weights, 1 to {target}": (
             lambda t=target: change_norm(weights(), t, "y"),
-            Says(factor * ey, size=ONE, norm=target, premises=("w",)),
+            Says(factor * ey, size=ONE, norm=target, premises=("w",), probabilities=True),
         )
         for target, factor in ((Norm.INF, HALF), (two, sp.sqrt(2) / 2), (one, 1))
     },

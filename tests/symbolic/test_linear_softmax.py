@@ -4,12 +4,23 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symbolic.calculus import Approximated, Norm, attend, given, largest_safe, linear_map, softmax_as_linear
+from symbolic.calculus import (
+    Approximated,
+    Norm,
+    attend,
+    change_norm,
+    given,
+    largest_safe,
+    linear_map,
+    softmax,
+    softmax_as_linear,
+)
 from tests.symbolic.fuzzing.softmax_moves import linear_weights
 from tests.symbolic.fuzzing.vectors import softmax_weights
 
 SPREAD = 1 / (3 * np.sqrt(3))  # of |(x - m)^2 - V|, in units of the squared range
 MUTANT = 0.999
+Half = sp.Rational(1, 2)
 
 
 def deviation(scores: np.ndarray, weights: np.ndarray) -> float:
@@ -57,6 +68,17 @@ def test_the_known_ratio_is_reached() -> None:
 def test_a_shift_of_the_scores_costs_nothing_where_the_half_range_is_known() -> None:
     shifted = given("s", dim=4, size=100, error=0)
     assert softmax_as_linear(shifted, "q", half_range=0).error == 0
+
+
+@pytest.mark.parametrize("norm", Norm)
+def test_weights_in_another_norm_are_averaged_once_they_are_in_the_1_norm(norm: Norm) -> None:
+    scores, values = given("s", dim=4, size=1, error=Half), given("v", dim=1, size=1, radius=1)
+    weights = change_norm(softmax(scores, "q", target=norm), Norm.ONE, "w")
+    linear = change_norm(softmax_as_linear(scores, "l"), norm, "l'")
+    assert linear.affine
+    assert not linear.probabilities
+    factor = {Norm.INF: 4, Norm.TWO: 2 * sp.sqrt(2), Norm.ONE: 2}[norm]
+    assert sp.simplify(attend(weights, values, "out").error - factor * sp.tanh(Half / 2)) == 0
 
 
 # --- one step of gradient descent in context -------------------------------------------------------------------------
