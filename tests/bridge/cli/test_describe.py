@@ -65,7 +65,7 @@ def test_show_has_everything_the_result_says(id: str, run: Command) -> None:
 def test_show_gives_printed_formulas_the_sign_of_their_kind(run: Command) -> None:
     phases, stage, trends = (run("show", f"induction.{name}").out for name in ("phases", "first_stage", "trends"))
     assert "T_o := T_1^h of C.3), Theta of\n      L\n" in phases
-    assert "Lemma 5.3, eq. (12)), >\n      0\n" in stage
+    assert "Lemma 5.3, eq. (12)), under sigma_init << 1 (12), >\n      0\n" in stage
     assert "(P1.1)), >=\n      1\n" in trends
     assert "(P1.2)), <=\n      1\n" in trends
     assert "(P1.3)), =\n      1\n" in trends
