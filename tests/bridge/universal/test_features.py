@@ -84,3 +84,13 @@ def test_a_point_outside_the_ball_is_named() -> None:
     assert torch.equal(represented("own", family).weights["points"](), points(2))
     with pytest.raises(UsageError, match=r"row 1 of the points has the norm 1\.25, outside the unit ball"):
         represented("own", family, at=torch.tensor([[0.5, 0.5], [1.0, 0.75]], dtype=torch.float64))
+    with pytest.raises(UsageError, match=r"row 0 of the points has the norm 1\.0000000001, outside the unit ball"):
+        represented("own", family, at=torch.tensor([[1 + 1e-10, 0.0]], dtype=torch.float64))
+
+
+def test_a_point_of_the_sphere_is_inside_the_ball_however_it_is_rounded() -> None:
+    family = family_of(barron.BarronClass(2, 1, sp.exp(-barron.r)), [])
+    directions = torch.randn(64, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    sphere = directions / torch.linalg.vector_norm(directions, dim=1, keepdim=True)
+    assert (torch.linalg.vector_norm(sphere, dim=1) > 1).any()
+    assert torch.equal(represented("own", family, at=sphere).weights["points"](), sphere)
