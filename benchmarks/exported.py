@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 import sympy as sp
@@ -22,13 +21,12 @@ import sympy as sp
 from bridge.comparison import compare
 from bridge.conditions import truth
 from bridge.record import Row, Verdict
-from bridge.registry import find_study
 from bridge.study import Case, Study
-from symbolic.catalogue import RUNNING
 from symbolic.paper_text import Conclusion, concluded
 from symbolic.prose import plain
 from symbolic.statements import Quantity, UsageError
 from tests.corners.drawing import corner_point
+from tests.corners.points import SOURCES, study_of
 
 BUDGET = {"samples": 8, "attack": 6, "restarts": 2}
 MOST_INDICES = 64
@@ -111,9 +109,11 @@ def _rate_rows(
 
 
 def _of_conclusion(case: Case, said: Conclusion, rows: Sequence[Row]) -> list[Judgement]:
-    """One judgement for each member of an indexed family; none where the export does not state the quantity."""
+    """One judgement for each member of an indexed family; beside its conditions where the export does not state it."""
     quantity, tier = said.quantity, "derived" if said.source is None else "printed"
-    if any(truth(each, case.values) is False for each in quantity.indices):
+    run_at = dict(quantity.printed.run_at) if said.source and quantity.printed else {}
+    elsewhere = any(case.params.get(name) != value for name, value in run_at.items())
+    if elsewhere or any(truth(each, case.values) is False for each in quantity.indices):
         return [Judgement(quantity.name, Outcome.BESIDE)]
     letters = indices(case, quantity)
     if not letters:
@@ -209,12 +209,6 @@ def beside_condition(case: Case, quantity: Quantity) -> bool:
 # The program.
 
 
-def sources() -> dict[str, str]:
-    """Every running result by its id, and every example that holds a theorem by its path."""
-    files = sorted(Path("examples").glob("*.py"))
-    return {**{id: id for id in RUNNING}, **{str(path): str(path) for path in files}}
-
-
 def tally_of(study: Study, points: int, seed: int) -> Tally:
     """The defaults, then parameters at corners of the hypotheses."""
     tally = Tally()
@@ -231,13 +225,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.exported", description=__doc__)
     parser.add_argument("--points", type=int, default=20, help="points for each result; the first are its defaults")
     parser.add_argument("--seed", type=int, default=0, help="random seed")
-    parser.add_argument("--result", action="append", help="only this id or file; repeatable")
+    parser.add_argument(
+        "--result", action="append", help="only this result or example; repeatable", choices=SOURCES, metavar="NAME"
+    )
     options = parser.parse_args()
     if options.points < 1 or options.seed < 0:
         parser.error("--points must be at least 1 and --seed must not be negative")
     failed = 0
-    for name in options.result or sources():
-        tally = tally_of(find_study(name), options.points, options.seed)
+    for name in options.result or SOURCES:
+        tally = tally_of(study_of(name), options.points, options.seed)
         failed += len(tally.failed)
         counts = ", ".join(f"{tally.of(each)} {each}" for each in Outcome)
         print(f"{name}: {tally.points} points, {counts}, {sum(tally.refused.values())} points refused", flush=True)

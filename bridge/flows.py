@@ -91,8 +91,8 @@ def _moments(call: str, times: Any, end: float) -> np.ndarray:
     if moments.ndim != 1 or given.dtype.kind not in "fiuO":
         raise UsageError(f"{call}: times = {times!r:.80}; give a number or a list of numbers")
     if len(moments) and not (moments.min() >= 0 and moments.max() <= end * (1 + 1e-12)):
-        last, until = apart(float(moments.max()), end)
-        raise UsageError(f"{call}: times {moments.min():g} .. {last} are outside of the run, 0 .. {until}")
+        first, last = (apart(float(each), end)[0] for each in (moments.min(), moments.max()))
+        raise UsageError(f"{call}: times {first} .. {last} are outside of the run, 0 .. {end:g}")
     return moments
 
 

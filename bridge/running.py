@@ -18,6 +18,7 @@ from bridge.balls import BASE_BITS
 from bridge.check import as_ball
 from bridge.exact_arguments import ExactArguments
 from bridge.pair import Pair
+from bridge.precision import in_precision
 from bridge.texts import with_values
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
@@ -166,7 +167,7 @@ class Runner:
         weights = {
             name: value.to(self.device, dtype, copy=True) for name, value in self.weights.items() if name in names
         }
-        built = {name: _in_precision(value, dtype, self.device) for name, value in self.built.items() if name in names}
+        built = {name: in_precision(value, dtype, self.device) for name, value in self.built.items() if name in names}
         return numbers | weights | built
 
     def exact_number(self, function: Function, inputs: Arrays, bits: int = BASE_BITS) -> flint.arb:
@@ -309,17 +310,6 @@ class Runner:
             return taps[_tap(name)]
         found: Tensor = self.batched(network.read[name], taps, dtype)
         return found
-
-
-def _in_precision(built: Any, dtype: torch.dtype, device: torch.device) -> Any:
-    """The tensors of real numbers in what is built, also those in tuples, lists and dicts, as the weights of a run."""
-    if isinstance(built, Tensor):
-        return built.to(device, dtype, copy=True) if built.is_floating_point() else built
-    if type(built) in (tuple, list):
-        return type(built)(_in_precision(each, dtype, device) for each in built)
-    if type(built) is dict:
-        return {name: _in_precision(each, dtype, device) for name, each in built.items()}
-    return built
 
 
 # Copies: a function that changes its argument in place must not change the sample.

@@ -44,8 +44,8 @@ class Path:
         """The states at `times` (T,), as (n, T). Raises ValueError for times outside [0, end]."""
         moments = np.atleast_1d(np.asarray(times, dtype=float))
         if moments.size and not (moments.min() >= 0 and moments.max() <= self.end * (1 + 1e-12)):
-            last, end = apart(float(moments.max()), float(self.end))
-            raise ValueError(f"times {moments.min():g} .. {last} are outside of the run, 0 .. {end}")
+            first, last = (apart(float(each), self.end)[0] for each in (moments.min(), moments.max()))
+            raise ValueError(f"times {first} .. {last} are outside of the run, 0 .. {self.end:g}")
         states: np.ndarray = self.between(np.minimum(moments, self.end))
         return states
 

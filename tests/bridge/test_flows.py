@@ -105,6 +105,8 @@ def test_formulas_and_times_that_a_run_does_not_have_are_refused() -> None:
         run.at([1.0], x + y)
     with pytest.raises(UsageError, match=r"Run.at: times 31 .. 31 are outside of the run, 0 .. 30"):
         run.at([31.0], x)
+    with pytest.raises(UsageError, match=r"Run.at: times 30\.0000001 .. 30\.0000001 are outside of the run, 0 .. 30$"):
+        run.at([30.0000001], x)
     with pytest.raises(UsageError, match="evaluate: y has no value"):
         grown(stop=x - y)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from benchmarks.exported import Outcome, judged, sources, tally_of
+from benchmarks.exported import Outcome, judged, tally_of
 from bridge.check import Check, Sides
 from bridge.registry import find_study
 from bridge.theorem_building import theorem
@@ -14,15 +14,16 @@ from bridge.theorem_parts import AtPoint
 from symbolic.derivation import Derivation, Norm, Step
 from symbolic.obligations import Obligation
 from symbolic.statements import Kind, Quantifier, Quantity, UsageError
+from tests.corners.points import SOURCES, study_of
 
 POINTS = 3
 SLOW = {"induction.phases", "icgd.trajectory", "induction.lyapunov_gram", "universal.risk", "machines.turing_margin"}
-MARKED = [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in sources()]
+MARKED = [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in SOURCES]
 
 
 @pytest.mark.parametrize("name", MARKED)
 def test_each_conclusion_holds_at_corners_of_the_printed_hypotheses(name: str) -> None:
-    tally = tally_of(find_study(name), POINTS, seed=0)
+    tally = tally_of(study_of(name), POINTS, seed=0)
     assert tally.failed == {}
     assert tally.points > 0
 

@@ -84,6 +84,14 @@ def test_a_point_outside_the_ball_is_named() -> None:
     assert torch.equal(represented("own", family).weights["points"](), points(2))
     with pytest.raises(UsageError, match=r"row 1 of the points has the norm 1\.25, outside the unit ball"):
         represented("own", family, at=torch.tensor([[0.5, 0.5], [1.0, 0.75]], dtype=torch.float64))
+    with pytest.raises(UsageError, match=r"row 0 of the points has the norm 1\.0000000001, outside the unit ball"):
+        represented("own", family, at=torch.tensor([[1 + 1e-10, 0.0]], dtype=torch.float64))
+
+
+def test_a_point_of_the_sphere_is_inside_the_ball_however_it_is_rounded() -> None:
+    family = family_of(barron.BarronClass(2, 1, sp.exp(-barron.r)), [])
+    sphere = torch.tensor([[1 + 2.0**-52, 0.0], [0.6, 0.8]], dtype=torch.float64)
+    assert torch.equal(represented("own", family, at=sphere).weights["points"](), sphere)
 
 
 @pytest.mark.parametrize("family", ["bumps", "union"])
