@@ -102,9 +102,7 @@ def loop_run(like: Tensor, body: Any, masked: Any, first: Any, last: Any, factor
     first, last = (limit.detach() if isinstance(limit, Tensor) else limit for limit in (first, last))
     if not any(isinstance(limit, Tensor) and limit.ndim for limit in (first, last)):
         ends = loops.as_integer(first), loops.as_integer(last)
-        found: Tensor = loops.run_of(
-            lambda i: body(_on(like, i)), lambda i: factor(_on(like, i)), *ends, _on(like, 0)
-        )
+        found: Tensor = loops.run_of(lambda i: body(_on(like, i)), lambda i: factor(_on(like, i)), *ends, _on(like, 0))
         return found
     first, last = _on(like, first), _on(like, last)
     if (first != torch.floor(first)).any() or (last != torch.floor(last)).any():
