@@ -11,7 +11,7 @@ from typing import Any
 import mpmath
 import sympy as sp
 from sympy.concrete.expr_with_limits import ExprWithLimits
-from sympy.printing.pycode import MpmathPrinter
+from sympy.printing.pycode import MpmathPrinter, PythonCodePrinter
 
 DIGITS = 30
 WHOLE_BITS = 64  # beside those of the digits: an index is a number of the same kind
@@ -39,7 +39,7 @@ def as_decimal(value: Any) -> mpmath.mpf:
     return mpmath.mpf(value.numerator) / value.denominator
 
 
-class TermByTerm(MpmathPrinter):
+class TermByTerm(PythonCodePrinter):
     """Sums and products as calls of `summed` and `multiplied`, index after index, the last limits outermost."""
 
     def _print_Sum(self, expr: sp.Sum) -> str:
@@ -48,17 +48,21 @@ class TermByTerm(MpmathPrinter):
     def _print_Product(self, expr: sp.Product) -> str:
         return self._run("multiplied", expr)
 
-    def _print_Equality(self, expr: sp.Equality) -> str:
-        return f"alike({self._print(expr.lhs)}, {self._print(expr.rhs)})"
-
-    def _print_Unequality(self, expr: sp.Unequality) -> str:
-        return f"(not alike({self._print(expr.lhs)}, {self._print(expr.rhs)}))"
-
     def _run(self, name: str, expr: ExprWithLimits) -> str:
         shown = self._print(expr.function)
         for index, first, last in expr.limits:
             shown = f"{name}(lambda {self._print(index)}: {shown}, {self._print(first)}, {self._print(last)})"
         return str(shown)
+
+
+class _Decimal(TermByTerm, MpmathPrinter):
+    """The same in numbers of mpmath, which are equal up to rounding."""
+
+    def _print_Equality(self, expr: sp.Equality) -> str:
+        return f"alike({self._print(expr.lhs)}, {self._print(expr.rhs)})"
+
+    def _print_Unequality(self, expr: sp.Unequality) -> str:
+        return f"(not alike({self._print(expr.lhs)}, {self._print(expr.rhs)}))"
 
 
 def alike(left: Any, right: Any) -> bool:
@@ -100,4 +104,4 @@ def _compiled(expression: sp.Expr) -> tuple[tuple[sp.Symbol, ...], Callable[...,
     )
     run = {"summed": summed, "multiplied": multiplied, "alike": alike}
     settings = {"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True}
-    return letters, sp.lambdify(names, shown, modules=[run, "mpmath"], printer=TermByTerm(settings))
+    return letters, sp.lambdify(names, shown, modules=[run, "mpmath"], printer=_Decimal(settings))

@@ -9,7 +9,7 @@ from sympy.concrete.expr_with_limits import ExprWithLimits
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
-from symbolic.calculus.recursions import geometric_sum
+from symbolic.calculus.geometric import geometric_sum
 from symbolic.indices import fresh, names_of_letters, with_fresh_indices
 from symbolic.names import ERROR, error_latex, is_member_error, letter_latex, member_latex
 from symbolic.written import LogTo, Written, has_fraction, one_fraction, product

@@ -19,6 +19,7 @@ from symbolic.calculus.counting import (
 from symbolic.calculus.descent import Descent, descent_lemma, gradient_descent
 from symbolic.calculus.evolution import evolve
 from symbolic.calculus.functions import apply_function
+from symbolic.calculus.geometric import geometric_sum
 from symbolic.calculus.head_matrices import heads_as_matrix
 from symbolic.calculus.heads import heads_as_linear
 from symbolic.calculus.invariants import (
@@ -39,7 +40,7 @@ from symbolic.calculus.nonexpansive import project, soft_threshold
 from symbolic.calculus.perturbations import correct, largest_safe, perturbed_function, perturbed_map, pool, pooled_sum
 from symbolic.calculus.products import bilinear
 from symbolic.calculus.proximal import ProximalSteps, bounded_iterates, proximal_gradient
-from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, geometric_sum, recur
+from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, recur
 from symbolic.calculus.repetition import repeat
 from symbolic.calculus.shares import best_shares, within_budget
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max

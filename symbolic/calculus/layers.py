@@ -6,8 +6,9 @@ from typing import Any
 
 import sympy as sp
 
+from symbolic.calculus.geometric import geometric_sum
 from symbolic.calculus.perturbations import require_per_unit
-from symbolic.calculus.recursions import LAYERS_BY_NUMBERS, LinearRecursion, geometric_sum, restated
+from symbolic.calculus.recursions import LAYERS_BY_NUMBERS, LinearRecursion, restated
 from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, as_expr, require_norm, rule_step
 from symbolic.events import Events
 from symbolic.names import member_error

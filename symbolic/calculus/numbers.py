@@ -8,6 +8,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import DerivationError
+from symbolic.evaluation import TermByTerm, whole
 
 Root = Callable[[Any], Any]
 
@@ -35,7 +36,18 @@ def evaluate(expression: sp.Expr, values: Mapping[sp.Symbol, Any], *, sqrt: Root
 def _compiled(expression: sp.Expr, sqrt: Root) -> tuple[tuple[sp.Symbol, ...], Callable[..., Any]]:
     _require_exact(expression)
     arguments = tuple(sorted(expression.free_symbols, key=str))
-    return arguments, sp.lambdify(arguments, expression, modules=[{"sqrt": sqrt}, "math"])
+    run = {"sqrt": sqrt, "summed": _summed, "multiplied": _multiplied}
+    printer = TermByTerm({"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True})
+    return arguments, sp.lambdify(arguments, expression, modules=[run, "math"], printer=printer)
+
+
+def _summed(term: Callable[[int], Any], first: Any, last: Any) -> Any:
+    """Forwards, or nothing."""
+    return sum(map(term, range(whole(first), whole(last) + 1)))
+
+
+def _multiplied(term: Callable[[int], Any], first: Any, last: Any) -> Any:
+    return math.prod(map(term, range(whole(first), whole(last) + 1)))
 
 
 # Constants become floats: a third would be rounded, and a ball around it would not hold it.

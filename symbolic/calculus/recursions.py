@@ -11,6 +11,15 @@ from typing import Any
 
 import sympy as sp
 
+from symbolic.calculus.geometric import (
+    equal_ratios,
+    geometric_sum,
+    mixed_geometric_sum,
+    power_of,
+    powers_with,
+    ratio_of,
+    times_power,
+)
 from symbolic.calculus.numbers import Root, evaluate, root
 from symbolic.derivation import Approximated, DerivationError, as_expr, rule_step
 from symbolic.events import Events
@@ -19,78 +28,7 @@ from symbolic.obligations import Obligation, is_plain, nonnegative, whole
 from symbolic.operations import Unread
 from symbolic.provenance import Provenance
 
-
-# (1 - q) (1 + q + ... + q^(n-1)) = 1 - q^n; at q = 1 the sum is n.
-def geometric_sum(ratio: Any, count: Any) -> sp.Expr:
-    """sum of ratio^k for k = 0 .. count - 1, valid at ratio 1 as well."""
-    ratio, count = as_expr(ratio), as_expr(count)
-    closed = (1 - _power(ratio, count)) / (1 - ratio)
-    at_one = _is_one(ratio)
-    if at_one is None:
-        return sp.Piecewise((count, sp.Eq(ratio, 1)), (closed, True))
-    return count if at_one else closed
-
-
-# c_n(p, q) = sum over i + j = n - 1 of p^i q^j: (p - q) c_n = p^n - q^n; at p = q it is n p^(n-1).
-def mixed_geometric_sum(p: Any, q: Any, count: Any) -> sp.Expr:
-    """sum of p^i q^j over i + j = count - 1, valid at equal ratios as well."""
-    p, q, count = as_expr(p), as_expr(q), as_expr(count)
-    if p == q:
-        return _equal_ratios(p, count)
-    closed = (_power(p, count) - _power(q, count)) / (p - q)
-    if (p - q).is_zero is False:
-        return closed
-    return sp.Piecewise((_equal_ratios(p, count), sp.Eq(p, q)), (closed, True))
-
-
-def _equal_ratios(p: sp.Expr, count: sp.Expr) -> sp.Expr:
-    """count p^(count - 1), and 0 for no summand (where p = 0 would give 0 times 1/0)."""
-    several = count * _power(p, count - 1)
-    if count.is_zero:
-        return sp.Integer(0)
-    return several if count.is_positive or p.is_nonzero else sp.Piecewise((0, sp.Eq(count, 0)), (several, True))
-
-
-def _powers(expression: sp.Expr, index: sp.Symbol) -> set[sp.Expr]:
-    """The powers in an expression whose exponent depends on the index."""
-    return {each for each in expression.atoms(sp.Pow, sp.exp) if each.exp.has(index)}
-
-
-def _times_power(power: sp.Expr, index: sp.Symbol, ratio: sp.Expr, letter: sp.Symbol) -> sp.Expr:
-    """A power that is c ratio^index, as c times `letter`; any other one as it is."""
-    slope = sp.diff(power.exp, index)
-    if power.base.has(index) or slope.has(index) or sp.expand(power.base**slope - ratio) != 0:
-        return power
-    return power.subs(index, 0) * letter
-
-
-def _ratio_of(term: sp.Expr, index: sp.Symbol) -> sp.Expr | None:
-    """r, if the term is a multiple of r^index; None for another one."""
-    if not term.has(index):
-        return sp.S.One
-    if not isinstance(term, sp.Pow | sp.exp) or term.base.has(index):
-        return None
-    slope = sp.diff(term.exp, index)
-    return None if slope.has(index) else term.base**slope
-
-
 LONGEST_OFFSET = 60  # operations, in an offset whose terms are looked at
-MOST_BITS = 10**6
-
-
-def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
-    """base^exponent, with exp(u)^n written exp(n u). Raises DerivationError if it has too many digits."""
-    if base.is_Rational and exponent.is_Integer:
-        bits = max(abs(base.p), base.q).bit_length() * abs(exponent)
-        if base not in (0, 1) and bits > MOST_BITS:
-            raise DerivationError(f"({base})^{exponent} has too many digits to be written out; keep the depth symbolic")
-    return sp.exp(base.args[0] * exponent) if isinstance(base, sp.exp) else base**exponent
-
-
-def _is_one(ratio: sp.Expr) -> bool | None:
-    if isinstance(ratio, sp.exp):
-        return ratio.args[0].is_zero
-    return (ratio - 1).is_zero
 
 
 def _summed(summand: sp.Expr, index: sp.Symbol, count: sp.Expr) -> sp.Expr:
@@ -145,13 +83,13 @@ class LinearRecursion:
         if depth.has(self.index) or self.start.has(self.index):  # the caller's letter, not the number of a layer
             return self.with_index(sp.Dummy(self.index.name, integer=True, nonnegative=True)).closed(depth)
         if not (self.factor.has(self.index) or self.offset.has(self.index)):
-            return self.start * _power(self.factor, depth) + self.offset * geometric_sum(self.factor, depth)
+            return self.start * power_of(self.factor, depth) + self.offset * geometric_sum(self.factor, depth)
         for known in (self._with_powers_of_the_factor(depth), self._term_by_term(depth), self._with_squares(depth)):
             if known is not None:
                 return known
         if not self.factor.has(self.index):
-            later = _power(self.factor, depth - 1 - self.index)
-            return self.start * _power(self.factor, depth) + sp.Sum(self.offset * later, (self.index, 0, depth - 1))
+            later = power_of(self.factor, depth - 1 - self.index)
+            return self.start * power_of(self.factor, depth) + sp.Sum(self.offset * later, (self.index, 0, depth - 1))
         later = sp.Dummy("m", integer=True, nonnegative=True)  # no symbol of the caller's can be captured
         product = sp.Product(self.factor.subs(self.index, later), (later, self.index + 1, depth - 1))
         first = sp.Product(self.factor.subs(self.index, later), (later, 0, depth - 1))
@@ -163,12 +101,14 @@ class LinearRecursion:
         if self.factor.has(self.index):
             return None
         power = sp.Dummy("p", positive=True)
-        powers = {each: _times_power(each, self.index, self.factor, power) for each in _powers(self.offset, self.index)}
+        powers = {
+            each: times_power(each, self.index, self.factor, power) for each in powers_with(self.offset, self.index)
+        }
         offset = self.offset.xreplace(powers)
         rate, constant = sp.factor_terms(sp.diff(offset, power)), offset.subs(power, 0)
         if offset.has(self.index) or rate.has(power):
             return None
-        own = self.start * _power(self.factor, depth) + rate * _equal_ratios(self.factor, depth)
+        own = self.start * power_of(self.factor, depth) + rate * equal_ratios(self.factor, depth)
         return own + constant * geometric_sum(self.factor, depth) if constant else own
 
     # The recursion is linear in its offset: b r^l alone gives b c_n(a, r), and a polynomial, for a = 1, its sum.
@@ -176,10 +116,10 @@ class LinearRecursion:
         """The closed form where the offset is a sum of multiples of powers r^l, and for factor 1 of a polynomial."""
         if self.factor.has(self.index) or self.offset.count_ops() > LONGEST_OFFSET:
             return None
-        total, polynomial = self.start * _power(self.factor, depth), sp.S.Zero
+        total, polynomial = self.start * power_of(self.factor, depth), sp.S.Zero
         for term in sp.Add.make_args(sp.expand(self.offset)):
             number, rest = term.as_independent(self.index, as_Add=False)
-            ratio = _ratio_of(rest, self.index)
+            ratio = ratio_of(rest, self.index)
             if self.factor == 1 and rest.is_polynomial(self.index):
                 polynomial += term
             elif ratio is None:
@@ -364,11 +304,11 @@ def _mixed_before(p: sp.Expr, q: sp.Expr, n: sp.Expr) -> sp.Expr:
     """det(M) c_{n-1}(p, q) = p q c_{n-1}, written without dividing by p or q so that it holds at n = 0 and det 0."""
     # p q c_{n-1} = p^n-type sums: (p^n q - q^n p) / (p - q); at p = q it is (n - 1) p^n.
     if p == q:
-        return (n - 1) * _power(p, n)
-    closed = (_power(p, n) * q - _power(q, n) * p) / (p - q)
+        return (n - 1) * power_of(p, n)
+    closed = (power_of(p, n) * q - power_of(q, n) * p) / (p - q)
     if (p - q).is_zero is False:
         return closed
-    return sp.Piecewise(((n - 1) * _power(p, n), sp.Eq(p, q)), (closed, True))
+    return sp.Piecewise(((n - 1) * power_of(p, n), sp.Eq(p, q)), (closed, True))
 
 
 def _run(step: Callable[[Any, Any], Any], start: Any, coefficients: Iterable[Any]) -> list[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.recursions import geometric_sum
+from symbolic.calculus.geometric import geometric_sum
 from symbolic.calculus.sums import OF_WEIGHTS, factor_in_words
 from symbolic.citations import WANG2024, Citation
 from symbolic.derivation import (

@@ -32,7 +32,7 @@ from symbolic.calculus import (
     recur,
     softmax,
 )
-from symbolic.calculus.recursions import mixed_geometric_sum
+from symbolic.calculus.geometric import mixed_geometric_sum
 from tests.symbolic.cases import CASES, NUMBER_CASES, NumberCase, RuleCase
 from tests.symbolic.cases.case import MUTANT, QUANTITIES, check_kept
 

@@ -21,9 +21,9 @@ from symbolic.calculus import (
     mean,
     softmax,
 )
+from symbolic.calculus.geometric import mixed_geometric_sum
 from symbolic.calculus.layers import either, iterate, recursion_from, stack, written_out
 from symbolic.calculus.numbers import evaluate
-from symbolic.calculus.recursions import mixed_geometric_sum
 from symbolic.prose import plain
 
 a, b, s, R, z = sp.symbols("a b s R z", positive=True)

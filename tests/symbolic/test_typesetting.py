@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from symbolic.calculus.recursions import geometric_sum
+from symbolic.calculus.geometric import geometric_sum
 from symbolic.catalogue import find_result
 from symbolic.typesetting import latex, with_sums
 from symbolic.written import one_fraction, product

@@ -124,3 +124,11 @@ def test_sizes_that_grow_owe_nothing() -> None:
         return add(linear_map(value, "W", operator_norm=1 + q, dim=1), given("v", dim=1, size=b), name="moved")
 
     assert not repeat(x, "y", layer, n).derivation.conditional
+
+
+@pytest.mark.parametrize("count", [3, 3.0])
+def test_coefficients_of_a_run_may_be_sums_and_products(count: float) -> None:
+    j = sp.Symbol("j", integer=True, nonnegative=True)
+    factor, offset = sp.Product(1 + j, (j, 1, n)), sp.Sum(j + k, (j, 0, n - 1))
+    recursion = LinearRecursion(sp.S.Zero, factor, offset, k)
+    assert recursion.run_at([{n: count}, {n: count}], 0.0) == [0.0, 3.0, 24 * 3.0 + 6.0]

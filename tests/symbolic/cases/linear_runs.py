@@ -13,8 +13,8 @@ from symbolic.calculus import (
     geometric_sum,
     given,
 )
+from symbolic.calculus.geometric import mixed_geometric_sum
 from symbolic.calculus.layers import iterate
-from symbolic.calculus.recursions import mixed_geometric_sum
 from tests.symbolic.cases.loops import Half, Pair, Z, l, loop, n, number, p, q, r
 from tests.symbolic.cases.numbers import NumberCase
 
