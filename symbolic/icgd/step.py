@@ -14,10 +14,9 @@ from symbolic.citations import WU2024, Citation
 from symbolic.deferred import Deferred
 from symbolic.icgd import counts, errors, objects
 from symbolic.icgd.errors import NetworkSizes
-from symbolic.icgd.symbols import NOTATION, SYMBOLS, B_v, B_x, B_y, K, L, N, d, d_x, d_y, eps, eta, n
+from symbolic.icgd.symbols import NOTATION, SYMBOLS, B_v, B_x, B_y, K, L, N, d, d_x, d_y, eps, eta, n, relus
 from symbolic.statements import Hypothesis, Parameter, Quantity, Result, UsageError
 
-relus = sp.Symbol("relus", integer=True, nonnegative=True)
 relus_r1 = sp.Symbol("relus_r1", integer=True, nonnegative=True)
 R_asked = sp.Symbol("R", nonnegative=True)
 
