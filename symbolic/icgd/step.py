@@ -47,7 +47,13 @@ _PARAMETERS = {
             setting=True,
         ),
         Parameter(
-            "relus", relus, "number of ReLUs for each function; 0: computed from `eps`", 0, integer=True, setting=True
+            "relus",
+            relus,
+            "number of ReLUs for each function; 0: computed from `eps`",
+            0,
+            integer=True,
+            setting=True,
+            in_words="number of ReLUs for each function; 0: as many as a target accuracy of the gradient needs",
         ),
         Parameter(
             "R",
