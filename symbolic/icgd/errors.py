@@ -10,7 +10,7 @@ import sympy as sp
 from symbolic.derivation import Approximated, Derivation, Norm, Step
 from symbolic.icgd import chain, errata, printed
 from symbolic.icgd.chain import label
-from symbolic.icgd.symbols import B_v, K, N, b_l, b_r, b_r1, d_y, eps_l, eps_r, eps_r1, j, neurons
+from symbolic.icgd.symbols import B_v, K, N, b_l, b_r, b_r1, d_y, eps_l, eps_r, eps_r1, j, neurons, relus
 from symbolic.prose import joined
 from symbolic.statements import Kind, Printed, Quantifier, Quantity
 
@@ -194,9 +194,12 @@ def step(network: NetworkSizes) -> list[Quantity]:
     of_weights = {"bound": printed.STEP_ERROR, "trivial": diameter, "remark": inside}
     # As stated: accuracy eps was asked for, and the sums of ReLUs were chosen for it (relus = 0).
     asked = (r"\|\epsilon^{(l-1)}\|_2", "error that one step adds within the projection", norm, derivation)
-    chosen = "the sums of ReLUs are those computed from `eps`"
+    chosen: dict[str, Any] = {
+        "indices": (sp.Eq(relus, 0),),
+        "remark": "the sums of ReLUs are those computed from `eps`",
+    }
     return [
         measured(network, "gradient", *gradient, norm, derivation, **of_gradient, erratum=errata.SQUARE_ROOT),
         measured(network, "w", *weights, norm, derivation, **of_weights, erratum=errata.SQUARE_ROOT),
-        measured(network, "w.requested", *asked, bound=printed.REQUESTED_STEP, step="w", remark=chosen),
+        measured(network, "w.requested", *asked, bound=printed.REQUESTED_STEP, step="w", **chosen),
     ]

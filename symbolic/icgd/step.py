@@ -14,10 +14,9 @@ from symbolic.citations import WU2024, Citation
 from symbolic.deferred import Deferred
 from symbolic.icgd import counts, errors, objects
 from symbolic.icgd.errors import NetworkSizes
-from symbolic.icgd.symbols import NOTATION, SYMBOLS, B_v, B_x, B_y, K, L, N, d, d_x, d_y, eps, eta, n
+from symbolic.icgd.symbols import NOTATION, SYMBOLS, B_v, B_x, B_y, K, L, N, d, d_x, d_y, eps, eta, n, relus
 from symbolic.statements import Hypothesis, Parameter, Quantity, Result, UsageError
 
-relus = sp.Symbol("relus", integer=True, nonnegative=True)
 relus_r1 = sp.Symbol("relus_r1", integer=True, nonnegative=True)
 R_asked = sp.Symbol("R", nonnegative=True)
 
@@ -48,7 +47,13 @@ _PARAMETERS = {
             setting=True,
         ),
         Parameter(
-            "relus", relus, "number of ReLUs for each function; 0: computed from `eps`", 0, integer=True, setting=True
+            "relus",
+            relus,
+            "number of ReLUs for each function; 0: computed from `eps`",
+            0,
+            integer=True,
+            setting=True,
+            in_words="number of ReLUs for each function; 0: as many as a target accuracy of the gradient needs",
         ),
         Parameter(
             "R",

@@ -19,6 +19,7 @@ def _size(name: str) -> sp.Symbol:
 N, K, d, d_x, d_y, n, L = map(_whole, ("N", "K", "d", "d_x", "d_y", "n", "L"))
 j = _whole("j")  # a layer, 1 <= j <= N
 eta, eps = _positive("eta"), _positive("eps")
+relus = sp.Symbol("relus", integer=True, nonnegative=True)  # for each function; 0: computed from eps
 B_v, B_x, B_y = _positive("B_v"), _positive("B_x"), _positive("B_y")
 
 # The paper's suprema, Lipschitz constants, accuracies, one-norms, counts and ranges.

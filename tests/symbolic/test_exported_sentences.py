@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import sympy as sp
@@ -103,10 +104,14 @@ def test_the_mask_has_another_letter_than_the_range_of_a_layer(id: str) -> None:
 
 
 @pytest.mark.parametrize("id", ["icgd.step", "icgd.dimensions"])
-def test_an_accuracy_that_no_bound_has_is_not_given(id: str) -> None:
+def test_an_accuracy_that_no_bound_has_is_not_given_but_where_sums_of_relus_are_computed_from_it(id: str) -> None:
     result = find_result(id)
     assert all(symbols.eps not in form.free_symbols for each in shown(result) for form in each.formulas)
-    assert "target accuracy" not in opening(result)
+    requested = result.quantity("w.requested")
+    assert requested.indices == (sp.Eq(symbols.relus, 0),)
+    assert "0: computed from eps" in result.parameter("relus").meaning
+    others = replace(result, quantities=tuple(each for each in result.quantities if each is not requested))
+    assert "target accuracy" not in opening(others)
 
 
 @pytest.mark.parametrize("id", [each.id for each in OF_TOPICS if each.id.startswith("icgd.")])
