@@ -54,7 +54,7 @@ def theorem(
     random: Mapping[str, str | Sequence[str]] | None = None,
     printed: Mapping[str, Any] | None = None,
     trivial: Mapping[str, Any] | None = None,
-    meanings: Mapping[sp.Symbol | str, str | tuple[str, str]] | None = None,
+    meanings: Mapping[Any, Any] | None = None,
     checks: Sequence[Check] = (),
     inequalities: Sequence[Inequality] | Function = (),
     sources: Sequence[InputSource] = (),

@@ -72,3 +72,43 @@ def test_meanings_of_other_letters_are_those_of_symbols() -> None:
     assert stated.parameter("eps").meaning == "relative error"
     with pytest.raises(bs.UsageError, match="`meanings` names zeta, which is not a letter of it; it has: d, eps, rho"):
         product(meanings={sp.Symbol("zeta"): "what"})
+
+
+def test_a_letter_of_a_bound_that_nothing_introduces_is_refused() -> None:
+    """One that an instance knows has a value, but a reader of the statement does not learn what it is."""
+    share = sp.Symbol("share", positive=True)
+    conclusion = bs.given("out", dim=d, size=1, error=share)
+    stated = {"parameters": {d: 2}, "weights": {"W": bs.Box(d)}, "knows": {share: lambda W: W.abs().amax()}}
+    message = (
+        "sized: the bound of 'out' has share, and nothing says what it is; say so in `meanings`, or make it a parameter"
+    )
+    with pytest.raises(bs.UsageError, match=message):
+        bs.theorem("sized", conclusion, **stated)
+    said = bs.theorem("sized", conclusion, **stated, meanings={share: "largest entry of `W`"})
+    assert "largest entry of $W$" in said.latex(part="theorem")
+
+
+def test_a_quantity_says_what_it_is_exactly_and_by_the_network() -> None:
+    conclusion = bs.given("out", dim=d, size=1, error=eps)
+    parameters = {eps: 0.5, d: 2}
+
+    def notation(**more: object) -> str:
+        text = bs.theorem("sized", conclusion, parameters=parameters, **more).latex(part="theorem")
+        return next(line for line in text.splitlines() if line.startswith("Notation: "))
+
+    exact, computed = r"$\mathrm{out}$: ", r"$\widehat{\mathrm{out}}$: "
+    by_default = f"{exact}the exact value, by the reference; {computed}what the network computes."
+    assert notation() == f"Notation: {by_default}"
+    assert notation(meanings={"out": "`x/2`"}) == f"Notation: {exact}$x/2$; {computed}what the network computes."
+    both = notation(meanings={"out": ("`x/2`", "`x/2` but for an error"), d: "width"})
+    assert both == f"Notation: {exact}$x/2$; {computed}$x/2$ but for an error."
+    with pytest.raises(bs.UsageError, match="`meanings` names none, which is not a quantity of a bound; these: out"):
+        notation(meanings={"none": "what"})
+    with pytest.raises(bs.UsageError, match=r"`meanings` of out is \('a', 'b', 'c'\); give a text, or a pair of them"):
+        notation(meanings={"out": ("a", "b", "c")})
+
+
+def test_a_conclusion_without_a_domain_begins_with_its_subject() -> None:
+    conclusion = bs.given("out", dim=d, size=1, error=eps)
+    text = bs.theorem("sized", conclusion, parameters={eps: 0.5, d: 2}).latex(part="theorem")
+    assert "\n\nThe error of out (sup norm) satisfies the upper bound\n" in text
