@@ -211,7 +211,7 @@ _QUANTITIES = (
     _constant(
         "width_exponent",
         r"\gamma",
-        "power of the width `r` in the derived bound, fan-in 2 and any fan-out",
+        "power of the width `r` with which the derived bound falls as `r` grows, fan-in 2 and any fan-out",
         Kind.RATE,
         printed=Printed(r**degree, Citation(WEI2021, "Lemma 3.3"), order=Order.O, unspecified=(degree,)),
         derive=width_exponent,
