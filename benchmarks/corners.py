@@ -6,8 +6,8 @@ reason, a printed bound is refuted only where the result has an erratum, and eve
 table of counts and every complaint; the exit code is 1 if there is one.
 
 Interrupted, it ends after the point that it runs, interrupted again without it. With `--resume FILE` each point is a
-line of that file as soon as it is run, and the next run goes on from there; with `--again` it runs those with complaints
-anew. `--point N` runs one.
+line of that file as soon as it is run, and the next run goes on from there; with `--again` it runs those anew that had
+complaints. `--point N` runs one.
 """
 
 import argparse
