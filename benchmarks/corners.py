@@ -5,8 +5,9 @@ any format. Whatever the result, no bound of ours is below an exact error, none 
 reason, a printed bound is refuted only where the result has an erratum, and every exception is a refusal. Prints a
 table of counts and every complaint; the exit code is 1 if there is one.
 
-Interrupted, it ends after the point that it runs. With `--resume FILE` each point is a line of that file as soon as it
-is run, and the next run goes on from there; with `--again` it runs those with complaints anew. `--point N` runs one.
+Interrupted, it ends after the point that it runs, interrupted again without it. With `--resume FILE` each point is a
+line of that file as soon as it is run, and the next run goes on from there; with `--again` it runs those anew that had
+complaints. `--point N` runs one.
 """
 
 import argparse
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept = {key: point for key, point in known.items() if not (options.again and point.complaints)}
     found = [kept[key] for key in wanted if key in kept]
     missing = [key for key in wanted if key not in kept]
-    with noting_signals() as asked, one_thread():
+    with noting_signals() as asked, one_thread(), suppress(KeyboardInterrupt):
         for number, point in enumerate(run(missing, asked, options.resume), len(found) + 1):
             found.append(point)
             _progress(point, number, len(wanted))

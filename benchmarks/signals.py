@@ -9,9 +9,18 @@ ENDING = (signal.SIGTERM, signal.SIGINT)
 
 @contextmanager
 def noting_signals() -> Iterator[list[int]]:
-    """The signals that asked for an end: what was begun is finished, so that no count is of half of it."""
+    """The signals that asked for an end: what was begun is finished, so that no count is of half of it.
+
+    Asked a second time the run ends at once, by KeyboardInterrupt: what was begun may take long.
+    """
     asked: list[int] = []
-    former = {each: signal.signal(each, lambda number, _: asked.append(number)) for each in ENDING}
+
+    def note(number: int, _: object) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    former = {each: signal.signal(each, note) for each in ENDING}
     try:
         yield asked
     finally:

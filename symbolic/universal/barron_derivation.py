@@ -91,8 +91,8 @@ class BarronClass:
     def scaled(self, factor: Any) -> "BarronClass":
         """All a f with |a| <= factor."""
         at = sp.sympify(factor)
-        lines, limits = (tuple((u, at * part) for u, part in parts) for parts in (self.lines, self.limits))
-        return BarronClass(self.d, at * self.at_zero, at * self.radial, lines, limits)
+        lines, limits = (tuple((u, _times(at, part)) for u, part in parts) for parts in (self.lines, self.limits))
+        return BarronClass(self.d, at * self.at_zero, _times(at, self.radial), lines, limits)
 
     def __or__(self, other: "BarronClass") -> "BarronClass":
         """The union: the larger of two densities, on each part."""
@@ -100,6 +100,11 @@ class BarronClass:
             raise UsageError(f"a union of classes on R^{self.d} and R^{other.d}: both need the same d")
         largest = sp.Max(self.at_zero, other.at_zero), sp.Max(self.radial, other.radial)
         return BarronClass(self.d, *largest, (*self.lines, *other.lines), (*self.limits, *other.limits))
+
+
+def _times(factor: sp.Expr, density: sp.Expr) -> sp.Expr:
+    """A maximum stays outermost, so that its functions can be told apart; the factor is not negative."""
+    return sp.Max(*(factor * each for each in density.args)) if isinstance(density, sp.Max) else factor * density
 
 
 def _merged(parts: Parts) -> Parts:
@@ -113,8 +118,10 @@ def _merged(parts: Parts) -> Parts:
 
 # Unit vectors: <u, v>^2 = 1 if and only if v is u or -u.
 def _parallel(one: Direction, other: Direction) -> bool:
+    if one == other or len(one) != len(other):
+        return one == other
     product = sp.Add(*(sp.sympify(a) * b for a, b in zip(one, other, strict=True)))
-    return one == other or bool(sp.simplify(product**2 - 1) == 0)
+    return bool(sp.simplify(product**2 - 1) == 0)
 
 
 def union(classes: Sequence[BarronClass]) -> BarronClass:

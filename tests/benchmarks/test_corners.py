@@ -1,5 +1,6 @@
 """The benchmark of corners: its points are stored one by one, taken up again, and run anew where they failed."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,24 @@ def test_stored_points_are_not_run_again_but_for_those_with_complaints(ran: list
     ran.clear()
     corners.main(arguments(8, "--resume", str(file), "--again"))
     assert ran == [(id, 7, 2) for id in IDS]
+
+
+def test_interrupted_it_ends_after_its_point_and_interrupted_twice_at_once(
+    ran: list[object], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run, signals, file = corners.run_point, [1], tmp_path / "corners.jsonl"
+
+    def interrupted(*which: object) -> Point:
+        for _ in range(signals[0]):
+            signal.raise_signal(signal.SIGINT)
+        return run(*which)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(corners, "run_point", interrupted)
+    assert corners.main(arguments(6, "--resume", str(file))) == 0
+    assert len(corners.stored(file)) == len(ran) == 1
+    signals[0] = 2
+    assert corners.main(arguments(6, "--resume", str(file))) == 0
+    assert len(corners.stored(file)) == len(ran) == 1
 
 
 def test_one_point_is_run_alone(ran: list[object]) -> None:

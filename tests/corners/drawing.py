@@ -54,6 +54,8 @@ LARGEST: Mapping[str, Mapping[str, int]] = MappingProxyType(
         "induction.karamata": {"L": 200},
     }
 )
+LEAST: Mapping[str, int] = MappingProxyType({"relus": 3, "relus_r1": 3})  # which no hypothesis states
+AUTOMATIC = 0.7  # how often such a parameter is left to be computed
 PLACES = ("least", "largest", "near", "far", "round", "another's", "default")
 WEIGHTS = (0.22, 0.13, 0.2, 0.15, 0.1, 0.1, 0.1)
 
@@ -137,9 +139,9 @@ class Corners:
     ) -> Any:
         """A value, whether or not it is allowed."""
         if parameter.symbol is None:
-            values = text_values(parameter.name, point, rng)
+            values = text_values(self.study.result.id, parameter.name, point, rng)
             return values[int(rng.integers(len(values)))]
-        if parameter.name in self.study.automatic and rng.random() < 0.5:
+        if parameter.name in self.study.automatic and rng.random() < AUTOMATIC:
             return 0
         place = place or str(rng.choice(PLACES, p=WEIGHTS))
         default = float(_one_of(parameter.default, rng)) or 1.0
@@ -154,14 +156,14 @@ class Corners:
         largest = default * FARTHEST if free else max(GROWTH * default, SMALL)
         largest = min(largest, self._largest(parameter.name))
         values = {
-            "least": lambda: 0,
+            "least": lambda: LEAST.get(parameter.name, 0),
             "largest": lambda: largest,
             "round": lambda: int(rng.integers(1, 4)),
             "another's": lambda: self._another(point, parameter, rng),
             "default": lambda: default,
         }
         chosen = values.get(place, lambda: math.exp(rng.uniform(0, math.log(largest))))()
-        return int(min(chosen, largest))
+        return int(max(min(chosen, largest), LEAST.get(parameter.name, 0)))
 
     def _real(
         self, parameter: Parameter, default: float, place: str, point: Mapping[str, Any], rng: np.random.Generator

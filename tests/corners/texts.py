@@ -18,16 +18,19 @@ VALUES: Mapping[str, Sequence[Any]] = {
     "loss": tuple(LOSSES),
     "family": FAMILIES,
     "flow": tuple(FLOWS),
-    "second": tuple(map(str, Second)),
+    "second": tuple(str(each) for each in Second if each is not Second.NONE),
     "netlist": tuple(netlists.shipped()),
     "machine": tuple(machine_files.shipped()),
+    "machines.margin.netlist": ("majority5", "c17"),  # others are wider than what the attack takes
     "W_star": (0.25, 0.0, 1.0, -1.0, 1e-9, -1e3, "random:1", "signs:4"),
 }
 
 
-def text_values(name: str, params: Mapping[str, Any], rng: np.random.Generator) -> Sequence[Any]:
-    """The values of that parameter. Raises KeyError for one of which nothing is known here."""
-    return ("", _input(params, rng)) if name == INPUT else VALUES[name]
+def text_values(id: str, name: str, params: Mapping[str, Any], rng: np.random.Generator) -> Sequence[Any]:
+    """The values of that parameter of a result. Raises KeyError for one of which nothing is known here."""
+    if name == INPUT:
+        return "", _input(params, rng)
+    return VALUES.get(f"{id}.{name}") or VALUES[name]
 
 
 def _input(params: Mapping[str, Any], rng: np.random.Generator) -> str:

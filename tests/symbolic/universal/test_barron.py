@@ -51,6 +51,14 @@ def test_a_radial_density_beside_a_line_is_one_of_that_line_in_one_dimension_alo
     assert (barron.linear([(1,), (-1,)], [1, 3], 0) | both).mass == 3 + both.mass  # a limit lies at 0 alone
 
 
+def test_a_class_that_was_scaled_is_still_compared_function_by_function() -> None:
+    bumps = barron.bump(1, 1) | barron.bump(1, sp.Rational(1, 3))
+    both = bumps.scaled(2) | barron.tanh((1,), 30)
+    assert len(both.lines[0][1].args) == 3
+    assert sp.N(both.scaled(3).mass) == pytest.approx(3 * sp.N(both.mass))
+    assert max(2 * sp.N(bumps.mass), 30) < sp.N(both.mass) < 2 * sp.N(bumps.mass) + 30
+
+
 @pytest.mark.parametrize(("k", "crossings"), [(sp.Rational(1, 2), 0), (sp.Integer(4), 2)])
 def test_the_integral_of_the_largest_is_exact_where_both_integrals_are_known(k: sp.Expr, crossings: int) -> None:
     """Of x e^-x and k x^2 e^-2x, which meet where k x e^-x = 1: nowhere for k < e."""
