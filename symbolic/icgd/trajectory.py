@@ -107,7 +107,7 @@ _PATH = "`w^0` in the closed convex set `W`, onto which both project; errors of 
 _SHORT = f"{_PATH}; `eta L_f <= 1`"
 
 
-def path_quantity(steps: Any = L, *, name: str = "path") -> Quantity:
+def path_quantity(steps: Any = L, *, name: str = "path[L]") -> Quantity:
     """||w^l - w_GD^l||_2 after l = `steps` steps, printed and derived; `name` as in path[3]."""
     at, printed = sp.latex(sp.sympify(steps)), Printed(path_printed(steps), _COROLLARY)
     meaning = "distance of the transformer's iterate from that of projected gradient descent"

@@ -219,14 +219,14 @@ def test_each_witness_has_the_weight_of_its_erratum() -> None:
 
 
 def test_the_result_is_complete_and_prints() -> None:
-    assert {q.name for q in TRAJECTORY.quantities} == {"path", "gradient_mapping"}
+    assert {q.name for q in TRAJECTORY.quantities} == {"path[L]", "gradient_mapping"}
     parameters = {parameter.symbol for parameter in TRAJECTORY.parameters}
     for quantity in TRAJECTORY.quantities:
         assert quantity.derived().free_symbols <= parameters | {L_f, gap}  # values, which the study certifies
         assert quantity.printed.bound.free_symbols <= parameters | {L_f, gap}
     assert {L_f, gap} <= set(TRAJECTORY.symbols)
     assert r"L_f^{-1} (1 + n L_f)^l \epsilon" in TRAJECTORY.latex()
-    assert sp.simplify(TRAJECTORY.quantity("path").printed.bound - (1 + n * L_f) ** L * eps / L_f) == 0
+    assert sp.simplify(TRAJECTORY.quantity("path[L]").printed.bound - (1 + n * L_f) ** L * eps / L_f) == 0
 
 
 def test_the_parameters_are_those_of_one_step_and_the_number_of_steps() -> None:

@@ -426,13 +426,13 @@ def test_a_network_of_one_example_and_a_large_step_refutes_the_printed_path() ->
 def test_solving_shows_the_errata_of_the_quantity() -> None:
     study = TheoremStudy(TRAJECTORY)
     named = {
-        "path": {"examples_for_step_size", "constant_of_the_risk", "descent_without_projection"},
+        "path[L]": {"examples_for_step_size", "constant_of_the_risk", "descent_without_projection"},
         "gradient_mapping": {"steps_up_to_the_constant", "least_against_the_sum"},
     }
     for name, errata in named.items():
         first = [words.partition(":")[0] for words in study.errata(study.result.quantity(name))]
         assert {words for words in first if words.startswith("erratum.")} == {f"erratum.{each}" for each in errata}
-    path = study.result.quantity("path")
+    path = study.result.quantity("path[L]")
     assert study.errata(path)[-1] == path.remark
 
 
