@@ -13,6 +13,7 @@ OURS = ("derived", "instance")
 HELD = (Verdict.KEPT, Verdict.PROVED, Verdict.VIOLATED)
 CONTRADICTED = "the run contradicts the proof"
 FLOATS = 1e-9  # relative: numbers of a record are rounded outward, each to its side
+ZERO = 2.0**-60  # what an exact run may enclose an error of 0 in
 LAST = 1e-12  # absolute: of a check that runs in floats
 AGREEMENT = 1e-3  # of a value and what a short search, or a run in floats, makes of it
 KINDS = {
@@ -64,7 +65,7 @@ def _below(row: Row) -> Iterator[tuple[str, str]]:
     """The numbers again, without what the engine makes of them."""
     for tier in OURS:
         bound, verdict = getattr(row, tier), row.verdict.get(tier)
-        room = 0.0 if row.scope or row.exact is not None else LAST
+        room = LAST if row.scope is None and row.exact is None else ZERO if bound == 0 else 0.0
         if bound is not None and verdict in HELD and any(_beyond(row.kind, bound, each, room) for each in _found(row)):
             yield "below", f"{tier} {bound} is called {verdict}, found {_found(row)}"
 
