@@ -62,8 +62,8 @@ def _refuted(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def _below(row: Row) -> Iterator[tuple[str, str]]:
-    """The numbers again, without what the engine makes of them."""
-    for tier in OURS:
+    """The numbers again, without what the engine makes of them; a bound with probability may fail at a draw."""
+    for tier in OURS if row.seeds is None else ():
         bound, verdict = getattr(row, tier), row.verdict.get(tier)
         room = LAST if row.scope is None and row.exact is None else ZERO if bound == 0 else 0.0
         if bound is not None and verdict in HELD and any(_beyond(row.kind, bound, each, room) for each in _found(row)):
@@ -71,9 +71,14 @@ def _below(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def _found(row: Row) -> list[float]:
-    """The error, or the value, in exact arithmetic where that was run; an attack only comes close to a value."""
-    seen = (row.measured, None if row.kind == Kind.EXACT else row.attacked) if row.exact is None else (row.exact,)
-    return [number for number in seen if number is not None]
+    """The error, or the value, in exact arithmetic where that was run; an attack only comes close to a value.
+
+    What is shown of floats is lessened by their rounding: an exact error too small for a float is not shown.
+    """
+    if row.exact is not None:
+        return [row.exact]
+    seen = (row.measured, None if row.kind == Kind.EXACT else row.attacked)
+    return [number - (row.rounding or 0.0) * (row.kind == Kind.UPPER) for number in seen if number is not None]
 
 
 def _beyond(kind: str, bound: float, found: float, room: float) -> bool:

@@ -78,6 +78,8 @@ RIGHT = [
     {"derived": 1.0, "exact": 1.0, "measured": 1.5, "verdict": {"derived": KEPT}},  # floats are off, balls are not
     {"derived": 1.0, "exact": 2.0, "verdict": {"derived": Verdict.OUTSIDE}},
     {"scope": "network", "derived": 0.0, "exact": 1e-47, "verdict": {"derived": KEPT}},  # a ball around 0
+    {"scope": "network", "derived": 1e-280, "measured": 1e-8, "rounding": 2e-8, "verdict": {"derived": KEPT}},
+    {"derived": 1.0, "measured": 2.0, "seeds": 8, "failures": 1, "verdict": {"derived": KEPT}},  # with probability
     {"kind": "lower", "derived": 1.0, "measured": 1.1, "verdict": {"derived": KEPT}},
     {"kind": "exact", "derived": -1.0, "measured": -1.0, "verdict": {"derived": PROVED}},
     {"remark": "too large for exact arithmetic", "verdict": {"derived": Verdict.NOT_REPRESENTABLE}},
