@@ -13,6 +13,7 @@ OURS = ("derived", "instance")
 HELD = (Verdict.KEPT, Verdict.PROVED, Verdict.VIOLATED)
 CONTRADICTED = "the run contradicts the proof"
 FLOATS = 1e-9  # relative: numbers of a record are rounded outward, each to its side
+ZERO = 2.0**-60  # what an exact run may enclose an error of 0 in
 LAST = 1e-12  # absolute: of a check that runs in floats
 AGREEMENT = 1e-3  # of a value and what a short search, or a run in floats, makes of it
 KINDS = {
@@ -61,18 +62,23 @@ def _refuted(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def _below(row: Row) -> Iterator[tuple[str, str]]:
-    """The numbers again, without what the engine makes of them."""
-    for tier in OURS:
+    """The numbers again, without what the engine makes of them; a bound with probability may fail at a draw."""
+    for tier in OURS if row.seeds is None else ():
         bound, verdict = getattr(row, tier), row.verdict.get(tier)
-        room = 0.0 if row.scope or row.exact is not None else LAST
+        room = LAST if row.scope is None and row.exact is None else ZERO if bound == 0 else 0.0
         if bound is not None and verdict in HELD and any(_beyond(row.kind, bound, each, room) for each in _found(row)):
             yield "below", f"{tier} {bound} is called {verdict}, found {_found(row)}"
 
 
 def _found(row: Row) -> list[float]:
-    """The error, or the value, in exact arithmetic where that was run; an attack only comes close to a value."""
-    seen = (row.measured, None if row.kind == Kind.EXACT else row.attacked) if row.exact is None else (row.exact,)
-    return [number for number in seen if number is not None]
+    """The error, or the value, in exact arithmetic where that was run; an attack only comes close to a value.
+
+    What is shown of floats is lessened by their rounding: an exact error too small for a float is not shown.
+    """
+    if row.exact is not None:
+        return [row.exact]
+    seen = (row.measured, None if row.kind == Kind.EXACT else row.attacked)
+    return [number - (row.rounding or 0.0) * (row.kind == Kind.UPPER) for number in seen if number is not None]
 
 
 def _beyond(kind: str, bound: float, found: float, room: float) -> bool:

@@ -60,6 +60,7 @@ WRONG = [
     ("below", {"instance": 1.0, "attacked": 1.1, "measured": 0.9, "verdict": {"instance": KEPT}}),
     ("below", {"kind": "lower", "derived": 1.0, "measured": 0.9, "verdict": {"derived": PROVED}}),
     ("below", {"kind": "exact", "derived": 4.18, "measured": 2.88, "verdict": {"derived": PROVED}}),
+    ("below", {"scope": "network", "derived": 0.0, "exact": 1e-9, "verdict": {"derived": KEPT}}),
     ("contradicted", {"derived": 1.0, "measured": 2.0, "remark": "derived: the run contradicts the proof, one of two"}),
     ("negative", {"scope": "network", "instance": -5.3, "exact": 0.2, "verdict": {"instance": Verdict.OUTSIDE}}),
     ("accused", {"printed": 1.0, "exact": 2.0, "verdict": {"printed": VIOLATED}, "witness": WITNESS}),
@@ -76,6 +77,9 @@ def test_each_kind_of_complaint_is_found(kind: str, fields: dict[str, Any]) -> N
 RIGHT = [
     {"derived": 1.0, "exact": 1.0, "measured": 1.5, "verdict": {"derived": KEPT}},  # floats are off, balls are not
     {"derived": 1.0, "exact": 2.0, "verdict": {"derived": Verdict.OUTSIDE}},
+    {"scope": "network", "derived": 0.0, "exact": 1e-47, "verdict": {"derived": KEPT}},  # a ball around 0
+    {"scope": "network", "derived": 1e-280, "measured": 1e-8, "rounding": 2e-8, "verdict": {"derived": KEPT}},
+    {"derived": 1.0, "measured": 2.0, "seeds": 8, "failures": 1, "verdict": {"derived": KEPT}},  # with probability
     {"kind": "lower", "derived": 1.0, "measured": 1.1, "verdict": {"derived": KEPT}},
     {"kind": "exact", "derived": -1.0, "measured": -1.0, "verdict": {"derived": PROVED}},
     {"remark": "too large for exact arithmetic", "verdict": {"derived": Verdict.NOT_REPRESENTABLE}},
