@@ -58,7 +58,7 @@ def equations(
     fits = width(whole) <= room
     if fits and whole.count(LINE_END) < MOST_LINES:
         return [whole]
-    (main,), parts = shortened([(left, relation, expression)], notation, room)
+    (main,), parts = shortened([(left, relation, expression)], notation, room, shared.taken if shared else ())
 
     def shown(main: Any, parts: Letters) -> list[str]:
         defined = [_lines(latex(name), "=", part, notation, room) for name, part in parts]
@@ -105,7 +105,7 @@ def shortened(
     stated: Sequence[Line],
     notation: Notation | None = None,
     room: float = PAGE,
-    taken: str = "",
+    taken: Sequence[str] = (),
     bound: Set[sp.Symbol] = frozenset(),
 ) -> tuple[list[Any], list[tuple[Any, Any]]]:
     """The right sides and names of their repeated and longest parts, with which each line has at most so many points.
@@ -262,12 +262,12 @@ def with_names(expression: Any, notation: Notation | None = None) -> tuple[Any, 
 
     A part that is hardly longer than a name is kept, and so is a part that contains the index of a sum.
     """
-    (main,), parts = _with_names([expression], notation, "", frozenset())
+    (main,), parts = _with_names([expression], notation, (), frozenset())
     return main, parts
 
 
 def _with_names(
-    expressions: Sequence[Any], notation: Notation | None, avoided: str, bound: Set[sp.Symbol]
+    expressions: Sequence[Any], notation: Notation | None, avoided: Sequence[str], bound: Set[sp.Symbol]
 ) -> tuple[list[Any], list[tuple[sp.Symbol, Any]]]:
     letter = _letter(expressions, notation, avoided)
     own = {symbol for each in expressions for symbol in each.free_symbols} - bound
@@ -286,7 +286,7 @@ def _with_names(
     return ([each.xreplace(known) for each in mains] if letter else list(expressions)), parts
 
 
-def _letter(expressions: Sequence[Any], notation: Notation | None, avoided: str) -> str:
+def _letter(expressions: Sequence[Any], notation: Notation | None, avoided: Sequence[str]) -> str:
     """Of the names of parts; "" if all are taken."""
     letters = [str(symbol) for each in expressions for symbol in each.free_symbols]
     written = [name.lstrip("\\") for name in names_of_letters(notation)]

@@ -22,6 +22,7 @@ NAME = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*")
 ACCENT = r"\\(?:tilde|hat|bar|dot|mathcal|mathbf|mathrm|mathbb|mathsf|text|overline|operatorname)(?![A-Za-z])"
 LETTER = re.compile(rf"({ACCENT})\s*(?:\{{([^{{}}]*)\}}|(\\?[A-Za-z]+))|\\[A-Za-z]+|[A-Za-z]")
 FLIPPED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
+ACCENTED = re.compile(r"\\[a-z]+\{(.*)\}")
 MARKS = {r"\hat", r"\tilde", r"\bar", r"\dot", r"\overline"}
 STEM = re.compile(r"[^(^]*\^|[^(^]*_\{\\[a-z]+")
 Letters = frozenset[sp.Symbol]
@@ -123,6 +124,12 @@ class Introduction:
         whole = whole_number(condition)
         notation = self.result.notation
         return stated(condition, notation) if whole is None else rf"${latex(whole, notation)}$ is a whole number"
+
+
+def letters_of_objects(result: Result) -> list[str]:
+    """The letters that the names of its objects begin with, without their accents."""
+    heads = (_head(name) for name in result.objects)
+    return [ACCENTED.sub(r"\1", each).lstrip("\\") for each in heads]
 
 
 def introduction(

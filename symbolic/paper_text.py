@@ -14,7 +14,7 @@ import sympy as sp
 from symbolic.citations import Citation
 from symbolic.conditions import Conditions, conditions_of
 from symbolic.displays import display, equations, stated
-from symbolic.introductions import Letters, introduction, latex_names
+from symbolic.introductions import Letters, introduction, latex_names, letters_of_objects
 from symbolic.printing import RELATIONS, formula_latex, printed_latex
 from symbolic.prose import joined, listed, prose_latex
 from symbolic.shared_parts import Shared
@@ -183,7 +183,10 @@ class _Stating:
 
     result: Result
     expanded: bool = False
-    shared: Shared = field(default_factory=Shared)
+
+    @cached_property
+    def shared(self) -> Shared:
+        return Shared(letters_of_objects(self.result))
 
     @cached_property
     def owed(self) -> Conditions:

@@ -10,7 +10,7 @@ from symbolic.derivation import Derivation, Step
 from symbolic.displays import PAGE, display, equation, equations, gathered, wrapped
 from symbolic.errata import Erratum
 from symbolic.events import randomness, total_failure
-from symbolic.introductions import introduction, latex_names
+from symbolic.introductions import introduction, latex_names, letters_of_objects
 from symbolic.names import text
 from symbolic.owed import owed
 from symbolic.proofs import Slack, names_of, proofs, step_latex
@@ -193,7 +193,7 @@ def result_latex(result: Result, expanded: bool = False, slack: Slack | None = N
     lines += [f"{', '.join(filter(None, source))}."] if any(source) else []
     lines += [rf"\[ {wrapped(result.claim)} \]"] if result.claim else []
     lines += introduction(result, stated_ones, _formulas(result, stated_ones)).lines()
-    shared = Shared()
+    shared = Shared(letters_of_objects(result))
     lines += [quantity_latex(q, result.notation, expanded, latex_names(result), shared) for q in stated_ones]
     if result.formulas:
         shown = (formula_latex(each, result.notation, shared) for each in result.formulas)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import sympy as sp
 
 from symbolic.displays import PAGE, display, equations
-from symbolic.introductions import latex_names
+from symbolic.introductions import latex_names, letters_of_objects
 from symbolic.proofs import proofs
 from symbolic.prose import listed, prose_latex
 from symbolic.shared_parts import Shared
@@ -16,7 +16,7 @@ from symbolic.widths import width
 
 def proof_latex(result: Result, slack: Mapping[str, float] | None = None) -> str:
     """The steps of the derivations, numbered, each step once; a single derivation has no heading."""
-    shared = Shared()
+    shared = Shared(letters_of_objects(result))
     lines = proofs(result, slack, shared)
     headings = [line for line in lines if line.startswith(r"\paragraph")]
     kept = [line for line in lines if len(headings) > 1 or line not in headings]

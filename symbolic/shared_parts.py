@@ -1,5 +1,6 @@
 """Names of parts that the displays of one statement share: each is defined once, under one numbering."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +13,12 @@ Letters = list[tuple[Any, Any]]  # name and meaning
 
 @dataclass
 class Shared:
-    """What the displays so far have defined: letters by their meaning, and names of parts with theirs."""
+    """What the displays so far have defined: letters by their meaning, and names of parts with theirs.
 
+    No name begins with a letter that is `taken`: that of an object of the statement, which no formula holds.
+    """
+
+    taken: Sequence[str] = ()
     letters: dict[tuple[str, Any], Any] = field(default_factory=dict)
     parts: list[NamedPart] = field(default_factory=list)
 

@@ -54,7 +54,7 @@ def named_equations(
     ends = [_end(named, part, notation) for part in named.parts]
     wide = [place for place, line in enumerate(stated) if not 1 <= (lines(*line, notation) or 0) <= IN_ONE_PIECE]
     indices = {part.index for part in named.parts if part.index is not None} - named.main.free_symbols
-    taken = "".join(sorted({_letter(part) for part in named.parts}))
+    taken = [*sorted({_letter(part) for part in named.parts}), *shared.taken]
     right, letters = shortened([stated[place] for place in wide], notation, PAGE, taken, indices) if wide else ([], [])
     for place, each in zip(wide, right, strict=True):
         stated[place] = (*stated[place][:2], each)

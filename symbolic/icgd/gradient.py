@@ -77,7 +77,7 @@ def _form(name: str, step: str, form: str, source: Citation, letter: str) -> Qua
 
 def _count(name: str, latex: str, meaning: str, printed: Printed, erratum: Erratum | None = None) -> Quantity:
     """Definition 1, and so its counts, has a hidden layer."""
-    stated = (meaning, "a count", "all sizes", Kind.EXACT, Quantifier.FOR_ALL)
+    stated = (meaning, "a count", "all `K`, `d_x`, `d_y`", Kind.EXACT, Quantifier.FOR_ALL)
     with_hidden = (sp.Ge(N, 2),)
     return Quantity(name, latex, *stated, printed=printed, scopes=(), erratum=erratum, indices=with_hidden)
 

@@ -13,7 +13,8 @@ def _network(inputs: str, outputs: str) -> dict[str, str]:
         "V_j": "weights of layer `j`, a matrix with the rows `v_jk`",
         "r": "activation, a differentiable function, applied to each coordinate",
         "w": _W,
-        "x": f"input of an example, which is a token of the prompt: a vector of `{inputs}` coordinates",
+        "x": f"input of an example, a vector of `{inputs}` coordinates. Each of the `n` examples is a token of the "
+        "prompt; the largest token is the largest of these",
     }
 
 
@@ -46,10 +47,10 @@ _STEP = {
     "nabla Lbar_n(w))` at the weights `w` before this step",
 }
 _NORM = {
-    r"B_{\theta_l}": "norm of the parameters of layer `l` of the transformer: the largest `||Q_m||_1` and `||K_m||_1` "
-    "of its heads `m`, plus the sum over `m` of `||V_m||_1`, plus `||W_1||_1 + ||W_2||_1` of its MLP, where `||.||_1` "
-    "is the largest column sum of absolute values; of a multiplication layer the largest `||Q_m||_1`, `||K_m||_1` and "
-    "`||V_m||_1`",
+    r"B_{\theta_l}": "norm of the parameters of layer `l` of the transformer: the largest norm of a query or key "
+    "matrix of its heads, plus the sum of the norms of the value matrices of all heads, plus those of the two matrices "
+    "of its MLP, where the norm of a matrix is its largest column sum of absolute values; of a multiplication layer "
+    "the largest norm of a query, key or value matrix",
 }
 _SIZES = {
     "M^l": "number of heads of layer `l` of the transformer",
@@ -90,14 +91,15 @@ GRADIENT = {
     "r'_i": "derivatives of the activations of example `i`",
 }
 RELU_SUM = {
-    "g": "the function that is approximated on `[-R, R]`, continuous, and twice continuously differentiable but for a "
-    "kink at 0: the activation `r` (order 0) or its derivative `r'` (order 1)",
+    "g": "the function that is approximated on `[-R, R]`, continuous, and twice continuously differentiable with "
+    "bounded derivatives but for a kink at 0: the activation `r` (order 0) or its derivative `r'` (order 1)",
     r"\bar g": "the interpolant of `g` that is linear on each of `M` cells of one length into which `[-R, R]` is "
-    "divided, a sum over `h` of `c_h ReLU(a_h t + b_h)` with `|a_h| + |b_h| <= 1`, whose coefficients are rounded to "
-    "float64",
+    "divided, as the sum over `h` of `c_h ReLU(a_h t + b_h)` with `|a_h| + |b_h| = 1` of the constant `g(0)` and of "
+    "ReLUs that are 0 at 0: two that bend at 0, and one that bends at each other knot within `(-R, R)`; coefficients "
+    "are rounded to float64",
     "H": "number of ReLUs of the sum",
     "c_h": "coefficient of ReLU `h` before it is rounded",
-    "a": "exponent with which `H` is of the order `eps^-a`",
+    "a": "exponent with which `H` is of the order `eps^-a` as `eps -> 0`, for fixed `g`, `R` and `q`",
 }
 TRAJECTORY = {
     "w^l": "weights after `l` steps of the transformer, `w^(l+1) = Proj(w^l - eta nabla f(w^l) + e^l)` with the errors "
@@ -105,6 +107,6 @@ TRAJECTORY = {
     r"w_{\mathrm{GD}}^l": "weights after `l` steps of projected gradient descent from the same start, `w_GD^0 = w^0`: "
     "the same without errors",
     "W": "a closed convex set of weights",
-    "f": "the risk that is minimised, a function that is differentiable on `W`",
+    "f": "the risk that is minimised, a function that is differentiable on an open set that contains `W`",
     "G(w)": "gradient mapping of `f`, `(w - Proj(w - eta nabla f(w)))/eta`",
 }

@@ -47,9 +47,9 @@ NOTATION = {
 SYMBOLS = {
     M: "number of cells of one length into which the interpolant divides `[-R, R]`",
     sup_f: "supremum of `|g|` on `[-R, R]`",
-    sup_f1: "supremum of `|g'|` on `[-R, R]`",
+    sup_f1: "supremum of `|g'|` on `[-R, R]`, without 0 where `g` has a kink",
     sup_f2: "supremum of `|g''|` on `[-R, R]`, without 0 where `g` has a kink",
-    grid: "an even whole number of which the number of cells is a multiple, so that 0 is a knot",
+    grid: "an even whole number, at least 2, of which the number of cells is a multiple, so that 0 is a knot",
     delta: "bound on what the rounding of the coefficients to float64 adds to the error",
     delta_1: "the same for the slope",
     C_k: "unspecified in the paper: a constant that depends only on the number `k` of variables",

@@ -130,7 +130,7 @@ def gradient_mapping_quantity(steps: Any = L) -> Quantity:
     derived = (derive_gradient_mapping(steps).derivation, "gradient_mapping", KNOWN)
     return Quantity(
         "gradient_mapping",
-        rf"\frac{{1}}{{{at}}} \sum_l \|G(w^l)\|_2^2",
+        rf"\frac{{1}}{{{at}}} \sum_{{l=0}}^{{{at} - 1}} \|G(w^l)\|_2^2",
         *(meaning, "squared 2-norm", _SHORT, Kind.UPPER, Quantifier.FOR_ALL, *derived, printed, "icgd"),
         scopes=("network",),
         remark="judged for `eta <= 1/L_f` and by the mean over `l = 0 .. L - 1`",

@@ -369,7 +369,7 @@ FIXED_POINT = Result(
         ),
         _quantity(
             "unique",
-            r"\#\{\theta : \dot\theta = 0,\ w > 0\}",
+            r"\#\{\theta : \dot\theta = 0,\ p = +\infty,\ 0 < w < 2^{-1/2}\}",
             "number of fixed points with `p = +oo` and `0 < w < 2^(-1/2)`",
             "a count",
             "gradient flow of (19) + (22), `w_Q = w_K = w > 0`, as from (12)",

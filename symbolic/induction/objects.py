@@ -3,13 +3,15 @@ r"""What the letters of the statements of this topic mean that are not parameter
 VANILLA = {
     "x_s": "token `s`, the last one is `x_L`; `X` has them all",
     "s": "index of a token, from 2 to `L-1` in the maxima and in layer 2",
-    "y_s": "output of layer 1 at token `s`, the mean of the `x_t`, `1 <= t < s`, with weights softmax of `-p (s-1-t)`",
+    "y_s": "output of layer 1 at token `s`, the mean of the `x_t`, `1 <= t < s`, with weights softmax of `-p (s-1-t)`; "
+    "`y_1 = 0`, the empty sum, where the mask (3) shows key 1",
     r"W^\star": "the matrix `W*` of the induction head, `d x d`, whose scores are `x_L^T W* x_{s-1}`",
-    r"\mathrm{IH}_2(X)": "output of the induction head, the mean of the `x_s` with weights softmax of its scores",
+    r"\mathrm{IH}_2(X)": "output of the induction head, the mean of the `x_s`, `2 <= s <= L-1`, with weights softmax "
+    "of its scores",
     r"\mathrm{TF}_{-1}(X)": "last output token of the transformer that the proof constructs, the mean of the `x_s` "
     "with weights softmax of `x_L^T W* y_s`",
-    "W_K^{(2,1)}": "key matrix of layer 2",
-    "W_Q^{(2,1)}": "query matrix of layer 2",
+    "W_K^{(2,1)}": "key matrix of layer 2, which takes `(x_s, y_s)` to `(0, W* y_s)`",
+    "W_Q^{(2,1)}": "query matrix of layer 2, which takes `(x_s, y_s)` to `(0, x_s)`",
     r"\|W^\star\|_F": "Frobenius norm of `W*`",
 }
 OPTIMA = {
@@ -43,16 +45,18 @@ LOSSES = {
     "x_{s-1})^2/2`",
     r"\mathcal{L}_{IH_2}": "loss of the induction head, the mean of `(sum_{s=2}^{L-1} (h* e^(w*^2 x_L x_{s-1}) - h "
     "e^(w^2 x_L x_{s-1})) x_s)^2/(2 (L-2)^2)`; with softmax as it is, the weights softmax over `s` of the exponents "
-    "stand in the place of the exponentials over `L-2`",
+    "stand in the place of the exponentials over `L-2`, which stays where the sums of the network end at `s = L-2`",
     "x_s": "token `s`",
     "X": "a standard normal variable, independent of `Y` and `Z`, which are so too",
     "Y": "see `X`",
     "Z": "see `X`",
     r"\mathbb{E}": "mean over `X`, `Y` and `Z`",
-    r"\mathrm{softmax}(-p(L-1-s))": "weight of `x_{s-1}` in the 4-gram head, softmax over `s = 2 .. L-1`",
+    r"\mathrm{softmax}(-p(L-1-s))": "weight of `x_{s-1}` in the 4-gram head, softmax over all `s` of the sum: `2 "
+    ".. L-1`, or `2 .. L-2` where the sums end there",
 }
 FIRST_STAGE = {
-    r"\tilde p": "slope of the relative position bias of layer 1, which alone stage I trains, by the flow (11)",
+    r"\tilde p": "slope of the relative position bias of layer 1, which alone stage I trains, by the flow (11) with "
+    "the 4-gram head `g_0 sum_{s=2}^{L-1} softmax(-p (L-1-s)) y_s`",
     r"\dot{\tilde p}": "its rate",
     "p": "slope of the relative position bias of the 4-gram head",
     "g_0": "value weight of the 4-gram head, which stage I does not train",
@@ -72,7 +76,7 @@ FIRST_STAGE = {
 }
 FIXED_POINT = {
     r"\theta": "the parameters `(p, g, w, h)`",
-    r"\dot\theta": "their rate along the flow, at the point `(+oo, g*, w*, h*)`",
+    r"\dot\theta": "their rate along the flow, in `(e^-p, g, w, h)`",
     r"\dot g": "rate of `g`",
     "w_Q": "query weight of the induction head",
     "w_K": "key weight of the induction head",
@@ -120,7 +124,8 @@ LYAPUNOV_GRAM = {
     "f": "difference of the sides of an inequality of the proof",
     "t_1": "a time",
     r"\xi_i": "errors of the paper's flow in `(u, v)`, numbers `xi_1` to `xi_5` (C.1, Part II)",
-    **{name: TRAINING[name] for name in ("p", "g", r"g^\star", "t")},
+    **{name: TRAINING[name] for name in ("p", "g", "t")},
+    r"g^\star": "a number between 0 and 1, the target of `g`",
     "L": "number of tokens",
 }
 LYAPUNOV_HEAD = {

@@ -172,7 +172,8 @@ LARGEST_START = Formula(
 NAMES = {sigma_star: r"\sigma^\star", speed: "k"}  # the LaTeX of the letters of SIGMA_STAR, and what they mean:
 NAMED = {
     sigma_star: "largest `sigma_init` for which the bounds are proved",
-    speed: "1 on the flow (12) of `w_Q = w_K = w` and `h`, 2 on the paper's, the gradient flow of (22) in `(w, h)`",
+    speed: "1 on the flow (12) of `w_Q = w_K = w` and `h` for the loss (22), 2 on the paper's, the gradient flow of "
+    "(22) in `(w, h)`",
 }
 FORMULAS = (
     Formula(r"r(w)", lambda: R_CURVE, "`h/h*` where `dh/dt = 0`, as a function of `v = w^2`"),

@@ -150,7 +150,8 @@ def _quantities() -> tuple[Quantity, ...]:
         Quantity(
             "output.rate",
             r"\liminf_{p \to \infty} -\frac{1}{p} \log \sup_X \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|_\infty",
-            "rate `a` of the decay `e^(-a p)` of the largest error of the last output token, as `p` grows", "sup norm",
+            "rate `a` of the decay `e^(-a p)` of the largest error of the last output token, as `p` grows; "
+            "`+oo` without an error", "sup norm",
             _DOMAIN, Kind.RATE, Quantifier.FOR_ALL,
             printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1"), relation=Kind.LOWER),
             construction="masked", scopes=(),

@@ -60,7 +60,13 @@ _SECTION = "Section 2.3"
 
 def _constant(name: str, meaning: str, derive: object, printed: sp.Expr | None = None, **more: object) -> Quantity:
     stated = None if printed is None else Printed(printed, Citation(LI2025, _SECTION, str(more.pop("place", ""))))
-    fields = {"norm": "value", "domain": "the unit ball", "quantifier": Quantifier.FOR_ALL, "scopes": (), **more}
+    fields = {
+        "norm": "value",
+        "domain": "functions of `d` coordinates",
+        "quantifier": Quantifier.FOR_ALL,
+        "scopes": (),
+        **more,
+    }
     fields = {"kind": Kind.EXACT, "obtained": Provenance.ALGEBRA, **fields}
     return Quantity(name, rf"C_{{\mathrm{{{name}}}}}", meaning, derive=derive, printed=stated, **fields)  # type: ignore[arg-type]
 
@@ -79,8 +85,8 @@ QUANTITIES = (
         remark="no density in the ordinary sense: a ridge",
     ),
     _constant(
-        "neural", "`C_F` of two-layer networks, the integrals over `a` of `rho(a) sigma(a^T x)` for the logistic "
-        "function `sigma`, with `|rho(a)|` at most the density of `N(0, slope^2 I)`",
+        "neural", "`C_F` of two-layer networks, the integrals over `w` of `rho(w) sigma(w^T x)` for the logistic "
+        "function `sigma`, with `|rho(w)|` at most the density of `N(0, slope^2 I)`",
         lambda: neural(barron.logistic(ON_AXIS, slope).constant.subs(slope, r)), neural((r + 2) / 4),
     ),
     _constant(

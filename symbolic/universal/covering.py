@@ -131,7 +131,7 @@ COVERING = Result(
         Parameter("d", d, "dimension of `x`", 2, integer=True),
         Parameter("width", width, "width of the bumps", 1.0),
         Parameter("R", R, "bound on the norm of their centres", 1.0),
-        Parameter("functions", functions, "number of further functions in the union", 3, integer=True),
+        Parameter("functions", functions, "number of further functions in the union, of finite `C_F`", 3, integer=True),
         Parameter("places", places, "narrow bumps in a sum", 4, integer=True, setting=True),
     ),
     hypotheses=(

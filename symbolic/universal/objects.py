@@ -1,7 +1,7 @@
 """What the letters of the statements of this topic mean that are not numbers (li2025)."""
 
 EXAMPLES = {
-    "f": "the function to be learnt",
+    "f": "the function to be learnt, chosen before the examples are drawn",
     "x": "an input, from the unit ball of dimension `d`",
     "z_i": "noise of example `i`",
     "y_i": "label of example `i`, `f(x_i) + z_i`",
@@ -20,13 +20,14 @@ LASSO = {
 # What the sampling of a prompt means in the paper's eq. (1).
 SAMPLED = (
     "the inputs `x_i` are independent and of one law on the unit ball of dimension `d`, and the `z_i` are independent "
-    "of each other and of the inputs, have mean 0 and are sub-Gaussian with parameter `sigma`"
+    "of each other and of the inputs, have mean 0 and are sub-Gaussian with parameter `sigma`: the mean "
+    "of `exp(t z_i)` is at most `exp(sigma^2 t^2/2)` for all real `t`"
 )
 # The measures of Section 2.3: ridges and linear functions have no density in the ordinary sense.
 _CONSTANT = (
     "`sup |f(0)|` plus the total mass of `sup mu_f`, both suprema over the functions `f` of the class, where `mu_f` "
-    "has the density `||omega||_2 |F_f(omega)|` for the spectrum `F_f` of `f`, of which `f(x)` is the integral of "
-    "`exp(i omega^T x) F_f(omega)`"
+    "has the density `||omega||_2 |F_f(omega)|` for the spectrum `F_f` of `f`, of which `f(x)` is, for every "
+    "vector `x` of `d` coordinates, the integral of `exp(i omega^T x) F_f(omega)`"
 )
 BARRON = {
     "C_F": f"Barron constant (19) of a class of functions: {_CONSTANT}. The supremum of measures is the least measure "
@@ -36,11 +37,12 @@ BARRON = {
     r"C_{\mathrm{linear}}": "the constant `C_F` of linear functions; so for the other classes",
     "u": "a unit vector of `d` coordinates",
     r"\sigma": "the logistic function, `1/(1 + e^-x)`",
-    "x": "a point of the unit ball, of dimension `d`",
+    "x": "a vector of `d` coordinates, or a number",
 }
 CONSTANT = (
     "Barron constant (19) of the class: `sup |f(0)|` plus the integral over `omega` of `||omega||_2` times the "
-    "supremum over the class of `|F_f(omega)|`, where `f(x)` is the integral of `exp(i omega^T x) F_f(omega)`"
+    "supremum over the class of `|F_f(omega)|`, where `f(x)` is the integral of `exp(i omega^T x) F_f(omega)` for "
+    "every vector `x` of `d` coordinates"
 )
 COVERING = {
     "C_F": CONSTANT,
@@ -70,14 +72,14 @@ SIGMOID = {
 }
 _LAW = (
     "the law (79) of `(t, omega)`, with the density `||omega||_2 sup_f |F_f(omega)|/(3 (C_F - sup |f(0)|))` for `-2 <= "
-    "t <= 1`"
+    "t <= 1`, and 0 for other `t`"
 )
-_FEATURE = "`phi(tau (omega_i^T x/||omega_i||_2 - t_i))`, where `(t_i, omega_i)` are independent draws of `Lambda` and "
+_FEATURE = "`psi(tau (omega_i^T x/||omega_i||_2 - t_i))`, where `(t_i, omega_i)` are independent draws of `Lambda` and "
 FEATURES = {
-    "f": "a function of the class",
+    "f": "a function of the class, with real values",
     "C_F": CONSTANT,
     "x": "a point of the unit ball, of dimension `d`",
-    r"\phi_i(x)": f"random feature {_FEATURE}`phi(s) = min(1, max(0, s + 1/2))`",
+    r"\phi_i(x)": f"random feature {_FEATURE}`psi(s) = min(1, max(0, s + 1/2))`",
     r"\rho_{f,i}": "coefficient (80) of feature `i` for `f`, `3 (C_F - sup |f(0)|) gamma(t_i) |F_f(omega_i)|/sup_f "
     "|F_f(omega_i)|` with the weight (82) of the ridge `g(z) = (cos(s z + theta) - cos theta)/s`, where `s = "
     "||omega_i||_2` and `theta` is the phase of `F_f(omega_i)`: `gamma(t)` is `-sin(s t + theta)` for `-1 <= t <= 1`, "
@@ -109,25 +111,28 @@ TRANSFORMER = {
     "y_i": "label of example `i`",
     r"\phi_i": "vector of `n` features and the constant 1 at `x_i`, with entries in `[0, 1]`",
     r"\rho": "coefficients that the stream holds before a block of Attn1, FF1 and Attn2, with the prediction that "
-    "Attn2 computes from them",
-    "e^{(l)}": "what Attn1 makes of `rho`, less `rho + 1/(n N) sum_i (y_i - phi_i^T rho) phi_i`",
+    "Attn2, with the factor `N` in its `V` that (124) needs, computes from them",
+    "e^{(l)}": "what Attn1 makes of `rho`, less `rho + 1/(n N) sum_i (y_i - phi_i^T rho) phi_i`, the sum over the `N` "
+    "examples",
     "e_t": "what Attn1 and FF1 make of `rho`, less the soft threshold of `rho + 1/(n N) sum_i (y_i - phi_i^T rho) "
     "phi_i` with the threshold `lam/(2n)`",
-    r"\tilde e": "prediction of Attn2, with the factor `N` in its `V` that (124) needs, less `phi_(N+1)^T rho`",
+    r"\tilde e": "prediction that Attn2, with this factor, computes from `rho`, less `phi_(N+1)^T rho`",
     r"\tilde e^{\text{printed}}": "the same with `V` of Attn2 as printed, without this factor",
     r"\rho_T": _EXACT.format("`lam/(2n)`"),
-    r"\rho^{(L)}": "coefficients in the stream of the transformer of Appendix A.4 after `L` layers",
-    r"\hat y^{(L)}": "its prediction after `L` layers, with the factor `N` in `V` of Attn2 that (124) needs",
+    r"\rho^{(L)}": "coefficients in the stream of the transformer of Appendix A.4, with this factor in each `V` of "
+    "Attn2, after `L` layers",
+    r"\hat y^{(L)}": "its prediction after `L` layers",
     "p": "number of bits of a format",
 }
 RISK = {
     **{name: words for name, words in EXAMPLES.items() if name not in (r"\rho^\star", r"\phi_i")},
     r"\phi_i": "`phi(x_i)`, where `phi(x)` is the vector of the `n` features and the constant 1 at `x`: `n - 1` random "
-    f"features {_FEATURE}`phi(s) = min(1, max(0, s + 1/2))`, independent of the examples, and one that is 0 on the "
+    f"features {_FEATURE}`psi(s) = min(1, max(0, s + 1/2))`, independent of the examples, and one that is 0 on the "
     f"ball",
     "E": "mean over the query `x_(N+1)`, which is independent of the examples and has the law of the `x_i`",
     r"\hat y_{N+1}": "prediction for the query `x_{N+1}` of the transformer that Appendix A.4 constructs for these "
-    "features, with the temperatures `tau_1` and `tau_2` and the factor `N` in `V` of Attn2 that (124) needs",
+    "features, with the temperatures `tau_1` and `tau_2`, thresholds `lambda/(2n)` and the factor `N` in `V` of Attn2 "
+    "that (124) needs",
     r"\rho_T": _EXACT.format("`lambda/(2n)`"),
     r"\Lambda": _LAW,
 }
