@@ -63,8 +63,8 @@ def of_step(id: str, inputs: str = "d", outputs: str = "d") -> Mapping[str, str]
     network = _network(inputs, outputs)
     label = {"y": f"output of an example, a vector of `{outputs}` coordinates"}
     return {
-        "icgd.forward": {**network, **_BARS, **_NORM},
-        "icgd.derivative": {**network, **_BARS, **_DERIVATIVE, **_NORM},
+        "icgd.forward": {**network, **label, **_BARS, **_NORM},
+        "icgd.derivative": {**network, **label, **_BARS, **_DERIVATIVE, **_NORM},
         "icgd.loss_gradient": {**network, **label, **_BARS, **_LOSS, **_NORM},
         "icgd.backward": {**network, **label, **_BARS, **_DERIVATIVE, **_LOSS, **_SIGNAL, **_NORM},
     }.get(
@@ -92,10 +92,10 @@ GRADIENT = {
 }
 RELU_SUM = {
     "g": "the function that is approximated on `[-R, R]`, continuous, and twice continuously differentiable with "
-    "bounded derivatives but for a kink at 0: the activation `r` (order 0) or its derivative `r'` (order 1)",
-    r"\bar g": "the interpolant of `g` that is linear on each of `M` cells of one length into which `[-R, R]` is "
-    "divided, as the sum over `h` of `c_h ReLU(a_h t + b_h)` with `|a_h| + |b_h| = 1` of the constant `g(0)` and of "
-    "ReLUs that are 0 at 0: two that bend at 0, and one that bends at each other knot within `(-R, R)`; coefficients "
+    "bounded derivatives but for a kink at 0: an activation (order 0) or the derivative of one (order 1)",
+    r"\bar g": "the function that interpolates `g` and is linear on each of `M` cells of one length into which "
+    "`[-R, R]` is divided, as the sum over `h` of `c_h ReLU(a_h t + b_h)` with `|a_h| + |b_h| = 1` of the constant `g(0)` "
+    "and of ReLUs that are 0 at 0: two that bend at 0, and one that bends at each other knot within `(-R, R)`; coefficients "
     "are rounded to float64",
     "H": "number of ReLUs of the sum",
     "c_h": "coefficient of ReLU `h` before it is rounded",
@@ -106,6 +106,7 @@ TRAJECTORY = {
     "`e^l`, where `Proj` is the projection onto `W`",
     r"w_{\mathrm{GD}}^l": "weights after `l` steps of projected gradient descent from the same start, `w_GD^0 = w^0`: "
     "the same without errors",
+    "l": "number of steps taken",
     "W": "a closed convex set of weights",
     "f": "the risk that is minimised, a function that is differentiable on an open set that contains `W`",
     "G(w)": "gradient mapping of `f`, `(w - Proj(w - eta nabla f(w)))/eta`",

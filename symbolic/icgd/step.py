@@ -154,8 +154,8 @@ def _network(id: str, layers: int | None) -> NetworkSizes:
 
 # The paper's (3.15) takes u(t, y)[k] as a function of all of t; the Lipschitz constant is then one in the 2-norm.
 BY_COORDINATE = (
-    "the loss of an output is a sum over its coordinates, `loss(t, y) = sum_k ell(t[k], y[k])`, so that `u(t, y)[k]` "
-    "depends on `t[k]` and `y[k]` alone",
+    "the loss of an output is a sum over its coordinates, `loss(t, y) = sum_k ell(t[k], y[k])` for a function `ell`, "
+    "so that `u(t, y)[k]` depends on `t[k]` and `y[k]` alone",
 )
 
 

@@ -25,6 +25,8 @@ TRAINING = {
     "p": "slope of the relative position bias of the 4-gram head",
     "g": "value weight of the 4-gram head",
     "w": "`w_Q = w_K`, the query and key weights of the induction head",
+    "w_Q": "query weight of the induction head",
+    "w_K": "key weight of the induction head",
     "h": "value weight of the induction head",
     "v": "`w^2`",
     r"\mathcal{L}": "loss (19) of the 4-gram head plus loss (22) of the induction head",
@@ -71,6 +73,7 @@ FIRST_STAGE = {
     "m": "its derivative with the sign changed, `m = -M'`",
     "t": "time of the gradient flow",
     r"\mathrm{softmax}_s": "weights of layer 1 at token `s`",
+    "y_s": "output of layer 1 at token `s`",
     "s": "index of a token, `2 .. L-1` in `q`",
     r"\tau": "index of a token, `1 .. L-2` in `q`",
 }
@@ -87,7 +90,7 @@ FIXED_POINT = {
 KARAMATA = {
     "C": "the function `C(x) = x (1 - x^2)^(-3/2)`",
     "x": "a number between 0 and 1",
-    **{name: TRAINING[name] for name in ("v", "w", "h", r"v^\star", r"h^\star", "t")},
+    **{name: TRAINING[name] for name in ("v", "w", "w_Q", "w_K", "h", r"v^\star", r"h^\star", "t")},
     r"\dot w": "rate of `w`",
     r"\beta": "a number, the exponent parameter of the estimate (29)",
     r"\gamma": "a number, in (29) a bound on `h/h*`",
@@ -134,7 +137,7 @@ LYAPUNOV_HEAD = {
     "G": "`((v - v*)^2 + (h - h*)^2)/2`, along the flow of (22): (12), or the paper's in `(w, h)`",
     "c": "constant of the decay of `G`",
     "f": "difference of the sides of an inequality of the proof",
-    **{name: TRAINING[name] for name in ("v", "w", "h", r"v^\star", r"h^\star", "t")},
+    **{name: TRAINING[name] for name in ("v", "w", "w_Q", "w_K", "h", r"v^\star", r"h^\star", "t")},
     "L": "number of tokens",
 }
 FIGURE_2 = {

@@ -10,7 +10,14 @@ PARAMETERS: dict[str, Parameter] = {
     for parameter in (
         Parameter("L", L, "number of tokens", 1000, integer=True),
         Parameter("alpha", alpha, "weight of the 4-gram part against the induction head, `alpha*`", 1.0),
-        Parameter("w_star", w_star, "the target's `w*`: its head attends with `softmax(w*^2 x_L x_{s-1})`", 0.49),
+        Parameter(
+            "w_star",
+            w_star,
+            "the target's `w*`: its head attends with `softmax(w*^2 x_L x_{s-1})`",
+            0.49,
+            in_words="weight of the target's induction head, which attends with softmax of `w*^2` times the product of "
+            "the last token and the one before a token",
+        ),
         Parameter("sigma_init", sigma_init, "start of every trainable parameter (12)", 0.01),
     )
 }

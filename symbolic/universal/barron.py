@@ -124,7 +124,7 @@ BARRON = Result(
     citation=Citation(LI2025, "Section 2.3, Appendix B", "eq. (17)-(22)"),
     claim=r"C_{\mathcal F} = \sup_f |f(0)| + \int \|\omega\|_2 \sup_f |F_f(\omega)|\,d\omega",
     parameters=(
-        Parameter("d", d, "dimension of `x`", 2, integer=True),
+        Parameter("d", d, "dimension of `x`", 2, integer=True, in_words="dimension of the inputs"),
         Parameter("width", width, "width of the bump", 1.0),
         Parameter("centre", centre, "distance of the bump's centre from 0", 0.5),
         Parameter("slope", slope, "norm of a neuron's weight", 2.0),

@@ -128,7 +128,7 @@ COVERING = Result(
     r"C_{\mathcal F} \varepsilon",
     parameters=(
         Parameter("eps", eps, "radius of the cover", 0.25),
-        Parameter("d", d, "dimension of `x`", 2, integer=True),
+        Parameter("d", d, "dimension of `x`", 2, integer=True, in_words="dimension of the inputs"),
         Parameter("width", width, "width of the bumps", 1.0),
         Parameter("R", R, "bound on the norm of their centres", 1.0),
         Parameter("functions", functions, "number of further functions in the union, of finite `C_F`", 3, integer=True),

@@ -92,7 +92,7 @@ FEATURES = Result(
         Parameter("tau", tau, "slope of the ramps", 64.0),
         Parameter("eps", eps, "radius of the cover", 1e-4),
         Parameter("delta", delta, "probability of failure", 0.5),
-        Parameter("d", d, "dimension of `x`", 2, integer=True),
+        Parameter("d", d, "dimension of `x`", 2, integer=True, in_words="dimension of the inputs"),
         Parameter("family", None, "the class: bumps, or union (with logistic ridges and linear functions)", "bumps"),
         Parameter("bumps", bumps, "number of bumps", 8, integer=True, setting=True),
         Parameter("width", width, "width of the bumps", 1.0, setting=True),

@@ -213,7 +213,7 @@ LASSO = Result(
         Parameter("eps_opt", eps_opt, "bound on the objective of the solution above that of `rho*`", 1e-4),
         Parameter("delta", delta, "probability of failure", 0.05),
         Parameter("B", B, "bound on `||rho - rho*||_1` in Lemma 6", 1.0),
-        Parameter("d", d, "dimension of `x`", 2, integer=True),
+        Parameter("d", d, "dimension of `x`", 2, integer=True, in_words="dimension of the inputs"),
         Parameter("tau", tau, "slope of the ramps", 16.0, setting=True),
         Parameter("width", width, "width of the bump `f`", 1.0, setting=True),
     ),

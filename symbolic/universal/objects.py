@@ -26,23 +26,31 @@ SAMPLED = (
 # The measures of Section 2.3: ridges and linear functions have no density in the ordinary sense.
 _CONSTANT = (
     "`sup |f(0)|` plus the total mass of `sup mu_f`, both suprema over the functions `f` of the class, where `mu_f` "
-    "has the density `||omega||_2 |F_f(omega)|` for the spectrum `F_f` of `f`, of which `f(x)` is, for every "
-    "vector `x` of `d` coordinates, the integral of `exp(i omega^T x) F_f(omega)`"
+    "has the density `||omega||_2 |F_f(omega)|`, where `F_f` is the spectrum of `f`: with the imaginary unit `i`, "
+    "`f(x)` is, for every vector `x` of `d` coordinates, the integral of `exp(i omega^T x) F_f(omega)`"
 )
+CLASSES = {
+    "linear": "linear functions",
+    "logistic": "the neuron",
+    "neural": "the two-layer networks",
+    "tanh": "the function tanh",
+    "bump": "the bump",
+    "union": "the union",
+}
 BARRON = {
     "C_F": f"Barron constant (19) of a class of functions: {_CONSTANT}. The supremum of measures is the least measure "
     "above all of them. The measure of a ridge `h(u^T x)` lies on the line through `u`, where it is that of `h`; that "
     "of `a u^T x` is the mass `|a|` in the direction `u`, the limit of ridges `a sin(omega u^T x)/omega` as `omega -> "
     "0`",
-    r"C_{\mathrm{linear}}": "the constant `C_F` of linear functions; so for the other classes",
+    **{rf"C_{{\mathrm{{{name}}}}}": f"the constant `C_F` of {words}" for name, words in CLASSES.items()},
     "u": "a unit vector of `d` coordinates",
     r"\sigma": "the logistic function, `1/(1 + e^-x)`",
     "x": "a vector of `d` coordinates, or a number",
 }
 CONSTANT = (
     "Barron constant (19) of the class: `sup |f(0)|` plus the integral over `omega` of `||omega||_2` times the "
-    "supremum over the class of `|F_f(omega)|`, where `f(x)` is the integral of `exp(i omega^T x) F_f(omega)` for "
-    "every vector `x` of `d` coordinates"
+    "supremum over the class of `|F_f(omega)|`, where `F_f` is the spectrum of `f`: with the imaginary unit `i`, "
+    "`f(x)` is, for every vector `x` of `d` coordinates, the integral of `exp(i omega^T x) F_f(omega)`"
 )
 COVERING = {
     "C_F": CONSTANT,
@@ -66,13 +74,14 @@ SIGMOID = {
     r"\phi": "the ramp `phi(t) = min(1, max(0, t + 1/2))`",
     "f": "`f(0)` plus a sum over `k` of `a_k g_k(u_k^T x)`, where `g_k` is the ridge for `omega_k` and `theta_k`, "
     "`u_k` a unit vector, and the sum of `|a_k|` is `mass`",
-    "f^{\\mathrm{approx}}": "the sum of `a_k` times the integral of `gamma_k(t) phi(tau (u_k^T x - t))` over `t`",
+    "f^{\\mathrm{approx}}": "the sum over `k` of `a_k` times the integral of `gamma_k(t) phi(tau (u_k^T x - "
+    "t))` over `t`",
     "x": "a point of the unit ball, of dimension `d`",
     "e(z)": "the error `g(z)` minus the integral of `gamma(t) phi(tau (z - t))` over `t`",
 }
 _LAW = (
-    "the law (79) of `(t, omega)`, with the density `||omega||_2 sup_f |F_f(omega)|/(3 (C_F - sup |f(0)|))` for `-2 <= "
-    "t <= 1`, and 0 for other `t`"
+    "the law (79) of a pair, where `(t, omega)` has the density `||omega||_2 sup_f |F_f(omega)|/(3 (C_F - sup "
+    "|f(0)|))` for `-2 <= t <= 1`, and 0 for other `t`"
 )
 _FEATURE = "`psi(tau (omega_i^T x/||omega_i||_2 - t_i))`, where `(t_i, omega_i)` are independent draws of `Lambda` and "
 FEATURES = {
@@ -81,18 +90,22 @@ FEATURES = {
     "x": "a point of the unit ball, of dimension `d`",
     r"\phi_i(x)": f"random feature {_FEATURE}`psi(s) = min(1, max(0, s + 1/2))`",
     r"\rho_{f,i}": "coefficient (80) of feature `i` for `f`, `3 (C_F - sup |f(0)|) gamma(t_i) |F_f(omega_i)|/sup_f "
-    "|F_f(omega_i)|` with the weight (82) of the ridge `g(z) = (cos(s z + theta) - cos theta)/s`, where `s = "
+    "|F_f(omega_i)|` with the weight (82) for `g(z) = (cos(s z + theta) - cos theta)/s`, where `s = "
     "||omega_i||_2` and `theta` is the phase of `F_f(omega_i)`: `gamma(t)` is `-sin(s t + theta)` for `-1 <= t <= 1`, "
     "the sign of `g(-1)` for `-1 - |g(-1)| <= t < -1`, and 0 for all other `t`",
     r"\Lambda": _LAW,
+    r"\mathcal F": "the class of functions",
 }
-_SOFT = "the soft threshold of `v` with the threshold `s` has the coordinates `sign(v_j) max(|v_j| - s, 0)`"
+_SOFT = (
+    "the soft threshold of a vector `v` of coordinates `v_j` with the threshold `s` has the coordinates `sign(v_j) "
+    "max(|v_j| - s, 0)`"
+)
 PROXIMAL = {
     r"\ell(\rho)": "objective of the Lasso, the mean of `(y_i - phi_i^T rho)^2` plus `lambda ||rho||_1`, where `phi_i` "
     "are vectors of `n` features and the constant 1",
     r"\rho_t": "iterate after `t` inexact steps of proximal gradient from `rho_0 = 0`: a step takes `rho` to the soft "
     "threshold of `rho - eta nabla g(rho) + h` with the threshold `eta lambda + k`, where `g` is the mean of `(y_i - "
-    f"phi_i^T rho)^2`, and the errors of each step have `||h||_1 <= eps` and `|k| <= eps_lambda`; {_SOFT}",
+    f"phi_i^T rho)^2`, and the errors `h` and `k` of each step have `||h||_1 <= eps` and `|k| <= eps_lambda`; {_SOFT}",
     r"\rho^\star_{t+1}": "one exact step from `rho_t` of length `1/(2n)`, the soft threshold of `rho_t - 1/(2n) nabla "
     "g(rho_t)` with the threshold `lambda/(2n)`",
     r"\rho^\star": "any vector with `||rho*||_1 <= C`",
@@ -111,15 +124,15 @@ TRANSFORMER = {
     "y_i": "label of example `i`",
     r"\phi_i": "vector of `n` features and the constant 1 at `x_i`, with entries in `[0, 1]`",
     r"\rho": "coefficients that the stream holds before a block of Attn1, FF1 and Attn2, with the prediction that "
-    "Attn2, with the factor `N` in its `V` that (124) needs, computes from them",
-    "e^{(l)}": "what Attn1 makes of `rho`, less `rho + 1/(n N) sum_i (y_i - phi_i^T rho) phi_i`, the sum over the `N` "
-    "examples",
+    "Attn2, with the factor `N` in its value matrix that (124) needs, computes from them",
+    "e^{(l)}": "what Attn1 in layer `l` makes of `rho`, less `rho + 1/(n N) sum_i (y_i - phi_i^T rho) phi_i`, the "
+    "sum over the `N` examples",
     "e_t": "what Attn1 and FF1 make of `rho`, less the soft threshold of `rho + 1/(n N) sum_i (y_i - phi_i^T rho) "
     "phi_i` with the threshold `lam/(2n)`",
     r"\tilde e": "prediction that Attn2, with this factor, computes from `rho`, less `phi_(N+1)^T rho`",
-    r"\tilde e^{\text{printed}}": "the same with `V` of Attn2 as printed, without this factor",
+    r"\tilde e^{\text{printed}}": "the same with the value matrix of Attn2 as printed, without this factor",
     r"\rho_T": _EXACT.format("`lam/(2n)`"),
-    r"\rho^{(L)}": "coefficients in the stream of the transformer of Appendix A.4, with this factor in each `V` of "
+    r"\rho^{(L)}": "coefficients in the stream of the transformer of Appendix A.4, with this factor in each "
     "Attn2, after `L` layers",
     r"\hat y^{(L)}": "its prediction after `L` layers",
     "p": "number of bits of a format",
@@ -131,8 +144,8 @@ RISK = {
     f"ball",
     "E": "mean over the query `x_(N+1)`, which is independent of the examples and has the law of the `x_i`",
     r"\hat y_{N+1}": "prediction for the query `x_{N+1}` of the transformer that Appendix A.4 constructs for these "
-    "features, with the temperatures `tau_1` and `tau_2`, thresholds `lambda/(2n)` and the factor `N` in `V` of Attn2 "
-    "that (124) needs",
+    "features, with the temperatures `tau_1` and `tau_2`, thresholds `lambda/(2n)` and the factor `N` in "
+    "the value matrix of Attn2 that (124) needs",
     r"\rho_T": _EXACT.format("`lambda/(2n)`"),
     r"\Lambda": _LAW,
 }

@@ -200,7 +200,7 @@ SIGMOID = Result(
             in_words="total weight of the ridges",
         ),
         Parameter("ridges", ridges, "number of ridges in a sum", 2, integer=True, setting=True),
-        Parameter("d", d, "dimension of `x`", 2, integer=True),
+        Parameter("d", d, "dimension of `x`", 2, integer=True, in_words="dimension of the inputs"),
     ),
     hypotheses=(
         Hypothesis("tau", tau > 2, "Lemma 5 is for `tau > 2`: below, `delta_tau` is 1/2 and not `1/tau`"),

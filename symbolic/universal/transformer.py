@@ -155,8 +155,15 @@ TRANSFORMER = Result(
     parameters=(
         Parameter("N", N, "number of examples", 8, integer=True),
         Parameter("n", n, "number of features", 4, integer=True),
-        Parameter("d", d, "dimension of `x`", 2, integer=True),
-        Parameter("L", L, "number of attention layers, `2T + 1` for `T` blocks", 5, integer=True),
+        Parameter("d", d, "dimension of `x`", 2, integer=True, in_words="dimension of the inputs"),
+        Parameter(
+            "L",
+            L,
+            "number of attention layers, `2T + 1` for `T` blocks",
+            5,
+            integer=True,
+            in_words="number of attention layers, two a block and one more",
+        ),
         Parameter("lam", lam, "weight of the 1-norm in the Lasso", 0.2),
         Parameter("B", B, "bound on the labels", 1.0),
         Parameter("P", P, "bound on the 1-norm of the state from which a block starts", 1.0),

@@ -2,8 +2,9 @@ r"""The letters of an exported theorem, read from its LaTeX alone, and those tha
 
 A letter is a sign with its accents, its star and its index. Letters are introduced by the list of numbers, by an entry
 of the notation, by a definition below a display, by a domain ("For $0 < x < 1$"), by a noun before it ("layer $j$",
-"the rows $v_{jk}$": small letters and such with an index only), or they are bound in their formula: the index of a sum,
-the argument in a definition. An entry for $x_t$ introduces x with any index, not x alone; one for $x$ not $x_t$.
+"the rows $v_{jk}$": small letters and such with an index only), by words that say what they are ("where $W$ is a set",
+"the sum over $m$ of $c_m x^m$"), or they are bound in their formula: the index of a sum, the argument in a
+definition. An entry for $x_t$ introduces x with any index, not x alone; one for $x$ not $x_t$.
 """
 
 import re
@@ -45,7 +46,10 @@ NO_NOUN = re.compile(
     re.IGNORECASE,
 )
 NAMED_BY = re.compile(r"([A-Za-z]+)s? $")
-DEFINING = re.compile("where|with|and|for|of|from|labels")
+DEFINING = re.compile("where|with|and|for|of|from|labels|function")
+# In the notation: what a letter is, behind a word that says that this follows; and the letter that a sum runs over.
+SAID = re.compile(r"(?:where|and|which|with|,|;|:|\.) \$([^$]*)\$ (?:is|are|has|have|stands|stand|takes|does)\b")
+OVER = re.compile(r"(?:over|for) (?:all |every |each )?(?:real )?\$([^$]*)\$")
 DOMAIN = re.compile(r"For [^\n]*(:|, )")
 STRAY = re.compile(r"(?<![A-Za-z\\'.-])([B-HJ-Zb-z])(?![A-Za-z'\d-]|\.[A-Za-z\d]|-?th\b)")
 
@@ -254,9 +258,10 @@ def undefined(text: str) -> list[str]:
 
     Letters in the words, outside of all mathematics, are among them.
     """
-    known, blocks = Known(), text.split("\n\n")
+    known, blocks = Known(), [block.strip("\n") for block in text.split("\n\n")]
     for block in blocks:
-        for letter in (*_numbers(block), *map(_name, ENTRY.findall(block)), *_nouns(block), *_stated(block)):
+        entries = map(_name, ENTRY.findall(block))
+        for letter in (*_numbers(block), *entries, *_nouns(block), *_stated(block), *_said(block)):
             if letter is not None:
                 known.add(letter)
         known.functions |= {letter.name for letter in map(_name, FUNCTION.findall(block)) if letter is not None}
@@ -267,9 +272,10 @@ def undefined(text: str) -> list[str]:
     for block in blocks:
         for letter in (*_defined(block), *_of_domain(block), *_in_sets(block)):
             known.add(letter)
-        for scope in _scopes(block):
+        for scope, words in _scopes(block):
             readings = [read(each) for each in scope]
             bound = {each for reading in readings for each in reading.bound} | _arguments(scope)
+            bound |= _run_over(words, scope)
             bound |= {i.name for reading in readings for each in reading.letters for i in known.indices(each)}
             found += [o.name for reading in readings for each in reading.letters for o in known.unknown(each, bound)]
         found += STRAY.findall(_words(block))
@@ -345,6 +351,22 @@ def _stated(block: str) -> Iterator[Letter]:
             yield from (each for each in read(left).letters if is_small(each))  # arguments of a function
 
 
+def _said(block: str) -> Iterator[Letter]:
+    """Letters of which the words of the notation say what they are: "where $W$ is a closed set"."""
+    if block.startswith("Notation: "):
+        for formula in SAID.findall(block):
+            parts = formula.strip("()").split(",") if formula.startswith("(") else [formula]
+            for letter in filter(None, map(_name, parts)):
+                yield from (letter, Letter(letter.sign, "i") if letter.has_any_index else letter)
+
+
+def _run_over(words: str, scope: list[str]) -> set[str]:
+    """Of an entry that speaks of a sum over m: m, and the letters in its formulas that have the index m."""
+    over = {letter.name for each in OVER.findall(words) for letter in read(each).letters if is_small(letter)}
+    found = [letter for each in scope for letter in read(each).letters]
+    return over | {letter.name for letter in found if {each.name for each in letter.parts} & over}
+
+
 def _domains(block: str) -> Iterator[tuple[str, list[Letter | None]]]:
     """The conditions of "For $0 < x < 1$, $X \\in [0, 1]^n$, ...:", with their sides."""
     if not DOMAIN.match(block):
@@ -369,14 +391,15 @@ def _of_domain(block: str) -> Iterator[Letter]:
         yield from (side for side in sides if side is not None and is_small(side))
 
 
-def _scopes(block: str) -> Iterator[list[str]]:
-    """Formulas that share the letters which they bind: a conclusion, or an entry of the notation."""
+def _scopes(block: str) -> Iterator[tuple[list[str], str]]:
+    """Formulas that share the letters which they bind: a conclusion, or an entry of the notation with its words."""
     if block.startswith("Notation: "):
         _, *parts = ENTRY.split(block.partition("\n")[0])
-        yield from ([name, *INLINE.findall(words)] for name, words in zip(parts[::2], parts[1::2], strict=True))
+        entries = zip(parts[::2], parts[1::2], strict=True)
+        yield from (([name, *INLINE.findall(words)], words) for name, words in entries)
         block = block.partition("\n")[2]
     displays = [one or other for one, other in DISPLAY.findall(block)]
-    yield [*displays, *INLINE.findall(DISPLAY.sub(" ", block))]
+    yield [*displays, *INLINE.findall(DISPLAY.sub(" ", block))], ""
 
 
 def _arguments(scope: list[str]) -> set[str]:

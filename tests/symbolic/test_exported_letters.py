@@ -7,47 +7,32 @@ from symbolic.paper_text import theorem_latex
 from symbolic.statements import Result
 from tests.symbolic.latex_letters import undefined
 
-# Letters that a statement still shows without an introduction. A result without an entry has none.
+# Letters that this reader does not see introduced: their own sentence binds them ("all |a| <= C_a"), or they are in the
+# name of an object whose entry this reader does not take apart. A result without an entry has none.
 OPEN = {
-    "icgd.backward": r"\ell",
-    "icgd.derivative": "B_{y}",
-    "icgd.dimensions": r"\ell",
-    "icgd.forward": "B_{y}",
-    "icgd.gradient": "x_{i} y_{i}",
-    "icgd.loss_gradient": r"\ell",
-    "icgd.relu_sum": r"r \bar{g}'",
-    "icgd.step": r"\ell",
-    "icgd.trajectory": "x y L_{n} W l",
-    "induction.balance": r"x_{L} x_{s-1} w_{\rm{KQ}}",
-    "induction.figure2": r"x_{L} x_{s-1} w_{Q} w_{K} T_{\rm{III}}",
-    "induction.first_stage": r"x_{L} x_{s-1} \tau q'_{s,\tau} q' m M d",
-    "induction.karamata": r"x_{L} x_{s-1} w \alpha",
-    "induction.losses": "x_{L} x_{s-1} w_{Q} w_{K} x_{1}",
-    "induction.lyapunov_gram": r"u \alpha^\star M m t_{1} \xi_{i}",
-    "induction.lyapunov_head": r"x_{L} x_{s-1} w_{Q} w_{K} \phi \psi",
-    "induction.phases": r"x_{L} x_{s-1} \lambda d T_{1} X w_{Q} w_{K} L_{\rm{G4}} L_{\rm{IH2}} T_{o} "
-        r"T_{\rm{II}} T_{\rm{III}}",
-    "induction.trends": r"x_{L} x_{s-1} h_{(24)} w_{Q} w_{K} h_{\rm{repaired}} \psi",
-    "induction.vanilla": "X D",
-    "machines.approximation": r"y \theta'",
-    "machines.circuit": r"F' \theta f_{i} f_{1} f_{q-1} \zeta_{1} \zeta_{q-2}",
-    "machines.margin": r"\lambda \theta \xi F' \rho_{F'}",
-    "machines.rounding": r"W_{1} W_{D} \mathrm{net} \mathrm{round} \rho_{\tildef} \rho_{f}",
+    "icgd.derivative": "y",
+    "icgd.forward": "y",
+    "icgd.relu_sum": "r",
+    "induction.balance": r"w_{\rm{KQ}}",
+    "induction.figure2": r"L_{\rm{IH2}} L_{\rm{G4}}",
+    "induction.first_stage": "d",
+    "induction.phases": "z T d X T_{1}",
+    "induction.trends": r"h_{(24)} h_{\rm{repaired}}",
+    "induction.vanilla": "D",
+    "machines.circuit": r"F' \theta",
+    "machines.margin": r"\theta \xi F' \rho_{F'}",
+    "machines.rounding": r"W_{1} W_{D} \rho_{\tildef} \rho_{f}",
     "machines.sample_complexity": r"\mathcal{N}_{\|\cdot\|_2} \ell_{0\text{-}1}",
-    "machines.turing": r"\mathcal{Z} k \mathcal{A} s t y m_{2} c r o s_{3} \mathrm{Bin} h_{1} r_{4} r_{3} "
-        r"\mathrm{Bin}_{j} r_{2} x_{l_i} m_{1} w_{pos} W_{1} \theta_{\rm{C.1}} "
-        r"\theta_{\rm{C.2}} \theta_{\rm{C.3}} \theta_{\rm{C.4}} \theta_{\rm{C.5}} "
-        r"\theta_{\rm{C.6}} \theta_{\rm{C.7}} \theta_{\rm{C.8}}",
+    "machines.turing": r"\mathcal{Z} k \mathcal{A} \mathrm{Bin}_{j} j s t y m_{2} c r o s_{3} h_{1} r_{4} "
+        r"r_{3} r_{2} x_{l_i} m_{1} W_{1} \theta_{\rm{C.1}} \theta_{\rm{C.2}} "
+        r"\theta_{\rm{C.3}} \theta_{\rm{C.4}} \theta_{\rm{C.5}} \theta_{\rm{C.6}} "
+        r"\theta_{\rm{C.7}} \theta_{\rm{C.8}}",
     "machines.turing_margin": r"\mathcal{Z} \mathcal{A}",
-    "universal.barron": r"x a b f \omega C_{\rm{logistic}} u C_{\rm{neural}} \rho N I C_{\rm{tanh}} "
-        r"C_{\rm{bump}} c C_{\rm{union}}",
-    "universal.covering": r"x \mathcal{N}",
-    "universal.features": r"C_{F} \mathcal{F} F R",
-    "universal.lasso": r"\phi C_{F} R",
-    "universal.proximal": r"C_{F} \phi_{i}",
-    "universal.risk": r"T C_{F} \mathcal{F} \omega R",
-    "universal.sigmoid": "C_{F} R t",
-    "universal.transformer": r"T \tau e_{t} V b",
+    "universal.barron": r"a b \rho N I c",
+    "universal.covering": r"\hat{f} \hat{x} c",
+    "universal.features": r"\mathcal{F}",
+    "universal.risk": r"\mathcal{F} T",
+    "universal.transformer": "T V",
 }  # fmt: skip
 
 
