@@ -94,9 +94,9 @@ RELU_SUM = {
     "g": "the function that is approximated on `[-R, R]`, continuous, and twice continuously differentiable with "
     "bounded derivatives but for a kink at 0: an activation (order 0) or the derivative of one (order 1)",
     r"\bar g": "the function that interpolates `g` and is linear on each of `M` cells of one length into which "
-    "`[-R, R]` is divided, as the sum over `h` of `c_h ReLU(a_h t + b_h)` with `|a_h| + |b_h| = 1` of the constant `g(0)` "
-    "and of ReLUs that are 0 at 0: two that bend at 0, and one that bends at each other knot within `(-R, R)`; coefficients "
-    "are rounded to float64",
+    "`[-R, R]` is divided, as the sum over `h` of `c_h ReLU(a_h t + b_h)` with `|a_h| + |b_h| = 1` of the constant "
+    "`g(0)` and of ReLUs that are 0 at 0: two that bend at 0, and one that bends at each other knot within `(-R, R)`; "
+    "coefficients are rounded to float64",
     "H": "number of ReLUs of the sum",
     "c_h": "coefficient of ReLU `h` before it is rounded",
     "a": "exponent with which `H` is of the order `eps^-a` as `eps -> 0`, for fixed `g`, `R` and `q`",
