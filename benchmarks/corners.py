@@ -14,9 +14,11 @@ import argparse
 import json
 import os
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.signals import noting_signals
@@ -74,7 +76,9 @@ def run(wanted: Iterable[Key], asked: Sequence[int], file: Path | None) -> Itera
     for source, seed, index in wanted:
         if asked:
             return
+        started = time.perf_counter()
         point = run_point(source, seed, index)
+        point = replace(point, seconds=round(time.perf_counter() - started, 3))
         if file:
             store(file, point)
         yield point

@@ -108,10 +108,11 @@ def fallen_by_end(point: Point) -> float | None:
     return None if found is None else found[0] - found[1]
 
 
-def head_left(point: Point) -> float:
-    """L_IH2(T_I) / L_IH2(0)."""
+def head_left(point: Point) -> float | None:
+    """L_IH2(T_I) / L_IH2(0); None where the run does not reach T_I."""
     until = gram_measured(point)
-    assert until is not None  # L_G4 -> 0
+    if until is None:
+        return None
     tau, made = until / (point["L"] - 2), head_run(point)
     if tau > made.end:
         made = HeadRun(float(point["alpha"]), float(point["w_star"]), float(point["sigma_init"]), point["flow"], tau)

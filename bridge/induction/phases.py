@@ -237,9 +237,14 @@ def m_inverse(L: int, sigma_init: float) -> Sides:
     return Sides(true, derived=true, proved=("derived",), letters={phases.p: sigma_init})
 
 
+NO_T_I = "`T_I` is not reached in the run"
+
+
 def left_here(point: Point) -> Sides:
     """L_IH2(T_I) >= 0.99 L_IH2(0). The theorem's L >> 1 names no length: at one point it is kept, and never refuted."""
     left, beyond = runs.head_left(point), too_short(point)
+    if left is None:
+        return Sides(remark=NO_T_I)
     judged = left >= KEPT or beyond
     no_length = "" if judged else "less than 0.99 is left here, but the theorem's `L >> 1` names no length"
     remark = "; ".join(filter(None, [no_length, left_words(point)]))
@@ -249,7 +254,9 @@ def left_here(point: Point) -> Sides:
 def left_in_the_end(point: Point) -> Sides:
     """The same as L grows."""
     longer = LONGER.points(point)
-    left = [runs.head_left(at) for at in longer]
+    left = [share for at in longer if (share := runs.head_left(at)) is not None]
+    if len(left) < len(longer):
+        return Sides(remark=NO_T_I)
     shares = f"left at `L = 1e3`, 1e5, 1e7: {' '.join(map(plain, left))}, derived limit 1; {left_words(point)}"
     return Sides(left[-1] if left[-1] >= KEPT else None, measured=left[-1], at=longer[-1], remark=shares)
 

@@ -77,7 +77,10 @@ def handles(x: Any, r: Any, eta: Any, c: Any, c_odd: Any) -> dict[str, Any]:
 
 
 def relative_error(x: Any, r: Any, second: str, dtype: str, c: float, C: float) -> float:
-    """Of the gradient that the heads write, in the sup norm over the tokens, for a prompt that the format holds."""
+    """Of the gradient that the heads write, in the sup norm over the tokens, for a prompt that the format holds.
+
+    nan where the format holds nothing of the prompt.
+    """
     kind = getattr(torch, dtype)
     x, r = x.to(kind), r.to(kind)
     network = Network(numeric.step(numeric.LinearisedSetting(x.shape[1], c, C, second, 1.0)), kind)
@@ -92,7 +95,7 @@ def scanned(x: Any, r: Any, second: str, dtype: str, c: float, C: float) -> floa
     most = largest_sink(2 * len(x) - 1, dtype)
     pairs = [(c * factor, C + more) for factor, more in SCANNED if 0 < C + more <= most]
     found = (relative_error(x, r, second, dtype, *each) for each in pairs)
-    return min(error for error in found if not math.isnan(error))
+    return min((error for error in found if not math.isnan(error)), default=math.nan)
 
 
 def formats(N: int, d: int, B: float, x: Any, r: Any) -> NamedTable:
@@ -101,8 +104,9 @@ def formats(N: int, d: int, B: float, x: Any, r: Any) -> NamedTable:
     for dtype in FORMATS_SHOWN:
         for second, name in WORDS.items():
             u, at = 2.0 ** -FORMATS[dtype], recommended(pair(second, N, d, B, dtype), dtype)
-            measured, least = (each(x, r, str(second), dtype, **at) for each in (relative_error, scanned))
-            ratio = measured / least if least else None
+            found = [each(x, r, str(second), dtype, **at) for each in (relative_error, scanned)]
+            measured, least = (None if math.isnan(error) else error for error in found)
+            ratio = measured / least if measured is not None and least else None
             rows.append([dtype, name, *at.values(), measured, least, ratio, u, u ** (1 / 2), u ** (2 / 3)])
     return NamedTable(
         title="Gradient of one prompt, relative error at the `c` and `C` computed beforehand and at the best of a scan",

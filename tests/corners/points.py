@@ -1,7 +1,6 @@
 """One corner of one result, or of one example, run and judged."""
 
 import re
-import time
 import traceback
 import warnings
 from dataclasses import asdict, dataclass, field
@@ -72,7 +71,6 @@ class Point:
 def run_point(source: str, seed: int, index: int) -> Point:
     """The point of that number. A refusal is an answer, any other exception a complaint."""
     study, params, settings = study_of(source), {}, {}
-    started = time.perf_counter()
     refusal, rows, found = "", 0, []
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -86,5 +84,4 @@ def run_point(source: str, seed: int, index: int) -> Point:
         except Exception:
             found = [Complaint("traceback", source, traceback.format_exc(limit=-3))]
     found += [Complaint("warning", source, str(each.message)) for each in warned if each.category is not LongRun]
-    seconds = time.perf_counter() - started
-    return Point(source, seed, index, params, settings, rows, refusal, tuple(found), round(seconds, 3))
+    return Point(source, seed, index, params, settings, rows, refusal, tuple(found))

@@ -354,3 +354,9 @@ def test_no_formula_is_shown_where_it_does_not_apply():
     sides = laws.T_I.at(point_of(0.01, 0.49, 1000, 0.02))
     assert sides.derived is None
     assert "no formula" in sides.remark
+
+
+def test_a_start_from_which_the_run_does_not_reach_T_I_is_said() -> None:
+    point = {"L": 1000, "alpha": 1.0, "w_star": 0.01, "sigma_init": 0.7071067811761121, "flow": "true"}
+    assert runs.head_left(point) is None
+    assert laws.left_here(point).remark == "T_I is not reached in the run"

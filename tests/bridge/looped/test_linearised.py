@@ -37,3 +37,13 @@ def test_each_format_has_its_own_pair() -> None:
     found = {dtype: resolve({}, 0, dtype) for dtype in ("float64", "float32", "bfloat16", "float16")}
     assert found["float64"]["c"] < found["float32"]["c"] < found["bfloat16"]["c"]
     assert found["float16"]["C"] <= 8
+
+
+def test_a_format_that_holds_nothing_of_the_prompt_leaves_cells_empty() -> None:
+    given = {"N": 8, "d": 3, "R": 9e-13, "samples": 1, "attack": 0}
+    errors = [
+        [row[4:7] for row in compare("looped.linearised", **given, dtype=dtype).tables[0].rows]
+        for dtype in ("float16", "float64")
+    ]
+    assert all(cells == [None, None, None] for cells in errors[0])  # all residuals are 0 there
+    assert all(None not in cells for cells in errors[1])
