@@ -22,6 +22,7 @@ OF_RULES = (
         "descent",
         "evolution",
         "functions",
+        "geometric",
         "head_matrices",
         "heads",
         "invariants",
