@@ -172,14 +172,12 @@ def latex_names(result: Result) -> dict[str, str]:
 
 
 def is_needed(result: Result, hypothesis: Hypothesis, shown: set[sp.Symbol], chosen: set[str]) -> bool:
-    """Whether conclusions about the chosen quantities may need it. In doubt they do."""
+    """Whether conclusions about the chosen quantities may need it. In doubt they do, but for one about a setting."""
     letters = hypothesis.condition.free_symbols
-    if letters & shown:
-        return True
-    if hypothesis.only:
+    settings = {each.symbol for each in result.parameters if each.setting} - shown
+    if letters & settings:
         return bool(chosen & set(hypothesis.only))
-    settings = {each.symbol for each in result.parameters if each.setting}
-    return not letters <= settings
+    return bool(letters & shown) or not hypothesis.only or bool(chosen & set(hypothesis.only))
 
 
 def compared(condition: sp.Basic) -> tuple[sp.Symbol, str, sp.Expr] | None:

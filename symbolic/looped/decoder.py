@@ -178,7 +178,7 @@ DECODER = Result(
             C,
             "score of the start token (likewise)",
             40.0,
-            in_words="score of the start token at token `i`, less `log(i - 1)`; in the printed layer, that of its sinks",
+            in_words="score of the start token at token `i`, less `log(i - 1)`; in the printed layer, of its sinks",
         ),
     ),
     hypotheses=(

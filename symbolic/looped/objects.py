@@ -43,7 +43,8 @@ AUTOREGRESSION = {
     r"\Phi_t": "`Phi(x_(t-1), ..., x_(t-q))`",
     "A_k": "matrix after `k` exact steps of gradient descent on the least squares of the series: `A_0 = 0` and "
     "`A_(k+1) = A_k - eta/N sum_(t=1)^N (A_k Phi_t - x_t) Phi_t^T`",
-    r"\hat x_{N+1}": "prediction of the transformer",
+    r"\hat x_{N+1}": "prediction of the transformer that the proof constructs, with these positions, `beta`, `c` and "
+    "`C`",
     "R_k": "vector of the residuals `A_k Phi_t - x_t` at `t = 1, ..., N`, of one coordinate",
     r"\hat R_k": "that of the transformer after `k` loops",
     r"\mathrm{layers}": "number of layers",
@@ -68,8 +69,8 @@ NEWTON = {
     "S": "`X^T X`",
     "M_k": "iterate of Newton's iteration for the inverse of `S` after `k` exact steps: `M_0 = alpha S` and "
     "`M_(k+1) = 2 M_k - M_k S M_k`",
-    r"\hat V_k": "matrix whose columns the tokens of the examples hold in the transformer after `k` loops, in the place "
-    "of `M_k X^T`; the transformer is the one that the proof constructs, with `c`, `C` and `tau`",
+    r"\hat V_k": "matrix whose columns the tokens of the examples hold in the transformer after `k` loops, in the "
+    "place of `M_k X^T`; the transformer is the one that the proof constructs, with `c`, `C` and `tau`",
     "x": "the test input",
     "y": "vector of the labels `y_i` of the examples",
     r"\hat y": "prediction of the transformer for `x`",

@@ -29,13 +29,9 @@ OPEN = {
         r"T_{\rm{II}} T_{\rm{III}}",
     "induction.trends": r"x_{L} x_{s-1} h_{(24)} w_{Q} w_{K} h_{\rm{repaired}} \psi",
     "induction.vanilla": "X D",
-    "machines.approximation": r"y \theta'",
-    "machines.circuit": r"F' \theta f_{i} f_{1} f_{q-1} \zeta_{1} \zeta_{q-2}",
-    "machines.margin": r"\lambda \theta \xi F' \rho_{F'}",
-    "machines.rounding": r"W_{1} W_{D} \mathrm{net} \mathrm{round} \rho_{\tildef} \rho_{f}",
-    "machines.sample_complexity": r"\mathcal{N}_{\|\cdot\|_2} \ell_{0\text{-}1}",
-    "machines.turing": r"\mathcal{Z} k \mathcal{A} s t y m_{2} c r o s_{3} \mathrm{Bin} h_{1} r_{4} r_{3} "
-        r"\mathrm{Bin}_{j} r_{2} x_{l_i} m_{1} w_{pos} W_{1} \theta_{\rm{C.1}} "
+    "machines.margin": r"\lambda",
+    "machines.turing": r"\mathcal{Z} k \mathcal{A} s y m_{2} c r o s_{3} h_{1} r_{4} r_{3} "
+        r"\mathrm{Bin}_{j} r_{2} x_{l_i} m_{1} W_{1} \theta_{\rm{C.1}} "
         r"\theta_{\rm{C.2}} \theta_{\rm{C.3}} \theta_{\rm{C.4}} \theta_{\rm{C.5}} "
         r"\theta_{\rm{C.6}} \theta_{\rm{C.7}} \theta_{\rm{C.8}}",
     "machines.turing_margin": r"\mathcal{Z} \mathcal{A}",

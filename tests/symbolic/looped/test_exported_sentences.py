@@ -45,6 +45,14 @@ def test_a_letter_is_the_largest_of_some_values_or_any_number_with_a_condition_a
     )
 
 
+# What copies are asked for, and how many coordinates positions have: no bound depends on either.
+def test_what_no_bound_depends_on_is_no_hypothesis() -> None:
+    text = theorem_latex(find_result("looped.autoregression"))
+    assert "accuracy" not in text
+    assert "dimension of the positions" not in text
+    assert r"$q < N$ and $B^{2} d \eta q \leq 2$" in text
+
+
 def test_a_condition_that_follows_from_the_hypotheses_is_none() -> None:
     text = theorem_latex(find_result("looped.chain_of_thought"))
     assert text.count(r"\tag") == 1
