@@ -150,12 +150,12 @@ def _power_of_width(margin: sp.Expr) -> sp.Expr:
     return sp.limit(sp.log(margin.subs(rho, 0)) / sp.log(r), r, sp.oo)
 
 
-def _constant(name: str, symbol: str, meaning: str, kind: Kind, **more: object) -> Quantity:
+def _constant(name: str, symbol: str, meaning: str, kind: Kind, norm: str = "2-norm", **more: object) -> Quantity:
     return Quantity(
         name=name,
         latex_symbol=symbol,
         meaning=meaning,
-        norm=more.pop("norm", "2-norm"),
+        norm=norm,
         domain="all inputs of the circuit",
         kind=kind,
         quantifier=Quantifier.FOR_ALL,
