@@ -172,14 +172,14 @@ def latex_names(result: Result) -> dict[str, str]:
 
 
 def is_needed(result: Result, hypothesis: Hypothesis, shown: set[sp.Symbol], chosen: set[str]) -> bool:
-    """Whether conclusions about the chosen quantities may need it. In doubt they do."""
+    """Whether conclusions about the chosen quantities may need it. In doubt they do, but for one on a setting."""
     letters = hypothesis.condition.free_symbols
-    if letters & shown:
+    settings = {each.symbol: each.name for each in result.parameters if each.setting and each.symbol not in shown}
+    if letters & shown and hypothesis.parameter not in settings.values():
         return True
     if hypothesis.only:
         return bool(chosen & set(hypothesis.only))
-    settings = {each.symbol for each in result.parameters if each.setting}
-    return not letters <= settings
+    return not letters <= shown | set(settings)
 
 
 def compared(condition: sp.Basic) -> tuple[sp.Symbol, str, sp.Expr] | None:

@@ -116,7 +116,8 @@ def plain_margin(depth: int, seed: int, attack: int, restarts: int) -> Sides:
 def printed_change(depth: int) -> Sides:
     output = evaluate_ball(theory.all_alike(theory.PRINTED_CHANGE), {D: depth})
     remark = f"the change 3/d in every layer gives f = {plain(float(output.mid()))}"
-    return Sides(evaluate_ball(theory.plain_margin(), {D: depth}), proved=DERIVED, remark=remark)
+    margin = evaluate_ball(theory.plain_margin(), {D: depth})
+    return Sides(margin, derived=margin, proved=DERIVED, remark=remark)
 
 
 def plain_rate(seed: int, attack: int, restarts: int) -> Sides:

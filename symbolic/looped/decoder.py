@@ -131,20 +131,20 @@ def _count(name: str, meaning: str, printed: int) -> Quantity:
 
 QUANTITIES = (
     _quantity(
-        "w", r"\max_i \|\hat w^i_T - w^i_T\|_2", "weights of each token after `T` loops",
+        "w", r"\max_{1 \le i \le N} \|\hat w^i_T - w^i_T\|_2", "weights of each token after `T` loops",
         derivation=derive_weights().derivation, worst_case=WORST, trivial=LONGEST, obtained=Provenance.HAND,
         remark=_SIZES,
     ),
     _quantity(
-        "y_hat", r"\max_i |\hat y_i - x_i^\top w^i_T|",
+        "y_hat", r"\max_{1 \le i \le N} |\hat y_i - x_i^\top w^i_T|",
         "prediction of each token after `T` loops", norm="absolute value",
         derivation=derive_prediction().derivation, worst_case=WORST, trivial=B_x * LONGEST, obtained=Provenance.HAND,
         remark=_SIZES,
     ),
     _quantity(
-        "gradient.printed", r"\max_i \|\hat g_i - \sum_{j < i} (x_j^\top w^i - y_j) x_j\|_2",
+        "gradient.printed", r"\max_{1 \le i \le N} \|\hat g_i - \sum_{j < i} (x_j^\top v^i - y_j) x_j\|_2",
         "output of the printed attention layer, each token attending to earlier ones alone",
-        domain="`||x_j||_2 <= B_x`, `|y_j| <= B_y`, `||w^i||_2 <= P`", construction="printed",
+        domain="`||x_j||_2 <= B_x`, `|y_j| <= B_y`, `||v^i||_2 <= P`", construction="printed",
         derivation=derive_printed().derivation, worst_case={Z: sp.Max(P * B_x, B_y), B_x: B_x},
         trivial=(N - 1) * B_x * (P * B_x + B_y),
     ),
@@ -165,7 +165,7 @@ DECODER = Result(
         Parameter("eta", eta, "step size", 1.0),
         Parameter("B_x", B_x, "bound on the 2-norms of `x_j`", 1.0),
         Parameter("B_y", B_y, "bound on the labels", 1.0),
-        Parameter("P", P, "bound on the 2-norms of the weights `w^i` from which the printed layer starts", 1.0),
+        Parameter("P", P, "bound on the 2-norms of the weights `v^i` from which the printed layer starts", 1.0),
         Parameter(
             "c",
             c,
@@ -178,7 +178,7 @@ DECODER = Result(
             C,
             "score of the start token (likewise)",
             40.0,
-            in_words="score of the start token at token `i`, less `log(i - 1)`",
+            in_words="score of the start token at token `i`, less `log(i - 1)`; in the printed layer, of its sinks",
         ),
     ),
     hypotheses=(
@@ -198,7 +198,7 @@ DECODER = Result(
         "number that meets the condition on it",
         W: "bound on `||w^i_k||_2` of exact iterates",
         V: "bound on `|x_i^T w^i_T|`, exact and of the transformer: any number that meets the condition on it",
-        Z: "bound on `|x_j^T w^i|` and `|y_j|`",
+        Z: "bound on `|x_j^T v^i|` and `|y_j|`",
     },
     remarks=(
         "The layer as printed takes `e^C/c` times sums of `x_j` in both heads, which cancel if `x_i` does not attend "

@@ -74,7 +74,8 @@ def _quantities() -> tuple[Quantity, ...]:
                 derive_weights(second), "sup norm", trivial=LARGEST,
             ),
             _quantity(
-                f"step{suffix}", rf"\max_i |\hat r_i^{{({sign})}} - r_i + (\eta/N) \sum_j r_j x_j^\top x_i|",
+                f"step{suffix}",
+                rf"\max_{{1 \le i \le N+1}} |\hat r_i^{{({sign})}} - r_i + (\eta/N) \sum_{{j=1}}^N r_j x_j^\top x_i|",
                 f"one gradient step of the layer whose second head has {words}, over the examples and the test token",
                 derive_step(second), "sup norm", trivial=eta * N * R * LARGEST,
             ),

@@ -50,7 +50,7 @@ def largest_error(second: Second) -> sp.Expr:
 
 def _quantity(name: str, latex: str, meaning: str, value: Approximated, **more: object) -> Quantity:
     fields = {
-        "norm": "2-norm", "domain": PROMPTS, "kind": Kind.UPPER, "quantifier": Quantifier.FOR_ALL,
+        "norm": "Frobenius norm", "domain": PROMPTS, "kind": Kind.UPPER, "quantifier": Quantifier.FOR_ALL,
         "derivation": value.derivation, "worst_case": KNOWN,
         "obtained": Provenance.HAND, "remark": BY_HAND, **more,
     }  # fmt: skip
@@ -67,13 +67,13 @@ def _quantities(kind: Second, loops: int) -> tuple[Quantity, ...]:
     whole = theory.derive_state(kind)
     size = sp.Min(sp.sqrt(kappa), (alpha * 2**theory.T) ** sp.Rational(1, 4)) * sp.sqrt(d)
     states = (
-        _quantity(f"m[{k}]", rf"\|(\hat M_{{{k}}} - M_{{{k}}}) X^\top\|_F", f"state of all tokens after loop {k}",
+        _quantity(f"m[{k}]", rf"\|\hat V_{{{k}}} - M_{{{k}}} X^\top\|_F", f"state of all tokens after loop {k}",
                   theory.derive_state(kind, k), trivial=size.subs(theory.T, k))
         for k in range(1, loops)
     )  # fmt: skip
     return (
         *states,
-        _quantity("m", r"\|(\hat M_T - M_T) X^\top\|_F", "state of all tokens after the last loop", whole,
+        _quantity("m", r"\|\hat V_T - M_T X^\top\|_F", "state of all tokens after the last loop", whole,
                   trivial=size),
         _quantity("labels", r"|\hat y_i - y_i|", "labels copied to the tokens of their pairs", theory.derive_labels(),
                   norm="sup norm", worst_case={}, scopes=("network",), trivial=B, obtained=None, remark=""),

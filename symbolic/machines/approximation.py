@@ -142,7 +142,7 @@ def two_layer_squared(units: int) -> tuple[sp.Expr, tuple[sp.Symbol, ...], tuple
 _SECTION = Citation(WEI2021, "Section 2.1", "(2.1)")
 _LOSS = Citation(WEI2021, "Section 2.1", "(2.2)")
 _PROOF = Citation(WEI2021, "Appendix A", "proof of Lemma 2.4")
-_ANY = "any `F`, any `theta` and `theta'` with finite margins"
+_ANY = "any `F`, any input and label, any `theta` and `theta'` with finite margins"
 
 
 def _quantity(name: str, latex: str, meaning: str, kind: Kind, **more: object) -> Quantity:
@@ -152,7 +152,7 @@ def _quantity(name: str, latex: str, meaning: str, kind: Kind, **more: object) -
 
 QUANTITIES = (
     _quantity(
-        "lipschitz", r"\sup |\rho(\theta) - \rho(\theta')| / \|\theta - \theta'\|_2",
+        "lipschitz", r"\sup_{\theta \ne \theta'} |\rho(\theta) - \rho(\theta')| / \|\theta - \theta'\|_2",
         "Lipschitz constant of the margin",
         Kind.UPPER, derive=lambda: LIPSCHITZ, printed=Printed(sp.Integer(1), _PROOF),
         remark="where no parameters flip the prediction both margins are infinite, and their difference is undefined",
@@ -183,7 +183,8 @@ QUANTITIES = (
         printed=Printed(sp.Integer(0), _PROOF), obtained=Provenance.ALGEBRA,
     ),
     _quantity(
-        "ramp.lipschitz", r"\sup |\bar\ell_\gamma(\theta) - \bar\ell_\gamma(\theta')| / \|\theta - \theta'\|_2",
+        "ramp.lipschitz",
+        r"\sup_{\theta \ne \theta'} |\bar\ell_\gamma(\theta) - \bar\ell_\gamma(\theta')| / \|\theta - \theta'\|_2",
         "Lipschitz constant of the ramp loss", Kind.UPPER, derive=ramp_slope, printed=Printed(1 / gamma, _PROOF),
     ),
     _quantity(

@@ -167,7 +167,7 @@ CIRCUIT = Result(
         _quantity(
             "outputs",
             r"\#\{x : F(x, \theta) \neq 2 G(x) - 1\}",
-            "number of inputs on which some output differs from the direct evaluation of the gates",
+            "number of inputs on which the network differs from the direct evaluation of the gates",
             "a count",
             Kind.EXACT,
             domain=f"{_CIRCUITS}, every input of `m` bits",
@@ -225,7 +225,7 @@ CIRCUIT = Result(
     notation={r_last: "r_{q-1}", rounding: r"\mathbf{1}_{\zeta}"},
     symbols={
         q: "layers of the circuit, the layer of the inputs included",
-        r: "gates of its widest layer",
+        r: "size of its widest layer, the layer of the inputs included",
         s: "its gates, inputs and ID gates included",
         m: "its inputs",
         r_last: "gates of its last layer",

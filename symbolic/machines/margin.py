@@ -150,12 +150,12 @@ def _power_of_width(margin: sp.Expr) -> sp.Expr:
     return sp.limit(sp.log(margin.subs(rho, 0)) / sp.log(r), r, sp.oo)
 
 
-def _constant(name: str, symbol: str, meaning: str, kind: Kind, **more: object) -> Quantity:
+def _constant(name: str, symbol: str, meaning: str, kind: Kind, norm: str = "2-norm", **more: object) -> Quantity:
     return Quantity(
         name=name,
         latex_symbol=symbol,
         meaning=meaning,
-        norm="2",
+        norm=norm,
         domain="all inputs of the circuit",
         kind=kind,
         quantifier=Quantifier.FOR_ALL,
@@ -169,7 +169,7 @@ _MARGIN = Quantity(
     name="margin",
     latex_symbol=r"\rho_F",
     meaning="smallest 2-norm of a perturbation of all parameters that flips the prediction at this input",
-    norm="2, over all weights and biases",
+    norm="2-norm, over all weights and biases",
     domain="this input; the printed and derived bounds hold for all",
     domain_latex="every input of the circuit",
     kind=Kind.LOWER,
@@ -210,9 +210,10 @@ _QUANTITIES = (
     _constant("sigma_h", r"\sigma_h", "radius of the input in which they hold: infinite for ReLU layers", Kind.LOWER),
     _constant(
         "width_exponent",
-        r"\gamma",
+        r"\log b / \log r",
         "power of the width `r` with which the derived bound falls as `r` grows, fan-in 2 and any fan-out",
         Kind.RATE,
+        norm="exponent",
         printed=Printed(r**degree, Citation(WEI2021, "Lemma 3.3"), order=Order.O, unspecified=(degree,)),
         derive=width_exponent,
         remark="printed as `1/poly(s)`, its degree unspecified",
@@ -232,15 +233,16 @@ MARGIN = Result(
     ),
     hypotheses=(),
     objects=objects.CIRCUIT_MARGIN,
+    assumptions=("`F(x)` is -1 or 1 at every input `x` of bits",),
     quantities=_QUANTITIES,
     notation=_NOTATION,
     symbols={
-        lam: "bound on the 2-norm of each exact layer, at least 1",
+        lam: "bound on the 2-norm of each exact layer at every input, at least 1",
         mu_0: "Lipschitz constant of the first layer in its parameters",
         mu: "Lipschitz constant of a layer in its input, at perturbed parameters",
         kappa_theta: "Lipschitz constant of a layer in its parameters, per `max(||h||_2, 1)` of its input `h`",
         kappa_xi: "Lipschitz constant of a correction in its parameters, per `max(||h||_2, 1)` of its input `h`",
-        sigma_zeta: "radius of the errors that a correction removes",
+        sigma_zeta: "radius of the errors that a correction removes, below 1",
         sigma_theta: "radius of `theta` in which the constants hold",
         sigma_xi: "radius of `xi` in which they hold",
         sigma_h: "radius of the inputs in which they hold",

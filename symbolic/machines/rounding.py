@@ -255,7 +255,7 @@ QUANTITIES = (
     ),
     _quantity(
         "plain_printed", r"\rho_f", "all-layer margin of the plain toy, which the change `3/D` of every layer bounds",
-        _PLAIN, Kind.UPPER, derive=plain_margin,
+        _PLAIN, Kind.UPPER,
         printed=Printed(sp.sqrt(D * PRINTED_CHANGE**2), _TEXT),
     ),
     _quantity(
@@ -287,13 +287,13 @@ ROUNDING = Result(
     id="machines.rounding",
     title="Rounding between layers keeps the all-layer margin",
     citation=Citation(WEI2021, "Claim 3.5", "Proposition 3.4, (3.1)"),
-    claim=r"\rho_f((1, \dots, 1), 1, 1) \lesssim \tfrac{1}{\sqrt d},\qquad "
+    claim=r"\rho_f((1, \dots, 1), 1, 1) \lesssim \tfrac{1}{\sqrt D},\qquad "
     r"\rho_{\tilde f}((1, \dots, 1), 1, 1) \ge \tfrac13",
-    parameters=(Parameter("depth", D, "number `D` of linear layers", 8, integer=True),),
+    parameters=(Parameter("depth", D, "number of linear layers", 8, integer=True),),
     hypotheses=(Hypothesis("depth", sp.Ge(D, 1, evaluate=False), "a network has a layer"),),
     objects=objects.ROUNDING,
     quantities=QUANTITIES,
-    notation={D: "d"},
+    notation={D: "D"},
     symbols={z: "output of a layer, after rounding", z_next: "that of the next one"},
     formulas=(
         Formula(r"\rho_f", plain_margin, "margin of the plain toy", citation=_TEXT),

@@ -203,7 +203,7 @@ QUANTITIES = (
         "vertices",
         r"\sup_{\|\theta\|_1 \le \alpha} \min_{v} \|\theta - v\|_2",
         "distance of the l1 ball to the averages `v` of `k` of its vertices",
-        norm="2",
+        norm="2-norm",
         domain="`||theta||_1 <= alpha` in `R^p`",
         derive=cover_radius,
         obtained=Provenance.RULES,
@@ -236,7 +236,7 @@ QUANTITIES = (
     _quantity(
         "minimiser",
         r"\mathbb{E}\,\ell_{0\text{-}1}(\hat F(x), G(x))",
-        "error of the empirical risk minimiser, where (2.3) holds with `eps`: `n` samples",
+        "error of the empirical risk minimiser, where (2.3) holds with `eps`",
         printed=Printed(eps, _wei("Lemma 2.4"), order=Order.O),
         derive=lambda: minimiser_error(eps, rademacher()),
         remark="`eps` is read inside `O`, as the proof by Proposition 2.3 gives it; with 0 in (2.3), as Theorems 3.1 "
@@ -267,7 +267,7 @@ QUANTITIES = (
         "samples for circuits: `eps` is reached with the margin `gamma` on every input",
         suffices=True,
         norm="a count",
-        domain="every `P` on `{0,1}^m`; networks of width `w` and depth `d`, `||theta||_1 <= alpha`",
+        domain="every `P` on `{0,1}^m` with `m <= w`; networks of width `w` and depth `d`, `||theta||_1 <= alpha`",
         printed=Printed(PRINTED_CIRCUITS, _wei("Theorem 3.1"), order=Order.O, unspecified=(poly,)),
         derive=lambda: samples().subs(p, FEEDFORWARD_PARAMETERS),
         remark="the polynomial `poly(s)` is not specified; derived for the given `alpha` and `gamma`, which a "
@@ -279,7 +279,7 @@ QUANTITIES = (
         "samples for Turing machines: `eps` is reached with the margin `gamma` on every input",
         suffices=True,
         norm="a count",
-        domain="every `P`; decoders of width `w`, `d` layers and `|A|` symbols, `||theta||_1 <= alpha`",
+        domain="every `P`; decoders of width `w`, `d` layers and `A` symbols, `||theta||_1 <= alpha`",
         printed=Printed(PRINTED_MACHINES, _wei("Theorem 4.1"), order=Order.O, unspecified=(poly,)),
         derive=lambda: samples().subs(p, DECODER_PARAMETERS),
         remark="the polynomial `poly(k, |A|, log T)` is not specified; derived for the given `alpha` and `gamma`",

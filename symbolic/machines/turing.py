@@ -60,7 +60,7 @@ def _at_each_step(name: str, latex: str, meaning: str, citation: Citation | None
     """A quantity of the proof at each step: printed as equal to that of the machine."""
     return Quantity(
         name,
-        rf"\#\{{i : {latex}\}}",
+        rf"\#\{{1 \le i \le T : {latex}\}}",
         f"{_DIFFER} {meaning}",
         "a count",
         _DOMAIN,
@@ -95,7 +95,7 @@ STEPS = (
     _at_each_step(
         "search",
         r"h^{scr_3} \ne \mathrm{Bin}_j(i')",
-        "some bit of the binary search for `i'`",
+        "the first `j` bits of `i'` after `j` steps of the binary search, for some `j`",
         _wei("Claim C.5", "(C.11)"),
         "in case 2 of the proof the `t <= i'` that agree with `i'` on the first `j` bits have (`j+1`)-th bit 0; all "
         "others lose 2 on the first `j` bits",
@@ -164,7 +164,7 @@ def _of_softmax() -> tuple[Quantity, ...]:
             r"\beta",
             "inverse temperature from which on network and simulator agree at every step",
             "a number",
-            "`n` keys, a largest score that leads by 1",
+            "`n >= 2` keys, a largest score that leads by 1, values that are bits",
             Kind.UPPER,
             Quantifier.EXISTS,
             scopes=(),

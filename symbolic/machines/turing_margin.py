@@ -181,11 +181,12 @@ _QUANTITIES = (
         name="margin",
         latex_symbol=r"\rho_F",
         meaning="smallest 2-norm of a perturbation of all parameters that flips the prediction at this input",
-        norm="2, over all parameters, shared over the steps",
+        norm="2-norm, over all parameters, shared over the steps",
         domain=(
             "derived: every input and machine with these `Z`, A, `T`, `Z_term` and kind of tape; instance: this input"
         ),
-        domain_latex=r"every input of every machine with these $|\mathcal{Z}|$ and $|\mathcal{A}|$, $T \ge 2$",
+        domain_latex=r"every input of at most $T$ symbols of every machine with these $|\mathcal{Z}|$ and "
+        r"$|\mathcal{A}|$, $T \ge 2$",
         kind=Kind.LOWER,
         quantifier=Quantifier.FOR_ALL,
         printed=Printed(1 / poly(Z, A, sp.log(T)), THEOREM, order=Order.OMEGA, unspecified=(poly,)),

@@ -19,11 +19,7 @@ OPEN = {
     "induction.phases": "z T d X T_{1}",
     "induction.trends": r"h_{(24)} h_{\rm{repaired}}",
     "induction.vanilla": "D",
-    "machines.circuit": r"F' \theta",
-    "machines.margin": r"\theta \xi F' \rho_{F'}",
-    "machines.rounding": r"W_{1} W_{D} \rho_{\tildef} \rho_{f}",
-    "machines.sample_complexity": r"\mathcal{N}_{\|\cdot\|_2} \ell_{0\text{-}1}",
-    "machines.turing": r"\mathcal{Z} k \mathcal{A} \mathrm{Bin}_{j} j s t y m_{2} c r o s_{3} h_{1} r_{4} "
+    "machines.turing": r"\mathcal{Z} k \mathcal{A} \mathrm{Bin}_{j} s y m_{2} c r o s_{3} h_{1} r_{4} "
         r"r_{3} r_{2} x_{l_i} m_{1} W_{1} \theta_{\rm{C.1}} \theta_{\rm{C.2}} "
         r"\theta_{\rm{C.3}} \theta_{\rm{C.4}} \theta_{\rm{C.5}} \theta_{\rm{C.6}} "
         r"\theta_{\rm{C.7}} \theta_{\rm{C.8}}",

@@ -66,9 +66,10 @@ def test_a_hypothesis_on_a_shown_letter_is_kept(result: Result) -> None:
         opening = opening_of(result, stated)
         shown = {letter for each in stated for form in each.formulas for letter in form.free_symbols}
         dropped = [each for each in result.hypotheses if each not in opening.hypotheses]
-        assert not [each for each in dropped if each.condition.free_symbols & (shown | opening.letters)]
-        settings = {each.symbol for each in result.parameters if each.setting}
-        assert all(each.only or each.condition.free_symbols <= settings for each in dropped)
+        settings = {each.name for each in result.parameters if each.setting and each.symbol not in opening.letters}
+        on_others = [each for each in dropped if each.parameter not in settings]
+        assert not [each for each in on_others if each.condition.free_symbols & (shown | opening.letters)]
+        assert all(each.only for each in on_others)
 
 
 a, b, c, n = sp.symbols("a b c n", positive=True)
@@ -108,6 +109,10 @@ def test_a_hypothesis_goes_only_where_the_data_say_so() -> None:
     setting = tuple(Parameter(x.name, x, "", 1, setting=x == c) for x in (a, b, c, n))
     result = small(hypotheses=(condition,), parameters=setting)
     assert opening_of(result, conclusions(result)).hypotheses == ()
+    for name, kept in (("c", False), ("a", True)):  # c < a as a condition on the setting c, and as one on a
+        both = Hypothesis(name, sp.Lt(c, a), "it may matter")
+        result = small(hypotheses=(both,), parameters=setting)
+        assert (opening_of(result, conclusions(result)).hypotheses == (both,)) == kept
     shown = replace(QUANTITY, printed=Printed(a * c, Citation(None, "A")))
     result = small(hypotheses=(condition,), parameters=setting, quantities=(shown,))
     assert opening_of(result, conclusions(result)).hypotheses == (condition,)
