@@ -159,7 +159,9 @@ def test_an_erratum_shows_where_it_says(name: str, tmp_path: Path) -> None:
     assert row.verdict["printed"] is Verdict.VIOLATED
     assert row.verdict["derived"] is Verdict.KEPT
     assert (row.erratum.weight, row.erratum.repair) == (erratum.weight, erratum.repair)
-    assert not row.remark  # the erratum says it
+    about = {"range_r": "Lemma 2 prints the range R_1", "range_r1": "Lemma 3 prints the range R_2"}
+    about["range_u"] = "Lemma 4 prints the range R_3"
+    assert row.remark == about.get(name, "")  # the erratum says the rest
     replayed(row, tmp_path)
 
 
