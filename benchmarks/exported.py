@@ -113,7 +113,8 @@ def _of_conclusion(case: Case, said: Conclusion, rows: Sequence[Row]) -> list[Ju
     quantity, tier = said.quantity, "derived" if said.source is None else "printed"
     run_at = dict(quantity.printed.run_at) if said.source and quantity.printed else {}
     elsewhere = any(case.params.get(name) != value for name, value in run_at.items())
-    if elsewhere or any(truth(each, case.values) is False for each in quantity.indices):
+    conditions = (*quantity.indices, *quantity.where)
+    if elsewhere or any(truth(each, case.values) is False for each in conditions):
         return [Judgement(quantity.name, Outcome.BESIDE)]
     letters = indices(case, quantity)
     if not letters:

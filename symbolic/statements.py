@@ -91,11 +91,12 @@ class Quantity:
     the parameter `rate_in` grows. `derive` builds the closed form, where it is not derived by the error calculus;
     `obtained` says how it was obtained, also that of a derived number without a formula here, unless `derive` gives a
     `Derived`: by hand if nothing says so. `indices` are the relations under which it is stated: of an index in its name
-    (1 <= j < N), of parameters (N >= 2); where one of parameters fails there is no such quantity. `erratum` describes
-    what fails where the printed bound is violated. `meaning` says what its numbers are; `finding` words a violation,
-    with {found} and {printed} for both numbers, where the one found is not a value of the quantity. `domain_latex` is
-    the domain in LaTeX (text mode), where it has formulas. A bound is vacuous from the `trivial` one on. `failure` is
-    the probability that a bound which holds with probability fails, where the events of the derivation do not say it;
+    (1 <= j < N), of parameters (N >= 2); where one of parameters fails there is no such quantity. `where` are the
+    conditions on parameters that the words of `domain` state: elsewhere nothing is claimed. `erratum` describes what
+    fails where the printed bound is violated. `meaning` says what its numbers are; `finding` words a violation, with
+    {found} and {printed} for both numbers, where the one found is not a value of the quantity. `domain_latex` is the
+    domain in LaTeX (text mode), where it has formulas. A bound is vacuous from the `trivial` one on. `failure` is the
+    probability that a bound which holds with probability fails, where the events of the derivation do not say it;
     `randomness` names what that is over. `suffices`: every value from the bound on does what the meaning says, so that
     the bound is one on the least such value. `outside`: a comparison where the statement claims nothing.
     """
@@ -119,6 +120,7 @@ class Quantity:
     rate_in: str = ""
     derive: Callable[[], Any] | None = None
     indices: tuple[Any, ...] = ()
+    where: tuple[Any, ...] = ()
     erratum: Erratum | None = None
     finding: str = ""
     domain_latex: str = ""

@@ -185,6 +185,7 @@ def figure(comparison: Comparison) -> Any:
 
 def stated(L: int, alpha: float, w_star: float, sigma_init: float, flow: str) -> tuple[Quantity, ...]:
     """The quantities, without R(w*) from a start that is too large for its proof."""
+    letters.check_flow(flow, theory.FIGURE2.id)
     small = HeadStart(L, alpha, w_star, sigma_init, flow).small_enough
     quantities = theory.FIGURE2.quantities
     return tuple(each if small or each.name != "overshoot" else replace(each, derive=None) for each in quantities)

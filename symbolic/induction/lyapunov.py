@@ -10,7 +10,7 @@ from symbolic.induction import lyapunov_gram as gram
 from symbolic.induction import lyapunov_head as head
 from symbolic.induction.lyapunov_errata import ESTIMATES
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
-from symbolic.induction.training import NOTATION, L, g, h, p, t, u, v
+from symbolic.induction.training import NOTATION, L, g, h, p, t, u, v, w_star
 from symbolic.inequalities import Inequality
 from symbolic.prose import marked
 from symbolic.provenance import Provenance
@@ -41,6 +41,7 @@ def _constant(name: str, meaning: str, domain: str, citation: Citation, printed:
         remark=remark,
         derive=lambda: CERTIFIED.get(name),
         obtained=Provenance.CERTIFICATE,
+        where=_where(domain),
     )
 
 
@@ -57,7 +58,13 @@ def _estimate(name: str, meaning: str, domain: str, citation: Citation, remark: 
         scopes=(),
         remark=remark,
         erratum=ESTIMATES.get(name),
+        where=_where(domain),
     )
+
+
+def _where(domain: str) -> tuple[sp.Basic, ...]:
+    """The condition on `w*` that the region of the induction head states."""
+    return (sp.Le(w_star**2, head.REGION[head.v_star][1]),) if domain == _BOX else ()
 
 
 _ALL_U = "`1/2 < g* < 1`, `g* < g < 2 g*`, `0 < u < 1`, `u^(L-5) < 10^-4`, every `L`"

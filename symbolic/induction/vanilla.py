@@ -154,7 +154,7 @@ def _quantities() -> tuple[Quantity, ...]:
             "`+oo` without an error", "sup norm",
             _DOMAIN, Kind.RATE, Quantifier.FOR_ALL,
             printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1"), relation=Kind.LOWER),
-            construction="masked", scopes=(),
+            construction="masked", scopes=(), indices=(sp.Ge(L, 4, evaluate=False),),  # at L = 3 nothing errs
             rate_in="p", remark="printed as `C e^-p` with one `C` for all lengths: slope -1 of the log error in `p`",
         ),
     )  # fmt: skip
