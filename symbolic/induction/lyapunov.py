@@ -27,6 +27,9 @@ CERTIFIED = {
 }
 
 
+_BOX = "`v*/4 < v < v* <= 0.3`, `h* < h < 1.02 h*`, `0 < h* < 1`, every `L`"
+
+
 def _constant(name: str, meaning: str, domain: str, citation: Citation, printed: sp.Expr, remark: str = "") -> Quantity:
     return Quantity(
         name,
@@ -150,7 +153,6 @@ LYAPUNOV_GRAM = Result(
     ),
 )
 
-_BOX = "`v*/4 < v < v* <= 0.3`, `h* < h < 1.02 h*`, `0 < h* < 1`, every `L`"
 _WIDER = "derived: `h* < h < 1.07 h*`, which `R(w*)` does not exceed for `v* <= 0.3`"
 _HEAD = head.CITATION
 _NAMES = ("alpha", "w_star")
