@@ -125,7 +125,8 @@ def test_a_claim_on_a_result_of_ours() -> None:
     )
     row = next(row for row in comparison if row.quantity == "output" and row.scope == "network")
     assert row.claimed == pytest.approx(0.04978706836786394)
-    assert all(other.claimed is None for other in comparison if other is not row)
+    claimed = [(other.quantity, other.scope) for other in comparison if other.claimed is not None]
+    assert claimed == [("output", "network"), ("output", "prompt")]  # this network knows W_norm
 
 
 def test_the_claim_is_in_every_format(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_ends_of_all_parameters_come_in_turn() -> None:
     assert [point["N"] for point in points[:2]] == [3, 256]
     assert 0 < points[2]["eps"] < 1e-12 or points[2]["eps"] == pytest.approx(5e-13)
     assert 0.9 < points[3]["eps"] < 1  # eps < r^2, and r = 1; nearer to it the search takes too long
-    assert points[4]["r"] == pytest.approx(0.5**0.5)
+    assert 0.5**0.5 < points[4]["r"] < 0.75  # likewise
     assert points[5]["r"] == 1e12
 
 

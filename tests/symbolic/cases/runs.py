@@ -272,12 +272,12 @@ def leaked(second: str, keys: int, sink: float, e: float) -> Pair:
     reach, leak = 1 + e, keys * np.exp(-sink)
     grown = {
         "none": reach**2 * (2 + np.exp(reach)) / 6,
-        "constant": reach**2 * (2 + np.exp(reach)) / 6 + 2 * reach * leak,
+        "constant": reach**2 * (2 + np.exp(reach)) / 6 + (1 - np.exp(-2 * reach)) * leak,
         "opposite": reach**3 * (9 + np.cosh(reach)) / 60,
     }
     lost = {
         "none": leak * np.exp(reach),
-        "constant": 2 * reach * np.exp(2 * reach) * leak,
+        "constant": np.expm1(2 * reach) * leak,
         "opposite": leak * np.sinh(2 * reach),
     }
     return number(found), e + max(grown[second], lost[second])
@@ -287,7 +287,7 @@ def leaked_matrix(second: str, sink: float) -> Pair:
     s = given("s", dim=4, norm=2, size=1, error=Half)
     found = heads_as_matrix(s, "w", sink=sink, reach=2, keys=9, widest=3, second=second).error
     leak = 9 * np.exp(-sink)
-    lost = {"none": np.exp(6) * leak, "constant": 6 * np.exp(6) * leak, "opposite": np.sinh(6) * leak}[second]
+    lost = {"none": np.exp(6) * leak, "constant": np.expm1(6) * leak, "opposite": np.sinh(6) * leak}[second]
     relative = 4 * (9 + np.cosh(2)) / 60 if second == "opposite" else 2 * (2 + np.exp(2)) / 6
     return number(found), 0.5 + 1.5 * relative + 2 * lost
 
