@@ -34,7 +34,7 @@ class Sign:
 
 
 @dataclass(frozen=True)
-class Given:
+class Granted:
     """A hypothesis: `gap` >= 0, or > 0 if `strict`."""
 
     gap: sp.Expr
@@ -69,24 +69,24 @@ def sign_under(expression: sp.Expr, hypotheses: tuple[sp.Basic, ...]) -> Sign | 
     return found
 
 
-def _has_no_pole(expression: sp.Expr, given: Sequence[Given]) -> bool:
+def _has_no_pole(expression: sp.Expr, given: Sequence[Granted]) -> bool:
     """Whether every denominator clearly differs from 0: a factor that cancels leaves the expression undefined there."""
     signs = [_sign(each.base, given) for each in expression.atoms(sp.Pow) if each.exp.is_positive is not True]
     return all(sign is not None and sign.strict for sign in signs)
 
 
-def _given(hypothesis: sp.Basic) -> Iterator[Given]:
+def _given(hypothesis: sp.Basic) -> Iterator[Granted]:
     if isinstance(hypothesis, sp.And):
         for part in hypothesis.args:
-            yield from (Given(each.gap, each.strict, hypothesis) for each in _given(part))
+            yield from (Granted(each.gap, each.strict, hypothesis) for each in _given(part))
     elif isinstance(hypothesis, sp.Eq) and isinstance(hypothesis.lhs, sp.Expr):
         gap = hypothesis.lhs - hypothesis.rhs
-        yield from (Given(each, False, hypothesis) for each in (gap, -gap))
+        yield from (Granted(each, False, hypothesis) for each in (gap, -gap))
     elif isinstance(hypothesis, RELATIONS):
-        yield Given(hypothesis.gts - hypothesis.lts, isinstance(hypothesis, sp.Lt | sp.Gt), hypothesis)
+        yield Granted(hypothesis.gts - hypothesis.lts, isinstance(hypothesis, sp.Lt | sp.Gt), hypothesis)
 
 
-def _sign(expression: sp.Expr, given: Sequence[Given]) -> Sign | None:
+def _sign(expression: sp.Expr, given: Sequence[Granted]) -> Sign | None:
     known = _assumed(expression)
     if known is not None:
         return known
@@ -118,7 +118,7 @@ def _of_product(factors: Sequence[Sign | None]) -> Sign | None:
 
 
 # b^e is positive for b > 0 and real e; for whole e it has the sign of b^(e mod 2), and e < 0 needs b != 0.
-def _of_power(power: sp.Pow, given: Sequence[Given]) -> Sign | None:
+def _of_power(power: sp.Pow, given: Sequence[Granted]) -> Sign | None:
     base, exponent = _sign(power.base, given), power.exp
     if base is None or not exponent.is_real or (exponent.is_positive is not True and not base.strict):
         return None
@@ -145,7 +145,7 @@ def _of_sum(terms: Sequence[Sign | None]) -> Sign | None:
 # times a product of letters, is >= 0 by the assumptions on these letters. Then f >= 0; and f > 0 if some term of r is
 # positive, or l_i > 0 for a strict hypothesis g_i > 0 (Farkas: for linear relations nothing else implies f >= 0). The
 # l_i are found by the simplex method in rational numbers. 1 - a = (1 - a - eta) + eta, with a + eta < 1 and eta > 0.
-def _by_multipliers(expression: sp.Expr, given: Sequence[Given]) -> Sign | None:
+def _by_multipliers(expression: sp.Expr, given: Sequence[Granted]) -> Sign | None:
     for side in (1, -1):
         found = _nonnegative_combination(side * expression, given)
         if found is not None:
@@ -153,9 +153,9 @@ def _by_multipliers(expression: sp.Expr, given: Sequence[Given]) -> Sign | None:
     return None
 
 
-def _nonnegative_combination(expression: sp.Expr, given: Sequence[Given]) -> Sign | None:
+def _nonnegative_combination(expression: sp.Expr, given: Sequence[Granted]) -> Sign | None:
     known = [*_connected(expression, given)]
-    known += [Given(n - 1, False) for n in _letters(expression, known) if n.is_integer and n.is_positive]
+    known += [Granted(n - 1, False) for n in _letters(expression, known) if n.is_integer and n.is_positive]
     own, gaps = _terms(expression), [_terms(each.gap) for each in known]
     if own is None or any(gap is None for gap in gaps):
         return None
@@ -201,7 +201,7 @@ class _Rest:
 
 
 # The gain is a sum of numbers >= 0, and f > 0 if it is positive.
-def _solved(known: Sequence[Given], rests: Sequence[_Rest], gain: _Rest) -> Sign | None:
+def _solved(known: Sequence[Granted], rests: Sequence[_Rest], gain: _Rest) -> Sign | None:
     """A combination that meets the limits: a strict one if there is one, of few hypotheses."""
     try:
         most = _most(gain, rests)
@@ -237,7 +237,7 @@ def _terms(expression: sp.Expr) -> dict[sp.Expr, Fraction] | None:
     return {term: Fraction(int(number.p), int(number.q)) for term, number in found.items()}
 
 
-def _connected(expression: sp.Expr, given: Sequence[Given]) -> Iterator[Given]:
+def _connected(expression: sp.Expr, given: Sequence[Granted]) -> Iterator[Granted]:
     """The hypotheses that share letters with the expression, or with one that does."""
     letters, left = set(expression.free_symbols), list(given)
     while near := [each for each in left if each.gap.free_symbols & letters]:
@@ -246,6 +246,6 @@ def _connected(expression: sp.Expr, given: Sequence[Given]) -> Iterator[Given]:
         left = [each for each in left if each not in near]
 
 
-def _letters(expression: sp.Expr, known: Sequence[Given]) -> list[sp.Symbol]:
+def _letters(expression: sp.Expr, known: Sequence[Granted]) -> list[sp.Symbol]:
     found = expression.free_symbols.union(*(each.gap.free_symbols for each in known))
     return sorted(found, key=str)

@@ -183,7 +183,7 @@ def norm_below(matrix: Array, source: Norm, target: Norm) -> Array:
     on_balls = isinstance(matrix, BallArray)
     middle = matrix.midpoint() if on_balls else matrix.detach().cpu().numpy()
     if not np.isfinite(middle).all():
-        return BallArray.exactly(np.zeros(()), matrix.bits) if on_balls else torch.zeros(()).to(matrix)
+        return BallArray.exactly(np.zeros(()), matrix.bits) if on_balls else matrix.new_zeros(())
     unit = 2.0 ** (np.frexp(np.abs(middle).max())[1] - 1)
     middle = middle / unit
     first = np.linalg.svd(middle, full_matrices=False)[2][:1]

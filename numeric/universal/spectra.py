@@ -42,7 +42,7 @@ def largest_ridge_mass(slopes: Sequence[tuple[Profile, float]]) -> float:
     """int max_i |F_{h_i'}| of functions on one line: of each, h' and its scale, as in `ridge_mass`."""
 
     def largest(log_omega: float) -> float:
-        omega = torch.tensor([math.exp(log_omega)], dtype=torch.float64)
+        omega = torch.tensor([math.exp(log_omega)], dtype=torch.float64, device="cpu")
         inside = [
             (slope, scale) for slope, scale in slopes if omega * scale <= SPECTRAL_REACH
         ]  # else its spectrum is 0

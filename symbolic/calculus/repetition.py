@@ -64,7 +64,7 @@ def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approxima
 
 # From s_0 >= 0, by induction: s_{l+1} = factor s_l + offset >= 0.
 @dataclass(frozen=True)
-class _Sizes:
+class _LayerSizes:
     """The size before layer `index` and after it, and the coefficients of their recursion, if they have one."""
 
     before: sp.Expr
@@ -113,19 +113,19 @@ def _letter(letter: str, name: str, **assumptions: bool) -> sp.Dummy:
     return sp.Dummy(letter, dummy_index=place, nonnegative=True, **assumptions)
 
 
-def _sizes(start: sp.Expr, after: Callable[[sp.Expr], sp.Expr], error: sp.Symbol, index: sp.Symbol) -> _Sizes:
+def _sizes(start: sp.Expr, after: Callable[[sp.Expr], sp.Expr], error: sp.Symbol, index: sp.Symbol) -> _LayerSizes:
     """`after` is the size after one layer, by that before it."""
     if shown_at_most(after(start), start) == sp.true:
-        return _Sizes(start, start)
+        return _LayerSizes(start, start)
     step = _affine(after, error)
     if step is None:
-        return _Sizes(start, start)
+        return _LayerSizes(start, start)
     factor, offset = step
     if factor == 0:
         largest = sp.Max(start, offset)
-        return _Sizes(largest, largest)
+        return _LayerSizes(largest, largest)
     size = LinearRecursion(start, factor, offset, index).closed(index)
-    return _Sizes(size, factor * size + offset, step)
+    return _LayerSizes(size, factor * size + offset, step)
 
 
 def _affine(after: Callable[[sp.Expr], sp.Expr], error: sp.Symbol) -> tuple[sp.Expr, sp.Expr] | None:

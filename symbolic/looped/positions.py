@@ -61,7 +61,7 @@ QUANTITIES = (
     _quantity(
         "growth", r"m_{\min}",
         "least dimension with `N` vectors of a gap above `eps`, as `N` grows, for fixed `r` and `eps`",
-        Kind.UPPER, None, printed=Printed(sp.log(N), _LEMMA, order=Order.O),
+        Kind.UPPER, None, printed=Printed(sp.log(N), _LEMMA, order=Order.O), obtained=Provenance.ALGEBRA,
     ),
     _quantity(
         "gap", r"\min_{i \ne j} (p_i^\top p_i - p_i^\top p_j)",

@@ -256,7 +256,7 @@ QUANTITIES = (
     _quantity(
         "plain_printed", r"\rho_f", "all-layer margin of the plain toy, which the change `3/D` of every layer bounds",
         _PLAIN, Kind.UPPER,
-        printed=Printed(sp.sqrt(D * PRINTED_CHANGE**2), _TEXT),
+        printed=Printed(sp.sqrt(D * PRINTED_CHANGE**2), _TEXT), obtained=Provenance.HAND,
     ),
     _quantity(
         "plain.rate", r"\rho_f", "all-layer margin of the plain toy as `D -> oo`", _PLAIN, Kind.RATE, norm="exponent",

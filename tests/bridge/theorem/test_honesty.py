@@ -141,7 +141,7 @@ def inverted(errors: torch.Tensor, bounds: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize(
     ("places", "settings"),
     [
-        ([(rows, "_slackness", lambda row: -row.ratio)], {}),
+        ([(rows, "_slackness", lambda row, *_: -row.ratio)], {}),
         ([(measure, "ratio", inverted)], {"attack": 0}),
         ([(measure, "ratio", inverted), (theorem_batch, "ratio", inverted)], {}),
     ],
