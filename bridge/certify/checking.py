@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from bridge.certify.certificate import OPEN, Origin, boxes_of, root_of
-from bridge.certify.deadline import Deadline, OutOfTime
-from bridge.certify.forms import Enclosures, as_ball
+from bridge.certify.deadline import Deadline, OutOfTime, checked_seconds
+from bridge.certify.forms import Cell, Enclosures, as_ball
 from bridge.certify.parsing import ParsedClaim, parse_claim, read_content
 from bridge.certify.proving import Box, Leaf, Status
 from bridge.certify.stating import belongs, family, reasons, same_claim, stated_now
@@ -29,6 +29,7 @@ from symbolic.statements import UsageError
 
 BITS = 160  # more than the prover's
 SECONDS = 600.0  # for a whole file
+WHERE_DEFINED = ("range", "slope", "hessian", "form")  # forms that need the expression to be defined
 
 Report = Callable[[int, float], None]  # boxes and share done
 
@@ -100,7 +101,7 @@ def check_certificate(
 
     `seconds`, or a given `deadline`, hold for the whole file; a claim that is not reached is `not re-checked`.
     """
-    deadline = deadline or Deadline(seconds)
+    deadline = deadline or Deadline(checked_seconds("check_certificate", seconds))
     content = read_content(path)
     distinct = _distinct(content["claims"])
     run = _Run(path, bits, deadline, progress)
@@ -232,7 +233,9 @@ class _Run:
             if not isinstance(node, Leaf):
                 continue
             if node.by != OPEN and not _shows(enclosures, box, node.by):
-                return f"box {done} ({box_text(claim.inequality, box)}) is not proved by the form '{node.by}'"
+                why = _undefined(enclosures, box, node.by)
+                named = f"box {done} ({box_text(claim.inequality, box)})"
+                return f"{named} is not proved by the form '{node.by}'{why}"
             done += 1
             if self.progress is not None and done % 100 == 0:
                 self.progress(done, done / boxes)
@@ -258,6 +261,8 @@ def _not_refuted(claim: ParsedClaim, bits: int) -> str:
     enclosures = Enclosures(claim.inequality, bits)
     if not enclosures.inside(claim.point):
         return "the point is not shown to lie in the box and to meet the conditions"
+    if not enclosures.defined_at(claim.point):
+        return "the expression is not shown to be defined at the point"
     value = enclosures.value_at(claim.point)
     if not (value <= 0 if claim.inequality.strict else value < 0):
         return f"the point does not refute it: the expression there is {value.str(10)}"
@@ -265,6 +270,14 @@ def _not_refuted(claim: ParsedClaim, bits: int) -> str:
     return (
         "" if above <= 0 and claim.value <= 0 else f"the stated value {short(claim.value)} is not an upper bound there"
     )
+
+
+def _undefined(enclosures: Enclosures, box: Box, form: str) -> str:
+    try:
+        defined = form not in WHERE_DEFINED or enclosures.defined_on(Cell(box))
+    except LoweringError:
+        return ""
+    return "" if defined else ": the expression is not shown to be defined there"
 
 
 def _shows(enclosures: Enclosures, box: Box, form: str) -> bool:

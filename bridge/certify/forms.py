@@ -5,6 +5,8 @@
 - "hessian": z^T (second derivatives) z in the vanishing coordinates;
 - "form": the matrix of the inequality's quadratic form is positive semidefinite;
 - "outside k": the k-th condition is negative throughout.
+
+Each but the last also has to show that the expression, as it was given, is a real number throughout.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,6 +19,7 @@ from typing import Any
 import flint
 import sympy as sp
 
+from bridge.certify.definedness import Condition, Relation, conditions_of, evaluated, is_finite_real
 from bridge.certify.sizes import check_sizes, replaced
 from bridge.certify.tapes import Tape, UnknownNodeError
 from bridge.lowering import LoweringError, lower
@@ -118,6 +121,71 @@ def shown(scalar: Scalar, cell: Cell) -> bool:
     return positive(scalar.below(cell), False) or by_slope(scalar, cell, False)
 
 
+# Where no slope changes its sign on the box, the function is least at a corner. Its exact value there counts: a ball
+# around 1/3 - x at x = 1/3 contains negative numbers.
+def least_at_corner(scalar: Scalar, cell: Cell) -> bool:
+    """Whether the function is least at a corner of the box, and a rational number >= 0 there."""
+    slopes = scalar.slopes(cell)
+    if slopes is None or not all(a == b or s >= 0 or s <= 0 for (a, b), s in zip(cell.box, slopes, strict=True)):
+        return False
+    corner = [a if a == b or s >= 0 else b for (a, b), s in zip(cell.box, slopes, strict=True)]
+    if not scalar.value(*map(as_ball, corner)).contains(0):
+        return False
+    at = {symbol: sp.Rational(x.numerator, x.denominator) for symbol, x in zip(scalar.symbols, corner, strict=True)}
+    try:
+        check_sizes(replaced(scalar.expression, at), "a corner")
+    except UsageError:
+        return False
+    value = scalar.expression.xreplace(at)
+    return bool(value.is_Rational and value >= 0)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A condition for an expression to be defined, as a function of the coordinates, and its negative."""
+
+    condition: Condition
+    scalar: Scalar
+    opposite: Scalar
+
+    def holds_on(self, cell: Cell) -> bool:
+        """Whether it is shown to hold throughout."""
+        relation = self.condition.relation
+        if relation is Relation.NEVER:
+            return False
+        if relation is Relation.NONNEGATIVE:
+            return shown(self.scalar, cell) or least_at_corner(self.scalar, cell)
+        if positive(self.scalar.below(cell), True) or by_slope(self.scalar, cell, True):
+            return True
+        if relation is Relation.NONZERO:
+            return positive(self.opposite.below(cell), True) or by_slope(self.opposite, cell, True)
+        ball = self.scalar.value(*cell.balls)
+        return relation is Relation.NO_POLE and bool(ball.is_finite()) and not ball.contains_integer()
+
+    def fails_at(self, point: Sequence[Fraction]) -> bool:
+        """Whether it surely fails at a point of exact numbers."""
+        relation = self.condition.relation
+        if relation is Relation.NEVER:
+            return True
+        ball = self.scalar.value(*map(as_ball, point))
+        if relation is Relation.POSITIVE:
+            return bool(ball <= 0)
+        if relation is Relation.NONNEGATIVE:
+            return bool(ball < 0)
+        exact = bool(ball.is_exact() and ball.is_integer())
+        return exact and bool(ball == 0 if relation is Relation.NONZERO else ball <= 0)
+
+    # The intermediate value theorem: where every node of the expression has finite slopes it is continuous.
+    def fails_somewhere(self, cell: Cell) -> bool:
+        """Whether an expression that must not be 0 surely takes both signs on the box."""
+        if self.condition.relation is not Relation.NONZERO or self.scalar.tape is None:
+            return False
+        ends = [self.scalar.value(*map(as_ball, corner)) for corner in zip(*cell.box, strict=True)]
+        if not (any(end > 0 for end in ends) and any(end < 0 for end in ends)):
+            return False
+        return all(slope.is_finite() for slope in self.scalar.tape.derivatives(cell.balls))
+
+
 class Enclosures:
     """An inequality on boxes: the form that proves it on a box, and the slopes that determine the next cut."""
 
@@ -132,7 +200,54 @@ class Enclosures:
         )
 
     def _scalar(self, expression: sp.Expr) -> Scalar:
-        return Scalar(expression.xreplace(self._real), self.symbols, self.bits)
+        found = evaluated(expression, self._real)
+        if not is_finite_real(found):
+            raise UsageError(f"inequality '{self.inequality.name}': {found} is not a finite real expression")
+        return Scalar(found, self.symbols, self.bits)
+
+    def _requirements(self, expression: sp.Expr) -> list[Requirement]:
+        """What has to hold for the expression to be defined, unless it holds on the whole box."""
+        found = [
+            Requirement(each, *(Scalar(sign * each.of, self.symbols, self.bits) for sign in (1, -1)))
+            for each in conditions_of(expression, self._real)
+        ]
+        with working_precision(self.bits):
+            return [each for each in found if not each.holds_on(Cell(self.root))]
+
+    @cached_property
+    def domain(self) -> list[Requirement]:
+        """What has to hold for the expression as given, unless it holds throughout or a condition implies it."""
+        implied = [each.expression for each in self.conditions]
+        return [
+            each
+            for each in self._requirements(self.inequality.expression)
+            if not any(_follows(each.condition, condition) for condition in implied)
+        ]
+
+    @cached_property
+    def domain_of_conditions(self) -> list[Requirement]:
+        return [each for condition in self.inequality.where for each in self._requirements(condition)]
+
+    def defined_on(self, cell: Cell) -> bool:
+        """Whether the expression is shown to be a real number throughout the region in that box."""
+        with working_precision(self.bits):
+            return all(each.holds_on(cell) for each in self.domain)
+
+    def defined_at(self, point: Sequence[Fraction]) -> bool:
+        return self.defined_on(Cell(tuple((x, x) for x in point)))
+
+    def undefined_at(self, point: Sequence[Fraction]) -> Condition | None:
+        """A condition that surely fails at a point of the region: the expression is not defined there."""
+        with working_precision(self.bits):
+            failing = next((each.condition for each in self.domain if each.fails_at(point)), None)
+            return failing if failing is not None and self.inside(point) else None
+
+    def undefined_in(self, cell: Cell) -> Condition | None:
+        """A condition that surely fails somewhere in the box; None under conditions on the coordinates."""
+        if self.inequality.where:
+            return None
+        with working_precision(self.bits):
+            return next((each.condition for each in self.domain if each.fails_somewhere(cell)), None)
 
     @cached_property
     def whole(self) -> Scalar:
@@ -190,6 +305,12 @@ class Enclosures:
 
     def shown_on(self, cell: Cell, form: str) -> bool:
         """The same at the working precision."""
+        if form.startswith("outside "):
+            return self._outside(cell, form.removeprefix("outside "))
+        return self._shown(cell, form) and self.defined_on(cell)
+
+    def _shown(self, cell: Cell, form: str) -> bool:
+        """Whether the form proves it wherever the expression is defined."""
         if form == "range":
             return positive(self.whole.below(cell), self.inequality.strict)
         if form == "slope":
@@ -198,8 +319,6 @@ class Enclosures:
             return self._by_form(cell)
         if form == "hessian":
             return self._by_hessian(cell)
-        if form.startswith("outside "):
-            return self._outside(cell, form.removeprefix("outside "))
         return False
 
     def _by_form(self, cell: Cell) -> bool:
@@ -237,7 +356,17 @@ class Enclosures:
         with working_precision(self.bits):
             at = [as_ball(x) for x in point]
             in_box = all(low <= x <= high for x, (low, high) in zip(point, self.root, strict=True))
-            return in_box and all(bool(condition.value(*at) >= 0) for condition in self.conditions)
+            if not in_box or not all(bool(condition.value(*at) >= 0) for condition in self.conditions):
+                return False
+            return all(each.holds_on(Cell(tuple((x, x) for x in point))) for each in self.domain_of_conditions)
+
+
+def _follows(condition: Condition, given: sp.Expr) -> bool:
+    """Whether it holds wherever the given expression is >= 0."""
+    if condition.relation is Relation.NEVER:
+        return False
+    left = condition.of - given
+    return bool(left.is_nonnegative if condition.relation is Relation.NONNEGATIVE else left.is_positive)
 
 
 def positive_semidefinite(rows: list[list[Arb]]) -> bool:
