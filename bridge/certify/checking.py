@@ -15,9 +15,10 @@ from typing import Any
 
 from bridge.certify.certificate import OPEN, Origin, boxes_of, root_of
 from bridge.certify.deadline import Deadline, OutOfTime, checked_seconds
-from bridge.certify.forms import Cell, Enclosures, as_ball
+from bridge.certify.forms import Enclosures
 from bridge.certify.parsing import ParsedClaim, parse_claim, read_content
 from bridge.certify.proving import Box, Leaf, Status
+from bridge.certify.scalars import Cell, as_ball
 from bridge.certify.stating import belongs, family, reasons, same_claim, stated_now
 from bridge.certify.words import box_text, short
 from bridge.lowering import LoweringError

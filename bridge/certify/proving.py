@@ -18,7 +18,8 @@ import sympy as sp
 from bridge.balls import SMALLEST_NORMAL
 from bridge.branch_and_bound import best_first, cut_across
 from bridge.certify.deadline import Deadline, OutOfTime, checked_seconds
-from bridge.certify.forms import Box, Cell, Enclosures, as_ball, positive, shown
+from bridge.certify.forms import Enclosures
+from bridge.certify.scalars import Box, Cell, as_ball, positive, shown
 from bridge.certify.search import likely_lowest
 from bridge.certify.words import box_text
 from numeric.balls import Arb, float_above, working_precision
