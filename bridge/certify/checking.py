@@ -16,11 +16,12 @@ from typing import Any
 from bridge.certify.certificate import OPEN, Origin, boxes_of, root_of
 from bridge.certify.deadline import Deadline, OutOfTime, checked_seconds
 from bridge.certify.forms import Enclosures
+from bridge.certify.names import name_of
 from bridge.certify.parsing import ParsedClaim, parse_claim, read_content
 from bridge.certify.proving import Box, Leaf, Status
 from bridge.certify.scalars import Cell, as_ball
 from bridge.certify.stating import belongs, family, reasons, same_claim, stated_now
-from bridge.certify.words import box_text, short
+from bridge.certify.words import box_text, short, shortly
 from bridge.lowering import LoweringError
 from bridge.registry import registered_study
 from bridge.theorem_files import is_file
@@ -47,9 +48,12 @@ class Recheck(StrEnum):
 class CheckedClaim:
     """One inequality of a file: the claimed verdict and the result of the re-check (`reason` if it failed).
 
-    `copies` is how often the file contains it. A claim that was not reached in time has a name and no inequality.
+    `title` is the inequality as it was checked, or the name that its result states it under. `name` is what the file
+    calls it: where it is not the title, it is a `label` that proves nothing. `copies` is how often the file contains
+    it. A claim that was not reached in time has no inequality.
     """
 
+    title: str
     name: str
     inequality: Inequality | None
     origin: Origin | None
@@ -59,6 +63,7 @@ class CheckedClaim:
     boxes: int = 0
     share: Fraction = Fraction(0)
     copies: int = 1
+    label: str = ""
 
     @property
     def confirmed(self) -> bool:
@@ -150,13 +155,16 @@ def _skipped(each: _Distinct) -> CheckedClaim:
     inequality = record.get("inequality")
     name = inequality.get("name") if isinstance(inequality, dict) else None
     verdict = record.get("verdict")
+    name = name if isinstance(name, str) else ""
     return CheckedClaim(
-        name if isinstance(name, str) else f"claim {each.place}",
+        f"claim {each.place}",
+        name,
         None,
         None,
         Status(verdict) if verdict in list(Status) else Status.UNDECIDED,
         Recheck.SKIPPED,
         copies=each.copies,
+        label=shortly(name),
     )
 
 
@@ -195,10 +203,23 @@ class _Run:
 
     def _checked(self, claim: ParsedClaim) -> CheckedClaim:
         refuted = claim.verdict is Status.REFUTED
-        reason = self._not_stated(claim) or (_not_refuted(claim, self.bits) if refuted else self._not_shown(claim))
-        recheck = Recheck.FAILED if reason else Recheck.CONFIRMED
-        name, boxes = claim.inequality.name, claim.tree.boxes
-        return CheckedClaim(name, claim.inequality, claim.origin, claim.verdict, recheck, reason, boxes, claim.share)
+        reason = self._not_stated(claim)
+        name = name_of(claim.inequality, stated=claim.origin is not None and not reason)
+        if name.contradicts:
+            reason = reason or "its name in the file states another inequality than the one that the file has"
+        reason = reason or (_not_refuted(claim, self.bits) if refuted else self._not_shown(claim))
+        return CheckedClaim(
+            name.title,
+            claim.inequality.name,
+            claim.inequality,
+            claim.origin,
+            claim.verdict,
+            Recheck.FAILED if reason else Recheck.CONFIRMED,
+            reason,
+            claim.tree.boxes,
+            claim.share,
+            label=name.label,
+        )
 
     def _not_stated(self, claim: ParsedClaim) -> str:
         """Why the result does not state this inequality now; "" where it does, or where none is named."""

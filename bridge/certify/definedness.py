@@ -73,7 +73,6 @@ OF_ARGUMENT: Mapping[Any, tuple[Callable[[Any], Any], Relation]] = {
     sp.coth: (lambda a: a, Relation.NONZERO),
     sp.csch: (lambda a: a, Relation.NONZERO),
     sp.gamma: (lambda a: a, Relation.NO_POLE),
-    sp.digamma: (lambda a: a, Relation.NO_POLE),
     sp.factorial: (lambda a: a + 1, Relation.NO_POLE),
 }
 EVERYWHERE = (
@@ -139,6 +138,8 @@ def _at(node: Any, value: Callable[[Any], Any]) -> Condition | None:
     if type(node) in OF_ARGUMENT:
         of, relation = OF_ARGUMENT[type(node)]
         return Condition(of(value(node.args[0])), relation)
+    if isinstance(node, sp.polygamma) and node.args[0].is_Integer and node.args[0] >= 0:
+        return Condition(value(node.args[1]), Relation.NO_POLE)
     return Condition(value(node), Relation.NEVER)
 
 

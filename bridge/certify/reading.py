@@ -175,7 +175,8 @@ def _claim(tree: ast.expr, text: str, *, evaluate: bool) -> tuple[sp.Expr, bool]
         raise UsageError(_at(text, tree.col_offset, "is not a single comparison by >=, >, <= or <"))
     sign, strict = COMPARISONS[type(tree.ops[0])]
     left, right = (_expression(side, text, evaluate) for side in (tree.left, tree.comparators[0]))
-    return _product(sp.Integer(sign), [_sum(left, [_negative(right, evaluate)], evaluate)], evaluate), strict
+    above, below = (left, right) if sign > 0 else (right, left)
+    return _sum(above, [_negative(below, evaluate)], evaluate), strict
 
 
 # All terms at once, or all factors: a tree that grew by one at a time would be built anew each time.
