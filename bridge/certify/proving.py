@@ -27,6 +27,7 @@ from symbolic.inequalities import Inequality
 
 Point = dict[sp.Symbol, Fraction]
 LOOK = 64  # boxes between two reports
+INWARDS = 1024  # the share of the way to the middle
 MOST_CORNERS = 64  # of the whole box, at which it is looked whether the expression is defined
 MOST_CUTS = 4_000  # of one box: from a range of 10^1000 down to what balls cannot separate
 
@@ -174,6 +175,9 @@ class _Search:
         self.deadline.check()
         lowest = likely_lowest(self.inequality, check=self.deadline.check)
         self.stage = "boxes were proved"
+        if self.enclosures.domain:  # the lowest may be at its edge, where the expression is undefined
+            middle = self._middle(root.box)
+            lowest += [tuple(x + (y - x) / INWARDS for x, y in zip(at, middle, strict=True)) for at in lowest]
         refuted = self._refutation(lowest)
         if refuted is None and not self._meets_undefined(root.box, corners_of(root.box)):
             return self._search(root)

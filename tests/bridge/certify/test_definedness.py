@@ -100,6 +100,8 @@ DEFINED_EVERYWHERE = [
     ("x/x", "x=-2,-1/7", []),
     ("1/(1/x) + 2", "x=1/7,1", []),
     ("log(log(x)) + 5", "x=2,3", []),
+    ("log(x - x**2 + 1/10) - log(x - x**2 + 1/10) + 2", "x=0,1", []),
+    ("1/(x - x**2 + 1/10) - 1/(x - x**2 + 1/10) + 2", "x=0,1", []),
     ("2**x + x**x", "x=1/2,2", []),
 ]
 
@@ -142,6 +144,32 @@ def test_a_point_refutes_only_where_the_expression_and_the_conditions_are_define
     condition = read_inequality("x >= 0", ["x=-1,1"], ["log(x) - log(x) >= 0"])[-1]
     assert prove(condition, most_boxes=50).status is not Status.REFUTED
     assert not Enclosures(condition).inside((Fraction(-1, 2),))
+
+
+def test_the_lowest_point_refutes_only_if_the_expression_is_defined_there() -> None:
+    outcome = prove(read_inequality("1/(1/x) >= 1/2", ["x=0,1"])[-1])
+    assert outcome.status is Status.REFUTED
+    assert 0 < outcome.point[x] < Fraction(1, 2)
+
+
+def test_an_end_just_outside_of_the_domain_is_not_taken_for_its_edge() -> None:
+    """x - 1/3 is -1e-30 there, which a ball of 64 bits does not tell from 0."""
+    low = Fraction(1, 3) - Fraction(1, 10**30)
+    for end, proved in ((low, False), (Fraction(1, 3), True)):
+        claim = read_inequality("sqrt(x - 1/3)**2 + 2", [f"x={end},1"])[-1]
+        assert (prove(claim, most_boxes=50).status is Status.PROVED) is proved
+
+
+def test_a_quadratic_form_is_shown_only_where_the_expression_is_defined(tmp_path: Path) -> None:
+    pole = sp.Pow(x**2 - R(1, 2), -1)
+    given = sp.Add(x**2, y**2, pole, sp.Mul(-1, pole, evaluate=False), evaluate=False)
+    form = ((x, y), ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1))))
+    for box, proved in ({x: (-1, 1), y: (-1, 1)}, False), ({x: (-R(1, 2), R(1, 2)), y: (-1, 1)}, True):
+        claim = Inequality("form", given, box, where=(y + 2,), form=form)
+        assert (prove(claim, most_boxes=50).status is Status.PROVED) is proved
+        path = tmp_path / "c.json"
+        path.write_text(certificate_text([CertifiedClaim(Outcome(claim, Status.PROVED, (Leaf("form"),), share=1.0))]))
+        assert check_certificate(str(path)).holds is proved
 
 
 def test_what_is_undefined_everywhere_is_undecided_at_once() -> None:
