@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bridge.certify.deadline import checked_seconds
 from bridge.certify.proving import Outcome, prove
 from bridge.certify.stating import belongs, has_choices, stated_now
 from bridge.refusals import briefly_refused
@@ -18,8 +19,9 @@ def certify(
     `theorem` is a `Theorem`, the id of a result, or a file with a theorem; parameters that are left out take their
     defaults (the first of a grid). `quantity` limits it to the inequalities of one quantity, `seconds` is the time for
     each of them.
-    Raises UsageError for a theorem that states no inequality.
+    Raises UsageError for a theorem that states no inequality, and for `seconds` that are not a number > 0.
     """
+    checked_seconds("certify", seconds)
     study = find_study(theorem)
     defaults = {p.name: p.default for p in study.result.parameters if p.default is not None}
     chosen = {name: value[0] if has_choices(value) else value for name, value in {**defaults, **params}.items()}

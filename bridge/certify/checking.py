@@ -14,12 +14,14 @@ from fractions import Fraction
 from typing import Any
 
 from bridge.certify.certificate import OPEN, Origin, boxes_of, root_of
-from bridge.certify.deadline import Deadline, OutOfTime
-from bridge.certify.forms import Enclosures, as_ball
+from bridge.certify.deadline import Deadline, OutOfTime, checked_seconds
+from bridge.certify.forms import Enclosures
+from bridge.certify.names import name_of
 from bridge.certify.parsing import ParsedClaim, parse_claim, read_content
 from bridge.certify.proving import Box, Leaf, Status
+from bridge.certify.scalars import Cell, as_ball
 from bridge.certify.stating import belongs, family, reasons, same_claim, stated_now
-from bridge.certify.words import box_text, short
+from bridge.certify.words import box_text, short, shortly
 from bridge.lowering import LoweringError
 from bridge.registry import registered_study
 from bridge.theorem_files import is_file
@@ -29,6 +31,7 @@ from symbolic.statements import UsageError
 
 BITS = 160  # more than the prover's
 SECONDS = 600.0  # for a whole file
+WHERE_DEFINED = ("range", "slope", "hessian", "form")  # forms that need the expression to be defined
 
 Report = Callable[[int, float], None]  # boxes and share done
 
@@ -45,9 +48,12 @@ class Recheck(StrEnum):
 class CheckedClaim:
     """One inequality of a file: the claimed verdict and the result of the re-check (`reason` if it failed).
 
-    `copies` is how often the file contains it. A claim that was not reached in time has a name and no inequality.
+    `title` is the inequality as it was checked, or the name that its result states it under. `name` is what the file
+    calls it: where it is not the title, it is a `label` that proves nothing. `copies` is how often the file contains
+    it. A claim that was not reached in time has no inequality.
     """
 
+    title: str
     name: str
     inequality: Inequality | None
     origin: Origin | None
@@ -57,6 +63,7 @@ class CheckedClaim:
     boxes: int = 0
     share: Fraction = Fraction(0)
     copies: int = 1
+    label: str = ""
 
     @property
     def confirmed(self) -> bool:
@@ -100,7 +107,7 @@ def check_certificate(
 
     `seconds`, or a given `deadline`, hold for the whole file; a claim that is not reached is `not re-checked`.
     """
-    deadline = deadline or Deadline(seconds)
+    deadline = deadline or Deadline(checked_seconds("check_certificate", seconds))
     content = read_content(path)
     distinct = _distinct(content["claims"])
     run = _Run(path, bits, deadline, progress)
@@ -148,13 +155,16 @@ def _skipped(each: _Distinct) -> CheckedClaim:
     inequality = record.get("inequality")
     name = inequality.get("name") if isinstance(inequality, dict) else None
     verdict = record.get("verdict")
+    name = name if isinstance(name, str) else ""
     return CheckedClaim(
-        name if isinstance(name, str) else f"claim {each.place}",
+        f"claim {each.place}",
+        name,
         None,
         None,
         Status(verdict) if verdict in list(Status) else Status.UNDECIDED,
         Recheck.SKIPPED,
         copies=each.copies,
+        label=shortly(name),
     )
 
 
@@ -193,10 +203,23 @@ class _Run:
 
     def _checked(self, claim: ParsedClaim) -> CheckedClaim:
         refuted = claim.verdict is Status.REFUTED
-        reason = self._not_stated(claim) or (_not_refuted(claim, self.bits) if refuted else self._not_shown(claim))
-        recheck = Recheck.FAILED if reason else Recheck.CONFIRMED
-        name, boxes = claim.inequality.name, claim.tree.boxes
-        return CheckedClaim(name, claim.inequality, claim.origin, claim.verdict, recheck, reason, boxes, claim.share)
+        reason = self._not_stated(claim)
+        name = name_of(claim.inequality, stated=claim.origin is not None and not reason)
+        if name.contradicts:
+            reason = reason or "its name in the file states another inequality than the one that the file has"
+        reason = reason or (_not_refuted(claim, self.bits) if refuted else self._not_shown(claim))
+        return CheckedClaim(
+            name.title,
+            claim.inequality.name,
+            claim.inequality,
+            claim.origin,
+            claim.verdict,
+            Recheck.FAILED if reason else Recheck.CONFIRMED,
+            reason,
+            claim.tree.boxes,
+            claim.share,
+            label=name.label,
+        )
 
     def _not_stated(self, claim: ParsedClaim) -> str:
         """Why the result does not state this inequality now; "" where it does, or where none is named."""
@@ -232,7 +255,9 @@ class _Run:
             if not isinstance(node, Leaf):
                 continue
             if node.by != OPEN and not _shows(enclosures, box, node.by):
-                return f"box {done} ({box_text(claim.inequality, box)}) is not proved by the form '{node.by}'"
+                why = _undefined(enclosures, box, node.by)
+                named = f"box {done} ({box_text(claim.inequality, box)})"
+                return f"{named} is not proved by the form '{node.by}'{why}"
             done += 1
             if self.progress is not None and done % 100 == 0:
                 self.progress(done, done / boxes)
@@ -258,6 +283,8 @@ def _not_refuted(claim: ParsedClaim, bits: int) -> str:
     enclosures = Enclosures(claim.inequality, bits)
     if not enclosures.inside(claim.point):
         return "the point is not shown to lie in the box and to meet the conditions"
+    if not enclosures.defined_at(claim.point):
+        return "the expression is not shown to be defined at the point"
     value = enclosures.value_at(claim.point)
     if not (value <= 0 if claim.inequality.strict else value < 0):
         return f"the point does not refute it: the expression there is {value.str(10)}"
@@ -265,6 +292,14 @@ def _not_refuted(claim: ParsedClaim, bits: int) -> str:
     return (
         "" if above <= 0 and claim.value <= 0 else f"the stated value {short(claim.value)} is not an upper bound there"
     )
+
+
+def _undefined(enclosures: Enclosures, box: Box, form: str) -> str:
+    try:
+        defined = form not in WHERE_DEFINED or enclosures.defined_on(Cell(box))
+    except LoweringError:
+        return ""
+    return "" if defined else ": the expression is not shown to be defined there"
 
 
 def _shows(enclosures: Enclosures, box: Box, form: str) -> bool:

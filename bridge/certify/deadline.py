@@ -1,11 +1,14 @@
 """A time limit: one object that is passed down and checked at each step."""
 
 import contextlib
+import numbers
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from symbolic.statements import UsageError
 
 GRACE, AGAIN = 0.25, 0.5  # seconds: the checks of the work come first; an alarm lost in a destructor is repeated
 LONGEST = 1e8  # seconds that a timer takes: three years
@@ -74,6 +77,14 @@ class Deadline:
                 put_back()
             except OutOfTime:  # it was raised in this line; the next alarm is AGAIN seconds away
                 put_back()
+
+
+def checked_seconds(call: str, seconds: Any) -> float:
+    """The time limit, a number > 0 or infinity. Raises UsageError, in the name of the call."""
+    number = isinstance(seconds, numbers.Real) and not isinstance(seconds, bool)
+    if not number or not seconds > 0:
+        raise UsageError(f"{call}: seconds = {seconds!r:.80}; give a number > 0")
+    return float(seconds)
 
 
 def can_interrupt() -> bool:

@@ -5,117 +5,26 @@
 - "hessian": z^T (second derivatives) z in the vanishing coordinates;
 - "form": the matrix of the inequality's quadratic form is positive semidefinite;
 - "outside k": the k-th condition is negative throughout.
+
+Each but the last also has to show that the expression, as it was given, is a real number throughout.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-import flint
 import sympy as sp
 
+from bridge.certify.definedness import Condition, Relation, conditions_of, evaluated, is_finite_real
+from bridge.certify.requirements import Requirement
+from bridge.certify.scalars import BITS, Box, Cell, Scalar, as_ball, balls_of, by_slope, positive, shown
 from bridge.certify.sizes import check_sizes, replaced
-from bridge.certify.tapes import Tape, UnknownNodeError
 from bridge.lowering import LoweringError, lower
 from numeric.balls import Arb, working_precision
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
-
-Box = tuple[tuple[Fraction, Fraction], ...]  # one interval for each coordinate, in the order of Inequality.box
-BITS = 64
-
-
-def as_ball(number: Fraction) -> Arb:
-    return flint.arb(flint.fmpq(number.numerator, number.denominator))
-
-
-def balls_of(box: Box) -> list[Arb]:
-    """The box as balls that contain it."""
-    return [as_ball(low) if low == high else as_ball(low).union(as_ball(high)) for low, high in box]
-
-
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """A box with its balls, which every form uses."""
-
-    box: Box
-
-    @cached_property
-    def balls(self) -> list[Arb]:
-        return balls_of(self.box)
-
-
-@dataclass(frozen=True)
-class Scalar:
-    """A function of the box's coordinates, with its gradient where SymPy has one that encloses its differences."""
-
-    expression: sp.Expr
-    symbols: tuple[sp.Symbol, ...]
-    bits: int
-
-    @cached_property
-    def value(self) -> Any:
-        return lower(self.expression, "arb", args=self.symbols, bits=self.bits)
-
-    @cached_property
-    def gradient(self) -> Callable[[Sequence[Arb]], list[Arb]] | None:
-        """All partial derivatives on balls; None where there is none that encloses the function's differences."""
-        return None if self.tape is None else self.tape.gradient
-
-    # SymPy's derivative will not do: it is simplified, and the one of atan(tan(x)) is 1, across all jumps.
-    @cached_property
-    def tape(self) -> Tape | None:
-        """The nodes of the expression; None where a node has no derivative that encloses its differences."""
-        try:
-            return Tape(self.expression, self.symbols)
-        except UnknownNodeError:
-            return None
-
-    def smooth_on(self, balls: Sequence[Arb]) -> bool:
-        """Whether every node is an analytic function of those before it on the box: no pole, no kink, no edge."""
-        return self.tape is not None and self.tape.analytic and all(b.is_finite() for b in self.tape.derivatives(balls))
-
-    def below(self, cell: Cell) -> Arb:
-        """A lower bound by the natural extension; nan if there is none."""
-        return self.value(*cell.balls).lower()
-
-    def slopes(self, cell: Cell) -> list[Arb] | None:
-        """Enclosures of the partial derivatives on the box; None where there are none to be had."""
-        return None if self.gradient is None else self.gradient(cell.balls)
-
-    # f(x) = f(c) + sum_i f_i(xi) (x_i - c_i) with xi in the box. Where f_i >= 0 on the box c_i is its lower end, where
-    # f_i <= 0 the upper one: those terms are >= 0. Otherwise c_i is the middle, and the term is at least -|f_i| radius.
-    def below_by_slopes(self, cell: Cell, slopes: Sequence[Arb]) -> Arb:
-        """A lower bound by the mean-value form; nan if there is none."""
-        centre, loss = [], flint.arb(0)
-        for (low, high), slope in zip(cell.box, slopes, strict=True):
-            if low == high or slope >= 0:
-                centre.append(as_ball(low))
-            elif slope <= 0:
-                centre.append(as_ball(high))
-            else:
-                centre.append(as_ball((low + high) / 2))
-                loss += abs(slope).upper() * as_ball((high - low) / 2)
-        return (self.value(*centre) - loss).lower()
-
-
-def positive(ball: Arb, strict: bool) -> bool:
-    """Whether a lower bound proves > 0 (>= 0); nan proves nothing."""
-    return bool(ball > 0) if strict else bool(ball >= 0)
-
-
-def by_slope(scalar: Scalar, cell: Cell, strict: bool) -> bool:
-    """Whether the mean-value form shows the function positive (>= 0, unless strict) on the box."""
-    slopes = scalar.slopes(cell)
-    return slopes is not None and positive(scalar.below_by_slopes(cell, slopes), strict)
-
-
-def shown(scalar: Scalar, cell: Cell) -> bool:
-    """Whether either form proves that the function is >= 0 on the box."""
-    return positive(scalar.below(cell), False) or by_slope(scalar, cell, False)
 
 
 class Enclosures:
@@ -132,7 +41,54 @@ class Enclosures:
         )
 
     def _scalar(self, expression: sp.Expr) -> Scalar:
-        return Scalar(expression.xreplace(self._real), self.symbols, self.bits)
+        found = evaluated(expression, self._real)
+        if not is_finite_real(found):
+            raise UsageError(f"inequality '{self.inequality.name}': {found} is not a finite real expression")
+        return Scalar(found, self.symbols, self.bits)
+
+    def _requirements(self, expression: sp.Expr) -> list[Requirement]:
+        """What has to hold for the expression to be defined, unless it holds on the whole box."""
+        found = [
+            Requirement(each, *(Scalar(sign * each.of, self.symbols, self.bits) for sign in (1, -1)))
+            for each in conditions_of(expression, self._real)
+        ]
+        with working_precision(self.bits):
+            return [each for each in found if not each.holds_on(Cell(self.root))]
+
+    @cached_property
+    def domain(self) -> list[Requirement]:
+        """What has to hold for the expression as given, unless it holds throughout or a condition implies it."""
+        implied = [each.expression for each in self.conditions]
+        return [
+            each
+            for each in self._requirements(self.inequality.expression)
+            if not any(_follows(each.condition, condition) for condition in implied)
+        ]
+
+    @cached_property
+    def domain_of_conditions(self) -> list[Requirement]:
+        return [each for condition in self.inequality.where for each in self._requirements(condition)]
+
+    def defined_on(self, cell: Cell) -> bool:
+        """Whether the expression is shown to be a real number throughout the region in that box."""
+        with working_precision(self.bits):
+            return all(each.holds_on(cell) for each in self.domain)
+
+    def defined_at(self, point: Sequence[Fraction]) -> bool:
+        return self.defined_on(Cell(tuple((x, x) for x in point)))
+
+    def undefined_at(self, point: Sequence[Fraction]) -> Condition | None:
+        """A condition that surely fails at a point of the region: the expression is not defined there."""
+        with working_precision(self.bits):
+            failing = next((each.condition for each in self.domain if each.fails_at(point)), None)
+            return failing if failing is not None and self.inside(point) else None
+
+    def undefined_in(self, cell: Cell) -> Condition | None:
+        """A condition that surely fails somewhere in the box; None under conditions on the coordinates."""
+        if self.inequality.where:
+            return None
+        with working_precision(self.bits):
+            return next((each.condition for each in self.domain if each.fails_somewhere(cell)), None)
 
     @cached_property
     def whole(self) -> Scalar:
@@ -190,6 +146,12 @@ class Enclosures:
 
     def shown_on(self, cell: Cell, form: str) -> bool:
         """The same at the working precision."""
+        if form.startswith("outside "):
+            return self._outside(cell, form.removeprefix("outside "))
+        return self._shown(cell, form) and self.defined_on(cell)
+
+    def _shown(self, cell: Cell, form: str) -> bool:
+        """Whether the form proves it wherever the expression is defined."""
         if form == "range":
             return positive(self.whole.below(cell), self.inequality.strict)
         if form == "slope":
@@ -198,8 +160,6 @@ class Enclosures:
             return self._by_form(cell)
         if form == "hessian":
             return self._by_hessian(cell)
-        if form.startswith("outside "):
-            return self._outside(cell, form.removeprefix("outside "))
         return False
 
     def _by_form(self, cell: Cell) -> bool:
@@ -237,7 +197,17 @@ class Enclosures:
         with working_precision(self.bits):
             at = [as_ball(x) for x in point]
             in_box = all(low <= x <= high for x, (low, high) in zip(point, self.root, strict=True))
-            return in_box and all(bool(condition.value(*at) >= 0) for condition in self.conditions)
+            if not in_box or not all(bool(condition.value(*at) >= 0) for condition in self.conditions):
+                return False
+            return all(each.holds_on(Cell(tuple((x, x) for x in point))) for each in self.domain_of_conditions)
+
+
+def _follows(condition: Condition, given: sp.Expr) -> bool:
+    """Whether it holds wherever the given expression is >= 0."""
+    if condition.relation is Relation.NEVER:
+        return False
+    left = condition.of - given
+    return bool(left.is_nonnegative if condition.relation is Relation.NONNEGATIVE else left.is_positive)
 
 
 def positive_semidefinite(rows: list[list[Arb]]) -> bool:

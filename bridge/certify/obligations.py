@@ -9,6 +9,7 @@ import flint
 import sympy as sp
 
 from bridge.balls import as_exact
+from bridge.certify.deadline import checked_seconds
 from bridge.certify.proving import Outcome, Status, prove
 from bridge.conditions import claims_of
 from numeric.balls import working_precision
@@ -43,6 +44,7 @@ def discharge(of: Derivation | Quantity, ranges: Mapping[sp.Symbol, Any], *, sec
     A range is a number (floats as the binary rationals that they are), a ball, or a pair (low, high). A quantity's
     worst-case symbols are bound first. An obligation that cannot be tried is also listed, with the reason.
     """
+    checked_seconds("discharge", seconds)
     return [_discharge(step, obligation, ranges, seconds) for step, obligation in open_obligations(of)]
 
 

@@ -11,19 +11,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from itertools import islice, product
 
 import sympy as sp
 
 from bridge.balls import SMALLEST_NORMAL
 from bridge.branch_and_bound import best_first, cut_across
-from bridge.certify.deadline import Deadline, OutOfTime
-from bridge.certify.forms import Box, Cell, Enclosures, as_ball, positive, shown
+from bridge.certify.deadline import Deadline, OutOfTime, checked_seconds
+from bridge.certify.forms import Enclosures
+from bridge.certify.scalars import Box, Cell, as_ball, positive, shown
 from bridge.certify.search import likely_lowest
+from bridge.certify.words import box_text
 from numeric.balls import Arb, float_above, working_precision
 from symbolic.inequalities import Inequality
 
 Point = dict[sp.Symbol, Fraction]
 LOOK = 64  # boxes between two reports
+INWARDS = 1024  # the share of the way to the middle
+MOST_CORNERS = 64  # of the whole box, at which it is looked whether the expression is defined
 MOST_CUTS = 4_000  # of one box: from a range of 10^1000 down to what balls cannot separate
 
 
@@ -101,12 +106,14 @@ def prove(
 
     A running `deadline` replaces `seconds`. When the time limit is reached the outcome is undecided, with the reason.
 
-    "refuted" gives a point of exact rationals at which the expression is surely negative (not positive, if strict).
-    Points at which the expression is undefined do not count. `progress` receives the number of boxes and the share
-    settled. With `keep_on_interrupt`, Ctrl-C ends the search like the time limit: the result so far is kept, and the
-    caller must detect the interruption itself.
+    "proved" means that the expression, as it was given, is a real number at every point of the region, and >= 0 (> 0).
+    "refuted" gives a point of exact rationals at which it is defined and surely negative (not positive, if strict).
+    One that is undefined somewhere and not refuted is undecided, with the reason.
+
+    `progress` receives the number of boxes and the share settled. With `keep_on_interrupt`, Ctrl-C ends the search like
+    the time limit: the result so far is kept, and the caller must detect the interruption itself.
     """
-    deadline = deadline or Deadline(seconds)
+    deadline = deadline or Deadline(checked_seconds("prove", seconds))
     return _Search(inequality, deadline, most_boxes, progress or (lambda boxes, share: None)).run(keep_on_interrupt)
 
 
@@ -147,13 +154,14 @@ class _Search:
         self.deadline, self.most_boxes, self.progress = deadline, most_boxes, progress
         self.widths = [high - low for low, high in self.enclosures.root]
         self.settled = Fraction(0)
-        self.stage = ""
+        self.stage = self.undefined = ""
 
     def run(self, keep_on_interrupt: bool) -> Outcome:
         root, refuted, reason = _Part(self.enclosures.root), None, ""
         try:
             with self.deadline.interrupting(), working_precision(self.enclosures.bits):
                 refuted = self._decide(root)
+            reason = self.undefined
         except OutOfTime:
             reason = f"the time limit of {self.deadline.seconds:g} s was reached while {self.stage}"
         except KeyboardInterrupt:
@@ -167,7 +175,13 @@ class _Search:
         self.deadline.check()
         lowest = likely_lowest(self.inequality, check=self.deadline.check)
         self.stage = "boxes were proved"
-        return self._refutation(lowest) or self._search(root)
+        if self.enclosures.domain:  # the lowest may be at its edge, where the expression is undefined
+            middle = self._middle(root.box)
+            lowest += [tuple(x + (y - x) / INWARDS for x, y in zip(at, middle, strict=True)) for at in lowest]
+        refuted = self._refutation(lowest)
+        if refuted is None and not self._meets_undefined(root.box, corners_of(root.box)):
+            return self._search(root)
+        return refuted
 
     def _outcome(self, root: _Part, refuted: tuple[Point, float] | None, reason: str) -> Outcome:
         nodes = tuple(part.node() for part in root.preorder())
@@ -197,8 +211,9 @@ class _Search:
             self.deadline.check()
             if count >= self.most_boxes:
                 return True
-            refuted = self._refutation([self._middle(look[0].box)])
-            return refuted is not None
+            box = look[0].box
+            refuted = self._refutation([self._middle(box)])
+            return refuted is not None or self._meets_undefined(box, [self._middle(box)])
 
         def halves(look: tuple[_Part, _Look]) -> Iterator[tuple[float, tuple[_Part, _Look]]]:
             """Those that are not proved; none of a point, or of what is as small as one: it stays open."""
@@ -223,14 +238,15 @@ class _Search:
         """Mark the box if a form proves it; otherwise return the bounds and slopes found on it."""
         self.deadline.check()
         cell, strict = Cell(part.box), self.inequality.strict
+        defined = self.enclosures.defined_on(cell)
         below = self.enclosures.whole.below(cell)
-        if positive(below, strict):
+        if defined and positive(below, strict):
             return self._settle(part, "range")
         bounds, weights = [below], [0.0] * len(part.box)
         slopes = self.enclosures.whole.slopes(cell)
         if slopes is not None:
             centred = self.enclosures.whole.below_by_slopes(cell, slopes)
-            if positive(centred, strict):
+            if defined and positive(centred, strict):
                 return self._settle(part, "slope")
             bounds.append(centred)
             weights = _weights(part.box, slopes)
@@ -238,6 +254,8 @@ class _Search:
             self.deadline.check()
             if self.enclosures.shown_on(cell, f"outside {k}"):
                 return self._settle(part, f"outside {k}")
+        if not defined:
+            return _Look(-float("inf"), [0.0] * len(part.box))
         self.deadline.check()
         if self.inequality.vanishing and self.enclosures.shown_on(cell, "hessian"):
             return self._settle(part, "hessian")
@@ -290,9 +308,46 @@ class _Search:
             self.deadline.check()
             value = self.enclosures.value_at(point)
             fails = value <= 0 if self.inequality.strict else value < 0
-            if fails and self.enclosures.inside(point):
+            if fails and self.enclosures.inside(point) and self.enclosures.defined_at(point):
                 return dict(zip(self.enclosures.coordinates, point, strict=True)), float_above(value)
         return None
+
+    def _meets_undefined(self, box: Box, points: Sequence[Sequence[Fraction]]) -> bool:
+        """Whether the expression is surely undefined at one of these points, at the simplest one of the box, or in it.
+
+        Then no search can prove the inequality; `undefined` is the reason.
+        """
+        if not self.enclosures.domain:
+            return False
+        for point in (*points, tuple(simplest(low, high) for low, high in box)):
+            self.deadline.check()
+            if (failing := self.enclosures.undefined_at(point)) is not None:
+                at = ", ".join(f"{s} = {x}" for s, x in zip(self.enclosures.coordinates, point, strict=True))
+                self.undefined = f"it is undefined at {at}: it requires {failing.words}"
+                return True
+        if (failing := self.enclosures.undefined_in(Cell(box))) is not None:
+            self.undefined = (
+                f"it is undefined somewhere in {box_text(self.inequality, box)}: it requires {failing.words}"
+            )
+        return bool(self.undefined)
+
+
+def corners_of(box: Box) -> list[tuple[Fraction, ...]]:
+    """The first of the corners, and the middle."""
+    middle = tuple((low + high) / 2 for low, high in box)
+    return [*islice(product(*box), MOST_CORNERS), middle]
+
+
+def simplest(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction of the least denominator in [low, high]: poles are often at such."""
+    if low <= 0 <= high:
+        return Fraction(0)
+    if high < 0:
+        return -simplest(-high, -low)
+    whole = -(-low.numerator // low.denominator)
+    if whole <= high:
+        return Fraction(whole)
+    return whole - 1 + 1 / simplest(1 / (high - whole + 1), 1 / (low - whole + 1))
 
 
 def _relative(part: Fraction, whole: Fraction) -> float:

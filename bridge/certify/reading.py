@@ -11,6 +11,7 @@ from fractions import Fraction
 import sympy as sp
 
 from bridge.certify.deadline import Deadline
+from bridge.certify.definedness import ENDS_OF_DOMAINS, conditions_of
 from bridge.certify.expressions import FUNCTIONS
 from bridge.certify.sizes import MOST_BITS, MOST_POWER, check_sizes
 from symbolic.inequalities import Inequality
@@ -29,31 +30,31 @@ COMPARISONS = {ast.GtE: (1, False), ast.Gt: (1, True), ast.LtE: (-1, False), ast
 def read_inequality(
     text: str, ranges: Sequence[str], where: Sequence[str] = (), deadline: Deadline | None = None
 ) -> list[Inequality]:
-    """The inequality with exact ranges "x=0,1/3", preceded by those that state that it is defined there (sqrt, log).
+    """The inequality as typed, with exact ranges "x=0,1/3", preceded by those that state where it is defined (sqrt).
 
     Raises UsageError with the position of a syntax error, and OutOfTime if SymPy takes too long to simplify it.
     """
     check = deadline.check if deadline else lambda: None
     as_typed = typed_inequality(text, ranges, where)
-    typed, box = as_typed.expression, as_typed.box
-    expression, strict = read_claim(text)
+    simplified = replace(as_typed, expression=read_claim(text)[0])
     check()
-    conditions = tuple(_condition(words) for words in where)
+    kept = conditions_of(simplified.expression, {})
     check()
-    known = defined_where(expression)
+    needed = conditions_of(as_typed.expression, {})
     check()
-    lost = [each for each in (*defined_where(typed), *vanished_poles(typed, expression)) if each not in known]
-    check()
-    meaning = as_typed.meaning + (f"{SIMPLIFIED}{sp.sstr(expression)}" if lost else "")
-    claim = Inequality(as_typed.name, expression, box, conditions, strict, meaning=meaning)
-    return [*(_on(claim, *each) for each in dict.fromkeys((*known, *lost))), claim]
+    lost = [each for each in needed if each not in kept]
+    meaning = as_typed.meaning + (f"{SIMPLIFIED}{sp.sstr(simplified.expression)}" if lost else "")
+    claim = replace(as_typed, meaning=meaning)
+    # a pole that is left needs no claim of its own
+    listed = [each.claim for each in needed if each in lost or each.relation in ENDS_OF_DOMAINS]
+    return [*(_on(claim, *each) for each in dict.fromkeys(listed)), claim]
 
 
 def typed_inequality(text: str, ranges: Sequence[str], where: Sequence[str] = ()) -> Inequality:
     """The inequality as typed, without simplification, so that it takes no time. Raises UsageError."""
     box = read_ranges(ranges)
     typed, strict = read_claim(text, evaluate=False)
-    conditions = tuple(_condition(words, evaluate=False) for words in where)
+    conditions = tuple(_condition(words) for words in where)
     _require_ranges(typed, conditions, box)
     return Inequality(text.strip(), typed, box, conditions, strict, meaning="typed by the user")
 
@@ -72,10 +73,10 @@ def _require_ranges(typed: sp.Expr, conditions: Sequence[sp.Expr], box: Iterable
         )
 
 
-def _condition(words: str, *, evaluate: bool = True) -> sp.Expr:
+def _condition(words: str) -> sp.Expr:
     """The expression that a condition requires to be >= 0. Raises UsageError for a strict condition: a point on its
     boundary could refute."""
-    condition, strict = read_claim(words, evaluate=evaluate)
+    condition, strict = read_claim(words, evaluate=False)
     if strict:
         raise UsageError(f"--where {words!r} is strict, but the region of a proof is closed; write >= or <=")
     return condition
@@ -85,43 +86,6 @@ def _on(claim: Inequality, condition: sp.Expr, strict: bool) -> Inequality:
     return replace(
         claim, name=f"{DEFINED}{sp.sstr(condition)}", expression=condition, strict=strict, meaning="where it is defined"
     )
-
-
-def defined_where(expression: sp.Expr) -> list[tuple[sp.Expr, bool]]:
-    """Expressions that must be >= 0 (> 0 where True) for the expression to be a real number.
-
-    Poles need none: a quotient whose denominator's range contains 0 is never shown. What SymPy has simplified away
-    (sqrt(x)**2 is x) is found in the expression as it was typed, unevaluated.
-    """
-    found: dict[tuple[sp.Expr, bool], None] = {}
-    for node in sp.preorder_traversal(expression):
-        if isinstance(node, sp.log | sp.loggamma):
-            found[node.args[0], True] = None
-        elif isinstance(node, sp.asin):
-            found[1 - node.args[0] ** 2, False] = None
-        elif isinstance(node, sp.Pow) and not node.exp.is_Integer:
-            found[node.base, not node.exp.is_positive] = None
-    return _needed(found)
-
-
-def vanished_poles(typed: sp.Expr, expression: sp.Expr) -> list[tuple[sp.Expr, bool]]:
-    """What has to be > 0 since something with poles was typed that the simplified expression lacks: x/x, 0*tan(x)."""
-    kept = set(sp.preorder_traversal(expression))
-    found: dict[tuple[sp.Expr, bool], None] = {}
-    for node in sp.preorder_traversal(typed):
-        if isinstance(node, sp.Pow) and node.exp.is_negative and node.exp.is_Integer and node.doit() not in kept:
-            found[node.base**2, True] = None
-        elif isinstance(node, sp.tan) and node.doit() not in kept:
-            found[sp.cos(node.args[0]) ** 2, True] = None
-        elif isinstance(node, sp.gamma | sp.loggamma) and node.doit() not in kept:
-            found[node**2 + 1, True] = None  # never shown where it has a pole
-    return _needed(found)
-
-
-def _needed(found: Iterable[tuple[sp.Expr, bool]]) -> list[tuple[sp.Expr, bool]]:
-    """Those that are not known to hold, simplified: each of their own parts has its own condition."""
-    simple = dict.fromkeys((each.doit(), strict) for each, strict in found)
-    return [(each, strict) for each, strict in simple if not (each.is_positive if strict else each.is_nonnegative)]
 
 
 def read_ranges(ranges: Sequence[str]) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
@@ -211,7 +175,8 @@ def _claim(tree: ast.expr, text: str, *, evaluate: bool) -> tuple[sp.Expr, bool]
         raise UsageError(_at(text, tree.col_offset, "is not a single comparison by >=, >, <= or <"))
     sign, strict = COMPARISONS[type(tree.ops[0])]
     left, right = (_expression(side, text, evaluate) for side in (tree.left, tree.comparators[0]))
-    return _product(sp.Integer(sign), [_sum(left, [_negative(right, evaluate)], evaluate)], evaluate), strict
+    above, below = (left, right) if sign > 0 else (right, left)
+    return _sum(above, [_negative(below, evaluate)], evaluate), strict
 
 
 # All terms at once, or all factors: a tree that grew by one at a time would be built anew each time.
@@ -315,7 +280,8 @@ def _right_side(step: ast.BinOp, text: str, evaluate: bool) -> sp.Expr:
 
 def _power(base: sp.Expr, exponent: sp.Expr, node: ast.BinOp, text: str, evaluate: bool) -> sp.Expr:
     check_sizes(exponent, f"the expression {text[:60]!r}")
-    exponent = exponent.doit()
+    if evaluate or not exponent.free_symbols:
+        exponent = exponent.doit()
     too_large = exponent.is_number and not (exponent.is_Rational and abs(exponent) <= MOST_POWER)
     if base.is_Rational and exponent.is_Rational:
         digits = max(abs(base.p).bit_length(), base.q.bit_length()) * abs(exponent)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from bridge.certify.definedness import ENDS_OF_DOMAINS, conditions_of, evaluated
 from bridge.lowering import LoweringError, lower
 from symbolic.inequalities import Inequality
 
@@ -43,7 +44,9 @@ def search(
     Half of the random points crowd towards the faces of the box, where extrema often lie. A box beyond the floats has
     none.
     """
-    box, where = tuple(inequality.box.items()), inequality.where
+    expression, box = evaluated(expression, {}), tuple(inequality.box.items())
+    domain = [each.of for each in conditions_of(inequality.expression, {}) if each.relation in ENDS_OF_DOMAINS]
+    where = [*(evaluated(condition, {}) for condition in inequality.where), *domain]
     if not box:
         return []
     if any(max(abs(low), abs(high)) > LARGEST for _, (low, high) in box):

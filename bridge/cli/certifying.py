@@ -18,7 +18,7 @@ from bridge.certify.certificate import CertifiedClaim, Origin, certificate_text
 from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.obligations import OBLIGATION, stated_obligations
 from bridge.certify.proving import Outcome, Status, prove
-from bridge.certify.reading import DEFINED, SIMPLIFIED, read_inequality, typed_inequality
+from bridge.certify.reading import SIMPLIFIED, read_inequality, typed_inequality
 from bridge.certify.stating import belongs, family, has_choices, same_statements, stated_now
 from bridge.certify.words import box_text, short
 from bridge.cli.entry import INTERRUPTED
@@ -216,10 +216,6 @@ def _run_blocks(run: CertifyRun) -> Iterator[Any]:
         yield from _meanings(run)
     for claim in run.claims:
         yield from _explanation(claim.outcome)
-    partly = [c for c in run.claims if c.outcome.inequality.name.startswith(DEFINED)]
-    decided = any(c.outcome.status is not Status.UNDECIDED for c in run.claims if c not in partly)
-    if decided and any(c.outcome.status is not Status.PROVED for c in partly):
-        yield "the result on the expression holds where it is defined"
     yield from (c.outcome.inequality.meaning for c in run.claims if SIMPLIFIED in c.outcome.inequality.meaning)
     yield from (f"cannot be tried: {reason}" for reason in run.cannot)
     if run.interrupted:

@@ -10,6 +10,7 @@ from rich.text import Text
 from bridge.certify.checking import SECONDS, CheckedCertificate, CheckedClaim, Recheck, check_certificate
 from bridge.certify.deadline import Deadline
 from bridge.certify.proving import Status
+from bridge.certify.words import region, statement
 from bridge.cli.certifying import checked_seconds, table_of, verdict_text
 from bridge.cli.terminal import progress, show_filled, show_json
 from symbolic.statements import UsageError
@@ -43,14 +44,14 @@ def _checked_blocks(checked: CheckedCertificate) -> Iterator[Any]:
     yield from table_of(("inequality", "claimed", "re-check", "boxes"), map(_line, shown))
     if len(checked.claims) > len(shown):
         yield f"and {len(checked.claims) - len(shown)} more claims; --json has all"
-    yield from (f"{claim.name}: {words}" for claim in shown for words in _remarks(claim))
+    yield from (f"{claim.title}: {words}" for claim in shown for words in _remarks(claim))
     yield from (f"the certificate {gap}: it does not prove that quantity" for gap in checked.gaps)
     yield f"the certificate {checked.path} {_summary(checked)}"
 
 
 def _line(claim: CheckedClaim) -> list[str | Text]:
-    name = claim.name if claim.copies == 1 else f"{claim.name} ({claim.copies} copies)"
-    return [name, verdict_text(claim.verdict), Text(str(claim.recheck), style=STYLES[claim.recheck]), str(claim.boxes)]
+    title = claim.title if claim.copies == 1 else f"{claim.title} ({claim.copies} copies)"
+    return [title, verdict_text(claim.verdict), Text(str(claim.recheck), style=STYLES[claim.recheck]), str(claim.boxes)]
 
 
 def _summary(checked: CheckedCertificate) -> str:
@@ -65,6 +66,11 @@ def _summary(checked: CheckedCertificate) -> str:
 
 
 def _remarks(claim: CheckedClaim) -> Iterator[str]:
+    if claim.inequality is not None:
+        stated = f"{statement(claim.inequality)} " if claim.origin and claim.title == claim.name else ""
+        yield f"{stated}for {region(claim.inequality)}"
+    if claim.label:
+        yield f"the file calls it {claim.label!r}, a label that nothing proves"
     if claim.recheck is Recheck.SKIPPED:
         return
     if claim.reason:
@@ -85,7 +91,10 @@ def _checked_record(checked: CheckedCertificate) -> dict[str, Any]:
         "written_by": checked.package,
         "claims": [
             {
-                "name": claim.name,
+                "title": claim.title,
+                "label": claim.label,
+                "inequality": statement(claim.inequality) if claim.inequality else None,
+                "region": region(claim.inequality) if claim.inequality else None,
                 "copies": claim.copies,
                 "result": claim.origin.result if claim.origin else None,
                 "verdict": str(claim.verdict),

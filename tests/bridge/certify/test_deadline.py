@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,15 @@ import sympy as sp
 
 from bridge.certify import certificate, checking, proving
 from bridge.certify.certificate import CertifiedClaim, Origin, certificate_text, digest, settled_share
+from bridge.certify.certifying import certify
 from bridge.certify.checking import Recheck, check_certificate
-from bridge.certify.deadline import Deadline, OutOfTime
+from bridge.certify.deadline import Deadline, OutOfTime, checked_seconds
+from bridge.certify.obligations import discharge
 from bridge.certify.proving import Leaf, Outcome, Status, prove
 from bridge.certify.reading import read_inequality
 from bridge.certify.search import AT_ONCE, likely_lowest
+from symbolic import UsageError
+from symbolic.derivation import Derivation
 from symbolic.inequalities import Inequality
 from tests.bridge.certify.clocks import counting, expiring
 
@@ -282,3 +287,25 @@ def test_runs_of_boxes_and_deep_trees_cost_what_the_file_weighs(
         with pytest.raises(checking.UsageError, match=message):
             check_certificate(str(tmp_path / "c.json"), deadline=deadline)
         assert questions.count < 300
+
+
+CALLS = {
+    "certify": lambda seconds: certify("induction.trends", seconds=seconds),
+    "prove": lambda seconds: prove(HARD, seconds=seconds),
+    "discharge": lambda seconds: discharge(Derivation(), {}, seconds=seconds),
+    "check_certificate": lambda seconds: check_certificate("none.json", seconds=seconds),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("seconds", [float("nan"), 0.0, -1.0, -inf], ids=str)
+def test_a_time_limit_that_is_none_is_refused_by_every_call(call: str, seconds: float) -> None:
+    with pytest.raises(UsageError, match=f"^{call}: seconds = {seconds!r}; give a number > 0$"):
+        CALLS[call](seconds)
+
+
+@pytest.mark.parametrize("seconds", ["5", None, True, 1j, 0], ids=str)
+def test_a_time_limit_has_to_be_a_positive_number(seconds: Any) -> None:
+    with pytest.raises(UsageError, match=r"^certify: seconds = .*; give a number > 0$"):
+        checked_seconds("certify", seconds)
+    assert checked_seconds("certify", 5) == 5.0

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.certify import Status, prove
-from bridge.certify.forms import Enclosures, balls_of, positive_semidefinite
+from bridge.certify.forms import Enclosures, positive_semidefinite
 from bridge.certify.proving import Leaf, Split
+from bridge.certify.scalars import balls_of
 from bridge.certify.search import smallest
 from bridge.certify.tapes import Tape, UnknownNodeError
 from bridge.lowering import lower

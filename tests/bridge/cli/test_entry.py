@@ -99,6 +99,14 @@ def test_help_behind_an_id_has_its_parameters(run: Command) -> None:
     assert max(map(len, page.splitlines())) <= 80
 
 
+def test_python_runs_the_package_as_the_script() -> None:
+    done = subprocess.run([sys.executable, "-m", "bridge.cli", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"boundsmith {entry.version()}\n", "")
+    refused_one = subprocess.run([sys.executable, "-m", "bridge.cli", "comapre"], capture_output=True, text=True)
+    assert refused_one.returncode == 2
+    assert "No such command 'comapre'" in refused_one.stderr
+
+
 def test_version(run: Command) -> None:
     assert run("--version").out == f"boundsmith {entry.version()}\n"
 
