@@ -25,7 +25,7 @@ ENDS_OF_DOMAINS = (Relation.POSITIVE, Relation.NONNEGATIVE)  # the others exclud
 
 
 @dataclass(frozen=True)
-class Condition:
+class DomainCondition:
     """What the expression `of` has to be. Conditions on its own parts are conditions of their own."""
 
     of: sp.Expr
@@ -97,7 +97,7 @@ def _evaluated(node: Any, known: dict[Any, Any]) -> Any:
     return known[node]
 
 
-def conditions_of(expression: sp.Expr, values: Mapping[sp.Symbol, Any]) -> list[Condition]:
+def conditions_of(expression: sp.Expr, values: Mapping[sp.Symbol, Any]) -> list[DomainCondition]:
     """What has to hold for the tree to be a real number, in these values of its symbols; what always holds is omitted.
 
     The values have to be real.
@@ -113,8 +113,8 @@ def is_finite_real(expression: sp.Basic) -> bool:
     return not expression.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I)
 
 
-def _never(condition: Condition) -> Condition:
-    return Condition(condition.of, Relation.NEVER)
+def _never(condition: DomainCondition) -> DomainCondition:
+    return DomainCondition(condition.of, Relation.NEVER)
 
 
 def _nodes(expression: sp.Expr) -> Iterator[Any]:
@@ -129,7 +129,7 @@ def _nodes(expression: sp.Expr) -> Iterator[Any]:
             waiting += reversed(node.args)
 
 
-def _at(node: Any, value: Callable[[Any], Any]) -> Condition | None:
+def _at(node: Any, value: Callable[[Any], Any]) -> DomainCondition | None:
     """The condition at a node for given real parts."""
     if not node.args or isinstance(node, EVERYWHERE):
         return None
@@ -137,14 +137,14 @@ def _at(node: Any, value: Callable[[Any], Any]) -> Condition | None:
         return _of_power(value(node.base), value(node.exp))
     if type(node) in OF_ARGUMENT:
         of, relation = OF_ARGUMENT[type(node)]
-        return Condition(of(value(node.args[0])), relation)
+        return DomainCondition(of(value(node.args[0])), relation)
     if isinstance(node, sp.polygamma) and node.args[0].is_Integer and node.args[0] >= 0:
-        return Condition(value(node.args[1]), Relation.NO_POLE)
-    return Condition(value(node), Relation.NEVER)
+        return DomainCondition(value(node.args[1]), Relation.NO_POLE)
+    return DomainCondition(value(node), Relation.NEVER)
 
 
 # b^e is exp(e log b) for b > 0, and 0 for b = 0 < e. A whole e needs no logarithm.
-def _of_power(base: Any, exponent: Any) -> Condition | None:
+def _of_power(base: Any, exponent: Any) -> DomainCondition | None:
     if exponent.is_Integer:
-        return None if exponent >= 0 else Condition(base, Relation.NONZERO)
-    return Condition(base, Relation.NONNEGATIVE if exponent.is_positive else Relation.POSITIVE)
+        return None if exponent >= 0 else DomainCondition(base, Relation.NONZERO)
+    return DomainCondition(base, Relation.NONNEGATIVE if exponent.is_positive else Relation.POSITIVE)

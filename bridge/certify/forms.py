@@ -17,7 +17,7 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.certify.definedness import Condition, Relation, conditions_of, evaluated, is_finite_real
+from bridge.certify.definedness import DomainCondition, Relation, conditions_of, evaluated, is_finite_real
 from bridge.certify.requirements import Requirement
 from bridge.certify.scalars import BITS, Box, Cell, Scalar, as_ball, balls_of, by_slope, positive, shown
 from bridge.certify.sizes import check_sizes, replaced
@@ -77,13 +77,13 @@ class Enclosures:
     def defined_at(self, point: Sequence[Fraction]) -> bool:
         return self.defined_on(Cell(tuple((x, x) for x in point)))
 
-    def undefined_at(self, point: Sequence[Fraction]) -> Condition | None:
+    def undefined_at(self, point: Sequence[Fraction]) -> DomainCondition | None:
         """A condition that surely fails at a point of the region: the expression is not defined there."""
         with working_precision(self.bits):
             failing = next((each.condition for each in self.domain if each.fails_at(point)), None)
             return failing if failing is not None and self.inside(point) else None
 
-    def undefined_in(self, cell: Cell) -> Condition | None:
+    def undefined_in(self, cell: Cell) -> DomainCondition | None:
         """A condition that surely fails somewhere in the box; None under conditions on the coordinates."""
         if self.inequality.where:
             return None
@@ -202,7 +202,7 @@ class Enclosures:
             return all(each.holds_on(Cell(tuple((x, x) for x in point))) for each in self.domain_of_conditions)
 
 
-def _follows(condition: Condition, given: sp.Expr) -> bool:
+def _follows(condition: DomainCondition, given: sp.Expr) -> bool:
     """Whether it holds wherever the given expression is >= 0."""
     if condition.relation is Relation.NEVER:
         return False

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bridge.certify.definedness import Condition, Relation
+from bridge.certify.definedness import DomainCondition, Relation
 from bridge.certify.scalars import Cell, Scalar, as_ball, by_slope, least_at_corner, positive, shown
 
 
@@ -12,7 +12,7 @@ from bridge.certify.scalars import Cell, Scalar, as_ball, by_slope, least_at_cor
 class Requirement:
     """A condition for an expression to be defined, as a function of the coordinates, and its negative."""
 
-    condition: Condition
+    condition: DomainCondition
     scalar: Scalar
     opposite: Scalar
 
