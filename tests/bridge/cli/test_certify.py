@@ -192,6 +192,19 @@ def test_a_typed_inequality_is_proved_written_and_confirmed(run: Command, tmp_pa
     assert json.loads(run("certify", "--check", path, "--json").out)["holds"] is True
 
 
+def test_a_check_prints_what_was_proved_and_not_what_the_file_calls_it(run: Command, tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    run("certify", "--expression", "x + 1 >= 0", "--range", "x=0,1", "--where", "x <= 1/2", "-o", path)
+    assert "x + 1 >= 0: for x in [0, 1]; where" in run("certify", "--check", path).out
+    for name, code in (("exp(x) >= 1 + x + x**2", 1), ("exp(x) \u2265 1 + x + x\u00b2", 0)):
+        outcome = run("certify", "--check", edited(path, lambda c, name=name: c[0]["inequality"].update(name=name)))
+        assert outcome.code == code
+        assert f"the file calls it '{name}', a label that nothing proves" in " ".join(outcome.out.split())
+        assert "x + 1 >= 0: for x in [0, 1]" in outcome.out
+        (claim,) = json.loads(run("certify", "--check", path, "--json").out)["claims"]
+        assert (claim["title"], claim["label"], claim["inequality"]) == ("x + 1 >= 0", name, "x + 1 >= 0")
+
+
 def test_a_refuted_one_comes_with_its_point(run: Command, tmp_path: Path) -> None:
     outcome = run("certify", "--expression", "x*(1-x) < 1/5", "--range", "x=0,1", "-o", tmp_path / "c.json", "--json")
     assert outcome.code == 0
