@@ -200,7 +200,6 @@ def test_a_check_prints_what_was_proved_and_not_what_the_file_calls_it(run: Comm
         outcome = run("certify", "--check", edited(path, lambda c, name=name: c[0]["inequality"].update(name=name)))
         assert outcome.code == code
         assert f"the file calls it '{name}', a label that nothing proves" in " ".join(outcome.out.split())
-        assert "x + 1 >= 0: for x in [0, 1]" in outcome.out
         (claim,) = json.loads(run("certify", "--check", path, "--json").out)["claims"]
         assert (claim["title"], claim["label"], claim["inequality"]) == ("x + 1 >= 0", name, "x + 1 >= 0")
 
