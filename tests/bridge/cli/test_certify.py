@@ -201,7 +201,8 @@ def test_a_check_prints_what_was_proved_and_not_what_the_file_calls_it(run: Comm
         assert outcome.code == code
         assert f"the file calls it '{name}', a label that nothing proves" in " ".join(outcome.out.split())
         (claim,) = json.loads(run("certify", "--check", path, "--json").out)["claims"]
-        assert (claim["title"], claim["label"], claim["inequality"]) == ("x + 1 >= 0", name, "x + 1 >= 0")
+        assert claim["label"] == name
+        assert claim["title"] == claim["inequality"] != name
 
 
 def test_a_refuted_one_comes_with_its_point(run: Command, tmp_path: Path) -> None:
