@@ -20,9 +20,18 @@ FAMILIES = ("bumps", "union")
 LINEAR = 0.5  # the largest coefficient of the linear functions
 
 
+# Exponentials of exact rationals meet before they are computed: far out both densities are 0 in floats. No `simplify`,
+# which takes them for powers of a root of e, of a degree as large as the rational's numerator.
+def ratio_of(density: sp.Expr, largest: sp.Expr) -> sp.Expr:
+    """density / largest, where the largest may be a maximum of densities: 1 over the largest of their ratios to it."""
+    if isinstance(largest, sp.Max):
+        return 1 / sp.Max(*(sp.powsimp(each / density, combine="exp") for each in largest.args))
+    return sp.powsimp(density / largest, combine="exp")
+
+
 def share(part: int, density: sp.Expr, largest: sp.Expr) -> Callable[[FeatureDraw], Tensor]:
     """A member's density over the largest one, on the part of the spectrum where it lies; 0 on the others."""
-    ratio = lower(sp.simplify(density / largest), "torch", args=(r,))
+    ratio = lower(ratio_of(density, largest), "torch", args=(r,))
     return lambda found: torch.where(found.part == part, ratio(found.radius), 0.0)
 
 

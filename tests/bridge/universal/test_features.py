@@ -12,7 +12,7 @@ from bridge import compare, solve
 from bridge.record import Row, Verdict
 from bridge.theorem import Theorem
 from bridge.universal.features import FEATURES, network, points, reference, represented
-from bridge.universal.members import family_of, known_family
+from bridge.universal.members import family_of, known_family, ratio_of
 from numeric.universal.features import Family, draw_features, errors
 from symbolic import UsageError
 from symbolic.universal import barron_derivation as barron
@@ -99,3 +99,13 @@ def test_a_point_of_the_sphere_is_inside_the_ball_however_it_is_rounded() -> Non
 def test_the_network_runs_in_every_format(family: str, dtype: str) -> None:
     (row,) = features(family=family, dtype=dtype, n=64, samples=2, bumps=2)
     assert row.verdict["derived"] is Verdict.KEPT
+
+
+@pytest.mark.parametrize("others", [("3.3",), ("0.7",), ("3.3", "0.7")])
+def test_shares_of_the_spectrum_are_right_where_floats_of_both_densities_are_0(others: tuple[str, ...]) -> None:
+    """At widths that are floats, exact as rationals of long numerators: exp(-(w r)^2/2) over the largest of several."""
+    widths = [sp.Rational(1.0021600040779528), *(sp.Rational(float(each)) for each in others)]
+    first, *rest = (sp.exp(-((width * barron.r) ** 2) / 2) for width in widths)
+    found = sp.log(ratio_of(first, sp.Max(*rest)).subs(barron.r, sp.Integer(1000)))
+    steepest = min(widths[1:])
+    assert float(found) == pytest.approx(float(steepest**2 - widths[0] ** 2) * 5e5, rel=1e-9)
