@@ -60,6 +60,7 @@ own = bs.theorem(
         d: "width",
         eps: "share that is lost",
         K: "bound on the 1-norms of the rows `W_i` of `W`",
+        rho: "bound on the values of tanh",
         "output": (
             "`p_N`, where `p_0 = x` and `p_l = tanh(W p_(l-1))`",
             "the same for `p_l = (1 - eps) tanh(W p_(l-1))`",
