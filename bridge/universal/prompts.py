@@ -154,7 +154,7 @@ def emulation_at(of: Prompt) -> float:
 
 # A change dy of a prediction changes the risk by at most 2 sqrt(risk) dy + dy^2, and so the risk of an iterate.
 def roundings(of: Prompt, bound: float) -> dict[str, float]:
-    """How far each quantity may be from that of real arithmetic: an estimate; infinite where `bound` is."""
+    """How far each quantity may be from that of real arithmetic: an estimate; infinite where `bound` is, or is 0."""
     at, risk = of.learner.at, of.risk_of(of.y_hat)
     known = {
         theory.N: at.N,
@@ -164,7 +164,7 @@ def roundings(of: Prompt, bound: float) -> dict[str, float]:
     }
     of_y_hat = number(_ROUNDING, {**known, transformer.tau_1: at.tau_1, transformer.tau_2: at.tau_2})
     of_risk, of_iterate = (2 * risk**0.5 * moved + moved**2 for moved in (of_y_hat, 2.0**-40))
-    of_ratio = of_risk / bound if math.isfinite(bound) else math.inf
+    of_ratio = of_risk / bound if 0 < bound < math.inf else math.inf
     return {"risk": of_risk, "risk.iterate": of_iterate, "emulation": of_y_hat, "prompt": of_ratio}
 
 

@@ -1,5 +1,6 @@
 """Theorem 1 (li2025) as a theorem: features, examples and noise drawn anew by each seed, its risk judged."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -100,7 +101,8 @@ def drawn(
     drawn_prompt = prompt(learner(with_idle(features), params), of.members[place].value, sigma, seed + 1, points(d))
     found = drawn_prompt.outcome
     bound = at_prompt(drawn_prompt, rivals(drawn_prompt, of, features, place), delta)
-    errors, rounding = {**found, "prompt": found["risk"] / bound}, roundings(drawn_prompt, bound)
+    share = found["risk"] / bound if bound else math.inf if found["risk"] else 0.0
+    errors, rounding = {**found, "prompt": share}, roundings(drawn_prompt, bound)
     return torch.tensor(
         [each[name] for each in (errors, rounding) for name in QUANTITIES], dtype=torch.float64, device="cpu"
     )

@@ -180,3 +180,12 @@ def test_the_least_number_is_found(target: int) -> None:
 @pytest.mark.parametrize(("N", "wanted", "holds"), [(10**12, 1e3, True), (10**12, 1.0, False), (1, 1e6, False)])
 def test_an_accuracy_takes_noise_below_lam_and_a_bound_below_it(N: int, wanted: float, holds: bool) -> None:
     assert _holds({**PARAMS, "N": N}, risk.known_family("bumps", 2, 1, 1.0, 4.0), 1.0, wanted) is holds
+
+
+def test_a_prompt_without_noise_at_which_the_bound_is_0_is_shown() -> None:
+    corner = {"N": 1, "n": 2, "L": 7, "sigma": 0.0, "delta": 5e-14, "family": "union", "bumps": 1, "width": 1e-12}
+    found = compare("universal.risk", samples=8, seed=981, eps=0.9999999999916226, slope=1.0153178587150937,
+                    tau_1=1e-12, tau_2=0.5, lam=33.225510392174655, bits=37, **corner)  # fmt: skip
+    (row,) = (row for row in found if row.quantity == "prompt")
+    assert row.measured == 0.0
+    assert row.verdict["derived"] is Verdict.OUTSIDE
