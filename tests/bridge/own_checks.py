@@ -24,8 +24,8 @@ def quantity(kind: Kind = Kind.LOWER, printed: Any = None, order: Order = Order.
 
 
 def of(check: Check, **more: Any) -> Theorem:
-    meanings = {m: "another count"} if m in check.quantity.letters else None
-    return theorem("own.check", parameters={n: 4}, checks=[check], meanings=meanings, **more)
+    more.setdefault("meanings", {m: "another count"} if m in check.quantity.letters else None)
+    return theorem("own.check", parameters={n: 4}, checks=[check], **more)
 
 
 def rows_of(sides: Callable[..., Sides], stated: Quantity, inputs: Any = None, **settings: Any) -> list[Row]:
