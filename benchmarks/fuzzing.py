@@ -7,7 +7,7 @@ import argparse
 import sys
 import time
 
-from tests.symbolic.fuzzing.fuzzer import Tally, fuzz
+from tests.symbolic.fuzzing.fuzzer import EXACT_KINDS, KINDS, Tally, fuzz
 
 BATCH = 64  # points realised at once for one program
 VIOLATIONS = 5  # shown before the run stops
@@ -17,12 +17,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzzing", description=__doc__)
     parser.add_argument("--points", type=int, default=128_000, help="realised points, in batches of 64 a program")
     parser.add_argument("--seed", type=int, default=0, help="random seed of the whole run")
+    parser.add_argument("--exact", action="store_true", help="numbers are the exact rationals of floats")
     options = parser.parse_args()
     if options.points < 1 or options.seed < 0:
         parser.error("--points must be at least 1 and --seed must not be negative")
     started = time.perf_counter()
     programs = -(-options.points // BATCH)
-    tally = fuzz(programs, options.seed, points=BATCH, most_violations=VIOLATIONS, watch=Progress(programs))
+    kinds, watch = EXACT_KINDS if options.exact else KINDS, Progress(programs)
+    tally = fuzz(programs, options.seed, points=BATCH, most_violations=VIOLATIONS, kinds=kinds, watch=watch)
     print(tally.table())
     print(f"seed {options.seed}, {time.perf_counter() - started:.1f} s")
     for violation in tally.violations:

@@ -6,8 +6,9 @@ is drawn by a seed, so nobody chooses which faults are tried. Each is served to 
 written into the tree.
 
 Faults are planted in one part of the program: in the error calculus (symbolic/calculus/*.py and derivation,
-obligations, signs, approximation, inequalities), with `--of bridge` in bridge, topics included, and with `--of numeric`
-in numeric. The tests of that part try them. Left out, because no test of a value could or should distinguish them:
+obligations, signs, approximation, inequalities), with `--of bridge` in bridge, topics included, with `--of numeric` in
+numeric, and with `--of balls`, `certify`, `lowering` or `judging` in a part of these whose direct tests alone try them.
+The tests of that part try them. Left out, because no test of a value could or should distinguish them:
 
 - docstrings, string constants, f-strings, `raise` statements, and the arguments `reason`, `source`, `statement`,
   `because` and `meaning`: the wording of a message;

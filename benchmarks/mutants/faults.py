@@ -10,6 +10,9 @@ from pathlib import Path
 from benchmarks.mutants.operators import OPERATORS, WORDING, Operator
 from benchmarks.mutants.source import Edit, Source
 
+JUDGING = (
+    "verdicts", "check_verdicts", "usable_bounds", "rows", "refutation", "branch_and_bound", "enclosures", "binomial",
+)  # fmt: skip
 TARGETS = {
     "calculus": (
         "symbolic/calculus/*.py",
@@ -21,6 +24,10 @@ TARGETS = {
     ),
     "bridge": ("bridge/*.py", "bridge/[!e]*/*.py"),  # not export and errata, which word and lay out
     "numeric": ("numeric/*.py", "numeric/*/*.py"),
+    "balls": ("numeric/balls/*.py", "numeric/exact_hinges.py"),
+    "certify": ("bridge/certify/*.py",),
+    "lowering": ("bridge/lowering/*.py",),
+    "judging": tuple(f"bridge/{name}.py" for name in JUDGING),
 }
 PRINTED = {"latex", "_repr_latex_", "__repr__", "__str__"}
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.mutants import reach, record, trial, trials
 from benchmarks.mutants.__main__ import EQUIVALENT, ROOT, main
-from benchmarks.mutants.faults import Fault, draw, enumerate_faults, faults_of, targets
+from benchmarks.mutants.faults import TARGETS, Fault, draw, enumerate_faults, faults_of, targets
 from benchmarks.mutants.operators import OPERATORS
 from benchmarks.mutants.source import Edit
 from benchmarks.mutants.trials import CRASH, FOUND, NO_END, NO_IMPORT, SURVIVED, Outcome
@@ -118,16 +118,27 @@ def test_the_draw_is_large_repeatable_and_balanced(everything: list[Fault]) -> N
     assert max(files.values()) <= 2 * 200 / len(files)
 
 
+@pytest.mark.parametrize("part", TARGETS)
+def test_every_part_has_sources_and_tests(part: str) -> None:
+    assert all(list(ROOT.glob(pattern)) for pattern in TARGETS[part])
+    tests, missing = trials.selected(ROOT, trials.TESTS[part])
+    assert tests
+    assert not missing
+
+
 def test_another_change_of_a_file_leaves_most_of_the_draw(everything: list[Fault]) -> None:
     drawn = draw(everything, 200, seed=0)
     others = [fault for fault in everything if fault.file != drawn[0].file or fault.function != drawn[0].function]
     assert len(set(drawn) & set(draw(others, 200, seed=0))) > 150
 
 
-def test_the_list_of_equivalent_faults_gives_reasons_for_faults_of_today(everything: list[Fault]) -> None:
+def test_the_list_of_equivalent_faults_gives_reasons_for_faults_of_today() -> None:
     entries = record.equivalents(EQUIVALENT)
+    planted = {file for part in TARGETS for file in targets(ROOT, part)}
+    files = {file for file, *_ in entries}
+    assert files <= planted
     assert all(len(reason.split()) > 3 for reason in entries.values())
-    assert set(entries) <= {fault.key for fault in everything}
+    assert set(entries) <= {fault.key for fault in enumerate_faults(ROOT, sorted(files))}
 
 
 # --- trials ----------------------------------------------------------------------------------------------------------
