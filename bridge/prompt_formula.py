@@ -10,7 +10,7 @@ import torch
 from bridge.conditions import bound_to, claims_of
 from bridge.lowering import Lowered, lower
 from symbolic.statements import Quantity, UsageError
-from symbolic.worst_cases import closed
+from symbolic.worst_cases import closed, where_real
 
 ROUNDING = 2.0**-40  # relative to the terms of a condition: within it, exact arithmetic decides
 
@@ -41,7 +41,7 @@ def prompt_formula(
 ) -> PromptFormula:
     """That of the derivation, in the letters at hand; the others at their worst case, and at these numbers."""
     worst = closed({s: x for s, x in (quantity.worst_case or {}).items() if s not in at_hand})
-    bound = quantity.general_bound().xreplace(worst).subs(numbers)
+    bound = where_real(quantity.general_bound().xreplace(worst).subs(numbers))
     terms = [each for each in _terms(quantity, worst, numbers) if each[0].free_symbols & set(of_prompt)]
     letters = tuple(sorted(bound.free_symbols.union(*(each[0].free_symbols for each in terms)), key=str))
     conditions = tuple((lower(each, "torch", args=letters), lower(size, "torch", args=letters)) for each, size in terms)
@@ -56,7 +56,8 @@ def _terms(
     steps, found = quantity.derivation.upto(quantity.step or quantity.name), []
     for obligation in (each for each in steps.obligations if each.open):
         try:
-            claims = claims_of(bound_to(obligation.condition, frozenset(worst.items())).subs(numbers))
+            at_worst = bound_to(obligation.condition, frozenset(worst.items()))
+            claims = claims_of(bound_to(at_worst, frozenset(numbers.items())))
         except UsageError:  # no inequality: exact arithmetic decides it alone
             continue
         found += [(margin, sp.Add(*map(sp.Abs, sp.Add.make_args(margin)))) for margin, _ in claims]

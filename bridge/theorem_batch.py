@@ -85,7 +85,10 @@ class TheoremBatch:
         return {
             **{
                 n: self._of_items(
-                    [torch.tensor(case.runner.params[n], dtype=torch.float64, device="cpu") for case, _ in self.cells]
+                    [
+                        torch.tensor(case.runner.params[n], dtype=torch.float64, device=self.runner.device)
+                        for case, _ in self.cells
+                    ]
                 )
                 for n in params
             },
@@ -207,7 +210,10 @@ class TheoremBatch:
         letters |= set(self.cases[0].network_letters) if self.read else set()
         return {
             letter: self._of_items(
-                [torch.tensor(case.number(letter), dtype=torch.float64, device="cpu") for case, _ in self.cells]
+                [
+                    torch.tensor(case.number(letter), dtype=torch.float64, device=self.runner.device)
+                    for case, _ in self.cells
+                ]
             )
             for letter in letters
             if letter not in self._letters or letter in self.cases[0].network_letters

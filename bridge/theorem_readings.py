@@ -118,7 +118,7 @@ def at_prompt(case: "bridge.theorem_bounds.TheoremBounds", quantity: Quantity, u
     """On tensors, at the one prompt of a batch of one."""
     function = AtPrompt(case, quantity, use)
     numbers = {
-        name: torch.tensor(case.number(letter), dtype=torch.float64, device="cpu")
+        name: torch.tensor(case.number(letter), dtype=torch.float64, device=case.runner.device)
         for name, letter in function.letters.items()
     }
     return case.runner.at_one(function, {**{name: value[0].double() for name, value in inputs.items()}, **numbers})
@@ -286,7 +286,7 @@ def bounds_of(quantities: Sequence[Quantity], scope: str | None, *, by_rules: bo
         if operands.bits is not None:
             return {name: None if bound is None else _above_kinks(bound, operands) for name, bound in found.items()}
         return {
-            name: torch.tensor(torch.inf, dtype=torch.float64, device="cpu") if bound is None else bound
+            name: torch.tensor(torch.inf, dtype=torch.float64, device=operands.device) if bound is None else bound
             for name, bound in found.items()
         }
 

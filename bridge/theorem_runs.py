@@ -186,7 +186,8 @@ class TheoremRuns(Case):
     # and nothing follows for float64. A factor 16 for inputs where it is larger than at these.
     @cached_property
     def _estimated_rounding(self) -> float:
-        inputs = self.domain.sample(PROBES, torch.Generator().manual_seed(0))
+        drawn = self.domain.sample(PROBES, torch.Generator().manual_seed(0))
+        inputs = {name: value.to(self.device) for name, value in drawn.items()}
         names = [quantity.name for quantity in self.bounded()]
         with torch.no_grad():
             runs = [self.runner.network(inputs, names, dtype) for dtype in (torch.float64, torch.float32)]

@@ -55,7 +55,7 @@ def measured(chain: Chain, points: Sequence[Array], x: Array, y: Array) -> dict[
 
 def reference(w: Array, x: Array, y: Array, chain: Chain, L: int) -> dict[str, Array]:
     """Projected gradient descent, and 0 for the mean of squares."""
-    found: dict[str, Array] = {MAPPING: torch.zeros((), dtype=torch.float64, device="cpu")}
+    found: dict[str, Array] = {MAPPING: torch.zeros((), dtype=torch.float64, device=w.device)}
     for l in range(1, int(L) + 1):  # noqa: E741 - the paper's letter
         w = found[f"path[{l}]"] = chain.values(w, x, y, ["w"])["w"]
     return found

@@ -60,7 +60,7 @@ def spread(tokens: Any) -> Any:
 
 def lags(p: Any, count: int) -> Any:
     """The scores of layer 1 for the queries s = 2 .. L-1: key x_t at the distance s-1-t, (S, S)."""
-    places = torch.arange(count, dtype=torch.int64, device="cpu")
+    places = torch.arange(count, dtype=torch.int64, device=p.device)
     distances = places[:, None] - places
     scores = -p * places  # by distance
     return torch.where(distances >= 0, scores[distances.clamp(min=0)], -torch.inf)
@@ -135,7 +135,11 @@ VANILLA = Theorem(
             lambda W_star: (
                 W_star.abs()
                 .sum()
-                .minimum(torch.tensor(infinity_to_one_norm(W_star.midpoint()).upper, dtype=torch.float64, device="cpu"))
+                .minimum(
+                    torch.tensor(
+                        infinity_to_one_norm(W_star.midpoint()).upper, dtype=torch.float64, device=W_star.device
+                    )
+                )
             ),
             lambda x, W_star: (x[-1] @ W_star).abs().sum(),
         ),

@@ -13,7 +13,7 @@ from bridge.domains import Box
 from bridge.formula import ArrayFunction
 from bridge.head_formats import pair_for, recommended, require_held
 from bridge.looped.autoregression_series import SERIES
-from bridge.looped.copies import sharpness, signs
+from bridge.looped.copies import sharpness, signs, signs_cost
 from bridge.looped.series import of_synthetic
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
@@ -50,7 +50,7 @@ def layers(q: int, d: int, L: int, seed: int) -> Tensor:
 
 
 def gap(signs: Any) -> Any:
-    products = signs @ signs.mT - (signs.shape[1] + 1) * torch.eye(len(signs), dtype=torch.float64, device="cpu")
+    products = signs @ signs.mT - (signs.shape[1] + 1) * torch.eye(len(signs), dtype=torch.float64, device=signs.device)
     return 1 - products.max() / signs.shape[1]
 
 
@@ -155,10 +155,11 @@ def head_count(
 
 def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
     weights = sizes["N"] ** 2 * (sizes["T"] + sizes["q"])
+    search = signs_cost(sizes["N"], sizes["q"], sizes["eps"], sizes["m"])
     if budget is None:
-        return Cost(48 * sizes["N"] ** 2)
+        return search + Cost(48 * sizes["N"] ** 2)
     runs = budget.samples + 3 * budget.attack * budget.restarts
-    return Cost(48 * sizes["N"] ** 2 * budget.samples, 1e-8 * runs * weights)
+    return search + Cost(48 * sizes["N"] ** 2 * budget.samples, 1e-8 * runs * weights)
 
 
 def synthetic() -> NamedTable:

@@ -6,7 +6,7 @@ Bounds are about series in [-B, B] and steps eta <= 2 / (q B^2). Here the step i
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bridge.looped.copies import signs
+from bridge.looped.copies import signs, signs_cost
 from bridge.looped.series import HELD, LAGS, TITLES, SeriesFit, by_order, knobs, step
 from bridge.record import NamedTable
 from bridge.sources import Prediction, ScaledSeries, Series
@@ -86,5 +86,6 @@ SERIES = Series(
         Prediction("least_squares", "least squares", lambda fits: fits[-1].least_squares),
     ),
     tables=(of_orders, coefficients),
+    cost=signs_cost,
     float64=True,
 )  # fmt: skip

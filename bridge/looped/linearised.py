@@ -83,7 +83,7 @@ def relative_error(x: Any, r: Any, second: str, dtype: str, c: float, C: float) 
     """
     kind = getattr(torch, dtype)
     x, r = x.to(kind), r.to(kind)
-    network = Network(numeric.step(numeric.LinearisedSetting(x.shape[1], c, C, second, 1.0)), kind)
+    network = Network(numeric.step(numeric.LinearisedSetting(x.shape[1], c, C, second, 1.0)), kind, x.device)
     with torch.no_grad():
         found = numeric.at_features(network.run(numeric.tokens(x, r)[None], ["gradient"])["gradient"][0])
     exact = r.double() - numeric.stepped(x.double(), r.double(), 1.0)

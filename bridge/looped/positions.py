@@ -76,8 +76,12 @@ SIDES: Mapping[str, Callable[..., Sides]] = {
 
 
 def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
-    """Of the search: some halvings of the dimension, in each of which all draws may be looked at."""
-    N, share = max(sizes["N"], 3.0), 1 - sizes["eps"] / max(sizes["r"], TINY) ** 2
+    return search_cost(sizes["N"], sizes["eps"], sizes["r"])
+
+
+def search_cost(N: float | int, eps: float | int, r: float | int) -> Cost:
+    """Of `searched`: some halvings of the dimension, in each of which all draws may be looked at."""
+    N, share = max(N, 3.0), 1 - eps / max(r, TINY) ** 2
     if share <= 0:  # no gap, which is refused
         return Cost()
     dimension = min(2 * math.log(N * (N - 1) / 2) / share**2 + 1, LARGEST)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ class Operands:
         if None not in self.calls:
             arrays = [each for operand in self.bound.values() for each in _arrays_of(operand)]
             self.calls[None] = sum(
-                (abs(each).max() for each in arrays), start=torch.zeros((), dtype=torch.float64, device="cpu")
+                (abs(each).max() for each in arrays), start=torch.zeros((), dtype=torch.float64, device=self.device)
             )
         return self.calls[None]
 
@@ -133,6 +134,12 @@ class Operands:
         if key not in self.calls:
             self.calls[key] = (function, arrays, function(*arrays))  # both are kept, so that no other has their ids
         return self.calls[key][-1]
+
+    @cached_property
+    def device(self) -> torch.device:
+        """That of the tensors that are bound."""
+        known = (*(each for operand in self.bound.values() for each in _arrays_of(operand)), *self.letters.values())
+        return next((each.device for each in known if isinstance(each, torch.Tensor)), torch.device("cpu"))
 
     # Letters.
 
@@ -165,7 +172,9 @@ class Operands:
         if self.bits is not None:
             return value if isinstance(value, BallArray) else _ball(value, self.bits)
         return (
-            value if isinstance(value, torch.Tensor) else torch.tensor(float(value), dtype=torch.float64, device="cpu")
+            value
+            if isinstance(value, torch.Tensor)
+            else torch.tensor(float(value), dtype=torch.float64, device=self.device)
         )
 
     def count(self, expression: sp.Expr) -> int:

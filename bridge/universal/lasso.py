@@ -75,11 +75,15 @@ def noise_level(picked: Any, z: Any, known: Pool) -> Any:
 
 def mean_squares(picked: Any, z: Any, B: Any, known: Pool) -> Any:
     chosen = places(picked)
-    return numeric.mean_squares(known.phi[chosen], known.residual[chosen], z, B * numeric.directions(len(known.rho)))
+    return numeric.mean_squares(known.phi[chosen], known.residual[chosen], z, B * _directions(known))
+
+
+def _directions(known: Pool) -> Tensor:
+    return numeric.directions(len(known.rho)).to(known.rho.device)
 
 
 def expected_squares(B: Any, known: Pool) -> Any:
-    moves = B * numeric.directions(len(known.rho))
+    moves = B * _directions(known)
     return ((known.residual[:, None] - known.phi @ moves.T) ** 2).mean(0)
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
 
 import sympy as sp
 import torch
-from torch import Tensor
 
-from bridge.lowering import lower
+from bridge.formula import ArrayFunction
 from bridge.universal.classes import parts_of
 from numeric.universal.covering import in_ball
 from numeric.universal.features import ClassMember, Family
@@ -29,9 +29,9 @@ def ratio_of(density: sp.Expr, largest: sp.Expr) -> sp.Expr:
     return sp.powsimp(density / largest, combine="exp")
 
 
-def share(part: int, density: sp.Expr, largest: sp.Expr) -> Callable[[FeatureDraw], Tensor]:
+def share(part: int, density: sp.Expr, largest: sp.Expr) -> Callable[[FeatureDraw], Any]:
     """A member's density over the largest one, on the part of the spectrum where it lies; 0 on the others."""
-    ratio = lower(ratio_of(density, largest), "torch", args=(r,))
+    ratio = ArrayFunction(ratio_of(density, largest), r)
     return lambda found: torch.where(found.part == part, ratio(found.radius), 0.0)
 
 
@@ -44,7 +44,7 @@ def bump(centre: Sequence[float], width: float, spectrum: BarronClass) -> ClassM
     on_part = share(0, density, spectrum.radial) if radial else share(1, r * density, spectrum.lines[0][1])
     return ClassMember(
         "bumps",
-        lambda x: torch.exp(-((x - at) ** 2).sum(-1) / (2 * width**2)),
+        lambda x: torch.exp(-((x - at.to(x.device)) ** 2).sum(-1) / (2 * width**2)),
         on_part,
         lambda found: -found.radius * (found.direction @ at.to(found.direction)),
     )
@@ -58,7 +58,7 @@ def ridge(line: int, slope: float, spectrum: BarronClass) -> ClassMember:
     ((_, density),) = barron.logistic(along, sp.Rational(slope)).lines
     return ClassMember(
         "ridges",
-        lambda x: torch.sigmoid(slope * (x * direction).sum(-1)),
+        lambda x: torch.sigmoid(slope * (x * direction.to(x.device)).sum(-1)),
         share(1 + line, density, largest),
         lambda found: -torch.pi / 2 * torch.sign(found.direction @ direction.to(found.direction)),
     )
@@ -71,18 +71,17 @@ def linear(slopes: Sequence[float], spectrum: BarronClass) -> ClassMember:
         [[float(each) for each in u] for u, _ in spectrum.limits], dtype=torch.float64, device="cpu"
     )
     sizes = torch.tensor([float(size) for _, size in spectrum.limits], dtype=torch.float64, device="cpu")
-    first = 1 + len(spectrum.lines)
+    places = 1 + len(spectrum.lines) + torch.arange(len(at), dtype=torch.int64, device="cpu")
 
-    def along(found: FeatureDraw) -> Tensor:
+    def along(found: FeatureDraw) -> Any:
         """The slope in the direction that was drawn, over the largest one; 0 for draws of other parts (n)."""
-        place = found.part - first
-        limit = place.clamp_min(0)
-        towards = (found.direction * directions[limit].to(found.direction)).sum(1)  # 1 or -1
-        return torch.where(place >= 0, towards * (at / sizes)[limit].to(towards), 0.0)
+        towards = found.direction @ directions.to(found.direction).mT  # 1 or -1 in its own column (n, limits)
+        own = found.part.unsqueeze(1) == places.to(found.part.device)
+        return torch.where(own, towards * (at / sizes).to(towards), 0.0).sum(1)
 
     return ClassMember(
         "linear",
-        lambda x: x @ (at @ directions),
+        lambda x: x @ (at @ directions).to(x.device),
         lambda found: along(found).abs(),
         lambda found: -torch.pi / 2 * torch.sign(along(found)),
     )

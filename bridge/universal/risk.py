@@ -149,7 +149,7 @@ RISK = Theorem(
     random={DRAW: ("outcome",), EXAMPLES: ("outcome",)},
     network={name: _of_draw(place) for place, name in enumerate(QUANTITIES)},
     rounding={name: _rounding_of(place) for place, name in enumerate(QUANTITIES)},
-    reference=lambda: dict.fromkeys(QUANTITIES, torch.zeros(1, dtype=torch.float64, device="cpu")),
+    reference=lambda outcome: dict.fromkeys(QUANTITIES, 0 * outcome[:1]),
     built={"members_of": known_family, "largest": lambda members_of: largest_value(members_of), "unheld": unheld},
     knows={
         mass: (lambda members_of: members_of.mass,),

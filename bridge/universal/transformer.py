@@ -119,7 +119,7 @@ def handles(
     return {
         **functions,
         "rho_0": rho, "start": 0 * rho, "y": y, "phi": examples, "phi_query": query,
-        "A": torch.eye(n + 1, dtype=torch.float64, device="cpu") - pull * (examples.mT @ examples),
+        "A": torch.eye(n + 1, dtype=torch.float64, device=phi.device) - pull * (examples.mT @ examples),
         "b": pull * (y @ examples),
         "pull": pull * examples, "pull_query": pull * query,
         "threshold": step * lam,

@@ -111,7 +111,7 @@ def require_inputs(call: str, of: IcgdSetting, given: Mapping[str, Array], batch
 def prompt_blocks(setting: IcgdSetting, w: Array, x: Array, y: Array, x_query: Array | None) -> dict[str, Array]:
     """x, y and t, the query last with y = t = 0 (x = 0 without `x_query`); v[j] once for all tokens."""
     query = torch.zeros_like(x[:, :1]) if x_query is None else x_query[:, None]
-    known = (torch.arange(setting.n + 1, dtype=torch.int64, device="cpu") < setting.n).to(x.dtype)[None, :, None]
+    known = (torch.arange(setting.n + 1, dtype=torch.int64, device=x.device) < setting.n).to(x.dtype)[None, :, None]
     return {
         "x": torch.cat([x, query], dim=1),
         "y": torch.cat([y, torch.zeros_like(y[:, :1])], dim=1),

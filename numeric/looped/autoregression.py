@@ -51,11 +51,11 @@ class SeriesSetting:
 
 def labels(x: Any, N: int) -> Any:
     """x_t of the examples, else 0, (M + 1, d)."""
-    return x * _examples(len(x), N)
+    return x * _examples(x, N)
 
 
-def _examples(count: int, N: int) -> Any:
-    t = torch.arange(count, dtype=torch.int64, device="cpu")[:, None]
+def _examples(x: Any, N: int) -> Any:
+    t = torch.arange(len(x), dtype=torch.int64, device=x.device)[:, None]
     return 1 * ((t >= 1) & (t <= N))
 
 
@@ -70,8 +70,8 @@ def tokens(x: Any, N: int, signs: Any) -> Any:
             f"tokens of {count} times", f"too few positions: {len(signs)}", f"Give q + {count}, for q >= 1 lags."
         )
     shifted = [signs[q - lag : q - lag + count] for lag in range(q + 1)]
-    ones, times = 0 * x[:, :1] + 1, torch.arange(count, dtype=torch.int64, device="cpu")[:, None]
-    rows = torch.cat([x, labels(x, N), *shifted, ones * times, ones * _examples(count, N), 0 * ones], 1)
+    ones, times = 0 * x[:, :1] + 1, torch.arange(count, dtype=torch.int64, device=x.device)[:, None]
+    rows = torch.cat([x, labels(x, N), *shifted, ones * times, ones * _examples(x, N), 0 * ones], 1)
     sink = torch.cat([0 * rows[:1, :-1], ones[:1]], 1)
     return torch.cat([rows, sink])
 

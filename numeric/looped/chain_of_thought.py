@@ -36,15 +36,15 @@ def tokens(examples: Any, begun: Any) -> Any:
     states = torch.cat([0 * begun[:1], examples.flatten(0, 1), begun])
     steps = torch.cat(
         [
-            torch.zeros(1, K, dtype=torch.float64, device="cpu"),
-            torch.eye(K, dtype=torch.float64, device="cpu").repeat(N, 1),
-            torch.eye(K, dtype=torch.float64, device="cpu")[:count],
+            torch.zeros(1, K, dtype=torch.float64, device=begun.device),
+            torch.eye(K, dtype=torch.float64, device=begun.device).repeat(N, 1),
+            torch.eye(K, dtype=torch.float64, device=begun.device)[:count],
         ]
     )
     before = torch.cat([steps[:, 1:], 0 * steps[:, :1]], 1)  # of the token with the state after: step k + 1 has 1 at k
-    codes = digits(N + 1).to(torch.float64)
+    codes = digits(N + 1).to(begun.device, torch.float64)
     chains = torch.cat([0 * codes[:1], codes[:-1].repeat_interleave(K, 0), codes[-1:].repeat(count, 1)])
-    places = torch.arange(1 + N * K + count, dtype=torch.float64, device="cpu")[:, None]
+    places = torch.arange(1 + N * K + count, dtype=torch.float64, device=begun.device)[:, None]
     sink = (places == 0).to(torch.float64)
     last = (places > N * K).to(torch.float64)
     return torch.cat([states, steps, before, chains, places, last, sink, 0 * places + 1], 1)

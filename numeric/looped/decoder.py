@@ -45,13 +45,13 @@ def tokens(x: Any, y: Any) -> Any:
 
 def _places(x: Any) -> Any:
     """The digits of 0, ..., N - 1 and their complements, (N, 2 m)."""
-    ones = (1 + digits(len(x))) // 2
+    ones = (1 + digits(len(x)).to(x.device)) // 2
     return torch.cat([ones, 1 - ones], 1) + 0 * x[:, :1]
 
 
 def _log_before(x: Any) -> Any:
     """log(i - 1), (N, 1); 0 for i = 1, which sees no example."""
-    before = torch.clamp(torch.arange(len(x), dtype=torch.int64, device="cpu"), min=1)
+    before = torch.clamp(torch.arange(len(x), dtype=torch.int64, device=x.device), min=1)
     return torch.log(before + 0 * x[:, 0])[:, None]
 
 
@@ -166,7 +166,7 @@ def gradients(w: Any, x: Any, y: Any) -> Any:
 
 def path(x: Any, y: Any, eta: Any, T: int) -> list[Any]:
     """w_0^i = 0, ..., w_T^i by gradient descent on (5), (N, d) each; w^1, without an example, stays."""
-    before = torch.clamp(torch.arange(len(x), dtype=torch.int64, device="cpu"), min=1)[:, None]
+    before = torch.clamp(torch.arange(len(x), dtype=torch.int64, device=x.device), min=1)[:, None]
     found = [0 * x]
     for _ in range(T):
         found.append(found[-1] - eta * gradients(found[-1], x, y) / before)

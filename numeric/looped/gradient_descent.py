@@ -32,13 +32,13 @@ def tokens(x: Any, y: Any) -> Any:
     """(x_i, 0), (0, y_i) in turns, x_test and a last token, with positions and indicators: x (N + 1, d), y (N, m)."""
     require_prompt(x, y)
     count, m = len(x), y.shape[1]
-    positions = digits(count).to(torch.float64)
-    ones = torch.ones(count, 1, dtype=torch.float64, device="cpu")
+    positions = digits(count).to(x.device, torch.float64)
+    ones = torch.ones(count, 1, dtype=torch.float64, device=x.device)
     zeros = 0 * ones
     test = torch.cat([zeros[:-1], ones[:1]])
     no_y, no_x = (
-        torch.zeros(count, m, dtype=torch.float64, device="cpu"),
-        torch.zeros(count, x.shape[1], dtype=torch.float64, device="cpu"),
+        torch.zeros(count, m, dtype=torch.float64, device=x.device),
+        torch.zeros(count, x.shape[1], dtype=torch.float64, device=x.device),
     )
     labels = torch.cat([y, 0 * y[:1]])
     features = torch.cat([x, no_y, positions, ones, zeros, test, zeros, ones], 1)

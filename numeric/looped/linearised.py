@@ -38,7 +38,7 @@ def stream_of(d: int) -> Stream:
 def tokens(x: Any, r: Any) -> Any:
     """(2N + 2, 2d + 7), from x (N + 1, d) and r (N + 1): A x_i - y_i at the examples, A x at the test token."""
     N, zero = len(x) - 1, torch.zeros_like(x[:, :1])
-    one, last = zero + 1, torch.arange(len(x), dtype=torch.int64, device="cpu")[:, None] == N
+    one, last = zero + 1, torch.arange(len(x), dtype=torch.int64, device=x.device)[:, None] == N
     key, test = torch.where(last, 0 * x, x) / N, torch.where(last, one, zero)
     features = torch.cat([x, key, r[:, None], zero, one, zero, test, zero, one], 1)
     labels = torch.cat([0 * x, 0 * x, zero, zero, zero, one, zero, test, one], 1)

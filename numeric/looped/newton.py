@@ -90,8 +90,8 @@ def tokens(X: Any, y: Any, x: Any) -> Any:
     states = torch.cat([paired(X, nothing), none, none])
     labels = torch.cat([paired(0 * y[:, None], y[:, None]), none[:, :1], none[:, :1]])
     zero, zeros = torch.zeros_like(labels), torch.zeros_like(features)
-    places = zero + digits(N + 1).repeat_interleave(2, 0).double()
-    number = torch.arange(2 * N + 2, dtype=torch.int64, device="cpu")[:, None]
+    places = zero + digits(N + 1).to(X.device, torch.float64).repeat_interleave(2, 0)
+    number = torch.arange(2 * N + 2, dtype=torch.int64, device=X.device)[:, None]
     other, last = (zero + chosen.double() for chosen in ((number % 2 == 1) | (number == 2 * N), number == 2 * N + 1))
     return torch.cat([features, labels, states, places, zero + 1, other, last, zeros, zero, zero], 1)
 
@@ -110,7 +110,7 @@ def reference(X: Any, y: Any, x: Any, alpha: Any, T: int) -> dict[str, Any]:
     S = X.mT @ X
     none, residual = (
         0 * torch.cat([x[None], x[None]]),
-        torch.eye(len(x), dtype=torch.float64, device="cpu") - alpha * (S @ S),
+        torch.eye(len(x), dtype=torch.float64, device=x.device) - alpha * (S @ S),
     )
     found = {}
     for k in range(T + 1):

@@ -26,8 +26,8 @@ class ClassMember:
 
     kind: str
     value: Callable[[Any], Any]
-    share: Callable[[FeatureDraw], Tensor]
-    phase: Callable[[FeatureDraw], Tensor]
+    share: Callable[[FeatureDraw], Any]
+    phase: Callable[[FeatureDraw], Any]
 
 
 @dataclass(frozen=True)
@@ -56,26 +56,26 @@ def draw_features(family: Family, n: int, seed: int) -> Tensor:
     return torch.cat([torch.stack([found.t, found.radius, found.part.double()], 1), found.direction], 1)
 
 
-def gamma(omega: Tensor, theta: Tensor, t: Tensor) -> Tensor:
-    """(82) for the ridge cosine, (n)."""
+def gamma(omega: Any, theta: Any, t: Any) -> Any:
+    """(82) for the ridge cosine, (n), of tensors or arrays of balls."""
     left = ridge(omega, theta, -torch.ones_like(omega))
     outside = torch.where(t >= -1 - left.abs(), left.sign(), torch.zeros_like(left))
     return torch.where(t >= -1, -torch.sin(omega * t + theta), outside)
 
 
-def coefficients(family: Family, features: Tensor) -> Tensor:
-    """rho_f of (80), 3 mass gamma |F_f|/F^sup, (K, n)."""
-    found = FeatureDraw(features[:, 0], features[:, 1], features[:, 3:], features[:, 2].long())
+def coefficients(family: Family, features: Any) -> Any:
+    """rho_f of (80), 3 mass gamma |F_f|/F^sup, (K, n), of a tensor or an array of balls."""
+    found = FeatureDraw(features[:, 0], features[:, 1], features[:, 3:], features[:, 2])
     rows = [member.share(found) * gamma(found.radius, member.phase(found), found.t) for member in family.members]
     return RANGE * family.mass * torch.stack(rows)
 
 
-def approximations(x: Tensor, features: Tensor, rho: Tensor, tau: Any) -> Tensor:
+def approximations(x: Any, features: Any, rho: Any, tau: Any) -> Any:
     """(1/n) sum_i rho_i phi(tau (u_i^T x - t_i)) at each point x (P, d), (P, K)."""
     return ramp(tau * (x @ features[:, 3:].T - features[:, 0])) @ rho.T / len(features)
 
 
-def increments(x: Tensor, members: Sequence[ClassMember]) -> Tensor:
+def increments(x: Any, members: Sequence[ClassMember]) -> Any:
     """f(x) - f(0) at each point x (P, d), (P, K)."""
     return torch.stack([member.value(x) - member.value(0 * x) for member in members], 1)
 

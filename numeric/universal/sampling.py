@@ -5,6 +5,7 @@ Shapes: n draws, d coordinates, G points of a table.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,12 +17,15 @@ LEFT, RIGHT = -2.0, 1.0  # the range of t
 
 @dataclass(frozen=True)
 class FeatureDraw:
-    """n features: t (n), |omega| `radius` (n), omega/|omega| `direction` (n, d), and the `part` (n) of the spectrum."""
+    """n features: t (n), |omega| `radius` (n), omega/|omega| `direction` (n, d), and the `part` (n) of the spectrum.
 
-    t: Tensor
-    radius: Tensor
-    direction: Tensor
-    part: Tensor
+    Tensors, or arrays of balls.
+    """
+
+    t: Any
+    radius: Any
+    direction: Any
+    part: Any
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def wave(x: np.ndarray) -> np.ndarray:
     return np.sin(2 * x) + 0.25 * x + 0.5
 
 
-def in_fractions(relu_sum: ReluSum, t: float) -> Fraction:
+def in_fractions(relu_sum: ReluSum, t: float | Fraction) -> Fraction:
     """The literal sum in rational arithmetic: the definition."""
     rows = zip(relu_sum.weights.tolist(), relu_sum.directions.tolist(), strict=True)
     return sum(
@@ -90,6 +90,36 @@ def test_exact_holds_next_to_every_kink() -> None:
             assert float(slope.lower()) >= min(beside) - 1e-6
             assert float(slope.upper()) <= max(beside) + 1e-6
             assert min(abs(float(end) - one) for end in (slope.lower(), slope.upper()) for one in beside) < 1e-6
+
+
+def zigzag(x: np.ndarray) -> np.ndarray:
+    return 0.3 * (-1.0) ** np.arange(len(x))
+
+
+def kinks_of(relu_sum: ReluSum) -> list[tuple[float, Fraction]]:
+    """Every hinge's kink, which rounding moves off the knot next to it."""
+    kinks = [-Fraction(b) / Fraction(a) for a, b in relu_sum.directions.tolist() if a]
+    return [(min(relu_sum.knots.tolist(), key=lambda knot: abs(knot - float(kink))), kink) for kink in kinks]
+
+
+@pytest.mark.parametrize("radius", [0.3, 7.7])
+def test_exact_holds_the_extreme_value_at_a_kink_that_is_not_a_float(radius: float) -> None:
+    """Each kink of a zigzag is a local extremum, and no end of a ball around it has its value."""
+    relu_sum = through(zigzag, radius, 33)
+    beside = Fraction(1, 2**44)
+    moved = 0
+    for knot, kink in kinks_of(relu_sum):
+        extreme, shift = as_ball(in_fractions(relu_sum, kink)), abs(kink - Fraction(knot))
+        moved += shift > 0
+        for middle, reach in (
+            (kink, Fraction(radius) / 50),
+            (kink + beside, beside + shift / 2),  # an end between the knot and its kink
+            (kink - beside, beside + shift / 2),
+        ):
+            with flint.ctx.workprec(400):
+                ball = as_ball(middle) + flint.arb(0, 1) * as_ball(reach)
+                assert relu_sum.exact(ball).contains(extreme)
+    assert moved > 20
 
 
 def test_exact_of_what_is_not_finite_says_nothing() -> None:

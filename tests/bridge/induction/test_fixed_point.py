@@ -1,7 +1,10 @@
 """The fixed points as a theorem: verdicts, counts, and the early sums."""
 
+from copy import copy
+
 import numpy as np
 import pytest
+import sympy as sp
 
 from bridge import compare
 from bridge.induction.fixed_point import FlowsInNumbers, eigenvalues_of, stated, unique
@@ -75,3 +78,20 @@ def test_at_the_end_of_the_range_of_w_no_numeric_jacobian_is_needed() -> None:
     row = rows["eigenvalue.minimiser"]
     assert row.remark == "the numeric Jacobian is not finite here"
     assert row.verdict == {"derived": Verdict.UNDECIDED}
+
+
+def test_a_point_at_rest_that_float64_does_not_resolve_rests() -> None:
+    steep = FlowsInNumbers(L=320811373, alpha=5.976894666377023, w_star=0.7071067811864582)
+    assert stated(steep).measured < 1e-30
+    assert "moves" not in stated(steep).remark
+
+
+def test_a_point_beside_the_stated_one_moves() -> None:
+    flows = FlowsInNumbers(**AT)
+    for found in theory.head_points():
+        if found.name == "minimiser":
+            moved = copy(found.point)  # which checks itself where it is made
+            at = {letter: value + sp.Rational(1, 10**9) for letter, value in moved.at.items()}
+            object.__setattr__(moved, "at", at)
+            assert 1e-12 < flows.speed(moved) < 1e-6
+            assert flows.speed(found.point) < 1e-40

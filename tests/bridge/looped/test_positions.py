@@ -26,3 +26,11 @@ def test_the_search_lies_between_the_bounds_and_its_vectors_have_the_gap(params:
 def test_a_search_in_too_many_dimensions_is_refused_before_the_start() -> None:
     with pytest.raises(UsageError, match=r"needs about .* GiB of memory, .*; lower the sizes"):
         compare("looped.positions", N=3, eps=1 - 1e-12)
+
+
+@pytest.mark.parametrize(
+    "source", [{"N": 8, "q": 2, "d": 1, "L": 0, "T": 3, "eta": 0.5}, {"data": "sunspots"}], ids=str
+)
+def test_the_positions_of_copied_lags_are_refused_by_the_same_estimate(source: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match=r"needs about .* GiB of memory, .*; lower the sizes"):
+        compare("looped.autoregression", **source, eps=1 - 4.5e-11)  # type: ignore[arg-type]

@@ -109,3 +109,11 @@ def test_shares_of_the_spectrum_are_right_where_floats_of_both_densities_are_0(o
     found = sp.log(ratio_of(first, sp.Max(*rest)).subs(barron.r, sp.Integer(1000)))
     steepest = min(widths[1:])
     assert float(found) == pytest.approx(float(steepest**2 - widths[0] ** 2) * 5e5, rel=1e-9)
+
+
+@pytest.mark.parametrize("family", ["bumps", "union"])
+def test_draws_that_overflow_are_judged_exactly_and_counted(family: str) -> None:
+    (row,) = features(family=family, tau=6.4e13, n=256, eps=1e-4, dtype="float16", samples=4, seed=985)
+    assert row.verdict == {"derived": Verdict.KEPT}
+    assert row.median is None
+    assert "draws have no finite error in float16: each is judged by an exact run" in row.remark

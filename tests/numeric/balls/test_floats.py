@@ -88,6 +88,16 @@ def test_outside_every_float_is_itself_again() -> None:
     assert ball_of_operand(float("0.1")).rad() == 0
 
 
+def test_what_cancels_keeps_the_roundings_of_its_terms() -> None:
+    """0.1 + 0.2 - 0.3 is 2^-54 in floats: its terms are of size 1, and so are their roundings."""
+    with floats_enclosed():
+        left = ball_of_operand(float("0.1") + float("0.2") - float("0.3"))
+        right = ball_of_operand(float("-300.3") / float("3"))
+    assert left.contains(0)
+    assert not left.is_exact()
+    assert float(right.rad()) > 99 * REACH
+
+
 TERMS = st.lists(st.tuples(st.sampled_from("+-*/"), st.integers(1, 1000)), min_size=1, max_size=16)
 
 

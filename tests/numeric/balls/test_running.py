@@ -182,6 +182,13 @@ def test_large_even_powers_of_undecided_signs():
     assert not (array((-2, 0.5)) ** (2**21) < 1).entries[0]
 
 
+@pytest.mark.parametrize("exponent", [0.5, 1.5, 0.25])
+def test_a_fractional_power_of_a_base_across_0_runs_from_0(exponent):
+    (ball,) = (array((1.5, 2.5)) ** exponent).balls  # [-1, 4], of which [0, 4] has powers
+    assert all(ball.contains(flint.arb(value) ** exponent) for value in (0, 1, 4))
+    assert float(ball.rad()) < 4**exponent / 2 + 1e-6
+
+
 def test_maximum_holds_the_larger_of_undecided_balls():
     balls = array((0, 1), (0.5,))
     for largest in (balls.max(), torch.amax(balls, 0), torch.maximum(balls[0], balls[1])):

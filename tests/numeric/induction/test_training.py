@@ -244,5 +244,5 @@ def test_a_thousand_tokens_train_on_a_gpu() -> None:
     task = TrainingTask(1000, 1.0, 0.49)
     network = TwoLayer(1000, start_of_stage_two(0.01), device="cuda")
     seen = Training(network, task, batch=1024).run(200.0)
-    assert seen[-1].gram < 0.01 * seen[0].gram
+    assert seen[-1].gram < 0.02 * seen[0].gram
     assert seen[-1].parameters["h"] > 0.05
