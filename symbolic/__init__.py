@@ -1,5 +1,6 @@
 """Statements, derivations and the error calculus, in SymPy. Never imports torch."""
 
+import symbolic.polynomials  # noqa: F401 - first: what it gives SymPy holds for all that follows
 from symbolic.calculus import (
     CoupledRecursion,
     Knob,

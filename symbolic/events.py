@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symbolic.obligations import DerivationError, RangeObligation, as_expr
+from symbolic.obligations import DerivationError, RangeObligation, as_expr, real
 from symbolic.prose import joined, make_prose, marked, prose
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Event:
                 f"Event: '{self.name}' names no randomness; say what is drawn, over='the draw of the features'"
             )
         share: sp.Expr = ShareSymbol(f"share_{self.name}", positive=True) if self.share is None else as_expr(self.share)
+        real("Event", self.name, share=share)
         if share.is_nonpositive or (share - 1).is_positive:
             raise DerivationError(
                 f"Event: '{self.name}' has the probability {sp.sstr(share)} of failure; give a share above 0, at most 1"

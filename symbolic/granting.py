@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.implied_signs import hypotheses_that_imply
+from symbolic.implied_signs import hypotheses_that_imply, is_defined_under
 from symbolic.obligations import LONG, Obligation, differences, follows_from, is_harder
 from symbolic.prose import listed
 from symbolic.signs import is_nonnegative
@@ -14,7 +14,7 @@ from symbolic.signs import is_nonnegative
 
 def implying(condition: Any, hypotheses: Sequence[Any]) -> tuple[Any, ...] | None:
     """Hypotheses from which the relation clearly follows, one if one alone gives it; None if that is not clear."""
-    alone = next((each for each in hypotheses if follows_from(condition, each)), None)
+    alone = next((each for each in hypotheses if follows_from(condition, each, tuple(hypotheses))), None)
     if alone is not None:
         return (alone,)
     both = follows_from_two(condition, hypotheses)
@@ -26,11 +26,11 @@ def follows_from_two(condition: Any, hypotheses: Iterable[Any]) -> tuple[Any, An
     relations = sp.Le | sp.Lt | sp.Ge | sp.Gt
     if not isinstance(condition, relations) or (condition.gts - condition.lts).count_ops() > LONG:
         return None
-    letters = condition.free_symbols
-    joint = [each for each in hypotheses if isinstance(each, relations) and len(each.free_symbols) > 1]
+    letters, given = condition.free_symbols, tuple(hypotheses)
+    joint = [each for each in given if isinstance(each, relations) and len(each.free_symbols) > 1]
     for first in (each for each in joint if each.free_symbols & letters and not is_harder(condition, each)):
         for second in (each for each in joint if each != first and each.free_symbols & (letters | first.free_symbols)):
-            if _is_sum_of(condition, first, second):
+            if _is_sum_of(condition, first, second) and is_defined_under(condition, given):
                 return first, second
     return None
 

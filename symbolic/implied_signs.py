@@ -7,11 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import sympy as sp
+from sympy.core.relational import Relational
 
+from symbolic.definedness import Relation, is_defined
 from symbolic.linear_programs import Infeasible, Unbounded, maximise
-from symbolic.signs import is_nonnegative
+from symbolic.signs import assumed, is_nonnegative
 
 LONGEST = 60  # operations: what is longer takes seconds to factor
 RELATIONS = sp.Le | sp.Lt | sp.Ge | sp.Gt
@@ -53,6 +56,8 @@ def hypotheses_that_imply(condition: sp.Basic, hypotheses: Iterable[sp.Basic]) -
     found = sign_under(condition.gts - condition.lts, given)
     if found is None or found.side < 0 or (isinstance(condition, sp.Lt | sp.Gt) and not found.strict):
         return None
+    if not is_defined_under(condition, given):
+        return None
     return tuple(each for each in given if each in found.used)
 
 
@@ -63,16 +68,29 @@ def sign_under(expression: sp.Expr, hypotheses: tuple[sp.Basic, ...]) -> Sign | 
         return None
     given = [each for hypothesis in hypotheses for each in _given(hypothesis)]
     found = _sign(expression, given)
-    if found is None and expression.is_rational_function() and _has_no_pole(expression, given):
+    if found is None and expression.is_rational_function():
         factored = sp.factor(sp.together(expression))
         found = _sign(factored, given) if factored != expression else None
-    return found
+    return found if found is not None and is_defined_under(expression, hypotheses) else None
 
 
-def _has_no_pole(expression: sp.Expr, given: Sequence[Granted]) -> bool:
-    """Whether every denominator clearly differs from 0: a factor that cancels leaves the expression undefined there."""
-    signs = [_sign(each.base, given) for each in expression.atoms(sp.Pow) if each.exp.is_positive is not True]
-    return all(sign is not None and sign.strict for sign in signs)
+def is_defined_under(condition: Any, hypotheses: Iterable[Any]) -> bool:
+    """Whether each side of a relation, or an expression, is clearly a real number wherever the hypotheses hold."""
+    given = tuple(each for hypothesis in hypotheses for each in _given(hypothesis))
+    sides = condition.args if isinstance(condition, Relational) else (condition,)
+    return all(is_defined(side, lambda part, relation, facts: _meets(part, relation, facts, given)) for side in sides)
+
+
+def _meets(part: sp.Expr, relation: Relation, facts: Sequence[Any], given: Sequence[Granted]) -> bool:
+    if assumed(part, relation):
+        return True
+    known = [*given, *(each for fact in facts for each in _given(fact))]
+    sign = _sign(part, known) if part.count_ops() <= LONGEST else None
+    if relation is Relation.NONZERO and isinstance(part, sp.Mul):
+        return all(_meets(factor, relation, facts, given) for factor in part.args)
+    if sign is None or (sign.side < 0 and relation is not Relation.NONZERO):
+        return False
+    return sign.strict or relation is Relation.NONNEGATIVE
 
 
 def _given(hypothesis: sp.Basic) -> Iterator[Granted]:

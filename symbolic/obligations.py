@@ -15,8 +15,10 @@ import mpmath
 import sympy as sp
 from sympy.core.relational import Relational
 
+from symbolic.definedness import branches
+from symbolic.implied_signs import is_defined_under
 from symbolic.prose import make_prose, marked
-from symbolic.signs import branches, is_nonnegative, monotone
+from symbolic.signs import is_nonnegative, monotone
 
 LONG, POINT, CLEARLY = 60, 1024, 1e-6  # operations; a value of all letters; below 0 by more than any rounding
 UNFACTORED = (sp.Sum, sp.Product, sp.Piecewise, sp.Max, sp.Min)  # where factors of a difference are slow to find
@@ -36,6 +38,8 @@ def as_expr(value: Any) -> sp.Expr:
     expression = sp.sympify(value, strict=True) if isinstance(value, sp.Basic | Number | mpmath.mpf) else None
     if not isinstance(expression, sp.Expr):
         raise DerivationError(f"expected a SymPy expression or a number, got {value!r}; build it from symbols")
+    if expression.has(sp.Order, sp.AccumBounds):
+        raise DerivationError(f"{sp.sstr(expression)} stands for many values; give an expression that has one")
     totals = expression.atoms(sp.Sum, sp.Product)
     for total in totals:
         around = [limits for each in totals if each.function.has(total) for limits in each.limits]
@@ -253,8 +257,11 @@ def _any_whole_number(letter: sp.Symbol) -> bool:
 
 # A gap that is at least another one, which is >= 0 (or > 0) by hypothesis, is so too.
 @lru_cache(maxsize=1 << 12)  # a result that is replaced, and each copy of a step, asks the same again
-def follows_from(condition: Any, hypothesis: Any) -> bool:
-    """Whether a relation clearly follows from another one; False where that is not clear."""
+def follows_from(condition: Any, hypothesis: Any, others: tuple[Any, ...] = ()) -> bool:
+    """Whether a relation clearly follows from another one; False where that is not clear.
+
+    `others` hold too: they tell where its sides are defined.
+    """
     if condition == hypothesis:
         return True
     if not all(isinstance(each, sp.Le | sp.Lt | sp.Ge | sp.Gt) for each in (condition, hypothesis)):
@@ -262,7 +269,8 @@ def follows_from(condition: Any, hypothesis: Any) -> bool:
     if hypothesis.gts.is_Symbol and hypothesis.lts.is_number and hypothesis.gts not in condition.free_symbols:
         return False  # that letter may be as large as one likes, and what is spare as far below 0
     given = hypothesis.gts - hypothesis.lts
-    return any(_spare(each - given, strict=is_harder(condition, hypothesis)) for each in differences(condition))
+    spare = any(_spare(each - given, strict=is_harder(condition, hypothesis)) for each in differences(condition))
+    return spare and is_defined_under(condition, (hypothesis, *others))
 
 
 # gap = first + factor * second with factor >= 0, both >= 0 by hypothesis. For a gap above 0 the first has to be so.

@@ -1,12 +1,16 @@
 """Sign, monotonicity and continuity of an expression, for all symbols that meet their assumptions.
 
-Each answer is one-sided: an unclear case gives None or False, never a guess.
+Each answer is one-sided: an unclear case gives None or False, never a guess. A sign is that of the number, where it is
+one: q^r >= 0 has a pole at q = 0 for r < 0. `symbolic.definedness` tells where an expression is a number.
 """
 
 from functools import lru_cache
+from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
+
+from symbolic.definedness import Relation, branches
 
 
 # SymPy takes a sum to have the sign of its terms, wherever its index runs. What its assumptions do not see: a sum over
@@ -18,6 +22,14 @@ def is_nonnegative(expression: sp.Expr) -> bool | None:
     if not expression.has(sp.Sum, sp.Product) and (expression.is_nonnegative or expression.is_negative):
         return bool(expression.is_nonnegative)
     return True if _nonnegative_by_parts(expression) else None
+
+
+def assumed(part: sp.Expr, relation: Relation, facts: tuple[Any, ...] = ()) -> bool:
+    """Whether a real number clearly meets the relation, wherever its letters meet their assumptions."""
+    if relation is Relation.NONNEGATIVE:
+        return bool(part.is_nonnegative) or _nonnegative_by_parts(part)
+    nonzero = relation is Relation.NONZERO and (part.is_nonzero or part.is_negative)
+    return relation is Relation.ANY or bool(part.is_positive or nonzero)
 
 
 @lru_cache(maxsize=4096)
@@ -109,20 +121,6 @@ def _is_geometric(numerator: sp.Expr, denominator: sp.Expr) -> bool:
         return bool(sp.cancel(power.args[0] / ratio.args[0]).is_nonnegative)
     base, exponent = power.as_base_exp()
     return power == ratio or (base == ratio and bool(exponent.is_nonnegative))
-
-
-# Where a whole number s >= 1 is not 1, it is m + 2 with m >= 0; the same with 0 for 1.
-def branches(cases: sp.Expr) -> list[sp.Expr]:
-    """The branches of a Piecewise; each one uses what the earlier conditions imply about a whole number."""
-    found: list[sp.Expr] = []
-    shifts: dict[sp.Symbol, sp.Expr] = {}
-    for branch, condition in cases.args:
-        found.append(branch.xreplace(shifts))
-        if isinstance(condition, sp.Eq) and condition.lhs.is_Symbol and condition.lhs.is_integer:
-            symbol, least = condition.args
-            if least == (1 if symbol.is_positive else 0) and symbol.is_nonnegative:
-                shifts[symbol] = sp.Dummy(symbol.name, integer=True, nonnegative=True) + least + 1
-    return found
 
 
 # --- continuity ------------------------------------------------------------------------------------------------------

@@ -11,6 +11,13 @@ import sympy as sp
 
 from symbolic.obligations import DerivationError
 
+NO_NUMBERS = (sp.nan, sp.zoo, sp.I)  # in a formula at a worst case beyond its condition: 1/(1 - a) at a = 1
+
+
+def where_real(formula: sp.Basic) -> sp.Basic:
+    """The formula or condition; nan where it is at values at which it is no real number."""
+    return sp.nan if formula.has(*NO_NUMBERS) else formula
+
 
 def closed(values: Mapping[sp.Symbol, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
     """Each value with every letter replaced by its own value, until none is left that has one.

@@ -73,6 +73,13 @@ def power_of(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
     return sp.exp(base.args[0] * exponent) if isinstance(base, sp.exp) else base**exponent
 
 
+def at_layer(expression: sp.Expr, index: sp.Symbol, layer: sp.Expr) -> sp.Expr:
+    """The expression at one layer. Raises DerivationError if a power of a number has too many digits there."""
+    for each in powers_with(expression, index):
+        power_of(each.base, each.exp.subs(index, layer))
+    return expression.subs(index, layer)
+
+
 def _is_one(ratio: sp.Expr) -> bool | None:
     if isinstance(ratio, sp.exp):
         return ratio.args[0].is_zero

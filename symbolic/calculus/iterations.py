@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from symbolic.calculus.geometric import power_of
 from symbolic.calculus.recursions import constant_recursion, latex
 from symbolic.derivation import Approximated, DerivationError, Norm, as_expr, rule_step
 from symbolic.obligations import Obligation, nonnegative, real, whole
@@ -34,12 +35,12 @@ def contract(
     numbers = nonnegative("contract", name, factor=factor, offset=offset, size=size)
     below = Obligation(f"the factor of '{name}' is below 1", sp.Lt(factor, 1))
     recursion = constant_recursion(x.error_symbol, factor, offset)
-    closed = _rest(factor, offset) + factor**depth * (x.error_symbol - _rest(factor, offset))
+    rest = _rest(factor, offset)
     step = rule_step(
         name,
         x.norm,
         "contraction",
-        _rest(factor, offset) if depth is sp.oo else closed,
+        rest if depth is sp.oo else rest + power_of(factor, depth) * (x.error_symbol - rest),
         premises=(x.name,),
         obligations=(below, *numbers, *_depth("contract", name, depth)),
         reason=reason,

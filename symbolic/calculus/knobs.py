@@ -8,6 +8,7 @@ import sympy as sp
 
 from symbolic.calculus.inversion import Tamed, limit_at_infinity, limit_at_zero, monotonicity, poles, solutions
 from symbolic.derivation import DerivationError, as_expr
+from symbolic.obligations import real
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     enough), and at most the bound at 0 (else every knob is large enough).
     """
     bound, accuracy = as_expr(bound), as_expr(accuracy)
+    real("knob_for", knob.name, accuracy=accuracy)
     target = sp.Dummy(knob.name, positive=True)  # solved over the reals, rounded up at the end
     tamed = Tamed.of(bound.subs(knob, target))
     if monotonicity(tamed.expression, target) != -1:
@@ -148,6 +150,7 @@ def cheapest_split(
     share = {symbol: as_expr(value) for symbol, value in coefficients.items()}
     cost = {symbol: as_expr(value) for symbol, value in costs.items()}
     whole, power = as_expr(accuracy), as_expr(power)
+    real("cheapest_split", "the split", accuracy=whole, power=power)
     if any(each.is_negative for each in (*share.values(), *cost.values(), whole)) or power.is_positive is False:
         raise DerivationError("cheapest_split: give coefficients, costs and accuracy >= 0, and a power > 0")
     felt = [symbol for symbol, c in share.items() if c.is_zero is not True]

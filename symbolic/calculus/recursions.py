@@ -28,6 +28,7 @@ from symbolic.obligations import Obligation, is_plain, nonnegative, whole
 from symbolic.operations import Unread
 from symbolic.provenance import Provenance
 
+MOST_LAYERS = 10**5  # of a product over layers that are not equal: SymPy multiplies it out when it prints a sum
 LONGEST_OFFSET = 60  # operations, in an offset whose terms are looked at
 
 
@@ -90,6 +91,8 @@ class LinearRecursion:
         if not self.factor.has(self.index):
             later = power_of(self.factor, depth - 1 - self.index)
             return self.start * power_of(self.factor, depth) + sp.Sum(self.offset * later, (self.index, 0, depth - 1))
+        if depth.is_Integer and depth > MOST_LAYERS:
+            raise DerivationError(f"a product over {depth} layers that differ is too long; keep the depth symbolic")
         later = sp.Dummy("m", integer=True, nonnegative=True)  # no symbol of the caller's can be captured
         product = sp.Product(self.factor.subs(self.index, later), (later, self.index + 1, depth - 1))
         first = sp.Product(self.factor.subs(self.index, later), (later, 0, depth - 1))

@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 
+from symbolic.calculus.geometric import at_layer
 from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.recursions import LinearRecursion
 from symbolic.derivation import Approximated, Derivation, DerivationError, Step, as_expr, given, with_operation
@@ -50,14 +51,17 @@ def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approxima
 
     def from_size(size: sp.Expr) -> tuple[Approximated, Approximated]:
         premise = given(f"a layer of {name}", dim=x.dim, norm=x.norm, size=size, error=error)
-        return premise, layer(premise)
+        derived = layer(premise)
+        if not isinstance(derived, Approximated):
+            raise DerivationError(f"repeat: the layer of '{name}' returns {derived!r:.80}; return the value it derives")
+        return premise, derived
 
     sizes = _sizes(x.size, lambda size: from_size(size)[1].size, error, index)
     premise, one = from_size(sizes.before)
     recursion = _recursion(name, premise, replace(one, size=sizes.before.subs(index, index + 1)), index)
     kept = (each for each in recursion.obligations if each.condition != sp.Ge(sizes.before, 0))
     owed = (*kept, *sizes.owed(name), *_fitting(premise, one, sizes.after))
-    last = sizes.before.subs(index, depth)
+    last = at_layer(sizes.before, index, depth)
     found = iterate(x, name, replace(recursion, obligations=tuple(dict.fromkeys(owed))), depth, size=last)
     return with_operation(_without(sp.Ge(last, 0), found), Repetition(premise.name, one, depth, index))
 

@@ -86,6 +86,9 @@ def _at_most(less: tuple[sp.Expr, ...], more: tuple[sp.Expr, ...]) -> bool:
 # With f'' = ... = f^(k-1) = 0 at 0, Taylor's formula around 0 gives |f(z) - f(0) - f'(0) z| <= sup |f^(k)| |z|^k / k!
 # in each coordinate. The vector of the |z_j|^k has at most the norm ||z||^k, as above, and ||x_hat|| <= ||x|| + e. The
 # line itself moves by |f'(0)| e. Equality: f a polynomial of degree k, one coordinate (or the sup norm), x and d > 0.
+MOST_ORDER = 1000  # of a derivative: its factorial is written out
+
+
 def line_at_zero(
     x: Approximated,
     name: str,
@@ -102,8 +105,10 @@ def line_at_zero(
     bounds that of this order between 0 and x_hat. For the sigmoid 1/(1 + exp(-z)): value 1/2, slope 1/4, order 3,
     supremum 1/8.
     """
-    if order < 2:
-        raise DerivationError(f"line_at_zero: '{name}' has the order {order!r}; give 2, or 3 where f''(0) = 0, ...")
+    if not 2 <= order <= MOST_ORDER:
+        raise DerivationError(
+            f"line_at_zero: '{name}' has the order {order!r}; give 2, or 3 where f''(0) = 0, ..., at most {MOST_ORDER}"
+        )
     value, slope, supremum = as_expr(value), as_expr(slope), as_expr(supremum)
     real("line_at_zero", name, value=value, slope=slope)
     step = rule_step(
@@ -121,8 +126,10 @@ def line_at_zero(
 
 def _by_order(name: str, bounds: Mapping[int, Any]) -> dict[int, sp.Expr]:
     for order in bounds:
-        if order < 1:
-            raise DerivationError(f"taylor: '{name}' has a bound on a derivative of order {order!r}; give 1, 2, ...")
+        if not 1 <= order <= MOST_ORDER:
+            raise DerivationError(
+                f"taylor: '{name}' has a bound on a derivative of order {order!r}; give 1, 2, ..., {MOST_ORDER}"
+            )
     return {order: as_expr(bounds[order]) for order in sorted(bounds)}
 
 

@@ -16,6 +16,7 @@ from symbolic.calculus import (
 )
 from symbolic.calculus.inversion import SMALL, Tamed, poles, solutions
 from symbolic.calculus.recursions import restated
+from symbolic.definedness import branches
 from symbolic.derivation import UNIT_ROUNDING
 from symbolic.granting import follows_from_two
 from symbolic.obligations import (
@@ -29,7 +30,7 @@ from symbolic.obligations import (
     unless,
     whole,
 )
-from symbolic.signs import branches, is_nonnegative
+from symbolic.signs import is_nonnegative
 
 z, a, b = sp.symbols("z a b", positive=True)
 q = sp.Symbol("q", nonnegative=True)

@@ -17,7 +17,6 @@ from tests.symbolic.fuzzing.vectors import largest, supporting, units
 Rules = Mapping[str, Callable[..., Any]]
 
 NAME = object()  # stands for the name of the new value in the arguments of a rule
-KINDS = ("floats", "rationals", "letters")
 TAME = 1e3  # larger values are not built upon: float64 would be what is tested
 EXACT = {"step", "coefficients", "inverse_temperature", "affine", "transposed", "probabilities", "box", "sink"}
 LOWER = {"margin", "slope", "gap", "lead", "penalty"}  # the rules get lower bounds of these
@@ -28,11 +27,11 @@ NORMS = tuple(Norm)
 class Program:
     """Values, their vectors at `points` points of `tokens` tokens each, and the lines that derive them.
 
-    `kind`: the rules get their numbers as floats, as rationals where they are simple ones, or as letters, whose values
-    enter only where a bound is evaluated. `spare` is by what share they are larger than those of the vectors, so that
-    bounds hold without a tolerance. `onwards` is how often a value is built upon the latest ones. `read`: the steps
-    are read at instances, so that layers consist of rules with operations; and some givens have no tokens, which is to
-    say that all their tokens are one.
+    `kind`: the rules get their numbers as "floats", as "rationals" where they are simple ones, as "exact" rationals
+    of floats, or as "letters", whose values enter only where a bound is evaluated. `spare` is by what share they are
+    larger than those of the vectors, so that bounds hold without a tolerance. `onwards` is how often a value is built
+    upon the latest ones. `read`: the steps are read at instances, so that layers consist of rules with operations;
+    and some givens have no tokens, which is to say that all their tokens are one.
 
     `operands` has what the handles stand for: arrays (P, ...), pairs of them, functions. In a repeated layer there is
     one for each layer.
@@ -258,6 +257,8 @@ class Program:
         if self.kind == "rationals" and isinstance(argument, float) and (8 * argument).is_integer():
             return sp.Rational(argument) * sp.Rational(self._share(key))
         argument = self.raised(argument, key) if isinstance(argument, float) else argument
+        if self.kind == "exact" and isinstance(argument, float):
+            return sp.Rational(argument)
         if self.kind == "letters" and isinstance(argument, float) and argument > 0:
             return self._letter(argument, positive=True)
         if self.kind == "letters" and isinstance(argument, int) and key in ("depth", "steps"):

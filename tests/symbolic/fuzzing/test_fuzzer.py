@@ -15,7 +15,7 @@ import symbolic.calculus.layers
 from symbolic.calculus import Approximated, Norm
 from tests.symbolic.fuzzing import planted
 from tests.symbolic.fuzzing.evaluation import evaluate, satisfied
-from tests.symbolic.fuzzing.fuzzer import MOVES, Tally, fuzz, library
+from tests.symbolic.fuzzing.fuzzer import EXACT_KINDS, MOVES, Tally, fuzz, library
 from tests.symbolic.fuzzing.maps import operator_norm
 from tests.symbolic.fuzzing.move import Move
 from tests.symbolic.fuzzing.realised import Measured
@@ -250,3 +250,9 @@ def test_a_bound_that_is_no_number_is_violated() -> None:
     assert Measured("error", np.nan, 0.0).violated
     assert not Measured("error", 1.0, 1.0 + 1e-10).violated
     assert Measured("error", 1.0, 1.0 + 1e-8).violated
+
+
+def test_programs_in_exact_rationals_of_floats_end_and_hold() -> None:
+    tally = fuzz(30, seed=1, points=16, kinds=EXACT_KINDS)
+    assert tally.programs == 30
+    assert not tally.violations
