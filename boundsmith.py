@@ -4,7 +4,11 @@ The public names of the three floors, imported on first use. `bs.theorem` states
 `bs.solve` and `bs.certify` take it, the id of a result (`boundsmith list`), or a file with a theorem.
 """
 
+import functools
 import importlib
+import importlib.util
+import sys
+from pathlib import Path
 from typing import Any
 
 _HOMES = {
@@ -91,9 +95,40 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_OF)
 
 
+FLOORS = ("symbolic", "numeric", "bridge")
+
+
+@functools.cache
+def require_own_floors() -> None:
+    """Raises ImportError where another package or a file of the user's has the name of one of the three floors."""
+    here = Path(__file__).resolve().parent
+    for floor in FLOORS:
+        spec = importlib.util.find_spec(floor)
+        if spec is None or spec.origin is None:
+            raise ImportError(f"boundsmith: there is no package '{here / floor}'; install boundsmith again")
+        if Path(spec.origin).resolve() != here / floor / "__init__.py":
+            raise ImportError(
+                f"boundsmith: '{spec.origin}' shadows the package '{floor}' of boundsmith in '{here}'; rename that "
+                f"file or folder, uninstall that package, or put '{here}' before it in PYTHONPATH"
+            )
+
+
+def main() -> int:
+    """The command `boundsmith`."""
+    try:
+        require_own_floors()
+    except ImportError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    from bridge.cli import main
+
+    return main()
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'boundsmith' has no attribute {name!r}")
+    require_own_floors()
     return getattr(importlib.import_module(_HOME_OF[name]), name)
 
 

@@ -10,15 +10,23 @@ import sympy as sp
 from bridge.balls import as_exact, evaluate_ball
 from bridge.lowering import LoweringError
 from symbolic.statements import UsageError
+from symbolic.worst_cases import where_real
 
 Claim = tuple[sp.Expr, bool]  # expressions that must be >= 0, or > 0 where True
 COMPARISONS = {sp.Ge: (1, False), sp.Gt: (1, True), sp.Le: (-1, False), sp.Lt: (-1, True)}
 
 
 @lru_cache(maxsize=1024)
-def bound_to(condition: Any, letters: frozenset[tuple[sp.Symbol, sp.Expr]]) -> Any:
-    """The condition with these symbols replaced. Cached: a search uses the same one at every point."""
-    return sp.sympify(condition, strict=True).subs(dict(letters))
+def bound_to(condition: Any, letters: frozenset[tuple[sp.Symbol, Any]]) -> Any:
+    """The condition with these symbols replaced; nan, which nothing decides, where it then compares no real numbers.
+
+    Cached: a search uses the same one at every point.
+    """
+    try:
+        bound = sp.sympify(condition, strict=True).subs(dict(letters))
+    except TypeError:  # SymPy orders no complex numbers
+        return sp.nan
+    return where_real(bound)
 
 
 @lru_cache(maxsize=1024)

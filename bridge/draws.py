@@ -66,6 +66,10 @@ class Draw:
         return max(0.0, self.error - (self.rounding or 0.0))
 
     @property
+    def finite(self) -> bool:
+        return math.isfinite(self.error)
+
+    @property
     def unknown(self) -> bool:
         return self.rounding == math.inf
 
@@ -171,19 +175,27 @@ class OverDraws:
     def exceeds(self, draw: Draw, bound: Bound) -> bool:
         """Whether the error of a draw is above the bound: exactly, where floats do not tell; not if nothing does."""
         limit = float(bound.ball)
-        if draw.rounding is not None:
+        if draw.finite and draw.rounding is not None:
             return draw.surely > limit
-        near = abs(draw.error - limit) <= max(NEAR * limit, ROUNDING)
+        near = not draw.finite or abs(draw.error - limit) <= max(NEAR * limit, ROUNDING)
         if not near and (draw.error < limit or draw.error - self.rounding > limit):
             return draw.error > limit
+        exact = self._exact(draw, bound)
+        return exact is not None and bool(exact >= bound.ball if bound.strict else exact > bound.ball)
+
+    def _exact(self, draw: Draw, bound: Bound) -> flint.arb | None:
         try:
-            exact, _ = self.at(draw.seed).exact(draw.inputs, [self.name], bits_for(bound.ball))[self.name]
+            return self.at(draw.seed).exact(draw.inputs, [self.name], bits_for(bound.ball))[self.name][0]
         except (TooLargeForExact, UsageError, BallsError):  # the last two: a network that does not run on balls
-            return False
-        return bool(exact >= bound.ball if bound.strict else exact > bound.ball)
+            return None
 
     def within_rounding(self, draw: Draw, bound: Bound) -> bool:
-        """Whether the error of a draw is above the bound by no more than its own rounding, or that is unknown."""
+        """Whether the error of a draw is above the bound by no more than its own rounding, or that is unknown.
+
+        An error without a number (of a format that overflows) is unknown where no exact run decides.
+        """
+        if not draw.finite:
+            return self._exact(draw, bound) is None
         return draw.unknown or (draw.rounding is not None and draw.error > float(bound.ball) >= draw.surely)
 
     # As the rounding of a case is estimated (bridge/theorem_case.py), but over draws: at one of them it may be 0.

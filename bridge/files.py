@@ -1,5 +1,6 @@
 """Reading files that the user names, and those that come with a theorem; each failure is a message of one sentence."""
 
+import json
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -7,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from symbolic.statements import UsageError
 
@@ -75,6 +76,17 @@ def read_text(path: str, purpose: str) -> str:
         return read_bytes(path, purpose).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError(f"{purpose}: '{path}' is not a UTF-8 text file") from None
+
+
+def read_json(path: str, purpose: str) -> Any:
+    """What a JSON file holds. Raises UsageError, for one that is nested too deeply too."""
+    text = read_text(path, purpose)
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise UsageError(f"{purpose}: '{path}' is nested too deeply") from None
+    except ValueError as error:
+        raise UsageError(f"{purpose}: '{path}' cannot be read as JSON ({str(error)[:200]})") from None
 
 
 @dataclass(frozen=True)

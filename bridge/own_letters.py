@@ -17,7 +17,7 @@ import sympy as sp
 from bridge.theorem import Theorem
 from symbolic.prose import joined, marked
 from symbolic.statements import Printed, Quantity
-from symbolic.worst_cases import closed
+from symbolic.worst_cases import closed, where_real
 
 if TYPE_CHECKING:
     import bridge.theorem_bounds
@@ -57,7 +57,8 @@ def stated_at_own_letters(
 ) -> AtOwnLetters | None:
     """The bound, where it is judged at each prompt; None where it is judged for all of them alone.
 
-    A claim on a quantity that is bounded at prompts only is judged there, whatever its letters are.
+    So is one that the worst case of another letter leaves without a value. A claim on a quantity that is bounded at
+    prompts only is judged there, whatever its letters are.
     """
     claim, printed = case.claims.get(quantity.name), quantity.printed
     if tier == "claimed" and claim is not None:
@@ -71,7 +72,8 @@ def stated_at_own_letters(
     if not (own or at_prompts) or not quantity.scopes or not case.theorem.inputs:
         return None
     values = {**quantity.at_worst, **{s: s for s in (*own, *case.values)}}
-    return AtOwnLetters(formula.xreplace(closed(values)), own, strict)
+    at_prompt = formula.xreplace(closed(values))
+    return None if where_real(at_prompt) is sp.nan else AtOwnLetters(at_prompt, own, strict)
 
 
 def numbers_for(

@@ -72,7 +72,7 @@ def _row(over: OverDraws, seeds: Sequence[int], budget: Budget) -> Row:
         **numbers,
         measured=statistics.fmean(errors) if main.failures is None else max(draw.random for draw in draws),
         attacked=None if main.failures is None else max(attacked, default=None),
-        remark=joined(_remarks(judgements, main, bounds)),
+        remark=joined([*_remarks(judgements, main, bounds), *_overflows(over, draws)]),
         witness=_witness(over, violated[0], draws, numbers, budget) if violated else None,
     )
     row.rounding = max(
@@ -81,7 +81,8 @@ def _row(over: OverDraws, seeds: Sequence[int], budget: Budget) -> Row:
     row.attack_steps, row.restarts = (budget.attack, budget.restarts) if attacked else (0, 0)
     row.seeds, row.failures, row.p_value = budget.samples, main.failures, main.p_value
     row.mean_at_least = main.mean_at_least
-    row.median = statistics.median(errors) if len(errors) == budget.samples else None  # all but a replay
+    whole = len(errors) == budget.samples  # not a replay
+    row.median = statistics.median(errors) if whole and all(draw.finite for draw in draws) else None
     return _described(row, over, bounds, budget)
 
 
@@ -165,6 +166,13 @@ def _remarks(judgements: Mapping[str, Judgement], main: Judgement, bounds: Mappi
             yield f"{tier}: {each.failures} failures, p-value {plain(each.p_value)}"
         if each.rounded:
             yield f"{tier}: {each.rounded} draws decide nothing: their rounding exceeds the excess, or is unknown"
+
+
+def _overflows(over: OverDraws, draws: Sequence[Draw]) -> Iterator[str]:
+    lost = sum(not draw.finite for draw in draws)
+    if lost:
+        dtype = str(over.case.dtype).removeprefix("torch.")
+        yield f"{lost} of {len(draws)} draws have no finite error in {dtype}: each is judged by an exact run, if any"
 
 
 def _witness(

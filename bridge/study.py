@@ -29,6 +29,7 @@ from numeric.attack import attack
 from symbolic.inequalities import Inequality
 from symbolic.prose import make_prose
 from symbolic.statements import Kind, Quantity, Result, UsageError
+from symbolic.worst_cases import where_real
 
 Inputs = dict[str, Tensor]  # name to tensor, the first dimension counting the inputs
 Objective = Callable[[Inputs], Tensor]  # one number for each input
@@ -274,6 +275,9 @@ class Case(ABC):
         return self.ball(formula)
 
     def ball(self, expression: sp.Expr, more: Mapping[sp.Symbol, Any] | None = None) -> flint.arb:
+        """The expression at this point; nan where it is no real number, as beyond its condition."""
+        if where_real(expression) is sp.nan:
+            return flint.arb("nan")
         values = {**self.values, **(more or {})}
         return evaluate_ball(expression, {symbol: as_exact(value) for symbol, value in values.items()})
 

@@ -7,19 +7,11 @@ rewrite that is valid for real numbers keeps its value.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 import sympy as sp
 
-
-class Relation(StrEnum):
-    POSITIVE = "> 0"
-    NONNEGATIVE = ">= 0"
-    NONZERO = "!= 0"
-    NO_POLE = "not in {0, -1, -2, ...}"  # the poles of gamma
-    NEVER = "known to be a real number"
-
+from symbolic.definedness import EVERYWHERE, OF_ARGUMENT, Relation
 
 ENDS_OF_DOMAINS = (Relation.POSITIVE, Relation.NONNEGATIVE)  # the others exclude single points
 
@@ -56,29 +48,6 @@ class DomainCondition:
     def words(self) -> str:
         named = {symbol: sp.Symbol(symbol.name) for symbol in self.of.free_symbols}
         return f"{sp.sstr(self.of.xreplace(named))} {self.relation}"
-
-
-# f(a) is a real number where the condition on a holds; of the others, those in EVERYWHERE are real for every real a.
-OF_ARGUMENT: Mapping[Any, tuple[Callable[[Any], Any], Relation]] = {
-    sp.log: (lambda a: a, Relation.POSITIVE),
-    sp.loggamma: (lambda a: a, Relation.POSITIVE),
-    sp.asin: (lambda a: 1 - a**2, Relation.NONNEGATIVE),
-    sp.acos: (lambda a: 1 - a**2, Relation.NONNEGATIVE),
-    sp.acosh: (lambda a: a - 1, Relation.NONNEGATIVE),
-    sp.atanh: (lambda a: 1 - a**2, Relation.POSITIVE),
-    sp.tan: (sp.cos, Relation.NONZERO),
-    sp.sec: (sp.cos, Relation.NONZERO),
-    sp.cot: (sp.sin, Relation.NONZERO),
-    sp.csc: (sp.sin, Relation.NONZERO),
-    sp.coth: (lambda a: a, Relation.NONZERO),
-    sp.csch: (lambda a: a, Relation.NONZERO),
-    sp.gamma: (lambda a: a, Relation.NO_POLE),
-    sp.factorial: (lambda a: a + 1, Relation.NO_POLE),
-}
-EVERYWHERE = (
-    *(sp.Add, sp.Mul, sp.exp, sp.sin, sp.cos, sp.sinh, sp.cosh, sp.tanh, sp.sech, sp.atan, sp.asinh, sp.erf, sp.erfc),
-    *(sp.Abs, sp.Max, sp.Min, sp.sign, sp.Heaviside, sp.floor, sp.ceiling),
-)
 
 
 def evaluated(node: Any, values: Mapping[sp.Symbol, Any]) -> Any:

@@ -2,7 +2,7 @@
 
 import sys
 
-from bridge.cli.entry import main
+from boundsmith import main
 
 if __name__ == "__main__":
     sys.exit(main())

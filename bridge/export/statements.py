@@ -1,6 +1,5 @@
 r"""LaTeX of statements: chosen quantities and tiers, letters as macros, one fragment or a document that compiles."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,6 +8,7 @@ from pathlib import Path
 import sympy as sp
 
 from bridge.export.choice import require_known
+from bridge.files import read_json
 from symbolic.citations import Citation, Paper
 from symbolic.paper_text import theorem_latex
 from symbolic.proof_text import proof_latex
@@ -105,10 +105,7 @@ class Excerpt:
 
 def read_macros(path: Path) -> dict[str, str]:
     r"""The macros of a JSON file, {"B_v": "\\Bv"}. Raises UsageError."""
-    try:
-        read = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"macros: '{path}' cannot be read as JSON ({error})") from None
+    read = read_json(str(path), "macros")
     if not isinstance(read, dict) or not all(isinstance(each, str) for each in read.values()):
         raise UsageError(rf"macros: '{path}' is not an object of texts; write {{\"B_v\": \"\\Bv\"}}")
     return read

@@ -13,7 +13,7 @@ from .arb_backend import ArbBackend, ArbPrinter
 from .common import Argument, Backend, Lowered, LoweringError, safe_identifier
 from .guards import Masking
 from .mpmath_backend import MpmathBackend, MpmathPrinter
-from .nodes import forget, free_symbols
+from .nodes import forget, free_symbols, nameless
 from .numpy_backend import NumpyBackend, NumpyPrinter
 from .printer import LoweringPrinter
 from .sharing import Sharing
@@ -26,6 +26,7 @@ PRINTERS: dict[str, type[LoweringPrinter]] = {
     "mpmath": MpmathPrinter,
     "arb": ArbPrinter,
 }
+MOST_BITS = 1_000_000
 OPTIONS = {"numpy": {"dtype"}, "torch": {"dtype", "device"}, "mpmath": {"bits"}, "arb": {"bits"}}
 
 
@@ -78,6 +79,10 @@ def lower(
 
 
 def lowered(formula: sp.Basic, name: str, args: Iterable[object] | None, options: dict[str, Any], cse: bool) -> Lowered:
+    if isinstance(nameless(formula), sp.Subs):
+        formula = formula.xreplace({each: each.doit() for each in formula.atoms(sp.Subs)})
+    if (node := nameless(formula)) is not None:
+        raise LoweringError(name, node, "it is no formula in its arguments; evaluate it, or replace it by a symbol")
     shape = tuple(int(size) for size in formula.shape) if is_matrix(formula, name) else ()
     backend = make_backend(name, options, shape)
     arguments, renaming = safe_names(resolve_arguments(formula, args), backend)
@@ -134,8 +139,8 @@ def check_options(backend: str, options: dict[str, Any]) -> None:
     if alien:
         raise TypeError(f"lower: backend {backend!r} has no option {', '.join(alien)}")
     bits = options["bits"]
-    if bits is not None and (not isinstance(bits, int) or bits < 2):
-        raise ValueError(f"lower: bits must be an integer of at least 2, got {bits!r}")
+    if bits is not None and not (isinstance(bits, int) and 2 <= bits <= MOST_BITS):
+        raise ValueError(f"lower: bits must be an integer of at least 2 and at most {MOST_BITS}, got {bits!r}")
 
 
 def make_backend(name: str, options: dict[str, Any], shape: tuple[int, ...]) -> Backend:

@@ -12,6 +12,8 @@ from sympy.concrete.expr_with_limits import ExprWithLimits
 
 BINDING = (sp.MatrixBase, sp.MatrixSymbol, ExprWithLimits, sp.Subs, sp.Derivative, sp.Lambda)  # have their own rule
 
+NO_FORMULA = (sp.Subs, sp.Limit, sp.Indexed, sp.IndexedBase, sp.Lambda, sp.Order, sp.AccumBounds)
+
 
 class Node(sp.Expr):
     """A real scalar that only the backends interpret; SymPy never simplifies it."""
@@ -130,13 +132,20 @@ def _size(node: sp.Basic) -> int:
     return 1 + sum(map(size, node.args))
 
 
-free_symbols, size = Remembered(_free_symbols), Remembered(_size)
+def _nameless(node: sp.Basic) -> sp.Basic | None:
+    """The first node within that stands for no formula of its arguments: a limit, an entry of an unknown array, ..."""
+    if isinstance(node, NO_FORMULA):
+        return node
+    return next((found for found in map(nameless, node.args) if found is not None), None)
+
+
+free_symbols, size, nameless = Remembered(_free_symbols), Remembered(_size), Remembered(_nameless)
 
 
 def forget() -> None:
     """Empty the caches."""
-    free_symbols.forget()
-    size.forget()
+    for cached in (free_symbols, size, nameless):
+        cached.forget()
 
 
 def is_constant(node: sp.Basic) -> bool:

@@ -28,7 +28,6 @@ FUNCTIONS: dict[type[sp.Basic], str] = {
 
 REMEDIES: dict[type[sp.Basic], str] = {
     sp.Derivative: "call .doit() first",
-    sp.Subs: "call .doit() first",
     sp.BlockMatrix: "call .as_explicit() first",
     sp.Integral: "call .doit() first, or integrate numerically",
 }

@@ -58,6 +58,14 @@ def test_the_confidence_is_at_least_the_stated_one() -> None:
     assert binom.sf(beyond - 1, 2000, 0.2) > LEVEL
 
 
+def test_the_limit_is_that_of_maurer_and_pontil() -> None:
+    """At a level of 2/e, where log(2/level) is 1: mean - sqrt(2 V / n) - 7 T / (3 (n - 1)), by hand for T = 2."""
+    bound, level = 2 / CAP, 2 / np.e
+    assert least_mean([1.0] * 8, bound, level) == pytest.approx(1 - 2 / 3)
+    assert least_mean([0.0, 2.0] * 25, bound, level) == pytest.approx(1 - np.sqrt(2) / 7 - 2 / 21)
+    assert least_mean([0.0, 9.0] * 25, bound, level) == pytest.approx(1 - np.sqrt(2) / 7 - 2 / 21)  # 9 counts as T
+
+
 @pytest.mark.parametrize("errors", [[], [1.0]])
 def test_fewer_than_two_draws_say_nothing(errors: list[float]) -> None:
     assert least_mean(errors, 1.0) == 0.0

@@ -65,3 +65,14 @@ def test_a_check_that_raises_ends_it() -> None:
 def test_a_box_is_cut_across_one_coordinate() -> None:
     box = ((0, 4), (1, 3))
     assert cut_across(box, 1, 2) == (((0, 4), (1, 2)), ((0, 4), (2, 3)))
+
+
+def test_parts_that_come_in_no_order_are_cut_by_their_bounds() -> None:
+    seen = []
+
+    def never(bound: float, part: str) -> bool:
+        seen.append(part)
+        return False
+
+    best_first([(3.0, "d"), (2.0, "c"), (0.0, "a"), (1.0, "b")], lambda part: [], never)
+    assert seen == ["a", "b", "c", "d"]

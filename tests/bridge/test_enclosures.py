@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from bridge.enclosures import range_of, suprema, supremum
+from bridge.enclosures import EnclosedFunction, range_of, suprema, supremum
 from bridge.lowering import lower
 from symbolic import UsageError
 from symbolic.activations import ACTIVATIONS, t
@@ -96,3 +96,20 @@ def test_ends_may_be_exact_numbers_or_balls_of_which_the_outer_ends_count() -> N
 def test_what_has_no_bound_is_refused(expr: sp.Expr, low: float, high: float, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         supremum(expr, x, low, high)
+
+
+def test_steps_have_no_slope_and_smooth_functions_have_one() -> None:
+    assert EnclosedFunction(sp.exp(t), t).slope is not None
+    assert EnclosedFunction(sp.Abs(t), t).slope is not None
+    jumps = (sp.Heaviside(t), sp.sign(t), sp.floor(t), sp.ceiling(t), sp.Mod(t, 2), sp.Piecewise((0, t < 0), (1, True)))
+    for jump in jumps:
+        assert EnclosedFunction(jump, t).slope is None
+
+
+@pytest.mark.parametrize(("expr", "at_start"), [(-sp.exp(-t), True), (sp.exp(t) - 1, False), (-sp.exp(t), False)])
+def test_the_value_of_a_monotone_function_is_the_larger_of_its_ends(expr: sp.Expr, at_start: bool) -> None:
+    low, high = flint.arb(0), flint.arb(1)
+    function = EnclosedFunction(expr, t)
+    below, above, value = function.on(low, high)
+    assert value.overlaps(function.value(low if at_start else high))
+    assert below <= value <= above or value.overlaps(below) or value.overlaps(above)

@@ -5,7 +5,7 @@ import pytest
 
 from bridge.record import Flag, Verdict
 from bridge.rows import _rounded_above
-from bridge.verdicts import Bound, Evidence, flags_of, judge
+from bridge.verdicts import Bound, Evidence, attained, flags_of, judge
 
 ONE = Bound(flint.arb(1))
 STRICT = Bound(flint.arb(1), strict=True)
@@ -76,3 +76,21 @@ def test_a_float_error_above_a_bound_that_exact_arithmetic_keeps_is_told(
     evidence = Evidence(measured, flint.arb(exact), rounding=0.3)
     assert _rounded_above(Bound(flint.arb(1)), evidence) is flagged
     assert not _rounded_above(Bound(flint.arb(1)), Evidence(measured, None, rounding=0.3))
+
+
+def small(places: float) -> flint.arb:
+    """[0, places 2^-60]."""
+    return flint.arb(0).union(places * flint.arb(2) ** -60)
+
+
+def test_the_sixtieth_bit_decides_what_is_attained_and_what_is_rounding() -> None:
+    zero = Bound(flint.arb(0))
+    assert attained(zero, Evidence(0.0, small(0.75)))
+    assert not attained(zero, Evidence(0.0, small(1.5)))
+    assert Evidence(0.0, None, 0.75 * 2.0**-60).rounding_dominates
+    assert not Evidence(0.0, None, 0.25 * 2.0**-60).rounding_dominates
+
+
+def test_an_error_that_equals_the_bound_is_not_above_it_by_rounding() -> None:
+    assert not _rounded_above(ONE, Evidence(1.0, ball(1.0), 0.0))
+    assert _rounded_above(ONE, Evidence(1.0 + 2.0**-52, ball(1.0), 2.0**-52))

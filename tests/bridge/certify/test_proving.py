@@ -224,6 +224,16 @@ def test_an_expression_that_is_undefined_at_its_equilibrium_is_not_proved():
     assert prove(undefined, most_boxes=200).status is not Status.PROVED
 
 
+def test_a_box_that_the_region_touches_is_not_outside():
+    """-x >= 0 on [0, 1] leaves x = 0, where the inequality is false."""
+    inequality = Inequality("touching", x - R(1, 2), {x: (0, 1)}, where=(-x,))
+    forms = Enclosures(inequality)
+    for high in (0, 1):
+        assert not forms.shown_by(((Fraction(0), Fraction(high)),), "outside 0")
+    assert forms.shown_by(((Fraction(1, 8), Fraction(1)),), "outside 0")
+    assert prove(inequality).status is not Status.PROVED
+
+
 # ---- Matrices
 
 

@@ -15,7 +15,7 @@ from tests.bridge.cli.conftest import Command
         (["--tier", "derved"], "there is no tier 'derved'. Nearest: derived"),
         (["--part", "prof"], "there is no part 'prof'. Nearest: proof"),
         (["--quantity", "heads", "--tier", "printed"], "no chosen quantity has a printed bound"),
-        (["--macros", "no.json"], "'no.json' cannot be read as JSON"),
+        (["--macros", "no.json"], "there is no file 'no.json'"),
         (["-o", "."], "is a folder"),
     ],
 )

@@ -1,5 +1,6 @@
 """What `lower` promises beside values: refusals, arguments, dtypes and devices, shapes, conversions, speed's value."""
 
+import math
 from fractions import Fraction
 
 import mpmath as mp
@@ -12,7 +13,8 @@ from lowering_cases import REFUSED, A, B, k, n, x, y
 from test_lowering_values import encloses
 
 from benchmarks.lowering import measure
-from bridge.lowering import Lowered, LoweringError, lower
+from bridge.lowering import Lowered, LoweringError, loops, lower
+from bridge.lowering.common import shortened
 
 BACKENDS = ("numpy", "torch", "mpmath", "arb")
 FLOATING = ("numpy", "torch")
@@ -60,7 +62,12 @@ def test_other_objects_are_refused(thing: object) -> None:
         ({"backend": "jax"}, ValueError, "unknown backend 'jax'; available: numpy, torch, mpmath, arb"),
         ({"backend": "numpy", "bits": 99}, TypeError, "backend 'numpy' has no option bits"),
         ({"backend": "arb", "dtype": float}, TypeError, "backend 'arb' has no option dtype"),
-        ({"backend": "mpmath", "bits": 1}, ValueError, "bits must be an integer of at least 2, got 1"),
+        (
+            {"backend": "mpmath", "bits": 1},
+            ValueError,
+            "bits must be an integer of at least 2 and at most 1000000, got 1",
+        ),
+        ({"backend": "arb", "bits": 10**9}, ValueError, "at most 1000000, got 1000000000"),
         ({"backend": "numpy", "dtype": complex}, TypeError, "dtype must be a real floating dtype"),
         ({"backend": "torch", "dtype": torch.int64}, TypeError, "dtype must be a floating torch.dtype"),
         ({"args": [x]}, ValueError, r"missing \[y\]"),
@@ -288,3 +295,88 @@ def test_the_benchmark_compares_equal_results() -> None:
     assert lowered > 0
     assert handwritten > 0
     assert difference < 1e-12
+
+
+ENTRY = sp.IndexedBase("a")[k]
+NO_FORMULAS = [
+    (sp.Limit(sp.sin(x) / x, x, 0), "Limit"),
+    (1 + sp.Limit(x, x, y, "-"), "Limit"),
+    (ENTRY + x, "Indexed"),
+    (sp.Sum(ENTRY, (k, 1, 3)), "Indexed"),
+    (sp.Product(x * ENTRY, (k, 1, 3)), "Indexed"),
+    (sp.Lambda(x, x**2), "Lambda"),
+    (1 + sp.Subs(sp.Derivative(sp.Function("f")(x), x), x, 2), "Subs"),
+    (sp.O(x), "Order"),
+    (x * sp.AccumBounds(0, 1), "AccumulationBounds"),
+    (sp.Matrix([[1, ENTRY]]), "Indexed"),
+]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("expr", "kind"), NO_FORMULAS, ids=lambda each: str(each)[:30])
+def test_what_is_no_formula_is_refused_by_name(expr: sp.Basic, kind: str, backend: str) -> None:
+    with pytest.raises(LoweringError, match=f"{backend} backend: cannot lower {kind} .*: it is no formula"):
+        lower(expr, backend)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_substitution_is_lowered(backend: str) -> None:
+    assert float(lower(sp.Subs(sp.sin(x) * y, x, 2), backend)(y=3)) == pytest.approx(3 * math.sin(2), rel=1e-15)
+
+
+def test_numbers_alone_are_computed_in_double_precision() -> None:
+    found = lower(sp.binomial(n, k), "torch")(n=10, k=3)
+    assert found.dtype == torch.float64
+    assert float(found) == pytest.approx(120, rel=1e-14)
+
+
+def test_a_long_node_is_shown_up_to_eighty_characters() -> None:
+    long = sum(sp.symbols("a0:40"))
+    assert (len(shortened(long)), shortened(long)[-3:]) == (80, "...")
+    assert shortened(long)[:77] == str(long)[:77]
+    assert shortened(x) == "x"
+
+
+@pytest.mark.parametrize("backend", FLOATING)
+@pytest.mark.parametrize("power", [-3, -2, -1, 0, 1, 2, 3])
+def test_powers_of_a_matrix_are_those_of_numpy(backend: str, power: int) -> None:
+    given = np.array([[2.0, 1.0], [0.5, 3.0]])
+    found = lower(sp.MatPow(A, power), backend)(given if backend == "numpy" else torch.tensor(given))
+    np.testing.assert_allclose(np.asarray(found), np.linalg.matrix_power(given, power), rtol=1e-13)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_matrices_of_another_shape_are_refused(backend: str) -> None:
+    given = {"mpmath": mp.ones(3, 2), "arb": arb_mat(3, 2), "numpy": np.ones((3, 2))}
+    with pytest.raises(ValueError, match="A: shape"):
+        lower(A.T, backend)(given.get(backend, torch.ones(3, 2, dtype=torch.float64)))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("left", "right"), [(2, 2), (2, 3), (0, 0), (-1, 1)])
+def test_kroneckers_delta_is_1_where_both_are_equal(backend: str, left: int, right: int) -> None:
+    assert float(lower(sp.KroneckerDelta(n, k), backend)(n=left, k=right)) == (left == right)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "mpmath"])
+def test_entries_may_be_counted(backend: str) -> None:
+    given = [[2.0, 1.0], [0.5, 3.0]]
+    made = {"numpy": np.array(given), "torch": torch.tensor(given, dtype=torch.float64), "mpmath": mp.matrix(given)}
+    assert float(lower(sp.Sum(A[k, 1] * (k + 1), (k, 0, 1)), backend)(made[backend])) == 7.0
+
+
+@pytest.mark.parametrize("limits", [(1000, 5), (5, 1000)])
+def test_the_tightest_of_several_budgets_ends_a_loop(limits: tuple[int, int]) -> None:
+    outer, inner = (loops.Terms(limit, f"more than {limit} terms") for limit in limits)
+    counted = lower(sp.Sum(sp.sin(x * k), (k, 1, n)), "numpy")
+    with loops.at_most_terms(outer), loops.at_most_terms(inner):
+        with pytest.raises(loops.TooManyTermsError, match="more than 5 terms"):
+            counted(n=40, x=1.0)
+        assert (outer.spent, inner.spent) == (0, 0)
+        counted(n=5, x=1.0)
+        assert (outer.spent, inner.spent) == (5, 5)
+
+
+def test_a_text_is_no_number_of_mpmath() -> None:
+    with pytest.raises(TypeError, match="x: expected a real number, got str"):
+        lower(x, "mpmath")("0.5")
