@@ -234,7 +234,8 @@ def _tolerances(coordinates: int, relative: Any, absolute: Any, longest_step: An
 @lru_cache(maxsize=256)
 def _lowered(flow: Flow, arguments: tuple[sp.Symbol, ...]) -> tuple[Lowered, Lowered]:
     """The field and its Jacobian."""
-    return lower(sp.Matrix(flow.field), args=arguments), lower(flow.jacobian, args=arguments)
+    field = lower(sp.Matrix(flow.field), args=arguments, watch=False)  # an integrator asks for fewer digits, often
+    return field, lower(flow.jacobian, args=arguments, watch=False)
 
 
 def _reader(formula: sp.Expr, state: tuple[sp.Symbol, ...], letters: Numbers, views: Views) -> Event:

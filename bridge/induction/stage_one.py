@@ -33,7 +33,9 @@ _PRINTED_SUMS = sp.symbols("slope_as_printed q_as_printed")
 
 @lru_cache(maxsize=1)
 def _lowered_sums() -> Any:
-    return lower(sp.Matrix([theory.SLOPE_PRINTED, theory.Q_PRINTED]), "numpy", args=(LENGTH, theory.p_tilde))
+    return lower(
+        sp.Matrix([theory.SLOPE_PRINTED, theory.Q_PRINTED]), "numpy", args=(LENGTH, theory.p_tilde), watch=False
+    )
 
 
 class StageOne:

@@ -114,10 +114,10 @@ class ArbBackend(Backend):
 
     def call(self, function: Callable[..., Any], arguments: Sequence[Argument], values: Sequence[Any]) -> Any:
         with ctx.workprec(self._bits):
-            return function(None, *(_converted(*pair) for pair in zip(arguments, values, strict=True)))
+            return function(None, None, *(converted(*pair) for pair in zip(arguments, values, strict=True)))
 
 
-def _converted(argument: Argument, value: Any) -> Any:
+def converted(argument: Argument, value: Any) -> Any:
     if not argument.shape:
         return ball(argument, value)
     rows = value.tolist() if hasattr(value, "tolist") else value

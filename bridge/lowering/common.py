@@ -5,11 +5,14 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import sympy as sp
 
 from .nodes import size
+
+if TYPE_CHECKING:
+    from .points import Points
 
 LARGEST_PRINTED = 1000  # nodes; SymPy prints a shared part once for each use, which may take for ever
 
@@ -49,7 +52,9 @@ class Backend(ABC):
     """Computation with one kind of number."""
 
     name: ClassVar[str]
-    names: ClassVar[dict[str, Any]]  # the names that generated code may use
+    names: Mapping[str, Any]  # that generated code may use
+    points: "Points | None" = None  # the formula at single points, if some may have to be computed again
+    may_overflow = False  # whether inf and nan may be false
 
     @abstractmethod
     def call(self, function: Callable[..., Value], arguments: Sequence[Argument], values: Sequence[Any]) -> Value:
@@ -85,7 +90,7 @@ class Lowered:
 
     def bare(self, *values: Any) -> Value:
         """The value at numbers of the backend's own, in order, in the context that is in force: many calls share it."""
-        return self._function(None, *values)
+        return self._function(None, None, *values)
 
     def _bind(self, positional: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
         if len(positional) == len(self.args) and not named:

@@ -2,8 +2,9 @@
 
 import linecache
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import sympy as sp
@@ -15,10 +16,12 @@ from .guards import Masking
 from .mpmath_backend import MpmathBackend, MpmathPrinter
 from .nodes import forget, free_symbols, nameless
 from .numpy_backend import NumpyBackend, NumpyPrinter
+from .points import Points
 from .printer import LoweringPrinter
 from .sharing import Sharing
 from .stable import Stabiliser
 from .torch_backend import TorchBackend, TorchPrinter
+from .watches import Watching
 
 PRINTERS: dict[str, type[LoweringPrinter]] = {
     "numpy": NumpyPrinter,
@@ -39,6 +42,7 @@ def lower(
     device: Any = None,
     bits: int | None = None,
     cse: bool = True,
+    watch: bool = True,
 ) -> Lowered:
     """Turn a SymPy expression into a function of numbers.
 
@@ -52,7 +56,9 @@ def lower(
     - "arb": one point or box of flint balls, rigorous, at `bits` bits (128).
 
     `args`, the arguments in order, Symbols, MatrixSymbols or their names; by default the free symbols sorted by name.
-    `cse`: compute common parts once.
+    `cse`: compute common parts once. `watch`: compute again, with balls and one by one, the points at which float64
+    would lose more than three of its sixteen digits, overflow on the way, or fall on the wrong side of a jump (numpy
+    and torch, in float64; mpmath likewise at its own precision). Values change, gradients stay. Not inside `vmap`.
 
     Shapes: a scalar argument has any batch shape (...), a MatrixSymbol (..., n, m); the result has the broadcast
     batch shape, followed by the shape of the matrix if the expression is one. mpmath and Arb have no batches.
@@ -75,10 +81,12 @@ def lower(
     options = {"dtype": dtype, "device": device, "bits": bits}
     check_options(backend, options)
     with deep_recursion():
-        return lowered(formula, backend, args, options, cse)
+        return lowered(formula, backend, args, options, cse, watch)
 
 
-def lowered(formula: sp.Basic, name: str, args: Iterable[object] | None, options: dict[str, Any], cse: bool) -> Lowered:
+def lowered(
+    formula: sp.Basic, name: str, args: Iterable[object] | None, options: dict[str, Any], cse: bool, watch: bool
+) -> Lowered:
     if isinstance(nameless(formula), sp.Subs):
         formula = formula.xreplace({each: each.doit() for each in formula.atoms(sp.Subs)})
     if (node := nameless(formula)) is not None:
@@ -86,8 +94,14 @@ def lowered(formula: sp.Basic, name: str, args: Iterable[object] | None, options
     shape = tuple(int(size) for size in formula.shape) if is_matrix(formula, name) else ()
     backend = make_backend(name, options, shape)
     arguments, renaming = safe_names(resolve_arguments(formula, args), backend)
-    stabilise = Stabiliser(name, renaming)
-    rewritten = stabilise(stabilise.exactly(formula))
+    rewritten = stable(formula, name, renaming)
+    if watch and name != "arb":
+        watching = Watching(rewritten)
+        if watching.is_needed:
+            backend.points = Points(partial(on_balls, formula, renaming, arguments, cse), arguments)
+            backend.may_overflow = watching.may_overflow
+        if name != "mpmath":
+            rewritten = watching.expression
     if name == "torch":
         rewritten = Masking()(rewritten)
     function = generated(rewritten, arguments, backend, cse)
@@ -95,11 +109,24 @@ def lowered(formula: sp.Basic, name: str, args: Iterable[object] | None, options
     return Lowered(formula, backend, arguments, function, source)
 
 
+def on_balls(
+    formula: sp.Basic, renaming: Mapping[sp.Basic, sp.Basic], arguments: Sequence[Argument], cse: bool, at: Backend
+) -> Callable[..., Any]:
+    forget()
+    with deep_recursion():
+        return generated(stable(formula, "arb", renaming), arguments, at, cse)
+
+
+def stable(formula: sp.Basic, name: str, renaming: Mapping[sp.Basic, sp.Basic]) -> sp.Basic:
+    stabilise = Stabiliser(name, renaming)
+    return stabilise(stabilise.exactly(formula))
+
+
 def generated(expr: sp.Basic, arguments: Sequence[Argument], backend: Backend, cse: bool) -> Callable[..., Any]:
     """The Python function. `lambdify` receives the shared parts only, because it walks its input as a tree."""
     parts, rest = Sharing(share=cse, lazy=backend.name == "mpmath")(expr)
     function: Callable[..., Any] = sp.lambdify(
-        [sp.Symbol("_like"), *(sp.Symbol(argument.identifier) for argument in arguments)],
+        [sp.Symbol("_watch"), sp.Symbol("_like"), *(sp.Symbol(argument.identifier) for argument in arguments)],
         rest,
         modules=[dict(backend.names)],
         printer=PRINTERS[backend.name](backend.names),

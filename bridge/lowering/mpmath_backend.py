@@ -6,7 +6,7 @@ from typing import Any
 
 import mpmath as mp
 import sympy as sp
-from flint import arb, fmpq, fmpz
+from flint import arb, arb_mat, fmpq, fmpz
 
 from . import loops
 from .common import Argument, Backend, check_matrix_shape
@@ -157,11 +157,38 @@ class MpmathBackend(Backend):
     def call(self, function: Callable[..., Any], arguments: Sequence[Argument], values: Sequence[Any]) -> Any:
         bits = self._bits or mp.mp.prec
         with mp.workprec(bits + GUARD_BITS):
-            result = function(None, *(_converted(*pair) for pair in zip(arguments, values, strict=True)))
+            numbers = [_converted(*pair) for pair in zip(arguments, values, strict=True)]
+            result = self._on_balls(numbers, bits + GUARD_BITS)
+            if result is None:
+                result = function(None, None, *numbers)
         with mp.workprec(bits):
             if isinstance(result, bool):
                 return result
             return result.apply(real) if isinstance(result, mp.matrix) else real(result)
+
+    def _on_balls(self, numbers: Sequence[Any], bits: int) -> Any:
+        """To that many bits, whatever cancels; None where balls give none."""
+        if self.points is None or not all(mp.isfinite(entry) for number in numbers for entry in _entries(number)):
+            return None
+        found = self.points.ball([_as_balls(number) for number in numbers], bits)
+        if isinstance(found, arb_mat):
+            return mp.matrix([[_as_mpf(entry) for entry in row] for row in found.tolist()])
+        return _as_mpf(found) if isinstance(found, arb) else found
+
+
+def _entries(number: Any) -> Sequence[Any]:
+    return list(number) if isinstance(number, mp.matrix) else [number]
+
+
+def _as_balls(number: Any) -> Any:
+    if isinstance(number, mp.matrix):
+        return [[_as_balls(entry) for entry in row] for row in number.tolist()]
+    sign, mantissa, exponent, _ = number._mpf_
+    return arb((-1) ** sign * mantissa) * arb(2) ** exponent
+
+
+def _as_mpf(ball: arb) -> Any:
+    return mp.mpf(0) if ball.contains(0) else mp.ldexp(*map(int, ball.mid().man_exp()))
 
 
 def _converted(argument: Argument, value: Any) -> Any:

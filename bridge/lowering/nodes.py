@@ -98,6 +98,21 @@ class LoopRun(Loop):
         return (inner - {index}) | first.free_symbols | last.free_symbols
 
 
+class WatchedSum(LoopSum):
+    """The same, watched: its terms may cancel."""
+
+
+class WatchedRun(LoopRun):
+    """The same, watched: its terms may cancel."""
+
+
+class Watched(Node):
+    """(name, text, *parts): the function of that name, which flags the points where float64 loses digits of its value.
+
+    The text stands before the parts as it is; numbers that are no values of the backend.
+    """
+
+
 class Remembered:
     """A function of nodes that caches its values by identity.
 

@@ -12,6 +12,7 @@ import torch
 
 from . import loops, special
 from .common import Argument, Backend, check_matrix_shape
+from .conditioning import Watch, watched_functions
 from .number_printers import FloatPrinter
 
 BLOCK = 8192  # points evaluated at a time: a dozen intermediate results of 64 KiB fit the second-level cache
@@ -166,6 +167,12 @@ def entry(A: Array, i: Any, j: Any) -> Array:
     return A[..., loops.as_index(i), loops.as_index(j)]
 
 
+def unusable(result: Array, core: int) -> Array:
+    """Where a value, or an entry of a matrix, is inf or nan."""
+    infinite = ~np.isfinite(result)
+    return infinite.any(tuple(range(-core, 0))) if core else infinite
+
+
 NAMES: dict[str, Any] = {
     "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
     "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
@@ -185,6 +192,9 @@ NAMES: dict[str, Any] = {
     "identity": lambda like, n, m: np.eye(n, m, dtype=like.dtype),
     "filled": lambda like, n, m, value: np.full((n, m), value, like.dtype), "inf": math.inf, "nan": math.nan,
 }  # fmt: skip
+
+
+NAMES |= watched_functions(NAMES)
 
 
 class NumpyBackend(Backend):
@@ -218,11 +228,36 @@ class NumpyBackend(Backend):
         matrices = self._core_shape or any(argument.shape for argument in arguments)
         batch = () if matrices else common_shape(arrays)
         if math.prod(batch) < 2 * BLOCK:
-            return function(self._like, *arrays)
+            return self._run(function, arguments, arrays)
         flat = [array if array.ndim == 0 else np.broadcast_to(array, batch).reshape(-1) for array in arrays]
         blocks = (slice(start, start + BLOCK) for start in range(0, math.prod(batch), BLOCK))
-        results = [function(self._like, *(array[block] if array.ndim else array for array in flat)) for block in blocks]
+        parts = ([array[block] if array.ndim else array for array in flat] for block in blocks)
+        results = [self._run(function, arguments, part) for part in parts]
         return np.concatenate(results).reshape(batch) if np.ndim(results[0]) else results[0]
+
+    def _run(self, function: Callable[..., Any], arguments: Sequence[Argument], arrays: Sequence[Array]) -> Array:
+        watch = Watch() if self.points is not None and self._like.dtype == np.float64 else None
+        result = function(watch, self._like, *arrays)
+        if watch is None:
+            return result
+        if self.may_overflow:
+            watch.flag(unusable(result, len(self._core_shape)))
+        return self._mended(result, watch.mask, arguments, arrays) if np.any(watch.mask) else result
+
+    def _mended(self, result: Array, mask: Array, arguments: Sequence[Argument], arrays: Sequence[Array]) -> Array:
+        """The points that the mask flags computed again, one by one."""
+        cores = [len(argument.shape) for argument in arguments]
+        batches = [np.shape(array)[: np.ndim(array) - core] for array, core in zip(arrays, cores, strict=True)]
+        batch = np.broadcast_shapes(np.shape(mask), *batches)
+        mended = np.array(np.broadcast_to(result, batch + self._core_shape))
+        wide = [
+            np.broadcast_to(array, batch + argument.shape) for array, argument in zip(arrays, arguments, strict=True)
+        ]
+        for place in zip(*np.nonzero(np.broadcast_to(mask, batch)), strict=True) if batch else [()]:
+            exact = self.points.double([each[place].tolist() for each in wide]) if self.points else None
+            if exact is not None:
+                mended[place] = exact
+        return mended
 
     def _array(self, argument: Argument, value: Any) -> Any:
         if isinstance(value, float) and not argument.shape:  # np.float64 among them; a flow evaluates thousands

@@ -3,8 +3,8 @@
 These printers do not extend SymPy's own NumPy, Torch and mpmath printers. For an unknown node those fall back on the
 plain Python printer, which prints names that no backend has, and many of their rules are wrong for batches or
 gradients. The generated text refers to a fixed list of names (`exp`, `where`, `matmul` ...), which each backend fills.
-The first parameter of the generated function is `_like`: a number of the required dtype and device, for names that
-make new arrays.
+The first parameter of the generated function is `_watch`, which is told where digits are lost, or None; the second is
+`_like`: a number of the required dtype and device, for names that make new arrays.
 """
 
 from collections.abc import Iterable
@@ -24,6 +24,11 @@ FUNCTIONS: dict[type[sp.Basic], str] = {
     sp.binomial: "binomial", nodes.Erfc: "erfc",
     nodes.LogSumExp: "logsumexp", nodes.Softplus: "softplus", nodes.Sigmoid: "sigmoid",
     nodes.Expm1: "expm1", nodes.Log1p: "log1p", nodes.Geometric: "geometric",
+}  # fmt: skip
+
+LOOPS: dict[type[nodes.Loop], tuple[str, ...]] = {
+    nodes.LoopSum: ("loop_sum",), nodes.LoopProduct: ("loop_product",), nodes.LoopRun: ("loop_run",),
+    nodes.WatchedSum: ("watched_loop_sum", "_watch"), nodes.WatchedRun: ("watched_loop_run", "_watch"),
 }  # fmt: skip
 
 REMEDIES: dict[type[sp.Basic], str] = {
@@ -225,6 +230,12 @@ class LoweringPrinter(Printer):
             shown = f"lambda {index.name}: {self._print(body)}"
             return shown, "None" if one_range else f"lambda {index.name}: {self._print(masked)}"
 
-        name = {nodes.LoopSum: "loop_sum", nodes.LoopProduct: "loop_product", nodes.LoopRun: "loop_run"}[type(expr)]
+        name, *watch = LOOPS[type(expr)]
         limits = self._print(first), self._print(last)
-        return self._call(expr, name, "_like", *terms(body, masked), *limits, *(terms(*factors) if factors else ()))
+        parts = (*terms(body, masked), *limits, *(terms(*factors) if factors else ()))
+        return self._call(expr, name, *watch, "_like", *parts)
+
+    def _print_Watched(self, expr: nodes.Watched) -> str:
+        name, text, *parts = expr.args
+        extra = [text.name] if text.name else []
+        return self._call(expr, f"watched_{name.name}", "_watch", *extra, *map(self._print, parts))

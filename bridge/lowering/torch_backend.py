@@ -12,6 +12,7 @@ from torch import Tensor
 
 from . import loops, special
 from .common import Argument, Backend, check_matrix_shape
+from .conditioning import Watch, watched_functions
 from .number_printers import FloatPrinter
 
 
@@ -160,6 +161,9 @@ NAMES: dict[str, Any] = {
 }  # fmt: skip
 
 
+NAMES |= watched_functions(NAMES)
+
+
 class TorchBackend(Backend):
     """Tensors in, tensors out. Plain numbers and integer tensors take the dtype and device of the floating tensors."""
 
@@ -179,9 +183,12 @@ class TorchBackend(Backend):
         else:
             like = self._like(arguments, values)
             tensors = [_converted(like, *pair) for pair in zip(arguments, values, strict=True)]
-        result = function(like, *tensors)
+        watch = Watch() if self.points is not None and can_be_watched(like, tensors) else None
+        result = function(watch, like, *tensors)
         if not isinstance(result, Tensor):
             result = torch.tensor(result, device=like.device, dtype=None if isinstance(result, bool) else like.dtype)
+        if watch is not None:
+            result = self._checked(result, watch, arguments, tensors)
         batches = {
             tensor.shape[: tensor.ndim - len(argument.shape)]
             for argument, tensor in zip(arguments, tensors, strict=True)
@@ -189,6 +196,33 @@ class TorchBackend(Backend):
         batch = batches.pop() if len(batches) == 1 else np.broadcast_shapes(*batches)
         shape = (*batch, *self._core_shape)
         return result if result.shape == shape else result.expand(shape)
+
+    def _checked(self, result: Tensor, watch: Watch, arguments: Sequence[Argument], tensors: list[Tensor]) -> Tensor:
+        """The points that were flagged computed again, one by one; gradients stay those of what was computed first."""
+        core = self._core_shape
+        if self.may_overflow and result.is_floating_point():
+            infinite = ~torch.isfinite(result.detach())
+            watch.flag(infinite.flatten(-len(core)).any(-1) if core else infinite)
+        mask = watch.mask if isinstance(watch.mask, Tensor) else torch.tensor(watch.mask)
+        if not mask.any():
+            return result
+        batches = [each.shape[: each.ndim - len(a.shape)] for a, each in zip(arguments, tensors, strict=True)]
+        batch = np.broadcast_shapes(mask.shape, *batches)
+        result = result.expand((*batch, *core))
+        wide = [
+            each.detach().expand((*batch, *a.shape)).cpu().numpy() for a, each in zip(arguments, tensors, strict=True)
+        ]
+        mended = result.detach().cpu().numpy().copy()
+        for place in zip(*np.nonzero(mask.expand(batch).cpu().numpy()), strict=True) if batch else [()]:
+            exact = self.points.double([each[place].tolist() for each in wide]) if self.points else None
+            if exact is not None:
+                mended[place] = exact
+        exactly = torch.from_numpy(mended).to(like_device := result.device)
+        if not result.requires_grad:
+            return exactly
+        carrier = torch.where(torch.isfinite(result), result, torch.zeros((), dtype=result.dtype, device=like_device))
+        same = result.detach() == exactly
+        return torch.where(same, result, carrier + (exactly - carrier.detach()))
 
     def _like(self, arguments: Sequence[Argument], values: Sequence[Any]) -> Tensor:
         """An empty tensor of the dtype and device to compute in; mixtures are an error, never a silent promotion."""
@@ -205,6 +239,17 @@ class TorchBackend(Backend):
         }
         dtype = self._dtype or (dtypes.pop() if len(dtypes) == 1 else torch.float64)
         return torch.empty((), dtype=dtype, device=self._device or (devices.pop() if devices else "cpu"))
+
+
+def can_be_watched(like: Tensor, tensors: Sequence[Tensor]) -> bool:
+    """Whether the tensors hold float64 numbers that can be read here and now: no batch of `vmap`, no trace, no mode."""
+    if like.dtype != torch.float64 or like.device.type == "meta" or torch.compiler.is_compiling():
+        return False
+    if torch._C._functorch.peek_interpreter_stack() is not None or torch.jit.is_tracing():
+        return False
+    if torch._C._len_torch_dispatch_stack() or not all(type(each) in (Tensor, torch.nn.Parameter) for each in tensors):
+        return False
+    return all(each.numel() for each in tensors)
 
 
 def _are_alike(arguments: Sequence[Argument], values: Sequence[Any]) -> bool:

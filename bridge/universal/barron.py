@@ -110,7 +110,7 @@ def bumps_of(d: int, width: float) -> barron.BarronClass:
 
 def two_bumps_mass(d: int, width: float) -> float:
     """Of the larger of two densities, which meet once."""
-    density = lower(bumps_of(d, width).radial, "numpy", args=(barron.r,))
+    density = lower(bumps_of(d, width).radial, "numpy", args=(barron.r,), watch=False)
     return spectra.radial_mass(density, d, width / 3)
 
 

@@ -22,7 +22,7 @@ def parts_of(spectrum: BarronClass) -> list[Part]:
 
 
 def _law(density: sp.Expr) -> Callable[[Tensor], Tensor]:
-    lowered = lower(density, "torch", args=(r,))
+    lowered = lower(density, "torch", args=(r,), watch=False)
     return lambda radius: lowered(radius) * torch.ones_like(radius)
 
 

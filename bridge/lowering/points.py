@@ -1,0 +1,129 @@
+"""A formula at single points, to as many bits as are asked for: balls at rising precision, and jumps decided.
+
+At the last precision a ball that still holds a whole number is taken for it, and two sides that still overlap are
+taken as equal: numbers that agree to a thousand bits are, as far as anybody can tell, the same.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from math import copysign, inf
+from typing import Any
+
+from flint import arb, arb_mat, ctx
+
+from . import balls
+from .arb_backend import NAMES, ArbBackend, converted
+from .balls import Ball, Truth
+from .common import Argument, LoweringError
+
+FLOAT_BITS = 60  # of a ball whose middle is then rounded to a double
+NO_DOUBLE = -1080  # the exponent of two below which a double is 0
+
+
+class PointBackend(ArbBackend):
+    """Balls around exact points; `deciding`: whether what is undecided counts as equal."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.deciding = False
+        self.names = NAMES | {
+            "floor": self._whole(arb.floor), "ceiling": self._whole(arb.ceil), "sign": self._at_zero(balls.sign),
+            "heaviside": self._at_zero(balls.heaviside), "less": self._decided(balls.less, False),
+            "no_more": self._decided(balls.at_most, True), "equal": self._decided(balls.equal, True),
+        }  # fmt: skip
+
+    def _whole(self, function: Callable[[Ball], Ball]) -> Callable[[Ball], Ball]:
+        def on_point(x: Ball) -> Ball:
+            whole = x.unique_fmpz() if self.deciding else None
+            return function(x) if whole is None else arb(whole)
+
+        return on_point
+
+    def _at_zero(self, function: Callable[..., Ball]) -> Callable[..., Ball]:
+        return lambda x, *others: function(arb(0) if self.deciding and x.contains(0) else x, *others)
+
+    def _decided(self, relation: Callable[[Ball, Ball], Truth], equal: bool) -> Callable[[Ball, Ball], Truth]:
+        def on_points(a: Ball, b: Ball) -> Truth:
+            truth = relation(a, b)
+            return equal if truth is None and self.deciding and a.is_finite() and b.is_finite() else truth
+
+        return on_points
+
+
+class Points:
+    """The formula at points. `made` gives its function on balls when the first point comes."""
+
+    def __init__(self, made: Callable[[PointBackend], Callable[..., Any]], arguments: Sequence[Argument]) -> None:
+        self._made = made
+        self._arguments = arguments
+        self._backend = PointBackend()
+
+    @cached_property
+    def _function(self) -> Callable[..., Any] | None:
+        try:
+            return self._made(self._backend)
+        except LoweringError:  # Arb does not have it: what was computed is all there is
+            return None
+
+    def double(self, values: Sequence[Any]) -> Any:
+        """The nearest double (or nested lists of them, or a truth) at exact values; None where there is none."""
+        found = self.ball(values, FLOAT_BITS, smallest=NO_DOUBLE)
+        if isinstance(found, arb_mat):
+            return [[to_double(entry) for entry in row] for row in found.tolist()]
+        return to_double(found) if isinstance(found, arb) else found
+
+    def ball(self, values: Sequence[Any], bits: int, *, smallest: int | None = None) -> Any:
+        """A ball, or a matrix of them, of that many good bits, or a truth; None if none is found.
+
+        `smallest`: numbers below this power of two count as 0.
+        """
+        if self._function is None:
+            return None
+        without = 0
+        for precision in (2 * bits + 8, 8 * bits + 32, 32 * bits + 128):
+            self._backend.deciding = precision == 32 * bits + 128
+            found = self._at(values, precision)
+            entries = [entry for row in found.tolist() for entry in row] if isinstance(found, arb_mat) else [found]
+            if all(is_good(entry, bits, smallest, self._backend.deciding) for entry in entries):
+                return found
+            without += found is None or any(isinstance(entry, arb) and entry.is_nan() for entry in entries)
+            if without == 2:
+                return None
+        return None
+
+    def _at(self, values: Sequence[Any], precision: int) -> Any:
+        with ctx.workprec(precision):
+            try:
+                numbers = [converted(*pair) for pair in zip(self._arguments, values, strict=True)]
+                return None if self._function is None else self._function(None, None, *numbers)
+            except (ValueError, ZeroDivisionError, OverflowError):  # limits that are not whole at this precision
+                return None
+
+
+def is_good(found: Any, bits: int, smallest: int | None, last: bool) -> bool:
+    if not isinstance(found, arb):
+        return found is not None
+    if not found.is_finite():
+        return False
+    if found.is_zero() or found.rel_accuracy_bits() >= bits:
+        return True
+    if smallest is not None and abs(found).upper() < arb(2) ** smallest:
+        return True
+    return last and abs(found).upper() < arb(2) ** (-8 * bits)
+
+
+def to_double(ball: Ball) -> float:
+    """The double nearest to the middle; inf beyond the largest."""
+    if ball.contains(0):
+        return 0.0
+    mantissa, exponent = map(int, ball.mid().man_exp())
+    magnitude = abs(mantissa).bit_length() + exponent
+    if magnitude < NO_DOUBLE:
+        return 0.0
+    if magnitude > sys.float_info.max_exp:
+        return copysign(inf, mantissa)
+    try:
+        return float(mantissa << exponent) if exponent >= 0 else mantissa / (1 << -exponent)
+    except OverflowError:
+        return copysign(inf, mantissa)
