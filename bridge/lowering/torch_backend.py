@@ -203,7 +203,11 @@ class TorchBackend(Backend):
         if self.may_overflow and result.is_floating_point():
             infinite = ~torch.isfinite(result.detach())
             watch.flag(infinite.flatten(-len(core)).any(-1) if core else infinite)
-        mask = watch.mask if isinstance(watch.mask, Tensor) else torch.tensor(watch.mask)
+        mask = (
+            watch.mask
+            if isinstance(watch.mask, Tensor)
+            else torch.tensor(watch.mask, dtype=torch.bool, device=result.device)
+        )
         if not mask.any():
             return result
         batches = [each.shape[: each.ndim - len(a.shape)] for a, each in zip(arguments, tensors, strict=True)]
@@ -217,10 +221,10 @@ class TorchBackend(Backend):
             exact = self.points.double([each[place].tolist() for each in wide]) if self.points else None
             if exact is not None:
                 mended[place] = exact
-        exactly = torch.from_numpy(mended).to(like_device := result.device)
+        exactly = torch.from_numpy(mended).to(result.device)
         if not result.requires_grad:
             return exactly
-        carrier = torch.where(torch.isfinite(result), result, torch.zeros((), dtype=result.dtype, device=like_device))
+        carrier = torch.where(torch.isfinite(result), result, torch.zeros((), dtype=result.dtype, device=result.device))
         same = result.detach() == exactly
         return torch.where(same, result, carrier + (exactly - carrier.detach()))
 

@@ -1,6 +1,6 @@
 """Have the nodes watched whose value in float64 may be wrong: sums that cancel, what jumps, products that overflow.
 
-Sums of terms of one sign lose no digits, and neither does the difference of two exact numbers: `Signs` and
+Sums of terms of one sign lose no digits, and neither does the difference of two exact numbers: `OneSign` and
 `Exactness` find these, and they are computed as they are. What remains becomes a `Watched` node, which computes the
 same and flags the points at which digits are lost (`conditioning`); those are computed again with balls (`points`).
 """
@@ -54,7 +54,7 @@ def is_folded(node: sp.Basic) -> bool:
     return is_constant(node) and not node.has(Node)
 
 
-class Signs:
+class OneSign:
     """1 for what is nowhere negative, -1 for what is nowhere positive, 0 for the rest."""
 
     def __init__(self, indices: dict[sp.Basic, sp.Expr]) -> None:
@@ -152,7 +152,7 @@ class Watching:
     """The expression with the nodes watched that may need it. `may_overflow`: whether an inf or a nan may be false."""
 
     def __init__(self, expr: sp.Basic) -> None:
-        self._signs = Signs({loop.args[2]: loop.args[3] for loop in loops_in(expr)})
+        self._signs = OneSign({loop.args[2]: loop.args[3] for loop in loops_in(expr)})
         self._exact = Exactness()
         self._plainly = Remembered(lambda node: self._watched(node, amplified=False))
         self._amplified = Remembered(lambda node: self._watched(node, amplified=True))
