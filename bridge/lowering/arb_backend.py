@@ -82,7 +82,7 @@ NAMES: dict[str, Any] = {
     "atan": arb.atan, "atan2": arb.atan2, "sinh": arb.sinh, "cosh": arb.cosh, "tanh": arb.tanh, "asinh": arb.asinh,
     "acosh": arb.acosh, "atanh": arb.atanh, "absolute": balls.absolute, "sign": balls.sign, "floor": arb.floor,
     "ceiling": arb.ceil, "expm1": arb.expm1, "log1p": arb.log1p, "erf": arb.erf, "erfc": arb.erfc, "gamma": arb.gamma,
-    "loggamma": balls.loggamma, "polygamma": balls.polygamma, "factorial": lambda x: (x + 1).gamma(),
+    "loggamma": balls.loggamma, "polygamma": balls.polygamma, "zeta": arb.zeta, "factorial": lambda x: (x + 1).gamma(),
     "binomial": balls.binomial, "lambertw": balls.lambertw, "maximum": arb.max, "minimum": arb.min,
     "at_least": arb.max, "at_most": arb.min, "heaviside": balls.heaviside, "int_power": balls.int_power,
     "rational_power": balls.rational_power, "power": balls.power, "softplus": balls.softplus,

@@ -120,6 +120,10 @@ def near_pole(value: Value, u: Value) -> Any:
     return (u < 0.5) & ((beyond < LOST) | (beyond > 1 - LOST))
 
 
+def near_pole_of_factorial(value: Value, u: Value) -> Any:
+    return near_pole(value, u + 1)
+
+
 def near_zero_of_loggamma(value: Value, u: Value) -> Any:
     return (abs(u - 1) < LOST) | (abs(u - 2) < LOST)
 
@@ -132,8 +136,11 @@ def near_branch_point(value: Value, branch: int, u: Value) -> Any:
     return abs(value + 1) < LOST
 
 
-def beyond_float_binomials(value: Value, n: Value, k: Value) -> Any:
-    return (abs(n) > LARGEST_BINOMIAL) | (abs(k) > LARGEST_BINOMIAL)
+def hard_binomial(value: Value, n: Value, k: Value) -> Any:
+    """Beyond the whole numbers that doubles hold, or where a factorial of it is near a pole."""
+    near = near_pole(value, n + 1) | near_pole(value, k + 1) | near_pole(value, n - k + 1)
+    broken = (n % 1 != 0) | (k % 1 != 0)
+    return (abs(n) > LARGEST_BINOMIAL) | (abs(k) > LARGEST_BINOMIAL) | (near & broken)
 
 
 def small_for_its_exponents(value: Value, *exponents: Value) -> Any:
@@ -156,7 +163,8 @@ def watched_functions(names: dict[str, Any]) -> dict[str, Any]:
         "log": near_one, "log1p": near_minus_one, "asin": near_either_one, "acos": near_either_one,
         "atanh": near_either_one, "acosh": near_either_one, "sin": small_for_its_angle, "cos": small_for_its_angle,
         "tan": steep_for_its_angle, "floor": near_jump, "ceiling": near_jump, "gamma": near_pole,
-        "loggamma": near_zero_of_loggamma, "polygamma": near_zero, "binomial": beyond_float_binomials,
+        "loggamma": near_zero_of_loggamma, "polygamma": near_zero, "binomial": hard_binomial,
+        "factorial": near_pole_of_factorial,
         "logsumexp": small_for_its_exponents,
     }  # fmt: skip
     found = {f"watched_{name}": watched(names[name], check) for name, check in conditions.items()}

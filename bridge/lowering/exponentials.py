@@ -87,6 +87,15 @@ def exponential_product(expr: sp.Expr, *, inside_log: bool) -> ExponentialProduc
     return ExponentialProduct(shift, *chosen, tuple(others)) if chosen else None
 
 
+def together(expr: sp.Mul) -> sp.Expr | None:
+    """exp(u) exp(w) as exp(u + w), where terms of the exponents cancel; each alone may overflow for nothing."""
+    exponents = [factor.args[0] for factor in expr.args if isinstance(factor, sp.exp)]
+    total = sp.Add(*exponents)
+    if len(sp.Add.make_args(total)) >= sum(len(sp.Add.make_args(each)) for each in exponents):
+        return None
+    return sp.exp(total) * sp.Mul(*(factor for factor in expr.args if not isinstance(factor, sp.exp)))
+
+
 def log_sum_exp(exponents: Exponents) -> sp.Expr:
     if len(exponents) == 2 and sp.S.Zero in exponents:
         (u,) = (w for w in exponents if w != 0)

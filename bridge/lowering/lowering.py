@@ -14,7 +14,7 @@ from .arb_backend import ArbBackend, ArbPrinter
 from .common import Argument, Backend, Lowered, LoweringError, safe_identifier
 from .guards import Masking
 from .mpmath_backend import MpmathBackend, MpmathPrinter
-from .nodes import forget, free_symbols, nameless
+from .nodes import entrywise, forget, free_symbols, nameless
 from .numpy_backend import NumpyBackend, NumpyPrinter
 from .points import Points
 from .printer import LoweringPrinter
@@ -91,6 +91,8 @@ def lowered(
         formula = formula.xreplace({each: each.doit() for each in formula.atoms(sp.Subs)})
     if (node := nameless(formula)) is not None:
         raise LoweringError(name, node, "it is no formula in its arguments; evaluate it, or replace it by a symbol")
+    if (node := entrywise(formula)) is not None:
+        raise LoweringError(name, node, "it takes a matrix where a number belongs; write it entry by entry")
     shape = tuple(int(size) for size in formula.shape) if is_matrix(formula, name) else ()
     backend = make_backend(name, options, shape)
     arguments, renaming = safe_names(resolve_arguments(formula, args), backend)

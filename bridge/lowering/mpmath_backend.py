@@ -126,7 +126,7 @@ FUNCTIONS: dict[str, Any] = {
     "asinh": mp.asinh, "acosh": mp.acosh, "atanh": mp.atanh, "sign": mp.sign, "floor": mp.floor, "ceiling": mp.ceil,
     "expm1": mp.expm1, "log1p": mp.log1p, "erf": mp.erf, "erfc": mp.erfc, "gamma": mp.gamma,
     "loggamma": mp.loggamma, "polygamma": mp.polygamma, "factorial": mp.factorial, "binomial": mp.binomial,
-    "lambertw": mp.lambertw, "softplus": softplus, "sigmoid": lambda u: 1 / (1 + mp.exp(-u)),
+    "lambertw": mp.lambertw, "zeta": mp.zeta, "softplus": softplus, "sigmoid": lambda u: 1 / (1 + mp.exp(-u)),
     "logsumexp": logsumexp, "geometric": geometric, "quotient": lambda above, below: above / below,
 }  # fmt: skip
 

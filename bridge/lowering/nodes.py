@@ -9,9 +9,17 @@ from typing import Any
 
 import sympy as sp
 from sympy.concrete.expr_with_limits import ExprWithLimits
+from sympy.matrices.expressions.matexpr import MatrixElement
 
 BINDING = (sp.MatrixBase, sp.MatrixSymbol, ExprWithLimits, sp.Subs, sp.Derivative, sp.Lambda)  # have their own rule
 
+OF_MATRICES = (
+    sp.MatrixExpr,
+    sp.MatrixBase,
+    sp.Trace,
+    sp.Determinant,
+    MatrixElement,
+)  # take matrices, as all others do not
 NO_FORMULA = (sp.Subs, sp.Limit, sp.Indexed, sp.IndexedBase, sp.Lambda, sp.Order, sp.AccumBounds)
 
 
@@ -154,12 +162,22 @@ def _nameless(node: sp.Basic) -> sp.Basic | None:
     return next((found for found in map(nameless, node.args) if found is not None), None)
 
 
-free_symbols, size, nameless = Remembered(_free_symbols), Remembered(_size), Remembered(_nameless)
+def _entrywise(node: sp.Basic) -> sp.Basic | None:
+    """The first node within that takes a matrix where a number belongs: SymPy's exp(A) is a number of no shape."""
+    if isinstance(node, sp.BlockMatrix):  # its parts are a tuple; the printer says what to do with it
+        return None
+    if not isinstance(node, OF_MATRICES) and any(getattr(arg, "is_Matrix", False) for arg in node.args):
+        return node
+    return next((found for found in map(entrywise, node.args) if found is not None), None)
+
+
+free_symbols, size = Remembered(_free_symbols), Remembered(_size)
+nameless, entrywise = Remembered(_nameless), Remembered(_entrywise)
 
 
 def forget() -> None:
     """Empty the caches."""
-    for cached in (free_symbols, size, nameless):
+    for cached in (free_symbols, size, nameless, entrywise):
         cached.forget()
 
 

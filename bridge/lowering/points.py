@@ -1,7 +1,8 @@
 """A formula at single points, to as many bits as are asked for: balls at rising precision, and jumps decided.
 
-At the last precision a ball that still holds a whole number is taken for it, and two sides that still overlap are
-taken as equal: numbers that agree to a thousand bits are, as far as anybody can tell, the same.
+From 2048 bits on a ball that still holds a whole number is taken for it, and two sides that still overlap are taken as
+equal: numbers that agree to a thousand bits are, as far as anybody can tell, the same. One more precision is for terms
+beyond the range of float64 that cancel.
 """
 
 import sys
@@ -81,8 +82,8 @@ class Points:
         if self._function is None:
             return None
         without = 0
-        for precision in (2 * bits + 8, 8 * bits + 32, 32 * bits + 128):
-            self._backend.deciding = precision == 32 * bits + 128
+        for precision in (2 * bits + 8, 8 * bits + 32, 32 * bits + 128, 256 * bits):
+            self._backend.deciding = precision >= 32 * bits + 128
             found = self._at(values, precision)
             entries = [entry for row in found.tolist() for entry in row] if isinstance(found, arb_mat) else [found]
             if all(is_good(entry, bits, smallest, self._backend.deciding) for entry in entries):

@@ -21,7 +21,7 @@ FUNCTIONS: dict[type[sp.Basic], str] = {
     sp.atan: "atan", sp.atan2: "atan2", sp.sinh: "sinh", sp.cosh: "cosh", sp.tanh: "tanh", sp.asinh: "asinh",
     sp.acosh: "acosh", sp.atanh: "atanh", sp.Abs: "absolute", sp.sign: "sign", sp.floor: "floor", sp.ceiling: "ceiling",
     sp.erf: "erf", sp.erfc: "erfc", sp.gamma: "gamma", sp.loggamma: "loggamma", sp.factorial: "factorial",
-    sp.binomial: "binomial", nodes.Erfc: "erfc",
+    sp.binomial: "binomial", sp.zeta: "zeta", nodes.Erfc: "erfc",
     nodes.LogSumExp: "logsumexp", nodes.Softplus: "softplus", nodes.Sigmoid: "sigmoid",
     nodes.Expm1: "expm1", nodes.Log1p: "log1p", nodes.Geometric: "geometric",
 }  # fmt: skip

@@ -4,7 +4,7 @@ Exponentials and geometric sums go to their stable forms, Piecewise to Branches,
 explicit terms when they are few and to loops otherwise. Constants are left untouched: the printers fold them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import sympy as sp
 from sympy.concrete.expr_with_limits import ExprWithLimits
@@ -21,6 +21,32 @@ LARGEST_EXPONENT = 100_000  # of two, in a float that is taken as a fraction
 LARGEST_UNROLLED = 1000  # operations in the unrolled sum, all terms together
 
 RECIPROCALS = {sp.sec: sp.cos, sp.csc: sp.sin, sp.sech: sp.cosh, sp.csch: sp.sinh, sp.coth: sp.tanh, sp.cot: sp.tan}
+OF_RECIPROCALS = {
+    sp.asec: sp.acos, sp.acsc: sp.asin, sp.acot: sp.atan, sp.asech: sp.acosh, sp.acsch: sp.asinh, sp.acoth: sp.atanh,
+}  # fmt: skip
+CONNECTIVES = sp.Xor | sp.Implies | sp.Equivalent  # of Nand and Nor SymPy itself makes And, Or and Not
+
+
+# H_n^(m) = (-1)^(m-1)/(m-1)! (psi^(m-1)(n + 1) - psi^(m-1)(1)), DLMF 5.15.1 and 25.11.12 (m = 1: psi(n + 1) + gamma)
+def harmonic_by_polygamma(n: sp.Expr, order: sp.Expr = sp.S.One) -> sp.Expr | None:
+    if not (order.is_Integer and order >= 1):
+        return None
+    scale = (-1) ** (order - 1) / sp.factorial(order - 1)
+    return scale * (sp.polygamma(order - 1, n + 1) - sp.polygamma(order - 1, 1))
+
+
+DEFINITIONS: dict[type[sp.Basic], Callable[..., sp.Expr | None]] = {
+    sp.KroneckerDelta: lambda a, b, *_: sp.Piecewise((1, sp.Eq(a, b)), (0, True)),
+    sp.Mod: lambda a, b: a - b * sp.floor(a / b),
+    sp.frac: lambda u: u - sp.floor(u),
+    sp.sinc: lambda u: sp.Piecewise((sp.sin(u) / u, sp.Ne(u, 0)), (1, True)),
+    sp.beta: lambda a, b: sp.gamma(a) * sp.gamma(b) / sp.gamma(a + b),
+    sp.ff: lambda a, n: sp.factorial(n) * sp.binomial(a, n) if n.is_nonnegative else None,
+    sp.rf: lambda a, n: sp.gamma(a + n) / sp.gamma(a) if a.is_positive else None,
+    sp.catalan: lambda n: sp.binomial(2 * n, n) / (n + 1),
+    sp.erf2: lambda a, b: sp.erf(b) - sp.erf(a),
+    sp.harmonic: harmonic_by_polygamma,
+}
 
 
 class Stabiliser:
@@ -54,6 +80,8 @@ class Stabiliser:
         self._check_conditions(node)
         if isinstance(node, sp.Piecewise):
             return self._branches(node)
+        if isinstance(node, CONNECTIVES):
+            return self(node.to_nnf(simplify=False))
         if isinstance(node, sp.ITE):  # SymPy makes it of a Piecewise inside a Piecewise
             test, yes, no = node.args
             return self(sp.Or(sp.And(test, yes), sp.And(sp.Not(test), no)))
@@ -112,11 +140,14 @@ class Stabiliser:
             return exponentials.with_expm1(node) or complement(node)
         if node.func in RECIPROCALS:
             return 1 / RECIPROCALS[node.func](node.args[0])
-        if isinstance(node, sp.KroneckerDelta):
-            return sp.Piecewise((1, sp.Eq(*node.args[:2])), (0, True))
-        return None
+        if node.func in OF_RECIPROCALS:
+            return OF_RECIPROCALS[node.func](1 / node.args[0])
+        return DEFINITIONS[node.func](*node.args) if node.func in DEFINITIONS else None
 
     def _stable_product(self, node: sp.Expr) -> sp.Expr | None:
+        together = exponentials.together(node) if node.is_Mul else None
+        if together is not None:
+            return together
         product = exponentials.exponential_product(node, inside_log=False)
         if product is None:
             return product_with_geometric(node, exact=not self._floating) if node.is_Mul else None

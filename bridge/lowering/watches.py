@@ -26,7 +26,8 @@ SENSITIVE: dict[type[sp.Basic], str] = {
     sp.sin: "sin", sp.cos: "cos", sp.tan: "tan", sp.floor: "floor", sp.ceiling: "ceiling",
 }  # fmt: skip
 ALWAYS_WATCHED: dict[type[sp.Basic], str] = {
-    sp.gamma: "gamma", sp.loggamma: "loggamma", sp.binomial: "binomial", nodes.LogSumExp: "logsumexp",
+    sp.gamma: "gamma", sp.loggamma: "loggamma", sp.binomial: "binomial", sp.factorial: "factorial",
+    nodes.LogSumExp: "logsumexp",
 }  # fmt: skip
 EXTREME = (sp.exp, sp.cosh, sp.sinh, sp.erfc, sp.gamma, sp.factorial, sp.binomial, nodes.Sigmoid, nodes.Erfc,
            nodes.Expm1, nodes.LoopProduct, nodes.Geometric)  # fmt: skip

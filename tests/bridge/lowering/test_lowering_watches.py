@@ -24,6 +24,10 @@ JUMPS = [
     (sp.Piecewise((1, sp.log(n, 2) >= 3), (0, True)), 8, 1),
     (sp.Piecewise((1, sp.log(n, 5) <= 3), (0, True)), 125, 1),
     (sp.floor(sp.sqrt(n) ** 2), 7, 7),
+    (sp.Mod(x, sp.Rational(3, 4)), -0.5, 0.25),
+    (sp.Mod(x, sp.Rational(3, 4)), 1.5, 0),
+    (sp.frac(3 * x), -0.125, 0.625),
+    (sp.frac(sp.log(n, 2)), 8, 0),
 ]
 
 
@@ -45,6 +49,11 @@ VALUES = [
     ((1 + 1 / n) ** (n * 600), 1e5, lambda n: (1 + 1 / n) ** (n * 600)),
     (sp.cos(sp.pi * n), 100000.5 + 2**-20, lambda n: mp.cos(mp.pi * n)),
     (sp.binomial(n, 100), 1500, lambda n: mp.binomial(n, 100)),
+    (sp.binomial(n, 3), 1e-12, lambda n: mp.binomial(n, 3)),
+    (sp.binomial(n, sp.Rational(1, 2) + n), 1e-12, lambda n: mp.binomial(n, n + 0.5)),
+    (sp.binomial(n, n - 2), 1e-12, lambda n: mp.binomial(n, n - 2)),
+    (sp.factorial(n - 2), 1e-12, lambda n: mp.factorial(n - 2)),
+    (sp.exp(n) * sp.cosh(n) - sp.exp(n) * sp.sinh(n), 800, lambda n: mp.mpf(1)),
     (sp.digamma(n), 1.4616321449683622, mp.digamma),
     (sp.LambertW(-n), 0.36787944117, lambda n: mp.lambertw(-n)),
     (sp.acos(1 - n), 1e-9, lambda n: mp.acos(1 - n)),
@@ -70,7 +79,7 @@ VALUES = [
 def test_what_cancels_or_overflows_on_the_way_is_right(backend: str) -> None:
     wrong = []
     for expr, at, reference in VALUES:
-        with mp.workdps(400):
+        with mp.workdps(800):
             exact = reference(mp.mpf(at))
             found = mp.mpf(float(lower(expr, backend)(at)))
             if not abs(found - exact) <= mp.mpf("1e-12") * abs(exact):
