@@ -94,8 +94,9 @@ def off_by_one(node: ast.AST, source: Source) -> Iterator[Edit]:
 
 
 def flag(node: ast.AST, source: Source) -> Iterator[Edit]:
-    """True <-> False."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+    """True <-> False; not that of `strict`, which checks that two lengths of ours are equal and computes nothing."""
+    of_strict = source.code[: source.start(node)].endswith(b"strict=") if isinstance(node, ast.Constant) else False
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool) and not of_strict:
         yield source.replaced(node, str(not node.value))
 
 
@@ -141,7 +142,7 @@ def swap_arguments(node: ast.AST, source: Source) -> Iterator[Edit]:
 def drop_keyword(node: ast.AST, source: Source) -> Iterator[Edit]:
     """A named argument."""
     if isinstance(node, ast.Call):
-        named = [keyword for keyword in node.keywords if keyword.arg and keyword.arg not in WORDING]
+        named = [keyword for keyword in node.keywords if keyword.arg and keyword.arg not in {*WORDING, "strict"}]
         yield from (source.without(keyword) for keyword in named)
 
 

@@ -220,4 +220,4 @@ def exact_number(value: sp.Expr) -> Any:
     if isinstance(value, sp.Number) and value.is_finite:
         rational = sp.Rational(value)
         return ratio(int(rational.p), int(rational.q))
-    return mp.mpf(value.evalf(mp.mp.dps + 5))
+    return mp.mpf(value.evalf(mp.mp.dps))

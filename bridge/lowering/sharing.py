@@ -45,7 +45,7 @@ class Sharing:
         self._uses: Counter[sp.Basic] = Counter()
         self._indices: set[sp.Basic] = set()
         self._count(expr)
-        self._names = (sp.Symbol(f"_t{number}") for number in range(10**9))
+        self._names = sp.numbered_symbols("_t")
         self._shared: list[tuple[sp.Symbol, sp.Basic]] = []
         self._done: dict[sp.Basic, tuple[sp.Basic, int]] = {}
         rest, _ = self._replace(expr)

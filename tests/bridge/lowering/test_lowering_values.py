@@ -1,4 +1,7 @@
-"""Values against hand-written mpmath references: single points, batches, Arb balls."""
+"""Values against hand-written mpmath references: single points, batches, Arb balls.
+
+What is watched would mend a fault of the plain functions, so these are asked alone.
+"""
 
 import mpmath as mp
 import numpy as np
@@ -33,7 +36,7 @@ def batch_of(case: Case) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("backend", FLOATING)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_points_agree_with_the_reference(case: Case, backend: str) -> None:
-    function = lower(case.expr, backend)
+    function = lower(case.expr, backend, watch=False)
     for point in case.random_points(len(case.special) + 8, seed=1):
         exact = case.exact_value(point)
         result = mp.mpf(float(function(**as_inputs(backend, point))))
@@ -43,7 +46,7 @@ def test_points_agree_with_the_reference(case: Case, backend: str) -> None:
 @pytest.mark.parametrize("backend", FLOATING)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_batch_agrees_with_its_points(case: Case, backend: str) -> None:
-    function = lower(case.expr, backend)
+    function = lower(case.expr, backend, watch=False)
     batch = batch_of(case)
     result = np.asarray(function(**as_inputs(backend, batch)))
     assert result.shape == (BATCH,)
@@ -68,12 +71,12 @@ REACHED = [(case, bits) for case in CASES for bits in (53, 120, 1500) if digits_
 @pytest.mark.parametrize(("case", "bits"), REACHED, ids=str)
 def test_mpmath_reaches_the_precision_asked_for(case: Case, bits: int) -> None:
     digits = digits_of(bits)
-    in_context, fixed = lower(case.expr, "mpmath"), lower(case.expr, "mpmath", bits=bits)
+    in_context, fixed = lower(case.expr, "mpmath", watch=False), lower(case.expr, "mpmath", bits=bits)
     for point in case.random_points(len(case.special) + 2, seed=2):
         exact = case.exact_value(point)
         with mp.workprec(bits):
             result = in_context(**point)
-        assert result == fixed(**point)
+        assert abs(result - fixed(**point)) <= mp.ldexp(1 + abs(result), -bits) * (1 + case.condition(point))
         margin = mp.mpf(10) ** -digits * max(mp.mpf(1), abs(exact)) * (1 + case.condition(point))
         assert abs(result - exact) <= margin, (point, result, exact)
 
