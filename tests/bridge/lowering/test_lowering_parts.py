@@ -173,6 +173,7 @@ CONDITIONS = [
     (conditioning.near_zero_of_loggamma, (0.0, 1.9995), True), (conditioning.near_zero_of_loggamma, (0.0, 3.0), False),
     (conditioning.near_zero, (1e-4, 0, 1.46), True), (conditioning.near_zero, (-0.5, 0, 1.0), False),
     (conditioning.near_branch_point, (-0.9995, 0, -0.36), True), (conditioning.near_branch_point, (0.5, 0, 1.0), False),
+    (conditioning.near_branch_point, (-1 + 2.0**-10, 0, -0.36), False),
     (conditioning.hard_binomial, (1.0, 600.0, 2.0), True), (conditioning.hard_binomial, (1.0, 5.0, -600.0), True),
     (conditioning.hard_binomial, (1.0, 5.0, 2.0), False), (conditioning.hard_binomial, (1.0, -5.0, 2.0), False),
     (conditioning.hard_binomial, (1.0, 1e-5, 3.0), True), (conditioning.hard_binomial, (1.0, 3.0, -1 + 1e-5), True),
@@ -241,6 +242,16 @@ def test_signs_that_are_known_need_no_watch() -> None:
     assert sign(-sp.Abs(x)) == -1
     assert sign(sp.Symbol("t", nonpositive=True)) == -1
     assert sign(x) == 0
+    p = sp.Symbol("p", positive=True)
+    assert (sign(sp.polygamma(1, p)), sign(sp.polygamma(2, p)), sign(sp.polygamma(3, p))) == (1, -1, 1)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "mpmath", "arb"])
+def test_a_branch_that_is_no_number_is_nan(backend: str) -> None:
+    found = lower(sp.Piecewise((sp.nan, x > 0), (sp.oo, x < -1), (1, True)), backend)
+    assert np.isnan(float(found(1.0)))
+    assert float(found(-0.5)) == 1.0
+    assert not np.isfinite(float(found(-2.0)))
 
 
 def test_a_negative_root_is_the_reciprocal() -> None:
