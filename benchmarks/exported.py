@@ -20,6 +20,7 @@ import sympy as sp
 
 from bridge.comparison import compare
 from bridge.conditions import truth
+from bridge.limits.run import Run
 from bridge.record import Row, Verdict
 from bridge.study import Case, Study
 from symbolic.paper_text import Conclusion, concluded
@@ -78,7 +79,7 @@ class Tally:
 def judged(study: Study, params: Mapping[str, Any], seed: int = 0) -> list[Judgement]:
     """Every conclusion of the export at one point. Raises UsageError where the point is refused."""
     params = first_defaults(study) | dict(params)
-    case = study.case(params, seed=seed, dtype="float64", device="cpu")
+    case = study.case(params, Run(seed=seed))
     settings = {name: number for name, number in {**BUDGET, "seed": seed}.items() if name in case.uses}
     conclusions = concluded(study.result)
     rows = list(compare(study, **settings, **params))

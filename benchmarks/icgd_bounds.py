@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import torch
 
-from bridge.budget import Budget
 from bridge.goals import Goal
+from bridge.limits.run import Run
 from bridge.measure import evidence_at
 from bridge.registry import find_study
 from bridge.study import Inputs
@@ -31,7 +31,7 @@ ROUNDING = 1e-12  # of float64 runs and bounds, where a local bound is attained
 
 def step_case(**params: object) -> TheoremCase:
     """icgd.step at these parameters, in float64 on the CPU."""
-    case = find_study("icgd.step").case(params, seed=0, dtype="float64", device="cpu")
+    case = find_study("icgd.step").case(params)
     assert isinstance(case, TheoremCase)  # as all cases of theorems
     return case
 
@@ -56,15 +56,15 @@ def tightness(N: int, steps: int = 100, restarts: int = 12) -> Tightness:
     Prompts with weights uniform in W are listed as well; even the best bound from eps alone is far above their error.
     """
     case = step_case(N=N, K=16, d=10, n=40, B_v=0.5, relus=256)
-    budget = Budget(samples=200, attack=steps, restarts=restarts, seed=0)
+    run = Run(samples=200, attack=steps, restarts=restarts, seed=0)
     gradient = case.result.quantity("gradient")
     drawn = case.sample(200, seed=0)  # uniform weights at even places, corners at odd ones
     parts = {name: {key: value[start::2] for key, value in drawn.items()} for start, name in enumerate(("even", "odd"))}
-    found = {scope: attack_ratio(case, scope, budget) for scope in SCOPES}
+    found = {scope: attack_ratio(case, scope, run) for scope in SCOPES}
     attacked = {scope: ratio_at(case, inputs, scope) for scope, inputs in found.items()}
     # The bounds that hold for every prompt are compared with the largest error over all searches.
     strongest = max(
-        (attack_error(case, budget), *found.values()),
+        (attack_error(case, run), *found.values()),
         key=lambda inputs: evidence_at(case, gradient, inputs).evidence.measured,
     )
     bounds = (case.printed(gradient), case.derived(gradient), case.instance(gradient, "network"))
@@ -88,18 +88,18 @@ def median_ratio(case: TheoremCase, inputs: Inputs, scope: str) -> float:
     return float((bounds / errors).median())
 
 
-def attack_error(case: TheoremCase, budget: Budget) -> Inputs:
+def attack_error(case: TheoremCase, run: Run) -> Inputs:
     """The prompt of the largest error that the attack finds."""
-    return _attacked(case, Goal(_gradient(case)), budget)
+    return _attacked(case, Goal(_gradient(case)), run)
 
 
-def attack_ratio(case: TheoremCase, scope: str, budget: Budget) -> Inputs:
+def attack_ratio(case: TheoremCase, scope: str, run: Run) -> Inputs:
     """The prompt of the largest error over bound."""
-    return _attacked(case, Goal(_gradient(case), scope), budget)
+    return _attacked(case, Goal(_gradient(case), scope), run)
 
 
-def _attacked(case: TheoremCase, goal: Goal, budget: Budget) -> Inputs:
-    (found,) = case.batch([(case, goal)], budget).ascended(budget)
+def _attacked(case: TheoremCase, goal: Goal, run: Run) -> Inputs:
+    (found,) = case.batch([(case, goal)], run).ascended(run)
     return case.admit({name: value[None] for name, value in found.items()})
 
 
@@ -123,7 +123,7 @@ def worst_share(case: TheoremCase, attack: int, samples: int = 8, restarts: int 
     names = [q.name for q in case.result.quantities if q.scopes]
     inputs = [case.sample(samples, seed=1)]
     if attack:
-        inputs.append(attack_error(case, Budget(1, attack, restarts, 0)))
+        inputs.append(attack_error(case, Run(1, attack, restarts, 0)))
     worst: dict[str, float] = {}
     for drawn in inputs:
         with torch.no_grad():
@@ -199,7 +199,7 @@ def grid() -> None:
             continue
         with torch.no_grad():
             error = float(case.errors(case.sample(8, seed=1), ["gradient"])["gradient"].max())
-        attacked = evidence_at(case, _gradient(case), attack_error(case, Budget(1, 20, 4, 0))).evidence.measured
+        attacked = evidence_at(case, _gradient(case), attack_error(case, Run(1, 20, 4, 0))).evidence.measured
         spent, most = max(spent, max(error, attacked) / eps), max(most, case.runner.built["emulation"].relus)
     print(f"accuracies {ACCURACIES}, B_v sqrt(max(K, d)) = 1: largest error / eps {spent:.3g}, most ReLUs {most}, "
           f"not representable {refused}, {time.perf_counter() - start:.0f} s")  # fmt: skip

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bridge import compare, solve
-from bridge.budget import Budget
 from bridge.inverse import NOT_GUARANTEED, Solution
+from bridge.limits.run import Run
 from bridge.measure import measure
 from bridge.record import Flag, Row, Verdict
 from bridge.registry import find_study
@@ -33,7 +33,7 @@ from symbolic.statements import Kind, Quantity, UsageError
 FACTORS = (0.5, 2.0, 1e-4)  # of the bound at the defaults
 OTHERS = 3  # further quantities of a result, in addition to the main one
 SEED = 0
-BUDGET = Budget(samples=4, attack=2, restarts=1, seed=SEED)
+BUDGET = Run(samples=4, attack=2, restarts=1, seed=SEED)
 LARGEST_RUN = 1 << 26  # bytes of a run
 LONGEST_RUN = {"L": 64, "relus": 4096}  # steps and ReLUs of one
 FORBIDDEN = (Verdict.OUTSIDE, Verdict.VIOLATED)
@@ -87,7 +87,7 @@ def questions(result_id: str) -> Iterator[Question]:
 
 def quantities_of(study: Study) -> list[str]:
     """The main quantity and some of the others that have a bound; all of them where they are few."""
-    case = study.case(defaults_of(study), seed=SEED, dtype="float64", device="cpu")
+    case = study.case(defaults_of(study), Run(seed=SEED))
     known = [q.name for q in case.result.quantities if q.kind is not Kind.RATE and (q.derivation or q.printed)]
     others = [name for name in known if name != study.main_quantity]
     chosen = random.Random(SEED).sample(others, OTHERS) if len(others) > OTHERS else others
@@ -162,7 +162,7 @@ def checked(question: Question, solution: Solution) -> tuple[str, str]:
     params = defaults_of(study) | solution.params
     if question.tier == "printed":
         return "answered: printed", printed_failure(study, solution)
-    case = study.case(params, seed=SEED, dtype="float64", device="cpu")
+    case = study.case(params, Run(seed=SEED))
     if too_large(case):
         found = probe(study, question.quantity, question.tier, params)
         held = found.state is State.ADMISSIBLE and found.meets(question.error)
@@ -172,7 +172,7 @@ def checked(question: Question, solution: Solution) -> tuple[str, str]:
 
 
 def printed_failure(study: Study, solution: Solution) -> str:
-    case = study.case(defaults_of(study) | solution.params, seed=SEED, dtype="float64", device="cpu")
+    case = study.case(defaults_of(study) | solution.params, Run(seed=SEED))
     errata = study.errata(case.result.quantity(solution.quantity))
     required = (NOT_GUARANTEED, *errata)
     return "" if all(words in solution.note for words in required) else f"the note '{solution.note}' lacks an erratum"

@@ -1,7 +1,7 @@
 """The rows of a check: its sides judged by the kind of its quantity, with a witness where a bound fails."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 from typing import Any
 
 import flint
@@ -10,13 +10,13 @@ import torch
 
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.balls import SMALLEST_NORMAL
-from bridge.budget import Budget
 from bridge.check import PROVABLE, Check, Number, Sides, as_ball, enclosed
 from bridge.check_verdicts import Bounds, Judged
 from bridge.export.numbers import plain
+from bridge.limits.run import ONE_INPUT, Run
 from bridge.record import Row, Verdict, Witness
 from bridge.rounded import within_rounding
-from bridge.rows import ONE_INPUT, direct_row
+from bridge.rows import direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.usable_bounds import usable
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
@@ -25,9 +25,9 @@ from symbolic.prose import joined
 from symbolic.statements import Kind, Quantity, UsageError
 
 
-def check_rows(case: Case, check: Check, budget: Budget) -> list[Row]:
+def check_rows(case: Case, check: Check, run: Run) -> list[Row]:
     """One row for each point at which the check is judged."""
-    return [_row(case, check, inputs, budget) for inputs in _points(case, check, budget)]
+    return [_row(case, check, inputs, run) for inputs in _points(case, check, run)]
 
 
 def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
@@ -36,8 +36,8 @@ def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
     Raises UsageError for inputs of other names or shapes, for parameters among them that do not meet the hypotheses,
     and for a setting that the check does not depend on.
     """
-    budget = replace(ONE_INPUT, **case.settings)
-    expected = [_shapes(point) for point in _points(case, check, replace(budget, attack=0))]  # found without a search
+    run = replace(ONE_INPUT, format=case.format, **case.settings)
+    expected = [_shapes(point) for point in _points(case, check, replace(run, attack=0))]  # found without a search
     if _shapes(inputs) not in expected:
         known = " or ".join(dict.fromkeys(map(str, expected)))
         raise UsageError(f"{case.result.id}: '{check.name}' takes inputs of shapes {known}, got {_shapes(inputs)}")
@@ -45,7 +45,7 @@ def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
     if unknown:
         raise UsageError(f"{case.result.id}: '{check.name}' does not depend on {', '.join(unknown)}")
     case.result.check({**case.full_params, **_replaced(case, inputs)})
-    return _row(case, check, inputs, budget)
+    return _row(case, check, inputs, run)
 
 
 def _shapes(inputs: Inputs) -> dict[str, tuple[int, ...]]:
@@ -58,13 +58,8 @@ def settings_of(check: Check) -> frozenset[str]:
     return SETTINGS & {name for function in functions for name in arguments_of(function)}
 
 
-def settings_at(case: Case, budget: Budget) -> dict[str, Any]:
-    """The settings of the run, by name, as functions of checks and tables take them."""
-    return {**asdict(budget), "dtype": str(case.dtype).removeprefix("torch."), "device": str(case.device)}
-
-
-def _points(case: Case, check: Check, budget: Budget) -> list[Inputs]:
-    given = _called(case, check, check.inputs, settings_at(case, budget)) if callable(check.inputs) else check.inputs
+def _points(case: Case, check: Check, run: Run) -> list[Inputs]:
+    given = _called(case, check, check.inputs, run.settings) if callable(check.inputs) else check.inputs
     points = [given] if isinstance(given, Mapping) else given
     return [{name: torch.as_tensor(x, dtype=torch.float64) for name, x in point.items()} for point in points]
 
@@ -81,12 +76,10 @@ def _called(case: Case, check: Check, function: Function, more: Mapping[str, Any
         return function(**{name: known[name] for name in arguments_of(function)})
 
 
-def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
+def _row(case: Case, check: Check, inputs: Inputs, run: Run) -> Row:
     """The row at these inputs: what was found against each bound."""
     replaced = _replaced(case, inputs)
-    sides: Sides = _called(
-        case, check, check.sides, {**settings_at(case, budget), "inputs": inputs, **inputs, **replaced}
-    )
+    sides: Sides = _called(case, check, check.sides, {**run.settings, "inputs": inputs, **inputs, **replaced})
     elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params.get(name) != x)
     where = check.construction or elsewhere or check.quantity.construction
     quantity = check.quantity if where == check.quantity.construction else replace(check.quantity, construction=where)
@@ -112,12 +105,12 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
         measured=_shown(quantity.kind, found, sides),
         attacked=sides.attacked,
         remark=joined([excuse, sides.outside_all, sides.remark, *complaints]),
-        witness=_witness(case, check, inputs, budget, _error(quantity, bounds, found), numbers)
+        witness=_witness(case, check, inputs, run, _error(quantity, bounds, found), numbers)
         if Verdict.VIOLATED in verdict.values()
         else None,
         params={} if elsewhere else {**(case.params if check.params is None else check.params), **sides.at},
     )
-    row.samples, row.seed = sides.samples or row.samples, budget.seed if "seed" in settings_of(check) else row.seed
+    row.samples, row.seed = sides.samples or row.samples, run.seed if "seed" in settings_of(check) else row.seed
     runs = []
     if found is not None and sides.rounding is not None:
         runs.append(Evidence(float(found.mid()), found, sides.rounding))
@@ -259,13 +252,13 @@ def _witness(
     case: Case,
     check: Check,
     inputs: Inputs,
-    budget: Budget,
+    run: Run,
     error: float | None,
     numbers: dict[str, float | None],
 ) -> Witness | None:
     if error is None:
         return None
-    settings = {each.name: getattr(budget, each.name) for each in fields(Budget) if each.name in settings_of(check)}
+    settings = {name: value for name, value in run.settings.items() if name in settings_of(check) - {"dtype"}}
     return Witness(
         result=case.result.id,
         quantity=check.name,

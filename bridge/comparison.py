@@ -13,12 +13,12 @@ from typing import Any
 
 import torch
 
-from bridge.budget import Budget
 from bridge.cost import Cost
 from bridge.data import Table, load_table
 from bridge.export.layout import value_words
 from bridge.extremes import explained
 from bridge.files import read_text
+from bridge.limits.run import Format, Run
 from bridge.material import Material, TextFile
 from bridge.measure import measure
 from bridge.memory import require_memory
@@ -29,7 +29,6 @@ from bridge.registry import TheoremLike, find_study, registered_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
 from bridge.searches import Points, companies, memory_at_once, searched
 from bridge.study import Case, Study
-from bridge.torch_formats import torch_device, torch_dtype
 from numeric.threads import one_thread
 from symbolic.catalogue import RUNNING
 from symbolic.statements import Kind, Quantity, UsageError
@@ -81,33 +80,32 @@ def compare(
     result_id = study.result.id
     asked = {"samples": samples, "attack": attack, "restarts": restarts, "seed": seed}
     given: dict[str, Any] = {name: number for name, number in asked.items() if number is not None}
-    budget = Budget(**_whole_numbers(**{**DEFAULTS, **study.settings, **given}))
+    settings = _whole_numbers(**{**DEFAULTS, **study.settings, **given})
+    run = Run(**settings, format=Format.named("float64" if dtype is None else dtype, device))
     given |= {} if dtype is None else {"dtype": dtype}
-    dtype = "float64" if dtype is None else dtype
-    torch_dtype(dtype), torch_device(device)
     source = _source(text, data, csv, target)
     params |= source.lagged(study, lags, params)
     params = {**source.defaults(study, params), **params}
     grid = grid_of(study, params)
-    _require_affordable(study, grid, source.least(budget))
+    _require_affordable(study, grid, source.least(run))
     with explained(f"compare {result_id}", grid):
-        cases = [source.case(study, point, budget, dtype=dtype, device=device) for point in grid]
+        cases = [source.case(study, point, run) for point in grid]
     claims = [claim] if isinstance(claim, str) else list(claim)
     _set_claims(cases, claims)
-    budgets = [case.within(budget if case.attackable else budget.without_attack()) for case in cases]
+    runs = [case.within(run if case.attackable else run.without_attack()) for case in cases]
     for case in cases:
         _refuse_unused(case, given)
     if attack and not all(case.attackable for case in cases):
         which = f"{result_id} has no input that an attack could move"
         which = which if source.random else f"{source.words} is measured as it is and not attacked"
         raise UsageError(f"compare: {which}; leave out attack = {attack}")
-    for case, each in zip(cases, budgets, strict=True):
+    for case, each in zip(cases, runs, strict=True):
         require_memory(f"compare {_label(case)}", case.memory(each), REMEDY)
     with explained(f"compare {result_id}", grid):
-        for group in companies(cases) if budgets[0].attack else []:
-            needed = memory_at_once(group, _measured(group[0]), budgets[0])
+        for group in companies(cases) if runs[0].attack else []:
+            needed = memory_at_once(group, _measured(group[0]), runs[0])
             require_memory(f"compare {_label(group[0])}", needed, REMEDY)
-        rows = _run(cases, budgets, progress or (lambda done, total, label: None))
+        rows = _run(cases, runs, progress or (lambda done, total, label: None))
         with one_thread():
             rows += study.checks() if source.random else []
             tables = [table for case in cases for table in case.tables()]
@@ -115,8 +113,7 @@ def compare(
         result=study.result.id,
         citation=str(study.result.citation),
         params={name: _listed(value) for name, value in _with_defaults(study, params).items()},
-        environment=environment(dtype, device, budgets[0], source.words)
-        | ({"claims": "; ".join(claims)} if claims else {}),
+        environment=environment(runs[0], source.words) | ({"claims": "; ".join(claims)} if claims else {}),
         rows=rows,
         tables=tables,
         automatic=list(study.automatic),
@@ -124,11 +121,11 @@ def compare(
     return comparison.of(study)
 
 
-def _require_affordable(study: Study, grid: Sequence[Mapping[str, Any]], budget: Budget | None) -> None:
+def _require_affordable(study: Study, grid: Sequence[Mapping[str, Any]], run: Run | None) -> None:
     """Raises UsageError for a point, or a grid, that takes too much; warns of one that takes more than a minute."""
     whole = Cost()
     for point in grid:
-        cost = study.cost(study.sizes(point), budget)
+        cost = study.cost(study.sizes(point), run)
         cost.require(f"compare {_words(point)}", REMEDY)
         whole += cost
     call = f"compare {study.result.id}{f' ({len(grid)} points)' if len(grid) > 1 else ''}"
@@ -152,28 +149,28 @@ def _set_claims(cases: Sequence[Case], texts: Sequence[str]) -> None:
         set_claims(cases, texts)
 
 
-def _run(cases: list[Case], budgets: list[Budget], progress: Progress) -> list[Row]:
+def _run(cases: list[Case], runs: list[Run], progress: Progress) -> list[Row]:
     """The rows of all cases, then those of the rates along the grid."""
     found: list[tuple[Case, list[Row]]] = []
     points: dict[Case, Points] = {}
     groups = {group[0]: group for group in companies(cases)}
     with one_thread():
-        for case, budget in zip(cases, budgets, strict=True):
+        for case, run in zip(cases, runs, strict=True):
             progress(len(found), len(cases), _label(case))
-            if case in groups and budget.attack:
-                points |= _found_together(groups[case], budget)
-            found.append((case, _rows(case, budget, points.pop(case, None))))
+            if case in groups and run.attack:
+                points |= _found_together(groups[case], run)
+            found.append((case, _rows(case, run, points.pop(case, None))))
     progress(len(cases), len(cases), "done")
-    return [*(row for _, rows in found for row in rows), *rate_rows(found, budgets[0])]
+    return [*(row for _, rows in found for row in rows), *rate_rows(found, runs[0])]
 
 
-def _found_together(group: Sequence[Case], budget: Budget) -> dict[Case, Points]:
+def _found_together(group: Sequence[Case], run: Run) -> dict[Case, Points]:
     """What the attack finds for cases of one company; nothing if it fails.
 
     Each case then attacks by itself, after its random inputs: a refusal names an input of those if one fails.
     """
     try:
-        return dict(zip(group, searched(group, _measured(group[0]), budget), strict=True))
+        return dict(zip(group, searched(group, _measured(group[0]), run), strict=True))
     except UsageError:
         return {}
 
@@ -204,7 +201,7 @@ def replay_witness(witness: Witness, path: str = "", theorem: "TheoremLike | Non
     for name in study.missing(witness.params):
         raise UsageError(f"witness: '{path}' does not give {name}")
     study.require_affordable(witness.params, "witness:")
-    case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
+    case = study.case(witness.params)
     _set_claims([case], [witness.claim] if witness.claim else [])
     case.settings = witness.settings or {}
     stated = {quantity.name for quantity in case.result.quantities} - case.checked
@@ -251,20 +248,20 @@ def _check_replayable(case: Case, quantity: Quantity, scope: str | None) -> None
         raise UsageError(f"witness: '{quantity.name}' cannot be run here: {refusal.reason}")
 
 
-def environment(dtype: str, device: str, budget: Budget, inputs: str) -> dict[str, Any]:
+def environment(run: Run, inputs: str) -> dict[str, Any]:
     """What the numbers depend on beside the parameters."""
     packages = ("boundsmith", "torch", "sympy", "numpy", "python-flint")
     return {
         **{name: version(name) for name in packages},
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
-        "dtype": dtype,
-        "device": device if device == "cpu" else f"{device} ({torch.cuda.get_device_name(torch.device(device))})",
-        "seed": budget.seed,
-        "samples": budget.samples,
-        "attack": budget.attack,
-        "restarts": budget.restarts,
-        "inputs": f"{inputs} and attacked" if budget.attack else inputs,
+        "dtype": run.format.name,
+        "device": run.format.described,
+        "seed": run.seed,
+        "samples": run.samples,
+        "attack": run.attack,
+        "restarts": run.restarts,
+        "inputs": f"{inputs} and attacked" if run.attack else inputs,
     }
 
 
@@ -279,11 +276,11 @@ class _Source:
     def random(self) -> bool:
         return self.material is None
 
-    def least(self, budget: Budget) -> Budget | None:
+    def least(self, run: Run) -> Run | None:
         """What is run at least: real inputs are not attacked; what a table takes its source tells, by its rows."""
         if isinstance(self.material, Table):
             return None
-        return budget if self.material is None else budget.without_attack()
+        return run if self.material is None else run.without_attack()
 
     def defaults(self, study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
         return {} if self.material is None else study.source_defaults(params, self.material)
@@ -302,10 +299,10 @@ class _Source:
             raise UsageError(f"compare: lags = {lags} is the parameter {study.lags}, which is given too; keep one")
         return {study.lags: lags}
 
-    def case(self, study: Study, point: Mapping[str, Any], budget: Budget, *, dtype: str, device: str) -> Case:
+    def case(self, study: Study, point: Mapping[str, Any], run: Run) -> Case:
         if self.material is None:
-            return study.case(point, seed=budget.seed, dtype=dtype, device=device)
-        return study.source_case(point, self.material, budget=budget, dtype=dtype, device=device)
+            return study.case(point, run)
+        return study.source_case(point, self.material, run)
 
 
 def _source(text: str | None, data: str | None, csv: str | None, target: str | None) -> _Source:
@@ -327,18 +324,18 @@ def _measured(case: Case) -> list[Quantity]:
     return [q for q in case.bounded() if q.scopes and case.refusal(q) is None]
 
 
-def _rows(case: Case, budget: Budget, points: Points | None) -> list[Row]:
+def _rows(case: Case, run: Run, points: Points | None) -> list[Row]:
     """`points` are those that the attack has found; None: it is still to be made."""
     stated, measured = case.bounded(), _measured(case)
     refused = {q.name: why for q in stated if (why := case.refusal(q)) is not None}
     constants = [q for q in stated if not q.scopes and q.name not in refused]
-    measurement = measure(case, measured, budget, points)
+    measurement = measure(case, measured, run, points)
     return [
-        *(row for q in measured for row in quantity_rows(case, q, measurement, budget)),
-        *constant_rows(case, constants, budget),
-        *(row for q in stated if q.name in refused for row in refused_rows(case, q, refused[q.name], budget)),
-        *case.extra_rows(budget),
-        *case.checks(budget),
+        *(row for q in measured for row in quantity_rows(case, q, measurement, run)),
+        *constant_rows(case, constants, run),
+        *(row for q in stated if q.name in refused for row in refused_rows(case, q, refused[q.name], run)),
+        *case.extra_rows(run),
+        *case.checks(run),
     ]
 
 

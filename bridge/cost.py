@@ -45,7 +45,7 @@ class Cost:
 def linear_cost(size: str, bytes_each: float | int, seconds_each: float | int) -> Callable[..., Cost]:
     """The `cost` of a theorem whose checks are sums of so many terms as the parameter `size` says."""
 
-    def cost(sizes: Mapping[str, float], budget: Any) -> Cost:
+    def cost(sizes: Mapping[str, float], run: Any) -> Cost:
         return Cost(bytes_each * sizes[size], seconds_each * sizes[size])
 
     return cost

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from bridge.balls import bits_for
-from bridge.budget import BLOCK, Budget
 from bridge.domains import Domain
+from bridge.limits.run import BLOCK, Run
 from bridge.searches import searched
 from bridge.study import Inputs
 from bridge.theorem import NORMS, Function, Theorem
@@ -129,17 +129,16 @@ class OverDraws:
 
     def at(self, seed: int) -> "bridge.theorem_case.TheoremCase":
         """The case of that draw."""
-        dtype = str(self.case.dtype).removeprefix("torch.")
-        return self.study.case(self.fixed, seed=seed, dtype=dtype, device=str(self.case.device))
+        return self.study.case(self.fixed, Run(seed=seed, format=self.case.format))
 
     # Errors.
 
-    def draws(self, seeds: Sequence[int], budget: Budget) -> Iterator[Draw]:
-        attacked = budget.attack if self.study.theorem.inputs else 0
+    def draws(self, seeds: Sequence[int], run: Run) -> Iterator[Draw]:
+        attacked = run.attack if self.study.theorem.inputs else 0
         for start in range(0, len(seeds), BLOCK):
             block = seeds[start : start + BLOCK]
             if attacked:
-                yield from self._attacked(block, budget)
+                yield from self._attacked(block, run)
             else:
                 yield from (self._at_random(seed, self.at(seed)) for seed in block)
 
@@ -154,12 +153,12 @@ class OverDraws:
         own = self.case.theorem.rounding.get(self.name)
         return None if own is None else float(case.runner.called(own, {}))
 
-    def _attacked(self, seeds: Sequence[int], budget: Budget) -> Iterator[Draw]:
+    def _attacked(self, seeds: Sequence[int], run: Run) -> Iterator[Draw]:
         cases = [self.at(seed) for seed in seeds]
         alike = [each for each in cases if each.company == cases[0].company]
         groups = [cases] if len(alike) == len(cases) else [[each] for each in cases]
         quantity = cases[0].quantity(self.name)
-        points = [each for group in groups for each in searched(group, [quantity], budget)]
+        points = [each for group in groups for each in searched(group, [quantity], run)]
         for seed, case, found in zip(seeds, cases, points, strict=True):
             draw, point = self._at_random(seed, case), {k: x.unsqueeze(0) for k, x in found[self.name, None].items()}
             admitted = case.admit(point)
@@ -212,7 +211,7 @@ class OverDraws:
             except (UsageError, RuntimeError, TypeError):
                 return 0.0
             found.append(float(case.distance(self.name, *runs).max()))
-        return 16 * torch.finfo(self.case.dtype).eps / torch.finfo(torch.float32).eps * max(found)
+        return 16 * torch.finfo(self.case.format.dtype).eps / torch.finfo(torch.float32).eps * max(found)
 
     @property
     def share(self) -> flint.arb:

@@ -14,13 +14,12 @@ import torch
 from torch import Tensor
 
 from bridge.balls import BASE_BITS
-from bridge.budget import Budget
 from bridge.check import Check, Sides, within
 from bridge.check_rows import check_rows, replayed_check
+from bridge.limits.run import ONE_INPUT, Run
 from bridge.readings import Emulated, Operands
 from bridge.record import Row
 from bridge.rounded import WITHIN_ROUNDING
-from bridge.rows import ONE_INPUT
 from bridge.study import Case
 from bridge.theorem_readings import AtPrompt, Use, at_prompt_on_balls, in_groups, values_of
 from bridge.verdicts import EQUAL_BITS
@@ -54,12 +53,12 @@ class Side:
         return values.emulated if self.role == "network" else values.exact
 
 
-def faithful_rows(case: "bridge.theorem_case.TheoremCase", budget: Budget) -> list[Row]:
+def faithful_rows(case: "bridge.theorem_case.TheoremCase", run: Run) -> list[Row]:
     """One row for all quantities; none where no value is known."""
     sides = list(_sides(case))
     if not sides:
         return []
-    prompts = case.sample(min(budget.samples, PROMPTS), budget.seed)
+    prompts = case.sample(min(run.samples, PROMPTS), run.seed)
     worst = int(torch.stack(list(_distances(case, sides, prompts).values())).amax(0).argmax())
     one = {name: value[worst] for name, value in prompts.items()}
     return judged(case, _check(case, sides, one))
@@ -119,7 +118,7 @@ class _Judged:
         self.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in inputs])
 
     def __call__(self, **inputs: Tensor) -> Sides:
-        one = {name: value.unsqueeze(0).to(self.case.device) for name, value in inputs.items()}
+        one = {name: value.unsqueeze(0) for name, value in self.case.format.place(inputs).items()}
         try:
             return self._on_balls(one)
         except TooLargeForExact:

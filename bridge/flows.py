@@ -23,7 +23,7 @@ Views = Mapping[sp.Symbol, sp.Expr]  # letters by formulas in coordinates and le
 
 
 @dataclass(frozen=True)
-class Run:
+class Trajectory:
     """A solution of a flow from time 0 to `end`, at numbers for the flow's letters.
 
     It is read by formulas in the coordinates, in these letters and in those of `views`, which are formulas in the
@@ -48,7 +48,7 @@ class Run:
 
     def exactly(self, time: float | int, formula: sp.Expr) -> float:
         """The value at one time, by steps of the solver that end there: as exact as its steps are."""
-        time = _within("Run.exactly", time, self.end)
+        time = _within("Trajectory.exactly", time, self.end)
         return float(self._reads(formula)(self.path.exactly(time)[:, None])[0])
 
     def last(self, *formulas: sp.Expr) -> tuple[float, ...]:
@@ -61,15 +61,15 @@ class Run:
 
         `letters` are further ones of the event: a level that is reached, say. See `Path.first` for the accuracy.
         """
-        return self.path.first(self._reads(event, letters), _within("Run.first", after, self.end))
+        return self.path.first(self._reads(event, letters), _within("Trajectory.first", after, self.end))
 
     def _states(self, times: Any) -> np.ndarray:
-        moments = _moments("Run.at", times, self.end)
+        moments = _moments("Trajectory.at", times, self.end)
         return self.path.at(moments) if len(moments) else np.empty((len(self.state), 0))
 
     def _reads(self, formula: sp.Expr, more: Numbers | None = None) -> Event:
         if more is not None:
-            require_symbols("Run.first", "letters", more)
+            require_symbols("Trajectory.first", "letters", more)
         return _reader(formula, self.state, {**self.letters, **(more or {})}, self.views)
 
 
@@ -97,19 +97,21 @@ def _moments(call: str, times: Any, end: float) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class JoinedRun:
+class JoinedTrajectory:
     """Runs one after the other, each perhaps in coordinates of its own; times count from the first.
 
     Formulas are in letters that every run gives: its coordinates or those of its `views`. Raises UsageError for no run.
     """
 
-    parts: tuple[Run, ...]
+    parts: tuple[Trajectory, ...]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.parts, tuple | list) or not all(isinstance(each, Run) for each in self.parts):
-            raise UsageError(f"JoinedRun: parts = {self.parts!r:.80}; give a tuple of the runs that `follow` gives")
+        if not isinstance(self.parts, tuple | list) or not all(isinstance(each, Trajectory) for each in self.parts):
+            raise UsageError(
+                f"JoinedTrajectory: parts = {self.parts!r:.80}; give a tuple of the runs that `follow` gives"
+            )
         if not self.parts:
-            raise UsageError("JoinedRun: no runs came; give at least one")
+            raise UsageError("JoinedTrajectory: no runs came; give at least one")
         object.__setattr__(self, "parts", tuple(self.parts))
 
     @cached_property
@@ -122,7 +124,7 @@ class JoinedRun:
 
     def at(self, times: Any, *formulas: sp.Expr) -> np.ndarray:
         """As that of one run."""
-        moments = _moments("JoinedRun.at", times, self.end)
+        moments = _moments("JoinedTrajectory.at", times, self.end)
         found, places = np.empty((len(formulas), len(moments))), self._places(moments)
         for place, (start, part) in enumerate(zip(self.starts, self.parts, strict=True)):
             here = places == place
@@ -132,13 +134,13 @@ class JoinedRun:
 
     def exactly(self, time: float | int, formula: sp.Expr) -> float:
         """As that of one run."""
-        time = _within("JoinedRun.exactly", time, self.end)
+        time = _within("JoinedTrajectory.exactly", time, self.end)
         place = int(self._places(np.array([time]))[0])
         return self.parts[place].exactly(time - self.starts[place], formula)
 
     def first(self, event: sp.Expr, after: float | int = 0.0, letters: Numbers | None = None) -> float | None:
         """As that of one run."""
-        after = _within("JoinedRun.first", after, self.end)
+        after = _within("JoinedTrajectory.first", after, self.end)
         later = [(start, part) for start, part in zip(self.starts, self.parts, strict=True) if after < start + part.end]
         happened = ((start, part.first(event, max(after - start, 0.0), letters)) for start, part in later)
         return next((start + time for start, time in happened if time is not None), None)
@@ -159,10 +161,10 @@ def follow(
     relative: float = 1e-11,
     absolute: Any = 1e-14,
     longest_step: float = math.inf,
-) -> Run:
+) -> Trajectory:
     """The solution of a flow from `start`, a number for each coordinate, to time `end`, or until `stop` is positive.
 
-    `letters` are numbers for the other letters of the flow. `stop` is a formula in the letters that the `Run` reads,
+    `letters` are numbers for the other letters of the flow. `stop` is a formula in letters that the trajectory reads,
     those of `views` included; where it is positive from the start on, nothing stops the run. Local
     errors are about `relative` |x| + `absolute` (one number, or one for each coordinate, in their order), steps at most
     `longest_step` long; the flow may be stiff (numeric/flows.py).
@@ -192,7 +194,7 @@ def follow(
         stop=None if stop is None else _reader(stop, flow.state, letters, views),
         **tolerances,
     )
-    return Run(flow.state, path, letters, views)
+    return Trajectory(flow.state, path, letters, views)
 
 
 def _require_numbers(argument: str, kind: str, given: Numbers, needed: tuple[sp.Symbol, ...]) -> None:
@@ -251,4 +253,4 @@ def _reader(formula: sp.Expr, state: tuple[sp.Symbol, ...], letters: Numbers, vi
 
 @lru_cache(maxsize=1024)
 def _viewed(formula: Any, views: tuple[tuple[sp.Symbol, sp.Expr], ...]) -> sp.Expr:
-    return as_formula("Run", "formula", formula).xreplace(dict(views))
+    return as_formula("Trajectory", "formula", formula).xreplace(dict(views))

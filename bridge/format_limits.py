@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from bridge.formats import DTYPES
+from bridge.limits.formats import DTYPES
 
 INFO = {name: torch.finfo(getattr(torch, name)) for name in DTYPES}
 FORMATS = {name: 1 - round(math.log2(info.eps)) for name, info in INFO.items()}  # bits of a significand

@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from bridge.budget import Budget
+from bridge.limits.run import Run
 from symbolic.statements import Quantity
 
 
@@ -31,7 +31,7 @@ class Goal:
 class Batch(Protocol):
     """Restarts of several goals in one batch: consecutive groups of equal size, each raising its own objective."""
 
-    def ascended(self, budget: Budget) -> list[dict[str, Tensor]]:
+    def ascended(self, run: Run) -> list[dict[str, Tensor]]:
         """For each goal the input (without the first dimension) at which the attack found it largest."""
 
 

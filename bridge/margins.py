@@ -6,8 +6,8 @@ from dataclasses import replace
 from torch import Tensor
 
 from bridge.balls import exact_ball
-from bridge.budget import Budget
 from bridge.check import Sides, as_ball, at_most
+from bridge.limits.run import Run
 from numeric.balls import float_above
 from numeric.flips import completed, smallest_flip
 from symbolic.exact_numbers import as_number, as_positive_float
@@ -21,30 +21,30 @@ def flip_distance(
     output: Callable[[Parameters], Tensor],
     parameters: Parameters,
     directions: Mapping[str, Parameters],
-    budget: Budget,
+    run: Run,
     *,
     largest: float,
 ) -> float | None:
     """The smallest 2-norm of a change of all parameters that was found to flip the prediction: the margin is no larger.
 
     `output` takes every parameter, each (P, *shape), and gives P signed outputs. `directions` are lines that an attack
-    shall try, `largest` is how far it goes along them (see `smallest_flip`); of the budget count restarts, steps and
+    shall try, `largest` is how far it goes along them (see `smallest_flip`); of the run count restarts, steps and
     seed. None without steps or restarts, and where no flip is found. Raises FlipError where the output is not positive,
     UsageError for parameters or directions that are not tensors by name and for a `largest` that is not positive.
     """
-    if not isinstance(budget, Budget):
-        raise UsageError(f"flip_distance: budget = {budget!r:.80}; give a Budget")
+    if not isinstance(run, Run):
+        raise UsageError(f"flip_distance: run = {run!r:.80}; give a Run")
     largest = as_positive_float("flip_distance", "largest", largest)
     _require_tensors("parameters", parameters)
     if not isinstance(directions, Mapping):
         raise UsageError(f"flip_distance: directions = {directions!r:.80}; give tensors by name, by name of the line")
     for name, line in directions.items():
         _require_tensors(f"directions[{name!r}]", line)
-    if not (budget.attack and budget.restarts):
+    if not (run.attack and run.restarts):
         return None
     found = smallest_flip(
-        completed(output, parameters), parameters, directions, largest=largest, seed=budget.seed,
-        restarts=budget.restarts, steps=budget.attack,
+        completed(output, parameters), parameters, directions, largest=largest, seed=run.seed,
+        restarts=run.restarts, steps=run.attack,
     )  # fmt: skip
     return found.distance if found.found else None
 

@@ -9,8 +9,8 @@ import flint
 import torch
 
 from bridge.balls import BASE_BITS, MOST_BITS, bits_for
-from bridge.budget import BLOCK, Budget
 from bridge.goals import Goal, prompt_scopes, ratio, stated_goals
+from bridge.limits.run import BLOCK, Run
 from bridge.searches import Points, searched
 from bridge.study import Case, Inputs
 from bridge.verdicts import Evidence
@@ -38,14 +38,14 @@ class Measurement:
     by_ratio: dict[tuple[str, str | None], list[Found]]
 
 
-def measure(case: Case, quantities: list[Quantity], budget: Budget, points: Points | None = None) -> Measurement:
+def measure(case: Case, quantities: list[Quantity], run: Run, points: Points | None = None) -> Measurement:
     """Sample, attack and re-run the worst inputs in exact arithmetic.
 
     `points` are those that an attack has found; None: it is still to be made.
     """
     if not quantities:
         return Measurement({}, {})
-    sample = case.sample(budget.samples, budget.seed)
+    sample = case.sample(run.samples, run.seed)
     names = [q.name for q in quantities]
     errors = _in_blocks(lambda part: case.errors(part, names), sample)
     by_error: dict[str, list[Found]] = {}
@@ -58,8 +58,8 @@ def measure(case: Case, quantities: list[Quantity], budget: Budget, points: Poin
         for goal in stated_goals(q, case.prompt_tiers(q)):
             stated = _in_blocks(functools.partial(_stated_of_part, case, goal), sample)[goal.tier]
             by_ratio[goal.key] = [_worst(case, q, sample, ratio(errors[q.name], stated))]
-    if budget.attack:
-        (attacked,) = searched([case], quantities, budget) if points is None else [points]
+    if run.attack:
+        (attacked,) = searched([case], quantities, run) if points is None else [points]
         for q in quantities:
             by_error[q.name].append(_at_point(case, q, attacked[q.name, None]))
             for key in (key for key in by_ratio if key[0] == q.name):

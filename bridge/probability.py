@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bridge.binomial import LEVEL, least_mean, p_value
-from bridge.budget import Budget
 from bridge.draws import Draw, OverDraws
 from bridge.export.numbers import plain
+from bridge.limits.run import ONE_INPUT, Run
 from bridge.record import Flag, Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import Inputs
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 SEEDS = "seeds"  # what a witness stores
 
 
-def chance_rows(case: "bridge.theorem_case.TheoremCase", budget: Budget) -> list[Row]:
+def chance_rows(case: "bridge.theorem_case.TheoremCase", run: Run) -> list[Row]:
     """One row for each quantity that holds with probability, or in expectation."""
-    seeds = range(budget.seed, budget.seed + budget.samples)
-    return [_row(OverDraws(case, each), seeds, budget) for each in case.over_draws]
+    seeds = range(run.seed, run.seed + run.samples)
+    return [_row(OverDraws(case, each), seeds, run) for each in case.over_draws]
 
 
 def replayed_chance(case: "bridge.theorem_case.TheoremCase", name: str, inputs: Inputs) -> Row:
@@ -44,18 +44,18 @@ def replayed_chance(case: "bridge.theorem_case.TheoremCase", name: str, inputs: 
             f"{case.result.id}: the witness of '{name}' has to give the seeds, and the settings of the run"
         )
     seeds = sorted({int(each) for each in inputs[SEEDS].flatten().tolist()})
-    budget = Budget(**{key: case.settings[key] for key in ("samples", "attack", "restarts", "seed")})
-    if not set(seeds) <= set(range(budget.seed, budget.seed + budget.samples)):
+    run = replace(ONE_INPUT, format=case.format, **case.settings)
+    if not set(seeds) <= set(range(run.seed, run.seed + run.samples)):
         raise UsageError(f"{case.result.id}: the seeds of the witness of '{name}' are not those of its run")
-    return _row(OverDraws(case, case.result.quantity(name)), seeds, budget)
+    return _row(OverDraws(case, case.result.quantity(name)), seeds, run)
 
 
-def _row(over: OverDraws, seeds: Sequence[int], budget: Budget) -> Row:
-    draws = list(over.draws(seeds, budget))
+def _row(over: OverDraws, seeds: Sequence[int], run: Run) -> Row:
+    draws = list(over.draws(seeds, run))
     judged = _by_failures if over.quantity.quantifier is Quantifier.PROBABILITY else _by_mean
     bounds = _bounds(over)
     judgements = {
-        tier: _without_number(bound) if bound.ball.is_nan() else judged(over, draws, bound, budget.samples)
+        tier: _without_number(bound) if bound.ball.is_nan() else judged(over, draws, bound, run.samples)
         for tier, bound in bounds.items()
     }
     verdict = {tier: each.verdict for tier, each in judgements.items()}
@@ -73,24 +73,24 @@ def _row(over: OverDraws, seeds: Sequence[int], budget: Budget) -> Row:
         measured=statistics.fmean(errors) if main.failures is None else max(draw.random for draw in draws),
         attacked=None if main.failures is None else max(attacked, default=None),
         remark=joined([*_remarks(judgements, main, bounds), *_overflows(over, draws)]),
-        witness=_witness(over, violated[0], draws, numbers, budget) if violated else None,
+        witness=_witness(over, violated[0], draws, numbers, run) if violated else None,
     )
     row.rounding = max(
         (draw.rounding for draw in draws if draw.rounding is not None and not draw.unknown), default=None
     )
-    row.attack_steps, row.restarts = (budget.attack, budget.restarts) if attacked else (0, 0)
-    row.seeds, row.failures, row.p_value = budget.samples, main.failures, main.p_value
+    row.attack_steps, row.restarts = (run.attack, run.restarts) if attacked else (0, 0)
+    row.seeds, row.failures, row.p_value = run.samples, main.failures, main.p_value
     row.mean_at_least = main.mean_at_least
-    whole = len(errors) == budget.samples  # not a replay
+    whole = len(errors) == run.samples  # not a replay
     row.median = statistics.median(errors) if whole and all(draw.finite for draw in draws) else None
-    return _described(row, over, bounds, budget)
+    return _described(row, over, bounds, run)
 
 
-def _described(row: Row, over: OverDraws, bounds: Mapping[str, Bound], budget: Budget) -> Row:
+def _described(row: Row, over: OverDraws, bounds: Mapping[str, Bound], run: Run) -> Row:
     """The row with what it rests on."""
     free = over.study.theorem.inputs
     row.quantifier = over.quantity.chance + (f", for all {', '.join(free)} at once" if free else "")
-    row.seed, row.samples = budget.seed, budget.samples
+    row.seed, row.samples = run.seed, run.samples
     row.drawn = [name for name in over.case.drawn_weights if name not in over.names] or None
     row.premises = list(dict.fromkeys(each for bound in bounds.values() for each in bound.premises)) or None
     row.flags = {tier: flags for tier, bound in bounds.items() if (flags := _flags(over, bound))}
@@ -171,12 +171,12 @@ def _remarks(judgements: Mapping[str, Judgement], main: Judgement, bounds: Mappi
 def _overflows(over: OverDraws, draws: Sequence[Draw]) -> Iterator[str]:
     lost = sum(not draw.finite for draw in draws)
     if lost:
-        dtype = str(over.case.dtype).removeprefix("torch.")
+        dtype = over.case.format.name
         yield f"{lost} of {len(draws)} draws have no finite error in {dtype}: each is judged by an exact run, if any"
 
 
 def _witness(
-    over: OverDraws, violated: Judgement, draws: Sequence[Draw], numbers: Mapping[str, Any], budget: Budget
+    over: OverDraws, violated: Judgement, draws: Sequence[Draw], numbers: Mapping[str, Any], run: Run
 ) -> Witness:
     case, name = over.case, over.name
     used = ("samples", "attack", "restarts", "seed")
@@ -189,5 +189,5 @@ def _witness(
         bounds={tier: number for tier, number in numbers.items() if number is not None},
         sha256=case.sha256,
         claim=case.claims[name].text if name in case.claims else None,
-        settings={key: getattr(budget, key) for key in used},
+        settings={key: getattr(run, key) for key in used},
     )

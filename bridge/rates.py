@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bridge.budget import Budget
+from bridge.limits.run import Run
 from bridge.record import Flag, Row, Verdict
 from bridge.study import Case
 from symbolic.statements import Kind, Quantity
@@ -15,7 +15,7 @@ POINTS = 3  # a slope is fitted to the last points of the grid, where the rate s
 TOLERANCE = 0.1  # relative; half the rate, or the rate and a square root more, is far outside
 
 
-def rate_rows(measured: Sequence[tuple[Case, list[Row]]], budget: Budget) -> list[Row]:
+def rate_rows(measured: Sequence[tuple[Case, list[Row]]], run: Run) -> list[Row]:
     """One row per rate and per combination of the other parameters that has at least three points along the knob."""
     stated: list[tuple[Quantity, list[Row]]] = []  # each rate with the rows of the cases that state it
     for case, rows in measured:
@@ -25,7 +25,7 @@ def rate_rows(measured: Sequence[tuple[Case, list[Row]]], budget: Budget) -> lis
                 stated.append((rate, list(rows)))
             else:
                 known += rows
-    return [row for rate, rows in stated for s in _series(rows, rate) if (row := _rate_row(rate, s, budget))]
+    return [row for rate, rows in stated for s in _series(rows, rate) if (row := _rate_row(rate, s, run))]
 
 
 def _series(rows: list[Row], rate: Quantity) -> list[list[Row]]:
@@ -43,7 +43,7 @@ def _is_rounding(row: Row) -> bool:
     return Flag.ROUNDING in row.flags.get("measured", [])
 
 
-def _rate_row(rate: Quantity, series: list[Row], budget: Budget) -> Row | None:
+def _rate_row(rate: Quantity, series: list[Row], run: Run) -> Row | None:
     errors = [row.exact if row.exact is not None else max(row.measured or 0.0, row.attacked or 0.0) for row in series]
     points = [(float(row.params[rate.rate_in]), error) for row, error in zip(series, errors, strict=True) if error > 0]
     points = sorted(dict(points).items())[-POINTS:]
@@ -66,10 +66,10 @@ def _rate_row(rate: Quantity, series: list[Row], budget: Budget) -> Row | None:
         construction=rate.construction,
         meaning=rate.meaning,
         remark=rate.remark,
-        seed=budget.seed,
-        samples=budget.samples,
-        attack_steps=budget.attack,
-        restarts=budget.restarts,
+        seed=run.seed,
+        samples=run.samples,
+        attack_steps=run.attack,
+        restarts=run.restarts,
     )
 
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bridge.export.layout import parameter_words
+from bridge.limits.run import ONE_INPUT
 from bridge.measure import evidence_at
 from bridge.record import Row
-from bridge.rows import ONE_INPUT, judged_row
+from bridge.rows import judged_row
 from bridge.study import Case
 from symbolic.prose import joined
 from symbolic.statements import Quantity, Result

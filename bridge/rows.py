@@ -8,8 +8,8 @@ from typing import Any
 import flint
 
 from bridge.balls import MOST_BITS, bits_for
-from bridge.budget import Budget
 from bridge.goals import Goal, stated_goals
+from bridge.limits.run import ONE_INPUT, Run
 from bridge.measure import Found, Measurement, evidence_at, prompt_scopes
 from bridge.record import Flag, Row, RowErratum, Verdict, Witness
 from bridge.rounded import may_be_rounding, within_rounding
@@ -24,19 +24,18 @@ Tiers = dict[str, Bound]
 OpenTiers = dict[str, Bound | None]  # None: no bound of that tier
 
 AT_WORST = "the error exceeds the bound at the worst case of its letters, and none at the letters of its prompt"
-ONE_INPUT = Budget(samples=1, attack=0, restarts=0, seed=0)
 
 
-def quantity_rows(case: Case, quantity: Quantity, measurement: Measurement, budget: Budget) -> list[Row]:
+def quantity_rows(case: Case, quantity: Quantity, measurement: Measurement, run: Run) -> list[Row]:
     """One row a scope: `network` with all tiers, those of a prompt with the instance tier where its ratio is worst."""
     name = quantity.name
     network = []
     if "network" in quantity.scopes:
         found = [measurement.by_error[name], *(measurement.by_ratio[name, scope] for scope in prompt_scopes(quantity))]
-        network = [_network_row(case, quantity, [_largest(each) for each in zip(*found, strict=True)], budget)]
+        network = [_network_row(case, quantity, [_largest(each) for each in zip(*found, strict=True)], run)]
     goals = [Goal(quantity, scope) for scope in prompt_scopes(quantity)]
     goals += stated_goals(quantity, case.prompt_tiers(quantity))
-    return network + [_prompt_row(case, goal, measurement.by_ratio[goal.key], budget) for goal in goals]
+    return network + [_prompt_row(case, goal, measurement.by_ratio[goal.key], run) for goal in goals]
 
 
 def _largest(found: tuple[Found, ...]) -> Found:
@@ -44,9 +43,9 @@ def _largest(found: tuple[Found, ...]) -> Found:
     return max(found, key=lambda each: each.evidence.measured)
 
 
-def _network_row(case: Case, quantity: Quantity, found: list[Found], budget: Budget) -> Row:
+def _network_row(case: Case, quantity: Quantity, found: list[Found], run: Run) -> Row:
     tiers = {**_stated(case, quantity), "instance": case.instance(quantity, "network")}
-    row = judged_row(case, quantity, "network", tiers, found, budget)
+    row = judged_row(case, quantity, "network", tiers, found, run)
     says_nothing = row.derived is None and row.verdict.get("derived") in (Verdict.OUTSIDE, Verdict.UNDECIDED)
     row.slack = {} if says_nothing else case.slack(quantity, found[-1].inputs)
     return row
@@ -57,7 +56,7 @@ def _stated(case: Case, quantity: Quantity) -> OpenTiers:
     return {"printed": case.printed(quantity), "claimed": case.claimed(quantity), "derived": case.derived(quantity)}
 
 
-def _prompt_row(case: Case, goal: Goal, found: list[Found], budget: Budget) -> Row:
+def _prompt_row(case: Case, goal: Goal, found: list[Found], run: Run) -> Row:
     """Each input is judged against its own bound; the row shows the one where the error comes closest to its bound.
 
     An error in the column `measured` is that of a random (or real) input, one in `attacked` that of the attack's.
@@ -65,7 +64,7 @@ def _prompt_row(case: Case, goal: Goal, found: list[Found], budget: Budget) -> R
     tier, scope = goal.tier or "instance", str(goal.scope)
     rows = [
         judged_row(
-            case, goal.quantity, scope, {tier: case.tier_at(goal.quantity, tier, scope, each.inputs)}, [each], budget
+            case, goal.quantity, scope, {tier: case.tier_at(goal.quantity, tier, scope, each.inputs)}, [each], run
         )
         for each in found
     ]
@@ -92,10 +91,10 @@ def _slackness(row: Row, tier: str) -> float:
     return math.inf if ratio is None else float(f"{ratio:.9g}")
 
 
-def refused_rows(case: Case, quantity: Quantity, refusal: Refusal, budget: Budget) -> list[Row]:
+def refused_rows(case: Case, quantity: Quantity, refusal: Refusal, run: Run) -> list[Row]:
     """One row a scope of a quantity that is not run here: the stated bounds, and why nothing is run."""
     remark = joined([quantity.remark, refusal.reason])
-    nothing_run = replace(budget.without_attack(), samples=0)
+    nothing_run = replace(run.without_attack(), samples=0)
     rows = []
     for scope in quantity.scopes or (None,):
         at_a_prompt = scope in prompt_scopes(quantity)
@@ -116,13 +115,13 @@ def _without_network(case: Case, quantity: Quantity, scope: str | None, refusal:
     return usable(case, quantity, scope, bounds)
 
 
-def constant_rows(case: Case, quantities: list[Quantity], budget: Budget) -> list[Row]:
+def constant_rows(case: Case, quantities: list[Quantity], run: Run) -> list[Row]:
     """Rows of what depends on no input."""
     constants = case.constants() if quantities else {}
     rows = []
     for quantity in quantities:
         found = Found({}, constants[quantity.name])
-        rows.append(judged_row(case, quantity, None, _stated(case, quantity), [found], budget))
+        rows.append(judged_row(case, quantity, None, _stated(case, quantity), [found], run))
     return rows
 
 
@@ -213,7 +212,7 @@ def _order(quantity: Quantity) -> str:
 
 
 def judged_row(
-    case: Case, quantity: Quantity, scope: str | None, tiers: OpenTiers, found: list[Found], budget: Budget
+    case: Case, quantity: Quantity, scope: str | None, tiers: OpenTiers, found: list[Found], run: Run
 ) -> Row:
     """The row of one quantity: each tier that has a bound judged by what was found, with a witness where one fails.
 
@@ -231,7 +230,7 @@ def judged_row(
         quantity,
         scope,
         bounds,
-        budget,
+        run,
         measured=evidence[0].measured,
         attacked=evidence[1].measured if len(evidence) > 1 else None,
         exact=_exact_error(evidence),
@@ -254,7 +253,7 @@ def _holds_at_own_letters(case: Case, quantity: Quantity, scope: str | None, tie
     return all(bound is not None and judge(bound, [each]) is not Verdict.VIOLATED for bound, each in own)
 
 
-def _row(case: Case, quantity: Quantity, scope: str | None, tiers: Tiers, budget: Budget, **what_was_found: Any) -> Row:
+def _row(case: Case, quantity: Quantity, scope: str | None, tiers: Tiers, run: Run, **what_was_found: Any) -> Row:
     numbers = {tier: bound.number() for tier, bound in tiers.items()}
     return Row(
         quantity=quantity.name,
@@ -267,10 +266,10 @@ def _row(case: Case, quantity: Quantity, scope: str | None, tiers: Tiers, budget
         construction=quantity.construction,
         meaning=quantity.meaning,
         finding=quantity.finding,
-        seed=budget.seed,
-        samples=budget.samples,
-        attack_steps=budget.attack,
-        restarts=budget.restarts,
+        seed=run.seed,
+        samples=run.samples,
+        attack_steps=run.attack,
+        restarts=run.restarts,
         drawn=list(case.drawn_weights) or None,
         premises=list(dict.fromkeys(each for bound in tiers.values() for each in bound.premises)) or None,
         printed=numbers.get("printed"),

@@ -17,6 +17,7 @@ from bridge.arguments import Function, arguments_of, called_for
 from bridge.balls import BASE_BITS
 from bridge.check import as_ball
 from bridge.exact_arguments import ExactArguments
+from bridge.limits.run import Format
 from bridge.pair import Pair
 from bridge.precision import in_precision
 from bridge.texts import with_values
@@ -44,12 +45,11 @@ class Runner:
         theorem: Theorem,
         params: Arrays,
         weights: Mapping[str, Tensor],
-        dtype: torch.dtype,
-        device: torch.device,
+        format: Format,
     ) -> None:
         self.theorem, self.weights = theorem, dict(weights)
         self.params = with_values(theorem.id, theorem.readers, params)
-        self.dtype, self.device = dtype, device
+        self.format = format
         self._networks: dict[tuple[str, torch.dtype], Network | SharedNetwork] = {}
         self.built: dict[str, Any] = {}
         for name, build in theorem.built.items():
@@ -125,19 +125,19 @@ class Runner:
 
     def _at_one(self, function: Function, dtype: torch.dtype) -> Callable[[Mapping[str, Tensor]], Any]:
         """The function at one prompt, or what it knows of one."""
-        names, role = arguments_of(function), self.role(function)
-        fixed = self._as_tensors(names, dtype)
+        names, role, format = arguments_of(function), self.role(function), replace(self.format, dtype=dtype)
+        fixed = self._as_tensors(names, format)
 
         def at_one(prompt: Mapping[str, Tensor]) -> Any:
             known = {**fixed, **prompt}
-            return _as_arrays(role, function(**{name: known[name] for name in names}), dtype, self.device)
+            return _as_arrays(role, function(**{name: known[name] for name in names}), format)
 
         return at_one
 
     def at_one(self, function: Function, prompt: Mapping[str, Tensor]) -> Any:
         """The function at one prompt, as it returns; numbers are tensors without dimensions."""
         names = arguments_of(function)
-        known = {**self._as_tensors(names, torch.float64), **prompt}
+        known = {**self._as_tensors(names, self.format.wide), **prompt}
         with called_for(self.role(function), function):
             return function(**{name: known[name] for name in names})
 
@@ -157,17 +157,19 @@ class Runner:
         """How many prompts run at once; None: all."""
         return max(1, LARGEST_PART // self.bytes_of_one) if self.bytes_of_one else None
 
-    def _as_tensors(self, names: Sequence[str], dtype: torch.dtype) -> dict[str, Any]:
+    def _as_tensors(self, names: Sequence[str], format: Format) -> dict[str, Any]:
         """The parameters and weights of these names, and what is built."""
         numbers = {
-            name: torch.tensor(value, dtype=torch.float64, device=self.device) if isinstance(value, float) else value
+            name: self.format.wide.tensor(value) if isinstance(value, float) else value
             for name, value in self.params.items()
             if name in names
         }
         weights = {
-            name: value.to(self.device, dtype, copy=True) for name, value in self.weights.items() if name in names
+            name: value.to(format.device, format.dtype, copy=True)
+            for name, value in self.weights.items()
+            if name in names
         }
-        built = {name: in_precision(value, dtype, self.device) for name, value in self.built.items() if name in names}
+        built = {name: in_precision(value, format) for name, value in self.built.items() if name in names}
         return numbers | weights | built
 
     def exact_number(self, function: Function, inputs: Arrays, bits: int = BASE_BITS) -> flint.arb:
@@ -296,7 +298,7 @@ class Runner:
             assert isinstance(network, Transformer)  # a function has no weights to be kept
             construction = self.called(network.build, {})
             interpreter = SharedNetwork if network.shared else Network
-            self._networks[key, dtype] = interpreter(construction, dtype=dtype, device=self.device)
+            self._networks[key, dtype] = interpreter(construction, dtype=dtype, device=self.format.device)
         return self._networks[key, dtype]
 
     def taps(self, network: Transformer, names: Sequence[str]) -> list[str]:
@@ -375,12 +377,12 @@ def _norm(norm: str, sizes: Sequence[flint.arb]) -> flint.arb:
     return total.sqrt() if total > 0 else flint.arb(0).union(total.abs_upper().sqrt())  # all may be 0
 
 
-def _as_arrays(role: str, found: Any, dtype: torch.dtype, device: torch.device) -> Any:
+def _as_arrays(role: str, found: Any, format: Format) -> Any:
     """What a function returned, numbers as tensors. Raises UsageError for what is neither array nor {name: array}."""
     if isinstance(found, Mapping):
-        return {name: _as_arrays(role, each, dtype, device) for name, each in found.items()}
+        return {name: _as_arrays(role, each, format) for name, each in found.items()}
     if isinstance(found, int | float):
-        return torch.tensor(found, dtype=dtype, device=device)
+        return format.tensor(found)
     if not isinstance(found, Tensor):
         raise UsageError(
             f"{role} returns {type(found).__name__}; return an array (torch.stack joins several), or a dict with an "

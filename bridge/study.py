@@ -12,15 +12,14 @@ from typing import Any, Self
 
 import flint
 import sympy as sp
-import torch
 from torch import Tensor
 
 from bridge.balls import as_exact, evaluate_ball
-from bridge.budget import Budget
 from bridge.checked_numbers import checked_number, largest_default
 from bridge.cost import Cost, sizes_of
 from bridge.goals import Batch, Goal
 from bridge.letter_values import decided, formulas_of, holds_conditionally, letters_at, wrong_sign
+from bridge.limits.run import ONE_INPUT, Format, Run
 from bridge.material import Material
 from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
 from bridge.slacks import slacks_at
@@ -77,8 +76,7 @@ class Case(ABC):
     params: dict[str, Any]
     full_params: dict[str, Any]
     values: dict[sp.Symbol, Any]
-    dtype: torch.dtype
-    device: torch.device
+    format: Format
 
     @abstractmethod
     def sample(self, count: int, seed: int) -> Inputs:
@@ -92,10 +90,10 @@ class Case(ABC):
     def project(self, inputs: Inputs) -> Inputs:
         """The inputs moved back into the hypotheses."""
 
-    def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
+    def search(self, objective: Objective, quantity: Quantity, run: Run) -> Inputs:
         """One input (without the first dimension) at which the attack found the objective largest."""
-        starts = self.starts(budget.restarts, budget.seed)
-        found = attack(objective, starts, self.project, steps=budget.attack, seed=budget.seed).witness
+        starts = self.starts(run.restarts, run.seed)
+        found = attack(objective, starts, self.project, steps=run.attack, seed=run.seed).witness
         assert isinstance(found, dict)  # the attack keeps the structure of its starts
         return found
 
@@ -104,7 +102,7 @@ class Case(ABC):
         """Equal for cases with the same quantities whose goals one `batch` takes; None: `search` finds goal by goal."""
         return None
 
-    def batch(self, cells: "Sequence[tuple[Case, Goal]]", budget: Budget) -> Batch:
+    def batch(self, cells: "Sequence[tuple[Case, Goal]]", run: Run) -> Batch:
         """The restarts of goals of cases of one company, a group for each of `cells`, in their order."""
         raise NotImplementedError(f"{type(self).__name__} is in no company")
 
@@ -117,7 +115,7 @@ class Case(ABC):
         """The goal at whose input this one is shown: itself, or that of a quantity which decides for several."""
         return goal
 
-    def search_memory(self, budget: Budget) -> int:
+    def search_memory(self, run: Run) -> int:
         """About how many bytes the restarts of one goal take in a batch."""
         return 0
 
@@ -145,13 +143,13 @@ class Case(ABC):
     def rounding_estimate(self) -> float:
         """An upper estimate of the rounding of a float run, for sizes at which no exact run can measure it."""
 
-    def memory(self, budget: Budget) -> int:
+    def memory(self, run: Run) -> int:
         """About how many bytes the largest step takes, so that what cannot fit is refused before the start."""
         return 0
 
-    def within(self, budget: Budget) -> Budget:
-        """The budget that this case can use: fewer samples where there are no more inputs."""
-        return budget
+    def within(self, run: Run) -> Run:
+        """The run that this case can use: fewer samples where there are no more inputs."""
+        return run
 
     def constants(self) -> dict[str, Evidence]:
         """Measured quantities that depend on no input (parameter norms, counts)."""
@@ -162,10 +160,10 @@ class Case(ABC):
         """Raises UsageError unless the inputs (of a witness file) have the shape and lie in the domain of this case."""
 
     def admit(self, inputs: Inputs) -> Inputs:
-        """The inputs as they are measured: inside the hypotheses, on the case's device and in its dtype."""
-        return self.project({name: value.to(self.device, self.dtype) for name, value in inputs.items()})
+        """The inputs as they are measured: inside the hypotheses, in the format of the run."""
+        return self.project(self.format.each(inputs))
 
-    def extra_rows(self, budget: Budget) -> list[Row]:
+    def extra_rows(self, run: Run) -> list[Row]:
         """Rows of what these particular inputs give (predictions on a text, say)."""
         return []
 
@@ -178,7 +176,7 @@ class Case(ABC):
         own = (quantity for quantity in self.result.quantities if quantity.name not in self.checked)
         return [quantity for quantity in own if quantity.kind is not Kind.RATE]
 
-    def checks(self, budget: Budget) -> list[Row]:
+    def checks(self, run: Run) -> list[Row]:
         """Rows of what was found beside the quantities: a printed statement refuted, a hypothesis that rules this case
         out. `bridge.rows.judged_row` makes one, with the witness that a violated row needs."""
         return []
@@ -307,11 +305,11 @@ class Study(ABC):
     lags: str = ""
 
     @abstractmethod
-    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:
+    def case(self, params: Mapping[str, Any], run: Run = ONE_INPUT) -> Case:
         """The study at one point. Raises UsageError for parameters that do not meet the hypotheses."""
 
-    def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
-        """What one point takes, before anything is built: with its run by `budget`, or without any (for `solve`).
+    def cost(self, sizes: Mapping[str, float], run: Run | None) -> Cost:
+        """What one point takes, before anything is built: with its run by `run`, or without any (for `solve`).
 
         `sizes` are the numbers among the parameters as `sizes_of` gives them, whether or not they meet the hypotheses.
         Nothing for a study whose work does not grow with its parameters.
@@ -338,7 +336,7 @@ class Study(ABC):
 
     def case_of(self, params: Mapping[str, Any], quantity: str) -> Case:
         """The case for the bounds of that quantity alone: one that lists a quantity a step may leave out the others."""
-        return self.case(params, seed=0, dtype="float64", device="cpu")
+        return self.case(params)
 
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
         """What is wrong with the printed bound of that quantity, a sentence each, known without a run."""
@@ -384,9 +382,7 @@ class Study(ABC):
         """A matplotlib figure of the study's own for `--plot`; None: the bounds against a parameter."""
         return None
 
-    def source_case(
-        self, params: Mapping[str, Any], material: Material, *, budget: Budget, dtype: str, device: str
-    ) -> "Case":
+    def source_case(self, params: Mapping[str, Any], material: Material, run: Run) -> "Case":
         """The study at real inputs. Raises UsageError where it takes none of their kind."""
         raise UsageError(f"{self.result.id} {material.refused}")
 

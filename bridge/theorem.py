@@ -12,10 +12,10 @@ from typing import Any
 import sympy as sp
 
 from bridge.arguments import arguments_of
-from bridge.budget import Budget
 from bridge.check import Check
 from bridge.cost import Cost
 from bridge.domains import Domain
+from bridge.limits.run import Run
 from bridge.pair import Pair
 from bridge.record import Comparison
 from bridge.sources.source import InputSource
@@ -109,7 +109,7 @@ class Theorem:
     bounds: Function | Pair | None = None
     by_rules: bool = True
     memory: Function | None = None
-    cost: Callable[[Mapping[str, float], Budget | None], Cost] | None = None
+    cost: Callable[[Mapping[str, float], Run | None], Cost] | None = None
     entries: Mapping[str, sp.Expr] = field(default_factory=dict)  # of a quantity's arrays, where its derivation says
     tables: tuple[Function, ...] = ()  # each gives a NamedTable, or None
     settings: Mapping[str, int] = field(default_factory=dict)

@@ -10,10 +10,10 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.budget import Budget
 from bridge.envelopes import FIRST_STEP, SECOND_STEP, starts_around
 from bridge.goals import Goal, ratio
 from bridge.items import Items
+from bridge.limits.run import Run
 from bridge.study import Inputs
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_readings import IS_LOCAL, LOCAL
@@ -26,11 +26,11 @@ from symbolic.statements import Quantity
 class TheoremBatch:
     """Each item has the parameters and weights of its case, and the objective of its goal."""
 
-    def __init__(self, cells: Sequence[tuple[TheoremCase, Goal]], budget: Budget) -> None:
-        self.cells, self.restarts = list(cells), budget.restarts
+    def __init__(self, cells: Sequence[tuple[TheoremCase, Goal]], run: Run) -> None:
+        self.cells, self.restarts = list(cells), run.restarts
         self.cases = list(dict.fromkeys(case for case, _ in cells))
         self.runner = self.cases[0].runner
-        drawn = {case: case.starts(budget.restarts, budget.seed) for case in self.cases}
+        drawn = {case: case.starts(run.restarts, run.seed) for case in self.cases}
         self.starts = _joined([drawn[case] for case, _ in cells])
         self.names = [goal.quantity.name for _, goal in cells for _ in range(self.restarts)]  # R
         self.varying = self._varying()
@@ -39,17 +39,17 @@ class TheoremBatch:
         self.rounding_beside = self.cases[0].rounding_beside if self.read or own else 0.0
         self.one_domain = all(case.domain == self.cases[0].domain for case in self.cases)
 
-    def ascended(self, budget: Budget) -> list[Inputs]:
-        steps = 0 if self.runner.theorem.search.envelope is None else budget.attack // 2
+    def ascended(self, run: Run) -> list[Inputs]:
+        steps = 0 if self.runner.theorem.search.envelope is None else run.attack // 2
         if not steps:
-            return self._attacked(self.objective, budget.attack, FIRST_STEP, budget.seed)
+            return self._attacked(self.objective, run.attack, FIRST_STEP, run.seed)
 
         def climb(cells: Sequence[tuple[TheoremCase, Goal]]) -> list[Inputs]:
-            batch = TheoremBatch(cells, budget)
-            return batch._attacked(batch.envelope, steps, FIRST_STEP, budget.seed)
+            batch = TheoremBatch(cells, run)
+            return batch._attacked(batch.envelope, steps, FIRST_STEP, run.seed)
 
-        self.starts = _joined(starts_around(self.cells, climb, self.restarts, budget.seed))
-        return self._attacked(self.objective, budget.attack - steps, SECOND_STEP, budget.seed)
+        self.starts = _joined(starts_around(self.cells, climb, self.restarts, run.seed))
+        return self._attacked(self.objective, run.attack - steps, SECOND_STEP, run.seed)
 
     def _attacked(self, objective: Callable[[Inputs], Tensor], steps: int, size: float, seed: int) -> list[Inputs]:
         results = attack_groups(
@@ -84,19 +84,14 @@ class TheoremBatch:
         weights = [n for n, x in first.weights.items() if any(not each.weights[n].equal(x) for each in runners)]
         return {
             **{
-                n: self._of_items(
-                    [
-                        torch.tensor(case.runner.params[n], dtype=torch.float64, device=self.runner.device)
-                        for case, _ in self.cells
-                    ]
-                )
+                n: self._of_items([self.runner.format.wide.tensor(case.runner.params[n]) for case, _ in self.cells])
                 for n in params
             },
             **{n: self._of_items([case.runner.weights[n] for case, _ in self.cells]) for n in weights},
         }
 
     def _of_items(self, of_cells: Sequence[Tensor]) -> Tensor:
-        stacked = torch.stack(list(of_cells)).to(self.runner.device, torch.float64)
+        stacked = torch.stack(list(of_cells)).to(self.runner.format.device, torch.float64)
         return stacked.repeat_interleave(self.restarts, 0)
 
     def items(self, flags: Sequence[bool]) -> Items:
@@ -105,7 +100,7 @@ class TheoremBatch:
 
     @cached_property
     def _all(self) -> Items:
-        return Items(range(len(self.names)), len(self.names), self.runner.device)
+        return Items(range(len(self.names)), len(self.names), self.runner.format.device)
 
     # Errors.
 
@@ -197,7 +192,9 @@ class TheoremBatch:
             for letter in self._letters_of(quantity):
                 if letter in self.cases[0].prompt_functions:
                     needed.setdefault(letter, set()).update(items.places)
-        return {letter: Items(sorted(each), len(self.names), self.runner.device) for letter, each in needed.items()}
+        return {
+            letter: Items(sorted(each), len(self.names), self.runner.format.device) for letter, each in needed.items()
+        }
 
     def _letters_of(self, quantity: Quantity) -> tuple[sp.Symbol, ...]:
         case = self.cases[0]
@@ -209,12 +206,7 @@ class TheoremBatch:
         letters = {s for quantity, _, _ in self._ratios for s in self._letters_of(quantity)}
         letters |= set(self.cases[0].network_letters) if self.read else set()
         return {
-            letter: self._of_items(
-                [
-                    torch.tensor(case.number(letter), dtype=torch.float64, device=self.runner.device)
-                    for case, _ in self.cells
-                ]
-            )
+            letter: self._of_items([self.runner.format.wide.tensor(case.number(letter)) for case, _ in self.cells])
             for letter in letters
             if letter not in self._letters or letter in self.cases[0].network_letters
         }
@@ -228,12 +220,12 @@ class _ReadingBatch:
         quantities, scopes = list({q.name: q for q, _, _ in ratios}.values()), {scope for _, scope, _ in ratios}
         self.function = batch.cases[0].reading_of(quantities, scopes.pop() if len(scopes) == 1 else None)
         places = sorted(place for items in own for place in items.places)
-        self.items = Items(places, len(batch.names), batch.runner.device)
+        self.items = Items(places, len(batch.names), batch.runner.format.device)
         self.readings, self.varying = list(self.items.by_name(batch.names)), set(batch.varying)
         of_items = [case for case, _ in batch.cells for _ in range(batch.restarts)]
         self.cases = _in_a_row([of_items[place] for place in places])
         local = {place for _, scope, items in ratios if scope == LOCAL for place in items.places}
-        flags = torch.tensor([place in local for place in places], dtype=torch.bool, device=batch.runner.device)
+        flags = torch.tensor([place in local for place in places], dtype=torch.bool, device=batch.runner.format.device)
         self.local = flags.unflatten(0, (self.cases, -1))  # (C, I)
 
     def bounds(

@@ -14,26 +14,25 @@ import torch
 from torch import Tensor
 
 from bridge.arguments import arguments_of, called_with
-from bridge.budget import BLOCK, Budget
 from bridge.check import Check, enclosed
-from bridge.check_rows import check_rows, replayed_check, settings_at, settings_of
+from bridge.check_rows import check_rows, replayed_check, settings_of
 from bridge.conditions import truth
 from bridge.domains import Domain, Product
 from bridge.faithful import NAME as FAITHFUL
 from bridge.faithful import faithful_rows, replayed_faithful
 from bridge.goals import Batch, Goal
 from bridge.kept_runs import LAST, KeptRuns
+from bridge.limits.run import BLOCK, ONE_INPUT, Format, Run
 from bridge.premises import require_covered
 from bridge.probability import chance_rows, replayed_chance
 from bridge.prompt_formula import PromptFormula
 from bridge.record import NamedTable, Row, Verdict
-from bridge.rows import ONE_INPUT, refused_rows
+from bridge.rows import refused_rows
 from bridge.running import Runner
 from bridge.study import SETTINGS, Case, Inputs, Refusal
 from bridge.theorem import Function, Theorem, over_draws
 from bridge.theorem_bounds import TheoremBounds
 from bridge.theorem_readings import AtPrompt
-from bridge.torch_formats import torch_device, torch_dtype
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
 from bridge.well_formed import require_randomness
@@ -57,7 +56,7 @@ class TheoremCase(TheoremBounds):
     """One point. `weights` are those of this network, in float64."""
 
     def __init__(
-        self, theorem: Theorem, params: Mapping[str, Any], weights: Mapping[str, Tensor], dtype: str, device: str
+        self, theorem: Theorem, params: Mapping[str, Any], weights: Mapping[str, Tensor], format: Format
     ) -> None:
         self.theorem, self.result, self.sha256 = theorem, theorem.statement, theorem.sha256
         self.params = {name: shown(value) for name, value in params.items()}
@@ -66,7 +65,7 @@ class TheoremCase(TheoremBounds):
         self.drawn_weights = theorem.recorded
         drawn = {name for name in weights if name in theorem.recorded or name in params}
         self.full_params = {**params, **{name: weights[name].tolist() for name in theorem.weights if name in drawn}}
-        self.dtype, self.device = torch_dtype(dtype), torch_device(device)
+        self.format = format
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.result = self._stated_here()
         self.over_draws = over_draws(self.result.quantities, theorem.checks)
@@ -76,7 +75,7 @@ class TheoremCase(TheoremBounds):
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         called = {name: str(each) for name, each in theorem.inputs.items()}
         require_covered(self.result.id, Case.bounded(self), self.domain.domains, called, self.values)
-        self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
+        self.runner = Runner(theorem, params, self.weights, format)
         idle = [] if theorem.at_point.idle is None else self.runner.called(theorem.at_point.idle, {})
         self.params |= {name: None for name in idle if name in params}
         self.uses = _settings(theorem) - set(idle)
@@ -91,7 +90,7 @@ class TheoremCase(TheoremBounds):
         self._readings: dict[tuple[str | None, ...], AtPrompt] = {}
         self.bounds_on_balls: KeptRuns[Any] = KeptRuns()
         self._lengths: dict[Function | None, int] = {}
-        self.budget = ONE_INPUT  # of the run, once its rows have been asked for
+        self.run = ONE_INPUT  # of the run, once its rows have been asked for
         self.values |= self._own_letters()
 
     def _own_letters(self) -> dict[sp.Symbol, Any]:
@@ -150,7 +149,7 @@ class TheoremCase(TheoremBounds):
 
     def starts(self, count: int, seed: int) -> Inputs:
         drawn = self._drawn(self.theorem.search.starts, self.domain.starts, count, seed)
-        return {name: value.to(self.device) for name, value in drawn.items()}
+        return self.format.place(drawn)
 
     def _drawn(self, own: Function | None, general: Callable[..., Inputs], count: int, seed: int) -> Inputs:
         """By the theorem's own function, or from the domains."""
@@ -170,12 +169,12 @@ class TheoremCase(TheoremBounds):
         if complaint:
             raise UsageError(f"{self.result.id}: {complaint}")
 
-    def memory(self, budget: Budget) -> int:
+    def memory(self, run: Run) -> int:
         numbers = sum(value[0].numel() for value in self.domain.sample(1, torch.Generator()).values())
         weights = sum(value.numel() for value in self.weights.values())
-        drawn = 8 * (numbers * (budget.samples + KEPT * budget.restarts) + KEPT * weights)
+        drawn = 8 * (numbers * (run.samples + KEPT * run.restarts) + KEPT * weights)
         at_once = min(BLOCK, self.runner.part or BLOCK)
-        return drawn + self.runner.bytes_of_one * (4 * at_once + KEPT * budget.restarts)
+        return drawn + self.runner.bytes_of_one * (4 * at_once + KEPT * run.restarts)
 
     # Attacks: goals of this case, and of cases that differ in numbers alone, share a batch.
 
@@ -189,30 +188,30 @@ class TheoremCase(TheoremBounds):
         quantities = tuple((quantity.name, quantity.scopes) for quantity in self.bounded())
         shape = tuple(self.domain.shape.items())
         built = tuple(id(each) for each in self.runner.built.values())  # of this point alone
-        return id(self.theorem), whole, weights, quantities, shape, built, self.dtype, self.device
+        return id(self.theorem), whole, weights, quantities, shape, built, self.format
 
     def shown_at(self, goal: Goal) -> Goal:
         leading = self.theorem.search.leading
         return Goal(self.quantity(leading[0])) if leading and goal.quantity.name not in leading else goal
 
-    def batch(self, cells: Sequence[tuple[Case, Goal]], budget: Budget) -> Batch:
+    def batch(self, cells: Sequence[tuple[Case, Goal]], run: Run) -> Batch:
         from bridge.theorem_batch import TheoremBatch
 
         own = [(case, goal) for case, goal in cells if isinstance(case, TheoremCase)]
-        return TheoremBatch(own, budget)
+        return TheoremBatch(own, run)
 
-    def search_memory(self, budget: Budget) -> int:
+    def search_memory(self, run: Run) -> int:
         numbers = sum(math.prod(shape) for shape in self.domain.shape.values())
         numbers += sum(value.numel() for value in self.weights.values())
         lengths = [self.length(each) for each in self.theorem.networks.values() if isinstance(each, Transformer)]
         kernel = max((length**2 for length in lengths if length <= LONGEST), default=0)
-        return 8 * budget.restarts * (KEPT * numbers + KEPT_SCORES * kernel)
+        return 8 * run.restarts * (KEPT * numbers + KEPT_SCORES * kernel)
 
     def length(self, transformer: Transformer) -> int:
         """The number of tokens of a prompt."""
         if transformer.tokens not in self._lengths:
             prompt = self.domain.sample(1, torch.Generator().manual_seed(0))
-            on_device = {name: value.to(self.device) for name, value in prompt.items()}
+            on_device = self.format.place(prompt)
             self._lengths[transformer.tokens] = self.runner.tokens(transformer, on_device, torch.float64).shape[1]
         return self._lengths[transformer.tokens]
 
@@ -225,22 +224,22 @@ class TheoremCase(TheoremBounds):
     def known(self) -> dict[str, Any]:
         return {**self.runner.params, **self.weights, **self.runner.built}
 
-    def checks(self, budget: Budget) -> list[Row]:
-        self.budget = budget
+    def checks(self, run: Run) -> list[Row]:
+        self.run = run
         own = [check for check in self._checks_here if check.params is None]
         if self.refused is not None:
-            rows = [row for each in self.over_draws for row in refused_rows(self, each, self.refused, budget)]
-            return rows + [row for check in own for row in self._checked_without_network(check, self.refused, budget)]
-        own_rows = [row for check in own for row in check_rows(self, check, budget)]
-        return [*chance_rows(self, budget), *own_rows, *faithful_rows(self, budget)]
+            rows = [row for each in self.over_draws for row in refused_rows(self, each, self.refused, run)]
+            return rows + [row for check in own for row in self._checked_without_network(check, self.refused, run)]
+        own_rows = [row for check in own for row in check_rows(self, check, run)]
+        return [*chance_rows(self, run), *own_rows, *faithful_rows(self, run)]
 
-    def _checked_without_network(self, check: Check, refused: Refusal, budget: Budget) -> list[Row]:
+    def _checked_without_network(self, check: Check, refused: Refusal, run: Run) -> list[Row]:
         """The check, if it takes nothing that could not be built; inside the hypotheses."""
         taken = {name for each in (check.sides, check.inputs) if callable(each) for name in arguments_of(each)}
         missing = [name for name in taken if self.runner.built.get(name, taken) is None]
         if missing or refused.verdict is Verdict.OUTSIDE:
-            return refused_rows(self, check.quantity, refused, budget)
-        return check_rows(self, check, budget)
+            return refused_rows(self, check.quantity, refused, run)
+        return check_rows(self, check, run)
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
         if name == FAITHFUL and self.bindings.valued:
@@ -254,17 +253,17 @@ class TheoremCase(TheoremBounds):
 
     @property
     def _of_run(self) -> dict[str, str]:
-        return {"dtype": str(self.dtype).removeprefix("torch.")}
+        return {"dtype": self.format.name}
 
     def tables(self) -> list[NamedTable]:
         taken = {name for table in self.theorem.tables for name in arguments_of(table)}
         prompt = self.sample(1, 0) if taken & set(self.theorem.inputs) else {}
-        known = {**settings_at(self, self.budget), **{name: each[0] for name, each in prompt.items()}}
+        known = {**self.run.settings, **{name: each[0] for name, each in prompt.items()}}
         found = (self.runner.called(table, known) for table in self.theorem.tables)
         return [table for table in found if table is not None]
 
-    def within(self, budget: Budget) -> Budget:
-        return budget if self.attackable else budget.without_attack()
+    def within(self, run: Run) -> Run:
+        return run if self.attackable else run.without_attack()
 
 
 def _settings(theorem: Theorem) -> frozenset[str]:

@@ -117,10 +117,7 @@ def _called(function: Function, known: Mapping[str, Any]) -> Any:
 def at_prompt(case: "bridge.theorem_bounds.TheoremBounds", quantity: Quantity, use: Use, inputs: Inputs) -> Any:
     """On tensors, at the one prompt of a batch of one."""
     function = AtPrompt(case, quantity, use)
-    numbers = {
-        name: torch.tensor(case.number(letter), dtype=torch.float64, device=case.runner.device)
-        for name, letter in function.letters.items()
-    }
+    numbers = {name: case.runner.format.wide.tensor(case.number(letter)) for name, letter in function.letters.items()}
     return case.runner.at_one(function, {**{name: value[0].double() for name, value in inputs.items()}, **numbers})
 
 

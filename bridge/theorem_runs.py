@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from bridge.balls import BASE_BITS
-from bridge.budget import Budget
 from bridge.domains import Product
 from bridge.kept_runs import KeptRuns
+from bridge.limits.run import Run
 from bridge.premises import require_entries
 from bridge.running import Runner, distance, exact_distance
 from bridge.study import Case, Inputs, Objective
@@ -59,18 +59,21 @@ class TheoremRuns(Case):
     def _in_floats(self, inputs: Inputs, names: Sequence[str]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         """What network and reference make of these quantities, in the dtype of the case."""
         if len(next(iter(inputs.values()))) > 1:
-            return self.runner.network(inputs, names, self.dtype), self.runner.reference(inputs, names)
+            return self.runner.network(inputs, names, self.format.dtype), self.runner.reference(inputs, names)
         known = self._floats.at(inputs)
         missing = [name for name in names if name not in known]
         if missing:
             wanted = self._made_with(missing)
-            network, truth = self.runner.network(inputs, wanted, self.dtype), self.runner.reference(inputs, wanted)
+            network, truth = (
+                self.runner.network(inputs, wanted, self.format.dtype),
+                self.runner.reference(inputs, wanted),
+            )
             known |= {name: (network[name].detach(), truth[name].detach()) for name in wanted}
         return {name: known[name][0] for name in names}, {name: known[name][1] for name in names}
 
-    def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
+    def search(self, objective: Objective, quantity: Quantity, run: Run) -> Inputs:
         try:
-            return super().search(objective, quantity, budget)
+            return super().search(objective, quantity, run)
         except NowhereFinite as error:
             raise UsageError(
                 f"{self.result.id}: the error of '{quantity.name}' is not finite in float64 at any input that the "
@@ -89,7 +92,7 @@ class TheoremRuns(Case):
         try:
             finite = bool(exactly(one, [name], BASE_BITS)[name].sup_norm().is_finite())
         except TooLargeForExact:
-            finite = self.dtype is not torch.float64
+            finite = self.format.dtype is not torch.float64
         if not finite:
             at = "; ".join(f"{key} = {_entries(value)}" for key, value in one.items())
             raise UsageError(f"{self.result.id}: the {role} gives no finite number for '{name}' at {at}")
@@ -187,7 +190,7 @@ class TheoremRuns(Case):
     @cached_property
     def _estimated_rounding(self) -> float:
         drawn = self.domain.sample(PROBES, torch.Generator().manual_seed(0))
-        inputs = {name: value.to(self.device) for name, value in drawn.items()}
+        inputs = self.format.place(drawn)
         names = [quantity.name for quantity in self.bounded()]
         with torch.no_grad():
             runs = [self.runner.network(inputs, names, dtype) for dtype in (torch.float64, torch.float32)]
@@ -195,7 +198,7 @@ class TheoremRuns(Case):
         sizes = [self.trivial(quantity) for quantity in self.bounded()]
         if any(size is not None and each > LOST * float_above(size) for each, size in zip(apart, sizes, strict=True)):
             return math.inf
-        ratio = torch.finfo(self.dtype).eps / torch.finfo(torch.float32).eps
+        ratio = torch.finfo(self.format.dtype).eps / torch.finfo(torch.float32).eps
         return 16 * ratio * float(apart.max())
 
 

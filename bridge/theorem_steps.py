@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from bridge.comparison import grid_of
+from bridge.limits.run import Run
 from bridge.readings import Operands, Steps
 from bridge.readings.steps import BITS, table
 from bridge.registry import TheoremLike, find_study
@@ -57,7 +58,7 @@ def all_steps(result: TheoremLike, *, seed: int = 0, exact: bool = False, **para
 
 def _case(result: TheoremLike, params: Mapping[str, Any], seed: int) -> TheoremCase:
     study = find_study(result)
-    case = study.case(grid_of(study, params)[0], seed=seed, dtype="float64", device="cpu")
+    case = study.case(grid_of(study, params)[0], Run(seed=seed))
     if not isinstance(case, TheoremCase) or case.theorem.handles is None:
         raise UsageError(
             f"{study.result.id} does not bind the operands of its steps, so they have no values at a prompt; a theorem "

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from bridge.arguments import arguments_of, called_for, called_with
-from bridge.budget import Budget
 from bridge.check_rows import check_rows
 from bridge.cost import Cost
 from bridge.domains import Domain
 from bridge.faithful import NAME as FAITHFUL
+from bridge.limits.run import Run
 from bridge.material import Material
 from bridge.memory import require_memory
 from bridge.record import Comparison, Row
@@ -58,11 +58,11 @@ class TheoremStudy(Study):
         with called_for(f"{self.result.id}: the inequalities", stated):
             return list(called_with(stated, params))
 
-    def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
-        return Cost() if self.theorem.cost is None else self.theorem.cost(sizes, budget)
+    def cost(self, sizes: Mapping[str, float], run: Run | None) -> Cost:
+        return Cost() if self.theorem.cost is None else self.theorem.cost(sizes, run)
 
-    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TheoremCase:
-        return TheoremCase(self.theorem, *self.point(params, seed, dtype), dtype, device)
+    def case(self, params: Mapping[str, Any], run: Run = ONE_INPUT) -> TheoremCase:
+        return TheoremCase(self.theorem, *self.point(params, run), run.format)
 
     def figure(self, comparison: Comparison) -> Any:
         return None if self.theorem.figure is None else self.theorem.figure(comparison)
@@ -70,9 +70,9 @@ class TheoremStudy(Study):
     def case_of(self, params: Mapping[str, Any], quantity: str) -> TheoremCase:
         alone = self.theorem.at_point.alone
         if alone is None:
-            return self.case(params, seed=0, dtype="float64", device="cpu")
+            return self.case(params)
         theorem = self.theorem.with_at_point(quantities=partial(alone, quantity=quantity))
-        return TheoremCase(theorem, *self.point(params, 0), "float64", "cpu")
+        return TheoremCase(theorem, *self.point(params, ONE_INPUT), ONE_INPUT.format)
 
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
         sentences = self.theorem.refuting.sentences
@@ -82,42 +82,39 @@ class TheoremStudy(Study):
         source = self._reading(material)
         return {} if source is None else source.suiting(self.result, params, material)
 
-    def source_case(
-        self, params: Mapping[str, Any], material: Material, *, budget: Budget, dtype: str, device: str
-    ) -> Case:
+    def source_case(self, params: Mapping[str, Any], material: Material, run: Run) -> Case:
         source = self._reading(material)
         if source is None:
-            return super().source_case(params, material, budget=budget, dtype=dtype, device=device)
-        source.require_run(self.result.id, dtype, device)
+            return super().source_case(params, material, run)
+        source.require_run(self.result.id, **run.format.names)
         known = self.numbers(params)
         source.require_fit(self.result.id, known, material)
         source.require_affordable(self.result.id, known, material)
         data = source.read(self.result.id, known, material)
         here = TheoremStudy(at_source(self.theorem, source, material.source))
-        found = source.completed(known, params, data, dtype)
-        point = here.point({**params, **found}, budget.seed, dtype)
-        return SourceCase(here.theorem, *point, dtype, device, Real(source, data, params, budget))
+        found = source.completed(known, params, data, run.format.name)
+        point = here.point({**params, **found}, run)
+        return SourceCase(here.theorem, *point, run.format, Real(source, data, params, run))
 
     def _reading(self, material: Material) -> InputSource | None:
         return next((each for each in self.theorem.sources if isinstance(material, each.reads)), None)
 
-    def point(
-        self, params: Mapping[str, Any], seed: int, dtype: str = "float64"
-    ) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    def point(self, params: Mapping[str, Any], run: Run) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """The parameters, all of them, and the weights. `params` may hold the weights of a witness."""
         known = {name: value for name, value in params.items() if name in self.theorem.recorded}
         own = {name: value for name, value in params.items() if name not in known}
         self.result.check_texts(own)
         resolve = self.theorem.knobs.resolve
-        run = {"dtype": dtype} if resolve is not None and "dtype" in inspect.signature(resolve).parameters else {}
-        resolved = self.resolved(own if resolve is None else resolve(own, seed, **run))
+        knows = resolve is not None and "dtype" in inspect.signature(resolve).parameters
+        of_run = {"dtype": run.format.name} if knows else {}
+        resolved = self.resolved(own if resolve is None else resolve(own, run.seed, **of_run))
         self._require_memory(resolved)
         read = with_values(self.theorem.id, self.theorem.readers, resolved) if self.theorem.weights else resolved
         weights: dict[str, Tensor] = {}
         for name in self.theorem.weights:
             if name in self.theorem.drawn_each_time:
                 continue
-            weights[name] = self._weight(name, {**read, **weights, "seed": seed}, known)
+            weights[name] = self._weight(name, {**read, **weights, "seed": run.seed}, known)
         return resolved, weights
 
     def _require_memory(self, params: Mapping[str, Any]) -> None:
@@ -139,7 +136,7 @@ class TheoremStudy(Study):
         return (*shown, *(each.stated(self.result) for each in self.theorem.refuting.refutations))
 
     def shown_quantities(self, params: Mapping[str, Any]) -> list[str]:
-        here = self.case(self._first_defaults | dict(params), seed=0, dtype="float64", device="cpu").result.quantities
+        here = self.case(self._first_defaults | dict(params)).result.quantities
         others = [*(each.quantity for each in self.theorem.checks), *self.refutable()]
         return [each.name for each in (*here, *others)] + [FAITHFUL]
 
@@ -155,10 +152,10 @@ class TheoremStudy(Study):
                 point = repr(check.params)
                 if point not in cases:
                     own = {**self._first_defaults, **check.params}
-                    cases[point] = self.case(own, seed=0, dtype="float64", device="cpu")
+                    cases[point] = self.case(own)
                 rows += check_rows(cases[point], check, ONE_INPUT)
         for refutation in self.theorem.refuting.refutations:
-            case = self.case(refutation.params, seed=0, dtype="float64", device="cpu")
+            case = self.case(refutation.params)
             prompt = case.runner.called(refutation.inputs, {})
             rows.append(refutation.row(case, prompt, self.automatic))
         return rows

@@ -77,7 +77,7 @@ class TransformerBatch:
             yield each.name, each.items, self.runner.read(each.transformer, each.name, here, torch.float64)
 
     def _items(self, members: Sequence[BatchMember], total: int) -> Items:
-        return Items([place for member in members for place in member.places], total, self.runner.device)
+        return Items([place for member in members for place in member.places], total, self.runner.format.device)
 
     def _network(self) -> Network | SharedNetwork | Ensemble:
         if len(self.members) == 1:
@@ -85,7 +85,10 @@ class TransformerBatch:
         index = [number for number, member in enumerate(self.members) for _ in member.places]
         constructions = [member.network.construction for member in self.members]
         return Ensemble(
-            constructions, torch.tensor(index, dtype=torch.int64, device="cpu"), torch.float64, self.runner.device
+            constructions,
+            torch.tensor(index, dtype=torch.int64, device="cpu"),
+            torch.float64,
+            self.runner.format.device,
         )
 
 

@@ -10,7 +10,7 @@ from beartype.roar import BeartypeCallHintViolation
 from jaxtyping import Float, TypeCheckError
 from torch import Tensor
 
-from bridge.budget import Budget
+from bridge.limits.run import Run
 from numeric.attention import kernel_dtype, masked_softmax
 from tests.typechecking import _by_need, kind_of, names_a_shape, written_once
 
@@ -25,7 +25,7 @@ def test_one_letter_is_one_size_in_all_arguments_of_a_call() -> None:
 
 
 @pytest.mark.parametrize(
-    "call", [lambda: kernel_dtype("float64"), lambda: Budget(1, 0, 1, 0.5)], ids=["numeric", "bridge"]
+    "call", [lambda: kernel_dtype("float64"), lambda: Run(1, 0, 1, 0.5)], ids=["numeric", "bridge"]
 )
 def test_types_are_checked_where_no_shape_is_named(call: Callable[[], Any]) -> None:
     with pytest.raises(BeartypeCallHintViolation):

@@ -123,7 +123,7 @@ def stated_obligations(source: Any, params: Mapping[str, Any]) -> tuple[list[Ine
     if not any(open_obligations(quantity) for quantity in study.result.quantities):
         return [], []
     study.require_affordable(params, "certify")
-    case = study.case(params, seed=0, dtype="float64", device="cpu")
+    case = study.case(params)
     found: dict[str, list[Inequality]] = {}
     refused: list[str] = []
     for quantity in case.result.quantities:

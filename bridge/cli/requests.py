@@ -10,7 +10,7 @@ from bridge.cli.outputs import Outputs
 from bridge.cli.sources import Source, find_source
 from bridge.export.choice import Choice
 from bridge.files import require_file
-from bridge.formats import check_device, check_dtype
+from bridge.limits.formats import check_device, check_dtype
 from bridge.solving.tiers import check_tier
 from symbolic.statements import UsageError
 

@@ -17,12 +17,12 @@ from torch import Tensor
 
 from bridge.activations import activation_formula, loss_formula, loss_quotient, slope_quotient
 from bridge.array_algebra import ArrayAlgebra
-from bridge.budget import Budget
 from bridge.check import Sides, checks_of
 from bridge.cost import Cost
 from bridge.domains import Ball, Domain, Rows
 from bridge.domains.layered import layered_box
 from bridge.formula import ArrayFunction
+from bridge.limits.run import Run
 from bridge.pair import Pair
 from bridge.theorem import Function, Theorem
 from bridge.theorem_parts import ExactRuns
@@ -77,13 +77,13 @@ def bytes_of_one(N: int, K: int, d_x: int, d_y: int, n: int) -> int:
 
 
 # Layer by layer, the Kronecker products of (3.7); an attack takes each of them backwards.
-def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
     layers, n, wide = sizes["N"], sizes["n"], max(sizes["K"], sizes["d_x"], sizes["d_y"])
     built = Cost(8 * (layers * wide**2 + n * wide**3))
-    if budget is None:
+    if run is None:
         return built
-    runs = budget.samples + 4 * budget.attack * budget.restarts
-    return built + Cost(0.0, layers * (0.03 + 0.01 * budget.attack) + 1e-9 * runs * n * layers * wide**3)
+    runs = run.samples + 4 * run.attack * run.restarts
+    return built + Cost(0.0, layers * (0.03 + 0.01 * run.attack) + 1e-9 * runs * n * layers * wide**3)
 
 
 def parameters_off(shape: Shape) -> Sides:

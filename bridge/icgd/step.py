@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bridge.budget import Budget
 from bridge.check import Check
 from bridge.cost import Cost
 from bridge.export.numbers import plain
@@ -29,6 +28,7 @@ from bridge.icgd.refutations import OPEN_SIZES, REFUTATIONS
 from bridge.icgd.setting import StepSetting
 from bridge.icgd.table import table_of
 from bridge.icgd.values import derived_letters, norms, printed_letters
+from bridge.limits.run import Run
 from bridge.readings.arrays import Array
 from bridge.record import Verdict
 from bridge.study import Refusal
@@ -181,24 +181,24 @@ def _with_scopes(result: Result, quantity: Quantity) -> Quantity:
 # steps of an attack (as many searches as there are scopes), the entries of the matrices and the exact run of a prompt.
 
 
-def cost(sizes: Mapping[str, float], budget: Budget | None, *, result: str) -> Cost:
+def cost(sizes: Mapping[str, float], run: Run | None, *, result: str) -> Cost:
     layers = sizes["N"]
     derived = layers * (0.35 if result in LONG_DERIVATIONS else 0.05) + 0.002 * layers**2
-    if budget is None:
+    if run is None:
         return Cost(MEBIBYTE * layers, derived)
-    run = layers * (0.6 + 0.015 * budget.attack) * (1 if result in WHOLE_STEP else layers)
-    return Cost(MEBIBYTE * layers, derived + run) + step_cost(sizes, budget)
+    searched = layers * (0.6 + 0.015 * run.attack) * (1 if result in WHOLE_STEP else layers)
+    return Cost(MEBIBYTE * layers, derived + searched) + step_cost(sizes, run)
 
 
-def step_cost(sizes: Mapping[str, float], budget: Budget) -> Cost:
+def step_cost(sizes: Mapping[str, float], run: Run) -> Cost:
     """What the numbers of a step take, whatever its bounds do."""
     layers, n = sizes["N"], sizes["n"]
     wide = max(sizes.get(name, 0.0) for name in ("K", "d", "d_x", "d_y"))
     neurons, parameters = layers * wide, layers * wide**2
-    prompts = min(budget.samples, 512) * (n + 1)
-    memory = 320 * prompts * neurons + 16 * budget.samples * parameters
-    memory += 8 * budget.restarts * (60 * neurons + 30 * parameters)
-    entries = (budget.samples * (n + 1) + budget.attack * budget.restarts) * parameters
+    prompts = min(run.samples, 512) * (n + 1)
+    memory = 320 * prompts * neurons + 16 * run.samples * parameters
+    memory += 8 * run.restarts * (60 * neurons + 30 * parameters)
+    entries = (run.samples * (n + 1) + run.attack * run.restarts) * parameters
     exact = min(EXACT_SECONDS, 1e-3 * n * neurons)
     return Cost(memory, 1e-8 * entries + exact)
 

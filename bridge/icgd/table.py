@@ -18,10 +18,10 @@ from bridge.export.numbers import plain
 from bridge.icgd.chain import Chain
 from bridge.icgd.plan import NEEDED_DERIVATIVES
 from bridge.icgd.setting import StepSetting
+from bridge.limits.run import Format
 from bridge.record import NamedTable
 from bridge.sources import Predicted, Prediction, Tabular
 from bridge.study import Inputs
-from bridge.torch_formats import torch_device, torch_dtype
 from numeric.icgd.network import IcgdNetwork
 from numeric.layered import Shape
 from symbolic.activations import ACTIVATIONS
@@ -134,8 +134,7 @@ class Lessons:
     y: Tensor
     query: Tensor
     L: int
-    dtype: torch.dtype
-    device: torch.device
+    format: Format
 
     @cached_property
     def exact(self) -> Learnt:
@@ -162,8 +161,10 @@ class Lessons:
         if self.chain.emulation is None:
             return None
         construction = replace(self.chain.emulation.construction(len(self.x)), steps=self.L + 1)
-        network = IcgdNetwork(construction, dtype=self.dtype, device=self.device)
-        w, x, y, query = (each[None].to(self.device, self.dtype) for each in (w, self.x, self.y, self.query))
+        network = IcgdNetwork(construction, dtype=self.format.dtype, device=self.format.device)
+        w, x, y, query = (
+            each[None].to(self.format.device, self.format.dtype) for each in (w, self.x, self.y, self.query)
+        )
         taps = network.run(w, x, y, query, taps=("trajectory", self._last))
         reached, prediction = taps["trajectory"][:, -2], taps[self._last][:, -1]  # (1, D_w), (1, d_y)
         return Learnt(*(each[0].double().cpu() for each in (reached, prediction)))
@@ -180,10 +181,9 @@ class Lessons:
 def learning(
     chain: Chain, w: Tensor, x: Tensor, y: Tensor, data: ScaledTable, L: int, dtype: str, device: str
 ) -> Lessons:
-    run = torch_dtype(dtype), torch_device(device)
-    return Lessons(
-        chain, w, x, y, torch.as_tensor(data.x_query, dtype=torch.float64, device="cpu").to(run[0]).double(), L, *run
-    )
+    query = torch.as_tensor(data.x_query, dtype=torch.float64, device="cpu")
+    format = Format.named(dtype, device)
+    return Lessons(chain, w, x, y, query.to(format.dtype).double(), L, format)
 
 
 def _at_zero(exact: Learnt, network: Learnt) -> tuple[str, str]:

@@ -19,7 +19,6 @@ import torch
 from torch import Tensor
 
 from bridge.balls import evaluate_ball
-from bridge.budget import Budget
 from bridge.check import Check
 from bridge.cost import Cost
 from bridge.enclosures import supremum
@@ -36,6 +35,7 @@ from bridge.icgd.refutations import OPEN_SIZES
 from bridge.icgd.setting import StepSetting
 from bridge.icgd.smoothness import accuracy_here, gap_above, smoothness_here, smoothness_on_W
 from bridge.icgd.values import derived_letters, problem_values, ranges_of
+from bridge.limits.run import Run
 from bridge.pair import Pair
 from bridge.readings.arrays import Array
 from bridge.theorem import Theorem
@@ -157,13 +157,13 @@ def bytes_of_one(N: int, K: int, d: int, n: int, L: int) -> int:
 
 
 # Each of L iterates is run, attacked and enclosed from the start: L^2 / 2 steps.
-def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
     steps, layers = sizes["L"], sizes["N"]
     derived = step.cost(sizes, None, result=theory.TRAJECTORY.id) + Cost(2**14 * steps**2, 0.01 * steps)
-    if budget is None:
+    if run is None:
         return derived
-    one = step.step_cost(sizes, replace(budget, restarts=budget.restarts * max(1, int(steps * sizes["n"]))))
-    runs = layers * steps**2 * (0.02 + 1e-3 * budget.attack)
+    one = step.step_cost(sizes, replace(run, restarts=run.restarts * max(1, int(steps * sizes["n"]))))
+    runs = layers * steps**2 * (0.02 + 1e-3 * run.attack)
     return derived + Cost(one.bytes, runs + one.seconds * steps / 2)
 
 

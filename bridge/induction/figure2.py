@@ -16,7 +16,7 @@ from bridge.export.numbers import plain
 from bridge.induction.head_limits import outside_26
 from bridge.induction.phase_regime import too_short, too_wide
 from bridge.induction.phase_times import gram_time
-from bridge.induction.trajectory import Trajectory, run
+from bridge.induction.trajectory import TwoLayerTrajectory, run
 from bridge.induction.trends import HeadStart
 from bridge.record import Comparison, Verdict
 from bridge.theorem import Theorem
@@ -37,7 +37,7 @@ RUN = 1e-9  # relative accuracy of a run
 
 
 @lru_cache(maxsize=16)
-def trajectory_of(L: int, alpha: float, w_star: float, sigma_init: float, flow: str) -> Trajectory:
+def trajectory_of(L: int, alpha: float, w_star: float, sigma_init: float, flow: str) -> TwoLayerTrajectory:
     """Long enough for T_I and T_III, by their formulas; then cut to BEYOND times the later one.
 
     T_III by the growth of log w at the plateau, T_I by the orbit out of the saddle (0, 0).
@@ -52,18 +52,18 @@ def trajectory_of(L: int, alpha: float, w_star: float, sigma_init: float, flow: 
     return run(L, alpha, w_star, sigma_init, flow=flow, end=BEYOND * max(long.T_I, long.T_III))
 
 
-def reached(trajectory: Trajectory) -> dict[str, float]:
+def reached(trajectory: TwoLayerTrajectory) -> dict[str, float]:
     """The phase times that the run reaches."""
     found = {name: getattr(trajectory, name) for name in PHASE_TIMES}
     return {name: time for name, time in found.items() if time is not None}
 
 
-def unreached(trajectory: Trajectory) -> str:
+def unreached(trajectory: TwoLayerTrajectory) -> str:
     missing = ", ".join(name for name in PHASE_TIMES if name not in reached(trajectory))
     return f"{missing} is not reached by `t = {plain(trajectory.end)}`" if missing else ""
 
 
-def phase_times(trajectory: Trajectory) -> dict[str, float]:
+def phase_times(trajectory: TwoLayerTrajectory) -> dict[str, float]:
     """All of them. Raises UsageError for one that is not reached."""
     if missing := unreached(trajectory):
         raise UsageError(f"{theory.FIGURE2.id}: {missing}")
@@ -73,7 +73,7 @@ def phase_times(trajectory: Trajectory) -> dict[str, float]:
 # What the run shows.
 
 
-def seen_in(trajectory: Trajectory) -> dict[str, float]:
+def seen_in(trajectory: TwoLayerTrajectory) -> dict[str, float]:
     """The measured values of the claims, by name; without those that need a time that the run does not reach."""
     times = reached(trajectory)
     first, observed, second, third = (times.get(name) for name in PHASE_TIMES)
@@ -97,13 +97,13 @@ def _ends_in_order(times: Mapping[str, float]) -> int:
     return sum(a < b for a, b in zip([0.0, *ends], ends, strict=False))
 
 
-def _left(trajectory: Trajectory, time: float) -> float:
+def _left(trajectory: TwoLayerTrajectory, time: float) -> float:
     """The share of L_IH2 that is left at a time."""
     start, then = trajectory.at([0.0, time]).log_L_IH2
     return math.exp(float(then - start))
 
 
-def _overshoot(trajectory: Trajectory) -> float:
+def _overshoot(trajectory: TwoLayerTrajectory) -> float:
     """The largest h/h*: at its only turn, which lies between T_o and the end."""
     head = trajectory.head
     taus = np.linspace(float(head.tau_o or 0.0), head.end, 20_000)
@@ -114,7 +114,7 @@ def _overshoot(trajectory: Trajectory) -> float:
 
 
 def claim(quantity: Quantity) -> Check:
-    def sides(trajectory: Trajectory, seen: Mapping[str, float]) -> Sides:
+    def sides(trajectory: TwoLayerTrajectory, seen: Mapping[str, float]) -> Sides:
         if quantity.name == "plateau.loss":  # a number of w* alone, known in balls
             return _judged(quantity, trajectory, _at(theory.LEFT_BY_PLATEAU, trajectory), proved=("printed", "derived"))
         value = seen.get(quantity.name)
@@ -127,7 +127,13 @@ def claim(quantity: Quantity) -> Check:
 
 
 def _judged(
-    quantity: Quantity, trajectory: Trajectory, value: Any, *, accuracy: float = 0.0, remark: str = "", **more: Any
+    quantity: Quantity,
+    trajectory: TwoLayerTrajectory,
+    value: Any,
+    *,
+    accuracy: float = 0.0,
+    remark: str = "",
+    **more: Any,
 ) -> Sides:
     """The value beside its bound where that is kept, alone where it is not. `accuracy`: of the run, relative."""
     assert quantity.printed is not None  # of those that are judged
@@ -140,29 +146,32 @@ def _judged(
     return Sides(measured=float(value), outside=reason, remark="; ".join(filter(None, [words, remark])), **more)
 
 
-def _at(formula: sp.Expr, trajectory: Trajectory) -> flint.arb:
+def _at(formula: sp.Expr, trajectory: TwoLayerTrajectory) -> flint.arb:
     """The formula at the point of the run."""
     values = {getattr(letters, name): getattr(trajectory, name) for name in POINT}
     return evaluate_ball(formula, {**values, signs.speed: letters.FLOWS[trajectory.flow].speed})
 
 
-def _overshoot_above(trajectory: Trajectory) -> dict[str, Any]:
+def _overshoot_above(trajectory: TwoLayerTrajectory) -> dict[str, Any]:
     """R(w*), where the proofs by signs apply."""
     """R(w*) is proved where the quantity has it: see `stated`."""
     return {"proved": ("derived",), "accuracy": RUN}
 
 
-def _on_plateau(trajectory: Trajectory) -> dict[str, Any]:
+def _on_plateau(trajectory: TwoLayerTrajectory) -> dict[str, Any]:
     early = trajectory.sigma_init >= float(letters.LEARNT) * trajectory.w_star
     alone = _at(theory.LEFT_BY_PLATEAU, trajectory) < as_ball(letters.KEPT)
     words = ("`w` starts above `0.01 w*` here" * early, "`T_II` is reached by the overshoot of `h` alone" * bool(alone))
     return {"remark": "; ".join(filter(None, words))}
 
 
-OWN: Mapping[str, Callable[[Trajectory], dict[str, Any]]] = {"overshoot": _overshoot_above, "plateau": _on_plateau}
+OWN: Mapping[str, Callable[[TwoLayerTrajectory], dict[str, Any]]] = {
+    "overshoot": _overshoot_above,
+    "plateau": _on_plateau,
+}
 
 
-def beyond(name: str, trajectory: Trajectory) -> str:
+def beyond(name: str, trajectory: TwoLayerTrajectory) -> str:
     """Which explicit condition of the proof that the claim rests on this point fails."""
     if name in OF_THE_HEAD and (reason := outside_26(trajectory.w_star)):
         return reason

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from bridge.export.layout import value_words
 from bridge.export.plots.timelines import GRID, mark_times, name_spans, name_times, own_scale
 from bridge.induction.figure2 import phase_times, trajectory_of
-from bridge.induction.trajectory import Trajectory, TrajectoryRecord
+from bridge.induction.trajectory import TrajectoryRecord, TwoLayerTrajectory
 from bridge.record import Comparison
 from symbolic.induction.training import FLOWS
 
@@ -50,7 +50,7 @@ def draw_dynamics(comparison: Comparison, params: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _until(trajectory: Trajectory, times: np.ndarray) -> TrajectoryRecord:
+def _until(trajectory: TwoLayerTrajectory, times: np.ndarray) -> TrajectoryRecord:
     return trajectory.at(times[times <= trajectory.end])
 
 

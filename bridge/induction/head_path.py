@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 
 from bridge.export.numbers import plain
-from bridge.flows import JoinedRun, Run, follow
+from bridge.flows import JoinedTrajectory, Trajectory, follow
 from bridge.formula import evaluate
 from bridge.induction.trajectory import STRIDE, numbers_at
 from numeric.integration_error import IntegrationError
@@ -50,13 +50,13 @@ class HeadPath:
     def _value(self, formula: sp.Expr, more: dict[sp.Symbol, float]) -> float:
         return float(evaluate(formula, {**self.letters, **more}))
 
-    def _run(self) -> JoinedRun:
+    def _run(self) -> JoinedTrajectory:
         if self.way > MOST_GAIN:
             raise IntegrationError(f"sigma_init = {plain(self.start)} is below e^-{MOST_GAIN} w*, too small for floats")
         growth = self.flow.field[0]
         at_once = [self._value(growth, {gain: x, lag: self._lag(x, 0.0)}) for x in (0.0, self.way - STRIDE)]
 
-        def part(state: tuple[float, ...], end: float) -> Run:
+        def part(state: tuple[float, ...], end: float) -> Trajectory:
             return follow(
                 self.flow,
                 dict(zip(self.flow.state, state, strict=True)),
@@ -75,9 +75,9 @@ class HeadPath:
         # in two parts, as the flow is stiff after the ramp: at its start LSODA chooses its method anew
         first = part(start, ramp)
         if first.end < ramp:
-            return JoinedRun((first,))
+            return JoinedTrajectory((first,))
         rest = 30 + (20 + 3 * self.way) / self.slowest
-        return JoinedRun((first, part(first.last(gain, lag), rest)))
+        return JoinedTrajectory((first, part(first.last(gain, lag), rest)))
 
     def _lag(self, gained: float, above: float) -> float:
         """(h/h* - r(v))/(v v*), of (h/h* - 1)/v*^2."""

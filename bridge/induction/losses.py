@@ -18,9 +18,9 @@ from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides, within
 from bridge.cost import linear_cost
 from bridge.export.numbers import plain
+from bridge.limits.run import Format
 from bridge.orders import order_sides
 from bridge.theorem import Theorem
-from bridge.torch_formats import torch_device, torch_dtype
 from numeric.induction import losses as exact
 from numeric.induction.losses import Estimate, Sampling, WeightedHead
 from numeric.induction.training import TwoLayer
@@ -50,11 +50,11 @@ def beside_definition(name: str, value: Estimate, **more: Any) -> Sides:
 
 def gram_of(name: str, upper: str) -> Callable[..., Sides]:
     def sides(L: int, alpha: float, p: float, g: float, dtype: str, device: str) -> Sides:
-        at, kind = {"p_first": math.inf, "p": p, "g": g, "w_Q": 0.0, "w_K": 0.0, "h": 0.0}, torch_dtype(dtype)
-        network = TwoLayer(L, at, upper=upper, dtype=kind, device=torch_device(device))
+        at, run = {"p_first": math.inf, "p": p, "g": g, "w_Q": 0.0, "w_K": 0.0, "h": 0.0}, Format.named(dtype, device)
+        network = TwoLayer(L, at, upper=upper, dtype=run.dtype, device=run.device)
         g_star = alpha / (1 + alpha)
         value = exact.gram_by_weights(network, g_star)
-        return beside_definition(name, Estimate(value, rounding(L, (g + g_star + 1) ** 2, kind)))
+        return beside_definition(name, Estimate(value, rounding(L, (g + g_star + 1) ** 2, run.dtype)))
 
     return sides
 

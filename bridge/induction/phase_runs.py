@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from bridge.induction import phase_times as times
-from bridge.induction.trajectory import LEARNT, HeadRun, Trajectory, run
+from bridge.induction.trajectory import LEARNT, HeadRun, TwoLayerTrajectory, run
 from symbolic.induction.coordinates import GRAM_LOSS
 from symbolic.paths import Point
 
@@ -24,13 +24,13 @@ Measure = Callable[[Point], float | None]  # None where a run does not reach wha
 
 
 @lru_cache(maxsize=512)
-def _gram_run(length: float, alpha: float, sigma_init: float, end: float | None = None) -> Trajectory:
+def _gram_run(length: float, alpha: float, sigma_init: float, end: float | None = None) -> TwoLayerTrajectory:
     """Long enough for T_I, whose derived value is an estimate, or until `end`."""
     point = {"L": length, "alpha": alpha, "w_star": HALF, "sigma_init": sigma_init}
     return run(length, alpha, HALF, sigma_init, end=end or 2 * times.gram_time(point, "loss") + 100)
 
 
-def gram_run(point: Point, end: float | None = None) -> Trajectory:
+def gram_run(point: Point, end: float | None = None) -> TwoLayerTrajectory:
     return _gram_run(float(point["L"]), float(point["alpha"]), float(point["sigma_init"]), end)
 
 

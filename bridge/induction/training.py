@@ -14,7 +14,7 @@ import sympy as sp
 
 from bridge.flows import follow
 from bridge.induction.trajectory import LEARNT, numbers_at
-from bridge.torch_formats import torch_device, torch_dtype
+from bridge.limits.run import Format
 from numeric.flows import first_crossing
 from numeric.induction.training import Snapshot, Training, TrainingTask, TwoLayer, start_of_stage_two
 from symbolic.dynamics import Flow, gradient_flow
@@ -96,12 +96,12 @@ def train(
     """
     values = {"L": L, "alpha": alpha, "w_star": w_star, "sigma_init": sigma_init}
     check_setting("train", values)
-    kind, where = torch_dtype(dtype), torch_device(device)
+    run = Format.named(dtype, device)
     task = TrainingTask(L, alpha, w_star)
     flows = predictions(task, sigma_init)
     learnt = [path.times(task.h_star, w_star).learnt for path in flows.values()]
     assert all(time is not None for time in learnt)  # `predictions` follows each flow until then
-    network = TwoLayer(L, start_of_stage_two(sigma_init), upper=upper, dtype=kind, device=where)
+    network = TwoLayer(L, start_of_stage_two(sigma_init), upper=upper, dtype=run.dtype, device=run.device)
     training = Training(network, task, batch=batch, seed=seed)
     until = margin * max(time for time in learnt if time is not None)
     seen = training.run(until, every=every, progress=progress, stop=_learnt(task.h_star))

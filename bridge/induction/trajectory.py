@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from bridge.flows import JoinedRun, Run, follow
+from bridge.flows import JoinedTrajectory, Trajectory, follow
 from bridge.formula import evaluate
 from symbolic.dynamics import Flow
 from symbolic.induction import coordinates
@@ -53,7 +53,7 @@ class TrajectoryRecord:
     log_L_IH2: np.ndarray  # noqa: N815 - the log of a letter of the paper
 
 
-def gram_run(L: Number, alpha: Number, sigma_init: float, end: float) -> Run:
+def gram_run(L: Number, alpha: Number, sigma_init: float, end: float) -> Trajectory:
     """(p, g) from (sigma_init, sigma_init), to time `end`."""
     start, letters = dict.fromkeys((p, g), sigma_init), numbers_at(L=L, alpha=alpha)
     return follow(coordinates.GRAM_FLOW, start, end, letters, absolute=1e-12 * sigma_init)
@@ -69,9 +69,9 @@ class HeadRun:
         early = self._from_the_start(flow, end)
         turn = 0.0 if early is None else early.end
         late = self._to_the_optimum(flow, early, end - turn) if turn < end else None
-        self.run = JoinedRun(tuple(part for part in (early, late) if part is not None))
+        self.run = JoinedTrajectory(tuple(part for part in (early, late) if part is not None))
 
-    def _from_the_start(self, flow: str, end: float) -> Run | None:
+    def _from_the_start(self, flow: str, end: float) -> Trajectory | None:
         """To w = w*/2, as (log w, h - h*); None where w starts beyond."""
         start = (math.log(self.sigma_init), self.sigma_init - self.h_star)
         if start[0] >= evaluate(HALFWAY, self.letters):
@@ -89,7 +89,7 @@ class HeadRun:
             absolute=(1e-11, 1e-12 * min(self.sigma_init, overshoot)),
         )
 
-    def _to_the_optimum(self, flow: str, early: Run | None, end: float) -> Run:
+    def _to_the_optimum(self, flow: str, early: Trajectory | None, end: float) -> Trajectory:
         start = (math.log(self.sigma_init), self.sigma_init - self.h_star)
         begin, over = start if early is None else early.last(log_w, above)
         away = (math.exp(begin) ** 2 - self.v_star, over)
@@ -129,7 +129,7 @@ class HeadRun:
 
 
 @dataclass(frozen=True)
-class Trajectory:
+class TwoLayerTrajectory:
     """A run to time `end`, by `run`. Phase times are those of Theorem 5.5, None where they are not reached by `end`."""
 
     L: float
@@ -140,7 +140,7 @@ class Trajectory:
     end: float
 
     @cached_property
-    def gram(self) -> Run:
+    def gram(self) -> Trajectory:
         return gram_run(self.L, self.alpha, self.sigma_init, self.end)
 
     @cached_property
@@ -187,7 +187,7 @@ class Trajectory:
 
 def run(
     L: Number, alpha: Number, w_star: Number, sigma_init: Number, *, flow: str = "true", end: Number = 1e8
-) -> Trajectory:
+) -> TwoLayerTrajectory:
     """The flow from p = g = w = h = sigma_init to time `end`, with w_Q = w_K = w.
 
     `flow`: "true", the gradient flow of (12), or "printed", the paper's, in which w moves at twice the rate. Either
@@ -195,7 +195,7 @@ def run(
     checked by the hypotheses of `symbolic.induction.setting`, not here.
     """
     check_flow(flow, "run")
-    return Trajectory(float(L), float(alpha), float(w_star), float(sigma_init), flow, float(end))
+    return TwoLayerTrajectory(float(L), float(alpha), float(w_star), float(sigma_init), flow, float(end))
 
 
 def stride(early: Flow, top: float, letters: Mapping[sp.Symbol, float]) -> float:

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 
 from bridge.balls import evaluate_ball
-from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.cost import Cost
 from bridge.domains import Box
+from bridge.limits.run import Run
 from bridge.matrices import LARGEST_NORM, read_square
 from bridge.sources import Prediction, Textual
 from bridge.sources.byte_signs import embedded_bytes, nearest_bytes
@@ -79,13 +79,13 @@ def parameter_norms(p: float, W_star: Any) -> Sides:
 
 
 # The float runs by their entries; the exact runs, a few for each quantity, up to the largest that is tried.
-def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
     L, d = sizes["L"], sizes["d"]
     norms = 1e-7 * d**3
-    if budget is None:
+    if run is None:
         return Cost(48 * d**2, norms)
-    runs = budget.samples + budget.attack * budget.restarts * SEARCHES
-    memory = 8 * L * (2 * d + 1) * (20 * SEARCHES * budget.restarts + 400) + 48 * d**2
+    runs = run.samples + run.attack * run.restarts * SEARCHES
+    memory = 8 * L * (2 * d + 1) * (20 * SEARCHES * run.restarts + 400) + 48 * d**2
     return Cost(memory, norms + 1e-8 * runs * L * d + min(EXACT_SECONDS, 2e-4 * L * d))
 
 

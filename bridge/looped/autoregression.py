@@ -6,12 +6,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.cost import Cost
 from bridge.domains import Box
 from bridge.formula import ArrayFunction
 from bridge.head_formats import pair_for, recommended, require_held
+from bridge.limits.run import Run
 from bridge.looped.autoregression_series import SERIES
 from bridge.looped.copies import sharpness, signs, signs_cost
 from bridge.looped.series import of_synthetic
@@ -153,13 +153,13 @@ def head_count(
     return Sides(max(each.heads for each in sizes), rounding=0.0)
 
 
-def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
     weights = sizes["N"] ** 2 * (sizes["T"] + sizes["q"])
     search = signs_cost(sizes["N"], sizes["q"], sizes["eps"], sizes["m"])
-    if budget is None:
+    if run is None:
         return search + Cost(48 * sizes["N"] ** 2)
-    runs = budget.samples + 3 * budget.attack * budget.restarts
-    return search + Cost(48 * sizes["N"] ** 2 * budget.samples, 1e-8 * runs * weights)
+    runs = run.samples + 3 * run.attack * run.restarts
+    return search + Cost(48 * sizes["N"] ** 2 * run.samples, 1e-8 * runs * weights)
 
 
 def synthetic() -> NamedTable:

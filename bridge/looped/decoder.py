@@ -5,12 +5,12 @@ from typing import Any
 
 import torch
 
-from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.cost import Cost
 from bridge.domains import Ball, Box, Rows
 from bridge.formula import ArrayFunction
 from bridge.head_formats import pair_for, recommended, require_held
+from bridge.limits.run import Run
 from bridge.theorem import Theorem
 from bridge.theorem_parts import Knobs
 from bridge.transformer import Transformer
@@ -105,12 +105,12 @@ def heads(d: int, N: int, T: int, eta: float, c: float, C: float) -> Sides:
     return Sides(max(each.heads for each in sizes), rounding=0.0)
 
 
-def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
     weights = (2 * sizes["N"] + 1) ** 2
-    if budget is None:
+    if run is None:
         return Cost(48 * weights)
-    runs = budget.samples + 4 * budget.attack * budget.restarts
-    return Cost(48 * weights * budget.samples, 1e-8 * runs * sizes["T"] * weights)
+    runs = run.samples + 4 * run.attack * run.restarts
+    return Cost(48 * weights * run.samples, 1e-8 * runs * sizes["T"] * weights)
 
 
 DECODER = Theorem(

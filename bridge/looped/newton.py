@@ -6,11 +6,11 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.budget import Budget
 from bridge.cost import Cost
 from bridge.domains import Ball, Box, SingularValues
 from bridge.formula import ArrayFunction
 from bridge.head_formats import pair_for, require_held
+from bridge.limits.run import Run
 from bridge.looped import newton_tables as tables
 from bridge.looped.newton_table import TABLE
 from bridge.record import Verdict
@@ -77,12 +77,12 @@ def reference(X: Any, y: Any, x: Any, alpha: Any, T: int) -> dict[str, Any]:
     return numeric.reference(X, y, x, alpha, T)
 
 
-def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
     scores = (2 * sizes["N"] + 2) ** 2
-    if budget is None:
+    if run is None:
         return Cost(16 * scores)
-    runs = budget.samples + budget.attack * budget.restarts * SEARCHES
-    return Cost(16 * scores * budget.samples, 1e-8 * runs * sizes["T"] * scores)
+    runs = run.samples + run.attack * run.restarts * SEARCHES
+    return Cost(16 * scores * run.samples, 1e-8 * runs * sizes["T"] * scores)
 
 
 NEWTON = Theorem(

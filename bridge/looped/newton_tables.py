@@ -13,9 +13,9 @@ from torch import Tensor
 
 from bridge.format_limits import FORMATS
 from bridge.head_formats import largest_sink
+from bridge.limits.run import Format
 from bridge.lowering import lower
 from bridge.record import NamedTable
-from bridge.torch_formats import torch_dtype
 from numeric.looped import newton as numeric
 from numeric.network import Network
 from symbolic.looped import newton_floor as theory
@@ -130,9 +130,9 @@ class LoopErrors:
         cls, X: Tensor, y: Tensor, x: Tensor, T: int, alpha: float, c: float, C: float, second: str, dtype: str
     ) -> "LoopErrors":
         network = Network(
-            numeric.transformer(len(y), len(x), T, alpha, c, C, TEMPERATURE, second), dtype=torch_dtype(dtype)
+            numeric.transformer(len(y), len(x), T, alpha, c, C, TEMPERATURE, second), dtype=Format.named(dtype).dtype
         )
-        taps = network.run(numeric.tokens(X, y, x).to(torch_dtype(dtype))[None])
+        taps = network.run(numeric.tokens(X, y, x).to(Format.named(dtype).dtype)[None])
         exact = numeric.reference(X, y, x, alpha, T)
         apart = [float((taps[f"m[{k}]"][0].double() - exact[f"m[{k}]"]).norm()) for k in range(T + 1)]
         sizes = [float(exact[f"m[{k}]"].norm()) for k in range(T + 1)]

@@ -8,9 +8,9 @@ from functools import cache
 import sympy as sp
 from torch import Tensor
 
-from bridge.budget import Budget
 from bridge.check import Sides, checks_of, within
 from bridge.cost import LARGEST, Cost
+from bridge.limits.run import Run
 from bridge.theorem import Theorem
 from numeric.looped import positions as vectors
 from symbolic.looped import positions as theory
@@ -75,7 +75,7 @@ SIDES: Mapping[str, Callable[..., Sides]] = {
 }
 
 
-def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
     return search_cost(sizes["N"], sizes["eps"], sizes["r"])
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import sympy as sp
 import torch
 
-from bridge.budget import Budget
 from bridge.check import Sides, checks_of, within
 from bridge.export.intervals import interval_words
 from bridge.export.numbers import plain
 from bridge.least_value import Enclosure
+from bridge.limits.run import Run
 from bridge.lowering import lower
 from bridge.machines.small_networks import TIGHT, LinearNetwork, ProductNetwork, SmallNetwork, Theta, TwoLayers
 from bridge.margins import beside_flip, flip_distance
@@ -198,9 +198,9 @@ def margin(place: int) -> Callable[..., Sides]:
         network = networks(seed)[place]
         sure, _ = network.margin(network.theta)
         remark = f"in {interval_words(sure.lower, sure.upper)}, both ends proved, {sure.boxes} boxes"
-        budget = Budget(0, min(attack, STEPS), restarts, seed)
+        run = Run(0, min(attack, STEPS), restarts, seed)
         theta, largest = network.theta, LARGEST * network.at(network.theta)
-        flip = flip_distance(network.output, theta, coordinate_lines(theta), budget, largest=largest)
+        flip = flip_distance(network.output, theta, coordinate_lines(theta), run, largest=largest)
         known = Sides(derived=sure.lower, proved=DERIVED, remark=remark)
         return beside_flip(known, flip, f"attack: {restarts} restarts, seed {seed}")
 

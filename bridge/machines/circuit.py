@@ -7,11 +7,11 @@ import numpy as np
 import sympy as sp
 
 from bridge.check import Sides, checks_of
+from bridge.limits.run import Format
 from bridge.machines.netlists import bits_of, read_circuit, shipped
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs
-from bridge.torch_formats import torch_dtype
 from numeric.machines.circuit import GATE_WEIGHTS, CircuitNetwork, CircuitSizes, measured_sizes
 from numeric.machines.gates import Circuit, GateKind, LayeredCircuit, all_inputs
 from symbolic.landau import Constant, order_constant
@@ -64,7 +64,7 @@ def outputs(netlist: Circuit, network: CircuitNetwork, samples: int, seed: int, 
     if bits is None:
         drawn = np.random.default_rng(seed).integers(0, 2, (samples, len(netlist.inputs)))
         bits, scope = drawn.astype(bool), "random"
-    answers = network.run(bits, torch_dtype(dtype), device).cpu().double().numpy()
+    answers = network.run(bits, Format.named(dtype).dtype, device).cpu().double().numpy()
     wrong = int((answers != 2.0 * netlist.evaluate(bits) - 1.0).any(axis=1).sum())
     found = f"wrong on {wrong} of them" if wrong else f"all {len(netlist.outputs)} outputs exact"
     remark = f"the net of each gate and round proved on bits; run on {scope} {len(bits)} inputs in {dtype}, {found}"
@@ -130,7 +130,7 @@ def outputs_at(
 ) -> NamedTable | None:
     if input is None:
         return None
-    answers = network.run(input[None], torch_dtype(dtype), device)[0].tolist()
+    answers = network.run(input[None], Format.named(dtype).dtype, device)[0].tolist()
     direct = netlist.evaluate(input[None])[0].astype(int).tolist()
     rows = [list(row) for row in zip(netlist.outputs, direct, answers, strict=True)]
     title = f"outputs at {''.join(str(int(bit)) for bit in input)}: gates 0 or 1, network -1 or 1"

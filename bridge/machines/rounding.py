@@ -8,10 +8,10 @@ import sympy as sp
 from torch import Tensor
 
 from bridge.balls import evaluate_ball
-from bridge.budget import Budget
 from bridge.check import Sides, checks_of, within
 from bridge.export.intervals import interval_words
 from bridge.export.numbers import plain
+from bridge.limits.run import Run
 from bridge.machines.rounding_margin import margin_at_every_depth, rounded_margin
 from bridge.margins import beside_flip, flip_distance
 from bridge.record import NamedTable
@@ -39,19 +39,19 @@ Network = Callable[[int], toy.Parameters]
 # Attacks.
 
 
-def attacked(sides: Sides, output: Output, network: Network, depth: int, budget: Budget) -> Sides:
+def attacked(sides: Sides, output: Output, network: Network, depth: int, run: Run) -> Sides:
     """The sides of a margin beside the nearest flip that an attack finds; a smaller one may be known."""
-    words = f"attack: {budget.restarts} restarts, {min(budget.attack, STEPS)} steps, seed {budget.seed}"
-    return beside_flip(sides, nearest_flip(output, network, depth, budget), words)
+    words = f"attack: {run.restarts} restarts, {min(run.attack, STEPS)} steps, seed {run.seed}"
+    return beside_flip(sides, nearest_flip(output, network, depth, run), words)
 
 
-def nearest_flip(output: Output, network: Network, depth: int, budget: Budget) -> float | None:
+def nearest_flip(output: Output, network: Network, depth: int, run: Run) -> float | None:
     """The nearest flip that was found; None without an attack, or at a depth beyond those attacked."""
     if depth > DEEPEST:
         return None
     at = network(depth)
     lines = {**_first_layers(depth), **coordinate_lines(at)}
-    few = replace(budget, attack=min(budget.attack, STEPS))
+    few = replace(run, attack=min(run.attack, STEPS))
     return flip_distance(output, at, lines, few, largest=AT)
 
 
@@ -61,9 +61,9 @@ def _first_layers(depth: int) -> dict[str, toy.Parameters]:
     return {f"first {n}": unit({"W": weights * (weights.cumsum(0) <= n)}) for n in {1, (depth + 1) // 2, depth}}
 
 
-def fitted_slope(output: Output, known: Mapping[int, float], budget: Budget) -> tuple[float, str]:
+def fitted_slope(output: Output, known: Mapping[int, float], run: Run) -> tuple[float, str]:
     """The slope in the depth of the attacked margins, or of the known ones without an attack; and in words."""
-    few = replace(budget, restarts=min(budget.restarts, FEW_RESTARTS), attack=min(budget.attack, FEW_STEPS))
+    few = replace(run, restarts=min(run.restarts, FEW_RESTARTS), attack=min(run.attack, FEW_STEPS))
     flips = {depth: nearest_flip(output, toy.ones, depth, few) for depth in known}
     found = {depth: flip for depth, flip in flips.items() if flip is not None}
     whose = "attacked" if len(found) == len(known) else "known"
@@ -110,7 +110,7 @@ def output_at_ones(depth: int) -> Sides:
 
 def plain_margin(depth: int, seed: int, attack: int, restarts: int) -> Sides:
     sides = Sides(proved=DERIVED, remark="the same change in every layer is the best one")
-    return attacked(sides, toy.plain, toy.ones, depth, Budget(0, attack, restarts, seed))
+    return attacked(sides, toy.plain, toy.ones, depth, Run(0, attack, restarts, seed))
 
 
 def printed_change(depth: int) -> Sides:
@@ -123,7 +123,7 @@ def printed_change(depth: int) -> Sides:
 def plain_rate(seed: int, attack: int, restarts: int) -> Sides:
     limit = theory.plain_order()
     known = {depth: at_depth(theory.plain_margin(), depth) for depth in RANGE}
-    fitted, words = fitted_slope(toy.plain, known, Budget(0, attack, restarts, seed))
+    fitted, words = fitted_slope(toy.plain, known, Run(0, attack, restarts, seed))
     return Sides(
         fitted,
         printed=exponent(printed("plain.rate")),
@@ -138,7 +138,7 @@ def margin(depth: int, seed: int, attack: int, restarts: int) -> Sides:
     enclosed = f"the margin lies in {interval_words(sure.lower, sure.upper)} (instance: its lower end)"
     remark = f"{enclosed}; a flip by one layer alone takes 1/2"
     sides = Sides(sure.upper, instance=sure.lower, proved=CERTIFIED, remark=remark)
-    return attacked(sides, toy.rounded, toy.ones, depth, Budget(0, attack, restarts, seed))
+    return attacked(sides, toy.rounded, toy.ones, depth, Run(0, attack, restarts, seed))
 
 
 def margin_everywhere() -> Sides:
@@ -153,7 +153,7 @@ def margin_rate(seed: int, attack: int, restarts: int) -> Sides:
     every = evaluate_ball(theory.rounded_margin_every_depth(), {})
     bounded = every > 0 and math.isfinite(margin_at_every_depth().upper)
     known = {depth: rounded_margin(depth).upper for depth in RANGE}
-    fitted, words = fitted_slope(toy.rounded, known, Budget(0, attack, restarts, seed))
+    fitted, words = fitted_slope(toy.rounded, known, Run(0, attack, restarts, seed))
     remark = f"between `sqrt(2)/3` and 1/2 at every depth; {words}"
     return Sides(fitted, derived=0, proved=DERIVED if bounded else (), remark=remark)
 
@@ -162,8 +162,8 @@ def margin_with_layers(depth: int, seed: int, attack: int, restarts: int) -> Sid
     closes = theory.rounding_layer_corrected().error == 0
     remark = "the induction closes: an error up to 1/3 is undone by the next rounding"
     sides = Sides(proved=DERIVED if closes else (), remark=remark)
-    budget = Budget(0, attack, restarts, seed)
-    return attacked(sides, toy.rounded_with_layers, toy.ones_with_layers, depth, budget)
+    run = Run(0, attack, restarts, seed)
+    return attacked(sides, toy.rounded_with_layers, toy.ones_with_layers, depth, run)
 
 
 def margins_over_depth() -> NamedTable:

@@ -10,6 +10,7 @@ import torch
 from bridge.balls import evaluate_ball
 from bridge.check import Sides, checks_of
 from bridge.export.numbers import plain
+from bridge.limits.run import Format
 from bridge.machines.machine_files import read_machine, tokens_of
 from bridge.machines.turing_costs import cost, cost_table, letters, sizes
 from bridge.machines.turing_errata import DEFINITIONS
@@ -18,7 +19,6 @@ from bridge.machines.turing_runs import INPUTS, MachineRuns, drawn_runs, task_of
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs
-from bridge.torch_formats import torch_dtype
 from numeric.machines.beside_simulator import TuringTask
 from numeric.machines.machine import TuringMachine, simulate
 from numeric.machines.simulation import SimulatingDecoder
@@ -56,7 +56,7 @@ def runs(
 def require_precision(network: SimulatingDecoder, dtype: str) -> None:
     """Raises UsageError for a format in which rounding may change which score is the largest."""
     products = 2 * network.w_pos + 1
-    error = products * (27 + products) * torch.finfo(torch_dtype(dtype)).eps / 2
+    error = products * (27 + products) * torch.finfo(Format.named(dtype).dtype).eps / 2
     if error >= 0.5:
         raise UsageError(
             f"{theory.TURING.id}: in {dtype} a score of {products} products may have an error of {plain(error)}, and "

@@ -6,9 +6,9 @@ from functools import cached_property
 
 from bridge.balls import evaluate_ball
 from bridge.export.layout import value_words
+from bridge.limits.run import Format
 from bridge.machines.machine_files import in_file, read_machine, shipped, tokens_of
 from bridge.record import NamedTable
-from bridge.torch_formats import torch_device, torch_dtype
 from numeric.balls import float_above
 from numeric.machines.beside_simulator import (
     TRACE,
@@ -105,8 +105,8 @@ class MachineRuns:
     def _run(
         self, inputs: Sequence[Sequence[str]], traces: Sequence[Trace], beta: float | None = None
     ) -> BesideSimulator:
-        dtype, device = torch_dtype(self.dtype), torch_device(self.device)
-        return side_by_side(self.network, inputs, traces, dtype=dtype, device=device, inverse_temperature=beta)
+        run = Format.named(self.dtype, self.device)
+        return side_by_side(self.network, inputs, traces, dtype=run.dtype, device=run.device, inverse_temperature=beta)
 
     @cached_property
     def keys(self) -> int:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from bridge.arguments import Function, arguments_of, called_for
-from bridge.budget import Budget
+from bridge.limits.run import Format, Run
 from bridge.record import NamedTable, Row, Verdict
 from bridge.sources.source import AboutRows, InputSource, Predicted
 from bridge.study import Inputs, Refusal
@@ -44,12 +44,12 @@ def at_source(theorem: Theorem, source: InputSource, name: str) -> Theorem:
 
 @dataclass(frozen=True)
 class Real:
-    """What was read by a source, the parameters that were given, and the budget of the run."""
+    """What was read by a source, the parameters that were given, and the run of the run."""
 
     source: InputSource
     data: Any
     given: Mapping[str, Any]
-    budget: Budget
+    run: Run
 
 
 class ByQuantity(dict[str, Any]):
@@ -72,13 +72,12 @@ class SourceCase(TheoremCase):
         theorem: Theorem,
         params: Mapping[str, Any],
         weights: Mapping[str, Tensor],
-        dtype: str,
-        device: str,
+        format: Format,
         real: Real,
     ) -> None:
-        self.source, self.data, self.given, self.asked = real.source, real.data, real.given, real.budget
+        self.source, self.data, self.given, self.asked = real.source, real.data, real.given, real.run
         self._values: dict[str, Any] = {}
-        super().__init__(theorem, params, weights, dtype, device)
+        super().__init__(theorem, params, weights, format)
         self.attackable = False
         taken = {name for _, each in self.source.functions() for name in arguments_of(each)}
         self.uses = self.uses - (set() if self.source.most(2) > 1 else {"samples"}) | ({"seed", "dtype"} & taken)
@@ -102,12 +101,12 @@ class SourceCase(TheoremCase):
     def sample(self, count: int, seed: int) -> Inputs:
         return self.admit(self._prompts(count, seed)) if self.theorem.inputs else {}
 
-    def within(self, budget: Budget) -> Budget:
-        return replace(budget.without_attack(), samples=max(1, self.source.most(budget.samples)))
+    def within(self, run: Run) -> Run:
+        return replace(run.without_attack(), samples=max(1, self.source.most(run.samples)))
 
-    def memory(self, budget: Budget) -> int:
+    def memory(self, run: Run) -> int:
         """Nothing where the source has said it, before the prompt was made."""
-        return super().memory(budget) if self.theorem.inputs and self.source.cost is None else 0
+        return super().memory(run) if self.theorem.inputs and self.source.cost is None else 0
 
     # What functions of the source take.
 
@@ -135,7 +134,7 @@ class SourceCase(TheoremCase):
 
     @property
     def _given(self) -> dict[str, Any]:
-        of_run = {**self._of_run, "device": str(self.device), "seed": self.asked.seed}
+        of_run = {**self.format.names, "seed": self.asked.seed}
         return {**self.known, **of_run, "data": self.data, "params": self.runner.params, "given": self.given}
 
     @cached_property
@@ -158,13 +157,13 @@ class SourceCase(TheoremCase):
 
     # Predictions.
 
-    def extra_rows(self, budget: Budget) -> list[Row]:
+    def extra_rows(self, run: Run) -> list[Row]:
         if not self.source.predictions:
             return []
         with torch.no_grad():
             made = [(each, self._called(each.function)) for each in self.source.predictions]
         found = [(each, x if isinstance(x, Predicted) else Predicted(x)) for each, x in made if x is not None]
-        return list(self.source.compared(self.data, found, AboutRows(self.params, budget)))
+        return list(self.source.compared(self.data, found, AboutRows(self.params, run)))
 
     def tables(self) -> list[NamedTable]:
         found = [self._called(each) for each in self.source.tables]

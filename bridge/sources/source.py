@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from bridge.arguments import Function, arguments_of, called_with
-from bridge.budget import Budget
 from bridge.cost import Cost
+from bridge.limits.run import Run
 from bridge.material import Material
 from bridge.record import Row
 from symbolic.statements import Result, UsageError
@@ -173,12 +173,12 @@ class AboutRows:
     """What the rows of predictions have in common."""
 
     params: Mapping[str, Any]
-    budget: Budget
+    run: Run
 
     def row(self, name: str, value: float | None, meaning: str, **about: Any) -> Row:
         return Row(
             quantity=f"prediction.{name}", kind="exact", params=dict(self.params), measured=value, meaning=meaning,
-            seed=self.budget.seed, **about,
+            seed=self.run.seed, **about,
         )  # fmt: skip
 
 

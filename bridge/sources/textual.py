@@ -89,10 +89,10 @@ class Textual(InputSource):
 
     def compared(self, data: Windows, found: Sequence[tuple[Prediction, Predicted]], about: AboutRows) -> Iterable[Row]:
         """The share of windows at which each prediction is the next byte."""
-        windows, following = data.cut(about.budget.samples, about.budget.seed)
+        windows, following = data.cut(about.run.samples, about.run.seed)
         scored = self.scored(windows)
         row = partial(
-            about.row, quantifier="on these windows", norm="share", samples=about.budget.samples,
+            about.row, quantifier="on these windows", norm="share", samples=about.run.samples,
             domain=f"{scored.sum()} {self.where}",
         )  # fmt: skip
         known = {each.name: np.asarray(predicted.value) for each, predicted in found}

@@ -8,7 +8,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.formats import require_float64
+from bridge.limits.formats import require_float64
 from bridge.lowering import lower
 from bridge.record import NamedTable
 from bridge.theorem import Theorem

@@ -10,10 +10,10 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.cost import Cost
-from bridge.formats import require_float64
+from bridge.limits.formats import require_float64
+from bridge.limits.run import Run
 from bridge.study import Refusal
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs
@@ -134,12 +134,12 @@ def _rounding_of(place: int) -> Callable[..., Tensor]:
     return lambda outcome: outcome[len(QUANTITIES) + place]
 
 
-def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
     """A batch of POINTS prompts for each draw."""
     features = sizes["N"] * sizes["n"]
-    if budget is None:
+    if run is None:
         return Cost()
-    return Cost(48 * features * POINTS, 1e-8 * features * POINTS * sizes["L"] / 2 * budget.samples)
+    return Cost(48 * features * POINTS, 1e-8 * features * POINTS * sizes["L"] / 2 * run.samples)
 
 
 RISK = Theorem(

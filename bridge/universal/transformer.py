@@ -10,12 +10,12 @@ import flint
 import torch
 
 from bridge.balls import BASE_BITS
-from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.cost import Cost
 from bridge.domains import Ball, Box, Rows, Sphere
 from bridge.format_limits import FORMATS
 from bridge.formula import ArrayFunction
+from bridge.limits.run import Run
 from bridge.readings import Smooth
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
@@ -178,12 +178,12 @@ def formats(N: int, n: int, L: int, B: float, lam: float, bits: int, dtype: str)
 
 
 # phi of each prompt, and a few arrays of its size; each block reads it some four times, and so does the reference.
-def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
     features = sizes["N"] * sizes["n"]
-    if budget is None:
+    if run is None:
         return Cost(48 * features)
-    runs = budget.samples + budget.attack * budget.restarts * SEARCHES
-    memory = 48 * features * (budget.samples + SEARCHES * budget.restarts)
+    runs = run.samples + run.attack * run.restarts * SEARCHES
+    memory = 48 * features * (run.samples + SEARCHES * run.restarts)
     return Cost(memory, 1e-9 * runs * sizes["L"] * features + min(EXACT_SECONDS, 1e-4 * sizes["L"] * features))
 
 

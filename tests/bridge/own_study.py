@@ -9,8 +9,8 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from bridge.limits.run import ONE_INPUT, Format, Run
 from bridge.study import Case, Inputs, Study
-from bridge.torch_formats import torch_device, torch_dtype
 from numeric.balls import float_above
 from symbolic.calculus import Derivation, Norm, Step
 from symbolic.induction.vanilla import VANILLA
@@ -31,13 +31,15 @@ def own_quantity(bound: sp.Expr | Derivation, kind: Kind = Kind.UPPER) -> Quanti
 class OwnCase(Case):
     """Inputs x of shape (B, 1) in [-1, 1]; the error is |x|/2 times the derived bound."""
 
-    def __init__(self, result: Result, params: Mapping[str, Any], dtype: str, device: str) -> None:
+    def __init__(self, result: Result, params: Mapping[str, Any], format: Format) -> None:
         self.result, self.params, self.full_params = result, dict(params), dict(params)
-        self.dtype, self.device = torch_dtype(dtype), torch_device(device)
+        self.format = format
         self.values = {p.symbol: params[p.name] for p in result.parameters if p.symbol is not None}
 
     def sample(self, count: int, seed: int) -> Inputs:
-        return {"x": 2 * torch.rand(count, 1, generator=torch.Generator().manual_seed(seed), dtype=self.dtype) - 1}
+        return {
+            "x": 2 * torch.rand(count, 1, generator=torch.Generator().manual_seed(seed), dtype=self.format.dtype) - 1
+        }
 
     starts = sample
 
@@ -91,5 +93,5 @@ class OwnStudy(Study):
             quantities=(own_quantity(bound, kind),), remarks=(),
         )  # fmt: skip
 
-    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> OwnCase:
-        return OwnCase(self.result, self.resolved(params), dtype, device)
+    def case(self, params: Mapping[str, Any], run: Run = ONE_INPUT) -> OwnCase:
+        return OwnCase(self.result, self.resolved(params), run.format)

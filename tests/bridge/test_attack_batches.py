@@ -13,9 +13,9 @@ import torch
 import boundsmith as bs
 import bridge.searches as searches
 import bridge.transformer_batch as transformer_batch
-from bridge.budget import Budget
 from bridge.comparison import grid_of
 from bridge.goals import goals_of, ratio
+from bridge.limits.run import ONE_INPUT, Format, Run
 from bridge.memory import GIGABYTE
 from bridge.record import Verdict
 from bridge.searches import companies, memory_at_once, searched
@@ -32,7 +32,7 @@ from numeric.network import Network
 from symbolic.statements import Quantity, UsageError
 from tests.counting import Calls
 
-BUDGET = Budget(samples=8, attack=12, restarts=4, seed=5)
+BUDGET = Run(samples=8, attack=12, restarts=4, seed=5)
 eps, K, rho, B = sp.symbols("eps K rho B", positive=True)
 d = sp.Symbol("d", integer=True, positive=True)
 POINTS = (0.01, 0.02, 0.1, 0.4)
@@ -126,7 +126,7 @@ THEOREMS: dict[str, Callable[[], Theorem]] = {
 
 def cases_of(theorem: Theorem) -> list[Case]:
     study = TheoremStudy(theorem)
-    return [study.case(point, seed=0, dtype="float64", device="cpu") for point in grid_of(study, {})]
+    return [study.case(point) for point in grid_of(study, {})]
 
 
 def measured(case: Case) -> list[Quantity]:
@@ -265,7 +265,7 @@ def test_a_case_with_a_method_of_its_own_is_attacked_by_it(name: str) -> None:
     counted = Calls(getattr(TheoremCase, name))
     own = type("OwnCase", (TheoremCase,), {name: lambda case, *given, **more: counted(case, *given, **more)})
     study = TheoremStudy(three())
-    case = own(study.theorem, *study.point({"eps": 0.1}, 0), "float64", "cpu")
+    case = own(study.theorem, *study.point({"eps": 0.1}, ONE_INPUT), ONE_INPUT.format)
     assert companies([case]) == []
     searched([case], measured(case), BUDGET)
     goals = goals_of(measured(case))
@@ -289,7 +289,7 @@ def test_points_of_one_company_differ_in_numbers_alone() -> None:
     assert [len(group) for group in companies(cases_of(three()))] == [4]
     assert [len(group) for group in companies(cases_of(own_theorem.own))] == [1, 1]  # other depths
     study = TheoremStudy(three())
-    one, other = (study.case({"eps": 0.1}, seed=0, dtype=each, device="cpu") for each in ("float64", "float32"))
+    one, other = (study.case({"eps": 0.1}, Run(format=Format.named(each))) for each in ("float64", "float32"))
     assert one.company != other.company
     assert cases_of(three())[0].company != cases_of(three())[0].company  # two theorems
 

@@ -9,6 +9,7 @@ import sympy as sp
 
 from bridge.comparison import grid_of
 from bridge.goals import prompt_scopes
+from bridge.limits.run import Format, Run
 from bridge.record import TIERS
 from bridge.registry import registered_study
 from bridge.study import Case, Study
@@ -40,7 +41,7 @@ def cases(id: str) -> Iterator[Case]:
         try:
             point = grid_of(study, corner(study, seed))[0]
             study.require_affordable(point, "a corner:")
-            yield study.case(point, seed=0, dtype=FORMATS[seed % len(FORMATS)], device="cpu")
+            yield study.case(point, Run(format=Format.named(FORMATS[seed % len(FORMATS)])))
         except (UsageError, DerivationError):
             continue
 

@@ -12,10 +12,10 @@ import torch
 
 import bridge.comparison as engine
 from bridge import compare, replay
-from bridge.budget import Budget
 from bridge.export import comparison_csv, comparison_latex
 from bridge.export.terminal import comparison_blocks
 from bridge.induction.vanilla import VANILLA as HEAD
+from bridge.limits.run import ONE_INPUT, Run
 from bridge.measure import evidence_at
 from bridge.record import Comparison, Row, Verdict
 from bridge.rows import judged_row
@@ -60,18 +60,16 @@ class ToyCase(TheoremCase):
 class Refuting(ToyCase):
     """Finds that 0 is not a bound on its output."""
 
-    def checks(self, budget: Budget) -> list[Row]:
-        return [*super().checks(budget), self._never_zero(self.sample(1, budget.seed), budget)]
+    def checks(self, run: Run) -> list[Row]:
+        return [*super().checks(run), self._never_zero(self.sample(1, run.seed), run)]
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
-        return self._never_zero(inputs, Budget(1, 0, 0, 0)) if name == "never_zero" else super().replay_check(name, {})
+        return self._never_zero(inputs, Run(1, 0, 0, 0)) if name == "never_zero" else super().replay_check(name, {})
 
-    def _never_zero(self, inputs: Inputs, budget: Budget) -> Row:
+    def _never_zero(self, inputs: Inputs, run: Run) -> Row:
         output = self.result.quantities[0]
         claim = replace(output, name="never_zero", remark="as printed")
-        return judged_row(
-            self, claim, None, {"printed": Bound(flint.arb(0))}, [evidence_at(self, output, inputs)], budget
-        )
+        return judged_row(self, claim, None, {"printed": Bound(flint.arb(0))}, [evidence_at(self, output, inputs)], run)
 
 
 class Unbuildable(ToyCase):
@@ -93,8 +91,8 @@ class ToyStudy(TheoremStudy):
             replace(HEAD, handles=None, statement=replace(VANILLA, parameters=(*VANILLA.parameters, WORD)))
         )
 
-    def case(self, params: Any, *, seed: int, dtype: str, device: str) -> ToyCase:
-        return self.case_class(self.theorem, *self.point(params, seed), dtype, device)
+    def case(self, params: Any, run: Run = ONE_INPUT) -> ToyCase:
+        return self.case_class(self.theorem, *self.point(params, run), run.format)
 
 
 def use(monkeypatch: pytest.MonkeyPatch, case_class: type[ToyCase]) -> None:
@@ -231,7 +229,7 @@ def test_every_bound_is_read_through_the_case(monkeypatch: pytest.MonkeyPatch, t
 
 def test_a_case_may_search_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
     class Corner(ToyCase):
-        def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
+        def search(self, objective: Objective, quantity: Quantity, run: Run) -> Inputs:
             assert objective(self.sample(3, 0)).shape == (3,)
             return {"x": torch.ones(self.params["L"], self.params["d"], dtype=torch.float64)}
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from bridge.budget import Budget
 from bridge.goals import Goal, goals_of, ratio
+from bridge.limits.run import Run
 from bridge.registry import find_study
 from bridge.searches import searched
 from bridge.study import Inputs
@@ -17,7 +17,7 @@ from bridge.theorem_batch import TheoremBatch
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_study import TheoremStudy
 
-BUDGET = Budget(samples=4, attack=6, restarts=3, seed=2)
+BUDGET = Run(samples=4, attack=6, restarts=3, seed=2)
 
 
 def case_of(id: str, **changes: Any) -> TheoremCase:
@@ -25,7 +25,7 @@ def case_of(id: str, **changes: Any) -> TheoremCase:
     study = find_study(id)
     assert isinstance(study, TheoremStudy)
     changed = TheoremStudy(replace(study.theorem, search=replace(study.theorem.search, **changes)))
-    return changed.case({"N": 2, "n": 2, "relus": 16}, seed=0, dtype="float64", device="cpu")
+    return changed.case({"N": 2, "n": 2, "relus": 16})
 
 
 def all_goals(case: TheoremCase) -> list[Goal]:
@@ -90,9 +90,9 @@ def test_what_is_shown_where_another_errs_most_is_not_searched(monkeypatch: pyte
     sought: list[tuple[str, str | None]] = []
     ascended = TheoremBatch.ascended
 
-    def recorded(self: TheoremBatch, budget: Budget) -> list[Inputs]:
+    def recorded(self: TheoremBatch, run: Run) -> list[Inputs]:
         sought.extend(goal.key for _, goal in self.cells)
-        return ascended(self, budget)
+        return ascended(self, run)
 
     monkeypatch.setattr(TheoremBatch, "ascended", recorded)
     quantities = [quantity for quantity in case.bounded() if quantity.scopes]

@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 import boundsmith as bs
-from bridge.flows import JoinedRun, Run, follow
+from bridge.flows import JoinedTrajectory, Trajectory, follow
 from symbolic.dynamics import Flow
 from symbolic.statements import UsageError
 
@@ -27,7 +27,7 @@ def crossing(start: float, speed: float, height: float) -> float:
     return float(np.log(height / (1 - height)) - np.log(start / (1 - start))) / speed
 
 
-def grown(start: float = 1e-3, end: float = 30.0, **more: Any) -> Run:
+def grown(start: float = 1e-3, end: float = 30.0, **more: Any) -> Trajectory:
     return follow(LOGISTIC, {x: start}, end, {rate: 2.0}, **more)
 
 
@@ -72,7 +72,7 @@ def test_joined_runs_are_one(height: float) -> None:
         Flow((log_x,), (rate * (1 - sp.exp(log_x)),)), {log_x: np.log(first.last(x)[0])}, 50, {rate: 2.0},
         views={seen: sp.exp(log_x)},
     )  # fmt: skip
-    joined, whole = JoinedRun((first, second)), grown(end=53.0)
+    joined, whole = JoinedTrajectory((first, second)), grown(end=53.0)
     assert joined.end == 53.0
     exact = crossing(1e-3, 2.0, height)
     assert joined.first(seen - level, letters={level: height}) == pytest.approx(exact, rel=1e-8)
@@ -103,9 +103,9 @@ def test_formulas_and_times_that_a_run_does_not_have_are_refused() -> None:
     run = grown()
     with pytest.raises(UsageError, match="evaluate: y has no value in x \\+ y; got values for rate, x; add it"):
         run.at([1.0], x + y)
-    with pytest.raises(UsageError, match=r"Run.at: times 31 .. 31 are outside of the run, 0 .. 30"):
+    with pytest.raises(UsageError, match=r"Trajectory.at: times 31 .. 31 are outside of the run, 0 .. 30"):
         run.at([31.0], x)
-    with pytest.raises(UsageError, match=r"Run.at: times 30\.0000001 .. 30\.0000001 are outside of the run, 0 .. 30$"):
+    with pytest.raises(UsageError, match=r"times 30\.0000001 .. 30\.0000001 are outside of the run, 0 .. 30$"):
         run.at([30.0000001], x)
     with pytest.raises(UsageError, match="evaluate: y has no value"):
         grown(stop=x - y)
@@ -113,10 +113,10 @@ def test_formulas_and_times_that_a_run_does_not_have_are_refused() -> None:
 
 def test_no_times_give_no_values() -> None:
     run = grown()
-    for each in (run, JoinedRun((run, run))):
+    for each in (run, JoinedTrajectory((run, run))):
         assert each.at([], x, rate * x).shape == (2, 0)
-    with pytest.raises(UsageError, match=r"JoinedRun.at: times 61 .. 61 are outside of the run, 0 .. 60"):
-        JoinedRun((run, run)).at([61.0], x)
+    with pytest.raises(UsageError, match=r"JoinedTrajectory.at: times 61 .. 61 are outside of the run, 0 .. 60"):
+        JoinedTrajectory((run, run)).at([61.0], x)
 
 
 @pytest.mark.parametrize("time", [-1.0, 2.0, math.nan])

@@ -7,13 +7,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from boundsmith import Budget, beside_flip, coordinate_lines, flip_distance
+from boundsmith import Run, beside_flip, coordinate_lines, flip_distance
 from bridge.check import Sides, relation
 from bridge.record import Verdict
 from numeric.flips import FlipError
 from symbolic.statements import Kind
 
-BUDGET = Budget(samples=1, attack=20, restarts=2, seed=0)
+BUDGET = Run(samples=1, attack=20, restarts=2, seed=0)
 X = torch.tensor([3.0, -4.0], dtype=torch.float64)
 LINE = {"w": torch.tensor([1.0, -1.0], dtype=torch.float64), "b": torch.tensor(2.0, dtype=torch.float64)}
 MARGIN = 9 / math.sqrt(26)  # |w . x + b| / sqrt(|x|^2 + 1)
@@ -23,8 +23,8 @@ def output(parameters: dict[str, Tensor]) -> Tensor:
     return parameters["w"] @ X + parameters["b"]
 
 
-def nearest(budget: Budget = BUDGET) -> float | None:
-    return flip_distance(output, LINE, coordinate_lines(LINE), budget, largest=9.0)
+def nearest(run: Run = BUDGET) -> float | None:
+    return flip_distance(output, LINE, coordinate_lines(LINE), run, largest=9.0)
 
 
 def test_the_flip_is_as_near_as_the_margin_and_no_nearer() -> None:

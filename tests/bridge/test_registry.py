@@ -38,7 +38,7 @@ def test_a_theorem_runs_on_its_defaults_and_covers_every_quantity(id: str, tmp_p
     study = find_study(id)
     assert isinstance(study, TheoremStudy)
     theorem = study.theorem
-    cases = [study.case(point, seed=0, dtype="float64", device="cpu") for point in grid_of(study, {})]
+    cases = [study.case(point) for point in grid_of(study, {})]
     small = {"samples": 4, "attack": 3, "restarts": 2} if theorem.inputs else {}
     comparison = default_run(id, **{name: number for name, number in small.items() if name in cases[0].uses})
     stated = {q.name for case in cases for q in case.result.quantities}

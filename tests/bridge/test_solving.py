@@ -85,7 +85,7 @@ def test_the_step_size_keeps_the_obligation_and_names_it(tier: str) -> None:
     assert solution.bound <= 100
     assert statements(solution, "obligation") == ["the steps of 'gradient_mapping' are short: L_f*eta <= 1"]
     assert "eta > 0" in statements(solution, "hypothesis")
-    case = find_study("icgd.trajectory").case(solution.params, seed=0, dtype="float64", device="cpu")
+    case = find_study("icgd.trajectory").case(solution.params)
     rows = benchmark.rows_of(case, case.result.quantity("gradient_mapping"))
     assert benchmark.row_failure(rows, tier) == ""
 

@@ -26,7 +26,7 @@ def with_obligation(condition: object) -> Quantity:
 @pytest.fixture
 def case() -> TheoremCase:
     params = {"p": 1, "L": 8, "d": 1, "W_star": 1.0}
-    return TheoremStudy(vanilla.VANILLA).case(params, seed=0, dtype="float64", device="cpu")
+    return TheoremStudy(vanilla.VANILLA).case(params)
 
 
 def test_obligations_are_looked_up_at_the_parameters(case: TheoremCase) -> None:

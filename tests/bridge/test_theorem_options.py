@@ -45,7 +45,7 @@ def own(*quantities: Quantity, **fields: Any) -> Theorem:
 
 
 def case(theorem: Theorem, **params: Any) -> TheoremCase:
-    return TheoremStudy(theorem).case(params, seed=0, dtype="float64", device="cpu")
+    return TheoremStudy(theorem).case(params)
 
 
 def run(theorem: Theorem, **params: Any) -> Mapping[str, Any]:

@@ -56,7 +56,7 @@ def lines(lines: Any = ("a",), **more: Any) -> Any:
 
 def flip(**more: Any) -> Any:
     theta = {"w": torch.ones(1, dtype=torch.float64)}
-    given = {"parameters": theta, "directions": {}, "budget": bs.Budget(1, 1, 1, 0), "largest": 1.0}
+    given = {"parameters": theta, "directions": {}, "run": bs.Run(1, 1, 1, 0), "largest": 1.0}
     return bs.flip_distance(lambda w: w["w"][:, 0], **{**given, **more})
 
 
@@ -157,12 +157,15 @@ CALLS: Calls = {
     "a stop of text": (lambda: run(stop="x"), f"formula = 'x'; {FORMULA}"),
     "a view of text": (lambda: run(views={y: "x"}), f"views[y] = 'x'; {FORMULA}"),
     "a reading of text": (lambda: run().at([0.5], "x"), f"formula = 'x'; {FORMULA}"),
-    "times of text": (lambda: run().at("a", x), "Run.at: times = 'a'; give a number or a list of numbers"),
+    "times of text": (lambda: run().at("a", x), "Trajectory.at: times = 'a'; give a number or a list of numbers"),
     "times in two rows": (lambda: run().at([[0.1], [0.2]], x), "give a number or a list of numbers"),
-    "a time of text": (lambda: run().exactly("1", x), "Run.exactly: time = '1'; give a finite real number"),
-    "no runs": (lambda: bs.JoinedRun(()), "JoinedRun: no runs came; give at least one"),
-    "a run for runs": (lambda: bs.JoinedRun(run()), "give a tuple of the runs"),
-    "a joined time of text": (lambda: bs.JoinedRun((run(),)).first(x, "1"), "time = '1'; give a finite real number"),
+    "a time of text": (lambda: run().exactly("1", x), "Trajectory.exactly: time = '1'; give a finite real number"),
+    "no runs": (lambda: bs.JoinedTrajectory(()), "JoinedTrajectory: no runs came; give at least one"),
+    "a run for runs": (lambda: bs.JoinedTrajectory(run()), "give a tuple of those"),
+    "a joined time of text": (
+        lambda: bs.JoinedTrajectory((run(),)).first(x, "1"),
+        "time = '1'; give a finite real number",
+    ),
     "a folder that is missing": (
         lambda: bs.ShippedFiles(Path("/no/folder"), (".txt",)).names(),
         "cannot read the folde",

@@ -1,7 +1,7 @@
 """Seeded random parameters inside the hypotheses of a result, many of them at the ends of what these allow.
 
 `corner_parameters(study, rng)` is a walk: from the defaults, one parameter after the other moves to a proposal, or as
-far towards it as the hypotheses and the budget allow. Every point of the walk meets both, so that the last one does.
+far towards it as the hypotheses and the run allow. Every point of the walk meets both, so that the last one does.
 """
 
 import math
@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from bridge.budget import Budget
 from bridge.extremes import explained
-from bridge.formats import DTYPES
+from bridge.limits.formats import DTYPES
+from bridge.limits.run import Run
 from bridge.study import Study
 from symbolic.parameters import Hypothesis, Parameter
 from symbolic.statements import UsageError
 from tests.corners.texts import text_values
 
-SHORT = Budget(samples=8, attack=5, restarts=2, seed=0)
+SHORT = Run(samples=8, attack=5, restarts=2, seed=0)
 SECONDS, BYTES = 4.0, 2.0**29  # of a point, as the study estimates them; several times what it takes
 HALVINGS = 40  # of the way to the end of what is allowed
 FARTHEST = 1e12  # factor from the default of a real number
@@ -96,7 +96,7 @@ def corner_settings(study: Study, params: Mapping[str, Any], rng: np.random.Gene
     """Settings of a short run of any format, of those that its rows depend on. Raises UsageError."""
     dtype = str(rng.choice(DTYPES)) if rng.random() < 0.5 else DTYPES[0]
     with explained(f"compare {study.result.id}", [params]):
-        case = study.case(params, seed=0, dtype="float64", device="cpu")
+        case = study.case(params)
     given: dict[str, Any] = {"samples": SHORT.samples, "attack": SHORT.attack, "restarts": SHORT.restarts}
     given |= {"seed": int(rng.integers(1000)), "dtype": dtype}
     idle = () if case.attackable else ("attack", "restarts")
@@ -200,7 +200,7 @@ class Corners:
         return {**point, name: end}
 
     def allowed(self, point: Mapping[str, Any], name: str) -> bool:
-        """Whether the point meets the hypotheses on that parameter, and the budget."""
+        """Whether the point meets the hypotheses on that parameter, and the run."""
         if not all(condition.holds(point) for condition in self.conditions[name]):
             return False
         try:

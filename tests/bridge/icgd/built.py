@@ -5,12 +5,13 @@ from typing import Any
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
 from bridge.icgd.setting import StepSetting
+from bridge.limits.run import Format, Run
 from bridge.registry import find_study
 from bridge.theorem_case import TheoremCase
 
 
 def case_at(id: str, *, dtype: str = "float64", **params: Any) -> TheoremCase:
-    case = find_study(id).case(params, seed=0, dtype=dtype, device="cpu")
+    case = find_study(id).case(params, Run(format=Format.named(dtype)))
     assert isinstance(case, TheoremCase)
     return case
 

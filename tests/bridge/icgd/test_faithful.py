@@ -24,7 +24,7 @@ def wrong(w: Any, x: Any, y: Any, emulation: Any) -> dict[str, Any]:
 
 def case_of(network: Any = taps, **params: object) -> TheoremCase:
     study = TheoremStudy(replace(STEP, network=network))
-    return study.case({"N": 2, "n": 3, "relus": 16, **params}, seed=0, dtype="float64", device="cpu")
+    return study.case({"N": 2, "n": 3, "relus": 16, **params})
 
 
 def faithful_row(case: TheoremCase, samples: int = 1) -> Row:

@@ -7,9 +7,9 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.budget import Budget
 from bridge.formula import ArrayFunction
 from bridge.icgd import gradient as study
+from bridge.limits.run import Format, Run
 from bridge.measure import measure
 from bridge.record import Row, Verdict
 from bridge.rows import quantity_rows
@@ -25,11 +25,11 @@ from symbolic.statements import Kind, UsageError
 
 SMALL = {"N": 3, "K": 4, "d_x": 3, "d_y": 2, "n": 2}
 FORMS = ["recursion", "product"]
-BUDGET = Budget(samples=8, attack=3, restarts=4, seed=0)
+BUDGET = Run(samples=8, attack=3, restarts=4, seed=0)
 
 
 def case(dtype: str = "float64", theorem: Theorem = study.GRADIENT, **params: Any) -> TheoremCase:
-    return TheoremStudy(theorem).case({**SMALL, **params}, seed=0, dtype=dtype, device="cpu")
+    return TheoremStudy(theorem).case({**SMALL, **params}, Run(format=Format.named(dtype)))
 
 
 def rows(at: TheoremCase) -> dict[str, Row]:

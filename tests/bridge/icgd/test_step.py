@@ -21,8 +21,8 @@ from benchmarks.icgd_bounds import (
     worst_share,
 )
 from bridge import compare, replay, solve
-from bridge.budget import Budget
 from bridge.errata import errata as listed
+from bridge.limits.run import Run
 from bridge.measure import evidence_at
 from bridge.record import Row, Verdict
 from bridge.registry import find_study
@@ -69,7 +69,7 @@ def test_the_step_keeps_the_accuracy_asked_for(N: int, eps: float) -> None:
         assert derived.ball <= eps
         with torch.no_grad():
             assert float(case.errors(case.sample(8, 0), ["gradient"])["gradient"].max()) <= eps
-    attacked = evidence_at(case, gradient, attack_error(case, Budget(1, 20, 4, 0))).evidence
+    attacked = evidence_at(case, gradient, attack_error(case, Run(1, 20, 4, 0))).evidence
     assert attacked.exact <= eps
 
 
@@ -92,7 +92,7 @@ def test_bounds_are_tight() -> None:
 def test_a_bound_scaled_down_is_found_out() -> None:
     case = step_case(N=2, K=4, d=2, n=2, relus=32)
     gradient = case.result.quantity("gradient")
-    found = attack_error(case, Budget(1, 100, 12, 0))
+    found = attack_error(case, Run(1, 100, 12, 0))
     evidence = evidence_at(case, gradient, found).evidence
     local = case.instance(gradient, LOCAL, found)
     assert local is not None

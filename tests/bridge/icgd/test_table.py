@@ -9,10 +9,10 @@ import torch
 
 from bridge import compare, replay
 from bridge.activations import activation_formula
-from bridge.budget import Budget
 from bridge.cli import main
 from bridge.data import Table, load_table, scaled
 from bridge.icgd.table import OUTPUT_RANGES, PROMPT_LIMIT, STARTS, STEPS, Lessons, learning
+from bridge.limits.run import Run
 from bridge.record import Comparison, Row, Verdict, Witness
 from bridge.registry import find_study
 from bridge.sources.case import SourceCase
@@ -31,7 +31,7 @@ SMALL = {"K": 4, "n": 12, "L": 3, "relus": 128}
 def case_of(table: Table | None = None, *, seed: int = 0, **params: object) -> SourceCase:
     table, study = table or load_table(None, SHIPPED, TARGET), find_study(ID)
     chosen = {**study.source_defaults(params, table), **params}
-    case = study.source_case(chosen, table, budget=Budget(1, 0, 0, seed), dtype="float64", device="cpu")
+    case = study.source_case(chosen, table, Run(seed=seed))
     assert isinstance(case, SourceCase)
     return case
 

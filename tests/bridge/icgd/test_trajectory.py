@@ -13,11 +13,11 @@ from torch import Tensor
 
 from bridge import compare, replay
 from bridge.activations import activation_formula, loss_formula
-from bridge.budget import Budget
 from bridge.icgd.iterates import iterates
 from bridge.icgd.path import IteratePath
 from bridge.icgd.smoothness import gap_above, smoothness_here, smoothness_of_layers
 from bridge.icgd.trajectory import TRAJECTORY, path_of
+from bridge.limits.run import Run
 from bridge.record import Comparison, Flag, Row, Verdict
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_readings import LOCAL
@@ -47,7 +47,7 @@ SETTINGS = [
 
 @cache
 def case_of(**changes: Any) -> TheoremCase:
-    return TheoremStudy(TRAJECTORY).case({**SMALL, **changes}, seed=0, dtype="float64", device="cpu")
+    return TheoremStudy(TRAJECTORY).case({**SMALL, **changes})
 
 
 def run(**changes: Any) -> Comparison:
@@ -314,7 +314,7 @@ def test_a_step_beyond_one_over_l_f_is_outside_what_is_printed() -> None:
 # --- What was found beside the bounds --------------------------------------------------------------------------------
 
 
-ONE = Budget(samples=1, attack=0, restarts=1, seed=0)
+ONE = Run(samples=1, attack=0, restarts=1, seed=0)
 
 
 def check(name: str, samples: int = 1, **changes: Any) -> Row:

@@ -37,7 +37,7 @@ def test_labels_are_copied_up_to_what_positions_leak() -> None:
 
 
 def test_matrices_reach_the_condition_number_and_no_further() -> None:
-    case = find_study("looped.newton").case({"N": 3, "d": 2, "kappa": 9.0}, seed=0, dtype="float64", device="cpu")
+    case = find_study("looped.newton").case({"N": 3, "d": 2, "kappa": 9.0})
     wide = {
         "X": torch.tensor([[[7.0, 0], [0, 1e-9], [0, 0]]], dtype=torch.float64),
         "y": torch.zeros(1, 3, dtype=torch.float64),

@@ -8,9 +8,9 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.budget import Budget
 from bridge.comparison import replay_witness
 from bridge.letter_values import number_where_it_holds
+from bridge.limits.run import Run
 from bridge.measure import measure
 from bridge.record import Row, Verdict
 from bridge.registry import registered_study
@@ -51,7 +51,7 @@ def contracting(solved: sp.Expr = SOLVED, **changes: Any) -> bs.Theorem:
 
 
 def case_of(theorem: bs.Theorem, **params: Any) -> Case:
-    return TheoremStudy(theorem).case({"eps": 0.5, **params}, seed=0, dtype="float64", device="cpu")
+    return TheoremStudy(theorem).case({"eps": 0.5, **params})
 
 
 def at(x: float) -> dict[str, torch.Tensor]:
@@ -145,8 +145,8 @@ def test_a_negative_bound_of_a_result_of_ours_is_a_bug_of_ours() -> None:
 
 
 def measured_rows(case: Case) -> list[Row]:
-    quantity, budget = case.quantity("out"), Budget(samples=2, attack=0, restarts=1, seed=0)
-    return quantity_rows(case, quantity, measure(case, [quantity], budget), budget)
+    quantity, run = case.quantity("out"), Run(samples=2, attack=0, restarts=1, seed=0)
+    return quantity_rows(case, quantity, measure(case, [quantity], run), run)
 
 
 def test_a_negative_bound_at_a_prompt_names_its_letter() -> None:
@@ -229,7 +229,7 @@ def test_a_table_has_no_bound_where_a_condition_fails() -> None:
 
 def test_the_table_of_loops_stops_where_they_add_too_much() -> None:
     study = registered_study("looped.gradient_descent")
-    case = study.case({"T": 4, "c": 8.0, "C": 4.0}, seed=0, dtype="float64", device="cpu")
+    case = study.case({"T": 4, "c": 8.0, "C": 4.0})
     (table,) = case.tables()
     numbers = [each for row in table.rows for each in row[1:]]
     assert all(each is None or float(each) >= 0 for each in numbers)

@@ -83,7 +83,7 @@ def test_a_changed_weight_of_an_example_is_found_on_balls_and_in_floats(name: st
     theorem = read_theorem(str(EXAMPLES / name))
     for changed, holds in ((theorem, True), (_changed(theorem), False)):
         study = find_study(changed)
-        case = study.case(grid_of(study, {})[0], seed=0, dtype="float64", device="cpu")
+        case = study.case(grid_of(study, {})[0])
         assert isinstance(case, TheoremCase)
         judged, inputs = _Judged(case, list(_sides(case)), list(theorem.inputs)), case.sample(1, seed=0)
         for found in (judged._on_balls(inputs).found, judged._in_floats(inputs).found):

@@ -69,7 +69,7 @@ def deep(*bounds: bs.Approximated, **changes: Any) -> bs.Theorem:
 def case_of(theorem: bs.Theorem, **params: Any) -> TheoremCase:
     study = find_study(theorem)
     defaults = {"eps": 0.1, "K": 1.5, "N": 3, "d": 3}
-    case = study.case({**defaults, **params}, seed=0, dtype="float64", device="cpu")
+    case = study.case({**defaults, **params})
     assert isinstance(case, TheoremCase)
     return case
 

@@ -49,7 +49,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
 
 
 def sample_of(theorem: bs.Theorem) -> tuple[Case, Inputs]:
-    case = find_study(theorem).case({}, seed=0, dtype="float64", device="cpu")
+    case = find_study(theorem).case({})
     return case, case.sample(BUDGET["samples"], 0)
 
 

@@ -11,6 +11,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from bridge.limits.run import Run
 from bridge.record import Flag, Verdict
 from bridge.registry import find_study
 from tests.bridge.theorem.theorems import BUDGET, compared, d, eps, product, row_of, scaled
@@ -19,7 +20,7 @@ R = sp.Symbol("R", positive=True)
 
 
 def drawn(theorem: bs.Theorem, seed: int) -> dict[str, torch.Tensor]:
-    case: Any = find_study(theorem).case({}, seed=seed, dtype="float64", device="cpu")
+    case: Any = find_study(theorem).case({}, Run(seed=seed))
     weights: dict[str, torch.Tensor] = case.weights
     return weights
 

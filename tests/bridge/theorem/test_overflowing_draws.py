@@ -6,6 +6,7 @@ import flint
 import pytest
 
 from bridge.draws import Draw, OverDraws
+from bridge.limits.run import Format, Run
 from bridge.registry import registered_study
 
 
@@ -13,7 +14,7 @@ from bridge.registry import registered_study
 def test_a_draw_without_a_finite_error_is_a_failure_only_if_an_exact_run_says_so(
     error: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = registered_study("universal.features").case({"n": 256}, seed=0, dtype="float16", device="cpu")
+    case = registered_study("universal.features").case({"n": 256}, Run(format=Format.named("float16")))
     over = OverDraws(case, case.result.quantity("features"))
     draw = Draw(0, error, None, {})
     bound = case.derived(over.quantity)

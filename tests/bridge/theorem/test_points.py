@@ -32,7 +32,7 @@ OWN, EPS = Citation(None, "own"), eps
 
 
 def case_of(theorem: bs.Theorem, **params: Any) -> TheoremCase:
-    return TheoremStudy(theorem).case(params, seed=0, dtype="float64", device="cpu")
+    return TheoremStudy(theorem).case(params)
 
 
 # Quantities of the point.

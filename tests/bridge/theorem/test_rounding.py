@@ -47,7 +47,7 @@ def step(scale: Callable[[Any, Any], Any] = lambda eta, n: eta / n, **defaults: 
 
 def exact_error(theorem: bs.Theorem) -> float:
     """The upper end of the exact error at random inputs, at 128 bits."""
-    case = find_study(theorem).case({}, seed=0, dtype="float64", device="cpu")
+    case = find_study(theorem).case({})
     sample = case.sample(1, 0)
     (name,) = (quantity.name for quantity in case.result.quantities)
     return float(case.exact(sample, [name], 128)[name][0].abs_upper())

@@ -167,7 +167,7 @@ def test_what_the_format_does_not_hold_is_not_representable(options, words):
 
 
 def test_an_x_outside_the_unit_ball_is_refused():
-    case = registered_study(ID).case({}, seed=0, dtype="float64", device="cpu")
+    case = registered_study(ID).case({})
     inputs = case.sample(1, 0)
     case.check_inputs(inputs)
     with pytest.raises(UsageError, match="x"):

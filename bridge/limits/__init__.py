@@ -1,0 +1,1 @@
+"""What a run may take: its samples, its attack, its format, its seed."""
