@@ -3,7 +3,7 @@
 - "range": the expression evaluated on the balls of the box;
 - "slope": the mean-value form, with the gradient enclosed on the box;
 - "hessian": z^T (second derivatives) z in the vanishing coordinates;
-- "form": the matrix of the inequality's quadratic form is positive semidefinite;
+- "form": the matrix of the inequality's quadratic form is defined and positive semidefinite;
 - "outside k": the k-th condition is negative throughout.
 
 Each but the last also has to show that the expression, as it was given, is a real number throughout.
@@ -64,6 +64,12 @@ class Enclosures:
             for each in self._requirements(self.inequality.expression)
             if not any(_follows(each.condition, condition) for condition in implied)
         ]
+
+    @cached_property
+    def domain_of_form(self) -> list[Requirement]:
+        """What has to hold for the quadratic form to be the expression: its vector and its matrix are defined."""
+        vector, matrix = self.inequality.form or ((), ())
+        return [each for entry in (*vector, *(x for row in matrix for x in row)) for each in self._requirements(entry)]
 
     @cached_property
     def domain_of_conditions(self) -> list[Requirement]:
@@ -165,7 +171,9 @@ class Enclosures:
     def _by_form(self, cell: Cell) -> bool:
         if self.inequality.form is None or self.inequality.strict:
             return False
-        return all(shown(minor, cell) for minor in self.minors)
+        return all(shown(minor, cell) for minor in self.minors) and all(
+            each.holds_on(cell) for each in self.domain_of_form
+        )
 
     # Taylor's theorem along the segment from (0, z) to (y, z): f = y^T H(xi) y / 2 with xi on that segment, because f
     # and its gradient in y are 0 at y = 0. The segment lies in the box widened to contain y = 0, on which f has to be

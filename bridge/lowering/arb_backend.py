@@ -9,7 +9,7 @@ import sympy as sp
 from flint import arb, arb_mat, ctx, fmpq, fmpz
 
 from . import balls, loops
-from .common import Argument, Backend, check_matrix_shape
+from .common import Argument, Backend, check_rows
 from .number_printers import ExactPrinter
 
 DEFAULT_BITS = 128
@@ -76,13 +76,17 @@ def filled(like: Any, n: int, m: int, value: Any) -> arb_mat:
     return arb_mat([[arb(value)] * m for _ in range(n)])
 
 
+asin, acos = balls.within(-1, 1, arb.asin), balls.within(-1, 1, arb.acos)
+acosh = balls.within(1, None, arb.acosh)
+
 NAMES: dict[str, Any] = {
     "number": balls.number, "ratio": balls.ratio, "inf": arb("inf"), "nan": arb("nan"), "exp": arb.exp, "log": arb.log,
-    "sqrt": balls.sqrt, "sin": arb.sin, "cos": arb.cos, "tan": arb.tan, "asin": arb.asin, "acos": arb.acos,
+    "sqrt": balls.sqrt, "sin": arb.sin, "cos": arb.cos, "tan": arb.tan, "asin": asin, "acos": acos,
     "atan": arb.atan, "atan2": arb.atan2, "sinh": arb.sinh, "cosh": arb.cosh, "tanh": arb.tanh, "asinh": arb.asinh,
-    "acosh": arb.acosh, "atanh": arb.atanh, "absolute": balls.absolute, "sign": balls.sign, "floor": arb.floor,
+    "acosh": acosh, "atanh": arb.atanh, "absolute": balls.absolute, "sign": balls.sign, "floor": arb.floor,
     "ceiling": arb.ceil, "expm1": arb.expm1, "log1p": arb.log1p, "erf": arb.erf, "erfc": arb.erfc, "gamma": arb.gamma,
-    "loggamma": balls.loggamma, "polygamma": balls.polygamma, "zeta": arb.zeta, "factorial": lambda x: (x + 1).gamma(),
+    "loggamma": balls.loggamma, "polygamma": balls.polygamma, "zeta": arb.zeta,
+    "factorial": lambda x: (x + 1).gamma(),
     "binomial": balls.binomial, "lambertw": balls.lambertw, "maximum": arb.max, "minimum": arb.min,
     "at_least": arb.max, "at_most": arb.min, "heaviside": balls.heaviside, "int_power": balls.int_power,
     "rational_power": balls.rational_power, "power": balls.power, "softplus": balls.softplus,
@@ -121,7 +125,7 @@ def converted(argument: Argument, value: Any) -> Any:
     if not argument.shape:
         return ball(argument, value)
     rows = value.tolist() if hasattr(value, "tolist") else value
-    check_matrix_shape(argument, (len(rows), len(rows[0])))
+    check_rows(argument, rows)
     return arb_mat([[ball(argument, entry) for entry in row] for row in rows])
 
 

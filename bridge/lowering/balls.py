@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-from flint import arb, fmpq
+from flint import acb, arb, fmpq
 
 from . import loops
 
@@ -125,6 +125,23 @@ def heaviside(x: Ball, at_zero: Ball, below: Ball | None = None) -> Ball:
     return hull(*possible)
 
 
+def within(low: int | None, high: int | None, function: Callable[[Ball], Ball]) -> Callable[[Ball], Ball]:
+    """A function with the domain [low, high], monotone on it, on the part of the ball that lies there."""
+
+    def on_part(x: Ball) -> Ball:
+        if x.is_nan() or (low is not None and x < low) or (high is not None and x > high):
+            return nan()
+        if (low is None or x >= low) and (high is None or x <= high):
+            return monotone(function, x)
+        ends = (
+            arb(low) if low is not None and not x >= low else x.lower(),
+            arb(high) if high is not None and not x <= high else x.upper(),
+        )
+        return hull(*map(function, ends))
+
+    return on_part
+
+
 # exponentials
 
 
@@ -160,11 +177,11 @@ def geometric(z: Ball, m: Ball) -> Ball:
 
 
 def polygamma(order: int, x: Ball) -> Ball:
-    """Through the Hurwitz zeta function, for order >= 1 and x > 0."""
+    """Through the Hurwitz zeta function, for order >= 1 and x > 0; elsewhere as Arb has it on complex balls."""
     if order == 0:
         return x.digamma()
     if not x > 0:
-        return nan()
+        return acb(x).polygamma(order).real
     size = arb(order + 1).gamma() * arb(order + 1).zeta(x)
     return size if order % 2 else -size
 

@@ -5,6 +5,7 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import sympy as sp
@@ -55,6 +56,7 @@ class Backend(ABC):
     names: Mapping[str, Any]  # that generated code may use
     points: "Points | None" = None  # the formula at single points, if some may have to be computed again
     may_overflow = False  # whether inf and nan may be false
+    farthest = inf  # the exponent of two of arguments beyond which what is computed on the way may leave the range
 
     @abstractmethod
     def call(self, function: Callable[..., Value], arguments: Sequence[Argument], values: Sequence[Any]) -> Value:
@@ -116,6 +118,16 @@ def check_matrix_shape(argument: Argument, shape: Sequence[int]) -> None:
     if argument.shape and tuple(shape[-2:]) != argument.shape:
         rows, columns = argument.shape
         raise ValueError(f"{argument.name}: shape {tuple(shape)}, expected (..., {rows}, {columns})")
+
+
+def check_rows(argument: Argument, rows: Any) -> None:
+    """Raise ValueError unless these are rows of numbers of the shape of the MatrixSymbol."""
+    if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple) for row in rows):
+        raise ValueError(f"{argument.name}: expected rows of numbers of the shape {argument.shape}, got {rows!r:.80}")
+    lengths = {len(row) for row in rows}
+    if len(lengths) != 1:
+        raise ValueError(f"{argument.name}: its rows have the lengths {sorted(lengths)}, expected {argument.shape[1:]}")
+    check_matrix_shape(argument, (len(rows), *lengths))
 
 
 def safe_identifier(name: str, position: int, taken: Mapping[str, Any], others: Collection[str]) -> str:

@@ -13,7 +13,9 @@ LOST = 2.0**-10  # of the digits of an inexact argument
 LOST_IN_EXPONENT = 2.0**-3  # an exponent is as large as 700, and its errors are absolute
 NEAR = 2.0**-40  # how near to a jump an inexact argument is taken as undecided
 SMALLEST = 2.0**-1022
+SMALLEST_GOOD = 2.0**-960  # sums of smaller numbers may have lost terms
 BACK = 2.0**52  # what a factor below the range has to be multiplied by to be back in it
+MOST_EXPONENT = 1022  # beyond which no argument is far
 LARGEST_POWER = 4096
 LARGEST_BINOMIAL = 512
 
@@ -29,6 +31,12 @@ class Watch:
 
     def flag(self, mask: Any) -> None:
         self.mask = mask if self.mask is False else self.mask | mask
+
+
+def far(argument: Value, exponent: float) -> Any:
+    """Where an argument is larger than 2^exponent, or smaller than its inverse and not 0."""
+    size = abs(argument)
+    return (size > 2.0**exponent) | ((size < 2.0**-exponent) & (argument != 0))
 
 
 def watched(function: Callable[..., Value], check: Check) -> Callable[..., Value]:
@@ -81,7 +89,7 @@ def out_of_range(value: Value, plain: int, extreme: int, *factors: Value) -> Any
     small = reduce(_or, [*(abs(each) < 1 for each in above), *(abs(each) > 1 for each in below)])
     tiny = reduce(_or, (abs(each) < SMALLEST for each in (value, *factors[plain : plain + extreme])))
     back = reduce(mul, [*(1 + abs(each) for each in above), *(1 + 1 / abs(each) for each in below)])
-    lost = tiny & (back > BACK)
+    lost = tiny & ((back > BACK) | (abs(value) >= SMALLEST))
     for each in factors[:plain]:
         lost = lost & (each != 0)
     return lost | ((value - value != 0) & small) | (value != value)
@@ -129,11 +137,11 @@ def near_zero_of_loggamma(value: Value, u: Value) -> Any:
 
 
 def near_zero(value: Value, order: int, u: Value) -> Any:
-    return abs(value) < LOST
+    return (abs(value) < LOST) | (u < 0) if order == 0 else u < 0
 
 
 def near_branch_point(value: Value, branch: int, u: Value) -> Any:
-    return abs(value + 1) < LOST
+    return (abs(value + 1) < LOST) | (abs(u) < SMALLEST_GOOD)
 
 
 def hard_binomial(value: Value, n: Value, k: Value) -> Any:
@@ -153,8 +161,13 @@ def near_jump(value: Value, u: Value) -> Any:
     return (away <= near) | (1 - away <= near)
 
 
+def beyond_range(value: Value, u: Value) -> Any:
+    return (abs(u) < SMALLEST_GOOD) | (u - u != 0)
+
+
 def near_equal(value: Value, left: Value, right: Value) -> Any:
-    return abs(left - right) <= NEAR * (abs(left) + abs(right))
+    apart = left - right
+    return (abs(apart) <= NEAR * (abs(left) + abs(right))) | (apart != apart)
 
 
 def watched_functions(names: dict[str, Any]) -> dict[str, Any]:
@@ -175,8 +188,10 @@ def watched_functions(names: dict[str, Any]) -> dict[str, Any]:
         "watched_sum_in_exponent": watched(total, cancelled_in_exponent),
         "watched_product": watched(product, out_of_range),
         "watched_power": watched(power, large_power),
+        "watched_range": watched(lambda u: u, beyond_range),
         "watched_against": watched(lambda left, right: left, near_equal),
         "watched_loop_sum": watched_sum(names["loop_sum"]),
+        "watched_loop_product": watched_product(names["loop_product"]),
         "watched_loop_run": watched_run(names["loop_run"]),
     }
 
@@ -200,6 +215,33 @@ def watched_sum(loop: Callable[..., Value]) -> Callable[..., Value]:
 
         value = loop(like, seen(body), seen(masked), *limits)
         watch.flag(abs(value) < LOST * size)
+        return value
+
+    return on_watch
+
+
+def watched_product(loop: Callable[..., Value]) -> Callable[..., Value]:
+    """A product over an index, flagged where it leaves the range on the way."""
+
+    def on_watch(watch: Watch | None, like: Any, body: Any, masked: Any, *limits: Value) -> Value:
+        if watch is None:
+            return loop(like, body, masked, *limits)
+        size: Any = 1.0
+        left: Any = False
+        zero: Any = False
+
+        def seen(terms: Any) -> Any:
+            def term(index: Value) -> Value:
+                nonlocal size, left, zero
+                value = terms(index)
+                size, zero = size * abs(value), zero | (value == 0)
+                left = left | (size < SMALLEST_GOOD) | (size > 1 / SMALLEST_GOOD)
+                return value
+
+            return terms and term
+
+        value = loop(like, seen(body), seen(masked), *limits)
+        watch.flag(left & (zero == 0))
         return value
 
     return on_watch

@@ -101,7 +101,7 @@ def lowered(
         watching = Watching(rewritten)
         if watching.is_needed:
             backend.points = Points(partial(on_balls, formula, renaming, arguments, cse), arguments)
-            backend.may_overflow = watching.may_overflow
+            backend.may_overflow, backend.farthest = watching.may_overflow, watching.farthest
         if name != "mpmath":
             rewritten = watching.expression
     if name == "torch":

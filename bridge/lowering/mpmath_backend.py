@@ -9,7 +9,7 @@ import sympy as sp
 from flint import arb, arb_mat, fmpq, fmpz
 
 from . import loops
-from .common import Argument, Backend, check_matrix_shape
+from .common import Argument, Backend, check_rows
 from .number_printers import ExactPrinter
 
 GUARD_BITS = 32  # extra precision, rounded away at the end
@@ -112,6 +112,14 @@ def loop_run(like: Any, body: Any, masked: Any, first: Any, last: Any, factor: A
         return mp.nan
 
 
+def inverse(A: Any) -> Any:
+    """A matrix of nan where it is singular."""
+    try:
+        return mp.inverse(A)
+    except ZeroDivisionError:
+        return mp.matrix(A.rows, A.cols) + mp.nan
+
+
 def kron(A: Any, B: Any) -> Any:
     return mp.matrix([[a * b for a in row for b in other] for row in A.tolist() for other in B.tolist()])
 
@@ -137,7 +145,7 @@ NAMES: dict[str, Any] = {name: real_valued(function) for name, function in FUNCT
     "loop_run": loop_run,
     "pi": lambda: +mp.pi, "e": lambda: +mp.e, "EulerGamma": lambda: +mp.euler, "Catalan": lambda: +mp.catalan,
     "GoldenRatio": lambda: +mp.phi, "matrix": lambda like, rows: mp.matrix(rows), "scale": lambda s, A: s * A,
-    "matmul": lambda A, B: A * B, "transpose": lambda A: A.T, "inverse": mp.inverse,
+    "matmul": lambda A, B: A * B, "transpose": lambda A: A.T, "inverse": inverse,
     "matrix_power": lambda A, power: A**power, "trace": lambda A: mp.fsum(A[i, i] for i in range(A.rows)),
     "determinant": mp.det, "kron": kron, "hadamard": hadamard,
     "entry": lambda A, i, j: A[loops.as_index(i), loops.as_index(j)],
@@ -195,7 +203,7 @@ def _converted(argument: Argument, value: Any) -> Any:
     if not argument.shape:
         return exact(argument, value)
     rows = value.tolist() if hasattr(value, "tolist") else value
-    check_matrix_shape(argument, (len(rows), len(rows[0])))
+    check_rows(argument, rows)
     return mp.matrix([[exact(argument, entry) for entry in row] for row in rows])
 
 

@@ -114,6 +114,10 @@ class WatchedRun(LoopRun):
     """The same, watched: its terms may cancel."""
 
 
+class WatchedProduct(LoopProduct):
+    """The same, watched: on the way it may leave the range."""
+
+
 class Watched(Node):
     """(name, text, *parts): the function of that name, which flags the points where float64 loses digits of its value.
 

@@ -1,6 +1,7 @@
 """How constants are written: folded to the nearest double, or exact and evaluated at the precision of the call."""
 
 from collections.abc import Iterable
+from math import inf
 
 import sympy as sp
 
@@ -49,6 +50,7 @@ class ExactPrinter(MatrixPrinter):
     """For mpmath and Arb: rationals stay rational, and every constant is computed at the precision of the call."""
 
     one = "number(1)"
+    largest_order = inf
 
     def split_constants(self, args: Iterable[sp.Expr]) -> tuple[list[sp.Expr], list[sp.Expr]]:
         args = list(args)

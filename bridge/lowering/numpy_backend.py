@@ -12,7 +12,7 @@ import torch
 
 from . import loops, special
 from .common import Argument, Backend, check_matrix_shape
-from .conditioning import Watch, watched_functions
+from .conditioning import MOST_EXPONENT, Watch, far, watched_functions
 from .number_printers import FloatPrinter
 
 BLOCK = 8192  # points evaluated at a time: a dozen intermediate results of 64 KiB fit the second-level cache
@@ -43,6 +43,11 @@ def _tensor(array: Array) -> torch.Tensor:
 
 def binomial(n: Array, k: Array) -> Array:
     return through_torch(special.binomial)(np.asarray(n), np.asarray(k))
+
+
+def atan2(y: Array, x: Array) -> Array:
+    """The sign of a zero does not count."""
+    return np.arctan2(y + 0.0, x + 0.0)
 
 
 def at_least(x: Array, bound: float) -> Array:
@@ -163,6 +168,16 @@ def kron(A: Array, B: Array) -> Array:
     return blocks.reshape(*blocks.shape[:-4], n * p, m * q)
 
 
+def inverse(A: Array) -> Array:
+    """nan where a matrix is singular, which numpy raises for the whole batch."""
+    try:
+        return np.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        regular = np.linalg.matrix_rank(A) == A.shape[-1]
+        whole = np.where(regular[..., None, None], A, np.eye(A.shape[-1], dtype=A.dtype))
+        return np.where(regular[..., None, None], np.linalg.inv(whole), math.nan)
+
+
 def entry(A: Array, i: Any, j: Any) -> Array:
     return A[..., loops.as_index(i), loops.as_index(j)]
 
@@ -175,7 +190,7 @@ def unusable(result: Array, core: int) -> Array:
 
 NAMES: dict[str, Any] = {
     "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
-    "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+    "acos": np.arccos, "atan": np.arctan, "atan2": atan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
     "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "absolute": np.abs, "sign": np.sign,
     "floor": np.floor, "ceiling": np.ceil, "expm1": np.expm1, "log1p": np.log1p, "maximum": np.maximum,
     "minimum": np.minimum, "erf": through_torch(torch.special.erf), "erfc": through_torch(torch.special.erfc),
@@ -186,7 +201,7 @@ NAMES: dict[str, Any] = {
     "logsumexp": logsumexp, "geometric": geometric, "loop_sum": loop_sum, "loop_product": loop_product,
     "loop_run": loop_run,
     "both": np.logical_and, "either": np.logical_or, "negation": np.logical_not, "matrix": matrix, "scale": scale,
-    "matmul": np.matmul, "transpose": lambda A: np.swapaxes(A, -1, -2), "inverse": np.linalg.inv,
+    "matmul": np.matmul, "transpose": lambda A: np.swapaxes(A, -1, -2), "inverse": inverse,
     "matrix_power": np.linalg.matrix_power, "trace": lambda A: np.trace(A, axis1=-2, axis2=-1),
     "determinant": np.linalg.det, "kron": kron, "hadamard": np.multiply, "entry": entry,
     "identity": lambda like, n, m: np.eye(n, m, dtype=like.dtype),
@@ -240,6 +255,9 @@ class NumpyBackend(Backend):
         result = function(watch, self._like, *arrays)
         if watch is None:
             return result
+        for argument, array in zip(arguments, arrays, strict=True) if self.farthest < MOST_EXPONENT else ():
+            beyond = far(array, self.farthest)
+            watch.flag(beyond.any(axis=(-2, -1)) if argument.shape else beyond)
         if self.may_overflow:
             watch.flag(unusable(result, len(self._core_shape)))
         return self._mended(result, watch.mask, arguments, arrays) if np.any(watch.mask) else result

@@ -1,8 +1,7 @@
 """A formula at single points, to as many bits as are asked for: balls at rising precision, and jumps decided.
 
-From 2048 bits on a ball that still holds a whole number is taken for it, and two sides that still overlap are taken as
-equal: numbers that agree to a thousand bits are, as far as anybody can tell, the same. One more precision is for terms
-beyond the range of float64 that cancel.
+At the last precision, 15360 bits and more, a ball that still holds a whole number is taken for it, and two sides that
+still overlap are taken as equal: numbers that agree to thousands of bits are, as far as anybody can tell, the same.
 """
 
 import sys
@@ -18,6 +17,7 @@ from .arb_backend import NAMES, ArbBackend, converted
 from .balls import Ball, Truth
 from .common import Argument, LoweringError
 
+MOST_BITS = 200_000  # of terms that cancel
 FLOAT_BITS = 60  # of a ball whose middle is then rounded to a double
 NO_DOUBLE = -1080  # the exponent of two below which a double is 0
 
@@ -42,7 +42,7 @@ class PointBackend(ArbBackend):
         return on_point
 
     def _at_zero(self, function: Callable[..., Ball]) -> Callable[..., Ball]:
-        return lambda x, *others: function(arb(0) if self.deciding and x.contains(0) else x, *others)
+        return lambda x, *others: function(arb(0) if self.deciding and x.is_finite() and x.contains(0) else x, *others)
 
     def _decided(self, relation: Callable[[Ball, Ball], Truth], equal: bool) -> Callable[[Ball, Ball], Truth]:
         def on_points(a: Ball, b: Ball) -> Truth:
@@ -82,15 +82,18 @@ class Points:
         if self._function is None:
             return None
         without = 0
-        for precision in (2 * bits + 8, 8 * bits + 32, 32 * bits + 128, 256 * bits):
-            self._backend.deciding = precision >= 32 * bits + 128
+        precisions = [2 * bits + 8, 8 * bits + 32, 32 * bits + 128, 256 * bits]
+        for precision in precisions:
+            self._backend.deciding = last = precision >= 256 * bits
             found = self._at(values, precision)
             entries = [entry for row in found.tolist() for entry in row] if isinstance(found, arb_mat) else [found]
-            if all(is_good(entry, bits, smallest, self._backend.deciding) for entry in entries):
+            if all(is_good(entry, bits, smallest, precision if last else None) for entry in entries):
                 return found
             without += found is None or any(isinstance(entry, arb) and entry.is_nan() for entry in entries)
             if without == 2:
                 return None
+            if precision == 256 * bits:
+                precisions += further(entries, precision, bits)
         return None
 
     def _at(self, values: Sequence[Any], precision: int) -> Any:
@@ -102,7 +105,15 @@ class Points:
                 return None
 
 
-def is_good(found: Any, bits: int, smallest: int | None, last: bool) -> bool:
+def further(entries: Sequence[Any], precision: int, bits: int) -> list[int]:
+    """A last precision, that of terms far beyond the range of float64 which cancel; none if they are yet larger."""
+    finite = [entry for entry in entries if isinstance(entry, arb) and entry.is_finite() and not entry.is_exact()]
+    largest = max((int(entry.rad().mid().man_exp()[1]) + 32 for entry in finite), default=0)
+    return [2 * (precision + largest) + bits] if 0 < precision + largest <= MOST_BITS else []
+
+
+def is_good(found: Any, bits: int, smallest: int | None, last: int | None) -> bool:
+    """`last`: the precision, if no higher one is tried; half of its bits below 1 is 0."""
     if not isinstance(found, arb):
         return found is not None
     if not found.is_finite():
@@ -111,7 +122,7 @@ def is_good(found: Any, bits: int, smallest: int | None, last: bool) -> bool:
         return True
     if smallest is not None and abs(found).upper() < arb(2) ** smallest:
         return True
-    return last and abs(found).upper() < arb(2) ** (-8 * bits)
+    return last is not None and bool(abs(found).upper() < arb(2) ** (-last // 2))
 
 
 def to_double(ball: Ball) -> float:

@@ -28,6 +28,7 @@ FUNCTIONS: dict[type[sp.Basic], str] = {
 
 LOOPS: dict[type[nodes.Loop], tuple[str, ...]] = {
     nodes.LoopSum: ("loop_sum",), nodes.LoopProduct: ("loop_product",), nodes.LoopRun: ("loop_run",),
+    nodes.WatchedProduct: ("watched_loop_product", "_watch"),
     nodes.WatchedSum: ("watched_loop_sum", "_watch"), nodes.WatchedRun: ("watched_loop_run", "_watch"),
 }  # fmt: skip
 
@@ -44,6 +45,7 @@ class LoweringPrinter(Printer):
 
     backend = ""
     one = "1.0"
+    largest_order: float = 170  # of a polygamma
 
     def __init__(self, names: Iterable[str]) -> None:
         super().__init__()
@@ -160,6 +162,8 @@ class LoweringPrinter(Printer):
         order, argument = expr.args
         if not (order.is_Integer and order >= 0):
             raise self.refuse(expr, "its order must be a non-negative integer, not an argument")
+        if order > self.largest_order:
+            raise self.refuse(expr, f"the factorial of its order is beyond {self.largest_order}!, the range of float64")
         return self._call(expr, "polygamma", str(order), self._print(argument))
 
     def _print_LambertW(self, expr: sp.Expr) -> str:

@@ -22,7 +22,7 @@ LARGEST_UNROLLED = 1000  # operations in the unrolled sum, all terms together
 
 RECIPROCALS = {sp.sec: sp.cos, sp.csc: sp.sin, sp.sech: sp.cosh, sp.csch: sp.sinh, sp.coth: sp.tanh, sp.cot: sp.tan}
 OF_RECIPROCALS = {
-    sp.asec: sp.acos, sp.acsc: sp.asin, sp.acot: sp.atan, sp.asech: sp.acosh, sp.acsch: sp.asinh, sp.acoth: sp.atanh,
+    sp.asec: sp.acos, sp.acsc: sp.asin, sp.asech: sp.acosh, sp.acsch: sp.asinh, sp.acoth: sp.atanh,
 }  # fmt: skip
 CONNECTIVES = sp.Xor | sp.Implies | sp.Equivalent  # of Nand and Nor SymPy itself makes And, Or and Not
 
@@ -40,10 +40,11 @@ DEFINITIONS: dict[type[sp.Basic], Callable[..., sp.Expr | None]] = {
     sp.Mod: lambda a, b: a - b * sp.floor(a / b),
     sp.frac: lambda u: u - sp.floor(u),
     sp.sinc: lambda u: sp.Piecewise((sp.sin(u) / u, sp.Ne(u, 0)), (1, True)),
-    sp.beta: lambda a, b: sp.gamma(a) * sp.gamma(b) / sp.gamma(a + b),
+    sp.beta: lambda a, b: sp.gamma(a) * sp.gamma(b) / sp.gamma(a + b) if a.is_positive and b.is_positive else None,
     sp.ff: lambda a, n: sp.factorial(n) * sp.binomial(a, n) if n.is_nonnegative else None,
     sp.rf: lambda a, n: sp.gamma(a + n) / sp.gamma(a) if a.is_positive else None,
-    sp.catalan: lambda n: sp.binomial(2 * n, n) / (n + 1),
+    sp.catalan: lambda n: sp.binomial(2 * n, n) / (n + 1) if n.is_nonnegative else None,
+    sp.acot: lambda u: sp.Piecewise((sp.atan(1 / u), sp.Ne(u, 0)), (sp.pi / 2, True)),
     sp.erf2: lambda a, b: sp.erf(b) - sp.erf(a),
     sp.harmonic: harmonic_by_polygamma,
 }

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from . import loops, special
 from .common import Argument, Backend, check_matrix_shape
-from .conditioning import Watch, watched_functions
+from .conditioning import MOST_EXPONENT, Watch, far, watched_functions
 from .number_printers import FloatPrinter
 
 
@@ -72,7 +72,7 @@ def binomial(n: Any, k: Any) -> Tensor:
 
 def atan2(y: Any, x: Any) -> Tensor:
     like = y if isinstance(y, Tensor) else x
-    return torch.atan2(_on(like, y), _on(like, x))
+    return torch.atan2(_on(like, y) + 0.0, _on(like, x) + 0.0)  # the sign of a zero does not count
 
 
 def _loop(like: Tensor, fold: Any, body: Any, masked: Any, first: Any, last: Any, neutral: int) -> Tensor:
@@ -127,6 +127,12 @@ def matrix(like: Tensor, rows: list[list[Any]]) -> Tensor:
     return flat.reshape(*flat.shape[:-1], len(rows), len(rows[0]))
 
 
+def inverse(A: Tensor) -> Tensor:
+    """nan or inf where a matrix is singular, which torch raises for the whole batch."""
+    found: Tensor = torch.linalg.inv_ex(A)[0]
+    return found
+
+
 def scale(scalar: Any, A: Tensor) -> Tensor:
     return scalar[..., None, None] * A if isinstance(scalar, Tensor) else scalar * A
 
@@ -153,7 +159,7 @@ NAMES: dict[str, Any] = {
     "softplus": softplus, "sigmoid": torch.sigmoid, "logsumexp": logsumexp, "geometric": geometric,
     "loop_sum": loop_sum, "loop_product": loop_product, "loop_run": loop_run,
     "both": torch.logical_and, "either": torch.logical_or, "negation": torch.logical_not, "matrix": matrix,
-    "scale": scale, "matmul": torch.matmul, "transpose": lambda A: A.transpose(-1, -2), "inverse": torch.linalg.inv,
+    "scale": scale, "matmul": torch.matmul, "transpose": lambda A: A.transpose(-1, -2), "inverse": inverse,
     "matrix_power": torch.linalg.matrix_power, "trace": lambda A: A.diagonal(dim1=-2, dim2=-1).sum(-1),
     "determinant": torch.linalg.det, "kron": kron, "hadamard": torch.mul, "entry": entry,
     "identity": lambda like, n, m: torch.eye(n, m, dtype=like.dtype, device=like.device),
@@ -200,6 +206,9 @@ class TorchBackend(Backend):
     def _checked(self, result: Tensor, watch: Watch, arguments: Sequence[Argument], tensors: list[Tensor]) -> Tensor:
         """The points that were flagged computed again, one by one; gradients stay those of what was computed first."""
         core = self._core_shape
+        for argument, tensor in zip(arguments, tensors, strict=True) if self.farthest < MOST_EXPONENT else ():
+            beyond = far(tensor.detach(), self.farthest)
+            watch.flag(beyond.flatten(-2).any(-1) if argument.shape else beyond)
         if self.may_overflow and result.is_floating_point():
             infinite = ~torch.isfinite(result.detach())
             watch.flag(infinite.flatten(-len(core)).any(-1) if core else infinite)

@@ -13,6 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixElement
 
 from . import nodes
 from .nodes import Branches, Loop, LoopRun, LoopSum, Node, Remembered, Watched, is_constant, with_arguments
+from .ranges import Ranges
 
 POSITIVE = (sp.exp, sp.cosh, sp.erfc, sp.Abs, sp.acos, sp.acosh, nodes.Sigmoid, nodes.Softplus, nodes.Erfc)
 SIGN_OF_ARGUMENT = (sp.sinh, sp.tanh, sp.asinh, sp.atanh, sp.asin, sp.atan, sp.erf, sp.sign, sp.floor, sp.ceiling,
@@ -32,8 +33,13 @@ ALWAYS_WATCHED: dict[type[sp.Basic], str] = {
 EXTREME = (sp.exp, sp.cosh, sp.sinh, sp.erfc, sp.gamma, sp.factorial, sp.binomial, nodes.Sigmoid, nodes.Erfc,
            nodes.Expm1, nodes.LoopProduct, nodes.Geometric)  # fmt: skip
 AMPLIFIES = (sp.exp, sp.cosh, sp.sinh, nodes.Sigmoid, nodes.Expm1, nodes.LogSumExp, nodes.Softplus)
+NEEDS_RANGE = (sp.log, sp.sign, sp.Heaviside, sp.floor, sp.ceiling, sp.sin, sp.cos, sp.tan, sp.gamma, sp.loggamma)
+PASSES_ON = (sp.Add, sp.Mul, sp.Abs, sp.Max, sp.Min, Branches, sp.sinh, sp.tanh, sp.atan, sp.asinh, sp.erf, nodes.Log1p)
+HARDLY_REACHED = 1074  # exponent of two of the size of any double
 LARGEST_SAFE_POWER = 16
 MANTISSA = 2**53
+LARGEST_ORDER = 170  # of a polygamma in float64
+SMALLEST = sp.Integer(2) ** -1022
 
 
 def loops_in(expr: sp.Basic) -> Iterator[Loop]:
@@ -55,10 +61,15 @@ def is_folded(node: sp.Basic) -> bool:
     return is_constant(node) and not node.has(Node)
 
 
+def counts_up(loop: Loop) -> bool:
+    """Whether its limits are known not to be reversed."""
+    return bool((loop.args[4] - loop.args[3] + 1).is_nonnegative)
+
+
 class OneSign:
     """1 for what is nowhere negative, -1 for what is nowhere positive, 0 for the rest."""
 
-    def __init__(self, indices: dict[sp.Basic, sp.Expr]) -> None:
+    def __init__(self, indices: dict[sp.Basic, sp.Expr | None]) -> None:
         self._first = indices
         self._known = Remembered(self._sign)
 
@@ -71,7 +82,8 @@ class OneSign:
             return (1 if value >= 0 else -1) if value.is_extended_real and value.is_comparable else 0
         if node.is_Symbol:
             if node in self._first:
-                return max(0, self(self._first[node]))
+                first = self._first[node]
+                return 0 if first is None else max(0, self(first))
             return 1 if node.is_nonnegative else -1 if node.is_nonpositive else 0
         if isinstance(node, sp.Add):
             return self._common(node.args)
@@ -104,6 +116,8 @@ class OneSign:
             return int(self(m) == 1 and (self(z) == 1 or self(1 + z) == 1))
         if isinstance(node, nodes.LoopProduct):
             return max(0, self(node.args[0]))
+        if isinstance(node, LoopRun | LoopSum) and not counts_up(node):
+            return 0  # Karr's reversed sum is negative where its terms are positive
         if isinstance(node, LoopRun):
             return self(node.args[0]) if self(node.args[5]) == 1 else 0
         return self(node.args[0]) if isinstance(node, LoopSum) else 0
@@ -150,20 +164,26 @@ def is_whole(term: sp.Basic) -> bool:
 
 
 class Watching:
-    """The expression with the nodes watched that may need it. `may_overflow`: whether an inf or a nan may be false."""
+    """The expression with the nodes watched that may need it.
+
+    `may_overflow`: whether an inf or a nan may be false. `farthest`: the exponent of two up to which the size of the
+    arguments, or of its inverse, keeps what is computed on the way in range.
+    """
 
     def __init__(self, expr: sp.Basic) -> None:
-        self._signs = OneSign({loop.args[2]: loop.args[3] for loop in loops_in(expr)})
+        self._signs = OneSign({loop.args[2]: loop.args[3] if counts_up(loop) else None for loop in loops_in(expr)})
         self._exact = Exactness()
+        self._may_leave = Remembered(self._leaves)
         self._plainly = Remembered(lambda node: self._watched(node, amplified=False))
         self._amplified = Remembered(lambda node: self._watched(node, amplified=True))
         self.count = 0
         self.may_overflow = False
+        self.farthest = Ranges(expr).usable
         self.expression = self._plainly(expr)
 
     @property
     def is_needed(self) -> bool:
-        return self.count > 0 or self.may_overflow
+        return self.count > 0 or self.may_overflow or self.farthest < HARDLY_REACHED
 
     def _watched(self, node: sp.Basic, *, amplified: bool) -> sp.Basic:
         if isinstance(node, sp.MatrixBase):
@@ -185,6 +205,8 @@ class Watching:
 
     def _node(self, node: sp.Basic, args: list[sp.Basic], amplified: bool) -> sp.Basic | None:
         """The watched node of these arguments, None if nothing can go wrong."""
+        if isinstance(node, NEEDS_RANGE) or (node.is_Pow and not node.exp.is_integer):
+            args[0] = self._in_range(node.args[0], args[0])
         if node.is_Add:
             return self._sum(node, args, amplified)
         if node.is_Mul:
@@ -195,17 +217,42 @@ class Watching:
             if all(map(self._exact, node.args)):
                 return None
             return rebuilt(node, [Watched(Str("against"), Str(""), *args), args[1]])
+        if isinstance(node, nodes.LoopProduct):
+            return nodes.WatchedProduct(*args)
         if isinstance(node, LoopSum | LoopRun):
             if self._signs(node.args[0]) and (isinstance(node, LoopSum) or self._signs(node.args[5]) == 1):
                 return None
             return (nodes.WatchedSum if isinstance(node, LoopSum) else nodes.WatchedRun)(*args)
         if node.func in SENSITIVE and not self._exact(node.args[0]):
             return Watched(Str(SENSITIVE[node.func]), Str(""), *args)
-        if isinstance(node, sp.polygamma) and node.args[0] == 0:
-            return Watched(Str("polygamma"), Str("0"), args[1])
+        if isinstance(node, sp.polygamma) and node.args[0].is_Integer and self._is_hard(node):
+            return Watched(Str("polygamma"), Str(str(node.args[0])), args[1])
         if isinstance(node, sp.LambertW) and (len(args) == 1 or args[1] in (0, -1)):
             return Watched(Str("lambertw"), Str(str(args[1]) if len(args) == 2 else "0"), args[0])
         return Watched(Str(ALWAYS_WATCHED[node.func]), Str(""), *args) if node.func in ALWAYS_WATCHED else None
+
+    def _is_hard(self, node: sp.Expr) -> bool:
+        """Digamma near its zero; the others left of 0."""
+        order = int(node.args[0])
+        return order == 0 or (order <= LARGEST_ORDER and self._signs(node.args[1]) != 1)
+
+    def _in_range(self, old: sp.Basic, new: sp.Basic) -> sp.Basic:
+        """The argument, watched where it may have left the range of float64 by an exponential or a large power."""
+        if not self._may_leave(old):
+            return new
+        self.count += 1
+        return Watched(Str("range"), Str(""), new)
+
+    def _leaves(self, node: sp.Basic) -> bool:
+        if not node.args or isinstance(node, sp.MatrixExpr | MatrixElement) or is_folded(node):
+            return False
+        if isinstance(node, EXTREME):
+            return True
+        if node.is_Pow:
+            return is_extreme(node) or self._may_leave(node.base)
+        if node.is_Add and has_tiny_number(node):
+            return True
+        return isinstance(node, PASSES_ON) and any(map(self._may_leave, node.args))
 
     def _sum(self, node: sp.Add, args: list[sp.Basic], amplified: bool) -> sp.Basic | None:
         exact = all(map(self._exact, node.args))
@@ -219,22 +266,34 @@ class Watching:
 
     def _product(self, node: sp.Mul, args: list[sp.Basic]) -> sp.Basic | None:
         pairs = [(old, new) for old, new in zip(node.args, args, strict=True) if not is_folded(old)]
-        if len(pairs) < 2 or not any(is_extreme(old) for old, _ in pairs):
+        if len(pairs) < 2 or not any(map(self._is_far, (old for old, _ in pairs))):
             return None
         above = [(old, new) for old, new in pairs if not _is_below(old)]
         below = [_reciprocal(new) for old, new in pairs if _is_below(old)]
         number = sp.Mul(*(old for old in node.args if is_folded(old)))
-        plain = [new for old, new in above if not is_extreme(old)]
+        plain = [new for old, new in above if not self._is_far(old)]
         plain = [number, *plain] if number != 1 else plain
-        extreme = [new for old, new in above if is_extreme(old)]
+        extreme = [new for old, new in above if self._is_far(old)]
         return Watched(Str("product"), Str(f"{len(plain)}, {len(extreme)}"), *plain, *extreme, *below)
+
+    def _is_far(self, factor: sp.Basic) -> bool:
+        """A sum too, if each term may be far: else another one keeps it from being small, and a large one is inf."""
+        if factor.is_Add and not has_tiny_number(factor):
+            return all(map(self._may_leave, factor.args))
+        return is_extreme(factor) or bool(self._may_leave(factor))
 
     def _power(self, node: sp.Pow, args: list[sp.Basic]) -> sp.Basic | None:
         base, power = node.args
         large = not is_folded(power) or abs(power) > 1024
-        if is_folded(base) or self._exact(base) or not large:
+        parity_lost = power.is_Integer and abs(power) > MANTISSA
+        if is_folded(base) or (self._exact(base) and not parity_lost) or not large:
             return None
         return Watched(Str("power"), Str(""), *args)
+
+
+def has_tiny_number(node: sp.Add) -> bool:
+    """Whether it has a number that is printed as 0."""
+    return any(is_folded(each) and 0 < abs(each.evalf(15)) < SMALLEST for each in node.args)
 
 
 def is_extreme(factor: sp.Basic) -> bool:
