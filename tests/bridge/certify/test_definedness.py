@@ -172,6 +172,22 @@ def test_a_quadratic_form_is_shown_only_where_the_expression_is_defined(tmp_path
         assert check_certificate(str(path)).holds is proved
 
 
+def test_a_quadratic_form_is_shown_only_where_its_entries_are_defined(tmp_path: Path) -> None:
+    """sqrt(x)^2 is x where sqrt(x) is real; the ball of sqrt on [-1, 0] is that of its part in the domain, 0."""
+    root = sp.sqrt(x)
+    for form in (
+        ((sp.Integer(1),), (((root + 1) * (root - 1) + R(3, 2),),)),
+        ((root, sp.Integer(1)), ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), R(1, 2)))),
+    ):
+        claim = Inequality("form", x + R(1, 2), {x: (-1, 0)}, form=form)
+        assert prove(claim, most_boxes=50).status is not Status.PROVED
+        path = tmp_path / "c.json"
+        path.write_text(certificate_text([CertifiedClaim(Outcome(claim, Status.PROVED, (Leaf("form"),), share=1.0))]))
+        assert not check_certificate(str(path)).holds
+    inside = Inequality("form", x + R(1, 2), {x: (0, 1)}, form=form)
+    assert Enclosures(inside).shown_by(Enclosures(inside).root, "form")
+
+
 def test_what_is_undefined_everywhere_is_undecided_at_once() -> None:
     zero = sp.Add(x, sp.Mul(-1, x, evaluate=False), evaluate=False)
     quotient = sp.Mul(x, sp.Pow(zero, -1, evaluate=False), evaluate=False)
