@@ -14,17 +14,14 @@ import sympy as sp
 import torch
 
 from bridge.balls import BASE_BITS, as_exact
-from bridge.record import Verdict
-from bridge.verdicts import EQUAL_BITS
 from numeric.balls import BallArray, float_above, working_precision
 from numeric.balls.floats import ball_of_entry, floats_enclosed
 from numeric.exact_cost import TooLargeForExact
 from symbolic.landau import Constant
 from symbolic.prose import make_prose
-from symbolic.statements import Kind, Order, Quantity, Result
+from symbolic.statements import Quantity, Result
 
 PROVABLE = ("printed", "derived", "instance")
-AGREEMENT = 0.05  # relative, of a run and an asymptotic formula
 Number = Any  # int, float, Fraction, SymPy number or ball
 Points = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
@@ -169,57 +166,3 @@ def within(number: float, accuracy: float) -> flint.arb:
 def at_most(number: float, accuracy: float) -> flint.arb:
     """A least value >= 0 of which a search found this one, true to a relative accuracy."""
     return flint.arb(0).union(flint.arb(number) * (1 + flint.arb(accuracy)))
-
-
-def relation(kind: Kind, found: flint.arb, bound: flint.arb, *, strict: bool = False) -> Verdict:
-    """The verdict on one bound from what was found: by balls, so that a ball that straddles the bound is undecided.
-
-    Equal to 60 bits counts as equal: it keeps a bound that is not strict. A rate is only ever consistent: an input
-    does not refute it.
-    """
-    if kind is Kind.RATE:
-        return Verdict.CONSISTENT if found <= bound or _equal(found, bound) else Verdict.UNDECIDED
-    if kind is Kind.EXACT:
-        return _identity(found, bound)
-    low, high = (found, bound) if kind is Kind.UPPER else (bound, found)  # low <= high, or low < high
-    if low > high or (strict and low >= high):
-        return Verdict.VIOLATED
-    if strict:
-        return Verdict.KEPT if low < high else Verdict.UNDECIDED
-    return Verdict.KEPT if low <= high or _equal(low, high) else Verdict.UNDECIDED
-
-
-def implies(kind: Kind, known: flint.arb, bound: flint.arb, *, strict: bool = False) -> bool:
-    """Whether a bound of this kind follows from a known one: a rate only from the same one."""
-    same = Kind.EXACT if kind is Kind.RATE else kind
-    return relation(same, known, bound, strict=strict) is Verdict.KEPT
-
-
-def of_order(order: Order, limit: sp.Expr) -> Verdict:
-    """The verdict on a Landau symbol from the limit of the quantity over the expression inside, along one path."""
-    too_large, too_small = limit == sp.oo, bool(limit.is_zero)
-    refuted = {Order.O: too_large, Order.OMEGA: too_small, Order.THETA: too_large or too_small}
-    if refuted.get(order, False):
-        return Verdict.VIOLATED
-    holds = limit.is_extended_nonnegative and (limit.is_finite or order is Order.OMEGA)
-    return Verdict.CONSISTENT if holds else Verdict.UNDECIDED
-
-
-def agrees(found: flint.arb, derived: flint.arb) -> bool:
-    """Whether a run confirms an asymptotic formula."""
-    return bool(abs(found - derived) <= AGREEMENT * abs(derived))
-
-
-def _identity(found: flint.arb, bound: flint.arb) -> Verdict:
-    if _equal(found, bound):
-        return Verdict.KEPT
-    return Verdict.UNDECIDED if found.overlaps(bound) else Verdict.VIOLATED
-
-
-def _equal(one: flint.arb, other: flint.arb) -> bool:
-    """As far as balls can tell: they meet, and each is narrower than 2^-60 of its size (of 1, near 0)."""
-    if not one.overlaps(other):
-        return False
-    scale = one.abs_upper().max(other.abs_upper()).min(flint.arb(1))
-    width = one.rad().max(other.rad())
-    return bool(width <= scale * flint.arb(2) ** -EQUAL_BITS) or bool(one.is_exact() and other.is_exact())

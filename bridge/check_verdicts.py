@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import flint
 import sympy as sp
 
-from bridge.check import Sides, agrees, implies, of_order, relation
+from bridge.check import Sides
+from bridge.judging.relation import agrees, implies, of_order, relation
 from bridge.record import Verdict
 from bridge.verdicts import Bound
 from symbolic.statements import Kind, Order, Quantity

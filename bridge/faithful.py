@@ -16,13 +16,13 @@ from torch import Tensor
 from bridge.balls import BASE_BITS
 from bridge.check import Check, Sides, within
 from bridge.check_rows import check_rows, replayed_check
+from bridge.judging.relation import EQUAL_BITS
 from bridge.limits.run import ONE_INPUT, Run
 from bridge.readings import Emulated, Operands
 from bridge.record import Row
 from bridge.rounded import WITHIN_ROUNDING
 from bridge.study import Case
 from bridge.theorem_readings import AtPrompt, Use, at_prompt_on_balls, in_groups, values_of
-from bridge.verdicts import EQUAL_BITS
 from numeric.balls import BallArray, BallsError, ball_maximum, working_precision
 from numeric.exact_cost import TooLargeForExact
 from numeric.stream import StreamError

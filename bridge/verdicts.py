@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 import flint
 
 from bridge.balls import SMALLEST_NORMAL
+from bridge.judging.relation import EQUAL_BITS, equals, relation
 from bridge.record import Flag, Verdict
 from numeric.balls import float_above
 from symbolic.prose import make_prose
+from symbolic.statements import Kind
 
-EQUAL_BITS = 60  # two numbers that agree to 60 bits, more than a float64 has, count as equal
+UNIT = 1  # outputs, of which an error is the difference, are of size 1
 
 
 def float64_above(ball: flint.arb) -> float | None:
@@ -102,34 +104,17 @@ def judge(bound: Bound, evidence: list[Evidence]) -> Verdict:
 
 
 def attained(bound: Bound, piece: Evidence) -> bool:
-    """Whether the exact error equals the bound as far as exact arithmetic can decide: to 60 bits.
-
-    Under a bound of 0 that is an error of less than 2^-60: outputs are of size 1.
-    """
-    if piece.exact is None or not piece.exact.overlaps(bound.ball):
-        return False
-    if bound.ball == 0:
-        return bool(piece.exact < flint.arb(2) ** -EQUAL_BITS)
-    return all(ball.rel_accuracy_bits() >= EQUAL_BITS for ball in (piece.exact, bound.ball))
+    """Whether the exact error equals the bound as far as exact arithmetic can decide."""
+    return piece.exact is not None and equals(piece.exact, bound.ball, UNIT)
 
 
 def _judge_one(bound: Bound, piece: Evidence) -> Verdict:
     if piece.exact is not None:
-        beyond = piece.exact >= bound.ball if bound.strict else piece.exact > bound.ball
-        within = piece.exact < bound.ball if bound.strict else _at_most(piece.exact, bound.ball)
-        within = within or (not bound.strict and attained(bound, piece))
-        return Verdict.VIOLATED if beyond else Verdict.KEPT if within else Verdict.UNDECIDED
+        return relation(Kind.UPPER, piece.exact, bound.ball, strict=bound.strict, unit=UNIT)
     if piece.rounding is None:
         return Verdict.UNDECIDED
-    measured, rounding = flint.arb(piece.measured), flint.arb(piece.rounding)
-    if measured + rounding < bound.ball:
-        return Verdict.KEPT
-    return Verdict.VIOLATED if measured - rounding > bound.ball else Verdict.UNDECIDED
-
-
-def _at_most(error: flint.arb, bound: flint.arb) -> bool:
-    """error <= bound, also where both are exactly equal (an error of exactly 0 under a bound of exactly 0)."""
-    return bool(error <= bound) or (error.is_exact() and bound.is_exact() and error == bound)
+    estimate = flint.arb(piece.measured, piece.rounding)
+    return relation(Kind.UPPER, estimate, bound.ball, strict=bound.strict, is_estimate=True)
 
 
 def flags_of(bound: Bound, trivial: flint.arb | None, evidence: list[Evidence]) -> list[str]:

@@ -11,13 +11,14 @@ import numpy as np
 import sympy as sp
 
 from bridge.balls import evaluate_ball
-from bridge.check import Check, Sides, as_ball, relation, within
+from bridge.check import Check, Sides, as_ball, within
 from bridge.export.numbers import plain
 from bridge.induction.head_limits import outside_26
 from bridge.induction.phase_regime import too_short, too_wide
 from bridge.induction.phase_times import gram_time
 from bridge.induction.trajectory import TwoLayerTrajectory, run
 from bridge.induction.trends import HeadStart
+from bridge.judging.relation import relation
 from bridge.record import Comparison, Verdict
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs

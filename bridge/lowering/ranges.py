@@ -71,7 +71,7 @@ class Size:
 ONE = Size(ZERO, ZERO)
 
 
-class Ranges:
+class Magnitudes:
     """`most`: the largest k at which every node inside the expression stays in range."""
 
     def __init__(self, expr: sp.Basic | sp.MatrixBase) -> None:

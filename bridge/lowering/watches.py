@@ -13,7 +13,7 @@ from sympy.matrices.expressions.matexpr import MatrixElement
 
 from . import nodes
 from .nodes import Branches, Loop, LoopRun, LoopSum, Node, Remembered, Watched, is_constant, with_arguments
-from .ranges import Ranges
+from .ranges import Magnitudes
 
 POSITIVE = (sp.exp, sp.cosh, sp.erfc, sp.Abs, sp.acos, sp.acosh, nodes.Sigmoid, nodes.Softplus, nodes.Erfc)
 SIGN_OF_ARGUMENT = (sp.sinh, sp.tanh, sp.asinh, sp.atanh, sp.asin, sp.atan, sp.erf, sp.sign, sp.floor, sp.ceiling,
@@ -178,7 +178,7 @@ class Watching:
         self._amplified = Remembered(lambda node: self._watched(node, amplified=True))
         self.count = 0
         self.may_overflow = False
-        self.farthest = Ranges(expr).usable
+        self.farthest = Magnitudes(expr).usable
         self.expression = self._plainly(expr)
 
     @property

@@ -8,8 +8,9 @@ import pytest
 import sympy as sp
 
 from bridge import compare
-from bridge.check import Check, Sides, at_most, implies, of_order, within
+from bridge.check import Check, Sides, at_most, within
 from bridge.comparison import replay_witness
+from bridge.judging.relation import implies, of_order
 from bridge.record import Flag, Verdict
 from bridge.theorem_building import theorem
 from symbolic.landau import largest_ratio

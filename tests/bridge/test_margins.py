@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from boundsmith import Run, beside_flip, coordinate_lines, flip_distance
-from bridge.check import Sides, relation
+from bridge.check import Sides
+from bridge.judging.relation import relation
 from bridge.record import Verdict
 from numeric.flips import FlipError
 from symbolic.statements import Kind

@@ -10,12 +10,12 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 from bridge.certify import Status, prove
-from bridge.check import of_order
 from bridge.induction import phase_runs as runs
 from bridge.induction import phase_times as times
 from bridge.induction import phases as laws
 from bridge.induction.phase_regime import too_short
 from bridge.induction.trajectory import HeadRun, run
+from bridge.judging.relation import of_order
 from bridge.lowering import lower
 from bridge.record import Verdict
 from symbolic import prose

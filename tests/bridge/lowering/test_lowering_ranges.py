@@ -7,7 +7,7 @@ import sympy as sp
 import torch
 
 from bridge.lowering import LoweringError, lower
-from bridge.lowering.ranges import Ranges
+from bridge.lowering.ranges import Magnitudes
 
 x, y, z = sp.symbols("x y z", real=True)
 n = sp.Symbol("n", integer=True)
@@ -75,24 +75,24 @@ def test_what_leaves_the_range_on_the_way_decides_rightly(backend: str) -> None:
 
 
 def test_the_distance_from_one_is_that_of_the_letters() -> None:
-    assert Ranges(x + y).most == float("inf")
-    assert Ranges(x * y).most == float("inf")
-    assert Ranges(x * y * z).most == pytest.approx(1000 / 3)
-    assert Ranges(sp.sqrt(x**2 + y**2)).most < 500
-    assert Ranges(x * y / z).most == 500
-    assert Ranges(1 / x).most == float("inf")
-    assert Ranges(x**-3).most == pytest.approx(1000 / 3)
-    assert Ranges(sp.Integer(2) ** -900 * x * y).most < 101
-    assert Ranges(sp.Matrix([[x, x * y * z]])).most == pytest.approx(1000 / 3)
+    assert Magnitudes(x + y).most == float("inf")
+    assert Magnitudes(x * y).most == float("inf")
+    assert Magnitudes(x * y * z).most == pytest.approx(1000 / 3)
+    assert Magnitudes(sp.sqrt(x**2 + y**2)).most < 500
+    assert Magnitudes(x * y / z).most == 500
+    assert Magnitudes(1 / x).most == float("inf")
+    assert Magnitudes(x**-3).most == pytest.approx(1000 / 3)
+    assert Magnitudes(sp.Integer(2) ** -900 * x * y).most < 101
+    assert Magnitudes(sp.Matrix([[x, x * y * z]])).most == pytest.approx(1000 / 3)
 
 
 def test_a_recursion_of_a_degree_without_end_has_no_far_arguments() -> None:
     e = x
     for _ in range(30):
         e = e * (1 + e) / 2
-    assert Ranges(e).most < 1
-    assert Ranges(e).usable == float("inf")
-    assert Ranges(x * y * z).usable == Ranges(x * y * z).most
+    assert Magnitudes(e).most < 1
+    assert Magnitudes(e).usable == float("inf")
+    assert Magnitudes(x * y * z).usable == Magnitudes(x * y * z).most
 
 
 def test_arguments_that_are_not_far_cost_nothing() -> None:

@@ -7,8 +7,8 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.check import relation
 from bridge.comparison import replay_witness
+from bridge.judging.relation import relation
 from bridge.verdicts import Verdict
 from symbolic.statements import Kind
 from tests.bridge.theorem.theorems import BUDGET, d, eps
