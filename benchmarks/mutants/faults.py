@@ -11,7 +11,8 @@ from benchmarks.mutants.operators import OPERATORS, WORDING, Operator
 from benchmarks.mutants.source import Edit, Source
 
 JUDGING = (
-    "verdicts", "check_verdicts", "usable_bounds", "rows", "refutation", "branch_and_bound", "enclosures", "binomial",
+    "judging/relation", "verdicts", "check_verdicts", "usable_bounds", "rows", "refutation", "branch_and_bound",
+    "enclosures", "binomial",
 )  # fmt: skip
 TARGETS = {
     "calculus": (

@@ -51,6 +51,7 @@ TESTS = {
                 "study",
             )
         ),
+        "tests/bridge/judging/test_*.py",
         "tests/bridge/theorem/test_*.py",
     ),
 }

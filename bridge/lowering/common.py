@@ -120,6 +120,15 @@ def check_matrix_shape(argument: Argument, shape: Sequence[int]) -> None:
         raise ValueError(f"{argument.name}: shape {tuple(shape)}, expected (..., {rows}, {columns})")
 
 
+def as_float(argument: Argument, value: Any) -> float:
+    """A number of Python's or SymPy's as the nearest double; ValueError beyond the largest."""
+    try:
+        return float(value)
+    except OverflowError:
+        size = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+        raise ValueError(f"{argument.name}: {size} is beyond the range of float64; use mpmath or arb") from None
+
+
 def check_rows(argument: Argument, rows: Any) -> None:
     """Raise ValueError unless these are rows of numbers of the shape of the MatrixSymbol."""
     if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple) for row in rows):

@@ -50,8 +50,11 @@ def spend(count: int) -> None:
 
 def as_integer(limit: Any) -> int:
     """A limit or an index as a Python integer; ValueError if it is not one."""
-    value = int(limit)
-    if value != limit:
+    try:
+        value = int(limit)
+    except (OverflowError, ValueError):  # inf and nan
+        value = None
+    if value is None or value != limit:
         raise ValueError(f"limits and indices must be integers, got {limit}")
     return value
 

@@ -11,7 +11,7 @@ import sympy as sp
 import torch
 
 from . import loops, special
-from .common import Argument, Backend, check_matrix_shape
+from .common import Argument, Backend, as_float, check_matrix_shape
 from .conditioning import MOST_EXPONENT, Watch, far, watched_functions
 from .number_printers import FloatPrinter
 
@@ -281,7 +281,7 @@ class NumpyBackend(Backend):
         if isinstance(value, float) and not argument.shape:  # np.float64 among them; a flow evaluates thousands
             return self._like.dtype.type(value)
         if isinstance(value, int | Fraction | sp.Number):  # an int may be larger than numpy's own
-            value = float(value)
+            value = as_float(argument, value)
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
             raise TypeError(f"{argument.name}: expected real numbers, got {array.dtype}")

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from . import loops, special
-from .common import Argument, Backend, check_matrix_shape
+from .common import Argument, Backend, as_float, check_matrix_shape
 from .conditioning import MOST_EXPONENT, Watch, far, watched_functions
 from .number_printers import FloatPrinter
 
@@ -279,8 +279,8 @@ def _are_alike(arguments: Sequence[Argument], values: Sequence[Any]) -> bool:
 
 
 def _converted(like: Tensor, argument: Argument, value: Any) -> Tensor:
-    if isinstance(value, Fraction | sp.Number):
-        value = float(value)
+    if isinstance(value, int | Fraction | sp.Number) and not isinstance(value, bool):
+        value = as_float(argument, value)
     if isinstance(value, np.generic):
         value = value.item()
     tensor = (

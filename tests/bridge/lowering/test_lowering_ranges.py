@@ -140,3 +140,13 @@ def test_a_reversed_sum_has_no_known_sign() -> None:
     with mp.workdps(60):
         exact = mp.exp(mp.mpf(at)) - mp.fsum(mp.exp(i) for i in (-2, -1, 0))
     assert float(lower(total, args=(x, n))(at, -3)) == pytest.approx(float(exact), rel=1e-12)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+def test_what_no_double_holds_is_refused_with_a_sentence(backend: str) -> None:
+    function = lower(x - y, backend)
+    with pytest.raises(ValueError, match=r"^x: an integer of 1329 bits is beyond the range of float64; use mpmath"):
+        function(10**400, 1)
+    with pytest.raises(ValueError, match="limits and indices must be integers, got inf"):
+        lower(sp.Sum(1 / (k + z), (k, 1, n)), backend, args=(n, z))(np.inf, 1.0)
+    assert float(function(2**60, 1)) == 2.0**60
