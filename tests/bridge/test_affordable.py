@@ -28,7 +28,7 @@ MEMINFO = f"MemTotal: {8 << 20} kB\nMemAvailable: {4 << 20} kB\n"
 
 def test_a_cost_that_grows_with_one_size_is_linear_in_it() -> None:
     cost = linear_cost("L", 320, 1e-5)
-    assert cost(sizes={"L": 1000.0, "d": 7.0}, budget=None) == Cost(320_000.0, 0.01)
+    assert cost(sizes={"L": 1000.0, "d": 7.0}, run=None) == Cost(320_000.0, 0.01)
 
 
 def test_what_other_processes_hold_is_not_available(tmp_path: Path) -> None:

@@ -132,7 +132,10 @@ CALLS: Calls = {
     ),
     "a start beyond floats": (lambda: run(start={x: 10**400}), "give a finite number for each coordinate"),
     "an end below floats": (lambda: run(end=sp.Rational(1, 10**400)), "follow: end = "),
-    "evaluate beyond floats": (lambda: bs.evaluate(x, {x: 10**400}), "evaluate: int too large to convert to float"),
+    "evaluate beyond floats": (
+        lambda: bs.evaluate(x, {x: 10**400}),
+        "x: an integer of 1329 bits is beyond the range of float64",
+    ),
     "evaluate at what needs a gradient": (
         lambda: bs.evaluate(x, {x: torch.ones(2, requires_grad=True, dtype=torch.float64)}),
         "give a real number or an array of them",

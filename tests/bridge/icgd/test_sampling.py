@@ -25,7 +25,7 @@ def test_samples_starts_and_projected_points_meet_the_hypotheses_exactly(dtype: 
     drawn = here.sample(8, 1)
     projected = here.project({name: value * 5 for name, value in drawn.items()})
     for inputs in (drawn, here.admit(here.starts(8, 1)), projected):
-        assert {value.dtype for value in inputs.values()} == {here.dtype}
+        assert {value.dtype for value in inputs.values()} == {here.format.dtype}
         assert meets_hypotheses(inputs)
         assert not meets_hypotheses({**inputs, "w": inputs["w"] + 2})
 
@@ -38,4 +38,4 @@ def test_corners_of_the_box_are_rounded_inwards(dtype: str, B: float) -> None:
     corner = here.project({**inputs, "w": torch.full_like(inputs["w"], 9.0)})["w"]
     rows = [square for V in SHAPE.matrices(corner) for square in squared_norms(V)]
     assert max(rows) <= Fraction(B) ** 2
-    assert float(min(rows)) > B**2 * (1 - 8 * torch.finfo(here.dtype).eps)
+    assert float(min(rows)) > B**2 * (1 - 8 * torch.finfo(here.format.dtype).eps)
