@@ -107,9 +107,7 @@ class JoinedTrajectory:
 
     def __post_init__(self) -> None:
         if not isinstance(self.parts, tuple | list) or not all(isinstance(each, Trajectory) for each in self.parts):
-            raise UsageError(
-                f"JoinedTrajectory: parts = {self.parts!r:.80}; give a tuple of those that `follow` gives"
-            )
+            raise UsageError(f"JoinedTrajectory: parts = {self.parts!r:.80}; give a tuple of those that `follow` gives")
         if not self.parts:
             raise UsageError("JoinedTrajectory: no runs came; give at least one")
         object.__setattr__(self, "parts", tuple(self.parts))
