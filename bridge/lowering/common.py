@@ -123,10 +123,13 @@ def check_matrix_shape(argument: Argument, shape: Sequence[int]) -> None:
 def as_float(argument: Argument, value: Any) -> float:
     """A number of Python's or SymPy's as the nearest double; ValueError beyond the largest."""
     try:
-        return float(value)
+        found = float(value)
     except OverflowError:
+        found = inf
+    if found in (inf, -inf) and not (isinstance(value, sp.Number) and value.is_infinite):
         size = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
-        raise ValueError(f"{argument.name}: {size} is beyond the range of float64; use mpmath or arb") from None
+        raise ValueError(f"{argument.name}: {size} is beyond the range of float64; use mpmath or arb")
+    return found
 
 
 def check_rows(argument: Argument, rows: Any) -> None:

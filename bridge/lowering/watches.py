@@ -12,6 +12,7 @@ from sympy.core.symbol import Str
 from sympy.matrices.expressions.matexpr import MatrixElement
 
 from . import nodes
+from .conditioning import MOST_EXPONENT
 from .nodes import Branches, Loop, LoopRun, LoopSum, Node, Remembered, Watched, is_constant, with_arguments
 from .ranges import Magnitudes
 
@@ -35,7 +36,6 @@ EXTREME = (sp.exp, sp.cosh, sp.sinh, sp.erfc, sp.gamma, sp.factorial, sp.binomia
 AMPLIFIES = (sp.exp, sp.cosh, sp.sinh, nodes.Sigmoid, nodes.Expm1, nodes.LogSumExp, nodes.Softplus)
 NEEDS_RANGE = (sp.log, sp.sign, sp.Heaviside, sp.floor, sp.ceiling, sp.sin, sp.cos, sp.tan, sp.gamma, sp.loggamma)
 PASSES_ON = (sp.Add, sp.Mul, sp.Abs, sp.Max, sp.Min, Branches, sp.sinh, sp.tanh, sp.atan, sp.asinh, sp.erf, nodes.Log1p)
-HARDLY_REACHED = 1074  # exponent of two of the size of any double
 LARGEST_SAFE_POWER = 16
 MANTISSA = 2**53
 LARGEST_ORDER = 170  # of a polygamma in float64
@@ -183,7 +183,7 @@ class Watching:
 
     @property
     def is_needed(self) -> bool:
-        return self.count > 0 or self.may_overflow or self.farthest < HARDLY_REACHED
+        return self.count > 0 or self.may_overflow or self.farthest < MOST_EXPONENT
 
     def _watched(self, node: sp.Basic, *, amplified: bool) -> sp.Basic:
         if isinstance(node, sp.MatrixBase):

@@ -1,5 +1,7 @@
 """What leaves the range of float64 on the way, whatever it is then used for; and what was found wrong by attack."""
 
+from fractions import Fraction
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -147,6 +149,11 @@ def test_what_no_double_holds_is_refused_with_a_sentence(backend: str) -> None:
     function = lower(x - y, backend)
     with pytest.raises(ValueError, match=r"^x: an integer of 1329 bits is beyond the range of float64; use mpmath"):
         function(10**400, 1)
+    for huge in (Fraction(10**400), sp.Integer(10) ** 400):
+        with pytest.raises(ValueError, match=r"^x: \w+ is beyond the range of float64; use mpmath or arb"):
+            function(huge, 1)
     with pytest.raises(ValueError, match="limits and indices must be integers, got inf"):
         lower(sp.Sum(1 / (k + z), (k, 1, n)), backend, args=(n, z))(np.inf, 1.0)
     assert float(function(2**60, 1)) == 2.0**60
+    assert float(function(sp.oo, 1)) == np.inf
+    assert float(function(-sp.oo, 1)) == -np.inf
