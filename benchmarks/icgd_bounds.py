@@ -144,7 +144,7 @@ def worst_share(case: TheoremCase, attack: int, samples: int = 8, restarts: int 
 def passes(scope: str, runs: int = 5) -> float:
     """Time of a prompt's bound over that of its exact pass: N = 6, K = 64, d = 64, n = 100; the least of `runs`."""
     case = step_case(N=6, K=64, d=64, n=100, B_v=0.5, relus=256)
-    chain = case.runner.built["chain"]
+    chain = case.known.built["chain"]
     w, x, y = (case.sample(2, seed=0)[name][1].double() for name in ("w", "x", "y"))
 
     def seconds(function: Callable[[], object]) -> float:
@@ -200,7 +200,7 @@ def grid() -> None:
         with torch.no_grad():
             error = float(case.errors(case.sample(8, seed=1), ["gradient"])["gradient"].max())
         attacked = evidence_at(case, _gradient(case), attack_error(case, Run(1, 20, 4, 0))).evidence.measured
-        spent, most = max(spent, max(error, attacked) / eps), max(most, case.runner.built["emulation"].relus)
+        spent, most = max(spent, max(error, attacked) / eps), max(most, case.known.built["emulation"].relus)
     print(f"accuracies {ACCURACIES}, B_v sqrt(max(K, d)) = 1: largest error / eps {spent:.3g}, most ReLUs {most}, "
           f"not representable {refused}, {time.perf_counter() - start:.0f} s")  # fmt: skip
 

@@ -125,7 +125,7 @@ class OverDraws:
     def fixed(self) -> dict[str, Any]:
         """The parameters, and the weights that are drawn once."""
         weights = {key: value for key, value in self.case.weights.items() if key not in self.names}
-        return {**self.case.runner.params, **{k: x for k, x in weights.items() if k in self.study.theorem.recorded}}
+        return {**self.case.known.params, **{k: x for k, x in weights.items() if k in self.study.theorem.recorded}}
 
     def at(self, seed: int) -> "bridge.theorem_case.TheoremCase":
         """The case of that draw."""
@@ -151,7 +151,7 @@ class OverDraws:
 
     def _own_rounding(self, case: "bridge.theorem_case.TheoremCase") -> float | None:
         own = self.case.theorem.rounding.get(self.name)
-        return None if own is None else float(case.runner.called(own, {}))
+        return None if own is None else float(case.known.call(own, {}))
 
     def _attacked(self, seeds: Sequence[int], run: Run) -> Iterator[Draw]:
         cases = [self.at(seed) for seed in seeds]
@@ -207,7 +207,7 @@ class OverDraws:
             prompts = case.sample(PROBES, seed) if self.study.theorem.inputs else ONE
             try:
                 with torch.no_grad():
-                    runs = [case.runner.network(prompts, [self.name], each)[self.name].double() for each in formats]
+                    runs = [case.networks.network(prompts, [self.name], each)[self.name].double() for each in formats]
             except (UsageError, RuntimeError, TypeError):
                 return 0.0
             found.append(float(case.distance(self.name, *runs).max()))

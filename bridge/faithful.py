@@ -166,8 +166,8 @@ def _distances(case: "bridge.theorem_case.TheoremCase", sides: list[Side], input
     names = list(dict.fromkeys(side.name for side in sides))
     with torch.no_grad():
         runs = {
-            "network": case.runner.network(inputs, names, torch.float64),
-            "reference": case.runner.reference(inputs, names),
+            "network": case.networks.network(inputs, names, torch.float64),
+            "reference": case.networks.reference(inputs, names),
         }
         values = _values(case, names, inputs)
     found = {}
@@ -185,7 +185,7 @@ def _values(case: "bridge.theorem_case.TheoremCase", names: list[str], inputs: I
     for group in in_groups(case.quantity(name) for name in names):
         function = AtPrompt(case, group[0], _by_side(values_of(group)))
         numbers = {n: like.new_full((len(like),), case.number(letter)) for n, letter in function.letters.items()}
-        found = case.runner.batched(function, {**inputs, **numbers})
+        found = case.known.batched(function, {**inputs, **numbers})
         values |= {name: Emulated(each["exact"], each["emulated"]) for name, each in found.items()}
     return values
 
@@ -213,7 +213,7 @@ def _exactly_apart(case: "bridge.theorem_case.TheoremCase", sides: list[Side], i
     values: dict[str, Emulated] = {}
     for group in in_groups(case.quantity(name) for name in dict.fromkeys(side.name for side in sides)):
         values |= at_prompt_on_balls(case, group[0], values_of(group), inputs, bits)
-    runs = {"network": case.runner.exact_network, "reference": case.runner.exact_reference}
+    runs = {"network": case.networks.exact_network, "reference": case.networks.exact_reference}
     names = {role: [side.name for side in sides if side.role == role] for role in runs}
     found = {role: run(one, names[role], bits) if names[role] else {} for role, run in runs.items()}
     apart = {}
@@ -236,7 +236,9 @@ def _apart(found: BallArray, value: BallArray) -> flint.arb:
 def _apart_in_floats(case: "bridge.theorem_case.TheoremCase", side: Side, inputs: Inputs) -> flint.arb:
     (apart,) = _distances(case, [side], inputs)[side].tolist()
     with torch.no_grad():
-        runs = [case.runner.network(inputs, [side.name], dtype)[side.name] for dtype in (torch.float64, torch.float32)]
+        runs = [
+            case.networks.network(inputs, [side.name], dtype)[side.name] for dtype in (torch.float64, torch.float32)
+        ]
     ratio = torch.finfo(torch.float64).eps / torch.finfo(torch.float32).eps
     rounding = MARGIN * ratio * float((runs[0] - runs[1].double()).abs().max())
     return within(apart, rounding)

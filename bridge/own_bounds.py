@@ -40,7 +40,7 @@ def own_bound(
     names = [each.name for each in case.bounded() if scope in each.scopes]
     function = OwnBounds(given.balls if isinstance(given, Pair) else given, names, scope)
     try:
-        known |= known or case.runner.exactly(function, case.members(inputs, bits), bits)
+        known |= known or case.known.exactly(function, case.members(inputs, bits), bits)
     except TooLargeForExact:
         return None
     found = known[quantity.name]

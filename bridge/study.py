@@ -77,6 +77,7 @@ class Case(ABC):
     full_params: dict[str, Any]
     values: dict[sp.Symbol, Any]
     format: Format
+    known: Mapping[str, Any]  # what the functions of a `Check` may take by name, beside inputs and settings
 
     @abstractmethod
     def sample(self, count: int, seed: int) -> Inputs:
@@ -192,11 +193,6 @@ class Case(ABC):
         """
         known = ", ".join(quantity.name for quantity in self.result.quantities)
         raise UsageError(f"{self.result.id} has no quantity or check '{name}'. It has: {known}.")
-
-    @property
-    def known(self) -> Mapping[str, Any]:
-        """What the functions of a `Check` may take by name, beside inputs and settings."""
-        return self.params
 
     def refusal(self, quantity: Quantity) -> Refusal | None:
         """Why this quantity is neither measured nor attacked here; its rows show the bounds that exist."""

@@ -29,18 +29,18 @@ class TheoremBatch:
     def __init__(self, cells: Sequence[tuple[TheoremCase, Goal]], run: Run) -> None:
         self.cells, self.restarts = list(cells), run.restarts
         self.cases = list(dict.fromkeys(case for case, _ in cells))
-        self.runner = self.cases[0].runner
+        self.known, self.networks = self.cases[0].known, self.cases[0].networks
         drawn = {case: case.starts(run.restarts, run.seed) for case in self.cases}
         self.starts = _joined([drawn[case] for case, _ in cells])
         self.names = [goal.quantity.name for _, goal in cells for _ in range(self.restarts)]  # R
         self.varying = self._varying()
         self.read = self.cases[0].bindings.read
-        own = self.runner.theorem.bounds is not None
+        own = self.known.theorem.bounds is not None
         self.rounding_beside = self.cases[0].rounding_beside if self.read or own else 0.0
         self.one_domain = all(case.domain == self.cases[0].domain for case in self.cases)
 
     def ascended(self, run: Run) -> list[Inputs]:
-        steps = 0 if self.runner.theorem.search.envelope is None else run.attack // 2
+        steps = 0 if self.known.theorem.search.envelope is None else run.attack // 2
         if not steps:
             return self._attacked(self.objective, run.attack, FIRST_STEP, run.seed)
 
@@ -78,20 +78,20 @@ class TheoremBatch:
 
     def _varying(self) -> dict[str, Tensor]:
         """The parameters and weights in which the cases differ, (R, ...) each."""
-        first, runners = self.runner, [case.runner for case in self.cases]
+        first, others = self.known, [case.known for case in self.cases]
         floats = {name: value for name, value in first.params.items() if isinstance(value, float)}
-        params = [name for name, value in floats.items() if any(each.params[name] != value for each in runners)]
-        weights = [n for n, x in first.weights.items() if any(not each.weights[n].equal(x) for each in runners)]
+        params = [name for name, value in floats.items() if any(each.params[name] != value for each in others)]
+        weights = [n for n, x in first.weights.items() if any(not each.weights[n].equal(x) for each in others)]
         return {
             **{
-                n: self._of_items([self.runner.format.wide.tensor(case.runner.params[n]) for case, _ in self.cells])
+                n: self._of_items([self.known.format.wide.tensor(case.known.params[n]) for case, _ in self.cells])
                 for n in params
             },
-            **{n: self._of_items([case.runner.weights[n] for case, _ in self.cells]) for n in weights},
+            **{n: self._of_items([case.known.weights[n] for case, _ in self.cells]) for n in weights},
         }
 
     def _of_items(self, of_cells: Sequence[Tensor]) -> Tensor:
-        stacked = torch.stack(list(of_cells)).to(self.runner.format.device, torch.float64)
+        stacked = torch.stack(list(of_cells)).to(self.known.format.device, torch.float64)
         return stacked.repeat_interleave(self.restarts, 0)
 
     def items(self, flags: Sequence[bool]) -> Items:
@@ -100,7 +100,7 @@ class TheoremBatch:
 
     @cached_property
     def _all(self) -> Items:
-        return Items(range(len(self.names)), len(self.names), self.runner.format.device)
+        return Items(range(len(self.names)), len(self.names), self.known.format.device)
 
     # Errors.
 
@@ -108,7 +108,7 @@ class TheoremBatch:
         return self._errors_of(known, self._parts)
 
     def _errors_of(self, known: Mapping[str, Tensor], parts: "Sequence[_FunctionBatch | TransformerBatch]") -> Tensor:
-        truth = self.runner.reference(known, list(dict.fromkeys(self.names)))
+        truth = self.networks.reference(known, list(dict.fromkeys(self.names)))
         errors = next(iter(known.values())).new_zeros(len(self.names))  # (R)
         for part in parts:
             for name, items, found in part.run(known):
@@ -118,20 +118,18 @@ class TheoremBatch:
     @cached_property
     def _parts(self) -> "list[_FunctionBatch | TransformerBatch]":
         """Each network, with the items whose goals it makes; all transformers of one shape as one."""
-        keys = list(dict.fromkeys(self.runner.network_key(name) for name in self.names))
-        transformers = {
-            key: each for key, each in self.runner.theorem.networks.items() if isinstance(each, Transformer)
-        }
+        keys = list(dict.fromkeys(self.networks.network_key(name) for name in self.names))
+        transformers = {key: each for key, each in self.known.theorem.networks.items() if isinstance(each, Transformer)}
         functions = [_FunctionBatch(self, key) for key in keys if key not in transformers]
         members = [
             self._member(case, key, transformers[key]) for key in keys if key in transformers for case in self.cases
         ]
         chosen = [member for member in members if member.places]
-        return [*functions, *together(chosen, self.runner, self.names, self.varying)]
+        return [*functions, *together(chosen, self.networks, self.names, self.varying)]
 
     def _member(self, case: TheoremCase, key: str, transformer: Transformer) -> BatchMember:
-        flags = [each is case and self.runner.network_key(goal.quantity.name) == key for each, goal in self.cells]
-        network = case.runner.torch_network(key, torch.float64)
+        flags = [each is case and self.networks.network_key(goal.quantity.name) == key for each, goal in self.cells]
+        network = case.networks.torch_network(key, torch.float64)
         return BatchMember(transformer, network, case.length(transformer), self.items(flags).places)
 
     # Bounds at the prompt.
@@ -159,7 +157,7 @@ class TheoremBatch:
     def _readings(self) -> "list[_ReadingBatch]":
         """The quantities of one derivation share a reading; bounds of the theorem's own are those of one scope."""
         parts = [self._ratios]
-        if self.runner.theorem.bounds is not None:
+        if self.known.theorem.bounds is not None:
             scopes = dict.fromkeys(scope for _, scope, _ in self._ratios)
             parts = [[each for each in self._ratios if each[1] == scope] for scope in scopes]
         return [_ReadingBatch(self, ratios) for part in parts for ratios in self._read_together(part)]
@@ -172,7 +170,7 @@ class TheoremBatch:
 
     def _letter(self, letter: sp.Symbol, items: Items, known: Mapping[str, Tensor]) -> Tensor:
         """The letter at those items, 0 at the others, (R)."""
-        found = self.runner.batched(self.cases[0].prompt_functions[letter], items.of_each(known))
+        found = self.known.batched(self.cases[0].prompt_functions[letter], items.of_each(known))
         return items.into(found.new_zeros(len(self.names)), found)
 
     @cached_property
@@ -193,7 +191,7 @@ class TheoremBatch:
                 if letter in self.cases[0].prompt_functions:
                     needed.setdefault(letter, set()).update(items.places)
         return {
-            letter: Items(sorted(each), len(self.names), self.runner.format.device) for letter, each in needed.items()
+            letter: Items(sorted(each), len(self.names), self.known.format.device) for letter, each in needed.items()
         }
 
     def _letters_of(self, quantity: Quantity) -> tuple[sp.Symbol, ...]:
@@ -206,7 +204,7 @@ class TheoremBatch:
         letters = {s for quantity, _, _ in self._ratios for s in self._letters_of(quantity)}
         letters |= set(self.cases[0].network_letters) if self.read else set()
         return {
-            letter: self._of_items([self.runner.format.wide.tensor(case.number(letter)) for case, _ in self.cells])
+            letter: self._of_items([self.known.format.wide.tensor(case.number(letter)) for case, _ in self.cells])
             for letter in letters
             if letter not in self._letters or letter in self.cases[0].network_letters
         }
@@ -216,16 +214,16 @@ class _ReadingBatch:
     """Quantities that one reading bounds, each at the items whose goal is its ratio in some scope."""
 
     def __init__(self, batch: TheoremBatch, ratios: Sequence[tuple[Quantity, str, Items]]) -> None:
-        self.runner, own = batch.runner, [items for _, _, items in ratios]
+        self.known, own = batch.known, [items for _, _, items in ratios]
         quantities, scopes = list({q.name: q for q, _, _ in ratios}.values()), {scope for _, scope, _ in ratios}
         self.function = batch.cases[0].reading_of(quantities, scopes.pop() if len(scopes) == 1 else None)
         places = sorted(place for items in own for place in items.places)
-        self.items = Items(places, len(batch.names), batch.runner.format.device)
+        self.items = Items(places, len(batch.names), batch.known.format.device)
         self.readings, self.varying = list(self.items.by_name(batch.names)), set(batch.varying)
         of_items = [case for case, _ in batch.cells for _ in range(batch.restarts)]
         self.cases = _in_a_row([of_items[place] for place in places])
         local = {place for _, scope, items in ratios if scope == LOCAL for place in items.places}
-        flags = torch.tensor([place in local for place in places], dtype=torch.bool, device=batch.runner.format.device)
+        flags = torch.tensor([place in local for place in places], dtype=torch.bool, device=batch.known.format.device)
         self.local = flags.unflatten(0, (self.cases, -1))  # (C, I)
 
     def bounds(
@@ -235,7 +233,7 @@ class _ReadingBatch:
         numbers = {name: self._by_case(letters[letter])[:, 0] for name, letter in self.function.letters.items()}
         own = {name: self._by_case(known[name])[:, 0] for name in self.varying}
         inputs = {name: self._by_case(value) for name, value in known.items() if name not in self.varying}
-        found = self.runner.batched_by_case(self.function, {**own, **numbers}, {**inputs, IS_LOCAL: self.local})
+        found = self.known.batched_by_case(self.function, {**own, **numbers}, {**inputs, IS_LOCAL: self.local})
         for name, spots, items in self.readings:
             yield items, spots.of(found[name].flatten(0, 1))
 
@@ -254,8 +252,8 @@ class _FunctionBatch:
     """A network that is a function, on the items whose goals it makes; or the envelope, on all."""
 
     def __init__(self, batch: TheoremBatch, key: str, *, of_envelope: bool = False) -> None:
-        self.runner, self.key, self.of_envelope = batch.runner, key, of_envelope
-        networks = [self.runner.network_key(goal.quantity.name) for _, goal in batch.cells]
+        self.networks, self.key, self.of_envelope = batch.networks, key, of_envelope
+        networks = [self.networks.network_key(goal.quantity.name) for _, goal in batch.cells]
         self.items = batch.items([of_envelope or each == key for each in networks])
         self.readings = list(self.items.by_name(batch.names))
 
@@ -263,9 +261,9 @@ class _FunctionBatch:
         names = [name for name, _, _ in self.readings]
         inputs = self.items.of_each(known)
         if self.of_envelope:
-            outputs = self.runner.envelope(inputs, names)
+            outputs = self.networks.envelope(inputs, names)
         else:
-            outputs = self.runner.outputs(self.key, inputs, names, torch.float64)
+            outputs = self.networks.outputs(self.key, inputs, names, torch.float64)
         for name, spots, items in self.readings:
             yield name, items, spots.of(outputs[name])
 

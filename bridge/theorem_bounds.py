@@ -79,7 +79,7 @@ class TheoremBounds(TheoremRuns):
             return None
         if letters is None or (self.refused is not None and self.refused.verdict is Verdict.OUTSIDE):
             return super().printed(quantity)
-        own = self.runner.called(letters, {"quantity": quantity.name})
+        own = self.known.call(letters, {"quantity": quantity.name})
         return self._at_hand(quantity, "printed", Case.printed(self.with_letters(own), quantity))
 
     def with_letters(self, letters: Mapping[sp.Symbol, Any]) -> Self:
@@ -107,7 +107,7 @@ class TheoremBounds(TheoremRuns):
         """The bound, outside its hypotheses where the theorem says so."""
         if bound is None or self.theorem.at_point.outside is None or self.refused is not None or not quantity.scopes:
             return bound
-        why = self.runner.called(self.theorem.at_point.outside, {"quantity": quantity.name, "tier": tier})
+        why = self.known.call(self.theorem.at_point.outside, {"quantity": quantity.name, "tier": tier})
         return replace(bound, outside=why) if why else bound
 
     def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
@@ -181,7 +181,7 @@ class TheoremBounds(TheoremRuns):
         numbers = numbers_for(self, stated, {**self._of_network, **at_prompt})
         formula = self._stated_formula(quantity, tier, stated.formula, numbers)
         like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
-        found = {s: self.runner.batched(each, inputs) for s, each in at_prompt.items()}
+        found = {s: self.known.batched(each, inputs) for s, each in at_prompt.items()}
         values = [found[s] if s in found else like * float(numbers[s]) for s in formula.letters]
         bound: Tensor = formula.bound(*values) * like
         return bound
@@ -223,7 +223,7 @@ class TheoremBounds(TheoremRuns):
         if scope == "network" or inputs is None:
             return dict(self._of_network)
         one = self.members(inputs)
-        at_prompt = {letter: self.runner.exact_number(each, one) for letter, each in self.prompt_functions.items()}
+        at_prompt = {letter: self.known.number(each, one) for letter, each in self.prompt_functions.items()}
         return {**self._of_network, **at_prompt}
 
     @cached_property
@@ -232,7 +232,7 @@ class TheoremBounds(TheoremRuns):
         for letter, functions in self.theorem.knows.items():
             of_network = [each for each in functions if self.theorem.scope_of(each) == "network"]
             if of_network:
-                found[letter] = self.runner.exact_number(of_network[-1], {})
+                found[letter] = self.known.number(of_network[-1], {})
         return found
 
     @cached_property
@@ -258,7 +258,7 @@ class TheoremBounds(TheoremRuns):
         if quantity.name in read and self.reads_alone(quantity):
             return read[quantity.name] + self.rounding_beside
         formula, letters = self.prompt_formula(quantity), self.prompt_functions
-        at_prompt = {s: self.runner.batched(letters[s], inputs) for s in formula.letters if s in letters}
+        at_prompt = {s: self.known.batched(letters[s], inputs) for s in formula.letters if s in letters}
         like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
         values = [at_prompt[s] if s in at_prompt else like * self.number(s) for s in formula.letters]
         bound: Tensor = formula.bound(*values) * like
@@ -271,7 +271,7 @@ class TheoremBounds(TheoremRuns):
         for group in self.read_together([each for each in quantities if self._is_read(each, scope)]):
             function = self.reading_of(group, scope)
             numbers = {name: like * self.number(letter) for name, letter in function.letters.items()}
-            found |= self.runner.batched(function, {**inputs, **numbers})
+            found |= self.known.batched(function, {**inputs, **numbers})
         return found
 
     def read_together(self, quantities: Sequence[Quantity]) -> list[list[Quantity]]:

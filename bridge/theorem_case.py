@@ -21,6 +21,8 @@ from bridge.domains import Domain, Product
 from bridge.faithful import NAME as FAITHFUL
 from bridge.faithful import faithful_rows, replayed_faithful
 from bridge.goals import Batch, Goal
+from bridge.instances.known import Known
+from bridge.instances.networks import Networks
 from bridge.kept_runs import LAST, KeptRuns
 from bridge.limits.run import BLOCK, ONE_INPUT, Format, Run
 from bridge.premises import require_covered
@@ -28,7 +30,6 @@ from bridge.probability import chance_rows, replayed_chance
 from bridge.prompt_formula import PromptFormula
 from bridge.record import NamedTable, Row, Verdict
 from bridge.rows import refused_rows
-from bridge.running import Runner
 from bridge.study import SETTINGS, Case, Inputs, Refusal
 from bridge.theorem import Function, Theorem, over_draws
 from bridge.theorem_bounds import TheoremBounds
@@ -75,14 +76,15 @@ class TheoremCase(TheoremBounds):
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         called = {name: str(each) for name, each in theorem.inputs.items()}
         require_covered(self.result.id, Case.bounded(self), self.domain.domains, called, self.values)
-        self.runner = Runner(theorem, params, self.weights, format)
-        idle = [] if theorem.at_point.idle is None else self.runner.called(theorem.at_point.idle, {})
+        self.known = Known(theorem, params, self.weights, format)
+        self.networks = Networks(self.known)
+        idle = [] if theorem.at_point.idle is None else self.known.call(theorem.at_point.idle, {})
         self.params |= {name: None for name in idle if name in params}
         self.uses = _settings(theorem) - set(idle)
         self.attackable = "attack" in self.uses
         self.unattacked = "" if self.attackable else RANDOM if theorem.over_draws else ""
         self.refused = (
-            None if theorem.at_point.refusal is None else self.runner.called(theorem.at_point.refusal, self._of_run)
+            None if theorem.at_point.refusal is None else self.known.call(theorem.at_point.refusal, self._of_run)
         )
         self._derived = {}
         self._prompt_formulas: dict[str, PromptFormula] = {}
@@ -99,7 +101,7 @@ class TheoremCase(TheoremBounds):
             return {}
         parameters = {p.symbol for p in self.result.parameters}
         own = [s for s in self.theorem.knows if s not in parameters and not self._has_worst_case(s)]
-        more = {} if self.theorem.at_point.letters is None else self.runner.called(self.theorem.at_point.letters, {})
+        more = {} if self.theorem.at_point.letters is None else self.known.call(self.theorem.at_point.letters, {})
         return {**more, **{letter: self._of_network[letter] for letter in own}}
 
     @cached_property
@@ -107,7 +109,8 @@ class TheoremCase(TheoremBounds):
         other = copy.copy(self)
         other.__dict__.pop("_of_network", None)
         other._derived = {}
-        other.runner, other.bounds_on_balls = self.runner.with_floats_enclosed(), KeptRuns()
+        other.known, other.bounds_on_balls = self.known.nearby(), KeptRuns()
+        other.networks = Networks(other.known)
         other._exact, other._balls = KeptRuns(), KeptRuns(LAST)
         other.values = {**self.values, **other._own_letters()}
         return other
@@ -130,7 +133,7 @@ class TheoremCase(TheoremBounds):
         return [replace(each, quantity=here.get(each.quantity.name, each.quantity)) for each in own]
 
     def ball(self, expression: sp.Expr, more: Mapping[sp.Symbol, Any] | None = None) -> flint.arb:
-        if not self.runner.enclose_floats:
+        if not self.known.near:
             return super().ball(expression, more)
         typed = {number: sp.Symbol(repr(number)) for number in expression.atoms(sp.Float)}
         near = {letter: enclosed(float(number)) for number, letter in typed.items()}
@@ -156,7 +159,7 @@ class TheoremCase(TheoremBounds):
         generator = torch.Generator().manual_seed(seed)
         if own is None:
             return general(count, generator)
-        drawn: Inputs = self.runner.called(own, {"count": count, "generator": generator})
+        drawn: Inputs = self.known.call(own, {"count": count, "generator": generator})
         return drawn
 
     def project(self, inputs: Inputs) -> Inputs:
@@ -173,8 +176,8 @@ class TheoremCase(TheoremBounds):
         numbers = sum(value[0].numel() for value in self.domain.sample(1, torch.Generator()).values())
         weights = sum(value.numel() for value in self.weights.values())
         drawn = 8 * (numbers * (run.samples + KEPT * run.restarts) + KEPT * weights)
-        at_once = min(BLOCK, self.runner.part or BLOCK)
-        return drawn + self.runner.bytes_of_one * (4 * at_once + KEPT * run.restarts)
+        at_once = min(BLOCK, self.known.part or BLOCK)
+        return drawn + self.known.bytes_of_one * (4 * at_once + KEPT * run.restarts)
 
     # Attacks: goals of this case, and of cases that differ in numbers alone, share a batch.
 
@@ -183,11 +186,11 @@ class TheoremCase(TheoremBounds):
         """None for a subclass with a search, errors or bounds of its own, which no batch would use."""
         if any(getattr(type(self), name) is not getattr(TheoremCase, name) for name in BATCHED):
             return None
-        whole = tuple((name, _kept(value)) for name, value in self.runner.params.items())
+        whole = tuple((name, _kept(value)) for name, value in self.known.params.items())
         weights = tuple((name, tuple(value.shape)) for name, value in self.weights.items())
         quantities = tuple((quantity.name, quantity.scopes) for quantity in self.bounded())
         shape = tuple(self.domain.shape.items())
-        built = tuple(id(each) for each in self.runner.built.values())  # of this point alone
+        built = tuple(id(each) for each in self.known.built.values())  # of this point alone
         return id(self.theorem), whole, weights, quantities, shape, built, self.format
 
     def shown_at(self, goal: Goal) -> Goal:
@@ -212,17 +215,13 @@ class TheoremCase(TheoremBounds):
         if transformer.tokens not in self._lengths:
             prompt = self.domain.sample(1, torch.Generator().manual_seed(0))
             on_device = self.format.place(prompt)
-            self._lengths[transformer.tokens] = self.runner.tokens(transformer, on_device, torch.float64).shape[1]
+            self._lengths[transformer.tokens] = self.networks.tokens(transformer, on_device, torch.float64).shape[1]
         return self._lengths[transformer.tokens]
 
     # Checks.
 
     def constants(self) -> dict[str, Any]:
         return {}
-
-    @property
-    def known(self) -> dict[str, Any]:
-        return {**self.runner.params, **self.weights, **self.runner.built}
 
     def checks(self, run: Run) -> list[Row]:
         self.run = run
@@ -236,7 +235,7 @@ class TheoremCase(TheoremBounds):
     def _checked_without_network(self, check: Check, refused: Refusal, run: Run) -> list[Row]:
         """The check, if it takes nothing that could not be built; inside the hypotheses."""
         taken = {name for each in (check.sides, check.inputs) if callable(each) for name in arguments_of(each)}
-        missing = [name for name in taken if self.runner.built.get(name, taken) is None]
+        missing = [name for name in taken if self.known.built.get(name, taken) is None]
         if missing or refused.verdict is Verdict.OUTSIDE:
             return refused_rows(self, check.quantity, refused, run)
         return check_rows(self, check, run)
@@ -259,7 +258,7 @@ class TheoremCase(TheoremBounds):
         taken = {name for table in self.theorem.tables for name in arguments_of(table)}
         prompt = self.sample(1, 0) if taken & set(self.theorem.inputs) else {}
         known = {**self.run.settings, **{name: each[0] for name, each in prompt.items()}}
-        found = (self.runner.called(table, known) for table in self.theorem.tables)
+        found = (self.known.call(table, known) for table in self.theorem.tables)
         return [table for table in found if table is not None]
 
     def within(self, run: Run) -> Run:

@@ -37,6 +37,6 @@ class NetworkReadings:
             same = [step_of(each) for each in case.result.quantities if each.derivation is derivation]
             letters = {symbol: as_exact(value) for symbol, value in case.values.items()}
             with working_precision(2 * BASE_BITS):
-                operands = case.runner.called(case.theorem.norms, {})
+                operands = case.known.call(case.theorem.norms, {})
                 self._read[key] = bound_network(derivation, Bounds(operands, letters), same)
         return self._read[key]

@@ -74,8 +74,8 @@ class AtPrompt:
         read = quantity.derivation.letters | letters_in(self.worst.values())
         self.at_prompt = {letter: each for letter, each in case.prompt_functions.items() if letter in read}
         params = {p.symbol: p.name for p in case.result.parameters if p.symbol is not None}
-        self.whole = {s: x for s, name in params.items() if isinstance(x := case.runner.params.get(name), int)}
-        self.real = {s: name for s, name in params.items() if isinstance(case.runner.params.get(name), float)}
+        self.whole = {s: x for s, name in params.items() if isinstance(x := case.known.params.get(name), int)}
+        self.real = {s: name for s, name in params.items() if isinstance(case.known.params.get(name), float)}
         taken = [name for each in (self.handles, *self.at_prompt.values()) for name in arguments_of(each)]
         given = [IS_LOCAL] if scope_is_given else []
         names = dict.fromkeys([*taken, *self.real.values(), *self.letters, *given])
@@ -117,8 +117,8 @@ def _called(function: Function, known: Mapping[str, Any]) -> Any:
 def at_prompt(case: "bridge.theorem_bounds.TheoremBounds", quantity: Quantity, use: Use, inputs: Inputs) -> Any:
     """On tensors, at the one prompt of a batch of one."""
     function = AtPrompt(case, quantity, use)
-    numbers = {name: case.runner.format.wide.tensor(case.number(letter)) for name, letter in function.letters.items()}
-    return case.runner.at_one(function, {**{name: value[0].double() for name, value in inputs.items()}, **numbers})
+    numbers = {name: case.known.format.wide.tensor(case.number(letter)) for name, letter in function.letters.items()}
+    return case.known.at_one(function, {**{name: value[0].double() for name, value in inputs.items()}, **numbers})
 
 
 def at_prompt_on_balls(
@@ -127,7 +127,7 @@ def at_prompt_on_balls(
     """The same on balls. Raises TooLargeForExact."""
     function, letters = AtPrompt(case, quantity, use, bits), case.network_letters
     numbers = {name: letters[letter] for name, letter in function.letters.items()}
-    return case.runner.exactly(function, {**case.members(inputs, bits), **numbers}, bits)
+    return case.known.exactly(function, {**case.members(inputs, bits), **numbers}, bits)
 
 
 # What the handles bind.

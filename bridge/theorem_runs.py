@@ -11,10 +11,12 @@ from torch import Tensor
 
 from bridge.balls import BASE_BITS
 from bridge.domains import Product
+from bridge.instances.distances import distance, exact_distance
+from bridge.instances.known import Known
+from bridge.instances.networks import Networks
 from bridge.kept_runs import KeptRuns
 from bridge.limits.run import Run
 from bridge.premises import require_entries
-from bridge.running import Runner, distance, exact_distance
 from bridge.study import Case, Inputs, Objective
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
@@ -36,7 +38,8 @@ class TheoremRuns(Case):
     """A theorem at one point, as far as its functions go."""
 
     theorem: Theorem
-    runner: Runner
+    known: Known
+    networks: Networks
     domain: Product
     _exact: KeptRuns[tuple[flint.arb, float]]
     _balls: KeptRuns[tuple[BallArray, BallArray]]
@@ -45,28 +48,28 @@ class TheoremRuns(Case):
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
         found, truth = self._in_float64(inputs, names) if attack else self._in_floats(inputs, names)
         for name in () if attack else names:
-            self._require_defined("network", name, inputs, found[name], self.runner.exact_network)
-            self._require_defined("reference", name, inputs, truth[name], self.runner.exact_reference)
+            self._require_defined("network", name, inputs, found[name], self.networks.exact_network)
+            self._require_defined("reference", name, inputs, truth[name], self.networks.exact_reference)
             if name in self.theorem.entries:
                 entries = found[name][0].numel()
                 require_entries(self.result.id, name, self.theorem.entries[name], entries, self.values)
         return {name: self.distance(name, found[name], truth[name]) for name in names}
 
     def _in_float64(self, inputs: Inputs, names: Sequence[str]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        return self.runner.network(inputs, names, torch.float64), self.runner.reference(inputs, names)
+        return self.networks.network(inputs, names, torch.float64), self.networks.reference(inputs, names)
 
     # At one prompt the errors of several quantities are asked for, and their rounding: one run has them all.
     def _in_floats(self, inputs: Inputs, names: Sequence[str]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         """What network and reference make of these quantities, in the dtype of the case."""
         if len(next(iter(inputs.values()))) > 1:
-            return self.runner.network(inputs, names, self.format.dtype), self.runner.reference(inputs, names)
+            return self.networks.network(inputs, names, self.format.dtype), self.networks.reference(inputs, names)
         known = self._floats.at(inputs)
         missing = [name for name in names if name not in known]
         if missing:
             wanted = self._made_with(missing)
             network, truth = (
-                self.runner.network(inputs, wanted, self.format.dtype),
-                self.runner.reference(inputs, wanted),
+                self.networks.network(inputs, wanted, self.format.dtype),
+                self.networks.reference(inputs, wanted),
             )
             known |= {name: (network[name].detach(), truth[name].detach()) for name in wanted}
         return {name: known[name][0] for name in names}, {name: known[name][1] for name in names}
@@ -110,7 +113,7 @@ class TheoremRuns(Case):
     def cancelled_bits(self) -> int:
         """Those that the theorem asks for."""
         bits = self.theorem.exact.bits
-        return bits if isinstance(bits, int) else int(self.runner.called(bits, {}))
+        return bits if isinstance(bits, int) else int(self.known.call(bits, {}))
 
     # A step that nearly cancels, repeated many times, widens balls beyond what any number of bits tells beforehand.
     def _resolved(
@@ -125,9 +128,9 @@ class TheoremRuns(Case):
 
     def _made_with(self, names: Sequence[str]) -> list[str]:
         """The names, with all other quantities whose errors the functions of their networks make too."""
-        keys = {self.runner.network_key(name) for name in names}
+        keys = {self.networks.network_key(name) for name in names}
         functions = {key for key in keys if not isinstance(self.theorem.networks[key], Transformer)}
-        others = [q.name for q in self.bounded() if q.scopes and self.runner.network_key(q.name) in functions]
+        others = [q.name for q in self.bounded() if q.scopes and self.networks.network_key(q.name) in functions]
         return list(dict.fromkeys([*names, *others]))
 
     def _exactly(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
@@ -150,7 +153,7 @@ class TheoremRuns(Case):
         if missing:
             one, wanted = self.members(inputs, bits), self._made_with(missing)
             network, reference = (
-                run(one, wanted, bits) for run in (self.runner.exact_network, self.runner.exact_reference)
+                run(one, wanted, bits) for run in (self.networks.exact_network, self.networks.exact_reference)
             )
             known |= {name: (network[name], reference[name]) for name in wanted}
         return known
@@ -163,13 +166,13 @@ class TheoremRuns(Case):
         """The error of a quantity at each prompt, (B): in its norm, or by the distance of the theorem."""
         if self.theorem.distance is None:
             return distance(self._norm(name), name, found.double(), truth, tokens=self.theorem.tokens)
-        apart: Tensor = self.runner.batched(self.theorem.distance, {"found": found, "truth": truth})
+        apart: Tensor = self.known.batched(self.theorem.distance, {"found": found, "truth": truth})
         return apart
 
     def _exact_distance(self, name: str, found: BallArray, truth: BallArray | Tensor, bits: int) -> flint.arb:
         if self.theorem.distance is None:
             return exact_distance(self._norm(name), found, truth, tokens=self.theorem.tokens)
-        return self.runner.exact_number(self.theorem.distance, {"found": found, "truth": truth}, bits)
+        return self.known.number(self.theorem.distance, {"found": found, "truth": truth}, bits)
 
     def _norm(self, name: str) -> str:
         quantity = self.result.quantity(name)
@@ -193,7 +196,7 @@ class TheoremRuns(Case):
         inputs = self.format.place(drawn)
         names = [quantity.name for quantity in self.bounded()]
         with torch.no_grad():
-            runs = [self.runner.network(inputs, names, dtype) for dtype in (torch.float64, torch.float32)]
+            runs = [self.networks.network(inputs, names, dtype) for dtype in (torch.float64, torch.float32)]
         apart = torch.stack([self.distance(name, *(run[name].double() for run in runs)).max() for name in names])
         sizes = [self.trivial(quantity) for quantity in self.bounded()]
         if any(size is not None and each > LOST * float_above(size) for each, size in zip(apart, sizes, strict=True)):

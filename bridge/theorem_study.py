@@ -156,7 +156,7 @@ class TheoremStudy(Study):
                 rows += check_rows(cases[point], check, ONE_INPUT)
         for refutation in self.theorem.refuting.refutations:
             case = self.case(refutation.params)
-            prompt = case.runner.called(refutation.inputs, {})
+            prompt = case.known.call(refutation.inputs, {})
             rows.append(refutation.row(case, prompt, self.automatic))
         return rows
 

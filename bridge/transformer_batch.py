@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from bridge.instances.networks import Networks
 from bridge.items import Items
-from bridge.running import Runner
 from bridge.transformer import Transformer
 from numeric.ensemble import Ensemble, family, widest
 from numeric.network import Network
@@ -39,45 +39,45 @@ class BatchMember:
 
 
 def together(
-    members: Sequence[BatchMember], runner: Runner, names: Sequence[str], varying: Mapping[str, Tensor]
+    members: Sequence[BatchMember], networks: Networks, names: Sequence[str], varying: Mapping[str, Tensor]
 ) -> Iterator["TransformerBatch"]:
     """The members in as few batches as possible. `names` are the quantities of all R items."""
     companies: dict[Hashable, list[BatchMember]] = {}
     for member in members:
         companies.setdefault(member.company, []).append(member)
     for company in companies.values():
-        yield TransformerBatch(company, runner, names, varying)
+        yield TransformerBatch(company, networks, names, varying)
 
 
 class TransformerBatch:
     """Members of one company as one network; `varying` are the parameters and weights that differ between items."""
 
     def __init__(
-        self, members: Sequence[BatchMember], runner: Runner, names: Sequence[str], varying: Mapping[str, Tensor]
+        self, members: Sequence[BatchMember], networks: Networks, names: Sequence[str], varying: Mapping[str, Tensor]
     ) -> None:
-        self.runner = runner
+        self.networks = networks
         by_tokens: dict[Hashable, list[BatchMember]] = {}
         for member in members:
             by_tokens.setdefault(member.transformer.tokens, []).append(member)
         self.entering = [(own[0].transformer, self._items(own, len(names))) for own in by_tokens.values()]
         self.members = [member for own in by_tokens.values() for member in own]
         self.readings = [
-            _Reading(name, runner.transformer(name), spots, items, items.of_each(varying))
+            _Reading(name, networks.transformer(name), spots, items, items.of_each(varying))
             for name, spots, items in self._items(self.members, len(names)).by_name(names)
         ]
-        self.taps = sorted({tap for each in self.readings for tap in runner.taps(each.transformer, [each.name])})
+        self.taps = sorted({tap for each in self.readings for tap in networks.taps(each.transformer, [each.name])})
         self.network = self._network()
 
     def run(self, known: Mapping[str, Tensor]) -> Iterator[Found]:
         """From the inputs of all R items, and what varies among them."""
-        tokens = [self.runner.tokens(each, items.of_each(known), torch.float64) for each, items in self.entering]
+        tokens = [self.networks.tokens(each, items.of_each(known), torch.float64) for each, items in self.entering]
         taps = self.network.run(torch.cat(tokens), self.taps)
         for each in self.readings:
             here = {**each.varying, **each.spots.of_each(taps)}
-            yield each.name, each.items, self.runner.read(each.transformer, each.name, here, torch.float64)
+            yield each.name, each.items, self.networks.read(each.transformer, each.name, here, torch.float64)
 
     def _items(self, members: Sequence[BatchMember], total: int) -> Items:
-        return Items([place for member in members for place in member.places], total, self.runner.format.device)
+        return Items([place for member in members for place in member.places], total, self.networks.known.format.device)
 
     def _network(self) -> Network | SharedNetwork | Ensemble:
         if len(self.members) == 1:
@@ -88,7 +88,7 @@ class TransformerBatch:
             constructions,
             torch.tensor(index, dtype=torch.int64, device="cpu"),
             torch.float64,
-            self.runner.format.device,
+            self.networks.known.format.device,
         )
 
 

@@ -135,7 +135,7 @@ class SourceCase(TheoremCase):
     @property
     def _given(self) -> dict[str, Any]:
         of_run = {**self.format.names, "seed": self.asked.seed}
-        return {**self.known, **of_run, "data": self.data, "params": self.runner.params, "given": self.given}
+        return {**self.known, **of_run, "data": self.data, "params": self.known.params, "given": self.given}
 
     @cached_property
     def _shown(self) -> Inputs:
@@ -194,7 +194,7 @@ class SourceCase(TheoremCase):
         """Those of the first prompt, enlarged."""
         prompt = {name: value[:1].double() for name, value in self._shown.items()}
         with torch.no_grad():
-            found = {s: float(self.runner.batched(each, prompt)[0]) for s, each in self.prompt_functions.items()}
+            found = {s: float(self.known.batched(each, prompt)[0]) for s, each in self.prompt_functions.items()}
         return {letter: flint.arb(number) * (1 + ENLARGED) for letter, number in found.items()}
 
     def sample_bounds(self, quantities: Sequence[Quantity], inputs: Inputs, scope: str) -> dict[str, Tensor]:

@@ -33,6 +33,7 @@ class OwnCase(Case):
 
     def __init__(self, result: Result, params: Mapping[str, Any], format: Format) -> None:
         self.result, self.params, self.full_params = result, dict(params), dict(params)
+        self.known = self.params
         self.format = format
         self.values = {p.symbol: params[p.name] for p in result.parameters if p.symbol is not None}
 

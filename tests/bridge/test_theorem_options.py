@@ -76,7 +76,7 @@ def test_what_is_built_is_built_once_from_parameters_and_from_what_came_before()
     )
     assert run(theorem)["error"].derived == 4.0
     assert calls == [("table", 3), ("total", 2.0)]
-    assert case(theorem).runner.built["total"] == 6.0
+    assert case(theorem).known.built["total"] == 6.0
 
 
 def test_a_parameter_reaches_a_bound_through_what_is_built() -> None:
@@ -198,9 +198,9 @@ def test_a_bound_that_no_run_resolves_is_not_refuted_by_rounding() -> None:
 
 def test_prompts_run_in_parts_and_what_cannot_fit_is_refused() -> None:
     theorem = own(quantity("error", B), memory=lambda n: 2**25 * n)
-    assert case(theorem, n=1).runner.part == 4
-    assert case(theorem, n=100).runner.part == 1
-    assert case(own(quantity("error", B))).runner.part is None
+    assert case(theorem, n=1).known.part == 4
+    assert case(theorem, n=100).known.part == 1
+    assert case(own(quantity("error", B))).known.part is None
     prompts = torch.arange(1.0, 8, dtype=torch.float64)[:, None].expand(7, 3)
     assert case(theorem).errors({"x": prompts}, ["error"])["error"].tolist() == [1, 2, 3, 4, 5, 6, 7]
     with pytest.raises(UsageError, match=r"own: .* needs about .* GiB of memory.*; lower n"):

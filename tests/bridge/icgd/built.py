@@ -17,18 +17,18 @@ def case_at(id: str, *, dtype: str = "float64", **params: Any) -> TheoremCase:
 
 
 def setting_of(case: TheoremCase) -> StepSetting:
-    found = case.runner.built["setting"]
+    found = case.known.built["setting"]
     assert isinstance(found, StepSetting)
     return found
 
 
 def emulation_of(case: TheoremCase) -> Emulation:
-    found = case.runner.built["emulation"]
+    found = case.known.built["emulation"]
     assert isinstance(found, Emulation)
     return found
 
 
 def chain_of(case: TheoremCase) -> Chain:
-    found = case.runner.built["chain"]
+    found = case.known.built["chain"]
     assert isinstance(found, Chain)
     return found

@@ -95,9 +95,9 @@ def test_the_exact_gradient_is_autograd_up_to_rounding() -> None:
     at = case()
     inputs = at.sample(1, seed=5)
     prompt = {name: value[0] for name, value in inputs.items()}
-    exact = at.runner.exact_reference(prompt, ["recursion"], 600)["recursion"]
-    floats = at.runner.reference(inputs, ["recursion"])["recursion"][0]
-    assert float(relative_distance(torch.tensor(exact.midpoint()), floats, at.runner.built["shape"])) < 1e-14
+    exact = at.networks.exact_reference(prompt, ["recursion"], 600)["recursion"]
+    floats = at.networks.reference(inputs, ["recursion"])["recursion"][0]
+    assert float(relative_distance(torch.tensor(exact.midpoint()), floats, at.known.built["shape"])) < 1e-14
 
 
 @pytest.mark.long
@@ -159,5 +159,5 @@ def test_memory_grows_with_the_sizes_and_with_the_prompts_at_once(monkeypatch: p
         case(K=1_000_000)
     together = case(K=64).memory(BUDGET)
     assert together > case(K=4).memory(BUDGET)
-    monkeypatch.setattr("bridge.running.LARGEST_PART", 1)
+    monkeypatch.setattr("bridge.instances.known.LARGEST_PART", 1)
     assert together > case(K=64).memory(BUDGET)

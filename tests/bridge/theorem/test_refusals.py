@@ -295,12 +295,12 @@ def test_a_number_that_overflows_is_judged_in_exact_arithmetic() -> None:
 
 
 def test_without_an_exact_run_float64_decides_and_low_precision_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bridge.running import Runner
+    from bridge.instances.networks import Networks
 
-    def refuse(self: Runner, *arguments: object) -> None:
+    def refuse(self: Networks, *arguments: object) -> None:
         raise TooLargeForExact("scaled", 3, ExactCost(10, 10), 1)
 
-    monkeypatch.setattr(Runner, "exact_network", refuse)
+    monkeypatch.setattr(Networks, "exact_network", refuse)
     theorem = scaled(network=lambda x: 1e200 * (1e200 * x))
     with pytest.raises(bs.UsageError, match="the network gives no finite number for 'out' at x ="):
         compared(theorem)

@@ -1,0 +1,249 @@
+"""What the functions of a theorem take at one point, and the functions, called: on one prompt, on a batch, on balls.
+
+Parameters, weights and what is built are one namespace. Shapes: B prompts; a function is written for one of them and
+sees no B.
+"""
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import flint
+import torch
+from torch import Tensor
+
+from bridge.arguments import Function, arguments_of, called_for
+from bridge.balls import BASE_BITS
+from bridge.check import as_ball
+from bridge.domains import Domain
+from bridge.limits.run import Format
+from bridge.precision import in_precision
+from bridge.texts import with_values
+from bridge.theorem import Theorem
+from numeric.balls import BallArray, working_precision
+from numeric.balls.floats import floats_enclosed
+from numeric.balls.running import as_argument, call_on_balls, run_on_balls
+from numeric.exact_cost import TooLargeForExact
+from symbolic.statements import UsageError
+
+Arrays = Mapping[str, Any]
+LARGEST_PART = 1 << 27  # bytes that the prompts of one part take
+
+
+class Known(Mapping[str, Any]):
+    """By name: parameters (texts read), weights in float64, and what is built of them.
+
+    `near`: on balls, what Python has computed from parameters (weights that no domain draws, what is built) stands for
+    all numbers near it.
+    """
+
+    near = False
+
+    def __init__(self, theorem: Theorem, params: Arrays, weights: Mapping[str, Tensor], format: Format) -> None:
+        self.theorem, self.weights, self.format = theorem, dict(weights), format
+        self.params = with_values(theorem.id, theorem.readers, params)
+        self.built: dict[str, Any] = {}
+        self._balls: dict[int, dict[str, Any]] = {}
+        for name, build in theorem.built.items():
+            self.built[name] = self.call(build, {})
+
+    def nearby(self) -> "Known":
+        """The same, with `near`."""
+        other = copy.copy(self)
+        other.near, other._balls = True, {}
+        return other
+
+    def __getitem__(self, name: str) -> Any:
+        for names in (self.built, self.weights, self.params):
+            if name in names:
+                return names[name]
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.params, **self.weights, **self.built})
+
+    def __len__(self) -> int:
+        return len({**self.params, **self.weights, **self.built})
+
+    # On balls.
+
+    def on_balls(self, bits: int) -> dict[str, Any]:
+        """By name, as functions take them at that precision.
+
+        A weight that a domain draws is an element of it, near the drawn one; one that the witness stores is what it is.
+        """
+        if bits not in self._balls:
+            with working_precision(bits):
+                weights = {name: self._weight(name, bits) for name in self.weights}
+                built = {name: self._computed(each) for name, each in self.built.items()}
+            self._balls[bits] = {**self.params, **weights, **built}
+        return self._balls[bits]
+
+    def _weight(self, name: str, bits: int) -> Any:
+        drawn_from, weight = self.theorem.weights[name], self.weights[name]
+        if isinstance(drawn_from, Domain):
+            letters = {p.symbol: self.params[p.name] for p in self.theorem.statement.parameters if p.symbol is not None}
+            return drawn_from.at(letters).member(weight, bits)
+        stored = name in self.theorem.recorded or name in self.params
+        return weight if stored else self._computed(weight)
+
+    def _computed(self, value: Any) -> Any:
+        with floats_enclosed(self.near):
+            return as_argument(value)
+
+    # Calling.
+
+    def call(self, function: Function, more: Arrays) -> Any:
+        """The function with what it takes: parameters, weights as float64 tensors, what is built, and `more`."""
+        with called_for(self.role(function), function):
+            return function(**self._arguments(function, more))
+
+    def _arguments(self, function: Function, more: Arrays) -> dict[str, Any]:
+        return {name: more[name] if name in more else self[name] for name in arguments_of(function)}
+
+    def arguments_on_balls(self, function: Function, more: Arrays, bits: int) -> dict[str, Any]:
+        """What the function takes on balls, beside `more`."""
+        return self._arguments(function, {**self.on_balls(bits), **more})
+
+    def role(self, function: Function) -> str:
+        """What the function is in the theorem, for messages."""
+        role = self._roles.get(id(function)) or getattr(function, "__name__", repr(function))
+        return f"{self.theorem.id}: {role}"
+
+    @cached_property
+    def _roles(self) -> dict[int, str]:
+        """By the identity of the functions, which live as long as the theorem; the first role of each."""
+        return {id(function): role for role, function in reversed(list(self.theorem.functions()))}
+
+    def batched(self, function: Function, inputs: Mapping[str, Tensor], dtype: torch.dtype = torch.float64) -> Any:
+        """The function at each prompt of the batch, (B, ...): numbers become tensors without dimensions.
+
+        `inputs` may hold parameters and weights too: those of each prompt.
+        """
+        at_one, given = self._at_one(function, dtype), _taken(function, inputs, dtype)
+        with called_for(self.role(function), function):
+            count = len(next(iter(given.values()))) if given else 0
+            alone = count == 1 and not torch.is_grad_enabled()  # an attack repeats it: vmap finds what reads values
+            if not given or alone:  # vmap takes longer than most functions
+                return _repeated(at_one({name: value[0] for name, value in given.items()}), inputs)
+            fits = self.part is None or count <= self.part
+            return torch.func.vmap(at_one, chunk_size=None if fits else self.part)(given)
+
+    def batched_by_case(self, function: Function, of_cases: Mapping[str, Tensor], inputs: Mapping[str, Tensor]) -> Any:
+        """The function at prompts (C, I, ...) of C cases, each with values (C, ...) of its own, as (C, I, ...).
+
+        What depends on the case alone is computed once for each of them.
+        """
+        at_one, dtype = self._at_one(function, torch.float64), torch.float64
+        own, given = (_taken(function, each, dtype) for each in (of_cases, inputs))
+        shape = next(iter(inputs.values())).shape[:2]
+
+        def at_case(own: Mapping[str, Tensor], prompts: dict[str, Tensor]) -> Any:
+            if not prompts:
+                return _repeated(at_one(own), {"prompts": torch.empty(shape[1], dtype=torch.float64, device="cpu")})
+            return torch.func.vmap(lambda prompt: at_one({**own, **prompt}), chunk_size=self.part)(prompts)
+
+        with called_for(self.role(function), function):
+            if shape[0] == 1 or not (own or given):
+                first, prompts = ({name: value[0] for name, value in each.items()} for each in (own, given))
+                return _repeated(
+                    at_case(first, prompts), {"cases": torch.empty(shape[0], dtype=torch.float64, device="cpu")}
+                )
+            return torch.func.vmap(at_case)(own, given)
+
+    def _at_one(self, function: Function, dtype: torch.dtype) -> Callable[[Mapping[str, Tensor]], Any]:
+        """The function at one prompt, or what it knows of one."""
+        names, role, format = arguments_of(function), self.role(function), replace(self.format, dtype=dtype)
+        fixed = self._as_tensors(names, format)
+
+        def at_one(prompt: Mapping[str, Tensor]) -> Any:
+            known = {**fixed, **prompt}
+            return _as_arrays(role, function(**{name: known[name] for name in names}), format)
+
+        return at_one
+
+    def at_one(self, function: Function, prompt: Mapping[str, Tensor]) -> Any:
+        """The function at one prompt, as it returns; numbers are tensors without dimensions."""
+        names = arguments_of(function)
+        known = {**self._as_tensors(names, self.format.wide), **prompt}
+        with called_for(self.role(function), function):
+            return function(**{name: known[name] for name in names})
+
+    def exactly(self, function: Function, prompt: Arrays, bits: int) -> Any:
+        """The same on balls. Raises TooLargeForExact."""
+        with called_for(self.role(function), function):
+            arguments, limit = self.arguments_on_balls(function, prompt, bits), self.theorem.exact.limit
+            return call_on_balls(function, arguments, bits, limit=limit, enclose_floats=self.near)
+
+    @property
+    def bytes_of_one(self) -> int:
+        """What the theorem says that one prompt takes; 0 where it says nothing."""
+        return 0 if self.theorem.memory is None else int(self.call(self.theorem.memory, {}))
+
+    @cached_property
+    def part(self) -> int | None:
+        """How many prompts run at once; None: all."""
+        return max(1, LARGEST_PART // self.bytes_of_one) if self.bytes_of_one else None
+
+    def _as_tensors(self, names: Sequence[str], format: Format) -> dict[str, Any]:
+        """The parameters and weights of these names, and what is built."""
+        numbers = {
+            name: self.format.wide.tensor(value) if isinstance(value, float) else value
+            for name, value in self.params.items()
+            if name in names
+        }
+        weights = {
+            name: value.to(format.device, format.dtype, copy=True)
+            for name, value in self.weights.items()
+            if name in names
+        }
+        built = {name: in_precision(value, format) for name, value in self.built.items() if name in names}
+        return numbers | weights | built
+
+    def number(self, function: Function, inputs: Arrays, bits: int = BASE_BITS) -> flint.arb:
+        """A letter's value as a ball. Raises UsageError for what is not a single number, and for too much work."""
+        try:
+            found = self.on_array(function, inputs, bits)
+        except TooLargeForExact as error:
+            raise UsageError(f"{self.role(function)} is too large for exact arithmetic; lower the sizes") from error
+        if isinstance(found, BallArray):
+            if found.shape != ():
+                raise UsageError(
+                    f"{self.role(function)} gives an array of shape {tuple(found.shape)}; return one number"
+                )
+            return found.balls[0]
+        return as_ball(found)
+
+    def on_array(self, function: Function, inputs: Arrays, bits: int) -> Any:
+        with called_for(self.role(function), function):
+            arguments, limit = self.arguments_on_balls(function, inputs, bits), self.theorem.exact.limit
+            return run_on_balls(function, arguments, bits, limit=limit, enclose_floats=self.near)
+
+
+# Copies: a function that changes its argument in place must not change the sample.
+def _taken(function: Function, known: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
+    names = arguments_of(function)
+    return {name: value.to(dtype, copy=True) for name, value in known.items() if name in names}
+
+
+def _as_arrays(role: str, found: Any, format: Format) -> Any:
+    """What a function returned, numbers as tensors. Raises UsageError for what is neither array nor {name: array}."""
+    if isinstance(found, Mapping):
+        return {name: _as_arrays(role, each, format) for name, each in found.items()}
+    if isinstance(found, int | float):
+        return format.tensor(found)
+    if not isinstance(found, Tensor):
+        raise UsageError(
+            f"{role} returns {type(found).__name__}; return an array (torch.stack joins several), or a dict with an "
+            f"array for each quantity"
+        )
+    return found
+
+
+def _repeated(found: Any, inputs: Mapping[str, Tensor]) -> Any:
+    """What does not depend on the inputs, once for each of them."""
+    if isinstance(found, Mapping):
+        return {name: _repeated(each, inputs) for name, each in found.items()}
+    return found.expand(len(next(iter(inputs.values()))), *found.shape)

@@ -1,0 +1,169 @@
+"""The networks and the reference of a theorem at one point, run: on batches of tensors and on balls (one prompt)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from bridge.arguments import Function, arguments_of, called_for
+from bridge.instances.known import Arrays, Known
+from bridge.pair import Pair
+from bridge.transformer import Transformer
+from numeric.balls import BallArray
+from numeric.balls.array import array_of
+from numeric.balls.floats import floats_enclosed
+from numeric.balls.running import call_on_balls
+from numeric.exact import run_exact
+from numeric.network import Network
+from numeric.shared_blocks import SharedNetwork
+from symbolic.statements import UsageError
+
+
+class Networks:
+    """What they make of each quantity, (B, ...) or at one prompt."""
+
+    def __init__(self, known: Known) -> None:
+        self.known, self.theorem = known, known.theorem
+        self._networks: dict[tuple[str, torch.dtype], Network | SharedNetwork] = {}
+
+    def network(self, inputs: Mapping[str, Tensor], names: Sequence[str], dtype: torch.dtype) -> dict[str, Tensor]:
+        return self._each_network(names, lambda key, wanted: self.outputs(key, inputs, wanted, dtype))
+
+    def reference(self, inputs: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
+        return self._named("the reference", self.known.batched(_on_tensors(self._reference), inputs), names)
+
+    def exact_network(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
+        return self._each_network(names, lambda key, wanted: self._exact_run(key, inputs, wanted, bits))
+
+    def exact_reference(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
+        return self._named("the reference", self.known.on_array(_for_balls(self._reference), inputs, bits), names)
+
+    @property
+    def _reference(self) -> Function | Pair:
+        if self.theorem.reference is None:
+            raise UsageError(f"{self.theorem.id} has no reference, so no error can be measured; give reference=")
+        return self.theorem.reference
+
+    def _each_network(self, names: Sequence[str], run: Callable[[str, list[str]], dict[str, Any]]) -> dict[str, Any]:
+        """Each network once, for the quantities whose errors it makes."""
+        groups: dict[str, list[str]] = {}
+        for name in names:
+            groups.setdefault(self.network_key(name), []).append(name)
+        return {name: found for key, wanted in groups.items() for name, found in run(key, wanted).items()}
+
+    def network_key(self, name: str) -> str:
+        """Which of the theorem's networks makes the error of that quantity."""
+        networks = self.theorem.networks
+        key = name if name in networks else ""
+        if key not in networks:
+            raise UsageError(f"{self.theorem.id} has no network for '{name}', so its error cannot be measured")
+        return key
+
+    def outputs(
+        self, key: str, inputs: Mapping[str, Tensor], names: Sequence[str], dtype: torch.dtype
+    ) -> dict[str, Tensor]:
+        """What one of the networks makes of these quantities, (B, ...) each."""
+        network = self.theorem.networks[key]
+        if not isinstance(network, Transformer):
+            return self._named("the network", self.known.batched(_on_tensors(network), inputs, dtype), names)
+        tokens = self.tokens(network, inputs, dtype)
+        taps = self.torch_network(key, dtype).run(tokens, self.taps(network, names))
+        return {name: self.read(network, name, taps, dtype) for name in names}
+
+    def envelope(self, inputs: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
+        """What the theorem's envelope makes of these quantities, (B, ...) each."""
+        assert self.theorem.search.envelope is not None  # asked of theorems that have one
+        return self._named("the envelope", self.known.batched(self.theorem.search.envelope, inputs), names)
+
+    def _exact_run(self, key: str, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
+        network = self.theorem.networks[key]
+        if not isinstance(network, Transformer):
+            return self._named("the network", self.known.on_array(_for_balls(network), inputs, bits), names)
+        if network.tokens is None:
+            tokens = array_of(inputs[self._only_input])
+        else:
+            tokens = self.known.on_array(network.tokens, inputs, bits)
+        with called_for(self.known.role(network.build), network.build):
+            arguments = self.known.arguments_on_balls(network.build, {}, bits)
+            construction = call_on_balls(network.build, arguments, bits, enclose_floats=self.known.near)
+        with floats_enclosed(self.known.near):
+            taps = run_exact(construction, tokens, bits, self.taps(network, names))
+        return {
+            name: self.known.on_array(network.read[name], taps, bits) if name in network.read else taps[_tap(name)]
+            for name in names
+        }
+
+    def _named(self, role: str, found: Any, names: Sequence[str]) -> dict[str, Any]:
+        """What a function returned, by quantity. Raises UsageError for a quantity that it does not return."""
+        by_name = found if isinstance(found, Mapping) else dict.fromkeys(names, found)
+        keys = {name: _key(name, by_name) for name in names}
+        missing = [name for name, key in keys.items() if key not in by_name]
+        if missing:
+            raise UsageError(
+                f"{self.theorem.id}: {role} returns {', '.join(by_name)}, but not {', '.join(missing)}; return a dict "
+                f"with an array for each quantity"
+            )
+        return {name: by_name[key] for name, key in keys.items()}
+
+    # Transformers.
+
+    def transformer(self, name: str) -> Transformer:
+        """The one that makes the error of that quantity."""
+        network = self.theorem.networks[self.network_key(name)]
+        assert isinstance(network, Transformer)  # asked of transformers only
+        return network
+
+    def tokens(self, network: Transformer, inputs: Mapping[str, Tensor], dtype: torch.dtype) -> Tensor:
+        """The prompts as they enter, (B, L, width)."""
+        found = (
+            inputs[self._only_input] if network.tokens is None else self.known.batched(network.tokens, inputs, dtype)
+        )
+        return found.to(dtype)
+
+    @property
+    def _only_input(self) -> str:
+        """The input of a network whose tokens are its only input."""
+        (name,) = self.theorem.inputs
+        return name
+
+    def torch_network(self, key: str, dtype: torch.dtype) -> Network | SharedNetwork:
+        """The transformer of that key, with its weights in that dtype."""
+        if (key, dtype) not in self._networks:
+            network = self.theorem.networks[key]
+            assert isinstance(network, Transformer)  # a function has no weights to be kept
+            construction = self.known.call(network.build, {})
+            interpreter = SharedNetwork if network.shared else Network
+            self._networks[key, dtype] = interpreter(construction, dtype=dtype, device=self.known.format.device)
+        return self._networks[key, dtype]
+
+    def taps(self, network: Transformer, names: Sequence[str]) -> list[str]:
+        """The taps from which these quantities are read, but the output, which there always is."""
+        wanted = [arguments_of(network.read[name]) if name in network.read else (_tap(name),) for name in names]
+        taps = {
+            tap for each in wanted for tap in each if tap not in self.known.params and tap not in self.known.weights
+        }
+        return sorted(taps - {"output"})
+
+    def read(self, network: Transformer, name: str, taps: Mapping[str, Tensor], dtype: torch.dtype) -> Tensor:
+        if name not in network.read:
+            return taps[_tap(name)]
+        found: Tensor = self.known.batched(network.read[name], taps, dtype)
+        return found
+
+
+def _key(name: str, known: Mapping[str, Any]) -> str:
+    """Its own name; that of its quantity for a variant, `output.gated`, that has no entry of its own."""
+    return name if name in known else name.partition(".")[0]
+
+
+def _tap(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _on_tensors(function: Function | Pair) -> Function:
+    return function.tensors if isinstance(function, Pair) else function
+
+
+def _for_balls(function: Function | Pair) -> Function:
+    return function.balls if isinstance(function, Pair) else function
