@@ -13,14 +13,15 @@ from bridge import compare
 from bridge.errata.entries import WITNESSES, is_violated, stored_witness, witness_path
 from bridge.export.files import write_text
 from bridge.record import Row
-from bridge.registry import find_study
+from bridge.registry import find_theorem
+from bridge.theorems.refutable import refutable
 from symbolic.catalogue import RUNNING
 
 
 def rows_of(id: str) -> Iterator[Row]:
     """The rows at the defaults, then at the parameters that errata name."""
     yield from compare(id)
-    named = dict.fromkeys(q.erratum.at for q in find_study(id).refutable() if q.erratum and q.erratum.at)
+    named = dict.fromkeys(q.erratum.at for q in refutable(find_theorem(id)) if q.erratum and q.erratum.at)
     for at in named:
         yield from compare(id, **dict(at))
 
@@ -31,7 +32,7 @@ def collect(id: str) -> list[str]:
     for row in rows_of(id):
         if is_violated(row):
             refuted.setdefault(row.quantity, []).append(row)
-    wanted = {quantity.name: quantity.erratum for quantity in find_study(id).refutable()}
+    wanted = {quantity.name: quantity.erratum for quantity in refutable(find_theorem(id))}
     complaints = [f"{id}, {name}: violated, but no erratum" for name in refuted if name not in wanted]
     for name, erratum in wanted.items():
         witnessed = [row for row in refuted.get(name, []) if row.witness is not None]

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 
 import torch
 
-from bridge.goals import Goal
+from bridge.instances.at_prompt import LOCAL
+from bridge.instances.goals import Goal
+from bridge.instances.inputs import Batch
+from bridge.instances.instance import Instance
+from bridge.instances.search_batch import SearchBatch
+from bridge.judging.measure import evidence_at
+from bridge.judging.slacks import slacks_at
 from bridge.limits.run import Run
-from bridge.measure import evidence_at
-from bridge.registry import find_study
-from bridge.study import Inputs
-from bridge.theorem_case import TheoremCase
-from bridge.theorem_readings import LOCAL
+from bridge.registry import find_theorem
 from symbolic.statements import Quantity
 
 SCOPES = ("prompt", LOCAL)
@@ -29,11 +31,9 @@ ACCURACIES = (1e-1, 1e-2, 1e-3, 1e-6)
 ROUNDING = 1e-12  # of float64 runs and bounds, where a local bound is attained
 
 
-def step_case(**params: object) -> TheoremCase:
+def step_at(**params: object) -> Instance:
     """icgd.step at these parameters, in float64 on the CPU."""
-    case = find_study("icgd.step").case(params)
-    assert isinstance(case, TheoremCase)  # as all cases of theorems
-    return case
+    return Instance.of(find_theorem("icgd.step"), params)
 
 
 @dataclass(frozen=True)
@@ -55,97 +55,97 @@ def tightness(N: int, steps: int = 100, restarts: int = 12) -> Tightness:
 
     Prompts with weights uniform in W are listed as well; even the best bound from eps alone is far above their error.
     """
-    case = step_case(N=N, K=16, d=10, n=40, B_v=0.5, relus=256)
+    instance = step_at(N=N, K=16, d=10, n=40, B_v=0.5, relus=256)
     run = Run(samples=200, attack=steps, restarts=restarts, seed=0)
-    gradient = case.result.quantity("gradient")
-    drawn = case.sample(200, seed=0)  # uniform weights at even places, corners at odd ones
+    gradient = instance.quantity("gradient")
+    drawn = instance.inputs.sample(200, seed=0)  # uniform weights at even places, corners at odd ones
     parts = {name: {key: value[start::2] for key, value in drawn.items()} for start, name in enumerate(("even", "odd"))}
-    found = {scope: attack_ratio(case, scope, run) for scope in SCOPES}
-    attacked = {scope: ratio_at(case, inputs, scope) for scope, inputs in found.items()}
+    found = {scope: attack_ratio(instance, scope, run) for scope in SCOPES}
+    attacked = {scope: ratio_at(instance, inputs, scope) for scope, inputs in found.items()}
     # The bounds that hold for every prompt are compared with the largest error over all searches.
     strongest = max(
-        (attack_error(case, run), *found.values()),
-        key=lambda inputs: evidence_at(case, gradient, inputs).evidence.measured,
+        (attack_error(instance, run), *found.values()),
+        key=lambda inputs: evidence_at(instance, gradient, inputs).measured,
     )
-    bounds = (case.printed(gradient), case.derived(gradient), case.instance(gradient, "network"))
-    printed, derived, network = (math.nan if bound is None else float(bound.ball) for bound in bounds)
+    tiers = [instance.bounds.at(gradient, tier) for tier in ("printed", "derived", "instance")]
+    printed, derived, network = (math.nan if bound is None else float(bound.ball) for bound in tiers)
     return Tightness(
         attacked,
-        {scope: median_ratio(case, parts["odd"], scope) for scope in SCOPES},
-        {scope: median_ratio(case, parts["even"], scope) for scope in SCOPES},
-        evidence_at(case, gradient, strongest).evidence.measured,
+        {scope: median_ratio(instance, parts["odd"], scope) for scope in SCOPES},
+        {scope: median_ratio(instance, parts["even"], scope) for scope in SCOPES},
+        evidence_at(instance, gradient, strongest).measured,
         printed,
         derived,
         network,
-        case.slack(gradient, strongest),
+        slacks_at(instance, gradient, strongest),
     )
 
 
-def median_ratio(case: TheoremCase, inputs: Inputs, scope: str) -> float:
+def median_ratio(instance: Instance, inputs: Batch, scope: str) -> float:
     with torch.no_grad():
-        errors = case.errors(inputs, ["gradient"])["gradient"]
-        bounds = case.prompt_bounds(case.result.quantity("gradient"), inputs, scope)
+        errors = instance.runs.errors(inputs, ["gradient"])["gradient"]
+        bounds = instance.on_tensors.at([_gradient(instance)], inputs, scope)["gradient"]
     return float((bounds / errors).median())
 
 
-def attack_error(case: TheoremCase, run: Run) -> Inputs:
+def attack_error(instance: Instance, run: Run) -> Batch:
     """The prompt of the largest error that the attack finds."""
-    return _attacked(case, Goal(_gradient(case)), run)
+    return _attacked(instance, Goal(_gradient(instance)), run)
 
 
-def attack_ratio(case: TheoremCase, scope: str, run: Run) -> Inputs:
+def attack_ratio(instance: Instance, scope: str, run: Run) -> Batch:
     """The prompt of the largest error over bound."""
-    return _attacked(case, Goal(_gradient(case), scope), run)
+    return _attacked(instance, Goal(_gradient(instance), scope), run)
 
 
-def _attacked(case: TheoremCase, goal: Goal, run: Run) -> Inputs:
-    (found,) = case.batch([(case, goal)], run).ascended(run)
-    return case.admit({name: value[None] for name, value in found.items()})
+def _attacked(instance: Instance, goal: Goal, run: Run) -> Batch:
+    (found,) = SearchBatch([(instance, goal)], run).ascended(run)
+    return instance.inputs.admit({name: value[None] for name, value in found.items()})
 
 
-def ratio_at(case: TheoremCase, inputs: Inputs, scope: str) -> float:
+def ratio_at(instance: Instance, inputs: Batch, scope: str) -> float:
     """Rigorous bound over measured error at one prompt."""
-    bound = case.instance(_gradient(case), scope, inputs)
+    bound = instance.bounds.instance(_gradient(instance), scope, inputs)
     assert bound is not None  # the gradient has bounds of both scopes
-    return float(bound.ball) / evidence_at(case, _gradient(case), inputs).evidence.measured
+    return float(bound.ball) / evidence_at(instance, _gradient(instance), inputs).measured
 
 
-def _gradient(case: TheoremCase) -> Quantity:
-    return case.result.quantity("gradient")
+def _gradient(instance: Instance) -> Quantity:
+    return instance.quantity("gradient")
 
 
 def sizes() -> Iterator[tuple[int, int, int]]:
     return itertools.product(DEPTHS, WIDTHS, DIMENSIONS)
 
 
-def worst_share(case: TheoremCase, attack: int, samples: int = 8, restarts: int = 4) -> dict[str, float]:
+def worst_share(instance: Instance, attack: int, samples: int = 8, restarts: int = 4) -> dict[str, float]:
     """Per tier the largest error over bound, over all quantities, random and attacked prompts: at most 1."""
-    names = [q.name for q in case.result.quantities if q.scopes]
-    inputs = [case.sample(samples, seed=1)]
+    names = [q.name for q in instance.point.stated.quantities if q.scopes]
+    inputs = [instance.inputs.sample(samples, seed=1)]
     if attack:
-        inputs.append(attack_error(case, Run(1, attack, restarts, 0)))
+        inputs.append(attack_error(instance, Run(1, attack, restarts, 0)))
     worst: dict[str, float] = {}
     for drawn in inputs:
         with torch.no_grad():
-            errors = case.errors(drawn, names)
-        for quantity in (q for q in case.result.quantities if q.scopes):
+            errors = instance.runs.errors(drawn, names)
+        for quantity in (q for q in instance.point.stated.quantities if q.scopes):
             error = errors[quantity.name]
-            tiers = {"derived": case.derived(quantity), "network": case.instance(quantity, "network")}
-            for tier, bound in tiers.items():
+            tiers = {"derived": "derived", "network": "instance"}
+            for tier, bound in ((shown, instance.bounds.at(quantity, tier)) for shown, tier in tiers.items()):
                 if bound is not None:
                     worst[tier] = max(worst.get(tier, 0.0), float(error.max()) / float(bound.ball))
             for scope in (scope for scope in quantity.scopes if scope != "network"):
                 with torch.no_grad():
-                    allowed = case.prompt_bounds(quantity, drawn, scope) + ROUNDING
+                    allowed = instance.on_tensors.at([quantity], drawn, scope)[quantity.name] + ROUNDING
                 worst[scope] = max(worst.get(scope, 0.0), float((error / allowed).max()))
     return worst
 
 
 def passes(scope: str, runs: int = 5) -> float:
     """Time of a prompt's bound over that of its exact pass: N = 6, K = 64, d = 64, n = 100; the least of `runs`."""
-    case = step_case(N=6, K=64, d=64, n=100, B_v=0.5, relus=256)
-    chain = case.known.built["chain"]
-    w, x, y = (case.sample(2, seed=0)[name][1].double() for name in ("w", "x", "y"))
+    instance = step_at(N=6, K=64, d=64, n=100, B_v=0.5, relus=256)
+    chain = instance.known.built["chain"]
+    w, x, y = (instance.inputs.sample(2, seed=0)[name][1].double() for name in ("w", "x", "y"))
 
     def seconds(function: Callable[[], object]) -> float:
         function()
@@ -186,21 +186,21 @@ def grid() -> None:
     start = time.perf_counter()
     for (N, K, d), name in itertools.product(sizes(), ACTIVATIONS):
         for tier, share in worst_share(
-            step_case(N=N, K=K, d=d, n=3, B_v=0.5, relus=RELUS[name], activation=name), 20
+            step_at(N=N, K=K, d=d, n=3, B_v=0.5, relus=RELUS[name], activation=name), 20
         ).items():
             worst[tier] = max(worst.get(tier, 0.0), share)
     print(f"grid of {len(list(sizes())) * len(ACTIVATIONS)} cases, B_v = 0.5: largest error / bound", worst)
     print(f"  {time.perf_counter() - start:.0f} s")
     spent, most, refused = 0.0, 0, 0
     for (N, K, d), name, eps in itertools.product(sizes(), ACTIVATIONS, ACCURACIES):
-        case = step_case(N=N, K=K, d=d, n=3, B_v=1 / math.sqrt(max(K, d)), eps=eps, activation=name)
-        if case.refusal(_gradient(case)):
+        instance = step_at(N=N, K=K, d=d, n=3, B_v=1 / math.sqrt(max(K, d)), eps=eps, activation=name)
+        if instance.refusal is not None:
             refused += 1
             continue
         with torch.no_grad():
-            error = float(case.errors(case.sample(8, seed=1), ["gradient"])["gradient"].max())
-        attacked = evidence_at(case, _gradient(case), attack_error(case, Run(1, 20, 4, 0))).evidence.measured
-        spent, most = max(spent, max(error, attacked) / eps), max(most, case.known.built["emulation"].relus)
+            error = float(instance.runs.errors(instance.inputs.sample(8, seed=1), ["gradient"])["gradient"].max())
+        attacked = evidence_at(instance, _gradient(instance), attack_error(instance, Run(1, 20, 4, 0))).measured
+        spent, most = max(spent, max(error, attacked) / eps), max(most, instance.known.built["emulation"].relus)
     print(f"accuracies {ACCURACIES}, B_v sqrt(max(K, d)) = 1: largest error / eps {spent:.3g}, most ReLUs {most}, "
           f"not representable {refused}, {time.perf_counter() - start:.0f} s")  # fmt: skip
 

@@ -17,18 +17,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from bridge import compare, solve
+from bridge.instances.instance import Instance
+from bridge.instances.point import Point
+from bridge.instances.search import memory_of
 from bridge.inverse import NOT_GUARANTEED, Solution
+from bridge.judging.judged import judged_at
 from bridge.limits.run import Run
-from bridge.measure import measure
 from bridge.record import Flag, Row, Verdict
-from bridge.registry import find_study
-from bridge.rows import constant_rows, quantity_rows, refused_rows
+from bridge.registry import find_theorem
 from bridge.solving.probes import State, probe
 from bridge.solving.tiers import TIERS
-from bridge.study import Case, Study
+from bridge.theorem import Theorem
+from bridge.theorems.refutable import sentences_on
 from numeric.threads import one_thread
 from symbolic.catalogue import RUNNING
-from symbolic.statements import Kind, Quantity, UsageError
+from symbolic.statements import Kind, UsageError
 
 FACTORS = (0.5, 2.0, 1e-4)  # of the bound at the defaults
 OTHERS = 3  # further quantities of a result, in addition to the main one
@@ -75,35 +78,37 @@ class Outcome:
 
 def questions(result_id: str) -> Iterator[Question]:
     """Every numeric knob, every tier and a selection of the quantities of one result."""
-    study = find_study(result_id)
-    knobs = [p.name for p in study.result.parameters if p.symbol is not None]
-    for name in quantities_of(study):
+    theorem = find_theorem(result_id)
+    knobs = [p.name for p in theorem.statement.parameters if p.symbol is not None]
+    for name in quantities_of(theorem):
         for tier in TIERS:
-            bound = bound_at_defaults(study, name, tier)
+            bound = bound_at_defaults(theorem, name, tier)
             for knob in knobs:
                 for factor in FACTORS:
                     yield Question(result_id, knob, tier, name, factor * bound)
 
 
-def quantities_of(study: Study) -> list[str]:
+def quantities_of(theorem: Theorem) -> list[str]:
     """The main quantity and some of the others that have a bound; all of them where they are few."""
-    case = study.case(defaults_of(study), Run(seed=SEED))
-    known = [q.name for q in case.result.quantities if q.kind is not Kind.RATE and (q.derivation or q.printed)]
-    others = [name for name in known if name != study.main_quantity]
+    stated = Point.at(theorem, defaults_of(theorem), Run(seed=SEED)).stated
+    known = [q.name for q in stated.quantities if q.kind is not Kind.RATE and (q.derivation or q.printed)]
+    others = [name for name in known if name != theorem.main]
     chosen = random.Random(SEED).sample(others, OTHERS) if len(others) > OTHERS else others
-    return [study.main_quantity, *sorted(chosen, key=others.index)]
+    return [theorem.main, *sorted(chosen, key=others.index)]
 
 
-def defaults_of(study: Study) -> dict[str, Any]:
+def defaults_of(theorem: Theorem) -> dict[str, Any]:
     """One value for each parameter, as `solve` takes them."""
-    singles = {p.name: p.default[0] if isinstance(p.default, tuple) else p.default for p in study.result.parameters}
-    return {name: value for name, value in singles.items() if name not in study.implied}
+    singles = {
+        p.name: p.default[0] if isinstance(p.default, tuple) else p.default for p in theorem.statement.parameters
+    }
+    return {name: value for name, value in singles.items() if name not in theorem.knobs.implied}
 
 
-def bound_at_defaults(study: Study, quantity: str, tier: str) -> float:
+def bound_at_defaults(theorem: Theorem, quantity: str, tier: str) -> float:
     """1 where the tier has no bound there: `solve` then refuses every requested error."""
     try:
-        return probe(study, quantity, tier, defaults_of(study)).number or 1.0
+        return probe(theorem, quantity, tier, defaults_of(theorem)).number or 1.0
     except UsageError:
         return 1.0
 
@@ -156,42 +161,38 @@ def unclear(refusal: str) -> str:
 
 def checked(question: Question, solution: Solution) -> tuple[str, str]:
     """How the answer was checked, and what is wrong with it."""
-    study = find_study(question.result)
+    theorem = find_theorem(question.result)
     if not 0 <= solution.bound <= question.error:
         return "answered", f"the bound {solution.bound} is not between 0 and {question.error}"
-    params = defaults_of(study) | solution.params
+    params = defaults_of(theorem) | solution.params
     if question.tier == "printed":
-        return "answered: printed", printed_failure(study, solution)
-    case = study.case(params, Run(seed=SEED))
-    if too_large(case):
-        found = probe(study, question.quantity, question.tier, params)
+        return "answered: printed", printed_failure(theorem, solution)
+    instance = Instance.of(theorem, params, Run(seed=SEED))
+    if too_large(instance):
+        found = probe(theorem, question.quantity, question.tier, params)
         held = found.state is State.ADMISSIBLE and found.meets(question.error)
         return "answered: hypotheses and obligations checked", "" if held else f"not admissible: {found.reason}"
-    rows = rows_of(case, case.result.quantity(question.quantity))
+    rows = rows_of(instance, question.quantity)
     return "answered: judged as compare does", row_failure(rows, question.tier)
 
 
-def printed_failure(study: Study, solution: Solution) -> str:
-    case = study.case(defaults_of(study) | solution.params, Run(seed=SEED))
-    errata = study.errata(case.result.quantity(solution.quantity))
+def printed_failure(theorem: Theorem, solution: Solution) -> str:
+    stated = Point.at(theorem, defaults_of(theorem) | solution.params, Run(seed=SEED)).stated
+    errata = sentences_on(theorem, stated.quantity(solution.quantity))
     required = (NOT_GUARANTEED, *errata)
     return "" if all(words in solution.note for words in required) else f"the note '{solution.note}' lacks an erratum"
 
 
-def too_large(case: Case) -> bool:
-    sizes = {name: case.params.get(name) or 0 for name in LONGEST_RUN}
-    return case.memory(BUDGET) > LARGEST_RUN or any(sizes[name] > most for name, most in LONGEST_RUN.items())
+def too_large(instance: Instance) -> bool:
+    sizes = {name: instance.shown.get(name) or 0 for name in LONGEST_RUN}
+    return memory_of(instance, BUDGET) > LARGEST_RUN or any(sizes[name] > most for name, most in LONGEST_RUN.items())
 
 
-def rows_of(case: Case, quantity: Quantity) -> list[Row]:
+def rows_of(instance: Instance, quantity: str) -> list[Row]:
     """The rows that `compare` has for this quantity."""
-    refusal = case.refusal(quantity)
     with one_thread():
-        if refusal is not None:
-            return refused_rows(case, quantity, refusal, BUDGET)
-        if not quantity.scopes:
-            return constant_rows(case, [quantity], BUDGET)
-        return quantity_rows(case, quantity, measure(case, [quantity], BUDGET), BUDGET)
+        own = [row for each in judged_at(instance) if quantity in each.names for row in each.rows(BUDGET)]
+    return [row for row in own if row.quantity == quantity]
 
 
 def row_failure(rows: list[Row], tier: str) -> str:
@@ -212,27 +213,27 @@ def compared(question: Question) -> str:
     solution = solve(
         question.result, for_=question.knob, error=question.error, quantity=question.quantity, tier=question.tier
     )
-    params: Mapping[str, Any] = defaults_of(find_study(question.result)) | solution.params
+    params: Mapping[str, Any] = defaults_of(find_theorem(question.result)) | solution.params
     record = compare(question.result, samples=BUDGET.samples, attack=BUDGET.attack, restarts=BUDGET.restarts, **params)
     return row_failure([row for row in record if row.quantity == question.quantity], question.tier)
 
 
 def selection(count: int) -> list[Question]:
     """`count` questions, drawn with a seed, of the results that have knobs at all; the named ones come first."""
-    results = [id for id in RUNNING if has_knobs(find_study(id))]
+    results = [id for id in RUNNING if has_knobs(find_theorem(id))]
     rng = random.Random(SEED)
-    drawn = [_drawn(find_study(results[place % len(results)]), rng) for place in range(count)]
+    drawn = [_drawn(find_theorem(results[place % len(results)]), rng) for place in range(count)]
     return [*(Question(*named) for named in NAMED), *drawn]
 
 
-def _drawn(study: Study, rng: random.Random) -> Question:
-    knob = rng.choice([p.name for p in study.result.parameters if p.symbol is not None])
-    quantity, tier, factor = rng.choice(quantities_of(study)), rng.choice(TIERS), rng.choice(FACTORS)
-    return Question(study.result.id, knob, tier, quantity, factor * bound_at_defaults(study, quantity, tier))
+def _drawn(theorem: Theorem, rng: random.Random) -> Question:
+    knob = rng.choice([p.name for p in theorem.statement.parameters if p.symbol is not None])
+    quantity, tier, factor = rng.choice(quantities_of(theorem)), rng.choice(TIERS), rng.choice(FACTORS)
+    return Question(theorem.id, knob, tier, quantity, factor * bound_at_defaults(theorem, quantity, tier))
 
 
-def has_knobs(study: Study) -> bool:
-    return any(q.derivation or (q.printed and q.scopes) for q in study.result.quantities)
+def has_knobs(theorem: Theorem) -> bool:
+    return any(q.derivation or (q.printed and q.scopes) for q in theorem.statement.quantities)
 
 
 def report(outcomes: list[Outcome]) -> int:

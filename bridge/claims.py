@@ -1,7 +1,7 @@
 """Bounds that the user claims for a run: `output <= 2*W_norm*exp(-p)`, in the letters of the result.
 
 A claim is read by the reader of `certify`, never evaluated as code. It is judged as a printed bound is; on a value it
-is an upper bound. In a letter that a prompt knows it is judged at each prompt too (bridge/own_letters.py).
+is an upper bound. In a letter that a prompt knows it is judged at each prompt too (bridge/instances/own_letters.py).
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from bridge.certify.reading import read_claim
-from bridge.study import Case
+from bridge.instances.instance import Instance
 from symbolic.statements import Kind, Quantity, UsageError
 
 # A quantity, a relation, a formula: the quantity may have brackets and dots (p[1], output.mask_3).
@@ -37,20 +37,27 @@ class ClaimedBound:
         return self.relation in ("<", ">")
 
 
-def set_claims(cases: Sequence[Case], texts: Iterable[str]) -> None:
-    """Gives every case the claims on its quantities.
+def with_claims(instances: Sequence[Instance], texts: Iterable[str]) -> list[Instance]:
+    """The same points, each with the claims on its quantities.
 
     Raises UsageError for a text that is not a claim, a quantity or a letter that the result does not have, a relation
     that does not fit the quantity, and two claims on one quantity.
     """
-    letters = {letter.name for letter in _letters(cases[0])} if cases else set()
+    letters = {letter.name for letter in _letters(instances[0])} if instances else set()
     claims = [_typed(text, letters) for text in texts]
     for claim in claims:
         if [other.quantity for other in claims].count(claim.quantity) > 1:
             raise UsageError(f"claim: '{claim.quantity}' has several claims; a run takes one for each quantity")
-        having = [case for case in cases if claim.quantity in {each.name for each in case.result.quantities}]
-        for case in having or cases[:1]:
-            case.claims = {**case.claims, claim.quantity: _bound(claim, case)}
+        if instances and not any(_states(each, claim) for each in instances):
+            instances[0].point.stated.quantity(claim.quantity)  # raises
+    return [
+        each.with_claims({claim.quantity: _bound(claim, each) for claim in claims if _states(each, claim)})
+        for each in instances
+    ]
+
+
+def _states(instance: Instance, claim: ClaimedBound) -> bool:
+    return claim.quantity in {each.name for each in instance.point.stated.quantities}
 
 
 def _typed(text: str, letters: Collection[str]) -> ClaimedBound:
@@ -63,21 +70,21 @@ def _typed(text: str, letters: Collection[str]) -> ClaimedBound:
     )
 
 
-def _bound(claim: ClaimedBound, case: Case) -> ClaimedBound:
-    """The claim in the letters of the case, each of which has a value there."""
-    quantity = case.result.quantity(claim.quantity)
+def _bound(claim: ClaimedBound, instance: Instance) -> ClaimedBound:
+    """The claim in the letters of the point, each of which has a value there."""
+    quantity = instance.point.stated.quantity(claim.quantity)
     _check_relation(claim, quantity)
-    letters = {letter.name: letter for letter in _letters(case)}
+    letters = {letter.name: letter for letter in _letters(instance)}
     unknown = sorted(letter.name for letter in claim.formula.free_symbols if letter.name not in letters)
     if unknown:
         raise UsageError(
-            f"claim: {case.result.id} has no letter {', '.join(unknown)}; it has: {', '.join(sorted(letters))}"
+            f"claim: {instance.theorem.id} has no letter {', '.join(unknown)}; it has: {', '.join(sorted(letters))}"
         )
     formula = claim.formula.xreplace({letter: letters[letter.name] for letter in claim.formula.free_symbols})
-    worst = {letter: value for letter, value in quantity.at_worst.items() if letter not in case.values}
+    worst = {letter: value for letter, value in quantity.at_worst.items() if letter not in instance.letters.numbers}
     bound = formula.xreplace(worst)
-    free = bound.free_symbols - set(case.values)
-    at_prompts = case.letters_of_prompts if quantity.scopes else frozenset()
+    free = bound.free_symbols - set(instance.letters.numbers)
+    at_prompts = instance.bounds.letters_of_prompts if quantity.scopes else frozenset()
     if valueless := sorted(letter.name for letter in free - at_prompts):
         raise UsageError(f"claim: {', '.join(valueless)} has no value in a bound on '{quantity.name}'")
     return replace(claim, formula=formula, bound=None if free else bound)
@@ -95,11 +102,11 @@ def _check_relation(claim: ClaimedBound, quantity: Quantity) -> None:
         )
 
 
-def _letters(case: Case) -> list[sp.Symbol]:
+def _letters(instance: Instance) -> list[sp.Symbol]:
     """Those of the quantities' bounds, then those that have a value, which go first where two have one name."""
-    bounds = [bound for quantity in case.result.quantities for bound in _formulas(quantity)]
+    bounds = [bound for quantity in instance.point.stated.quantities for bound in _formulas(quantity)]
     of_bounds = (letter for bound in bounds for letter in bound.free_symbols)
-    return [*of_bounds, *case.letters_of_prompts, *case.values]
+    return [*of_bounds, *instance.bounds.letters_of_prompts, *instance.letters.numbers]
 
 
 def _formulas(quantity: Quantity) -> list[sp.Expr]:

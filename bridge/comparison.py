@@ -1,12 +1,13 @@
 """`compare`: printed | derived | instance | measured | attacked | rounding, for every quantity at every grid point.
 
-The engine knows no topic: a Study resolves parameters to Cases, a Case samples, attacks, measures and bounds.
+The engine knows no topic: it makes an instance of each point, attacks those that differ in numbers together, and asks
+everything that is judged there for its rows.
 """
 
 import itertools
 import math
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -18,23 +19,29 @@ from bridge.data import Table, load_table
 from bridge.export.layout import value_words
 from bridge.extremes import explained
 from bridge.files import read_text
+from bridge.instances.instance import Instance
+from bridge.instances.point import Point, cost_of, first_defaults, missing, require_affordable
+from bridge.instances.real import Real, lags_of, real_instance, suiting
+from bridge.instances.search import Points, companies, memory_at_once, memory_of, searched
+from bridge.judging.elsewhere import rows_elsewhere
+from bridge.judging.faithful import NAME as FAITHFUL
+from bridge.judging.judged import again, rows_at, run_at, settings_used, tables_at
+from bridge.judging.rates import rate_rows
 from bridge.limits.run import Format, Run
 from bridge.material import Material, TextFile
-from bridge.measure import measure
 from bridge.memory import require_memory
-from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
 from bridge.refusals import briefly_refused
-from bridge.registry import TheoremLike, find_study, registered_study
-from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
-from bridge.searches import Points, companies, memory_at_once, searched
-from bridge.study import Case, Study
+from bridge.registry import TheoremLike, find_theorem, registered_theorem
+from bridge.theorem import Theorem
+from bridge.theorems.refutable import refutable
 from numeric.threads import one_thread
 from symbolic.catalogue import RUNNING
-from symbolic.statements import Kind, Quantity, UsageError
+from symbolic.statements import UsageError
 
 Progress = Callable[[int, int, str], None]
 MOST_POINTS = 10_000  # of a grid: each has rows of its own
+RANDOM = "the inputs are named randomness: they are drawn by seeds, and not attacked"
 REMEDY = "lower the sizes, --samples or --restarts"
 DEFAULTS = {"samples": 256, "attack": 100, "restarts": 12, "seed": 0}
 
@@ -76,108 +83,137 @@ def compare(
 
     Raises UsageError for anything the call gets wrong, before anything long is started.
     """
-    study = find_study(result)
-    result_id = study.result.id
+    theorem = find_theorem(result)
     asked = {"samples": samples, "attack": attack, "restarts": restarts, "seed": seed}
     given: dict[str, Any] = {name: number for name, number in asked.items() if number is not None}
-    settings = _whole_numbers(**{**DEFAULTS, **study.settings, **given})
+    settings = _whole_numbers(**{**DEFAULTS, **theorem.settings, **given})
     run = Run(**settings, format=Format.named("float64" if dtype is None else dtype, device))
     given |= {} if dtype is None else {"dtype": dtype}
     source = _source(text, data, csv, target)
-    params |= source.lagged(study, lags, params)
-    params = {**source.defaults(study, params), **params}
-    grid = grid_of(study, params)
-    _require_affordable(study, grid, source.least(run))
-    with explained(f"compare {result_id}", grid):
-        cases = [source.case(study, point, run) for point in grid]
+    params |= source.lagged(theorem, lags, params)
+    params = {**source.defaults(theorem, params), **params}
+    grid = grid_of(theorem, params)
+    _require_affordable(theorem, grid, source.least(run))
     claims = [claim] if isinstance(claim, str) else list(claim)
-    _set_claims(cases, claims)
-    runs = [case.within(run if case.attackable else run.without_attack()) for case in cases]
-    for case in cases:
-        _refuse_unused(case, given)
-    if attack and not all(case.attackable for case in cases):
-        which = f"{result_id} has no input that an attack could move"
+    with explained(f"compare {theorem.id}", grid):
+        instances = [source.instance(theorem, point, run) for point in grid]
+    instances = _claimed(instances, claims)
+    for instance in instances:
+        _refuse_unused(instance, given)
+    if attack and not all(_is_attacked(instance) for instance in instances):
+        which = f"{theorem.id} has no input that an attack could move"
         which = which if source.random else f"{source.words} is measured as it is and not attacked"
         raise UsageError(f"compare: {which}; leave out attack = {attack}")
-    for case, each in zip(cases, runs, strict=True):
-        require_memory(f"compare {_label(case)}", case.memory(each), REMEDY)
-    with explained(f"compare {result_id}", grid):
-        for group in companies(cases) if runs[0].attack else []:
-            needed = memory_at_once(group, _measured(group[0]), runs[0])
-            require_memory(f"compare {_label(group[0])}", needed, REMEDY)
-        rows = _run(cases, runs, progress or (lambda done, total, label: None))
+    runs = [run_at(instance, run) for instance in instances]
+    for instance, each in zip(instances, runs, strict=True):
+        # Nothing where the source has said it, before the prompt was made.
+        needed = memory_of(instance, each) if source.counts(instance) else 0
+        require_memory(f"compare {_words(instance.shown)}", needed, REMEDY)
+    with explained(f"compare {theorem.id}", grid):
+        for group in companies(instances) if runs[0].attack else []:
+            require_memory(f"compare {_words(group[0].shown)}", memory_at_once(group, runs[0]), REMEDY)
+        rows = _rows(instances, runs, progress or (lambda done, total, label: None))
         with one_thread():
-            rows += study.checks() if source.random else []
-            tables = [table for case in cases for table in case.tables()]
+            rows += rows_elsewhere(theorem) if source.random else []
+            tables = [table for each, own in zip(instances, runs, strict=True) for table in tables_at(each, own)]
     comparison = Comparison(
-        result=study.result.id,
-        citation=str(study.result.citation),
-        params={name: _listed(value) for name, value in _with_defaults(study, params).items()},
+        result=theorem.id,
+        citation=str(theorem.statement.citation),
+        params={name: _listed(value) for name, value in _with_defaults(theorem, params).items()},
         environment=environment(runs[0], source.words) | ({"claims": "; ".join(claims)} if claims else {}),
         rows=rows,
         tables=tables,
-        automatic=list(study.automatic),
+        automatic=list(theorem.knobs.automatic),
     )
-    return comparison.of(study)
+    return comparison.of(theorem)
 
 
-def _require_affordable(study: Study, grid: Sequence[Mapping[str, Any]], run: Run | None) -> None:
+def _require_affordable(theorem: Theorem, grid: Sequence[Mapping[str, Any]], run: Run | None) -> None:
     """Raises UsageError for a point, or a grid, that takes too much; warns of one that takes more than a minute."""
     whole = Cost()
     for point in grid:
-        cost = study.cost(study.sizes(point), run)
+        cost = cost_of(theorem, point, run)
         cost.require(f"compare {_words(point)}", REMEDY)
         whole += cost
-    call = f"compare {study.result.id}{f' ({len(grid)} points)' if len(grid) > 1 else ''}"
+    call = f"compare {theorem.id}{f' ({len(grid)} points)' if len(grid) > 1 else ''}"
     whole.require(call, REMEDY)
     whole.announce(call)
 
 
-def _refuse_unused(case: Case, given: Mapping[str, Any]) -> None:
-    """Raises UsageError for settings that were given and that no row of the case depends on."""
-    idle = {"attack": 0, "dtype": "float64"}  # these change nothing
-    unused = [f"{name} = {x}" for name, x in given.items() if name not in case.uses and idle.get(name) != x]
+def _is_attacked(instance: Instance) -> bool:
+    return instance.inputs.attacked and "attack" in settings_used(instance)
+
+
+def _refuse_unused(instance: Instance, given: Mapping[str, Any]) -> None:
+    """Raises UsageError for settings that were given and that no row of the point depends on."""
+    idle, used = {"attack": 0, "dtype": "float64"}, settings_used(instance)  # these change nothing
+    unused = [f"{name} = {x}" for name, x in given.items() if name not in used and idle.get(name) != x]
     if unused:
-        why = f" ({case.unattacked})" if case.unattacked and "attack" in given else ""
-        raise UsageError(f"compare: {', '.join(unused)} has no effect on any row of {case.result.id}{why}; omit it")
+        drawn = instance.inputs.attacked and instance.theorem.over_draws
+        why = f" ({RANDOM})" if drawn and "attack" in given and "attack" not in used else ""
+        raise UsageError(
+            f"compare: {', '.join(unused)} has no effect on any row of {instance.theorem.id}{why}; omit it"
+        )
 
 
-def _set_claims(cases: Sequence[Case], texts: Sequence[str]) -> None:
-    if texts:
-        from bridge.claims import set_claims  # with the proofs that it takes to read one
+def _claimed(instances: list[Instance], texts: Sequence[str]) -> list[Instance]:
+    if not texts:
+        return instances
+    from bridge.claims import with_claims  # with the proofs that it takes to read one
 
-        set_claims(cases, texts)
+    return with_claims(instances, texts)
 
 
-def _run(cases: list[Case], runs: list[Run], progress: Progress) -> list[Row]:
-    """The rows of all cases, then those of the rates along the grid."""
-    found: list[tuple[Case, list[Row]]] = []
-    points: dict[Case, Points] = {}
-    groups = {group[0]: group for group in companies(cases)}
+def _rows(instances: Sequence[Instance], runs: Sequence[Run], progress: Progress) -> list[Row]:
+    """The rows of all points, then those of the rates along the grid."""
+    found: dict[Instance, list[Row]] = {}
     with one_thread():
-        for case, run in zip(cases, runs, strict=True):
-            progress(len(found), len(cases), _label(case))
-            if case in groups and run.attack:
-                points |= _found_together(groups[case], run)
-            found.append((case, _rows(case, run, points.pop(case, None))))
-    progress(len(cases), len(cases), "done")
-    return [*(row for _, rows in found for row in rows), *rate_rows(found, runs[0])]
+        for instance, row in rows_of(instances, runs):
+            if row is None:
+                progress(len(found), len(instances), _words(instance.shown))
+                found[instance] = []
+            else:
+                found[instance].append(row)
+    progress(len(instances), len(instances), "done")
+    return [*(row for rows in found.values() for row in rows), *rate_rows(list(found.items()), runs[0])]
 
 
-def _found_together(group: Sequence[Case], run: Run) -> dict[Case, Points]:
-    """What the attack finds for cases of one company; nothing if it fails.
+def rows_of(instances: Sequence[Instance], runs: Sequence[Run]) -> Iterator[tuple[Instance, Row | None]]:
+    """Each row as it is done, with its point; None where a point begins.
 
-    Each case then attacks by itself, after its random inputs: a refusal names an input of those if one fails.
+    The attack on points that differ in numbers alone is made before the rows of the first of them.
+    """
+    points: dict[Instance, Points] = {}
+    groups = {group[0]: group for group in companies(instances)} if runs and runs[0].attack else {}
+    for instance, run in zip(instances, runs, strict=True):
+        yield instance, None
+        if instance in groups and run.attack:
+            points |= _found_together(groups[instance], run)
+        for row in rows_at(instance, run, points.pop(instance, None)):
+            yield instance, row
+
+
+def _found_together(group: Sequence[Instance], run: Run) -> dict[Instance, Points]:
+    """What the attack finds for points of one company; nothing if it fails.
+
+    Each is then attacked by itself, after its random inputs: a refusal names an input of those if one fails.
     """
     try:
-        return dict(zip(group, searched(group, _measured(group[0]), run), strict=True))
+        return dict(zip(group, searched(group, run), strict=True))
     except UsageError:
         return {}
 
 
+def shown_quantities(theorem: Theorem, params: Mapping[str, Any]) -> list[str]:
+    """The names of the quantities that a comparison at this point has rows of."""
+    here = Point.at(theorem, first_defaults(theorem) | dict(params)).stated.quantities
+    others = [*(each.quantity for each in theorem.checks), *refutable(theorem)]
+    return [each.name for each in (*here, *others)] + [FAITHFUL]
+
+
 @briefly_refused
 def replay(path: str, theorem: "TheoremLike | None" = None) -> Row:
-    """Re-check a witness file from scratch: the case rebuilt, the bound and the error evaluated in exact arithmetic.
+    """Re-check a witness file from scratch: the point rebuilt, the bound and the error evaluated in exact arithmetic.
 
     A witness of a theorem that is in no catalogue needs the theorem, or the file that holds it; no path that a witness
     names is ever imported. Raises UsageError for a file that has changed since.
@@ -197,24 +233,15 @@ def replay_witness(witness: Witness, path: str = "", theorem: "TheoremLike | Non
         inputs = {name: torch.tensor(x, dtype=torch.float64, device="cpu") for name, x in witness.inputs.items()}
     except (ValueError, TypeError, RuntimeError):
         raise UsageError(f"witness: '{path}' is not a complete witness file of boundsmith") from None
-    study = _study_of(witness, path, theorem)
-    for name in study.missing(witness.params):
+    found = _theorem_of(witness, path, theorem)
+    for name in missing(found, witness.params):
         raise UsageError(f"witness: '{path}' does not give {name}")
-    study.require_affordable(witness.params, "witness:")
-    case = study.case(witness.params)
-    _set_claims([case], [witness.claim] if witness.claim else [])
-    case.settings = witness.settings or {}
-    stated = {quantity.name for quantity in case.result.quantities} - case.checked
-    if witness.quantity not in stated:
-        return case.replay_check(witness.quantity, inputs)
-    quantity = case.quantity(witness.quantity)
-    _check_replayable(case, quantity, witness.scope)
-    if quantity.scopes:
-        case.check_inputs(inputs)
-    return replayed_row(case, quantity, inputs, witness.scope)
+    require_affordable(found, witness.params, "witness:")
+    (instance,) = _claimed([Instance.of(found, witness.params)], [witness.claim] if witness.claim else [])
+    return again(instance, witness, inputs)
 
 
-def _study_of(witness: Witness, path: str, theorem: "TheoremLike | None") -> Study:
+def _theorem_of(witness: Witness, path: str, theorem: "TheoremLike | None") -> Theorem:
     """Raises UsageError for a witness of another theorem, or of a file that has changed."""
     if theorem is None and witness.sha256 is not None:
         raise UsageError(
@@ -225,27 +252,15 @@ def _study_of(witness: Witness, path: str, theorem: "TheoremLike | None") -> Stu
         raise UsageError(
             f"witness: '{path}' is about {witness.result}, a theorem of your own; give it: bs.replay('{path}', theorem)"
         )
-    study = registered_study(witness.result) if theorem is None else find_study(theorem)
-    if study.result.id != witness.result:
-        raise UsageError(f"the witness in '{path}' is for {witness.result}, not for {study.result.id}.")
-    if study.sha256 != witness.sha256:
+    found = registered_theorem(witness.result) if theorem is None else find_theorem(theorem)
+    if found.id != witness.result:
+        raise UsageError(f"the witness in '{path}' is for {witness.result}, not for {found.id}.")
+    if found.sha256 != witness.sha256:
         raise UsageError(
             f"witness: '{path}' was found with another version of the file of {witness.result}, or of a module or data "
             f"file that it reads; compare again with the files as they are now"
         )
-    return study
-
-
-def _check_replayable(case: Case, quantity: Quantity, scope: str | None) -> None:
-    if quantity.kind is Kind.RATE:
-        raise UsageError(f"witness: '{quantity.name}' is a rate over a grid; no single input can refute it")
-    scopes = dict.fromkeys([*quantity.scopes, *(["prompt"] if case.prompt_tiers(quantity) else [])])
-    if scope is not None and scope not in scopes:
-        known = ", ".join(scopes) or "none"
-        raise UsageError(f"witness: '{quantity.name}' has no scope '{scope}'; its scopes: {known}")
-    refusal = case.refusal(quantity)
-    if refusal is not None:
-        raise UsageError(f"witness: '{quantity.name}' cannot be run here: {refusal.reason}")
+    return found
 
 
 def environment(run: Run, inputs: str) -> dict[str, Any]:
@@ -282,10 +297,10 @@ class _Source:
             return None
         return run if self.material is None else run.without_attack()
 
-    def defaults(self, study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
-        return {} if self.material is None else study.source_defaults(params, self.material)
+    def defaults(self, theorem: Theorem, params: Mapping[str, Any]) -> dict[str, Any]:
+        return {} if self.material is None else suiting(theorem, params, self.material)
 
-    def lagged(self, study: Study, lags: int | None, params: Mapping[str, Any]) -> dict[str, Any]:
+    def lagged(self, theorem: Theorem, lags: int | None, params: Mapping[str, Any]) -> dict[str, Any]:
         """The parameter that the lags of a series are. Raises UsageError where there is none, or it is given too."""
         if lags is None:
             return {}
@@ -293,16 +308,24 @@ class _Source:
             raise UsageError(
                 f"compare: lags = {lags} goes with a series; give data = NAME or csv = FILE too, or omit it"
             )
-        if not study.lags:
-            raise UsageError(f"{study.result.id} takes no lags: it does not read a table as a series")
-        if study.lags in params:
-            raise UsageError(f"compare: lags = {lags} is the parameter {study.lags}, which is given too; keep one")
-        return {study.lags: lags}
+        name = lags_of(theorem)
+        if not name:
+            raise UsageError(f"{theorem.id} takes no lags: it does not read a table as a series")
+        if name in params:
+            raise UsageError(f"compare: lags = {lags} is the parameter {name}, which is given too; keep one")
+        return {name: lags}
 
-    def case(self, study: Study, point: Mapping[str, Any], run: Run) -> Case:
+    def instance(self, theorem: Theorem, point: Mapping[str, Any], run: Run) -> Instance:
         if self.material is None:
-            return study.case(point, run)
-        return study.source_case(point, self.material, run)
+            return Instance.of(theorem, dict(point), run)
+        return real_instance(theorem, point, self.material, run)
+
+    def counts(self, instance: Instance) -> bool:
+        """Whether the memory of a point is still to be told."""
+        if self.material is None:
+            return True
+        inputs = instance.inputs
+        return bool(instance.theorem.inputs) and isinstance(inputs, Real) and inputs.source.cost is None
 
 
 def _source(text: str | None, data: str | None, csv: str | None, target: str | None) -> _Source:
@@ -319,52 +342,34 @@ def _source(text: str | None, data: str | None, csv: str | None, target: str | N
     return _Source(f"table {table.source}", table)
 
 
-def _measured(case: Case) -> list[Quantity]:
-    """The quantities whose errors are measured."""
-    return [q for q in case.bounded() if q.scopes and case.refusal(q) is None]
-
-
-def _rows(case: Case, run: Run, points: Points | None) -> list[Row]:
-    """`points` are those that the attack has found; None: it is still to be made."""
-    stated, measured = case.bounded(), _measured(case)
-    refused = {q.name: why for q in stated if (why := case.refusal(q)) is not None}
-    constants = [q for q in stated if not q.scopes and q.name not in refused]
-    measurement = measure(case, measured, run, points)
-    return [
-        *(row for q in measured for row in quantity_rows(case, q, measurement, run)),
-        *constant_rows(case, constants, run),
-        *(row for q in stated if q.name in refused for row in refused_rows(case, q, refused[q.name], run)),
-        *case.extra_rows(run),
-        *case.checks(run),
-    ]
-
-
-def grid_of(study: Study, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+def grid_of(theorem: Theorem, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Every combination of the given values; defaults where nothing is given."""
     for name in params:
-        study.result.parameter(name)  # raises for a name that is not a parameter
-    chosen = _with_defaults(study, params)
+        theorem.statement.parameter(name)  # raises for a name that is not a parameter
+    chosen = _with_defaults(theorem, params)
     axes = []
     for name, value in chosen.items():
-        values = _values(value, is_number=study.result.parameter(name).symbol is not None)
+        values = _values(value, is_number=theorem.statement.parameter(name).symbol is not None)
         if len(values[: MOST_POINTS + 1]) > MOST_POINTS:  # a range may have more than `len` can tell
-            raise UsageError(f"{study.result.id}: {name} has more than {MOST_POINTS} values; give fewer")
+            raise UsageError(f"{theorem.id}: {name} has more than {MOST_POINTS} values; give fewer")
         if not values:
-            raise UsageError(f"{study.result.id}: {name} has no values; give at least one")
+            raise UsageError(f"{theorem.id}: {name} has no values; give at least one")
         if any(each in values[:place] for place, each in enumerate(values)):
-            raise UsageError(f"{study.result.id}: {name} has the same value twice in {values}")
+            raise UsageError(f"{theorem.id}: {name} has the same value twice in {values}")
         axes.append([(name, each) for each in values])
     points = math.prod(len(axis) for axis in axes)
     if points > MOST_POINTS:
-        raise UsageError(f"{study.result.id}: the grid has {points} points, at most {MOST_POINTS}; give fewer values")
+        raise UsageError(f"{theorem.id}: the grid has {points} points, at most {MOST_POINTS}; give fewer values")
     return [dict(point) for point in itertools.product(*axes)]
 
 
-def _with_defaults(study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
+def _with_defaults(theorem: Theorem, params: Mapping[str, Any]) -> dict[str, Any]:
     """The given parameters, with defaults for the others but for those that these imply (d, from W_star)."""
-    defaults = {parameter.name: parameter.default for parameter in study.result.parameters}
+    defaults = {parameter.name: parameter.default for parameter in theorem.statement.parameters}
     return {
-        name: params.get(name, value) for name, value in defaults.items() if name in params or name not in study.implied
+        name: params.get(name, value)
+        for name, value in defaults.items()
+        if name in params or name not in theorem.knobs.implied
     }
 
 
@@ -393,10 +398,6 @@ def _whole_numbers(**numbers: Any) -> dict[str, int]:
     if wrong:
         raise UsageError("compare: " + "; ".join(wrong) + ".")
     return numbers
-
-
-def _label(case: Case) -> str:
-    return _words(case.params)
 
 
 def _words(params: Mapping[str, Any]) -> str:

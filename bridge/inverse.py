@@ -7,16 +7,18 @@ from typing import Any
 
 from bridge.checked_numbers import checked_number
 from bridge.extremes import explained
+from bridge.instances.point import require_affordable
 from bridge.lowering import Terms, at_most_terms
 from bridge.refusals import briefly_refused
-from bridge.registry import TheoremLike, find_study
+from bridge.registry import TheoremLike, find_theorem
 from bridge.solving.closed_form import ClosedForm, closed_form
 from bridge.solving.dependence import may_depend, parameters_of
-from bridge.solving.probes import CheckedCondition, Curve, KnobProbe, State, conditions_at, formula, numbers_of
+from bridge.solving.probes import CheckedCondition, Curve, KnobProbe, State, alone, conditions_at, formula, numbers_of
 from bridge.solving.search import RISING, NoAnswerError, Search, SolvedKnob, UnchangedError
 from bridge.solving.tiers import check_tier
 from bridge.solving.values import WHOLE, Interval, Number, grid_of, interval_of, lattice_of, ties_of
-from bridge.study import Study
+from bridge.theorem import Theorem
+from bridge.theorems.refutable import sentences_on
 from numeric.balls import float_above
 from symbolic.statements import Kind, Parameter, Quantity, UsageError
 
@@ -78,16 +80,16 @@ def solve(
     at most `error`. The other parameters take `params` and their defaults (the first of a default grid); one that an
     equality among the hypotheses ties to the knob follows it. Raises UsageError.
     """
-    study = find_study(result)
-    _check_call(study, for_, error, tier)
-    point = _point(study, for_, params)
-    study.require_affordable(point, "solve")
-    with explained(f"solve {study.result.id}", [point, {"error": error}]):
-        return _solved(study, for_, error, quantity or study.main_quantity, tier, point, params)
+    theorem = find_theorem(result)
+    _check_call(theorem, for_, error, tier)
+    point = _point(theorem, for_, params)
+    require_affordable(theorem, point, "solve")
+    with explained(f"solve {theorem.id}", [point, {"error": error}]):
+        return _solved(theorem, for_, error, quantity or theorem.main, tier, point, params)
 
 
 def _solved(
-    study: Study,
+    theorem: Theorem,
     for_: str,
     error: float | int | None,
     name: str,
@@ -96,26 +98,26 @@ def _solved(
     params: Mapping[str, Any],
 ) -> Solution:
     if for_ == "error":
-        return _error_at(study, Curve(study, name, tier, point, most_terms=SEARCH_TERMS))
+        return _error_at(theorem, Curve(theorem, name, tier, point, most_terms=SEARCH_TERMS))
     requested = _positive_error(error)
-    knob = study.result.parameter(for_)
+    knob = theorem.statement.parameter(for_)
     if knob.symbol is None:
         raise UsageError(f"solve: {for_} is not a number, so it cannot be solved for")
-    curve = Curve(study, name, tier, point, for_, tuple(ties_of(study.result, knob.symbol, params)))
-    target = _target_quantity(study, curve, knob)
-    found = _searched(study, curve, knob, requested)
+    curve = Curve(theorem, name, tier, point, for_, tuple(ties_of(theorem.statement, knob.symbol, params)))
+    target = _target_quantity(theorem, curve, knob)
+    found = _searched(theorem, curve, knob, requested)
     probe = curve.at(found.value)  # once more, from scratch, at the value that is returned
     if not probe.meets(requested):
         raise AssertionError(f"solve: {for_} = {found.value} does not meet {requested}")
-    form = closed_form(study, curve, target, knob, found, requested)
-    return _solution(study, curve, target, probe, found, requested, form)
+    form = closed_form(theorem, curve, target, knob, found, requested)
+    return _solution(theorem, curve, target, probe, found, requested, form)
 
 
-def _check_call(study: Study, for_: str, error: float | int | None, tier: str) -> None:
-    """Raises UsageError for a question that no point of the study can answer."""
-    result = study.result
+def _check_call(theorem: Theorem, for_: str, error: float | int | None, tier: str) -> None:
+    """Raises UsageError for a question that no point of the theorem can answer."""
+    result = theorem.statement
     check_tier(tier)
-    if for_ in study.fixed:
+    if for_ in theorem.knobs.fixed:
         raise UsageError(f"solve: {for_} selects the network, so it cannot be solved for")
     if not any(each.derivation or (each.printed and each.scopes) for each in result.quantities):
         raise UsageError(
@@ -126,19 +128,19 @@ def _check_call(study: Study, for_: str, error: float | int | None, tier: str) -
         raise UsageError(f"solve: for_='error' computes the error; omit error = {error}")
 
 
-def _point(study: Study, for_: str, params: dict[str, Any]) -> dict[str, Any]:
+def _point(theorem: Theorem, for_: str, params: dict[str, Any]) -> dict[str, Any]:
     """One value for each parameter but the knob and those that others imply."""
     for name, value in params.items():
-        study.result.parameter(name)
+        theorem.statement.parameter(name)
         if isinstance(value, tuple):
             raise UsageError(f"solve: {name} has several values; give one")
     if for_ in params:
         raise UsageError(f"solve: {for_} is the parameter to solve for; do not set it")
-    defaults = {p.name: _one(p) for p in study.result.parameters}
+    defaults = {p.name: _one(p) for p in theorem.statement.parameters}
     return {
-        name: _number(study, name, params.get(name, value))
+        name: _number(theorem, name, params.get(name, value))
         for name, value in defaults.items()
-        if name != for_ and (name in params or name not in study.implied)
+        if name != for_ and (name in params or name not in theorem.knobs.implied)
     }
 
 
@@ -146,8 +148,8 @@ def _one(parameter: Parameter) -> Any:
     return parameter.default[0] if isinstance(parameter.default, tuple) else parameter.default
 
 
-def _number(study: Study, name: str, value: Any) -> Any:
-    return value if study.result.parameter(name).symbol is None else checked_number(study.result, name, value)
+def _number(theorem: Theorem, name: str, value: Any) -> Any:
+    return value if theorem.statement.parameter(name).symbol is None else checked_number(theorem.statement, name, value)
 
 
 def _with_article(tier: str) -> str:
@@ -162,9 +164,9 @@ def _positive_error(error: float | int | None) -> float:
     return float(error)
 
 
-def _target_quantity(study: Study, curve: Curve, knob: Parameter) -> Quantity:
+def _target_quantity(theorem: Theorem, curve: Curve, knob: Parameter) -> Quantity:
     """The quantity, as the result or a point has it. Raises UsageError if it has no bound that the knob can change."""
-    target = _quantity(study, curve, None if knob.default is None else _one(knob))
+    target = _quantity(theorem, curve, None if knob.default is None else _one(knob))
     if target.kind not in TRUSTED:
         raise UsageError(
             f"solve: '{target.name}' is a {target.kind} bound, so no value of {knob.name} keeps an error below it"
@@ -173,35 +175,35 @@ def _target_quantity(study: Study, curve: Curve, knob: Parameter) -> Quantity:
         raise UsageError(f"solve: quantity '{target.name}' has no {curve.tier} bound")
     if curve.tier == "instance" and "network" not in target.scopes:
         raise UsageError(f"solve: quantity '{target.name}' has no instance bound")
-    if not may_depend(study, target, curve.tier, knob):
+    if not may_depend(theorem, target, curve.tier, knob):
         raise UsageError(f"solve: the {curve.tier} bound of '{target.name}' does not depend on {knob.name}")
     return target
 
 
-def _quantity(study: Study, curve: Curve, at: Number | None) -> Quantity:
+def _quantity(theorem: Theorem, curve: Curve, at: Number | None) -> Quantity:
     """The quantity of the network (p[2], if the result has p[j]), else of the result."""
     try:
-        return study.case_of(curve.params_at(at), curve.quantity).result.quantity(curve.quantity)
+        return alone(theorem, curve.params_at(at), curve.quantity).point.stated.quantity(curve.quantity)
     except UsageError:
-        if curve.quantity not in {quantity.name for quantity in study.result.quantities}:
+        if curve.quantity not in {quantity.name for quantity in theorem.statement.quantities}:
             raise
-        return study.result.quantity(curve.quantity)
+        return theorem.statement.quantity(curve.quantity)
 
 
-def _error_at(study: Study, curve: Curve) -> Solution:
-    target = _quantity(study, curve, None)
+def _error_at(theorem: Theorem, curve: Curve) -> Solution:
+    target = _quantity(theorem, curve, None)
     probe = curve.at(None)
     bound = _usable(curve, probe)
     if bound is None:
         raise UsageError(
             "solve: the bound is outside the range of float64; `boundsmith compare` shows how many bits it needs"
         )
-    params = parameters_of(study, curve, target, probe)
+    params = parameters_of(theorem, curve, target, probe)
     assert probe.bound is not None  # it is admissible
+    conditions = conditions_at(theorem.statement, probe.bound, list(params))
     return Solution(
-        "error", bound, bound, None, curve.quantity, curve.tier, "evaluated", None, params,
-        conditions_at(study.result, probe.bound, list(params)), (), _note(study, curve, target), bool(target.scopes),
-        study.result.id, study.automatic,
+        "error", bound, bound, None, curve.quantity, curve.tier, "evaluated", None, params, conditions, (),
+        _note(theorem, curve, target), bool(target.scopes), theorem.id, theorem.knobs.automatic,
     )  # fmt: skip
 
 
@@ -212,9 +214,11 @@ def _usable(curve: Curve, probe: KnobProbe) -> float | None:
     return probe.bound.number()
 
 
-def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> SolvedKnob:
-    interval, within = _interval(study, curve, knob), _affordable(study, knob)
-    lattice = WHOLE if knob.symbol is None or not knob.integer else lattice_of(knob.symbol, study.result.hypotheses)
+def _searched(theorem: Theorem, curve: Curve, knob: Parameter, error: float) -> SolvedKnob:
+    interval, within = _interval(theorem, curve, knob), _affordable(theorem, knob)
+    lattice = (
+        WHOLE if knob.symbol is None or not knob.integer else lattice_of(knob.symbol, theorem.statement.hypotheses)
+    )
     grid = grid_of(interval, within, _one(knob), integer=knob.integer, tied=bool(curve.ties), lattice=lattice)
     try:
         with at_most_terms(Terms(SEARCH_TERMS, SPENT)):
@@ -231,29 +235,29 @@ def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> Solv
         ) from None
 
 
-def _interval(study: Study, curve: Curve, knob: Parameter) -> Interval:
+def _interval(theorem: Theorem, curve: Curve, knob: Parameter) -> Interval:
     """The interval that the hypotheses allow."""
     assert knob.symbol is not None  # it is a number
     tied = {tie.condition for tie in curve.ties}
-    hypotheses = [h for h in study.result.hypotheses if h.condition not in tied]
-    fixed = numbers_of(study.result, curve.point)
+    hypotheses = [h for h in theorem.statement.hypotheses if h.condition not in tied]
+    fixed = numbers_of(theorem.statement, curve.point)
     following = {tie.parameter.symbol for tie in curve.ties}
     values = {symbol: value for symbol, value in fixed.items() if symbol not in following}
     found = interval_of(knob.symbol, hypotheses, values, knob.integer)
-    if knob.name in study.automatic:
+    if knob.name in theorem.knobs.automatic:
         found = found.above(Fraction(1 if knob.integer else 0), is_open=not knob.integer)
     return found
 
 
-def _affordable(study: Study, knob: Parameter) -> Interval:
+def _affordable(theorem: Theorem, knob: Parameter) -> Interval:
     """The interval in which a point does not take seconds to build."""
-    low, high = study.searched.get(knob.name, (None, None))
+    low, high = theorem.knobs.searched.get(knob.name, (None, None))
     found = Interval() if low is None else Interval().above(Fraction(low), is_open=False)
     return found if high is None else found.below(Fraction(high), is_open=False)
 
 
 def _solution(
-    study: Study,
+    theorem: Theorem,
     curve: Curve,
     target: Quantity,
     probe: KnobProbe,
@@ -262,7 +266,7 @@ def _solution(
     form: ClosedForm | None,
 ) -> Solution:
     assert probe.bound is not None  # it is admissible
-    params = parameters_of(study, curve, target, probe)
+    params = parameters_of(theorem, curve, target, probe)
     names = [curve.knob, *(tie.parameter.name for tie in curve.ties), *params]
     return Solution(
         name=curve.knob,
@@ -278,13 +282,13 @@ def _solution(
             curve.knob: found.value,
             **{t.parameter.name: probe.params[t.parameter.name] for t in curve.ties},
         },
-        conditions=conditions_at(study.result, probe.bound, names),
+        conditions=conditions_at(theorem.statement, probe.bound, names),
         closed_form_conditions=form.conditions if form else (),
-        note=_note(study, curve, target),
+        note=_note(theorem, curve, target),
         of_error=bool(target.scopes),
         chance=target.chance if target.over else "",
-        result=study.result.id,
-        automatic=study.automatic,
+        result=theorem.id,
+        automatic=theorem.knobs.automatic,
     )
 
 
@@ -319,9 +323,9 @@ def _jump(answer: KnobProbe, beyond: KnobProbe, side: str) -> str:
     )
 
 
-def _note(study: Study, curve: Curve, target: Quantity) -> str:
+def _note(theorem: Theorem, curve: Curve, target: Quantity) -> str:
     """What a printed bound does not guarantee, and its errata."""
     if curve.tier != "printed":
         return ""
-    errata = "; ".join(study.errata(target))
+    errata = "; ".join(sentences_on(theorem, target))
     return f"{NOT_GUARANTEED}{'; errata: ' if errata else ''}{errata}"

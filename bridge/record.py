@@ -183,23 +183,23 @@ class Comparison(BaseModel):
     rows: list[Row]
     tables: list[NamedTable] = Field(default_factory=list)
     automatic: list[str] = Field(default_factory=list)  # parameters of which 0 means: computed from the others
-    _study: Any = PrivateAttr(None)
+    _theorem: Any = PrivateAttr(None)
 
     def __iter__(self) -> Iterator[Row]:  # type: ignore[override]  # rows, rather than pydantic's (field, value) pairs
         return iter(self.rows)
 
-    def of(self, study: Any) -> "Comparison":
-        """The same, knowing its study: formulas for the tables of a theorem that is in no catalogue."""
-        self._study = study
+    def of(self, theorem: Any) -> "Comparison":
+        """The same, knowing its theorem: formulas for the tables of one that is in no catalogue."""
+        self._theorem = theorem
         return self
 
     @property
-    def study(self) -> Any:
-        """The study that was compared; None for a record that was read from a file and is in no catalogue."""
-        from bridge.registry import registered_study
+    def theorem(self) -> Any:
+        """The theorem that was compared; None for a record that was read from a file and is in no catalogue."""
+        from bridge.registry import registered_theorem
         from symbolic.catalogue import RUNNING
 
-        return registered_study(self.result) if self._study is None and self.result in RUNNING else self._study
+        return registered_theorem(self.result) if self._theorem is None and self.result in RUNNING else self._theorem
 
     def table(self, **choice: Any) -> Any:
         """The table of some rows and columns, as `bridge.export.views.TableView`.

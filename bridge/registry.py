@@ -4,30 +4,26 @@ import os
 from functools import cache
 
 from bridge.packages import find_packaged, require_unclaimed
-from bridge.study import Study
 from bridge.theorem import Theorem
 from bridge.theorem_files import is_file, read_theorem
-from bridge.theorem_study import TheoremStudy
 from symbolic.catalogue import RUNNING, find_running, is_claimed
 from symbolic.statements import UsageError
 
-TheoremLike = str | os.PathLike[str] | Theorem | Study
+TheoremLike = str | os.PathLike[str] | Theorem
 
 
 @cache
-def studies() -> dict[str, Study]:
-    """Every Study by the id of its Result."""
-    return {id: find_study(id) for id in RUNNING}
+def theorems() -> dict[str, Theorem]:
+    """Every theorem of ours by the id of its result."""
+    return {id: registered_theorem(id) for id in RUNNING}
 
 
-def find_study(source: TheoremLike) -> Study:
-    """The study of a theorem, of the theorem in a file, or of the result of an id.
+def find_theorem(source: TheoremLike) -> Theorem:
+    """The theorem itself, that in a file, or that of an id.
 
     Raises UsageError for an id that is unknown (with the nearest ones), planned, or that several packages have, and for
     a file without a theorem.
     """
-    if isinstance(source, Study):
-        return source
     if isinstance(source, os.PathLike):
         source = os.fspath(source)
     if not isinstance(source, str | Theorem):
@@ -36,16 +32,17 @@ def find_study(source: TheoremLike) -> Study:
         )
     if isinstance(source, str) and not is_file(source):
         if not is_claimed(source):
-            return TheoremStudy(find_packaged(source))
+            return find_packaged(source)
         require_unclaimed(source)
-        return registered_study(source)
+        return registered_theorem(source)
     theorem = source if isinstance(source, Theorem) else read_theorem(source)
-    if theorem.id in RUNNING and registered_study(theorem.id).theorem is not theorem:
+    if theorem.id in RUNNING and registered_theorem(theorem.id) is not theorem:
         raise UsageError(f"the id '{theorem.id}' is that of a result of boundsmith; give your theorem another id")
-    return TheoremStudy(theorem)
+    return theorem
 
 
 @cache
-def registered_study(result_id: str) -> TheoremStudy:
-    """The study of the result of that id, and never of a file: for ids that records and witnesses name."""
-    return TheoremStudy(find_running(result_id).on("bridge"))
+def registered_theorem(result_id: str) -> Theorem:
+    """That of the result of that id, and never of a file: for ids that records and witnesses name."""
+    found: Theorem = find_running(result_id).on("bridge")
+    return found

@@ -58,7 +58,7 @@ class Theorem:
 
     `random` says which weights and inputs are the randomness that a quantity names, over which it holds with
     probability or in expectation: {"the draw of Lambda": ("omega", "t")}. A name that is itself that of a weight or an
-    input needs none. Each of the `samples` draws them anew (bridge/draws.py); a function that draws a weight
+    input needs none. Each of the `samples` draws them anew (bridge/judging/draws.py); a function that draws a weight
     takes `seed`, and another number for each weight. The other inputs are attacked after the draw: the row is about
     all of them at once, so that a bound for each fixed input alone needs a cover (bs.cover) before it is stated here.
     Where what is drawn was computed in floats, which no run in another format measures, `rounding` gives, by quantity,

@@ -9,8 +9,8 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.refutation import Refutation
-from bridge.study import Refusal
+from bridge.theorems.refusal import Refusal
+from bridge.theorems.refutation import Refutation
 from numeric.exact_cost import DEFAULT_LIMIT
 from symbolic.statements import Quantity
 

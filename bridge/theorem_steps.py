@@ -6,13 +6,13 @@ from typing import Any
 import torch
 
 from bridge.comparison import grid_of
+from bridge.instances.at_prompt import steps_of
+from bridge.instances.inputs import Batch
+from bridge.instances.instance import Instance
 from bridge.limits.run import Run
 from bridge.readings import Operands, Steps
 from bridge.readings.steps import BITS, table
-from bridge.registry import TheoremLike, find_study
-from bridge.study import Inputs
-from bridge.theorem_case import TheoremCase
-from bridge.theorem_readings import at_prompt, at_prompt_on_balls, steps_of
+from bridge.registry import TheoremLike, find_theorem
 from numeric.exact_cost import TooLargeForExact
 from numeric.threads import one_thread
 from symbolic.derivation import Derivation
@@ -38,38 +38,39 @@ def steps(
     Raises UsageError for a theorem without handles, a quantity that is not read, a prompt outside the domain, and sizes
     that are too large for balls.
     """
-    case = _case(result, params, seed)
-    wanted = case.quantity(quantity) if quantity else _main(case, find_study(result).main_quantity)
-    if wanted.name not in case.bindings.read:
+    instance = _instance(result, params, seed)
+    wanted, read = instance.quantity(quantity) if quantity else _main(instance), instance.readings.bindings.read
+    if wanted.name not in read:
         raise UsageError(
-            f"{case.result.id}: '{wanted.name}' is not read at a prompt; there are: {', '.join(case.bindings.read)}"
+            f"{instance.theorem.id}: '{wanted.name}' is not read at a prompt; there are: {', '.join(read)}"
         )
-    return _steps(case, wanted, _prompt(case, inputs, seed), exact=exact, local=local)
+    return _steps(instance, wanted, _prompt(instance, inputs, seed), exact=exact, local=local)
 
 
 def all_steps(result: TheoremLike, *, seed: int = 0, exact: bool = False, **params: Any) -> dict[str, Steps]:
     """The same of each quantity that is not a step on the way to another one."""
-    case = _case(result, params, seed)
-    read = [case.quantity(name) for name in case.bindings.read]
+    instance = _instance(result, params, seed)
+    read = [instance.quantity(name) for name in instance.readings.bindings.read]
     last = [each for each in read if not any(_leads_to(each, other) for other in read if other is not each)]
-    prompt = _prompt(case, None, seed)
-    return {each.name: _steps(case, each, prompt, exact=exact, local=True) for each in last}
+    prompt = _prompt(instance, None, seed)
+    return {each.name: _steps(instance, each, prompt, exact=exact, local=True) for each in last}
 
 
-def _case(result: TheoremLike, params: Mapping[str, Any], seed: int) -> TheoremCase:
-    study = find_study(result)
-    case = study.case(grid_of(study, params)[0], Run(seed=seed))
-    if not isinstance(case, TheoremCase) or case.theorem.handles is None:
+def _instance(result: TheoremLike, params: Mapping[str, Any], seed: int) -> Instance:
+    theorem = find_theorem(result)
+    instance = Instance.of(theorem, grid_of(theorem, params)[0], Run(seed=seed))
+    if theorem.handles is None:
         raise UsageError(
-            f"{study.result.id} does not bind the operands of its steps, so they have no values at a prompt; a theorem "
+            f"{theorem.id} does not bind the operands of its steps, so they have no values at a prompt; a theorem "
             f"of your own binds them by handles="
         )
-    return case
+    return instance
 
 
-def _main(case: TheoremCase, name: str) -> Quantity:
+def _main(instance: Instance) -> Quantity:
     """The main quantity, or the last one that is read."""
-    return case.quantity(name if name in case.bindings.read else case.bindings.read[-1])
+    main, read = instance.theorem.main, instance.readings.bindings.read
+    return instance.quantity(main if main in read else read[-1])
 
 
 def _leads_to(quantity: Quantity, other: Quantity) -> bool:
@@ -77,15 +78,15 @@ def _leads_to(quantity: Quantity, other: Quantity) -> bool:
     return steps_of(quantity)[-1] in steps_of(other)[:-1]
 
 
-def _prompt(case: TheoremCase, inputs: Mapping[str, Any] | None, seed: int) -> Inputs:
+def _prompt(instance: Instance, inputs: Mapping[str, Any] | None, seed: int) -> Batch:
     if inputs is None:
-        return case.sample(1, seed)
+        return instance.inputs.sample(1, seed)
     given = {name: torch.as_tensor(each, dtype=torch.float64).unsqueeze(0) for name, each in inputs.items()}
-    case.check_inputs(given)
+    instance.inputs.require(given)
     return given
 
 
-def _steps(case: TheoremCase, quantity: Quantity, prompt: Inputs, *, exact: bool, local: bool) -> Steps:
+def _steps(instance: Instance, quantity: Quantity, prompt: Batch, *, exact: bool, local: bool) -> Steps:
     derivation = Derivation(steps_of(quantity))
 
     def use(operands: Operands) -> Steps:
@@ -93,13 +94,13 @@ def _steps(case: TheoremCase, quantity: Quantity, prompt: Inputs, *, exact: bool
 
     with one_thread():
         if not exact:
-            found: Steps = at_prompt(case, quantity, use, prompt)
+            found: Steps = instance.readings.at(quantity, use, prompt)
             return found
         try:
-            proved: Steps = at_prompt_on_balls(case, quantity, use, prompt, BITS)
+            proved: Steps = instance.readings.on_balls(quantity, use, prompt, BITS)
         except TooLargeForExact as error:
             raise UsageError(
-                f"{case.result.id}: the steps take more than {case.theorem.exact.limit:,} ball operations; lower the "
-                f"sizes, or leave out exact"
+                f"{instance.theorem.id}: the steps take more than {instance.theorem.exact.limit:,} ball operations; "
+                f"lower the sizes, or leave out exact"
             ) from error
         return proved

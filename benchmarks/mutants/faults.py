@@ -11,8 +11,9 @@ from benchmarks.mutants.operators import OPERATORS, WORDING, Operator
 from benchmarks.mutants.source import Edit, Source
 
 JUDGING = (
-    "judging/relation", "verdicts", "check_verdicts", "usable_bounds", "rows", "refutation", "branch_and_bound",
-    "enclosures", "binomial",
+    "judging/relation", "judging/judge", "judging/usable", "judging/errors", "judging/stated", "judging/rows",
+    "judging/elsewhere", "judging/binomial", "instances/bound", "instances/bounds", "theorems/refutation",
+    "branch_and_bound", "enclosures",
 )  # fmt: skip
 TARGETS = {
     "calculus": (

@@ -48,9 +48,10 @@ TESTS = {
                 "claims_at_prompts",
                 "engine",
                 "margins",
-                "study",
+                "obligations",
             )
         ),
+        "tests/bridge/instances/test_*.py",
         "tests/bridge/judging/test_*.py",
         "tests/bridge/theorem/test_*.py",
     ),

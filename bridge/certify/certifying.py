@@ -6,7 +6,7 @@ from bridge.certify.deadline import checked_seconds
 from bridge.certify.proving import Outcome, prove
 from bridge.certify.stating import belongs, has_choices, stated_now
 from bridge.refusals import briefly_refused
-from bridge.registry import TheoremLike, find_study
+from bridge.registry import TheoremLike, find_theorem
 from symbolic.statements import UsageError
 
 
@@ -22,11 +22,11 @@ def certify(
     Raises UsageError for a theorem that states no inequality, and for `seconds` that are not a number > 0.
     """
     checked_seconds("certify", seconds)
-    study = find_study(theorem)
-    defaults = {p.name: p.default for p in study.result.parameters if p.default is not None}
+    source = find_theorem(theorem)
+    defaults = {p.name: p.default for p in source.statement.parameters if p.default is not None}
     chosen = {name: value[0] if has_choices(value) else value for name, value in {**defaults, **params}.items()}
-    stated = [each for each in stated_now(study, chosen) if quantity is None or belongs(each.name, quantity)]
+    stated = [each for each in stated_now(source, chosen) if quantity is None or belongs(each.name, quantity)]
     if not stated:
         about = f" of '{quantity}'" if quantity else ""
-        raise UsageError(f"{study.result.id} states no inequality{about} that a proof on a box could certify")
+        raise UsageError(f"{source.id} states no inequality{about} that a proof on a box could certify")
     return [prove(each, seconds=seconds) for each in stated]

@@ -23,7 +23,7 @@ from bridge.certify.scalars import Cell, as_ball
 from bridge.certify.stating import belongs, family, reasons, same_claim, stated_now
 from bridge.certify.words import box_text, short, shortly
 from bridge.lowering import LoweringError
-from bridge.registry import registered_study
+from bridge.registry import registered_theorem
 from bridge.theorem_files import is_file
 from symbolic.catalogue import RUNNING
 from symbolic.inequalities import Inequality
@@ -146,7 +146,7 @@ def _load_topics(records: Iterable[Any]) -> None:
     origins = [record.get("origin") for record in records if isinstance(record, dict)]
     results = [origin.get("result") for origin in origins if isinstance(origin, dict)]
     for result in {result for result in results if isinstance(result, str)} & RUNNING.keys():
-        registered_study(result)
+        registered_theorem(result)
 
 
 def _skipped(each: _Distinct) -> CheckedClaim:

@@ -1,4 +1,4 @@
-"""Obligations of derivations discharged by proof: over ranges of the parameters, or at the parameters of a study."""
+"""Obligations of derivations discharged by proof: over ranges of the parameters, or at the parameters of a theorem."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -113,24 +113,28 @@ def _end(symbol: sp.Symbol, value: Any, *, upper: bool) -> sp.Rational:
 
 
 def stated_obligations(source: Any, params: Mapping[str, Any]) -> tuple[list[Inequality], list[str]]:
-    """The open obligations of a theorem at its study's parameters, and why others cannot be tried.
+    """The open obligations of a theorem at these parameters, and why others cannot be tried.
 
-    The symbols have the values of the study's case, worst-case symbols included.
+    The symbols have the values of the point, worst-case symbols included.
     """
-    from bridge.registry import find_study
+    from bridge.instances.instance import Instance
+    from bridge.instances.point import require_affordable
+    from bridge.registry import find_theorem
 
-    study = find_study(source)
-    if not any(open_obligations(quantity) for quantity in study.result.quantities):
+    theorem = find_theorem(source)
+    if not any(open_obligations(quantity) for quantity in theorem.statement.quantities):
         return [], []
-    study.require_affordable(params, "certify")
-    case = study.case(params)
+    require_affordable(theorem, params, "certify")
+    instance = Instance.of(theorem, dict(params))
     found: dict[str, list[Inequality]] = {}
     refused: list[str] = []
-    for quantity in case.result.quantities:
+    for quantity in instance.point.stated.quantities:
         for step, obligation in open_obligations(quantity):
             name = quantity.name if step == quantity.name else f"{quantity.name}, {step}"
             try:
-                found[f"{name}: {obligation.statement}"] = obligation_inequalities(name, obligation, case.values)
+                found[f"{name}: {obligation.statement}"] = obligation_inequalities(
+                    name, obligation, instance.letters.numbers
+                )
             except UsageError as error:
                 refused.append(f"{name}: {error}")
     return [each for several in found.values() for each in several], refused

@@ -1,8 +1,9 @@
 """The inequalities that a result states at its parameters, for certificates, with their quantities and descriptions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bridge.arguments import called_for, called_with
 from symbolic.inequalities import Inequality
 from symbolic.statements import Result, UsageError
 
@@ -24,12 +25,21 @@ def stated_now(source: Any, params: dict[str, Any]) -> list[Inequality]:
     Raises UsageError for parameters that the result does not have or that do not meet its hypotheses.
     """
     from bridge.certify.obligations import stated_obligations  # loads every topic
-    from bridge.registry import find_study
+    from bridge.registry import find_theorem
 
-    study = find_study(source)
-    check_parameters(study.result, params)
-    stated = [*study.inequalities(params), *stated_obligations(study, params)[0]]
+    theorem = find_theorem(source)
+    check_parameters(theorem.statement, params)
+    stated = [*inequalities_of(theorem, params), *stated_obligations(theorem, params)[0]]
     return [each for at, each in enumerate(stated) if not any(same_claim(each, other) for other in stated[:at])]
+
+
+def inequalities_of(theorem: Any, params: Mapping[str, Any]) -> list[Inequality]:
+    """Those that the theorem states at these parameters, beside the open obligations of its derivations."""
+    stated = theorem.inequalities
+    if not callable(stated):
+        return list(stated)
+    with called_for(f"{theorem.id}: the inequalities", stated):
+        return list(called_with(stated, params))
 
 
 def check_parameters(result: Result, params: dict[str, Any]) -> None:

@@ -27,7 +27,7 @@ from bridge.cli.sources import Source
 from bridge.cli.terminal import line_width, progress, show, show_filled, show_json
 from bridge.export.files import check_writable, write_text
 from bridge.export.grids import bounded
-from bridge.registry import find_study, studies
+from bridge.registry import find_theorem, theorems
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
@@ -58,7 +58,7 @@ def run_certify(
     params = {p.name: p.default for p in source.result.parameters if p.default is not None} | request.parameters
     seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
     _check_output(output)
-    find_study(theorem)  # loads its topic before the clock runs
+    find_theorem(theorem)  # loads its topic before the clock runs
     deadline = Deadline(seconds, alarmed=True)
     try:
         with progress(f"stating the inequalities of {id}"), deadline.interrupting():
@@ -95,7 +95,7 @@ def _nothing_to_prove(source: Source, quantity: str | None, names: Sequence[str]
     id = source.typed
     if not names:
         why = f" ({'; '.join(cannot)})" if cannot else ""
-        certifying = ", ".join(id for id, study in studies().items() if study.certifies)
+        certifying = ", ".join(id for id, each in theorems().items() if each.inequalities)
         others = "give it some by `inequalities=`" if source.is_own else f"these do: {certifying}"
         return (
             f"{id} states no inequality that a proof on a box could certify{why}; `boundsmith compare {id}` judges its "

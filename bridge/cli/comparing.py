@@ -9,12 +9,13 @@ from bridge.cli.outputs import Outputs
 from bridge.cli.requests import Request
 from bridge.cli.sources import Source
 from bridge.cli.terminal import line_width, progress, say, show_filled, show_json_text, warnings_in_words
+from bridge.comparison import shown_quantities
 from bridge.export import export, plot, plot_steps, save_witnesses
 from bridge.export.choice import Choice, chosen
 from bridge.export.latex_tables import latex_left_out
 from bridge.export.terminal import comparison_blocks, row_blocks
 from bridge.record import Comparison
-from bridge.registry import find_study
+from bridge.registry import find_theorem
 
 REAL_INPUTS = {"text", "data", "csv"}
 
@@ -35,23 +36,23 @@ def run_compare(request: Request, options: Mapping[str, Any], outputs: Outputs) 
 
 def _check_quantities(request: Request, choice: Choice) -> None:
     """Raises UsageError, before the run, for a quantity that no row has at the ends of the grid."""
-    study = find_study(request.source.theorem)
+    theorem = find_theorem(request.source.theorem)
     ends = [
         {name: value[end] if isinstance(value, tuple) else value for name, value in request.parameters.items()}
         for end in (0, -1)
     ]
-    choice.check_quantities(name for point in ends for name in study.shown_quantities(point))
+    choice.check_quantities(name for point in ends for name in shown_quantities(theorem, point))
 
 
 def run_replay(source: Source, path: Path, *, as_json: bool) -> None:
     """Checks a saved witness again."""
-    study = find_study(source.theorem)
-    row = bridge.replay(str(path), study)
+    theorem = find_theorem(source.theorem)
+    row = bridge.replay(str(path), theorem)
     if as_json:
         show_json_text(row.model_dump_json(indent=2))
     else:
-        blocks = row_blocks(row, study.automatic, line_width())
-        show_filled(f"{study.result.id}: the witness in {path}, run again", *blocks)
+        blocks = row_blocks(row, theorem.knobs.automatic, line_width())
+        show_filled(f"{theorem.id}: the witness in {path}, run again", *blocks)
 
 
 def _write(comparison: Comparison, outputs: Outputs) -> None:

@@ -13,15 +13,15 @@ from symbolic.catalogue import find_result, is_claimed
 from symbolic.statements import Result
 
 if TYPE_CHECKING:
-    import bridge.study
+    import bridge.theorem
 
 
 @dataclass(frozen=True)
 class Source:
-    """As typed; what the engine takes (the id, or the study of a file, which is read once); and its statement."""
+    """As typed; what the engine takes (the id, or the theorem of a file, which is read once); and its statement."""
 
     typed: str
-    theorem: Union[str, "bridge.study.Study"]
+    theorem: Union[str, "bridge.theorem.Theorem"]
     result: Result
 
     @property
@@ -33,10 +33,10 @@ def find_source(typed: str) -> Source:
     """Raises UsageError for an unknown id and for a file without a theorem."""
     if is_file(typed):
         check_file(typed)
-        from bridge.registry import find_study
+        from bridge.registry import find_theorem
 
-        study = find_study(typed)
-        return Source(typed, study, study.result)
+        theorem = find_theorem(typed)
+        return Source(typed, theorem, theorem.statement)
     if not is_claimed(typed):
         return Source(typed, typed, find_packaged(typed).statement)
     require_unclaimed(typed)

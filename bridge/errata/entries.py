@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from bridge.comparison import replay_witness
 from bridge.record import Row, Verdict, Witness, Words
-from bridge.registry import TheoremLike, find_study
-from bridge.study import Study
+from bridge.registry import TheoremLike, find_theorem
 from bridge.theorem import Theorem
+from bridge.theorems.refutable import refutable
 from symbolic.catalogue import RUNNING
 from symbolic.errata import Erratum, Weight
 from symbolic.statements import Quantity, UsageError
@@ -55,13 +55,13 @@ class _Place:
     """A quantity with an erratum; `typed` is what a command takes for its theorem."""
 
     typed: str
-    study: Study
+    theorem: Theorem
     quantity: Quantity
     erratum: Erratum
 
     @property
     def result(self) -> str:
-        return self.study.result.id
+        return self.theorem.id
 
     @property
     def command(self) -> str:
@@ -102,7 +102,7 @@ def quantity_of(entry: Entry) -> Quantity:
     """The quantity that the entry names."""
     if entry._quantity is not None:
         return entry._quantity
-    found = find_study(entry.result).refutable()
+    found = refutable(find_theorem(entry.result))
     return next(each for each in found if each.name == entry.quantity and each.erratum is not None)
 
 
@@ -119,16 +119,16 @@ def witness_path(result: str, quantity: str) -> Path:
 def _places(theorems: Iterable[TheoremLike]) -> Iterator[_Place]:
     """Every quantity with an erratum, theorem by theorem."""
     for each in theorems:
-        study = find_study(each)
-        for quantity in study.refutable():
+        theorem = find_theorem(each)
+        for quantity in refutable(theorem):
             if quantity.erratum is not None:
-                yield _Place(_typed(each), study, quantity, quantity.erratum)
+                yield _Place(_typed(each), theorem, quantity, quantity.erratum)
 
 
 def _typed(theorem: TheoremLike) -> str:
     if isinstance(theorem, str | os.PathLike):
         return os.fspath(theorem)
-    return theorem.id if isinstance(theorem, Theorem) else theorem.result.id
+    return theorem.id
 
 
 def _entry(erratum: Erratum, places: list[_Place]) -> Entry:
@@ -137,7 +137,7 @@ def _entry(erratum: Erratum, places: list[_Place]) -> Entry:
         result=place.result,
         quantity=place.quantity.name,
         also=[id for id in dict.fromkeys(each.result for each in places) if id != place.result],
-        paper=erratum.citation.paper.short if erratum.citation.paper else place.study.result.title,
+        paper=erratum.citation.paper.short if erratum.citation.paper else place.theorem.statement.title,
         weight=str(erratum.weight),
         sentence=erratum.claim,
         reading=erratum.reading,

@@ -182,10 +182,10 @@ def _meant(name: str, meaning: str) -> str:
 
 def _parameter(shown: Sheet, name: str) -> str:
     """In the paper's notation where it has one, a word as it is typed."""
-    study = shown.comparison.study
-    symbols = {each.name: each.symbol for each in study.result.parameters} if study else {}
+    theorem = shown.comparison.theorem
+    symbols = {each.name: each.symbol for each in theorem.statement.parameters} if theorem else {}
     if symbols.get(name) is not None and not is_word(name):
-        return f"${latex(symbols[name], study.result.notation)}$"
+        return f"${latex(symbols[name], theorem.statement.notation)}$"
     return rf"\texttt{{{prose_latex(name)}}}" if is_word(name) else prose_latex(prose(f"`{name}`", checked=False))
 
 

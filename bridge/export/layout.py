@@ -140,7 +140,7 @@ def shown_rows(comparison: Comparison, all_rows: bool = False, *, in_order: bool
     """
     rows = list(comparison)
     if not all_rows and any(is_final(row.quantity) for row in rows):
-        main = comparison.study.main_quantity if comparison.study else ""
+        main = comparison.theorem.main if comparison.theorem else ""
         rows = [row for row in rows if row.quantity == main or _is_shown(row)]
     if in_order:
         return rows

@@ -177,8 +177,8 @@ def reasons(comparison: Comparison) -> list[Reason]:
 
 
 def _quantities(comparison: Comparison) -> Sequence[Quantity]:
-    study = comparison.study
-    return study.result.quantities if study is not None else ()
+    theorem = comparison.theorem
+    return theorem.statement.quantities if theorem is not None else ()
 
 
 def _without(own: Collection[str], remark: str) -> str:

@@ -14,9 +14,9 @@ from bridge.activations import activation_formula, loss_formula
 from bridge.formula import ArrayFunction
 from bridge.icgd.emulation import Emulation
 from bridge.icgd.setting import StepSetting
+from bridge.instances.at_prompt import LOCAL
 from bridge.readings import Instance, Operands, Smooth, enclose, read_exact
 from bridge.readings.arrays import Array
-from bridge.theorem_readings import LOCAL
 from numeric.balls import BallArray, float_above
 from numeric.layered import empirical_loss
 from symbolic.icgd import chain

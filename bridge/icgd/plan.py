@@ -9,7 +9,7 @@ from bridge.icgd.emulation import Emulation, with_accuracies, with_relus
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
 from bridge.icgd.setting import StepSetting
 from bridge.record import Verdict
-from bridge.study import Refusal
+from bridge.theorems.refusal import Refusal
 from symbolic.icgd import chain
 from symbolic.statements import UsageError
 

@@ -6,7 +6,7 @@ from torch import Tensor
 from bridge.activations import activation_formula
 from bridge.icgd.emulation import Emulation
 from bridge.icgd.setting import StepSetting
-from bridge.refutation import Refutation
+from bridge.theorems.refutation import Refutation
 from numeric.layered import Shape
 
 OPEN_SIZES = ("relus", "R", "relus_r1")  # 0 means: computed from the others

@@ -28,13 +28,13 @@ from bridge.icgd.refutations import OPEN_SIZES, REFUTATIONS
 from bridge.icgd.setting import StepSetting
 from bridge.icgd.table import table_of
 from bridge.icgd.values import derived_letters, norms, printed_letters
+from bridge.instances.at_prompt import LOCAL
 from bridge.limits.run import Run
 from bridge.readings.arrays import Array
 from bridge.record import Verdict
-from bridge.study import Refusal
 from bridge.theorem import Function, Theorem
 from bridge.theorem_parts import AtPoint, ExactRuns, InputSearch, Knobs, Refuting
-from bridge.theorem_readings import LOCAL
+from bridge.theorems.refusal import Refusal
 from numeric.layered import Shape
 from symbolic.activations import activation as activation_named
 from symbolic.activations import loss as loss_named

@@ -18,10 +18,10 @@ from bridge.export.numbers import plain
 from bridge.icgd.chain import Chain
 from bridge.icgd.plan import NEEDED_DERIVATIVES
 from bridge.icgd.setting import StepSetting
+from bridge.instances.inputs import Batch
 from bridge.limits.run import Format
 from bridge.record import NamedTable
 from bridge.sources import Predicted, Prediction, Tabular
-from bridge.study import Inputs
 from numeric.icgd.network import IcgdNetwork
 from numeric.layered import Shape
 from symbolic.activations import ACTIVATIONS
@@ -63,7 +63,7 @@ def output_range(activation: str) -> tuple[float, float] | None:
     return OUTPUT_RANGES[activation]
 
 
-def prompts(count: int, seed: int, data: ScaledTable, setting: StepSetting) -> Inputs:
+def prompts(count: int, seed: int, data: ScaledTable, setting: StepSetting) -> Batch:
     """Seeded w in the interior of the box, each with the table's prompt."""
     w = setting.prompts(1, count, seed)["w"]
     rows = {

@@ -35,18 +35,18 @@ from bridge.icgd.refutations import OPEN_SIZES
 from bridge.icgd.setting import StepSetting
 from bridge.icgd.smoothness import accuracy_here, gap_above, smoothness_here, smoothness_on_W
 from bridge.icgd.values import derived_letters, problem_values, ranges_of
+from bridge.instances.at_prompt import LOCAL
 from bridge.limits.run import Run
 from bridge.pair import Pair
 from bridge.readings.arrays import Array
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, ExactRuns, InputSearch, Knobs, Refuting
-from bridge.theorem_readings import LOCAL
 from numeric.balls import BallArray, ball_maximum, float_above
 from symbolic.icgd import exact_runs, symbols
 from symbolic.icgd import trajectory as theory
 from symbolic.statements import Quantity
 
-ROUNDED_UP = 2.0**-40  # of a bound: see `bridge.theorem_readings.ABOVE`
+ROUNDED_UP = 2.0**-40  # of a bound: see `bridge.instances.readings.ABOVE`
 
 
 # Letters.

@@ -1,16 +1,19 @@
 """What the functions of a theorem take at one point, and the functions, called: on one prompt, on a batch, on balls.
 
-Parameters, weights and what is built are one namespace. Shapes: B prompts; a function is written for one of them and
-sees no B.
+Parameters, weights and what is built are one namespace, each made when it is first asked for. Shapes: B prompts; a
+function is written for one of them and sees no B.
 """
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any
 
 import flint
+import numpy as np
+import sympy as sp
 import torch
 from torch import Tensor
 
@@ -18,8 +21,9 @@ from bridge.arguments import Function, arguments_of, called_for
 from bridge.balls import BASE_BITS
 from bridge.check import as_ball
 from bridge.domains import Domain
+from bridge.instances.point import Point
+from bridge.instances.precision import in_precision
 from bridge.limits.run import Format
-from bridge.precision import in_precision
 from bridge.texts import with_values
 from bridge.theorem import Theorem
 from numeric.balls import BallArray, working_precision
@@ -32,6 +36,27 @@ Arrays = Mapping[str, Any]
 LARGEST_PART = 1 << 27  # bytes that the prompts of one part take
 
 
+class Made(Mapping[str, Any]):
+    """Values by name, each made by its recipe when it is first asked for."""
+
+    def __init__(self, recipes: Mapping[str, Callable[[], Any]]) -> None:
+        self._recipes, self._made = recipes, dict[str, Any]()
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = self._recipes[name]()
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._recipes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._recipes)
+
+    def __len__(self) -> int:
+        return len(self._recipes)
+
+
 class Known(Mapping[str, Any]):
     """By name: parameters (texts read), weights in float64, and what is built of them.
 
@@ -41,13 +66,18 @@ class Known(Mapping[str, Any]):
 
     near = False
 
-    def __init__(self, theorem: Theorem, params: Arrays, weights: Mapping[str, Tensor], format: Format) -> None:
-        self.theorem, self.weights, self.format = theorem, dict(weights), format
-        self.params = with_values(theorem.id, theorem.readers, params)
-        self.built: dict[str, Any] = {}
-        self._balls: dict[int, dict[str, Any]] = {}
-        for name, build in theorem.built.items():
-            self.built[name] = self.call(build, {})
+    def __init__(self, point: Point, format: Format) -> None:
+        theorem = self.theorem = point.theorem
+        self.format = format
+        self.params = with_values(theorem.id, theorem.readers, point.params)
+        self.weights = Made({n: partial(self._drawn, n, point) for n in theorem.weights if _is_kept(theorem, n)})
+        self.built = Made({name: partial(self.call, build, {}) for name, build in theorem.built.items()})
+        self._balls: dict[int, Made] = {}
+
+    def require(self) -> None:
+        """Makes all of it, so that what does not fit is refused before anything long."""
+        for name in (*self.weights, *self.built):
+            self[name]
 
     def nearby(self) -> "Known":
         """The same, with `near`."""
@@ -62,50 +92,79 @@ class Known(Mapping[str, Any]):
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**self.params, **self.weights, **self.built})
+        return iter(dict.fromkeys([*self.params, *self.weights, *self.built]))
 
     def __len__(self) -> int:
-        return len({**self.params, **self.weights, **self.built})
+        return len({*self.params, *self.weights, *self.built})
+
+    # Weights: as a witness gives them, or drawn, each by a generator of its own, so that none moves with another.
+
+    def _drawn(self, name: str, point: Point) -> Tensor:
+        drawn_from = self.theorem.weights[name]
+        if name in point.given:
+            return self._checked(name, point.given[name])
+        if not isinstance(drawn_from, Domain):
+            return _float64(drawn_from(**{each: self._taken(name, each, point) for each in arguments_of(drawn_from)}))
+        place = list(self.theorem.weights).index(name)
+        seeds = np.random.SeedSequence([point.seed, place])
+        generator = torch.Generator().manual_seed(int(seeds.generate_state(1)[0]))
+        return drawn_from.at(self._letters).sample(1, generator)[0]
+
+    def _taken(self, weight: str, name: str, point: Point) -> Any:
+        """What the recipe of a weight takes: the seed, the weights before it, parameters."""
+        names = list(self.theorem.weights)
+        before = name in self.weights and names.index(name) < names.index(weight)
+        return point.seed if name == "seed" else self.weights[name] if before else self.params[name]
+
+    def _checked(self, name: str, value: Any) -> Tensor:
+        try:
+            weight = _float64(value)
+        except (TypeError, ValueError, RuntimeError):
+            raise UsageError(f"{self.theorem.id}: the weight {name} is not an array of numbers") from None
+        drawn_from = self.theorem.weights[name]
+        complaint = drawn_from.at(self._letters).complaint(weight) if isinstance(drawn_from, Domain) else None
+        if complaint:
+            raise UsageError(f"{self.theorem.id}: the weight {name}: {complaint}")
+        return weight
+
+    @property
+    def _letters(self) -> dict[sp.Symbol, Any]:
+        return {p.symbol: self.params[p.name] for p in self.theorem.statement.parameters if p.symbol is not None}
 
     # On balls.
 
-    def on_balls(self, bits: int) -> dict[str, Any]:
+    def on_balls(self, bits: int) -> Mapping[str, Any]:
         """By name, as functions take them at that precision.
 
         A weight that a domain draws is an element of it, near the drawn one; one that the witness stores is what it is.
         """
         if bits not in self._balls:
-            with working_precision(bits):
-                weights = {name: self._weight(name, bits) for name in self.weights}
-                built = {name: self._computed(each) for name, each in self.built.items()}
-            self._balls[bits] = {**self.params, **weights, **built}
+            self._balls[bits] = Made({name: partial(self._on_balls, name, bits) for name in self})
         return self._balls[bits]
 
-    def _weight(self, name: str, bits: int) -> Any:
-        drawn_from, weight = self.theorem.weights[name], self.weights[name]
-        if isinstance(drawn_from, Domain):
-            letters = {p.symbol: self.params[p.name] for p in self.theorem.statement.parameters if p.symbol is not None}
-            return drawn_from.at(letters).member(weight, bits)
-        stored = name in self.theorem.recorded or name in self.params
-        return weight if stored else self._computed(weight)
-
-    def _computed(self, value: Any) -> Any:
-        with floats_enclosed(self.near):
-            return as_argument(value)
+    def _on_balls(self, name: str, bits: int) -> Any:
+        value = self[name]
+        if name in self.params and not (name in self.weights or name in self.built):
+            return value
+        with working_precision(bits):
+            drawn_from = None if name in self.built else self.theorem.weights[name]
+            if isinstance(drawn_from, Domain):
+                return drawn_from.at(self._letters).member(value, bits)
+            if drawn_from is not None and (name in self.theorem.recorded or name in self.params):
+                return value
+            with floats_enclosed(self.near):
+                return as_argument(value)
 
     # Calling.
 
-    def call(self, function: Function, more: Arrays) -> Any:
+    def call(self, function: Function, more: Arrays = MappingProxyType({})) -> Any:
         """The function with what it takes: parameters, weights as float64 tensors, what is built, and `more`."""
         with called_for(self.role(function), function):
-            return function(**self._arguments(function, more))
+            return function(**{name: more[name] if name in more else self[name] for name in arguments_of(function)})
 
-    def _arguments(self, function: Function, more: Arrays) -> dict[str, Any]:
-        return {name: more[name] if name in more else self[name] for name in arguments_of(function)}
-
-    def arguments_on_balls(self, function: Function, more: Arrays, bits: int) -> dict[str, Any]:
-        """What the function takes on balls, beside `more`."""
-        return self._arguments(function, {**self.on_balls(bits), **more})
+    def _on_balls_for(self, function: Function, more: Arrays, bits: int) -> dict[str, Any]:
+        known = self.on_balls(bits)
+        return {name: more[name] if name in more else known[name] for name in arguments_of(function)}
 
     def role(self, function: Function) -> str:
         """What the function is in the theorem, for messages."""
@@ -174,13 +233,19 @@ class Known(Mapping[str, Any]):
     def exactly(self, function: Function, prompt: Arrays, bits: int) -> Any:
         """The same on balls. Raises TooLargeForExact."""
         with called_for(self.role(function), function):
-            arguments, limit = self.arguments_on_balls(function, prompt, bits), self.theorem.exact.limit
+            arguments, limit = self._on_balls_for(function, prompt, bits), self.theorem.exact.limit
             return call_on_balls(function, arguments, bits, limit=limit, enclose_floats=self.near)
+
+    @property
+    def cancelled_bits(self) -> int:
+        """Those that runs on balls take beyond what telling the bounds from 0 does, as the theorem asks for."""
+        bits = self.theorem.exact.bits
+        return bits if isinstance(bits, int) else int(self.call(bits))
 
     @property
     def bytes_of_one(self) -> int:
         """What the theorem says that one prompt takes; 0 where it says nothing."""
-        return 0 if self.theorem.memory is None else int(self.call(self.theorem.memory, {}))
+        return 0 if self.theorem.memory is None else int(self.call(self.theorem.memory))
 
     @cached_property
     def part(self) -> int | None:
@@ -189,17 +254,13 @@ class Known(Mapping[str, Any]):
 
     def _as_tensors(self, names: Sequence[str], format: Format) -> dict[str, Any]:
         """The parameters and weights of these names, and what is built."""
+        wide = self.format.wide
         numbers = {
-            name: self.format.wide.tensor(value) if isinstance(value, float) else value
-            for name, value in self.params.items()
-            if name in names
+            n: wide.tensor(x) if isinstance(x := self.params[n], float) else x for n in self.params if n in names
         }
-        weights = {
-            name: value.to(format.device, format.dtype, copy=True)
-            for name, value in self.weights.items()
-            if name in names
-        }
-        built = {name: in_precision(value, format) for name, value in self.built.items() if name in names}
+        taken = [name for name in self.weights if name in names]
+        weights = {name: self.weights[name].to(format.device, format.dtype, copy=True) for name in taken}
+        built = {name: in_precision(self.built[name], format) for name in self.built if name in names}
         return numbers | weights | built
 
     def number(self, function: Function, inputs: Arrays, bits: int = BASE_BITS) -> flint.arb:
@@ -218,8 +279,16 @@ class Known(Mapping[str, Any]):
 
     def on_array(self, function: Function, inputs: Arrays, bits: int) -> Any:
         with called_for(self.role(function), function):
-            arguments, limit = self.arguments_on_balls(function, inputs, bits), self.theorem.exact.limit
+            arguments, limit = self._on_balls_for(function, inputs, bits), self.theorem.exact.limit
             return run_on_balls(function, arguments, bits, limit=limit, enclose_floats=self.near)
+
+
+def _is_kept(theorem: Theorem, name: str) -> bool:
+    return name not in theorem.drawn_each_time
+
+
+def _float64(value: Any) -> Tensor:
+    return torch.as_tensor(value if isinstance(value, Tensor) else np.asarray(value), dtype=torch.float64)
 
 
 # Copies: a function that changes its argument in place must not change the sample.

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from bridge.arguments import Function, arguments_of, called_for
+from bridge.domains import Product
 from bridge.instances.known import Arrays, Known
 from bridge.pair import Pair
 from bridge.transformer import Transformer
@@ -23,9 +24,10 @@ from symbolic.statements import UsageError
 class Networks:
     """What they make of each quantity, (B, ...) or at one prompt."""
 
-    def __init__(self, known: Known) -> None:
-        self.known, self.theorem = known, known.theorem
+    def __init__(self, known: Known, domain: Product) -> None:
+        self.known, self.theorem, self._domain = known, known.theorem, domain
         self._networks: dict[tuple[str, torch.dtype], Network | SharedNetwork] = {}
+        self._lengths: dict[Function | None, int] = {}
 
     def network(self, inputs: Mapping[str, Tensor], names: Sequence[str], dtype: torch.dtype) -> dict[str, Tensor]:
         return self._each_network(names, lambda key, wanted: self.outputs(key, inputs, wanted, dtype))
@@ -85,7 +87,8 @@ class Networks:
         else:
             tokens = self.known.on_array(network.tokens, inputs, bits)
         with called_for(self.known.role(network.build), network.build):
-            arguments = self.known.arguments_on_balls(network.build, {}, bits)
+            known = self.known.on_balls(bits)
+            arguments = {name: known[name] for name in arguments_of(network.build)}
             construction = call_on_balls(network.build, arguments, bits, enclose_floats=self.known.near)
         with floats_enclosed(self.known.near):
             taps = run_exact(construction, tokens, bits, self.taps(network, names))
@@ -120,6 +123,13 @@ class Networks:
             inputs[self._only_input] if network.tokens is None else self.known.batched(network.tokens, inputs, dtype)
         )
         return found.to(dtype)
+
+    def length(self, network: Transformer) -> int:
+        """The number of tokens of a prompt."""
+        if network.tokens not in self._lengths:
+            prompt = self.known.format.place(self._domain.sample(1, torch.Generator().manual_seed(0)))
+            self._lengths[network.tokens] = self.tokens(network, prompt, torch.float64).shape[1]
+        return self._lengths[network.tokens]
 
     @property
     def _only_input(self) -> str:

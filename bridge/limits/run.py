@@ -11,6 +11,7 @@ from bridge.limits.formats import check_device, check_dtype
 from symbolic.statements import UsageError
 
 CPU = torch.device("cpu")
+SETTINGS = frozenset({"samples", "attack", "restarts", "seed", "dtype"})  # of a run that a table depends on
 BLOCK = 64  # inputs measured at once, so that memory stays bounded
 
 

@@ -14,7 +14,7 @@ from bridge.check import Check, Sides
 from bridge.domains import Ball, Box, Rows, SingularValues
 from bridge.formula import ArrayFunction
 from bridge.head_formats import pair_for, recommended, require_held
-from bridge.letter_values import number_where_it_holds
+from bridge.instances.letter_values import number_where_it_holds
 from bridge.lowering import lower
 from bridge.record import NamedTable
 from bridge.theorem import Theorem

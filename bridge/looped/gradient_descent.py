@@ -11,14 +11,14 @@ from bridge.check import Check, Sides
 from bridge.domains import Ball, Box, Rows
 from bridge.export.numbers import plain
 from bridge.formula import ArrayFunction
-from bridge.letter_values import number_where_it_holds
+from bridge.instances.letter_values import number_where_it_holds
 from bridge.looped.gradient_descent_knobs import PAIRS, resolve
 from bridge.looped.gradient_descent_table import TABLE
 from bridge.readings.sinks import HEADS
 from bridge.record import NamedTable, Verdict
-from bridge.study import Refusal
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, ExactRuns, Knobs
+from bridge.theorems.refusal import Refusal
 from bridge.transformer import Transformer
 from numeric.looped import gradient_descent as numeric
 from numeric.shared_blocks import SharedNetwork

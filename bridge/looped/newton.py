@@ -14,9 +14,9 @@ from bridge.limits.run import Run
 from bridge.looped import newton_tables as tables
 from bridge.looped.newton_table import TABLE
 from bridge.record import Verdict
-from bridge.study import Refusal
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, InputSearch, Knobs
+from bridge.theorems.refusal import Refusal
 from bridge.transformer import Transformer
 from numeric.looped import newton as numeric
 from symbolic.looped import newton_derivation as theory

@@ -8,9 +8,9 @@ import sympy as sp
 from bridge.balls import as_exact, evaluate_ball
 from bridge.conditions import bound_to
 from bridge.lowering import LoweringError
-from bridge.solving.probes import Curve, formula
+from bridge.solving.probes import Curve, alone, formula
 from bridge.solving.search import SolvedKnob
-from bridge.study import Study
+from bridge.theorem import Theorem
 from symbolic.calculus import DerivationError, knob_for
 from symbolic.statements import Parameter, Quantity
 
@@ -28,7 +28,7 @@ class ClosedForm:
 
 
 def closed_form(
-    study: Study, curve: Curve, quantity: Quantity, knob: Parameter, found: SolvedKnob, error: float
+    theorem: Theorem, curve: Curve, quantity: Quantity, knob: Parameter, found: SolvedKnob, error: float
 ) -> ClosedForm | None:
     """None if SymPy finds none, or if it differs from the answer because another condition is active."""
     expression = formula(quantity, curve.tier)
@@ -42,10 +42,10 @@ def closed_form(
         chosen = knob_for(expression, knob.symbol, ERROR)
     except DerivationError:
         return None
-    values = study.case_of(curve.params_at(found.value), quantity.name).values
+    values = alone(theorem, curve.params_at(found.value), quantity.name).letters.numbers
     if not _agrees(chosen.value, {**values, ERROR: error}, found.value):
         return None
-    conditions = [*_stated(chosen.condition), *_on_the_knob(study, quantity, curve.tier, knob.symbol)]
+    conditions = [*_stated(chosen.condition), *_on_the_knob(theorem, quantity, curve.tier, knob.symbol)]
     return ClosedForm(sp.sstr(chosen.value), tuple(dict.fromkeys(conditions)))
 
 
@@ -63,9 +63,9 @@ def _stated(condition: object) -> list[str]:
     return [] if condition == sp.true else [sp.sstr(condition)]
 
 
-def _on_the_knob(study: Study, quantity: Quantity, tier: str, knob: sp.Symbol) -> list[str]:
+def _on_the_knob(theorem: Theorem, quantity: Quantity, tier: str, knob: sp.Symbol) -> list[str]:
     """The hypotheses and open obligations that contain the knob."""
-    stated = [sp.sstr(h.condition) for h in study.result.hypotheses if knob in h.condition.free_symbols]
+    stated = [sp.sstr(h.condition) for h in theorem.statement.hypotheses if knob in h.condition.free_symbols]
     if tier == "printed" or quantity.derivation is None:
         return stated
     worst = frozenset(quantity.at_worst.items())

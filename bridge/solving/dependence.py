@@ -7,8 +7,9 @@ from typing import Any
 import flint
 import sympy as sp
 
+from bridge.arguments import arguments_of
 from bridge.solving.probes import Curve, KnobProbe, formula
-from bridge.study import Study
+from bridge.theorem import Theorem
 from symbolic.statements import Parameter, Quantity
 
 UNCHANGED = flint.arb(2) ** -40  # relative: changes of a bound that rounding alone may cause
@@ -26,31 +27,45 @@ def letters_of(quantity: Quantity, tier: str) -> set[sp.Symbol]:
     return found
 
 
-def may_depend(study: Study, quantity: Quantity, tier: str, knob: Parameter) -> bool:
+def through_network(theorem: Theorem) -> tuple[str, ...]:
+    """The parameters that change a bound by way of the network that is built, whether or not it has their letter.
+
+    A parameter on which a weight or a letter depends does.
+    """
+    drawn = (each for name, each in theorem.weights.items() if name not in theorem.drawn_each_time)
+    functions = [*(f for given in theorem.knows.values() for f in given), *(f for f in drawn if callable(f))]
+    functions += [each for each in (theorem.at_point.letters, theorem.norms) if each is not None]
+    taken = {name for function in functions for name in arguments_of(function)}
+    for name, build in reversed(list(theorem.built.items())):
+        taken |= set(arguments_of(build)) if name in taken else set()
+    return tuple(p.name for p in theorem.statement.parameters if p.name in taken)
+
+
+def may_depend(theorem: Theorem, quantity: Quantity, tier: str, knob: Parameter) -> bool:
     """Whether the bound contains the knob's symbol, or depends on the network that the knob shapes."""
-    return knob.name in study.through_network or knob.symbol in letters_of(quantity, tier)
+    return knob.name in through_network(theorem) or knob.symbol in letters_of(quantity, tier)
 
 
-def parameters_of(study: Study, curve: Curve, quantity: Quantity, probe: KnobProbe) -> dict[str, Any]:
+def parameters_of(theorem: Theorem, curve: Curve, quantity: Quantity, probe: KnobProbe) -> dict[str, Any]:
     """The parameters on which the bound depends at this probe, with their values there.
 
     A parameter that shapes the network is left out if no admissible change of it changes the bound, or if its value 0
     means that the others determine it. A parameter that is not a number (a matrix, the name of a function) is left out
     if the bound has no symbol for what it shapes. A parameter whose symbol occurs in the bound is kept.
     """
-    letters = letters_of(quantity, curve.tier)
-    own = {p.symbol for p in study.result.parameters if p.symbol is not None}
+    letters, shaping = letters_of(quantity, curve.tier), through_network(theorem)
+    own = {p.symbol for p in theorem.statement.parameters if p.symbol is not None}
     shaped = curve.tier == "instance" or bool(letters - own)
     kept: dict[str, Any] = {}
-    for parameter in study.result.parameters:
+    for parameter in theorem.statement.parameters:
         value = probe.params.get(parameter.name)
-        named = parameter.symbol in letters or parameter.name in study.through_network
-        set_by_others = parameter.name in study.automatic and value == 0
+        named = parameter.symbol in letters or parameter.name in shaping
+        set_by_others = parameter.name in theorem.knobs.automatic and value == 0
         if parameter.name == curve.knob or value is None or not named or set_by_others:
             continue
         if parameter.symbol is None or not isinstance(value, int | float):
             kept |= {parameter.name: value} if shaped else {}
-        elif parameter.name not in study.through_network or _changes(curve, parameter, value, probe):
+        elif parameter.name not in shaping or _changes(curve, parameter, value, probe):
             kept[parameter.name] = value
     return kept
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import flint
@@ -11,11 +12,12 @@ from sympy.core.function import AppliedUndef
 
 from bridge.balls import as_exact
 from bridge.conditions import truth
+from bridge.instances.bound import Bound
+from bridge.instances.instance import Instance
 from bridge.lowering import LoweringError, Terms, TooManyTermsError, at_most_terms
 from bridge.record import Verdict
 from bridge.solving.values import Number, Tie
-from bridge.study import Case, Study
-from bridge.verdicts import Bound
+from bridge.theorem import Theorem
 from numeric.balls import float_above
 from symbolic.derivation import DerivationError
 from symbolic.statements import Hypothesis, Quantity, Result, UsageError
@@ -55,7 +57,7 @@ class CheckedCondition:
 class KnobProbe:
     """One point: its bound if it is guaranteed, else the reason why not.
 
-    `params` has every parameter of the case.
+    `params` has every parameter of the point.
     """
 
     state: State
@@ -79,7 +81,7 @@ class Curve:
     `ties` are the parameters that follow the knob, `most_terms` those that one point may take.
     """
 
-    study: Study
+    theorem: Theorem
     quantity: str
     tier: str
     point: Mapping[str, Any]
@@ -90,19 +92,19 @@ class Curve:
     def at(self, value: Number | None) -> KnobProbe:
         try:
             with at_most_terms(Terms(self.most_terms, TOO_LONG.format(most=self.most_terms))):
-                return probe(self.study, self.quantity, self.tier, self.params_at(value))
+                return probe(self.theorem, self.quantity, self.tier, self.params_at(value))
         except TooManyTermsError as error:
             return KnobProbe(State.NOT_REPRESENTABLE, reason=str(error))
         except (UsageError, DerivationError) as error:
-            return KnobProbe(State.FORBIDDEN, reason=_clause(self.study.result, error))
+            return KnobProbe(State.FORBIDDEN, reason=_clause(self.theorem.statement, error))
         except OverflowError:
             return KnobProbe(State.NOT_REPRESENTABLE, reason="a number of the network is beyond float64")
 
     def params_at(self, value: Number | None) -> dict[str, Any]:
-        """The parameters of the case, those that follow the knob with it."""
+        """The parameters of the point, those that follow the knob with it."""
         params = dict(self.point) if value is None else {**self.point, self.knob: value}
         for tie in self.ties:
-            params[tie.parameter.name] = tie.at(numbers_of(self.study.result, params))
+            params[tie.parameter.name] = tie.at(numbers_of(self.theorem.statement, params))
         return params
 
 
@@ -120,17 +122,24 @@ def numbers_of(result: Result, params: Mapping[str, Any]) -> dict[sp.Symbol, Any
     }
 
 
-def probe(study: Study, quantity: str, tier: str, params: Mapping[str, Any]) -> KnobProbe:
-    """The hypotheses, then the case, then its bound. Raises UsageError for a point that the study refuses."""
-    violated = _violated_hypothesis(study.result.hypotheses, numbers_of(study.result, params))
+def probe(theorem: Theorem, quantity: str, tier: str, params: Mapping[str, Any]) -> KnobProbe:
+    """The hypotheses, then the point, then its bound. Raises UsageError for a point that the theorem refuses."""
+    stated = theorem.statement
+    violated = _violated_hypothesis(stated.hypotheses, numbers_of(stated, params))
     if violated:
         return violated
-    case = study.case_of(params, quantity)
-    named = case.result.quantity(quantity)
-    refusal = case.refusal(named)
+    instance = alone(theorem, params, quantity)
+    named, refusal = instance.point.stated.quantity(quantity), instance.refusal
     if refusal is not None and not refusal.of_run:
         return KnobProbe(REFUSED[refusal.verdict], reason=refusal.reason)
-    return replace(_judged(bound_of(study, case, named, tier)), params={**params, **_numeric_params(case)})
+    return replace(_judged(bound_of(instance, named, tier)), params={**params, **_numeric_params(instance)})
+
+
+def alone(theorem: Theorem, params: Mapping[str, Any], quantity: str) -> Instance:
+    """The point for the bounds of that quantity alone: one that lists a quantity a step may leave out the others."""
+    own = theorem.at_point.alone
+    stated = theorem if own is None else theorem.with_at_point(quantities=partial(own, quantity=quantity))
+    return Instance.of(stated, dict(params))
 
 
 def _violated_hypothesis(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.Symbol, Any]) -> KnobProbe | None:
@@ -138,7 +147,7 @@ def _violated_hypothesis(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.S
     exact = {symbol: as_exact(value) for symbol, value in numbers.items()}
     for hypothesis in hypotheses:
         if not hypothesis.condition.free_symbols <= set(exact):
-            continue  # about a parameter that the others imply: the study checks it
+            continue  # about a parameter that the others imply: the point checks it
         holds = truth(hypothesis.condition, exact)
         words = f"the hypothesis {sp.sstr(hypothesis.condition)} ({hypothesis.reason})"
         if holds is False:
@@ -148,26 +157,20 @@ def _violated_hypothesis(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.S
     return None
 
 
-def _numeric_params(case: Case) -> dict[str, Any]:
-    """The numeric parameters of the case."""
-    return {name: value for name, value in case.params.items() if isinstance(value, int | float)}
+def _numeric_params(instance: Instance) -> dict[str, Any]:
+    return {name: value for name, value in instance.shown.items() if isinstance(value, int | float)}
 
 
-def bound_of(study: Study, case: Case, quantity: Quantity, tier: str) -> Bound:
+def bound_of(instance: Instance, quantity: Quantity, tier: str) -> Bound:
     """The bound of that tier. Raises UsageError if there is none, or if a symbol of it has no value."""
-    tiers = {
-        "derived": lambda: case.derived(quantity),
-        "printed": lambda: case.printed(quantity),
-        "instance": lambda: case.instance(quantity, "network"),
-    }
     try:
-        bound = tiers[tier]()
+        bound = instance.bounds.at(quantity, tier)
     except KeyError as missing:
         if not isinstance(missing.args[0], sp.Symbol):
             raise
         raise UsageError(
             f"the {tier} bound of '{quantity.name}' contains {missing.args[0]}, which has no value at a "
-            f"point of {study.result.id}"
+            f"point of {instance.theorem.id}"
         ) from None
     except LoweringError:
         left = sorted(str(f.func) for f in (formula(quantity, tier) or sp.S.Zero).atoms(AppliedUndef))

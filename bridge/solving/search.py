@@ -1,4 +1,4 @@
-"""The search for a value of a knob that meets the error. It only uses a function from values to probes, no study.
+"""The search for a value of a knob that meets the error. It only uses a function from values to probes, no theorem.
 
 1. The first look: every value of the grid's `first`. Over the admissible values the bound falls, rises, falls and then
    rises, or has another shape. If no value meets the error, the search tries the values between them (`more`), and then

@@ -14,9 +14,9 @@ from bridge.check import Check, Sides
 from bridge.cost import Cost
 from bridge.limits.formats import require_float64
 from bridge.limits.run import Run
-from bridge.study import Refusal
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs
+from bridge.theorems.refusal import Refusal
 from bridge.universal import risk_tables
 from bridge.universal.members import known_family
 from bridge.universal.prompts import POINTS, at_prompt, largest_value, learner, points, prompt, rivals, roundings

@@ -7,7 +7,7 @@ import sympy as sp
 import torch
 
 from bridge.record import NamedTable
-from bridge.study import Refusal
+from bridge.theorems.refusal import Refusal
 from bridge.universal.members import known_family
 from bridge.universal.prompts import at_prompt, learner, number, points, prompt, rivals
 from numeric.universal.features import Family, draw_features

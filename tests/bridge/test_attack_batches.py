@@ -11,18 +11,17 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-import bridge.searches as searches
-import bridge.transformer_batch as transformer_batch
+import bridge.instances.search as searches
+import bridge.instances.transformer_batch as transformer_batch
 from bridge.comparison import grid_of
-from bridge.goals import goals_of, ratio
-from bridge.limits.run import ONE_INPUT, Format, Run
+from bridge.instances.goals import goals_of, ratio
+from bridge.instances.inputs import Batch
+from bridge.instances.instance import Instance
+from bridge.instances.search import companies, company, memory_at_once, memory_of_goal, searched
+from bridge.limits.run import Format, Run
 from bridge.memory import GIGABYTE
 from bridge.record import Verdict
-from bridge.searches import companies, memory_at_once, searched
-from bridge.study import Case, Inputs
 from bridge.theorem import Theorem
-from bridge.theorem_case import TheoremCase
-from bridge.theorem_study import TheoremStudy
 from examples import gradient_step, own_theorem
 from numeric import recording
 from numeric.construction import Construction, Embedding
@@ -124,30 +123,27 @@ THEOREMS: dict[str, Callable[[], Theorem]] = {
 }
 
 
-def cases_of(theorem: Theorem) -> list[Case]:
-    study = TheoremStudy(theorem)
-    return [study.case(point) for point in grid_of(study, {})]
+def instances_of(theorem: Theorem) -> list[Instance]:
+    return [Instance.of(theorem, point) for point in grid_of(theorem, {})]
 
 
-def measured(case: Case) -> list[Quantity]:
-    return [quantity for quantity in case.bounded() if quantity.scopes]
-
-
-def value(case: Case, quantity: Quantity, scope: str | None, point: Inputs) -> float:
+def value(instance: Instance, quantity: Quantity, scope: str | None, point: Batch) -> float:
     inputs = {name: each.unsqueeze(0) for name, each in point.items()}
-    error = case.errors(inputs, [quantity.name])[quantity.name]
-    return float(error if scope is None else ratio(error, case.prompt_bounds(quantity, inputs, scope)))
+    error = instance.runs.errors(inputs, [quantity.name])[quantity.name]
+    if scope is None:
+        return float(error)
+    return float(ratio(error, instance.on_tensors.at([quantity], inputs, scope)[quantity.name]))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", THEOREMS)
 def test_each_goal_finds_as_much_as_by_itself(name: str) -> None:
-    for cases in companies(cases_of(THEOREMS[name]())):
-        together = searched(cases, measured(cases[0]), BUDGET)
-        for case, points in zip(cases, together, strict=True):
-            for goal in goals_of(measured(case)):
-                alone = searches._searched_alone(case, goal, BUDGET)
-                found, least = (value(case, goal.quantity, goal.scope, each) for each in (points[goal.key], alone))
+    for instances in companies(instances_of(THEOREMS[name]())):
+        together = searched(instances, BUDGET)
+        for instance, points in zip(instances, together, strict=True):
+            for goal in goals_of(instance.bounds.measured):
+                alone = searches._alone(instance, goal, BUDGET)
+                found, least = (value(instance, goal.quantity, goal.scope, each) for each in (points[goal.key], alone))
                 assert found >= (1 - 1e-6) * least - 1e-15
                 assert found > 0
 
@@ -155,19 +151,19 @@ def test_each_goal_finds_as_much_as_by_itself(name: str) -> None:
 @pytest.mark.usefixtures("unrecorded")
 def test_steps_and_one_evaluations_serve_three_quantities_two_scopes_and_four_points() -> None:
     network, letter = Calls(shrunk), Calls(lambda x: x.abs().amax())
-    (cases,) = companies(cases_of(three(network, knows={rho: letter})))
-    assert (len(cases), len(goals_of(measured(cases[0])))) == (4, 6)
-    searched(cases, measured(cases[0]), BUDGET)
+    (instances,) = companies(instances_of(three(network, knows={rho: letter})))
+    assert (len(instances), len(goals_of(instances[0].bounds.measured))) == (4, 6)
+    searched(instances, BUDGET)
     assert (network.count, letter.count) == (BUDGET.attack + 1, BUDGET.attack + 1)
 
 
 def test_an_attack_calls_the_functions_until_it_replays_them_and_finds_the_same(request: pytest.FixtureRequest) -> None:
     network = Calls(shrunk)
-    case = cases_of(three(network))[0]
-    replayed = searched([case], measured(case), BUDGET)[0]
+    instance = instances_of(three(network))[0]
+    replayed = searched([instance], BUDGET)[0]
     assert network.count == 3
     request.getfixturevalue("unrecorded")
-    plain = searched([case], measured(case), BUDGET)[0]
+    plain = searched([instance], BUDGET)[0]
     assert network.count == 3 + BUDGET.attack + 1
     assert all(torch.equal(plain[key]["x"], replayed[key]["x"]) for key in plain)
 
@@ -176,8 +172,8 @@ def test_an_attack_calls_the_functions_until_it_replays_them_and_finds_the_same(
 def test_a_longer_attack_costs_one_evaluation_a_step() -> None:
     def evaluations(steps: int) -> int:
         network = Calls(shrunk)
-        cases = cases_of(three(network))
-        searched(cases, measured(cases[0]), replace(BUDGET, attack=steps))
+        instances = instances_of(three(network))
+        searched(instances, replace(BUDGET, attack=steps))
         return network.count
 
     assert evaluations(9) - evaluations(4) == 5
@@ -188,13 +184,13 @@ def test_transformers_of_one_family_run_as_one(monkeypatch: pytest.MonkeyPatch) 
     ensemble, network = Calls(Ensemble.run), Calls(Network.run)
     monkeypatch.setattr(Ensemble, "run", lambda *args: ensemble(*args))
     monkeypatch.setattr(Network, "run", lambda *args: network(*args))
-    (cases,) = companies(cases_of(heads()))
-    assert len(cases) == 4
-    together = searched(cases, measured(cases[0]), BUDGET)
+    (instances,) = companies(instances_of(heads()))
+    assert len(instances) == 4
+    together = searched(instances, BUDGET)
     assert (ensemble.count, network.count) == (BUDGET.attack + 1, 0)
 
     monkeypatch.setattr(transformer_batch, "WIDEST", 2)  # the other network is wider: it runs point by point
-    apart = searched(cases, measured(cases[0]), BUDGET)
+    apart = searched(instances, BUDGET)
     assert (ensemble.count, network.count) == (2 * (BUDGET.attack + 1), 4 * (BUDGET.attack + 1))
     for one, other in zip(together, apart, strict=True):
         for key, point in one.items():
@@ -206,21 +202,21 @@ def test_long_prompts_run_each_transformer_by_itself(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(transformer_batch, "LONGEST", 5)
     network = Calls(Network.run)
     monkeypatch.setattr(Network, "run", lambda *args: network(*args))
-    (cases,) = companies(cases_of(heads()))
-    searched(cases, measured(cases[0]), BUDGET)
+    (instances,) = companies(instances_of(heads()))
+    searched(instances, BUDGET)
     assert network.count == 8 * (BUDGET.attack + 1)
 
 
 @pytest.mark.usefixtures("unrecorded")
 def test_batches_that_memory_limits_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    (cases,) = companies(cases_of(three()))
-    whole = searched(cases, measured(cases[0]), BUDGET)
-    monkeypatch.setattr(searches, "AT_ONCE", 5 * cases[0].search_memory(BUDGET) + 1)
+    (instances,) = companies(instances_of(three()))
+    whole = searched(instances, BUDGET)
+    monkeypatch.setattr(searches, "AT_ONCE", 5 * memory_of_goal(instances[0], BUDGET) + 1)
     network = Calls(shrunk)
-    (cases,) = companies(cases_of(three(network)))
-    parts = searched(cases, measured(cases[0]), BUDGET)
+    (instances,) = companies(instances_of(three(network)))
+    parts = searched(instances, BUDGET)
     assert network.count == 5 * (BUDGET.attack + 1)  # 24 goals, 5 at once
-    assert memory_at_once(cases, measured(cases[0]), BUDGET) == 5 * cases[0].search_memory(BUDGET)
+    assert memory_at_once(instances, BUDGET) == 5 * memory_of_goal(instances[0], BUDGET)
     for one, other in zip(whole, parts, strict=True):
         assert all(torch.equal(point["x"], other[key]["x"]) for key, point in one.items())
 
@@ -237,12 +233,12 @@ def by_a_float(x: Any, eps: Any, K: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("network", [branching, by_a_float])
 def test_a_function_that_takes_a_parameter_as_one_number_is_attacked_point_by_point(network: Any) -> None:
     counted = Calls(network)
-    (cases,) = companies(cases_of(three(counted)))
-    apart = searched(cases, measured(cases[0]), BUDGET)
+    (instances,) = companies(instances_of(three(counted)))
+    apart = searched(instances, BUDGET)
     assert counted.count == 1 + 4 * (BUDGET.attack + 1)
-    for case, one, other in zip(cases, searched(cases, measured(cases[0]), BUDGET), apart, strict=True):
-        quantity = case.result.quantity("second")
-        assert value(case, quantity, None, one["second", None]) == value(case, quantity, None, other["second", None])
+    for instance, one, other in zip(instances, searched(instances, BUDGET), apart, strict=True):
+        found = [value(instance, instance.quantity("second"), None, each["second", None]) for each in (one, other)]
+        assert found[0] == found[1]
 
 
 def test_a_function_that_branches_on_its_input_is_still_refused() -> None:
@@ -259,20 +255,6 @@ def test_an_error_that_is_nowhere_finite_in_float64_is_named() -> None:
         bs.compare(three(large), samples=2)
 
 
-@pytest.mark.usefixtures("unrecorded")
-@pytest.mark.parametrize("name", ["search", "errors", "prompt_bounds"])
-def test_a_case_with_a_method_of_its_own_is_attacked_by_it(name: str) -> None:
-    counted = Calls(getattr(TheoremCase, name))
-    own = type("OwnCase", (TheoremCase,), {name: lambda case, *given, **more: counted(case, *given, **more)})
-    study = TheoremStudy(three())
-    case = own(study.theorem, *study.point({"eps": 0.1}, ONE_INPUT), ONE_INPUT.format)
-    assert companies([case]) == []
-    searched([case], measured(case), BUDGET)
-    goals = goals_of(measured(case))
-    runs = sum(goal.scope is not None or name == "errors" for goal in goals) * (BUDGET.attack + 1)
-    assert counted.count == (len(goals) if name == "search" else runs)
-
-
 @pytest.mark.parametrize(("factor", "verdict"), [(1, Verdict.KEPT), (0.9, Verdict.VIOLATED)])
 def test_a_planted_violation_is_found_for_each_quantity_scope_and_point(factor: float, verdict: Verdict) -> None:
     rows = bs.compare(three(factor=factor), samples=2, attack=20, restarts=4).rows
@@ -286,12 +268,14 @@ def test_the_same_seed_gives_the_same_record() -> None:
 
 
 def test_points_of_one_company_differ_in_numbers_alone() -> None:
-    assert [len(group) for group in companies(cases_of(three()))] == [4]
-    assert [len(group) for group in companies(cases_of(own_theorem.own))] == [1, 1]  # other depths
-    study = TheoremStudy(three())
-    one, other = (study.case({"eps": 0.1}, Run(format=Format.named(each))) for each in ("float64", "float32"))
-    assert one.company != other.company
-    assert cases_of(three())[0].company != cases_of(three())[0].company  # two theorems
+    assert [len(group) for group in companies(instances_of(three()))] == [4]
+    assert [len(group) for group in companies(instances_of(own_theorem.own))] == [1, 1]  # other depths
+    theorem = three()
+    formats = [Run(format=Format.named(each)) for each in ("float64", "float32")]
+    one, other = (Instance.of(theorem, {"eps": 0.1}, each) for each in formats)
+    assert company(one) != company(other)
+    one, other = (instances_of(three())[0] for _ in range(2))  # two theorems
+    assert company(one) != company(other)
 
 
 def test_a_batch_that_does_not_fit_is_refused_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:

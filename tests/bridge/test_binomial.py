@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from bridge.binomial import CAP, LEVEL, least_mean, p_value
+from bridge.judging.binomial import CAP, LEVEL, least_mean, p_value
 
 
 def exact_tail(failures: int, draws: int, share: Fraction) -> Fraction:

@@ -8,13 +8,15 @@ import pytest
 import sympy as sp
 
 from bridge.comparison import grid_of
-from bridge.goals import prompt_scopes
+from bridge.instances.bound import Bound
+from bridge.instances.goals import prompt_scopes
+from bridge.instances.instance import Instance
+from bridge.instances.point import require_affordable
+from bridge.judging.usable import is_size, usable
 from bridge.limits.run import Format, Run
 from bridge.record import TIERS
-from bridge.registry import registered_study
-from bridge.study import Case, Study
-from bridge.usable_bounds import is_size, usable
-from bridge.verdicts import Bound
+from bridge.registry import registered_theorem
+from bridge.theorem import Theorem
 from symbolic.catalogue import RUNNING
 from symbolic.derivation import DerivationError
 from symbolic.statements import Kind, Quantity, UsageError
@@ -27,43 +29,44 @@ FORMATS = ("float64", "float32", "bfloat16", "float16")
 CHEAP = ("looped.", "universal.proximal", "universal.sigmoid", "icgd.relu_sum")
 
 
-def corner(study: Study, seed: int) -> dict[str, Any]:
+def corner(theorem: Theorem, seed: int) -> dict[str, Any]:
     """Some of the parameters at values near the ends of their ranges."""
-    draw = random.Random(f"{study.result.id} {seed}")
+    draw = random.Random(f"{theorem.id} {seed}")
     share = draw.choice((0.15, 0.4))
-    params = [p for p in study.result.parameters if p.symbol is not None]
+    params = [p for p in theorem.statement.parameters if p.symbol is not None]
     return {p.name: draw.choice(WHOLE if p.integer else REAL) for p in params if draw.random() < share}
 
 
-def cases(id: str) -> Iterator[Case]:
-    study = registered_study(id)
+def instances(id: str) -> Iterator[Instance]:
+    theorem = registered_theorem(id)
     for seed in range(POINTS):
         try:
-            point = grid_of(study, corner(study, seed))[0]
-            study.require_affordable(point, "a corner:")
-            yield study.case(point, Run(format=Format.named(FORMATS[seed % len(FORMATS)])))
+            point = grid_of(theorem, corner(theorem, seed))[0]
+            require_affordable(theorem, point, "a corner:")
+            yield Instance.of(theorem, point, Run(format=Format.named(FORMATS[seed % len(FORMATS)])))
         except (UsageError, DerivationError):
             continue
 
 
-def bounds_of(case: Case, quantity: Quantity) -> Iterator[tuple[str | None, str, Bound | None]]:
+def bounds_of(instance: Instance, quantity: Quantity) -> Iterator[tuple[str | None, str, Bound | None]]:
     """Each bound with its scope and its tier, as rows have them; those of prompts at a random one."""
     scope = "network" if quantity.scopes else None
-    inputs = case.sample(1, seed=0) if quantity.scopes else {}
-    yield scope, "printed", case.printed(quantity)
-    yield scope, "derived", case.derived(quantity)
+    inputs, bounds = instance.inputs.sample(1, seed=0) if quantity.scopes else {}, instance.bounds
+    yield scope, "printed", bounds.printed(quantity)
+    yield scope, "derived", bounds.derived(quantity)
     for each in quantity.scopes:
-        yield each, "instance", case.instance(quantity, each, inputs if each in prompt_scopes(quantity) else None)
+        yield each, "instance", bounds.instance(quantity, each, inputs if each in prompt_scopes(quantity) else None)
 
 
-def check(case: Case) -> None:
-    for quantity in (each for each in case.bounded() if case.refusal(each) is None):
-        for scope, tier, bound in bounds_of(case, quantity):
+def check(instance: Instance) -> None:
+    for quantity in instance.bounds.quantities.values() if instance.refusal is None else ():
+        for scope, tier, bound in bounds_of(instance, quantity):
             if bound is None:
                 continue
-            inputs = case.sample(1, seed=0) if scope in prompt_scopes(quantity) else None
-            found = usable(case, quantity, scope, {tier: bound}, inputs)[tier]  # raises where nothing excuses it
-            what = f"{case.result.id} at {case.params}: {tier} of '{quantity.name}' ({scope})"
+            inputs = instance.inputs.sample(1, seed=0) if scope in prompt_scopes(quantity) else None
+            # It raises where nothing excuses the bound.
+            found = usable(instance.bounds, quantity, scope, {tier: bound}, inputs)[tier]
+            what = f"{instance.theorem.id} at {instance.shown}: {tier} of '{quantity.name}' ({scope})"
             assert not found.ball.is_nan() or found.outside, what
             signed = quantity.kind in (Kind.LOWER, Kind.RATE) or not is_size(quantity)
             assert signed or not found.ball < 0, what
@@ -71,20 +74,20 @@ def check(case: Case) -> None:
 
 @pytest.mark.parametrize("id", [each for each in RUNNING if each.startswith(CHEAP)])
 def test_no_bound_on_a_size_is_negative_at_a_corner(id: str) -> None:
-    for case in cases(id):
-        check(case)
+    for instance in instances(id):
+        check(instance)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("id", [each for each in RUNNING if not each.startswith(CHEAP)])
 def test_no_bound_on_a_size_is_negative_at_any_corner(id: str) -> None:
-    for case in cases(id):
-        check(case)
+    for instance in instances(id):
+        check(instance)
 
 
 @pytest.mark.parametrize("id", RUNNING)
 def test_no_stored_row_has_a_negative_bound_on_a_size(id: str) -> None:
-    stated = {each.name: each for each in registered_study(id).result.quantities}
+    stated = {each.name: each for each in registered_theorem(id).statement.quantities}
     for row in stored(id):
         size = is_size(stated[row.quantity]) if row.quantity in stated else row.scope is not None
         if row.kind == Kind.UPPER and size:
@@ -96,7 +99,7 @@ def test_no_stored_row_has_a_negative_bound_on_a_size(id: str) -> None:
 
 def conditional_letters(id: str) -> Iterator[tuple[Quantity, sp.Symbol, sp.Expr]]:
     """Worst cases that may be negative, of letters that no instance knows, where a condition has a letter at hand."""
-    theorem = registered_study(id).theorem
+    theorem = registered_theorem(id)
     for quantity in theorem.stated:
         if quantity.derivation is None:
             continue
@@ -113,7 +116,7 @@ def conditional_letters(id: str) -> Iterator[tuple[Quantity, sp.Symbol, sp.Expr]
 
 @pytest.mark.parametrize("id", RUNNING)
 def test_a_formula_under_a_condition_is_typed_in_the_letters_of_the_condition(id: str) -> None:
-    known = set(registered_study(id).theorem.knows)
+    known = set(registered_theorem(id).knows)
     for quantity, letter, formula in conditional_letters(id):
         assert formula.free_symbols & known, f"{quantity.name}: {letter} at worst holds under another condition"
 

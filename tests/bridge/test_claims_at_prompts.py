@@ -11,9 +11,9 @@ import torch
 import boundsmith as bs
 from bridge import compare, replay
 from bridge.comparison import replay_witness
-from bridge.own_letters import general_form, means_the_prompts
+from bridge.instances.own_letters import general_form, means_the_prompts
 from bridge.record import Comparison, Row, Verdict
-from bridge.registry import registered_study
+from bridge.registry import registered_theorem
 from symbolic.catalogue import RUNNING
 
 SMALL: dict[str, Any] = {"samples": 32, "attack": 10, "restarts": 2}
@@ -196,7 +196,7 @@ def test_what_the_theorem_says_of_printed_letters_comes_first() -> None:
 @pytest.mark.parametrize("id", RUNNING)
 def test_no_printed_bound_of_a_paper_changes_its_meaning(id: str) -> None:
     """A paper's letters are parameters, or those of the network: what a prompt knows accuses no paper."""
-    theorem = registered_study(id).theorem
+    theorem = registered_theorem(id)
     for quantity in theorem.stated:
         if quantity.printed is not None:
             letters = general_form(quantity.printed).free_symbols

@@ -7,9 +7,11 @@ import pytest
 import sympy as sp
 
 import boundsmith as bs
+from bridge.certify.stating import inequalities_of
 from bridge.cli.description import result_record
 from bridge.cli.entry import main
-from bridge.registry import find_study
+from bridge.instances.point import resolved
+from bridge.registry import find_theorem
 from symbolic.catalogue import RUNNING, find_result
 from symbolic.derivation import Norm, Step
 from symbolic.provenance import Provenance
@@ -34,9 +36,9 @@ def test_every_derived_bound_has_its_word(id: str) -> None:
 def test_what_is_proved_by_certificate_has_inequalities_to_certify(id: str) -> None:
     result = find_result(id)
     if any(each.provenance is CERTIFICATE for each in result.quantities):
-        study = find_study(id)
-        assert study.certifies
-        assert study.inequalities(study.resolved({}))
+        theorem = find_theorem(id)
+        assert theorem.inequalities
+        assert inequalities_of(theorem, resolved(theorem, {}))
 
 
 def own(conclusion: bs.Approximated) -> bs.Quantity:

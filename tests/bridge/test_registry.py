@@ -1,4 +1,4 @@
-"""Every registered result is complete on all floors: citation, study, a default run, a row for each quantity."""
+"""Every registered result is complete on all floors: citation, theorem, a default run, a row for each quantity."""
 
 import tomllib
 from dataclasses import replace
@@ -8,11 +8,13 @@ import pytest
 
 from bridge import replay
 from bridge.comparison import grid_of
-from bridge.faithful import NAME as FAITHFUL
+from bridge.instances.instance import Instance
+from bridge.judging.faithful import NAME as FAITHFUL
+from bridge.judging.judged import settings_used
 from bridge.record import Comparison, Row, Verdict
-from bridge.registry import find_study, studies
-from bridge.study import Study
-from bridge.theorem_study import TheoremStudy
+from bridge.registry import find_theorem, theorems
+from bridge.theorem import Theorem
+from bridge.theorems.refutable import refutable
 from symbolic import UsageError, find_claim, results
 from symbolic.catalogue import RUNNING
 from symbolic.statements import Kind
@@ -26,36 +28,35 @@ SECONDS = {  # what takes several, and whose own tests run it at smaller sizes
 }
 
 
-def test_results_and_studies_are_the_same_set() -> None:
-    assert set(studies()) == set(results())
-    assert all(study.result is results()[id] for id, study in studies().items())
+def test_results_and_theorems_are_the_same_set() -> None:
+    assert set(theorems()) == set(results())
+    assert all(theorem.statement is results()[id] for id, theorem in theorems().items())
 
 
 @pytest.mark.parametrize(
     "id", [pytest.param(id, marks=[pytest.mark.long] if id in SECONDS else []) for id in sorted(RUNNING)]
 )
 def test_a_theorem_runs_on_its_defaults_and_covers_every_quantity(id: str, tmp_path: Path) -> None:
-    study = find_study(id)
-    assert isinstance(study, TheoremStudy)
-    theorem = study.theorem
-    cases = [study.case(point) for point in grid_of(study, {})]
+    theorem = find_theorem(id)
+    instances = [Instance.of(theorem, point) for point in grid_of(theorem, {})]
     small = {"samples": 4, "attack": 3, "restarts": 2} if theorem.inputs else {}
-    comparison = default_run(id, **{name: number for name, number in small.items() if name in cases[0].uses})
-    stated = {q.name for case in cases for q in case.result.quantities}
-    assert study.main_quantity in stated
+    used = settings_used(instances[0])
+    comparison = default_run(id, **{name: number for name, number in small.items() if name in used})
+    stated = {q.name for each in instances for q in each.point.stated.quantities}
+    assert theorem.main in stated
     check_witnesses(comparison, tmp_path)
-    check_errata(study, comparison)
+    check_errata(theorem, comparison)
     check_tiers(comparison)
-    beside = {check.quantity.name for check in theorem.checks} | {q.name for q in study.refutable()} | {FAITHFUL}
+    beside = {check.quantity.name for check in theorem.checks} | {q.name for q in refutable(theorem)} | {FAITHFUL}
     shown = {row.quantity for row in comparison}
     assert stated <= shown
     assert shown <= stated | beside
-    scoped = {(q.name, scope) for case in cases for q in case.bounded() for scope in q.scopes}
+    scoped = {(q.name, scope) for each in instances for q in each.bounds.quantities.values() for scope in q.scopes}
     found = {(row.quantity, row.scope) for row in comparison if row.scope}
     assert scoped <= found
     assert {name for name, _ in found - scoped} <= beside
-    assert all(case.result.id == id for case in cases)
-    assert comparison.citation == str(study.result.citation)
+    assert all(each.point.stated.id == id for each in instances)
+    assert comparison.citation == str(theorem.statement.citation)
 
 
 def check_witnesses(comparison: Comparison, folder: Path) -> None:
@@ -72,9 +73,9 @@ def check_witnesses(comparison: Comparison, folder: Path) -> None:
         assert again.erratum == row.erratum
 
 
-def check_errata(study: Study, comparison: Comparison) -> None:
-    """Whatever is violated as printed is an erratum that the study lists, and nothing of ours is violated."""
-    listed = {quantity.name: quantity.erratum for quantity in study.refutable()}
+def check_errata(theorem: Theorem, comparison: Comparison) -> None:
+    """Whatever is violated as printed is an erratum that the theorem lists, and nothing of ours is violated."""
+    listed = {quantity.name: quantity.erratum for quantity in refutable(theorem)}
     for row in comparison.violated():
         assert {tier for tier, verdict in row.verdict.items() if verdict is Verdict.VIOLATED} == {"printed"}, row
         assert row.erratum is not None, f"{row.quantity} is violated as printed and has no erratum"
@@ -104,12 +105,12 @@ def test_a_contract_keeps_each_topic_apart() -> None:
     assert kept == {f"bridge.{topic}": [f"{floor}.{topic}" for floor in FLOORS] for topic in topics}
 
 
-def test_planned_and_unknown_ids_have_no_study() -> None:
+def test_planned_and_unknown_ids_have_no_theorem() -> None:
     assert find_claim("icgd.softmax")
     with pytest.raises(UsageError, match="is planned and cannot be run yet"):
-        find_study("icgd.softmax")
+        find_theorem("icgd.softmax")
     with pytest.raises(UsageError, match=r"no result 'nothing'"):
-        find_study("nothing")
+        find_theorem("nothing")
 
 
 def test_a_claim_that_runs_without_its_modules_says_which_file_has_to_hold_what() -> None:

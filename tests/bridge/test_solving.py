@@ -8,20 +8,21 @@ import pytest
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-import bridge.comparison
 from benchmarks import solving as benchmark
 from bridge import compare, solve
+from bridge.instances.bound import Bound
+from bridge.instances.instance import Instance
 from bridge.inverse import NOT_GUARANTEED
 from bridge.record import Flag, Row, Verdict
-from bridge.registry import find_study
+from bridge.registry import find_theorem
 from bridge.solving.probes import KnobProbe, State, probe
 from bridge.solving.search import NoAnswerError, Search
 from bridge.solving.values import Grid, Interval, grid_of, interval_of, lattice_of
-from bridge.verdicts import Bound
+from bridge.theorem import Theorem
 from symbolic import UsageError
 from symbolic.calculus import Derivation, Norm, Obligation, Step, contract, given
 from symbolic.statements import Hypothesis, Kind
-from tests.bridge.own_study import NAME, OwnStudy
+from tests.bridge.own_theorem import NAME, own
 
 k = sp.Symbol("k", positive=True)
 beta = sp.Symbol("beta", positive=True)
@@ -85,8 +86,8 @@ def test_the_step_size_keeps_the_obligation_and_names_it(tier: str) -> None:
     assert solution.bound <= 100
     assert statements(solution, "obligation") == ["the steps of 'gradient_mapping' are short: L_f*eta <= 1"]
     assert "eta > 0" in statements(solution, "hypothesis")
-    case = find_study("icgd.trajectory").case(solution.params)
-    rows = benchmark.rows_of(case, case.result.quantity("gradient_mapping"))
+    instance = Instance.of(find_theorem("icgd.trajectory"), solution.params)
+    rows = benchmark.rows_of(instance, "gradient_mapping")
     assert benchmark.row_failure(rows, tier) == ""
 
 
@@ -97,38 +98,34 @@ def test_the_closed_form_is_printed_with_the_obligation() -> None:
     assert set(solution.closed_form_conditions) >= {"error > eps**2", "eta > 0", "L_f*eta <= 1"}
 
 
-def resting(*conditions: Any) -> OwnStudy:
+def resting(*conditions: Any) -> Theorem:
     """The error at which x -> beta x + b comes to rest: b/(1 - beta), which is negative for beta > 1."""
     start = given("start", dim=1, size=1, error=0)
-    return OwnStudy(contract(start, NAME, factor=beta, offset=b, size=1).derivation, {beta: 0.5, b: 1.0}, *conditions)
+    return own(contract(start, NAME, factor=beta, offset=b, size=1).derivation, {beta: 0.5, b: 1.0}, *conditions)
 
 
 @pytest.mark.parametrize("error", [1.5, 4.0, 1e9, 1e300])
-def test_a_strict_obligation_holds_strictly_and_the_bound_is_not_negative(
-    error: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study = resting()
-    solution = solve(study, for_="beta", error=error)
+def test_a_strict_obligation_holds_strictly_and_the_bound_is_not_negative(error: float) -> None:
+    theorem = resting()
+    solution = solve(theorem, for_="beta", error=error)
     assert 0 < solution.value < 1
     assert 0 < solution.bound <= error
     assert statements(solution, "obligation") == [f"the factor of '{NAME}' is below 1"]
     if error < 1e3:
         assert solution.value == pytest.approx(1 - 1 / error, rel=1e-9)
-    monkeypatch.setattr(bridge.comparison, "find_study", lambda id: study)
-    (row,) = compare("own.theorem", samples=8, attack=3, restarts=2, **solution.params)
+    (row,) = compare(theorem, samples=8, attack=3, restarts=2, **solution.params)
     assert row.verdict["derived"] is Verdict.KEPT
     assert Flag.CONDITIONAL.value not in row.flags.get("derived", [])
 
 
-def test_what_the_obligation_forbids_is_outside_to_compare_and_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    study = resting()
-    monkeypatch.setattr(bridge.comparison, "find_study", lambda id: study)
-    (row,) = compare("own.theorem", samples=8, attack=0, beta=3.0)
+def test_what_the_obligation_forbids_is_outside_to_compare_and_no_answer() -> None:
+    theorem = resting()
+    (row,) = compare(theorem, samples=8, attack=0, beta=3.0)
     assert row.verdict["derived"] is Verdict.OUTSIDE
     with pytest.raises(UsageError, match="is not guaranteed: hypothesis violated: the factor"):
-        solve(study, for_="error", beta=3.0)
+        solve(theorem, for_="error", beta=3.0)
     with pytest.raises(UsageError, match=r"no b gives .* hypothesis violated: the factor"):
-        solve(study, for_="b", error=0.1, beta=3.0)
+        solve(theorem, for_="b", error=0.1, beta=3.0)
 
 
 def test_an_obligation_that_cannot_be_decided_is_no_answer() -> None:
@@ -136,16 +133,16 @@ def test_an_obligation_that_cannot_be_decided_is_no_answer() -> None:
     owed = Obligation("unknown is small", sp.Le(unknown, 1))
     step = Step(NAME, Norm.INF, "own", 1 / k, obligations=(owed,))
     with pytest.raises(UsageError, match="not decided: unknown is small"):
-        solve(OwnStudy(Derivation((step,)), {k: 1.0}), for_="k", error=0.1)
+        solve(own(Derivation((step,)), {k: 1.0}), for_="k", error=0.1)
 
 
 def test_a_negative_bound_is_no_answer() -> None:
-    falling = OwnStudy(1 - k, {k: 1.0})
+    falling = own(1 - k, {k: 1.0})
     solution = solve(falling, for_="k", error=0.25)
     assert 0 <= solution.bound <= 0.25
     assert solution.value == pytest.approx(0.75)
     with pytest.raises(UsageError, match="the bound is negative"):
-        solve(OwnStudy(-k, {k: 1.0}), for_="k", error=0.25)
+        solve(own(-k, {k: 1.0}), for_="k", error=0.25)
 
 
 # Hypotheses.
@@ -155,28 +152,28 @@ def test_a_negative_bound_is_no_answer() -> None:
     ("bound", "value"), [(1001 - shift, 1000.75), (shift - 1000, 1000.25), (1 / (1001 - shift), None)]
 )
 def test_a_knob_on_a_bounded_interval_is_found(bound: sp.Expr, value: float | None) -> None:
-    study = OwnStudy(bound, {shift: 0.0}, sp.Gt(shift, 1000), sp.Lt(shift, 1001))
+    theorem = own(bound, {shift: 0.0}, sp.Gt(shift, 1000), sp.Lt(shift, 1001))
     if value is None:
         with pytest.raises(UsageError, match="the least bound found is 1, at 1000"):
-            solve(study, for_="shift", error=0.25)
+            solve(theorem, for_="shift", error=0.25)
         return
-    solution = solve(study, for_="shift", error=0.25)
+    solution = solve(theorem, for_="shift", error=0.25)
     assert solution.value == pytest.approx(value, rel=1e-9)
     assert {"shift > 1000", "shift < 1001"} == set(statements(solution, "hypothesis"))
 
 
 def test_an_end_that_belongs_to_the_interval_is_an_answer() -> None:
-    solution = solve(OwnStudy(1 / k, {k: 1.0}, sp.Le(k, 8)), for_="k", error=0.125)
+    solution = solve(own(1 / k, {k: 1.0}, sp.Le(k, 8)), for_="k", error=0.125)
     assert solution.value == 8
     with pytest.raises(UsageError, match=r"no k gives"):
-        solve(OwnStudy(1 / k, {k: 1.0}, sp.Lt(k, 8)), for_="k", error=0.125)
+        solve(own(1 / k, {k: 1.0}, sp.Lt(k, 8)), for_="k", error=0.125)
 
 
 def test_whole_numbers_of_a_small_range_are_all_tried() -> None:
-    solution = solve(OwnStudy(1 / n, {n: 3}, sp.Ge(n, 3), sp.Le(n, 7)), for_="n", error=0.15)
+    solution = solve(own(1 / n, {n: 3}, sp.Ge(n, 3), sp.Le(n, 7)), for_="n", error=0.15)
     assert solution.value == 7
     with pytest.raises(UsageError, match="from 3 to 7 the least bound found is"):
-        solve(OwnStudy(1 / n, {n: 3}, sp.Ge(n, 3), sp.Le(n, 7)), for_="n", error=0.1)
+        solve(own(1 / n, {n: 3}, sp.Ge(n, 3), sp.Le(n, 7)), for_="n", error=0.1)
 
 
 @pytest.mark.parametrize("condition", [sp.Eq((n - 1) / 3, sp.floor((n - 1) / 3)), sp.Eq(sp.Mod(n, 3), 1)], ids=str)
@@ -201,37 +198,37 @@ def test_an_odd_number_of_layers_is_solved_for() -> None:
 
 
 def test_a_hypothesis_that_is_not_linear_bounds_the_search() -> None:
-    solution = solve(OwnStudy(k, {k: 0.001}, sp.Ge(k**2, 2)), for_="k", error=3)
+    solution = solve(own(k, {k: 0.001}, sp.Ge(k**2, 2)), for_="k", error=3)
     assert solution.value == pytest.approx(3)
     with pytest.raises(UsageError, match=r"the hypothesis k\*\*2 >= 2 \(by assumption\) is violated"):
-        solve(OwnStudy(k, {k: 0.001}, sp.Ge(k**2, 2)), for_="k", error=1)
+        solve(own(k, {k: 0.001}, sp.Ge(k**2, 2)), for_="k", error=1)
 
 
 def test_a_parameter_that_is_tied_to_the_knob_follows_it() -> None:
-    study = OwnStudy(1 / (n * m), {n: 1, m: 2}, sp.Eq(m, 2 * n))
-    solution = solve(study, for_="n", error=0.01)
+    theorem = own(1 / (n * m), {n: 1, m: 2}, sp.Eq(m, 2 * n))
+    solution = solve(theorem, for_="n", error=0.01)
     assert (solution.value, solution.params["m"]) == (8, 16)
     assert "with m = 2*n" in solution.method
     assert statements(solution, "hypothesis") == ["Eq(m, 2*n)"]
 
 
 def test_the_other_way_round_only_even_numbers_are_allowed() -> None:
-    study = OwnStudy(1 / (n * m), {n: 1, m: 2}, sp.Eq(m, 2 * n))
-    solution = solve(study, for_="m", error=0.01)
+    theorem = own(1 / (n * m), {n: 1, m: 2}, sp.Eq(m, 2 * n))
+    solution = solve(theorem, for_="m", error=0.01)
     assert (solution.value, solution.params["n"]) == (16, 8)
 
 
 def test_a_tie_to_a_parameter_that_is_set_leaves_one_value() -> None:
-    study = OwnStudy(1 / (n * m), {n: 1, m: 2}, sp.Eq(m, 2 * n))
-    assert solve(study, for_="n", error=0.01, m=32).value == 16
+    theorem = own(1 / (n * m), {n: 1, m: 2}, sp.Eq(m, 2 * n))
+    assert solve(theorem, for_="n", error=0.01, m=32).value == 16
     with pytest.raises(UsageError, match="no n gives"):
-        solve(study, for_="n", error=0.01, m=4)
+        solve(theorem, for_="n", error=0.01, m=4)
 
 
 def test_a_tie_that_is_not_linear_asks_for_the_other_parameter() -> None:
-    study = OwnStudy(1 / k, {k: 1.0, b: 1.0}, sp.Eq(sp.exp(b), k))
+    theorem = own(1 / k, {k: 1.0, b: 1.0}, sp.Eq(sp.exp(b), k))
     with pytest.raises(UsageError, match="k is tied to b by the hypothesis"):
-        solve(study, for_="k", error=0.1)
+        solve(theorem, for_="k", error=0.1)
 
 
 # Shapes.
@@ -239,7 +236,7 @@ def test_a_tie_that_is_not_linear_asks_for_the_other_parameter() -> None:
 
 @pytest.mark.parametrize(("error", "value"), [(2.5, 0.5), (10.1, 0.1), (2.0000001, None)])
 def test_of_a_bound_that_falls_and_then_rises_the_least_value_is_returned(error: float, value: float | None) -> None:
-    solution = solve(OwnStudy(k + 1 / k, {k: 3.3}), for_="k", error=error)
+    solution = solve(own(k + 1 / k, {k: 3.3}), for_="k", error=error)
     assert solution.bound <= error
     assert value is None or solution.value == pytest.approx(value, rel=1e-9)
     assert "first decreases, then increases. The answer is the least k found at which" in solution.method
@@ -247,7 +244,7 @@ def test_of_a_bound_that_falls_and_then_rises_the_least_value_is_returned(error:
 
 def test_a_minimum_above_the_error_is_named() -> None:
     with pytest.raises(UsageError, match=r"the least bound found is 2, at (1|0.9999999)"):
-        solve(OwnStudy(k + 1 / k, {k: 3.3}), for_="k", error=1.9)
+        solve(own(k + 1 / k, {k: 3.3}), for_="k", error=1.9)
 
 
 @pytest.mark.long
@@ -300,7 +297,7 @@ def test_what_cannot_be_solved_is_refused(call: dict, message: str) -> None:
 
 def test_a_lower_bound_keeps_no_error_small() -> None:
     with pytest.raises(UsageError, match="is a lower bound"):
-        solve(OwnStudy(1 / k, {k: 1.0}, kind=Kind.LOWER), for_="k", error=0.1)
+        solve(own(1 / k, {k: 1.0}, kind=Kind.LOWER), for_="k", error=0.1)
 
 
 def test_what_selects_the_network_is_not_solved_for() -> None:
@@ -353,12 +350,12 @@ def test_the_benchmark_notices_a_wrong_answer() -> None:
 
 
 def test_a_printed_bound_with_an_unspecified_function_is_no_number() -> None:
-    study = find_study("machines.sample_complexity")
-    open_ones = [q.name for q in study.result.quantities if q.printed and q.printed.bound.atoms(AppliedUndef)]
+    theorem = find_theorem("machines.sample_complexity")
+    open_ones = [q.name for q in theorem.statement.quantities if q.printed and q.printed.bound.atoms(AppliedUndef)]
     assert open_ones
     for name in open_ones:
         with pytest.raises(UsageError, match=f"the printed bound of '{name}' leaves poly unspecified"):
-            probe(study, name, "printed", benchmark.defaults_of(study))
+            probe(theorem, name, "printed", benchmark.defaults_of(theorem))
 
 
 def test_a_search_gives_up_where_the_bound_is_flat_and_far_above_the_error() -> None:

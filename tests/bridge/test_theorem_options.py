@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import flint
@@ -11,14 +12,16 @@ import torch
 from torch import Tensor
 
 import boundsmith as bs
-from bridge import theorem_runs
 from bridge.check import Check, Sides
 from bridge.domains import Box
+from bridge.instances.instance import Instance
+from bridge.judging.judged import again
+from bridge.judging.measure import rounding_estimate
 from bridge.pair import Pair
+from bridge.record import Witness
+from bridge.solving.dependence import through_network
 from bridge.theorem import Theorem
-from bridge.theorem_case import TheoremCase
 from bridge.theorem_parts import ExactRuns
-from bridge.theorem_study import TheoremStudy
 from numeric.exact_cost import TooLargeForExact
 from symbolic.citations import Citation
 from symbolic.derivation import Derivation, Norm, Step
@@ -44,8 +47,8 @@ def own(*quantities: Quantity, **fields: Any) -> Theorem:
     return Theorem(statement, quantities[0].name, **fields)
 
 
-def case(theorem: Theorem, **params: Any) -> TheoremCase:
-    return TheoremStudy(theorem).case(params)
+def instance_of(theorem: Theorem, **params: Any) -> Instance:
+    return Instance.of(theorem, params)
 
 
 def run(theorem: Theorem, **params: Any) -> Mapping[str, Any]:
@@ -76,7 +79,7 @@ def test_what_is_built_is_built_once_from_parameters_and_from_what_came_before()
     )
     assert run(theorem)["error"].derived == 4.0
     assert calls == [("table", 3), ("total", 2.0)]
-    assert case(theorem).known.built["total"] == 6.0
+    assert instance_of(theorem).known.built["total"] == 6.0
 
 
 def test_a_parameter_reaches_a_bound_through_what_is_built() -> None:
@@ -86,8 +89,8 @@ def test_a_parameter_reaches_a_bound_through_what_is_built() -> None:
         "idle": lambda B: B,
     }
     letters = {C: (lambda twice: twice.sum(),)}
-    assert TheoremStudy(own(quantity("error", C), built=built, knows=letters)).through_network == ("n",)
-    assert TheoremStudy(own(quantity("error", B), built=built)).through_network == ()
+    assert through_network(own(quantity("error", C), built=built, knows=letters)) == ("n",)
+    assert through_network(own(quantity("error", B), built=built)) == ()
 
 
 def test_an_unknown_name_is_refused_and_what_is_built_before_is_offered() -> None:
@@ -111,11 +114,11 @@ def test_a_pair_runs_one_function_on_tensors_and_the_other_on_balls() -> None:
 
         return function
 
-    at = case(own(quantity("error", B), network=Pair(on("tensors", 1.0), on("balls", 0.5))))
-    inputs = at.project({"x": torch.full((1, 3), 2.0, dtype=torch.float64)})
-    assert at.errors(inputs, ["error"])["error"].tolist() == [2.0]
+    at = instance_of(own(quantity("error", B), network=Pair(on("tensors", 1.0), on("balls", 0.5))))
+    inputs = at.inputs.project({"x": torch.full((1, 3), 2.0, dtype=torch.float64)})
+    assert at.runs.errors(inputs, ["error"])["error"].tolist() == [2.0]
     assert ran == ["tensors"]
-    error, rounding = at.exact(inputs, ["error"], 96)["error"]
+    error, rounding = at.runs.exact(inputs, ["error"], 96)["error"]
     assert error == 1  # that of the balls; the distance of the two counts as rounding
     assert rounding == 1.0
     with pytest.raises(UsageError, match="the reference takes z"):
@@ -139,15 +142,15 @@ def test_a_distance_of_its_own_measures_floats_and_balls() -> None:
 @pytest.mark.parametrize(("most", "hidden"), [(0, True), (2048, False)])
 def test_more_bits_see_through_what_cancels(most: int, hidden: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bits that the theorem asks for, and the double of what left the error unknown."""
-    monkeypatch.setattr(theorem_runs, "MOST_BITS_TRIED", most)
+    monkeypatch.setattr("bridge.instances.runs.MOST_BITS_TRIED", most)
 
     def cancelled(x: Any) -> Any:
         return (x + 2.0**200) - 2.0**200
 
+    theorem = own(quantity("error", B), network=cancelled, reference=lambda x: x)
+    thirds = {"x": torch.ones(1, 3, dtype=torch.float64, device="cpu") / 3}
     errors = [
-        case(own(quantity("error", B), network=cancelled, reference=lambda x: x, exact=ExactRuns(bits=bits))).exact(
-            {"x": torch.ones(1, 3, dtype=torch.float64) / 3}, ["error"], 96
-        )["error"][0]
+        instance_of(replace(theorem, exact=ExactRuns(bits=bits))).runs.exact(thirds, ["error"], 96)["error"][0]
         for bits in (0, 200)
     ]
     assert (errors[0].upper() > 1) is hidden
@@ -155,16 +158,16 @@ def test_more_bits_see_through_what_cancels(most: int, hidden: bool, monkeypatch
 
 
 def test_a_run_of_too_many_ball_operations_is_given_up() -> None:
-    at = case(own(quantity("error", B), exact=ExactRuns(limit=100)))
+    at = instance_of(own(quantity("error", B), exact=ExactRuns(limit=100)))
     with pytest.raises(TooLargeForExact, match="more than 100 ball operations"):
-        at.exact({"x": torch.ones(1, 3, dtype=torch.float64)}, ["error"], 96)
+        at.runs.exact({"x": torch.ones(1, 3, dtype=torch.float64)}, ["error"], 96)
 
 
 def test_an_estimate_of_rounding_refutes_no_identity() -> None:
     theorem = own(
         quantity("error", 0, Kind.EXACT, trivial=B), reference=lambda x: x * (1 + 1e-6), exact=ExactRuns(limit=1)
     )
-    assert case(theorem).rounding_estimate() == 2.0
+    assert rounding_estimate(instance_of(theorem)) == 2.0
     row = run(theorem)["error"]
     assert set(row.verdict.values()) == {bs.Verdict.UNDECIDED}
     assert row.measured > 0
@@ -178,7 +181,7 @@ def absorbed(x: Any) -> Any:
 def test_rounding_that_float32_says_nothing_of_refutes_nothing() -> None:
     bound = quantity("error", sp.Float(1e-9), trivial=B)
     theorem = own(bound, network=absorbed, reference=lambda x: x, exact=ExactRuns(limit=1))
-    assert case(theorem).rounding_estimate() == math.inf
+    assert rounding_estimate(instance_of(theorem)) == math.inf
     row = run(theorem)["error"]
     assert set(row.verdict.values()) == {bs.Verdict.UNDECIDED}
     assert row.measured > 1e-9
@@ -198,13 +201,13 @@ def test_a_bound_that_no_run_resolves_is_not_refuted_by_rounding() -> None:
 
 def test_prompts_run_in_parts_and_what_cannot_fit_is_refused() -> None:
     theorem = own(quantity("error", B), memory=lambda n: 2**25 * n)
-    assert case(theorem, n=1).known.part == 4
-    assert case(theorem, n=100).known.part == 1
-    assert case(own(quantity("error", B))).known.part is None
+    assert instance_of(theorem, n=1).known.part == 4
+    assert instance_of(theorem, n=100).known.part == 1
+    assert instance_of(own(quantity("error", B))).known.part is None
     prompts = torch.arange(1.0, 8, dtype=torch.float64)[:, None].expand(7, 3)
-    assert case(theorem).errors({"x": prompts}, ["error"])["error"].tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert instance_of(theorem).runs.errors({"x": prompts}, ["error"])["error"].tolist() == [1, 2, 3, 4, 5, 6, 7]
     with pytest.raises(UsageError, match=r"own: .* needs about .* GiB of memory.*; lower n"):
-        case(theorem, n=10**9)
+        instance_of(theorem, n=10**9)
 
 
 # Checks and printed formulas.
@@ -227,8 +230,9 @@ def test_a_check_is_absent_where_its_condition_does_not_hold() -> None:
     theorem = own(quantity("error", B), check.quantity, checks=(check,))
     assert set(run(theorem)) == {"error", "count"}
     assert set(run(theorem, n=1)) == {"error"}
+    witness = Witness(result="own", quantity="count", params={}, inputs={}, error_lower=0.0, bounds={})
     with pytest.raises(UsageError, match=r"has no quantity or check 'count'\. It has: error\."):
-        case(theorem, n=1).replay_check("count", {})
+        again(instance_of(theorem, n=1), witness, {})
 
 
 def test_a_formula_with_an_unspecified_constant_is_shown_and_judges_nothing() -> None:
@@ -241,6 +245,6 @@ def test_a_formula_with_an_unspecified_constant_is_shown_and_judges_nothing() ->
 
 
 def test_balls_of_letters_are_exact() -> None:
-    at = case(own(quantity("error", C), knows={C: (lambda B: B / torch.tensor(3),)}))
-    assert at.values[C].overlaps(flint.arb(2) / 3)
-    assert at.values[C].rad() < flint.arb(2) ** -80
+    at = instance_of(own(quantity("error", C), knows={C: (lambda B: B / torch.tensor(3),)}))
+    assert at.letters.numbers[C].overlaps(flint.arb(2) / 3)
+    assert at.letters.numbers[C].rad() < flint.arb(2) ** -80

@@ -3,9 +3,10 @@
 import flint
 import pytest
 
+from bridge.instances.bound import Bound
+from bridge.judging.errors import _rounded_above
+from bridge.judging.judge import Evidence, attained, flags_of, judge
 from bridge.record import Flag, Verdict
-from bridge.rows import _rounded_above
-from bridge.verdicts import Bound, Evidence, attained, flags_of, judge
 
 ONE = Bound(flint.arb(1))
 STRICT = Bound(flint.arb(1), strict=True)

@@ -1,13 +1,13 @@
 """Seeded random parameters inside the hypotheses of a result, many of them at the ends of what these allow.
 
-`corner_parameters(study, rng)` is a walk: from the defaults, one parameter after the other moves to a proposal, or as
+`corner_parameters(theorem, rng)` is a walk: from the defaults, one parameter after the other moves to a proposal, or as
 far towards it as the hypotheses and the run allow. Every point of the walk meets both, so that the last one does.
 """
 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -15,15 +15,18 @@ import numpy as np
 import sympy as sp
 
 from bridge.extremes import explained
+from bridge.instances.instance import Instance
+from bridge.instances.point import cost_of
+from bridge.judging.judged import settings_used
 from bridge.limits.formats import DTYPES
 from bridge.limits.run import Run
-from bridge.study import Study
+from bridge.theorem import Theorem
 from symbolic.parameters import Hypothesis, Parameter
 from symbolic.statements import UsageError
 from tests.corners.texts import text_values
 
 SHORT = Run(samples=8, attack=5, restarts=2, seed=0)
-SECONDS, BYTES = 4.0, 2.0**29  # of a point, as the study estimates them; several times what it takes
+SECONDS, BYTES = 4.0, 2.0**29  # of a point, as the theorem estimates them; several times what it takes
 HALVINGS = 40  # of the way to the end of what is allowed
 FARTHEST = 1e12  # factor from the default of a real number
 NEAR, FAR = 10.0, 1e4
@@ -60,9 +63,9 @@ PLACES = ("least", "largest", "near", "far", "round", "another's", "default")
 WEIGHTS = (0.22, 0.13, 0.2, 0.15, 0.1, 0.1, 0.1)
 
 
-def corner_parameters(study: Study, rng: np.random.Generator) -> dict[str, Any]:
+def corner_parameters(theorem: Theorem, rng: np.random.Generator) -> dict[str, Any]:
     """Parameters that meet the hypotheses, at a cost of a few seconds at most: one moved, a few, or all of them."""
-    corners = Corners.of(study)
+    corners = Corners.of(theorem)
     count = len(corners.moved)
     several = int(rng.choice([min(1, count), min(3, count), count])) if count else 0
     chosen = rng.permutation(count)[:several]
@@ -75,9 +78,9 @@ def corner_parameters(study: Study, rng: np.random.Generator) -> dict[str, Any]:
     return point
 
 
-def end_of(study: Study, index: int, rng: np.random.Generator) -> dict[str, Any]:
+def end_of(theorem: Theorem, index: int, rng: np.random.Generator) -> dict[str, Any]:
     """The defaults but for one parameter, at the least, the largest, or another value: all ends in turn, by `index`."""
-    corners = Corners.of(study)
+    corners = Corners.of(theorem)
     point = corners.start(rng)
     if not corners.moved:
         return point
@@ -86,52 +89,52 @@ def end_of(study: Study, index: int, rng: np.random.Generator) -> dict[str, Any]
     return corners.moved_to(point, parameter, corners.proposal(point, parameter, rng, place))
 
 
-def corner_point(study: Study, seed: int, index: int) -> dict[str, Any]:
+def corner_point(theorem: Theorem, seed: int, index: int) -> dict[str, Any]:
     """The point of that number, the same for the same seed: ends of single parameters and random points in turn."""
     rng = np.random.default_rng([seed, index])
-    return corner_parameters(study, rng) if index % 2 else end_of(study, seed + index // 2, rng)
+    return corner_parameters(theorem, rng) if index % 2 else end_of(theorem, seed + index // 2, rng)
 
 
-def corner_settings(study: Study, params: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+def corner_settings(theorem: Theorem, params: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Settings of a short run of any format, of those that its rows depend on. Raises UsageError."""
     dtype = str(rng.choice(DTYPES)) if rng.random() < 0.5 else DTYPES[0]
-    with explained(f"compare {study.result.id}", [params]):
-        case = study.case(params)
+    with explained(f"compare {theorem.id}", [params]):
+        instance = Instance.of(theorem, dict(params))
     given: dict[str, Any] = {"samples": SHORT.samples, "attack": SHORT.attack, "restarts": SHORT.restarts}
     given |= {"seed": int(rng.integers(1000)), "dtype": dtype}
-    idle = () if case.attackable else ("attack", "restarts")
-    return {name: value for name, value in given.items() if name in case.uses and name not in idle}
+    used = settings_used(instance)
+    idle = () if "attack" in used and instance.inputs.attacked else ("attack", "restarts")
+    return {name: value for name, value in given.items() if name in used and name not in idle}
 
 
 @dataclass(frozen=True)
 class Corners:
-    """A study whose parameters move inside its hypotheses."""
+    """A theorem whose parameters move inside its hypotheses."""
 
-    study: Study
+    theorem: Theorem
     moved: tuple[Parameter, ...]
     conditions: Mapping[str, tuple["Condition", ...]] = field(repr=False)  # by the name of each parameter in them
 
     @classmethod
-    @cache
-    def of(cls, study: Study) -> "Corners":
-        parameters = study.result.parameters
-        conditions = [Condition(each) for each in study.result.hypotheses]
+    def of(cls, theorem: Theorem) -> "Corners":
+        parameters = theorem.statement.parameters
+        conditions = [Condition(each) for each in theorem.statement.hypotheses]
         by_name = {p.name: tuple(c for c in conditions if p.name in c.names) for p in parameters}
-        return cls(study, tuple(parameters), by_name)
+        return cls(theorem, tuple(parameters), by_name)
 
     def start(self, rng: np.random.Generator) -> dict[str, Any]:
         """The defaults, one of those that are a grid. A parameter that others imply is left to them."""
-        parameters = self.study.result.parameters
-        defaults = {p.name: _one_of(p.default, rng) for p in parameters if p.name not in self.study.implied}
+        parameters = self.theorem.statement.parameters
+        defaults = {p.name: _one_of(p.default, rng) for p in parameters if p.name not in self.theorem.knobs.implied}
         return {name: min(x, self._largest(name)) if name in self._limits else x for name, x in defaults.items()}
 
     @property
     def _limits(self) -> Mapping[str, int]:
-        return LARGEST.get(self.study.result.id, {})
+        return LARGEST.get(self.theorem.id, {})
 
     def _largest(self, name: str) -> float:
         """What no proposal exceeds, for the sake of time."""
-        searched = self.study.searched.get(name, (None, None))[1]
+        searched = self.theorem.knobs.searched.get(name, (None, None))[1]
         return min(self._limits.get(name, math.inf), math.inf if searched is None else searched)
 
     def proposal(
@@ -139,9 +142,9 @@ class Corners:
     ) -> Any:
         """A value, whether or not it is allowed."""
         if parameter.symbol is None:
-            values = text_values(self.study.result.id, parameter.name, point, rng)
+            values = text_values(self.theorem.id, parameter.name, point, rng)
             return values[int(rng.integers(len(values)))]
-        if parameter.name in self.study.automatic and rng.random() < AUTOMATIC:
+        if parameter.name in self.theorem.knobs.automatic and rng.random() < AUTOMATIC:
             return 0
         place = place or str(rng.choice(PLACES, p=WEIGHTS))
         default = float(_one_of(parameter.default, rng)) or 1.0
@@ -152,7 +155,7 @@ class Corners:
     def _whole(
         self, parameter: Parameter, default: float, place: str, point: Mapping[str, Any], rng: np.random.Generator
     ) -> int:
-        free = parameter.name in FREE.get(self.study.result.id, ())
+        free = parameter.name in FREE.get(self.theorem.id, ())
         largest = default * FARTHEST if free else max(GROWTH * default, SMALL)
         largest = min(largest, self._largest(parameter.name))
         values = {
@@ -168,7 +171,7 @@ class Corners:
     def _real(
         self, parameter: Parameter, default: float, place: str, point: Mapping[str, Any], rng: np.random.Generator
     ) -> float:
-        least = self.study.searched.get(parameter.name, (None, None))[0]
+        least = self.theorem.knobs.searched.get(parameter.name, (None, None))[0]
         widths = {"near": NEAR, "far": FAR}
         values = {
             "least": lambda: default / FARTHEST if rng.random() < 0.7 else 0.0,
@@ -204,7 +207,7 @@ class Corners:
         if not all(condition.holds(point) for condition in self.conditions[name]):
             return False
         try:
-            cost = self.study.cost(self.study.sizes(point), SHORT)
+            cost = cost_of(self.theorem, point, SHORT)
         except UsageError:
             return False
         return cost.seconds <= SECONDS and cost.bytes <= BYTES

@@ -13,8 +13,8 @@ import numpy as np
 from bridge import compare
 from bridge.comparison import Comparison
 from bridge.cost import LongRun
-from bridge.registry import find_study
-from bridge.study import Study
+from bridge.registry import find_theorem
+from bridge.theorem import Theorem
 from symbolic.catalogue import RUNNING
 from symbolic.statements import UsageError
 from tests.corners.drawing import corner_point, corner_settings
@@ -37,8 +37,8 @@ SOURCES: dict[str, str] = {
 
 
 @cache
-def study_of(source: str) -> Study:
-    return find_study(SOURCES[source])
+def theorem_of(source: str) -> Theorem:
+    return find_theorem(SOURCES[source])
 
 
 @dataclass(frozen=True)
@@ -70,14 +70,14 @@ class Point:
 
 def run_point(source: str, seed: int, index: int) -> Point:
     """The point of that number. A refusal is an answer, any other exception a complaint."""
-    study, params, settings = study_of(source), {}, {}
+    theorem, params, settings = theorem_of(source), {}, {}
     refusal, rows, found = "", 0, []
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
-            params = corner_point(study, seed, index)
-            settings = corner_settings(study, params, np.random.default_rng([seed, index, 1]))
-            record: Comparison = compare(study, **settings, **params)
+            params = corner_point(theorem, seed, index)
+            settings = corner_settings(theorem, params, np.random.default_rng([seed, index, 1]))
+            record: Comparison = compare(theorem, **settings, **params)
             rows, found = len(record.rows), complaints(record)
         except UsageError as error:
             refusal = str(error)

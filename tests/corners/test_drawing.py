@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bridge.registry import registered_study
+from bridge.registry import registered_theorem
 from symbolic.catalogue import RUNNING
 from tests.corners.drawing import corner_parameters, corner_point
 from tests.corners.texts import INPUT, VALUES
@@ -13,31 +13,31 @@ DRAWN = 6
 
 @pytest.mark.parametrize("id", RUNNING)
 def test_points_meet_every_hypothesis_of_their_parameters(id: str) -> None:
-    study = registered_study(id)
+    theorem = registered_theorem(id)
     for index in range(DRAWN):
-        point = corner_point(study, 0, index)
-        implied = {*study.implied} - {*point}
-        free = {h for h in study.result.hypotheses if implied & {x.name for x in h.condition.free_symbols}}
-        assert [each.complaint(point) for each in study.result.hypotheses if each not in free] == [None] * (
-            len(study.result.hypotheses) - len(free)
+        point = corner_point(theorem, 0, index)
+        implied = {*theorem.knobs.implied} - {*point}
+        free = {h for h in theorem.statement.hypotheses if implied & {x.name for x in h.condition.free_symbols}}
+        assert [each.complaint(point) for each in theorem.statement.hypotheses if each not in free] == [None] * (
+            len(theorem.statement.hypotheses) - len(free)
         )
 
 
 def test_the_same_seed_draws_the_same_point_and_another_seed_another_one() -> None:
-    study = registered_study("looped.chain_of_thought")
-    points = [corner_point(study, seed, 5) for seed in (0, 0, 1)]
+    theorem = registered_theorem("looped.chain_of_thought")
+    points = [corner_point(theorem, seed, 5) for seed in (0, 0, 1)]
     assert points[0] == points[1] != points[2]
 
 
 @pytest.mark.parametrize("id", RUNNING)
 def test_each_parameter_that_is_not_a_number_has_values(id: str) -> None:
-    words = [p.name for p in registered_study(id).result.parameters if p.symbol is None]
+    words = [p.name for p in registered_theorem(id).statement.parameters if p.symbol is None]
     assert set(words) <= {*VALUES, INPUT}
 
 
 def test_ends_of_all_parameters_come_in_turn() -> None:
-    study = registered_study("looped.positions")
-    points = [corner_point(study, 0, index) for index in range(0, 12, 2)]
+    theorem = registered_theorem("looped.positions")
+    points = [corner_point(theorem, 0, index) for index in range(0, 12, 2)]
     assert [point["N"] for point in points[:2]] == [3, 256]
     assert 0 < points[2]["eps"] < 1e-12 or points[2]["eps"] == pytest.approx(5e-13)
     assert 0.9 < points[3]["eps"] < 1  # eps < r^2, and r = 1; nearer to it the search takes too long
@@ -46,8 +46,8 @@ def test_ends_of_all_parameters_come_in_turn() -> None:
 
 
 def test_random_points_move_one_parameter_or_several() -> None:
-    study = registered_study("looped.positions")
-    defaults = {p.name: p.default for p in study.result.parameters}
-    points = [corner_parameters(study, np.random.default_rng(seed)) for seed in range(30)]
+    theorem = registered_theorem("looped.positions")
+    defaults = {p.name: p.default for p in theorem.statement.parameters}
+    points = [corner_parameters(theorem, np.random.default_rng(seed)) for seed in range(30)]
     moved = {sum(point[name] != defaults[name] for name in defaults) for point in points}
     assert moved >= {1, 2, 3}

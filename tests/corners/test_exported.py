@@ -8,13 +8,13 @@ import sympy as sp
 
 from benchmarks.exported import Outcome, judged, tally_of
 from bridge.check import Check, Sides
-from bridge.registry import find_study
+from bridge.registry import find_theorem
 from bridge.theorem_building import theorem
 from bridge.theorem_parts import AtPoint
 from symbolic.derivation import Derivation, Norm, Step
 from symbolic.obligations import Obligation
 from symbolic.statements import Kind, Quantifier, Quantity, UsageError
-from tests.corners.points import SOURCES, study_of
+from tests.corners.points import SOURCES, theorem_of
 
 POINTS = 3
 SLOW = {"induction.phases", "icgd.trajectory", "induction.lyapunov_gram", "universal.risk", "machines.turing_margin"}
@@ -23,7 +23,7 @@ MARKED = [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for
 
 @pytest.mark.parametrize("name", MARKED)
 def test_each_conclusion_holds_at_corners_of_the_printed_hypotheses(name: str) -> None:
-    tally = tally_of(study_of(name), POINTS, seed=0)
+    tally = tally_of(theorem_of(name), POINTS, seed=0)
     assert tally.failed == {}
     assert tally.points > 0
 
@@ -44,7 +44,7 @@ def stated(name: str = "count", bound: Any = n, **more: Any) -> Quantity:
 
 def outcomes(quantity: Quantity, sides: Any, params: dict[str, Any] | None = None, **more: Any) -> list[Outcome]:
     own = theorem("own.count", parameters={n: 4}, checks=[Check(quantity, sides)], **more)
-    return [each.outcome for each in judged(find_study(own), params or {})]
+    return [each.outcome for each in judged(find_theorem(own), params or {})]
 
 
 def test_what_holds_is_held() -> None:
@@ -99,7 +99,7 @@ def of_family(family: Quantity, members: tuple[Quantity, ...]) -> list[Outcome]:
     own = theorem("own.count", parameters={n: 4}, checks=[Check(each, lambda: Sides(1)) for each in members])
     statement = replace(own.statement, quantities=(family,))
     own = replace(own, statement=statement, at_point=AtPoint(quantities=lambda: members))
-    return [each.outcome for each in judged(find_study(own), {})]
+    return [each.outcome for each in judged(find_theorem(own), {})]
 
 
 def test_a_point_that_is_refused_is_counted_apart() -> None:
@@ -107,5 +107,5 @@ def test_a_point_that_is_refused_is_counted_apart() -> None:
         raise UsageError("own.count: n is too large")
 
     own = theorem("own.count", parameters={n: 4}, checks=[Check(stated(), sides)])
-    tally = tally_of(find_study(own), 1, seed=0)
+    tally = tally_of(find_theorem(own), 1, seed=0)
     assert (tally.points, dict(tally.refused)) == (0, {"own.count: n is too large": 1})

@@ -111,10 +111,10 @@ def load_everything() -> None:
     import bridge.export.plots
     import bridge.inverse  # noqa: F401
     import tests.hostile.calls  # noqa: F401
-    from bridge.registry import studies
+    from bridge.registry import theorems
 
     torch.set_num_threads(1)
-    studies()
+    theorems()
     gc.collect()
     gc.freeze()  # a collection in a child would touch, and so copy, all of it
 

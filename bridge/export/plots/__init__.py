@@ -73,8 +73,8 @@ def draw_steps(comparison: Comparison, quantity: str | None = None, *, title: bo
 
 
 def _own_figure(comparison: Comparison) -> Any:
-    study = comparison.study
-    return study.figure(comparison) if study else None
+    theorem = comparison.theorem
+    return theorem.figure(comparison) if theorem and theorem.figure else None
 
 
 def _with_numbers(rows: Sequence[Row]) -> list[Row]:
@@ -97,10 +97,10 @@ def _rows_of(comparison: Comparison, quantity: str | None) -> list[Row]:
 
 def _main(comparison: Comparison, names: Sequence[str]) -> str:
     """The main quantity where the network has it; else the first final one, and no prediction in raw units."""
-    study = comparison.study
+    theorem = comparison.theorem
     at_network = {row.quantity for row in comparison if row.scope == "network"}
-    if study and study.main_quantity in at_network:
-        return study.main_quantity
+    if theorem and theorem.main in at_network:
+        return theorem.main
     bounded = [name for name in names if not name.startswith("prediction.")] or names
     return next((name for name in bounded if is_final(name)), bounded[0])
 

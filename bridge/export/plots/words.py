@@ -37,7 +37,7 @@ class Words:
     """The notation of the theorem that was compared; plain names for a record whose theorem is not known."""
 
     def __init__(self, comparison: Comparison) -> None:
-        self.result = comparison.study.result if comparison.study else None
+        self.result = comparison.theorem.statement if comparison.theorem else None
 
     def parameter(self, name: str) -> str:
         """In the paper's notation, or as it is typed."""

@@ -1,4 +1,4 @@
-"""Obligations become proofs: over ranges, at a study's parameters, and for certified suprema."""
+"""Obligations become proofs: over ranges, at a theorem's parameters, and for certified suprema."""
 
 import itertools
 from fractions import Fraction
@@ -17,7 +17,7 @@ from bridge.certify.obligations import (
 from bridge.certify.proving import Status, prove
 from bridge.conditions import truth
 from bridge.enclosures import supremum
-from bridge.registry import studies
+from bridge.registry import theorems
 from bridge.relu_sums import Interpolant, interpolate
 from numeric.balls import float_above
 from symbolic import UsageError
@@ -113,8 +113,8 @@ def test_conditions_are_decided_by_balls(condition: Any, values: Any, held: bool
 @pytest.fixture(scope="module")
 def open_ones() -> dict[str, set[str]]:
     found = {
-        id: {o.statement for quantity in study.result.quantities for _, o in open_obligations(quantity)}
-        for id, study in studies().items()
+        id: {o.statement for quantity in theorem.statement.quantities for _, o in open_obligations(quantity)}
+        for id, theorem in theorems().items()
     }
     return {id: statements for id, statements in found.items() if statements}
 
@@ -131,7 +131,7 @@ def test_every_open_obligation_of_a_running_result_can_be_stated_at_its_defaults
 
 
 def defaults(id: str) -> dict[str, Any]:
-    known = {p.name: p.default for p in studies()[id].result.parameters if p.default is not None}
+    known = {p.name: p.default for p in theorems()[id].statement.parameters if p.default is not None}
     return {name: value[0] if isinstance(value, tuple) else value for name, value in known.items()}
 
 

@@ -17,7 +17,7 @@ from bridge.certify.search import LARGEST, likely_lowest
 from bridge.certify.stating import check_parameters
 from bridge.certify.tapes import FUNCTIONS, Tape
 from bridge.certify.words import LONGEST, shortly
-from bridge.registry import find_study
+from bridge.registry import find_theorem
 from numeric.balls import working_precision
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
@@ -89,7 +89,7 @@ def test_a_power_of_a_negative_number_is_as_large_as_that_of_its_size() -> None:
 
 def test_parameters_of_a_result_without_any_are_refused() -> None:
     with pytest.raises(UsageError, match="takes no parameters; got L"):
-        check_parameters(find_study("induction.lyapunov_gram").result, {"L": 5})
+        check_parameters(find_theorem("induction.lyapunov_gram").statement, {"L": 5})
 
 
 def test_a_text_of_the_longest_length_is_whole() -> None:

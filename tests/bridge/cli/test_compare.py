@@ -9,8 +9,8 @@ import pytest
 import bridge
 from bridge.export import load
 from bridge.record import Comparison, Row, Verdict
-from bridge.registry import find_study
-from bridge.study import Study
+from bridge.registry import find_theorem
+from bridge.theorem import Theorem
 from symbolic.statements import UsageError
 from tests.bridge.cli.conftest import Command, refused
 from tests.bridge.export.cases import comparison
@@ -212,8 +212,8 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     paths: list[str] = []
     row: Row = next(row for row in comparison() if row.witness)
 
-    def replayed(path: str, theorem: Study) -> Row:
-        assert theorem is find_study(ID)
+    def replayed(path: str, theorem: Theorem) -> Row:
+        assert theorem is find_theorem(ID)
         paths.append(path)
         return row
 

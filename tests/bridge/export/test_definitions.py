@@ -14,7 +14,7 @@ import sympy as sp
 
 import boundsmith as bs
 from bridge.cli.describe import _result_blocks
-from bridge.registry import find_study
+from bridge.registry import find_theorem
 from symbolic import displays, find_result, shown_bounds
 from symbolic.calculus import accumulate, given, linear_map, repeat
 from symbolic.catalogue import RUNNING
@@ -43,7 +43,7 @@ def _marks(source: str) -> list[Any]:
 
 
 def result_of(source: str) -> Result:
-    return find_study(source).result
+    return find_theorem(source).statement
 
 
 def at_random(letters: set[sp.Symbol]) -> dict[sp.Symbol, Any]:

@@ -2,33 +2,39 @@
 
 from typing import Any
 
+from torch import Tensor
+
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
 from bridge.icgd.setting import StepSetting
+from bridge.instances.instance import Instance
 from bridge.limits.run import Format, Run
-from bridge.registry import find_study
-from bridge.theorem_case import TheoremCase
+from bridge.registry import find_theorem
+from symbolic.statements import Quantity
 
 
-def case_at(id: str, *, dtype: str = "float64", **params: Any) -> TheoremCase:
-    case = find_study(id).case(params, Run(format=Format.named(dtype)))
-    assert isinstance(case, TheoremCase)
-    return case
+def instance_at(id: str, *, dtype: str = "float64", **params: Any) -> Instance:
+    return Instance.of(find_theorem(id), params, Run(format=Format.named(dtype)))
 
 
-def setting_of(case: TheoremCase) -> StepSetting:
-    found = case.known.built["setting"]
+def prompt_bounds(instance: Instance, quantity: Quantity, inputs: dict[str, Tensor], scope: str) -> Tensor:
+    """On tensors, at each of the prompts."""
+    return instance.on_tensors.at([quantity], inputs, scope)[quantity.name]
+
+
+def setting_of(instance: Instance) -> StepSetting:
+    found = instance.known.built["setting"]
     assert isinstance(found, StepSetting)
     return found
 
 
-def emulation_of(case: TheoremCase) -> Emulation:
-    found = case.known.built["emulation"]
+def emulation_of(instance: Instance) -> Emulation:
+    found = instance.known.built["emulation"]
     assert isinstance(found, Emulation)
     return found
 
 
-def chain_of(case: TheoremCase) -> Chain:
-    found = case.known.built["chain"]
+def chain_of(instance: Instance) -> Chain:
+    found = instance.known.built["chain"]
     assert isinstance(found, Chain)
     return found

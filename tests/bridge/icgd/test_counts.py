@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.icgd_bounds import step_case
+from benchmarks.icgd_bounds import step_at
 from bridge.balls import evaluate_ball
 from bridge.icgd.counts import count
 from bridge.icgd.values import problem_values
@@ -16,9 +16,10 @@ from tests.bridge.icgd.built import emulation_of, setting_of
 
 @pytest.mark.parametrize(("N", "K", "width"), [(1, 4, 2), (2, 4, 2), (2, 2, 3), (3, 3, 1)])
 def test_heads_width_and_norms_are_those_of_the_built_network(N: int, K: int, width: int) -> None:
-    case = step_case(N=N, K=K, d=width, n=3, relus=5, activation="tanh")
-    described, built = construction(NetworkSizes(N, d, d)), emulation_of(case).construction(3)
-    values = {**problem_values(setting_of(case), 3), **case.values}
+    instance = step_at(N=N, K=K, d=width, n=3, relus=5, activation="tanh")
+    emulation = emulation_of(instance)
+    described, built = construction(NetworkSizes(N, d, d)), emulation.construction(3)
+    values = {**problem_values(setting_of(instance), 3), **instance.letters.numbers}
 
     def number(expression: object) -> float:
         return float_above(evaluate_ball(expression, values))
@@ -28,7 +29,7 @@ def test_heads_width_and_norms_are_those_of_the_built_network(N: int, K: int, wi
 
     sizes = tuple(map(layer_size, built.block))
     assert number(described.width) == built.stream.width
-    assert number(described.heads) == max(layer.heads for layer in sizes) == count("heads", emulation_of(case), 3).found
+    assert number(described.heads) == max(layer.heads for layer in sizes) == count("heads", emulation, 3).found
     of = {"forward": sizes[:N], "derivative": sizes[N : N + 1], "step": sizes[2 * N + 2 : 2 * N + 3]}
     for name, layers in of.items():
         heads, norm = widest(layers)

@@ -1,4 +1,4 @@
-"""The study of the gradient: rounding only, verdicts by exact arithmetic, and wrong formulas that are called wrong."""
+"""The gradient: rounding only, verdicts by exact arithmetic, and wrong formulas that are called wrong."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,14 +8,13 @@ import sympy as sp
 import torch
 
 from bridge.formula import ArrayFunction
-from bridge.icgd import gradient as study
+from bridge.icgd import gradient as own
+from bridge.instances.instance import Instance
+from bridge.instances.search import memory_of
+from bridge.judging.judged import rows_at
 from bridge.limits.run import Format, Run
-from bridge.measure import measure
 from bridge.record import Row, Verdict
-from bridge.rows import quantity_rows
 from bridge.theorem import Theorem
-from bridge.theorem_case import TheoremCase
-from bridge.theorem_study import TheoremStudy
 from numeric.balls.running import run_on_balls
 from numeric.exact_cost import TooLargeForExact
 from numeric.layered import Shape, relative_distance
@@ -28,15 +27,12 @@ FORMS = ["recursion", "product"]
 BUDGET = Run(samples=8, attack=3, restarts=4, seed=0)
 
 
-def case(dtype: str = "float64", theorem: Theorem = study.GRADIENT, **params: Any) -> TheoremCase:
-    return TheoremStudy(theorem).case({**SMALL, **params}, Run(format=Format.named(dtype)))
+def instance_at(dtype: str = "float64", theorem: Theorem = own.GRADIENT, **params: Any) -> Instance:
+    return Instance.of(theorem, {**SMALL, **params}, Run(format=Format.named(dtype)))
 
 
-def rows(at: TheoremCase) -> dict[str, Row]:
-    measured = [q for q in at.result.quantities if q.scopes]
-    measurement = measure(at, measured, BUDGET)
-    found = [row for q in measured for row in quantity_rows(at, q, measurement, BUDGET)]
-    return {row.quantity: row for row in found + at.checks(BUDGET)}
+def rows(at: Instance) -> dict[str, Row]:
+    return {row.quantity: row for row in rows_at(at, BUDGET)}
 
 
 SIZES = [
@@ -52,14 +48,14 @@ FUNCTIONS = [{"activation": activation, "loss": loss} for activation in ACTIVATI
 
 @pytest.mark.parametrize("params", [*SIZES, *FUNCTIONS], ids=str)
 def test_both_forms_are_autograd_up_to_rounding(params: dict[str, Any]) -> None:
-    at = case(**params)
-    errors = at.errors(at.sample(4, seed=1), FORMS)
+    at = instance_at(**params)
+    errors = at.runs.errors(at.inputs.sample(4, seed=1), FORMS)
     assert all(float(error.max()) <= 1e-12 for error in errors.values())
 
 
 @pytest.mark.parametrize("params", [{}, {"N": 1}, {"activation": "sigmoid", "loss": "logistic"}], ids=str)
 def test_identities_are_kept_and_judged_exactly(params: dict[str, Any]) -> None:
-    found = rows(case(**params))
+    found = rows(instance_at(**params))
     for name in FORMS:
         row = found[name]
         assert set(row.verdict) == {"printed", "derived", "instance"}
@@ -71,7 +67,7 @@ def test_identities_are_kept_and_judged_exactly(params: dict[str, Any]) -> None:
 
 
 def test_float32_differs_by_its_own_rounding_and_is_still_kept() -> None:
-    row = rows(case(dtype="float32"))["recursion"]
+    row = rows(instance_at(dtype="float32"))["recursion"]
     assert 1e-9 < row.measured < 1e-4
     assert set(row.verdict.values()) == {Verdict.KEPT}
 
@@ -80,10 +76,10 @@ def test_a_slope_off_by_a_millionth_is_violated_with_a_witness() -> None:
     """The reference takes its slopes from difference quotients of r, so a wrong r' is not a part of it."""
 
     def off(activation: Any) -> ArrayFunction:
-        right = study.GRADIENT.built["r1"](activation)
+        right = own.GRADIENT.built["r1"](activation)
         return ArrayFunction(right.expr * sp.Rational(1000001, 1000000), *right.symbols)
 
-    found = rows(case(theorem=replace(study.GRADIENT, built={**study.GRADIENT.built, "r1": off})))
+    found = rows(instance_at(theorem=replace(own.GRADIENT, built={**own.GRADIENT.built, "r1": off})))
     for row in (found[form] for form in FORMS):
         assert set(row.verdict.values()) == {Verdict.VIOLATED}
         assert row.witness is not None
@@ -92,8 +88,8 @@ def test_a_slope_off_by_a_millionth_is_violated_with_a_witness() -> None:
 
 
 def test_the_exact_gradient_is_autograd_up_to_rounding() -> None:
-    at = case()
-    inputs = at.sample(1, seed=5)
+    at = instance_at()
+    inputs = at.inputs.sample(1, seed=5)
     prompt = {name: value[0] for name, value in inputs.items()}
     exact = at.networks.exact_reference(prompt, ["recursion"], 600)["recursion"]
     floats = at.networks.reference(inputs, ["recursion"])["recursion"][0]
@@ -102,9 +98,9 @@ def test_the_exact_gradient_is_autograd_up_to_rounding() -> None:
 
 @pytest.mark.long
 def test_a_run_that_is_too_large_for_balls_is_given_up() -> None:
-    at = case(N=4, K=64, d_x=64, d_y=64, n=4)
+    at = instance_at(N=4, K=64, d_x=64, d_y=64, n=4)
     with pytest.raises(TooLargeForExact, match="more than 200,000,000 ball operations"):
-        at.exact(at.sample(1, seed=0), ["product"], 96)
+        at.runs.exact(at.inputs.sample(1, seed=0), ["product"], 96)
 
 
 DISTANCES = [([0.0] * 6, [0.0] * 6, 0.0), ([1.0] * 6, [1.0] * 3 + [-1.0] * 3, 2.0), ([0.0] * 6, [1.0] * 6, 1.0)]
@@ -126,7 +122,7 @@ def test_distances_of_zero_blocks_and_of_opposite_ones(found: list[float], truth
 
 @pytest.mark.parametrize("N", [2, 5])
 def test_the_printed_counts_of_two_layers_and_more(N: int) -> None:
-    found = rows(case(N=N, K=5, d_x=3, d_y=2))
+    found = rows(instance_at(N=N, K=5, d_x=3, d_y=2))
     assert (found["parameters"].measured, found["parameters"].erratum) == (0, None)
     assert found["parameters"].verdict == {"printed": Verdict.KEPT}
     assert (found["slopes"].measured, found["slopes"].printed) == ((N - 1) * 5 + 2, (N - 2) * 5 + 2)
@@ -134,7 +130,7 @@ def test_the_printed_counts_of_two_layers_and_more(N: int) -> None:
 
 
 def test_definition_1_has_a_hidden_layer_and_no_counts_without_one() -> None:
-    assert set(rows(case(N=1, K=5, d_x=3, d_y=2))) == {"recursion", "product"}
+    assert set(rows(instance_at(N=1, K=5, d_x=3, d_y=2))) == {"recursion", "product"}
 
 
 def test_the_result_is_complete() -> None:
@@ -147,17 +143,17 @@ def test_the_result_is_complete() -> None:
 
 def test_inputs_outside_the_box_and_sizes_below_1_are_refused() -> None:
     with pytest.raises(UsageError, match=r"N = 0 does not meet.*B_v = -1.* does not meet"):
-        case(N=0, B_v=-1)
-    at = case()
-    inputs = at.sample(1, 0)
+        instance_at(N=0, B_v=-1)
+    at = instance_at()
+    inputs = at.inputs.sample(1, 0)
     with pytest.raises(UsageError, match=r"w: part 0: entry .* is outside"):
-        at.check_inputs({**inputs, "w": 10 + inputs["w"]})
+        at.inputs.require({**inputs, "w": 10 + inputs["w"]})
 
 
 def test_memory_grows_with_the_sizes_and_with_the_prompts_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="lower N, K, d_x, d_y, n"):
-        case(K=1_000_000)
-    together = case(K=64).memory(BUDGET)
-    assert together > case(K=4).memory(BUDGET)
+        instance_at(K=1_000_000)
+    together = memory_of(instance_at(K=64), BUDGET)
+    assert together > memory_of(instance_at(K=4), BUDGET)
     monkeypatch.setattr("bridge.instances.known.LARGEST_PART", 1)
-    assert together > case(K=64).memory(BUDGET)
+    assert together > memory_of(instance_at(K=64), BUDGET)

@@ -16,23 +16,25 @@ from benchmarks.icgd_bounds import (
     WIDTHS,
     attack_error,
     ratio_at,
-    step_case,
+    step_at,
     tightness,
     worst_share,
 )
 from bridge import compare, replay, solve
 from bridge.errata import errata as listed
+from bridge.instances.at_prompt import LOCAL
+from bridge.instances.point import resolved
+from bridge.judging.elsewhere import rows_elsewhere
+from bridge.judging.measure import evidence_at
 from bridge.limits.run import Run
-from bridge.measure import evidence_at
 from bridge.record import Row, Verdict
-from bridge.registry import find_study
-from bridge.theorem_readings import LOCAL
+from bridge.registry import find_theorem
 from symbolic.catalogue import RUNNING
 from symbolic.errata import Weight
 from symbolic.icgd import errata
 from symbolic.icgd import symbols as letters
 from symbolic.statements import UsageError
-from tests.bridge.icgd.built import case_at
+from tests.bridge.icgd.built import instance_at
 
 QUICK = {"samples": 8, "attack": 20, "restarts": 4}
 ICGD = [id for id in RUNNING if id.startswith("icgd.")]
@@ -46,9 +48,9 @@ SIZES = list(itertools.product(WIDTHS, DIMENSIONS))
 @pytest.mark.parametrize("N", [pytest.param(N, marks=[pytest.mark.long] if N > 3 else []) for N in DEPTHS])
 def test_no_bound_is_exceeded(N: int, name: str) -> None:
     for K, d in SIZES[(DEPTHS.index(N) + 4 * ACTIVATIONS.index(name)) % 8 :: 8]:
-        case = step_case(N=N, K=K, d=d, n=3, B_v=0.5, relus=RELUS[name], activation=name)
+        instance = step_at(N=N, K=K, d=d, n=3, B_v=0.5, relus=RELUS[name], activation=name)
         attack = 20 if K == 16 else 0
-        assert all(share <= 1 for share in worst_share(case, attack).values()), (K, d)
+        assert all(share <= 1 for share in worst_share(instance, attack).values()), (K, d)
 
 
 @pytest.mark.long
@@ -61,15 +63,15 @@ def test_the_step_keeps_the_accuracy_asked_for(N: int, eps: float) -> None:
     if eps == 1e-6:
         chosen.append(((64, 64), ACTIVATIONS[(place + 1) % 4]))
     for (K, d), name in chosen:
-        case = step_case(N=N, K=K, d=d, n=3, B_v=1 / math.sqrt(max(K, d)), eps=eps, activation=name)
-        gradient = case.result.quantity("gradient")
-        assert case.refusal(gradient) is None
-        derived = case.derived(gradient)
+        instance = step_at(N=N, K=K, d=d, n=3, B_v=1 / math.sqrt(max(K, d)), eps=eps, activation=name)
+        gradient = instance.quantity("gradient")
+        assert instance.refusal is None
+        derived = instance.bounds.derived(gradient)
         assert derived is not None
         assert derived.ball <= eps
         with torch.no_grad():
-            assert float(case.errors(case.sample(8, 0), ["gradient"])["gradient"].max()) <= eps
-    attacked = evidence_at(case, gradient, attack_error(case, Run(1, 20, 4, 0))).evidence
+            assert float(instance.runs.errors(instance.inputs.sample(8, 0), ["gradient"])["gradient"].max()) <= eps
+    attacked = evidence_at(instance, gradient, attack_error(instance, Run(1, 20, 4, 0)))
     assert attacked.exact <= eps
 
 
@@ -90,15 +92,15 @@ def test_bounds_are_tight() -> None:
 
 
 def test_a_bound_scaled_down_is_found_out() -> None:
-    case = step_case(N=2, K=4, d=2, n=2, relus=32)
-    gradient = case.result.quantity("gradient")
-    found = attack_error(case, Run(1, 100, 12, 0))
-    evidence = evidence_at(case, gradient, found).evidence
-    local = case.instance(gradient, LOCAL, found)
+    instance = step_at(N=2, K=4, d=2, n=2, relus=32)
+    gradient = instance.quantity("gradient")
+    found = attack_error(instance, Run(1, 100, 12, 0))
+    evidence = evidence_at(instance, gradient, found)
+    local = instance.bounds.instance(gradient, LOCAL, found)
     assert local is not None
     assert evidence.exact <= local.ball
     assert evidence.exact > local.ball * flint.arb("0.9")
-    assert ratio_at(case, found, "prompt") <= 4
+    assert ratio_at(instance, found, "prompt") <= 4
 
 
 def rows(id: str, **params: object) -> list[Row]:
@@ -123,7 +125,7 @@ def test_low_precision_is_reported_as_rounding(dtype: str) -> None:
 
 @pytest.mark.parametrize(("id", "name"), [("icgd.backward", "columns"), ("icgd.step", "square_root")])
 def test_checks_refute_what_is_printed_and_replay(id: str, name: str, tmp_path: Path) -> None:
-    (row,) = [row for row in find_study(id).checks() if row.quantity == f"erratum.{name}"]
+    (row,) = [row for row in rows_elsewhere(find_theorem(id)) if row.quantity == f"erratum.{name}"]
     assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT}
     assert "N = 2" in row.remark
     assert replayed(row, tmp_path).exact == row.exact
@@ -180,16 +182,17 @@ def test_where_outputs_are_many_and_activations_grow_all_errata_show(tmp_path: P
 def test_lemma_6_takes_an_upper_bound_of_the_slopes() -> None:
     """softplus' grows with its argument: the recursion of Lemma 3 stays below it, and that is no erratum."""
     params = {"N": 2, "K": 4, "d": 4, "n": 2, "B_x": 0.1, "relus": 32}
-    case = case_at("icgd.backward", **params, activation="softplus")
-    by_recursion, supremum, B_l = (float(case.values[letter]) for letter in (letters.B_r1, letters.b_r1, letters.B_l))
+    instance = instance_at("icgd.backward", **params, activation="softplus")
+    numbers = instance.letters.numbers
+    by_recursion, supremum, B_l = (float(numbers[letter]) for letter in (letters.B_r1, letters.b_r1, letters.B_l))
     assert by_recursion < 0.9 * supremum
-    assert float(case.printed(case.result.quantity("size_s")).ball) == pytest.approx(2 * supremum**2 * B_l)
+    assert float(instance.bounds.printed(instance.quantity("size_s")).ball) == pytest.approx(2 * supremum**2 * B_l)
     found = rows("icgd.backward", **params, activation="softplus", samples=64)
     assert not [row for row in found if Verdict.VIOLATED in row.verdict.values() and row.params]
-    lemma_3 = case_at("icgd.derivative", **params, B_v=2.0, activation="softplus")
-    R_2 = float(lemma_3.printed(lemma_3.result.quantity("range_r1")).ball)
+    lemma_3 = instance_at("icgd.derivative", **params, B_v=2.0, activation="softplus")
+    R_2 = float(lemma_3.bounds.printed(lemma_3.quantity("range_r1")).ball)
     assert R_2 > 1
-    assert pytest.approx(2 * float(lemma_3.values[letters.B_r1])) == R_2
+    assert pytest.approx(2 * float(lemma_3.letters.numbers[letters.B_r1])) == R_2
 
 
 # --- A printed range
@@ -222,11 +225,11 @@ def test_sums_of_relus_on_the_printed_range_violate_the_printed_error(
 
 
 def test_automatic_is_the_word_for_zero() -> None:
-    study = find_study("icgd.step")
-    words = dict.fromkeys(study.automatic, "automatic")
-    assert study.resolved({"N": 2, **words}) == study.resolved({"N": 2})
+    theorem = find_theorem("icgd.step")
+    words = dict.fromkeys(theorem.knobs.automatic, "automatic")
+    assert resolved(theorem, {"N": 2, **words}) == resolved(theorem, {"N": 2})
     with pytest.raises(UsageError, match="K = 'automatic' is not a number"):
-        study.resolved({"N": 2, "K": "automatic"})
+        resolved(theorem, {"N": 2, "K": "automatic"})
 
 
 def test_the_stored_witnesses_have_a_hidden_layer() -> None:
@@ -245,16 +248,17 @@ def test_on_a_range_that_suffices_nothing_is_outside() -> None:
 
 @pytest.mark.parametrize("id", ICGD)
 def test_what_zero_computes_is_automatic(id: str) -> None:
-    study, computed = find_study(id), {"relus", "R", "relus_r1"}
-    zero = {p.name for p in study.result.parameters if p.symbol is not None and p.default == 0 and p.name != "order"}
-    assert zero == set(study.automatic) == (set() if id in ("icgd.gradient", "icgd.relu_sum") else computed)
+    theorem, computed = find_theorem(id), {"relus", "R", "relus_r1"}
+    numbers = [each for each in theorem.statement.parameters if each.symbol is not None and each.name != "order"]
+    zero = {each.name for each in numbers if each.default == 0}
+    assert zero == set(theorem.knobs.automatic) == (set() if id in ("icgd.gradient", "icgd.relu_sum") else computed)
 
 
 @pytest.mark.long
 def test_the_least_number_of_relus_is_solved_for() -> None:
     found = solve("icgd.step", for_="relus", error=1e-2, N=2)
-    enough, fewer = (step_case(N=2, relus=int(found.value) - less) for less in (0, 1))
-    bounds = [case.derived(case.result.quantity("gradient")) for case in (enough, fewer)]
+    enough, fewer = (step_at(N=2, relus=int(found.value) - less) for less in (0, 1))
+    bounds = [instance.bounds.derived(instance.quantity("gradient")) for instance in (enough, fewer)]
     assert [bound is not None and bool(bound.ball <= 1e-2) for bound in bounds] == [True, False]
 
 

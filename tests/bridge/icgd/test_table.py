@@ -10,12 +10,13 @@ import torch
 from bridge import compare, replay
 from bridge.activations import activation_formula
 from bridge.cli import main
-from bridge.data import Table, load_table, scaled
+from bridge.data import ScaledTable, Table, load_table, scaled
 from bridge.icgd.table import OUTPUT_RANGES, PROMPT_LIMIT, STARTS, STEPS, Lessons, learning
-from bridge.limits.run import Run
+from bridge.instances.instance import Instance
+from bridge.instances.real import Real, real_instance, suiting
+from bridge.limits.run import Format, Run
 from bridge.record import Comparison, Row, Verdict, Witness
-from bridge.registry import find_study
-from bridge.sources.case import SourceCase
+from bridge.registry import find_theorem
 from numeric.icgd.network import IcgdNetwork
 from symbolic import UsageError
 from symbolic.activations import ACTIVATIONS
@@ -28,25 +29,27 @@ TARGET = "boiling_point"
 SMALL = {"K": 4, "n": 12, "L": 3, "relus": 128}
 
 
-def case_of(table: Table | None = None, *, seed: int = 0, **params: object) -> SourceCase:
-    table, study = table or load_table(None, SHIPPED, TARGET), find_study(ID)
-    chosen = {**study.source_defaults(params, table), **params}
-    case = study.source_case(chosen, table, Run(seed=seed))
-    assert isinstance(case, SourceCase)
-    return case
+def instance_of(table: Table | None = None, *, seed: int = 0, **params: object) -> Instance:
+    table, theorem = table or load_table(None, SHIPPED, TARGET), find_theorem(ID)
+    return real_instance(theorem, {**suiting(theorem, params, table), **params}, table, Run(seed=seed))
 
 
-def learning_of(case: SourceCase, seed: int = 0) -> Lessons:
-    prompt = {name: each[0] for name, each in case.sample(1, seed).items()}
-    return learning(case.known["chain"], **prompt, data=case.data, L=case.params["L"], dtype="float64", device="cpu")
+def data_of(instance: Instance) -> ScaledTable:
+    assert isinstance(instance.inputs, Real)
+    return instance.inputs.data
 
 
-def network_of(case: SourceCase) -> IcgdNetwork:
-    return IcgdNetwork(emulation_of(case).construction(len(case.data.x)))
+def learning_of(instance: Instance, seed: int = 0) -> Lessons:
+    prompt = {name: each[0] for name, each in instance.inputs.sample(1, seed).items()}
+    return learning(instance.known["chain"], **prompt, data=data_of(instance), L=instance.known["L"], **Format().names)
 
 
-def predictions(found: SourceCase | Comparison) -> dict[str, Row]:
-    rows = found.rows if isinstance(found, Comparison) else found.extra_rows(found.asked)
+def network_of(instance: Instance) -> IcgdNetwork:
+    return IcgdNetwork(emulation_of(instance).construction(len(data_of(instance).x)))
+
+
+def predictions(found: Instance | Comparison) -> dict[str, Row]:
+    rows = found.rows if isinstance(found, Comparison) else found.inputs.predictions(found.shown, found.inputs.run)
     return {row.quantity.removeprefix("prediction."): row for row in rows if row.quantity.startswith("prediction.")}
 
 
@@ -80,12 +83,12 @@ def by_hand(w: torch.Tensor, table: Table, K: int, steps: int, B_v: float, eta: 
 @pytest.mark.parametrize("eta", [2.0, 40.0])  # at 40 the box clips
 def test_the_predictions_are_those_of_gradient_descent_by_hand(eta: float) -> None:
     table = load_table(None, SHIPPED, TARGET)
-    case = case_of(**SMALL, N=2, eta=eta, seed=3)
-    w = case.sample(1, 3)["w"][0]
+    instance = instance_of(**SMALL, N=2, eta=eta, seed=3)
+    w = instance.inputs.sample(1, 3)["w"][0]
     expected, risk = by_hand(w, table.first(13), 4, 3, 2.0, eta)
-    rows = predictions(case)
+    rows = predictions(instance)
     assert rows["exact"].measured == pytest.approx(expected, rel=1e-10)
-    (risks,) = case.tables()
+    (risks,) = instance.inputs.tables()
     assert dict(risks.rows)["after L exact steps"] == pytest.approx(risk, rel=1e-10)
     target = float(table.targets[12, 0])
     assert rows["target"].measured == pytest.approx(target)
@@ -96,25 +99,25 @@ def test_the_predictions_are_those_of_gradient_descent_by_hand(eta: float) -> No
 
 
 def test_the_network_comes_closer_with_more_relus() -> None:
-    apart = [predictions(case_of(**{**SMALL, "relus": m}))["difference"].measured for m in (32, 512)]
+    apart = [predictions(instance_of(**{**SMALL, "relus": m}))["difference"].measured for m in (32, 512)]
     assert 0 < apart[1] < apart[0] / 50  # errors fall with the square of the number: 256 times
 
 
 def test_the_layers_after_the_last_step_predict() -> None:
-    case = case_of(**SMALL)
-    w, x, y = case.sample(1, 0).values()
-    learnt = learning_of(case).network
-    network = network_of(case)
-    for _ in range(case.params["L"]):
+    instance = instance_of(**SMALL)
+    w, x, y = instance.inputs.sample(1, 0).values()
+    learnt = learning_of(instance).network
+    network = network_of(instance)
+    for _ in range(instance.known["L"]):
         w = network.run(w, x, y, taps=("w",))["w"]
     assert torch.equal(learnt.w, w[0])
-    final = network.run(w, x, y, torch.as_tensor(case.data.x_query)[None], taps=("p[3]",))["p[3]"]
+    final = network.run(w, x, y, torch.as_tensor(data_of(instance).x_query)[None], taps=("p[3]",))["p[3]"]
     assert torch.equal(learnt.prediction, final[0, -1])
 
 
 @pytest.mark.parametrize(("activation", "N", "stays"), [("tanh", 2, True), ("tanh", 1, False), ("sigmoid", 2, False)])
 def test_from_zero_nothing_moves_where_the_gradient_vanishes(activation: str, N: int, stays: bool) -> None:
-    rows = predictions(case_of(**{**SMALL, "N": N, "activation": activation}))
+    rows = predictions(instance_of(**{**SMALL, "N": N, "activation": activation}))
     row = rows["from_zero"]
     assert (row.flags == {"measured": ["w = 0 is stationary"]}) == stays
     assert ("the gradient vanishes there" in row.remark) == stays
@@ -136,21 +139,21 @@ def test_every_activation_that_the_theorem_admits_has_a_range_and_a_step() -> No
 @pytest.mark.parametrize("activation", sorted(STEPS))
 @pytest.mark.parametrize("source", [("diabetes", None, None), (None, SHIPPED, TARGET)], ids=["diabetes", "boiling"])
 def test_the_default_steps_lower_the_risk(activation: str, source: tuple[str | None, ...]) -> None:
-    case = case_of(load_table(*source), activation=activation)
+    instance = instance_of(load_table(*source), activation=activation)
     for seed in range(3):
-        found = learning_of(case, seed)
+        found = learning_of(instance, seed)
         assert found.risk(found.exact.w) < 0.98 * found.risk(found.w), seed
 
 
 def test_tables_are_inside_the_hypotheses_with_several_starts() -> None:
-    case = case_of(**SMALL)
-    inputs = case.sample(256, 0)
+    instance = instance_of(**SMALL)
+    inputs = instance.inputs.sample(256, 0)
     assert len(inputs["w"]) == STARTS
     assert len(torch.unique(inputs["w"], dim=0)) == STARTS
-    box = torch.as_tensor(setting_of(case).shape.box(setting_of(case).B_v))
+    box = torch.as_tensor(setting_of(instance).shape.box(setting_of(instance).B_v))
     assert bool((inputs["w"].abs() < box).all())
     for i in range(STARTS):
-        case.check_inputs({name: value[i : i + 1] for name, value in inputs.items()})
+        instance.inputs.require({name: value[i : i + 1] for name, value in inputs.items()})
 
 
 def test_a_query_beyond_the_prompt_is_flagged(tmp_path: Path) -> None:
@@ -161,7 +164,7 @@ def test_a_query_beyond_the_prompt_is_flagged(tmp_path: Path) -> None:
     assert "query outside B_x" in rows["network"].flags["measured"]
     assert "> B_x = 1: outside; the sums of ReLUs are certified for ||x||_2 <= B_x" in rows["network"].remark
     assert "certified" not in rows["exact"].remark
-    inside = predictions(case_of(**SMALL))
+    inside = predictions(instance_of(**SMALL))
     assert not scaled(load_table(None, SHIPPED, TARGET).first(13), 1.0, 1.0, output_range=(-1.0, 1.0)).outside
     assert not inside["network"].flags
 
@@ -182,14 +185,14 @@ def test_a_table_keeps_the_bounds_and_predicts(tmp_path: Path) -> None:
 
 
 def test_a_witness_replays_without_the_table(tmp_path: Path) -> None:
-    case = case_of(**SMALL)
-    inputs = case.sample(1, 0)
-    error = case.exact(inputs, ["gradient"], 64)["gradient"][0]
+    instance = instance_of(**SMALL)
+    inputs = instance.inputs.sample(1, 0)
+    error = instance.runs.exact(inputs, ["gradient"], 64)["gradient"][0]
     witness = Witness(
         result=ID,
         quantity="gradient",
         scope="prompt, local",
-        params=case.full_params,
+        params=instance.full,
         inputs={name: value.tolist() for name, value in inputs.items()},
         error_lower=float(error),
         bounds={},
@@ -199,15 +202,15 @@ def test_a_witness_replays_without_the_table(tmp_path: Path) -> None:
     row = replay(str(path))
     assert row.verdict["instance"] is Verdict.KEPT
     assert row.measured == pytest.approx(float(error))
-    bound = case.instance(case.quantity("gradient"), "prompt, local", inputs)
+    bound = instance.bounds.instance(instance.quantity("gradient"), "prompt, local", inputs)
     assert row.instance == pytest.approx(float(bound.ball))
 
 
 def test_an_accuracy_asked_for_sets_the_relus() -> None:
     table = load_table(None, SHIPPED, TARGET)
-    assert "relus" not in find_study(ID).source_defaults({"eps": 0.5}, table)
-    assert emulation_of(case_of(**{**SMALL, "relus": 0, "eps": 0.5})).relus > 3
-    rows = predictions(case_of(**{**SMALL, "relus": 0, "eps": 1e-11}))  # no network can be built
+    assert "relus" not in suiting(find_theorem(ID), {"eps": 0.5}, table)
+    assert emulation_of(instance_of(**{**SMALL, "relus": 0, "eps": 0.5})).relus > 3
+    rows = predictions(instance_of(**{**SMALL, "relus": 0, "eps": 1e-11}))  # no network can be built
     assert "exact" in rows
     assert "network" not in rows
 
@@ -217,7 +220,7 @@ def test_large_tables_have_no_bounds_at_the_prompt() -> None:
     table = Table(
         rng.normal(size=(PROMPT_LIMIT // 256 + 10, 3)), rng.normal(size=(PROMPT_LIMIT // 256 + 10, 1)), ("",) * 3, ""
     )
-    quantity = case_of(table).result.quantity("gradient")
+    quantity = instance_of(table).quantity("gradient")
     assert quantity.scopes == ("network",)
     assert "too many rows and weights" in quantity.remark
 
@@ -279,10 +282,10 @@ def test_the_shipped_table_is_what_the_readme_says() -> None:
 
 def test_one_step_on_all_patients_is_small() -> None:
     table = load_table("diabetes", None, None)
-    case = case_of(table)
-    assert (len(case.data.x), emulation_of(case).relus) == (441, 256)
-    inputs = case.sample(1, 0)
+    instance = instance_of(table)
+    assert (len(data_of(instance).x), emulation_of(instance).relus) == (441, 256)
+    inputs = instance.inputs.sample(1, 0)
     with Tensors() as seen:
-        network = network_of(case)
-        network.run(inputs["w"], inputs["x"], inputs["y"], torch.as_tensor(case.data.x_query)[None])
+        network = network_of(instance)
+        network.run(inputs["w"], inputs["x"], inputs["y"], torch.as_tensor(data_of(instance).x_query)[None])
     assert seen.numbers < 5 * 2**16  # 2.5 MiB in float64: the weights of one layer as dense matrices alone have more

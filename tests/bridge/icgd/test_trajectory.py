@@ -17,11 +17,14 @@ from bridge.icgd.iterates import iterates
 from bridge.icgd.path import IteratePath
 from bridge.icgd.smoothness import gap_above, smoothness_here, smoothness_of_layers
 from bridge.icgd.trajectory import TRAJECTORY, path_of
+from bridge.instances.at_prompt import LOCAL
+from bridge.instances.inputs import Batch
+from bridge.instances.instance import Instance
+from bridge.judging.elsewhere import rows_elsewhere
+from bridge.judging.judged import again, judged_at
 from bridge.limits.run import Run
-from bridge.record import Comparison, Flag, Row, Verdict
-from bridge.theorem_case import TheoremCase
-from bridge.theorem_readings import LOCAL
-from bridge.theorem_study import TheoremStudy
+from bridge.record import Comparison, Flag, Row, Verdict, Witness
+from bridge.theorems.refutable import sentences_on
 from numeric.balls import BallArray
 from numeric.icgd.network import IcgdNetwork
 from numeric.layered import autograd_gradient, empirical_loss
@@ -31,7 +34,7 @@ from symbolic.icgd import exact_runs
 from symbolic.icgd import trajectory as theory
 from symbolic.icgd.trajectory import L_f, gap
 from symbolic.statements import UsageError
-from tests.bridge.icgd.built import chain_of, emulation_of, setting_of
+from tests.bridge.icgd.built import chain_of, emulation_of, prompt_bounds, setting_of
 from tests.numeric.icgd.by_definition import exact_step
 
 SMALL = {"L": 3, "N": 2, "K": 3, "d": 2, "n": 3, "relus": 12}
@@ -46,8 +49,8 @@ SETTINGS = [
 
 
 @cache
-def case_of(**changes: Any) -> TheoremCase:
-    return TheoremStudy(TRAJECTORY).case({**SMALL, **changes})
+def instance_of(**changes: Any) -> Instance:
+    return Instance.of(TRAJECTORY, {**SMALL, **changes})
 
 
 def run(**changes: Any) -> Comparison:
@@ -59,24 +62,24 @@ def row_of(comparison: Comparison, name: str, scope: str | None = "network") -> 
     return row
 
 
-def gradient(case: TheoremCase, w: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    """By automatic differentiation of the loss: none of the study's own formulas."""
-    s = setting_of(case)
+def gradient(instance: Instance, w: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """By automatic differentiation of the loss: none of the theorem's own formulas."""
+    s = setting_of(instance)
     return autograd_gradient(s.shape, w, x, y, activation_formula(s.activation), plain_loss(s.loss.name))
 
 
-def drawn(case: TheoremCase, count: int, seed: int) -> dict[str, Tensor]:
+def drawn(instance: Instance, count: int, seed: int) -> dict[str, Tensor]:
     """So many random prompts, and as many from which an attack starts."""
-    both = case.sample(count, seed), case.starts(count, seed)
+    both = instance.inputs.sample(count, seed), instance.inputs.starts(count, seed)
     return {name: torch.cat([each[name] for each in both]) for name in ("w", "x", "y")}
 
 
-def path(case: TheoremCase, points: Sequence[Tensor], x: Tensor, y: Tensor) -> IteratePath:
-    return path_of(chain_of(case), emulation_of(case), points, x, y)
+def path(instance: Instance, points: Sequence[Tensor], x: Tensor, y: Tensor) -> IteratePath:
+    return path_of(chain_of(instance), emulation_of(instance), points, x, y)
 
 
-def risks_of(case: TheoremCase, inputs: Mapping[str, Tensor]) -> Tensor:
-    chain = chain_of(case)
+def risks_of(instance: Instance, inputs: Mapping[str, Tensor]) -> Tensor:
+    chain = chain_of(instance)
     return torch.func.vmap(chain.risk)(*(inputs[name] for name in "wxy"))
 
 
@@ -107,68 +110,72 @@ def test_no_bound_is_exceeded(changes: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize("changes", SETTINGS, ids=str)
 def test_prompt_bounds_hold_at_every_prompt_and_a_mutant_would_not(changes: Mapping[str, Any]) -> None:
-    case = case_of(**changes)
-    last = case.result.quantity(f"path[{case.params['L']}]")
-    mapping = case.result.quantity("gradient_mapping")
-    inputs = drawn(case, 24, 5)
-    found = case.errors(inputs, [last.name, mapping.name])
-    eps_alone, local = (case.prompt_bounds(last, inputs, scope) for scope in ("prompt", LOCAL))
+    instance = instance_of(**changes)
+    last = instance.quantity(f"path[{instance.known['L']}]")
+    mapping = instance.quantity("gradient_mapping")
+    inputs = drawn(instance, 24, 5)
+    found = instance.runs.errors(inputs, [last.name, mapping.name])
+    eps_alone, local = (prompt_bounds(instance, last, inputs, scope) for scope in ("prompt", LOCAL))
     assert (found[last.name] <= eps_alone * (1 + 1e-9)).all()
     assert (found[last.name] <= local * (1 + 1e-9)).all()
     assert (local <= eps_alone * (1 + 1e-6)).all()
-    network = case.instance(last, "network")
+    network = instance.bounds.instance(last, "network")
     assert network is not None
     assert (eps_alone <= float(network.ball) * (1 + 1e-9)).all()
-    assert (eps_alone <= setting_of(case).diameter * (1 + 1e-9)).all()
-    assert (found[mapping.name] <= case.prompt_bounds(mapping, inputs, "prompt") * (1 + 1e-9)).all()
+    assert (eps_alone <= setting_of(instance).diameter * (1 + 1e-9)).all()
+    assert (found[mapping.name] <= prompt_bounds(instance, mapping, inputs, "prompt") * (1 + 1e-9)).all()
     if not changes:  # the local bound is near the error somewhere, so that a lost factor of two would show
         assert float(torch.nan_to_num(found[last.name] / local).max()) > 0.5
 
 
 def test_the_bounds_on_balls_enclose_those_on_tensors() -> None:
-    case = case_of(eta=0.01)
-    inputs = case.sample(1, 3)
+    instance = instance_of(eta=0.01)
+    inputs = instance.inputs.sample(1, 3)
     for name, scope in (("path[3]", "prompt"), ("path[3]", LOCAL), ("gradient_mapping", "prompt")):
-        quantity = case.result.quantity(name)
-        ball = case.instance(quantity, scope, inputs)
+        quantity = instance.quantity(name)
+        ball = instance.bounds.instance(quantity, scope, inputs)
         assert ball is not None
-        assert float(ball.ball) == pytest.approx(float(case.prompt_bounds(quantity, inputs, scope)), rel=1e-6)
+        assert float(ball.ball) == pytest.approx(float(prompt_bounds(instance, quantity, inputs, scope)), rel=1e-6)
         assert not ball.outside
     x, y, w = (inputs[name][0] for name in "xyw")
-    found, risk = path(case, iterates(w, x, y, emulation_of(case), 3), x, y), partial(chain_of(case).risk, x=x, y=y)
+    found = path(instance, iterates(w, x, y, emulation_of(instance), 3), x, y)
+    risk = partial(chain_of(instance).risk, x=x, y=y)
     fall, errors = risk(found.points[0]) - risk(found.points[3]), torch.stack(found.gradient_errors("prompt"))
     assert float(ball.ball) == pytest.approx(float(2 * fall / (0.01 * 3) + errors.square().mean()), rel=1e-6)
-    at_kink = case_of(relus=13).instance(case.result.quantity("path[3]"), LOCAL, {k: 0 * v for k, v in inputs.items()})
-    assert at_kink.ball > 2.0**-40 * emulation_of(case_of(relus=13)).r.error  # as balls may not decide values there
+    odd, at_zero = instance_of(relus=13), {name: 0 * value for name, value in inputs.items()}
+    at_kink = odd.bounds.instance(odd.quantity("path[3]"), LOCAL, at_zero)
+    assert at_kink.ball > 2.0**-40 * emulation_of(odd).r.error  # as balls may not decide values there
 
 
 @pytest.mark.parametrize("changes", SETTINGS, ids=str)
 def test_l_f_is_above_every_quotient_of_gradients(changes: Mapping[str, Any]) -> None:
-    case = case_of(**changes)
-    s = setting_of(case)
+    instance = instance_of(**changes)
+    s = setting_of(instance)
     box = torch.as_tensor(s.shape.box(s.B_v))
     generator = torch.Generator().manual_seed(1)
     worst = 0.0
-    for inputs in (case.sample(60, 2), case.starts(60, 2)):
+    for inputs in (instance.inputs.sample(60, 2), instance.inputs.starts(60, 2)):
         w, x, y = inputs["w"], inputs["x"], inputs["y"]
         for size in (1e-4, 0.3):
             other = (w + size * torch.randn(w.shape, generator=generator, dtype=torch.float64) * box).clamp(-box, box)
-            quotient = (gradient(case, other, x, y) - gradient(case, w, x, y)).norm(dim=-1) / (other - w).norm(dim=-1)
+            change = gradient(instance, other, x, y) - gradient(instance, w, x, y)
+            quotient = change.norm(dim=-1) / (other - w).norm(dim=-1)
             worst = max(worst, float(quotient.max()))
-    assert worst <= float(smoothness_here(s, emulation_of(case))) <= float(case.values[L_f]) * (1 + 1e-9)
-    assert worst > float(case.values[L_f]) / 100  # L_f is not a large number
+    printed = float(instance.letters.numbers[L_f])
+    assert worst <= float(smoothness_here(s, emulation_of(instance))) <= printed * (1 + 1e-9)
+    assert worst > printed / 100  # L_f is not a large number
 
 
 @pytest.mark.parametrize("changes", SETTINGS, ids=str)
 def test_l_f_near_a_point_is_above_the_quotients_there(changes: Mapping[str, Any]) -> None:
-    case = case_of(**changes)
-    s, generator = setting_of(case), torch.Generator().manual_seed(2)
+    instance = instance_of(**changes)
+    s, generator = setting_of(instance), torch.Generator().manual_seed(2)
     box = torch.as_tensor(s.shape.box(s.B_v))
-    w, x, y = drawn(case, 40, 4).values()
+    w, x, y = drawn(instance, 40, 4).values()
     sharpest = 0.0
     for radius in (1e-6, 0.05, 0.4):
         near = torch.func.vmap(
-            lambda w, x, y, radius=radius: path(case, [w], x, y).smoothness_near(
+            lambda w, x, y, radius=radius: path(instance, [w], x, y).smoothness_near(
                 w, torch.tensor(radius, dtype=torch.float64)
             )
         )(w, x, y)
@@ -177,41 +184,41 @@ def test_l_f_near_a_point_is_above_the_quotients_there(changes: Mapping[str, Any
             step = torch.randn(w.shape, generator=generator, dtype=torch.float64)
             step = radius * step / step.norm(dim=-1, keepdim=True)
             ends.append((w + step).clamp(-box, box))
-        change = (gradient(case, ends[0], x, y) - gradient(case, ends[1], x, y)).norm(dim=-1)
+        change = (gradient(instance, ends[0], x, y) - gradient(instance, ends[1], x, y)).norm(dim=-1)
         quotient = change / (ends[0] - ends[1]).norm(dim=-1)
         assert (quotient <= near * (1 + 1e-6)).all()
-        assert (near <= float(smoothness_here(s, emulation_of(case))) * (1 + 1e-9)).all()
+        assert (near <= float(smoothness_here(s, emulation_of(instance))) * (1 + 1e-9)).all()
         sharpest = max(sharpest, float((quotient / near).max()))
     assert sharpest > 0.05
 
 
 @pytest.mark.parametrize("changes", SETTINGS, ids=str)
 def test_the_gap_covers_every_fall_of_the_risk(changes: Mapping[str, Any]) -> None:
-    case = case_of(**changes)
-    s = setting_of(case)
-    inputs = case.sample(80, 6)
+    instance = instance_of(**changes)
+    s = setting_of(instance)
+    inputs = instance.inputs.sample(80, 6)
     prompt = inputs["x"][:1].expand_as(inputs["x"]), inputs["y"][:1].expand_as(inputs["y"])
     risks = empirical_loss(s.shape, inputs["w"], *prompt, activation_formula(s.activation), plain_loss(s.loss.name))
-    assert 0 < float(risks.max() - risks.min()) <= float(case.values[gap])
-    found = risks_of(case, {"w": inputs["w"], "x": prompt[0], "y": prompt[1]})
+    assert 0 < float(risks.max() - risks.min()) <= float(instance.letters.numbers[gap])
+    found = risks_of(instance, {"w": inputs["w"], "x": prompt[0], "y": prompt[1]})
     assert torch.allclose(found, risks, rtol=1e-13)
 
 
 def test_the_gap_of_a_loss_that_can_be_negative() -> None:
-    case = case_of()
-    s = replace(setting_of(case), loss=loss_named("logistic"), B_y=3.0)
-    outputs = emulation_of(case).ranges.outputs
+    instance = instance_of()
+    s = replace(setting_of(instance), loss=loss_named("logistic"), B_y=3.0)
+    outputs = emulation_of(instance).ranges.outputs
     t = torch.linspace(-outputs, outputs, 401, dtype=torch.float64)
     values = [torch.log(1 + torch.exp(t)) - y * t for y in (-3.0, 0.0, 3.0)]
     drops = [float(each.max() - each.min()) for each in values]
-    assert max(drops) * s.shape.d_y / 2 <= float(gap_above(s, emulation_of(case).ranges))
+    assert max(drops) * s.shape.d_y / 2 <= float(gap_above(s, emulation_of(instance).ranges))
 
 
 def test_the_steps_are_those_of_the_whole_network_and_of_the_reference() -> None:
-    case = case_of()
-    s, inputs = setting_of(case), case.sample(4, 7)
+    instance = instance_of()
+    s, inputs = setting_of(instance), instance.inputs.sample(4, 7)
     w, x, y = inputs["w"], inputs["x"], inputs["y"]
-    whole = IcgdNetwork(replace(emulation_of(case).construction(SMALL["n"]), steps=3)).run(
+    whole = IcgdNetwork(replace(emulation_of(instance).construction(SMALL["n"]), steps=3)).run(
         w, x, y, taps=("trajectory",)
     )["trajectory"]
     functions = activation_formula(s.activation), activation_formula(s.activation, 1), loss_formula(s.loss, 1)
@@ -219,46 +226,46 @@ def test_the_steps_are_those_of_the_whole_network_and_of_the_reference() -> None
     for _ in range(3):
         points.append(exact_step(s.shape, points[-1], x, y, *functions, s.eta, s.B_v)["w"])
     exact = torch.stack(points[1:], 1)
-    found = case.errors(inputs, ["path[1]", "path[2]", "path[3]", "gradient_mapping"])
+    found = instance.runs.errors(inputs, ["path[1]", "path[2]", "path[3]", "gradient_mapping"])
     for l in (1, 2, 3):  # noqa: E741 - the paper's letter
         assert torch.allclose(found[f"path[{l}]"], (whole - exact)[:, l - 1].norm(dim=-1), rtol=1e-9, atol=1e-15)
     points = [w, whole[:, 0], whole[:, 1]]
     box = torch.as_tensor(s.shape.box(s.B_v))
-    moved = [torch.clamp(v - s.eta * gradient(case, v, x, y), -box, box) for v in points]
+    moved = [torch.clamp(v - s.eta * gradient(instance, v, x, y), -box, box) for v in points]
     squares = [((v - after) / s.eta).square().sum(-1) for v, after in zip(points, moved, strict=True)]
     assert torch.allclose(found["gradient_mapping"], sum(squares) / 3, rtol=1e-9)
 
 
 def test_the_exact_run_is_what_the_floats_round() -> None:
-    case = case_of()
-    inputs = case.sample(1, 8)
-    names = [quantity.name for quantity in case.bounded() if quantity.scopes]
-    floats, exact = case.errors(inputs, names), case.exact(inputs, names, 128)
+    instance = instance_of()
+    inputs = instance.inputs.sample(1, 8)
+    names = [quantity.name for quantity in instance.bounds.quantities.values() if quantity.scopes]
+    floats, exact = instance.runs.errors(inputs, names), instance.runs.exact(inputs, names, 128)
     for name in names:
         ball, rounding = exact[name]
         assert abs(float(floats[name]) - float(ball)) <= rounding + 1e-16 <= 1e-12
-    chain, point = chain_of(case), [BallArray.exactly(inputs[name][0], 128) for name in "wxy"]
+    chain, point = chain_of(instance), [BallArray.exactly(inputs[name][0], 128) for name in "wxy"]
     found = chain.values(*point)["gradient"]
-    wanted = gradient(case, inputs["w"], inputs["x"], inputs["y"])[0]
+    wanted = gradient(instance, inputs["w"], inputs["x"], inputs["y"])[0]
     assert [float(ball) for ball in found.balls] == pytest.approx(wanted.tolist(), rel=1e-9, abs=1e-14)
-    assert float(chain.risk(*point).midpoint()) == pytest.approx(float(risks_of(case, inputs)), rel=1e-12)
+    assert float(chain.risk(*point).midpoint()) == pytest.approx(float(risks_of(instance, inputs)), rel=1e-12)
 
 
 def test_an_envelope_is_the_sum_of_relus_in_the_middle_of_a_cell() -> None:
-    case = case_of(relus=13)
-    for name, found in (("r", emulation_of(case).r), ("r'", emulation_of(case).r1)):
+    instance = instance_of(relus=13)
+    for name, found in (("r", emulation_of(instance).r), ("r'", emulation_of(instance).r1)):
         middle = torch.tensor(2.5 * found.width, dtype=torch.float64)  # of 12 cells: 0 is a knot
-        off = abs(chain_of(case).envelopes[name].exact(middle) - found.relu_sum(middle))
+        off = abs(chain_of(instance).envelopes[name].exact(middle) - found.relu_sum(middle))
         assert float(off) < 0.1 * float(found.error)
 
 
 def test_one_step_is_eta_times_the_error_of_the_gradient() -> None:
-    case = case_of()
-    inputs = case.sample(3, 9)
-    eta = setting_of(case).eta
+    instance = instance_of()
+    inputs = instance.inputs.sample(3, 9)
+    eta = setting_of(instance).eta
 
     def at_one(w: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> tuple[list[torch.Tensor], ...]:
-        found = path(case, iterates(w, x, y, emulation_of(case), 3), x, y)
+        found = path(instance, iterates(w, x, y, emulation_of(instance), 3), x, y)
         gradients = found.gradient_errors("prompt")
         return found.distances(gradients), gradients, found.smoothness_along()
 
@@ -272,17 +279,17 @@ def test_one_step_is_eta_times_the_error_of_the_gradient() -> None:
 def test_the_derived_eps_is_what_was_asked_for_and_kept_by_the_gradient() -> None:
     from symbolic.icgd.symbols import eps
 
-    case = case_of(relus=0, eps=0.02)
-    assert 0 < float(case.values[eps]) <= 0.02
-    inputs = case.sample(32, 1)
-    s = setting_of(case)
-    step = IcgdNetwork(emulation_of(case).construction(SMALL["n"])).run(
+    instance = instance_of(relus=0, eps=0.02)
+    assert 0 < float(instance.letters.numbers[eps]) <= 0.02
+    inputs = instance.inputs.sample(32, 1)
+    s = setting_of(instance)
+    step = IcgdNetwork(emulation_of(instance).construction(SMALL["n"])).run(
         inputs["w"], inputs["x"], inputs["y"], taps=("gradient",)
     )
-    error = step["gradient"] - gradient(case, inputs["w"], inputs["x"], inputs["y"])
-    assert float(error.norm(dim=-1).max()) <= float(case.values[eps])
-    printed = case.printed(case.result.quantity("path[1]"))
-    smooth = float(case.values[L_f])
+    error = step["gradient"] - gradient(instance, inputs["w"], inputs["x"], inputs["y"])
+    assert float(error.norm(dim=-1).max()) <= float(instance.letters.numbers[eps])
+    printed = instance.bounds.printed(instance.quantity("path[1]"))
+    smooth = float(instance.letters.numbers[L_f])
     assert printed is not None
     assert float(printed.ball) == pytest.approx((1 + SMALL["n"] * smooth) * 0.02 / smooth)
     assert s.eta < SMALL["n"]
@@ -297,18 +304,19 @@ def test_the_gradient_mapping_is_outside_where_the_step_is_long(eta: float, verd
     assert ("are short: L_f*eta <= 1" in row.remark) is (verdict is Verdict.OUTSIDE)
     # Lemma 14 prints eta <= L_f, which holds here; it is read as eta <= 1/L_f, and no violation is laid to the bound.
     assert ("printed as eta <= L_f" in row.remark) is (verdict is Verdict.OUTSIDE)
-    assert eta < float(case_of(eta=eta).values[L_f])
+    assert eta < float(instance_of(eta=eta).letters.numbers[L_f])
     assert row_of(comparison, "path[3]").verdict["derived"] is Verdict.KEPT  # it asks for no short step
 
 
 def test_a_step_beyond_one_over_l_f_is_outside_what_is_printed() -> None:
-    case = case_of(N=1, eta=50.0)
-    mapping, path = case.result.quantity("gradient_mapping"), case.result.quantity("path[3]")
-    assert "hypothesis violated: eta <= 1/L_f" in case.printed(mapping).outside
-    assert not case.printed(path).outside
-    inputs = case.sample(2, 0)
-    assert "along the path" in case.instance(mapping, "prompt", {n: v[:1] for n, v in inputs.items()}).outside
-    assert torch.isinf(case.prompt_bounds(mapping, inputs, "prompt")).any()
+    instance = instance_of(N=1, eta=50.0)
+    mapping, path = instance.quantity("gradient_mapping"), instance.quantity("path[3]")
+    assert "hypothesis violated: eta <= 1/L_f" in instance.bounds.printed(mapping).outside
+    assert not instance.bounds.printed(path).outside
+    inputs = instance.inputs.sample(2, 0)
+    first = {name: value[:1] for name, value in inputs.items()}
+    assert "along the path" in instance.bounds.instance(mapping, "prompt", first).outside
+    assert torch.isinf(prompt_bounds(instance, mapping, inputs, "prompt")).any()
 
 
 # --- What was found beside the bounds --------------------------------------------------------------------------------
@@ -318,8 +326,9 @@ ONE = Run(samples=1, attack=0, restarts=1, seed=0)
 
 
 def check(name: str, samples: int = 1, **changes: Any) -> Row:
-    rows = case_of(**changes).checks(replace(ONE, samples=samples)) + TheoremStudy(TRAJECTORY).checks()
-    return next(row for row in rows if row.quantity == name)
+    judged = [each for each in judged_at(instance_of(**changes)) if name in each.names]
+    own = [row for each in judged for row in each.rows(replace(ONE, samples=samples))]
+    return next(row for row in own or rows_elsewhere(TRAJECTORY) if row.quantity == name)
 
 
 @pytest.mark.parametrize("changes", [{}, {"activation": "gelu"}, {"activation": "sin", "N": 3}], ids=str)
@@ -348,7 +357,7 @@ def saved(row: Row, folder: Path) -> str:
 
 
 def test_every_erratum_stands_beside_its_repair() -> None:
-    rows = TheoremStudy(TRAJECTORY).checks()
+    rows = list(rows_elsewhere(TRAJECTORY))
     names = [f"erratum.{check.__name__}" for check in exact_runs.WITNESSES]
     assert [row.quantity for row in rows] == [each for name in names for each in (name, f"{name}.repaired")]
     for refuted, repaired in zip(rows[::2], rows[1::2], strict=True):
@@ -359,10 +368,10 @@ def test_every_erratum_stands_beside_its_repair() -> None:
 def test_a_witness_is_computed_from_its_own_numbers(tmp_path: Path) -> None:
     row = check("erratum.examples_for_step_size")
     row.witness.inputs["step"] = [1.0, 2.0]  # eta = 1/2 < n: the printed bound holds
-    again = replay(saved(row, tmp_path))
-    assert again.verdict["printed"] is Verdict.KEPT
-    assert again.erratum is None
-    assert again.measured == pytest.approx(0.5 * 0.01)
+    found = replay(saved(row, tmp_path))
+    assert found.verdict["printed"] is Verdict.KEPT
+    assert found.erratum is None
+    assert found.measured == pytest.approx(0.5 * 0.01)
 
 
 @pytest.mark.parametrize(
@@ -389,17 +398,23 @@ def test_a_witness_that_meets_no_hypothesis_is_refused(
 
 
 def test_checks_about_zero_replay_from_their_prompt() -> None:
-    case = case_of(N=1)
-    inputs = {name: value[0] for name, value in case.sample(1, 0).items()}
+    instance = instance_of(N=1)
+    inputs = {name: value[0] for name, value in instance.inputs.sample(1, 0).items()}
+
+    witness = Witness(result=TRAJECTORY.id, quantity="", params={}, inputs={}, error_lower=0.0, bounds={})
+
+    def replayed(name: str, inputs: Batch) -> Row:
+        return again(instance, witness.model_copy(update={"quantity": name}), inputs)
+
     with pytest.raises(UsageError, match="about the start w = 0"):
-        case.replay_check("start.zero", inputs)
+        replayed("start.zero", inputs)
     with pytest.raises(UsageError, match="takes inputs of shapes"):
-        case.replay_check("start.zero", {**inputs, "x": inputs["x"][:1], "y": inputs["y"][:1]})
+        replayed("start.zero", {**inputs, "x": inputs["x"][:1], "y": inputs["y"][:1]})
     with pytest.raises(UsageError, match="no quantity or check 'erratum"):
-        case.replay_check("erratum.nothing", inputs)
+        replayed("erratum.nothing", inputs)
     at_zero = {**inputs, "w": torch.zeros_like(inputs["w"])}
-    assert case.replay_check("start.zero", at_zero).exact > 0
-    assert case.replay_check("start.zero.path", at_zero).verdict["derived"] is Verdict.KEPT
+    assert replayed("start.zero", at_zero).exact > 0
+    assert replayed("start.zero.path", at_zero).verdict["derived"] is Verdict.KEPT
 
 
 def test_an_accuracy_beyond_floats_is_named() -> None:
@@ -424,35 +439,34 @@ def test_a_network_of_one_example_and_a_large_step_refutes_the_printed_path() ->
 
 
 def test_solving_shows_the_errata_of_the_quantity() -> None:
-    study = TheoremStudy(TRAJECTORY)
     named = {
         "path[L]": {"examples_for_step_size", "constant_of_the_risk", "descent_without_projection"},
         "gradient_mapping": {"steps_up_to_the_constant", "least_against_the_sum"},
     }
     for name, errata in named.items():
-        first = [words.partition(":")[0] for words in study.errata(study.result.quantity(name))]
+        first = [words.partition(":")[0] for words in sentences_on(TRAJECTORY, TRAJECTORY.statement.quantity(name))]
         assert {words for words in first if words.startswith("erratum.")} == {f"erratum.{each}" for each in errata}
-    path = study.result.quantity("path[L]")
-    assert study.errata(path)[-1] == path.remark
+    path = TRAJECTORY.statement.quantity("path[L]")
+    assert sentences_on(TRAJECTORY, path)[-1] == path.remark
 
 
 def test_l_f_is_no_large_number_where_it_is_simple() -> None:
     """One neuron, one layer: the quotient of two close gradients reaches a tenth of L_f."""
-    case = case_of(N=1, d=1, K=1)
+    instance = instance_of(N=1, d=1, K=1)
     w = torch.linspace(-1, 1, 400, dtype=torch.float64)[:, None]  # (B, 1): the box
     x, y = torch.ones(400, SMALL["n"], 1, dtype=torch.float64), torch.ones(400, SMALL["n"], 1, dtype=torch.float64)
-    gradients = gradient(case, w, x, y)
+    gradients = gradient(instance, w, x, y)
     quotients = (gradients.diff(dim=0) / w.diff(dim=0)).abs()
-    bound = float(smoothness_of_layers(setting_of(case), emulation_of(case).ranges))
+    bound = float(smoothness_of_layers(setting_of(instance), emulation_of(instance).ranges))
     assert bound / 10 < float(quotients.max()) <= bound
     radius = w[1] - w[0]
-    near = torch.func.vmap(lambda *at: path(case, at[:1], *at[1:]).smoothness_near(at[0], radius[0]))(w, x, y)
+    near = torch.func.vmap(lambda *at: path(instance, at[:1], *at[1:]).smoothness_near(at[0], radius[0]))(w, x, y)
     assert (quotients[:, 0] <= near[:-1]).all()  # also where r'' < 0 adds to the curvature, as u < 0 there
 
 
 @pytest.mark.long
 def test_the_bounds_on_a_path_are_those_of_the_record() -> None:
-    """A letter that the statement keeps, and that only a prompt knows better, has its worst case there."""
+    """A letter that the statement keeps, and that only a prompt knows better, has its worst instance there."""
     record = Path(__file__).parents[2] / "yardstick" / "records" / "icgd.trajectory.json"
     rows = json.loads(record.read_text())["rows"]
     stored = [row for row in rows if row["quantity"].startswith("path[") and row["scope"] == "network"]

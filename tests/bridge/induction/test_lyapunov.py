@@ -12,10 +12,11 @@ import sympy as sp
 from bridge.certify import Status, prove
 from bridge.certify.checks import MOST_BOXES
 from bridge.certify.search import smallest
+from bridge.certify.stating import inequalities_of
 from bridge.induction.lyapunov import quadratic_at
 from bridge.induction.phase_times import slow_rate
 from bridge.record import Verdict
-from bridge.registry import find_study
+from bridge.registry import find_theorem
 from symbolic.induction import lyapunov as theory
 from symbolic.induction import lyapunov_gram as gram
 from symbolic.induction import lyapunov_head as head
@@ -103,7 +104,7 @@ def test_each_proof_takes_few_boxes():
 
 def test_each_inequality_is_stated_once():
     for name, printed in (("lyapunov_gram", theory.gram_inequalities()), ("lyapunov_head", theory.head_inequalities())):
-        stated = find_study(f"induction.{name}").inequalities({"alpha": 1.0, "w_star": 0.49})
+        stated = inequalities_of(find_theorem(f"induction.{name}"), {"alpha": 1.0, "w_star": 0.49})
         names = [each.name for each in stated]
         assert len(set(names)) == len(names)
         assert {each.name for both in printed.values() for part in both for each in part} <= set(names)

@@ -18,8 +18,8 @@ from bridge.induction.head_limits import THRESHOLDS
 from bridge.induction.head_path import SLACK, HeadPath
 from bridge.induction.trends import TRENDS, HeadStart, ramp
 from bridge.record import Row, Verdict
-from bridge.registry import find_study
 from bridge.theorem import Theorem
+from bridge.theorems.refutable import refutable
 from symbolic import prose
 from symbolic.induction import head_limits
 from symbolic.induction import trends as theory
@@ -288,13 +288,13 @@ def test_every_check_is_decided_and_those_with_errata_are_violated() -> None:
     assert not [row for row in checks().values() if Verdict.UNDECIDED in row.verdict.values()]
     violated = {f"{name}.limit" for name in ("h.ramp", "T_1", "T_1.simple", "w.rate.below")} | {"h.overshoot.constant"}
     assert printed_as(Verdict.VIOLATED, checks()) == violated
-    refutable = [quantity.name for quantity in find_study("induction.trends").refutable()]
-    assert violated <= set(refutable)
+    with_errata = [quantity.name for quantity in refutable(TRENDS)]
+    assert violated <= set(with_errata)
     limit, constant = checks()["w.rate.below.limit"], checks()["h.overshoot.constant"]
     assert limit.remark == "at t = 1 (L-2)"
     assert (limit.params["sigma_init"], limit.params["flow"]) == (2.0**-20, "printed")
     assert 0.5 * limit.printed < limit.measured < limit.printed
-    assert refutable[0] == limit.quantity  # the witness of (29) is this one
+    assert with_errata[0] == limit.quantity  # the witness of (29) is this one
     assert f"for every w* >= {plain(constant.measured)} " in head_limits.OVERSHOOT_FACTOR.reading
 
 

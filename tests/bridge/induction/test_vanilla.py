@@ -10,8 +10,8 @@ import torch
 from bridge import compare
 from bridge.comparison import Comparison, replay_witness
 from bridge.induction.vanilla import VANILLA, lags
+from bridge.instances.instance import Instance
 from bridge.record import Flag, Row, Verdict
-from bridge.theorem_study import TheoremStudy
 from symbolic import UsageError
 
 GRID_P = (1, 2, 8, 32)
@@ -233,8 +233,8 @@ def test_the_record_is_one_json_object_with_the_promised_fields(default: Compari
 
 def test_a_similarity_may_be_a_matrix_which_gives_d() -> None:
     for spec in ([[1, 0.5], [0, -1]], "[[1, 0.5], [0, -1]]"):
-        case = TheoremStudy(VANILLA).case({"p": 1, "L": 8, "W_star": spec})
-        assert (case.full_params["W_star"], case.full_params["d"]) == ([[1, 0.5], [0, -1]], 2)
+        instance = Instance.of(VANILLA, {"p": 1, "L": 8, "W_star": spec})
+        assert (instance.full["W_star"], instance.full["d"]) == ([[1, 0.5], [0, -1]], 2)
 
 
 REFUSED = [
@@ -269,8 +269,8 @@ def test_bad_input_gets_one_clear_sentence(call: dict, message: str) -> None:
 
 
 def test_prompts_outside_the_cube_are_refused_or_moved_back() -> None:
-    case = TheoremStudy(VANILLA).case({"p": 1, "L": 3, "d": 1, "W_star": 1.0})
-    inside = case.admit({"x": torch.tensor([[[2.0], [-3.0], [0.5]]], dtype=torch.float64)})["x"]
+    instance = Instance.of(VANILLA, {"p": 1, "L": 3, "d": 1, "W_star": 1.0})
+    inside = instance.inputs.admit({"x": torch.tensor([[[2.0], [-3.0], [0.5]]], dtype=torch.float64)})["x"]
     assert inside.flatten().tolist() == [1.0, -1.0, 0.5]
 
 

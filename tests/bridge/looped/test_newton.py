@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from bridge import compare
+from bridge.instances.instance import Instance
 from bridge.looped import newton_tables as tables
 from bridge.looped.newton import resolve
 from bridge.record import Verdict
-from bridge.registry import find_study
+from bridge.registry import find_theorem
 from numeric.looped import newton as numeric
 from numeric.network import Network
 from symbolic import UsageError
@@ -37,13 +38,13 @@ def test_labels_are_copied_up_to_what_positions_leak() -> None:
 
 
 def test_matrices_reach_the_condition_number_and_no_further() -> None:
-    case = find_study("looped.newton").case({"N": 3, "d": 2, "kappa": 9.0})
+    instance = Instance.of(find_theorem("looped.newton"), {"N": 3, "d": 2, "kappa": 9.0})
     wide = {
         "X": torch.tensor([[[7.0, 0], [0, 1e-9], [0, 0]]], dtype=torch.float64),
         "y": torch.zeros(1, 3, dtype=torch.float64),
         "x": torch.zeros(1, 2, dtype=torch.float64),
     }
-    assert torch.linalg.svdvals(case.project(wide)["X"])[0].tolist() == pytest.approx([1, 1 / 3], rel=1e-12)
+    assert torch.linalg.svdvals(instance.inputs.project(wide)["X"])[0].tolist() == pytest.approx([1, 1 / 3], rel=1e-12)
 
 
 @pytest.mark.parametrize("second", IDS)

@@ -7,11 +7,11 @@ import pytest
 from bridge.comparison import replay_witness
 from bridge.export.numbers import plain
 from bridge.record import Verdict
-from bridge.registry import studies
+from bridge.registry import theorems
 from symbolic.errata import Weight
 from tests.bridge.defaults import default_run
 
-RESULTS = [name for name in studies() if name.startswith("machines.")]
+RESULTS = [name for name in theorems() if name.startswith("machines.")]
 WEIGHTS = {
     ("machines.circuit", "total_norm"): Weight.PROOF,
     ("machines.turing", "width_bits"): Weight.DEFINITION,
@@ -22,7 +22,7 @@ NO_WORDS = re.compile(r"\b(said|told|turns|slip|finding|modulus|nothing)\b")
 
 
 def test_the_words_of_errata_are_plain_and_leave_the_main_claim() -> None:
-    stated = {(name, each.name): each.erratum for name in RESULTS for each in studies()[name].result.quantities}
+    stated = {(name, each.name): each.erratum for name in RESULTS for each in theorems()[name].statement.quantities}
     errata = {at: erratum for at, erratum in stated.items() if erratum is not None}
     assert {at: erratum.weight for at, erratum in errata.items()} == WEIGHTS
     for each in errata.values():

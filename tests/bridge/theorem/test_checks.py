@@ -11,8 +11,9 @@ import pytest
 import sympy as sp
 
 import boundsmith as bs
+from bridge.instances.bound import Bound
+from bridge.instances.bounds import Bounds
 from bridge.record import Flag, Row, Verdict, Witness
-from bridge.verdicts import Bound
 from numeric.balls import working_precision
 from symbolic.statements import Order
 from tests.bridge.theorem.theorems import d, eps
@@ -186,27 +187,23 @@ def test_the_quantitys_own_formula_is_the_bound_that_sides_leave_out() -> None:
 def test_a_bound_with_a_failing_or_an_open_obligation_is_outside_or_conditional(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from bridge import theorem_case
-
     theorem = checked(bs.Check(quantity(), lambda: bs.Sides(found=1)))
     bound = Bound(flint.arb(2), conditional=True)
-    monkeypatch.setattr(theorem_case.TheoremCase, "derived", lambda case, quantity: bound)
+    monkeypatch.setattr(Bounds, "derived", lambda self, quantity: bound)
     row = row_of(theorem)
     assert row.verdict == {"derived": Verdict.KEPT}
     assert row.flags["derived"] == [Flag.CONDITIONAL]
     failing = Bound(flint.arb(2), conditional=True, outside="hypothesis violated: eps >= 1")
-    monkeypatch.setattr(theorem_case.TheoremCase, "derived", lambda case, quantity: failing)
+    monkeypatch.setattr(Bounds, "derived", lambda self, quantity: failing)
     row = row_of(theorem)
     assert row.verdict == {"derived": Verdict.OUTSIDE}
     assert "hypothesis violated: eps >= 1" in row.remark
 
 
-def test_a_printed_bound_is_read_through_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As every bound: a case may read it otherwise, and may find a hypothesis of it violated."""
-    from bridge import theorem_case
-
+def test_a_printed_bound_is_read_as_every_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The point may find a hypothesis of it violated."""
     failing = Bound(flint.arb(2), outside="hypothesis violated: eps >= 1")
-    monkeypatch.setattr(theorem_case.TheoremCase, "printed", lambda case, quantity: failing)
+    monkeypatch.setattr(Bounds, "printed", lambda self, quantity: failing)
     printed = bs.Printed(eps, bs.Citation(None, "a draft"))
     row = row_of(checked(bs.Check(quantity(printed=printed), lambda: bs.Sides(found=1))))
     assert (row.printed, row.verdict) == (2.0, {"printed": Verdict.OUTSIDE})

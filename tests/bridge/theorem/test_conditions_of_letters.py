@@ -9,16 +9,15 @@ import torch
 
 import boundsmith as bs
 from bridge.comparison import replay_witness
-from bridge.letter_values import number_where_it_holds
-from bridge.limits.run import Run
-from bridge.measure import measure
-from bridge.record import Row, Verdict
-from bridge.registry import registered_study
-from bridge.rows import quantity_rows, replayed_row
+from bridge.instances.instance import Instance
+from bridge.instances.letter_values import number_where_it_holds
+from bridge.judging.errors import Errors
+from bridge.judging.judged import tables_at
+from bridge.judging.usable import ContradictionError
+from bridge.limits.run import ONE_INPUT, Run
+from bridge.record import Verdict
+from bridge.registry import registered_theorem
 from bridge.solving.probes import State, probe
-from bridge.study import Case
-from bridge.theorem_study import TheoremStudy
-from bridge.usable_bounds import ContradictionError
 from symbolic.derivation import Approximated, Derivation
 from symbolic.obligations import Obligation
 from tests.bridge.theorem.theorems import compared, eps, row_of
@@ -50,27 +49,29 @@ def contracting(solved: sp.Expr = SOLVED, **changes: Any) -> bs.Theorem:
     )
 
 
-def case_of(theorem: bs.Theorem, **params: Any) -> Case:
-    return TheoremStudy(theorem).case({"eps": 0.5, **params})
+def instance_of(theorem: bs.Theorem, **params: Any) -> Instance:
+    return Instance.of(theorem, {"eps": 0.5, **params})
 
 
 def at(x: float) -> dict[str, torch.Tensor]:
-    return {"x": torch.tensor([[x]], dtype=torch.float64)}
+    return {"x": torch.tensor([[x]], dtype=torch.float64, device="cpu")}
 
 
 @pytest.mark.parametrize(("x", "bound"), [(0.0, 0.5), (0.25, 1.25), (0.375, 2.375)])
 def test_a_prompt_that_meets_the_condition_has_the_bound_of_its_own_letters(x: float, bound: float) -> None:
-    case = case_of(contracting())
-    found = case.instance(case.quantity("out"), "prompt", at(x))
+    instance = instance_of(contracting())
+    found = instance.bounds.instance(instance.quantity("out"), "prompt", at(x))
     assert found is not None
     assert (found.number(), found.outside, found.conditional) == (pytest.approx(bound), "", False)
 
 
 def test_a_prompt_beyond_the_condition_has_no_bound_at_all() -> None:
-    case = case_of(contracting())
-    quantity, inputs = case.quantity("out"), {"x": torch.tensor([[0.25], [0.75], [-1.0]], dtype=torch.float64)}
-    assert case.prompt_bounds(quantity, inputs, "prompt").tolist() == [1.25, torch.inf, torch.inf]
-    found = case.instance(quantity, "prompt", at(0.75))
+    instance = instance_of(contracting())
+    quantity = instance.quantity("out")
+    batch = {"x": torch.tensor([[0.25], [0.75], [-1.0]], dtype=torch.float64, device="cpu")}
+    bounds = instance.on_tensors.at([quantity], batch, "prompt")["out"]
+    assert bounds.tolist() == [1.25, torch.inf, torch.inf]
+    found = instance.bounds.instance(quantity, "prompt", at(0.75))
     assert found is not None
     assert found.outside == "hypothesis violated: a step contracts"
 
@@ -87,7 +88,7 @@ def test_rows_show_a_bound_where_there_is_one_and_no_number_elsewhere() -> None:
     assert prompt.ratio == pytest.approx(1, rel=0.02)  # attained at 0, where the attack has to go
 
 
-def test_a_batch_of_cases_is_drawn_to_prompts_that_meet_the_condition() -> None:
+def test_a_batch_of_instances_is_drawn_to_prompts_that_meet_the_condition() -> None:
     rows = [row for row in compared(contracting(), attack=60, eps=[0.25, 0.5, 1.0]) if row.scope == "prompt"]
     assert [row.verdict for row in rows] == [{"instance": "kept"}] * 3
     assert all(row.ratio == pytest.approx(1, rel=0.02) for row in rows)
@@ -95,8 +96,8 @@ def test_a_batch_of_cases_is_drawn_to_prompts_that_meet_the_condition() -> None:
 
 # Typed at a = 2 the formula holds if 2 < 1, whatever the a of a prompt.
 def test_a_formula_at_the_worst_case_takes_the_condition_at_the_worst_case() -> None:
-    case = case_of(contracting(AT_WORST))
-    found = case.instance(case.quantity("out"), "prompt", at(0.25))
+    instance = instance_of(contracting(AT_WORST))
+    found = instance.bounds.instance(instance.quantity("out"), "prompt", at(0.25))
     assert found is not None
     assert found.outside == "hypothesis violated: a step contracts"
     rows = compared(contracting(AT_WORST)).rows
@@ -134,19 +135,14 @@ def test_a_negative_bound_of_the_users_own_is_undecided_and_has_no_number() -> N
 
 
 def test_a_negative_bound_of_a_result_of_ours_is_a_bug_of_ours() -> None:
-    case = case_of(NEGATIVE)
-    case.result = replace(case.result, id="looped.decoder")
+    errors = Errors(instance_of(replace(NEGATIVE, statement=replace(NEGATIVE.statement, id="looped.decoder"))))
     message = (
         r"looped\.decoder: 'out', derived for all prompts: no upper bound, as S is -0\.25, although .*; S = -0\.25"
     )
-    for make in (measured_rows, lambda case: replayed_row(case, case.quantity("out"), at(0.5), "network")):
-        with pytest.raises(ContradictionError, match=message):
-            make(case)
-
-
-def measured_rows(case: Case) -> list[Row]:
-    quantity, run = case.quantity("out"), Run(samples=2, attack=0, restarts=1, seed=0)
-    return quantity_rows(case, quantity, measure(case, [quantity], run), run)
+    with pytest.raises(ContradictionError, match=message):
+        list(errors.rows(Run(samples=2, attack=0, restarts=1, seed=0)))
+    with pytest.raises(ContradictionError, match=message):
+        errors.at(errors.instance.quantity("out"), at(0.5), "network")
 
 
 def test_a_negative_bound_at_a_prompt_names_its_letter() -> None:
@@ -196,8 +192,8 @@ def test_a_bound_in_a_letter_of_the_wrong_sign_meets_no_accuracy() -> None:
     for size, state in ((eps - 1, State.FORBIDDEN), (eps, State.ADMISSIBLE)):
         theorem = planted(size)
         (quantity,) = bs.theorem("two", value, parameters={eps: 0.5}, worst={S: size}).statement.quantities
-        study = TheoremStudy(replace(theorem, statement=replace(theorem.statement, quantities=(quantity,))))
-        found = probe(study, "out", "derived", {"eps": 0.5})
+        theorem = replace(theorem, statement=replace(theorem.statement, quantities=(quantity,)))
+        found = probe(theorem, "out", "derived", {"eps": 0.5})
         assert found.state is state
     assert found.number == 1.25
 
@@ -228,9 +224,8 @@ def test_a_table_has_no_bound_where_a_condition_fails() -> None:
 
 
 def test_the_table_of_loops_stops_where_they_add_too_much() -> None:
-    study = registered_study("looped.gradient_descent")
-    case = study.case({"T": 4, "c": 8.0, "C": 4.0})
-    (table,) = case.tables()
+    instance = Instance.of(registered_theorem("looped.gradient_descent"), {"T": 4, "c": 8.0, "C": 4.0})
+    (table,) = tables_at(instance, ONE_INPUT)
     numbers = [each for row in table.rows for each in row[1:]]
     assert all(each is None or float(each) >= 0 for each in numbers)
     assert None in numbers

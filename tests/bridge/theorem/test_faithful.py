@@ -9,14 +9,13 @@ import torch
 
 import boundsmith as bs
 from bridge.comparison import grid_of, replay_witness
-from bridge.faithful import _Judged, _sides
+from bridge.instances.instance import Instance
+from bridge.judging.faithful import Faithful, Judged
 from bridge.record import Row, Verdict
-from bridge.registry import find_study
-from bridge.theorem_case import TheoremCase
 from bridge.theorem_files import read_theorem
 from bridge.theorem_parts import ExactRuns
 from symbolic.statements import UsageError
-from tests.bridge.theorem.test_handles import K, N, activation, case_of, chain, d, deep, eps, handles, states
+from tests.bridge.theorem.test_handles import K, N, activation, chain, d, deep, eps, handles, instance_of, states
 from tests.bridge.theorem.theorems import compared
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -82,10 +81,9 @@ def test_only_the_quantity_that_fails_is_named() -> None:
 def test_a_changed_weight_of_an_example_is_found_on_balls_and_in_floats(name: str) -> None:
     theorem = read_theorem(str(EXAMPLES / name))
     for changed, holds in ((theorem, True), (_changed(theorem), False)):
-        study = find_study(changed)
-        case = study.case(grid_of(study, {})[0])
-        assert isinstance(case, TheoremCase)
-        judged, inputs = _Judged(case, list(_sides(case)), list(theorem.inputs)), case.sample(1, seed=0)
+        instance = Instance.of(changed, grid_of(changed, {})[0])
+        judged = Judged(instance, Faithful(instance).sides, list(theorem.inputs))
+        inputs = instance.inputs.sample(1, seed=0)
         for found in (judged._on_balls(inputs).found, judged._in_floats(inputs).found):
             assert (found == 0) is holds
             assert (found > 0) is not holds
@@ -152,10 +150,10 @@ def test_entries_that_do_not_agree_are_refused() -> None:
 
 
 def test_the_judged_prompt_is_among_random_ones() -> None:
-    case = case_of(deep(network=lambda W, x, N, eps: states(moved(W), x, N, 1 - eps)))
-    judged = _Judged(case, list(_sides(case)), ["x"])
-    assert judged(x=torch.zeros(3, dtype=torch.float64)).found == 0  # both are 0 there
-    assert faithful(case.theorem, eps=0.1).verdict == {"derived": Verdict.VIOLATED}
+    instance = instance_of(deep(network=lambda W, x, N, eps: states(moved(W), x, N, 1 - eps)))
+    judged = Judged(instance, Faithful(instance).sides, ["x"])
+    assert judged(x=torch.zeros(3, dtype=torch.float64, device="cpu")).found == 0  # both are 0 there
+    assert faithful(instance.theorem, eps=0.1).verdict == {"derived": Verdict.VIOLATED}
 
 
 def test_a_network_that_float32_cannot_run_is_undecided_in_floats() -> None:

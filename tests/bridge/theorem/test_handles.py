@@ -10,9 +10,8 @@ import torch
 
 import boundsmith as bs
 from bridge.comparison import replay_witness
+from bridge.instances.instance import Instance
 from bridge.record import Verdict
-from bridge.registry import find_study
-from bridge.theorem_case import TheoremCase
 from bridge.theorem_parts import ExactRuns
 from symbolic.statements import UsageError
 from tests.bridge.theorem.theorems import compared, row_of
@@ -66,12 +65,12 @@ def deep(*bounds: bs.Approximated, **changes: Any) -> bs.Theorem:
     return bs.theorem("deep", *(bounds or [chain()]), **{**arguments, **changes})
 
 
-def case_of(theorem: bs.Theorem, **params: Any) -> TheoremCase:
-    study = find_study(theorem)
-    defaults = {"eps": 0.1, "K": 1.5, "N": 3, "d": 3}
-    case = study.case({**defaults, **params})
-    assert isinstance(case, TheoremCase)
-    return case
+def instance_of(theorem: bs.Theorem, **params: Any) -> Instance:
+    return Instance.of(theorem, {"eps": 0.1, "K": 1.5, "N": 3, "d": 3, **params})
+
+
+def on_tensors(instance: Instance, batch: dict[str, torch.Tensor], scope: str) -> torch.Tensor:
+    return instance.on_tensors.at([instance.quantity("out")], batch, scope)["out"]
 
 
 # --- scopes and bounds ------------------------------------------------------------------------------------------------
@@ -90,33 +89,32 @@ def test_each_scope_is_sharper_than_the_one_before() -> None:
 
 
 def test_bounds_at_a_prompt_agree_on_batches_and_on_balls() -> None:
-    case = case_of(deep())
-    inputs = case.sample(5, seed=3)
-    quantity = case.quantity("out")
+    instance = instance_of(deep())
+    inputs = instance.inputs.sample(5, seed=3)
+    quantity = instance.quantity("out")
     assert quantity.scopes == ("network", PROMPT, LOCAL)
     for scope in (PROMPT, LOCAL):
-        on_tensors = case.prompt_bounds(quantity, inputs, scope)
-        for place, bound in enumerate(on_tensors):
+        for place, bound in enumerate(on_tensors(instance, inputs, scope)):
             one = {name: value[place : place + 1] for name, value in inputs.items()}
-            exact = case.instance(quantity, scope, one)
+            exact = instance.bounds.instance(quantity, scope, one)
             assert exact is not None
             assert float(exact.ball) == pytest.approx(float(bound), rel=1e-9)
-            error, _ = case.exact(one, ["out"], 128)["out"]
+            error, _ = instance.runs.exact(one, ["out"], 128)["out"]
             assert error <= exact.ball
 
 
 def test_without_a_slope_error_there_is_one_reading() -> None:
     plain = deep(handles=lambda W, x, eps: {"W": W, "x": x, "r": bs.Smooth(torch.tanh, activation(eps).approximate)})
-    assert case_of(plain).quantity("out").scopes == ("network", PROMPT)
+    assert instance_of(plain).quantity("out").scopes == ("network", PROMPT)
 
 
 def test_letters_of_the_network_serve_the_reading() -> None:
     """In a batch of two networks each has its own norm."""
     theorem = deep(knows={K: lambda W: W.abs().sum(1).amax()})
     assert all(set(row.verdict.values()) == {Verdict.KEPT} for row in compared(theorem))
-    known, unknown = (case_of(each) for each in (theorem, deep()))
-    prompt = known.sample(1, seed=0)
-    sharper, looser = (float(each.prompt_bounds(each.quantity("out"), prompt, PROMPT)) for each in (known, unknown))
+    known, unknown = (instance_of(each) for each in (theorem, deep()))
+    prompt = known.inputs.sample(1, seed=0)
+    sharper, looser = (float(on_tensors(each, prompt, PROMPT)) for each in (known, unknown))
     assert sharper <= looser
 
 
@@ -158,17 +156,17 @@ def test_a_function_beyond_its_range_falls_back_to_the_rules() -> None:
         handles=lambda W, x, r: {"W": W, "x": x, "r": r},
         parameters={eps: 0.1, K: 1.5, N: 1, d: 3},
     )
-    case = case_of(narrow, N=1)
-    quantity = case.quantity("out")
-    W = case.weights["W"]
+    instance = instance_of(narrow, N=1)
+    quantity = instance.quantity("out")
+    W = instance.known.weights["W"]
     outside = {"x": torch.sign(W[W.abs().sum(1).argmax()])[None] / 1.0}
     assert float((W @ outside["x"][0]).abs().max()) > 1
-    bound = case.instance(quantity, LOCAL, outside)
+    bound = instance.bounds.instance(quantity, LOCAL, outside)
     assert bound is not None
     assert float(bound.ball) == pytest.approx(0.1)  # eps, of the rule
     assert "may leave the range" not in bound.remark
     inside = {"x": outside["x"] / 2}
-    sharper = case.instance(quantity, LOCAL, inside)
+    sharper = instance.bounds.instance(quantity, LOCAL, inside)
     assert sharper is not None
     assert sharper.ball < 0.08
     assert all(set(row.verdict.values()) == {Verdict.KEPT} for row in compared(narrow))
@@ -189,17 +187,17 @@ def test_a_step_without_an_enclosure_falls_back_and_says_so() -> None:
 
 def test_a_quantity_of_whose_handles_none_is_bound_is_not_read() -> None:
     theorem = deep(bs.given("other", dim=d, size=1, error=eps), chain())
-    case = case_of(theorem)
-    assert case.quantity("other").scopes == ("network",)
-    assert case.quantity("out").scopes == ("network", PROMPT, LOCAL)
+    instance = instance_of(theorem)
+    assert instance.quantity("other").scopes == ("network",)
+    assert instance.quantity("out").scopes == ("network", PROMPT, LOCAL)
 
 
 def test_too_large_for_balls_leaves_the_bound_of_the_rules() -> None:
-    case = case_of(replace(deep(), exact=ExactRuns(limit=200)))
-    bound = case.instance(case.quantity("out"), LOCAL, case.sample(1, 0))
+    instance = instance_of(replace(deep(), exact=ExactRuns(limit=200)))
+    bound = instance.bounds.instance(instance.quantity("out"), LOCAL, instance.inputs.sample(1, 0))
     assert bound is not None
     assert "too large for exact arithmetic" in bound.remark
-    rules = case.instance(case.quantity("out"), "network")
+    rules = instance.bounds.instance(instance.quantity("out"), "network")
     assert rules is not None
     assert float(bound.ball) == float(rules.ball)
 
@@ -213,8 +211,8 @@ def test_a_network_in_low_precision_is_read_in_float64(dtype: str) -> None:
 
 def test_a_distance_that_is_no_norm_has_no_bound_read() -> None:
     theorem = replace(deep(), distance=lambda found, truth: (found - truth).abs().amax())
-    case = case_of(theorem)
-    assert case.quantity("out").scopes == ("network",)
+    instance = instance_of(theorem)
+    assert instance.quantity("out").scopes == ("network",)
     assert {row.scope for row in compared(theorem, eps=0.1)} == {"network", None}  # faithful too
 
 
@@ -299,10 +297,10 @@ def test_a_bound_beyond_the_range_of_a_function_is_conditional() -> None:
         handles=lambda W, x, r: {"W": W, "x": x, "r": r},
         parameters={eps: 0.1, K: 1.5, N: 1, d: 3},
     )
-    case = case_of(narrow, N=1)
-    W = case.weights["W"]
-    corner = torch.sign(W[W.abs().sum(1).argmax()])[None]
-    outside, inside = (case.instance(case.quantity("out"), LOCAL, {"x": x}) for x in (corner, corner / 2))
+    instance = instance_of(narrow, N=1)
+    W = instance.known.weights["W"]
+    corner, quantity = torch.sign(W[W.abs().sum(1).argmax()])[None], instance.quantity("out")
+    outside, inside = (instance.bounds.instance(quantity, LOCAL, {"x": x}) for x in (corner, corner / 2))
     assert outside is not None
     assert inside is not None
     assert (outside.conditional, inside.conditional) == (True, False)

@@ -3,7 +3,7 @@
 Each property is a function of a comparison; planted engines that break it have to be noticed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,11 +12,14 @@ import pytest
 import torch
 
 import boundsmith as bs
-from bridge import measure, rows, theorem_batch
-from bridge.measure import Found
+from bridge.instances import search_batch
+from bridge.instances.inputs import Batch
+from bridge.instances.instance import Instance
+from bridge.judging import errors, measure
+from bridge.judging.judge import Evidence
+from bridge.judging.measure import Measurement, Place
+from bridge.judging.stated import ratio_of
 from bridge.record import Comparison, Verdict
-from bridge.registry import find_study
-from bridge.study import Case, Inputs
 from symbolic.statements import Quantity
 from tests.bridge.theorem.theorems import BUDGET, compared, product, row_of, scaled
 
@@ -27,7 +30,7 @@ SLACK = 1 + 1e-9  # of a ratio, between float64 and balls
 class Seen:
     """Every error that the engine looked at, measured or attacked."""
 
-    found: list[Found] = field(default_factory=list)
+    found: list[Place] = field(default_factory=list)
 
     def largest(self) -> float:
         return max(each.evidence.measured for each in self.found)
@@ -40,24 +43,24 @@ class Seen:
 def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     spy, evidence_at = Seen(), measure.evidence_at
 
-    def watched(case: Case, quantity: Quantity, inputs: Inputs) -> Found:
-        spy.found.append(evidence_at(case, quantity, inputs))
-        return spy.found[-1]
+    def watched(instance: Instance, quantity: Quantity, one: Batch) -> Evidence:
+        spy.found.append(Place(one, evidence_at(instance, quantity, one)))
+        return spy.found[-1].evidence
 
     monkeypatch.setattr(measure, "evidence_at", watched)
     return spy
 
 
-def sample_of(theorem: bs.Theorem) -> tuple[Case, Inputs]:
-    case = find_study(theorem).case({})
-    return case, case.sample(BUDGET["samples"], 0)
+def sample_of(theorem: bs.Theorem) -> tuple[Instance, Batch]:
+    instance = Instance.of(theorem, {})
+    return instance, instance.inputs.sample(BUDGET["samples"], 0)
 
 
 def shows_the_largest_error(theorem: bs.Theorem, comparison: Comparison, seen: Seen) -> bool:
     """Of all searches, in floats and exactly; and no random input errs by more than the one shown."""
     row = row_of(comparison, "out")
-    case, sample = sample_of(theorem)
-    at_random = float(case.errors(sample, ["out"])["out"].max())
+    instance, sample = sample_of(theorem)
+    at_random = float(instance.runs.errors(sample, ["out"])["out"].max())
     shown = max(row.measured or 0.0, row.attacked or 0.0)
     return (
         (row.measured or 0.0) >= at_random
@@ -76,12 +79,12 @@ def ratio_is_of_the_largest_error(comparison: Comparison, seen: Seen) -> bool:
 def prompt_row_is_the_closest(theorem: bs.Theorem, comparison: Comparison, seen: Seen) -> bool:
     """Of all searches; and no random input comes closer to its own bound than the input shown."""
     row = row_of(comparison, "out", "prompt")
-    case, sample = sample_of(theorem)
-    quantity = case.result.quantity("out")
-    bounds, errors = case.prompt_bounds(quantity, sample, "prompt"), case.errors(sample, ["out"])["out"]
-    closest = float((bounds / errors).min())
+    instance, sample = sample_of(theorem)
+    quantity = instance.quantity("out")
+    bounds = instance.on_tensors.at([quantity], sample, "prompt")["out"]
+    closest = float((bounds / instance.runs.errors(sample, ["out"])["out"]).min())
     for each in seen.found:
-        bound = case.instance(quantity, "prompt", each.inputs)
+        bound = instance.bounds.instance(quantity, "prompt", each.inputs)
         assert bound is not None
         assert each.evidence.exact is not None
         closest = min(closest, float(bound.ball / each.evidence.exact))
@@ -101,15 +104,16 @@ def test_an_honest_engine_has_each_property(seen: Seen) -> None:
     assert prompt_row_is_the_closest(theorem, comparison, seen)
 
 
-def smallest(found: Sequence[Found]) -> Found:
-    return min(found, key=lambda each: each.evidence.measured)
+def smallest(found: Measurement, quantity: Quantity) -> list[Place]:
+    of_searches = zip(found.by_error["out"], found.by_ratio["out", "prompt"], strict=True)
+    return [min(each, key=lambda place: place.evidence.measured) for each in of_searches]
 
 
 def test_an_engine_that_shows_a_smaller_error_of_two_searches_is_noticed(
     seen: Seen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     theorem = uneven()
-    monkeypatch.setattr(rows, "_largest", smallest)
+    monkeypatch.setattr(Measurement, "largest", smallest)
     assert not shows_the_largest_error(theorem, compared(theorem), seen)
 
 
@@ -118,8 +122,8 @@ def test_an_engine_that_keeps_a_random_input_other_than_the_worst_is_noticed(
 ) -> None:
     worst = measure._worst
 
-    def best(case: Case, quantity: Quantity, inputs: Inputs, by: torch.Tensor) -> Found:
-        return worst(case, quantity, inputs, -by)
+    def best(instance: Instance, quantity: Quantity, batch: Batch, by: torch.Tensor) -> Place:
+        return worst(instance, quantity, batch, -by)
 
     theorem = uneven()
     monkeypatch.setattr(measure, "_worst", best)
@@ -129,8 +133,8 @@ def test_an_engine_that_keeps_a_random_input_other_than_the_worst_is_noticed(
 
 
 def test_an_engine_whose_ratio_leaves_out_an_error_is_noticed(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
-    ratio = rows._ratio
-    monkeypatch.setattr(rows, "_ratio", lambda tiers, evidence: ratio(tiers, evidence[:1]))
+    ratio = errors._ratio
+    monkeypatch.setattr(errors, "_ratio", lambda tiers, evidence: ratio(tiers, evidence[:1]))
     assert not ratio_is_of_the_largest_error(compared(uneven()), seen)
 
 
@@ -141,9 +145,9 @@ def inverted(errors: torch.Tensor, bounds: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize(
     ("places", "settings"),
     [
-        ([(rows, "_slackness", lambda row, *_: -row.ratio)], {}),
+        ([(errors, "_slackness", lambda row, *_: -row.ratio)], {}),
         ([(measure, "ratio", inverted)], {"attack": 0}),
-        ([(measure, "ratio", inverted), (theorem_batch, "ratio", inverted)], {}),
+        ([(measure, "ratio", inverted), (search_batch, "ratio", inverted)], {}),
     ],
     ids=["of two searches", "of the random inputs", "of all inputs"],
 )
@@ -182,13 +186,9 @@ def test_a_bound_a_little_too_small_is_violated_and_the_sharp_one_is_attained(fa
     assert row.ratio == 1.0
 
 
-def test_a_direct_row_takes_the_ratio_of_the_largest_error() -> None:
-    case, _ = sample_of(scaled())
-    quantity = case.result.quantity("out")
-    kept = {"derived": Verdict.KEPT}
-    for measured, attacked in ((1.0, 2.0), (2.0, 1.0), (None, 2.0), (2.0, None)):
-        row = rows.direct_row(case, quantity, kept, derived=4.0, measured=measured, attacked=attacked)
-        assert row.ratio == 2.0
+@pytest.mark.parametrize("found", [(1.0, 2.0), (2.0, 1.0), (None, 2.0), (2.0, None)])
+def test_a_check_takes_the_ratio_of_the_largest_error(found: tuple[float | None, float | None]) -> None:
+    assert ratio_of(bs.Kind.UPPER, [4.0, None], found) == 2.0
 
 
 def test_an_exact_error_is_rounded_up() -> None:

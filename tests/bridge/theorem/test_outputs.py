@@ -11,18 +11,16 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from bridge.instances.instance import Instance
 from bridge.limits.run import Run
 from bridge.record import Flag, Verdict
-from bridge.registry import find_study
 from tests.bridge.theorem.theorems import BUDGET, compared, d, eps, product, row_of, scaled
 
 R = sp.Symbol("R", positive=True)
 
 
 def drawn(theorem: bs.Theorem, seed: int) -> dict[str, torch.Tensor]:
-    case: Any = find_study(theorem).case({}, Run(seed=seed))
-    weights: dict[str, torch.Tensor] = case.weights
-    return weights
+    return dict(Instance.of(theorem, {}, Run(seed=seed)).known.weights)
 
 
 def test_one_seed_gives_one_record_and_another_gives_another() -> None:

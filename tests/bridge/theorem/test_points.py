@@ -11,15 +11,16 @@ import torch
 import boundsmith as bs
 from bridge.comparison import replay_witness
 from bridge.domains import Ball, Rows
-from bridge.goals import Goal
+from bridge.instances.instance import Instance
+from bridge.instances.search import searched
+from bridge.limits.run import Run
 from bridge.pair import Pair
 from bridge.readings.network import Bounded, MatrixNorms
 from bridge.record import Verdict
-from bridge.refutation import Refutation
-from bridge.study import Refusal
-from bridge.theorem_case import TheoremCase
 from bridge.theorem_parts import AtPoint, InputSearch, Refuting
-from bridge.theorem_study import TheoremStudy
+from bridge.theorems.refusal import Refusal
+from bridge.theorems.refutable import refutable
+from bridge.theorems.refutation import Refutation
 from symbolic.citations import Citation
 from symbolic.derivation import Norm
 from symbolic.errata import Erratum, Weight
@@ -29,10 +30,6 @@ from tests.bridge.theorem.theorems import compared, d, eps, n, row_of, scaled
 L = sp.Symbol("L", integer=True, positive=True)
 rho = sp.Symbol("rho", positive=True)
 OWN, EPS = Citation(None, "own"), eps
-
-
-def case_of(theorem: bs.Theorem, **params: Any) -> TheoremCase:
-    return TheoremStudy(theorem).case(params)
 
 
 # Quantities of the point.
@@ -65,16 +62,15 @@ def test_a_point_has_as_many_quantities_as_its_parameters_say() -> None:
 
 
 def test_leading_quantities_alone_are_searched_for() -> None:
-    case = case_of(powers(search=InputSearch(leading=("step[2]",))))
-    quantities = {quantity.name: quantity for quantity in case.bounded()}
-    shown = {name: case.shown_at(Goal(quantity)).quantity.name for name, quantity in quantities.items()}
-    assert shown == dict.fromkeys(quantities, "step[2]")
+    theorem = powers(search=InputSearch(leading=("step[2]",)))
+    (found,) = searched([Instance.of(theorem, {})], Run(attack=3, restarts=2))
+    assert list(found) == [(f"step[{k}]", None) for k in (1, 2, 3)]
+    assert all(each is found["step[2]", None] for each in found.values())
 
 
 def test_idle_parameters_are_shown_as_none() -> None:
     theorem = powers().with_at_point(idle=lambda L: ("eps",) if L > 1 else ())
-    assert case_of(theorem, L=2).params["eps"] is None
-    assert case_of(theorem, L=1).params["eps"] == 0.1
+    assert [Instance.of(theorem, {"L": L}).shown["eps"] for L in (1, 2)] == [0.1, None]
 
 
 # Letters and hypotheses of the point.
@@ -151,14 +147,14 @@ def test_a_prompt_may_have_fewer_rows() -> None:
         return {"x": torch.randn(count, 1, 3, generator=generator, dtype=torch.float64)}
 
     theorem = tokens(search=InputSearch(starts=one_row))
-    case = case_of(theorem)
-    assert case.sample(5, 0)["x"].shape == (5, 4, 3)
-    moved = case.project(case.starts(3, 0))
+    inputs = Instance.of(theorem, {}).inputs
+    assert inputs.sample(5, 0)["x"].shape == (5, 4, 3)
+    moved = inputs.project(inputs.starts(3, 0))
     assert moved["x"].shape == (3, 1, 3)
-    case.check_inputs({"x": moved["x"][:1]})
+    inputs.require({"x": moved["x"][:1]})
     for wrong in ((1, 5, 3), (1, 0, 3), (1, 2, 2)):
         with pytest.raises(UsageError, match="expected shape"):
-            case.check_inputs({"x": torch.zeros(wrong, dtype=torch.float64)})
+            inputs.require({"x": torch.zeros(wrong, dtype=torch.float64, device="cpu")})
     assert row_of(compared(theorem), "out").attacked == pytest.approx(0.01)
 
 
@@ -277,8 +273,8 @@ def test_a_refutation_is_a_row_at_parameters_of_its_own() -> None:
     assert row.remark.startswith("at eps = 0.5, d = 2")
     again = replay_witness(row.witness, theorem=theorem)
     assert again.exact == row.exact
-    assert [each.name for each in TheoremStudy(theorem).refutable()] == ["out", "erratum.half"]
-    assert [each.name for each in TheoremStudy(refuting(shown=())).refutable()] == ["erratum.half"]
+    assert [each.name for each in refutable(theorem)] == ["out", "erratum.half"]
+    assert [each.name for each in refutable(refuting(shown=()))] == ["erratum.half"]
 
 
 @pytest.mark.parametrize(

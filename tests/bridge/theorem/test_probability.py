@@ -14,8 +14,8 @@ import torch
 from scipy.stats import binom
 
 import boundsmith as bs
-from bridge.binomial import LEVEL
 from bridge.comparison import replay_witness
+from bridge.judging.binomial import LEVEL
 from bridge.record import Row, Verdict
 from bridge.theorem_parts import ExactRuns
 from symbolic.statements import Quantity, UsageError

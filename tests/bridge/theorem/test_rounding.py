@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 import boundsmith as bs
+from bridge.instances.instance import Instance
 from bridge.record import Verdict
-from bridge.registry import find_study
 from tests.bridge.theorem.theorems import averaged, compared, eta, n
 
 TINY = 1e-25
@@ -47,10 +47,9 @@ def step(scale: Callable[[Any, Any], Any] = lambda eta, n: eta / n, **defaults: 
 
 def exact_error(theorem: bs.Theorem) -> float:
     """The upper end of the exact error at random inputs, at 128 bits."""
-    case = find_study(theorem).case({})
-    sample = case.sample(1, 0)
-    (name,) = (quantity.name for quantity in case.result.quantities)
-    return float(case.exact(sample, [name], 128)[name][0].abs_upper())
+    instance = Instance.of(theorem, {})
+    (name,) = instance.bounds.quantities
+    return float(instance.runs.exact(instance.inputs.sample(1, 0), [name], 128)[name][0].abs_upper())
 
 
 @pytest.mark.parametrize("make", [averaged, step])

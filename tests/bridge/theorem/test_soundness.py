@@ -9,7 +9,7 @@ import torch
 import boundsmith as bs
 from bridge.comparison import replay_witness
 from bridge.judging.relation import relation
-from bridge.verdicts import Verdict
+from bridge.record import Verdict
 from symbolic.statements import Kind
 from tests.bridge.theorem.theorems import BUDGET, d, eps
 

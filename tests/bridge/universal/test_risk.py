@@ -7,7 +7,7 @@ import pytest
 
 from bridge import compare, solve
 from bridge.record import Comparison, Verdict
-from bridge.registry import registered_study
+from bridge.registry import registered_theorem
 from bridge.universal import risk
 from bridge.universal.prompts import at_prompt, learner, points, prompt, rivals, roundings
 from bridge.universal.risk_tables import WIDTH, _holds, least
@@ -58,7 +58,7 @@ def test_a_vacuous_bound_is_flagged_and_the_deep_network_is_outside(comparison: 
 
 
 def test_fewer_draws_are_the_default() -> None:
-    assert registered_study("universal.risk").settings == {"samples": risk.DRAWS}
+    assert registered_theorem("universal.risk").settings == {"samples": risk.DRAWS}
 
 
 def test_bounds_at_a_prompt_fall_and_are_below_the_trivial_one(comparison: Comparison) -> None:

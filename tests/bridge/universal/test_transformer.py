@@ -6,7 +6,8 @@ from mpmath import mp
 
 from bridge import compare
 from bridge.format_limits import FORMATS
-from bridge.registry import registered_study
+from bridge.instances.instance import Instance
+from bridge.registry import registered_theorem
 from bridge.universal.logistic import functions_of, gap
 from bridge.universal.transformer import formats, logistic, resolve
 from numeric.shared_blocks import SharedNetwork
@@ -167,11 +168,11 @@ def test_what_the_format_does_not_hold_is_not_representable(options, words):
 
 
 def test_an_x_outside_the_unit_ball_is_refused():
-    case = registered_study(ID).case({})
-    inputs = case.sample(1, 0)
-    case.check_inputs(inputs)
+    instance = Instance.of(registered_theorem(ID), {})
+    inputs = instance.inputs.sample(1, 0)
+    instance.inputs.require(inputs)
     with pytest.raises(UsageError, match="x"):
-        case.check_inputs({**inputs, "x": 3 + inputs["x"]})
+        instance.inputs.require({**inputs, "x": 3 + inputs["x"]})
 
 
 def test_slopes_and_suprema_of_deviations_are_upper_bounds():

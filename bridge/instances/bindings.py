@@ -1,0 +1,132 @@
+"""What the handles of a theorem bind, as one prompt shows it: what is read, and how far."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from bridge.instances.at_prompt import LOCAL, PROMPT, Use, in_groups, step_of, steps_of
+from bridge.readings import Emulated, Instance, Operands, Reading, Smooth, enclose, read
+from bridge.readings.operands import handles_of
+from bridge.readings.steps import require_hypotheses
+from bridge.readings.values import emulates
+from symbolic.statements import Quantity, UsageError
+
+
+@runtime_checkable
+class AtOnePrompt(Protocol):
+    """What `use` makes of the operands of a quantity there."""
+
+    def __call__(self, quantity: Quantity, use: Use) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """What the handles of a theorem bind, as one prompt shows it.
+
+    `read` has the quantities whose handles are bound, `local` those with a function that is known at each argument,
+    `valued` those whose exact value is known and `emulated` those whose emulated value is. `stops` says for a quantity
+    at which step its reading stops, and why.
+    """
+
+    read: tuple[str, ...] = ()
+    local: tuple[str, ...] = ()
+    valued: tuple[str, ...] = ()
+    emulated: tuple[str, ...] = ()
+    stops: Mapping[str, str] = field(default_factory=dict)
+
+    def scopes(self, quantity: Quantity) -> tuple[str, ...]:
+        """The scopes of the quantity, with those that its reading adds."""
+        added = [PROMPT] * (quantity.name in self.read) + [LOCAL] * (quantity.name in self.local)
+        return tuple(dict.fromkeys((*quantity.scopes, *added)))
+
+    def remark(self, quantity: Quantity) -> str:
+        stopped = self.stops.get(quantity.name)
+        return (
+            f"the reading of the derivation stops at {stopped}; from there on the rules bound the error"
+            if stopped
+            else ""
+        )
+
+
+def bindings(theorem_id: str, quantities: Iterable[Quantity], at: AtOnePrompt) -> Bindings:
+    """From one prompt. Raises UsageError for handles that do not fit the derivations."""
+    wanted = {each.name: handles_of(steps_of(each)) for each in quantities}
+    handled = [each for each in quantities if wanted[each.name]]
+    bound = at(handled[0], lambda operands: operands.bound) if handled else {}
+    derivations = {id(each.derivation): each.derivation for each in quantities if each.derivation is not None}
+    named = {h: step for each in derivations.values() for h, step in handles_of(each.steps).items()}
+    _require_named(theorem_id, wanted, named, bound)
+    found = [each for each in handled if set(wanted[each.name]) & set(bound)]
+    probed: dict[str, _Probed] = {}
+    for group in in_groups(found):
+        probed |= at(group[0], _all_of(group))
+    return Bindings(
+        tuple(each.name for each in found),
+        tuple(each.name for each in found if any(_is_local(bound[handle]) for handle in wanted[each.name])),
+        tuple(each.name for each in found if probed[each.name].valued),
+        tuple(each.name for each in found if probed[each.name].emulated),
+        {each.name: probed[each.name].stops for each in found},
+    )
+
+
+def _require_named(
+    theorem_id: str, wanted: Mapping[str, Mapping[str, str]], named: Mapping[str, str], bound: Mapping[str, Any]
+) -> None:
+    """Raises UsageError unless a step names each bound handle, and each quantity has all of its handles or none."""
+    unknown = [f"'{name}'" for name in bound if name not in named]
+    started = [each for each in wanted.values() if set(each) & set(bound)] or list(wanted.values())
+    missing = {name: step for each in started for name, step in each.items() if name not in bound}
+    complaints = [
+        *([f"no step names {', '.join(unknown)}"] if unknown else []),
+        *([f"nothing binds {_wanted(missing)}"] if missing else []),
+        *(["no step of a derivation names an operand; give matrix=, function=, ... to its rules"] if not named else []),
+    ]
+    if complaints:
+        known = f"; the handles are {', '.join(sorted(named))}" if named else ""
+        raise UsageError(f"{theorem_id}: the handles: {'; '.join(complaints)}{known}")
+
+
+def _wanted(handles: Mapping[str, str]) -> str:
+    return ", ".join(f"'{name}', which step '{step}' wants" for name, step in handles.items())
+
+
+@dataclass(frozen=True)
+class _Probed:
+    """Whether the exact and the emulated value of a quantity are known, and where its reading stops."""
+
+    valued: bool
+    emulated: bool
+    stops: str
+
+
+def _all_of(quantities: Sequence[Quantity]) -> Use:
+    """Values, enclosures and bounds of quantities that share a reading: whatever does not fit is found."""
+
+    def use(operands: Operands) -> dict[str, _Probed]:
+        derivation, wanted = quantities[0].derivation, list(map(step_of, quantities))
+        assert derivation is not None  # it has handles
+        values = read(derivation, operands, wanted)
+        for step in derivation.leading_to(*wanted):
+            require_hypotheses(step, values.get(step.name), operands)
+        reading = enclose(derivation, Instance(operands), wanted)
+        return {each.name: probed(each, reading, values.get(step_of(each)), operands) for each in quantities}
+
+    def probed(quantity: Quantity, reading: Reading, value: Emulated | None, operands: Operands) -> _Probed:
+        reading.bound(step_of(quantity))
+        valued = value is not None
+        return _Probed(valued, valued and emulates(steps_of(quantity), operands), _stops(quantity, reading))
+
+    return use
+
+
+def _is_local(operand: Any) -> bool:
+    if isinstance(operand, tuple):
+        return any(map(_is_local, operand))
+    return isinstance(operand, Smooth) and operand.slope_error is not None
+
+
+def _stops(quantity: Quantity, reading: Reading) -> str:
+    """The steps that others follow from, first of all."""
+    own = {step.name for step in steps_of(quantity)}
+    stops = {step: why for step, why in reading.stops.items() if step in own and not why.startswith("after ")}
+    return "; ".join(f"'{step}' ({why})" for step, why in stops.items())

@@ -1,0 +1,152 @@
+"""One point of the grid of a theorem: its parameters, all of them, and what the theorem states there."""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from bridge.arguments import arguments_of, called_with
+from bridge.checked_numbers import checked_number, largest_default
+from bridge.conditions import truth
+from bridge.cost import Cost, sizes_of
+from bridge.limits.run import ONE_INPUT, Run
+from bridge.memory import require_memory
+from bridge.record import AUTOMATIC
+from bridge.theorem import Theorem, over_draws
+from symbolic.statements import Kind, Quantity, Result
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Data: nothing is drawn and nothing is built. `params` are resolved, `given` are the weights of a witness."""
+
+    theorem: Theorem
+    params: Mapping[str, Any]
+    seed: int = 0
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, theorem: Theorem, params: Mapping[str, Any], run: Run = ONE_INPUT) -> "Point":
+        """`params` may hold the weights of a witness. Raises UsageError for what does not meet the hypotheses."""
+        given = {name: value for name, value in params.items() if name in theorem.recorded}
+        own = {name: value for name, value in params.items() if name not in given}
+        theorem.statement.check_texts(own)
+        resolve = theorem.knobs.resolve
+        if resolve is not None:
+            knows = "dtype" in inspect.signature(resolve).parameters
+            own = dict(resolve(own, run.seed, **({"dtype": run.format.name} if knows else {})))
+        known = resolved(theorem, own)
+        _require_memory(theorem, known)
+        return cls(theorem, known, run.seed, given)
+
+    @property
+    def numbers(self) -> dict[sp.Symbol, Any]:
+        """The parameters that have a symbol, by symbol."""
+        return {p.symbol: self.params[p.name] for p in self.theorem.statement.parameters if p.symbol is not None}
+
+    @cached_property
+    def stated(self) -> Result:
+        """The statement with the quantities of this point: those whose conditions on parameters hold."""
+        stated, own = self.theorem.statement, self.theorem.at_point.quantities
+        if own is not None:
+            stated = replace(stated, quantities=tuple(called_with(own, self.params)))
+        numbers = self.numbers
+        here = tuple(q for q in stated.quantities if all(truth(each, numbers) is not False for each in q.indices))
+        return stated if len(here) == len(stated.quantities) else replace(stated, quantities=here)
+
+    @cached_property
+    def over_draws(self) -> tuple[Quantity, ...]:
+        """The quantities that are judged by many draws of their randomness."""
+        return over_draws(self.stated.quantities, self.theorem.checks)
+
+    @cached_property
+    def bounded(self) -> list[Quantity]:
+        """The quantities that are bounded and measured at inputs.
+
+        Checks and draws have rows of their own, and rates follow from the rows of others.
+        """
+        own = {*(each.quantity.name for each in self.theorem.checks), *(each.name for each in self.over_draws)}
+        return [each for each in self.stated.quantities if each.name not in own and each.kind is not Kind.RATE]
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The parameters as tables show them: a matrix by its size."""
+        return {name: _shown(value) for name, value in self.params.items()}
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, int | float | str):
+        return value
+    return " x ".join(map(str, np.shape(value))) + " matrix" if np.ndim(value) else value
+
+
+def _require_memory(theorem: Theorem, params: Mapping[str, Any]) -> None:
+    if theorem.memory is not None:
+        sizes = {name: params[name] for name in arguments_of(theorem.memory)}
+        require_memory(f"{theorem.id}: {params}", theorem.memory(**sizes), f"lower {', '.join(sizes)}")
+
+
+# Parameters, before they meet a hypothesis.
+
+
+def resolved(theorem: Theorem, params: Mapping[str, Any]) -> dict[str, Any]:
+    """`completed` parameters that meet the hypotheses. Raises UsageError."""
+    values = completed(theorem, params)
+    theorem.statement.check(values)
+    return values
+
+
+def completed(theorem: Theorem, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Every parameter but those that the given ones imply: the given values, defaults for the others.
+
+    Those with a symbol become numbers, those without (a name, a file, a choice) stay as they came. Raises UsageError
+    for a name that is not a parameter's, and for what is not a number.
+    """
+    stated, knobs = theorem.statement, theorem.knobs
+    left_out = stated.check_names(params)
+    stated.check_texts(params)
+    defaults = {name: stated.parameter(name).default for name in left_out if name not in knobs.implied}
+    given = {**defaults, **params}
+    given |= {name: 0 for name in knobs.automatic if given.get(name) == AUTOMATIC}
+    return {
+        p.name: given[p.name] if p.symbol is None else stated.number(p.name, given[p.name])
+        for p in stated.parameters
+        if p.name in given
+    }
+
+
+def first_defaults(theorem: Theorem) -> dict[str, Any]:
+    """Of the parameters whose default is a grid, its first value."""
+    return {p.name: p.default[0] for p in theorem.statement.parameters if isinstance(p.default, tuple)}
+
+
+def missing(theorem: Theorem, params: Mapping[str, Any]) -> list[str]:
+    """What the `params` of a witness leave out. Raises UsageError for a name that is not a parameter."""
+    own = {name: value for name, value in params.items() if name not in theorem.recorded}
+    return [*theorem.statement.check_names(own), *(name for name in theorem.recorded if name not in params)]
+
+
+# What a point takes.
+
+
+def sizes(theorem: Theorem, params: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers among the parameters, for `cost`: defaults where none is given. Raises UsageError."""
+    stated = theorem.statement
+    numbers = [p for p in stated.parameters if p.symbol is not None]
+    given = {p.name: params.get(p.name, largest_default(p.default)) for p in numbers}
+    return sizes_of({name: checked_number(stated, name, x) for name, x in given.items() if x is not None})
+
+
+def cost_of(theorem: Theorem, params: Mapping[str, Any], run: Run | None) -> Cost:
+    """What the point takes, before anything is built: with its run, or its bounds alone. Raises UsageError."""
+    known = sizes(theorem, params)
+    return Cost() if theorem.cost is None else theorem.cost(known, run)
+
+
+def require_affordable(theorem: Theorem, params: Mapping[str, Any], call: str) -> None:
+    """Raises UsageError for a point whose bounds alone would take too much, before it is built."""
+    cost_of(theorem, params, None).require(f"{call} {theorem.id}", "lower the sizes")
