@@ -52,7 +52,8 @@ _HOMES = {
     "bridge.certify.thresholds": ("Threshold",),
     "bridge.laws": ("AsymptoticLaw",),
     "bridge.lowering": ("lower",),
-    "bridge.record": ("Comparison", "Verdict"),
+    "bridge.export.comparison": ("Comparison",),
+    "bridge.record": ("Verdict",),
     "numeric.construction": ("Construction", "Embedding", "AttentionTap", "OutputTap", "ScoresTap", "StreamTap"),
     "numeric.flips": ("coordinate_lines", "smallest_flip"),
     "numeric.layers": (

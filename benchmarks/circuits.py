@@ -7,6 +7,7 @@ import torch
 from bridge.machines.netlists import read_circuit
 from numeric.machines.circuit import CircuitNetwork
 from numeric.machines.gates import GateKind, all_inputs
+from numeric.machines.layering import layered
 
 CIRCUITS = ("parity16", "adder8", "products8")
 
@@ -15,16 +16,16 @@ def main() -> None:
     bits = all_inputs(16)
     for name in CIRCUITS:
         circuit = read_circuit(name)
-        layered = circuit.layered()
+        in_layers = layered(circuit)
         started = time.perf_counter()
         expected = 2.0 * circuit.evaluate(bits) - 1.0
         direct = time.perf_counter() - started
-        gates = layered.s - layered.m - layered.count(GateKind.ID)
-        print(f"{name}: {gates} gates and {layered.count(GateKind.ID)} ID, {len(bits)} inputs, direct {direct:.3f} s")
+        gates = in_layers.s - in_layers.m - in_layers.count(GateKind.ID)
+        print(f"{name}: {gates} gates and {in_layers.count(GateKind.ID)} ID, {len(bits)} inputs, direct {direct:.3f} s")
         for rounding in (False, True):
             for dtype in (torch.float64, torch.float32):
                 started = time.perf_counter()
-                answers = CircuitNetwork(layered, rounding).run(bits, dtype)
+                answers = CircuitNetwork(in_layers, rounding).run(bits, dtype)
                 seconds = time.perf_counter() - started
                 wrong = int((answers.double().numpy() != expected).any(axis=1).sum())
                 kind = "with rounding layers" if rounding else "without"

@@ -27,7 +27,7 @@ from numeric.induction.vanilla import induction_head, prompt_starts, vanilla
 from numeric.network import Network
 from symbolic.catalogue import results
 
-MOST_SECONDS = 20.0  # for a study on its defaults, on two idle cores
+MOST_SECONDS = 20.0  # for a theorem on its defaults, on two idle cores
 
 
 def main() -> None:

@@ -20,12 +20,13 @@ from bridge import compare, solve
 from bridge.instances.instance import Instance
 from bridge.instances.point import Point
 from bridge.instances.search import memory_of
-from bridge.inverse import NOT_GUARANTEED, Solution
+from bridge.inverse import NOT_GUARANTEED
 from bridge.judging.judged import judged_at
 from bridge.limits.run import Run
 from bridge.record import Flag, Row, Verdict
 from bridge.registry import find_theorem
 from bridge.solving.probes import State, probe
+from bridge.solving.solution import Solution
 from bridge.solving.tiers import TIERS
 from bridge.theorem import Theorem
 from bridge.theorems.refutable import sentences_on

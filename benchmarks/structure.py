@@ -15,10 +15,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from bridge.comparison import compare
+from bridge.registry import find_theorem
+
 ROOT = Path(__file__).parents[1]
 FLOORS = ("symbolic", "numeric", "bridge")
 NAMED = ("bridge/theorems", "bridge/instances", "bridge/judging", "bridge/questions", "bridge/comparison.py")
-EXAMPLE = "induction.vanilla"  # the default error row that is followed
+EXAMPLE = "examples/own_theorem.py"  # whose rows are followed
 TOPICS = ("icgd", "induction", "looped", "machines", "universal")
 
 
@@ -153,7 +156,7 @@ def _assigned(name: str, path: Path) -> set[str]:
 
 @dataclass
 class Walk:
-    """What a default comparison passes: files with their lines, classes, and calls until its network first runs."""
+    """What a comparison passes: files, classes, and the calls of bridge until a function of the theorem runs."""
 
     files: set[str]
     classes: set[str]
@@ -172,30 +175,29 @@ class Walk:
         return len(own), sum(own)
 
 
-def walked(id: str = EXAMPLE, **params: Any) -> Walk:
-    """A comparison without an attack, watched call by call; what it imports is loaded before."""
-    from boundsmith import compare
-
-    small = {"samples": 1, "attack": 0, "restarts": 1, **params}
-    compare(id, **small)
+def walked(example: str = EXAMPLE, **params: Any) -> Walk:
+    """A comparison at defaults and few inputs, watched call by call; what it imports is loaded before."""
+    theorem = find_theorem(str(ROOT / example))
+    few = {"samples": 4, "attack": 2, "restarts": 2, **params}
+    compare(theorem, **few)
     walk = Walk(set(), set())
 
     def watch(frame: FrameType, event: str, _: Any) -> None:
         if event != "call":
             return
         file = Path(frame.f_code.co_filename)
-        if ROOT not in file.parents:
+        if ROOT not in file.parents or frame.f_code.co_name.startswith("<"):
             return
         place = file.relative_to(ROOT).as_posix()
-        walk.has_run = walk.has_run or (frame.f_code.co_name == "network" and place.startswith("bridge/instances/"))
+        walk.has_run = walk.has_run or place == example
         walk.calls += not walk.has_run and place.startswith("bridge/")
         walk.files.add(place)
-        if "self" in frame.f_locals:
+        if "self" in frame.f_locals and place.startswith(NAMED):
             walk.classes.add(type(frame.f_locals["self"]).__qualname__)
 
     sys.setprofile(watch)
     try:
-        compare(id, **small)
+        compare(theorem, **few)
     finally:
         sys.setprofile(None)
     return walk
@@ -210,11 +212,11 @@ def main() -> None:
         print(f"{floor}: {len(arrows(floor))} arrows between rooms, {len(of_rooms)} circles of rooms")
     widest = sorted(public_names(["bridge.instances", "bridge.judging"]).items(), key=lambda each: -each[1])[:3]
     print("most public names: " + ", ".join(f"{name} {count}" for name, count in widest))
-    walk = walked()
+    walk = walked(N=2)
     files, count = walk.within(*NAMED)
     engine, engine_lines = walk.within("bridge/instances", "bridge/judging")
     print(f"{EXAMPLE}: {files} files of named rooms, {count} lines; of instances and judging {engine}, {engine_lines}")
-    print(f"{EXAMPLE}: {walk.calls} calls until its network first runs, {len(walk.classes)} classes in all")
+    print(f"{EXAMPLE}: {walk.calls} calls of bridge until one of its functions runs, {len(walk.classes)} classes")
     general, topics = zip(*map(lines_of, FLOORS), strict=True)
     for floor, own, of_topics in zip(FLOORS, general, topics, strict=True):
         print(f"{floor}: {own} lines, and {of_topics} of topics")

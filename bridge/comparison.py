@@ -16,7 +16,7 @@ import torch
 
 from bridge.cost import Cost
 from bridge.data import Table, load_table
-from bridge.export.layout import value_words
+from bridge.export.comparison import Comparison
 from bridge.extremes import explained
 from bridge.files import read_text
 from bridge.instances.instance import Instance
@@ -30,10 +30,11 @@ from bridge.judging.rates import rate_rows
 from bridge.limits.run import Format, Run
 from bridge.material import Material, TextFile
 from bridge.memory import require_memory
-from bridge.record import Comparison, Row, Witness
+from bridge.record import Row, Witness
 from bridge.refusals import briefly_refused
 from bridge.registry import TheoremLike, find_theorem, registered_theorem
 from bridge.theorem import Theorem
+from bridge.theorems.numbers import value_words
 from bridge.theorems.refutable import refutable
 from numeric.threads import one_thread
 from symbolic.catalogue import RUNNING

@@ -7,7 +7,7 @@ import sympy as sp
 from torch import Tensor
 
 from bridge.check import Check, Sides
-from bridge.export.numbers import plain_apart
+from bridge.theorems.numbers import plain_apart
 from symbolic.exact_claims import ExactClaim, Point
 from symbolic.statements import Kind, Quantity, UsageError
 

@@ -6,8 +6,8 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.export.numbers import plain
 from bridge.format_limits import FORMATS, INFO, SUMMED
+from bridge.theorems.numbers import plain
 from symbolic.calculus.head_knobs import HeadPair
 from symbolic.statements import UsageError
 

@@ -1,7 +1,6 @@
 """`solve`: the inverse of a bound: which value of a knob gives this error, and which error this budget gives."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -13,8 +12,9 @@ from bridge.refusals import briefly_refused
 from bridge.registry import TheoremLike, find_theorem
 from bridge.solving.closed_form import ClosedForm, closed_form
 from bridge.solving.dependence import may_depend, parameters_of
-from bridge.solving.probes import CheckedCondition, Curve, KnobProbe, State, alone, conditions_at, formula, numbers_of
+from bridge.solving.probes import Curve, KnobProbe, State, alone, conditions_at, formula, numbers_of
 from bridge.solving.search import RISING, NoAnswerError, Search, SolvedKnob, UnchangedError
+from bridge.solving.solution import Solution
 from bridge.solving.tiers import check_tier
 from bridge.solving.values import WHOLE, Interval, Number, grid_of, interval_of, lattice_of, ties_of
 from bridge.theorem import Theorem
@@ -27,39 +27,6 @@ SPENT = f"the search has run {SEARCH_TERMS:,} terms and layers, all that it may"
 JUMP = 1e-3  # relative: a larger difference between neighbouring values is a jump of the bound
 NOT_GUARANTEED = "a printed bound is the paper's; boundsmith does not prove it"
 TRUSTED = (Kind.UPPER, Kind.EXACT)  # kinds of bound that limit an error from above
-
-
-@dataclass(frozen=True)
-class Solution:
-    """The value of a knob, and the bound that it was checked to give (rounded up).
-
-    `conditions` are the hypotheses and obligations that were checked at this value; all of them hold. `closed_form` is
-    valid under `closed_form_conditions`. `params` are the parameters on which the bound depends. `note` states what an
-    answer does not guarantee: for a printed bound its errata.
-    """
-
-    name: str
-    value: float | int
-    bound: float
-    requested: float | None
-    quantity: str
-    tier: str
-    method: str
-    closed_form: str | None
-    params: dict[str, Any]
-    conditions: tuple[CheckedCondition, ...] = ()
-    closed_form_conditions: tuple[str, ...] = ()
-    note: str = ""
-    of_error: bool = field(default=True)
-    result: str = ""
-    automatic: tuple[str, ...] = ()
-    chance: str = ""  # with which probability, or that it is an expectation
-
-    def __str__(self) -> str:
-        """The sentences that the command prints."""
-        from bridge.export.answers import sentences
-
-        return "\n".join(sentences(self))
 
 
 @briefly_refused

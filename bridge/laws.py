@@ -12,8 +12,8 @@ from typing import Any
 import sympy as sp
 
 from bridge.check import Check, Sides
-from bridge.export.numbers import plain
 from bridge.formula import evaluate
+from bridge.theorems.numbers import plain
 from symbolic.exact_numbers import as_formula, require_symbols
 from symbolic.paths import ParameterPath, Point
 from symbolic.statements import Order, Quantity, UsageError

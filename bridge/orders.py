@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from statistics import linear_regression
 
 from bridge.check import Sides
-from bridge.export.numbers import plain
+from bridge.theorems.numbers import plain
 from symbolic.exact_numbers import as_count, as_float
 from symbolic.statements import UsageError
 

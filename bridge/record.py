@@ -7,7 +7,7 @@ bound is claimed; `verdict` maps each tier that has a bound to its verdict, `fla
 import math
 from collections.abc import Callable, Iterator
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
@@ -171,8 +171,11 @@ class NamedTable(BaseModel):
         return self
 
 
-class Comparison(BaseModel):
-    """Printed, derived, instance and measured, side by side: what `compare` returns."""
+class Record(BaseModel):
+    """Printed, derived, instance and measured, side by side, as data.
+
+    `of` says of which theorem: its notation and its formulas stand in the tables of one that is in no catalogue.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -188,37 +191,14 @@ class Comparison(BaseModel):
     def __iter__(self) -> Iterator[Row]:  # type: ignore[override]  # rows, rather than pydantic's (field, value) pairs
         return iter(self.rows)
 
-    def of(self, theorem: Any) -> "Comparison":
-        """The same, knowing its theorem: formulas for the tables of one that is in no catalogue."""
+    def of(self, theorem: Any) -> Self:
         self._theorem = theorem
         return self
 
     @property
     def theorem(self) -> Any:
-        """The theorem that was compared; None for a record that was read from a file and is in no catalogue."""
-        from bridge.registry import registered_theorem
-        from symbolic.catalogue import RUNNING
-
-        return registered_theorem(self.result) if self._theorem is None and self.result in RUNNING else self._theorem
-
-    def table(self, **choice: Any) -> Any:
-        """The table of some rows and columns, as `bridge.export.views.TableView`.
-
-        `columns`, `quantity`, `scope` and `sort` take a name, several with commas between them, or a list; `all_rows`
-        adds the intermediate quantities; `siunitx`, `caption` and `label` are for LaTeX. Raises UsageError for what is
-        not there.
-        """
-        from bridge.export.choice import choice as read
-        from bridge.export.views import TableView
-
-        return TableView(self, read(**choice))
-
-    def save(self, *paths: str, **choice: Any) -> None:
-        """Writes .tex, .md, .html, .csv or .json files, or a plot to .png, .svg or .pdf files, by the ending of each.
-
-        The choice is that of `table`.
-        """
-        self.table(**choice).save(*paths)
+        """The theorem that was compared; None for a record that was read from a file."""
+        return self._theorem
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as plain dicts: one record a row, for pandas or JSON."""
@@ -227,18 +207,6 @@ class Comparison(BaseModel):
     def violated(self) -> list[Row]:
         """The rows in which some tier is refuted."""
         return [row for row in self.rows if Verdict.VIOLATED in row.verdict.values()]
-
-    def __str__(self) -> str:
-        """The table, as the command prints it."""
-        from bridge.export.terminal import comparison_text
-
-        return comparison_text(self)
-
-    def __repr__(self) -> str:
-        return f"<Comparison of {self.result}: {len(self.rows)} rows>"
-
-    def _repr_html_(self) -> str:
-        return str(self.table()._repr_html_())
 
     def to_json(self) -> str:
         """The record as one JSON object."""

@@ -9,7 +9,7 @@ from bridge.arguments import Function, arguments_of, defaults_of
 from bridge.check import Check
 from bridge.domains import Domain
 from bridge.sources.source import OF_SOURCE, InputSource
-from bridge.theorem import Theorem
+from bridge.theorem_data import TheoremData
 from bridge.transformer import Transformer
 from symbolic.events import total_failure
 from symbolic.introductions import letters_of
@@ -31,7 +31,7 @@ OF_RUN = ("dtype",)  # what a refusal takes beside parameters and weights
 OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
 
 
-def require_well_formed(theorem: Theorem) -> None:
+def require_well_formed(theorem: TheoremData) -> None:
     """Raises UsageError for a name that stands for two things or for nothing, and for a value of the wrong sort."""
     _require_kinds(theorem)
     _require_distinct(theorem)
@@ -48,7 +48,7 @@ def require_well_formed(theorem: Theorem) -> None:
     _require_sources(theorem)
 
 
-def _require_kinds(theorem: Theorem) -> None:
+def _require_kinds(theorem: TheoremData) -> None:
     inputs = {name: each for name, each in theorem.inputs.items() if not isinstance(each, Domain)}
     wrong = [
         *(f"the input {name} is {_short(each)}; give a domain, such as bs.Box(d)" for name, each in inputs.items()),
@@ -69,7 +69,7 @@ def _short(value: Any) -> str:
     return f"{value!r:.80}"
 
 
-def _require_distinct(theorem: Theorem) -> None:
+def _require_distinct(theorem: TheoremData) -> None:
     statement = theorem.statement
     specified = {each.name for each in statement.parameters if each.symbol is None}  # W_star = random:1 gives W_star
     named = {
@@ -101,7 +101,7 @@ def _repeated(names: Sequence[str]) -> list[str]:
     return sorted({name for name in names if names.count(name) > 1})
 
 
-def _require_known_arguments(theorem: Theorem) -> None:
+def _require_known_arguments(theorem: TheoremData) -> None:
     parameters, weights = [each.name for each in theorem.statement.parameters], list(theorem.weights)
     fixed = {*parameters, *weights, *theorem.built}
     places = {id(each): place for place, each in enumerate(theorem.weights.values())}
@@ -125,7 +125,7 @@ def _require_known_arguments(theorem: Theorem) -> None:
         _require_known_to_check(theorem, check, fixed)
 
 
-def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
+def _own_names(theorem: TheoremData) -> dict[int, tuple[str, ...]]:
     """What functions without inputs take beside parameters and weights."""
     own = [
         (theorem.search.starts, OF_STARTS),
@@ -142,7 +142,7 @@ def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
     return {id(function): names for function, names in own if function is not None}
 
 
-def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> None:
+def _require_known_to_check(theorem: TheoremData, check: Check, fixed: set[str]) -> None:
     role, own = f"the check '{check.name}'", {"inputs"}
     if callable(check.inputs):  # they have names when they are computed
         _require_known(
@@ -159,7 +159,7 @@ def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> 
 
 
 def _require_known(
-    theorem: Theorem, role: str, function: Function, known: set[str], kinds: str = "parameter, weight or input"
+    theorem: TheoremData, role: str, function: Function, known: set[str], kinds: str = "parameter, weight or input"
 ) -> None:
     unknown = [name for name in arguments_of(function) if name not in known]
     if unknown:
@@ -170,7 +170,7 @@ def _require_known(
     _refuse_hidden(theorem, role, function, known)
 
 
-def _refuse_hidden(theorem: Theorem, role: str, function: Function, known: set[str]) -> None:
+def _refuse_hidden(theorem: TheoremData, role: str, function: Function, known: set[str]) -> None:
     hidden = [name for name in defaults_of(function) if name in known]
     if hidden:
         raise UsageError(
@@ -179,7 +179,7 @@ def _refuse_hidden(theorem: Theorem, role: str, function: Function, known: set[s
         )
 
 
-def _require_readers_of_texts(theorem: Theorem) -> None:
+def _require_readers_of_texts(theorem: TheoremData) -> None:
     texts = [each.name for each in theorem.statement.parameters if each.takes]
     unknown = sorted(set(theorem.readers) - set(texts))
     if unknown:
@@ -189,7 +189,7 @@ def _require_readers_of_texts(theorem: Theorem) -> None:
         )
 
 
-def _require_known_quantities(theorem: Theorem) -> None:
+def _require_known_quantities(theorem: TheoremData) -> None:
     """Of networks that are given by quantity, and of what is read off them."""
     if theorem.at_point.quantities is not None:
         return
@@ -206,7 +206,7 @@ def _require_known_quantities(theorem: Theorem) -> None:
             )
 
 
-def _require_domains_in_parameters(theorem: Theorem) -> None:
+def _require_domains_in_parameters(theorem: TheoremData) -> None:
     letters = {each.symbol for each in theorem.statement.parameters}
     for name, domain in {**theorem.weights, **theorem.inputs}.items():
         free = sorted(str(each) for each in domain.letters - letters) if isinstance(domain, Domain) else []
@@ -218,7 +218,7 @@ def _require_domains_in_parameters(theorem: Theorem) -> None:
             )
 
 
-def _require_one_function_a_scope(theorem: Theorem) -> None:
+def _require_one_function_a_scope(theorem: TheoremData) -> None:
     for letter, functions in theorem.knows.items():
         scopes = [theorem.scope_of(each) for each in functions]
         if not scopes:
@@ -230,7 +230,7 @@ def _require_one_function_a_scope(theorem: Theorem) -> None:
             )
 
 
-def _require_used_letters(theorem: Theorem) -> None:
+def _require_used_letters(theorem: TheoremData) -> None:
     """Every letter that an instance knows is in a bound, or in a condition under which one holds.
 
     What a quantity derives on first use is not checked.
@@ -250,7 +250,7 @@ def _require_used_letters(theorem: Theorem) -> None:
         )
 
 
-def _require_bound_letters(theorem: Theorem) -> None:
+def _require_bound_letters(theorem: TheoremData) -> None:
     """Every letter of a bound has a value from a parameter or an instance; those of a point are not checked."""
     of_network = {s for s, each in theorem.knows.items() if any(theorem.scope_of(f) == "network" for f in each)}
     bound = {p.symbol for p in theorem.statement.parameters} | of_network
@@ -268,7 +268,7 @@ def _require_bound_letters(theorem: Theorem) -> None:
             )
 
 
-def _require_introduced_letters(theorem: Theorem) -> None:
+def _require_introduced_letters(theorem: TheoremData) -> None:
     """Every letter of a stated bound is a parameter or has a meaning, so that the statement can be read by itself."""
     statement = theorem.statement
     introduced = {each.symbol for each in statement.parameters} | set(statement.symbols)
@@ -293,7 +293,7 @@ def _is_object(letter: sp.Symbol, statement: Result) -> bool:
     }
 
 
-def require_randomness(theorem: Theorem, quantities: Sequence[Quantity]) -> None:
+def require_randomness(theorem: TheoremData, quantities: Sequence[Quantity]) -> None:
     """What these quantities hold with probability over is drawn: a weight or an input. Raises UsageError."""
     wrong = [words for each in quantities for words in _unjudged(theorem, each)]
     named = {over for each in quantities for over in each.over}
@@ -302,7 +302,7 @@ def require_randomness(theorem: Theorem, quantities: Sequence[Quantity]) -> None
         raise UsageError(f"{theorem.id}: {'; '.join(wrong)}")
 
 
-def _unjudged(theorem: Theorem, quantity: Quantity) -> list[str]:
+def _unjudged(theorem: TheoremData, quantity: Quantity) -> list[str]:
     """Why the quantity cannot be judged by draws."""
     drawn, name = {**theorem.weights, **theorem.inputs}, quantity.name
     if not quantity.over:
@@ -329,7 +329,7 @@ def _unjudged(theorem: Theorem, quantity: Quantity) -> list[str]:
     ]
 
 
-def _require_sources(theorem: Theorem) -> None:
+def _require_sources(theorem: TheoremData) -> None:
     """One at most for tables and for texts, whose functions and parameters are known. Raises UsageError."""
     twice = _repeated([each.reads.__name__ for each in theorem.sources])
     if twice:

@@ -1,6 +1,7 @@
 """Statements, derivations and the error calculus, in SymPy. Never imports torch."""
 
-import symbolic.polynomials  # noqa: F401 - first: what it gives SymPy holds for all that follows
+import symbolic.polynomials
+import symbolic.printing  # noqa: F401 - by which statements and derivations show themselves
 from symbolic.calculus import (
     CoupledRecursion,
     Knob,

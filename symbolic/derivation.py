@@ -23,6 +23,7 @@ from symbolic.obligations import DerivationError, Obligation, as_expr, nonnegati
 from symbolic.operations import Given, Operation, letters_in
 from symbolic.prose import make_prose
 from symbolic.provenance import Provenance, weakest
+from symbolic.shown import SHOWN, displayed
 
 
 class Norm(StrEnum):
@@ -239,13 +240,9 @@ class Derivation:
         return slacks
 
     def latex(self) -> str:
-        from symbolic.printing import derivation_latex
-
-        return derivation_latex(self)
+        return SHOWN.derivation(self)
 
     def _repr_latex_(self) -> str:
-        from symbolic.printing import displayed
-
         return displayed(self.latex())
 
 

@@ -7,15 +7,12 @@ needs m such events. The budget of a conclusion is the sum of all shares, each e
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, runtime_checkable
 
 import sympy as sp
 
 from symbolic.obligations import DerivationError, RangeObligation, as_expr, real
 from symbolic.prose import joined, make_prose, marked, prose
-
-if TYPE_CHECKING:
-    import symbolic.derivation
 
 LINEAR = ("sum", "mean", "concatenation", "change of norm", "linear map", "product", "apply a function", "cover")
 
@@ -102,7 +99,41 @@ def randomness(events: Events) -> str:
 # Along the steps of a derivation.
 
 
-def events_by_step(steps: Sequence["symbolic.derivation.Step"]) -> dict[str, Events]:
+@runtime_checkable
+class HasEvents(Protocol):
+    """What is asked of a step of a derivation: the events that it introduces, and the draws that it is a mean over."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def rule(self) -> str: ...
+    @property
+    def events(self) -> Events: ...
+    @property
+    def mean_over(self) -> str: ...
+    @property
+    def rests_on(self) -> tuple[str, ...]: ...
+    @property
+    def members(self) -> sp.Expr: ...
+    @property
+    def local(self) -> sp.Expr: ...
+    @property
+    def obligations(self) -> Sequence[Any]: ...
+
+
+@runtime_checkable
+class RestsOnEvents(Protocol):
+    """What is asked of a conclusion."""
+
+    @property
+    def error_symbol(self) -> sp.Symbol: ...
+    @property
+    def events(self) -> Events: ...
+    @property
+    def mean_over(self) -> tuple[str, ...]: ...
+
+
+def events_by_step(steps: Sequence[HasEvents]) -> dict[str, Events]:
     """The events on which each step holds; empty if no step has any."""
     found: dict[str, Events] = {}
     for step in steps if any(step.events for step in steps) else ():
@@ -111,7 +142,7 @@ def events_by_step(steps: Sequence["symbolic.derivation.Step"]) -> dict[str, Eve
     return found
 
 
-def means_by_step(steps: Sequence["symbolic.derivation.Step"]) -> dict[str, tuple[str, ...]]:
+def means_by_step(steps: Sequence[HasEvents]) -> dict[str, tuple[str, ...]]:
     """The randomness over which each step is a bound in expectation; empty if there is no such step."""
     found: dict[str, tuple[str, ...]] = {}
     for step in steps if any(step.mean_over for step in steps) else ():
@@ -120,7 +151,7 @@ def means_by_step(steps: Sequence["symbolic.derivation.Step"]) -> dict[str, tupl
     return found
 
 
-def require_events_apart(steps: Iterable["symbolic.derivation.Step"]) -> None:
+def require_events_apart(steps: Iterable[HasEvents]) -> None:
     """Raises DerivationError for two steps that introduce events of one name: they would be counted once."""
     owners: dict[str, str] = {}
     for step in steps:
@@ -134,7 +165,7 @@ def require_events_apart(steps: Iterable["symbolic.derivation.Step"]) -> None:
 
 # E of an affine function with coefficients >= 0 is that function of E. Any other rule uses that the error is at most
 # its bound at each draw, which an expectation does not give; so does a range that an argument must not leave.
-def require_one_sense(step: "symbolic.derivation.Step", premises: Sequence["symbolic.derivation.Approximated"]) -> None:
+def require_one_sense(step: HasEvents, premises: Sequence[RestsOnEvents]) -> None:
     """Raises DerivationError for a step that does not follow from premises that hold in expectation."""
     random = [each.error_symbol for each in premises if each.mean_over]
     if (random or step.mean_over) and (step.events or any(each.events for each in premises)):

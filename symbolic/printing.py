@@ -17,6 +17,7 @@ from symbolic.proofs import Slack, names_of, proofs, step_latex
 from symbolic.prose import marked, prose_latex
 from symbolic.provenance import Provenance
 from symbolic.shared_parts import Shared
+from symbolic.shown import SHOWN, displayed
 from symbolic.shown_bounds import derived_equation, derived_equations
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
 from symbolic.typesetting import Notation, latex
@@ -46,11 +47,6 @@ def _chance_lines(derivation: Derivation, names: Notation) -> list[str]:
         rf"&\text{{with probability at least }} {latex(1 - total_failure(events), names)} && {each}" for each in over
     ]
     return said + [rf"&\text{{in expectation}} && {text(f'over {marked(each)}')}" for each in means]
-
-
-def displayed(body: str) -> str:
-    """A display that notebooks show as it is."""
-    return f"$$\n{body}\n$$"
 
 
 def _layer_lines(step: Step, names: Notation) -> list[str]:
@@ -213,3 +209,6 @@ def _formulas(result: Result, quantities: Sequence[Quantity]) -> list[sp.Basic]:
     others = [formula.expression for formula in result.formulas]
     found = [*bounds, *values, *(step.local for step in steps), *conditions, *others]
     return [form for form in found if isinstance(form, sp.Basic)]
+
+
+SHOWN.derivation, SHOWN.result, SHOWN.display = derivation_latex, result_latex, result_display

@@ -28,6 +28,7 @@ from symbolic.printed import Printed as Printed
 from symbolic.prose import make_prose, marked, prose
 from symbolic.provenance import Derived, Provenance, weakest
 from symbolic.settling import settled
+from symbolic.shown import SHOWN
 from symbolic.worst_cases import closed
 
 
@@ -360,11 +361,7 @@ class Result:
 
         `slack` says what each step, by name, loses at some input: a factor that is shown beside it.
         """
-        from symbolic.printing import result_latex
-
-        return result_latex(self, expanded, slack)
+        return SHOWN.result(self, expanded, slack)
 
     def _repr_latex_(self) -> str:
-        from symbolic.printing import result_display
-
-        return result_display(self)
+        return SHOWN.display(self)

@@ -1,7 +1,7 @@
 """No verdict of the tests depends on how fast or how busy the machine is: whatever reads a clock is found here.
 
 Work is counted instead (tests/counting.py), and timings belong to `make bench`. The three floors are looked through
-too, since a budget of seconds inside a study would make the rows of its table depend on the machine.
+too, since a budget of seconds inside a theorem would make the rows of its table depend on the machine.
 """
 
 import ast

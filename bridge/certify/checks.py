@@ -18,8 +18,8 @@ from bridge.certify.forms import Enclosures
 from bridge.certify.proving import Outcome, Status, prove
 from bridge.certify.search import smallest
 from bridge.check import Check, Sides
-from bridge.export.numbers import plain
 from bridge.record import Verdict
+from bridge.theorems.numbers import plain
 from numeric.balls import float_above
 from symbolic.inequalities import Inequality
 from symbolic.statements import Quantity, UsageError

@@ -10,7 +10,7 @@ import sympy as sp
 from bridge.balls import evaluate_ball
 from bridge.certify.proving import Outcome, Status, prove
 from bridge.check import Check, Sides, as_ball
-from bridge.export.numbers import plain
+from bridge.theorems.numbers import plain
 from symbolic.exact_numbers import as_count, as_formula, as_rational
 from symbolic.inequalities import Inequality
 from symbolic.statements import Quantity, UsageError

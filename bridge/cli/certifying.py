@@ -21,7 +21,7 @@ from bridge.certify.proving import Outcome, Status, prove
 from bridge.certify.reading import SIMPLIFIED, read_inequality, typed_inequality
 from bridge.certify.stating import belongs, family, has_choices, same_statements, stated_now
 from bridge.certify.words import box_text, short
-from bridge.cli.entry import INTERRUPTED
+from bridge.cli.codes import INTERRUPTED
 from bridge.cli.requests import Request
 from bridge.cli.sources import Source
 from bridge.cli.terminal import line_width, progress, show, show_filled, show_json

@@ -51,7 +51,7 @@ Settings = Annotated[
 
 def _version(requested: bool) -> None:
     if requested:
-        from bridge.cli.entry import version
+        from bridge.cli.codes import version
 
         typer.echo(f"boundsmith {version()}")
         raise typer.Exit
@@ -133,7 +133,7 @@ def latex(
 ) -> None:
     """Print results as LaTeX: claim, hypotheses, printed and derived bounds, derivations."""
     from bridge.cli.typesetting import write_latex
-    from bridge.export.statements import Excerpt, read_macros
+    from bridge.theorems.latex import Excerpt, read_macros
 
     letters = read_macros(macros) if macros else {}
     excerpt = Excerpt(tuple(quantity or ()), tier, letters, part, expanded)

@@ -12,9 +12,9 @@ from bridge.cli.terminal import line_width, progress, say, show_filled, show_jso
 from bridge.comparison import shown_quantities
 from bridge.export import export, plot, plot_steps, save_witnesses
 from bridge.export.choice import Choice, chosen
+from bridge.export.comparison import Comparison
 from bridge.export.latex_tables import latex_left_out
 from bridge.export.terminal import comparison_blocks, row_blocks
-from bridge.record import Comparison
 from bridge.registry import find_theorem
 
 REAL_INPUTS = {"text", "data", "csv"}

@@ -6,7 +6,6 @@ confirm the file. 2: a usage error. 130: interrupted.
 
 import atexit
 import gc
-import importlib.metadata
 import os
 import platform
 import re
@@ -18,11 +17,11 @@ from collections.abc import Sequence
 import typer
 from typer.main import get_command
 
+from bridge.cli.codes import BUG, INTERRUPTED, USAGE, version
 from bridge.cli.commands import app
 from bridge.cli.parameter_help import as_setting
 from bridge.cli.printable import message, printable
 
-BUG, USAGE, INTERRUPTED = 1, 2, 130
 OBJECTS = 1_000_000  # that are made between two collections: expressions are many small objects, few of them in cycles
 
 # The exceptions that mean a usage error, by module. Named, not imported: importing torch for a class takes seconds.
@@ -59,10 +58,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         _print_error("boundsmith: interrupted; no partial file is left behind")
     return code if isinstance(code, int) else 0
-
-
-def version() -> str:
-    return importlib.metadata.version("boundsmith")
 
 
 def _explain(error: Exception, arguments: Sequence[str]) -> int:

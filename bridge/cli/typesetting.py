@@ -9,7 +9,7 @@ import typer
 
 from bridge.cli.sources import find_source
 from bridge.export.files import check_writable, write_text
-from bridge.export.statements import Excerpt, cited, statements_latex
+from bridge.theorems.latex import Excerpt, cited, statements_latex
 from symbolic.statements import UsageError
 
 

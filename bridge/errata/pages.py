@@ -5,7 +5,7 @@ from html import escape
 from itertools import groupby
 
 from bridge.errata.entries import Entry, quantity_of
-from bridge.export.numbers import digits_apart, is_number, plain, stated
+from bridge.theorems.numbers import digits_apart, is_number, plain, stated
 from symbolic.errata import Weight, outcome_words
 from symbolic.mathml import prose_html
 from symbolic.prose import marked, prose, prose_latex

@@ -7,12 +7,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bridge.export.comparison import load
     from bridge.export.files import check_folder, check_writable, write_bytes, write_text
     from bridge.export.html import comparison_html
     from bridge.export.latex_tables import comparison_latex
     from bridge.export.markdown import comparison_markdown
     from bridge.export.suffixes import PLOTS, TABLES, check_output, check_suffix, require_matplotlib
-    from bridge.export.tables import comparison_csv, load, save_witnesses
+    from bridge.export.tables import comparison_csv, save_witnesses
     from bridge.export.violations import Reason, Violation, reasons
     from bridge.export.writing import export, plot, plot_steps
 
@@ -22,7 +23,8 @@ _HOMES = {
     "latex_tables": ("comparison_latex",),
     "markdown": ("comparison_markdown",),
     "suffixes": ("PLOTS", "TABLES", "check_output", "check_suffix", "require_matplotlib"),
-    "tables": ("comparison_csv", "load", "save_witnesses"),
+    "comparison": ("load",),
+    "tables": ("comparison_csv", "save_witnesses"),
     "violations": ("Reason", "Violation", "reasons"),
     "writing": ("export", "plot", "plot_steps"),
 }

@@ -1,6 +1,5 @@
 """Which rows and columns of a comparison are shown, and in which order: one choice for the terminal and all files."""
 
-import difflib
 import math
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -8,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bridge.export.layout import NUMBERS
-from bridge.record import Comparison, Row, Verdict
+from bridge.limits.nearest import require_known
+from bridge.record import Record, Row, Verdict
 from symbolic.prose import ProseError, prose
 from symbolic.statements import UsageError
 
@@ -135,20 +135,11 @@ def _column(name: str) -> str:
     return joined if joined.removeprefix("-") in NUMBERS else name
 
 
-def require_known(name: str, known: Sequence[str], refusal: str) -> None:
-    """Raises UsageError, with the nearest names, unless the name is known."""
-    if name in known:
-        return
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-    hint = f" Nearest: {', '.join(near)}." if near else ""
-    raise UsageError(f"{refusal} '{name}'.{hint} There are: {', '.join(known)}.")
-
-
 def _is_part(name: str, of: str) -> bool:
     return name == of or name.startswith((f"{of}[", f"{of}."))
 
 
-def chosen(comparison: Comparison, choice: Choice) -> Comparison:
+def chosen(comparison: Record, choice: Choice) -> Record:
     """The record with the rows of the chosen quantities and scopes alone, sorted. Raises UsageError if none is left.
 
     Where rows are picked, the tables beside them are left out: they are of the whole comparison.
@@ -167,7 +158,7 @@ def _is_chosen(row: Row, choice: Choice) -> bool:
     return of_quantity and (not choice.scopes or (row.scope or NO_SCOPE) in choice.scopes)
 
 
-def _what_there_is(comparison: Comparison, choice: Choice) -> str:
+def _what_there_is(comparison: Record, choice: Choice) -> str:
     rows = [row for row in comparison if _is_chosen(row, Choice(quantities=choice.quantities))]
     scopes = dict.fromkeys(row.scope or NO_SCOPE for row in rows)
     of = f"{', '.join(choice.quantities)} has rows" if choice.quantities else "there are rows"

@@ -9,7 +9,7 @@ from bridge.export.legend import is_word, legend, terms
 from bridge.export.notes import notes
 from bridge.export.sheet import Column, Role, Sheet, sheet
 from bridge.export.violations import reasons, violations
-from bridge.record import Comparison, NamedTable, Row, Verdict
+from bridge.record import NamedTable, Record, Row, Verdict
 from symbolic.ascii_math import AsciiMathError
 from symbolic.mathml import math_html, prose_html
 
@@ -21,7 +21,7 @@ STYLE = (
 )
 
 
-def comparison_page(comparison: Comparison, choice: Choice | None = None) -> str:
+def comparison_page(comparison: Record, choice: Choice | None = None) -> str:
     """A page without scripts or outside resources."""
     lines = [
         "<!DOCTYPE html>",
@@ -33,7 +33,7 @@ def comparison_page(comparison: Comparison, choice: Choice | None = None) -> str
     return "\n".join(lines) + "\n"
 
 
-def comparison_html(comparison: Comparison, choice: Choice | None = None) -> str:
+def comparison_html(comparison: Record, choice: Choice | None = None) -> str:
     """The rows and columns that were chosen, without scripts or outside resources."""
     shown = sheet(comparison, choice or Choice())
     record = shown.comparison

@@ -2,7 +2,7 @@
 
 import math
 
-from bridge.export.numbers import DIGITS, shown
+from bridge.theorems.numbers import DIGITS, shown
 
 MOST_DIGITS = 12
 

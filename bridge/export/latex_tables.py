@@ -23,10 +23,11 @@ from bridge.export.layout import budget_words, group_ends, no_verdict_words, sam
 from bridge.export.legend import is_word, legend, terms
 from bridge.export.narrowing import fitting, narrowed, total
 from bridge.export.notes import notes
-from bridge.export.numbers import latex as number
 from bridge.export.sheet import Column, Role, Sheet, left_out, sheet
+from bridge.export.stated import theorem_of
 from bridge.export.violations import reasons, violations
-from bridge.record import AUTOMATIC, Comparison, NamedTable
+from bridge.record import AUTOMATIC, NamedTable, Record
+from bridge.theorems.numbers import latex as number
 from symbolic.displays import latex
 from symbolic.prose import prose, prose_latex
 from symbolic.statements import UsageError
@@ -70,7 +71,7 @@ def check_columns(choice: Choice) -> None:
         )
 
 
-def comparison_latex(comparison: Comparison, choice: Choice | None = None) -> str:
+def comparison_latex(comparison: Record, choice: Choice | None = None) -> str:
     """The rows and columns that were chosen, the tables beside them, and what the run refutes. Raises UsageError."""
     choice = choice or Choice()
     check_columns(choice)
@@ -95,13 +96,13 @@ def comparison_latex(comparison: Comparison, choice: Choice | None = None) -> st
     return "\n".join([*lines, *body]).rstrip() + "\n"
 
 
-def latex_left_out(comparison: Comparison, choice: Choice) -> list[str]:
+def latex_left_out(comparison: Record, choice: Choice) -> list[str]:
     """The columns of the rows that have no room in a LaTeX table."""
     whole = _sheet(comparison, choice)
     return left_out(whole.columns, whole.kept_first, [column.name for column in _narrowed(whole).columns])
 
 
-def _sheet(comparison: Comparison, choice: Choice) -> Sheet:
+def _sheet(comparison: Record, choice: Choice) -> Sheet:
     """A quantity that all rows share stands in the caption, unless its column is asked for."""
     whole = sheet(comparison, choice)
     if not whole.only_quantity or "quantity" in choice.columns:
@@ -182,7 +183,7 @@ def _meant(name: str, meaning: str) -> str:
 
 def _parameter(shown: Sheet, name: str) -> str:
     """In the paper's notation where it has one, a word as it is typed."""
-    theorem = shown.comparison.theorem
+    theorem = theorem_of(shown.comparison)
     symbols = {each.name: each.symbol for each in theorem.statement.parameters} if theorem else {}
     if symbols.get(name) is not None and not is_word(name):
         return f"${latex(symbols[name], theorem.statement.notation)}$"
@@ -288,7 +289,7 @@ def _line(cells: Iterable[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _refuted(record: Comparison) -> list[str]:
+def _refuted(record: Record) -> list[str]:
     """The errata and violations as a list, then why the run judges some bounds not at all."""
     found = [(violation.heading, violation.sentence) for violation in violations(record)]
     others = [(str(reason.verdict), reason.sentence) for reason in reasons(record)]

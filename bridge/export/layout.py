@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from bridge.export.numbers import DIGITS, digits_apart
-from bridge.record import AUTOMATIC, TIERS, Comparison, NamedTable, Row, Verdict
+from bridge.export.stated import theorem_of
+from bridge.record import TIERS, NamedTable, Record, Row, Verdict
+from bridge.theorems.numbers import DIGITS, digits_apart, parameter_words, value_words
 from symbolic.statements import Kind
 
 NUMBERS = (
@@ -16,7 +17,6 @@ NUMBERS = (
 )
 FINAL = ("output", "prediction")  # what the network is for; the other quantities are steps on the way there
 BESIDE_FINAL = ("gradient", "w", "faithful")  # shown with them: what the network emulates, and whether it does
-LONGEST_VALUE = 32
 SENSES = {"exact": "=", "upper": "≤", "lower": "≥", "rate": "~"}  # how a quantity stands to its bounds, by kind
 SCOPES = {
     "network": "every prompt of this network",
@@ -132,7 +132,7 @@ def _varies(name: str, rows: Sequence[Row]) -> bool:
     return any(name not in row.params or row.params[name] != rows[0].params[name] for row in rows)
 
 
-def shown_rows(comparison: Comparison, all_rows: bool = False, *, in_order: bool = False) -> list[Row]:
+def shown_rows(comparison: Record, all_rows: bool = False, *, in_order: bool = False) -> list[Row]:
     """The rows of the final quantities, those beside them and every violated one; all if asked, or if none is final.
 
     Rows of one quantity and scope stand together, quantities in the order of the grid point that has the most, unless
@@ -140,7 +140,8 @@ def shown_rows(comparison: Comparison, all_rows: bool = False, *, in_order: bool
     """
     rows = list(comparison)
     if not all_rows and any(is_final(row.quantity) for row in rows):
-        main = comparison.theorem.main if comparison.theorem else ""
+        theorem = theorem_of(comparison)
+        main = theorem.main if theorem else ""
         rows = [row for row in rows if row.quantity == main or _is_shown(row)]
     if in_order:
         return rows
@@ -171,24 +172,6 @@ def _is_shown(row: Row) -> bool:
 
 def is_final(quantity: str) -> bool:
     return quantity.startswith(FINAL)
-
-
-def value_words(value: Any) -> str:
-    """A parameter's value in few characters: a matrix by its size, a long string by its beginning, 8.0 as 8, other
-    floats with at most 4 digits."""
-    if isinstance(value, list | tuple) and value and all(isinstance(line, list | tuple) for line in value):
-        return f"{len(value)} x {len(value[0])} matrix"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        value = int(value)
-    elif isinstance(value, float):
-        value = f"{value:.{DIGITS}g}"
-    words = "-" if value is None else str(value)
-    return words if len(words) <= LONGEST_VALUE else words[: LONGEST_VALUE - 3] + "..."
-
-
-def parameter_words(name: str, value: Any, automatic: Collection[str]) -> str:
-    """The same where the parameter may be one of the automatic ones."""
-    return AUTOMATIC if name in automatic and value == 0 else value_words(value)
 
 
 def budget_words(rows: Iterable[Row]) -> str:

@@ -7,7 +7,7 @@ import sympy as sp
 from bridge.export.layout import NUMBERS, SCOPES, SENSES, Layout
 from bridge.export.sheet import SHORT_SCOPES, Role, Sheet
 from bridge.export.verdict_words import flags_of
-from bridge.record import Comparison, Row
+from bridge.record import Record, Row
 from symbolic.catalogue import RUNNING, find_result
 from symbolic.statements import Parameter, Result
 
@@ -51,7 +51,7 @@ FLAGS = {
 }
 
 
-def legend(comparison: Comparison, rows: Sequence[Row], columns: Layout) -> list[tuple[str, str]]:
+def legend(comparison: Record, rows: Sequence[Row], columns: Layout) -> list[tuple[str, str]]:
     """Names and their meaning: the quantities of the rows, in their order, then the parameters.
 
     Quantities of one meaning share an entry. A parameter under a letter of the paper has none.
@@ -96,7 +96,7 @@ def _judged(shown: Sheet) -> list[tuple[str, str]]:
     return letters + found + [(wording.flags.get(name, name), FLAGS[name]) for name in FLAGS if name in flags]
 
 
-def _worded(comparison: Comparison, rows: Sequence[Row]) -> list[Parameter]:
+def _worded(comparison: Record, rows: Sequence[Row]) -> list[Parameter]:
     """The parameters that need words: a number under a word, and an option that the meaning explains."""
     if comparison.result not in RUNNING:
         return []

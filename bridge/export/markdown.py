@@ -8,7 +8,7 @@ from bridge.export.legend import legend, terms
 from bridge.export.notes import notes
 from bridge.export.sheet import Role, Sheet, sheet
 from bridge.export.violations import reasons, violations
-from bridge.record import Comparison, NamedTable
+from bridge.record import NamedTable, Record
 
 COMMANDS = "\\`*_<|[]$"
 
@@ -18,7 +18,7 @@ def escape_markdown(words: str) -> str:
     return "".join(f"\\{sign}" if sign in COMMANDS else sign for sign in words)
 
 
-def comparison_markdown(comparison: Comparison, choice: Choice | None = None) -> str:
+def comparison_markdown(comparison: Record, choice: Choice | None = None) -> str:
     """The table, its legend, what it rests on, the tables beside it, and the errata as a list of their own."""
     shown = sheet(comparison, choice or Choice())
     return "\n".join(_blocks(shown)) + "\n"

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from bridge.export.numbers import plain
 from bridge.record import Row
+from bridge.theorems.numbers import plain
 from symbolic.prose import marked, prose
 from symbolic.statements import Quantifier
 

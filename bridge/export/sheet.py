@@ -8,9 +8,9 @@ from enum import Enum, auto
 
 from bridge.export.choice import ALWAYS, LABELS, TEXTS, Choice, chosen
 from bridge.export.layout import NUMBERS, SENSES, Layout, Write, layout, number_words, shown_rows
-from bridge.export.numbers import plain
 from bridge.export.verdict_words import FULL, Wording, verdict_words
-from bridge.record import Comparison, Row
+from bridge.record import Record, Row
+from bridge.theorems.numbers import plain
 
 SHORT_SCOPES = {"prompt, local": "local"}
 # Where there is little room, columns are left out from the end of these lists. After the verdict stands an error; after
@@ -51,7 +51,7 @@ class Sheet:
     A quantity's name has at most `name_room` letters, or points.
     """
 
-    comparison: Comparison
+    comparison: Record
     choice: Choice
     rows: Sequence[Row]
     columns: tuple[Column, ...]
@@ -162,7 +162,7 @@ def _label(row: Row, name: str) -> object:
     return "" if value is None else value
 
 
-def sheet(comparison: Comparison, choice: Choice) -> Sheet:
+def sheet(comparison: Record, choice: Choice) -> Sheet:
     """The rows that the choice leaves, and the columns that it names or that these rows need."""
     record = chosen(comparison, choice)
     rows = shown_rows(record, choice.all_rows or choice.picks_rows, in_order=bool(choice.sort))
@@ -170,7 +170,7 @@ def sheet(comparison: Comparison, choice: Choice) -> Sheet:
     return Sheet(record, choice, rows, _columns(choice, found), found)
 
 
-def rows_sheet(rows: Sequence[Row], found: Layout, comparison: Comparison) -> Sheet:
+def rows_sheet(rows: Sequence[Row], found: Layout, comparison: Record) -> Sheet:
     """All columns of these rows."""
     return Sheet(comparison, Choice(), rows, _columns(Choice(), found), found)
 

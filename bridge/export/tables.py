@@ -1,4 +1,4 @@
-"""The rows as CSV, the comparison read back from JSON, and witnesses as files of their own."""
+"""The rows as CSV, and witnesses as files of their own."""
 
 import csv
 import io
@@ -9,17 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from bridge.export.choice import Choice, chosen
 from bridge.export.files import write_text
 from bridge.export.sheet import Column, Role, Sheet, sheet
-from bridge.files import read_text
-from bridge.record import Comparison, Row, RowErratum
-from symbolic.statements import UsageError
+from bridge.record import Record, Row, RowErratum
 
 
-def comparison_csv(comparison: Comparison, choice: Choice | None = None) -> str:
+def comparison_csv(comparison: Record, choice: Choice | None = None) -> str:
     """One line a row, every field of the record; one that holds several becomes `params.p`, `verdict.printed` ...
 
     With columns chosen these alone, under their names. All rows, unless quantities or scopes are chosen.
@@ -76,19 +72,7 @@ def _columns(lines: list[dict[str, Any]]) -> list[str]:
     return sorted(names or fields, key=lambda name: fields.index(name.split(".")[0]))
 
 
-def load(path: str | Path) -> Comparison:
-    """A comparison read back from its JSON. Raises UsageError for a missing, truncated or foreign file."""
-    text = read_text(str(path), "comparison")
-    try:
-        return Comparison.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        place = f" at {where}" if where else ""
-        raise UsageError(f"comparison: '{path}' is not one that boundsmith wrote: {first['msg']}{place}.") from error
-
-
-def save_witnesses(comparison: Comparison, folder: str | Path) -> list[Path]:
+def save_witnesses(comparison: Record, folder: str | Path) -> list[Path]:
     """One JSON file for each row that has a witness; the row's witness then says which file."""
     Path(folder).mkdir(exist_ok=True)
     written: list[Path] = []

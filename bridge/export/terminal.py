@@ -23,18 +23,18 @@ from bridge.export.layout import (
 from bridge.export.legend import legend, terms
 from bridge.export.narrowing import least_room, narrowed, shortened, total
 from bridge.export.notes import notes, quantified
-from bridge.export.numbers import DIGITS, plain
 from bridge.export.sheet import Column, Role, Sheet, left_out, rows_sheet, sheet
 from bridge.export.verdict_words import flags_of
 from bridge.export.violations import reasons, violations
-from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
+from bridge.record import TIERS, NamedTable, Record, Row, Verdict
+from bridge.theorems.numbers import DIGITS, plain
 from symbolic.statements import Quantifier
 
 BUDGET = ("seed", "samples", "attack", "restarts")  # also in the environment; the footer lists them for the rows
 
 
 def comparison_blocks(
-    comparison: Comparison, choice: Choice | None = None, *, steps: bool = False, width: int = UNBOUNDED
+    comparison: Record, choice: Choice | None = None, *, steps: bool = False, width: int = UNBOUNDED
 ) -> Iterator[RenderableType]:
     """The table of the rows and its legend, the slack of each step if requested, the footer, what the run refutes.
 
@@ -61,7 +61,7 @@ def comparison_blocks(
 def row_blocks(row: Row, automatic: Iterable[str] = (), width: int = UNBOUNDED) -> Iterator[RenderableType]:
     """One row, replayed from a witness: its parameters and its numbers."""
     found = layout([row], automatic)
-    alone = Comparison(result="", citation="", params={}, environment={}, rows=[row])
+    alone = Record(result="", citation="", params={}, environment={}, rows=[row])
     whole = rows_sheet([row], found, alone)
     shown = _narrowed(whole, width)
     yield _statement([row], found, replayed=True)
@@ -190,7 +190,7 @@ def _footer(whole: Sheet, beside: int) -> Iterator[str]:
         yield ", ".join(environment)
 
 
-def _violations(comparison: Comparison) -> Iterator[Text]:
+def _violations(comparison: Record) -> Iterator[Text]:
     found = violations(comparison)
     for violation in found:
         yield Text.assemble((f"{violation.heading}: ", "bold red"), violation.sentence)
@@ -200,7 +200,7 @@ def _violations(comparison: Comparison) -> Iterator[Text]:
         yield Text.assemble((f"{reason.verdict}: ", "yellow"), reason.sentence)
 
 
-def comparison_text(comparison: Comparison, choice: Choice | None = None, width: int | None = None) -> str:
+def comparison_text(comparison: Record, choice: Choice | None = None, width: int | None = None) -> str:
     """The blocks as plain text; without a width in lines as long as they need to be."""
     page = io.StringIO()
     room = width or UNBOUNDED

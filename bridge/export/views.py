@@ -9,14 +9,14 @@ from bridge.export.markdown import comparison_markdown
 from bridge.export.tables import comparison_csv
 from bridge.export.terminal import comparison_text
 from bridge.export.writing import export
-from bridge.record import Comparison
+from bridge.record import Record
 
 
 @dataclass(frozen=True, repr=False)
 class TableView:
     """A comparison and what of it is shown. Each method raises UsageError for what the comparison does not have."""
 
-    comparison: Comparison
+    comparison: Record
     choice: Choice
 
     def text(self, width: int | None = None) -> str:

@@ -8,8 +8,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bridge.export.layout import Layout, digits_of, found, layout
-from bridge.export.numbers import is_number, plain, stated
-from bridge.record import TIERS, Comparison, Row, RowErratum, Verdict
+from bridge.export.stated import theorem_of
+from bridge.record import TIERS, Record, Row, RowErratum, Verdict
+from bridge.theorems.numbers import is_number, plain, stated
 from symbolic.prose import marked, prose
 from symbolic.statements import Quantity
 
@@ -89,7 +90,7 @@ class Violation:
         return f"{is_number(subject, number, at)}; {words}{_factor(self.worst, self.worst_tier)}"
 
 
-def violations(comparison: Comparison) -> list[Violation]:
+def violations(comparison: Record) -> list[Violation]:
     """One violation for each quantity that has a violated row, in the order of the rows."""
     grid = layout(comparison.rows, comparison.automatic)
     quantities = dict.fromkeys(row.quantity for row in comparison.violated())
@@ -161,7 +162,7 @@ class Reason:
         return prose(f"{marked(self.reason)} ({f'{self.place}: ' if self.place else ''}{names})", checked=False)
 
 
-def reasons(comparison: Comparison) -> list[Reason]:
+def reasons(comparison: Record) -> list[Reason]:
     """One for each distinct reason for which rows are outside or not representable, in the order of the rows."""
     found = [(each, row) for row in comparison for each in RULED_OUT if each in row.verdict.values()]
     own = {quantity.remark for quantity in _quantities(comparison) if quantity.remark} if found else set()
@@ -176,8 +177,8 @@ def reasons(comparison: Comparison) -> list[Reason]:
     ]
 
 
-def _quantities(comparison: Comparison) -> Sequence[Quantity]:
-    theorem = comparison.theorem
+def _quantities(comparison: Record) -> Sequence[Quantity]:
+    theorem = theorem_of(comparison)
     return theorem.statement.quantities if theorem is not None else ()
 
 

@@ -9,10 +9,10 @@ from bridge.export.latex_tables import comparison_latex
 from bridge.export.markdown import comparison_markdown
 from bridge.export.suffixes import PLOTS, check_suffix, require_matplotlib
 from bridge.export.tables import comparison_csv
-from bridge.record import Comparison
+from bridge.record import Record
 
 
-def export(comparison: Comparison, path: str | Path, choice: Choice | None = None) -> None:
+def export(comparison: Record, path: str | Path, choice: Choice | None = None) -> None:
     """Writes the comparison in the format that the suffix names. Raises UsageError, with nothing half-written.
 
     JSON and CSV hold every row of the chosen quantities and scopes, JSON with every field.
@@ -29,7 +29,7 @@ def export(comparison: Comparison, path: str | Path, choice: Choice | None = Non
 
 
 def plot(
-    comparison: Comparison, path: str | Path, quantity: str | None = None, x: str | None = None, *, title: bool = True
+    comparison: Record, path: str | Path, quantity: str | None = None, x: str | None = None, *, title: bool = True
 ) -> None:
     """Draws one quantity (by default the final one) against one parameter (by default the finest grid).
 
@@ -43,7 +43,7 @@ def plot(
     write_figure(draw(comparison, quantity, x, title=title), path, comparison.result)
 
 
-def plot_steps(comparison: Comparison, path: str | Path, quantity: str | None = None, *, title: bool = True) -> None:
+def plot_steps(comparison: Record, path: str | Path, quantity: str | None = None, *, title: bool = True) -> None:
     """Draws what each step of the proof of a quantity (by default the final one) loses. PNG, SVG or PDF."""
     check_suffix(path, PLOTS)
     require_matplotlib()

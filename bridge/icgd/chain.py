@@ -15,7 +15,7 @@ from bridge.formula import ArrayFunction
 from bridge.icgd.emulation import Emulation
 from bridge.icgd.setting import StepSetting
 from bridge.instances.at_prompt import LOCAL
-from bridge.readings import Instance, Operands, Smooth, enclose, read_exact
+from bridge.readings import AtHand, Operands, Smooth, enclose, read_exact
 from bridge.readings.arrays import Array
 from numeric.balls import BallArray, float_above
 from numeric.layered import empirical_loss
@@ -48,7 +48,7 @@ class Chain:
 
     def bounds(self, w: Array, x: Array, y: Array, scope: str, names: Sequence[str]) -> dict[str, Array]:
         """The bounds on the errors of these steps, each of the largest token; on balls, as a proof."""
-        at = Instance(self._at(w, x, y, self.functions), local=scope == LOCAL, by_rules=False)
+        at = AtHand(self._at(w, x, y, self.functions), local=scope == LOCAL, by_rules=False)
         reading = enclose(self.derivation, at, names)
         return {name: reading.bound(name) for name in names}
 

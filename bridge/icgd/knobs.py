@@ -12,12 +12,12 @@ import sympy as sp
 from bridge.accuracies import accuracies_within
 from bridge.activations import argument_radius, piece_supremum
 from bridge.balls import BASE_BITS, bits_for
-from bridge.export.numbers import plain
 from bridge.icgd.emulation import Accuracies, Ranges, ranges
 from bridge.icgd.setting import StepSetting
 from bridge.icgd.values import problem_values, suprema_values
 from bridge.relu_accuracies import ReluTarget, most_relus, relu_costs
 from bridge.relu_sums import MOST_RELUS
+from bridge.theorems.numbers import plain
 from symbolic.icgd import symbols as letters
 
 ACCURACIES = (letters.eps_r, letters.eps_r1, letters.eps_l)

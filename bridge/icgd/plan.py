@@ -4,11 +4,11 @@ from functools import lru_cache
 
 import sympy as sp
 
-from bridge.export.numbers import plain
 from bridge.icgd.emulation import Emulation, with_accuracies, with_relus
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
 from bridge.icgd.setting import StepSetting
 from bridge.record import Verdict
+from bridge.theorems.numbers import plain
 from bridge.theorems.refusal import Refusal
 from symbolic.icgd import chain
 from symbolic.statements import UsageError

@@ -16,11 +16,11 @@ from bridge.activations import activation_formula
 from bridge.check import Check, Sides
 from bridge.domains import Box
 from bridge.enclosures import supremum
-from bridge.export.numbers import plain
 from bridge.formula import ArrayFunction
 from bridge.relu_sums import Interpolant, interpolate
 from bridge.theorem import Function, Theorem
 from bridge.theorem_parts import InputSearch, Knobs
+from bridge.theorems.numbers import plain
 from numeric.families.norms import one_norm as weights_norm
 from numeric.relu_sums import points_at_kinks
 from symbolic import approximation

@@ -20,7 +20,7 @@ from bridge.icgd.emulation import Emulation, Ranges
 from bridge.icgd.setting import StepSetting
 from bridge.icgd.values import norms, ranges_of
 from bridge.readings.arrays import Array, applied, joint, largest, spectral, two_norm
-from bridge.readings.network import Bounds, bound_network
+from bridge.readings.network import NormsAtHand, bound_network
 from numeric.balls import float_above
 from symbolic.icgd.chain import derive_layers
 from symbolic.icgd.smoothness import layer_norms, moved_by, run_smoothness
@@ -94,5 +94,5 @@ def smoothness_here(setting: StepSetting, plan: Any) -> flint.arb:
 
 def accuracy_here(setting: StepSetting, emulation: Emulation) -> flint.arb:
     """Of the gradient of this network, at every prompt."""
-    known = Bounds(norms(emulation), {eta: as_exact(setting.eta)})
+    known = NormsAtHand(norms(emulation), {eta: as_exact(setting.eta)})
     return bound_network(derive_layers(setting.shape.N), known, ["gradient"])["gradient"].error

@@ -17,7 +17,6 @@ from torch import Tensor
 
 from bridge.check import Check
 from bridge.cost import Cost
-from bridge.export.numbers import plain
 from bridge.icgd import counts
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import FEWEST_RELUS, Emulation
@@ -34,6 +33,7 @@ from bridge.readings.arrays import Array
 from bridge.record import Verdict
 from bridge.theorem import Function, Theorem
 from bridge.theorem_parts import AtPoint, ExactRuns, InputSearch, Knobs, Refuting
+from bridge.theorems.numbers import plain
 from bridge.theorems.refusal import Refusal
 from numeric.layered import Shape
 from symbolic.activations import activation as activation_named

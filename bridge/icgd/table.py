@@ -14,7 +14,6 @@ from torch import Tensor
 
 from bridge.cost import Cost
 from bridge.data import ScaledTable
-from bridge.export.numbers import plain
 from bridge.icgd.chain import Chain
 from bridge.icgd.plan import NEEDED_DERIVATIVES
 from bridge.icgd.setting import StepSetting
@@ -22,6 +21,7 @@ from bridge.instances.inputs import Batch
 from bridge.limits.run import Format
 from bridge.record import NamedTable
 from bridge.sources import Predicted, Prediction, Tabular
+from bridge.theorems.numbers import plain
 from numeric.icgd.network import IcgdNetwork
 from numeric.layered import Shape
 from symbolic.activations import ACTIVATIONS

@@ -1,1 +1,1 @@
-"""Induction heads (wang2024): the studies."""
+"""Induction heads (wang2024): the theorems."""

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides, within
-from bridge.export.numbers import plain, plain_apart
 from bridge.flows import follow
 from bridge.theorem import Theorem
+from bridge.theorems.numbers import plain, plain_apart
 from symbolic.induction import balance as theory
 from symbolic.induction import training as flows
 from symbolic.statements import UsageError

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import flint
@@ -12,14 +11,13 @@ import sympy as sp
 
 from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides, as_ball, within
-from bridge.export.numbers import plain
+from bridge.induction.figure2_runs import PHASE_TIMES, reached, trajectory_of, unreached
 from bridge.induction.head_limits import outside_26
 from bridge.induction.phase_regime import too_short, too_wide
-from bridge.induction.phase_times import gram_time
-from bridge.induction.trajectory import TwoLayerTrajectory, run
+from bridge.induction.trajectory import TwoLayerTrajectory
 from bridge.induction.trends import HeadStart
 from bridge.judging.relation import relation
-from bridge.record import Comparison, Verdict
+from bridge.record import Record, Verdict
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs
 from symbolic.induction import figure2 as theory
@@ -27,48 +25,12 @@ from symbolic.induction import signs
 from symbolic.induction import training as letters
 from symbolic.statements import Quantity, UsageError
 
-BEYOND = 10  # the figure ends at this many T_III, or T_I if that is later
-PHASE_TIMES = ("T_I", "T_o", "T_II", "T_III")
 OF_THE_HEAD = ("plateau", "plateau.loss", "overshoot")  # claims that do not depend on L and rest on (26)
 POINT = ("L", "alpha", "w_star", "sigma_init")
 RUN = 1e-9  # relative accuracy of a run
 
 
 # The run.
-
-
-@lru_cache(maxsize=16)
-def trajectory_of(L: int, alpha: float, w_star: float, sigma_init: float, flow: str) -> TwoLayerTrajectory:
-    """Long enough for T_I and T_III, by their formulas; then cut to BEYOND times the later one.
-
-    T_III by the growth of log w at the plateau, T_I by the orbit out of the saddle (0, 0).
-    """
-    letters.check_flow(flow, theory.FIGURE2.id)
-    slowest = letters.FLOWS[flow].speed * w_star**2 / (1 + alpha) ** 2
-    taus = 40 + (40 + 3 * math.log(1 / sigma_init)) / slowest
-    gram = 2 * gram_time({"L": L, "alpha": alpha, "sigma_init": sigma_init, "w_star": w_star}, "loss") + 100
-    long = run(L, alpha, w_star, sigma_init, flow=flow, end=max(taus * (L - 2), gram))
-    if long.T_I is None or long.T_III is None:
-        return long
-    return run(L, alpha, w_star, sigma_init, flow=flow, end=BEYOND * max(long.T_I, long.T_III))
-
-
-def reached(trajectory: TwoLayerTrajectory) -> dict[str, float]:
-    """The phase times that the run reaches."""
-    found = {name: getattr(trajectory, name) for name in PHASE_TIMES}
-    return {name: time for name, time in found.items() if time is not None}
-
-
-def unreached(trajectory: TwoLayerTrajectory) -> str:
-    missing = ", ".join(name for name in PHASE_TIMES if name not in reached(trajectory))
-    return f"{missing} is not reached by `t = {plain(trajectory.end)}`" if missing else ""
-
-
-def phase_times(trajectory: TwoLayerTrajectory) -> dict[str, float]:
-    """All of them. Raises UsageError for one that is not reached."""
-    if missing := unreached(trajectory):
-        raise UsageError(f"{theory.FIGURE2.id}: {missing}")
-    return reached(trajectory)
 
 
 # What the run shows.
@@ -180,7 +142,7 @@ def beyond(name: str, trajectory: TwoLayerTrajectory) -> str:
     return (too_wide if name in OF_THE_HEAD else too_short)(point)
 
 
-def figure(comparison: Comparison) -> Any:
+def figure(comparison: Record) -> Any:
     """The run of the comparison drawn. Raises UsageError for several runs."""
     from bridge.induction.figure2_plot import draw_dynamics
 

@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bridge.export.layout import value_words
 from bridge.export.plots.timelines import GRID, mark_times, name_spans, name_times, own_scale
-from bridge.induction.figure2 import phase_times, trajectory_of
+from bridge.induction.figure2_runs import phase_times, trajectory_of
 from bridge.induction.trajectory import TrajectoryRecord, TwoLayerTrajectory
-from bridge.record import Comparison
+from bridge.record import Record
+from bridge.theorems.numbers import value_words
 from symbolic.induction.training import FLOWS
 
 POINTS = 1500
@@ -26,7 +26,7 @@ LETTERS = {"L": "L", "alpha": r"\alpha^*", "w_star": "w^*", "sigma_init": r"\sig
 PHASES = ("I", "II", "III", "IV")
 
 
-def draw_dynamics(comparison: Comparison, params: Mapping[str, Any]) -> Figure:
+def draw_dynamics(comparison: Record, params: Mapping[str, Any]) -> Figure:
     """The run of `params` drawn solid, with its phases marked; the other flow of the head thin and dashed."""
     chosen = str(params["flow"])
     other = next(name for name in FLOWS if name != chosen)
@@ -108,6 +108,6 @@ def _latex(name: str) -> str:
     return rf"$T_{{\mathrm{{{name[2:]}}}}}$"
 
 
-def _title(figure: Figure, comparison: Comparison, params: Mapping[str, Any], chosen: str, other: str) -> None:
+def _title(figure: Figure, comparison: Record, params: Mapping[str, Any], chosen: str, other: str) -> None:
     point = ", ".join(f"${LETTERS[name]}$ = {value_words(params[name])}" for name in LETTERS)
     figure.suptitle(f"{comparison.citation}\n{point}\nsolid: {WORDS[chosen]}; dashed: {WORDS[other]}", fontsize=10)

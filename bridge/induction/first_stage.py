@@ -14,11 +14,10 @@ from bridge.certify import Outcome, Status, prove
 from bridge.check import Sides, checks_of, within
 from bridge.cost import linear_cost
 from bridge.exact_claims import exact_check, point_words, refuting_point, sides_of_claim
-from bridge.export.layout import value_words
-from bridge.export.numbers import plain, plain_apart
 from bridge.induction.stage_one import AGREE, END, StageOne
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint
+from bridge.theorems.numbers import plain, plain_apart, value_words
 from symbolic.induction import first_stage as theory
 from symbolic.induction import first_stage_signs as signs
 from symbolic.induction.first_stage_claims import CLAIMS, PRINTED_FACTOR, RIGHT_FACTOR

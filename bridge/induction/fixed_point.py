@@ -7,9 +7,9 @@ import numpy as np
 import sympy as sp
 
 from bridge.check import Sides, checks_of, within
-from bridge.export.numbers import plain
 from bridge.formula import evaluate
 from bridge.theorem import Theorem
+from bridge.theorems.numbers import plain
 from numeric.flows import difference_jacobian
 from symbolic.dynamics import FixedPoint, Flow
 from symbolic.evaluation import decimal

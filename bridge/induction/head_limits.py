@@ -4,7 +4,7 @@ from functools import cache
 
 from bridge.certify.thresholds import Threshold
 from bridge.check import Check, Sides
-from bridge.export.numbers import plain
+from bridge.theorems.numbers import plain
 from symbolic.induction import head_limits as theory
 from symbolic.induction import signs
 from symbolic.induction.training import w_star

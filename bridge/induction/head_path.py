@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from bridge.export.numbers import plain
 from bridge.flows import JoinedTrajectory, Trajectory, follow
 from bridge.formula import evaluate
 from bridge.induction.trajectory import STRIDE, numbers_at
+from bridge.theorems.numbers import plain
 from numeric.integration_error import IntegrationError
 from symbolic.induction.signs import RISE, SCALED_VIEWS, W_SHARE, gain, lag, rise, scaled_flow
 from symbolic.induction.training import FLOWS, h_star, sigma_init, v, v_star

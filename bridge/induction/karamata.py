@@ -13,9 +13,9 @@ from bridge.certify import Status, prove
 from bridge.certify.proving import Outcome
 from bridge.check import Check, Sides, within
 from bridge.exact_claims import exact_check
-from bridge.export.numbers import plain, plain_apart
 from bridge.formula import evaluate
 from bridge.theorem import Theorem
+from bridge.theorems.numbers import plain, plain_apart
 from symbolic.induction import karamata as theory
 from symbolic.induction.training import v, v_star
 from symbolic.induction.turning import R_TURN

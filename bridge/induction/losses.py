@@ -17,10 +17,10 @@ import torch
 from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides, within
 from bridge.cost import linear_cost
-from bridge.export.numbers import plain
 from bridge.limits.run import Format
 from bridge.orders import order_sides
 from bridge.theorem import Theorem
+from bridge.theorems.numbers import plain
 from numeric.induction import losses as exact
 from numeric.induction.losses import Estimate, Sampling, WeightedHead
 from numeric.induction.training import TwoLayer

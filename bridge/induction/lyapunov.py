@@ -14,8 +14,8 @@ from bridge.certify.checks import Stated, certified, proved_together
 from bridge.certify.proving import Status
 from bridge.certify.search import smallest
 from bridge.check import Check, Sides
-from bridge.export.numbers import plain, plain_apart
 from bridge.theorem import Theorem
+from bridge.theorems.numbers import plain, plain_apart
 from symbolic.induction import lyapunov as theory
 from symbolic.induction import lyapunov_gram as gram
 from symbolic.induction import lyapunov_head as head

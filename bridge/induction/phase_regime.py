@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from bridge.export.layout import value_words
-from bridge.export.numbers import plain
 from bridge.laws import value_at
+from bridge.theorems.numbers import plain, value_words
 from symbolic.induction import phases_derivation as phases
 from symbolic.induction.training import check_flow
 from symbolic.paths import Point

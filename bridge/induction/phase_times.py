@@ -8,11 +8,11 @@ from functools import lru_cache
 
 import sympy as sp
 
-from bridge.export.numbers import plain
 from bridge.flows import follow
 from bridge.formula import evaluate
 from bridge.induction.trajectory import KEPT, LEARNT, level, numbers_at, stride
 from bridge.laws import Numbers, value_at
+from bridge.theorems.numbers import plain
 from symbolic.induction import coordinates, training
 from symbolic.induction import phases_derivation as phases
 from symbolic.induction.training import L as LENGTH

@@ -7,8 +7,6 @@ import sympy as sp
 
 from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides
-from bridge.export.layout import value_words
-from bridge.export.numbers import plain
 from bridge.induction import phase_runs as runs
 from bridge.induction import phase_times as times
 from bridge.induction.head_limits import outside_26
@@ -17,6 +15,7 @@ from bridge.induction.phase_regime import known_flow, no_plateau, too_short
 from bridge.induction.trajectory import KEPT, LEARNT
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs
+from bridge.theorems.numbers import plain, value_words
 from numeric.bisection import last_that_holds
 from symbolic.induction import phases as theory
 from symbolic.induction import phases_derivation as phases

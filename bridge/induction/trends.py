@@ -16,7 +16,6 @@ from torch import Tensor
 
 from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides, within
-from bridge.export.numbers import plain
 from bridge.formula import evaluate
 from bridge.induction import head_limits
 from bridge.induction.head_limits import outside_26
@@ -24,6 +23,7 @@ from bridge.induction.head_path import NOISE, SLACK, HeadPath, UnreachedError, h
 from bridge.induction.phase_regime import known_flow, too_wide
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs, Refuting
+from bridge.theorems.numbers import plain
 from symbolic.induction import signs
 from symbolic.induction import trends as theory
 from symbolic.induction.head_limits import LIMITS, Limit

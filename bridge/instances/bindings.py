@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from bridge.instances.at_prompt import LOCAL, PROMPT, Use, in_groups, step_of, steps_of
-from bridge.readings import Emulated, Instance, Operands, Reading, Smooth, enclose, read
+from bridge.readings import AtHand, Emulated, Operands, Reading, Smooth, enclose, read
 from bridge.readings.operands import handles_of
 from bridge.readings.steps import require_hypotheses
 from bridge.readings.values import emulates
@@ -108,7 +108,7 @@ def _all_of(quantities: Sequence[Quantity]) -> Use:
         values = read(derivation, operands, wanted)
         for step in derivation.leading_to(*wanted):
             require_hypotheses(step, values.get(step.name), operands)
-        reading = enclose(derivation, Instance(operands), wanted)
+        reading = enclose(derivation, AtHand(operands), wanted)
         return {each.name: probed(each, reading, values.get(step_of(each)), operands) for each in quantities}
 
     def probed(quantity: Quantity, reading: Reading, value: Emulated | None, operands: Operands) -> _Probed:

@@ -18,8 +18,8 @@ from bridge.instances.bound import Checked
 from bridge.instances.inputs import Batch, Inputs
 from bridge.instances.kept_runs import KeptRuns
 from bridge.instances.letters import Letters
-from bridge.readings import Emulated, Instance, Operands, Smooth, enclose, read
-from bridge.readings.network import Bounded, Bounds, bound_network
+from bridge.readings import AtHand, Emulated, Operands, Smooth, enclose, read
+from bridge.readings.network import Bounded, NormsAtHand, bound_network
 from bridge.readings.numbers import BITS, wrong_numbers
 from bridge.readings.reading import read_errors
 from numeric.balls import BallsError, working_precision
@@ -138,7 +138,7 @@ class Readings:
             letters = {symbol: as_exact(value) for symbol, value in self.letters.numbers.items()}
             with working_precision(2 * BASE_BITS):
                 operands = self._known.call(norms)
-                self._networks[id(derivation)] = bound_network(derivation, Bounds(operands, letters), same)
+                self._networks[id(derivation)] = bound_network(derivation, NormsAtHand(operands, letters), same)
         found = self._networks[id(derivation)].get(step_of(quantity))
         return None if found is None else found.error
 
@@ -204,7 +204,7 @@ def bounds_of(quantities: Sequence[Quantity], scope: str | None, *, by_rules: bo
         if operands.bits is not None and by_rules:
             reading = read_errors(derivation, operands, steps, local=local)
         else:
-            reading = enclose(derivation, Instance(operands, local, by_rules), steps)
+            reading = enclose(derivation, AtHand(operands, local, by_rules), steps)
         found = {quantity.name: reading.bound(step) for quantity, step in zip(quantities, steps, strict=True)}
         if operands.bits is not None:
             return {name: None if bound is None else _above_kinks(bound, operands) for name, bound in found.items()}

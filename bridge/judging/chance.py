@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bridge.export.numbers import plain
 from bridge.instances.bound import Bound
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
@@ -21,6 +20,7 @@ from bridge.judging.stated import ratio_of
 from bridge.judging.usable import Tiers, usable
 from bridge.limits.run import SETTINGS, Run
 from bridge.record import Flag, Row, Verdict, Witness
+from bridge.theorems.numbers import plain
 from numeric.balls import float_above
 from symbolic.prose import joined
 from symbolic.statements import Quantifier, UsageError

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from bridge.export.layout import parameter_words
 from bridge.instances.instance import Instance
 from bridge.instances.point import first_defaults
 from bridge.judging.errors import Errors
@@ -10,6 +9,7 @@ from bridge.judging.stated import Stated
 from bridge.limits.run import ONE_INPUT
 from bridge.record import Row
 from bridge.theorem import Theorem
+from bridge.theorems.numbers import parameter_words
 from bridge.theorems.refutation import Refutation
 from symbolic.prose import joined
 

@@ -101,7 +101,7 @@ class Faithful:
             quantifier=Quantifier.FOR_ALL,
             scopes=(),
         )
-        return Stated(self.instance, Check(quantity, Judged(self.instance, self.sides, list(one)), one))
+        return Stated(self.instance, Check(quantity, FaithfulSides(self.instance, self.sides, list(one)), one))
 
 
 def _without_ratio(rows: Any) -> Iterator[Row]:
@@ -111,7 +111,7 @@ def _without_ratio(rows: Any) -> Iterator[Row]:
         yield row
 
 
-class Judged:
+class FaithfulSides:
     """The sides of the check, as a function of one prompt."""
 
     def __init__(self, instance: Instance, sides: Sequence[Side], inputs: Sequence[str]) -> None:

@@ -89,7 +89,8 @@ def rows_at(instance: Instance, run: Run, points: Points | None = None) -> Itera
 def again(instance: Instance, witness: Witness, one: Batch) -> Row:
     """The row of a witness from scratch. Raises UsageError for a name that nothing at this point has."""
     name, settings = str(plain(witness.quantity)), witness.settings or {}
-    for each in judged_at(instance):
+    elsewhere = [Stated(instance, each) for each in checks_at(instance) if each.params is not None]
+    for each in (*judged_at(instance), *elsewhere):
         if name in each.names:
             unknown = sorted(set(settings) - each.settings)
             if unknown:

@@ -12,7 +12,6 @@ import torch
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.balls import SMALLEST_NORMAL
 from bridge.check import PROVABLE, Check, Number, Sides, as_ball, enclosed
-from bridge.export.numbers import plain
 from bridge.instances.bound import Bound, float64_above
 from bridge.instances.bounds import Bounds
 from bridge.instances.inputs import Batch
@@ -23,6 +22,7 @@ from bridge.judging.rows import row_of, witness_of
 from bridge.judging.usable import Tiers, usable
 from bridge.limits.run import SETTINGS, Run
 from bridge.record import Row, Verdict, Witness
+from bridge.theorems.numbers import plain
 from numeric.balls import float_above, float_below
 from symbolic.prose import joined
 from symbolic.prose import plain as plain_words
@@ -152,8 +152,7 @@ class Stated:
         for name, letter in self._symbols.items():
             if name in inputs and inputs[name].numel() == 1 and (name in params or inputs[name].ndim == 0):
                 number = inputs[name].item()
-                of_letter = int(number) if letter.is_integer else number
-                found[name] = stated.number(name, number) if name in params else of_letter
+                found[name] = stated.number(name, number) if name in params else _of_letter(letter, number)
         return found
 
     def _letters(self, numbers: Mapping[str, Number]) -> dict[sp.Symbol, Number]:
@@ -317,6 +316,10 @@ def ratio_of(kind: Kind, ours: Sequence[float | None], found: Any) -> float | No
         return None
     sharpest, closest = (max(known), min(seen)) if kind is Kind.LOWER else (min(known), max(seen))
     return sharpest / closest if closest else None
+
+
+def _of_letter(letter: sp.Symbol, number: float) -> int | float:
+    return int(number) if letter.is_integer else number
 
 
 def _shapes(inputs: Batch) -> dict[str, tuple[int, ...]]:

@@ -9,7 +9,6 @@ import torch
 
 from bridge.check import Check, Sides
 from bridge.domains import Ball, Box, Rows
-from bridge.export.numbers import plain
 from bridge.formula import ArrayFunction
 from bridge.instances.letter_values import number_where_it_holds
 from bridge.looped.gradient_descent_knobs import PAIRS, resolve
@@ -18,6 +17,7 @@ from bridge.readings.sinks import HEADS
 from bridge.record import NamedTable, Verdict
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, ExactRuns, Knobs
+from bridge.theorems.numbers import plain
 from bridge.theorems.refusal import Refusal
 from bridge.transformer import Transformer
 from numeric.looped import gradient_descent as numeric

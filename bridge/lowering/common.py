@@ -6,14 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import sympy as sp
 
 from .nodes import size
-
-if TYPE_CHECKING:
-    from .points import Points
 
 LARGEST_PRINTED = 1000  # nodes; SymPy prints a shared part once for each use, which may take for ever
 
@@ -49,12 +46,20 @@ class Argument:
     shape: tuple[int, ...] = ()
 
 
+@runtime_checkable
+class AtPoints(Protocol):
+    """A formula at single points, by balls of as many bits as it takes (bridge/lowering/points.py)."""
+
+    def double(self, values: Sequence[Any]) -> Any: ...
+    def ball(self, values: Sequence[Any], bits: int, *, smallest: int | None = None) -> Any: ...
+
+
 class Backend(ABC):
     """Computation with one kind of number."""
 
     name: ClassVar[str]
     names: Mapping[str, Any]  # that generated code may use
-    points: "Points | None" = None  # the formula at single points, if some may have to be computed again
+    points: AtPoints | None = None  # the formula at single points, if some may have to be computed again
     may_overflow = False  # whether inf and nan may be false
     farthest = inf  # the exponent of two of arguments beyond which what is computed on the way may leave the range
 

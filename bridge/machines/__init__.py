@@ -1,1 +1,1 @@
-"""Boolean circuits and Turing machines (wei2021): files read, and the studies."""
+"""Boolean circuits and Turing machines (wei2021): files read, and the theorems."""

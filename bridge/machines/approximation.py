@@ -12,7 +12,6 @@ import torch
 
 from bridge.check import Sides, checks_of, within
 from bridge.export.intervals import interval_words
-from bridge.export.numbers import plain
 from bridge.least_value import Enclosure
 from bridge.limits.run import Run
 from bridge.lowering import lower
@@ -20,6 +19,7 @@ from bridge.machines.small_networks import TIGHT, LinearNetwork, ProductNetwork,
 from bridge.margins import beside_flip, flip_distance
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
+from bridge.theorems.numbers import plain
 from numeric.flips import coordinate_lines
 from numeric.machines import toy
 from symbolic.machines import approximation as theory

@@ -14,6 +14,7 @@ from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs
 from numeric.machines.circuit import GATE_WEIGHTS, CircuitNetwork, CircuitSizes, measured_sizes
 from numeric.machines.gates import Circuit, GateKind, LayeredCircuit, all_inputs
+from numeric.machines.layering import layered
 from symbolic.landau import Constant, order_constant
 from symbolic.machines import circuit as theory
 
@@ -41,9 +42,9 @@ def read_bits(input: str, netlist: Circuit) -> np.ndarray | None:
 
 
 def letters(network: CircuitNetwork) -> dict[sp.Symbol, int]:
-    layered = network.layered
-    sizes = {theory.q: layered.q, theory.r: layered.r, theory.s: layered.s, theory.m: layered.m}
-    return {**sizes, theory.r_last: len(layered.layers[-1])}
+    in_layers = network.layered
+    sizes = {theory.q: in_layers.q, theory.r: in_layers.r, theory.s: in_layers.s, theory.m: in_layers.m}
+    return {**sizes, theory.r_last: len(in_layers.layers[-1])}
 
 
 def counted_sizes(network: CircuitNetwork) -> CircuitSizes | None:
@@ -145,22 +146,22 @@ def sizes_table(netlist: Circuit, rounding: int) -> NamedTable:
 
 def circuits_table(circuits: Mapping[str, Circuit], rounding: bool) -> NamedTable:
     """The counted sizes of the network of each circuit over the expressions inside the printed orders."""
-    layered = {name: circuit.layered() for name, circuit in circuits.items()}
+    in_layers = {name: layered(circuit) for name, circuit in circuits.items()}
     return NamedTable(
         title="counted sizes over the expressions inside the printed orders (`q` layers, widest `r`, `s` nodes; "
         "ID: copies)",
         columns=["circuit", "m", "q", "r", "s", "gates", "ID", "depth/q", "width/r", "`|theta|_1/s`", "`|xi|_1/s`"],
-        rows=[[name, *sizes_of(each, rounding)] for name, each in layered.items() if each.r <= WIDEST_DENSE],
+        rows=[[name, *sizes_of(each, rounding)] for name, each in in_layers.items() if each.r <= WIDEST_DENSE],
     )
 
 
-def sizes_of(layered: LayeredCircuit, rounding: bool) -> list[int | float]:
-    found = measured_sizes(CircuitNetwork(layered, rounding))
-    inside = (layered.q, layered.r, layered.s, layered.s)
+def sizes_of(in_layers: LayeredCircuit, rounding: bool) -> list[int | float]:
+    found = measured_sizes(CircuitNetwork(in_layers, rounding))
+    inside = (in_layers.q, in_layers.r, in_layers.s, in_layers.s)
     ratios = zip((found.depth, found.width, found.gates, found.rounding), inside, strict=True)
-    copies = layered.count(GateKind.ID)
-    gates = sum(map(layered.count, KINDS)) - copies
-    return [layered.m, layered.q, layered.r, layered.s, gates, copies, *(round(a / b, 3) for a, b in ratios)]
+    copies = in_layers.count(GateKind.ID)
+    gates = sum(map(in_layers.count, KINDS)) - copies
+    return [in_layers.m, in_layers.q, in_layers.r, in_layers.s, gates, copies, *(round(a / b, 3) for a, b in ratios)]
 
 
 SIDES: Mapping[str, Callable[..., Sides]] = {
@@ -176,7 +177,7 @@ CIRCUIT = Theorem(
     main="outputs",
     readers={"netlist": lambda netlist: read_circuit(netlist), "input": read_bits},
     built={
-        "network": lambda netlist, rounding: CircuitNetwork(netlist.layered(), rounding=bool(rounding)),
+        "network": lambda netlist, rounding: CircuitNetwork(layered(netlist), rounding=bool(rounding)),
         "sizes": counted_sizes,
     },
     at_point=AtPoint(letters=letters, idle=lambda netlist: ("samples", "seed") if runs_all_inputs(netlist) else ()),

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from os.path import exists
 from pathlib import Path
 
-from bridge.export.layout import value_words
 from bridge.files import ShippedFiles, read_text
 from bridge.machines.machine_notations import BEAVER, Parts, busy_beaver, quintuples
 from bridge.notations import Complaints, Word, numbered_lines, placed_words
+from bridge.theorems.numbers import value_words
 from numeric.machines.machine import MachineComplaint, MachineError, TuringMachine, Wrong, written
 from symbolic.statements import UsageError
 

@@ -27,6 +27,7 @@ from numeric.machines.layer_moves import (
     layers_of,
     smallest_error_left,
 )
+from numeric.machines.layering import layered
 from symbolic.machines import margin as theory
 from symbolic.machines import perturbed_layers as moved
 from symbolic.statements import UsageError
@@ -43,7 +44,7 @@ Values = Mapping[str, Tensor]  # by name
 def resolve(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """An input of the circuit: the given bits, or drawn ones. Raises UsageError for a circuit that has no margin."""
     netlist = str(given.get("netlist", STATED.parameter("netlist").default))
-    circuit = read_circuit(netlist).layered()
+    circuit = layered(read_circuit(netlist))
     if circuit.r > WIDEST:
         raise UsageError(
             f"{STATED.id}: the circuit is {circuit.r} gates wide; the attack takes at most {WIDEST}. "
@@ -61,7 +62,7 @@ def resolve(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
 
 
 def network_of(netlist: str) -> CircuitNetwork:
-    return CircuitNetwork(read_circuit(str(netlist)).layered())
+    return CircuitNetwork(layered(read_circuit(str(netlist))))
 
 
 def weights_of(network: CircuitNetwork) -> dict[str, Tensor]:

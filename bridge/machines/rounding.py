@@ -10,12 +10,12 @@ from torch import Tensor
 from bridge.balls import evaluate_ball
 from bridge.check import Sides, checks_of, within
 from bridge.export.intervals import interval_words
-from bridge.export.numbers import plain
 from bridge.limits.run import Run
 from bridge.machines.rounding_margin import margin_at_every_depth, rounded_margin
 from bridge.margins import beside_flip, flip_distance
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
+from bridge.theorems.numbers import plain
 from numeric.balls import float_below
 from numeric.flips import coordinate_lines, unit
 from numeric.machines import toy

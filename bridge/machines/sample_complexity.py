@@ -6,8 +6,8 @@ from typing import Any
 
 from bridge.balls import evaluate_ball
 from bridge.check import Sides, checks_of, within
-from bridge.export.numbers import plain
 from bridge.theorem import Theorem
+from bridge.theorems.numbers import plain
 from numeric.balls import float_below
 from numeric.machines import complexities as exact
 from symbolic.machines import sample_complexity as theory

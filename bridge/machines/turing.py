@@ -9,7 +9,6 @@ import torch
 
 from bridge.balls import evaluate_ball
 from bridge.check import Sides, checks_of
-from bridge.export.numbers import plain
 from bridge.limits.run import Format
 from bridge.machines.machine_files import read_machine, tokens_of
 from bridge.machines.turing_costs import cost, cost_table, letters, sizes
@@ -19,6 +18,7 @@ from bridge.machines.turing_runs import INPUTS, MachineRuns, drawn_runs, task_of
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
 from bridge.theorem_parts import AtPoint, Knobs
+from bridge.theorems.numbers import plain
 from numeric.machines.beside_simulator import TuringTask
 from numeric.machines.machine import TuringMachine, simulate
 from numeric.machines.simulation import SimulatingDecoder

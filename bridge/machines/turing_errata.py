@@ -4,8 +4,8 @@ import sympy as sp
 from torch import Tensor
 
 from bridge.check import Check, Sides
-from bridge.export.numbers import plain
 from bridge.machines.turing_costs import letters
+from bridge.theorems.numbers import plain
 from numeric.machines.simulation import SimulatingDecoder
 from symbolic.machines import turing as theory
 from symbolic.machines import turing_counts as counts

@@ -11,13 +11,13 @@ from torch import Tensor
 
 from bridge.check import Sides, checks_of
 from bridge.export.intervals import interval_words
-from bridge.export.numbers import plain
 from bridge.inversion import LargestPerturbation
 from bridge.machines.decoder_margin import derived_margin, margin_at_input, w_pos_for
 from bridge.machines.turing_runs import INPUTS, task_of
 from bridge.record import NamedTable
 from bridge.theorem import Function, Theorem
 from bridge.theorem_parts import Knobs
+from bridge.theorems.numbers import plain
 from numeric.flips import Flip
 from numeric.machines.beside_simulator import TuringTask
 from numeric.machines.decoder_attack import attack_decoder

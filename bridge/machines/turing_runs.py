@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bridge.balls import evaluate_ball
-from bridge.export.layout import value_words
 from bridge.limits.run import Format
 from bridge.machines.machine_files import in_file, read_machine, shipped, tokens_of
 from bridge.record import NamedTable
+from bridge.theorems.numbers import value_words
 from numeric.balls import float_above
 from numeric.machines.beside_simulator import (
     TRACE,

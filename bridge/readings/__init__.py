@@ -5,11 +5,11 @@ this prompt; `bound_network` bounds it for every prompt, from norms. The first t
 `torch.func.vmap` batches them) and on arrays of balls.
 """
 
-from bridge.readings.enclosing import Instance
+from bridge.readings.enclosing import AtHand
 from bridge.readings.functions import Smooth
 from bridge.readings.operands import Emulated, Operands
 from bridge.readings.reading import Reading, enclose
 from bridge.readings.steps import Steps, at
 from bridge.readings.values import read, read_exact
 
-__all__ = ["Emulated", "Instance", "Operands", "Reading", "Smooth", "Steps", "at", "enclose", "read", "read_exact"]
+__all__ = ["Emulated", "AtHand", "Operands", "Reading", "Smooth", "Steps", "at", "enclose", "read", "read_exact"]

@@ -38,7 +38,7 @@ class Enclosed:
 
 
 @dataclass(frozen=True)
-class Instance:
+class AtHand:
     """The operands, and what of them is used.
 
     `local`: approximants at each argument, beside their supremum; a tensor of one truth value where the prompts of a
@@ -50,10 +50,10 @@ class Instance:
     local: bool | torch.Tensor = True
     by_rules: bool = True
 
-    def within(self, step: Step) -> "Instance":
+    def within(self, step: Step) -> "AtHand":
         return replace(self, operands=self.operands.within(step))
 
-    def in_layer(self, place: int, number: sp.Symbol) -> "Instance":
+    def in_layer(self, place: int, number: sp.Symbol) -> "AtHand":
         return replace(self, operands=self.operands.in_layer(place, number))
 
 
@@ -62,17 +62,17 @@ class NoEnclosure(Exception):  # noqa: N818 - what the field calls it
 
 
 @singledispatch
-def enclosed(operation: op.Operation, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def enclosed(operation: op.Operation, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     """What is known after the operation. Raises NoEnclosure where that is nothing."""
     raise NoEnclosure(f"'{step.rule}' has no enclosure")
 
 
 @enclosed.register
-def _unread(operation: op.Unread, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _unread(operation: op.Unread, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     raise NoEnclosure(f"'{step.rule}' has no enclosure: {operation.why}")
 
 
-def exactly(operation: op.Operation, x: list[Enclosed], at: Instance) -> Array:
+def exactly(operation: op.Operation, x: list[Enclosed], at: AtHand) -> Array:
     return value(operation, [each.exact for each in x], at.operands, False)
 
 

@@ -25,7 +25,7 @@ from bridge.readings.arrays import (
     token_mean,
     two_norm,
 )
-from bridge.readings.enclosed import Enclosed, Image, Instance, NoEnclosure, enclosed, exactly, gain
+from bridge.readings.enclosed import AtHand, Enclosed, Image, NoEnclosure, enclosed, exactly, gain
 from bridge.readings.errors import Error
 from bridge.readings.functions import Smooth
 from bridge.readings.operands import Emulated
@@ -35,11 +35,11 @@ from symbolic.derivation import Norm, Step
 from symbolic.statements import UsageError
 
 RULES = perturbed, product_errors, sinks, weight_errors  # which register theirs
-__all__ = ["Enclosed", "Instance", "enclosed"]
+__all__ = ["Enclosed", "AtHand", "enclosed"]
 
 
 @enclosed.register
-def _given(operation: op.Given, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _given(operation: op.Given, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     found = at.operands.operand(operation.name)
     if isinstance(found, Emulated):
         return Enclosed(found.exact, Error.known(found.emulated - found.exact))
@@ -50,7 +50,7 @@ def _given(operation: op.Given, step: Step, x: list[Enclosed], at: Instance) -> 
 
 # A (c + u) = A c + A u, and |A u| is at most |A| r, ||A_i||_2 ||u||_2 and max_k |A_ik| ||u||_1 in row i.
 @enclosed.register
-def _linear(operation: op.Linear, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _linear(operation: op.Linear, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     (before,) = x
     matrix, error = at.operands.matrix(operation), before.error
     exact = exactly(operation, x, at)
@@ -69,7 +69,7 @@ def _linear(operation: op.Linear, step: Step, x: list[Enclosed], at: Instance) -
 # at the argument z + E. Without one: |f_hat(z + E) - f(z)| <= eps + c_1 |E| + c_2 |E|^2 + ..., in each coordinate and,
 # as || |E|^i ||_2 <= ||E||_2^i, in the 2-norm.
 @enclosed.register
-def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     (before,) = x
     function, error, change = at.operands.function(operation.function), before.error, before.error.absolute
     arguments = (before.exact, *map(at.operands.array, operation.beside))
@@ -91,7 +91,7 @@ def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> 
     return Enclosed(exact, Error(moved, radius, two=two), holds=holds)
 
 
-def _supremum(operation: op.Apply, function: Smooth, at: Instance) -> Any:
+def _supremum(operation: op.Apply, function: Smooth, at: AtHand) -> Any:
     """At least sup |f_hat - f|: what is known of the functions, or what the rule says of it, if that is less."""
     missing = sorted(map(str, operation.eps.free_symbols - set(at.operands.letters)))
     says_none = operation.eps == 0 and function.approximate is not None  # the rule takes f alone
@@ -114,14 +114,14 @@ def _moved(moves: Sequence[Sequence[Any]], change: Array) -> Array:
 
 
 @enclosed.register
-def _combination(operation: op.Combination, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _combination(operation: op.Combination, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     factors = [at.operands.number(each) for each in operation.coefficients]
     scaled = [each.error.scaled(factor) for each, factor in zip(x, factors, strict=True)]
     return Enclosed(exactly(operation, x, at), reduce(Error.plus, scaled))
 
 
 @enclosed.register
-def _token_mean(operation: op.TokenMean, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _token_mean(operation: op.TokenMean, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     error = x[0].error
     mean = Error(
         token_mean(error.centre),
@@ -133,7 +133,7 @@ def _token_mean(operation: op.TokenMean, step: Step, x: list[Enclosed], at: Inst
 
 
 @enclosed.register
-def _concatenation(operation: op.Concatenation, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _concatenation(operation: op.Concatenation, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     errors = [each.error for each in x]
     joined = Error(
         torch.cat([each.centre for each in errors], -1),
@@ -145,14 +145,14 @@ def _concatenation(operation: op.Concatenation, step: Step, x: list[Enclosed], a
 
 
 @enclosed.register
-def _restated(operation: op.Restated, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _restated(operation: op.Restated, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     return x[0]
 
 
 # clip and S_t do not decrease in any coordinate: the emulated value lies between those of x + c - r and x + c + r.
 # They are 1-Lipschitz coordinate by coordinate, so that the radii in both norms stay.
 @enclosed.register
-def _clip(operation: op.Clip, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _clip(operation: op.Clip, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     low, high = (at.operands.array(name) for name in (operation.low, operation.high))
     return _monotone(x[0], lambda each: clipped(each, low, high))
 
@@ -171,7 +171,7 @@ def _between(function: Callable[[Array], Array], middle: Array, r: Array) -> tup
 # An approximate t < 0 makes S_t jump at 0, by 2 |t|. What rounding may take across 0 is enclosed on both sides; where
 # larger numbers cancel, it is that of the operands.
 @enclosed.register
-def _soft_threshold(operation: op.SoftThreshold, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _soft_threshold(operation: op.SoftThreshold, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     threshold, found = (at.operands.side(operation.threshold, emulated) for emulated in (False, True))
     exact, error, moved = exactly(operation, x, at), x[0].error, x[0].error.after(x[0].exact)
     slack, zero = rounding(abs(x[0].exact) + abs(error.centre)), torch.zeros_like(exact)
@@ -189,7 +189,7 @@ def _soft_threshold(operation: op.SoftThreshold, step: Step, x: list[Enclosed], 
 
 # e_(l+1) = A e_l + v, ||v|| <= offset: e_L = A^L e_0 + sum_l A^l v_l.
 @enclosed.register
-def _iteration(operation: op.Iteration, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _iteration(operation: op.Iteration, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     (start,) = x
     if operation.depth == sp.oo:
         raise NoEnclosure(f"'{step.rule}' has no enclosure: it is a limit; give a finite depth=")
@@ -217,5 +217,5 @@ _OPERATOR_NORMS: dict[Norm, Callable[[Array], Array]] = {
 
 
 @enclosed.register
-def _cases(operation: op.Cases, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _cases(operation: op.Cases, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     return x[0] if at.operands.holds(operation.when) else x[1]

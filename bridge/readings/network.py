@@ -135,7 +135,7 @@ class Bounded:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class NormsAtHand:
     """What a network binds: givens to `Bounded`, matrices to `MatrixNorms`, functions to `FunctionBounds`; letters."""
 
     operands: Mapping[str, Any]
@@ -159,7 +159,7 @@ class Bounds:
         return evaluate_ball(expression, self.letters)
 
 
-def bound_network(derivation: Derivation, known: Bounds, wanted: Iterable[str] = ()) -> dict[str, Bounded]:
+def bound_network(derivation: Derivation, known: NormsAtHand, wanted: Iterable[str] = ()) -> dict[str, Bounded]:
     """The steps that lead to the `wanted` ones, or all, as far as these bounds say something of them.
 
     A derivation x -> W x -> r(W x) takes `{"x": Bounded.exact(Norm.INF, dim, size), "W": MatrixNorms.of(W, bits),
@@ -172,12 +172,14 @@ def bound_network(derivation: Derivation, known: Bounds, wanted: Iterable[str] =
     return _read(derivation, known, wanted)[0]
 
 
-def stops(derivation: Derivation, known: Bounds, wanted: Iterable[str] = ()) -> dict[str, str]:
+def stops(derivation: Derivation, known: NormsAtHand, wanted: Iterable[str] = ()) -> dict[str, str]:
     """The steps that `bound_network` leaves out, and the first step on the way to each that has no bound."""
     return _read(derivation, known, wanted)[1]
 
 
-def _read(derivation: Derivation, known: Bounds, wanted: Iterable[str]) -> tuple[dict[str, Bounded], dict[str, str]]:
+def _read(
+    derivation: Derivation, known: NormsAtHand, wanted: Iterable[str]
+) -> tuple[dict[str, Bounded], dict[str, str]]:
     found, stopped = dict[str, Bounded](), dict[str, str]()
     for step in derivation.leading_to(*wanted):
         missing = [name for name in step.premises if name not in found]
@@ -193,7 +195,7 @@ def _read(derivation: Derivation, known: Bounds, wanted: Iterable[str]) -> tuple
     return found, stopped
 
 
-def _require_dim(step: Step, dim: int, known: Bounds) -> None:
+def _require_dim(step: Step, dim: int, known: NormsAtHand) -> None:
     """Raises UsageError for a bound on another number of coordinates than the step has."""
     stated = None if step.dim is None else _whole(step.dim, known)
     if stated not in (None, dim):
@@ -208,20 +210,20 @@ def _require_equal_dims(step: Step, x: list[Bounded]) -> None:
 
 
 @singledispatch
-def bounded(operation: op.Operation, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
+def bounded(operation: op.Operation, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded | None:
     """The bounds after the operation; None if nothing is proved for it here."""
     return None
 
 
 @bounded.register
-def _given(operation: op.Given, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
+def _given(operation: op.Given, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded | None:
     if operation.name not in known.operands:
         return None
     found: Bounded = known.operand(step, operation.name, Bounded, "a Bounded(...)")
     return found.in_norm(step.norm)
 
 
-def _whole(dim: sp.Expr, known: Bounds) -> int | None:
+def _whole(dim: sp.Expr, known: NormsAtHand) -> int | None:
     """The number, if letters that have whole values make it one."""
     if dim.free_symbols - set(known.letters):
         return None
@@ -230,7 +232,7 @@ def _whole(dim: sp.Expr, known: Bounds) -> int | None:
 
 
 @bounded.register
-def _linear(operation: op.Linear, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
+def _linear(operation: op.Linear, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded | None:
     (before,) = x
     if operation.bias:
         return None
@@ -252,7 +254,7 @@ def _linear(operation: op.Linear, step: Step, x: list[Bounded], known: Bounds) -
 
 
 @bounded.register
-def _apply(operation: op.Apply, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
+def _apply(operation: op.Apply, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded:
     (before,) = x
     function = known.operand(step, operation.function, Callable, "bounds_of(f, t, eps=...), or a function of R")
     exact, both = function(before.reach), function(before.reach.max(before.emulated_reach))
@@ -272,7 +274,7 @@ _SUBMULTIPLICATIVE = {
 
 
 @bounded.register
-def _product(operation: op.Product, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
+def _product(operation: op.Product, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded | None:
     a, b = x
     if operation.kind is op.ProductKind.INNER:
         _require_equal_dims(step, x)
@@ -287,7 +289,7 @@ def _product(operation: op.Product, step: Step, x: list[Bounded], known: Bounds)
 
 
 @bounded.register
-def _combination(operation: op.Combination, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
+def _combination(operation: op.Combination, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded:
     _require_equal_dims(step, x)
     factors = [abs(known.number(step, each)) for each in operation.coefficients]
 
@@ -301,12 +303,12 @@ def _combination(operation: op.Combination, step: Step, x: list[Bounded], known:
 
 
 @bounded.register
-def _token_mean(operation: op.TokenMean, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
+def _token_mean(operation: op.TokenMean, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded:
     return x[0]
 
 
 @bounded.register
-def _restated(operation: op.Restated, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
+def _restated(operation: op.Restated, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded:
     return x[0].in_norm(step.norm)
 
 
@@ -314,7 +316,7 @@ def _restated(operation: op.Restated, step: Step, x: list[Bounded], known: Bound
 # none exceeds the reach. The projection does not expand. Equality: low and high apart in their coordinates, or of one
 # absolute value in all.
 @bounded.register
-def _clip(operation: op.Clip, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
+def _clip(operation: op.Clip, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded | None:
     (before,) = x
     ends = (known.operands.get(handle) for handle in (operation.low, operation.high))
     found = [_repeated(each, before.dim).in_norm(step.norm) for each in ends if isinstance(each, Bounded)]
@@ -333,7 +335,7 @@ def _repeated(number: Bounded, dim: int) -> Bounded:
 
 
 @bounded.register
-def _concatenation(operation: op.Concatenation, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
+def _concatenation(operation: op.Concatenation, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded:
     parts = [[getattr(each, part) for each in x] for part in ("size", "emulated", "error")]
     size, emulated, error = (joined_norm(step.norm, each) for each in parts)
     reach, emulated_reach = (ball_maximum([getattr(each, part) for each in x]) for part in ("reach", "emulated_reach"))

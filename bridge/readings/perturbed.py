@@ -6,7 +6,7 @@ Letters as in bridge/readings/enclosing.py.
 import torch
 
 from bridge.readings.arrays import NORMS, Array, all_hold, applied, is_number
-from bridge.readings.enclosed import Enclosed, Image, Instance, enclosed, exactly
+from bridge.readings.enclosed import AtHand, Enclosed, Image, enclosed, exactly
 from bridge.readings.errors import Error
 from bridge.readings.operands import Emulated, Operands
 from bridge.readings.values import emulated_value, value
@@ -24,7 +24,7 @@ def _perturbed_linear(operation: op.PerturbedLinear, x: list[Array], operands: O
 # A_hat (x + c + u) - A x = (A_hat c + (A_hat - A) x) + A_hat u; of A alone, (A_hat - A)(x + c + u) is within the
 # perturbation times the norm of x + c + u.
 @enclosed.register
-def _perturbed(operation: op.PerturbedLinear, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _perturbed(operation: op.PerturbedLinear, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     (before,) = x
     exact, error, found = exactly(operation, x, at), before.error, at.operands.operand(operation.matrix)
     if isinstance(found, Emulated):
@@ -52,7 +52,7 @@ def _vector_map(operation: op.VectorMap, x: list[Array], operands: Operands, emu
 
 # ||F_hat(x + E) - F(x)|| <= eps + L ||E||.
 @enclosed.register
-def _vector_mapped(operation: op.VectorMap, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _vector_mapped(operation: op.VectorMap, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     (before,) = x
     exact, number = exactly(operation, x, at), at.operands.number
     moved = number(operation.lipschitz) * before.error.norm(Norm(operation.source)) + number(operation.eps)
@@ -79,7 +79,7 @@ def foreign_weight(leads: Array) -> Array:
 
 # (1 - w)(x + c + u) + w v - x = (1 - w)(c + u) + w (v - x).
 @enclosed.register
-def _excluded(operation: op.Exclusion, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _excluded(operation: op.Exclusion, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     (before,) = x
     weight = foreign_weight(at.operands.array(operation.leads))  # (..., 1)
     kept, foreign = 1 - weight, at.operands.array(operation.foreign)
@@ -107,7 +107,7 @@ def _corrected(operation: op.Correction, premises: list[Emulated], operands: Ope
 
 
 @enclosed.register
-def _undone(operation: op.Correction, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _undone(operation: op.Correction, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     (before,) = x
     holds = all_hold(before.error.norm(step.norm) <= at.operands.number(operation.sigma))
     return Enclosed(before.exact, Error.none(before.exact), holds=holds)

@@ -9,7 +9,7 @@ from operator import add
 import torch
 
 from bridge.readings.arrays import Array, largest, spectral, two_norm
-from bridge.readings.enclosed import Enclosed, Instance, enclosed, gain
+from bridge.readings.enclosed import AtHand, Enclosed, enclosed, gain
 from bridge.readings.errors import Error, total
 from bridge.readings.values import PRODUCTS
 from symbolic import operations as op
@@ -17,7 +17,7 @@ from symbolic.derivation import Step
 
 
 @enclosed.register
-def _product(operation: op.Product, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _product(operation: op.Product, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     first, second = x
     exact = PRODUCTS[operation.kind](first.exact, second.exact)
     return Enclosed(exact, _PRODUCT_ERRORS[operation.kind](first, second))

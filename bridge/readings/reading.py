@@ -9,7 +9,7 @@ import torch
 
 from bridge.readings.arrays import Array, bounding, flat_at_zero
 from bridge.readings.enclosed import NoEnclosure
-from bridge.readings.enclosing import Enclosed, Instance, enclosed
+from bridge.readings.enclosing import AtHand, Enclosed, enclosed
 from bridge.readings.operands import Emulated, Operands
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step
@@ -42,7 +42,7 @@ class Reading:
     """
 
     derivation: Derivation
-    at: Instance
+    at: AtHand
     steps: dict[str, Enclosed]
     stops: dict[str, str] = field(default_factory=dict)
     coarser: "Reading | None" = None
@@ -140,7 +140,7 @@ class Reading:
 
 def enclose(
     derivation: Derivation,
-    at: Instance,
+    at: AtHand,
     wanted: Iterable[str] = (),
     *,
     known: Mapping[str, Enclosed] | None = None,
@@ -159,8 +159,8 @@ def read_errors(
     derivation: Derivation, operands: Operands, wanted: Iterable[str] = (), *, local: bool = True
 ) -> Reading:
     """The sharpest reading: approximants at each argument and by their suprema, whichever gives less at each step."""
-    by_suprema = enclose(derivation, Instance(operands, local=False), wanted)
-    return enclose(derivation, Instance(operands), wanted, coarser=by_suprema) if local else by_suprema
+    by_suprema = enclose(derivation, AtHand(operands, local=False), wanted)
+    return enclose(derivation, AtHand(operands), wanted, coarser=by_suprema) if local else by_suprema
 
 
 def _holds(known: Enclosed) -> bool:
@@ -173,7 +173,7 @@ def _all_hold(values: Iterable[Enclosed]) -> Any:
     return torch.stack(doubtful).all(0) if doubtful else True
 
 
-def _repeated(operation: Repetition, start: Enclosed, at: Instance) -> Enclosed:
+def _repeated(operation: Repetition, start: Enclosed, at: AtHand) -> Enclosed:
     current, layer = start, operation.layer
     for place in at.operands.layers(operation.depth):
         inner = enclose(

@@ -9,7 +9,7 @@ import sympy as sp
 import torch
 
 from bridge.readings.arrays import Array
-from bridge.readings.enclosed import Enclosed, Instance, enclosed, exactly
+from bridge.readings.enclosed import AtHand, Enclosed, enclosed, exactly
 from bridge.readings.errors import Error
 from bridge.readings.operands import Operands
 from bridge.readings.values import value
@@ -28,7 +28,7 @@ def _beside_a_sink(operation: op.SinkSoftmax, x: list[Array], operands: Operands
 
 # Each weight grows with its own score and falls with every other.
 @enclosed.register
-def _enclosed(operation: op.SinkSoftmax, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _enclosed(operation: op.SinkSoftmax, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     exact, (scores,) = exactly(operation, x, at), x
     weights, lost = HEADS[operation.second], at.operands.number(sp.exp(-operation.sink))
     middle, radius = scores.error.after(scores.exact), scores.error.radius

@@ -7,7 +7,7 @@ import sympy as sp
 import torch
 
 from bridge.readings.arrays import Array, joint, largest, two_norm, unit_vector
-from bridge.readings.enclosed import Enclosed, Instance, enclosed, exactly
+from bridge.readings.enclosed import AtHand, Enclosed, enclosed, exactly
 from bridge.readings.errors import Error, total
 from bridge.readings.values import attended
 from symbolic import operations as op
@@ -70,7 +70,7 @@ def sum_of_others(numbers: Array) -> Array:
 
 
 @enclosed.register
-def _softmax(operation: op.Softmax, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _softmax(operation: op.Softmax, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     exact, error = exactly(operation, x, at), x[0].error
     if error.is_centred and not error.is_known:
         return Enclosed(exact, _moves(exact, error))
@@ -78,7 +78,7 @@ def _softmax(operation: op.Softmax, step: Step, x: list[Enclosed], at: Instance)
 
 
 @enclosed.register
-def _linear_softmax(operation: op.LinearSoftmax, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _linear_softmax(operation: op.LinearSoftmax, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     return _weights(exactly(operation, x, at), x[0].error.after(x[0].exact), x[0].error)
 
 
@@ -91,7 +91,7 @@ def _weights(exact: Array, scores: Array, error: Error) -> Enclosed:
 
 # The winner stays if it leads by more than the two errors; else one unit vector may take the place of another.
 @enclosed.register
-def _hard_max(operation: op.HardMax, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _hard_max(operation: op.HardMax, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     exact, error = exactly(operation, x, at), x[0].error
     scores = error.after(x[0].exact)
     if operation.inverse_temperature != sp.oo:
@@ -107,7 +107,7 @@ def _hard_max(operation: op.HardMax, step: Step, x: list[Enclosed], at: Instance
 
 
 @enclosed.register
-def _concentration(operation: op.Concentration, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _concentration(operation: op.Concentration, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     scores = at.operands.array(operation.scores)
     exact = unit_vector(scores)
     known = Error.known(torch.softmax(scores, -1) - exact)
@@ -128,7 +128,7 @@ def _of_lost_weight(lost: Array, like: Array) -> Error:
 # The emulated weights a >= 0 add up to 1, and those of a known pair to S = sum(p + c_a), which rounding takes from 1:
 # |sum u_a| <= |1 - S| and sum a <= max(1, S). So V + c_v counts with its distance from any point m, and m with |1 - S|.
 @enclosed.register
-def _attention(operation: op.Attention, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _attention(operation: op.Attention, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     weights, values = x
     exact, a, v = exactly(operation, x, at), weights.error, values.error
     leaning = a.after(weights.exact)  # (..., n)

@@ -14,9 +14,9 @@ from torch import Tensor
 from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides, within
 from bridge.domains import Ball, Box, Rows, Sphere
-from bridge.export.numbers import plain
 from bridge.theorem import Theorem
 from bridge.theorem_parts import InputSearch
+from bridge.theorems.numbers import plain
 from numeric.digits import apart
 from numeric.universal import ramps
 from symbolic.statements import UsageError

@@ -6,9 +6,9 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.export.numbers import plain
 from bridge.format_limits import FORMATS, INFO
 from bridge.record import Verdict
+from bridge.theorems.numbers import plain
 from bridge.theorems.refusal import Refusal
 from symbolic.statements import UsageError
 from symbolic.universal import transformer_derivation as theory

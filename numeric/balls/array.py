@@ -18,6 +18,7 @@ from numeric.balls.conversion import boxed, entries_of_values, integers_of, is_a
 from numeric.balls.entries import Entries, call
 from numeric.balls.errors import BallsError, ShapesDiffer, undecided
 from numeric.balls.floats import floats_enclosed
+from numeric.balls.integers import ARRAYS
 
 
 class Truth(Entries):
@@ -223,3 +224,6 @@ def truths_of(value: Any) -> np.ndarray:
 
 def _one_entry_needed(operation: str, array: Entries) -> bool:
     raise BallsError(operation, f"an array of shape {tuple(array.shape)}", "Reduce it by .all() or .any() first.")
+
+
+ARRAYS.of = array_of

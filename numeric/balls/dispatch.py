@@ -11,7 +11,7 @@ import torch
 from numeric.balls import elementwise, factories, products, reductions, shapes
 from numeric.balls.arbs import working_precision
 from numeric.balls.array import array_of
-from numeric.balls.entries import Entries
+from numeric.balls.entries import TORCH, Entries
 from numeric.balls.errors import ROUNDS, BallsError, UnavailableAttribute, remedy_for, spelling, unavailable
 
 _WITHOUT_EFFECT = frozenset(
@@ -179,3 +179,6 @@ def attribute(array: Entries, name: str) -> Any:
 
 def _method(name: str, array: Entries, /, *args: Any, **kwargs: Any) -> Any:
     return call_named(name, (array, *args), kwargs)
+
+
+TORCH.call_named, TORCH.attribute, TORCH.name_of = call_named, attribute, name_of

@@ -1,6 +1,6 @@
 """What arrays of balls and of truth values share: shapes, indexing, and the dispatch of torch and numpy to them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import flint
@@ -29,11 +29,20 @@ _DUNDERS_OF_UFUNCS = {
 }
 
 
+class TorchFunctions:
+    """What is done with the functions of torch on balls; they make arrays: numeric/balls/dispatch.py sets it."""
+
+    call_named: Callable[[str, tuple[Any, ...], dict[str, Any]], Any]
+    attribute: Callable[["Entries", str], Any]
+    name_of: Callable[[Any], str]
+
+
+TORCH = TorchFunctions()
+
+
 def call(name: str, *args: Any, **kwargs: Any) -> Any:
     """torch's function or method of this name on balls."""
-    from numeric.balls.dispatch import call_named  # here: the functions of the table make arrays
-
-    return call_named(name, args, kwargs)
+    return TORCH.call_named(name, args, kwargs)
 
 
 class Entries:
@@ -104,18 +113,14 @@ class Entries:
         return call("reshape", self, *shape)
 
     def __getattr__(self, name: str) -> Any:
-        from numeric.balls.dispatch import attribute  # here: the functions of the table make arrays
-
-        return attribute(self, name)
+        return TORCH.attribute(self, name)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(shape={tuple(self.shape)}, bits={self.bits})"
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        from numeric.balls.dispatch import call_named, name_of  # here: the functions of the table make arrays
-
-        return call_named(name_of(func), args, kwargs or {})
+        return TORCH.call_named(TORCH.name_of(func), args, kwargs or {})
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         names = _DUNDERS_OF_UFUNCS.get(ufunc.__name__)

@@ -57,7 +57,15 @@ def _kept(number: Any) -> Any:
     return ExactInteger(number) if isinstance(number, int) else number
 
 
-def _ball(number: int) -> Any:
-    from numeric.balls.array import array_of  # here: the shapes of arrays are such integers
+class Arrays:
+    """What makes an array of an integer; the shapes of arrays are such integers, so that numeric/balls/array.py sets
+    it."""
 
-    return array_of(int(number))
+    of: Callable[[int], Any]
+
+
+ARRAYS = Arrays()
+
+
+def _ball(number: int) -> Any:
+    return ARRAYS.of(int(number))

@@ -94,12 +94,6 @@ class Circuit:
         outputs = np.stack([values[name] for name in self.outputs], axis=1)
         return np.unpackbits(outputs, axis=0, count=len(bits)).astype(bool)
 
-    def layered(self) -> "LayeredCircuit":
-        """Edges from one layer to the next only: fan-in cut to 2, ID gates inserted, unneeded gates left out."""
-        from numeric.machines.layering import layered
-
-        return layered(self)
-
 
 def _check_bits(name: str, m: int, bits: np.ndarray) -> None:
     if bits.shape[1] != m:

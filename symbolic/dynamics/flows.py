@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import DerivationError, as_expr
+from symbolic.shown import displayed
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,6 @@ class Flow:
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
     def _repr_latex_(self) -> str:
-        from symbolic.printing import displayed
-
         return displayed(self.latex())
 
 

@@ -18,6 +18,7 @@ from symbolic.gradients.evaluation import (
 from symbolic.gradients.layers import Backward, NetworkLayer
 from symbolic.gradients.matrices import product, transpose
 from symbolic.gradients.printing import aligned, matrix_latex
+from symbolic.shown import displayed
 
 
 @dataclass(frozen=True)
@@ -166,8 +167,6 @@ class LayeredNetwork:
         return self.recursion_latex() + "\n\\qquad\n" + self.product_latex()
 
     def _repr_latex_(self) -> str:
-        from symbolic.printing import displayed
-
         return displayed(self.recursion_latex()) + "\n" + displayed(self.product_latex())
 
     @property

@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 
 from bridge import compare
+from bridge.export.comparison import Comparison
 from bridge.export.files import write_text
-from bridge.record import Comparison
 
 SHARED: dict[str, Path] = {}  # "folder": where all processes of one run of the tests find the records; set by a fixture
 

@@ -11,7 +11,8 @@ import boundsmith as bs
 from bridge import compare, replay
 from bridge.comparison import replay_witness
 from bridge.export import comparison_csv, comparison_html, comparison_latex, load
-from bridge.record import Comparison, Row, Verdict
+from bridge.export.comparison import Comparison
+from bridge.record import Row, Verdict
 from symbolic.statements import UsageError
 
 OWN = str(Path(__file__).parents[2] / "examples" / "own_theorem.py")

@@ -11,8 +11,9 @@ import torch
 import boundsmith as bs
 from bridge import compare, replay
 from bridge.comparison import replay_witness
+from bridge.export.comparison import Comparison
 from bridge.instances.own_letters import general_form, means_the_prompts
-from bridge.record import Comparison, Row, Verdict
+from bridge.record import Row, Verdict
 from bridge.registry import registered_theorem
 from symbolic.catalogue import RUNNING
 

@@ -12,10 +12,11 @@ from bridge import compare, replay
 from bridge.check import Check, Sides
 from bridge.comparison import grid_of
 from bridge.export import comparison_csv, comparison_latex
+from bridge.export.comparison import Comparison
 from bridge.export.terminal import comparison_blocks
 from bridge.induction.vanilla import VANILLA as HEAD
 from bridge.instances.runs import Runs
-from bridge.record import Comparison, Row, Verdict
+from bridge.record import Row, Verdict
 from bridge.theorem import Theorem
 from bridge.theorem_parts import Knobs
 from bridge.theorems.refusal import Refusal

@@ -8,10 +8,11 @@ import pytest
 
 from bridge import replay
 from bridge.comparison import grid_of
+from bridge.export.comparison import Comparison
 from bridge.instances.instance import Instance
 from bridge.judging.faithful import NAME as FAITHFUL
 from bridge.judging.judged import settings_used
-from bridge.record import Comparison, Row, Verdict
+from bridge.record import Row, Verdict
 from bridge.registry import find_theorem, theorems
 from bridge.theorem import Theorem
 from bridge.theorems.refutable import refutable

@@ -6,7 +6,8 @@ A complaint is one of `KINDS`. What a paper prints may fail; what we derive may 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bridge.record import TIERS, Comparison, Row, Verdict
+from bridge.export.comparison import Comparison
+from bridge.record import TIERS, Row, Verdict
 from symbolic.statements import Kind
 
 OURS = ("derived", "instance")

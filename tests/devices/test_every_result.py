@@ -13,7 +13,8 @@ import torch
 
 import boundsmith as bs
 from bridge import compare
-from bridge.record import Comparison, Row
+from bridge.export.comparison import Comparison
+from bridge.record import Row
 from symbolic.statements import UsageError
 from tests.bridge.theorem.theorems import product
 from tests.corners.points import SOURCES

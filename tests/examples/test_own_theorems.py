@@ -19,7 +19,8 @@ import torch
 import boundsmith as bs
 from bridge.cli import main
 from bridge.comparison import DEFAULTS
-from bridge.record import Comparison, Row, Verdict
+from bridge.export.comparison import Comparison
+from bridge.record import Row, Verdict
 from bridge.theorem import Theorem
 from bridge.theorem_files import read_theorem
 from numeric.loops import LoopSize

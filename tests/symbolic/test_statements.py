@@ -73,14 +73,14 @@ def test_every_result_is_complete(result: Result) -> None:
 def test_every_quantity_has_a_bound_with_source_norm_and_domain(result: Result, quantity: Quantity) -> None:
     assert quantity.norm
     assert quantity.domain
-    assert quantity.printed or quantity.derivation or quantity.derive or not quantity.scopes  # its study derives it
+    assert quantity.printed or quantity.derivation or quantity.derive or not quantity.scopes  # its theorem derives it
     if quantity.printed:
         assert quantity.printed.citation.label
         assert quantity.printed.citation.paper == result.citation.paper
     if quantity.derivation:
         replaced = {letter for letter, bound in quantity.worst_case.items() if letter != bound}
         assert quantity.derived().free_symbols.isdisjoint(replaced)
-        # What stays open has to be a condition on numbers that the study looks up at every point.
+        # What stays open has to be a condition on numbers that the instance looks up at every point.
         open_ones = [o.condition for step in quantity.derivation.steps for o in step.obligations if o.open]
         assert all(c.free_symbols <= LOOKED_UP.get((result.id, quantity.name), set()) for c in open_ones)
 

@@ -222,7 +222,7 @@ def test_the_result_is_complete_and_prints() -> None:
     assert {q.name for q in TRAJECTORY.quantities} == {"path[L]", "gradient_mapping"}
     parameters = {parameter.symbol for parameter in TRAJECTORY.parameters}
     for quantity in TRAJECTORY.quantities:
-        assert quantity.derived().free_symbols <= parameters | {L_f, gap}  # values, which the study certifies
+        assert quantity.derived().free_symbols <= parameters | {L_f, gap}  # values, which the theorem certifies
         assert quantity.printed.bound.free_symbols <= parameters | {L_f, gap}
     assert {L_f, gap} <= set(TRAJECTORY.symbols)
     assert r"L_f^{-1} (1 + n L_f)^l \epsilon" in TRAJECTORY.latex()

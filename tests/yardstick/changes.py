@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bridge.record import TIERS, Comparison, Flag, NamedTable, Row
+from bridge.export.comparison import Comparison
+from bridge.record import TIERS, Flag, NamedTable, Row
 
 RELATIVE = 1e-9  # rounding, of the same formula in another order
 ROUNDING = 1e-12  # absolute, of what is measured where 0 is stated

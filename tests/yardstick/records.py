@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from bridge.export.comparison import Comparison
 from bridge.export.files import write_text
-from bridge.record import Comparison
 
 RECORDS = Path(__file__).parent / "records"
 SETTINGS = ("dtype", "seed", "samples", "attack", "restarts", "inputs")  # of the environment; the rest is the machine

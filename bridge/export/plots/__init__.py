@@ -20,7 +20,8 @@ from bridge.export.plots.slack import draw_slack
 from bridge.export.plots.styles import LINES, POINTS
 from bridge.export.plots.tiers import MOST, draw_tiers
 from bridge.export.plots.words import Words, lines_of
-from bridge.record import Comparison, Row
+from bridge.export.stated import theorem_of
+from bridge.record import Record, Row
 from symbolic.statements import UsageError
 
 TITLE_SIZE = 10  # points
@@ -38,7 +39,7 @@ def write_figure(figure: Figure, path: str | Path, salt: str) -> None:
     write_bytes(path, picture.getvalue())
 
 
-def draw(comparison: Comparison, quantity: str | None = None, x: str | None = None, *, title: bool = True) -> Figure:
+def draw(comparison: Record, quantity: str | None = None, x: str | None = None, *, title: bool = True) -> Figure:
     """The theorem's own figure, if it has one and nothing is asked for; else curves of one quantity along a parameter.
 
     Without a parameter that takes several numbers, a chart of tiers: of the quantity, or of all that tables show.
@@ -63,7 +64,7 @@ def draw(comparison: Comparison, quantity: str | None = None, x: str | None = No
     return _annotated(figure, _title(comparison, rows, omitted) if title else [])
 
 
-def draw_steps(comparison: Comparison, quantity: str | None = None, *, title: bool = True) -> Figure:
+def draw_steps(comparison: Record, quantity: str | None = None, *, title: bool = True) -> Figure:
     """What each step of the proof of a quantity loses at the worst input found.
 
     Raises UsageError where none is known.
@@ -72,8 +73,8 @@ def draw_steps(comparison: Comparison, quantity: str | None = None, *, title: bo
     return _annotated(draw_slack(rows), _title(comparison, rows) if title else [])
 
 
-def _own_figure(comparison: Comparison) -> Any:
-    theorem = comparison.theorem
+def _own_figure(comparison: Record) -> Any:
+    theorem = theorem_of(comparison)
     return theorem.figure(comparison) if theorem and theorem.figure else None
 
 
@@ -84,7 +85,7 @@ def _with_numbers(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if any(finite(getattr(row, column)) for column in (*LINES, *POINTS))]
 
 
-def _rows_of(comparison: Comparison, quantity: str | None) -> list[Row]:
+def _rows_of(comparison: Record, quantity: str | None) -> list[Row]:
     """The rows of one quantity; by default of the theorem's main one, which is what its bound is about."""
     names = list(dict.fromkeys(row.quantity for row in comparison))
     if not names:
@@ -95,9 +96,9 @@ def _rows_of(comparison: Comparison, quantity: str | None) -> list[Row]:
     return [row for row in comparison if row.quantity == wanted]
 
 
-def _main(comparison: Comparison, names: Sequence[str]) -> str:
+def _main(comparison: Record, names: Sequence[str]) -> str:
     """The main quantity where the network has it; else the first final one, and no prediction in raw units."""
-    theorem = comparison.theorem
+    theorem = theorem_of(comparison)
     at_network = {row.quantity for row in comparison if row.scope == "network"}
     if theorem and theorem.main in at_network:
         return theorem.main
@@ -114,7 +115,7 @@ def _axis(rows: Sequence[Row], x: str | None) -> str:
     return best if x or counts.get(best, 0) > 1 else ""
 
 
-def _title(comparison: Comparison, rows: Sequence[Row], omitted: str = "") -> list[str]:
+def _title(comparison: Record, rows: Sequence[Row], omitted: str = "") -> list[str]:
     """What, whose, where."""
     constants = "; ".join(filter(None, [layout(rows, comparison.automatic).constants(), omitted]))
     return [_heading(comparison, rows), comparison.citation, constants]
@@ -148,7 +149,7 @@ def _place(label: str) -> int:
     return order.index(name) if name in order else len(order)
 
 
-def _heading(comparison: Comparison, rows: Sequence[Row]) -> str:
+def _heading(comparison: Record, rows: Sequence[Row]) -> str:
     """The result, and the quantity and its norm where there is one."""
     quantities = {row.quantity for row in rows}
     if len(quantities) > 1:

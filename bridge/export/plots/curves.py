@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bridge.export.layout import layout, value_words
+from bridge.export.layout import layout
 from bridge.export.plots.styles import (
     GRID,
     LINES,
@@ -24,6 +24,7 @@ from bridge.export.plots.styles import (
 )
 from bridge.export.plots.words import Words
 from bridge.record import Row
+from bridge.theorems.numbers import value_words
 
 PANELS = 6  # more would be too small to read
 FEW = 8  # values on the axis that are all marked

@@ -6,7 +6,8 @@ from functools import lru_cache
 
 from matplotlib.mathtext import MathTextParser
 
-from bridge.record import Comparison
+from bridge.export.stated import theorem_of
+from bridge.record import Record
 from symbolic.statements import UsageError
 from symbolic.typesetting import latex
 
@@ -36,8 +37,9 @@ def mathematics(formula: str) -> str:
 class Words:
     """The notation of the theorem that was compared; plain names for a record whose theorem is not known."""
 
-    def __init__(self, comparison: Comparison) -> None:
-        self.result = comparison.theorem.statement if comparison.theorem else None
+    def __init__(self, comparison: Record) -> None:
+        theorem = theorem_of(comparison)
+        self.result = theorem.statement if theorem else None
 
     def parameter(self, name: str) -> str:
         """In the paper's notation, or as it is typed."""

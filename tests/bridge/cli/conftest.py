@@ -8,7 +8,7 @@ import pytest
 
 import bridge
 from bridge.cli import main
-from bridge.record import Comparison
+from bridge.export.comparison import Comparison
 from tests.bridge.export.cases import comparison
 
 

@@ -8,7 +8,8 @@ import pytest
 
 import bridge
 from bridge.export import load
-from bridge.record import Comparison, Row, Verdict
+from bridge.export.comparison import Comparison
+from bridge.record import Row, Verdict
 from bridge.registry import find_theorem
 from bridge.theorem import Theorem
 from symbolic.statements import UsageError

@@ -3,7 +3,8 @@
 import math
 from typing import Any
 
-from bridge.record import Comparison, Flag, Row, Verdict, Witness
+from bridge.export.comparison import Comparison
+from bridge.record import Flag, Row, Verdict, Witness
 
 RESULT = "induction.vanilla"
 

@@ -10,8 +10,9 @@ import pytest
 
 from bridge.export import load
 from bridge.export.choice import Choice, choice, chosen, in_order
+from bridge.export.comparison import Comparison
 from bridge.export.latex_tables import check_columns
-from bridge.record import Comparison, NamedTable, Row, Verdict
+from bridge.record import NamedTable, Row, Verdict
 from symbolic.statements import UsageError
 from tests.bridge.export.cases import comparison
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bridge.export.statements import Excerpt, cited, read_macros, statements_latex
 from bridge.theorem_files import read_theorem
+from bridge.theorems.latex import Excerpt, cited, read_macros, statements_latex
 from symbolic.catalogue import RUNNING, find_result
 from symbolic.statements import UsageError
 

@@ -19,9 +19,10 @@ from bridge import compare
 from bridge.check import Check, Sides
 from bridge.export import comparison_csv, comparison_html, comparison_latex, export, load, save_witnesses
 from bridge.export.choice import Choice
+from bridge.export.comparison import Comparison
 from bridge.export.plots import draw
 from bridge.export.terminal import comparison_blocks
-from bridge.record import OPTIONAL, Comparison, Row, Verdict, Witness
+from bridge.record import OPTIONAL, Row, Verdict, Witness
 from bridge.theorem_building import theorem
 from symbolic.escaping import escape
 from symbolic.prose import prose

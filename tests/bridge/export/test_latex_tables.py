@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import boundsmith as bs
+from bridge.export.comparison import Comparison
 from bridge.export.latex_cells import number_column, word_column
 from bridge.export.latex_tables import MOST_COLUMNS, comparison_latex
-from bridge.record import Comparison, Row
+from bridge.record import Row
 from symbolic.catalogue import find_result
 from symbolic.prose import marked, prose
 from symbolic.statements import UsageError

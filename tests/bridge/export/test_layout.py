@@ -3,23 +3,14 @@
 import pytest
 
 from bridge import compare
-from bridge.export.layout import (
-    budget_words,
-    digits_of,
-    group_ends,
-    layout,
-    no_verdict_words,
-    number_words,
-    shown_rows,
-    value_words,
-)
+from bridge.export.layout import budget_words, digits_of, group_ends, layout, no_verdict_words, number_words, shown_rows
 from bridge.export.legend import legend
-from bridge.export.numbers import DIGITS, plain
 from bridge.export.sheet import rows_sheet
 from bridge.export.tables import comparison_csv
 from bridge.export.verdict_words import verdict_words
 from bridge.export.violations import reasons, violations
 from bridge.record import TIERS, Flag, Row, RowErratum, Verdict, Witness
+from bridge.theorems.numbers import DIGITS, plain, value_words
 from symbolic.catalogue import find_result
 from tests.bridge.export.cases import comparison
 

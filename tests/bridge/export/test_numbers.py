@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.export.numbers import ULPS, latex, plain, shown
+from bridge.theorems.numbers import ULPS, latex, plain, shown
 
 magnitudes = st.floats(min_value=1e-300, max_value=1e300)
 

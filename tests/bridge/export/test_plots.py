@@ -10,10 +10,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from bridge.export import load, plot, plot_steps
+from bridge.export.comparison import Comparison
 from bridge.export.plots import draw, draw_steps
 from bridge.export.plots.styles import STYLES
 from bridge.export.plots.words import lines_of, mathematics
-from bridge.record import Comparison, RowErratum, Verdict
+from bridge.record import RowErratum, Verdict
 from symbolic.catalogue import RUNNING
 from symbolic.statements import UsageError
 from tests.bridge.export.cases import comparison

@@ -9,13 +9,14 @@ import pytest
 
 import boundsmith as bs
 from bridge.export.choice import LABELS, Choice
+from bridge.export.comparison import Comparison
 from bridge.export.layout import NUMBERS
 from bridge.export.legend import COLUMNS, FLAGS, KEPT_OVER_DRAWS, SCOPES, VERDICTS
 from bridge.export.narrowing import LEAST_NAME, least_room, shortened
 from bridge.export.sheet import BOUNDS, ERRORS, KEPT_LAST, Role, Sheet, sheet
 from bridge.export.terminal import _narrowed
 from bridge.export.verdict_words import BARE, verdict_words
-from bridge.record import Comparison, Flag, Row, RowErratum, Verdict
+from bridge.record import Flag, Row, RowErratum, Verdict
 from tests.bridge.export.cases import comparison
 from tests.yardstick.records import RECORDS, stored
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from bridge.readings import Instance, Operands, Smooth, enclose
+from bridge.readings import AtHand, Operands, Smooth, enclose
 from numeric.balls import BallArray
 from symbolic.icgd.chain import derive_layers
 from tests.numeric.icgd.by_definition import emulated, exact_taps
@@ -105,7 +105,7 @@ def bounds(V: list, x: Tensor, y: Tensor, r: Knowledge, r1: Knowledge, u: Knowle
     names = [step.name for step in derivation.steps if step.name.startswith(("p", "r'", "g", "s"))]
 
     def at_one(V: tuple[Tensor, ...], x: Tensor, y: Tensor) -> dict[str, Tensor]:
-        reading = enclose(derivation, Instance(operands(list(V), x, y, r, r1, u), by_rules=False), names)
+        reading = enclose(derivation, AtHand(operands(list(V), x, y, r, r1, u), by_rules=False), names)
         return {name: reading.bound(name) for name in names}
 
     return torch.func.vmap(at_one)(tuple(V), x, y)
@@ -216,7 +216,7 @@ def test_balls_enclose_what_the_tensors_give(N: int) -> None:
     known = Knowledge(EPS), Knowledge(EPS1), Knowledge(EPS_U)
     floats = bounds(V, x, y, *known)
     exactly = [BallArray.exactly(each[0], 128) for each in (*V, x, y)]
-    at = Instance(operands(exactly[:-2], *exactly[-2:], *known, bits=128), by_rules=False)
+    at = AtHand(operands(exactly[:-2], *exactly[-2:], *known, bits=128), by_rules=False)
     rigorous = enclose(derive_layers(N), at, ["gradient"])
     for name in ["gradient", "g", *(f"{kind}[{j}]" for kind in ("p", "r'", "s") for j in range(1, N + 1))]:
         ball = rigorous.bound(name).balls[0]

@@ -11,11 +11,12 @@ from bridge import compare, replay
 from bridge.activations import activation_formula
 from bridge.cli import main
 from bridge.data import ScaledTable, Table, load_table, scaled
+from bridge.export.comparison import Comparison
 from bridge.icgd.table import OUTPUT_RANGES, PROMPT_LIMIT, STARTS, STEPS, Lessons, learning
 from bridge.instances.instance import Instance
 from bridge.instances.real import Real, real_instance, suiting
 from bridge.limits.run import Format, Run
-from bridge.record import Comparison, Row, Verdict, Witness
+from bridge.record import Row, Verdict, Witness
 from bridge.registry import find_theorem
 from numeric.icgd.network import IcgdNetwork
 from symbolic import UsageError

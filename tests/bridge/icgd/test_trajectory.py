@@ -13,6 +13,7 @@ from torch import Tensor
 
 from bridge import compare, replay
 from bridge.activations import activation_formula, loss_formula
+from bridge.export.comparison import Comparison
 from bridge.icgd.iterates import iterates
 from bridge.icgd.path import IteratePath
 from bridge.icgd.smoothness import gap_above, smoothness_here, smoothness_of_layers
@@ -23,7 +24,7 @@ from bridge.instances.instance import Instance
 from bridge.judging.elsewhere import rows_elsewhere
 from bridge.judging.judged import again, judged_at
 from bridge.limits.run import Run
-from bridge.record import Comparison, Flag, Row, Verdict, Witness
+from bridge.record import Flag, Row, Verdict, Witness
 from bridge.theorems.refutable import sentences_on
 from numeric.balls import BallArray
 from numeric.icgd.network import IcgdNetwork

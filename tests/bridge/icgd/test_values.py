@@ -38,7 +38,7 @@ def test_printed_bounds_speak_of_the_papers_ranges() -> None:
 @pytest.mark.parametrize("B_y", [1.0, 1e4, 1e9])
 def test_the_estimate_of_rounding_is_one_from_above(B_y: float, dtype: str) -> None:
     found = instance_at("icgd.step", N=2, K=8, d=4, n=3, B_y=B_y, relus=64, dtype=dtype)
-    names = [quantity.name for quantity in found.measured]
+    names = [quantity.name for quantity in found.bounds.measured]
     exact = found.runs.exact({key: value[:1] for key, value in found.inputs.sample(1, seed=0).items()}, names, 192)
     assert max(rounding for _, rounding in exact.values()) <= rounding_estimate(found)
 

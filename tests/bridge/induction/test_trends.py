@@ -13,12 +13,12 @@ from scipy.integrate import solve_ivp
 from bridge.certify.proving import Status, prove
 from bridge.certify.thresholds import Threshold
 from bridge.comparison import replay_witness
-from bridge.export.numbers import plain
 from bridge.induction.head_limits import THRESHOLDS
 from bridge.induction.head_path import SLACK, HeadPath
 from bridge.induction.trends import TRENDS, HeadStart, ramp
 from bridge.record import Row, Verdict
 from bridge.theorem import Theorem
+from bridge.theorems.numbers import plain
 from bridge.theorems.refutable import refutable
 from symbolic import prose
 from symbolic.induction import head_limits

@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from bridge import compare
+from bridge.export.comparison import Comparison
 from bridge.looped.gradient_descent import PromptLetters
 from bridge.looped.gradient_descent_knobs import resolve
 from bridge.looped.gradient_descent_table import above_best, largest_eigenvalue
-from bridge.record import Comparison, Row, Verdict
+from bridge.record import Row, Verdict
 from numeric.looped import gradient_descent as numeric
 from numeric.network import Network
 from symbolic import UsageError

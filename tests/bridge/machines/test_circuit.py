@@ -11,12 +11,14 @@ import torch
 
 from bridge import compare
 from bridge.comparison import replay_witness
+from bridge.export.comparison import Comparison
 from bridge.machines import circuit as module
 from bridge.machines.circuit import CIRCUIT as THEOREM
 from bridge.machines.netlists import shipped
-from bridge.record import Comparison, Row, Verdict
+from bridge.record import Row, Verdict
 from numeric.machines.circuit import GATE_WEIGHTS, CircuitNetwork, GateWeights, measured_sizes
 from numeric.machines.gates import GateKind
+from numeric.machines.layering import layered
 from symbolic.machines.circuit import CIRCUIT
 from symbolic.statements import UsageError
 from tests.bridge.machines.changed import changed, rows_of, written
@@ -108,7 +110,7 @@ class WrongOnce(CircuitNetwork):
 
 
 def test_a_network_that_errs_is_not_called_proved() -> None:
-    wrong = changed(THEOREM, "outputs", network=lambda netlist: WrongOnce(netlist.layered()))
+    wrong = changed(THEOREM, "outputs", network=lambda netlist: WrongOnce(layered(netlist)))
     (row,) = compare(wrong, netlist="c17")
     assert row.measured == 1.0
     assert set(row.verdict.values()) == {Verdict.UNDECIDED}

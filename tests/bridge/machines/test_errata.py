@@ -5,9 +5,9 @@ import re
 import pytest
 
 from bridge.comparison import replay_witness
-from bridge.export.numbers import plain
 from bridge.record import Verdict
 from bridge.registry import theorems
+from bridge.theorems.numbers import plain
 from symbolic.errata import Weight
 from tests.bridge.defaults import default_run
 

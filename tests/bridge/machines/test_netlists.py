@@ -8,6 +8,7 @@ import pytest
 
 from bridge.machines.netlists import LIBRARY, parse_circuit, read_circuit, shipped
 from numeric.machines.gates import Circuit, GateKind, all_inputs
+from numeric.machines.layering import layered
 from symbolic.statements import UsageError
 
 
@@ -34,9 +35,9 @@ def test_the_products_are_products() -> None:
     found = outputs(circuit)
     assert (numbers(found[:, :16]) == a * b).all()
     assert (numbers(found[:, 16:]) == a * a + b * b).all()
-    layered = circuit.layered()
-    assert layered.m == 16
-    assert sum(layered.count(kind) for kind in GateKind if kind is not GateKind.ID) >= 1000
+    in_layers = layered(circuit)
+    assert in_layers.m == 16
+    assert sum(in_layers.count(kind) for kind in GateKind if kind is not GateKind.ID) >= 1000
 
 
 def test_parity_and_majority_count_ones() -> None:

@@ -1,4 +1,4 @@
-"""The study of rounding: certified margins against brute force, sandwiches, and contradictions that are noticed."""
+"""The theorem on rounding: certified margins against brute force, sandwiches, and contradictions that are noticed."""
 
 import itertools
 import math

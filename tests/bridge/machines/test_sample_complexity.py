@@ -10,12 +10,13 @@ import pytest
 
 from bridge import compare
 from bridge.check import Check
+from bridge.export.comparison import Comparison
 from bridge.export.layout import layout
-from bridge.export.numbers import plain
-from bridge.machines import sample_complexity as study
+from bridge.machines import sample_complexity as complexity
 from bridge.machines.sample_complexity import SAMPLE_COMPLEXITY
-from bridge.record import Comparison, Flag, Row, Verdict
+from bridge.record import Flag, Row, Verdict
 from bridge.theorem import Theorem
+from bridge.theorems.numbers import plain
 from symbolic.statements import UsageError
 from tests.bridge.defaults import default_run
 from tests.bridge.machines.changed import changed
@@ -97,7 +98,7 @@ def test_samples_beyond_counting_leave_the_classes_out(n: int) -> None:
     for name in ("proposition", "rademacher"):
         found = row(name, n=n)
         assert (found.measured, found.verdict["derived"]) == (None, Verdict.UNDECIDED)
-        assert study.NOT_COUNTED in found.remark
+        assert complexity.NOT_COUNTED in found.remark
     assert row("margins", n=n).verdict["derived"] is Verdict.KEPT
 
 
@@ -125,14 +126,14 @@ def test_bounds_that_say_nothing_are_flagged() -> None:
 def test_an_order_in_log_p_is_outside_its_range_at_one_parameter(name: str) -> None:
     found = row(name, p=1)
     assert found.verdict["printed"] is Verdict.OUTSIDE
-    assert study.NO_LOGARITHM in found.remark
+    assert complexity.NO_LOGARITHM in found.remark
     assert row(name, p=2).verdict["printed"] is Verdict.UNDECIDED
 
 
 def test_a_cover_of_floor_0_is_outside_its_range() -> None:
     found = row("cover", alpha=1.1, gamma=1.0, eps=0.999, p=2)
     assert (found.printed, found.verdict["printed"]) == (0.0, Verdict.OUTSIDE)
-    assert study.NO_FLOOR in found.remark
+    assert complexity.NO_FLOOR in found.remark
     assert row("cover", alpha=1.3, gamma=1.0, eps=0.999, p=2).printed == 1.0
 
 
@@ -146,7 +147,7 @@ def test_the_eps_of_lemma_2_4_is_read_inside_O() -> None:
 @pytest.mark.parametrize("n", [2, 3, 10, 5000, 2_000_000_000])
 @pytest.mark.parametrize("eps", [0.1, 0.3, 0.7])
 def test_two_targets_err_with_probability_delta(n: int, eps: float) -> None:
-    found = study.two_targets(20.0, eps, n, 0.01)
+    found = complexity.two_targets(20.0, eps, n, 0.01)
     eta = min(-math.expm1(math.log(0.02) / n), 1 - eps)
     assert found.measured == pytest.approx(eps + eta, abs=1e-15)
     assert np.exp(n * np.log1p(-eta)) / 2 >= 0.01 * (1 - 1e-6)
@@ -199,7 +200,7 @@ def failure(surrogate: np.ndarray, target: int, n: int) -> float:
 def test_no_surrogate_serves_both_targets(surrogate: np.ndarray) -> None:
     for n in (1, 3):
         delta = (1 - MASSES["x0"]) ** n / 2
-        error = study.two_targets(1.0, MASSES["lost"], n, delta).measured
+        error = complexity.two_targets(1.0, MASSES["lost"], n, delta).measured
         assert error == pytest.approx(MASSES["lost"] + MASSES["x0"])
         assert max(failure(surrogate, target, n) for target in (0, 1)) >= delta > 0.01
 

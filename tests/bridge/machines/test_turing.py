@@ -11,12 +11,13 @@ import torch
 
 from bridge import compare
 from bridge.comparison import replay_witness
+from bridge.export.comparison import Comparison
 from bridge.machines import turing, turing_leak, turing_runs
 from bridge.machines.machine_files import read_machine, shipped
 from bridge.machines.turing_costs import letters, sizes
 from bridge.machines.turing_leak import measured_leak
 from bridge.machines.turing_runs import DIFFERS, task_of
-from bridge.record import Comparison, Row, Verdict
+from bridge.record import Row, Verdict
 from bridge.theorem import Theorem
 from numeric.layers import Affine
 from numeric.machines.beside_simulator import random_inputs, side_by_side

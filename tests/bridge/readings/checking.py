@@ -9,7 +9,7 @@ import flint
 import numpy as np
 import torch
 
-from bridge.readings import Emulated, Instance, Operands, Reading, enclose, read
+from bridge.readings import AtHand, Emulated, Operands, Reading, enclose, read
 from bridge.readings.arrays import largest, one_norm, two_norm
 from bridge.readings.enclosed import Enclosed
 from bridge.readings.errors import Error
@@ -111,11 +111,11 @@ class Balls:
 
     @cached_property
     def prompt(self) -> Reading:
-        return enclose(self.derivation, Instance(self.known, local=False))
+        return enclose(self.derivation, AtHand(self.known, local=False))
 
     @cached_property
     def local(self) -> Reading:
-        return enclose(self.derivation, Instance(self.known), coarser=self.prompt)
+        return enclose(self.derivation, AtHand(self.known), coarser=self.prompt)
 
     def check(self) -> None:
         """Raises Breach for a bound that is certainly below what it bounds, and for a right number called wrong."""
@@ -234,7 +234,7 @@ class Floats:
         """At one point."""
         derivation = instances.derivation_of(self.program)
         values = read(derivation, instances.on_tensors(self.program, arrays, frozenset()))
-        reading = enclose(derivation, Instance(instances.on_tensors(self.program, arrays, self.hidden)))
+        reading = enclose(derivation, AtHand(instances.on_tensors(self.program, arrays, self.hidden)))
         found = {}
         for step in derivation.steps:
             if (bound := reading.bound(step.name)) is not None:

@@ -6,7 +6,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from bridge.readings.network import Bounded, Bounds, MatrixNorms, OnRange
+from bridge.readings.network import Bounded, MatrixNorms, NormsAtHand, OnRange
 from numeric.balls import float_above
 from symbolic.derivation import Norm
 from symbolic.operations import Linear
@@ -14,7 +14,7 @@ from tests.symbolic.fuzzing.functions import Function
 from tests.symbolic.fuzzing.program import Program
 
 
-def bounds_of(program: Program, point: int, bits: int) -> Bounds:
+def bounds_of(program: Program, point: int, bits: int) -> NormsAtHand:
     found: dict[str, Any] = {}
     for name, (first, *_) in ((name, each) for name, each in program.operands.items() if each):
         if isinstance(first, Function):
@@ -34,7 +34,7 @@ def bounds_of(program: Program, point: int, bits: int) -> Bounds:
             row = MatrixNorms.of(program.operands[last.operation.matrix][0][point][None], bits)
             norms = {(source, to): size for (source, to), size in row.norms.items() if to is Norm.INF}
             found[last.operation.matrix] = MatrixNorms(dim, row.columns, norms)
-    return Bounds(found, program.at)
+    return NormsAtHand(found, program.at)
 
 
 def all_norms(known: MatrixNorms) -> MatrixNorms:

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.readings import Emulated, Instance, Operands, Smooth, at, enclose
+from bridge.readings import AtHand, Emulated, Operands, Smooth, at, enclose
 from bridge.readings.enclosed import Enclosed, enclosed
 from bridge.readings.errors import Error
 from bridge.readings.values import emulates
@@ -37,7 +37,7 @@ def test_a_soft_threshold_that_errs_below_0_jumps_at_0(at: float, moved: float, 
     if bits is not None:
         exact, threshold, near = (BallArray.exactly(each, bits) for each in (exact, threshold, near))
     known = Operands({"x": exact, "t": Emulated(threshold, near)}, bits=bits)
-    found = enclose(shrunk, Instance(known, by_rules=False)).steps["s"].error
+    found = enclose(shrunk, AtHand(known, by_rules=False)).steps["s"].error
     parts = (found.centre, found.radius, found.one, found.two)
     centre, radius, one, two = parts if bits is None else (torch.tensor(each.midpoint()) for each in parts)
     there = torch.tensor([moved, at + math.copysign(2, at)], dtype=torch.float64) - at  # the first errs by 1/4
@@ -60,7 +60,7 @@ def test_a_jump_is_looked_for_where_the_argument_is_moved_to() -> None:
         "y": Emulated(exact, near),
         "t": Emulated(threshold, threshold - 1),
     }
-    found = enclose(shrunk, Instance(Operands(operands), by_rules=False)).steps["s"].error
+    found = enclose(shrunk, AtHand(Operands(operands), by_rules=False)).steps["s"].error
     there = torch.tensor([-1.125, 0.0], dtype=torch.float64) - exact
     assert torch.linalg.vector_norm(there - found.centre) <= found.two
     assert abs(there - found.centre).sum() <= found.one
@@ -76,7 +76,7 @@ def test_what_a_soft_threshold_takes_to_0_is_0_in_balls() -> None:
         BallArray.exactly(torch.full((1,), 0.5, dtype=torch.float64)),
     )
     operands = {"x": Emulated(exact, exact + 0.25), "t": Emulated(threshold, threshold - 0.75)}
-    found = enclose(twice, Instance(Operands(operands, bits=128), by_rules=False)).steps["twice"]
+    found = enclose(twice, AtHand(Operands(operands, bits=128), by_rules=False)).steps["twice"]
     assert (found.exact.midpoint().item(), found.exact.radius().item()) == (0, 0)
     assert found.error.centre.midpoint().item() == pytest.approx(1 / 3 + 0.25 + 2 * 0.25)
     assert found.error.centre.radius().item() < 1e-30
@@ -89,7 +89,7 @@ def test_a_vector_maps_the_tokens_to_coordinates() -> None:
     exact = torch.rand(5, 3, generator=generator, dtype=torch.float64)
     query = torch.randn(3, generator=generator, dtype=torch.float64)
     errors = 2 * torch.rand(200, 5, 3, generator=generator, dtype=torch.float64) - 1
-    found = enclose(scores.derivation, Instance(Operands({"tokens": exact, "query": query}))).steps["scores"]
+    found = enclose(scores.derivation, AtHand(Operands({"tokens": exact, "query": query}))).steps["scores"]
     assert torch.allclose(found.exact, exact @ query)
     moved = ((exact + errors) @ query - found.exact).abs()
     assert (moved <= found.error.absolute).all()
@@ -101,7 +101,7 @@ def test_a_threshold_within_an_error_is_not_taken_for_exact() -> None:
     shrunk = soft_threshold(x, "S(x)", threshold_error=sp.Rational(1, 8), threshold="t").derivation
     exact = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
     known = Operands({"x": exact, "t": torch.tensor(0.25, dtype=torch.float64)})
-    assert enclose(shrunk, Instance(known, by_rules=False)).bound("S(x)").item() >= 0.125
+    assert enclose(shrunk, AtHand(known, by_rules=False)).bound("S(x)").item() >= 0.125
     assert not emulates(shrunk.steps, known)
 
 
@@ -113,7 +113,7 @@ def test_a_contraction_by_a_number(q: float) -> None:
     for offset, expected in ((0, 0.125), (1, 0.125 + 1.75)):
         size = 1 + 2 * offset
         after = contract(start, "after", factor=sp.Rational(1, 2), offset=offset, size=size, depth=3, matrix="q")
-        found = enclose(after.derivation, Instance(known, by_rules=False))
+        found = enclose(after.derivation, AtHand(known, by_rules=False))
         assert found.bound("after").item() == pytest.approx(expected)
 
 
@@ -176,7 +176,7 @@ def test_an_argument_that_is_0_up_to_rounding_may_lie_on_either_side_of_a_jump(s
     assert (exact + before.error.centre).tolist() == [-scale * 2.0**-54, scale * 2.0**-54]
     threshold = torch.zeros(2, dtype=torch.float64)
     operands = Operands({"t": Emulated(threshold, threshold - scale)})
-    found = enclosed(last.operation, last, [before], Instance(operands)).error
+    found = enclosed(last.operation, last, [before], AtHand(operands)).error
     for moved in (-scale, 0.0, scale):
         rest = abs(moved - exact - found.centre)
         assert (rest <= found.radius).all()
@@ -208,7 +208,7 @@ def test_a_value_without_tokens_is_that_of_each_token(
             name: Emulated(balls[name], BallArray.exactly(near[name], bits)) if kinds[name] == "known" else balls[name]
             for name in shapes
         }
-    found = enclose(step.derivation, Instance(Operands(operands, bits=bits), by_rules=False)).steps["z"]
+    found = enclose(step.derivation, AtHand(Operands(operands, bits=bits), by_rules=False)).steps["z"]
     combine = operator.add if rule == "add" else operator.mul
     error = combine(near["x"], near["y"]) - combine(exact["x"], exact["y"])
     centre, radius = (
@@ -224,7 +224,7 @@ def test_a_batch_may_hold_both_scopes_of_a_concentration() -> None:
     known = Operands({"s": torch.tensor([0.0, 3.0, 1.5], dtype=torch.float64)})
 
     def norms(local: bool | torch.Tensor) -> torch.Tensor:
-        error = enclose(weights, Instance(known, local=local)).steps["w"].error
+        error = enclose(weights, AtHand(known, local=local)).steps["w"].error
         return torch.stack([error.norm(norm) for norm in Norm])
 
     both = torch.func.vmap(norms)(torch.tensor([True, False]))

@@ -9,7 +9,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.readings import Instance, Operands, Reading, Smooth, at, enclose
+from bridge.readings import AtHand, Operands, Reading, Smooth, at, enclose
 from numeric.balls import BallArray
 from symbolic.statements import UsageError
 
@@ -96,7 +96,7 @@ def test_gradients_stay_finite_beyond_the_range() -> None:
 
     def bound(x: torch.Tensor) -> torch.Tensor:
         letters = {eps: torch.tensor(0.25, dtype=torch.float64)}
-        found = enclose(derivation, Instance(Operands({"x": x, "f": f}, letters))).bound("f(x)")
+        found = enclose(derivation, AtHand(Operands({"x": x, "f": f}, letters))).bound("f(x)")
         assert found is not None
         return found
 
@@ -163,7 +163,7 @@ def test_what_follows_from_a_function_beyond_its_range_is_not_enclosed() -> None
 
     def known(x: torch.Tensor) -> Reading:
         letters = {eps: torch.tensor(0.25, dtype=torch.float64)}
-        return enclose(both, Instance(Operands({"x": x, "y": torch.zeros(2, dtype=torch.float64), "f": f}, letters)))
+        return enclose(both, AtHand(Operands({"x": x, "y": torch.zeros(2, dtype=torch.float64), "f": f}, letters)))
 
     def bound(x: torch.Tensor) -> torch.Tensor:
         found = known(x).bound("both")
@@ -180,4 +180,4 @@ def test_the_first_function_that_leaves_its_range_in_balls_is_named() -> None:
     twice = bs.apply_function(chain(), "f(f(x))", eps=eps, lipschitz=1, size=1, function="f").derivation
     for largest, beyond in ((0.5, []), (1.5, ["f(x)"])):
         operands = {"x": BallArray.exactly(torch.tensor([largest, 0.25], dtype=torch.float64)), "f": f}
-        assert enclose(twice, Instance(Operands(operands, {eps: 0.25}, 128))).beyond == beyond
+        assert enclose(twice, AtHand(Operands(operands, {eps: 0.25}, 128))).beyond == beyond

@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.readings.network import Bounded, Bounds, MatrixNorms, OnRange, bound_network
+from bridge.readings.network import Bounded, MatrixNorms, NormsAtHand, OnRange, bound_network
 from symbolic.calculus import add, attend, bilinear, change_norm, given, linear_map, project, softmax
 from symbolic.derivation import Norm
 from symbolic.icgd import chain
@@ -32,7 +32,7 @@ def constant(size: float, lipschitz: float, eps: float) -> Any:
 
 
 def errors_at(depth: int, operands: dict[str, Any]) -> dict[str, float]:
-    found = bound_network(chain.derive_layers(depth), Bounds(operands, {eta: ball(VALUES["eta"])}))
+    found = bound_network(chain.derive_layers(depth), NormsAtHand(operands, {eta: ball(VALUES["eta"])}))
     return {name: float(each.error.mid()) for name, each in found.items()}
 
 
@@ -163,17 +163,17 @@ def test_what_has_no_rule_here_is_left_out_and_unknown_norms_are_named() -> None
     scores, values = given("scores", dim=3, size=1), given("values", dim=2, size=1)
     average = attend(softmax(scores, "weights"), values, "average")
     operands = {"scores": Bounded.exact(Norm.INF, 3, ball(1.0)), "values": Bounded.exact(Norm.INF, 2, ball(1.0))}
-    assert set(bound_network(average.derivation, Bounds(operands))) == {"scores", "values"}
+    assert set(bound_network(average.derivation, NormsAtHand(operands))) == {"scores", "values"}
     product = linear_map(values, "A v", operator_norm=1, dim=2, matrix="A")
     with pytest.raises(UsageError, match="the norm of a matrix from the inf-norm to the inf-norm is not known"):
-        bound_network(product.derivation, Bounds({**operands, "A": MatrixNorms(2, 2, {})}))
+        bound_network(product.derivation, NormsAtHand({**operands, "A": MatrixNorms(2, 2, {})}))
     wrong = bilinear(values, values, "v * v", norm=Norm.ONE, product="entrywise")
-    assert "v * v" not in bound_network(wrong.derivation, Bounds(operands))
+    assert "v * v" not in bound_network(wrong.derivation, NormsAtHand(operands))
 
 
 def test_a_change_of_norm_costs_the_dimension_and_keeps_the_reach() -> None:
     two = change_norm(given("x", dim=4, size=1), Norm.TWO, "x in the 2-norm")
-    found = bound_network(two.derivation, Bounds({"x": Bounded.exact(Norm.INF, 4, ball(1.0))}))["x in the 2-norm"]
+    found = bound_network(two.derivation, NormsAtHand({"x": Bounded.exact(Norm.INF, 4, ball(1.0))}))["x in the 2-norm"]
     assert (float(found.size), float(found.reach), found.norm) == (2.0, 1.0, Norm.TWO)
 
 
@@ -182,7 +182,7 @@ def test_a_number_at_the_end_of_a_box_bounds_each_coordinate() -> None:
     held = project(x, "held", size=3, box=True, low="low", high="high")
     end = Bounded.exact(Norm.INF, 1, ball(1.0))
     operands = {"x": Bounded.exact(Norm.TWO, 9, ball(10.0)), "low": end, "high": end}
-    found = bound_network(held.derivation, Bounds(operands))["held"]
+    found = bound_network(held.derivation, NormsAtHand(operands))["held"]
     assert float(found.size) >= 3.0  # attained by nine entries of 10/3
     assert float(found.reach) == 1.0
 
@@ -195,7 +195,7 @@ def test_the_size_of_a_box_is_attained_in_each_norm(norm: Norm, apart: float, al
     before = Bounded.exact(norm, 2, ball(9.0))
     for size, expected in ((1.0, apart), (alike, alike)):
         end = replace(Bounded.exact(norm, 2, ball(size)), reach=ball(1.0))
-        found = bound_network(held.derivation, Bounds({"x": before, "low": end, "high": end}))["held"]
+        found = bound_network(held.derivation, NormsAtHand({"x": before, "low": end, "high": end}))["held"]
         assert float(found.size) == pytest.approx(expected, rel=1e-12)
 
 
@@ -203,14 +203,14 @@ def test_a_number_that_multiplies_a_vector_counts_in_each_coordinate() -> None:
     number, vector = given("number", dim=1, size=2), given("vector", dim=4, norm=Norm.TWO, size=1)
     operands = {"number": Bounded.exact(Norm.INF, 1, ball(2.0)), "vector": Bounded.exact(Norm.TWO, 4, ball(1.0))}
     product = bilinear(number, vector, "product", norm=Norm.TWO, dim=4, product="entrywise")
-    found = bound_network(product.derivation, Bounds(operands))["product"]
+    found = bound_network(product.derivation, NormsAtHand(operands))["product"]
     assert (found.dim, float(found.size)) == (4, 2.0)
     assert float(found.in_norm(Norm.ONE).size) == 4.0  # attained by four equal entries
     # ||a b||_2 = ||a||_2 |b| for a vector a and a number b, which ||a||_inf does not bound
     wide, narrow = given("wide", dim=4, size=1), given("narrow", dim=1, norm=Norm.TWO, size=1)
     operands = {"wide": Bounded.exact(Norm.INF, 4, ball(1.0)), "narrow": Bounded.exact(Norm.TWO, 1, ball(1.0))}
     reverse = bilinear(wide, narrow, "reverse", norm=Norm.TWO, product="entrywise")
-    assert "reverse" not in bound_network(reverse.derivation, Bounds(operands))
+    assert "reverse" not in bound_network(reverse.derivation, NormsAtHand(operands))
 
 
 X, Y = given("x", dim=sp.Symbol("a"), norm=Norm.TWO, size=1), given("y", dim=sp.Symbol("b"), norm=Norm.TWO, size=1)
@@ -235,4 +235,4 @@ def test_values_of_other_dimensions_than_the_step_takes_are_named(name: str) -> 
     derived, words = OF_TWO[name]
     operands = {key: Bounded.exact(Norm.TWO, dim, ball(1.0)) for key, dim in (("x", 3), ("y", 4))}
     with pytest.raises(UsageError, match=re.escape(words)):
-        bound_network(derived.derivation, Bounds(operands))
+        bound_network(derived.derivation, NormsAtHand(operands))

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.readings.network import Bounded, Bounds, MatrixNorms, bound_network, bounds_of, stops
+from bridge.readings.network import Bounded, MatrixNorms, NormsAtHand, bound_network, bounds_of, stops
 from symbolic.calculus import Approximated, Norm, add, apply_function, given, linear_map, softmax
 from symbolic.statements import UsageError
 
@@ -39,7 +39,7 @@ def operands(**changes: Any) -> dict[str, Any]:
 
 
 def errors() -> dict[str, float]:
-    found = bound_network(network().derivation, Bounds(operands()))
+    found = bound_network(network().derivation, NormsAtHand(operands()))
     return {name: float(each.error) for name, each in found.items()}
 
 
@@ -92,23 +92,23 @@ def test_no_prompt_exceeds_them_and_some_come_close() -> None:
 )
 def test_an_operand_that_does_not_fit_is_named_with_its_step(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        bound_network(network().derivation, Bounds(operands(**changes)))
+        bound_network(network().derivation, NormsAtHand(operands(**changes)))
 
 
 def test_a_letter_without_a_value_is_named_with_its_step() -> None:
     out = network()
     twice = add(out, out, name="c r + r", coefficients=(c, 1))
     with pytest.raises(UsageError, match=r"step 'c r \+ r' needs the letter c, which nothing binds"):
-        bound_network(twice.derivation, Bounds(operands()))
-    found = bound_network(twice.derivation, Bounds(operands(), {c: 3}))
+        bound_network(twice.derivation, NormsAtHand(operands()))
+    found = bound_network(twice.derivation, NormsAtHand(operands(), {c: 3}))
     assert float(found["c r + r"].error) == pytest.approx(4 * errors()["r(W x)"])
 
 
 def test_a_step_that_is_not_bounded_says_what_stops_it() -> None:
     weights = softmax(network(), "weights")
     scaled = linear_map(weights, "2 weights", operator_norm=2, dim=2, matrix="W").derivation
-    assert "weights" not in bound_network(scaled, Bounds(operands()))
+    assert "weights" not in bound_network(scaled, NormsAtHand(operands()))
     softmax_stops = "step 'weights' (softmax) has no bound for all prompts"
-    assert stops(scaled, Bounds(operands())) == {"weights": softmax_stops, "2 weights": softmax_stops}
-    unbound = stops(scaled, Bounds(operands(x=None)), ["V x"])
+    assert stops(scaled, NormsAtHand(operands())) == {"weights": softmax_stops, "2 weights": softmax_stops}
+    unbound = stops(scaled, NormsAtHand(operands(x=None)), ["V x"])
     assert unbound == dict.fromkeys(["x", "V x"], "step 'x' (given) has no bound for all prompts")

@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.readings import Instance, Operands, enclose, read
+from bridge.readings import AtHand, Operands, enclose, read
 from symbolic.calculus import Approximated, given, heads_as_linear
 
 KINDS = ("none", "constant", "opposite")
@@ -49,7 +49,7 @@ def test_the_enclosure_holds_the_errors_of_all_moved_scores_and_is_reached(kind:
     exact, error, letter = torch.tensor([0.3, -0.5, 0.1], dtype=torch.float64), 0.05, sp.Symbol("e", positive=True)
     scores = given("s", dim=3, size=1, error=letter)
     derivation = heads_as_linear(scores, "w", sink=2, second=kind).derivation
-    found = enclose(derivation, Instance(Operands({"s": exact}, {letter: error}), by_rules=False)).steps["w"].error
+    found = enclose(derivation, AtHand(Operands({"s": exact}, {letter: error}), by_rules=False)).steps["w"].error
     corners = exact + error * torch.cartesian_prod(*[torch.tensor([-1.0, 0.0, 1.0], dtype=torch.float64)] * 3)
     errors = by_definition(kind, corners, 2.0) - exact - float(kind == "none")
     least, most = errors.amin(0), errors.amax(0)

@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.readings import Emulated, Instance, Operands, at, enclose
+from bridge.readings import AtHand, Emulated, Operands, at, enclose
 from numeric.balls import BallArray
 from symbolic import calculus
 from symbolic.calculus import Approximated, Norm
@@ -103,7 +103,7 @@ def test_a_correction_that_may_fail() -> None:
     corrected = calculus.correct(start(), "y", sigma=sigma)
     exact = BallArray.exactly(X.exact, 64)
     known = (Operands({"x": exact}, {sigma: reach}, 64) for reach in (HALF, HALF / 2))
-    fine, beyond = (enclose(corrected.derivation, Instance(each)) for each in known)
+    fine, beyond = (enclose(corrected.derivation, AtHand(each)) for each in known)
     assert "y" not in fine.stops
     assert beyond.stops["y"] == "the error may be above what the correction undoes"
     with pytest.raises(UsageError, match="outside the hypotheses of step 'y': the error of 'x' is at most sigma"):

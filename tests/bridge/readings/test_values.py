@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.readings import Emulated, Instance, Operands, Smooth, at, enclose, read
+from bridge.readings import AtHand, Emulated, Operands, Smooth, at, enclose, read
 from bridge.readings.values import attended
 from symbolic.calculus import (
     Approximated,
@@ -55,7 +55,7 @@ def test_where_a_layer_stops_is_named_and_not_what_comes_after() -> None:
 
 
 def test_without_rules_nothing_is_known_of_a_step_without_an_enclosure() -> None:
-    half = enclose(unnamed(start()).derivation, Instance(Operands({"x": START}), by_rules=False))
+    half = enclose(unnamed(start()).derivation, AtHand(Operands({"x": START}), by_rules=False))
     assert half.bound("half") is None
     assert half.bound("x") is not None
 
@@ -112,9 +112,9 @@ def test_a_reading_takes_the_bound_of_the_coarser_one_where_that_is_less() -> No
     y = start().derivation
     known = Operands({"x": START})
     far = Operands({"x": Emulated(START.exact, START.exact + 0.25)})
-    coarser = enclose(y, Instance(far, by_rules=False))
-    assert enclose(y, Instance(known), coarser=coarser).bound("x") == 0.25
-    assert enclose(y, Instance(known)).bound("x") == 0.5
+    coarser = enclose(y, AtHand(far, by_rules=False))
+    assert enclose(y, AtHand(known), coarser=coarser).bound("x") == 0.25
+    assert enclose(y, AtHand(known)).bound("x") == 0.5
 
 
 def test_a_bound_of_exact_values_has_a_finite_gradient() -> None:
@@ -122,7 +122,7 @@ def test_a_bound_of_exact_values_has_a_finite_gradient() -> None:
     joined = concatenate(x, y, name="z").derivation
     near = {name: START.exact[0].clone().requires_grad_() for name in "xy"}
     operands = {name: Emulated(START.exact[0], each) for name, each in near.items()}
-    bound = enclose(joined, Instance(Operands(operands))).bound("z")
+    bound = enclose(joined, AtHand(Operands(operands))).bound("z")
     assert bound is not None
     assert bound.item() == 0.0
     assert all(bool(torch.isfinite(each).all()) for each in torch.autograd.grad(bound, [*near.values()]))
@@ -132,7 +132,7 @@ def test_a_bound_by_rule_keeps_its_gradient_where_the_errors_are_not_0() -> None
     x = given("x", dim=2, norm=Norm.TWO, size=2, error=1)
     ball = project(x, "p", size=1)
     near = START.emulated[0].clone().requires_grad_()
-    bound = enclose(ball.derivation, Instance(Operands({"x": Emulated(START.exact[0], near)}))).bound("p")
+    bound = enclose(ball.derivation, AtHand(Operands({"x": Emulated(START.exact[0], near)}))).bound("p")
     assert bound is not None
     (gradient,) = torch.autograd.grad(bound, [near])
     difference = START.emulated[0] - START.exact[0]

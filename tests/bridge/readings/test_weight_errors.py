@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.readings import Instance, Operands, at, enclose
+from bridge.readings import AtHand, Operands, at, enclose
 from bridge.readings.arrays import unit_vector
 from bridge.readings.enclosed import Enclosed, enclosed
 from bridge.readings.errors import Error
@@ -52,7 +52,7 @@ def test_a_winner_that_the_balls_do_not_decide_is_refused() -> None:
 def test_a_dominant_key_loses_weight_to_keys_that_floats_cannot_see_beside_it() -> None:
     exact = torch.tensor([0.0, -60.0], dtype=torch.float64)
     weights = softmax(given("s", dim=2, size=60, error=40), "w").derivation
-    found = enclose(weights, Instance(Operands({"s": exact}))).steps["w"].error
+    found = enclose(weights, AtHand(Operands({"s": exact}))).steps["w"].error
     moved = torch.softmax(exact + torch.tensor([-40.0, 40.0], dtype=torch.float64), 0) - torch.softmax(exact, 0)
     assert (moved.abs() <= found.absolute + 1e-15).all()
     assert found.norm(Norm.ONE) >= moved.abs().sum() - 1e-12
@@ -80,7 +80,7 @@ def test_softmax_weights_are_taken_from_the_winner_where_the_rule_does_not_say_m
 ) -> None:
     weights = concentrate("w", count=3, gap=margin, scores="s")
     operands = Operands({"s": SCORES}, {margin: 0.75} if known else {})
-    found = enclose(weights.derivation, Instance(operands, local=local, by_rules=False)).steps["w"].error
+    found = enclose(weights.derivation, AtHand(operands, local=local, by_rules=False)).steps["w"].error
     difference = torch.softmax(SCORES, 0) - torch.tensor([0.0, 1.0, 0.0], dtype=torch.float64)
     assert torch.equal(found.centre, difference if exactly else torch.zeros(3, dtype=torch.float64))
     assert (found.radius.max() == 0) == exactly
@@ -95,7 +95,7 @@ def test_a_score_that_may_move_far_gives_any_weight(most: float, lost: float | N
     weights = softmax(scores, "w").derivation
     matrix = torch.diag(torch.tensor([1.0, most], dtype=torch.float64))
     operands = Operands({"x": torch.tensor([0.0, -700.0 / most], dtype=torch.float64), "A": matrix})
-    found = enclose(weights, Instance(operands, by_rules=False)).steps["w"].error
+    found = enclose(weights, AtHand(operands, by_rules=False)).steps["w"].error
     assert found.radius[1] >= math.exp(most - 699) * (1 - 1e-9)  # from e^-700, by moves of -1 and of the most
     assert lost is None or found.radius.tolist() == [lost, lost]
 
@@ -134,7 +134,7 @@ def test_attention_adds_what_weights_and_values_err_by(
         torch.tensor([[0.5], [0.25], [0.125]], dtype=torch.float64),
     )
     found = enclosed(
-        last.operation, last, [Enclosed(p, of_weights), Enclosed(v, of_values)], Instance(Operands({}))
+        last.operation, last, [Enclosed(p, of_weights), Enclosed(v, of_values)], AtHand(Operands({}))
     ).error
     assert found.centre.tolist() == pytest.approx([sign * centre])
     assert found.radius.tolist() == pytest.approx([radius])

@@ -10,7 +10,7 @@ import torch
 import boundsmith as bs
 from bridge.comparison import grid_of, replay_witness
 from bridge.instances.instance import Instance
-from bridge.judging.faithful import Faithful, Judged
+from bridge.judging.faithful import Faithful, FaithfulSides
 from bridge.record import Row, Verdict
 from bridge.theorem_files import read_theorem
 from bridge.theorem_parts import ExactRuns
@@ -82,7 +82,7 @@ def test_a_changed_weight_of_an_example_is_found_on_balls_and_in_floats(name: st
     theorem = read_theorem(str(EXAMPLES / name))
     for changed, holds in ((theorem, True), (_changed(theorem), False)):
         instance = Instance.of(changed, grid_of(changed, {})[0])
-        judged = Judged(instance, Faithful(instance).sides, list(theorem.inputs))
+        judged = FaithfulSides(instance, Faithful(instance).sides, list(theorem.inputs))
         inputs = instance.inputs.sample(1, seed=0)
         for found in (judged._on_balls(inputs).found, judged._in_floats(inputs).found):
             assert (found == 0) is holds
@@ -151,7 +151,7 @@ def test_entries_that_do_not_agree_are_refused() -> None:
 
 def test_the_judged_prompt_is_among_random_ones() -> None:
     instance = instance_of(deep(network=lambda W, x, N, eps: states(moved(W), x, N, 1 - eps)))
-    judged = Judged(instance, Faithful(instance).sides, ["x"])
+    judged = FaithfulSides(instance, Faithful(instance).sides, ["x"])
     assert judged(x=torch.zeros(3, dtype=torch.float64, device="cpu")).found == 0  # both are 0 there
     assert faithful(instance.theorem, eps=0.1).verdict == {"derived": Verdict.VIOLATED}
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import boundsmith as bs
+from bridge.export.comparison import Comparison
 from bridge.instances import search_batch
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
@@ -19,7 +20,7 @@ from bridge.judging import errors, measure
 from bridge.judging.judge import Evidence
 from bridge.judging.measure import Measurement, Place
 from bridge.judging.stated import ratio_of
-from bridge.record import Comparison, Verdict
+from bridge.record import Verdict
 from symbolic.statements import Quantity
 from tests.bridge.theorem.theorems import BUDGET, compared, product, row_of, scaled
 

@@ -7,7 +7,8 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.record import Comparison, Row
+from bridge.export.comparison import Comparison
+from bridge.record import Row
 
 eps, eta = sp.symbols("eps eta", positive=True)
 rho = sp.Symbol("rho", positive=True)

@@ -3,7 +3,8 @@
 import pytest
 
 from bridge import compare, solve
-from bridge.record import Comparison, Verdict
+from bridge.export.comparison import Comparison
+from bridge.record import Verdict
 from bridge.universal import lasso
 from numeric.universal.lasso import duality_gap
 

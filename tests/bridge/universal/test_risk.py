@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from bridge import compare, solve
-from bridge.record import Comparison, Verdict
+from bridge.export.comparison import Comparison
+from bridge.record import Verdict
 from bridge.registry import registered_theorem
 from bridge.universal import risk
 from bridge.universal.prompts import at_prompt, learner, points, prompt, rivals, roundings

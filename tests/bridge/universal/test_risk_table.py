@@ -10,7 +10,8 @@ import torch
 
 from bridge import compare
 from bridge.data import diabetes
-from bridge.record import Comparison, Verdict
+from bridge.export.comparison import Comparison
+from bridge.record import Verdict
 from bridge.universal import risk_splits
 from bridge.universal.prompts import learner
 from numeric.universal.risk import with_idle

@@ -15,6 +15,7 @@ from numeric.machines.circuit import (
     rounding_matrices,
 )
 from numeric.machines.gates import Circuit, CircuitError, Gate, GateKind, all_inputs
+from numeric.machines.layering import layered
 from tests.numeric.machines.cuda import CUDA
 from tests.numeric.machines.random_circuits import random_circuit
 
@@ -22,7 +23,7 @@ THIRDS = (1 / 3, 2 / 3)
 
 
 def network(seed: int = 0, rounding: bool = True, m: int = 5, gates: int = 25, outputs: int = 3) -> CircuitNetwork:
-    return CircuitNetwork(random_circuit(m, gates, outputs, seed).layered(), rounding)
+    return CircuitNetwork(layered(random_circuit(m, gates, outputs, seed)), rounding)
 
 
 def signs(circuit: Circuit, bits: np.ndarray) -> np.ndarray:
@@ -37,7 +38,7 @@ def as_tensors(built: CircuitNetwork) -> dict[str, Tensor]:
 @pytest.mark.parametrize("seed", range(4))
 def test_gathers_matrices_and_gates_agree_on_every_input(seed: int, rounding: bool) -> None:
     circuit = random_circuit(m=6, gates=30, outputs=4, seed=seed)
-    built = CircuitNetwork(circuit.layered(), rounding)
+    built = CircuitNetwork(layered(circuit), rounding)
     bits, expected = all_inputs(6), signs(circuit, all_inputs(6))
     for dtype in (torch.float64, torch.float32, torch.bfloat16):
         answers = built.run(bits, dtype)
@@ -81,7 +82,7 @@ def test_bits_of_another_width_are_refused() -> None:
 def test_a_thousand_gates_on_many_inputs(dtype: torch.dtype, device: str) -> None:
     circuit = random_circuit(m=16, gates=1000, outputs=16, seed=0)
     bits = all_inputs(16)[::7]
-    answers = CircuitNetwork(circuit.layered()).run(bits, dtype, device)
+    answers = CircuitNetwork(layered(circuit)).run(bits, dtype, device)
     assert (answers.cpu().numpy() == signs(circuit, bits)).all()
 
 
@@ -91,7 +92,7 @@ def test_the_network_has_the_weights_of_its_gates(kind: GateKind, monkeypatch: p
     circuit, bits = Circuit("one gate", inputs, (Gate("y", kind, inputs),), ("y",)), all_inputs(len(inputs))
     other = {GateKind.AND: GateKind.OR, GateKind.OR: GateKind.AND, GateKind.NOT: GateKind.ID, GateKind.ID: GateKind.NOT}
     monkeypatch.setitem(GATE_WEIGHTS, kind, GATE_WEIGHTS[other[kind]])
-    built = CircuitNetwork(circuit.layered())
+    built = CircuitNetwork(layered(circuit))
     for answers in (built.run(bits), built.run_dense(as_tensors(built), torch.tensor(bits))):
         assert (answers.numpy() != signs(circuit, bits)).any()
 
@@ -113,7 +114,7 @@ def test_the_matrices_have_the_shape_of_the_proof() -> None:
 
 def test_a_gate_of_one_parent_twice_adds_its_weights() -> None:
     circuit = Circuit("twice", ("x",), (Gate("y", GateKind.AND, ("x", "x")),), ("y",))
-    built = CircuitNetwork(circuit.layered())
+    built = CircuitNetwork(layered(circuit))
     assert built.parameters()["f[1].W1"].tolist() == [[2.0]]
     assert built.run(all_inputs(1)).flatten().tolist() == [-1.0, 1.0]
 

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 import torch
 
-from bridge.readings import Emulated, Instance, Operands, Reading, Smooth, enclose, read
+from bridge.readings import AtHand, Emulated, Operands, Reading, Smooth, enclose, read
 from bridge.readings.arrays import NORMS, one_norm, two_norm
 from bridge.readings.reading import read_errors
 from numeric.balls import BallArray, BallsError, working_precision
@@ -108,7 +108,7 @@ class Directed:
         operands = self._known(bits)
         if self.by_rules and isinstance(local, bool):
             return read_errors(self.derivation, operands, local=local)
-        return enclose(self.derivation, Instance(operands, local=local, by_rules=self.by_rules))
+        return enclose(self.derivation, AtHand(operands, local=local, by_rules=self.by_rules))
 
     def _known(self, bits: int | None, move: Arrays | None = None) -> Operands:
         def arrays(found: Any) -> Any:
@@ -161,7 +161,7 @@ class Directed:
 
         known = self._known(None)
         operands = Operands({name: leaf(each) for name, each in known.bound.items()}, known.letters)
-        reading = enclose(self.derivation, Instance(operands, local=local, by_rules=self.by_rules))
+        reading = enclose(self.derivation, AtHand(operands, local=local, by_rules=self.by_rules))
         bound = reading.bound(self.value.name)
         if bound is not None and bound.requires_grad:
             slopes = torch.autograd.grad(bound, leaves, allow_unused=True)

@@ -1,13 +1,45 @@
-"""The answer of `solve` in sentences."""
+"""The answer of `solve`, and its sentences."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from bridge.export.layout import parameter_words
-from bridge.inverse import Solution
 from bridge.solving.probes import CheckedCondition
+from bridge.theorems.numbers import parameter_words
 
 UNPROVED = ", which boundsmith does not prove as printed"
 PLURAL = {"hypothesis": "hypotheses", "obligation": "obligations"}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The value of a knob, and the bound that it was checked to give (rounded up).
+
+    `conditions` are the hypotheses and obligations that were checked at this value; all of them hold. `closed_form` is
+    valid under `closed_form_conditions`. `params` are the parameters on which the bound depends. `note` states what an
+    answer does not guarantee: for a printed bound its errata.
+    """
+
+    name: str
+    value: float | int
+    bound: float
+    requested: float | None
+    quantity: str
+    tier: str
+    method: str
+    closed_form: str | None
+    params: dict[str, Any]
+    conditions: tuple[CheckedCondition, ...] = ()
+    closed_form_conditions: tuple[str, ...] = ()
+    note: str = ""
+    of_error: bool = field(default=True)
+    result: str = ""
+    automatic: tuple[str, ...] = ()
+    chance: str = ""  # with which probability, or that it is an expectation
+
+    def __str__(self) -> str:
+        """The sentences that the command prints."""
+        return "\n".join(sentences(self))
 
 
 def sentences(solution: Solution) -> list[str]:

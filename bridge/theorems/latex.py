@@ -7,8 +7,8 @@ from pathlib import Path
 
 import sympy as sp
 
-from bridge.export.choice import require_known
 from bridge.files import read_json
+from bridge.limits.nearest import require_known
 from symbolic.citations import Citation, Paper
 from symbolic.paper_text import theorem_latex
 from symbolic.proof_text import proof_latex

@@ -2,9 +2,12 @@
 
 import decimal
 import math
+from collections.abc import Collection
+from typing import Any
 
-from bridge.record import TIERS
+from bridge.record import AUTOMATIC, TIERS
 
+LONGEST_VALUE = 32  # characters of a parameter
 DIGITS = 4
 MOST_DIGITS = 17  # which tell any two float64 numbers apart
 ULPS = 4  # units in the last place: what a few float operations leave of a round number such as 0.01
@@ -82,3 +85,24 @@ def latex(value: float | None, column: str = "", kind: str = "", digits: int = D
         return f"${number:.{digits}g}$"
     mantissa, exponent = f"{number:.{digits - 1}e}".split("e")
     return rf"${mantissa}\cdot 10^{{{int(exponent)}}}$"
+
+
+# Values of parameters.
+
+
+def value_words(value: Any) -> str:
+    """A parameter's value in few characters: a matrix by its size, a long string by its beginning, 8.0 as 8, other
+    floats with at most 4 digits."""
+    if isinstance(value, list | tuple) and value and all(isinstance(line, list | tuple) for line in value):
+        return f"{len(value)} x {len(value[0])} matrix"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    elif isinstance(value, float):
+        value = f"{value:.{DIGITS}g}"
+    words = "-" if value is None else str(value)
+    return words if len(words) <= LONGEST_VALUE else words[: LONGEST_VALUE - 3] + "..."
+
+
+def parameter_words(name: str, value: Any, automatic: Collection[str]) -> str:
+    """The same where the parameter may be one of the automatic ones."""
+    return AUTOMATIC if name in automatic and value == 0 else value_words(value)
