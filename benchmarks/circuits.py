@@ -4,10 +4,10 @@ import time
 
 import torch
 
-from bridge.machines.netlists import read_circuit
-from numeric.machines.circuit import CircuitNetwork
-from numeric.machines.gates import GateKind, all_inputs
-from numeric.machines.layering import layered
+from bridge.topics.machines.netlists import read_circuit
+from numeric.topics.machines.circuit import CircuitNetwork
+from numeric.topics.machines.gates import GateKind, all_inputs
+from numeric.topics.machines.layering import layered
 
 CIRCUITS = ("parity16", "adder8", "products8")
 

@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.signals import noting_signals
-from numeric.threads import one_thread
+from numeric.search.threads import one_thread
 from tests.corners.judging import KINDS
 from tests.corners.points import SOURCES, Point, run_point
 

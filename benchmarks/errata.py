@@ -10,12 +10,12 @@ import sys
 from collections.abc import Iterator
 
 from bridge import compare
-from bridge.errata.entries import WITNESSES, is_violated, stored_witness, witness_path
-from bridge.export.files import write_text
-from bridge.record import Row
-from bridge.registry import find_theorem
+from bridge.export.written_files import write_text
+from bridge.questions.errata.entries import WITNESSES, is_violated, stored_witness, witness_path
+from bridge.theorems.record import Row
 from bridge.theorems.refutable import refutable
-from symbolic.catalogue import RUNNING
+from bridge.theorems.registry import find_theorem
+from symbolic.statements.catalogue import RUNNING
 
 
 def rows_of(id: str) -> Iterator[Row]:

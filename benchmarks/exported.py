@@ -18,17 +18,18 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.comparison import compare
-from bridge.conditions import truth
 from bridge.instances.instance import Instance
 from bridge.instances.point import first_defaults
 from bridge.judging.judged import settings_used
 from bridge.limits.run import Run
-from bridge.record import Row, Verdict
-from bridge.theorem import Theorem
-from symbolic.paper_text import Conclusion, concluded
-from symbolic.prose import plain
-from symbolic.statements import Quantity, UsageError
+from bridge.lowering.conditions import truth
+from bridge.questions.compare import compare
+from bridge.theorems.record import Row, Verdict
+from bridge.theorems.theorem import Theorem
+from symbolic.latex.paper_text import Conclusion, concluded
+from symbolic.statements.result import Quantity
+from symbolic.words.errors import UsageError
+from symbolic.words.prose import plain
 from tests.corners.drawing import corner_point
 from tests.corners.points import SOURCES, theorem_of
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import torch
 
-from numeric.families import FamilyAttention, FamilyMultiplication
-from numeric.hinges import uniform_knots
-from numeric.icgd import IcgdNetwork, IcgdSetting, icgd_setting, prompts
-from numeric.layered import Shape, autograd_gradient
-from numeric.loss_sums import LossSum
-from numeric.relu_sums import ReluSum
+from numeric.networks.families import FamilyAttention, FamilyMultiplication
+from numeric.networks.hinges import uniform_knots
+from numeric.networks.loss_sums import LossSum
+from numeric.networks.relu_sums import ReluSum
+from numeric.tools.layered import Shape, autograd_gradient
+from numeric.topics.icgd import IcgdNetwork, IcgdSetting, icgd_setting, prompts
 
 B_V, B_X, B_Y, ETA = 1.0, 1.0, 0.8, 0.5
 

@@ -20,8 +20,8 @@ from bridge.instances.search_batch import SearchBatch
 from bridge.judging.measure import evidence_at
 from bridge.judging.slacks import slacks_at
 from bridge.limits.run import Run
-from bridge.registry import find_theorem
-from symbolic.statements import Quantity
+from bridge.theorems.registry import find_theorem
+from symbolic.statements.result import Quantity
 
 SCOPES = ("prompt", LOCAL)
 DEPTHS, WIDTHS, DIMENSIONS = (1, 2, 3, 4, 6), (4, 16, 64), (2, 10, 64)

@@ -8,8 +8,8 @@ import time
 
 import torch
 
-from bridge.induction.training import SIMPLIFIED, SOFTMAX, Learning, train
-from numeric.induction.training import Training, TrainingTask, TwoLayer, start_of_stage_one, start_of_stage_two
+from bridge.topics.induction.training import SIMPLIFIED, SOFTMAX, Learning, train
+from numeric.topics.induction.training import Training, TrainingTask, TwoLayer, start_of_stage_one, start_of_stage_two
 
 SETTINGS = ((20, 0.6), (40, 0.6), (80, 0.6), (60, 0.49), (40, 0.69))
 SIGMA = 0.01

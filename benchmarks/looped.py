@@ -7,9 +7,9 @@ from functools import partial
 import torch
 
 from benchmarks.universal_transformer import best_time
-from numeric.looped import gradient_descent as numeric
-from numeric.shared_blocks import SharedNetwork
-from symbolic.looped import gradient_descent_derivation as theory
+from numeric.networks.shared_blocks import SharedNetwork
+from numeric.topics.looped import gradient_descent as numeric
+from symbolic.topics.looped import gradient_descent_derivation as theory
 
 MOST_SECONDS, MOST_BUILDING, MOST_DERIVING, MOST_RATIO = 10.0, 0.05, 2.0, 15.0
 LOOPS = 500

@@ -4,9 +4,9 @@ import time
 
 import torch
 
-from bridge.looped.decoder import built, resolve
-from numeric.looped import decoder
-from numeric.network import Network
+from bridge.topics.looped.decoder import built, resolve
+from numeric.networks.network import Network
+from numeric.topics.looped import decoder
 
 PROMPTS, N, D, T, ETA = 256, 40, 20, 20, 1.0
 MOST_SECONDS, MOST_ERROR = 6.0, 1e-5

@@ -4,8 +4,8 @@ import time
 
 import torch
 
-from bridge.data import load_table
-from bridge.looped.linearised import LINEARISED, TABULAR, formats
+from bridge.theorems.data import load_table
+from bridge.topics.looped.linearised import LINEARISED, TABULAR, formats
 
 MOST_RATIO = 10.0
 

@@ -1,8 +1,8 @@
 """Every inequality on the Lyapunov functions of wang2024, proved or refuted: `python -m benchmarks.lyapunov`."""
 
-from bridge.certify import prove
-from bridge.certify.stating import inequalities_of
-from bridge.registry import find_theorem
+from bridge.questions.certify import prove
+from bridge.questions.certify.stating import inequalities_of
+from bridge.theorems.registry import find_theorem
 
 PARAMS = {"alpha": 1.0, "w_star": 0.49}
 

@@ -7,12 +7,12 @@ from itertools import product
 
 import numpy as np
 
-from bridge.induction import phase_times as times
-from bridge.induction.phases import T_II
-from bridge.induction.trajectory import HeadRun, run
-from symbolic.induction import phases_derivation as phases
-from symbolic.induction.training import FLOWS
-from symbolic.paths import Point
+from bridge.topics.induction import phase_times as times
+from bridge.topics.induction.phases import T_II
+from bridge.topics.induction.trajectory import HeadRun, run
+from symbolic.statements.paths import Point
+from symbolic.topics.induction import phases_derivation as phases
+from symbolic.topics.induction.training import FLOWS
 
 SIGMAS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12)
 ALPHAS, W_STARS, LENGTHS = (0.1, 1.0, 10.0), (0.1, 0.3, 0.49, 0.65), (50, 1000, 10**6)

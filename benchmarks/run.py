@@ -21,11 +21,11 @@ from benchmarks import (
 )
 from bridge import compare
 from bridge.domains import Box
-from numeric.attack import attack, box_project
-from numeric.exact import run_exact
-from numeric.induction.vanilla import induction_head, prompt_starts, vanilla
-from numeric.network import Network
-from symbolic.catalogue import results
+from numeric.networks.exact import run_exact
+from numeric.networks.network import Network
+from numeric.search.attack import attack, box_project
+from numeric.topics.induction.vanilla import induction_head, prompt_starts, vanilla
+from symbolic.statements.catalogue import results
 
 MOST_SECONDS = 20.0  # for a theorem on its defaults, on two idle cores
 

@@ -20,19 +20,20 @@ from bridge import compare, solve
 from bridge.instances.instance import Instance
 from bridge.instances.point import Point
 from bridge.instances.search import memory_of
-from bridge.inverse import NOT_GUARANTEED
 from bridge.judging.judged import judged_at
 from bridge.limits.run import Run
-from bridge.record import Flag, Row, Verdict
-from bridge.registry import find_theorem
-from bridge.solving.probes import State, probe
-from bridge.solving.solution import Solution
-from bridge.solving.tiers import TIERS
-from bridge.theorem import Theorem
+from bridge.questions.solve import NOT_GUARANTEED
+from bridge.questions.solving.probes import State, probe
+from bridge.questions.solving.solution import Solution
+from bridge.questions.solving.tiers import TIERS
+from bridge.theorems.record import Flag, Row, Verdict
 from bridge.theorems.refutable import sentences_on
-from numeric.threads import one_thread
-from symbolic.catalogue import RUNNING
-from symbolic.statements import Kind, UsageError
+from bridge.theorems.registry import find_theorem
+from bridge.theorems.theorem import Theorem
+from numeric.search.threads import one_thread
+from symbolic.statements.catalogue import RUNNING
+from symbolic.statements.result import Kind
+from symbolic.words.errors import UsageError
 
 FACTORS = (0.5, 2.0, 1e-4)  # of the bound at the defaults
 OTHERS = 3  # further quantities of a result, in addition to the main one

@@ -15,12 +15,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from bridge.comparison import compare
-from bridge.registry import find_theorem
+from bridge.questions.compare import compare
+from bridge.theorems.registry import find_theorem
 
 ROOT = Path(__file__).parents[1]
 FLOORS = ("symbolic", "numeric", "bridge")
-NAMED = ("bridge/theorems", "bridge/instances", "bridge/judging", "bridge/questions", "bridge/comparison.py")
+NAMED = ("bridge/theorems", "bridge/instances", "bridge/judging", "bridge/questions", "bridge/questions/compare.py")
 EXAMPLE = "examples/own_theorem.py"  # whose rows are followed
 TOPICS = ("icgd", "induction", "looped", "machines", "universal")
 

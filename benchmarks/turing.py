@@ -7,13 +7,13 @@ import numpy as np
 import sympy as sp
 import torch
 
-from bridge.machines.machine_files import read_machine, shipped
-from bridge.machines.turing_costs import letters, sizes
-from bridge.machines.turing_runs import INPUTS
-from numeric.machines.beside_simulator import side_by_side
-from numeric.machines.machine import TuringMachine, simulate, simulate_many
-from numeric.machines.transformer import simulating_decoder
-from symbolic.machines import turing_counts as counts
+from bridge.topics.machines.machine_files import read_machine, shipped
+from bridge.topics.machines.turing_costs import letters, sizes
+from bridge.topics.machines.turing_runs import INPUTS
+from numeric.topics.machines.beside_simulator import side_by_side
+from numeric.topics.machines.machine import TuringMachine, simulate, simulate_many
+from numeric.topics.machines.transformer import simulating_decoder
+from symbolic.topics.machines import turing_counts as counts
 
 COUNT, SEED = 300, 0
 CPU = torch.device("cpu")

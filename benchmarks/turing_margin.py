@@ -9,8 +9,14 @@ import time
 
 import torch
 
-from bridge.machines.machine_files import read_machine
-from numeric.machines.measured_margins import CONSTRUCTIONS, MeasuredMargin, inputs_by_steps, measured_margins, slope
+from bridge.topics.machines.machine_files import read_machine
+from numeric.topics.machines.measured_margins import (
+    CONSTRUCTIONS,
+    MeasuredMargin,
+    inputs_by_steps,
+    measured_margins,
+    slope,
+)
 
 TS = (8, 16, 32, 64)
 LETTERS = {"increment": "1", "palindrome": "0"}

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from bridge import compare
-from bridge.record import Row, Verdict
+from bridge.theorems.record import Row, Verdict
 
 COUNTS = (64, 128, 256, 512, 1024, 2048, 4096)
 SLOPE, TOLERANCE, LOOSEST = -0.5, 0.05, 10.0

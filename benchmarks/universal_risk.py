@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from scipy.stats import t as student
 
-from bridge.universal.members import known_family
-from bridge.universal.prompts import Prompt, at_prompt, learner, points, prompt, rivals
-from bridge.universal.risk import STATEMENT, resolve
-from numeric.universal.features import draw_features
-from numeric.universal.risk import with_idle
+from bridge.topics.universal.members import known_family
+from bridge.topics.universal.prompts import Prompt, at_prompt, learner, points, prompt, rivals
+from bridge.topics.universal.risk import STATEMENT, resolve
+from numeric.topics.universal.features import draw_features
+from numeric.topics.universal.risk import with_idle
 
 n, BLOCKS, SIGMA, DELTA = 256, 200, 0.1, 0.05
 POINTS = 2048  # of the law of x

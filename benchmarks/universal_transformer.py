@@ -8,11 +8,11 @@ from functools import partial
 import torch
 
 from benchmarks.universal_transformer_blocks import Prompt, blocks, blocks_in_balls
-from bridge.format_limits import FORMATS
-from bridge.universal.transformer import resolve
-from numeric.network import Network
-from numeric.shared_blocks import SharedNetwork
-from numeric.universal import transformer as numeric
+from bridge.limits.format_limits import FORMATS
+from bridge.topics.universal.transformer import resolve
+from numeric.networks.network import Network
+from numeric.networks.shared_blocks import SharedNetwork
+from numeric.topics.universal import transformer as numeric
 
 N, n, d, T = 1024, 256, 2, 200
 LAM, TAU_FF = 0.05, 8.0

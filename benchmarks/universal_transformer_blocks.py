@@ -6,14 +6,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bridge.formula import ArrayFunction
+from bridge.lowering.formula import ArrayFunction
 from bridge.readings import Emulated, Operands, read
-from bridge.universal.transformer import functions, handles
+from bridge.topics.universal.transformer import functions, handles
 from numeric.balls.running import run_on_balls
-from numeric.exact import run_exact
-from numeric.shared_blocks import SharedNetwork
-from numeric.universal import transformer as numeric
-from symbolic.universal import transformer_derivation as theory
+from numeric.networks.exact import run_exact
+from numeric.networks.shared_blocks import SharedNetwork
+from numeric.topics.universal import transformer as numeric
+from symbolic.topics.universal import transformer_derivation as theory
 
 LETTERS = theory.P, theory.B, theory.n, theory.N, theory.tau_1, theory.tau_2
 DERIVED = {"step": theory.derive_step(), "y_residual": theory.derive_y_residual()}

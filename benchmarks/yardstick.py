@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 
 from bridge import compare
-from bridge.comparison import replay_witness
-from bridge.record import Row, Verdict
-from symbolic.catalogue import RUNNING
-from symbolic.statements import UsageError
+from bridge.questions.compare import replay_witness
+from bridge.theorems.record import Row, Verdict
+from symbolic.statements.catalogue import RUNNING
+from symbolic.words.errors import UsageError
 from tests.yardstick.changes import changes, label
 from tests.yardstick.records import RECORDS, as_stored, path_of, store, stored
 

@@ -8,14 +8,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bridge.comparison import compare, replay
-    from bridge.inverse import solve
     from bridge.lowering import LoweringError, lower
+    from bridge.questions.compare import compare, replay
+    from bridge.questions.solve import solve
 
 _HOMES = {
-    "compare": "bridge.comparison",
-    "replay": "bridge.comparison",
-    "solve": "bridge.inverse",
+    "compare": "bridge.questions.compare",
+    "replay": "bridge.questions.compare",
+    "solve": "bridge.questions.solve",
     "lower": "bridge.lowering",
     "LoweringError": "bridge.lowering",
 }

@@ -1,7 +1,7 @@
 """Statements, derivations and the error calculus, in SymPy. Never imports torch."""
 
-import symbolic.polynomials
-import symbolic.printing  # noqa: F401 - by which statements and derivations show themselves
+import symbolic.derivations.polynomials
+import symbolic.latex.printing  # noqa: F401 - by which statements and derivations show themselves
 from symbolic.calculus import (
     CoupledRecursion,
     Knob,
@@ -29,19 +29,11 @@ from symbolic.calculus import (
     softmax_as_linear,
     softmax_to_hard_max,
 )
-from symbolic.catalogue import CLAIMS, Claim, find_claim, find_result, results, status
-from symbolic.citations import Citation, Paper
-from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, given
-from symbolic.statements import (
-    Hypothesis,
-    Kind,
-    Parameter,
-    Printed,
-    Quantifier,
-    Quantity,
-    Result,
-    UsageError,
-)
+from symbolic.derivations.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, given
+from symbolic.statements.catalogue import CLAIMS, Claim, find_claim, find_result, results, status
+from symbolic.statements.result import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.words.citations import Citation, Paper
+from symbolic.words.errors import UsageError
 
 __all__ = [
     "CLAIMS",

@@ -22,13 +22,13 @@ NUMBERS = ast.Constant | ast.UnaryOp
 NO_DEVICE = {
     "bridge/instances/known.py: _float64": "weights that are tensors keep their device",
     "bridge/judging/stated.py: Stated": "tensors of the theorem keep their device",
-    "bridge/machines/turing_leak.py: measured_leak": "scores and values keep the device of the run",
+    "bridge/topics/machines/turing_leak.py: measured_leak": "scores and values keep the device of the run",
     "bridge/readings/operands.py: as_operand": "numbers and arrays; a tensor is converted beside it",
-    "bridge/sources/tabular.py: Tabular": "tensors that the prompt of a table makes keep their device",
-    "bridge/sources/textual.py: Textual": "tensors that the prompt of a text makes keep their device",
-    "bridge/theorem_steps.py: _prompt": "tensors that a user gives keep their device",
+    "bridge/theorems/sources/tabular.py: Tabular": "tensors that the prompt of a table makes keep their device",
+    "bridge/theorems/sources/textual.py: Textual": "tensors that the prompt of a text makes keep their device",
+    "bridge/questions/steps.py: _prompt": "tensors that a user gives keep their device",
     "examples/sample_mean.py: ": "random whole numbers, on the device of their generator",
-    "numeric/attack.py: box_project": "the ends go to the device of what is projected",
+    "numeric/search/attack.py: box_project": "the ends go to the device of what is projected",
 }
 NO_DTYPE = {
     "examples/sample_mean.py: ": "random whole numbers",

@@ -11,7 +11,7 @@ from jaxtyping import Float, TypeCheckError
 from torch import Tensor
 
 from bridge.limits.run import Run
-from numeric.attention import kernel_dtype, masked_softmax
+from numeric.networks.attention import kernel_dtype, masked_softmax
 from tests.typechecking import _by_need, kind_of, names_a_shape, written_once
 
 SHAPED = Float[Tensor, "B L"]

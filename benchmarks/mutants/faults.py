@@ -13,21 +13,21 @@ from benchmarks.mutants.source import Edit, Source
 JUDGING = (
     "judging/relation", "judging/judge", "judging/usable", "judging/errors", "judging/stated", "judging/rows",
     "judging/elsewhere", "judging/binomial", "instances/bound", "instances/bounds", "theorems/refutation",
-    "branch_and_bound", "enclosures",
+    "lowering/branch_and_bound", "lowering/enclosures",
 )  # fmt: skip
 TARGETS = {
     "calculus": (
         "symbolic/calculus/*.py",
-        "symbolic/derivation.py",
-        "symbolic/obligations.py",
-        "symbolic/signs.py",
-        "symbolic/approximation.py",
-        "symbolic/inequalities.py",
+        "symbolic/derivations/derivation.py",
+        "symbolic/derivations/obligations.py",
+        "symbolic/derivations/signs.py",
+        "symbolic/calculus/approximation.py",
+        "symbolic/derivations/inequalities.py",
     ),
-    "bridge": ("bridge/*.py", "bridge/[!e]*/*.py"),  # not export and errata, which word and lay out
-    "numeric": ("numeric/*.py", "numeric/*/*.py"),
-    "balls": ("numeric/balls/*.py", "numeric/exact_hinges.py"),
-    "certify": ("bridge/certify/*.py",),
+    "bridge": ("bridge/[!eq]*/**/*.py", "bridge/questions/*.py", "bridge/questions/[!e]*/*.py"),  # no words, no layout
+    "numeric": ("numeric/**/*.py",),
+    "balls": ("numeric/balls/*.py", "numeric/networks/exact_hinges.py"),
+    "certify": ("bridge/questions/certify/*.py",),
     "lowering": ("bridge/lowering/*.py",),
     "judging": tuple(f"bridge/{name}.py" for name in JUDGING),
 }

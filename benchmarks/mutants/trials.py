@@ -24,41 +24,33 @@ NO_IMPORT, NO_END, CRASH = "found (does not import)", "found (does not end)", "f
 TESTS = {
     "calculus": (
         "tests/symbolic/test_*.py",
+        "tests/symbolic/[!ft]*/test_*.py",
         "tests/symbolic/fuzzing/test_*.py",
-        "tests/symbolic/machines/test_perturbed.py",
-        "tests/symbolic/induction/test_vanilla.py",
+        "tests/symbolic/topics/machines/test_perturbed.py",
+        "tests/symbolic/topics/induction/test_vanilla.py",
     ),
     "bridge": ("tests/bridge/**/test_*.py",),
     "numeric": ("tests/numeric/**/test_*.py",),
-    "balls": ("tests/numeric/balls/test_*.py", "tests/numeric/test_*ball*.py", "tests/numeric/test_relu_sums.py"),
-    "certify": ("tests/bridge/certify/test_*.py",),
+    "balls": (
+        "tests/numeric/balls/test_*.py",
+        "tests/numeric/test_*ball*.py",
+        "tests/numeric/networks/test_relu_sums.py",
+    ),
+    "certify": ("tests/bridge/questions/certify/test_*.py",),
     "lowering": ("tests/bridge/lowering/test_*.py",),
     "judging": (
-        *(
-            f"tests/bridge/test_{name}.py"
-            for name in (
-                "verdicts",
-                "check_rows",
-                "branch_and_bound",
-                "enclosures",
-                "binomial",
-                "exact_claims",
-                "bounds_of_sizes",
-                "check_points",
-                "claims_at_prompts",
-                "engine",
-                "margins",
-                "obligations",
-            )
-        ),
+        "tests/bridge/lowering/test_branch_and_bound.py",
+        "tests/bridge/lowering/test_enclosures.py",
+        "tests/bridge/topics/tools/test_margins.py",
         "tests/bridge/instances/test_*.py",
         "tests/bridge/judging/test_*.py",
-        "tests/bridge/theorem/test_*.py",
+        "tests/bridge/theorems/theorem/test_*.py",
     ),
 }
 OTHERS = {
-    *(f"tests/symbolic/test_{name}.py" for name in ("gradients", "lyapunov", "smoothness", "statements", "trajectory")),
-    "tests/bridge/certify/test_random_inequalities.py",  # it takes a minute for every fault
+    *(f"tests/symbolic/test_{name}.py" for name in ("gradients", "smoothness", "statements", "trajectory")),
+    "tests/symbolic/dynamics/test_lyapunov.py",
+    "tests/bridge/questions/certify/test_random_inequalities.py",  # it takes a minute for every fault
 }
 
 START = "fork" if "fork" in mp.get_all_start_methods() else "spawn"  # how a child is started

@@ -11,7 +11,7 @@ from benchmarks.mutants.faults import Fault
 from benchmarks.mutants.record import Key, fingerprint
 from benchmarks.planted.kinds import ROOT
 from benchmarks.planted.tests import TESTS
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 FOLDERS = (
     *("benchmarks/planted", "bridge/readings", "numeric/balls", "symbolic/calculus", "tests/symbolic/fuzzing"),

@@ -25,7 +25,7 @@ def parameters(
         except ValueError as error:
             complaints.append(str(error))
     if complaints:
-        from symbolic.statements import UsageError
+        from symbolic.words.errors import UsageError
 
         raise UsageError(f"{'; '.join(complaints)}.")
     return values

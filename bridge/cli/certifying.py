@@ -14,22 +14,22 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from bridge.certify.certificate import CertifiedClaim, Origin, certificate_text
-from bridge.certify.deadline import Deadline, OutOfTime
-from bridge.certify.obligations import OBLIGATION, stated_obligations
-from bridge.certify.proving import Outcome, Status, prove
-from bridge.certify.reading import SIMPLIFIED, read_inequality, typed_inequality
-from bridge.certify.stating import belongs, family, has_choices, same_statements, stated_now
-from bridge.certify.words import box_text, short
 from bridge.cli.codes import INTERRUPTED
 from bridge.cli.requests import Request
 from bridge.cli.sources import Source
 from bridge.cli.terminal import line_width, progress, show, show_filled, show_json
-from bridge.export.files import check_writable, write_text
 from bridge.export.grids import bounded
-from bridge.registry import find_theorem, theorems
-from symbolic.inequalities import Inequality
-from symbolic.statements import UsageError
+from bridge.export.written_files import check_writable, write_text
+from bridge.questions.certify.certificate import CertifiedClaim, Origin, certificate_text
+from bridge.questions.certify.deadline import Deadline, OutOfTime
+from bridge.questions.certify.obligations import OBLIGATION, stated_obligations
+from bridge.questions.certify.proving import Outcome, Status, prove
+from bridge.questions.certify.reading import SIMPLIFIED, read_inequality, typed_inequality
+from bridge.questions.certify.stating import belongs, family, has_choices, same_statements, stated_now
+from bridge.questions.certify.words import box_text, short
+from bridge.theorems.registry import find_theorem, theorems
+from symbolic.derivations.inequalities import Inequality
+from symbolic.words.errors import UsageError
 
 SHOWN_BOXES, SHOWN_DIGITS = 20, 60
 SECONDS_OF_PROOF = 60.0  # for each inequality

@@ -343,7 +343,7 @@ def certify(
     not a certificate.
     """
     from bridge.cli.requests import request
-    from symbolic.statements import UsageError
+    from symbolic.words.errors import UsageError
 
     typed = {"--range": ranges, "--where": where}
     of_result = {"--quantity": quantity, "--set": settings}

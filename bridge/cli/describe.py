@@ -20,20 +20,20 @@ from bridge.cli.description import (
 from bridge.cli.sources import find_source
 from bridge.cli.terminal import line_width, show, show_filled, show_json
 from bridge.export.grids import bounded
-from bridge.packages import clashes, offered
+from bridge.theorems.packages import clashes, offered
 from symbolic.calculus.repetition import steps_of_one_layer
-from symbolic.catalogue import CLAIMS, RUNNING, Claim, find_claim, is_claimed, status
-from symbolic.derivation import Step
-from symbolic.displays import with_names
-from symbolic.errata import Erratum
-from symbolic.indices import names_of_letters, with_fresh_indices
-from symbolic.naming import Named
-from symbolic.printing import derived_words
-from symbolic.provenance import Provenance
-from symbolic.recurrences import layer_letter
-from symbolic.shown_bounds import plain_definition, plain_text, shown_bound
-from symbolic.statements import Formula, Kind, Parameter, Printed, Quantity, Result
-from symbolic.typesetting import Notation
+from symbolic.derivations.derivation import Step
+from symbolic.derivations.provenance import Provenance
+from symbolic.latex.displays import with_names
+from symbolic.latex.naming import Named
+from symbolic.latex.printing import derived_words
+from symbolic.latex.recurrences import layer_letter
+from symbolic.latex.shown_bounds import plain_definition, plain_text, shown_bound
+from symbolic.latex.typesetting import Notation
+from symbolic.statements.catalogue import CLAIMS, RUNNING, Claim, find_claim, is_claimed, status
+from symbolic.statements.errata import Erratum
+from symbolic.statements.result import Formula, Kind, Parameter, Printed, Quantity, Result
+from symbolic.words.indices import names_of_letters, with_fresh_indices
 
 TALL = 6  # lines of a formula
 STYLES = {"running": "green", "planned": "dim", "broken": "red"}

@@ -6,16 +6,16 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.packages import Offer
+from bridge.theorems.packages import Offer
 from symbolic.calculus.repetition import steps_of_one_layer
-from symbolic.catalogue import Claim, status
-from symbolic.derivation import Step
-from symbolic.errata import Erratum
-from symbolic.events import Event
-from symbolic.indices import names_of_letters, with_fresh_indices
-from symbolic.recurrences import layer_letter
-from symbolic.statements import Formula, Quantity, Result
-from symbolic.typesetting import Notation
+from symbolic.derivations.derivation import Step
+from symbolic.derivations.events import Event
+from symbolic.latex.recurrences import layer_letter
+from symbolic.latex.typesetting import Notation
+from symbolic.statements.catalogue import Claim, status
+from symbolic.statements.errata import Erratum
+from symbolic.statements.result import Formula, Quantity, Result
+from symbolic.words.indices import names_of_letters, with_fresh_indices
 
 WIDTH = 100  # columns of a formula
 BREAKABLE = re.compile(r"(?:[^*,(]|\*\*)*[*,(]|(?:[^*,(]|\*\*)+")

@@ -26,9 +26,9 @@ OBJECTS = 1_000_000  # that are made between two collections: expressions are ma
 
 # The exceptions that mean a usage error, by module. Named, not imported: importing torch for a class takes seconds.
 REFUSALS = {
-    "symbolic.statements": "UsageError",
-    "symbolic.derivation": "DerivationError",
-    "numeric.stream": "StreamError",
+    "symbolic.words.errors": "UsageError",
+    "symbolic.derivations.derivation": "DerivationError",
+    "numeric.networks.stream": "StreamError",
     "bridge.lowering": "LoweringError",
 }
 
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _explain(error: Exception, arguments: Sequence[str]) -> int:
     """One message for a usage error; a traceback and a request to report it for a bug."""
-    own = sys.modules.get("bridge.theorem_files")
+    own = sys.modules.get("bridge.theorems.theorem_files")
     if own is not None and isinstance(error, own.OwnFileError):
         _print_error(printable(own_traceback(error)))
         return USAGE

@@ -6,10 +6,10 @@ from pathlib import Path
 import typer
 
 from bridge.cli.terminal import progress, show, show_json
-from bridge.errata.entries import Entry, errata, is_violated, replayed
-from bridge.errata.pages import PAGES, by_paper, facts
-from bridge.export.files import check_writable, write_text
-from symbolic.statements import UsageError
+from bridge.export.written_files import check_writable, write_text
+from bridge.questions.errata.entries import Entry, errata, is_violated, replayed
+from bridge.questions.errata.pages import PAGES, by_paper, facts
+from symbolic.words.errors import UsageError
 
 
 def run_errata(ids: Sequence[str], quantity: str | None, output: Path | None, *, replay: bool, as_json: bool) -> int:

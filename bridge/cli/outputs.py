@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bridge.export.choice import Choice
-from bridge.export.files import check_folder
 from bridge.export.latex_tables import check_columns
 from bridge.export.suffixes import PLOTS, TABLES, check_output
-from symbolic.statements import UsageError
+from bridge.export.written_files import check_folder
+from symbolic.words.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class CommandOfResult(PlainCommand):
 
 def _parameters_of(id: str) -> list[str]:
     from bridge.cli.describe import parameter_words
-    from symbolic.catalogue import find_result
+    from symbolic.statements.catalogue import find_result
 
     lines = map(parameter_words, find_result(id).parameters)
     filled = (textwrap.fill(line, WIDTH, subsequent_indent=" " * 6) for line in lines)
@@ -52,7 +52,7 @@ def _parameters_of(id: str) -> list[str]:
 
 def as_setting(option: str, arguments: Sequence[str]) -> str | None:
     """How a parameter of the result that is named is given, where it was typed as an option; None if it is none."""
-    from symbolic.catalogue import find_result
+    from symbolic.statements.catalogue import find_result
 
     id, name = _id_in(arguments), option.lstrip("-")
     parameters = () if id is None else find_result(id).parameters
@@ -69,6 +69,6 @@ def _id_in(arguments: Sequence[str]) -> str | None:
     typed = [word for word in arguments if ID.fullmatch(word)]
     if not typed:
         return None
-    from symbolic.catalogue import RUNNING
+    from symbolic.statements.catalogue import RUNNING
 
     return next((word for word in typed if word in RUNNING), None)

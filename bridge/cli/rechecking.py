@@ -7,13 +7,13 @@ from typing import Any
 import typer
 from rich.text import Text
 
-from bridge.certify.checking import SECONDS, CheckedCertificate, CheckedClaim, Recheck, check_certificate
-from bridge.certify.deadline import Deadline
-from bridge.certify.proving import Status
-from bridge.certify.words import region, statement
 from bridge.cli.certifying import checked_seconds, table_of, verdict_text
 from bridge.cli.terminal import progress, show_filled, show_json
-from symbolic.statements import UsageError
+from bridge.questions.certify.checking import SECONDS, CheckedCertificate, CheckedClaim, Recheck, check_certificate
+from bridge.questions.certify.deadline import Deadline
+from bridge.questions.certify.proving import Status
+from bridge.questions.certify.words import region, statement
+from symbolic.words.errors import UsageError
 
 SHOWN_CLAIMS = 200
 STYLES = {Recheck.CONFIRMED: "green", Recheck.FAILED: "bold red", Recheck.SKIPPED: "yellow"}

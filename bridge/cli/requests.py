@@ -9,10 +9,10 @@ from bridge.cli.assignments import parameters
 from bridge.cli.outputs import Outputs
 from bridge.cli.sources import Source, find_source
 from bridge.export.choice import Choice
-from bridge.files import require_file
+from bridge.limits.files import require_file
 from bridge.limits.formats import check_device, check_dtype
-from bridge.solving.tiers import check_tier
-from symbolic.statements import UsageError
+from bridge.questions.solving.tiers import check_tier
+from symbolic.words.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 import bridge
 from bridge.cli.requests import Request
 from bridge.cli.terminal import progress, show, show_json, warnings_in_words
-from bridge.solving.solution import sentences
+from bridge.questions.solving.solution import sentences
 
 FIELDS = (
     *("result", "name", "value", "bound", "requested", "quantity", "tier"),

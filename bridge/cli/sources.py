@@ -7,13 +7,13 @@ answers at once.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
-from bridge.packages import find_packaged, require_unclaimed
-from bridge.theorem_files import check_file, is_file
-from symbolic.catalogue import find_result, is_claimed
-from symbolic.statements import Result
+from bridge.theorems.packages import find_packaged, require_unclaimed
+from bridge.theorems.theorem_files import check_file, is_file
+from symbolic.statements.catalogue import find_result, is_claimed
+from symbolic.statements.result import Result
 
 if TYPE_CHECKING:
-    import bridge.theorem
+    import bridge.theorems.theorem
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Source:
     """As typed; what the engine takes (the id, or the theorem of a file, which is read once); and its statement."""
 
     typed: str
-    theorem: Union[str, "bridge.theorem.Theorem"]
+    theorem: Union[str, "bridge.theorems.theorem.Theorem"]
     result: Result
 
     @property
@@ -33,7 +33,7 @@ def find_source(typed: str) -> Source:
     """Raises UsageError for an unknown id and for a file without a theorem."""
     if is_file(typed):
         check_file(typed)
-        from bridge.registry import find_theorem
+        from bridge.theorems.registry import find_theorem
 
         theorem = find_theorem(typed)
         return Source(typed, theorem, theorem.statement)

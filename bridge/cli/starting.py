@@ -4,8 +4,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from bridge.cli.terminal import say
-from bridge.export.files import write_text
-from symbolic.statements import UsageError
+from bridge.export.written_files import write_text
+from symbolic.words.errors import UsageError
 
 
 def template() -> str:

@@ -8,8 +8,8 @@ from rich.console import RenderableType
 from bridge.cli.requests import Request
 from bridge.cli.terminal import line_width, progress, show_filled, show_json, warnings_in_words
 from bridge.export.grids import bounded
+from bridge.questions.steps import all_steps
 from bridge.readings.steps import HEADER, StepAtPrompt, Steps
-from bridge.theorem_steps import all_steps
 
 NUMBERS = ("size", "error", "bound", "ratio")
 KEPT_FIRST = ("step", "error", "bound", "size", "ratio", "norm", "by", "rule")

@@ -16,8 +16,8 @@ from rich.text import Text
 
 from bridge.cli.printable import message as in_words
 from bridge.cli.printable import printable, printable_json
-from bridge.cost import LongRun
 from bridge.export.grids import UNBOUNDED, print_block
+from bridge.limits.cost import LongRun
 
 Progress = Callable[[int, int, str], None]
 

@@ -8,9 +8,9 @@ from typing import Any
 import typer
 
 from bridge.cli.sources import find_source
-from bridge.export.files import check_writable, write_text
+from bridge.export.written_files import check_writable, write_text
 from bridge.theorems.latex import Excerpt, cited, statements_latex
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 
 def write_latex(

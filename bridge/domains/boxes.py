@@ -19,9 +19,9 @@ from bridge.domains.rounding import (
     written,
 )
 from numeric.balls import BallArray
-from symbolic.derivation import Norm
-from symbolic.exact_numbers import as_entry
-from symbolic.statements import UsageError
+from symbolic.derivations.derivation import Norm
+from symbolic.derivations.exact_numbers import as_entry
+from symbolic.words.errors import UsageError
 
 LARGEST_INTEGER = 2**53  # float64 holds every integer up to here
 

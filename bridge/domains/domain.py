@@ -13,9 +13,9 @@ from torch import Tensor
 
 from bridge.domains.notation import Element, Latex, Notation, Plain
 from numeric.balls import BallArray
-from symbolic.derivation import Norm
-from symbolic.exact_numbers import as_entry
-from symbolic.statements import UsageError
+from symbolic.derivations.derivation import Norm
+from symbolic.derivations.exact_numbers import as_entry
+from symbolic.words.errors import UsageError
 
 Values = Mapping[sp.Symbol, Any]  # letters to ints, floats (the binary rationals they are), exact numbers
 

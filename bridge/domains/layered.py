@@ -1,4 +1,4 @@
-"""The weights of networks of N layers (numeric/layered.py) as one vector in a box, layer by layer."""
+"""The weights of networks of N layers (numeric/tools/layered.py) as one vector in a box, layer by layer."""
 
 import sympy as sp
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 import sympy as sp
 
 from bridge.domains.rounding import written
-from symbolic.derivation import Norm, as_expr
-from symbolic.escaping import escape
-from symbolic.typesetting import latex
+from symbolic.derivations.derivation import Norm, as_expr
+from symbolic.latex.typesetting import latex
+from symbolic.words.escaping import escape
 
 Shape = tuple[Any, ...]
 

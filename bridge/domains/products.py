@@ -13,8 +13,8 @@ from bridge.domains.boxes import vector_bound
 from bridge.domains.domain import CORNER_CYCLE, Domain, Values, as_dimension
 from bridge.domains.notation import Element, Notation
 from numeric.balls import BallArray
-from symbolic.derivation import Norm, as_expr
-from symbolic.statements import UsageError
+from symbolic.derivations.derivation import Norm, as_expr
+from symbolic.words.errors import UsageError
 
 Inputs = dict[str, Tensor]
 INDICES = ("i", "j", "k", "l", *(f"i_{place}" for place in range(1, 100)))  # of rows

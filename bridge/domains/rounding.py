@@ -9,9 +9,9 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.balls import BASE_BITS, evaluate_ball
+from bridge.lowering.ball_values import BASE_BITS, evaluate_ball
 from numeric.balls import float_below, working_precision
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 UNIT = 2.0**-53  # the relative error of one rounding to float64
 RATIONAL_BITS = 1100  # rational entries that are float64 numbers are exact in so many bits

@@ -27,8 +27,8 @@ from bridge.domains.rounding import (
 )
 from bridge.domains.vectors import FLOAT64, flattened, gaussians, normalised, signs, smallest_step
 from numeric.balls import BallArray, working_precision
-from symbolic.derivation import Norm
-from symbolic.statements import UsageError
+from symbolic.derivations.derivation import Norm
+from symbolic.words.errors import UsageError
 
 ENCLOSURE_BITS = 256
 CORNER_KINDS = 4  # divides CORNER_CYCLE

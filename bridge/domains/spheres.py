@@ -44,8 +44,8 @@ from bridge.domains.vectors import (
     tolerance,
 )
 from numeric.balls import BallArray, working_precision
-from symbolic.derivation import Norm
-from symbolic.statements import UsageError
+from symbolic.derivations.derivation import Norm
+from symbolic.words.errors import UsageError
 
 MESSAGE_BITS = 256
 

@@ -9,7 +9,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from bridge.domains.rounding import UNIT
-from symbolic.derivation import Norm
+from symbolic.derivations.derivation import Norm
 
 FLOAT64 = torch.finfo(torch.float64)
 SHARPEST = 1e-12  # relative tolerance where floating point cannot meet an equation

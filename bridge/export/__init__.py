@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bridge.export.comparison import load
-    from bridge.export.files import check_folder, check_writable, write_bytes, write_text
     from bridge.export.html import comparison_html
     from bridge.export.latex_tables import comparison_latex
     from bridge.export.markdown import comparison_markdown
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from bridge.export.tables import comparison_csv, save_witnesses
     from bridge.export.violations import Reason, Violation, reasons
     from bridge.export.writing import export, plot, plot_steps
+    from bridge.export.written_files import check_folder, check_writable, write_bytes, write_text
 
 _HOMES = {
     "files": ("check_folder", "check_writable", "write_bytes", "write_text"),

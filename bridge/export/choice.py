@@ -8,9 +8,9 @@ from typing import Any
 
 from bridge.export.layout import NUMBERS
 from bridge.limits.nearest import require_known
-from bridge.record import Record, Row, Verdict
-from symbolic.prose import ProseError, prose
-from symbolic.statements import UsageError
+from bridge.theorems.record import Record, Row, Verdict
+from symbolic.words.errors import UsageError
+from symbolic.words.prose import ProseError, prose
 
 SCOPES = ("network", "prompt", "prompt, local")
 NO_SCOPE = "none"  # of a check, and of what depends on no input

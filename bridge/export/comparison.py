@@ -8,9 +8,9 @@ from pydantic import ValidationError
 from bridge.export.choice import choice as read
 from bridge.export.terminal import comparison_text
 from bridge.export.views import TableView
-from bridge.files import read_text
-from bridge.record import Record
-from symbolic.statements import UsageError
+from bridge.limits.files import read_text
+from bridge.theorems.record import Record
+from symbolic.words.errors import UsageError
 
 
 class Comparison(Record):

@@ -9,9 +9,9 @@ from bridge.export.legend import is_word, legend, terms
 from bridge.export.notes import notes
 from bridge.export.sheet import Column, Role, Sheet, sheet
 from bridge.export.violations import reasons, violations
-from bridge.record import NamedTable, Record, Row, Verdict
-from symbolic.ascii_math import AsciiMathError
-from symbolic.mathml import math_html, prose_html
+from bridge.theorems.record import NamedTable, Record, Row, Verdict
+from symbolic.words.ascii_math import AsciiMathError
+from symbolic.words.mathml import math_html, prose_html
 
 STYLE = (
     "body{font:15px/1.45 sans-serif;margin:2em auto;max-width:75em;padding:0 1em}"

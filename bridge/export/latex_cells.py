@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symbolic.letter_widths import ROMAN
-from symbolic.prose import prose_latex
-from symbolic.widths import width as display_width
+from symbolic.latex.letter_widths import ROMAN
+from symbolic.latex.widths import width as display_width
+from symbolic.words.prose import prose_latex
 
 SIZE, BODY = 9.0, 10.95  # pt, of \footnotesize and of the text
 OPTICAL = 1.03  # letters of this size are so much wider, compared with their size, than those of 11pt

@@ -24,13 +24,13 @@ from bridge.export.legend import is_word, legend, terms
 from bridge.export.narrowing import fitting, narrowed, total
 from bridge.export.notes import notes
 from bridge.export.sheet import Column, Role, Sheet, left_out, sheet
-from bridge.export.stated import theorem_of
+from bridge.export.theorem_of_record import theorem_of
 from bridge.export.violations import reasons, violations
-from bridge.record import AUTOMATIC, NamedTable, Record
 from bridge.theorems.numbers import latex as number
-from symbolic.displays import latex
-from symbolic.prose import prose, prose_latex
-from symbolic.statements import UsageError
+from bridge.theorems.record import AUTOMATIC, NamedTable, Record
+from symbolic.latex.displays import latex
+from symbolic.words.errors import UsageError
+from symbolic.words.prose import prose, prose_latex
 
 MOST_COLUMNS = 8
 TEXT_WIDTH, SEPARATION = 356.0, 4.0  # pt: of an article at 11pt (360), less a little; \tabcolsep

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from bridge.export.stated import theorem_of
-from bridge.record import TIERS, NamedTable, Record, Row, Verdict
+from bridge.export.theorem_of_record import theorem_of
 from bridge.theorems.numbers import DIGITS, digits_apart, parameter_words, value_words
-from symbolic.statements import Kind
+from bridge.theorems.record import TIERS, NamedTable, Record, Row, Verdict
+from symbolic.statements.result import Kind
 
 NUMBERS = (
     *(*TIERS, "measured", "attacked", "exact", "rounding", "ratio", "claimed_ratio"),

@@ -7,9 +7,9 @@ import sympy as sp
 from bridge.export.layout import NUMBERS, SCOPES, SENSES, Layout
 from bridge.export.sheet import SHORT_SCOPES, Role, Sheet
 from bridge.export.verdict_words import flags_of
-from bridge.record import Record, Row
-from symbolic.catalogue import RUNNING, find_result
-from symbolic.statements import Parameter, Result
+from bridge.theorems.record import Record, Row
+from symbolic.statements.catalogue import RUNNING, find_result
+from symbolic.statements.result import Parameter, Result
 
 EPSILON = "eps"  # a letter, though not under its whole name
 

@@ -8,7 +8,7 @@ from bridge.export.legend import legend, terms
 from bridge.export.notes import notes
 from bridge.export.sheet import Role, Sheet, sheet
 from bridge.export.violations import reasons, violations
-from bridge.record import NamedTable, Record
+from bridge.theorems.record import NamedTable, Record
 
 COMMANDS = "\\`*_<|[]$"
 

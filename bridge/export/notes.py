@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from bridge.record import Row
 from bridge.theorems.numbers import plain
-from symbolic.prose import marked, prose
-from symbolic.statements import Quantifier
+from bridge.theorems.record import Row
+from symbolic.statements.result import Quantifier
+from symbolic.words.prose import marked, prose
 
 FAR = 10  # how far the bound of an instance is below the derived one before the draw is remarked on
 

@@ -9,8 +9,8 @@ from enum import Enum, auto
 from bridge.export.choice import ALWAYS, LABELS, TEXTS, Choice, chosen
 from bridge.export.layout import NUMBERS, SENSES, Layout, Write, layout, number_words, shown_rows
 from bridge.export.verdict_words import FULL, Wording, verdict_words
-from bridge.record import Record, Row
 from bridge.theorems.numbers import plain
+from bridge.theorems.record import Record, Row
 
 SHORT_SCOPES = {"prompt, local": "local"}
 # Where there is little room, columns are left out from the end of these lists. After the verdict stands an error; after

@@ -3,8 +3,8 @@
 import importlib.util
 from pathlib import Path
 
-from bridge.export.files import check_writable
-from symbolic.statements import UsageError
+from bridge.export.written_files import check_writable
+from symbolic.words.errors import UsageError
 
 TABLES = (".tex", ".md", ".html", ".json", ".csv")
 PLOTS = (".png", ".svg", ".pdf")

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from bridge.export.choice import Choice, chosen
-from bridge.export.files import write_text
 from bridge.export.sheet import Column, Role, Sheet, sheet
-from bridge.record import Record, Row, RowErratum
+from bridge.export.written_files import write_text
+from bridge.theorems.record import Record, Row, RowErratum
 
 
 def comparison_csv(comparison: Record, choice: Choice | None = None) -> str:

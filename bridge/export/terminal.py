@@ -26,9 +26,9 @@ from bridge.export.notes import notes, quantified
 from bridge.export.sheet import Column, Role, Sheet, left_out, rows_sheet, sheet
 from bridge.export.verdict_words import flags_of
 from bridge.export.violations import reasons, violations
-from bridge.record import TIERS, NamedTable, Record, Row, Verdict
 from bridge.theorems.numbers import DIGITS, plain
-from symbolic.statements import Quantifier
+from bridge.theorems.record import TIERS, NamedTable, Record, Row, Verdict
+from symbolic.statements.result import Quantifier
 
 BUDGET = ("seed", "samples", "attack", "restarts")  # also in the environment; the footer lists them for the rows
 

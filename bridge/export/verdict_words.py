@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from bridge.record import TIERS, Flag, Row
-from symbolic.errata import Weight
+from bridge.theorems.record import TIERS, Flag, Row
+from symbolic.statements.errata import Weight
 
 LETTERS = {tier: tier[0].upper() for tier in TIERS}
 MUST_STAY = (Flag.VACUOUS.value, Flag.CONDITIONAL.value)  # without them a verdict would promise too much

@@ -9,7 +9,7 @@ from bridge.export.markdown import comparison_markdown
 from bridge.export.tables import comparison_csv
 from bridge.export.terminal import comparison_text
 from bridge.export.writing import export
-from bridge.record import Record
+from bridge.theorems.record import Record
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,11 +8,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bridge.export.layout import Layout, digits_of, found, layout
-from bridge.export.stated import theorem_of
-from bridge.record import TIERS, Record, Row, RowErratum, Verdict
+from bridge.export.theorem_of_record import theorem_of
 from bridge.theorems.numbers import is_number, plain, stated
-from symbolic.prose import marked, prose
-from symbolic.statements import Quantity
+from bridge.theorems.record import TIERS, Record, Row, RowErratum, Verdict
+from symbolic.statements.result import Quantity
+from symbolic.words.prose import marked, prose
 
 TOO_SMALL = "a number below 1e-308"
 ERRATUM = "erratum."  # in front of the quantities of violations, which the sentence needs not say again

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from bridge.export.choice import Choice, chosen
-from bridge.export.files import write_text
 from bridge.export.html import comparison_page
 from bridge.export.latex_tables import comparison_latex
 from bridge.export.markdown import comparison_markdown
 from bridge.export.suffixes import PLOTS, check_suffix, require_matplotlib
 from bridge.export.tables import comparison_csv
-from bridge.record import Record
+from bridge.export.written_files import write_text
+from bridge.theorems.record import Record
 
 
 def export(comparison: Record, path: str | Path, choice: Choice | None = None) -> None:

@@ -6,14 +6,15 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.arguments import Function, arguments_of, called_for
 from bridge.instances.letters import Letters
+from bridge.limits.arguments import Function, arguments_of, called_for
 from bridge.readings import Operands
 from bridge.readings.operands import as_operand
-from symbolic.derivation import Step
-from symbolic.operations import letters_in
-from symbolic.statements import Quantity, UsageError
-from symbolic.worst_cases import closed
+from symbolic.derivations.derivation import Step
+from symbolic.derivations.operations import letters_in
+from symbolic.derivations.worst_cases import closed
+from symbolic.statements.result import Quantity
+from symbolic.words.errors import UsageError
 
 PROMPT, LOCAL = "prompt", "prompt, local"
 KINDS = (

@@ -9,7 +9,8 @@ from bridge.readings import AtHand, Emulated, Operands, Reading, Smooth, enclose
 from bridge.readings.operands import handles_of
 from bridge.readings.steps import require_hypotheses
 from bridge.readings.values import emulates
-from symbolic.statements import Quantity, UsageError
+from symbolic.statements.result import Quantity
+from symbolic.words.errors import UsageError
 
 
 @runtime_checkable

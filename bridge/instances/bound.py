@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import flint
 
-from bridge.balls import SMALLEST_NORMAL
+from bridge.lowering.ball_values import SMALLEST_NORMAL
 from numeric.balls import float_above
-from symbolic.prose import make_prose
+from symbolic.words.prose import make_prose
 
 
 def float64_above(ball: flint.arb) -> float | None:

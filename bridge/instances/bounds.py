@@ -9,7 +9,6 @@ from typing import Any
 import flint
 import sympy as sp
 
-from bridge.balls import MOST_BITS, bits_for
 from bridge.instances.at_prompt import shared_reading
 from bridge.instances.bound import Bound, lesser
 from bridge.instances.inputs import Batch, Inputs
@@ -27,9 +26,10 @@ from bridge.instances.own_letters import (
     stated_at_own_letters,
 )
 from bridge.instances.readings import Readings
-from bridge.record import Verdict
+from bridge.lowering.ball_values import MOST_BITS, bits_for
+from bridge.theorems.record import Verdict
 from bridge.theorems.refusal import Refusal
-from symbolic.statements import Quantity
+from symbolic.statements.result import Quantity
 
 READ_BITS = 64  # for bounds at a prompt that are smaller than those of the network, to 2^-60 of them
 TOO_SMALL = f"to read the derivation at so small a bound would take more than {MOST_BITS} bits"

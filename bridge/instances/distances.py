@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from numeric.balls import BallArray, ball_maximum, working_precision
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 ORDERS = {"inf": torch.inf, "1": 1, "2": 2}
 

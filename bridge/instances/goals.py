@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from symbolic.statements import Quantity
+from symbolic.statements.result import Quantity
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,12 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.arguments import Function
-from bridge.balls import BASE_BITS
 from bridge.domains import Product
 from bridge.instances.known import Known
+from bridge.limits.arguments import Function
+from bridge.lowering.ball_values import BASE_BITS
 from numeric.balls import BallArray
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 Batch = dict[str, Tensor]  # name to tensor, the first dimension counting the prompts
 

@@ -17,20 +17,20 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.arguments import Function, arguments_of, called_for
-from bridge.balls import BASE_BITS
-from bridge.check import as_ball
 from bridge.domains import Domain
 from bridge.instances.point import Point
 from bridge.instances.precision import in_precision
+from bridge.limits.arguments import Function, arguments_of, called_for
 from bridge.limits.run import Format
-from bridge.texts import with_values
-from bridge.theorem import Theorem
+from bridge.lowering.ball_values import BASE_BITS
+from bridge.theorems.check import as_ball
+from bridge.theorems.texts import with_values
+from bridge.theorems.theorem import Theorem
 from numeric.balls import BallArray, working_precision
 from numeric.balls.floats import floats_enclosed
+from numeric.balls.limits import TooLargeForExact
 from numeric.balls.running import as_argument, call_on_balls, run_on_balls
-from numeric.exact_cost import TooLargeForExact
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 Arrays = Mapping[str, Any]
 LARGEST_PART = 1 << 27  # bytes that the prompts of one part take

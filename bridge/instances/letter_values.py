@@ -5,13 +5,13 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.balls import as_exact, evaluate_ball
-from bridge.conditions import bound_to, truth
 from bridge.instances.bound import Checked
 from bridge.instances.letters import Letters
+from bridge.lowering.ball_values import as_exact, evaluate_ball
+from bridge.lowering.conditions import bound_to, truth
 from numeric.balls import float_above
-from symbolic.statements import Quantity
-from symbolic.worst_cases import closed
+from symbolic.derivations.worst_cases import closed
+from symbolic.statements.result import Quantity
 
 Values = Mapping[sp.Symbol, Any]  # numbers and balls; formulas for the letters that are not at hand
 

@@ -9,14 +9,14 @@ import flint
 import sympy as sp
 import torch
 
-from bridge.arguments import Function
-from bridge.balls import as_exact, evaluate_ball
-from bridge.check import enclosed as near_number
 from bridge.instances.inputs import Batch, Inputs
 from bridge.instances.kept_runs import KeptRuns
 from bridge.instances.known import Known
-from symbolic.statements import Result
-from symbolic.worst_cases import where_real
+from bridge.limits.arguments import Function
+from bridge.lowering.ball_values import as_exact, evaluate_ball
+from bridge.theorems.check import enclosed as near_number
+from symbolic.derivations.worst_cases import where_real
+from symbolic.statements.result import Result
 
 ENLARGED = 1e-6  # relative: letters that are computed in float64
 

@@ -6,19 +6,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bridge.arguments import Function, arguments_of, called_for
 from bridge.domains import Product
 from bridge.instances.known import Arrays, Known
-from bridge.pair import Pair
-from bridge.transformer import Transformer
+from bridge.limits.arguments import Function, arguments_of, called_for
+from bridge.theorems.pair import Pair
+from bridge.theorems.transformer import Transformer
 from numeric.balls import BallArray
 from numeric.balls.array import array_of
 from numeric.balls.floats import floats_enclosed
 from numeric.balls.running import call_on_balls
-from numeric.exact import run_exact
-from numeric.network import Network
-from numeric.shared_blocks import SharedNetwork
-from symbolic.statements import UsageError
+from numeric.networks.exact import run_exact
+from numeric.networks.network import Network
+from numeric.networks.shared_blocks import SharedNetwork
+from symbolic.words.errors import UsageError
 
 
 class Networks:

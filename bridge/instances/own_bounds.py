@@ -7,13 +7,13 @@ from typing import Any
 import flint
 import sympy as sp
 
-from bridge.arguments import arguments_of
 from bridge.instances.bound import Bound
 from bridge.instances.known import Known
-from bridge.pair import Pair
-from bridge.theorem import Theorem
+from bridge.limits.arguments import arguments_of
+from bridge.theorems.pair import Pair
+from bridge.theorems.theorem import Theorem
 from numeric.balls import BallArray
-from numeric.exact_cost import TooLargeForExact
+from numeric.balls.limits import TooLargeForExact
 
 
 class OwnBounds:

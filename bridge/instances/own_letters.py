@@ -15,10 +15,10 @@ from typing import Any, Protocol, runtime_checkable
 import sympy as sp
 
 from bridge.instances.letters import Letters
-from bridge.theorem import Theorem
-from symbolic.prose import joined, marked
-from symbolic.statements import Printed, Quantity
-from symbolic.worst_cases import closed, where_real
+from bridge.theorems.theorem import Theorem
+from symbolic.derivations.worst_cases import closed, where_real
+from symbolic.statements.result import Printed, Quantity
+from symbolic.words.prose import joined, marked
 
 PROMPT = "prompt"
 STATED = ("printed", "claimed")

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from bridge.arguments import arguments_of, called_with
-from bridge.checked_numbers import checked_number, largest_default
-from bridge.conditions import truth
-from bridge.cost import Cost, sizes_of
+from bridge.limits.arguments import arguments_of, called_with
+from bridge.limits.checked_numbers import checked_number, largest_default
+from bridge.limits.cost import Cost, sizes_of
+from bridge.limits.memory import require_memory
 from bridge.limits.run import ONE_INPUT, Run
-from bridge.memory import require_memory
-from bridge.record import AUTOMATIC
-from bridge.theorem import Theorem, over_draws
-from symbolic.statements import Kind, Quantity, Result
+from bridge.lowering.conditions import truth
+from bridge.theorems.record import AUTOMATIC
+from bridge.theorems.theorem import Theorem, over_draws
+from symbolic.statements.result import Kind, Quantity, Result
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,11 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.conditions import truth
 from bridge.domains import Domain
-from symbolic.derivation import Norm, Step
-from symbolic.statements import Quantity, UsageError
+from bridge.lowering.conditions import truth
+from symbolic.derivations.derivation import Norm, Step
+from symbolic.statements.result import Quantity
+from symbolic.words.errors import UsageError
 
 Values = Mapping[sp.Symbol, Any]
 

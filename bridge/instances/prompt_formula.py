@@ -7,10 +7,11 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.conditions import bound_to, claims_of
 from bridge.lowering import Lowered, lower
-from symbolic.statements import Quantity, UsageError
-from symbolic.worst_cases import closed, where_real
+from bridge.lowering.conditions import bound_to, claims_of
+from symbolic.derivations.worst_cases import closed, where_real
+from symbolic.statements.result import Quantity
+from symbolic.words.errors import UsageError
 
 ROUNDING = 2.0**-40  # relative to the terms of a condition: within it, exact arithmetic decides
 

@@ -11,22 +11,23 @@ from typing import Any
 import flint
 import torch
 
-from bridge.balls import BASE_BITS, as_exact
 from bridge.instances.at_prompt import LOCAL, AtPrompt, Use, in_groups, step_of, steps_of
 from bridge.instances.bindings import Bindings, bindings
 from bridge.instances.bound import Checked
 from bridge.instances.inputs import Batch, Inputs
 from bridge.instances.kept_runs import KeptRuns
 from bridge.instances.letters import Letters
+from bridge.lowering.ball_values import BASE_BITS, as_exact
 from bridge.readings import AtHand, Emulated, Operands, Smooth, enclose, read
 from bridge.readings.network import Bounded, NormsAtHand, bound_network
 from bridge.readings.numbers import BITS, wrong_numbers
 from bridge.readings.reading import read_errors
 from numeric.balls import BallsError, working_precision
-from numeric.exact_cost import TooLargeForExact
-from symbolic.derivation import Derivation
-from symbolic.prose import joined
-from symbolic.statements import Quantity, UsageError
+from numeric.balls.limits import TooLargeForExact
+from symbolic.derivations.derivation import Derivation
+from symbolic.statements.result import Quantity
+from symbolic.words.errors import UsageError
+from symbolic.words.prose import joined
 
 ABOVE = 2.0**-40
 NOT_APART = "the bound covers the rounding of the run, which is not measured apart; letters of the prompt in float64"

@@ -9,21 +9,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bridge.arguments import Function, arguments_of, called_for
-from bridge.balls import BASE_BITS
 from bridge.instances.inputs import Batch, Drawn
 from bridge.instances.instance import Instance
 from bridge.instances.point import Point, completed
+from bridge.limits.arguments import Function, arguments_of, called_for
 from bridge.limits.run import Run
-from bridge.material import Material
-from bridge.record import NamedTable, Row, Verdict
-from bridge.sources.series import Series
-from bridge.sources.source import AboutRows, InputSource, Predicted
-from bridge.theorem import Theorem
-from bridge.theorem_parts import Knobs
+from bridge.lowering.ball_values import BASE_BITS
+from bridge.theorems.parts import Knobs
+from bridge.theorems.real_inputs import Material
+from bridge.theorems.record import NamedTable, Row, Verdict
 from bridge.theorems.refusal import Refusal
+from bridge.theorems.sources.series import Series
+from bridge.theorems.sources.source import AboutRows, InputSource, Predicted
+from bridge.theorems.theorem import Theorem
 from numeric.balls import BallArray
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 
 def source_for(theorem: Theorem, material: Material) -> InputSource | None:

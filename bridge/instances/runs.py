@@ -9,17 +9,17 @@ import flint
 import torch
 from torch import Tensor
 
-from bridge.balls import BASE_BITS
 from bridge.instances.distances import distance, exact_distance
 from bridge.instances.inputs import Batch, Inputs
 from bridge.instances.kept_runs import LAST, KeptRuns
 from bridge.instances.networks import Networks
 from bridge.instances.premises import require_entries
 from bridge.instances.readings import Readings
-from bridge.transformer import Transformer
+from bridge.lowering.ball_values import BASE_BITS
+from bridge.theorems.transformer import Transformer
 from numeric.balls import BallArray, float_above
-from numeric.exact_cost import TooLargeForExact, TooManyBallOperations
-from symbolic.statements import UsageError
+from numeric.balls.limits import TooLargeForExact, TooManyBallOperations
+from symbolic.words.errors import UsageError
 
 ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray]]
 

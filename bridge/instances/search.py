@@ -15,9 +15,10 @@ from bridge.instances.instance import Instance
 from bridge.instances.search_batch import SearchBatch
 from bridge.instances.transformer_batch import LONGEST
 from bridge.limits.run import BLOCK, Run
-from bridge.transformer import Transformer
-from numeric.attack import NowhereFinite, attack
-from symbolic.statements import Quantity, UsageError
+from bridge.theorems.transformer import Transformer
+from numeric.search.attack import NowhereFinite, attack
+from symbolic.statements.result import Quantity
+from symbolic.words.errors import UsageError
 
 AT_ONCE = 2**28  # bytes of one batch: a number that no machine decides, so that a record does not depend on it
 KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise

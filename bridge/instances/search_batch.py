@@ -11,16 +11,16 @@ import torch
 from torch import Tensor
 
 from bridge.instances.at_prompt import IS_LOCAL, LOCAL
+from bridge.instances.batch_items import Items
 from bridge.instances.envelopes import FIRST_STEP, SECOND_STEP, starts_around
 from bridge.instances.goals import Goal, ratio
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
-from bridge.instances.items import Items
 from bridge.instances.transformer_batch import BatchMember, Found, TransformerBatch, together
 from bridge.limits.run import Run
-from bridge.transformer import Transformer
-from numeric.attack import attack_groups
-from symbolic.statements import Quantity
+from bridge.theorems.transformer import Transformer
+from numeric.search.attack import attack_groups
+from symbolic.statements.result import Quantity
 
 
 class SearchBatch:

@@ -19,7 +19,7 @@ from bridge.instances.own_letters import numbers_for
 from bridge.instances.prompt_formula import PromptFormula, prompt_formula
 from bridge.instances.runs import Runs
 from bridge.lowering import lower
-from symbolic.statements import Quantity
+from symbolic.statements.result import Quantity
 
 ABOVE_ROUNDING = 64  # times the rounding
 

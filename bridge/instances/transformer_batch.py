@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bridge.instances.items import Items
+from bridge.instances.batch_items import Items
 from bridge.instances.networks import Networks
-from bridge.transformer import Transformer
-from numeric.ensemble import Ensemble, family, widest
-from numeric.network import Network
-from numeric.shared_blocks import SharedNetwork
+from bridge.theorems.transformer import Transformer
+from numeric.networks.network import Network
+from numeric.networks.shared_blocks import SharedNetwork
+from numeric.search.ensemble import Ensemble, family, widest
 
 WIDEST, LONGEST = 64, 128  # coordinates and tokens, up to which dense weights and kernels cost less than more calls
 Found = tuple[str, Items, Tensor]  # a quantity, the items whose goal it is, and what the network makes of it there

@@ -19,11 +19,12 @@ from bridge.judging.rows import row_of, witness_of
 from bridge.judging.stated import ratio_of
 from bridge.judging.usable import Tiers, usable
 from bridge.limits.run import SETTINGS, Run
-from bridge.record import Flag, Row, Verdict, Witness
 from bridge.theorems.numbers import plain
+from bridge.theorems.record import Flag, Row, Verdict, Witness
 from numeric.balls import float_above
-from symbolic.prose import joined
-from symbolic.statements import Quantifier, UsageError
+from symbolic.statements.result import Quantifier
+from symbolic.words.errors import UsageError
+from symbolic.words.prose import joined
 
 SEEDS = "seeds"  # what a witness stores
 

@@ -18,19 +18,20 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.balls import bits_for
 from bridge.domains import Domain
 from bridge.instances.bound import Bound
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
 from bridge.instances.search import company, searched
 from bridge.limits.run import BLOCK, Run
-from bridge.theorem import NORMS, Function, Theorem
-from bridge.theorem_parts import InputSearch, Knobs
+from bridge.lowering.ball_values import bits_for
+from bridge.theorems.parts import InputSearch, Knobs
+from bridge.theorems.theorem import NORMS, Function, Theorem
 from numeric.balls import BallsError
-from numeric.exact_cost import TooLargeForExact
-from symbolic.derivation import Derivation, Norm, Step
-from symbolic.statements import Kind, Quantifier, Quantity, UsageError
+from numeric.balls.limits import TooLargeForExact
+from symbolic.derivations.derivation import Derivation, Norm, Step
+from symbolic.statements.result import Kind, Quantifier, Quantity
+from symbolic.words.errors import UsageError
 
 PROMPTS = 64  # random ones of each draw, where inputs are left that are not random
 PROBES = 16  # draws, and prompts of each, from which rounding is estimated

@@ -7,11 +7,11 @@ from bridge.instances.point import first_defaults
 from bridge.judging.errors import Errors
 from bridge.judging.stated import Stated
 from bridge.limits.run import ONE_INPUT
-from bridge.record import Row
-from bridge.theorem import Theorem
 from bridge.theorems.numbers import parameter_words
+from bridge.theorems.record import Row
 from bridge.theorems.refutation import Refutation
-from symbolic.prose import joined
+from bridge.theorems.theorem import Theorem
+from symbolic.words.prose import joined
 
 
 def rows_elsewhere(theorem: Theorem) -> Iterator[Row]:

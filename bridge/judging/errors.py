@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import flint
 
-from bridge.balls import MOST_BITS, bits_for
 from bridge.instances.bound import Bound, float64_above
 from bridge.instances.goals import Goal, prompt_scopes, stated_goals
 from bridge.instances.inputs import Batch
@@ -19,10 +18,12 @@ from bridge.judging.rows import row_of, settings_of, witness_of
 from bridge.judging.slacks import slacks_at
 from bridge.judging.usable import OURS, Tiers, usable
 from bridge.limits.run import ONE_INPUT, SETTINGS, Run
-from bridge.record import Flag, Row, Verdict, Witness
+from bridge.lowering.ball_values import MOST_BITS, bits_for
+from bridge.theorems.record import Flag, Row, Verdict, Witness
 from bridge.theorems.refusal import Refusal
-from symbolic.prose import joined
-from symbolic.statements import Quantity, UsageError
+from symbolic.statements.result import Quantity
+from symbolic.words.errors import UsageError
+from symbolic.words.prose import joined
 
 OpenTiers = Mapping[str, Bound | None]  # None: no bound of that tier
 

@@ -14,19 +14,20 @@ import flint
 import torch
 from torch import Tensor
 
-from bridge.balls import BASE_BITS
-from bridge.check import Check, Sides, within
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
 from bridge.judging.relation import EQUAL_BITS
 from bridge.judging.rounded import NOT_RUN, WITHIN_ROUNDING
 from bridge.judging.stated import Stated
 from bridge.limits.run import ONE_INPUT, Run
+from bridge.lowering.ball_values import BASE_BITS
 from bridge.readings import Emulated
-from bridge.record import Row, Witness
+from bridge.theorems.check import Check, Sides, within
+from bridge.theorems.record import Row, Witness
 from numeric.balls import BallArray, ball_maximum, working_precision
-from numeric.exact_cost import TooLargeForExact
-from symbolic.statements import Kind, Quantifier, Quantity, UsageError
+from numeric.balls.limits import TooLargeForExact
+from symbolic.statements.result import Kind, Quantifier, Quantity
+from symbolic.words.errors import UsageError
 
 NAME = "faithful"
 PROMPTS = 32  # random ones, of which the one with the largest distance is looked at exactly

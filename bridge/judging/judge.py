@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import flint
 import sympy as sp
 
-from bridge.check import Sides
 from bridge.instances.bound import Bound
 from bridge.judging.relation import EQUAL_BITS, agrees, equals, implies, of_order, relation
-from bridge.record import Flag, Verdict
+from bridge.theorems.check import Sides
+from bridge.theorems.record import Flag, Verdict
 from numeric.balls import float_below
-from symbolic.statements import Kind, Order, Quantity
+from symbolic.statements.result import Kind, Order, Quantity
 
 UNIT = 1  # outputs, of which an error is the difference, are of size 1
 NOTHING_BESIDE = Sides()  # neither a proof nor a limit

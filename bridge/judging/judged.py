@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
-from bridge.arguments import arguments_of
-from bridge.check import Check
 from bridge.domains import Domain
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
@@ -15,11 +13,14 @@ from bridge.judging.chance import Chance
 from bridge.judging.errors import Errors, Refused
 from bridge.judging.faithful import Faithful
 from bridge.judging.stated import Stated, checks_at, settings_of_check
+from bridge.limits.arguments import arguments_of
 from bridge.limits.run import ONE_INPUT, SETTINGS, Run
-from bridge.record import NamedTable, Row, Verdict, Witness
-from bridge.theorem import Theorem
-from symbolic.prose import plain
-from symbolic.statements import Kind, UsageError
+from bridge.theorems.check import Check
+from bridge.theorems.record import NamedTable, Row, Verdict, Witness
+from bridge.theorems.theorem import Theorem
+from symbolic.statements.result import Kind
+from symbolic.words.errors import UsageError
+from symbolic.words.prose import plain
 
 
 @runtime_checkable

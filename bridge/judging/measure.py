@@ -9,16 +9,16 @@ import flint
 import torch
 from torch import Tensor
 
-from bridge.balls import BASE_BITS, MOST_BITS, bits_for
 from bridge.instances.goals import Goal, prompt_scopes, ratio, stated_goals
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
 from bridge.instances.search import Points, searched
 from bridge.judging.judge import Evidence
 from bridge.limits.run import BLOCK, Run
+from bridge.lowering.ball_values import BASE_BITS, MOST_BITS, bits_for
 from numeric.balls import float_above
-from numeric.exact_cost import TooLargeForExact
-from symbolic.statements import Kind, Quantity
+from numeric.balls.limits import TooLargeForExact
+from symbolic.statements.result import Kind, Quantity
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 from bridge.instances.instance import Instance
 from bridge.judging.rows import row_of, settings_of
 from bridge.limits.run import Run
-from bridge.record import Flag, Row, Verdict
-from symbolic.statements import Kind, Quantity
+from bridge.theorems.record import Flag, Row, Verdict
+from symbolic.statements.result import Kind, Quantity
 
 POINTS = 3  # a slope is fitted to the last points of the grid, where the rate should have set in
 TOLERANCE = 0.1  # relative; half the rate, or the rate and a square root more, is far outside

@@ -3,8 +3,8 @@
 import flint
 import sympy as sp
 
-from bridge.record import Verdict
-from symbolic.statements import Kind, Order
+from bridge.theorems.record import Verdict
+from symbolic.statements.result import Kind, Order
 
 EQUAL_BITS = 60  # two numbers that agree to 60 bits, more than a float64 has, count as equal
 AGREEMENT = 0.05  # relative, of a run and an asymptotic formula

@@ -1,8 +1,8 @@
 """Violations that Python's own rounding may explain: judged again with its floats enclosed, they are undecided."""
 
 from numeric.balls import BallsError
-from numeric.stream import StreamError
-from symbolic.statements import UsageError
+from numeric.networks.stream import StreamError
+from symbolic.words.errors import UsageError
 
 NOT_RUN = (UsageError, BallsError, StreamError)  # of what does not run on the wider balls
 WITHIN_ROUNDING = (

@@ -5,9 +5,9 @@ from typing import Any
 
 from bridge.instances.instance import Instance
 from bridge.limits.run import Run
-from bridge.record import Row, RowErratum, Verdict, Witness
-from symbolic.prose import marked
-from symbolic.statements import Quantity
+from bridge.theorems.record import Row, RowErratum, Verdict, Witness
+from symbolic.statements.result import Quantity
+from symbolic.words.prose import marked
 
 
 def row_of(instance: Instance, quantity: Quantity, verdict: Mapping[str, Verdict], /, **found: Any) -> Row:

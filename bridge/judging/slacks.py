@@ -1,11 +1,11 @@
 """How loose each step of a derivation is at one input."""
 
-from bridge.balls import BASE_BITS, MOST_BITS, bits_for, decimal_of
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
-from numeric.exact_cost import TooLargeForExact
-from symbolic.evaluation import decimal
-from symbolic.statements import Quantity
+from bridge.lowering.ball_values import BASE_BITS, MOST_BITS, bits_for, decimal_of
+from numeric.balls.limits import TooLargeForExact
+from symbolic.derivations.evaluation import decimal
+from symbolic.statements.result import Quantity
 
 
 def slacks_at(instance: Instance, quantity: Quantity, one: Batch) -> dict[str, float]:

@@ -9,9 +9,6 @@ import flint
 import sympy as sp
 import torch
 
-from bridge.arguments import Function, arguments_of, called_for
-from bridge.balls import SMALLEST_NORMAL
-from bridge.check import PROVABLE, Check, Number, Sides, as_ball, enclosed
 from bridge.instances.bound import Bound, float64_above
 from bridge.instances.bounds import Bounds
 from bridge.instances.inputs import Batch
@@ -20,13 +17,17 @@ from bridge.judging.judge import Evidence, Judge, flags_of
 from bridge.judging.rounded import within_rounding
 from bridge.judging.rows import row_of, witness_of
 from bridge.judging.usable import Tiers, usable
+from bridge.limits.arguments import Function, arguments_of, called_for
 from bridge.limits.run import SETTINGS, Run
-from bridge.record import Row, Verdict, Witness
+from bridge.lowering.ball_values import SMALLEST_NORMAL
+from bridge.theorems.check import PROVABLE, Check, Number, Sides, as_ball, enclosed
 from bridge.theorems.numbers import plain
+from bridge.theorems.record import Row, Verdict, Witness
 from numeric.balls import float_above, float_below
-from symbolic.prose import joined
-from symbolic.prose import plain as plain_words
-from symbolic.statements import Kind, Quantity, UsageError
+from symbolic.statements.result import Kind, Quantity
+from symbolic.words.errors import UsageError
+from symbolic.words.prose import joined
+from symbolic.words.prose import plain as plain_words
 
 
 def checks_at(instance: Instance) -> list[Check]:

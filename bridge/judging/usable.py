@@ -14,10 +14,10 @@ from bridge.instances.bound import Bound
 from bridge.instances.bounds import Bounds
 from bridge.instances.inputs import Batch
 from bridge.instances.letter_values import letters_at
-from symbolic.catalogue import RUNNING
-from symbolic.derivation import Norm
-from symbolic.prose import joined
-from symbolic.statements import Kind, Quantity
+from symbolic.derivations.derivation import Norm
+from symbolic.statements.catalogue import RUNNING
+from symbolic.statements.result import Kind, Quantity
+from symbolic.words.prose import joined
 
 Tiers = dict[str, Bound]
 

@@ -1,6 +1,6 @@
 """Number formats and devices by name, checked without torch."""
 
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 DTYPES = ("float64", "float32", "bfloat16", "float16")
 DEVICES = ("cpu", "cuda")  # each may have a number: cuda:1

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Sequence
 
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 
 def require_known(name: str, known: Sequence[str], refusal: str) -> None:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from bridge.limits.formats import check_device, check_dtype
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 CPU = torch.device("cpu")
 SETTINGS = frozenset({"samples", "attack", "restarts", "seed", "dtype"})  # of a run that a table depends on

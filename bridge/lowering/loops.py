@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 Body = Callable[[Any], Any]
 

@@ -12,8 +12,8 @@ import torch
 
 from numeric.balls import BallArray
 from numeric.balls.errors import undecided
-from numeric.norms import spectral_norm_upper
-from symbolic.derivation import Norm
+from numeric.networks.norms import spectral_norm_upper
+from symbolic.derivations.derivation import Norm
 
 Array = Any  # a float64 tensor, or an array of balls
 

@@ -12,8 +12,8 @@ from bridge.readings.arrays import Array, largest, spectral_of_scaled
 from bridge.readings.errors import Error
 from bridge.readings.operands import Operands
 from bridge.readings.values import value
-from symbolic import operations as op
-from symbolic.derivation import Step
+from symbolic.derivations import operations as op
+from symbolic.derivations.derivation import Step
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,9 @@ from bridge.readings.errors import Error
 from bridge.readings.functions import Smooth
 from bridge.readings.operands import Emulated
 from bridge.readings.values import clipped, shrunk
-from symbolic import operations as op
-from symbolic.derivation import Norm, Step
-from symbolic.statements import UsageError
+from symbolic.derivations import operations as op
+from symbolic.derivations.derivation import Norm, Step
+from symbolic.words.errors import UsageError
 
 RULES = perturbed, product_errors, sinks, weight_errors  # which register theirs
 __all__ = ["Enclosed", "AtHand", "enclosed"]

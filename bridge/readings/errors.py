@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from bridge.readings.arrays import Array, applied, is_number, largest, one_norm, spectral, two_norm
-from symbolic.derivation import Norm
+from symbolic.derivations.derivation import Norm
 
 Radius = Callable[[], Array]
 

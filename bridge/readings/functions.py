@@ -11,13 +11,13 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.enclosures import supremum
-from bridge.formula import ArrayFunction
 from bridge.lowering import LoweringError
+from bridge.lowering.enclosures import supremum
+from bridge.lowering.formula import ArrayFunction
 from bridge.readings.arrays import Array, all_hold
 from numeric.balls import float_above
-from symbolic.approximation import is_smooth
-from symbolic.statements import UsageError
+from symbolic.calculus.approximation import is_smooth
+from symbolic.words.errors import UsageError
 
 Entrywise = Callable[..., Array]
 Call = Callable[..., Array]  # of an Entrywise, and its arguments

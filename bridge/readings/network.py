@@ -12,15 +12,15 @@ from typing import Any
 import flint
 import sympy as sp
 
-from bridge.balls import evaluate_ball
-from bridge.enclosures import supremum
+from bridge.lowering.ball_values import evaluate_ball
+from bridge.lowering.enclosures import supremum
 from bridge.readings.arrays import one_norm, two_norm
 from numeric.balls import BallArray, ball_maximum, float_above
-from numeric.norms import spectral_norm_upper
-from symbolic import operations as op
+from numeric.networks.norms import spectral_norm_upper
 from symbolic.calculus.sums import norm_change_factor, norm_of_ones
-from symbolic.derivation import Derivation, Norm, Step
-from symbolic.statements import UsageError
+from symbolic.derivations import operations as op
+from symbolic.derivations.derivation import Derivation, Norm, Step
+from symbolic.words.errors import UsageError
 
 Ball = Any  # flint.arb
 

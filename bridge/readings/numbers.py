@@ -19,12 +19,12 @@ from bridge.readings.values import emulates, read
 from bridge.readings.weight_errors import sum_of_others
 from numeric.balls import BallArray, BallsError, float_above, float_below, working_precision
 from numeric.balls.budget import OperationLimit, spending
-from numeric.digits import apart
-from numeric.exact_cost import OPERATIONS_PER_SCALAR, TooLargeForExact, TooManyBallOperations
-from symbolic import operations as op
+from numeric.balls.digits import apart
+from numeric.balls.limits import OPERATIONS_PER_SCALAR, TooLargeForExact, TooManyBallOperations
 from symbolic.calculus.repetition import Repetition
-from symbolic.derivation import Derivation, Norm, Step
-from symbolic.statements import UsageError
+from symbolic.derivations import operations as op
+from symbolic.derivations.derivation import Derivation, Norm, Step
+from symbolic.words.errors import UsageError
 
 SLACK = 1e-9  # relative: operands and letters are rounded to floats
 BITS, LIMIT = 128, 10_000_000  # to decide on balls what floats show

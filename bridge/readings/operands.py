@@ -9,16 +9,16 @@ import numpy as np
 import sympy as sp
 import torch
 
-from bridge.balls import evaluate_ball
-from bridge.formula import entry_by_entry
 from bridge.lowering import spend
+from bridge.lowering.ball_values import evaluate_ball
+from bridge.lowering.formula import entry_by_entry
 from bridge.readings.arrays import Array, is_number
 from bridge.readings.functions import Smooth
 from numeric.balls import BallArray
 from numeric.balls.array import array_of
-from symbolic.derivation import Norm, Step
-from symbolic.operations import Linear
-from symbolic.statements import UsageError
+from symbolic.derivations.derivation import Norm, Step
+from symbolic.derivations.operations import Linear
+from symbolic.words.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from bridge.readings.enclosed import AtHand, Enclosed, Image, enclosed, exactly
 from bridge.readings.errors import Error
 from bridge.readings.operands import Emulated, Operands
 from bridge.readings.values import emulated_value, value
-from symbolic import operations as op
-from symbolic.derivation import Norm, Step
+from symbolic.derivations import operations as op
+from symbolic.derivations.derivation import Norm, Step
 
 # --- A_hat x_hat against A x ------------------------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ from bridge.readings.arrays import Array, largest, spectral, two_norm
 from bridge.readings.enclosed import AtHand, Enclosed, enclosed, gain
 from bridge.readings.errors import Error, total
 from bridge.readings.values import PRODUCTS
-from symbolic import operations as op
-from symbolic.derivation import Step
+from symbolic.derivations import operations as op
+from symbolic.derivations.derivation import Step
 
 
 @enclosed.register

@@ -12,9 +12,8 @@ from bridge.readings.enclosed import NoEnclosure
 from bridge.readings.enclosing import AtHand, Enclosed, enclosed
 from bridge.readings.operands import Emulated, Operands
 from symbolic.calculus.repetition import Repetition
-from symbolic.derivation import Derivation, Step
-from symbolic.names import error_symbol
-from symbolic.operations import (
+from symbolic.derivations.derivation import Derivation, Step
+from symbolic.derivations.operations import (
     Apply,
     Concentration,
     Correction,
@@ -24,6 +23,7 @@ from symbolic.operations import (
     PerturbedLinear,
     VectorMap,
 )
+from symbolic.words.names import error_symbol
 
 OF_THE_STEP = Concentration | Correction | Given | Iteration | PerturbedLinear | VectorMap
 LEFT = "an argument may leave the range on which its function is known"

@@ -14,9 +14,9 @@ from bridge.readings.errors import Error
 from bridge.readings.operands import Operands
 from bridge.readings.values import value
 from bridge.readings.weight_errors import sum_of_others
-from symbolic import operations as op
-from symbolic.derivation import Step
-from symbolic.operations import Second
+from symbolic.derivations import operations as op
+from symbolic.derivations.derivation import Step
+from symbolic.derivations.operations import Second
 
 
 @value.register

@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.conditions import truth
+from bridge.lowering.conditions import truth
 from bridge.readings.arrays import NORMS, Array
 from bridge.readings.numbers import surely_wrong
 from bridge.readings.operands import Emulated, Operands, as_operand, handles_of
@@ -16,11 +16,11 @@ from bridge.readings.reading import LEFT, Reading, enclose, read_errors
 from bridge.readings.values import read
 from numeric.balls import BallArray, float_above, float_below, working_precision
 from numeric.balls.budget import OperationLimit, spending
-from numeric.digits import apart
-from numeric.exact_cost import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooLargeForExact, TooManyBallOperations
+from numeric.balls.digits import apart
+from numeric.balls.limits import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooLargeForExact, TooManyBallOperations
 from symbolic.calculus.repetition import Repetition
-from symbolic.derivation import UNIT_ROUNDING, Approximated, Derivation, Norm, Step
-from symbolic.statements import UsageError
+from symbolic.derivations.derivation import UNIT_ROUNDING, Approximated, Derivation, Norm, Step
+from symbolic.words.errors import UsageError
 
 BITS = 128
 HEADER = ("step", "rule", "norm", "size", "error", "bound", "ratio", "by", "")

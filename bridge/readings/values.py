@@ -12,15 +12,15 @@ from typing import TypeGuard, TypeVar
 import sympy as sp
 import torch
 
-from bridge.extremes import REFUSALS
+from bridge.limits.beyond_float64 import REFUSALS
 from bridge.readings.arrays import Array, applied, is_number, token_mean, unit_vector
 from bridge.readings.operands import Emulated, Operands
 from numeric.balls import BallsError, ShapesDiffer
-from numeric.exact_cost import TooLargeForExact
-from symbolic import operations as op
+from numeric.balls.limits import TooLargeForExact
 from symbolic.calculus.repetition import Repetition
-from symbolic.derivation import Derivation, Norm, Step
-from symbolic.statements import UsageError
+from symbolic.derivations import operations as op
+from symbolic.derivations.derivation import Derivation, Norm, Step
+from symbolic.words.errors import UsageError
 
 Values = TypeVar("Values")
 

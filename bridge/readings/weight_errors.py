@@ -10,8 +10,8 @@ from bridge.readings.arrays import Array, joint, largest, two_norm, unit_vector
 from bridge.readings.enclosed import AtHand, Enclosed, enclosed, exactly
 from bridge.readings.errors import Error, total
 from bridge.readings.values import attended
-from symbolic import operations as op
-from symbolic.derivation import Norm, Step
+from symbolic.derivations import operations as op
+from symbolic.derivations.derivation import Norm, Step
 
 
 # With weights p = softmax(s + c) and |u| <= r, the weight of key i moves to at most

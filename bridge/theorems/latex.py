@@ -7,12 +7,13 @@ from pathlib import Path
 
 import sympy as sp
 
-from bridge.files import read_json
+from bridge.limits.files import read_json
 from bridge.limits.nearest import require_known
-from symbolic.citations import Citation, Paper
-from symbolic.paper_text import theorem_latex
-from symbolic.proof_text import proof_latex
-from symbolic.statements import Quantity, Result, UsageError
+from symbolic.latex.paper_text import theorem_latex
+from symbolic.latex.proof_text import proof_latex
+from symbolic.statements.result import Quantity, Result
+from symbolic.words.citations import Citation, Paper
+from symbolic.words.errors import UsageError
 
 TIERS = ("printed", "derived")
 PARTS = ("theorem", "proof")

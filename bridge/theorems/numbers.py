@@ -5,7 +5,7 @@ import math
 from collections.abc import Collection
 from typing import Any
 
-from bridge.record import AUTOMATIC, TIERS
+from bridge.theorems.record import AUTOMATIC, TIERS
 
 LONGEST_VALUE = 32  # characters of a parameter
 DIGITS = 4

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from bridge.record import Verdict
-from symbolic.prose import make_prose
+from bridge.theorems.record import Verdict
+from symbolic.words.prose import make_prose
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Which quantities of a theorem have an erratum, and what is wrong with a printed bound, known without a run."""
 
-from bridge.theorem import Theorem
-from symbolic.statements import Quantity
+from bridge.theorems.theorem import Theorem
+from symbolic.statements.result import Quantity
 
 
 def refutable(theorem: Theorem) -> tuple[Quantity, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from symbolic.statements import Quantity, Result
+from symbolic.statements.result import Quantity, Result
 
 
 @dataclass(frozen=True)

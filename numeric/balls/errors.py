@@ -38,7 +38,7 @@ _REMEDIES = {
     **dict.fromkeys(("backward", "grad", "requires_grad_"), "Differentiate the run on tensors, not the run on balls."),
     **dict.fromkeys(
         ("linalg_eigh", "linalg_eig", "linalg_eigvals", "linalg_eigvalsh", "linalg_svd", "linalg_svdvals", "svd"),
-        "Use torch.linalg.norm with ord 1, inf or 'fro', or numeric.norms.spectral_norm for a fixed matrix.",
+        "Use torch.linalg.norm with ord 1, inf or 'fro', or numeric.networks.norms.spectral_norm for a fixed matrix.",
     ),
     **dict.fromkeys(("allclose", "isclose", "equal"), "Compare the results outside, by overlaps() and contains()."),
     "scaled_dot_product_attention": "Write torch.softmax(Q @ K.mT / torch.sqrt(torch.tensor(d)), -1) @ V.",

@@ -165,7 +165,9 @@ def matrix_norm(x: Any, ord: Any = "fro", dim: Sequence[int] = (-2, -1), keepdim
     if ord == "fro":
         return vector_norm(x, 2, (rows, columns), keepdim)
     if ord not in (1, math.inf):
-        remedy = "Give 'fro', 1 or inf; numeric.norms.spectral_norm encloses the spectral norm of a fixed matrix."
+        remedy = (
+            "Give 'fro', 1 or inf; numeric.networks.norms.spectral_norm encloses the spectral norm of a fixed matrix."
+        )
         raise BallsError("torch.linalg.matrix_norm", f"ord={ord!r}", remedy)
     summed, compared = (rows, columns) if ord == 1 else (columns, rows)
     widest = amax(vector_norm(x, 1, summed, keepdim=True), compared, keepdim=True)

@@ -28,7 +28,7 @@ from numeric.balls.errors import BallsError, remedy_for, spelling
 from numeric.balls.factories import FACTORIES, gives_integers
 from numeric.balls.floats import enclosing_floats, floats_enclosed
 from numeric.balls.integers import ExactInteger
-from numeric.exact_cost import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooManyBallOperations
+from numeric.balls.limits import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooManyBallOperations
 
 # Attributes and methods of a tensor that compute nothing.
 _QUERIES = frozenset(
@@ -77,7 +77,7 @@ def run_on_balls(
     Float tensors, float arrays and floats enter exactly, a float as an array without axes; the quotient of integers is
     exact too. Integer tensors and everything else are passed as they are. A result that is a number or a tensor becomes
     exact balls. Raises `TooLargeForExact` when the run takes more than `limit` ball operations, counted as in
-    `numeric.exact_cost`.
+    `numeric.networks.exact_cost`.
     """
     found = call_on_balls(function, arguments, bits, limit=limit, enclose_floats=enclose_floats)
     with working_precision(bits), floats_enclosed(enclose_floats or enclosing_floats()):

@@ -46,8 +46,8 @@ from symbolic.calculus.shares import best_shares, within_budget
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
 from symbolic.calculus.sums import add, change_norm, concatenate, mean
 from symbolic.calculus.taylor import line_at_zero, taylor
-from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, given
-from symbolic.events import Event
+from symbolic.derivations.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, given
+from symbolic.derivations.events import Event
 
 __all__ = [
     "accumulate",

@@ -7,10 +7,10 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.recursions import LinearRecursion, latex
-from symbolic.derivation import Approximated, as_expr, rule_step
-from symbolic.indices import fresh, names_of_letters
-from symbolic.obligations import Obligation, for_all, nonnegative, whole
-from symbolic.operations import Unread
+from symbolic.derivations.derivation import Approximated, as_expr, rule_step
+from symbolic.derivations.obligations import Obligation, for_all, nonnegative, whole
+from symbolic.derivations.operations import Unread
+from symbolic.words.indices import fresh, names_of_letters
 
 EVERY_STEP = "in every step"
 

@@ -1,7 +1,7 @@
 """Rule 13: means of random draws, the maximum over many of them, and a cover of a class; its budget is in `shares`.
 
-A conclusion holds on *events* (symbolic/events.py), which every later rule passes on: the bound of the derivation then
-holds with a probability of at least 1 minus the sum of their shares, over the randomness that they name.
+A conclusion holds on *events* (symbolic/derivations/events.py), which every later rule passes on: the bound of the
+derivation then holds with a probability of at least 1 minus the sum of their shares, over the randomness they name.
 
     one = given("one draw", dim=1, size=B)
     mean = sample_mean(one, "mean", count=n, event=Event("features", over="the draw of Lambda"))
@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.shares import probability
-from symbolic.derivation import (
+from symbolic.derivations.derivation import (
     Approximated,
     DerivationError,
     Norm,
@@ -23,8 +23,8 @@ from symbolic.derivation import (
     require_norm,
     rule_step,
 )
-from symbolic.events import Event
-from symbolic.obligations import at_most, nonnegative, real, whole
+from symbolic.derivations.events import Event
+from symbolic.derivations.obligations import at_most, nonnegative, real, whole
 
 FINEST = sp.Rational(1, 2**52)  # radius of a cover: between 1 and 2, float64 numbers are that far apart
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import Derivation, Norm, as_expr, rule_step
-from symbolic.obligations import is_refuted
-from symbolic.signs import from_one, is_nonnegative
+from symbolic.derivations.derivation import Derivation, Norm, as_expr, rule_step
+from symbolic.derivations.obligations import is_refuted
+from symbolic.derivations.signs import from_one, is_nonnegative
 
 
 # A column sum is at most the sum over the kinds of its entries of their number times their largest absolute value.

@@ -7,9 +7,9 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.recursions import latex
-from symbolic.derivation import Approximated, DerivationError, Norm, as_expr, rule_step
-from symbolic.obligations import Obligation, nonnegative, positive, whole
-from symbolic.operations import Unread
+from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr, rule_step
+from symbolic.derivations.obligations import Obligation, nonnegative, positive, whole
+from symbolic.derivations.operations import Unread
 
 
 # Summed over l = 0 .. n - 1, f(w^{l+1}) <= f(w^l) - c_l g_l + d_l telescopes:

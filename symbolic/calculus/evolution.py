@@ -4,10 +4,10 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import Approximated, as_expr, rule_step
-from symbolic.dynamics.comparison import LinearComparison
-from symbolic.obligations import nonnegative, real
-from symbolic.operations import Unread
+from symbolic.calculus.differential_inequalities import LinearComparison
+from symbolic.derivations.derivation import Approximated, as_expr, rule_step
+from symbolic.derivations.obligations import nonnegative, real
+from symbolic.derivations.operations import Unread
 
 
 # x' = f(x) and x_hat' = f(x_hat) + r with ||r|| <= offset. After a short time h the error e has become at most

@@ -5,9 +5,9 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.sums import norm_of_ones
-from symbolic.derivation import Approximated, as_expr, rule_step
-from symbolic.obligations import Obligation, RangeObligation, nonnegative, positive
-from symbolic.operations import Apply, unnamed
+from symbolic.derivations.derivation import Approximated, as_expr, rule_step
+from symbolic.derivations.obligations import Obligation, RangeObligation, nonnegative, positive
+from symbolic.derivations.operations import Apply, unnamed
 
 APPROXIMANT = "by the error of the approximant at the approximate argument, and the Lipschitz constant of the function"
 

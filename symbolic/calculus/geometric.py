@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import DerivationError, as_expr
+from symbolic.derivations.derivation import DerivationError, as_expr
 
 
 # (1 - q) (1 + q + ... + q^(n-1)) = 1 - q^n; at q = 1 the sum is n.

@@ -10,8 +10,8 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.heads import heads_as_linear
-from symbolic.derivation import DerivationError, Norm, as_expr, given
-from symbolic.operations import Second
+from symbolic.derivations.derivation import DerivationError, Norm, as_expr, given
+from symbolic.derivations.operations import Second
 
 EXPONENTIAL = 4  # of an exponential, in units: the last place may be wrong by 2
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import Approximated, DerivationError, Norm, as_expr, require_norm, rule_step
-from symbolic.obligations import real
-from symbolic.operations import Second, SinkSoftmax
+from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr, require_norm, rule_step
+from symbolic.derivations.obligations import real
+from symbolic.derivations.operations import Second, SinkSoftmax
 
 
 # n keys have the scores s_j, |s_j| <= r, and one more, the sink, has the score C. With t_j = e^C softmax(s)_j,

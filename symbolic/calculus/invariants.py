@@ -12,11 +12,11 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.recursions import LinearRecursion, latex
-from symbolic.derivation import Approximated, Derivation, DerivationError, Step, as_expr
-from symbolic.obligations import Obligation, RangeObligation, at_most, for_all, nonnegative, whole
-from symbolic.prose import marked
-from symbolic.provenance import Provenance, weakest
-from symbolic.signs import is_continuous, is_nonnegative, slope_in
+from symbolic.derivations.derivation import Approximated, Derivation, DerivationError, Step, as_expr
+from symbolic.derivations.obligations import Obligation, RangeObligation, at_most, for_all, nonnegative, whole
+from symbolic.derivations.provenance import Provenance, weakest
+from symbolic.derivations.signs import is_continuous, is_nonnegative, slope_in
+from symbolic.words.prose import marked
 
 _INDEX = sp.Symbol("l", integer=True, nonnegative=True)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from symbolic.signs import is_nonnegative
+from symbolic.derivations.signs import is_nonnegative
 
 SMALL = 12  # numerators and denominators that SymPy's algebra takes in its stride
 MOST_OPERATIONS, SHORT = 400, 120

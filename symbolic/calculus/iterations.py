@@ -8,9 +8,9 @@ import sympy as sp
 
 from symbolic.calculus.geometric import power_of
 from symbolic.calculus.recursions import constant_recursion, latex
-from symbolic.derivation import Approximated, DerivationError, Norm, as_expr, rule_step
-from symbolic.obligations import Obligation, nonnegative, real, whole
-from symbolic.operations import Iteration, Unread, unnamed
+from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr, rule_step
+from symbolic.derivations.obligations import Obligation, nonnegative, real, whole
+from symbolic.derivations.operations import Iteration, Unread, unnamed
 
 
 # e_n <= q^n e_0 + b (1 - q^n)/(1 - q) by rule 7. For q < 1 it is q^n (e_0 - e*) + e*, e* = b/(1 - q): between e_0 and

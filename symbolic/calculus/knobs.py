@@ -7,8 +7,8 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.inversion import Tamed, limit_at_infinity, limit_at_zero, monotonicity, poles, solutions
-from symbolic.derivation import DerivationError, as_expr
-from symbolic.obligations import real
+from symbolic.derivations.derivation import DerivationError, as_expr
+from symbolic.derivations.obligations import real
 
 
 @dataclass(frozen=True)

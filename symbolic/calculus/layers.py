@@ -9,13 +9,31 @@ import sympy as sp
 from symbolic.calculus.geometric import geometric_sum
 from symbolic.calculus.perturbations import require_per_unit
 from symbolic.calculus.recursions import LAYERS_BY_NUMBERS, LinearRecursion, restated
-from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, as_expr, require_norm, rule_step
-from symbolic.events import Events
-from symbolic.names import member_error
-from symbolic.obligations import Obligation, for_all, is_plain, nonnegative, reopened, shown_at_most, unless, whole
-from symbolic.operations import Cases, Unread
-from symbolic.provenance import Provenance, weakest
-from symbolic.signs import is_continuous, is_nonnegative
+from symbolic.derivations.derivation import (
+    Approximated,
+    Derivation,
+    DerivationError,
+    Norm,
+    Step,
+    as_expr,
+    require_norm,
+    rule_step,
+)
+from symbolic.derivations.events import Events
+from symbolic.derivations.obligations import (
+    Obligation,
+    for_all,
+    is_plain,
+    nonnegative,
+    reopened,
+    shown_at_most,
+    unless,
+    whole,
+)
+from symbolic.derivations.operations import Cases, Unread
+from symbolic.derivations.provenance import Provenance, weakest
+from symbolic.derivations.signs import is_continuous, is_nonnegative
+from symbolic.words.names import member_error
 
 EVERY_LAYER = "in every layer"
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from symbolic.derivation import Approximated, Norm, NormName, as_expr, as_norm, rule_step
-from symbolic.obligations import nonnegative, whole
-from symbolic.operations import Linear, unnamed
+from symbolic.derivations.derivation import Approximated, Norm, NormName, as_expr, as_norm, rule_step
+from symbolic.derivations.obligations import nonnegative, whole
+from symbolic.derivations.operations import Linear, unnamed
 
 
 # A x_hat - A x = A (x_hat - x), and ||A v||_target <= ||A||_{source -> target} ||v||_source by definition of the

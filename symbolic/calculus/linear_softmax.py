@@ -5,9 +5,9 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.softmax import APART
-from symbolic.derivation import Approximated, Norm, as_expr, rule_step
-from symbolic.obligations import nonnegative
-from symbolic.operations import LinearSoftmax
+from symbolic.derivations.derivation import Approximated, Norm, as_expr, rule_step
+from symbolic.derivations.obligations import nonnegative
+from symbolic.derivations.operations import LinearSoftmax
 
 CURVATURE = 2 / (3 * sp.sqrt(3))
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from symbolic.calculus.sums import norm_of_ones
-from symbolic.derivation import Approximated, Norm, as_expr, require_norm, rule_step
-from symbolic.obligations import nonnegative
-from symbolic.operations import Clip, SoftThreshold, Unread, unnamed
+from symbolic.derivations.derivation import Approximated, Norm, as_expr, require_norm, rule_step
+from symbolic.derivations.obligations import nonnegative
+from symbolic.derivations.operations import Clip, SoftThreshold, Unread, unnamed
 
 ANY_SET = Unread("its set is any convex one; a box has operands, box=True, low=, high=")
 

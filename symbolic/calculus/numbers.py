@@ -7,8 +7,8 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import DerivationError
-from symbolic.evaluation import TermByTerm, whole
+from symbolic.derivations.derivation import DerivationError
+from symbolic.derivations.evaluation import TermByTerm, whole
 
 Root = Callable[[Any], Any]
 

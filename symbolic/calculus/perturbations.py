@@ -10,7 +10,7 @@ from symbolic.calculus.functions import APPROXIMANT
 from symbolic.calculus.inversion import limit_at_infinity, monotonicity, solutions
 from symbolic.calculus.knobs import Knob
 from symbolic.calculus.sums import add
-from symbolic.derivation import (
+from symbolic.derivations.derivation import (
     Approximated,
     Derivation,
     DerivationError,
@@ -22,9 +22,9 @@ from symbolic.derivation import (
     error_symbol,
     rule_step,
 )
-from symbolic.obligations import for_all, nonnegative, real, reopened, whole
-from symbolic.operations import Combination, Correction, PerturbedLinear, Restated, VectorMap, unnamed
-from symbolic.signs import is_continuous, is_nonnegative
+from symbolic.derivations.obligations import for_all, nonnegative, real, reopened, whole
+from symbolic.derivations.operations import Combination, Correction, PerturbedLinear, Restated, VectorMap, unnamed
+from symbolic.derivations.signs import is_continuous, is_nonnegative
 
 PARTS = "by the error of the argument under the perturbed map, and the change of the map at the exact argument"
 

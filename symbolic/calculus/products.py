@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from symbolic.derivation import Approximated, NormName, as_expr, as_norm, rule_step
-from symbolic.obligations import nonnegative, whole
-from symbolic.operations import Product, ProductKind, unnamed
+from symbolic.derivations.derivation import Approximated, NormName, as_expr, as_norm, rule_step
+from symbolic.derivations.obligations import nonnegative, whole
+from symbolic.derivations.operations import Product, ProductKind, unnamed
 
 
 # For B bilinear with ||B(u, v)|| <= c ||u|| ||v||:

@@ -17,8 +17,8 @@ import sympy as sp
 
 from symbolic.calculus.invariants import MonotoneRecursion
 from symbolic.calculus.recursions import latex
-from symbolic.derivation import Approximated, DerivationError, Norm, as_expr, require_norm, rule_step
-from symbolic.obligations import Obligation, nonnegative, positive, whole
+from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr, require_norm, rule_step
+from symbolic.derivations.obligations import Obligation, nonnegative, positive, whole
 
 BOUNDED = "bounded iterates"
 _VALUE = sp.Symbol("V", positive=True)  # F at an iterate, above its floor

@@ -21,12 +21,13 @@ from symbolic.calculus.geometric import (
     times_power,
 )
 from symbolic.calculus.numbers import Root, evaluate, root
-from symbolic.derivation import Approximated, DerivationError, as_expr, rule_step
-from symbolic.events import Events
-from symbolic.indices import fresh, names_of_letters
-from symbolic.obligations import Obligation, is_plain, nonnegative, whole
-from symbolic.operations import Unread
-from symbolic.provenance import Provenance
+from symbolic.derivations.derivation import Approximated, DerivationError, as_expr, rule_step
+from symbolic.derivations.events import Events
+from symbolic.derivations.obligations import Obligation, is_plain, nonnegative, whole
+from symbolic.derivations.operations import Unread
+from symbolic.derivations.provenance import Provenance
+from symbolic.words.indices import fresh, names_of_letters
+from symbolic.words.shown import SHOWN
 
 MOST_LAYERS = 10**5  # of a product over layers that are not equal: SymPy multiplies it out when it prints a sum
 LONGEST_OFFSET = 60  # operations, in an offset whose terms are looked at
@@ -246,9 +247,7 @@ def restated(premise: Approximated, values: Mapping[Any, Any]) -> Approximated:
 
 def latex(expression: sp.Expr, names: Mapping[sp.Symbol, str] | None) -> str:
     """With the notation of `names` for some symbols."""
-    from symbolic import typesetting
-
-    return typesetting.latex(expression, names)
+    return SHOWN.expression(expression, names)
 
 
 # With M = [[a, b], [c, d]], eigenvalues p, q and c_n = c_n(p, q) above, Cayley-Hamilton gives

@@ -10,11 +10,19 @@ import sympy as sp
 from symbolic.calculus.geometric import at_layer
 from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.recursions import LinearRecursion
-from symbolic.derivation import Approximated, Derivation, DerivationError, Step, as_expr, given, with_operation
-from symbolic.names import error_symbol
-from symbolic.obligations import Obligation, nonnegative, shown_at_most
-from symbolic.operations import Operation
-from symbolic.signs import is_continuous
+from symbolic.derivations.derivation import (
+    Approximated,
+    Derivation,
+    DerivationError,
+    Step,
+    as_expr,
+    given,
+    with_operation,
+)
+from symbolic.derivations.obligations import Obligation, nonnegative, shown_at_most
+from symbolic.derivations.operations import Operation
+from symbolic.derivations.signs import is_continuous
+from symbolic.words.names import error_symbol
 
 FIRST_INDEX = 1 << 40  # SymPy counts its own from below 10^7
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import DerivationError, as_expr
+from symbolic.derivations.derivation import DerivationError, as_expr
 
 
 # Maurey: a point of the hull is a mean of the vectors v, drawn at random with its weights; the average of k draws is

@@ -9,7 +9,7 @@ import sympy as sp
 
 from symbolic.calculus.recursions import LinearRecursion
 from symbolic.calculus.repetition import Repetition
-from symbolic.derivation import (
+from symbolic.derivations.derivation import (
     Approximated,
     Derivation,
     DerivationError,
@@ -18,9 +18,9 @@ from symbolic.derivation import (
     as_expr,
     rule_step,
 )
-from symbolic.events import Events, ShareSymbol, total_failure
-from symbolic.obligations import at_most, positive, real
-from symbolic.operations import Operation
+from symbolic.derivations.events import Events, ShareSymbol, total_failure
+from symbolic.derivations.obligations import at_most, positive, real
+from symbolic.derivations.operations import Operation
 
 ROUNDS = 100  # of the search for the best shares
 DENOMINATOR = 10**9  # of a share of the budget

@@ -7,8 +7,7 @@ import sympy as sp
 
 from symbolic.calculus.geometric import geometric_sum
 from symbolic.calculus.sums import OF_WEIGHTS, factor_in_words
-from symbolic.citations import WANG2024, Citation
-from symbolic.derivation import (
+from symbolic.derivations.derivation import (
     Approximated,
     Derivation,
     DerivationError,
@@ -20,8 +19,9 @@ from symbolic.derivation import (
     require_norm,
     rule_step,
 )
-from symbolic.obligations import nonnegative, real, whole
-from symbolic.operations import Attention, Concentration, Exclusion, HardMax, Softmax, unnamed
+from symbolic.derivations.obligations import nonnegative, real, whole
+from symbolic.derivations.operations import Attention, Concentration, Exclusion, HardMax, Softmax, unnamed
+from symbolic.words.citations import WANG2024, Citation
 
 # How far two scores move against each other, in units of the norm of what all of them move by: u_i - u_j is at most
 # 2 ||u||_inf, sqrt(2) ||u||_2 and ||u||_1. Equality: u_i = -u_j, the others 0 (in the sup norm: anything).

@@ -4,9 +4,9 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import Approximated, DerivationError, Norm, NormName, as_expr, as_norm, rule_step
-from symbolic.obligations import real
-from symbolic.operations import Combination, Concatenation, Restated, TokenMean
+from symbolic.derivations.derivation import Approximated, DerivationError, Norm, NormName, as_expr, as_norm, rule_step
+from symbolic.derivations.obligations import real
+from symbolic.derivations.operations import Combination, Concatenation, Restated, TokenMean
 
 # What entries that add up to 0 have in each norm, at most, if the positive ones add up to 1, and so the negative ones
 # to -1: no entry exceeds 1, their absolute values add up to 2, and ||d||_2^2 <= ||d||_inf ||d||_1. Equality: (1, -1).

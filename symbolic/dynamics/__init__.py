@@ -1,6 +1,6 @@
 """Training dynamics: flows from a loss, fixed points, conserved quantities, comparison, Gaussian expectations."""
 
-from symbolic.dynamics.comparison import LinearComparison, Passage, decayed, held_back, past_saddle
+from symbolic.calculus.differential_inequalities import LinearComparison, Passage, decayed, held_back, past_saddle
 from symbolic.dynamics.conserved import conserved_quantities, is_conserved
 from symbolic.dynamics.fixed_points import FixedPoint, Inertia, Stability, proved_sign, require_increasing
 from symbolic.dynamics.flows import Flow, gradient_flow

@@ -11,7 +11,7 @@ import mpmath
 import sympy as sp
 from sympy.polys.monomials import itermonomials
 
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 from symbolic.dynamics.flows import Flow
 
 DIGITS = 60  # of the sampled rates

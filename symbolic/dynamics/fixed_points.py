@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import sympy as sp
 
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 from symbolic.dynamics.flows import Flow
 
 Chart = Mapping[sp.Symbol, sp.Expr]  # e.g. v* in (0, 1/2) as 1/(2 + r), r > 0

@@ -11,8 +11,8 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import DerivationError, as_expr
-from symbolic.shown import displayed
+from symbolic.derivations.derivation import DerivationError, as_expr
+from symbolic.words.shown import displayed
 
 
 @dataclass(frozen=True)

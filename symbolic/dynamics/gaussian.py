@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import DerivationError, as_expr
+from symbolic.derivations.derivation import DerivationError, as_expr
 
 Powers = tuple[int, ...]  # of a monomial, in the order of the variables
 

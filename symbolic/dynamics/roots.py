@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 from symbolic.dynamics.fixed_points import Chart, proved_sign
 
 Squares = Mapping[sp.Symbol, sp.Expr]  # a letter for each root, and what it is the root of

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 from symbolic.dynamics.fixed_points import Chart
 from symbolic.dynamics.flows import Flow
 from symbolic.dynamics.roots import sign_with_roots

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import sympy as sp
 from sympy.matrices.expressions.kronecker import KroneckerProduct
 
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 from symbolic.gradients.layers import GENERIC, Backward, NetworkLayer
 from symbolic.gradients.matrices import derivative
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import sympy as sp
 from sympy.matrices.expressions.kronecker import KroneckerProduct
 
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 from symbolic.gradients.matrices import (
     as_hadamard,
     coefficient,

@@ -11,7 +11,7 @@ import sympy as sp
 from sympy.matrices.expressions.applyfunc import ElementwiseApplyFunction
 from sympy.matrices.expressions.kronecker import KroneckerProduct
 
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 
 
 def transpose(expression: sp.MatrixExpr) -> sp.MatrixExpr:

@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import DerivationError, as_expr
+from symbolic.derivations.derivation import DerivationError, as_expr
 from symbolic.gradients.evaluation import (
     Algebra,
     ExplicitAlgebra,
@@ -18,7 +18,7 @@ from symbolic.gradients.evaluation import (
 from symbolic.gradients.layers import Backward, NetworkLayer
 from symbolic.gradients.matrices import product, transpose
 from symbolic.gradients.printing import aligned, matrix_latex
-from symbolic.shown import displayed
+from symbolic.words.shown import displayed
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from benchmarks.mutants.faults import Fault
 from benchmarks.planted import footprint, programs, rules, verdicts
 from benchmarks.planted.kinds import WRONG_RULES, all_faults, faults_of_rules
 from benchmarks.planted.verdicts import Verdicts
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 from tests.bridge.readings.directed import CASES
 from tests.symbolic.fuzzing import seeded
 

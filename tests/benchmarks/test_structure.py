@@ -33,7 +33,7 @@ def test_circles_are_found(arrows: dict[str, list[str]], expected: list[list[str
 def test_imports_count_wherever_they_stand() -> None:
     known = structure.imports()
     assert "bridge.instances.point" in known["bridge.instances.instance"]
-    assert "bridge.registry" in known["bridge.export.stated"]  # inside a function
+    assert "bridge.theorems.registry" in known["bridge.export.theorem_of_record"]  # inside a function
     assert "bridge.judging.errors" not in known["bridge.instances.instance"]
 
 

@@ -5,8 +5,8 @@ import torch
 
 from benchmarks.universal_transformer import made
 from benchmarks.universal_transformer_blocks import Largest, blocks, blocks_in_balls
-from bridge.format_limits import FORMATS
-from bridge.universal.transformer import resolve
+from bridge.limits.format_limits import FORMATS
+from bridge.topics.universal.transformer import resolve
 
 N, n, T = 64, 16, 20
 

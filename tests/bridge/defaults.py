@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bridge import compare
 from bridge.export.comparison import Comparison
-from bridge.export.files import write_text
+from bridge.export.written_files import write_text
 
 SHARED: dict[str, Path] = {}  # "folder": where all processes of one run of the tests find the records; set by a fixture
 

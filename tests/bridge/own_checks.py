@@ -6,12 +6,12 @@ from typing import Any
 import sympy as sp
 
 from bridge import compare
-from bridge.check import Check, Sides
-from bridge.record import Row
-from bridge.theorem import Theorem
-from bridge.theorem_building import theorem
-from symbolic.citations import Citation
-from symbolic.statements import Kind, Order, Printed, Quantifier, Quantity
+from bridge.theorems.building import theorem
+from bridge.theorems.check import Check, Sides
+from bridge.theorems.record import Row
+from bridge.theorems.theorem import Theorem
+from symbolic.statements.result import Kind, Order, Printed, Quantifier, Quantity
+from symbolic.words.citations import Citation
 
 n = sp.Symbol("n", integer=True, positive=True)
 m = sp.Symbol("m", integer=True, positive=True)

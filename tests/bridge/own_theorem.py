@@ -6,10 +6,10 @@ from typing import Any
 import sympy as sp
 
 from bridge.domains import Box
-from bridge.theorem import Theorem
-from symbolic.citations import Citation
-from symbolic.derivation import Derivation, Norm, Step
-from symbolic.statements import Hypothesis, Kind, Parameter, Quantifier, Quantity, Result
+from bridge.theorems.theorem import Theorem
+from symbolic.derivations.derivation import Derivation, Norm, Step
+from symbolic.statements.result import Hypothesis, Kind, Parameter, Quantifier, Quantity, Result
+from symbolic.words.citations import Citation
 
 NAME = "own"
 

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from bridge.cli.printable import MOST_QUOTED, message, printable, printable_json
-from bridge.cost import DAY, HOUR, LARGEST, LONGEST, MINUTE, Cost, LongRun, duration, linear_cost, sizes_of
-from bridge.extremes import explained
-from bridge.memory import GIGABYTE, available_bytes, gibibytes, require_memory
-from numeric.integration_error import IntegrationError
-from symbolic.statements import UsageError
+from bridge.limits.beyond_float64 import explained
+from bridge.limits.cost import DAY, HOUR, LARGEST, LONGEST, MINUTE, Cost, LongRun, duration, linear_cost, sizes_of
+from bridge.limits.memory import GIGABYTE, available_bytes, gibibytes, require_memory
+from numeric.tools.integration_error import IntegrationError
+from symbolic.words.errors import UsageError
 
 
 def machine(root: Path, **files: str) -> Path:
@@ -67,7 +67,7 @@ def test_a_limit_of_the_process_counts(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_too_much_memory_is_refused_in_gib(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bridge.memory.available_bytes", lambda: 2 * GIGABYTE)
+    monkeypatch.setattr("bridge.limits.memory.available_bytes", lambda: 2 * GIGABYTE)
     require_memory("call", 2 * GIGABYTE, "lower n")
     with pytest.raises(UsageError, match=r"call: needs about 3 GiB of memory, this machine has 2 to give; lower n"):
         require_memory("call", 3 * GIGABYTE, "lower n")

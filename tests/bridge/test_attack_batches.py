@@ -13,22 +13,23 @@ import torch
 import boundsmith as bs
 import bridge.instances.search as searches
 import bridge.instances.transformer_batch as transformer_batch
-from bridge.comparison import grid_of
 from bridge.instances.goals import goals_of, ratio
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
 from bridge.instances.search import companies, company, memory_at_once, memory_of_goal, searched
+from bridge.limits.memory import GIGABYTE
 from bridge.limits.run import Format, Run
-from bridge.memory import GIGABYTE
-from bridge.record import Verdict
-from bridge.theorem import Theorem
+from bridge.questions.compare import grid_of
+from bridge.theorems.record import Verdict
+from bridge.theorems.theorem import Theorem
 from examples import gradient_step, own_theorem
-from numeric import recording
-from numeric.construction import Construction, Embedding
-from numeric.ensemble import Ensemble
-from numeric.layers import RelativePositions
-from numeric.network import Network
-from symbolic.statements import Quantity, UsageError
+from numeric.networks.construction import Construction, Embedding
+from numeric.networks.layers import RelativePositions
+from numeric.networks.network import Network
+from numeric.search import recording
+from numeric.search.ensemble import Ensemble
+from symbolic.statements.result import Quantity
+from symbolic.words.errors import UsageError
 from tests.counting import Calls
 
 BUDGET = Run(samples=8, attack=12, restarts=4, seed=5)
@@ -279,7 +280,7 @@ def test_points_of_one_company_differ_in_numbers_alone() -> None:
 
 
 def test_a_batch_that_does_not_fit_is_refused_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bridge.memory.available_bytes", lambda: GIGABYTE // 1024)
+    monkeypatch.setattr("bridge.limits.memory.available_bytes", lambda: GIGABYTE // 1024)
     bs.compare(three(), samples=2, attack=1, restarts=2)
     with pytest.raises(UsageError, match=r"needs about .* GiB of memory.*lower the sizes, --samples or --restarts"):
         bs.compare(three(), samples=2, attack=1, restarts=1000)

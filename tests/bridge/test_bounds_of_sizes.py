@@ -7,19 +7,20 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from bridge.comparison import grid_of
 from bridge.instances.bound import Bound
 from bridge.instances.goals import prompt_scopes
 from bridge.instances.instance import Instance
 from bridge.instances.point import require_affordable
 from bridge.judging.usable import is_size, usable
 from bridge.limits.run import Format, Run
-from bridge.record import TIERS
-from bridge.registry import registered_theorem
-from bridge.theorem import Theorem
-from symbolic.catalogue import RUNNING
-from symbolic.derivation import DerivationError
-from symbolic.statements import Kind, Quantity, UsageError
+from bridge.questions.compare import grid_of
+from bridge.theorems.record import TIERS
+from bridge.theorems.registry import registered_theorem
+from bridge.theorems.theorem import Theorem
+from symbolic.derivations.derivation import DerivationError
+from symbolic.statements.catalogue import RUNNING
+from symbolic.statements.result import Kind, Quantity
+from symbolic.words.errors import UsageError
 from tests.yardstick.records import stored
 
 POINTS = 8  # for each result; most of them are refused, or have a bound for each layer

@@ -9,13 +9,14 @@ import pytest
 import torch
 
 from bridge import compare, replay
-from bridge.check import Check, Sides
-from bridge.comparison import replay_witness
 from bridge.domains import Box
-from bridge.record import NamedTable, Verdict, Witness
-from bridge.theorem import Theorem
-from bridge.theorem_parts import AtPoint
-from symbolic.statements import Kind, UsageError
+from bridge.questions.compare import replay_witness
+from bridge.theorems.check import Check, Sides
+from bridge.theorems.parts import AtPoint
+from bridge.theorems.record import NamedTable, Verdict, Witness
+from bridge.theorems.theorem import Theorem
+from symbolic.statements.result import Kind
+from symbolic.words.errors import UsageError
 from tests.bridge.own_checks import m, n, of, quantity, rows_of
 
 # Points, settings, tables.

@@ -8,13 +8,14 @@ import pytest
 import sympy as sp
 
 from bridge import compare
-from bridge.check import Check, Sides, at_most, within
-from bridge.comparison import replay_witness
 from bridge.judging.relation import implies, of_order
-from bridge.record import Flag, Verdict
-from bridge.theorem_building import theorem
-from symbolic.landau import largest_ratio
-from symbolic.statements import Kind, Order, UsageError
+from bridge.questions.compare import replay_witness
+from bridge.theorems.building import theorem
+from bridge.theorems.check import Check, Sides, at_most, within
+from bridge.theorems.record import Flag, Verdict
+from symbolic.statements.landau import largest_ratio
+from symbolic.statements.result import Kind, Order
+from symbolic.words.errors import UsageError
 from tests.bridge.own_checks import m, n, of, quantity, row_of, rows_of
 
 # Proofs and runs.

@@ -10,12 +10,12 @@ import torch
 
 import boundsmith as bs
 from bridge import compare, replay
-from bridge.comparison import replay_witness
 from bridge.export.comparison import Comparison
 from bridge.instances.own_letters import general_form, means_the_prompts
-from bridge.record import Row, Verdict
-from bridge.registry import registered_theorem
-from symbolic.catalogue import RUNNING
+from bridge.questions.compare import replay_witness
+from bridge.theorems.record import Row, Verdict
+from bridge.theorems.registry import registered_theorem
+from symbolic.statements.catalogue import RUNNING
 
 SMALL: dict[str, Any] = {"samples": 32, "attack": 10, "restarts": 2}
 

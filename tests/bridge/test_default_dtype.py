@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import boundsmith as bs
-from symbolic.catalogue import results
+from symbolic.statements.catalogue import results
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FEW = {"samples": 8, "attack": 4, "restarts": 2}

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from symbolic.deferred import Deferred
+from symbolic.statements.deferred import Deferred
 
 # In a process of its own: type checks look at the entries of a sequence.
 COMPARED = """
@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import bridge
 from bridge.export.violations import reasons
-from bridge.icgd.step import theorem_of
-from symbolic.deferred import Deferred
+from bridge.topics.icgd.step import theorem_of
+from symbolic.statements.deferred import Deferred
 
 def refused():
     raise RuntimeError("the quantities of any depth were derived")

@@ -9,20 +9,21 @@ import pytest
 import torch
 
 from bridge import compare, replay
-from bridge.check import Check, Sides
-from bridge.comparison import grid_of
 from bridge.export import comparison_csv, comparison_latex
 from bridge.export.comparison import Comparison
 from bridge.export.terminal import comparison_blocks
-from bridge.induction.vanilla import VANILLA as HEAD
 from bridge.instances.runs import Runs
-from bridge.record import Row, Verdict
-from bridge.theorem import Theorem
-from bridge.theorem_parts import Knobs
+from bridge.questions.compare import grid_of
+from bridge.theorems.check import Check, Sides
+from bridge.theorems.parts import Knobs
+from bridge.theorems.record import Row, Verdict
 from bridge.theorems.refusal import Refusal
-from numeric.exact_cost import ExactCost, TooLargeForExact
-from symbolic.induction.vanilla import VANILLA
-from symbolic.statements import Kind, Parameter, Quantity, UsageError
+from bridge.theorems.theorem import Theorem
+from bridge.topics.induction.vanilla import VANILLA as HEAD
+from numeric.balls.limits import ExactCost, TooLargeForExact
+from symbolic.statements.result import Kind, Parameter, Quantity
+from symbolic.topics.induction.vanilla import VANILLA
+from symbolic.words.errors import UsageError
 
 QUICK: dict[str, Any] = {"samples": 4, "attack": 3, "restarts": 2, "L": 4, "d": 2}
 LOCAL = "prompt, local"

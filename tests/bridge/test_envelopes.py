@@ -14,7 +14,7 @@ from bridge.instances.instance import Instance
 from bridge.instances.search import searched
 from bridge.instances.search_batch import SearchBatch
 from bridge.limits.run import Run
-from bridge.registry import find_theorem
+from bridge.theorems.registry import find_theorem
 
 BUDGET = Run(samples=4, attack=6, restarts=3, seed=2)
 

@@ -9,11 +9,11 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.balls import MOST_TERMS, evaluate_ball
-from bridge.inverse import SEARCH_TERMS, solve
 from bridge.lowering import Terms, TooManyTermsError, at_most_terms, lower
-from symbolic.evaluation import decimal
-from symbolic.statements import UsageError
+from bridge.lowering.ball_values import MOST_TERMS, evaluate_ball
+from bridge.questions.solve import SEARCH_TERMS, solve
+from symbolic.derivations.evaluation import decimal
+from symbolic.words.errors import UsageError
 
 eps = sp.Symbol("eps", positive=True)
 N, d = sp.symbols("N d", integer=True, positive=True)
@@ -145,7 +145,7 @@ def test_what_a_search_does_not_run_is_said() -> None:
 
 
 def test_the_budget_of_a_search_is_that_of_all_its_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bridge.inverse.SEARCH_TERMS", 5000)
+    monkeypatch.setattr("bridge.questions.solve.SEARCH_TERMS", 5000)
     falling = own(bs.given("output", dim=d, size=1, error=1 / HARMONIC))
     with pytest.raises(UsageError, match="the search has run 3,000,000 terms and layers, all that it may"):
         solve(falling, for_="N", error=0.01)

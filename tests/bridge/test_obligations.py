@@ -7,15 +7,15 @@ import pytest
 import sympy as sp
 
 from bridge import compare
-from bridge.induction.vanilla import VANILLA as HEAD
 from bridge.instances.instance import Instance
 from bridge.instances.runs import Runs
 from bridge.judging.judge import Evidence, flags_of, judge
-from bridge.record import Flag, Row, Verdict
-from numeric.exact_cost import ExactCost, TooLargeForExact
-from symbolic.derivation import Derivation, Obligation
-from symbolic.induction.vanilla import VANILLA, L
-from symbolic.statements import Quantity
+from bridge.theorems.record import Flag, Row, Verdict
+from bridge.topics.induction.vanilla import VANILLA as HEAD
+from numeric.balls.limits import ExactCost, TooLargeForExact
+from symbolic.derivations.derivation import Derivation, Obligation
+from symbolic.statements.result import Quantity
+from symbolic.topics.induction.vanilla import VANILLA, L
 
 
 def with_obligation(condition: object) -> Quantity:

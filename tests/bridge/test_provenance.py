@@ -7,14 +7,14 @@ import pytest
 import sympy as sp
 
 import boundsmith as bs
-from bridge.certify.stating import inequalities_of
 from bridge.cli.description import result_record
 from bridge.cli.entry import main
 from bridge.instances.point import resolved
-from bridge.registry import find_theorem
-from symbolic.catalogue import RUNNING, find_result
-from symbolic.derivation import Norm, Step
-from symbolic.provenance import Provenance
+from bridge.questions.certify.stating import inequalities_of
+from bridge.theorems.registry import find_theorem
+from symbolic.derivations.derivation import Norm, Step
+from symbolic.derivations.provenance import Provenance
+from symbolic.statements.catalogue import RUNNING, find_result
 from tests.yardstick.records import RECORDS, path_of, stored
 
 RULES, ALGEBRA, CERTIFICATE, HAND = Provenance

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import torch
 
-from bridge.check import sides_at
+from bridge.theorems.check import sides_at
 from numeric.balls import BallArray
-from numeric.exact_cost import ExactCost, TooLargeForExact
+from numeric.balls.limits import ExactCost, TooLargeForExact
 
 THIRDS = torch.tensor([0.1, 0.2, 0.4], dtype=torch.float64)
 

@@ -5,7 +5,7 @@ import torch
 
 from bridge.readings import Emulated, Instance, Operands, Reading, Smooth, enclose
 from symbolic.calculus import Norm, given, taylor
-from symbolic.derivation import Derivation
+from symbolic.derivations.derivation import Derivation
 
 SIZE, EPS = 2.0, 0.01
 

@@ -12,20 +12,21 @@ import torch
 from torch import Tensor
 
 import boundsmith as bs
-from bridge.check import Check, Sides
 from bridge.domains import Box
 from bridge.instances.instance import Instance
 from bridge.judging.judged import again
 from bridge.judging.measure import rounding_estimate
-from bridge.pair import Pair
-from bridge.record import Witness
-from bridge.solving.dependence import through_network
-from bridge.theorem import Theorem
-from bridge.theorem_parts import ExactRuns
-from numeric.exact_cost import TooLargeForExact
-from symbolic.citations import Citation
-from symbolic.derivation import Derivation, Norm, Step
-from symbolic.statements import Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
+from bridge.questions.solving.dependence import through_network
+from bridge.theorems.check import Check, Sides
+from bridge.theorems.pair import Pair
+from bridge.theorems.parts import ExactRuns
+from bridge.theorems.record import Witness
+from bridge.theorems.theorem import Theorem
+from numeric.balls.limits import TooLargeForExact
+from symbolic.derivations.derivation import Derivation, Norm, Step
+from symbolic.statements.result import Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.words.citations import Citation
+from symbolic.words.errors import UsageError
 
 B = sp.Symbol("B", positive=True)
 n = sp.Symbol("n", integer=True, positive=True)

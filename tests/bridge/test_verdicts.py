@@ -6,7 +6,7 @@ import pytest
 from bridge.instances.bound import Bound
 from bridge.judging.errors import _rounded_above
 from bridge.judging.judge import Evidence, attained, flags_of, judge
-from bridge.record import Flag, Verdict
+from bridge.theorems.record import Flag, Verdict
 
 ONE = Bound(flint.arb(1))
 STRICT = Bound(flint.arb(1), strict=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bridge.arguments import arguments_of, defaults_of
+from bridge.limits.arguments import arguments_of, defaults_of
 from tests.bridge.wrong_arguments import CALLS
 
 ROOT = Path(__file__).parents[2]

@@ -14,8 +14,8 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from symbolic.exact_claims import numbers
-from symbolic.statements import UsageError
+from symbolic.statements.exact_claims import numbers
+from symbolic.words.errors import UsageError
 
 x, y, a = sp.symbols("x y a", positive=True)
 HALF = sp.Rational(1, 2)

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from bridge.extremes import explained
 from bridge.instances.instance import Instance
 from bridge.instances.point import cost_of
 from bridge.judging.judged import settings_used
+from bridge.limits.beyond_float64 import explained
 from bridge.limits.formats import DTYPES
 from bridge.limits.run import Run
-from bridge.theorem import Theorem
-from symbolic.parameters import Hypothesis, Parameter
-from symbolic.statements import UsageError
+from bridge.theorems.theorem import Theorem
+from symbolic.statements.parameters import Hypothesis, Parameter
+from symbolic.words.errors import UsageError
 from tests.corners.texts import text_values
 
 SHORT = Run(samples=8, attack=5, restarts=2, seed=0)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bridge.export.comparison import Comparison
-from bridge.record import TIERS, Row, Verdict
-from symbolic.statements import Kind
+from bridge.theorems.record import TIERS, Row, Verdict
+from symbolic.statements.result import Kind
 
 OURS = ("derived", "instance")
 HELD = (Verdict.KEPT, Verdict.PROVED, Verdict.VIOLATED)

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from bridge import compare
-from bridge.comparison import Comparison
-from bridge.cost import LongRun
-from bridge.registry import find_theorem
-from bridge.theorem import Theorem
-from symbolic.catalogue import RUNNING
-from symbolic.statements import UsageError
+from bridge.limits.cost import LongRun
+from bridge.questions.compare import Comparison
+from bridge.theorems.registry import find_theorem
+from bridge.theorems.theorem import Theorem
+from symbolic.statements.catalogue import RUNNING
+from symbolic.words.errors import UsageError
 from tests.corners.drawing import corner_point, corner_settings
 from tests.corners.judging import Complaint, complaints
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from bridge.record import Row, Verdict, Witness
-from symbolic.catalogue import RUNNING
+from bridge.theorems.record import Row, Verdict, Witness
+from symbolic.statements.catalogue import RUNNING
 from tests.corners.judging import KINDS, complaints, complaints_of_row
 from tests.corners.points import SOURCES, run_point
 from tests.yardstick.records import stored

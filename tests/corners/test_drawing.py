@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bridge.registry import registered_theorem
-from symbolic.catalogue import RUNNING
+from bridge.theorems.registry import registered_theorem
+from symbolic.statements.catalogue import RUNNING
 from tests.corners.drawing import corner_parameters, corner_point
 from tests.corners.texts import INPUT, VALUES
 

@@ -7,13 +7,14 @@ import pytest
 import sympy as sp
 
 from benchmarks.exported import Outcome, judged, tally_of
-from bridge.check import Check, Sides
-from bridge.registry import find_theorem
-from bridge.theorem_building import theorem
-from bridge.theorem_parts import AtPoint
-from symbolic.derivation import Derivation, Norm, Step
-from symbolic.obligations import Obligation
-from symbolic.statements import Kind, Quantifier, Quantity, UsageError
+from bridge.theorems.building import theorem
+from bridge.theorems.check import Check, Sides
+from bridge.theorems.parts import AtPoint
+from bridge.theorems.registry import find_theorem
+from symbolic.derivations.derivation import Derivation, Norm, Step
+from symbolic.derivations.obligations import Obligation
+from symbolic.statements.result import Kind, Quantifier, Quantity
+from symbolic.words.errors import UsageError
 from tests.corners.points import SOURCES, theorem_of
 
 POINTS = 3

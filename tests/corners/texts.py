@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from bridge.machines import machine_files, netlists
-from bridge.universal.members import FAMILIES
-from symbolic.activations import ACTIVATIONS, LOSSES
-from symbolic.induction.training import FLOWS
-from symbolic.operations import Second
+from bridge.topics.machines import machine_files, netlists
+from bridge.topics.universal.members import FAMILIES
+from symbolic.calculus.activations import ACTIVATIONS, LOSSES
+from symbolic.derivations.operations import Second
+from symbolic.topics.induction.training import FLOWS
 
 INPUT = "input"  # of a circuit or a machine: what it reads depends on which one it is
 LONGEST = 4  # symbols of an input of a machine

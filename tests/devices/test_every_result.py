@@ -14,9 +14,9 @@ import torch
 import boundsmith as bs
 from bridge import compare
 from bridge.export.comparison import Comparison
-from bridge.record import Row
-from symbolic.statements import UsageError
-from tests.bridge.theorem.theorems import product
+from bridge.theorems.record import Row
+from symbolic.words.errors import UsageError
+from tests.bridge.theorems.theorem.theorems import product
 from tests.corners.points import SOURCES
 from tests.devices.pretend import MIXED, pretend_device
 

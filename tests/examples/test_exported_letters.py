@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bridge.theorem_files import read_theorem
-from symbolic.paper_text import theorem_latex
+from bridge.theorems.theorem_files import read_theorem
+from symbolic.latex.paper_text import theorem_latex
 from tests.symbolic.latex_letters import undefined
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

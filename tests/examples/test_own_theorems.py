@@ -18,14 +18,14 @@ import torch
 
 import boundsmith as bs
 from bridge.cli import main
-from bridge.comparison import DEFAULTS
 from bridge.export.comparison import Comparison
-from bridge.record import Row, Verdict
-from bridge.theorem import Theorem
-from bridge.theorem_files import read_theorem
-from numeric.loops import LoopSize
-from numeric.network import Network
-from symbolic.statements import Printed
+from bridge.questions.compare import DEFAULTS
+from bridge.theorems.record import Row, Verdict
+from bridge.theorems.theorem import Theorem
+from bridge.theorems.theorem_files import read_theorem
+from numeric.networks.loops import LoopSize
+from numeric.networks.network import Network
+from symbolic.statements.result import Printed
 from tests.examples.test_readme import README, SNIPPETS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

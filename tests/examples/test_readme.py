@@ -12,7 +12,7 @@ import pytest
 
 import boundsmith
 from bridge.cli import main
-from bridge.comparison import DEFAULTS
+from bridge.questions.compare import DEFAULTS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -56,7 +56,7 @@ def few(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     for name, number in FEW.items():
         monkeypatch.setitem(DEFAULTS, name, number)
-    monkeypatch.setattr("bridge.sources.Tabular.most", lambda self, samples: 1)
+    monkeypatch.setattr("bridge.theorems.sources.Tabular.most", lambda self, samples: 1)
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=range(len(SNIPPETS)))

@@ -73,7 +73,7 @@ TOO_LARGE = ("1e9", "1e18", "1e300")  # sizes
 
 def numeric_parameters() -> Iterator[tuple[str, str, bool]]:
     """Result, parameter, and whether it is a whole number."""
-    from symbolic.catalogue import RUNNING, find_result
+    from symbolic.statements.catalogue import RUNNING, find_result
 
     for id in RUNNING:
         for parameter in find_result(id).parameters:
@@ -82,7 +82,7 @@ def numeric_parameters() -> Iterator[tuple[str, str, bool]]:
 
 
 def word_parameters() -> Iterator[tuple[str, str]]:
-    from symbolic.catalogue import RUNNING, find_result
+    from symbolic.statements.catalogue import RUNNING, find_result
 
     for id in RUNNING:
         for parameter in find_result(id).parameters:

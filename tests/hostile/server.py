@@ -101,17 +101,17 @@ def load_everything() -> None:
     import rich.progress  # noqa: F401
     import torch
 
-    import bridge.certify.obligations
     import bridge.cli.certifying
     import bridge.cli.comparing
     import bridge.cli.describe
     import bridge.cli.rechecking
     import bridge.cli.solving
-    import bridge.comparison
     import bridge.export.plots
-    import bridge.inverse  # noqa: F401
+    import bridge.questions.certify.obligations
+    import bridge.questions.compare
+    import bridge.questions.solve  # noqa: F401
     import tests.hostile.calls  # noqa: F401
-    from bridge.registry import theorems
+    from bridge.theorems.registry import theorems
 
     torch.set_num_threads(1)
     theorems()
@@ -205,7 +205,7 @@ def _command(arguments: tuple[str, ...]) -> int:
 
 def _python(name: str) -> int:
     """A refusal is the exit code 2, as on the command line."""
-    from symbolic.statements import UsageError
+    from symbolic.words.errors import UsageError
     from tests.hostile.calls import PYTHON
 
     try:

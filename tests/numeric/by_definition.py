@@ -6,8 +6,8 @@ It uses full matrices and neither torch nor Arb.
 import numpy as np
 from mpmath import mp, mpf
 
-from numeric.construction import AttentionTap, ChangeTap, Construction, ScoresTap, StreamTap
-from numeric.layers import (
+from numeric.networks.construction import AttentionTap, ChangeTap, Construction, ScoresTap, StreamTap
+from numeric.networks.layers import (
     ElementwiseMultiplication,
     FeedForward,
     Head,
@@ -17,7 +17,7 @@ from numeric.layers import (
     bias_vector,
     spelled_out,
 )
-from numeric.maps import BlockMap, LowRank
+from numeric.networks.maps import BlockMap, LowRank
 
 Vector = list[mpf]
 

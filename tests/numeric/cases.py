@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import torch
 
-from numeric.construction import AttentionTap, ChangeTap, Construction, Embedding, ScoresTap, StreamTap
-from numeric.families import (
+from numeric.networks.construction import AttentionTap, ChangeTap, Construction, Embedding, ScoresTap, StreamTap
+from numeric.networks.families import (
     ActivationHeads,
     BoxAndClear,
     FamilyAttention,
@@ -18,10 +18,9 @@ from numeric.families import (
     OuterProductHeads,
     TransposeHeads,
 )
-from numeric.feed_forward import Multiply, Select, clear, terms_layer
-from numeric.hinges import uniform_knots
-from numeric.induction.vanilla import vanilla
-from numeric.layers import (
+from numeric.networks.feed_forward import Multiply, Select, clear, terms_layer
+from numeric.networks.hinges import uniform_knots
+from numeric.networks.layers import (
     Causal,
     ElementwiseMultiplication,
     FeedForward,
@@ -32,12 +31,13 @@ from numeric.layers import (
     ReluAttention,
     SoftmaxAttention,
 )
-from numeric.loops import looped
-from numeric.loss_sums import LossSum
-from numeric.maps import BlockMap, LowRank, identity_map
-from numeric.products import product_sum
-from numeric.relu_sums import ReluSum
-from numeric.stream import Block, Stream
+from numeric.networks.loops import looped
+from numeric.networks.loss_sums import LossSum
+from numeric.networks.maps import BlockMap, LowRank, identity_map
+from numeric.networks.products import product_sum
+from numeric.networks.relu_sums import ReluSum
+from numeric.networks.stream import Block, Stream
+from numeric.topics.induction.vanilla import vanilla
 
 D = 3
 INPUT = Stream([Block("x", D)])

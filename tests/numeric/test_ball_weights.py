@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from numeric.balls import BallArray, working_precision
-from numeric.construction import Construction
-from numeric.exact import run_exact
-from numeric.layers import FeedForward, Head, LinearAttention
-from numeric.maps import BlockMap
-from numeric.network import Network
-from numeric.stream import Block, Stream, StreamError
+from numeric.networks.construction import Construction
+from numeric.networks.exact import run_exact
+from numeric.networks.layers import FeedForward, Head, LinearAttention
+from numeric.networks.maps import BlockMap
+from numeric.networks.network import Network
+from numeric.networks.stream import Block, Stream, StreamError
 
 BITS = 128
 TINY = flint.arb(2) ** -100

@@ -3,7 +3,6 @@
 import pytest
 import sympy as sp
 
-from symbolic import obligations
 from symbolic.calculus import (
     Derivation,
     DerivationError,
@@ -16,10 +15,11 @@ from symbolic.calculus import (
 )
 from symbolic.calculus.inversion import SMALL, Tamed, poles, solutions
 from symbolic.calculus.recursions import restated
-from symbolic.definedness import branches
-from symbolic.derivation import UNIT_ROUNDING
-from symbolic.granting import follows_from_two
-from symbolic.obligations import (
+from symbolic.derivations import obligations
+from symbolic.derivations.definedness import branches
+from symbolic.derivations.derivation import UNIT_ROUNDING
+from symbolic.derivations.granting import follows_from_two
+from symbolic.derivations.obligations import (
     Obligation,
     at_most,
     follows_from,
@@ -30,7 +30,7 @@ from symbolic.obligations import (
     unless,
     whole,
 )
-from symbolic.signs import is_nonnegative
+from symbolic.derivations.signs import is_nonnegative
 
 z, a, b = sp.symbols("z a b", positive=True)
 q = sp.Symbol("q", nonnegative=True)

@@ -31,7 +31,7 @@ from symbolic.calculus import (
     within_budget,
 )
 from symbolic.calculus.layers import stack
-from symbolic.events import total_failure
+from symbolic.derivations.events import total_failure
 from tests.symbolic.chances import FAULTS, Composition, faulty, rejected
 
 DRAWS = 2000

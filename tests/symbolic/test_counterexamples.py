@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from symbolic.approximation import smooth_parts
 from symbolic.calculus import (
     Approximated,
     CoupledRecursion,
@@ -40,8 +39,9 @@ from symbolic.calculus import (
     softmax,
     stack,
 )
-from symbolic.derivation import as_norm
-from symbolic.signs import is_continuous, is_nonnegative
+from symbolic.calculus.approximation import smooth_parts
+from symbolic.derivations.derivation import as_norm
+from symbolic.derivations.signs import is_continuous, is_nonnegative
 
 Q, ONE = sp.Rational, sp.Integer(1)
 e = sp.Dummy("e", nonnegative=True)

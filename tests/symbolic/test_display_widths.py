@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import sympy as sp
 
-from symbolic.catalogue import find_result, results
-from symbolic.displays import PAGE, equation, stated, wrapped
-from symbolic.proofs import LISTED
-from symbolic.widths import width
+from symbolic.latex.displays import PAGE, equation, stated, wrapped
+from symbolic.latex.proofs import LISTED
+from symbolic.latex.widths import width
+from symbolic.statements.catalogue import find_result, results
 
 TEXT_WIDTH = 360.0  # \textwidth of an article at 11pt
 DISPLAY = re.compile(r"\\\[(.*?)\\\]", re.S)
@@ -117,7 +117,7 @@ def test_a_long_condition_is_displayed_with_its_short_side_first():
 
 
 def test_names_do_not_run_out_where_letters_do():
-    from symbolic.displays import shortened
+    from symbolic.latex.displays import shortened
 
     taken = sp.symbols(list("suyzbcdqvwghkmfprtxaAEFGHJQSTUVWXYZ"), positive=True)
     repeated = sp.exp(sp.Add(*taken[:9]))

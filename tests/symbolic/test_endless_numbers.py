@@ -13,7 +13,7 @@ import sympy as sp
 import boundsmith as bs
 from symbolic.calculus.recursions import MOST_LAYERS
 from symbolic.calculus.taylor import MOST_ORDER
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 
 SECONDS = 300
 # Each rule with a letter for a whole number, and the call; what has to be in the answer.
@@ -22,8 +22,8 @@ import sys
 import sympy as sp
 import boundsmith as bs
 from symbolic import LinearRecursion
-from symbolic.derivation import DerivationError
-from symbolic.statements import UsageError
+from symbolic.derivations.derivation import DerivationError
+from symbolic.words.errors import UsageError
 n, q = sp.Symbol("n", positive=True, integer=True), sp.Symbol("q", positive=True)
 l, R = sp.Symbol("l", integer=True, nonnegative=True), sp.Rational(1, 3)
 s = bs.given("s", dim=n, size=2, norm=2, error=q)

@@ -3,8 +3,8 @@
 import pytest
 
 from symbolic import results
-from symbolic.paper_text import theorem_latex
-from symbolic.statements import Result
+from symbolic.latex.paper_text import theorem_latex
+from symbolic.statements.result import Result
 from tests.symbolic.latex_letters import undefined
 
 # Letters that this reader does not see introduced: their own sentence binds them ("all |a| <= C_a"), or they are in the

@@ -9,14 +9,14 @@ import pytest
 import sympy as sp
 
 from symbolic import results
-from symbolic.ascii_math import ascii_math
-from symbolic.catalogue import find_result
-from symbolic.icgd import gradient, symbols
-from symbolic.introductions import introduction, names_in
-from symbolic.paper_text import Conclusion, conclusions, theorem_latex
-from symbolic.statements import Formula, Kind, Quantifier, Quantity, Result
-from symbolic.typesetting import latex
-from symbolic.universal import transformer_derivation as transformer
+from symbolic.latex.introductions import introduction, names_in
+from symbolic.latex.paper_text import Conclusion, conclusions, theorem_latex
+from symbolic.latex.typesetting import latex
+from symbolic.statements.catalogue import find_result
+from symbolic.statements.result import Formula, Kind, Quantifier, Quantity, Result
+from symbolic.topics.icgd import gradient, symbols
+from symbolic.topics.universal import transformer_derivation as transformer
+from symbolic.words.ascii_math import ascii_math
 
 ALL = list(results().values())
 OF_TOPICS = [each for each in ALL if each.id.startswith(("icgd.", "universal."))]

@@ -9,7 +9,7 @@ import sympy as sp
 from sympy.core.cache import clear_cache
 from sympy.matrices.expressions.kronecker import KroneckerProduct
 
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 from symbolic.gradients import (
     GENERIC,
     Backward,
@@ -28,7 +28,7 @@ from symbolic.gradients import (
 )
 from symbolic.gradients.evaluation import ExplicitAlgebra
 from symbolic.gradients.matrices import as_hadamard, fold, product, transpose
-from symbolic.icgd import gradient as theory
+from symbolic.topics.icgd import gradient as theory
 from tests.counting import lines
 
 t, y = sp.symbols("t y", real=True)

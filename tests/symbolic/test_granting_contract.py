@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 from sympy.core.relational import Relational
 
-from symbolic.granting import implying
+from symbolic.derivations.granting import implying
 
 z, w = sp.symbols("z w", positive=True)
 q = sp.Symbol("q", nonnegative=True)

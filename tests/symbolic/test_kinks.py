@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 from symbolic import UsageError
-from symbolic.approximation import hinge_count, hinge_norm, hinge_norm_bound, secant_cells, smooth_parts
+from symbolic.calculus.approximation import hinge_count, hinge_norm, hinge_norm_bound, secant_cells, smooth_parts
 
 t = sp.Symbol("t", real=True)
 a, b, c, R = sp.symbols("a b c R", positive=True)

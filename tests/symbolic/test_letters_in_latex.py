@@ -7,10 +7,10 @@ import pytest
 import sympy as sp
 
 from symbolic import find_result
-from symbolic.catalogue import RUNNING
-from symbolic.names import error_symbol, member_error, name_latex
-from symbolic.proof_text import proof_latex
-from symbolic.typesetting import latex
+from symbolic.latex.proof_text import proof_latex
+from symbolic.latex.typesetting import latex
+from symbolic.statements.catalogue import RUNNING
+from symbolic.words.names import error_symbol, member_error, name_latex
 
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.S)
 STEMS = ("a", "mu", "rho0", "xhat")

@@ -17,7 +17,7 @@ from symbolic.calculus import (
     recur,
 )
 from symbolic.calculus.layers import iterate, recursion_from, stack
-from symbolic.signs import is_nonnegative
+from symbolic.derivations.signs import is_nonnegative
 from tests.symbolic.cases import PREMISES
 from tests.symbolic.cases.premises import Premise
 

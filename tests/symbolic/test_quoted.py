@@ -6,12 +6,12 @@ import pytest
 import sympy as sp
 
 from symbolic import results
-from symbolic.citations import Citation
-from symbolic.introductions import functions_of, letters_of
-from symbolic.paper_text import QUOTED, conclusions, theorem_latex
-from symbolic.printing import result_latex
-from symbolic.statements import Formula, Printed, Result
-from tests.symbolic.test_introductions import QUANTITY, a, b, c, n, opening_of, small
+from symbolic.latex.introductions import functions_of, letters_of
+from symbolic.latex.paper_text import QUOTED, conclusions, theorem_latex
+from symbolic.latex.printing import result_latex
+from symbolic.statements.result import Formula, Printed, Result
+from symbolic.words.citations import Citation
+from tests.symbolic.latex.test_introductions import QUANTITY, a, b, c, n, opening_of, small
 
 ALL = list(results().values())
 UNDER = "`a << 1`"

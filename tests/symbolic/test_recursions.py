@@ -24,7 +24,7 @@ from symbolic.calculus import (
 from symbolic.calculus.geometric import mixed_geometric_sum
 from symbolic.calculus.layers import either, iterate, recursion_from, stack, written_out
 from symbolic.calculus.numbers import evaluate
-from symbolic.prose import plain
+from symbolic.words.prose import plain
 
 a, b, s, R, z = sp.symbols("a b s R z", positive=True)
 q, p = sp.symbols("q p", nonnegative=True)

@@ -19,7 +19,7 @@ from symbolic.calculus.samples import (
     samples_that_miss,
     uniform_deviation,
 )
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 
 TOO_SMALL = 0.999
 LARGEST_RATIO = 1 / math.sqrt(2 * math.log(2))  # of a complexity to Massart's bound, for small classes

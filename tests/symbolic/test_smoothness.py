@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from symbolic.icgd.smoothness import layer_norms, run_smoothness
+from symbolic.topics.icgd.smoothness import layer_norms, run_smoothness
 
 Weights = list[np.ndarray]
 

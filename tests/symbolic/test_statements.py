@@ -8,21 +8,21 @@ import pytest
 import sympy as sp
 
 from symbolic import CLAIMS, Kind, UsageError, find_claim, find_result, results, status
-from symbolic.catalogue import Claim
-from symbolic.citations import WU2024, Citation, Paper
-from symbolic.displays import PAGE, equation, with_names, wrapped
-from symbolic.icgd.symbols import eta
-from symbolic.icgd.trajectory import L_f
-from symbolic.looped import autoregression as lags
-from symbolic.looped import chain_of_thought as chain
-from symbolic.looped import decoder as past
-from symbolic.looped import gradient_descent_derivation as descent
-from symbolic.looped import newton, newton_derivation
-from symbolic.sentences import BOUNDED, HOW, RECURRENCES
-from symbolic.statements import Quantity, Result
-from symbolic.universal import risk_derivation as risk
-from symbolic.universal import transformer_derivation as path
-from symbolic.widths import width
+from symbolic.latex.displays import PAGE, equation, with_names, wrapped
+from symbolic.latex.sentences import BOUNDED, HOW, RECURRENCES
+from symbolic.latex.widths import width
+from symbolic.statements.catalogue import Claim
+from symbolic.statements.result import Quantity, Result
+from symbolic.topics.icgd.symbols import eta
+from symbolic.topics.icgd.trajectory import L_f
+from symbolic.topics.looped import autoregression as lags
+from symbolic.topics.looped import chain_of_thought as chain
+from symbolic.topics.looped import decoder as past
+from symbolic.topics.looped import gradient_descent_derivation as descent
+from symbolic.topics.looped import newton, newton_derivation
+from symbolic.topics.universal import risk_derivation as risk
+from symbolic.topics.universal import transformer_derivation as path
+from symbolic.words.citations import WU2024, Citation, Paper
 
 ALL = list(results().values())
 CEILING = {
@@ -232,7 +232,7 @@ def test_repeated_parts_of_a_wide_formula_are_named() -> None:
 @pytest.mark.long
 def test_listing_derives_no_formula() -> None:
     code = (
-        "import sys; from symbolic.catalogue import results; "
+        "import sys; from symbolic.statements.catalogue import results; "
         "sys.exit(any('expression' in f.__dict__ for r in results().values() for f in r.formulas)"
         " or any('closed_form' in q.__dict__ for r in results().values() for q in r.quantities))"
     )
@@ -241,9 +241,11 @@ def test_listing_derives_no_formula() -> None:
 
 def test_a_result_is_imported_when_it_is_asked_for_and_no_other() -> None:
     code = (
-        "import sys; from symbolic.catalogue import CLAIMS, find_result, status; [status(c) for c in CLAIMS]; "
+        "import sys; from symbolic.statements.catalogue import CLAIMS, find_result, status; "
+        "[status(c) for c in CLAIMS]; "
         "find_result('machines.circuit'); "
-        "sys.exit('symbolic.machines.circuit' not in sys.modules or 'symbolic.icgd.results' in sys.modules)"
+        "loaded = sys.modules; "
+        "sys.exit('symbolic.topics.machines.circuit' not in loaded or 'symbolic.topics.icgd.results' in loaded)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

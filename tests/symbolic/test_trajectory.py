@@ -10,11 +10,11 @@ import pytest
 import sympy as sp
 
 from symbolic import UsageError
-from symbolic.errata import Weight
-from symbolic.icgd.exact_runs import WITNESSES, ExactRun, ExactWitness, descent_without_projection
-from symbolic.icgd.step import STEP
-from symbolic.icgd.symbols import L, N, eps, eta, n
-from symbolic.icgd.trajectory import (
+from symbolic.statements.errata import Weight
+from symbolic.topics.icgd.exact_runs import WITNESSES, ExactRun, ExactWitness, descent_without_projection
+from symbolic.topics.icgd.step import STEP
+from symbolic.topics.icgd.symbols import L, N, eps, eta, n
+from symbolic.topics.icgd.trajectory import (
     TRAJECTORY,
     L_f,
     derive_gradient_mapping,

@@ -8,11 +8,11 @@ import sympy as sp
 from symbolic import find_result
 from symbolic.calculus import accumulate, add, given, linear_map, recur, repeat
 from symbolic.calculus.recursions import LinearRecursion
-from symbolic.derivation import Approximated
-from symbolic.evaluation import decimal
-from symbolic.paper_text import theorem_latex
-from symbolic.proof_text import proof_latex
-from symbolic.statements import Kind, Quantifier, Quantity, Result
+from symbolic.derivations.derivation import Approximated
+from symbolic.derivations.evaluation import decimal
+from symbolic.latex.paper_text import theorem_latex
+from symbolic.latex.proof_text import proof_latex
+from symbolic.statements.result import Kind, Quantifier, Quantity, Result
 
 k = sp.Symbol("k", integer=True, nonnegative=True)
 n = sp.Symbol("n", integer=True, positive=True)

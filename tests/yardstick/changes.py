@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bridge.export.comparison import Comparison
-from bridge.record import TIERS, Flag, NamedTable, Row
+from bridge.theorems.record import TIERS, Flag, NamedTable, Row
 
 RELATIVE = 1e-9  # rounding, of the same formula in another order
 ROUNDING = 1e-12  # absolute, of what is measured where 0 is stated

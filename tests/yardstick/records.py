@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge.export.comparison import Comparison
-from bridge.export.files import write_text
+from bridge.export.written_files import write_text
 
 RECORDS = Path(__file__).parent / "records"
 SETTINGS = ("dtype", "seed", "samples", "attack", "restarts", "inputs")  # of the environment; the rest is the machine

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from bridge.record import Verdict
+from bridge.theorems.record import Verdict
 from symbolic import results
-from symbolic.paper_text import Conclusion, conclusions
-from symbolic.statements import Result
+from symbolic.latex.paper_text import Conclusion, conclusions
+from symbolic.statements.result import Result
 from tests.yardstick.records import path_of, stored
 
 FAILING = (Verdict.VIOLATED, Verdict.OUTSIDE)

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.yardstick import main, no_longer_violated
 from bridge.export.comparison import Comparison
-from bridge.record import Flag, NamedTable, Row, RowErratum, Verdict, Witness
-from symbolic.catalogue import RUNNING
+from bridge.theorems.record import Flag, NamedTable, Row, RowErratum, Verdict, Witness
+from symbolic.statements.catalogue import RUNNING
 from tests.yardstick.changes import changes
 from tests.yardstick.records import RECORDS, SETTINGS, path_of, store, stored, text_of
 

@@ -13,16 +13,16 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from bridge.export.files import write_bytes
 from bridge.export.layout import is_final, layout, shown_rows
 from bridge.export.plots.curves import PANELS, axis_values, draw_curves, panels_of
 from bridge.export.plots.slack import draw_slack
 from bridge.export.plots.styles import LINES, POINTS
 from bridge.export.plots.tiers import MOST, draw_tiers
 from bridge.export.plots.words import Words, lines_of
-from bridge.export.stated import theorem_of
-from bridge.record import Record, Row
-from symbolic.statements import UsageError
+from bridge.export.theorem_of_record import theorem_of
+from bridge.export.written_files import write_bytes
+from bridge.theorems.record import Record, Row
+from symbolic.words.errors import UsageError
 
 TITLE_SIZE = 10  # points
 CHARACTER, LINE = 0.58 * TITLE_SIZE / 72, 1.2 * TITLE_SIZE / 72  # inches that a character and a line of the title take

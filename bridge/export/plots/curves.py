@@ -23,8 +23,8 @@ from bridge.export.plots.styles import (
     violated,
 )
 from bridge.export.plots.words import Words
-from bridge.record import Row
 from bridge.theorems.numbers import value_words
+from bridge.theorems.record import Row
 
 PANELS = 6  # more would be too small to read
 FEW = 8  # values on the axis that are all marked

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from bridge.export.layout import layout
 from bridge.export.plots.curves import PANELS
 from bridge.export.plots.styles import GRID, STYLES
-from bridge.record import Row
-from symbolic.statements import UsageError
+from bridge.theorems.record import Row
+from symbolic.words.errors import UsageError
 
 LINE = 0.28  # inches
 

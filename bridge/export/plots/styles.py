@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from bridge.record import Row, Verdict
+from bridge.theorems.record import Row, Verdict
 
 LINES = ("printed", "claimed", "derived", "instance")
 POINTS = ("measured", "attacked")

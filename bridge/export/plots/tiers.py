@@ -23,7 +23,7 @@ from bridge.export.plots.styles import (
 )
 from bridge.export.plots.words import Words
 from bridge.export.verdict_words import verdict_words
-from bridge.record import Row
+from bridge.theorems.record import Row
 
 MOST = 30  # lines of a chart
 LINE = 0.3  # inches

@@ -6,10 +6,10 @@ from functools import lru_cache
 
 from matplotlib.mathtext import MathTextParser
 
-from bridge.export.stated import theorem_of
-from bridge.record import Record
-from symbolic.statements import UsageError
-from symbolic.typesetting import latex
+from bridge.export.theorem_of_record import theorem_of
+from bridge.theorems.record import Record
+from symbolic.latex.typesetting import latex
+from symbolic.words.errors import UsageError
 
 # What matplotlib's mathematics spells otherwise, or only with braces.
 SPELLINGS = (

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from bridge.cli.assignments import parameters, parse_value, split_outside_brackets
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 
 @pytest.mark.parametrize(

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from bridge.certify import certificate as certificate_module
-from bridge.certify import checking
-from bridge.certify.certificate import digest
-from bridge.certify.deadline import Deadline, OutOfTime
-from bridge.certify.definedness import conditions_of
-from bridge.certify.proving import Leaf, Outcome, Split, Status
-from bridge.certify.reading import read_claim, read_inequality
 from bridge.cli import certifying, rechecking
 from bridge.cli.certifying import belongs
+from bridge.questions.certify import certificate as certificate_module
+from bridge.questions.certify import checking
+from bridge.questions.certify.certificate import digest
+from bridge.questions.certify.deadline import Deadline, OutOfTime
+from bridge.questions.certify.definedness import conditions_of
+from bridge.questions.certify.proving import Leaf, Outcome, Split, Status
+from bridge.questions.certify.reading import read_claim, read_inequality
 from symbolic import UsageError
-from symbolic.inequalities import Inequality
-from tests.bridge.certify.clocks import expiring
+from symbolic.derivations.inequalities import Inequality
 from tests.bridge.cli.conftest import Command, refused
+from tests.bridge.questions.certify.clocks import expiring
 
 x, y = sp.symbols("x y", real=True)
 ID = "icgd.trajectory"

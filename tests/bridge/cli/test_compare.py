@@ -9,10 +9,10 @@ import pytest
 import bridge
 from bridge.export import load
 from bridge.export.comparison import Comparison
-from bridge.record import Row, Verdict
-from bridge.registry import find_theorem
-from bridge.theorem import Theorem
-from symbolic.statements import UsageError
+from bridge.theorems.record import Row, Verdict
+from bridge.theorems.registry import find_theorem
+from bridge.theorems.theorem import Theorem
+from symbolic.words.errors import UsageError
 from tests.bridge.cli.conftest import Command, refused
 from tests.bridge.export.cases import comparison
 

@@ -12,7 +12,7 @@ from sympy.parsing.sympy_parser import parse_expr
 
 from bridge.cli.describe import RELATIONS
 from bridge.cli.description import WIDTH, drawn_formula, wrapped
-from symbolic.catalogue import CLAIMS, find_result, results
+from symbolic.statements.catalogue import CLAIMS, find_result, results
 from tests.bridge.cli.conftest import Command, refused
 
 RUNNING = sorted(results())

@@ -9,7 +9,7 @@ import bridge
 from bridge.export import comparison_html, comparison_latex, load
 from bridge.export.comparison import Comparison
 from bridge.export.layout import FIRST_LINES, LAST_LINES
-from bridge.record import NamedTable
+from bridge.theorems.record import NamedTable
 from tests.bridge.cli.conftest import Command, refused
 from tests.bridge.export.cases import comparison
 

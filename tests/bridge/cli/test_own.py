@@ -111,7 +111,7 @@ def test_bibtex(run: Command, folder: Path) -> None:
     assert refused(run("latex", "own.py", "--bibtex")) == "my-theorem cites no paper with a BibTeX entry."
     cited = BESIDE.replace("    knows=", '    cites=bs.Citation(WANG2024, "Theorem 4.1"),\n    knows=')
     (folder / "own.py").write_text(
-        cited.replace("import torch", "import torch\nfrom symbolic.citations import WANG2024")
+        cited.replace("import torch", "import torch\nfrom symbolic.words.citations import WANG2024")
     )
     assert run("latex", "own.py", "--bibtex").out.startswith("@")
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import bridge
-from bridge.solving.probes import CheckedCondition, ConditionKind
-from bridge.solving.solution import Solution
+from bridge.questions.solving.probes import CheckedCondition, ConditionKind
+from bridge.questions.solving.solution import Solution
 from tests.bridge.cli.conftest import Command, refused
 
 ID = "induction.vanilla"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bridge.export.grids import bounded
-from symbolic.catalogue import CLAIMS
+from symbolic.statements.catalogue import CLAIMS
 from tests.bridge.cli.conftest import Command
 
 WIDTHS = (80, 100, 120)

@@ -10,7 +10,7 @@ from torch import Tensor
 from bridge.domains import Ball, Box, Concatenated, Domain, Integers, Rows, Signs, Simplex, SingularValues, Sphere
 from bridge.domains.rounding import ball_of
 from numeric.balls import BallArray, working_precision
-from symbolic.derivation import Norm
+from symbolic.derivations.derivation import Norm
 
 n, d = sp.symbols("n d", integer=True, positive=True)
 B = sp.Symbol("B", positive=True)

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from bridge.domains import Domain
-from symbolic.derivation import Norm
+from symbolic.derivations.derivation import Norm
 from tests.bridge.domains.kinds import attained, defects, generator, slack, support
 
 INTEGERS = {8: torch.int64, 4: torch.int32, 2: torch.int16}

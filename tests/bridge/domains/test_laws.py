@@ -16,7 +16,7 @@ from torch import Tensor
 from bridge.domains import Ball, Box, Concatenated, Domain, Product, Rows, Simplex, SingularValues, Sphere
 from bridge.domains.vectors import onto_sphere
 from numeric.balls import BallArray
-from symbolic.derivation import Norm
+from symbolic.derivations.derivation import Norm
 from tests.bridge.domains import laws
 from tests.bridge.domains.kinds import ALL, CONVEX, DTYPES, OTHERS, TOLERANT, defects, generator
 

@@ -5,7 +5,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from numeric.layered import Shape
+from numeric.tools.layered import Shape
 
 N, K, d_x, d_y, B = sp.symbols("N K d_x d_y B", positive=True)
 

@@ -9,8 +9,8 @@ import sympy as sp
 import torch
 
 from bridge.domains import Ball, Box, Domain, Integers, Product, Rows, Signs, Simplex, SingularValues, Sphere
-from symbolic.derivation import Norm, given
-from symbolic.statements import UsageError
+from symbolic.derivations.derivation import Norm, given
+from symbolic.words.errors import UsageError
 from tests.bridge.domains.kinds import B, d, generator, n
 
 m = sp.Symbol("m")

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from bridge.domains import Ball, Box, Domain, Integers, Rows, Signs, Simplex, SingularValues, Sphere
 from bridge.domains.vectors import tolerance
-from symbolic.derivation import Norm
+from symbolic.derivations.derivation import Norm
 from tests.bridge.domains.kinds import DTYPES
 
 ABOVE, BELOW = math.nextafter(1, 2), math.nextafter(1, 0)

@@ -7,9 +7,9 @@ import sympy as sp
 import torch
 
 from bridge.domains import Ball, Box, Product, Rows, Signs
-from numeric.attack import attack
-from symbolic.derivation import Norm
-from symbolic.statements import UsageError
+from numeric.search.attack import attack
+from symbolic.derivations.derivation import Norm
+from symbolic.words.errors import UsageError
 from tests.bridge.domains.kinds import B, d, generator, n
 
 LETTERS = Product({"x": Rows(n, Ball(d, radius=B)), "y": Box(d)})

@@ -9,8 +9,8 @@ import torch
 from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
 
 from bridge.domains import Ball, Box, Domain, Integers, Signs, Simplex, Sphere
-from symbolic.derivation import Norm
-from symbolic.statements import UsageError
+from symbolic.derivations.derivation import Norm
+from symbolic.words.errors import UsageError
 from tests.bridge.domains.kinds import DTYPES, elements, generator
 
 POINTS = 6

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bridge.domains import SingularValues
 from bridge.domains.spectra import singular_values
-from symbolic.derivation import Norm
+from symbolic.derivations.derivation import Norm
 from tests.bridge.domains.kinds import generator
 
 

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from bridge.export.comparison import Comparison
-from bridge.record import Flag, Row, Verdict, Witness
+from bridge.theorems.record import Flag, Row, Verdict, Witness
 
 RESULT = "induction.vanilla"
 

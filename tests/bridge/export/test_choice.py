@@ -12,8 +12,8 @@ from bridge.export import load
 from bridge.export.choice import Choice, choice, chosen, in_order
 from bridge.export.comparison import Comparison
 from bridge.export.latex_tables import check_columns
-from bridge.record import NamedTable, Row, Verdict
-from symbolic.statements import UsageError
+from bridge.theorems.record import NamedTable, Row, Verdict
+from symbolic.words.errors import UsageError
 from tests.bridge.export.cases import comparison
 
 

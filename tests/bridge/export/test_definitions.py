@@ -14,19 +14,20 @@ import sympy as sp
 
 import boundsmith as bs
 from bridge.cli.describe import _result_blocks
-from bridge.registry import find_theorem
-from symbolic import displays, find_result, shown_bounds
+from bridge.theorems.registry import find_theorem
+from symbolic import find_result
 from symbolic.calculus import accumulate, given, linear_map, repeat
-from symbolic.catalogue import RUNNING
-from symbolic.derivation import Approximated
-from symbolic.displays import shortened
-from symbolic.evaluation import decimal
-from symbolic.paper_text import theorem_latex
-from symbolic.printing import result_latex
-from symbolic.proof_text import proof_latex
-from symbolic.shared_parts import Letters, Shared
-from symbolic.shown_bounds import shown_bound
-from symbolic.statements import Kind, Quantifier, Quantity, Result
+from symbolic.derivations.derivation import Approximated
+from symbolic.derivations.evaluation import decimal
+from symbolic.latex import displays, shown_bounds
+from symbolic.latex.displays import shortened
+from symbolic.latex.paper_text import theorem_latex
+from symbolic.latex.printing import result_latex
+from symbolic.latex.proof_text import proof_latex
+from symbolic.latex.shared_parts import Letters, Shared
+from symbolic.latex.shown_bounds import shown_bound
+from symbolic.statements.catalogue import RUNNING
+from symbolic.statements.result import Kind, Quantifier, Quantity, Result
 
 EXAMPLES = sorted(Path(__file__).parents[3].joinpath("examples").glob("*.py"))
 FILES = [str(each) for each in EXAMPLES if "bs.theorem(" in each.read_text() and each.name != "own_class.py"]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bridge.theorem_files import read_theorem
 from bridge.theorems.latex import Excerpt, cited, read_macros, statements_latex
-from symbolic.catalogue import RUNNING, find_result
-from symbolic.statements import UsageError
+from bridge.theorems.theorem_files import read_theorem
+from symbolic.statements.catalogue import RUNNING, find_result
+from symbolic.words.errors import UsageError
 
 STEP = find_result("icgd.step")
 ROOT = Path(__file__).parents[3]

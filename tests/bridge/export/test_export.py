@@ -16,17 +16,18 @@ from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
 from bridge import compare
-from bridge.check import Check, Sides
 from bridge.export import comparison_csv, comparison_html, comparison_latex, export, load, save_witnesses
 from bridge.export.choice import Choice
 from bridge.export.comparison import Comparison
 from bridge.export.plots import draw
 from bridge.export.terminal import comparison_blocks
-from bridge.record import OPTIONAL, Row, Verdict, Witness
-from bridge.theorem_building import theorem
-from symbolic.escaping import escape
-from symbolic.prose import prose
-from symbolic.statements import Kind, Quantifier, Quantity, UsageError
+from bridge.theorems.building import theorem
+from bridge.theorems.check import Check, Sides
+from bridge.theorems.record import OPTIONAL, Row, Verdict, Witness
+from symbolic.statements.result import Kind, Quantifier, Quantity
+from symbolic.words.errors import UsageError
+from symbolic.words.escaping import escape
+from symbolic.words.prose import prose
 from tests.bridge.export.cases import comparison
 
 ALL = Choice(all_rows=True)

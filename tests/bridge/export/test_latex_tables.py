@@ -12,10 +12,10 @@ import boundsmith as bs
 from bridge.export.comparison import Comparison
 from bridge.export.latex_cells import number_column, word_column
 from bridge.export.latex_tables import MOST_COLUMNS, comparison_latex
-from bridge.record import Row
-from symbolic.catalogue import find_result
-from symbolic.prose import marked, prose
-from symbolic.statements import UsageError
+from bridge.theorems.record import Row
+from symbolic.statements.catalogue import find_result
+from symbolic.words.errors import UsageError
+from symbolic.words.prose import marked, prose
 from tests.bridge.export.cases import comparison
 from tests.yardstick.records import RECORDS, stored
 

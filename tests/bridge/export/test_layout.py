@@ -9,9 +9,9 @@ from bridge.export.sheet import rows_sheet
 from bridge.export.tables import comparison_csv
 from bridge.export.verdict_words import verdict_words
 from bridge.export.violations import reasons, violations
-from bridge.record import TIERS, Flag, Row, RowErratum, Verdict, Witness
 from bridge.theorems.numbers import DIGITS, plain, value_words
-from symbolic.catalogue import find_result
+from bridge.theorems.record import TIERS, Flag, Row, RowErratum, Verdict, Witness
+from symbolic.statements.catalogue import find_result
 from tests.bridge.export.cases import comparison
 
 

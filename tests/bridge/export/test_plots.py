@@ -14,9 +14,9 @@ from bridge.export.comparison import Comparison
 from bridge.export.plots import draw, draw_steps
 from bridge.export.plots.styles import STYLES
 from bridge.export.plots.words import lines_of, mathematics
-from bridge.record import RowErratum, Verdict
-from symbolic.catalogue import RUNNING
-from symbolic.statements import UsageError
+from bridge.theorems.record import RowErratum, Verdict
+from symbolic.statements.catalogue import RUNNING
+from symbolic.words.errors import UsageError
 from tests.bridge.export.cases import comparison
 
 RECORDS = Path(__file__).parents[2] / "yardstick" / "records"

@@ -16,7 +16,7 @@ from bridge.export.narrowing import LEAST_NAME, least_room, shortened
 from bridge.export.sheet import BOUNDS, ERRORS, KEPT_LAST, Role, Sheet, sheet
 from bridge.export.terminal import _narrowed
 from bridge.export.verdict_words import BARE, verdict_words
-from bridge.record import Flag, Row, RowErratum, Verdict
+from bridge.theorems.record import Flag, Row, RowErratum, Verdict
 from tests.bridge.export.cases import comparison
 from tests.yardstick.records import RECORDS, stored
 

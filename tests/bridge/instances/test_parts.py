@@ -12,7 +12,7 @@ from bridge.instances.instance import Instance
 from bridge.instances.point import Point
 from bridge.instances.search import companies, company
 from bridge.limits.run import Format, Run
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 n, eps = sp.Symbol("n", integer=True, positive=True), sp.Symbol("eps", nonnegative=True)
 

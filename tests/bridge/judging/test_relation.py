@@ -8,9 +8,9 @@ import flint
 import pytest
 
 from bridge.judging.relation import EQUAL_BITS, equals, relation
-from bridge.record import Verdict
+from bridge.theorems.record import Verdict
 from numeric.balls import working_precision
-from symbolic.statements import Kind
+from symbolic.statements.result import Kind
 
 KEPT, VIOLATED, UNDECIDED = Verdict.KEPT, Verdict.VIOLATED, Verdict.UNDECIDED
 

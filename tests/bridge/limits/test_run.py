@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from bridge.limits.run import CPU, ONE_INPUT, Format, Run, torch_device
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 
 def test_one_input_is_measured_in_float64_without_an_attack() -> None:

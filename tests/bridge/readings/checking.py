@@ -18,9 +18,9 @@ from bridge.readings.numbers import wrong_numbers
 from bridge.readings.reading import BEYOND
 from numeric.balls import BallArray, working_precision
 from symbolic.calculus.repetition import Repetition
-from symbolic.derivation import Derivation, Norm, Step
-from symbolic.names import error_symbol
-from symbolic.operations import Iteration, Operation, SoftThreshold
+from symbolic.derivations.derivation import Derivation, Norm, Step
+from symbolic.derivations.operations import Iteration, Operation, SoftThreshold
+from symbolic.words.names import error_symbol
 from tests.bridge.readings import instances
 from tests.bridge.readings.networks import bounds_of
 from tests.symbolic.fuzzing.program import Program

@@ -8,7 +8,7 @@ import torch
 
 from bridge.readings import Emulated, Operands, Smooth
 from numeric.balls import BallArray
-from symbolic.derivation import Derivation
+from symbolic.derivations.derivation import Derivation
 from tests.symbolic.fuzzing.functions import Function
 from tests.symbolic.fuzzing.program import Program
 from tests.symbolic.fuzzing.record import Pair

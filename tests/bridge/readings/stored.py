@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 from tests.bridge.readings.soundness import Soundness
 
 COUNTERS = ("steps", "least", "stops", "networks")

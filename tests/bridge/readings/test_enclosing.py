@@ -22,7 +22,7 @@ from symbolic.calculus import (
     linear_map,
     soft_threshold,
 )
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 
 # S_t of t = -2 jumps from -2 to 2 at 0: x = 0.125 with an error of 0.25 downwards moves by 4.25, in all norms; and at 0

@@ -10,7 +10,7 @@ from bridge.readings.enclosed import Enclosed, Image, gain
 from bridge.readings.errors import Error
 from bridge.readings.numbers import norm_below
 from numeric.balls import BallArray, BallsError
-from symbolic.derivation import Norm
+from symbolic.derivations.derivation import Norm
 
 
 def between(low: float, high: float) -> flint.arb:

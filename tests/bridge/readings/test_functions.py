@@ -11,7 +11,7 @@ import torch
 import boundsmith as bs
 from bridge.readings import AtHand, Operands, Reading, Smooth, at, enclose
 from numeric.balls import BallArray
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 t = sp.Symbol("t", real=True)
 eps = sp.Symbol("eps", positive=True)

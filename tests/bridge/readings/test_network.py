@@ -13,11 +13,11 @@ import torch
 
 from bridge.readings.network import Bounded, MatrixNorms, NormsAtHand, OnRange, bound_network
 from symbolic.calculus import add, attend, bilinear, change_norm, given, linear_map, project, softmax
-from symbolic.derivation import Norm
-from symbolic.icgd import chain
-from symbolic.icgd.symbols import eta
-from symbolic.statements import UsageError
-from tests.symbolic.icgd.numbers import VALUES, at, close
+from symbolic.derivations.derivation import Norm
+from symbolic.topics.icgd import chain
+from symbolic.topics.icgd.symbols import eta
+from symbolic.words.errors import UsageError
+from tests.symbolic.topics.icgd.numbers import VALUES, at, close
 
 WIDE = {"P_hat": math.sqrt(3) * (0.9 + 1e-2)}  # sqrt(K) (b_r + eps_r), which the reading computes
 

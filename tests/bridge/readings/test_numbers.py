@@ -30,7 +30,7 @@ from symbolic.calculus import (
     softmax_as_linear,
     softmax_to_hard_max,
 )
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 every_arithmetic = pytest.mark.parametrize("bits", [None, 96])
 TENTH, HALF = sp.Rational(1, 10), sp.Rational(1, 2)

@@ -9,7 +9,7 @@ import torch
 
 from bridge.readings.network import Bounded, MatrixNorms, NormsAtHand, bound_network, bounds_of, stops
 from symbolic.calculus import Approximated, Norm, add, apply_function, given, linear_map, softmax
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 eps, c = sp.symbols("eps c", positive=True)
 t = sp.Symbol("t", real=True)

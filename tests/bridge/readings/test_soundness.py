@@ -12,8 +12,8 @@ import pytest
 import sympy as sp
 
 import benchmarks.soundness
-from symbolic.derivation import Step
-from symbolic.statements import UsageError
+from symbolic.derivations.derivation import Step
+from symbolic.words.errors import UsageError
 from tests.bridge.readings.checking import Balls, Breach, Derived, Floats
 from tests.bridge.readings.soundness import PROGRAMS, READABLE, SEEDS, STEPS, Soundness, instances_of, sound
 from tests.bridge.readings.stored import stored, taken_up

@@ -13,7 +13,7 @@ import torch
 import boundsmith as bs
 from bridge.readings import Emulated, Steps, at
 from numeric.balls import BallArray
-from symbolic.statements import UsageError
+from symbolic.words.errors import UsageError
 
 eps, K = sp.symbols("eps K", positive=True)
 N, d = sp.symbols("N d", integer=True, positive=True)

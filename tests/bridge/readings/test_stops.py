@@ -9,8 +9,8 @@ import torch
 from bridge.readings import AtHand, Emulated, Operands, at, enclose
 from numeric.balls import BallArray
 from symbolic import calculus
-from symbolic.calculus import Approximated, Norm
-from symbolic.statements import UsageError
+from symbolic.calculus import Approximated, Norm, evolve
+from symbolic.words.errors import UsageError
 
 X = Emulated(*(torch.tensor(each, dtype=torch.float64) for each in ([0.5, -0.5], [0.75, -0.5])))
 HALF = sp.Rational(1, 2)
@@ -38,7 +38,7 @@ NAMED: dict[str, tuple[Callable[[], Approximated], str]] = {
 UNREAD: dict[str, tuple[Callable[[], Approximated], str]] = {
     "project": (lambda: calculus.project(start(), "y", size=1), "'projection' has no enclosure: its set is any convex"),
     "evolve": (
-        lambda: calculus.evolve(start(), "y", rate=0, offset=0, time=1, size=1),
+        lambda: evolve(start(), "y", rate=0, offset=0, time=1, size=1),
         "'comparison' has no enclosure: its value solves a differential equation",
     ),
     "recur": (

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from bridge.induction.losses import LOSSES
-from bridge.theorem_parts import Refuting
+from bridge.theorems.parts import Refuting
 from bridge.theorems.refutable import refutable, sentences_on
+from bridge.topics.induction.losses import LOSSES
 
 
 def test_what_has_an_erratum_is_refutable_in_the_order_that_the_theorem_gives() -> None:

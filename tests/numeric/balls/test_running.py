@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mpmath import mp
 
 from numeric.balls import BallArray, BallsError, dispatch, elementwise, working_precision
+from numeric.balls.limits import TooLargeForExact
 from numeric.balls.running import run_on_balls
-from numeric.exact_cost import TooLargeForExact
 
 WEIGHT = torch.tensor([[0.1, 0.2], [0.3, 0.4]], dtype=torch.float64)
 

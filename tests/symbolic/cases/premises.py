@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus import Approximated, DerivationError, Norm, given
-from symbolic.obligations import Obligation
+from symbolic.derivations.obligations import Obligation
 
 HALF, ZERO, ONE = sp.Rational(1, 2), sp.Integer(0), sp.Integer(1)
 FREE = sp.Symbol("free")  # nothing is known of it, not even that it is real

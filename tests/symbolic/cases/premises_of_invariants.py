@@ -15,7 +15,7 @@ from symbolic.calculus import (
     largest_range,
     values_on,
 )
-from symbolic.obligations import Obligation
+from symbolic.derivations.obligations import Obligation
 from tests.symbolic.cases.premises import (
     HALF,
     ONE,

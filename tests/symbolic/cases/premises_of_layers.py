@@ -26,7 +26,7 @@ from symbolic.calculus import (
     softmax,
 )
 from symbolic.calculus.layers import iterate, recursion_from
-from symbolic.obligations import Obligation
+from symbolic.derivations.obligations import Obligation
 from tests.symbolic.cases.premises import (
     HALF,
     ONE,

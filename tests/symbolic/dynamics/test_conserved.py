@@ -3,9 +3,9 @@
 import pytest
 import sympy as sp
 
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 from symbolic.dynamics import Flow, conserved, conserved_quantities, gradient_flow, is_conserved
-from symbolic.induction.training import GRAM_FLOW, HEAD_FLOW, HEAD_FLOW_FULL, w_K, w_Q
+from symbolic.topics.induction.training import GRAM_FLOW, HEAD_FLOW, HEAD_FLOW_FULL, w_K, w_Q
 
 x, y, z, a, b = sp.symbols("x y z a b")
 layers = sp.symbols("w1:4")

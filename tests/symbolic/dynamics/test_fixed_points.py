@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 from symbolic.dynamics import FixedPoint, Flow, Inertia, Stability, gradient_flow, proved_sign, require_increasing
 
 x, y, z = sp.symbols("x y z", real=True)

@@ -3,9 +3,9 @@
 import pytest
 import sympy as sp
 
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 from symbolic.dynamics import Flow, gradient_flow
-from symbolic.induction.training import (
+from symbolic.topics.induction.training import (
     GRAM_FLOW,
     HEAD_FLOW,
     HEAD_FLOW_FULL,
@@ -67,7 +67,7 @@ def test_the_rate_of_w_is_half_of_what_the_paper_prints():
 
 # The flow of (p, g) as Appendix C.1 prints it, below (19).
 def test_the_gram_flow_is_the_printed_one():
-    from symbolic.induction.training import M, m
+    from symbolic.topics.induction.training import M, m
 
     dg = (g_star - g * M(2 * p) / M(p)) / M(p)
     dp = m(p) * g / M(p) ** 2 * (g_star - g * M(2 * p) / M(p) + g * m(2 * p) / m(p))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 from symbolic.dynamics import GaussianMean, gaussian_mean
 from symbolic.dynamics.gaussian import positive, tidy
 

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 from scipy.integrate import solve_ivp
 
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 from symbolic.dynamics import Flow, Strip, sign_with_roots
 
 x, y = sp.symbols("x y", positive=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 import symbolic.calculus
 import symbolic.calculus.layers
-from symbolic.derivation import DerivationError
+from symbolic.derivations.derivation import DerivationError
 from tests.symbolic.fuzzing import chance_moves, iteration_moves, layer_moves, premise_moves, softmax_moves
 from tests.symbolic.fuzzing.move import Move
 from tests.symbolic.fuzzing.program import Program, Rules

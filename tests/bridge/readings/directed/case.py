@@ -15,7 +15,7 @@ from bridge.readings.arrays import NORMS, one_norm, two_norm
 from bridge.readings.reading import read_errors
 from numeric.balls import BallArray, BallsError, working_precision
 from symbolic.calculus import Approximated
-from symbolic.derivation import Derivation, Step
+from symbolic.derivations.derivation import Derivation, Step
 
 BITS = 128
 CLOSE = 1e-12  # floats, in units of the largest number of a step

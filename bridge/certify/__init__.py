@@ -1,5 +1,0 @@
-"""Proofs of inequalities on boxes, by branch and bound over Arb balls, and their certificates."""
-
-from bridge.certify.proving import Outcome, Status, prove
-
-__all__ = ["Outcome", "Status", "prove"]

@@ -1,0 +1,17 @@
+"""The theorem of a record: what it was compared with, or the result of ours that it names."""
+
+from typing import Any
+
+from bridge.theorems.record import Record
+from symbolic.statements.catalogue import RUNNING
+
+
+def theorem_of(record: Record) -> Any:
+    """None for a record that was read from a file and is in no catalogue."""
+    if record.theorem is not None or record.result not in RUNNING:
+        return record.theorem
+    from bridge.theorems.registry import (
+        registered_theorem,  # which loads torch: what shows formulas alone does not wait for it
+    )
+
+    return registered_theorem(record.result)

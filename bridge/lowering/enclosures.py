@@ -1,0 +1,171 @@
+"""Certified suprema of functions of one variable, by branch and bound over Arb balls.
+
+An interval is bounded by the function on the ball, and by its mean-value form f(m) + f'(ball) (ball - m), whichever is
+smaller; the interval with the largest bound is halved until the bound is close to a value that is attained.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+import flint
+import sympy as sp
+
+from bridge.lowering import LoweringError, lower
+from bridge.lowering.ball_values import as_exact
+from bridge.lowering.branch_and_bound import best_first
+from numeric.balls import Arb, float_above, float_below, working_precision
+from symbolic.words.errors import UsageError
+
+BITS = 96
+Interval = tuple[Arb, Arb, Arb]  # a bound of the function there, and its two ends
+TIGHTNESS = flint.arb(2) ** -11  # relative: below the 10^-3 that callers may count on
+MOST_INTERVALS = 20_000
+STEPS = (sp.Heaviside, sp.sign, sp.floor, sp.ceiling, sp.Piecewise, sp.DiracDelta, sp.Mod)  # f' does not detect jumps
+
+
+@dataclass(frozen=True)
+class EnclosedFunction:
+    """A function on balls, with its derivative where that encloses its differences."""
+
+    expr: sp.Expr
+    symbol: sp.Symbol
+
+    @cached_property
+    def value(self) -> Callable[[Arb], Arb]:
+        return lower(self.expr, "arb", args=(self.symbol,), bits=BITS).bare
+
+    @cached_property
+    def slope(self) -> Callable[[Arb], Arb] | None:
+        """f' on balls: for a function without jumps the hull of one-sided slopes at its kinks (Clarke) will do."""
+        if self.expr.has(*STEPS):
+            return None
+        try:
+            return lower(sp.diff(self.expr, self.symbol), "arb", args=(self.symbol,), bits=BITS).bare
+        except LoweringError:
+            return None
+
+    # f(t) lies in f(ball), and in f(m) + f'(ball) (t - m); where f' has one sign f is largest and smallest at the ends.
+    def on(self, low: Arb, high: Arb) -> tuple[Arb, Arb, Arb]:
+        """A lower and an upper bound of f on [low, high], and f at one of its points."""
+        ball, middle = low.union(high), (low + high) / 2
+        slope = self.slope(ball) if self.slope is not None else flint.arb("nan")
+        if slope >= 0 or slope <= 0:
+            first, last = self.value(low), self.value(high)
+            start, end = (first, last) if slope >= 0 else (last, first)
+            return start.lower(), end.upper(), end if abs(end) >= abs(start) else start
+        natural, at_middle = self.value(ball), self.value(middle)
+        centred = at_middle + slope * (ball - middle)
+        return -_smaller(-natural.lower(), -centred.lower()), _smaller(natural.upper(), centred.upper()), at_middle
+
+
+def supremum(expr: sp.Expr, symbol: sp.Symbol, low: Any, high: Any) -> flint.arb:
+    """An upper bound of sup |expr| over low <= symbol <= high, within 10^-3 of it (or below 10^-30).
+
+    `low` and `high` are numbers (floats as the binary rationals that they are) or balls, of which the outer ends count.
+    Raises UsageError where the interval is empty or no finite bound is found (a pole, or undefined throughout).
+    """
+    start, end = _ends(expr, low, high)
+    return _largest(expr, symbol, start, end, Fraction(0), absolute=True)
+
+
+def suprema(expr: sp.Expr, symbol: sp.Symbol, edges: Sequence[Any]) -> list[flint.arb]:
+    """The same on each of the cells between neighbouring edges."""
+    return [supremum(expr, symbol, low, high) for low, high in itertools.pairwise(edges)]
+
+
+def range_of(expr: sp.Expr, symbol: sp.Symbol, low: Any, high: Any) -> tuple[float, float]:
+    """Floats (lower, upper) with lower <= expr <= upper over low <= symbol <= high, within 10^-3 of sup |expr|.
+
+    Errors as for `supremum`.
+    """
+    start, end = _ends(expr, low, high)
+    size = Fraction(float_above(_largest(expr, symbol, start, end, Fraction(0), absolute=True)))
+    above, below = (_largest(each, symbol, start, end, size, absolute=False) for each in (expr, -expr))
+    return -float_above(below), float_above(above)
+
+
+def _ends(expr: sp.Expr, low: Any, high: Any) -> tuple[Fraction, Fraction]:
+    start = Fraction(float_below(low)) if isinstance(low, flint.arb) else _fraction(low)
+    end = Fraction(float_above(high)) if isinstance(high, flint.arb) else _fraction(high)
+    if start > end:
+        raise UsageError(f"the range [{low}, {high}] of {sp.sstr(expr)} is empty; give low <= high")
+    return start, end
+
+
+def _fraction(number: Any) -> Fraction:
+    try:
+        return Fraction(as_exact(number))
+    except (OverflowError, ValueError):
+        raise UsageError(f"{number} is not a valid end of a range; give a finite number") from None
+
+
+@lru_cache(maxsize=4096)
+def _largest(
+    expr: sp.Expr, symbol: sp.Symbol, low: Fraction, high: Fraction, size: Fraction, *, absolute: bool
+) -> flint.arb:
+    """An upper bound, a point, of sup expr (of sup |expr|), at most TIGHTNESS max(|sup|, size) + 2^-BITS above it."""
+    function = _enclosed(expr, symbol)
+    with working_precision(BITS):
+        start, end, scale = (flint.arb(flint.fmpq(x.numerator, x.denominator)) for x in (low, high, size))
+        bound = _branch_and_bound(function, start, end, scale * TIGHTNESS + flint.arb(2) ** -BITS, absolute)
+    if not bound.is_finite():
+        raise UsageError(
+            f"no finite bound found for {sp.sstr(expr)} on [{float(low):g}, {float(high):g}]: it has a pole there or "
+            f"is undefined; choose a smaller range"
+        )
+    return bound
+
+
+@lru_cache(maxsize=512)
+def _enclosed(expr: sp.Expr, symbol: sp.Symbol) -> EnclosedFunction:
+    """Lowered once for all intervals: that takes longer than most searches."""
+    real = sp.Dummy(symbol.name, real=True)
+    return EnclosedFunction(expr.xreplace({symbol: real}), real)
+
+
+def _branch_and_bound(function: EnclosedFunction, low: Arb, high: Arb, slack: Arb, absolute: bool) -> Arb:
+    def bounded(start: Arb, end: Arb) -> tuple[Arb, Arb]:
+        below, above, point = function.on(start, end)
+        return (above.max(-below), abs(point).lower()) if absolute else (above, point.lower())
+
+    bound, best = bounded(low, high)
+
+    def halves(interval: Interval) -> Iterator[tuple[float, Interval]]:
+        nonlocal best
+        _, low, high = interval
+        middle = ((low + high) / 2).mid()
+        for start, end in ((low, middle), (middle, high)):
+            bound, attained = bounded(start, end)
+            best = _larger(best, attained)
+            yield -_key(bound), (bound, start, end)
+
+    def enough(_: float, interval: Interval) -> bool:
+        return bool(best.is_finite() and interval[0] <= best + abs(best) * TIGHTNESS + slack)
+
+    left = best_first([(-_key(bound), (bound, low, high))], halves, enough, most=2 * MOST_INTERVALS + 1)
+    largest = left.parts[0][1][0]
+    for _, (bound, _, _) in left.parts:  # the keys are rounded, the bounds are not
+        largest = bound if not bound <= largest else largest
+    return largest
+
+
+def _key(bound: Arb) -> float:
+    return float("inf") if not bound.is_finite() else float(bound)
+
+
+def _smaller(a: Arb, b: Arb) -> Arb:
+    """The smaller of two upper bounds, one of which may be nan."""
+    if not a.is_finite():
+        return b if b.is_finite() else flint.arb("inf")
+    return b if b < a else a
+
+
+def _larger(a: Arb, b: Arb) -> Arb:
+    """The larger of two values that are attained, one of which may be undefined."""
+    if not a.is_finite():
+        return b
+    return b if b > a else a

@@ -1,0 +1,364 @@
+"""`theorem`: a `Theorem` from the conclusions of a derivation and from functions.
+
+Everything is read off them that they already say.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import sympy as sp
+from sympy.logic.boolalg import Boolean
+
+from bridge.domains import Domain
+from bridge.limits.arguments import arguments_of
+from bridge.limits.refusals import briefly_refused
+from bridge.theorems.check import Check
+from bridge.theorems.pair import Pair
+from bridge.theorems.sources.source import InputSource
+from bridge.theorems.texts import Text
+from bridge.theorems.theorem import NORMS, Function, Network, Theorem
+from symbolic.derivations.derivation import Approximated, DerivationError, as_expr
+from symbolic.derivations.events import randomness
+from symbolic.derivations.exact_numbers import require_symbols
+from symbolic.derivations.inequalities import Inequality
+from symbolic.derivations.worst_cases import closed
+from symbolic.statements.result import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.words.citations import Citation
+from symbolic.words.errors import UsageError
+from symbolic.words.prose import ProseError, plain
+
+# What SymPy does not print so by itself.
+GREEK = {"eps": r"\varepsilon", "lam": r"\lambda", "sigma_init": r"\sigma_{\mathrm{init}}"}
+CONTRADICTION = "it contradicts the assumptions of its symbols; or it was written with ==, where sp.Eq is meant"
+SIGNS = {"negative": sp.Lt, "nonpositive": sp.Le}
+UNCHECKED = ("even", "odd", "prime", "composite", "zero", "irrational")  # assumptions of a symbol
+
+
+@briefly_refused
+def theorem(
+    id: str,
+    *bounds: Approximated | Quantity,
+    parameters: Mapping[sp.Symbol, Any],
+    inputs: Mapping[str, Domain] | None = None,
+    network: Network | Mapping[str, Network] | None = None,
+    reference: Function | Pair | None = None,
+    weights: Mapping[str, Domain | Function] | None = None,
+    built: Mapping[str, Function] | None = None,
+    texts: Sequence[Text] = (),
+    hypotheses: Sequence[Any] = (),
+    assumptions: Sequence[Any] = (),
+    worst: Mapping[sp.Symbol, Any] | None = None,
+    knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
+    handles: Function | None = None,
+    random: Mapping[str, str | Sequence[str]] | None = None,
+    printed: Mapping[str, Any] | None = None,
+    trivial: Mapping[str, Any] | None = None,
+    meanings: Mapping[Any, Any] | None = None,
+    checks: Sequence[Check] = (),
+    inequalities: Sequence[Inequality] | Function = (),
+    sources: Sequence[InputSource] = (),
+    title: str = "",
+    claim: str = "",
+    cites: str | Citation = "",
+) -> Theorem:
+    """The theorem that each of `bounds`, a conclusion of the error calculus, bounds the error of the network.
+
+    A quantity takes name, norm and derivation from its conclusion; the last one is the main one. `parameters` maps
+    each symbol to its default (a tuple spans a grid); its sign and whether it is whole are read off the symbol, and
+    `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing), `assumptions` further
+    ones in words. `texts` are further parameters that are text, each with the function that reads it. `printed` gives
+    the draft's own formula for a quantity, by name. `worst` replaces letters of derivation and formula by what the
+    hypotheses allow, perhaps a formula in others of them: an instance evaluates it at those that it knows. `meanings`
+    says in words what parameters and letters of the bounds are; under the name of a quantity, what its exact value is,
+    or a pair: that, and what the network computes. A bound is vacuous from a trivial bound on: that of `trivial`, by
+    quantity, else the size of the conclusion, which bounds the error of the network that gives 0. The other arguments
+    are those of `Theorem`.
+
+    Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
+    """
+    _require_conclusions(id, bounds)
+    require_symbols(id, "`parameters`", parameters)
+    described, letters_mean = _described(id, meanings or {}, bounds)
+    for argument, given in (("worst", worst), ("knows", knows), ("meanings", letters_mean)):
+        require_symbols(id, f"`{argument}`", given or {})
+    _require_names(id, {"inputs": inputs, "weights": weights, "built": built, "printed": printed, "trivial": trivial})
+    letters = {letter: _functions(id, letter, given) for letter, given in (knows or {}).items()}
+    inputs, weights = dict(inputs or {}), dict(weights or {})
+    known = {letter: letter for letter in letters if letter in parameters}
+    known |= {letter: _formula(id, f"`worst` of {letter}", value) for letter, value in (worst or {}).items()}
+    at_prompt = {letter for letter, given in letters.items() if any(set(arguments_of(f)) & set(inputs) for f in given)}
+    citation = cites if isinstance(cites, Citation) else Citation(None, cites)
+    bounded = (each.error.free_symbols for each in bounds if isinstance(each, Approximated))
+    symbols = {*parameters, *letters, *set().union(*bounded)}
+    notation = {symbol: GREEK[symbol.name] for symbol in sorted(symbols, key=str) if symbol.name in GREEK}
+    drawn = {name: each for name, each in {**weights, **inputs}.items() if isinstance(each, Domain)}
+    where = {
+        "domain": "; ".join(each.words(name) for name, each in drawn.items()),
+        "domain_latex": ", ".join(f"${each.latex(name, notation)}$" for name, each in drawn.items()),
+    }
+    quantities = [each if isinstance(each, Quantity) else _quantity(each, known, at_prompt, where) for each in bounds]
+    for argument, given in (("printed", printed), ("trivial", trivial)):
+        _require_quantities(id, argument, given or {}, quantities)
+    if not quantities and not checks:
+        raise UsageError(f"{id}: nothing is stated; give the conclusion of a derivation, or a check")
+    of_network = {s for s, given in letters.items() if any(not set(arguments_of(f)) & set(inputs) for f in given)}
+    printed = {name: _as_printed(id, name, given, citation) for name, given in (printed or {}).items()}
+    trivial = {name: _formula(id, f"`trivial` of {name}", given) for name, given in (trivial or {}).items()}
+    if worst:
+        _require_letters(id, worst, quantities, [*(each.bound for each in printed.values()), *trivial.values()])
+    at_worst = closed(known)
+    stated = [_printed(each, printed.get(each.name), at_worst) for each in quantities]
+    stated = [_trivial(each, trivial.get(each.name), at_worst, {*parameters, *of_network}) for each in stated]
+    known_letters = [*stated, *(each.quantity for each in checks)]
+    words = _meanings(id, letters_mean, parameters, known_letters) if letters_mean else {}
+    with _own_words(id):
+        statement = Result(
+            id=id,
+            title=title or id,
+            citation=citation,
+            claim=claim,
+            parameters=(
+                *(_parameter(symbol, default, words.get(symbol)) for symbol, default in parameters.items()),
+                *(each.parameter for each in texts),
+            ),
+            hypotheses=(
+                *_signs(parameters),
+                *(_hypothesis(each, parameters) for each in hypotheses if each != sp.true),
+            ),
+            quantities=(*stated, *{check.quantity.name: check.quantity for check in checks}.values()),
+            notation=notation,
+            assumptions=_sentences(id, assumptions),
+            symbols={letter: meaning for letter, meaning in words.items() if letter not in parameters},
+            objects=described,
+        )
+    return Theorem(
+        statement,
+        main=(stated[-1] if stated else checks[0].quantity).name,
+        inputs=inputs,
+        weights=weights,
+        network=network,
+        reference=reference,
+        built=dict(built or {}),
+        readers={each.name: each.read for each in texts},
+        knows=letters,
+        handles=handles,
+        random={plain(over): (x,) if isinstance(x, str) else tuple(x) for over, x in (random or {}).items()},
+        checks=tuple(checks),
+        inequalities=inequalities if callable(inequalities) else tuple(inequalities),
+        sources=tuple(sources),
+        entries={each.name: each.dim for each in bounds if isinstance(each, Approximated)},
+    )
+
+
+def _require_conclusions(id: str, bounds: Sequence[Any]) -> None:
+    """Raises UsageError for arguments of another sort."""
+    others = [f"{each}" for each in bounds if not isinstance(each, Approximated | Quantity)]
+    if others:
+        raise UsageError(
+            f"{id}: {others[0]:.80} is not a conclusion of a derivation; derive one by the rules, from bs.given(...) on"
+        )
+
+
+def _require_names(id: str, arguments: Mapping[str, Any]) -> None:
+    """Raises UsageError for what does not map names."""
+    for argument, given in arguments.items():
+        if given is not None and not (isinstance(given, Mapping) and all(isinstance(each, str) for each in given)):
+            raise UsageError(f"{id}: `{argument}` = {given!r:.80}; give a mapping from names, such as {{'x': ...}}")
+
+
+def _require_quantities(id: str, argument: str, given: Mapping[str, Any], quantities: Sequence[Quantity]) -> None:
+    unknown = [name for name in given if name not in {each.name for each in quantities}]
+    if unknown:
+        names = ", ".join(each.name for each in quantities)
+        raise UsageError(f"{id}: `{argument}` names {', '.join(unknown)}, which is not a quantity; it has: {names}")
+
+
+def _require_letters(id: str, worst: Mapping[sp.Symbol, Any], stated: Sequence[Quantity], more: list[sp.Expr]) -> None:
+    """Raises UsageError for the worst case of a letter that nothing of the statement has."""
+    derivations = [each.derivation for each in stated if each.derivation is not None]
+    owed = [sp.sympify(each.condition, strict=True) for derivation in derivations for each in derivation.obligations]
+    letters = {letter for each in (*owed, *more) for letter in each.free_symbols}.union(*(q.letters for q in stated))
+    if unknown := [str(each) for each in worst if each not in letters]:
+        known = ", ".join(sorted(map(str, letters)))
+        raise UsageError(
+            f"{id}: `worst` names {', '.join(unknown)}, which is not a letter of a bound; they have: {known}"
+        )
+
+
+def _functions(id: str, letter: sp.Symbol, given: Function | tuple[Function, ...]) -> tuple[Function, ...]:
+    functions = given if isinstance(given, tuple) else (given,)
+    if others := [each for each in functions if not callable(each)]:
+        raise UsageError(
+            f"{id}: `knows` of {letter} is {others[0]!r:.80}; give a function of parameters, weights or inputs"
+        )
+    return functions
+
+
+EXACT, COMPUTED = "the exact value, by the reference", "what the network computes"
+
+
+def _described(
+    id: str, meanings: Mapping[Any, Any], bounds: Sequence[Any]
+) -> tuple[dict[str, str], Mapping[sp.Symbol, str]]:
+    """What the letters of the left sides are, in LaTeX, and the meanings of symbols.
+
+    Raises UsageError for the meaning of what is not a quantity, and for what is not one or two texts.
+    """
+    names = [each.name for each in bounds if isinstance(each, Approximated)]
+    given = {name: words for name, words in meanings.items() if isinstance(name, str)}
+    if unknown := [name for name in given if name not in names]:
+        known = ", ".join(names) or "none"
+        raise UsageError(
+            f"{id}: `meanings` names {', '.join(unknown)}, which is not a quantity of a bound; these: {known}"
+        )
+    found: dict[str, str] = {}
+    for name in names:
+        words = given.get(name, EXACT)
+        exact, computed = words if isinstance(words, tuple) and len(words) == 2 else (words, COMPUTED)
+        if not (isinstance(exact, str) and isinstance(computed, str)):
+            raise UsageError(f"{id}: `meanings` of {name} is {words!r:.80}; give a text, or a pair of them")
+        found |= {_word(name): exact, rf"\widehat{{{_word(name)}}}": computed}
+    return found, {letter: words for letter, words in meanings.items() if not isinstance(letter, str)}
+
+
+def _word(name: str) -> str:
+    """The name of a value as a letter of LaTeX."""
+    return rf"\mathrm{{{name}}}".replace("_", r"\_")
+
+
+def _quantity(
+    conclusion: Approximated, worst: Mapping[sp.Symbol, Any], at_prompt: set[sp.Symbol], where: Mapping[str, str]
+) -> Quantity:
+    step = conclusion.derivation.step(conclusion.name)
+    word = _word(conclusion.name)
+    bound = conclusion.error.xreplace(closed({s: x for s, x in worst.items() if s not in at_prompt}))
+    return Quantity(
+        name=conclusion.name,
+        latex_symbol=rf"\|\widehat{{{word}}} - {word}\|_{{{step.norm.latex}}}",
+        meaning=f"error of `{conclusion.name}`" if len(conclusion.name) == 1 else f"error of {conclusion.name}",
+        norm=NORMS[step.norm],
+        domain=where["domain"],
+        kind=Kind.EXACT if conclusion.error == 0 else Kind.UPPER,
+        quantifier=_quantifier(conclusion),
+        randomness=randomness(conclusion.events) or "; ".join(conclusion.mean_over),
+        derivation=conclusion.derivation,
+        worst_case=dict(worst),
+        scopes=("network", "prompt") if bound.free_symbols & at_prompt else ("network",),
+        trivial=None if conclusion.error == 0 else conclusion.size,
+        domain_latex=where["domain_latex"],
+    )
+
+
+def _quantifier(conclusion: Approximated) -> Quantifier:
+    if conclusion.events:
+        return Quantifier.PROBABILITY
+    return Quantifier.EXPECTATION if conclusion.mean_over else Quantifier.FOR_ALL
+
+
+def _formula(id: str, name: str, value: Any) -> sp.Expr:
+    """Raises UsageError for what is not a formula, such as a text, and for one that is not a number."""
+    try:
+        found = as_expr(value)
+    except DerivationError as error:
+        if isinstance(value, sp.Basic):
+            raise UsageError(f"{id}: {name}: {error}") from None
+        found = sp.nan
+    if found.has(sp.nan, sp.zoo):
+        raise UsageError(f"{id}: {name} is {value!r:.80}; give a SymPy expression or a number")
+    return found
+
+
+def _as_printed(id: str, name: str, formula: Any, citation: Citation) -> Printed:
+    if isinstance(formula, Printed):
+        return replace(formula, bound=_formula(id, f"`printed` of {name}", formula.bound))
+    return Printed(_formula(id, f"`printed` of {name}", formula), citation)
+
+
+def _printed(quantity: Quantity, printed: Printed | None, worst: Mapping[sp.Symbol, sp.Expr]) -> Quantity:
+    if printed is None:
+        return quantity
+    bound = printed.bound.xreplace(dict(worst))
+    general = None if bound == printed.bound else printed.bound
+    return replace(quantity, printed=replace(printed, bound=bound, general=general))
+
+
+# The size bounds the exact value and so the error of the network that gives 0: a bound from there on says nothing.
+# The error 0 of an identity is never vacuous, and a size with a letter that only a prompt binds is not a number here.
+def _trivial(
+    quantity: Quantity, given: sp.Expr | None, worst: Mapping[sp.Symbol, sp.Expr], bound: set[sp.Symbol]
+) -> Quantity:
+    trivial = quantity.trivial if given is None else given
+    trivial = None if trivial is None else trivial.xreplace(dict(worst))
+    unknown = given is None and trivial is not None and bool(trivial.free_symbols - bound)
+    return replace(quantity, trivial=None if unknown else trivial)
+
+
+def _meanings(
+    id: str, meanings: Mapping[sp.Symbol, str], parameters: Mapping[sp.Symbol, Any], stated: Sequence[Quantity]
+) -> Mapping[sp.Symbol, str]:
+    """Raises UsageError for the meaning of what is not a letter of the theorem."""
+    letters = {letter for each in stated for letter in each.letters}
+    unknown = [str(each) for each in meanings if each not in letters and each not in parameters]
+    if unknown:
+        known = ", ".join(sorted(map(str, letters | set(parameters))))
+        raise UsageError(f"{id}: `meanings` names {', '.join(unknown)}, which is not a letter of it; it has: {known}")
+    return meanings
+
+
+def _parameter(symbol: sp.Symbol, default: Any, meaning: str | None) -> Parameter:
+    values = tuple(default) if isinstance(default, list | range) else default
+    described = meaning or f"the parameter {symbol.name}"
+    words = None if meaning else ""
+    return Parameter(symbol.name, symbol, described, values, integer=bool(symbol.is_integer), in_words=words)
+
+
+def _signs(parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:
+    """What the symbols themselves assume and the derivation may have used. Raises UsageError for other than signs."""
+    found = []
+    for symbol in parameters:
+        others = [each for each in UNCHECKED if getattr(symbol, f"is_{each}")]
+        if others:
+            raise UsageError(f"the parameter {symbol} is declared {others[0]}, which is not checked; omit it")
+        for declared, relation in SIGNS.items():
+            if getattr(symbol, f"is_{declared}"):
+                condition = relation(symbol, 0, evaluate=False)
+                found.append(Hypothesis(symbol.name, condition, f"{symbol.name} is declared {declared}"))
+                break
+        if symbol.is_positive:
+            least = sp.Ge(symbol, 1, evaluate=False) if symbol.is_integer else sp.Gt(symbol, 0, evaluate=False)
+            found.append(Hypothesis(symbol.name, least, f"{symbol.name} is declared positive"))
+        elif symbol.is_nonnegative:
+            found.append(Hypothesis(symbol.name, sp.Ge(symbol, 0, evaluate=False), f"{symbol.name} is declared >= 0"))
+    return tuple(found)
+
+
+@contextmanager
+def _own_words(id: str) -> Iterator[None]:
+    """Raises UsageError for mathematics that cannot be read, in words of the caller's."""
+    try:
+        yield
+    except ProseError as error:
+        raise UsageError(f"{id}: {error}; mend it, or write names and code between double backticks") from None
+
+
+def _sentences(id: str, assumptions: Any) -> tuple[str, ...]:
+    """Raises UsageError for what is not a list of texts."""
+    if isinstance(assumptions, str) or not all(isinstance(each, str) for each in assumptions):
+        raise UsageError(
+            f"{id}: `assumptions` is {assumptions!r:.80}; give a list of sentences, such as "
+            "['the rows of `X` are independent']"
+        )
+    return tuple(assumptions)
+
+
+def _hypothesis(given: Any, parameters: Mapping[sp.Symbol, Any]) -> Hypothesis:
+    if isinstance(given, Hypothesis):
+        return given
+    if given == sp.false:
+        raise UsageError(f"a hypothesis is False whatever the parameters are: {CONTRADICTION}")
+    letters = sorted(getattr(given, "free_symbols", ()), key=str)
+    if not isinstance(given, Boolean) or not letters or any(letter not in parameters for letter in letters):
+        raise UsageError(f"the hypothesis {given} is not a relation between parameters; give one such as n >= 2")
+    return Hypothesis(str(letters[0]), given, "a hypothesis of the theorem")

@@ -1,0 +1,120 @@
+"""Theorems of installed packages: entry points of the group `boundsmith.theorems`, each of which names a `Theorem`.
+
+    [project.entry-points."boundsmith.theorems"]
+    softmax-gd = "mypackage.theorems:own"
+
+The theorem's own id is what every command takes; an entry point is best named after it. Finding the entry points reads
+the metadata of what is installed and imports nothing. They are imported to look up an id that is none of ours.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from symbolic.statements.catalogue import CLAIMS, unknown_id
+from symbolic.words.errors import UsageError
+
+if TYPE_CHECKING:
+    import bridge.theorems.theorem
+
+GROUP = "boundsmith.theorems"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """An entry point of a package: its theorem, or in one sentence why it has none."""
+
+    package: str
+    name: str
+    theorem: "bridge.theorems.theorem.Theorem | None" = None
+    problem: str = ""
+
+    @property
+    def id(self) -> str:
+        """The theorem's id; the entry point's name where it has no theorem."""
+        return self.name if self.theorem is None else self.theorem.id
+
+
+@cache
+def offered() -> tuple[Offer, ...]:
+    """Every entry point, imported, by package and name."""
+    return tuple(_offer(each) for each in _points())
+
+
+def find_packaged(id: str) -> "bridge.theorems.theorem.Theorem":
+    """The theorem of that id. Raises UsageError for an id that no package, or more than one, offers."""
+    found = [each for each in offered() if each.theorem is not None and each.id == id]
+    if not found:
+        raise UsageError(_unknown(id))
+    if len(found) > 1:
+        raise UsageError(_clash(id, [each.package for each in found]))
+    theorem = found[0].theorem
+    assert theorem is not None  # that is how it was found
+    return theorem
+
+
+def require_unclaimed(id: str) -> None:
+    """Raises UsageError for an id of ours that is also the name of a package's entry point; imports nothing."""
+    claiming = [_package(each) for each in _points() if each.name == id]
+    if claiming:
+        raise UsageError(_clash(id, ["boundsmith", *claiming]))
+
+
+def clashes() -> list[str]:
+    """A sentence for each id that several packages have, ours among them."""
+    packages: dict[str, list[str]] = {claim.id: ["boundsmith"] for claim in CLAIMS}
+    for each in offered():
+        packages.setdefault(each.id, []).append(each.package)
+    return [_clash(id, several) for id, several in packages.items() if len(several) > 1]
+
+
+def _points() -> tuple[EntryPoint, ...]:
+    return _points_on(tuple(sys.path))
+
+
+@lru_cache(maxsize=1)
+def _points_on(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Those that Python finds on this path, which is its own."""
+    return tuple(sorted(entry_points(group=GROUP), key=lambda each: (_package(each), each.name)))
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else point.module
+
+
+def _offer(point: EntryPoint) -> Offer:
+    from bridge.theorems.theorem import Theorem
+
+    package = _package(point)
+    try:
+        found = point.load()
+    except (Exception, SystemExit) as error:
+        said = " ".join(str(error).split()).rstrip(".")
+        return Offer(package, point.name, problem=f"'{point.value}' cannot be imported: {type(error).__name__}: {said}")
+    if not isinstance(found, Theorem):
+        return Offer(package, point.name, problem=f"'{point.value}' is a {type(found).__name__} and not a Theorem")
+    return Offer(package, point.name, found)
+
+
+def _unknown(id: str) -> str:
+    broken = [each for each in offered() if each.theorem is None and each.name == id]
+    if broken:
+        return f"'{id}' of the package {broken[0].package} cannot be used: {broken[0].problem}."
+    meant = _meant_file(id)
+    return f"there is no result '{id}'.{meant}" if meant else unknown_id(id, [each.id for each in offered()])
+
+
+def _meant_file(id: str) -> str:
+    if Path(f"{id}.py").is_file():
+        return f" Did you mean the file {id}.py?"
+    if "/" in id or Path(id).is_file():
+        return " A file with a theorem ends in .py: FILE.py, or FILE.py:NAME where it holds several."
+    return ""
+
+
+def _clash(id: str, packages: Sequence[str]) -> str:
+    return f"'{id}' is the id of several theorems, of the packages {' and '.join(packages)}; rename or remove one."

@@ -1,0 +1,347 @@
+"""What a theorem may name: every function, domain, network and letter refers to something that the theorem has."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sympy as sp
+
+from bridge.domains import Domain
+from bridge.limits.arguments import Function, arguments_of, defaults_of
+from bridge.theorems.check import Check
+from bridge.theorems.sources.source import OF_SOURCE, InputSource
+from bridge.theorems.theorem_data import TheoremData
+from bridge.theorems.transformer import Transformer
+from symbolic.derivations.events import total_failure
+from symbolic.latex.introductions import letters_of
+from symbolic.latex.typesetting import latex
+from symbolic.statements.result import Kind, Quantifier, Quantity, Result
+from symbolic.words.errors import UsageError
+
+OF_STARTS = ("count", "generator")  # what the starts of an attack take beside parameters and weights
+OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of such a name could not be set
+    [
+        *("result", "seed", "samples", "attack", "restarts", "dtype", "device", "text", "data", "csv", "target"),
+        *("progress", "for_", "error", "tier", "theorem", "quantity", "seconds"),
+    ]
+)
+OF_CHECKS = {"samples", "attack", "restarts", "seed", "dtype", "device"}  # settings that checks and tables may take
+OF_DISTANCE = ("found", "truth")  # what a distance takes
+OF_QUANTITIES = ("quantity", "tier")  # what is asked for one quantity takes
+OF_BOUNDS = ("scope",)  # what bounds at a prompt take
+OF_RUN = ("dtype",)  # what a refusal takes beside parameters and weights
+OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
+
+
+def require_well_formed(theorem: TheoremData) -> None:
+    """Raises UsageError for a name that stands for two things or for nothing, and for a value of the wrong sort."""
+    _require_kinds(theorem)
+    _require_distinct(theorem)
+    _require_known_arguments(theorem)
+    _require_readers_of_texts(theorem)
+    _require_known_quantities(theorem)
+    _require_domains_in_parameters(theorem)
+    _require_one_function_a_scope(theorem)
+    _require_used_letters(theorem)
+    _require_bound_letters(theorem)
+    _require_introduced_letters(theorem)
+    if theorem.at_point.quantities is None:
+        require_randomness(theorem, theorem.over_draws)
+    _require_sources(theorem)
+
+
+def _require_kinds(theorem: TheoremData) -> None:
+    inputs = {name: each for name, each in theorem.inputs.items() if not isinstance(each, Domain)}
+    wrong = [
+        *(f"the input {name} is {_short(each)}; give a domain, such as bs.Box(d)" for name, each in inputs.items()),
+        *(
+            f"the source is {_short(each)}; give a Tabular, a Series or a Textual"
+            for each in theorem.sources
+            if not isinstance(each, InputSource)
+        ),
+        *(f"{role} is {_short(each)}; give a function" for role, each in theorem.functions() if not callable(each)),
+    ]
+    if theorem.handles is not None and not theorem.inputs:
+        wrong.append("handles bind operands at a prompt, but there are no inputs")
+    if wrong:
+        raise UsageError(f"{theorem.id}: {'; '.join(wrong)}")
+
+
+def _short(value: Any) -> str:
+    return f"{value!r:.80}"
+
+
+def _require_distinct(theorem: TheoremData) -> None:
+    statement = theorem.statement
+    specified = {each.name for each in statement.parameters if each.symbol is None}  # W_star = random:1 gives W_star
+    named = {
+        "parameters": [each.name for each in statement.parameters],
+        "weights": [name for name in theorem.weights if name not in specified],
+        "inputs": list(theorem.inputs),
+    }
+    reserved = sorted(OPTIONS & set(named["parameters"]))
+    if reserved:
+        raise UsageError(
+            f"{theorem.id}: {', '.join(reserved)} cannot name a parameter: it is an argument of compare, solve or "
+            f"certify; take another letter"
+        )
+    twice = _repeated([name for names in named.values() for name in names])
+    if twice:
+        raise UsageError(
+            f"{theorem.id}: {', '.join(twice)} names more than one thing; give each parameter, weight and input a name "
+            f"of its own"
+        )
+    twice = _repeated([each.name for each in theorem.stated])
+    if twice:
+        raise UsageError(f"{theorem.id}: {', '.join(twice)} names more than one quantity; name them apart")
+    twice = _repeated([each.name for each in theorem.checks])
+    if twice:
+        raise UsageError(f"{theorem.id}: {', '.join(twice)} has several checks; tell them apart by `construction`")
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+def _require_known_arguments(theorem: TheoremData) -> None:
+    parameters, weights = [each.name for each in theorem.statement.parameters], list(theorem.weights)
+    fixed = {*parameters, *weights, *theorem.built}
+    places = {id(each): place for place, each in enumerate(theorem.weights.values())}
+    builders = {id(each): place for place, each in enumerate(theorem.built.values())}
+    for role, function in theorem.functions():
+        if id(function) in _own_names(theorem):
+            own = set(_own_names(theorem)[id(function)])
+            _require_known(theorem, role, function, fixed | own, "parameter or weight")
+        elif function in (theorem.at_point.quantities, theorem.inequalities, *theorem.readers.values()):
+            _require_known(theorem, role, function, set(parameters), "parameter")
+        elif id(function) in builders:
+            before = {*parameters, *weights, *list(theorem.built)[: builders[id(function)]]}
+            _require_known(theorem, role, function, before, "parameter, weight or what is built before")
+        elif id(function) in places:
+            before = {*parameters, *weights[: places[id(function)]], *OF_WEIGHTS}
+            _require_known(theorem, role, function, before, "parameter, earlier weight or seed")
+        else:
+            scope = set(OF_BOUNDS) if role == "the bounds" else set()
+            _require_known(theorem, role, function, fixed | set(theorem.inputs) | scope)
+    for check in theorem.checks:
+        _require_known_to_check(theorem, check, fixed)
+
+
+def _own_names(theorem: TheoremData) -> dict[int, tuple[str, ...]]:
+    """What functions without inputs take beside parameters and weights."""
+    own = [
+        (theorem.search.starts, OF_STARTS),
+        (theorem.search.samples, OF_STARTS),
+        (theorem.distance, OF_DISTANCE),
+        (theorem.at_point.refusal, OF_RUN),
+        *((table, (*OF_CHECKS, *theorem.inputs)) for table in theorem.tables),
+        (theorem.norms, ()),
+        (theorem.at_point.idle, ()),
+        (theorem.at_point.letters, ()),
+        (theorem.at_point.outside, OF_QUANTITIES),
+        (theorem.at_point.printed_letters, OF_QUANTITIES),
+    ]
+    return {id(function): names for function, names in own if function is not None}
+
+
+def _require_known_to_check(theorem: TheoremData, check: Check, fixed: set[str]) -> None:
+    role, own = f"the check '{check.name}'", {"inputs"}
+    if callable(check.inputs):  # they have names when they are computed
+        _require_known(
+            theorem, f"the inputs of {role}", check.inputs, fixed | OF_CHECKS, "parameter, weight or setting"
+        )
+        arguments_of(check.sides)
+        _refuse_hidden(theorem, role, check.sides, fixed | OF_CHECKS)
+        return
+    points = [check.inputs] if isinstance(check.inputs, Mapping) else check.inputs
+    own |= {name for point in points for name in point}
+    _require_known(
+        theorem, role, check.sides, fixed | own | OF_CHECKS, "parameter, weight, input of the check or setting"
+    )
+
+
+def _require_known(
+    theorem: TheoremData, role: str, function: Function, known: set[str], kinds: str = "parameter, weight or input"
+) -> None:
+    unknown = [name for name in arguments_of(function) if name not in known]
+    if unknown:
+        raise UsageError(
+            f"{theorem.id}: {role} takes {', '.join(unknown)}, which is not a {kinds}; it may take "
+            f"{', '.join(sorted(known)) or 'nothing'}"
+        )
+    _refuse_hidden(theorem, role, function, known)
+
+
+def _refuse_hidden(theorem: TheoremData, role: str, function: Function, known: set[str]) -> None:
+    hidden = [name for name in defaults_of(function) if name in known]
+    if hidden:
+        raise UsageError(
+            f"{theorem.id}: {role} has a default for {', '.join(hidden)}, with which it would always be called; remove "
+            f"the default, or write a lambda that takes {', '.join(hidden)} without one"
+        )
+
+
+def _require_readers_of_texts(theorem: TheoremData) -> None:
+    texts = [each.name for each in theorem.statement.parameters if each.takes]
+    unknown = sorted(set(theorem.readers) - set(texts))
+    if unknown:
+        raise UsageError(
+            f"{theorem.id}: `readers` has {', '.join(unknown)}, which is not a parameter that takes text; these do: "
+            f"{', '.join(texts) or 'none'}"
+        )
+
+
+def _require_known_quantities(theorem: TheoremData) -> None:
+    """Of networks that are given by quantity, and of what is read off them."""
+    if theorem.at_point.quantities is not None:
+        return
+    stated = [each.name for each in theorem.stated]
+    if stated and theorem.main not in stated:
+        raise UsageError(f"{theorem.id}: the main quantity '{theorem.main}' is none of {', '.join(stated)}")
+    read = {name for each in theorem.networks.values() if isinstance(each, Transformer) for name in each.read}
+    for role, names in (("a network", set(theorem.networks) - {""}), ("something read off a transformer", read)):
+        unknown = sorted(names - set(stated))
+        if unknown:
+            raise UsageError(
+                f"{theorem.id}: {role} is given for {', '.join(unknown)}, which is not a quantity; it has: "
+                f"{', '.join(stated)}"
+            )
+
+
+def _require_domains_in_parameters(theorem: TheoremData) -> None:
+    letters = {each.symbol for each in theorem.statement.parameters}
+    for name, domain in {**theorem.weights, **theorem.inputs}.items():
+        free = sorted(str(each) for each in domain.letters - letters) if isinstance(domain, Domain) else []
+        if free:
+            known = ", ".join(sorted(str(each) for each in letters if each is not None))
+            raise UsageError(
+                f"{theorem.id}: the domain {domain} of {name} has {', '.join(free)}, which is not a parameter; "
+                f"parameters: {known or 'none'}"
+            )
+
+
+def _require_one_function_a_scope(theorem: TheoremData) -> None:
+    for letter, functions in theorem.knows.items():
+        scopes = [theorem.scope_of(each) for each in functions]
+        if not scopes:
+            raise UsageError(f"{theorem.id}: `knows` has no function for {letter}; give one, or omit the letter")
+        if twice := _repeated(scopes):
+            raise UsageError(
+                f"{theorem.id}: `knows` has several functions for {letter} of the scope {twice[0]}; give at most one "
+                f"that takes inputs and one that takes none (torch.minimum combines two bounds)"
+            )
+
+
+def _require_used_letters(theorem: TheoremData) -> None:
+    """Every letter that an instance knows is in a bound, or in a condition under which one holds.
+
+    What a quantity derives on first use is not checked.
+    """
+    quantities = theorem.stated
+    if theorem.at_point.quantities is not None or any(each.derive is not None for each in quantities):
+        return
+    used = {letter for each in quantities for letter in each.letters}
+    used |= {s for each in quantities for value in (each.worst_case or {}).values() for s in value.free_symbols}
+    owed = (o for each in quantities if each.derivation is not None for o in each.derivation.obligations)
+    used |= {letter for o in owed for letter in getattr(o.condition, "free_symbols", ())}
+    unused = sorted(str(letter) for letter in set(theorem.knows) - used)
+    if unused:
+        raise UsageError(
+            f"{theorem.id}: `knows` gives {', '.join(unused)}, which no bound has; omit it, or take the symbol of the "
+            f"bound (symbols with other assumptions are other letters)"
+        )
+
+
+def _require_bound_letters(theorem: TheoremData) -> None:
+    """Every letter of a bound has a value from a parameter or an instance; those of a point are not checked."""
+    of_network = {s for s, each in theorem.knows.items() if any(theorem.scope_of(f) == "network" for f in each)}
+    bound = {p.symbol for p in theorem.statement.parameters} | of_network
+    checked = [check.quantity.name for check in theorem.checks]  # their sides may give letters
+    for quantity in (each for each in theorem.stated if each.name not in checked):
+        bound |= set(quantity.printed.unspecified) if quantity.printed else set()
+        printed = quantity.printed.bound.xreplace(quantity.at_worst) if quantity.printed else None
+        formulas = (quantity.derived(), printed, quantity.trivial, quantity.may_fail)
+        letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
+        free = sorted(str(letter) for letter in letters - bound)
+        if free:
+            raise UsageError(
+                f"{theorem.id}: nothing gives {', '.join(free)} in the bound of '{quantity.name}' a value; make it a "
+                f"parameter, or give its worst case in `worst`, or a function in `knows`"
+            )
+
+
+def _require_introduced_letters(theorem: TheoremData) -> None:
+    """Every letter of a stated bound is a parameter or has a meaning, so that the statement can be read by itself."""
+    statement = theorem.statement
+    introduced = {each.symbol for each in statement.parameters} | set(statement.symbols)
+    introduced |= {each.defines for each in statement.formulas}
+    for quantity in theorem.stated:
+        derived, printed = quantity.derived(), quantity.printed
+        known = introduced | set(printed.unspecified if printed else ())
+        shown = printed.shown if derived is None and printed else derived
+        letters = {x for each in (shown, quantity.may_fail) if each is not None for x in each.free_symbols}
+        unknown = sorted(str(each) for each in letters - known if not _is_object(each, statement))
+        if unknown:
+            raise UsageError(
+                f"{theorem.id}: the bound of '{quantity.name}' has {', '.join(unknown)}, and nothing says what it is; "
+                f"say so in `meanings`, or make it a parameter, or give its worst case in `worst`"
+            )
+
+
+def _is_object(letter: sp.Symbol, statement: Result) -> bool:
+    """Whether the statement introduces it among the letters that are no symbols."""
+    return set(letters_of(latex(letter, statement.notation))) <= {
+        o for name in statement.objects for o in letters_of(name)
+    }
+
+
+def require_randomness(theorem: TheoremData, quantities: Sequence[Quantity]) -> None:
+    """What these quantities hold with probability over is drawn: a weight or an input. Raises UsageError."""
+    wrong = [words for each in quantities for words in _unjudged(theorem, each)]
+    named = {over for each in quantities for over in each.over}
+    wrong += [f"`random` has {over}, over which no quantity holds" for over in theorem.random if over not in named]
+    if wrong:
+        raise UsageError(f"{theorem.id}: {'; '.join(wrong)}")
+
+
+def _unjudged(theorem: TheoremData, quantity: Quantity) -> list[str]:
+    """Why the quantity cannot be judged by draws."""
+    drawn, name = {**theorem.weights, **theorem.inputs}, quantity.name
+    if not quantity.over:
+        return [f"'{name}' holds {quantity.quantifier}, but names no randomness; say over what, and which weight it is"]
+    if quantity.kind is not Kind.UPPER:
+        return [f"'{name}' holds {quantity.quantifier} and is not an upper bound; give a check that judges it"]
+    if quantity.quantifier is Quantifier.PROBABILITY and quantity.may_fail is None:
+        return [f"'{name}' holds with probability, but nothing says with which; give failure="]
+    if quantity.failure is not None and (total_failure(quantity.events) - quantity.failure).is_positive:
+        return [
+            f"'{name}' states a probability of failure of {quantity.failure}, but the events of its derivation add up "
+            f"to {total_failure(quantity.events)}; leave failure= out, or choose the shares (within_budget)"
+        ]
+    unknown = [each for each in theorem.random_names(quantity) if each not in drawn]
+    if unknown:
+        return [
+            f"'{name}' holds {quantity.quantifier} over {', '.join(unknown)}, which is not a weight or input; name "
+            f"those that are drawn, random={{{unknown[0]!r}: ...}}, among {', '.join(drawn) or 'none'}"
+        ]
+    return [
+        f"the weight {each} is the randomness of '{name}', but its function takes no seed"
+        for each in theorem.random_names(quantity)
+        if not isinstance(function := drawn[each], Domain) and "seed" not in arguments_of(function)
+    ]
+
+
+def _require_sources(theorem: TheoremData) -> None:
+    """One at most for tables and for texts, whose functions and parameters are known. Raises UsageError."""
+    twice = _repeated([each.reads.__name__ for each in theorem.sources])
+    if twice:
+        raise UsageError(f"{theorem.id}: several sources read a {twice[0].lower()}; give one")
+    parameters = {each.name for each in theorem.statement.parameters}
+    for source in theorem.sources:
+        unknown = sorted({*source.needs, *source.defaults} - parameters)
+        if unknown:
+            raise UsageError(f"{theorem.id}: its {source.called} name {', '.join(unknown)}, which is not a parameter")
+        known = {*parameters, *theorem.weights, *theorem.inputs, *theorem.built, *source.built, *OF_SOURCE}
+        for role, function in source.functions():
+            _require_known(
+                theorem, f"{role} at {source.called}", function, known, "parameter, weight, input or what is read"
+            )

@@ -1,0 +1,196 @@
+"""Autoregression by a looped transformer (algoformer, Lemma A.3, Theorem 3.2), beside exact gradient descent."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from bridge.domains import Box
+from bridge.limits.cost import Cost
+from bridge.limits.run import Run
+from bridge.lowering.formula import ArrayFunction
+from bridge.theorems.check import Check, Sides
+from bridge.theorems.head_formats import pair_for, recommended, require_held
+from bridge.theorems.parts import Knobs
+from bridge.theorems.record import NamedTable
+from bridge.theorems.theorem import Theorem
+from bridge.theorems.transformer import Transformer
+from bridge.topics.looped.autoregression_series import SERIES
+from bridge.topics.looped.copies import sharpness, signs, signs_cost
+from bridge.topics.looped.series import of_synthetic
+from numeric.topics.looped import autoregression as numeric
+from symbolic.topics.looped import autoregression as theory
+from symbolic.topics.looped.autoregression import AUTOREGRESSION as STATEMENT
+
+# Knobs.
+
+
+def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
+    """beta for the accuracy, c and C for the format, unless they are given. Raises UsageError for those beyond it."""
+    known = {p.name: STATEMENT.number(p.name, params.get(p.name, p.default)) for p in STATEMENT.parameters}
+    STATEMENT.check(known)
+    F = int(known["q"]) * int(known["d"])
+    pair = pair_for("opposite", dtype, keys=int(known["N"]) + 2, size=F * known["B"] ** 2 / known["N"], width=F)
+    beta = sharpness(int(known["N"]), known["B"], known["eps"], known["accuracy"])
+    found = {"beta": beta, **recommended(pair, dtype), **params}
+    require_held(STATEMENT.id, pair, dtype, c=float(found["c"]), C=float(found["C"]))
+    return found
+
+
+# Weights.
+
+
+def layers(q: int, d: int, L: int, seed: int) -> Tensor:
+    """Matrices of the representation, (L, F, F), whose rows have 1-norms of at most 1."""
+    drawn = torch.randn(
+        L, q * d, q * d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64, device="cpu"
+    )
+    return drawn / (drawn.abs().sum(2, keepdim=True) * (1 + 2.0**-40))
+
+
+def gap(signs: Any) -> Any:
+    products = signs @ signs.mT - (signs.shape[1] + 1) * torch.eye(len(signs), dtype=torch.float64, device=signs.device)
+    return 1 - products.max() / signs.shape[1]
+
+
+# Networks.
+
+
+def built(signs: Any, layers: Any, N: int, q: int, d: int, T: int, B: Any, eta: Any, beta: Any, c: Any, C: Any) -> Any:
+    return numeric.transformer(numeric.SeriesSetting(signs, N, q, beta, B, eta, c, C, d, tuple(layers)), T)
+
+
+def tokens(x: Any, N: int, signs: Any) -> Any:
+    return numeric.tokens(torch.cat([x, 0 * x[:1]]), N, signs)
+
+
+def reference(x: Any, layers: Any, N: int, q: int, eta: Any, T: int) -> Any:
+    lags = numeric.lagged(torch.cat([x, 0 * x[:1]]), q)
+    predicted = numeric.path(numeric.represented(lags, layers), x, N, eta, T)[-1]
+    return {"copy": lags, "state": (predicted[1 : N + 1] - x[1:]).mT, "x_hat": predicted[N + 1]}
+
+
+# Letters at a prompt.
+
+
+def features(x: Any, layers: Any, q: int) -> Any:
+    """Phi at t = 0, ..., N + 1, (N + 2, F)."""
+    return numeric.represented(numeric.lagged(torch.cat([x, 0 * x[:1]]), q), layers)
+
+
+def largest(x: Any) -> Any:
+    return x.abs().max()
+
+
+def first_norm(x: Any) -> Any:
+    """That of R_0, of its largest coordinate."""
+    return torch.linalg.vector_norm(x[1:], dim=0).max()
+
+
+def row_norm(x: Any, layers: Any, N: int, q: int) -> Any:
+    phi = features(x, layers, q)
+    return torch.linalg.vector_norm(phi[1:-1] @ phi[-1]) / N
+
+
+def largest_exact(x: Any, layers: Any, N: int, q: int, eta: Any, T: int) -> Any:
+    found = numeric.path(features(x, layers, q), x, N, eta, T)
+    return torch.stack([each[-1].abs().max() for each in found]).max()
+
+
+NUMBERS = theory.N, theory.q, theory.d, theory.T, theory.eta
+KNOBS = theory.B, theory.eps, theory.N, theory.q, theory.d, theory.beta, theory.c, theory.C
+DELTA = ArrayFunction(theory.DELTA, theory.X, *KNOBS)
+WORST_DELTA = ArrayFunction(theory.OF_NETWORK[theory.delta], *KNOBS)
+WORST_X_HAT = ArrayFunction(theory.OF_NETWORK[theory.X_hat], theory.B, theory.delta, *NUMBERS)
+X_HAT = ArrayFunction(theory.largest_prediction(), theory.Q, theory.P, theory.G, theory.delta, *NUMBERS)
+STATE = ArrayFunction(theory.derive_state().error, theory.X_hat, theory.P, theory.delta, *NUMBERS)
+
+
+def worst_deviation(signs: Any, N: int, q: int, d: int, B: Any, beta: Any, c: Any, C: Any) -> Any:
+    return WORST_DELTA(B, gap(signs), N, q, d, beta, c, C)
+
+
+def worst_prediction(signs: Any, N: int, q: int, d: int, T: int, B: Any, eta: Any, beta: Any, c: Any, C: Any) -> Any:
+    return WORST_X_HAT(B, worst_deviation(signs, N, q, d, B, beta, c, C), N, q, d, T, eta)
+
+
+def largest_deviation(x: Any, layers: Any, signs: Any, N: int, q: int, d: int, beta: Any, c: Any, C: Any) -> Any:
+    phi = features(x, layers, q)
+    return DELTA((phi @ phi.mT).abs().max(), largest(x), gap(signs), N, q, d, beta, c, C)
+
+
+def largest_prediction(
+    x: Any, layers: Any, signs: Any, N: int, q: int, d: int, T: int, eta: Any, beta: Any, c: Any, C: Any
+) -> Any:
+    delta = largest_deviation(x, layers, signs, N, q, d, beta, c, C)
+    norms = first_norm(x), row_norm(x, layers, N, q)
+    return X_HAT(largest_exact(x, layers, N, q, eta, T), *norms, delta, N, q, d, T, eta)
+
+
+def largest_error(
+    x: Any, layers: Any, signs: Any, N: int, q: int, d: int, T: int, eta: Any, beta: Any, c: Any, C: Any
+) -> Any:
+    delta = largest_deviation(x, layers, signs, N, q, d, beta, c, C)
+    predicted = largest_prediction(x, layers, signs, N, q, d, T, eta, beta, c, C)
+    return STATE(predicted, first_norm(x), delta, N, q, d, T, eta)
+
+
+# Counts.
+
+
+def layer_count(
+    signs: Any, layers: Any, N: int, q: int, d: int, T: int, B: float, eta: float, beta: float, c: float, C: float
+) -> Sides:
+    sizes = built(signs, layers, N, q, d, T, B, eta, beta, c, C).sizes.values()
+    return Sides(sum(each.layers for each in sizes), rounding=0.0)
+
+
+def head_count(
+    signs: Any, layers: Any, N: int, q: int, d: int, T: int, B: float, eta: float, beta: float, c: float, C: float
+) -> Sides:
+    sizes = built(signs, layers, N, q, d, T, B, eta, beta, c, C).sizes.values()
+    return Sides(max(each.heads for each in sizes), rounding=0.0)
+
+
+def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
+    weights = sizes["N"] ** 2 * (sizes["T"] + sizes["q"])
+    search = signs_cost(sizes["N"], sizes["q"], sizes["eps"], sizes["m"])
+    if run is None:
+        return search + Cost(48 * sizes["N"] ** 2)
+    runs = run.samples + 3 * run.attack * run.restarts
+    return search + Cost(48 * sizes["N"] ** 2 * run.samples, 1e-8 * runs * weights)
+
+
+def synthetic() -> NamedTable:
+    return of_synthetic(seed=0)
+
+
+AUTOREGRESSION = Theorem(
+    STATEMENT,
+    main="x_hat",
+    inputs={"x": Box(theory.N + 1, theory.d, size=theory.B)},
+    weights={"signs": signs, "layers": layers},
+    network=Transformer(built, tokens, {
+        "copy": lambda copy: copy[:-1],
+        "state": lambda state: state[1:-2].mT,
+        "x_hat": lambda x_hat: x_hat[-2],
+    }),
+    reference=reference,
+    knows={
+        theory.eps: (gap,),
+        theory.B: (largest,),
+        theory.delta: (worst_deviation, largest_deviation),
+        theory.G: (row_norm,),
+        theory.P: (first_norm,),
+        theory.Q: (largest_exact,),
+        theory.X_hat: (worst_prediction, largest_prediction),
+        theory.E: (largest_error,),
+    },
+    checks=(Check(STATEMENT.quantity("layers"), layer_count), Check(STATEMENT.quantity("heads"), head_count)),
+    knobs=Knobs(resolve=resolve, implied=("beta", "c", "C")),
+    cost=cost,
+    tables=(synthetic,),
+    sources=(SERIES,),
+    tokens=True,
+)  # fmt: skip

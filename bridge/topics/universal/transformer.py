@@ -1,0 +1,226 @@
+"""Lemma 4 (li2025) as a theorem: a block from any state, and T blocks from 0, beside exact proximal gradient steps."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+import flint
+import torch
+
+from bridge.domains import Ball, Box, Rows, Sphere
+from bridge.limits.cost import Cost
+from bridge.limits.format_limits import FORMATS
+from bridge.limits.run import Run
+from bridge.lowering.ball_values import BASE_BITS
+from bridge.lowering.formula import ArrayFunction
+from bridge.readings import Smooth
+from bridge.theorems.check import Check, Sides
+from bridge.theorems.parts import AtPoint, Knobs
+from bridge.theorems.record import NamedTable
+from bridge.theorems.theorem import Theorem
+from bridge.theorems.transformer import Transformer
+from bridge.topics.universal.logistic import functions_of
+from bridge.topics.universal.temperatures import CHOSEN, at_numbers, recommended, refusal, require_held
+from numeric.balls import BallArray, working_precision
+from numeric.topics.universal import transformer as numeric
+from symbolic.topics.universal import transformer_derivation as theory
+from symbolic.topics.universal.transformer import TRANSFORMER as STATEMENT
+from symbolic.topics.universal.transformer import WORST
+
+SEARCHES, EXACT_SECONDS = 10, 60.0  # attacks: each quantity in each scope; exact runs that take longer are not tried
+ETA = ArrayFunction(theory.eta, theory.n)
+OWN_SCORE = theory.R, theory.B, theory.n, theory.N, theory.L, theory.tau_1, theory.tau_2
+LARGEST_SCORE = ArrayFunction(theory.largest_score(theory.R), *OWN_SCORE)
+
+
+# Formats.
+
+
+def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
+    """Bits and temperatures for the format, where they are not given. Raises UsageError for one beyond its bits."""
+    params = {"bits": FORMATS[dtype], **params}
+    known = {p.name: params.get(p.name, p.default) for p in STATEMENT.parameters if p.name not in CHOSEN}
+    numbers = {name: STATEMENT.number(name, value) for name, value in known.items()}
+    STATEMENT.check({**numbers, **dict.fromkeys(CHOSEN, 1.0)})
+    given = {name: STATEMENT.number(name, params[name]) for name in CHOSEN if name in params}
+    require_held(STATEMENT.id, given, numbers)
+    return {**recommended(numbers, dtype), **params}
+
+
+# Networks.
+
+
+def eta(n: Any) -> Any:
+    """On balls for the whole numbers of a run there."""
+    found = ETA(n)
+    return found if isinstance(found, BallArray) else float(found)
+
+
+def setting(
+    directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any
+) -> numeric.LassoSetting:
+    return numeric.LassoSetting(directions, t, tau_ff, lam, eta(n), tau_1, tau_2, N)
+
+
+def of_setting(build: Callable[[numeric.LassoSetting], Any]) -> Callable[..., Any]:
+    """The construction as a function of what a setting is made of."""
+
+    @wraps(setting)
+    def built(**known: Any) -> Any:
+        return build(setting(**known))
+
+    return built
+
+
+def path(directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any, L: Any) -> Any:
+    return numeric.transformer(setting(directions, t, tau_ff, lam, n, tau_1, tau_2, N), L)
+
+
+def state_tokens(x: Any, y: Any, rho: Any) -> Any:
+    return torch.cat([numeric.tokens(x, y), torch.ones_like(x[:, :1]) * rho], 1)
+
+
+def reference(x: Any, y: Any, rho: Any, directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, L: Any) -> Any:
+    phi = numeric.ramp_features(x, directions, t, tau_ff)
+    half = numeric.gradient_step(rho, phi[:-1], y, eta(n))
+    after = numeric.proximal_path(phi[:-1], y, eta(n), lam, numeric.blocks_of(L))
+    return {
+        "residual": half,
+        "step": numeric.soft_threshold(half, eta(n) * lam),
+        "y_residual": phi[-1:] @ rho,
+        "rho": after,
+        "y_hat": phi[-1:] @ after,
+    }
+
+
+# Readings.
+
+
+def functions(tau_1: float, tau_2: float, n: int, N: int, L: int, B: float, P: float, lam: float) -> dict[str, Smooth]:
+    """By handle, each on the range of its step."""
+    numbers = {"tau_1": tau_1, "tau_2": tau_2, "n": n, "N": N, "L": L, "B": B, "lam": lam}
+    S = float(at_numbers(WORST[theory.S], numbers))
+    ranges = (("block", P), ("path", S))
+    return {
+        handle: each
+        for name, radius in ranges
+        for handle, each in functions_of(name, radius, B, tau_1, tau_2, n).items()
+    }
+
+
+def handles(
+    x: Any, y: Any, rho: Any, directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, N: Any, functions: Any
+) -> dict[str, Any]:
+    phi, step = numeric.ramp_features(x, directions, t, tau_ff), eta(n)
+    examples, query = phi[:-1], phi[-1:]
+    pull = 2 * step / N
+    return {
+        **functions,
+        "rho_0": rho, "start": 0 * rho, "y": y, "phi": examples, "phi_query": query,
+        "A": torch.eye(n + 1, dtype=torch.float64, device=phi.device) - pull * (examples.mT @ examples),
+        "b": pull * (y @ examples),
+        "pull": pull * examples, "pull_query": pull * query,
+        "threshold": step * lam,
+    }  # fmt: skip
+
+
+# R and S at a prompt.
+
+
+def largest_norm(x: Any, y: Any, directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, L: Any) -> Any:
+    """That of the exact iterates in the 1-norm."""
+    phi = numeric.ramp_features(x, directions, t, tau_ff)[:-1]
+    rho, found = 0 * phi[0], 0 * phi[0, 0]
+    for _ in range(numeric.blocks_of(L)):
+        rho = numeric.proximal_step(rho, phi, y, eta(n), lam)
+        found = torch.maximum(found, rho.abs().sum())
+    return found
+
+
+def largest_score(
+    x: Any, y: Any, directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, L: Any, N: Any, B: Any, tau_1: Any,
+    tau_2: Any,
+) -> Any:  # fmt: skip
+    R = largest_norm(x, y, directions, t, tau_ff, lam, n, L)
+    return LARGEST_SCORE(R, B, n, N, L, tau_1, tau_2)
+
+
+# Checks and tables.
+
+
+# P (P/tau)^2 is what is left: sigma and 1/2 share log2(tau/P) leading bits, P and 4 tau (sigma - 1/2) twice as many.
+def logistic(P: float, tau_2: float) -> Sides:
+    cancelled = 3 * max(0, math.ceil(math.log2(tau_2) - math.log2(P)))
+    with working_precision(BASE_BITS + cancelled):
+        size, tau = flint.arb(P), flint.arb(tau_2)
+        sigma = 1 / (1 + (-size / tau).exp())
+        found = size - 4 * tau * (sigma - flint.arb(0.5))
+    return Sides(found, proved=("derived",), remark="increasing in `|x|`: at `x = P`")
+
+
+def printed_bits(N: int, n: int, L: int, B: float) -> Sides:
+    return Sides(int(at_numbers(theory.bits_of_printed_tau(), {"N": N, "n": n, "L": L, "B": B})), computed=("derived",))
+
+
+def formats(N: int, n: int, L: int, B: float, lam: float, bits: int, dtype: str) -> NamedTable:
+    """The temperatures for each format, and what is left with them of a block, and of T blocks."""
+    at = {"N": N, "n": n, "L": L, "B": B, "lam": lam}
+    least = [int(at_numbers(each(), at)) for each in (theory.bits_of_a_block, theory.bits_of_all_blocks)]
+    rows: list[list[str | int | float | None]] = []
+    for name, has in FORMATS.items():
+        held = ["yes" if each <= has else f"no: that takes {each} bits" for each in least]
+        rows.append([name, has, *recommended({**at, "bits": has}, name).values(), *held])
+    columns = ["format", "bits", *CHOSEN, "holds a block", "holds `T` blocks"]
+    title = f"temperatures by format (here: for bits = {bits}, run in {dtype}"
+    return NamedTable(title=f"{title}, which decides what is held)", columns=columns, rows=rows)
+
+
+# phi of each prompt, and a few arrays of its size; each block reads it some four times, and so does the reference.
+def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
+    features = sizes["N"] * sizes["n"]
+    if run is None:
+        return Cost(48 * features)
+    runs = run.samples + run.attack * run.restarts * SEARCHES
+    memory = 48 * features * (run.samples + SEARCHES * run.restarts)
+    return Cost(memory, 1e-9 * runs * sizes["L"] * features + min(EXACT_SECONDS, 1e-4 * sizes["L"] * features))
+
+
+PATH = Transformer(path, numeric.tokens, {"rho": lambda rho: rho[-1], "y_hat": lambda y_hat: y_hat[-1]}, shared=True)
+TRANSFORMER = Theorem(
+    STATEMENT,
+    main="y_hat",
+    inputs={
+        "x": Rows(theory.N + 1, Ball(theory.d)),
+        "y": Box(theory.N, size=theory.B),
+        "rho": Ball(theory.n + 1, norm=1, radius=theory.P),
+    },
+    weights={"directions": Rows(theory.n, Sphere(theory.d)), "t": Box(theory.n, low=-2, high=1)},
+    network={
+        "": Transformer(of_setting(numeric.one_block), state_tokens, {
+            "residual": lambda residual: residual[-1],
+            "step": lambda step: step[-1],
+            "y_residual": lambda y_residual: y_residual[-1],
+        }, shared=True),
+        "y_residual.printed": Transformer(
+            of_setting(lambda at: numeric.one_block(replace(at, printed=True))), state_tokens,
+            {"y_residual.printed": lambda y_residual: y_residual[-1]}, shared=True,
+        ),
+        "rho": PATH,
+        "y_hat": PATH,
+    },
+    reference=reference,
+    built={"functions": functions},
+    handles=handles,
+    checks=(
+        Check(STATEMENT.quantity("logistic"), logistic),
+        Check(STATEMENT.quantity("tau.bits"), printed_bits),
+    ),
+    knows={theory.R: (largest_norm,), theory.S: (largest_score,)},
+    knobs=Knobs(resolve=resolve, implied=("bits", *CHOSEN)),
+    at_point=AtPoint(refusal=refusal),
+    cost=cost,
+    tables=(formats,),
+    by_rules=False,
+)  # fmt: skip

@@ -1,5 +1,0 @@
-"""What `numeric.flows` raises, for those that only have to know it: SciPy takes a quarter of a second to import."""
-
-
-class IntegrationError(RuntimeError):
-    """An integration that did not reach its end. The message gives the last time and the reason."""

@@ -1,0 +1,252 @@
+r"""What a statement says before its conclusions: the letters that they show, what these mean, and the hypotheses.
+
+A letter is shown if a formula has it, or if the words of a conclusion or the meaning of a shown letter name it. A
+hypothesis with a shown letter is always kept, and shows its other letters. One without is left out only where the data
+say so: `Hypothesis.only`, `Parameter.setting`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from symbolic.latex.displays import SIGN_OF, stated
+from symbolic.latex.typesetting import latex
+from symbolic.statements.parameters import Hypothesis, Parameter
+from symbolic.statements.result import Quantity, Result
+from symbolic.words.prose import PARTS, listed, marked, prose_latex
+
+NAME = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*")
+ACCENT = r"\\(?:tilde|hat|bar|dot|mathcal|mathbf|mathrm|mathbb|mathsf|text|overline|operatorname)(?![A-Za-z])"
+LETTER = re.compile(rf"({ACCENT})\s*(?:\{{([^{{}}]*)\}}|(\\?[A-Za-z]+))|\\[A-Za-z]+|[A-Za-z]")
+FLIPPED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
+ACCENTED = re.compile(r"\\[a-z]+\{(.*)\}")
+MARKS = {r"\hat", r"\tilde", r"\bar", r"\dot", r"\overline"}
+STEM = re.compile(r"[^(^]*\^|[^(^]*_\{\\[a-z]+")
+Letters = frozenset[sp.Symbol]
+
+
+def letters_of(formula: str) -> list[str]:
+    r"""The letters of LaTeX, with their accents: `\bar{p}`, `p`, `\theta`, `\mathcal{L}`; in the order of the text."""
+    found = []
+    for each in LETTER.finditer(formula):
+        if each[1] is None:
+            found.append(each[0])
+        else:
+            inside = (each[2] if each[2] is not None else each[3]).strip()
+            found.append(f"{each[1]}{{{inside}}}")
+    return found
+
+
+def names_in(words: str) -> set[str]:
+    """The names in the mathematics of words."""
+    return {name for part in PARTS.finditer(marked(words)) for name in NAME.findall(part["formula"] or "")}
+
+
+def functions_of(formulas: Iterable[sp.Basic]) -> list[str]:
+    """The LaTeX of the functions in formulas that SymPy does not know: they are letters of the statement."""
+    named = {each.func.__name__ for formula in formulas for each in formula.atoms(sp.Function) if _is_own(each)}
+    return [sp.latex(sp.Function(name)) for name in sorted(named)]
+
+
+def _is_own(applied: sp.Basic) -> bool:
+    return isinstance(applied, AppliedUndef) or not type(applied).__module__.startswith("sympy.")
+
+
+@dataclass(frozen=True)
+class Introduction:
+    """The letters to introduce, the hypotheses that are kept, and the objects that the left sides show."""
+
+    result: Result
+    letters: Letters
+    hypotheses: tuple[Hypothesis, ...]
+    objects: Mapping[str, str]
+    defined: Letters = frozenset()
+
+    def lines(self) -> list[str]:
+        """Sentences in LaTeX."""
+        numbers = [each for each in self.result.parameters if each.symbol in self.letters]
+        alone, joint = self._conditions()
+        whole = [self._number(each, alone) for each in numbers if each.integer]
+        real = [self._number(each, alone) for each in numbers if not each.integer]
+        kinds = [f"{kind} {listed(each)}" for kind, each in (("the integers", whole), ("the numbers", real)) if each]
+        lines = [f"Let {' and '.join(kinds)} be given."] if kinds else []
+        names = latex_names(self.result)
+        meanings = [f"{name}: {prose_latex(meaning, names)}" for name, meaning in self.notation().items()]
+        lines += ["", "Notation: " + "; ".join(meanings) + "."] if meanings else []
+        lines += ["", f"Assume that {listed([self._stated(each) for each in joint])}."] if joint else []
+        return [*lines, *(f"\nAssume that {prose_latex(each, names)}." for each in self.result.assumptions)]
+
+    def notation(self) -> dict[str, str]:
+        """The other letters, in mathematics, with their meanings."""
+        parameters = {each.symbol for each in self.result.parameters}
+        symbols = {
+            f"${latex(letter, self.result.notation)}$": meaning
+            for letter, meaning in self.result.symbols.items()
+            if letter in self.letters - self.defined and letter not in parameters
+        }
+        return {**symbols, **{f"${name}$": meaning for name, meaning in self.objects.items()}}
+
+    def _conditions(self) -> tuple[dict[sp.Symbol, list[sp.Basic]], list[sp.Basic]]:
+        """Those that compare a letter with a number, by letter, and the others."""
+        alone: dict[sp.Symbol, list[sp.Basic]] = {}
+        joint: list[sp.Basic] = []
+        for each in self.hypotheses:
+            found = compared(each.condition)
+            if found is None:
+                joint.append(each.condition)
+            else:
+                alone.setdefault(found[0], []).append(each.condition)
+        return alone, joint
+
+    def _number(self, parameter: Parameter, alone: Mapping[sp.Symbol, list[sp.Basic]]) -> str:
+        """The letter within its limits, and what it means."""
+        letter = latex(parameter.symbol, self.result.notation)
+        limits = [compared(each) for each in alone.get(parameter.symbol, ())]
+        lower = [each for each in limits if each is not None and each[1] in (">", ">=")]
+        upper = [each for each in limits if each is not None and each not in lower]
+        below = above = ""
+        if lower and upper:
+            below = f"{self._limit(lower[-1])} {SIGN_OF[FLIPPED[lower[-1][1]]]} "
+        elif lower:
+            above = f" {SIGN_OF[lower[-1][1]]} {self._limit(lower[-1])}"
+        if upper:
+            above = f" {SIGN_OF[upper[-1][1]]} {self._limit(upper[-1])}"
+        words = prose_latex(parameter.stated, latex_names(self.result))
+        return f"${below}{letter}{above}$" + (f" ({words})" if words else "")
+
+    def _limit(self, compared: tuple[sp.Symbol, str, sp.Expr]) -> str:
+        return latex(compared[2], self.result.notation)
+
+    def _stated(self, condition: sp.Basic) -> str:
+        whole = whole_number(condition)
+        notation = self.result.notation
+        return stated(condition, notation) if whole is None else rf"${latex(whole, notation)}$ is a whole number"
+
+
+def letters_of_objects(result: Result) -> list[str]:
+    """The letters that the names of its objects begin with, without their accents."""
+    heads = (_head(name) for name in result.objects)
+    return [ACCENTED.sub(r"\1", each).lstrip("\\") for each in heads]
+
+
+def introduction(
+    result: Result,
+    quantities: Sequence[Quantity],
+    formulas: Iterable[sp.Basic],
+    defined: Letters = frozenset(),
+) -> Introduction:
+    """For conclusions about these quantities that show these formulas; letters that are `defined` have values there."""
+    named: dict[str, set[sp.Symbol]] = {}
+    chosen_by = [each.symbol for each in result.parameters if each.symbol is not None and not each.setting]
+    for letter in (*result.symbols, *chosen_by):
+        named.setdefault(letter.name, set()).add(letter)
+    meanings = dict(result.symbols)
+    texts = [words for q in quantities for words in (q.meaning, q.norm, q.domain, *q.over)]
+    texts += result.assumptions
+    formulas = list(formulas)
+    shown: set[sp.Symbol] = {letter for formula in formulas for letter in formula.free_symbols}
+    chosen = {each.name for each in quantities}
+    introduced = {*result.symbols, *(each.symbol for each in result.parameters)}
+    others = [latex(letter, result.notation) for letter in shown - introduced]
+    left = [*(each.latex_symbol for each in quantities), *others, *functions_of(formulas)]
+    while True:
+        words = [*texts, *(meanings[letter] for letter in shown if letter in meanings)]
+        objects = _objects(result, [*left, *map(_mathematics, words)])
+        words += objects.values()
+        names = {name for each in words for name in names_in(each)}
+        found = shown | {letter for name in names & set(named) for letter in named[name]}
+        kept = tuple(each for each in result.hypotheses if is_needed(result, each, found, chosen))
+        found |= {letter for each in kept for letter in each.condition.free_symbols}
+        if found == shown:
+            return Introduction(result, frozenset(shown), kept, objects, defined)
+        shown = found
+
+
+def latex_names(result: Result) -> dict[str, str]:
+    """The notation of the parameters that have one, by their names; none for a star, which words have themselves."""
+    known = ((each.symbol.name, result.notation.get(each.symbol, "")) for each in result.parameters if each.symbol)
+    return {name: written for name, written in known if written and "^" not in written}
+
+
+def is_needed(result: Result, hypothesis: Hypothesis, shown: set[sp.Symbol], chosen: set[str]) -> bool:
+    """Whether conclusions about the chosen quantities may need it. In doubt they do, but for one on a setting."""
+    letters = hypothesis.condition.free_symbols
+    settings = {each.symbol: each.name for each in result.parameters if each.setting and each.symbol not in shown}
+    if letters & shown and hypothesis.parameter not in settings.values():
+        return True
+    if hypothesis.only:
+        return bool(chosen & set(hypothesis.only))
+    return not letters <= shown | set(settings)
+
+
+def compared(condition: sp.Basic) -> tuple[sp.Symbol, str, sp.Expr] | None:
+    """Letter, relation and number of a condition that limits one letter."""
+    if not isinstance(condition, sp.core.relational.Relational) or condition.rel_op not in FLIPPED:
+        return None
+    if condition.lhs.is_Symbol and condition.rhs.is_number:
+        return condition.lhs, condition.rel_op, condition.rhs
+    if condition.rhs.is_Symbol and condition.lhs.is_number:
+        return condition.rhs, FLIPPED[condition.rel_op], condition.lhs
+    return None
+
+
+def whole_number(condition: sp.Basic) -> sp.Expr | None:
+    """What the condition x = floor(x), or x mod m = r, makes a whole number."""
+    if not isinstance(condition, sp.Equality):
+        return None
+    left, right = condition.args
+    if right == sp.floor(left):
+        return left
+    if isinstance(left, sp.Mod) and right.is_number:
+        return (left.args[0] - right) / left.args[1]
+    return None
+
+
+def _objects(result: Result, formulas: Iterable[str]) -> dict[str, str]:
+    """Those that the formulas show, and those that the meanings of these do."""
+    shown = list(formulas)
+    found: dict[str, str] = {}
+    while True:
+        letters = {letter for each in shown for letter in letters_of(each)}
+        rest = {name: words for name, words in result.objects.items() if name not in found}
+        new = {name: words for name, words in rest.items() if _is_shown(name, letters, shown)}
+        if not new:
+            return {name: words for name, words in result.objects.items() if name in found}
+        found |= new
+        shown += map(_mathematics, new.values())
+
+
+def _is_shown(name: str, letters: set[str], formulas: Sequence[str]) -> bool:
+    """Whether a formula has its first letter, up to its exponent or an index that is itself a letter of many."""
+    stem = STEM.match(name)
+    return _head(name) in letters and (stem is None or any(stem[0] in each for each in formulas))
+
+
+def _mathematics(words: str) -> str:
+    """The formulas among the words, in LaTeX."""
+    return " ".join(re.findall(r"\$([^$]*)\$", prose_latex(words)))
+
+
+def _head(name: str) -> str:
+    """The letter that an object is shown by: the first one that is not a sign of an operation."""
+    return next((each for each in letters_of(name) if each not in OPERATIONS), name)
+
+
+OPERATIONS = {
+    r"\nabla",
+    r"\sup",
+    r"\inf",
+    r"\liminf",
+    r"\max",
+    r"\min",
+    r"\sum",
+    r"\int",
+    r"\log",
+    r"\frac",
+    r"\tfrac",
+    r"\left",
+    r"\right",
+}

@@ -1,0 +1,252 @@
+"""Derivations as proofs: numbered steps of one or two sentences each, with their displays."""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from symbolic.calculus.repetition import steps_of_one_layer
+from symbolic.derivations.derivation import Derivation, Norm, Step
+from symbolic.derivations.events import Event
+from symbolic.latex.displays import PAGE, display, equations, with_end, wrapped
+from symbolic.latex.naming import with_families
+from symbolic.latex.owed import Owed, owed
+from symbolic.latex.recurrences import families_in, layer_letter, recurrence, same_argument
+from symbolic.latex.sentences import NORMS, RECURRENCES, is_exact, is_identity, numbered, reason_of, sentence
+from symbolic.latex.shared_parts import Shared
+from symbolic.latex.typesetting import Notation, latex
+from symbolic.latex.widths import width
+from symbolic.statements.result import Quantity, Result
+from symbolic.words.indices import fresh, names_of_letters
+from symbolic.words.names import INDEXED, error_latex, letters_by_name
+from symbolic.words.prose import listed, marked, prose_latex
+
+Slack = Mapping[str, float]
+
+NOTATION = (
+    r"For a quantity ${v}$ of the proof, $e_{{{v}}}$ bounds its error, the norm of the difference between its "
+    r"approximate value and its exact one"
+)
+LISTED = 30.0  # points by which an item of a list is indented
+FULL_STOP = 4.0
+ROOM = PAGE - LISTED - FULL_STOP
+TALL = re.compile(r"\\(frac|sum|prod|int|begin|left)\b")  # what a line of text sets small, or apart
+ONE_LAYER = "One layer, from an argument with the error"
+
+
+def step_latex(step: Step) -> str:
+    """What a step bounds: an error, unless the step says otherwise."""
+    return step.latex or error_latex(step.name)
+
+
+def names_of(steps: Iterable[Step], notation: Notation | None) -> Notation:
+    """The notation, and the symbols of the errors of these steps."""
+    return {**(notation or {}), **{step.error: step_latex(step) for step in steps}}
+
+
+@dataclass
+class _Told:
+    """What all steps before have said: arguments, reasons and conditions, by the number of their step."""
+
+    owed: Owed
+    slack: Slack
+    norm: Norm  # of the errors of which nothing else is said
+    letters: Mapping[str, sp.Symbol] = field(default_factory=dict)
+    arguments: list[tuple[Step, str]] = field(default_factory=list)
+    reasons: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+@dataclass
+class _Proof:
+    """One derivation: the numbers of its steps by name, and those without an error."""
+
+    notation: Notation
+    told: _Told
+    claims: Mapping[str, list[str]] = field(default_factory=dict)
+    numbers: dict[str, str] = field(default_factory=dict)
+    exact: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    room: float = ROOM
+
+    def bound(self, step: Step) -> sp.Expr:
+        return (step.local if step.named is None else step.named).xreplace(self.exact)
+
+    def alike(self, step: Step) -> str:
+        """The number of the first step with the same formula as its reason, if this is another one."""
+        if "`" not in marked(step.reason):
+            return ""
+        first = self.told.reasons.setdefault((step.rule, step.reason), self.numbers[step.name])
+        return "" if first == self.numbers[step.name] else first
+
+
+def proofs(result: Result, slack: Slack | None = None, shared: Shared | None = None) -> list[str]:
+    """The derivations; each step has one number, under which later ones refer to it, and is printed once.
+
+    `shared` holds the names that the displays define.
+    """
+    lines: list[str] = []
+    known: dict[tuple[Any, ...], str] = {}
+    shown = _derivations(result)
+    letters = letters_by_name(step.local for derivation, _ in shown for step in derivation.steps)
+    shared = shared or Shared()
+    erring = [step for derivation, _ in shown for step in derivation.steps if not (step.latex or is_identity(step))]
+    norms = Counter(step.norm for step in erring if not is_exact(step))
+    usual = max(norms, key=lambda norm: norms[norm], default=Norm.TWO)
+    told = _Told(Owed(result.notation, shared), slack or {}, usual, letters)
+    for derivation, quantities in shown:
+        steps = with_families(derivation.steps)
+        proof = _Proof(names_of(steps, result.notation), told, _claims(quantities))
+        items, new = list[str](), set[str]()
+        for step in steps:
+            same = (step.name, step.local, *(each.condition for each in owed(step)))
+            if same not in known:
+                new.add(step.name)
+                known[same] = str(len(known) + 1)
+            proof.numbers[step.name] = known[same]
+            items += [_item(step, proof)] if step.name in new else []
+            proof.exact |= {step.error: sp.S.Zero} if proof.bound(step) == 0 else {}
+        lines += [_heading(quantities, new), r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
+    named = fresh(names_of_letters(result.notation) | {q.latex_symbol for q in result.quantities}, "vuzabq")
+    norm = f"{NORMS[usual]}{' where no other norm is named' if len(norms) > 1 else ''}"
+    which = f"{NOTATION.format(v=named)}: {norm}."
+    return [which, *lines] if lines and erring else lines
+
+
+def _heading(quantities: Sequence[Quantity], new: Set[str]) -> str:
+    named = list(dict.fromkeys(f"${q.latex_symbol}$" for q in quantities if (q.step or q.name) in new))
+    bounds = f" of the {'bound' if len(named) == 1 else 'bounds'} on {listed(named)}" if named else ""
+    return rf"\paragraph{{Derivation{bounds}.}}"
+
+
+def _claims(quantities: Sequence[Quantity]) -> dict[str, list[str]]:
+    claims: dict[str, list[str]] = {}
+    for each in quantities:
+        claims.setdefault(each.step or each.name, []).append(f"${each.latex_symbol}$")
+    return claims
+
+
+def _derivations(result: Result) -> list[tuple[Derivation, list[Quantity]]]:
+    """What the bound of each quantity rests on, once each, none that a longer one contains; with their quantities."""
+    shown = [(result.shown_derivation(each), each) for each in result.quantities]
+    needed = [(d.resting_on(q.step or q.name), q) for d, q in shown if d is not None]
+    distinct = {derivation.steps: derivation for derivation, _ in needed}.values()
+    sets = {derivation.steps: set(derivation.steps) for derivation in distinct}
+    kept = [d for d in distinct if not any(sets[d.steps] < other for other in sets.values())]
+    return [(kept_one, [q for d, q in needed if sets[d.steps] <= sets[kept_one.steps]]) for kept_one in kept]
+
+
+def _item(step: Step, proof: _Proof) -> str:
+    """Number, sentence and bound; recurrence, events and conditions; what it loses; the quantity that it bounds."""
+    number = proof.numbers[step.name]
+    label = rf"\item[({number})]"
+    if is_exact(step):
+        return f"{label} {sentence(step, proof.numbers)}"
+    if is_identity(step):
+        return f"{label} {sentence(step, proof.numbers)} {display([wrapped(step.reason, proof.room)], '.')}"
+    before = same_argument(step, proof.told.arguments, proof.told.letters)
+    proof.told.arguments.append((step, number))
+    parts = [
+        _layer_items(step, proof) if before is None else "",
+        _likewise(before, proof.notation) if before else _recurrence(step, proof) or _sentence(step, proof),
+        _bound(step, proof),
+        _norm_words(step, proof),
+        *(_event_words(event, proof.notation) for event in step.events),
+        *proof.told.owed.sentences(step, number, proof.room),
+        _slack_words(step, proof.told.slack),
+        f"This bounds {listed(proof.claims[step.name])}." if step.name in proof.claims and not step.latex else "",
+    ]
+    return f"{label} {' '.join(filter(None, parts))}".replace("\n ", "\n")
+
+
+def _norm_words(step: Step, proof: _Proof) -> str:
+    if step.latex or step.norm == proof.told.norm or proof.bound(step) == 0:
+        return ""
+    return f"Here the norm is {NORMS[step.norm]}."
+
+
+def _sentence(step: Step, proof: _Proof) -> str:
+    return sentence(step, proof.numbers, proof.alike(step), nothing=proof.bound(step) == 0)
+
+
+def _bound(step: Step, proof: _Proof) -> str:
+    local = proof.bound(step)
+    if local == 0 and not step.latex:
+        return f"${step_latex(step)} = 0$."
+    shown = equations(step_latex(step), r"\le", local, proof.notation, proof.room, proof.told.owed.shared)
+    small = len(shown) == 1 and width(shown[0]) <= PAGE / 3 and not TALL.search(shown[0])
+    return f"${shown[0]}$." if small else display(shown, ".")
+
+
+def _likewise(before: tuple[str, sp.Expr, sp.Expr], notation: Notation) -> str:
+    """The sentence of a step that holds as an earlier one does, at another place."""
+    number, old, new = before
+    return f"As in ({number}), with ${latex(new, notation)}$ in the place of ${latex(old, notation)}$,"
+
+
+def _recurrence(step: Step, proof: _Proof) -> str:
+    """The relation that the step solves, with the steps that it starts from; "" without one."""
+    if step.recursion is None:
+        return ""
+    of = numbered([*step.premises, *families_in(step)], proof.numbers)
+    why, aside = reason_of(step)
+    lead = f"from {of[0]} on{f' and by {listed(of[1:])}' if of[1:] else ''}" if of else ""
+    words = ", ".join(filter(None, [why, f"{lead}{aside}", RECURRENCES.get(step.rule, "we have")]))
+    return f"{words[:1].upper()}{words[1:]} {_relation(step, proof)} Hence"
+
+
+def _relation(step: Step, proof: _Proof) -> str:
+    """The recurrence, with its start."""
+    found = recurrence(step, proof.notation, proof.exact)
+    if found is None:
+        return _in_line(step.recursion.latex(proof.notation), proof.room) if step.recursion else ""
+    room = proof.room - width(found.end)
+    main, *parts = equations(found.left, r"\le", found.right, proof.notation, room, proof.told.owed.shared)
+    begins = f" with ${found.start}$" if found.start else ""
+    if not parts and not found.end and width(main) <= PAGE / 2:
+        return f"${main}${begins}."
+    return display([with_end(main, found.end), *parts], "" if begins else ".") + (f"{begins}." if begins else "")
+
+
+def _in_line(formula: str, room: float) -> str:
+    """A typed formula of an item: in the line, or in a display where it is long."""
+    return f"${formula}$." if width(formula) <= PAGE / 2 else display([wrapped(formula, room)], ".")
+
+
+def _event_words(event: Event, names: Notation) -> str:
+    share, name = latex(event.fails, names), prose_latex(event.name)
+    where = prose_latex(event.where)
+    return f"It holds on the event ``{name}'' over {where}, which fails with probability at most ${share}$."
+
+
+def _slack_words(step: Step, slack: Slack) -> str:
+    """What the step loses, layer by layer where it stands for several."""
+    family = INDEXED.fullmatch(step.name)
+    pattern = step.name if family is None else rf"{family[1]}[]{family[4]}"
+    lost = {name: factor for name, factor in slack.items() if name == step.name or _without_index(name) == pattern}
+    factors = ", ".join(f"{factor:.3g}" for factor in lost.values())
+    return f"(Bound over error at the worst input found: {factors}.)" if lost else ""
+
+
+def _without_index(name: str) -> str:
+    family = INDEXED.fullmatch(name)
+    return name if family is None else f"{family[1]}[]{family[4]}"
+
+
+def _layer_items(step: Step, proof: _Proof) -> str:
+    """The steps of one layer of a repetition, in a list of their own."""
+    letter = layer_letter(step.recursion, proof.notation)
+    layer = steps_of_one_layer(step, letter)
+    if not layer:
+        return ""
+    told = _Told(proof.told.owed, proof.told.slack, proof.told.norm, proof.told.letters)
+    inner = _Proof(names_of(layer, proof.notation), told, room=proof.room - LISTED)
+    marks = [*string.ascii_lowercase, *(str(place) for place in range(1, len(layer)))]
+    items = []
+    for each, mark in zip(layer, marks, strict=False):
+        inner.numbers[each.name] = f"{proof.numbers[step.name]}{mark}"
+        items.append(_item(each, inner))
+        inner.exact |= {each.error: sp.S.Zero} if inner.bound(each) == 0 else {}
+    return "\n".join([f"{ONE_LAYER} $e_{letter}$:", r"\begin{itemize}", *items, r"\end{itemize}", ""])
