@@ -15,6 +15,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
 from bridge.questions.compare import compare
 from bridge.theorems.registry import find_theorem
 
@@ -58,27 +61,15 @@ def _imported(name: str, path: Path) -> Iterator[str]:
 
 
 def circles(of: Mapping[str, Iterable[str]]) -> list[list[str]]:
-    """The strongly connected components of more than one member (Tarjan), the largest first."""
-    index, low, stack, found = dict[str, int](), dict[str, int](), list[str](), list[list[str]]()
-
-    def visit(name: str) -> None:
-        index[name] = low[name] = len(index)
-        stack.append(name)
-        for other in of.get(name, ()):
-            if other not in index:
-                visit(other)
-            if other in stack:
-                low[name] = min(low[name], low[other])
-        if low[name] == index[name]:
-            place = stack.index(name)
-            found.append(stack[place:])
-            del stack[place:]
-
-    sys.setrecursionlimit(10_000)
-    for name in of:
-        if name not in index:
-            visit(name)
-    return sorted((sorted(each) for each in found if len(each) > 1), key=len, reverse=True)
+    """The strongly connected components of more than one member, the largest first."""
+    names = sorted({*of, *(other for others in of.values() for other in others)})
+    place = {name: number for number, name in enumerate(names)}
+    arrows = [(place[name], place[other]) for name, others in of.items() for other in others]
+    starts, ends = zip(*arrows, strict=True) if arrows else ((), ())
+    graph = csr_array(([1] * len(arrows), (starts, ends)), shape=(len(names), len(names)))
+    _, labels = connected_components(graph, directed=True, connection="strong")
+    found = [[name for name in names if labels[place[name]] == label] for label in range(max(labels, default=-1) + 1)]
+    return sorted((each for each in found if len(each) > 1), key=len, reverse=True)
 
 
 def circles_of_modules() -> list[list[str]]:

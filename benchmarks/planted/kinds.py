@@ -10,11 +10,12 @@ from benchmarks.mutants.source import Edit, Source
 from benchmarks.planted.operators import coefficient, precondition
 
 ROOT = Path(__file__).parents[2]
-MODULES = (
-    *("arrays", "enclosed", "enclosing", "errors", "functions", "product_errors", "reading", "values"),
-    "weight_errors",
+MODULES = ("arrays", "enclosed", "errors", "functions", "reading", "values", "weights")
+READ = (
+    *("apply", "attention", "cases", "clip", "concentration", "given", "hard_max", "iteration", "linear", "product"),
+    *("repetition", "soft_threshold", "softmax", "sums"),
 )
-TARGETS = [f"bridge/readings/{name}.py" for name in MODULES]
+TARGETS = [f"bridge/readings/{name}.py" for name in (*MODULES, *(f"rules/{each}" for each in READ))]
 OF_RULES = (
     *(
         "accumulation",
@@ -34,9 +35,10 @@ RULES = [f"symbolic/calculus/{name}.py" for name in OF_RULES]
 # What words a refusal, says whether a network can be compared, makes an operand of an expression, or calls a function
 # at several points encloses nothing.
 ELSEWHERE = {
-    *("_fitting", "_shapes", "_require_dim", "emulates", "_emulates"),
+    *("_fitting", "_shapes", "_require_dim", "emulates", "computes", "has_value", "_computes", "_is_emulated"),
     *("Smooth.of", "_checked", "_supremum", "at_each"),
 }
+OF_OTHERS = ("_numbers", "_bounded", "_wrong_inside", "_beyond", "_is_of_the_step", "is_of_the_step", "beyond")
 
 
 def thousandth(node: ast.AST, source: Source) -> Iterator[Edit]:
@@ -89,4 +91,5 @@ def faults_of_rules() -> list[faults.Fault]:
 
 def all_faults() -> list[faults.Fault]:
     every = faults.enumerate_faults(ROOT, TARGETS, WRONG)
-    return [fault for fault in every if fault.function not in ELSEWHERE | {"module"}]
+    own = [fault for fault in every if not fault.function.startswith(OF_OTHERS)]
+    return [fault for fault in own if fault.function not in ELSEWHERE | {"module"}]

@@ -9,7 +9,7 @@ from symbolic.words.errors import UsageError
 
 
 def template() -> str:
-    return files("bridge").joinpath("templates", "own_theorem.py").read_text("utf-8")
+    return files("bridge.cli").joinpath("templates", "own_theorem.py").read_text("utf-8")
 
 
 def run_new(path: Path) -> None:

@@ -5,7 +5,8 @@ this prompt; `bound_network` bounds it for every prompt, from norms. The first t
 `torch.func.vmap` batches them) and on arrays of balls.
 """
 
-from bridge.readings.enclosing import AtHand
+from bridge.readings import rules  # noqa: F401 - each registers what it says of its operation
+from bridge.readings.enclosed import AtHand
 from bridge.readings.functions import Smooth
 from bridge.readings.operands import Emulated, Operands
 from bridge.readings.reading import Reading, enclose

@@ -209,3 +209,14 @@ def _winner_by_ends(scores: list[flint.arb]) -> int | None:
     best = scores[leader]
     decided = all(score < best for score in scores[:leader]) and all(best >= score for score in scores[leader + 1 :])
     return leader if decided else None
+
+
+def attended(weights: Array, values: Array) -> Array:
+    """(..., n) and (..., n, m) to (..., m)."""
+    return (weights.unsqueeze(-2) @ values).squeeze(-2) if weights.ndim == values.ndim - 1 else weights @ values
+
+
+def between(function: Callable[[Array], Array], middle: Array, r: Array) -> tuple[Array, Array]:
+    """A function that does not decrease: its value at the middle, and by how much it differs within r of it."""
+    found = function(middle)
+    return found, torch.maximum(function(middle + r) - found, found - function(middle - r))

@@ -12,8 +12,10 @@ from bridge.readings.arrays import Array, largest, spectral_of_scaled
 from bridge.readings.errors import Error
 from bridge.readings.operands import Operands
 from bridge.readings.values import value
-from symbolic.derivations import operations as op
 from symbolic.derivations.derivation import Step
+from symbolic.derivations.operations import Operation, Unread
+
+LEFT = "an argument may leave the range on which its function is known"
 
 
 @dataclass(frozen=True)
@@ -62,17 +64,17 @@ class NoEnclosure(Exception):  # noqa: N818 - what the field calls it
 
 
 @singledispatch
-def enclosed(operation: op.Operation, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
+def enclosed(operation: Operation, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     """What is known after the operation. Raises NoEnclosure where that is nothing."""
     raise NoEnclosure(f"'{step.rule}' has no enclosure")
 
 
 @enclosed.register
-def _unread(operation: op.Unread, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
+def _unread(operation: Unread, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     raise NoEnclosure(f"'{step.rule}' has no enclosure: {operation.why}")
 
 
-def exactly(operation: op.Operation, x: list[Enclosed], at: AtHand) -> Array:
+def exactly(operation: Operation, x: list[Enclosed], at: AtHand) -> Array:
     return value(operation, [each.exact for each in x], at.operands, False)
 
 
@@ -82,3 +84,15 @@ def gain(slope: Array, before: Enclosed) -> Array:
     if before.error.is_known or image is None:
         return largest(abs(slope)) * before.error.two
     return spectral_of_scaled(slope, image.matrix) * image.two()
+
+
+@singledispatch
+def is_of_the_step(operation: Operation) -> bool:
+    """Whether what is known depends on the step itself: its norm, its error, its rule."""
+    return False
+
+
+@singledispatch
+def beyond(operation: Operation) -> str:
+    """Why nothing is known where `holds` is false."""
+    raise NotImplementedError(f"{type(operation).__name__} holds everywhere")

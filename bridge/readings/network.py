@@ -5,7 +5,7 @@ step. The numbers are Arb balls, whose upper ends count.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
@@ -17,9 +17,9 @@ from bridge.lowering.enclosures import supremum
 from bridge.readings.arrays import one_norm, two_norm
 from numeric.balls import BallArray, ball_maximum, float_above
 from numeric.networks.norms import spectral_norm_upper
-from symbolic.calculus.sums import norm_change_factor, norm_of_ones
-from symbolic.derivations import operations as op
+from symbolic.calculus.sums import norm_change_factor
 from symbolic.derivations.derivation import Derivation, Norm, Step
+from symbolic.derivations.operations import Operation
 from symbolic.words.errors import UsageError
 
 Ball = Any  # flint.arb
@@ -58,7 +58,7 @@ class MatrixNorms:
     @property
     def transposed(self) -> "MatrixNorms":
         """||A^T|| from p to q is ||A|| from the dual norm of q to that of p."""
-        norms = {(_DUAL[target], _DUAL[source]): norm for (source, target), norm in self.norms.items()}
+        norms = {(DUAL[target], DUAL[source]): norm for (source, target), norm in self.norms.items()}
         return MatrixNorms(self.columns, self.rows, norms)
 
     def knows(self, source: Norm, target: Norm) -> bool:
@@ -76,7 +76,7 @@ class MatrixNorms:
         return self.norms[source, target]
 
 
-_DUAL = {Norm.ONE: Norm.INF, Norm.TWO: Norm.TWO, Norm.INF: Norm.ONE}
+DUAL = {Norm.ONE: Norm.INF, Norm.TWO: Norm.TWO, Norm.INF: Norm.ONE}
 
 
 def least(balls: list[Ball]) -> Ball:
@@ -202,7 +202,7 @@ def _require_dim(step: Step, dim: int, known: NormsAtHand) -> None:
         raise UsageError(f"step '{step.name}' has {stated} coordinates, and the Bounded for it {dim}")
 
 
-def _require_equal_dims(step: Step, x: list[Bounded]) -> None:
+def require_equal_dims(step: Step, x: list[Bounded]) -> None:
     """Raises UsageError for premises of different numbers of coordinates."""
     if len({each.dim for each in x}) > 1:
         dims = ", ".join(f"'{name}' has {each.dim}" for name, each in zip(step.premises, x, strict=True))
@@ -210,17 +210,9 @@ def _require_equal_dims(step: Step, x: list[Bounded]) -> None:
 
 
 @singledispatch
-def bounded(operation: op.Operation, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded | None:
+def bounded(operation: Operation, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded | None:
     """The bounds after the operation; None if nothing is proved for it here."""
     return None
-
-
-@bounded.register
-def _given(operation: op.Given, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded | None:
-    if operation.name not in known.operands:
-        return None
-    found: Bounded = known.operand(step, operation.name, Bounded, "a Bounded(...)")
-    return found.in_norm(step.norm)
 
 
 def _whole(dim: sp.Expr, known: NormsAtHand) -> int | None:
@@ -229,117 +221,6 @@ def _whole(dim: sp.Expr, known: NormsAtHand) -> int | None:
         return None
     found = evaluate_ball(dim, known.letters).unique_fmpz()
     return None if found is None else int(found)
-
-
-@bounded.register
-def _linear(operation: op.Linear, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded | None:
-    (before,) = x
-    if operation.bias:
-        return None
-    matrix = known.operand(step, operation.matrix, MatrixNorms, "MatrixNorms.of(matrix, bits)")
-    if operation.transposed:
-        matrix = matrix.transposed
-    if matrix.columns != before.dim:
-        raise UsageError(
-            f"step '{step.name}': '{operation.matrix}' has {matrix.columns} columns, and '{step.premises[0]}' "
-            f"{before.dim} coordinates"
-        )
-    norm = matrix.norm(before.norm, step.norm, step.name)
-    size, emulated, error = (norm * each for each in (before.size, before.emulated, before.error))
-    widest = least(
-        [matrix.norm(before.norm, each) for each in (step.norm, Norm.INF) if matrix.knows(before.norm, each)]
-    )
-    reach, emulated_reach = widest * before.size, widest * before.emulated
-    return Bounded(step.norm, matrix.rows, size, emulated, error, reach, emulated_reach)
-
-
-@bounded.register
-def _apply(operation: op.Apply, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded:
-    (before,) = x
-    function = known.operand(step, operation.function, Callable, "bounds_of(f, t, eps=...), or a function of R")
-    exact, both = function(before.reach), function(before.reach.max(before.emulated_reach))
-    ones = evaluate_ball(norm_of_ones(step.norm, sp.Integer(before.dim)), {})
-    emulated = both.size + both.eps
-    error = ones * both.eps + both.lipschitz * before.error
-    return Bounded(step.norm, before.dim, ones * exact.size, ones * emulated, error, exact.size, emulated)
-
-
-# B(x_hat, y_hat) - B(x, y) = B(dx, y) + B(x_hat, dy) = B(dx, y_hat) + B(x, dy): the lesser of the two. The norm of the
-# product is at most the product of the norms for these norms of x, y and B(x, y).
-_SUBMULTIPLICATIVE = {
-    op.ProductKind.ENTRYWISE: {(Norm.INF, each, each) for each in Norm},
-    op.ProductKind.INNER: {(each, _DUAL[each], any_norm) for each in Norm for any_norm in Norm},
-    op.ProductKind.MEAN_OUTER: {(each, each, each) for each in Norm},
-}
-
-
-@bounded.register
-def _product(operation: op.Product, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded | None:
-    a, b = x
-    if operation.kind is op.ProductKind.INNER:
-        _require_equal_dims(step, x)
-    if (a.norm, b.norm, step.norm) not in _SUBMULTIPLICATIVE[operation.kind]:
-        return None
-    if operation.kind is op.ProductKind.ENTRYWISE and a.dim not in (1, b.dim):
-        return None  # a number that multiplies a vector counts in each of its coordinates
-    first, second = a.error * b.size + a.emulated * b.error, a.error * b.emulated + a.size * b.error
-    dims = {op.ProductKind.ENTRYWISE: b.dim, op.ProductKind.INNER: 1, op.ProductKind.MEAN_OUTER: a.dim * b.dim}
-    size, emulated = a.size * b.size, a.emulated * b.emulated
-    return Bounded(step.norm, dims[operation.kind], size, emulated, first.min(second), size, emulated)
-
-
-@bounded.register
-def _combination(operation: op.Combination, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded:
-    _require_equal_dims(step, x)
-    factors = [abs(known.number(step, each)) for each in operation.coefficients]
-
-    def total(numbers: Iterable[Ball]) -> Ball:
-        return sum((factor * each for factor, each in zip(factors, numbers, strict=True)), start=flint.arb(0))
-
-    size, emulated = total(each.size for each in x), total(each.emulated for each in x)
-    error = total(each.error for each in x)
-    reach, emulated_reach = total(each.reach for each in x), total(each.emulated_reach for each in x)
-    return Bounded(step.norm, x[0].dim, size, emulated, error, reach, emulated_reach)
-
-
-@bounded.register
-def _token_mean(operation: op.TokenMean, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded:
-    return x[0]
-
-
-@bounded.register
-def _restated(operation: op.Restated, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded:
-    return x[0].in_norm(step.norm)
-
-
-# Each coordinate of the result is between those of low and high, so that its p-th power is at most the sum of theirs;
-# none exceeds the reach. The projection does not expand. Equality: low and high apart in their coordinates, or of one
-# absolute value in all.
-@bounded.register
-def _clip(operation: op.Clip, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded | None:
-    (before,) = x
-    ends = (known.operands.get(handle) for handle in (operation.low, operation.high))
-    found = [_repeated(each, before.dim).in_norm(step.norm) for each in ends if isinstance(each, Bounded)]
-    if step.norm is not before.norm or len(found) < 2:
-        return None
-    low, high = found
-    reach = low.reach.max(high.reach)
-    of_reach = evaluate_ball(norm_of_ones(step.norm, sp.Integer(before.dim)), {}) * reach
-    size = joined_norm(step.norm, [low.size, high.size]).min(of_reach)
-    return Bounded(step.norm, before.dim, size, size, before.error, reach, reach)
-
-
-def _repeated(number: Bounded, dim: int) -> Bounded:
-    """A number in the place of a vector, as the vector of equal entries that it stands for."""
-    return replace(number, norm=Norm.INF, dim=dim) if number.dim == 1 else number
-
-
-@bounded.register
-def _concatenation(operation: op.Concatenation, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded:
-    parts = [[getattr(each, part) for each in x] for part in ("size", "emulated", "error")]
-    size, emulated, error = (joined_norm(step.norm, each) for each in parts)
-    reach, emulated_reach = (ball_maximum([getattr(each, part) for each in x]) for part in ("reach", "emulated_reach"))
-    return Bounded(step.norm, sum(each.dim for each in x), size, emulated, error, reach, emulated_reach)
 
 
 def joined_norm(norm: Norm, parts: list[Ball]) -> Ball:

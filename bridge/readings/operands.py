@@ -16,8 +16,8 @@ from bridge.readings.arrays import Array, is_number
 from bridge.readings.functions import Smooth
 from numeric.balls import BallArray
 from numeric.balls.array import array_of
+from symbolic.calculus.linear import Linear
 from symbolic.derivations.derivation import Norm, Step
-from symbolic.derivations.operations import Linear
 from symbolic.words.errors import UsageError
 
 

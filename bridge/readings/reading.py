@@ -8,30 +8,14 @@ from typing import Any
 import torch
 
 from bridge.readings.arrays import Array, bounding, flat_at_zero
-from bridge.readings.enclosed import NoEnclosure
-from bridge.readings.enclosing import AtHand, Enclosed, enclosed
+from bridge.readings.enclosed import LEFT, AtHand, Enclosed, NoEnclosure, beyond, enclosed, is_of_the_step
 from bridge.readings.operands import Emulated, Operands
-from symbolic.calculus.repetition import Repetition
 from symbolic.derivations.derivation import Derivation, Step
 from symbolic.derivations.operations import (
-    Apply,
-    Concentration,
-    Correction,
     Given,
-    Iteration,
     Operation,
-    PerturbedLinear,
-    VectorMap,
 )
 from symbolic.words.names import error_symbol
-
-OF_THE_STEP = Concentration | Correction | Given | Iteration | PerturbedLinear | VectorMap
-LEFT = "an argument may leave the range on which its function is known"
-BEYOND = {
-    Apply: LEFT,
-    VectorMap: LEFT,
-    Correction: "the error may be above what the correction undoes",
-}
 
 
 @dataclass
@@ -66,7 +50,7 @@ class Reading:
             self.stops[step.name] = str(error)
             return
         if found.holds is False:
-            self.stops[step.name] = BEYOND[type(step.operation)]
+            self.stops[step.name] = beyond(step.operation)
             return
         holds = _all_hold([found, *(self.steps[name] for name in step.premises)])
         self.steps[step.name] = found if holds is found.holds else replace(found, holds=holds)
@@ -89,9 +73,7 @@ class Reading:
     # Two steps may do the same to the same value, for bounds in two norms: it is enclosed once.
     def _after(self, step: Step, operation: Operation, premises: list[Enclosed]) -> Enclosed:
         at = self.at.within(step)
-        if isinstance(operation, Repetition):
-            return _repeated(operation, premises[0], at)
-        if isinstance(operation, OF_THE_STEP):  # the step itself enters
+        if is_of_the_step(operation):
             return enclosed(operation, step, premises, at)
         key = operation, *map(id, premises)
         if key not in self._made:
@@ -171,15 +153,3 @@ def _all_hold(values: Iterable[Enclosed]) -> Any:
     """Whether all arguments so far lie where the functions are known."""
     doubtful = [each.holds for each in values if each.holds is not True]
     return torch.stack(doubtful).all(0) if doubtful else True
-
-
-def _repeated(operation: Repetition, start: Enclosed, at: AtHand) -> Enclosed:
-    current, layer = start, operation.layer
-    for place in at.operands.layers(operation.depth):
-        inner = enclose(
-            layer.derivation, at.in_layer(place, operation.index), [layer.name], known={operation.premise: current}
-        )
-        if layer.name not in inner.steps:
-            raise NoEnclosure(f"in layer {place + 1} {inner.stopped}")
-        current = inner.steps[layer.name]
-    return current

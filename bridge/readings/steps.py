@@ -10,9 +10,10 @@ import torch
 
 from bridge.lowering.conditions import truth
 from bridge.readings.arrays import NORMS, Array
+from bridge.readings.enclosed import LEFT
 from bridge.readings.numbers import surely_wrong
 from bridge.readings.operands import Emulated, Operands, as_operand, handles_of
-from bridge.readings.reading import LEFT, Reading, enclose, read_errors
+from bridge.readings.reading import Reading, enclose, read_errors
 from bridge.readings.values import read
 from numeric.balls import BallArray, float_above, float_below, working_precision
 from numeric.balls.budget import OperationLimit, spending

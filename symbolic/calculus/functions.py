@@ -1,5 +1,6 @@
 """Rule 1: apply an approximated function, coordinate by coordinate."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -7,7 +8,22 @@ import sympy as sp
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivations.derivation import Approximated, as_expr, rule_step
 from symbolic.derivations.obligations import Obligation, RangeObligation, nonnegative, positive
-from symbolic.derivations.operations import Apply, unnamed
+from symbolic.derivations.operations import Handle, Handles, Operation, unnamed
+
+
+@dataclass(frozen=True)
+class Apply(Operation):
+    """f(x, ...) coordinate by coordinate; `beside` are exact arrays of the shape of x.
+
+    f_hat errs by at most `eps` on the domain of the rule, where f moves by at most c_1 |d| + c_2 |d|^2 + ... if its
+    argument moves by d, for each c of `moves`: of one number, a Lipschitz constant.
+    """
+
+    function: Handle
+    beside: Handles
+    eps: sp.Expr
+    moves: tuple[tuple[sp.Expr, ...], ...]
+
 
 APPROXIMANT = "by the error of the approximant at the approximate argument, and the Lipschitz constant of the function"
 

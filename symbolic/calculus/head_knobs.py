@@ -9,9 +9,8 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.heads import heads_as_linear
+from symbolic.calculus.heads import Second, heads_as_linear
 from symbolic.derivations.derivation import DerivationError, Norm, as_expr, given
-from symbolic.derivations.operations import Second
 
 EXPONENTIAL = 4  # of an exponential, in units: the last place may be wrong by 2
 

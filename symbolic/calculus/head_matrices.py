@@ -4,10 +4,10 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.heads import REASONS, second_head
+from symbolic.calculus.heads import REASONS, Second, second_head
 from symbolic.derivations.derivation import Approximated, Norm, as_expr, require_norm, rule_step
 from symbolic.derivations.obligations import nonnegative, real, whole
-from symbolic.derivations.operations import Second, Unread
+from symbolic.derivations.operations import Unread
 
 
 # Letters as in symbolic/calculus/heads.py, for one query: the weights less s_j are

@@ -1,12 +1,30 @@
 """Rule 6 beside a sink: softmax weights, scaled up, as linear functions of their scores."""
 
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import sympy as sp
 
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr, require_norm, rule_step
 from symbolic.derivations.obligations import real
-from symbolic.derivations.operations import Second, SinkSoftmax
+from symbolic.derivations.operations import Operation
+
+
+class Second(StrEnum):
+    """The head that is subtracted: none, one with scores 0, or one with the opposite scores (then both count half)."""
+
+    NONE = "none"
+    CONSTANT = "constant"
+    OPPOSITE = "opposite"
+
+
+@dataclass(frozen=True)
+class SinkSoftmax(Operation):
+    """e^C softmax(s) of the keys beside a sink of score C, less the `second` head; it approximates s, or 1 + s."""
+
+    sink: sp.Expr
+    second: Second
 
 
 # n keys have the scores s_j, |s_j| <= r, and one more, the sink, has the score C. With t_j = e^C softmax(s)_j,

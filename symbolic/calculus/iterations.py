@@ -10,7 +10,20 @@ from symbolic.calculus.geometric import power_of
 from symbolic.calculus.recursions import constant_recursion, latex
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr, rule_step
 from symbolic.derivations.obligations import Obligation, nonnegative, real, whole
-from symbolic.derivations.operations import Iteration, Unread, unnamed
+from symbolic.derivations.operations import Handle, Operation, Unread, unnamed
+
+
+@dataclass(frozen=True)
+class Iteration(Operation):
+    """`depth` steps that each multiply the error by the matrix A and add at most `offset`; the exact value stays.
+
+    The norm of A is at most `factor`.
+    """
+
+    matrix: Handle
+    factor: sp.Expr
+    depth: sp.Expr
+    offset: sp.Expr
 
 
 # e_n <= q^n e_0 + b (1 - q^n)/(1 - q) by rule 7. For q < 1 it is q^n (e_0 - e*) + e*, e* = b/(1 - q): between e_0 and

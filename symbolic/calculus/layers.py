@@ -1,7 +1,7 @@
 """Rule 7 for layers: a recursion read off one derived layer, and the 2-norm of a family of blocks, one a layer."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
@@ -30,10 +30,18 @@ from symbolic.derivations.obligations import (
     unless,
     whole,
 )
-from symbolic.derivations.operations import Cases, Unread
+from symbolic.derivations.operations import Operation, Unread
 from symbolic.derivations.provenance import Provenance, weakest
 from symbolic.derivations.signs import is_continuous, is_nonnegative
 from symbolic.words.names import member_error
+
+
+@dataclass(frozen=True)
+class Cases(Operation):
+    """The first premise where `when` holds at the letters of the instance, the second elsewhere."""
+
+    when: Any
+
 
 EVERY_LAYER = "in every layer"
 

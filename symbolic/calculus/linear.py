@@ -1,10 +1,27 @@
 """Rule 2: a linear map, in norms that the caller names."""
 
+from dataclasses import dataclass, field
 from typing import Any
+
+import sympy as sp
 
 from symbolic.derivations.derivation import Approximated, Norm, NormName, as_expr, as_norm, rule_step
 from symbolic.derivations.obligations import nonnegative, whole
-from symbolic.derivations.operations import Linear, unnamed
+from symbolic.derivations.operations import Handle, Operation, unnamed
+
+
+@dataclass(frozen=True)
+class Linear(Operation):
+    """A x + b, or A^T x + b. A number in the place of A scales. Its norm from `source` to the step's is at most `norm`.
+
+    A vector in the place of A gives its inner product with each token, as one vector over the tokens.
+    """
+
+    matrix: Handle
+    norm: sp.Expr = field(compare=False)
+    source: str = field(compare=False)
+    transposed: bool = False
+    bias: Handle = ""
 
 
 # A x_hat - A x = A (x_hat - x), and ||A v||_target <= ||A||_{source -> target} ||v||_source by definition of the

@@ -1,5 +1,6 @@
 """Rule 6 for small scores: softmax attention in place of linear attention."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import sympy as sp
@@ -7,7 +8,15 @@ import sympy as sp
 from symbolic.calculus.softmax import APART
 from symbolic.derivations.derivation import Approximated, Norm, as_expr, rule_step
 from symbolic.derivations.obligations import nonnegative
-from symbolic.derivations.operations import LinearSoftmax
+from symbolic.derivations.operations import Operation
+
+
+@dataclass(frozen=True)
+class LinearSoftmax(Operation):
+    """The linear weights (1 + s_i - mean s) / n, which softmax approximates; `half_range` of the scores s."""
+
+    half_range: sp.Expr = field(compare=False)
+
 
 CURVATURE = 2 / (3 * sp.sqrt(3))
 

@@ -1,11 +1,34 @@
 """Rule 5: maps that do not expand: projections onto convex sets, soft thresholds."""
 
+from dataclasses import dataclass
 from typing import Any
+
+import sympy as sp
 
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivations.derivation import Approximated, Norm, as_expr, require_norm, rule_step
 from symbolic.derivations.obligations import nonnegative
-from symbolic.derivations.operations import Clip, SoftThreshold, Unread, unnamed
+from symbolic.derivations.operations import Handle, Operation, Unread, unnamed
+
+
+@dataclass(frozen=True)
+class Clip(Operation):
+    """The projection onto the box [low, high], whose ends are numbers or arrays."""
+
+    low: Handle
+    high: Handle
+
+
+@dataclass(frozen=True)
+class SoftThreshold(Operation):
+    """sign(x) max(|x| - t, 0); t is a number, or a pair (exact, approximate).
+
+    Of a number that is bound alone, the approximate one is within `error`.
+    """
+
+    threshold: Handle
+    error: sp.Expr
+
 
 ANY_SET = Unread("its set is any convex one; a box has operands, box=True, low=, high=")
 

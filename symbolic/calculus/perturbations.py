@@ -1,7 +1,7 @@
 """Rule 11: perturbed parameters and functions, a correction map, and the largest perturbation that is still safe."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
@@ -9,7 +9,7 @@ import sympy as sp
 from symbolic.calculus.functions import APPROXIMANT
 from symbolic.calculus.inversion import limit_at_infinity, monotonicity, solutions
 from symbolic.calculus.knobs import Knob
-from symbolic.calculus.sums import add
+from symbolic.calculus.sums import Combination, Restated, add
 from symbolic.derivations.derivation import (
     Approximated,
     Derivation,
@@ -23,8 +23,42 @@ from symbolic.derivations.derivation import (
     rule_step,
 )
 from symbolic.derivations.obligations import for_all, nonnegative, real, reopened, whole
-from symbolic.derivations.operations import Combination, Correction, PerturbedLinear, Restated, VectorMap, unnamed
+from symbolic.derivations.operations import Handle, Operation, unnamed
 from symbolic.derivations.signs import is_continuous, is_nonnegative
+
+
+@dataclass(frozen=True)
+class PerturbedLinear(Operation):
+    """A_hat x_hat against A x: A is a matrix, or a pair (exact, perturbed).
+
+    In the norms from `source` to the step's, ||A|| <= `norm`, and the perturbed matrix is within `perturbation` of A.
+    """
+
+    matrix: Handle
+    norm: sp.Expr
+    perturbation: sp.Expr
+    source: str
+
+
+@dataclass(frozen=True)
+class VectorMap(Operation):
+    """F_hat(x_hat) against F(x), token by token; F is a function of vectors.
+
+    ||F_hat - F|| <= `eps`, and F is Lipschitz with the constant `lipschitz` from the norm `source` to the step's.
+    """
+
+    function: Handle
+    eps: sp.Expr
+    lipschitz: sp.Expr
+    source: str
+
+
+@dataclass(frozen=True)
+class Correction(Operation):
+    """The exact value, as long as the error is at most `sigma`."""
+
+    sigma: sp.Expr
+
 
 PARTS = "by the error of the argument under the perturbed map, and the change of the map at the exact argument"
 

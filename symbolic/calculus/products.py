@@ -1,10 +1,27 @@
 """Rule 3: a product of two approximated values."""
 
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from symbolic.derivations.derivation import Approximated, NormName, as_expr, as_norm, rule_step
 from symbolic.derivations.obligations import nonnegative, whole
-from symbolic.derivations.operations import Product, ProductKind, unnamed
+from symbolic.derivations.operations import Operation, unnamed
+
+
+class ProductKind(StrEnum):
+    """Which bilinear map: of two vectors, or the mean over the tokens of their outer products."""
+
+    ENTRYWISE = "entrywise"
+    INNER = "inner"
+    MEAN_OUTER = "mean of outer products"
+
+
+@dataclass(frozen=True)
+class Product(Operation):
+    """B(x, y). An outer product is flattened row by row: entry (i, k) is y_i x_k."""
+
+    kind: ProductKind
 
 
 # For B bilinear with ||B(u, v)|| <= c ||u|| ||v||:

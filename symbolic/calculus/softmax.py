@@ -1,6 +1,7 @@
 """Rule 6: softmax and hard max, and the attention that averages with their weights."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import sympy as sp
@@ -20,8 +21,54 @@ from symbolic.derivations.derivation import (
     rule_step,
 )
 from symbolic.derivations.obligations import nonnegative, real, whole
-from symbolic.derivations.operations import Attention, Concentration, Exclusion, HardMax, Softmax, unnamed
+from symbolic.derivations.operations import Handle, Operation, unnamed
 from symbolic.words.citations import WANG2024, Citation
+
+
+@dataclass(frozen=True)
+class Softmax(Operation):
+    """softmax of the scores."""
+
+
+@dataclass(frozen=True)
+class HardMax(Operation):
+    """The unit vector of the largest score, which leads by at least `margin`.
+
+    `inverse_temperature` is that of the softmax that approximates it, oo for none.
+    """
+
+    inverse_temperature: sp.Expr
+    margin: sp.Expr = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Concentration(Operation):
+    """The unit vector of the largest score, which softmax of the scores approximates; the scores are exact.
+
+    Softmax gives the other keys at most the weight `lost`.
+    """
+
+    scores: Handle
+    lost: sp.Expr = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Attention(Operation):
+    """The averages of the values under the weights: weights (..., n), values (..., n, m)."""
+
+
+@dataclass(frozen=True)
+class Exclusion(Operation):
+    """x, against (1 - w) x_hat + w v with one key too many: its value v (..., m), and w = 1 / (1 + sum_i e^(l_i)).
+
+    l (..., n) are the leads of the n proper scores over that key's; w <= `leak`, ||v - x_hat|| <= `diameter`.
+    """
+
+    foreign: Handle
+    leads: Handle
+    leak: sp.Expr = field(compare=False)
+    diameter: sp.Expr = field(compare=False)
+
 
 # How far two scores move against each other, in units of the norm of what all of them move by: u_i - u_j is at most
 # 2 ||u||_inf, sqrt(2) ||u||_2 and ||u||_1. Equality: u_i = -u_j, the others 0 (in the sup norm: anything).

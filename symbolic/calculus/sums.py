@@ -1,12 +1,36 @@
 """Rule 4: sums, means, concatenations and changes of norm."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, NormName, as_expr, as_norm, rule_step
 from symbolic.derivations.obligations import real
-from symbolic.derivations.operations import Combination, Concatenation, Restated, TokenMean
+from symbolic.derivations.operations import Operation
+
+
+@dataclass(frozen=True)
+class Combination(Operation):
+    """sum_i c_i x_i; the coefficients are evaluated at the letters of the instance."""
+
+    coefficients: tuple[sp.Expr, ...]
+
+
+@dataclass(frozen=True)
+class TokenMean(Operation):
+    """The mean over the tokens."""
+
+
+@dataclass(frozen=True)
+class Concatenation(Operation):
+    """(x_1, x_2, ...) along the coordinates."""
+
+
+@dataclass(frozen=True)
+class Restated(Operation):
+    """The same value in another norm."""
+
 
 # What entries that add up to 0 have in each norm, at most, if the positive ones add up to 1, and so the negative ones
 # to -1: no entry exceeds 1, their absolute values add up to 2, and ||d||_2^2 <= ||d||_inf ||d||_1. Equality: (1, -1).

@@ -6,10 +6,11 @@ from typing import Any
 
 import sympy as sp
 
+from symbolic.calculus.functions import Apply
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivations.derivation import Approximated, DerivationError, as_expr, rule_step
 from symbolic.derivations.obligations import Obligation, RangeObligation, nonnegative, positive, real
-from symbolic.derivations.operations import Apply, unnamed
+from symbolic.derivations.operations import unnamed
 
 
 # With d = x_hat - x in one coordinate, Taylor's formula with Lagrange's remainder gives, for each order k,

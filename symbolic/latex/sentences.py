@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable, Mapping
 
+from symbolic.calculus.functions import Apply
+from symbolic.calculus.sums import Combination
 from symbolic.derivations.derivation import Norm, Step
-from symbolic.derivations.operations import Apply, Combination, Given
+from symbolic.derivations.operations import Given
 from symbolic.derivations.provenance import Provenance
 from symbolic.latex.typesetting import latex
 from symbolic.words.names import error_latex, is_mathematical, name_in_words, name_latex

@@ -3,7 +3,7 @@
 import sympy as sp
 import torch
 
-from bridge.readings import Emulated, Instance, Operands, Reading, Smooth, enclose
+from bridge.readings import AtHand, Emulated, Operands, Reading, Smooth, enclose
 from symbolic.calculus import Norm, given, taylor
 from symbolic.derivations.derivation import Derivation
 
@@ -18,7 +18,7 @@ def derivation(norm: Norm, suprema: dict[int, int], derivatives: dict[int, int])
 
 def read(found: Derivation, function: Smooth, exact: torch.Tensor, near: torch.Tensor) -> Reading:
     operands = Operands({"x": Emulated(exact, near), "f": function}, {})
-    return enclose(found, Instance(operands))
+    return enclose(found, AtHand(operands))
 
 
 def test_the_error_is_below_what_the_rule_and_the_enclosure_know() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from bridge.topics.machines import machine_files, netlists
 from bridge.topics.universal.members import FAMILIES
 from symbolic.calculus.activations import ACTIVATIONS, LOSSES
-from symbolic.derivations.operations import Second
+from symbolic.calculus.heads import Second
 from symbolic.topics.induction.training import FLOWS
 
 INPUT = "input"  # of a circuit or a machine: what it reads depends on which one it is

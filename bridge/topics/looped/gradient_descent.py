@@ -10,7 +10,7 @@ import torch
 from bridge.domains import Ball, Box, Rows
 from bridge.instances.letter_values import number_where_it_holds
 from bridge.lowering.formula import ArrayFunction
-from bridge.readings.sinks import HEADS
+from bridge.readings.rules.sink import HEADS
 from bridge.theorems.check import Check, Sides
 from bridge.theorems.numbers import plain
 from bridge.theorems.parts import AtPoint, ExactRuns, Knobs
@@ -22,7 +22,7 @@ from bridge.topics.looped.gradient_descent_knobs import PAIRS, resolve
 from bridge.topics.looped.gradient_descent_table import TABLE
 from numeric.networks.shared_blocks import SharedNetwork
 from numeric.topics.looped import gradient_descent as numeric
-from symbolic.derivations.operations import Second
+from symbolic.calculus.heads import Second
 from symbolic.topics.looped import gradient_descent as stated
 from symbolic.topics.looped import gradient_descent_derivation as theory
 

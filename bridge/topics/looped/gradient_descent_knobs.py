@@ -6,7 +6,7 @@ from typing import Any
 
 from bridge.limits.format_limits import FORMATS
 from bridge.theorems.head_formats import pair_for, recommended, require_held
-from symbolic.derivations.operations import Second
+from symbolic.calculus.heads import Second
 from symbolic.topics.looped.gradient_descent import GRADIENT_DESCENT as STATEMENT
 from symbolic.words.errors import UsageError
 

@@ -18,7 +18,7 @@ from bridge.theorems.transformer import Transformer
 from numeric.networks.network import Network
 from numeric.topics.looped import linearised as numeric
 from symbolic.calculus.head_knobs import HeadPair
-from symbolic.derivations.operations import Second
+from symbolic.calculus.heads import Second
 from symbolic.topics.looped import linearised as theory
 from symbolic.topics.looped.linearised import LINEARISED as STATEMENT
 

@@ -19,7 +19,7 @@ from bridge.theorems.transformer import Transformer
 from bridge.topics.looped import newton_tables as tables
 from bridge.topics.looped.newton_table import TABLE
 from numeric.topics.looped import newton as numeric
-from symbolic.derivations.operations import Second
+from symbolic.calculus.heads import Second
 from symbolic.topics.looped import newton_derivation as theory
 from symbolic.topics.looped.newton import NEWTON as STATEMENT
 from symbolic.topics.looped.newton import SECONDS, largest_error, quantities_of

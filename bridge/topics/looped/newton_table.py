@@ -19,7 +19,7 @@ from bridge.theorems.sources.programs import least_squares
 from bridge.theorems.theorem import Theorem
 from bridge.topics.looped import newton_tables as tables
 from bridge.topics.looped.newton_tables import LoopErrors
-from symbolic.derivations.operations import Second
+from symbolic.calculus.heads import Second
 from symbolic.statements.result import Quantity
 from symbolic.topics.looped.newton import NEWTON as STATEMENT
 from symbolic.topics.looped.newton import quantities_of

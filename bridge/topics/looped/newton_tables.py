@@ -18,7 +18,7 @@ from bridge.theorems.head_formats import largest_sink
 from bridge.theorems.record import NamedTable
 from numeric.networks.network import Network
 from numeric.topics.looped import newton as numeric
-from symbolic.derivations.operations import Second
+from symbolic.calculus.heads import Second
 from symbolic.topics.looped import newton_floor as theory
 from symbolic.topics.looped.newton import KNOWN, SECONDS, largest_error
 from symbolic.topics.looped.newton import NEWTON as STATEMENT

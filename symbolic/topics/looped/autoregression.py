@@ -21,8 +21,8 @@ from symbolic.calculus import (
     perturbed_map,
     repeat,
 )
+from symbolic.calculus.heads import Second
 from symbolic.derivations.derivation import Approximated, Derivation
-from symbolic.derivations.operations import Second
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.result import (
     CONSTRUCTION,

@@ -12,9 +12,9 @@ import sympy as sp
 
 from symbolic.calculus import Norm, add, apply_function, contract, given, linear_map
 from symbolic.calculus.head_knobs import HeadPair
+from symbolic.calculus.heads import Second
 from symbolic.derivations.derivation import Approximated, Derivation
 from symbolic.derivations.obligations import Obligation
-from symbolic.derivations.operations import Second
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.result import CONSTRUCTION, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 from symbolic.topics.looped import objects

@@ -14,8 +14,8 @@ from symbolic.calculus import (
     linear_map,
     repeat,
 )
+from symbolic.calculus.heads import Second
 from symbolic.derivations.derivation import Approximated
-from symbolic.derivations.operations import Second
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.result import CONSTRUCTION, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 from symbolic.topics.looped import objects

@@ -2,8 +2,8 @@
 
 import sympy as sp
 
+from symbolic.calculus.heads import Second
 from symbolic.derivations.derivation import Approximated
-from symbolic.derivations.operations import Second
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.result import (
     CONSTRUCTION,

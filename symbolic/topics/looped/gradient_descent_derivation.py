@@ -12,9 +12,9 @@ import sympy as sp
 
 from symbolic.calculus import Norm, add, given, linear_map, repeat
 from symbolic.calculus.head_knobs import HeadPair
+from symbolic.calculus.heads import Second
 from symbolic.derivations.derivation import Approximated, Derivation
 from symbolic.derivations.obligations import Obligation
-from symbolic.derivations.operations import Second
 
 N, d, m, T, bits = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "d", "m", "T", "bits"))
 L = sp.Symbol("L", integer=True, nonnegative=True)

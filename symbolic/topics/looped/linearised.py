@@ -9,8 +9,8 @@ import sympy as sp
 
 from symbolic.calculus import add, given, heads_as_linear, linear_map
 from symbolic.calculus.head_knobs import HeadPair
+from symbolic.calculus.heads import Second
 from symbolic.derivations.derivation import Approximated
-from symbolic.derivations.operations import Second
 from symbolic.statements.result import Hypothesis, Kind, Parameter, Quantifier, Quantity, Result
 from symbolic.topics.looped import objects
 from symbolic.words.citations import ALGOFORMER, Citation

@@ -4,8 +4,8 @@ from functools import cache
 
 import sympy as sp
 
+from symbolic.calculus.heads import Second
 from symbolic.derivations.derivation import Approximated
-from symbolic.derivations.operations import Second
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.result import Formula, Hypothesis, Kind, Parameter, Quantifier, Quantity, Result
 from symbolic.topics.looped import newton_derivation as theory

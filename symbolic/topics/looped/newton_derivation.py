@@ -30,8 +30,8 @@ from symbolic.calculus import (
     heads_as_matrix,
     linear_map,
 )
+from symbolic.calculus.heads import Second
 from symbolic.derivations.derivation import Derivation
-from symbolic.derivations.operations import Second
 
 N, d, T = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "d", "T"))
 alpha, c, C, tau, kappa, B = (sp.Symbol(name, positive=True) for name in ("alpha", "c", "C", "tau", "kappa", "B"))

@@ -5,7 +5,7 @@ Errors are in ratio to ||M_T X^T||_F, those of one eigenvalue lambda of S in rat
 
 import sympy as sp
 
-from symbolic.derivations.operations import Second
+from symbolic.calculus.heads import Second
 from symbolic.topics.looped.newton_derivation import C, N, T, c, d, kappa, keys
 
 lam, spread, start, trace, unit = (

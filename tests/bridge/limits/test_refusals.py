@@ -42,4 +42,4 @@ def test_a_bug_of_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("bridge.questions.compare.grid_of", broken)
     with pytest.raises(RuntimeError) as bug:
         bs.compare(scaled())
-    assert "comparison.py" in frames(bug.value)
+    assert "compare.py" in frames(bug.value)

@@ -10,8 +10,8 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from bridge.limits.arguments import arguments_of
 from bridge.lowering.formula import ArrayFunction
-from bridge.theorems.theorem import arguments_of
 from numeric.balls import BallArray
 from numeric.balls.integers import ExactInteger
 from numeric.balls.running import run_on_balls

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import sympy as sp
 from flint import arb, arb_mat, ctx
-from lowering_cases import CASES, MATRIX_CASES, A, Case, x, y
-from test_lowering_values import encloses, exactly
 
 from bridge.lowering import lower
+from tests.bridge.lowering.lowering_cases import CASES, MATRIX_CASES, A, Case, x, y
+from tests.bridge.lowering.test_lowering_values import encloses, exactly
 
 BALLS_A_CASE = 60
 

@@ -9,12 +9,12 @@ import pytest
 import sympy as sp
 import torch
 from flint import arb, arb_mat
-from lowering_cases import REFUSED, A, B, k, n, x, y
-from test_lowering_values import encloses
 
 from benchmarks.lowering import measure
 from bridge.lowering import Lowered, LoweringError, loops, lower
 from bridge.lowering.common import shortened
+from tests.bridge.lowering.lowering_cases import REFUSED, A, B, k, n, x, y
+from tests.bridge.lowering.test_lowering_values import encloses
 
 BACKENDS = ("numpy", "torch", "mpmath", "arb")
 FLOATING = ("numpy", "torch")

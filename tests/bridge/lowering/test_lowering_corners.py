@@ -9,10 +9,10 @@ import pytest
 import sympy as sp
 import torch
 from flint import arb, fmpq
-from lowering_cases import k, n, x, y
-from test_lowering_values import encloses
 
 from bridge.lowering import LoweringError, lower
+from tests.bridge.lowering.lowering_cases import k, n, x, y
+from tests.bridge.lowering.test_lowering_values import encloses
 
 BACKENDS = ("numpy", "torch", "mpmath", "arb")
 FLOATING = ("numpy", "torch")

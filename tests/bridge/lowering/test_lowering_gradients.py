@@ -4,9 +4,9 @@ import mpmath as mp
 import pytest
 import sympy as sp
 import torch
-from lowering_cases import CASES, MATRIX_CASES, Case, condition, k, x, y
 
 from bridge.lowering import lower
+from tests.bridge.lowering.lowering_cases import CASES, MATRIX_CASES, Case, condition, k, x, y
 
 DIFFERENTIABLE = [case for case in CASES if case.variables]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 from flint import arb
-from lowering_cases import CASES, MATRIX_CASES, Case
 
 from bridge.lowering import lower
+from tests.bridge.lowering.lowering_cases import CASES, MATRIX_CASES, Case
 
 BATCH = 100_000
 FLOATING = ("numpy", "torch")

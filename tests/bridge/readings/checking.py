@@ -11,15 +11,17 @@ import torch
 
 from bridge.readings import AtHand, Emulated, Operands, Reading, enclose, read
 from bridge.readings.arrays import largest, one_norm, two_norm
-from bridge.readings.enclosed import Enclosed
+from bridge.readings.enclosed import LEFT, Enclosed
 from bridge.readings.errors import Error
 from bridge.readings.network import bound_network
 from bridge.readings.numbers import wrong_numbers
-from bridge.readings.reading import BEYOND
+from bridge.readings.rules.correction import ABOVE
 from numeric.balls import BallArray, working_precision
+from symbolic.calculus.iterations import Iteration
+from symbolic.calculus.nonexpansive import SoftThreshold
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivations.derivation import Derivation, Norm, Step
-from symbolic.derivations.operations import Iteration, Operation, SoftThreshold
+from symbolic.derivations.operations import Operation
 from symbolic.words.names import error_symbol
 from tests.bridge.readings import instances
 from tests.bridge.readings.networks import bounds_of
@@ -178,7 +180,7 @@ class Balls:
         if step.name not in self.local.steps:
             self.seen.count(self.seen.stops, step.rule)
             why = self.local.stops[step.name]
-            if step.name in self.values and why not in BEYOND.values() and not why.startswith("after "):
+            if step.name in self.values and why not in (LEFT, ABOVE) and not why.startswith("after "):
                 raise Breach("no enclosure, though it has a value", step)
 
     def _count_least(self, step: Step, local: BallArray, prompt: BallArray, closed: BallArray) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 
 from bridge.readings.network import Bounded, MatrixNorms, NormsAtHand, OnRange
 from numeric.balls import float_above
+from symbolic.calculus.linear import Linear
 from symbolic.derivations.derivation import Norm
-from symbolic.derivations.operations import Linear
 from tests.symbolic.fuzzing.functions import Function
 from tests.symbolic.fuzzing.program import Program
 

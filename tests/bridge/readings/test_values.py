@@ -5,7 +5,7 @@ import sympy as sp
 import torch
 
 from bridge.readings import AtHand, Emulated, Operands, Smooth, at, enclose, read
-from bridge.readings.values import attended
+from bridge.readings.arrays import attended
 from symbolic.calculus import (
     Approximated,
     Norm,

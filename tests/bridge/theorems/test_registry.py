@@ -103,7 +103,7 @@ def test_a_contract_keeps_each_topic_apart() -> None:
     contracts = [each for each in tools["importlinter"]["contracts"] if each["type"] == "protected"]
     kept = {each["allowed_importers"][0]: each["protected_modules"] for each in contracts}
     topics = sorted({id.partition(".")[0] for id in RUNNING})
-    assert kept == {f"bridge.{topic}": [f"{floor}.{topic}" for floor in FLOORS] for topic in topics}
+    assert kept == {f"bridge.topics.{topic}": [f"{floor}.topics.{topic}" for floor in FLOORS] for topic in topics}
 
 
 def test_planned_and_unknown_ids_have_no_theorem() -> None:
@@ -117,5 +117,7 @@ def test_planned_and_unknown_ids_have_no_theorem() -> None:
 def test_a_claim_that_runs_without_its_modules_says_which_file_has_to_hold_what() -> None:
     for module, where in (("induction.missing", "induction/missing"), ("induction.vanilla", "induction/vanilla")):
         claim = replace(find_claim("induction.vanilla"), id="induction.shift", module=module)
-        with pytest.raises(UsageError, match=rf"'induction.shift' as running, so bridge/{where}\.py has to hold SHIFT"):
+        with pytest.raises(
+            UsageError, match=rf"'induction.shift' as running, so bridge/topics/{where}\.py has to hold SHIFT"
+        ):
             claim.on("bridge")

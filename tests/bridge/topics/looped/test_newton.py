@@ -17,7 +17,7 @@ from bridge.topics.looped.newton import resolve
 from numeric.networks.network import Network
 from numeric.topics.looped import newton as numeric
 from symbolic import UsageError
-from symbolic.derivations.operations import Second
+from symbolic.calculus.heads import Second
 from symbolic.topics.looped import newton_derivation as theory
 from symbolic.topics.looped.newton import SECONDS
 from symbolic.topics.looped.newton_derivation import derive_labels

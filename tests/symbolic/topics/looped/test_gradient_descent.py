@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symbolic.derivations.operations import Second
+from symbolic.calculus.heads import Second
 from symbolic.topics.looped import gradient_descent_derivation as theory
 from symbolic.topics.looped.gradient_descent import GRADIENT_DESCENT
 

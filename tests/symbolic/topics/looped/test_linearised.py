@@ -3,7 +3,7 @@
 import pytest
 import sympy as sp
 
-from symbolic.derivations.operations import Second
+from symbolic.calculus.heads import Second
 from symbolic.topics.looped import linearised as theory
 
 AT = {theory.N: 8, theory.d: 3, theory.B: sp.Rational(3, 2), theory.R: 2, theory.eta: sp.Rational(1, 4)}

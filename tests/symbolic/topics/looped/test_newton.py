@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from symbolic.calculus import accumulate, given
-from symbolic.derivations.operations import Second
+from symbolic.calculus.heads import Second
 from symbolic.topics.looped import newton_derivation as theory
 from symbolic.topics.looped import newton_floor as floors
 from symbolic.topics.looped.newton import KNOWN, SECONDS, largest_error

@@ -1,8 +1,6 @@
-"""How far products of emulated values are from those of exact ones: entry by entry, inner, means of outer products.
+"""Products of two values: entry by entry, inner, means of outer products."""
 
-Letters as in bridge/readings/enclosing.py; a and b are the errors of x and y.
-"""
-
+from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import add
 
@@ -11,13 +9,33 @@ import torch
 from bridge.readings.arrays import Array, largest, spectral, two_norm
 from bridge.readings.enclosed import AtHand, Enclosed, enclosed, gain
 from bridge.readings.errors import Error, total
-from bridge.readings.values import PRODUCTS
-from symbolic.derivations import operations as op
-from symbolic.derivations.derivation import Step
+from bridge.readings.network import DUAL, Bounded, NormsAtHand, bounded, require_equal_dims
+from bridge.readings.operands import Operands
+from bridge.readings.values import value
+from symbolic.calculus.products import Product, ProductKind
+from symbolic.derivations.derivation import Norm, Step
+
+
+@value.register
+def _value(operation: Product, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return PRODUCTS[operation.kind](*x)
+
+
+def mean_of_outer(x: Array, y: Array) -> Array:
+    """(1/n) sum_i y_i x_i^T, row by row; a value without tokens counts as one token."""
+    x, y = (torch.atleast_2d(each) for each in (x, y))
+    return (y.mT @ x).flatten(-2) / x.shape[-2]
+
+
+PRODUCTS: Mapping[ProductKind, Callable[[Array, Array], Array]] = {
+    ProductKind.ENTRYWISE: lambda x, y: x * y,
+    ProductKind.INNER: lambda x, y: (x * y).sum(-1, keepdim=True),
+    ProductKind.MEAN_OUTER: mean_of_outer,
+}
 
 
 @enclosed.register
-def _product(operation: op.Product, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
+def _enclosed(operation: Product, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     first, second = x
     exact = PRODUCTS[operation.kind](first.exact, second.exact)
     return Enclosed(exact, _PRODUCT_ERRORS[operation.kind](first, second))
@@ -99,7 +117,31 @@ def _as_tokens(known: Enclosed) -> tuple[Array, ...]:
 
 
 _PRODUCT_ERRORS = {
-    op.ProductKind.ENTRYWISE: _entrywise,
-    op.ProductKind.INNER: _inner,
-    op.ProductKind.MEAN_OUTER: _mean_of_outer,
+    ProductKind.ENTRYWISE: _entrywise,
+    ProductKind.INNER: _inner,
+    ProductKind.MEAN_OUTER: _mean_of_outer,
+}
+
+
+@bounded.register
+def _bounded(operation: Product, step: Step, x: list[Bounded], known: NormsAtHand) -> Bounded | None:
+    a, b = x
+    if operation.kind is ProductKind.INNER:
+        require_equal_dims(step, x)
+    if (a.norm, b.norm, step.norm) not in _SUBMULTIPLICATIVE[operation.kind]:
+        return None
+    if operation.kind is ProductKind.ENTRYWISE and a.dim not in (1, b.dim):
+        return None  # a number that multiplies a vector counts in each of its coordinates
+    first, second = a.error * b.size + a.emulated * b.error, a.error * b.emulated + a.size * b.error
+    dims = {ProductKind.ENTRYWISE: b.dim, ProductKind.INNER: 1, ProductKind.MEAN_OUTER: a.dim * b.dim}
+    size, emulated = a.size * b.size, a.emulated * b.emulated
+    return Bounded(step.norm, dims[operation.kind], size, emulated, first.min(second), size, emulated)
+
+
+# B(x_hat, y_hat) - B(x, y) = B(dx, y) + B(x_hat, dy) = B(dx, y_hat) + B(x, dy): the lesser of the two. The norm of the
+# product is at most the product of the norms for these norms of x, y and B(x, y).
+_SUBMULTIPLICATIVE = {
+    ProductKind.ENTRYWISE: {(Norm.INF, each, each) for each in Norm},
+    ProductKind.INNER: {(each, DUAL[each], any_norm) for each in Norm for any_norm in Norm},
+    ProductKind.MEAN_OUTER: {(each, each, each) for each in Norm},
 }

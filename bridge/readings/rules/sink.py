@@ -1,4 +1,4 @@
-"""Softmax weights beside a sink, scaled up: their values, and how far they are from linear ones.
+"""Softmax weights beside a sink, scaled up, and how far they are from linear ones.
 
 Letters as in `symbolic.calculus.heads`: n keys of scores s_j beside a sink of score C, u = n e^(-C).
 """
@@ -13,29 +13,16 @@ from bridge.readings.enclosed import AtHand, Enclosed, enclosed, exactly
 from bridge.readings.errors import Error
 from bridge.readings.operands import Operands
 from bridge.readings.values import value
-from bridge.readings.weight_errors import sum_of_others
-from symbolic.derivations import operations as op
+from bridge.readings.weights import sum_of_others
+from symbolic.calculus.heads import Second, SinkSoftmax
 from symbolic.derivations.derivation import Step
-from symbolic.derivations.operations import Second
 
 
 @value.register
-def _beside_a_sink(operation: op.SinkSoftmax, x: list[Array], operands: Operands, emulated: bool) -> Array:
+def _value(operation: SinkSoftmax, x: list[Array], operands: Operands, emulated: bool) -> Array:
     if emulated:
         return HEADS[operation.second](x[0], x[0], operands.number(sp.exp(-operation.sink)))
     return 1 + x[0] if operation.second is Second.NONE else x[0]
-
-
-# Each weight grows with its own score and falls with every other.
-@enclosed.register
-def _enclosed(operation: op.SinkSoftmax, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
-    exact, (scores,) = exactly(operation, x, at), x
-    weights, lost = HEADS[operation.second], at.operands.number(sp.exp(-operation.sink))
-    middle, radius = scores.error.after(scores.exact), scores.error.radius
-    found = weights(middle, middle, lost)
-    most = weights(middle + radius, middle - radius, lost) - found
-    least = found - weights(middle - radius, middle + radius, lost)
-    return Enclosed(exact, Error(found - exact, torch.relu(torch.maximum(most, least))))
 
 
 # The weight of each key at its score s_j = `own`, where the other keys have the scores `others`; `lost` is e^(-C). With
@@ -64,3 +51,15 @@ def _total(function: Callable[[Array], Array], own: Array, others: Array) -> Arr
 
 
 HEADS = {Second.NONE: _alone, Second.CONSTANT: _less_constant, Second.OPPOSITE: _less_opposite}
+
+
+# Each weight grows with its own score and falls with every other.
+@enclosed.register
+def _enclosed(operation: SinkSoftmax, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
+    exact, (scores,) = exactly(operation, x, at), x
+    weights, lost = HEADS[operation.second], at.operands.number(sp.exp(-operation.sink))
+    middle, radius = scores.error.after(scores.exact), scores.error.radius
+    found = weights(middle, middle, lost)
+    most = weights(middle + radius, middle - radius, lost) - found
+    least = found - weights(middle - radius, middle + radius, lost)
+    return Enclosed(exact, Error(found - exact, torch.relu(torch.maximum(most, least))))
