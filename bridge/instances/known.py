@@ -193,7 +193,7 @@ class Known(Mapping[str, Any]):
     def batched_by_case(self, function: Function, of_cases: Mapping[str, Tensor], inputs: Mapping[str, Tensor]) -> Any:
         """The function at prompts (C, I, ...) of C cases, each with values (C, ...) of its own, as (C, I, ...).
 
-        What depends on the case alone is computed once for each of them.
+        What depends on the point alone is computed once for each of them.
         """
         at_one, dtype = self._at_one(function, torch.float64), torch.float64
         own, given = (_taken(function, each, dtype) for each in (of_cases, inputs))

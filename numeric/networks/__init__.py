@@ -1,0 +1,1 @@
+"""Transformers and their layers, as modules with constructed weights."""

@@ -1,0 +1,1 @@
+"""Searches for the worst inputs of a function."""

@@ -1,0 +1,1 @@
+"""The constructions of each topic: weights, tasks and data."""

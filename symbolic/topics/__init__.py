@@ -1,0 +1,1 @@
+"""The formulas and derivations of each topic."""

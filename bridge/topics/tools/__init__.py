@@ -1,0 +1,1 @@
+"""What several topics ask at numbers: flows, all-layer margins, the inversion of bounds, least paths."""
