@@ -7,6 +7,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from boundsmith import domains, rules
 
 low, high, alpha, lamda, W, Y, r = sp.symbols("low high alpha lamda W Y r", positive=True)
 eps = sp.Symbol("eps", nonnegative=True)
@@ -14,15 +15,15 @@ T, n, d = sp.symbols("T n d", integer=True, positive=True)
 two, eta = bs.Norm.TWO, 1 / high
 
 # I - eta X^T X/n does not expand, soft thresholds do not, and the prox of the square divides by 1 + eta alpha.
-start = bs.given("w_0", dim=d, norm=two, size=W, error=W)
-distance = bs.contract(start, "w", factor=1 / (1 + eta * alpha), offset=eps, size=W, depth=T)
+start = rules.given("w_0", dim=d, norm=two, size=W, error=W)
+distance = rules.contract(start, "w", factor=1 / (1 + eta * alpha), offset=eps, size=W, depth=T)
 
 # F(w) >= lamda |w|_2, and F(0) = Y^2/2, Y = |y|/sqrt(n); |X^T (X w - y)/n + lamda s + alpha w| <= slope for |w| <= r.
 slope = (high + alpha) * r + sp.sqrt(high) * Y + lamda * sp.sqrt(d)
 steps = {"lipschitz": slope, "radius": r, "step": eta, "smoothness": high, "steps": T}
-update = bs.given("step", dim=d, norm=two, size=W, error=eps)
-iterates = bs.bounded_iterates(update, "iterates", start=Y**2 / 2, penalty=lamda, **steps)
-gap = bs.proximal_gradient(start, "gap", update=update, iterates=iterates, **steps)
+update = rules.given("step", dim=d, norm=two, size=W, error=eps)
+iterates = rules.bounded_iterates(update, "iterates", start=Y**2 / 2, penalty=lamda, **steps)
+gap = rules.proximal_gradient(start, "gap", update=update, iterates=iterates, **steps)
 
 
 def labels(X, w, lamda, alpha):
@@ -51,9 +52,9 @@ own = bs.theorem(
     parameters={low: 0.25, high: 1.0, alpha: 0.5, lamda: 0.1, T: (4, 16), n: 8, d: 3, W: 1.0, eps: 1e-3},
     hypotheses=[low < high, d <= n],
     inputs={
-        "X": bs.SingularValues(n, d, low=sp.sqrt(n * low), high=sp.sqrt(n * high)),
-        "w": bs.Ball(d, radius=W),
-        "errors": bs.Rows(T, bs.Ball(d, radius=eps)),
+        "X": domains.SingularValues(n, d, low=sp.sqrt(n * low), high=sp.sqrt(n * high)),
+        "w": domains.Ball(d, radius=W),
+        "errors": domains.Rows(T, domains.Ball(d, radius=eps)),
     },
     network=network,
     reference=lambda w: {"w": w, "gap": 0 * w[:1]},

@@ -10,22 +10,24 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from boundsmith import domains, rules, sources
+from boundsmith.networks import Block, BlockMap, Construction, Head, LinearAttention, SoftmaxAttention, Stream
 
 beta, eta, rho, B_x, B_y = sp.symbols("beta eta rho B_x B_y", positive=True)
 n, d = sp.symbols("n d", integer=True, positive=True)
 
 # Labels in [-B_y, B_y], then centred, lie within B_y of one number; so does the 0 of the query.
-labels = bs.given("labels", dim=1, size=2 * B_y, radius=B_y)
-scores = bs.given("scores", dim=n + 1, size=beta * d * B_x**2)
-average = bs.attend(bs.softmax_as_linear(scores, "weights", half_range=beta * rho), labels, "average")
-softmax = bs.linear_map(average, "softmax", operator_norm=eta * (n + 1) / (n * beta), dim=1, matrix="scale")
+labels = rules.given("labels", dim=1, size=2 * B_y, radius=B_y)
+scores = rules.given("scores", dim=n + 1, size=beta * d * B_x**2)
+average = rules.attend(rules.softmax_as_linear(scores, "weights", half_range=beta * rho), labels, "average")
+softmax = rules.linear_map(average, "softmax", operator_norm=eta * (n + 1) / (n * beta), dim=1, matrix="scale")
 
 
 def attention(kind, d, sharpness, scale):
-    tokens, scores = bs.Stream([bs.Block("x", d), bs.Block("y", 1)]), bs.Stream([bs.Block("x", d)])
-    query, key = (bs.BlockMap(tokens, scores, {("x", "x"): factor}) for factor in (sharpness, 1.0))
-    value = bs.BlockMap(tokens, tokens, {("y", "y"): scale})
-    return bs.Construction.of("gradient step", tokens, kind((bs.Head("step", query, key, value),), residual=True))
+    tokens, scores = Stream([Block("x", d), Block("y", 1)]), Stream([Block("x", d)])
+    query, key = (BlockMap(tokens, scores, {("x", "x"): factor}) for factor in (sharpness, 1.0))
+    value = BlockMap(tokens, tokens, {("y", "y"): scale})
+    return Construction.of("gradient step", tokens, kind((Head("step", query, key, value),), residual=True))
 
 
 def tokens(X, y, x):
@@ -39,29 +41,29 @@ def half_range(X, x):
 
 
 # A table of real numbers: its rows are the examples, the last one is the query. Labels have mean 0 there.
-table = bs.Tabular(
+table = sources.Tabular(
     "n", "d", ("B_x", "B_y"), lambda data: {"X": data.x, "y": data.y[:, 0], "x": data.x_query},
     predictions=(
-        bs.Prediction("network", "one step by softmax attention", lambda network: network["softmax"]),
-        bs.Prediction("exact", "one step", lambda reference: reference["softmax"]),
-        bs.Prediction("least_squares", "least squares", lambda X, y, x: torch.linalg.lstsq(X, y).solution @ x),
+        sources.Prediction("network", "one step by softmax attention", lambda network: network["softmax"]),
+        sources.Prediction("exact", "one step", lambda reference: reference["softmax"]),
+        sources.Prediction("least_squares", "least squares", lambda X, y, x: torch.linalg.lstsq(X, y).solution @ x),
     ),
 )  # fmt: skip
 
 own = bs.theorem(
     "gradient-step",
-    bs.given("linear", dim=1, size=2 * eta * d * B_x**2 * B_y),
+    rules.given("linear", dim=1, size=2 * eta * d * B_x**2 * B_y),
     softmax,
     parameters={beta: (0.01, 0.1), eta: 1.0, n: 16, d: 4, B_x: 0.5, B_y: 1.0},
-    inputs={"X": bs.Box(n, d, size=B_x), "y": bs.Box(n, size=B_y), "x": bs.Box(d, size=B_x)},
+    inputs={"X": domains.Box(n, d, size=B_x), "y": domains.Box(n, size=B_y), "x": domains.Box(d, size=B_x)},
     network={
         "linear": bs.Transformer(
-            build=lambda eta, n, d: attention(bs.LinearAttention, d, 1.0, eta / n),
+            build=lambda eta, n, d: attention(LinearAttention, d, 1.0, eta / n),
             tokens=tokens,
             read={"linear": lambda output: output[-1:]},
         ),
         "softmax": bs.Transformer(
-            build=lambda eta, n, d, beta: attention(bs.SoftmaxAttention, d, beta, eta * (n + 1) / (n * beta)),
+            build=lambda eta, n, d, beta: attention(SoftmaxAttention, d, beta, eta * (n + 1) / (n * beta)),
             tokens=tokens,
             read={"softmax": lambda output: output[-1:]},
         ),

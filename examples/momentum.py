@@ -8,31 +8,32 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from boundsmith import domains, networks, rules
 
 eta, beta, c, C, B_x, B_y = sp.symbols("eta beta c C B_x B_y", positive=True)
 n, d, T = sp.symbols("n d T", integer=True, positive=True)
 
 # ||G|| <= B_x^2 sqrt(1 + 1/n), and a step maps (r, v) to (r, v) + (u, u) with u = beta v - eta G r, less v.
-scores = bs.given("scores", dim=n + 1, size=c * B_x**2 / n)
-weights = bs.heads_as_linear(scores, "weights", sink=C, second="opposite")
+scores = rules.given("scores", dim=n + 1, size=c * B_x**2 / n)
+weights = rules.heads_as_linear(scores, "weights", sink=C, second="opposite")
 norm, missed = sp.symbols("norm missed", positive=True)
 worst = {norm: 1 + sp.sqrt(2) * (beta + eta * B_x**2 * sp.sqrt(1 + 1 / n))}
 worst |= {missed: sp.sqrt(2) * eta * (n + 1) * weights.error / c}
 sizes = {"operator_norm": norm, "perturbation": missed, "dim": 2 * n + 2}
-start = bs.given("start", dim=2 * n + 2, norm=bs.Norm.TWO, size=sp.sqrt(n) * B_y)
-state = bs.repeat(start, "state", lambda s: bs.perturbed_map(s, "after a step", matrix="step", **sizes), T)
-prediction = bs.linear_map(state, "prediction", operator_norm=1, dim=1, target=bs.Norm.INF, matrix="query")
+start = rules.given("start", dim=2 * n + 2, norm=bs.Norm.TWO, size=sp.sqrt(n) * B_y)
+state = rules.repeat(start, "state", lambda s: rules.perturbed_map(s, "after a step", matrix="step", **sizes), T)
+prediction = rules.linear_map(state, "prediction", operator_norm=1, dim=1, target=bs.Norm.INF, matrix="query")
 
 
 def network(n, d, eta, beta, c, C, T):
     sizes = {"x": d, "key": d, **dict.fromkeys(("r", "v", "g", "sink", "one"), 1)}
-    stream = bs.Stream([bs.Block(name, size) for name, size in sizes.items()])
+    stream = networks.Stream([networks.Block(name, size) for name, size in sizes.items()])
     reads = {"query": {"x": 1.0}, "key": {"key": 1.0}, "value": {("g", "r"): 1.0}}
-    heads = bs.linear_heads(stream, bs.Sink(c, C, "sink", "one"), "opposite", **reads)
+    heads = networks.linear_heads(stream, networks.Sink(c, C, "sink", "one"), "opposite", **reads)
     moves = {("v", "v"): beta - 1, ("r", "v"): beta, ("v", "g"): -1 * eta / c, ("r", "g"): -1 * eta / c}
-    terms = [bs.Select(*pair, weight, unless=("sink",), bound=1.0) for pair, weight in moves.items()]
-    loop = (bs.SoftmaxAttention(heads, residual=True), bs.terms_layer(stream, *terms, bs.clear("g")))
-    return bs.looped("heavy ball", stream, loop=loop, T=T, taps={"r": bs.StreamTap(2 * T, "r")})
+    terms = [networks.Select(*pair, weight, unless=("sink",), bound=1.0) for pair, weight in moves.items()]
+    loop = (networks.SoftmaxAttention(heads, residual=True), networks.terms_layer(stream, *terms, networks.clear("g")))
+    return networks.looped("heavy ball", stream, loop=loop, T=T, taps={"r": networks.StreamTap(2 * T, "r")})
 
 
 def tokens(X, y, n):
@@ -66,7 +67,7 @@ own = bs.theorem(
     "momentum",
     prediction,
     parameters={eta: 0.5, beta: 0.5, c: 0.01, C: 30.0, T: (2, 3), n: 3, d: 2, B_x: 1.0, B_y: 1.0},
-    inputs={"X": bs.Rows(n + 1, bs.Ball(d, radius=B_x)), "y": bs.Box(n, size=B_y)},
+    inputs={"X": domains.Rows(n + 1, domains.Ball(d, radius=B_x)), "y": domains.Box(n, size=B_y)},
     network=bs.Transformer(build=network, tokens=tokens, read={"prediction": lambda r: r[-2]}),
     reference=heavy_ball,
     handles=handles,

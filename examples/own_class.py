@@ -4,10 +4,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.topics.universal.features import represented
-from bridge.topics.universal.members import family_of
-from numeric.topics.universal.features import ClassMember
-from symbolic.topics.universal.barron_derivation import BarronClass, r
+from boundsmith.barron import BarronClass, ClassMember, family_of, r, represented
 
 # 1. The spectrum: f(x) = a (1 + |x|^2)^(-3/2) on R^2 with |a| <= 1 has F_f(omega) = a exp(-|omega|)/(2 pi).
 poisson = BarronClass(2, at_zero=1, radial=sp.exp(-r) / (2 * sp.pi))

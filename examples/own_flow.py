@@ -5,11 +5,9 @@ The loss is that of a two-layer linear network with one weight a layer, (a b - 1
 
 import sympy as sp
 
-from bridge.questions.certify import prove
-from bridge.questions.certify.search import smallest
-from symbolic.derivations.inequalities import Inequality
-from symbolic.dynamics import conserved_quantities, gradient_flow
-from symbolic.dynamics.lyapunov import Decay
+from boundsmith.checks import prove, smallest
+from boundsmith.dynamics import Decay, conserved_quantities, gradient_flow
+from boundsmith.statements import Inequality
 
 a, b, y = sp.symbols("a b y", real=True)
 flow = gradient_flow((a * b - 1) ** 2 / 2, (a, b))

@@ -18,11 +18,11 @@ t = sp.Symbol("t", real=True)
 
 # One layer, from the rules: a linear map in the sup norm, then an approximated 1-Lipschitz function.
 def layer(p):
-    product = bs.linear_map(p, "W p", operator_norm=K, dim=d, matrix="W")
-    return bs.apply_function(product, "r(W p)", eps=eps * rho, lipschitz=1, size=1, function="r")
+    product = bs.rules.linear_map(p, "W p", operator_norm=K, dim=d, matrix="W")
+    return bs.rules.apply_function(product, "r(W p)", eps=eps * rho, lipschitz=1, size=1, function="r")
 
 
-output = bs.repeat(bs.given("x", dim=d, size=1), "output", layer, N)
+output = bs.rules.repeat(bs.rules.given("x", dim=d, size=1), "output", layer, N)
 
 
 # p after each layer.
@@ -38,8 +38,8 @@ own = bs.theorem(
     output,
     parameters={eps: 0.01, K: 1.5, N: (2, 6), d: 8},
     hypotheses=[eps < 1],
-    weights={"W": bs.Rows(d, bs.Ball(d, norm=1, radius=K))},
-    inputs={"x": bs.Box(d)},
+    weights={"W": bs.domains.Rows(d, bs.domains.Ball(d, norm=1, radius=K))},
+    inputs={"x": bs.domains.Box(d)},
     network=lambda W, x, N, eps: states(W, x, N, 1 - eps)[-1],
     reference=lambda W, x, N: states(W, x, N)[-1],
     worst={rho: 1},  # letters that an instance knows better: at every input, at this network, at this prompt

@@ -7,6 +7,8 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from boundsmith import domains, rules
+from boundsmith.networks import Block, BlockMap, Construction, Head, ReluAttention, Stream
 
 alpha, beta, lamda, W, B_x, B_y = sp.symbols("alpha beta lamda W B_x B_y", positive=True)
 L, n, d = sp.symbols("L n d", integer=True, positive=True)
@@ -14,9 +16,9 @@ L, n, d = sp.symbols("L n d", integer=True, positive=True)
 # A step multiplies w - w* by I - (X^T X/n + lamda I)/(beta + lamda), whose norm is at most 1 - 1/kappa, kappa =
 # (beta + lamda)/(alpha + lamda). Before the first step, w = 0 is W = ||w*|| away.
 kappa = (beta + lamda) / (alpha + lamda)
-start = bs.given("w_0", dim=d, norm=bs.Norm.TWO, size=W, error=W)
-descent = bs.contract(start, "w", factor=1 - 1 / kappa, offset=0, size=W, depth=L, matrix="A")
-prediction = bs.linear_map(descent, "prediction", operator_norm=B_x, dim=1, target=bs.Norm.INF, matrix="x")
+start = rules.given("w_0", dim=d, norm=bs.Norm.TWO, size=W, error=W)
+descent = rules.contract(start, "w", factor=1 - 1 / kappa, offset=0, size=W, depth=L, matrix="A")
+prediction = rules.linear_map(descent, "prediction", operator_norm=B_x, dim=1, target=bs.Norm.INF, matrix="x")
 
 # w* = (X^T X/n + lamda I)^-1 X^T y/n takes y/sqrt(n), of norm at most B_y, times sqrt(s)/(s + lamda) along the singular
 # vector with the value sqrt(n s), s in [alpha, beta]. This factor increases up to s = lamda and then decreases.
@@ -24,14 +26,14 @@ s = sp.Min(sp.Max(lamda, alpha), beta)
 
 
 def ridge(beta, lamda, n, d, L):
-    tokens = bs.Stream([bs.Block("x", d), bs.Block("query", d), bs.Block("w", d), bs.Block("one", 1), bs.Block("y", 1)])
-    scores = bs.Stream([bs.Block("x", d), bs.Block("one", 1)])
+    tokens = Stream([Block("x", d), Block("query", d), Block("w", d), Block("one", 1), Block("y", 1)])
+    scores = Stream([Block("x", d), Block("one", 1)])
     step = 1 / (beta + lamda)
 
     def head(name, query, key, value, sign=1):
         query, value = ({pair: sign * weight for pair, weight in each.items()} for each in (query, value))
         maps = zip((scores, scores, tokens), (query, key, value), strict=True)
-        return bs.Head(name, *(bs.BlockMap(tokens, target, action) for target, action in maps))
+        return Head(name, *(BlockMap(tokens, target, action) for target, action in maps))
 
     # <q, k> v = relu(<q, k>) v + relu(<-q, k>) (-v). The mean over the n + 1 tokens becomes one over the n examples.
     def linear(query, key, value):
@@ -39,9 +41,9 @@ def ridge(beta, lamda, n, d, L):
 
     residuals = {("x", "w"): 1, ("one", "one"): -1}, {("x", "x"): 1, ("one", "y"): 1}  # <w, x_j> - y_j
     decay = head("decay", {("one", "one"): 1}, {("one", "one"): 1}, {("w", "w"): -step * lamda})
-    layer = bs.ReluAttention((*linear(*residuals, {("w", "x"): -step * (n + 1) / n}), decay), residual=True)
+    layer = ReluAttention((*linear(*residuals, {("w", "x"): -step * (n + 1) / n}), decay), residual=True)
     readout = linear({("x", "w"): 1}, {("x", "query"): 1}, {("y", "one"): n + 1})
-    return bs.Construction.of("ridge", tokens, *[layer] * L, bs.ReluAttention(readout, residual=True))
+    return Construction.of("ridge", tokens, *[layer] * L, ReluAttention(readout, residual=True))
 
 
 def tokens(X, y, x):
@@ -62,9 +64,9 @@ own = bs.theorem(
     parameters={alpha: 0.25, beta: 1.0, lamda: 0.1, L: (4, 16), n: 16, d: 4, B_x: 1.0, B_y: 1.0},
     hypotheses=[alpha < beta, d <= n],
     inputs={
-        "X": bs.SingularValues(n, d, low=sp.sqrt(n * alpha), high=sp.sqrt(n * beta)),
-        "y": bs.Box(n, size=B_y),
-        "x": bs.Ball(d, radius=B_x),
+        "X": domains.SingularValues(n, d, low=sp.sqrt(n * alpha), high=sp.sqrt(n * beta)),
+        "y": domains.Box(n, size=B_y),
+        "x": domains.Ball(d, radius=B_x),
     },
     network=bs.Transformer(build=ridge, tokens=tokens, read={"prediction": lambda output: output[-1:]}),
     reference=lambda X, y, x, lamda: (x @ solution(X, y, lamda))[None],

@@ -4,12 +4,13 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from boundsmith import rules
 
 B, delta = sp.symbols("B delta", positive=True)
 n, m = sp.symbols("n m", integer=True, positive=True)
 
-one = bs.sample_mean(bs.given("draw", dim=1, size=B), "one mean", count=n, event=bs.Event("mean", over="signs"))
-largest = bs.within_budget(bs.union_bound(one, "m means", members=m), "largest", delta=delta)
+one = rules.sample_mean(rules.given("draw", dim=1, size=B), "one mean", count=n, event=bs.Event("mean", over="signs"))
+largest = rules.within_budget(rules.union_bound(one, "m means", members=m), "largest", delta=delta)
 own = bs.theorem(
     "means",
     largest,

@@ -27,7 +27,7 @@ def test_the_first_use_names_what_shadows_a_floor(floor: str, kind: str, tmp_pat
     foreign.parent.mkdir(exist_ok=True)
     foreign.write_text("raise SystemExit('ran a foreign file')\n")
     words = f"boundsmith: '{foreign}' shadows the package '{floor}' of boundsmith in '{ROOT}'; rename that file"
-    used = python("import boundsmith as bs; bs.given", tmp_path)
+    used = python("import boundsmith as bs; bs.rules.given", tmp_path)
     assert used.returncode == 1
     assert f"ImportError: {words}" in used.stderr
     called = python(COMMAND, tmp_path)
@@ -37,6 +37,6 @@ def test_the_first_use_names_what_shadows_a_floor(floor: str, kind: str, tmp_pat
 def test_a_folder_without_code_shadows_nothing(tmp_path: Path) -> None:
     for floor in FLOORS:
         (tmp_path / floor).mkdir()
-    ran = python("import boundsmith as bs; print(bs.given.__name__)", tmp_path)
+    ran = python("import boundsmith as bs; print(bs.rules.given.__name__)", tmp_path)
     assert (ran.returncode, ran.stdout) == (0, "given\n"), ran.stderr
     assert python(COMMAND, tmp_path).returncode == 0

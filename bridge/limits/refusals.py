@@ -1,6 +1,7 @@
 """Refusals of a public function, shown to a script in a few lines: the call, and what it got wrong."""
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import ParamSpec, TypeVar
@@ -8,6 +9,7 @@ from typing import ParamSpec, TypeVar
 from bridge.limits.arguments import OURS
 from symbolic.words.errors import UsageError
 
+OTHERS = "others"  # what the help of a function calls the arguments that it leaves out
 INTERNAL = (*OURS, "torch", "contextlib")  # whose frames say nothing of the caller's mistake
 
 P = ParamSpec("P")
@@ -30,6 +32,23 @@ def briefly_refused(function: Callable[P, R]) -> Callable[P, R]:
             raise refusal
 
     return called
+
+
+def shown_by(*names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The function, whose help shows its positional arguments, those of these names and `**others`, untyped.
+
+    Checkers of types see all of them; the docstring describes them.
+    """
+
+    def shown(function: Callable[P, R]) -> Callable[P, R]:
+        all_of_it = inspect.signature(function).parameters.values()
+        kept = [each for each in all_of_it if each.kind is not each.KEYWORD_ONLY or each.name in names]
+        renamed = {each: OTHERS if each.kind is each.VAR_KEYWORD else each.name for each in kept}
+        brief = [each.replace(annotation=each.empty, name=name) for each, name in renamed.items()]
+        function.__signature__ = inspect.Signature(brief)  # type: ignore[attr-defined]
+        return function
+
+    return shown
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -5,7 +5,7 @@ Everything is read off them that they already say.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import sympy as sp
@@ -13,7 +13,8 @@ from sympy.logic.boolalg import Boolean
 
 from bridge.domains import Domain
 from bridge.limits.arguments import arguments_of
-from bridge.limits.refusals import briefly_refused
+from bridge.limits.nearest import require_known
+from bridge.limits.refusals import briefly_refused, shown_by
 from bridge.theorems.check import Check
 from bridge.theorems.pair import Pair
 from bridge.theorems.sources.source import InputSource
@@ -36,6 +37,7 @@ SIGNS = {"negative": sp.Lt, "nonpositive": sp.Le}
 UNCHECKED = ("even", "odd", "prime", "composite", "zero", "irrational")  # assumptions of a symbol
 
 
+@shown_by("parameters", "inputs", "network", "reference", "weights")
 @briefly_refused
 def theorem(
     id: str,
@@ -62,22 +64,54 @@ def theorem(
     title: str = "",
     claim: str = "",
     cites: str | Citation = "",
+    **rare: Any,
 ) -> Theorem:
-    """The theorem that each of `bounds`, a conclusion of the error calculus, bounds the error of the network.
+    """States a theorem: each of `bounds`, a conclusion of the error calculus, bounds the error of the network.
 
-    A quantity takes name, norm and derivation from its conclusion; the last one is the main one. `parameters` maps
-    each symbol to its default (a tuple spans a grid); its sign and whether it is whole are read off the symbol, and
-    `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing), `assumptions` further
-    ones in words. `texts` are further parameters that are text, each with the function that reads it. `printed` gives
-    the draft's own formula for a quantity, by name. `worst` replaces letters of derivation and formula by what the
-    hypotheses allow, perhaps a formula in others of them: an instance evaluates it at those that it knows. `meanings`
-    says in words what parameters and letters of the bounds are; under the name of a quantity, what its exact value is,
-    or a pair: that, and what the network computes. A bound is vacuous from a trivial bound on: that of `trivial`, by
-    quantity, else the size of the conclusion, which bounds the error of the network that gives 0. The other arguments
-    are those of `Theorem`.
+    For example, a layer whose activation loses a share eps of its value:
+
+        K, eps = sp.symbols("K eps", positive=True)
+        d = sp.Symbol("d", integer=True, positive=True)
+        product = bs.rules.linear_map(bs.rules.given("x", dim=d, size=1), "W x", operator_norm=K, dim=d)
+        own = bs.theorem(
+            "one-layer",
+            bs.rules.apply_function(product, "output", eps=eps, lipschitz=1, size=1),
+            parameters={K: 2, eps: (0.01, 0.1), d: 4},
+            weights={"W": bs.domains.Rows(d, bs.domains.Ball(d, norm=1, radius=K))},
+            inputs={"x": bs.domains.Box(d)},
+            network=lambda W, x, eps: (1 - eps) * torch.tanh(W @ x),
+            reference=lambda W, x: torch.tanh(W @ x),
+        )
+        print(bs.compare(own))
+
+    What is stated. A quantity takes name, norm and derivation from its conclusion; the last one is the main one.
+        parameters      each symbol's default; a tuple spans a grid. Its sign and whether it is whole are read off it
+        hypotheses      further SymPy relations between parameters
+        assumptions     further hypotheses in words
+        texts           further parameters that are text, each with the function that reads it: `bs.Text`
+        printed         your draft's formula for a quantity, by name: compared with the derived one
+        trivial         by quantity, the bound from which on one is vacuous; else the size of the conclusion, which
+                        bounds the error of the network that gives 0
+        worst           what the hypotheses allow for letters of derivation and formula, perhaps in other letters
+        knows           the same letters for the network at hand, or for the prompt at hand
+        meanings        letters in words; under the name of a quantity, what its exact value is, or a pair: that, and
+                        what the network computes
+        title, claim, cites, checks, inequalities
+
+    What is run. Functions take parameters, weights, inputs and what is built, by name; they are written in torch.
+        inputs, weights domains, drawn for each prompt and for each network
+        network         gives {quantity: array}, or one array: a function, a `bs.Transformer` or a `bs.Pair`
+        reference       the exact values, likewise
+        built           what is computed once for each network, by name
+        handles         the operands that the steps of the derivations name: gives bounds at a prompt, row `faithful`
+        random, sources the randomness of a quantity; real inputs
+
+    Further ones are the fields of `bs.Theorem`: `knobs`, `at_point`, `search`, `exact`, `refuting`, `rounding`,
+    `tables`, `memory`, ... (`help(bs.Theorem)` describes them and, in full, what functions take and give).
 
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """
+    _require_fields(id, rare)
     _require_conclusions(id, bounds)
     require_symbols(id, "`parameters`", parameters)
     described, letters_mean = _described(id, meanings or {}, bounds)
@@ -133,9 +167,11 @@ def theorem(
             symbols={letter: meaning for letter, meaning in words.items() if letter not in parameters},
             objects=described,
         )
+    main = (stated[-1] if stated else checks[0].quantity).name
+    entries = {each.name: each.dim for each in bounds if isinstance(each, Approximated)}
     return Theorem(
         statement,
-        main=(stated[-1] if stated else checks[0].quantity).name,
+        **{"main": main, "entries": entries, **rare},
         inputs=inputs,
         weights=weights,
         network=network,
@@ -148,17 +184,23 @@ def theorem(
         checks=tuple(checks),
         inequalities=inequalities if callable(inequalities) else tuple(inequalities),
         sources=tuple(sources),
-        entries={each.name: each.dim for each in bounds if isinstance(each, Approximated)},
     )
+
+
+def _require_fields(id: str, rare: Mapping[str, Any]) -> None:
+    """Raises UsageError for an argument that neither `theorem` nor `Theorem` has."""
+    own = [name for name in theorem.__annotations__ if name not in ("id", "bounds", "rare", "return")]
+    known = [each.name for each in fields(Theorem) if each.name not in (*own, "statement", "readers", "sha256")]
+    for name in rare:
+        require_known(name, [*own, *known], f"{id}: bs.theorem has no argument")
 
 
 def _require_conclusions(id: str, bounds: Sequence[Any]) -> None:
     """Raises UsageError for arguments of another sort."""
     others = [f"{each}" for each in bounds if not isinstance(each, Approximated | Quantity)]
     if others:
-        raise UsageError(
-            f"{id}: {others[0]:.80} is not a conclusion of a derivation; derive one by the rules, from bs.given(...) on"
-        )
+        words = "is not a conclusion of a derivation; derive one by the rules, from bs.rules.given(...) on"
+        raise UsageError(f"{id}: {others[0]:.80} {words}")
 
 
 def _require_names(id: str, arguments: Mapping[str, Any]) -> None:

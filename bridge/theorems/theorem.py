@@ -45,9 +45,10 @@ class Theorem(TheoremData):
     probability or in expectation: {"the draw of Lambda": ("omega", "t")}. A name that is itself that of a weight or an
     input needs none. Each of the `samples` draws them anew (bridge/judging/draws.py); a function that draws a weight
     takes `seed`, and another number for each weight. The other inputs are attacked after the draw: the row is about
-    all of them at once, so that a bound for each fixed input alone needs a cover (bs.cover) before it is stated here.
-    Where what is drawn was computed in floats, which no run in another format measures, `rounding` gives, by quantity,
-    how far its error may be from that of real arithmetic, from parameters and weights; an excess within is undecided.
+    all of them at once, so that a bound for each fixed input alone needs a cover (bs.rules.cover) before it is stated
+    here. Where what is drawn was computed in floats, which no run in another format measures, `rounding` gives, by
+    quantity, how far its error may be from that of real arithmetic, from parameters and weights; an excess within is
+    undecided.
 
     What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
     gives the error where it is in none of the three norms of a step. With `tokens`, the last axis of an array of

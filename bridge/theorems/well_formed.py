@@ -52,7 +52,10 @@ def require_well_formed(theorem: TheoremData) -> None:
 def _require_kinds(theorem: TheoremData) -> None:
     inputs = {name: each for name, each in theorem.inputs.items() if not isinstance(each, Domain)}
     wrong = [
-        *(f"the input {name} is {_short(each)}; give a domain, such as bs.Box(d)" for name, each in inputs.items()),
+        *(
+            f"the input {name} is {_short(each)}; give a domain, such as bs.domains.Box(d)"
+            for name, each in inputs.items()
+        ),
         *(
             f"the source is {_short(each)}; give a Tabular, a Series or a Textual"
             for each in theorem.sources

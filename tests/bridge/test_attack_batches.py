@@ -51,24 +51,28 @@ def shrunk(x: Any, eps: Any, K: Any) -> dict[str, Any]:
 
 def three(network: Callable[..., Any] = shrunk, *, factor: float = 1, **changes: Any) -> Theorem:
     """x, K x and the sum of K x, with a share eps of x lost; each bound is attained at some x in [-1, 1]^d."""
-    first = bs.apply_function(bs.given("x", dim=d, size=rho), "first", eps=factor * eps * rho, lipschitz=1, size=rho)
-    second = bs.linear_map(first, "second", operator_norm=K, dim=d)
+    first = bs.rules.apply_function(
+        bs.rules.given("x", dim=d, size=rho), "first", eps=factor * eps * rho, lipschitz=1, size=rho
+    )
+    second = bs.rules.linear_map(first, "second", operator_norm=K, dim=d)
     arguments: dict[str, Any] = {
         "parameters": {eps: POINTS, K: 1.5, d: 3},
-        "inputs": {"x": bs.Box(d)},
+        "inputs": {"x": bs.domains.Box(d)},
         "network": network,
         "reference": lambda x, K: {"first": x, "second": K * x, "third": K * x.sum()[None]},
         "worst": {rho: 1},
         "knows": {rho: lambda x: x.abs().amax()},
     }
-    third = bs.linear_map(second, "third", operator_norm=d, dim=1)
+    third = bs.rules.linear_map(second, "third", operator_norm=d, dim=1)
     return bs.theorem("three", first, second, third, **{**arguments, **changes})
 
 
 def boxes() -> Theorem:
     """Points differ in the domain too."""
     return three(
-        parameters={eps: POINTS[:2], K: 1.5, d: 3, B: (0.5, 2.0)}, inputs={"x": bs.Box(d, size=B)}, worst={rho: B}
+        parameters={eps: POINTS[:2], K: 1.5, d: 3, B: (0.5, 2.0)},
+        inputs={"x": bs.domains.Box(d, size=B)},
+        worst={rho: B},
     )
 
 
@@ -84,20 +88,26 @@ def weighted() -> Theorem:
 
 def head(p: Any, w: Any, d: int, wide: bool) -> Construction:
     """One head with positions; the wide one carries a constant along."""
-    tokens = bs.Stream([bs.Block("x", d)])
-    stream = tokens.extend(bs.Block("one", 1)) if wide else tokens
-    same = bs.BlockMap(stream, stream, {("x", "x"): 1.0})
-    match = bs.Head("match", bs.BlockMap(stream, stream, {("x", "x"): w}), same, same, RelativePositions(p))
-    enter, leave = (bs.BlockMap(*ends, {("x", "x"): 1.0}) for ends in ((tokens, stream), (stream, tokens)))
+    tokens = bs.networks.Stream([bs.networks.Block("x", d)])
+    stream = tokens.extend(bs.networks.Block("one", 1)) if wide else tokens
+    same = bs.networks.BlockMap(stream, stream, {("x", "x"): 1.0})
+    match = bs.networks.Head(
+        "match", bs.networks.BlockMap(stream, stream, {("x", "x"): w}), same, same, RelativePositions(p)
+    )
+    enter, leave = (bs.networks.BlockMap(*ends, {("x", "x"): 1.0}) for ends in ((tokens, stream), (stream, tokens)))
     embedding = Embedding(enter, {"one": np.ones(1)} if wide else {})
-    return Construction("head", tokens, embedding, (bs.SoftmaxAttention((match,), residual=False),), leave, {}, True)
+    return Construction(
+        "head", tokens, embedding, (bs.networks.SoftmaxAttention((match,), residual=False),), leave, {}, True
+    )
 
 
 def heads(L: int = 6) -> Theorem:
     """Two transformers of one family, of different widths, against the head without positions."""
     p, w = sp.symbols("p w", positive=True)
-    tokens = bs.given("x", dim=d, size=1)
-    narrow, wide = (bs.apply_function(tokens, name, eps=4 * w, lipschitz=1, size=1) for name in ("narrow", "wide"))
+    tokens = bs.rules.given("x", dim=d, size=1)
+    narrow, wide = (
+        bs.rules.apply_function(tokens, name, eps=4 * w, lipschitz=1, size=1) for name in ("narrow", "wide")
+    )
 
     def network(wide: bool) -> bs.Transformer:
         read = {name: lambda output: output for name in ("narrow", "wide")}
@@ -108,7 +118,7 @@ def heads(L: int = 6) -> Theorem:
         narrow,
         wide,
         parameters={p: (1.0, 3.0), w: (0.5, 1.0), d: 2},
-        inputs={"x": bs.Box(L, d)},
+        inputs={"x": bs.domains.Box(L, d)},
         network={"narrow": network(False), "wide": network(True)},
         reference=lambda x, w: torch.softmax(w * (x[:-1] @ x[-1]), 0) @ x[:-1],
     )

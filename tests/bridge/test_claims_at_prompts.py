@@ -27,13 +27,15 @@ def neglected(**changes: Any) -> bs.Theorem:
     """All but the mass mu <= 2 of the first entry is kept: off by 3/2 mu v, and by 2 mu v at most."""
     arguments: dict[str, Any] = {
         "parameters": {v: 1.0, d: 3},
-        "inputs": {"x": bs.Box(d)},
+        "inputs": {"x": bs.domains.Box(d)},
         "network": lambda x, v: 0 * x[:1],
         "reference": lambda x, v: 3 * v * x[:1].abs() / 2,
         "worst": {mu: 2},
         "knows": {mu: lambda x: x[0].abs()},
     }
-    return bs.theorem("neglected", bs.given("x1", dim=1, size=2 * v, error=2 * mu * v), **{**arguments, **changes})
+    return bs.theorem(
+        "neglected", bs.rules.given("x1", dim=1, size=2 * v, error=2 * mu * v), **{**arguments, **changes}
+    )
 
 
 def rows_with(comparison: Comparison, tier: str) -> dict[str | None, Row]:
@@ -138,12 +140,12 @@ def bounded(**changes: Any) -> bs.Theorem:
     """Entries of at most B, which a prompt knows better; off by B v/2 whatever they are."""
     arguments: dict[str, Any] = {
         "parameters": {B: 1.0, v: 1.0},
-        "inputs": {"x": bs.Box(1, size=B)},
+        "inputs": {"x": bs.domains.Box(1, size=B)},
         "network": lambda x, v: x + v * x.abs(),
         "reference": lambda x: x,
         "knows": {B: lambda x: x.abs().amax()},
     }
-    return bs.theorem("bounded", bs.given("x1", dim=1, size=2, error=B * v), **{**arguments, **changes})
+    return bs.theorem("bounded", bs.rules.given("x1", dim=1, size=2, error=B * v), **{**arguments, **changes})
 
 
 def test_a_parameter_is_the_bound_of_the_hypotheses_and_never_that_of_a_prompt() -> None:
@@ -156,14 +158,14 @@ def scaled(**changes: Any) -> bs.Theorem:
     """W x without W, of which the network knows the norm rho <= 1, and a prompt what it makes of it."""
     arguments: dict[str, Any] = {
         "parameters": {v: 0.5, d: 2},
-        "weights": {"W": bs.Rows(d, bs.Ball(d, norm=1, radius=sp.Rational(1, 2)))},
-        "inputs": {"x": bs.Box(d)},
+        "weights": {"W": bs.domains.Rows(d, bs.domains.Ball(d, norm=1, radius=sp.Rational(1, 2)))},
+        "inputs": {"x": bs.domains.Box(d)},
         "network": lambda W, x, v: (1 + v) * (W @ x),
         "reference": lambda W, x: W @ x,
         "worst": {rho: 1},
         "knows": {rho: lambda W: W.abs().sum(1).amax()},
     }
-    return bs.theorem("scaled", bs.given("out", dim=d, size=1, error=rho * v), **{**arguments, **changes})
+    return bs.theorem("scaled", bs.rules.given("out", dim=d, size=1, error=rho * v), **{**arguments, **changes})
 
 
 def test_a_claim_in_a_letter_of_the_network_is_judged_at_that_network() -> None:

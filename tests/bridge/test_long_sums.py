@@ -18,10 +18,10 @@ from symbolic.words.errors import UsageError
 eps = sp.Symbol("eps", positive=True)
 N, d = sp.symbols("N d", integer=True, positive=True)
 j, m = sp.symbols("j m", integer=True, nonnegative=True)
-UNITS = bs.given("x", dim=d, size=1)
+UNITS = bs.rules.given("x", dim=d, size=1)
 HARMONIC = sp.Sum(1 / (j + 1), (j, 0, N - 1))
 FACTORS = sp.Product(1 + 1 / (j + 1) ** 2, (j, 0, N - 1))
-RUN = bs.accumulate(UNITS, "output", factor=1 + 1 / (j + 1), offset=eps / (j + 1), depth=N, size=9, index=j)
+RUN = bs.rules.accumulate(UNITS, "output", factor=1 + 1 / (j + 1), offset=eps / (j + 1), depth=N, size=9, index=j)
 
 
 def run_of(n: int) -> Fraction:
@@ -33,11 +33,11 @@ def run_of(n: int) -> Fraction:
 
 BOUNDS = {
     "sum": (
-        bs.given("output", dim=d, size=1, error=eps * HARMONIC),
+        bs.rules.given("output", dim=d, size=1, error=eps * HARMONIC),
         lambda n: sum(Fraction(1, k + 1) for k in range(n)),
     ),
     "product": (
-        bs.given("output", dim=d, size=1, error=eps * FACTORS),
+        bs.rules.given("output", dim=d, size=1, error=eps * FACTORS),
         lambda n: prod(1 + Fraction(1, (k + 1) ** 2) for k in range(n)),
     ),
     "recursion": (RUN, run_of),
@@ -50,7 +50,7 @@ def own(value: Any, **printed: Any) -> bs.Theorem:
         "own-sums",
         value,
         parameters={eps: 2.0**-7, N: 6, d: 3},
-        inputs={"x": bs.Box(d)},
+        inputs={"x": bs.domains.Box(d)},
         network=lambda x, eps: x + eps / 16,
         reference=lambda x: x,
         printed=printed,
@@ -124,7 +124,7 @@ NESTED = sp.Sum(1 / ((j + 1) * (m + 1)), (m, 0, j), (j, 0, N - 1))
     "bound", [HARMONIC, FACTORS, RUN.error / eps, NESTED], ids=["sum", "product", "recursion", "double"]
 )
 def test_a_search_ends(bound: sp.Expr, tier: str) -> None:
-    theorem = own(bs.given("output", dim=d, size=1, error=eps * bound), output=eps * bound)
+    theorem = own(bs.rules.given("output", dim=d, size=1, error=eps * bound), output=eps * bound)
     with at_most_terms(Terms(2 * SEARCH_TERMS, "the budget of a search")) as spent:
         solution = solve(theorem, for_="N", error=0.02, tier=tier)
     assert solution.bound <= 0.02
@@ -134,19 +134,19 @@ def test_a_search_ends(bound: sp.Expr, tier: str) -> None:
 
 
 def test_what_a_search_does_not_run_is_said() -> None:
-    theorem = own(bs.given("output", dim=d, size=1, error=eps * NESTED))
+    theorem = own(bs.rules.given("output", dim=d, size=1, error=eps * NESTED))
     with pytest.raises(
         UsageError, match="the bound takes more than 3,000,000 terms and layers, which `solve` does not"
     ):
         solve(theorem, for_="error", N=10**6)
-    falling = own(bs.given("output", dim=d, size=1, error=1 / HARMONIC))
+    falling = own(bs.rules.given("output", dim=d, size=1, error=1 / HARMONIC))
     with pytest.raises(UsageError, match=r"least bound found is .*; above that: the bound takes more than 100,000"):
         solve(falling, for_="N", error=0.01)
 
 
 def test_the_budget_of_a_search_is_that_of_all_its_points(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bridge.questions.solve.SEARCH_TERMS", 5000)
-    falling = own(bs.given("output", dim=d, size=1, error=1 / HARMONIC))
+    falling = own(bs.rules.given("output", dim=d, size=1, error=1 / HARMONIC))
     with pytest.raises(UsageError, match="the search has run 3,000,000 terms and layers, all that it may"):
         solve(falling, for_="N", error=0.01)
 

@@ -41,19 +41,19 @@ def test_what_is_proved_by_certificate_has_inequalities_to_certify(id: str) -> N
         assert inequalities_of(theorem, resolved(theorem, {}))
 
 
-def own(conclusion: bs.Approximated) -> bs.Quantity:
+def own(conclusion: bs.Approximated) -> bs.statements.Quantity:
     theorem = bs.theorem("mine", conclusion, parameters={eps: 0.1, n: 3}, network=lambda: 0, reference=lambda: 0)
     return theorem.statement.quantity(conclusion.name)
 
 
 def test_the_word_of_ones_own_theorem_is_that_of_its_conclusion() -> None:
-    x = bs.given("x", dim=n, size=1, error=eps)
-    mapped = bs.linear_map(x, "z", operator_norm=2, dim=n)
+    x = bs.rules.given("x", dim=n, size=1, error=eps)
+    mapped = bs.rules.linear_map(x, "z", operator_norm=2, dim=n)
     assert own(mapped).provenance is RULES
     assert own(x).provenance is HAND  # the bound is the hypothesis
     typed = mapped.follows(Step("y", Norm.INF, "linear map", 3 * eps, ("z",)), dim=n, size=sp.Integer(1))
     assert own(typed).origin == f"{HAND} (y)"
-    assert own(bs.mean(typed, "m")).origin == f"{HAND} (y)"
+    assert own(bs.rules.mean(typed, "m")).origin == f"{HAND} (y)"
 
 
 def test_show_says_it_in_the_terminal_in_latex_and_in_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,11 +12,11 @@ eps, K = sp.symbols("eps K", positive=True)
 d = sp.Symbol("d", integer=True, positive=True)
 
 # 2. The derivation. Each rule takes what it is applied to, a name and its constants, and adds the error of its step.
-x = bs.given("x", dim=d, size=1)
-product = bs.linear_map(x, "W x", operator_norm=K, dim=d)
-hidden = bs.apply_function(product, "hidden", eps=eps, lipschitz=1, size=1)
-second = bs.linear_map(hidden, "W hidden", operator_norm=K, dim=d)
-output = bs.apply_function(second, "output", eps=eps, lipschitz=1, size=1)
+x = bs.rules.given("x", dim=d, size=1)
+product = bs.rules.linear_map(x, "W x", operator_norm=K, dim=d)
+hidden = bs.rules.apply_function(product, "hidden", eps=eps, lipschitz=1, size=1)
+second = bs.rules.linear_map(hidden, "W hidden", operator_norm=K, dim=d)
+output = bs.rules.apply_function(second, "output", eps=eps, lipschitz=1, size=1)
 
 own = bs.theorem(
     "my-theorem",  # its id in tables and files
@@ -25,8 +25,8 @@ own = bs.theorem(
     parameters={eps: 0.01, K: (0.5, 2.0), d: 4},
     hypotheses=[eps < 1],
     # 4. What the statement is about: weights are drawn once for each network, inputs for each prompt.
-    weights={"W": bs.Rows(d, bs.Ball(d, norm=1, radius=K))},
-    inputs={"x": bs.Box(d)},
+    weights={"W": bs.domains.Rows(d, bs.domains.Ball(d, norm=1, radius=K))},
+    inputs={"x": bs.domains.Box(d)},
     # 5. The network, and what it approximates: written in torch, for one prompt; arguments by name.
     network=lambda W, x, eps: (1 - eps) * torch.tanh(W @ ((1 - eps) * torch.tanh(W @ x))),
     reference=lambda W, x: torch.tanh(W @ torch.tanh(W @ x)),

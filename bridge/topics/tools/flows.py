@@ -171,7 +171,7 @@ def follow(
     and for tolerances and steps that are none, IntegrationError where the flow cannot be followed.
     """
     if not isinstance(flow, Flow):
-        raise UsageError(f"follow: flow = {flow!r:.80}; give a Flow, such as bs.Flow((x,), (-x,))")
+        raise UsageError(f"follow: flow = {flow!r:.80}; give a Flow, such as bs.dynamics.Flow((x,), (-x,))")
     letters, views = {} if letters is None else letters, {} if views is None else views
     for name, given in (("start", start), ("letters", letters), ("views", views)):
         require_symbols("follow", name, given)

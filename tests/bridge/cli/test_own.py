@@ -19,7 +19,7 @@ SMALL = ("--samples", 4, "--attack", 2, "--restarts", 2)
 # Reads a letter from a module beside it; its draft is violated at K = 2.
 BESIDE = template().replace("import sympy as sp\n", "import sympy as sp\nfrom shares import share\n", 1)
 BESIDE = BESIDE.replace("eps: 0.01", "eps: share")
-INEQUALITIES = 'bs.Inequality("square", x**2 - x + 1, {x: (sp.Integer(0), sp.Integer(1))})'
+INEQUALITIES = 'bs.statements.Inequality("square", x**2 - x + 1, {x: (sp.Integer(0), sp.Integer(1))})'
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_assumptions_in_words_reach_every_page(run: Command, folder: Path) -> No
 
 def test_bibtex(run: Command, folder: Path) -> None:
     assert refused(run("latex", "own.py", "--bibtex")) == "my-theorem cites no paper with a BibTeX entry."
-    cited = BESIDE.replace("    knows=", '    cites=bs.Citation(WANG2024, "Theorem 4.1"),\n    knows=')
+    cited = BESIDE.replace("    knows=", '    cites=bs.statements.Citation(WANG2024, "Theorem 4.1"),\n    knows=')
     (folder / "own.py").write_text(
         cited.replace("import torch", "import torch\nfrom symbolic.words.citations import WANG2024")
     )

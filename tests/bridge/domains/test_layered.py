@@ -13,7 +13,7 @@ N, K, d_x, d_y, B = sp.symbols("N K d_x d_y B", positive=True)
 @pytest.mark.parametrize("shape", [Shape(1, 5, 2, 3), Shape(2, 3, 2, 1), Shape(4, 3, 5, 2)])
 def test_the_box_is_that_of_the_shape(shape: Shape) -> None:
     letters = {N: shape.N, K: shape.K, d_x: shape.d_x, d_y: shape.d_y, B: 0.7}
-    domain = bs.layered_box(N, K, d_x, d_y, row_norm=B).at(letters)
+    domain = bs.domains.layered_box(N, K, d_x, d_y, row_norm=B).at(letters)
     box = torch.as_tensor(shape.box(0.7))
     assert domain.dims == (shape.parameters,)
     corners = domain.corners(4, torch.Generator().manual_seed(0)).abs()

@@ -109,19 +109,22 @@ def test_a_letter_inside_a_domain_of_several_parts_is_a_parameter() -> None:
     with pytest.raises(bs.UsageError, match="has B, which is not a parameter; parameters: eps"):
         bs.theorem(
             "parts",
-            bs.given("out", dim=1, size=1),
+            bs.rules.given("out", dim=1, size=1),
             parameters={eps: 1},
-            inputs={"x": bs.Concatenated(bs.Box(1), bs.Ball(2, radius=B))},
+            inputs={"x": bs.domains.Concatenated(bs.domains.Box(1), bs.domains.Ball(2, radius=B))},
         )
 
 
 def test_a_theorem_says_its_domains_as_mathematics() -> None:
     theorem = bs.theorem(
         "boxed",
-        bs.given("out", dim=d, size=1, error=eps),
+        bs.rules.given("out", dim=d, size=1, error=eps),
         parameters={eps: 0.5, d: 2},
-        weights={"W": bs.Rows(d, bs.Ball(d, radius=eps)), "b": lambda d: torch.zeros(d, dtype=torch.float64)},
-        inputs={"x": bs.Box(d)},
+        weights={
+            "W": bs.domains.Rows(d, bs.domains.Ball(d, radius=eps)),
+            "b": lambda d: torch.zeros(d, dtype=torch.float64),
+        },
+        inputs={"x": bs.domains.Box(d)},
         network=lambda x, W, b, eps: x * (1 + eps) + 0 * (W @ x) + b,
         reference=lambda x: x,
     )

@@ -241,7 +241,7 @@ def test_own_theorems_with_such_letters_are_shown_so(capsys: pytest.CaptureFixtu
     m = sp.Symbol("m", integer=True, positive=True)
     value = accumulate(given("x", dim=1, size=1), "y", factor=1 + 1 / (k + 1), offset=1, index=k, depth=m, size=1)
     own = bs.theorem(
-        "own", value, parameters={m: 3}, inputs={"x": bs.Box(1)}, network=lambda x: x, reference=lambda x: x
+        "own", value, parameters={m: 3}, inputs={"x": bs.domains.Box(1)}, network=lambda x: x, reference=lambda x: x
     )
     assert "m" not in BOUND.findall(own.latex())
     assert "m" not in IN_TEXT.findall("\n".join(map(str, _result_blocks(own.statement))))

@@ -28,12 +28,12 @@ def moved(made: list[str], **more: Any) -> bs.Theorem:
         made.append("shift")
         return torch.tensor([float(n), float(seed)], dtype=torch.float64)
 
-    error = bs.given("out", dim=3, size=1, error=1 / (2 * n) + eps)
+    error = bs.rules.given("out", dim=3, size=1, error=1 / (2 * n) + eps)
     return bs.theorem(
         "moved",
         error,
         parameters={n: 4, eps: 0.0},
-        inputs={"x": bs.Box(3)},
+        inputs={"x": bs.domains.Box(3)},
         weights={"shift": shift},
         built={"grid": grid},
         network=lambda x, grid: x + 1 / (2 * grid),

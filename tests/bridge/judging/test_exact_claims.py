@@ -33,16 +33,16 @@ GRID = {"x": tuple((sp.Integer(a), sp.Integer(b)) for a, b in ((-1, -1), (0, 1),
 MEAN = ExactClaim("mean", "<=", sides, premises, GRID, "two numbers")
 
 
-def quantity(kind: Kind = Kind.UPPER) -> bs.Quantity:
-    printed = bs.Printed(sp.Integer(0), bs.Citation(None, "eq. (1)"))
-    return bs.Quantity(
+def quantity(kind: Kind = Kind.UPPER) -> bs.statements.Quantity:
+    printed = bs.statements.Printed(sp.Integer(0), bs.statements.Citation(None, "eq. (1)"))
+    return bs.statements.Quantity(
         "mean", "m", "square of the mean", "absolute value", "x >= 0", kind, Quantifier.FOR_ALL, printed=printed,
         scopes=(),
     )  # fmt: skip
 
 
 def row(claim: ExactClaim) -> object:
-    stated = bs.theorem("own.mean", parameters={N: 3}, checks=[bs.exact_check(quantity(), claim)])
+    stated = bs.theorem("own.mean", parameters={N: 3}, checks=[bs.checks.exact_check(quantity(), claim)])
     return bs.compare(stated).rows[0]
 
 
@@ -118,7 +118,7 @@ def test_pairs_that_are_no_rational_are_refused(pair: list[float]) -> None:
 def test_a_quantity_that_states_another_relation_is_refused() -> None:
     for relation, kind in (("<=", Kind.LOWER), ("<", Kind.UPPER), ("=", Kind.UPPER)):
         with pytest.raises(UsageError, match=f"states left {relation} right, 'mean' is of the kind {kind.value}; make"):
-            bs.exact_check(quantity(kind), replace(MEAN, relation=relation))
+            bs.checks.exact_check(quantity(kind), replace(MEAN, relation=relation))
 
 
 def test_a_point_that_no_float_meets_is_refused() -> None:

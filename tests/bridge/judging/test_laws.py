@@ -19,10 +19,11 @@ LONGER = ParameterPath("`N -> oo`", {N: 1 / small}, (1e-2, 1e-4, 1e-6))
 WIDER = ParameterPath("`scale -> oo`", {scale: 1 / small}, (1e-2, 1e-3), {"N": 10**6})
 
 
-def quantity(bound: sp.Expr, order: Order = Order.THETA, **more: Any) -> bs.Quantity:
-    return bs.Quantity(
-        "sum", "S", "the sum of scale/(2k) for k up to N", "absolute value", "N >= 1", bs.Kind.RATE,
-        bs.Quantifier.FOR_ALL, printed=bs.Printed(bound, bs.Citation(None, "eq. (1)"), order=order), scopes=(), **more,
+def quantity(bound: sp.Expr, order: Order = Order.THETA, **more: Any) -> bs.statements.Quantity:
+    printed = bs.statements.Printed(bound, bs.statements.Citation(None, "eq. (1)"), order=order)
+    return bs.statements.Quantity(
+        "sum", "S", "the sum of scale/(2k) for k up to N", "absolute value", "N >= 1", bs.statements.Kind.RATE,
+        bs.statements.Quantifier.FOR_ALL, printed=printed, scopes=(), **more,
     )  # fmt: skip
 
 

@@ -37,8 +37,8 @@ def test_formulas_and_suprema_of_activations_are_those_of_torch(name: str) -> No
     chosen, f = ACTIVATIONS[name], OF_TORCH[name]
     for order, expected in enumerate((f(GRID), slope(f, GRID))):
         for given in (name, chosen):
-            torch.testing.assert_close(bs.activation_formula(given, order)(GRID), expected)
-        above = float(bs.activation_supremum(chosen, order, 2.0))
+            torch.testing.assert_close(bs.formulas.activation_formula(given, order)(GRID), expected)
+        above = float(bs.formulas.activation_supremum(chosen, order, 2.0))
         assert float(expected.abs().max()) <= above * (1 + 1e-12)
         assert above <= 1.002 * float(expected.abs().max())
 
@@ -47,12 +47,12 @@ def test_formulas_and_suprema_of_activations_are_those_of_torch(name: str) -> No
 def test_suprema_of_losses_are_above_all_samples(name: str) -> None:
     chosen, f = LOSSES[name], LOSS_OF_TORCH[name]
     t, y = torch.meshgrid(GRID[::20], torch.linspace(-0.5, 0.5, 101, dtype=torch.float64), indexing="ij")
-    torch.testing.assert_close(bs.loss_formula(name)(t, y), f(t, y))
+    torch.testing.assert_close(bs.formulas.loss_formula(name)(t, y), f(t, y))
     u = slope(lambda t: f(t, y), t)
-    torch.testing.assert_close(bs.loss_formula(chosen, 1)(t, y), u)
-    assert float(u.abs().max()) <= float(bs.loss_supremum(chosen, 0, 2.0, 0.5)) * (1 + 1e-12)
-    bend = slope(lambda t: bs.loss_formula(chosen, 1)(t, y), t)
-    above = float(bs.loss_supremum(chosen, 1, 2.0, 0.5))
+    torch.testing.assert_close(bs.formulas.loss_formula(chosen, 1)(t, y), u)
+    assert float(u.abs().max()) <= float(bs.formulas.loss_supremum(chosen, 0, 2.0, 0.5)) * (1 + 1e-12)
+    bend = slope(lambda t: bs.formulas.loss_formula(chosen, 1)(t, y), t)
+    above = float(bs.formulas.loss_supremum(chosen, 1, 2.0, 0.5))
     assert float(bend.abs().max()) * (1 - 1e-12) <= above <= 1.002 * float(bend.abs().max())
 
 
@@ -68,8 +68,8 @@ def test_pieces_of_a_loss_have_ranges_of_their_own() -> None:
 def test_quotients_enclose_slopes_and_nothing_else() -> None:
     z, y = BallArray.exactly(GRID[::500], 400), BallArray.exactly(GRID[::500] / 7, 400)
     for found, exact in (
-        (slope_quotient("tanh", z), bs.activation_formula("tanh", 1)(z)),
-        (loss_quotient("huber", z, y), bs.loss_formula("huber", 1)(z, y)),
+        (slope_quotient("tanh", z), bs.formulas.activation_formula("tanh", 1)(z)),
+        (loss_quotient("huber", z, y), bs.formulas.loss_formula("huber", 1)(z, y)),
     ):
         assert found.overlaps(exact).all()
         assert not (found + 2.0**-60).overlaps(exact).any()
@@ -79,13 +79,15 @@ def test_quotients_enclose_slopes_and_nothing_else() -> None:
 @pytest.mark.parametrize("name", [name for name, each in ACTIVATIONS.items() if each.smoothness >= 3])
 def test_difference_quotients_enclose_the_derivative(name: str) -> None:
     z = BallArray.exactly([-3.0, -0.1, 0.0, 0.7, 5.0], 800)
-    enclosed, derivative = slope_quotient(name, z), bs.activation_formula(name, 1)(z)
+    enclosed, derivative = slope_quotient(name, z), bs.formulas.activation_formula(name, 1)(z)
     assert enclosed.overlaps(derivative).all()
     assert enclosed.radius().max() < 1e-60
     assert not (enclosed + 2.0**-100).overlaps(derivative).any()
 
 
-@pytest.mark.parametrize(("what", "call"), [("activation", bs.activation_formula), ("loss", bs.loss_formula)])
+@pytest.mark.parametrize(
+    ("what", "call"), [("activation", bs.formulas.activation_formula), ("loss", bs.formulas.loss_formula)]
+)
 def test_unknown_names_are_refused(what: str, call: object) -> None:
     with pytest.raises(bs.UsageError, match=f"there is no {what} 'tahn'.*Available"):
         call("tahn")

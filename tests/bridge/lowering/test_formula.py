@@ -70,14 +70,14 @@ def test_what_is_no_scalar_expression_is_refused(expr: object) -> None:
 # sin(t) is t - t^3/6 up to |t|^5/120.
 def test_a_formula_is_network_reference_and_letter_of_a_theorem() -> None:
     B = sp.Symbol("B", positive=True)
-    taylor = bs.apply_function(bs.given("t", dim=1, size=B), "sine", eps=B**5 / 120, lipschitz=1, size=1)
+    taylor = bs.rules.apply_function(bs.rules.given("t", dim=1, size=B), "sine", eps=B**5 / 120, lipschitz=1, size=1)
     own = bs.theorem(
         "taylor",
         taylor,
         parameters={B: 1.0},
-        inputs={"t": bs.Box(1, size=B)},
-        network=bs.ArrayFunction(t - t**3 / 6, t),
-        reference=bs.ArrayFunction(sp.sin(t), t),
+        inputs={"t": bs.domains.Box(1, size=B)},
+        network=bs.formulas.ArrayFunction(t - t**3 / 6, t),
+        reference=bs.formulas.ArrayFunction(sp.sin(t), t),
     )
     (row,) = bs.compare(own, samples=16, attack=40, restarts=4)
     assert set(row.verdict.values()) == {bs.Verdict.KEPT}
@@ -93,22 +93,24 @@ def test_of_numbers_alone_it_is_a_float64_and_of_the_whole_numbers_of_a_run_on_b
 
 
 def test_a_formula_at_floats_broadcasts_and_takes_letters_to_spare() -> None:
-    found = bs.evaluate(sp.exp(t) - s, {t: np.array([[0.0], [1.0]]), s: np.arange(3.0), u: 5})
+    found = bs.formulas.evaluate(sp.exp(t) - s, {t: np.array([[0.0], [1.0]]), s: np.arange(3.0), u: 5})
     np.testing.assert_allclose(found, np.exp([[0.0], [1.0]]) - np.arange(3.0), rtol=1e-15)
-    assert bs.evaluate(t / 4, {t: Fraction(1, 2)}) == 0.125
-    assert bs.evaluate(sp.Rational(1, 4), {}) == 0.25
+    assert bs.formulas.evaluate(t / 4, {t: Fraction(1, 2)}) == 0.125
+    assert bs.formulas.evaluate(sp.Rational(1, 4), {}) == 0.25
 
 
 def test_a_formula_is_enclosed_at_numbers_of_every_kind() -> None:
     """x - y + z is 0 of the binary rational 0.1 alone, not of 1/10."""
     numbers = {t: 0.1, s: sp.Rational(3, 10), u: Fraction(3, 10) - Fraction(0.1)}
-    assert bs.evaluate_ball(t - s + u, numbers).contains(0)
-    assert not bs.evaluate_ball(t - s + u, {**numbers, t: Fraction(1, 10)}).contains(0)
-    wide = bs.evaluate_ball(t, {t: 1, s: flint.arb(0, 1)})  # a ball that the formula does not have costs no digits
+    assert bs.formulas.evaluate_ball(t - s + u, numbers).contains(0)
+    assert not bs.formulas.evaluate_ball(t - s + u, {**numbers, t: Fraction(1, 10)}).contains(0)
+    wide = bs.formulas.evaluate_ball(
+        t, {t: 1, s: flint.arb(0, 1)}
+    )  # a ball that the formula does not have costs no digits
     assert wide.is_exact()
 
 
-@pytest.mark.parametrize("call", [bs.evaluate, bs.evaluate_ball])
+@pytest.mark.parametrize("call", [bs.formulas.evaluate, bs.formulas.evaluate_ball])
 def test_a_letter_without_a_value_is_refused_with_those_that_have_one(call: Callable[..., object]) -> None:
     with pytest.raises(UsageError, match=f"{call.__name__}: s has no value in s \\+ t; got values for t; add it"):
         call(s + t, {t: 1.0})

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 from scipy.optimize import minimize
 
-from boundsmith import least_of, least_value
+from boundsmith.formulas import least_of, least_value
 from bridge.lowering.least_value import Enclosure
 from symbolic.words.errors import UsageError
 

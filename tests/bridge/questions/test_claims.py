@@ -53,13 +53,13 @@ def test_a_claim_that_fails_has_a_witness_that_replays(tmp_path: Path) -> None:
 # A bound that equals the error: linear is computed exactly.
 @pytest.mark.parametrize(("relation", "verdict"), [("<=", Verdict.KEPT), ("<", Verdict.VIOLATED)])
 def test_a_strict_claim_fails_where_the_error_equals_it(relation: str, verdict: Verdict) -> None:
-    x = bs.given("x", dim=1, size=1)
+    x = bs.rules.given("x", dim=1, size=1)
     eps = sp.Symbol("eps", positive=True)
     halved = bs.theorem(
         "shifted",
-        bs.apply_function(x, "output", eps=eps, lipschitz=1, size=1),
+        bs.rules.apply_function(x, "output", eps=eps, lipschitz=1, size=1),
         parameters={eps: 0.5},
-        inputs={"x": bs.Box(1)},
+        inputs={"x": bs.domains.Box(1)},
         network=lambda x, eps: 0 * x + eps,
         reference=lambda x: 0 * x,
     )
@@ -69,7 +69,9 @@ def test_a_strict_claim_fails_where_the_error_equals_it(relation: str, verdict: 
 
 def test_a_lower_bound_is_claimed_by_the_other_relation() -> None:
     gap = bs.Check(
-        bs.Quantity("gap", r"\gamma", "the gap", "", "", bs.Kind.LOWER, bs.Quantifier.FOR_ALL),
+        bs.statements.Quantity(
+            "gap", r"\gamma", "the gap", "", "", bs.statements.Kind.LOWER, bs.statements.Quantifier.FOR_ALL
+        ),
         sides=lambda size: bs.Sides(found=3.0, derived=size),
     )
     size = sp.Symbol("size", positive=True)
@@ -85,7 +87,9 @@ size = sp.Symbol("size", positive=True)
 
 def valued(**sides: object) -> bs.Theorem:
     """A value that is found to be 5."""
-    value = bs.Quantity("value", "v", "a value", "", "", bs.Kind.EXACT, bs.Quantifier.FOR_ALL, scopes=())
+    value = bs.statements.Quantity(
+        "value", "v", "a value", "", "", bs.statements.Kind.EXACT, bs.statements.Quantifier.FOR_ALL, scopes=()
+    )
     check = bs.Check(value, sides=lambda: bs.Sides(found=5, **{"derived": 5, **sides}))
     return bs.theorem("valued", parameters={size: 3.0}, checks=[check])
 
@@ -176,9 +180,9 @@ def test_a_letter_of_the_result_comes_before_a_function_or_a_constant() -> None:
     gamma, zeta, E = sp.symbols("gamma zeta E", positive=True)
     theorem = bs.theorem(
         "greek",
-        bs.given("out", dim=1, size=1, error=gamma),
+        bs.rules.given("out", dim=1, size=1, error=gamma),
         parameters={gamma: 0.25, zeta: 3.0, E: 2.0},
-        inputs={"x": bs.Box(1)},
+        inputs={"x": bs.domains.Box(1)},
         network=lambda x, gamma: x + gamma,
         reference=lambda x: x,
     )

@@ -150,11 +150,12 @@ import sympy as sp
 import boundsmith as bs
 
 eps = sp.Symbol("eps", positive=True)
-draft = bs.Citation(None, "my draft, (3)")
-wrong = bs.Erratum(bs.Weight.CONSTANT, draft, "the factor is 1", "for every eps", "the factor is 2", "yes: as a rate")
-error = bs.Quantity(
-    "error", "e", "an error", "", "", bs.Kind.UPPER, bs.Quantifier.FOR_ALL,
-    printed=bs.Printed(eps, draft), erratum=wrong, scopes=(),
+draft = bs.statements.Citation(None, "my draft, (3)")
+sentences = (draft, "the factor is 1", "for every eps", "the factor is 2", "yes: as a rate")
+wrong = bs.statements.Erratum(bs.statements.Weight.CONSTANT, *sentences)
+error = bs.statements.Quantity(
+    "error", "e", "an error", "", "", bs.statements.Kind.UPPER, bs.statements.Quantifier.FOR_ALL,
+    printed=bs.statements.Printed(eps, draft), erratum=wrong, scopes=(),
 )
 own = bs.theorem(
     "mine", parameters={eps: 0.25}, checks=[bs.Check(error, lambda eps: bs.Sides(found=2 * eps, derived=2 * eps))]

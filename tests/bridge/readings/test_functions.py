@@ -67,8 +67,8 @@ def test_a_pole_is_refused() -> None:
 
 
 def chain(error: Any = 0) -> bs.Approximated:
-    x = bs.given("x", dim=2, size=2, error=error)
-    return bs.apply_function(x, "f(x)", eps=eps, lipschitz=1, size=1, function="f")
+    x = bs.rules.given("x", dim=2, size=2, error=error)
+    return bs.rules.apply_function(x, "f(x)", eps=eps, lipschitz=1, size=1, function="f")
 
 
 @pytest.mark.parametrize("bits", [None, 128])
@@ -159,7 +159,7 @@ def test_without_a_remainder_there_is_no_expansion(derivatives: tuple[Any, ...],
 # Of the second prompt the function leaves its range: of what follows from it nothing is known either, but its bound.
 def test_what_follows_from_a_function_beyond_its_range_is_not_enclosed() -> None:
     f = bs.Smooth.of(sp.tanh(t), t, approximate=sp.tanh(t) + t / 100, radius=1)
-    both = bs.add(chain(), bs.given("y", dim=2, size=2), name="both").derivation
+    both = bs.rules.add(chain(), bs.rules.given("y", dim=2, size=2), name="both").derivation
 
     def known(x: torch.Tensor) -> Reading:
         letters = {eps: torch.tensor(0.25, dtype=torch.float64)}
@@ -177,7 +177,7 @@ def test_what_follows_from_a_function_beyond_its_range_is_not_enclosed() -> None
 
 def test_the_first_function_that_leaves_its_range_in_balls_is_named() -> None:
     f = bs.Smooth.of(sp.tanh(t), t, approximate=sp.tanh(t), radius=1)
-    twice = bs.apply_function(chain(), "f(f(x))", eps=eps, lipschitz=1, size=1, function="f").derivation
+    twice = bs.rules.apply_function(chain(), "f(f(x))", eps=eps, lipschitz=1, size=1, function="f").derivation
     for largest, beyond in ((0.5, []), (1.5, ["f(x)"])):
         operands = {"x": BallArray.exactly(torch.tensor([largest, 0.25], dtype=torch.float64)), "f": f}
         assert enclose(twice, AtHand(Operands(operands, {eps: 0.25}, 128))).beyond == beyond

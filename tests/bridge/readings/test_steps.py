@@ -28,12 +28,12 @@ def tanh(radius: float = 2.0) -> bs.Smooth:
 
 
 def layer(p: bs.Approximated, radius: Any = sp.oo) -> bs.Approximated:
-    product = bs.linear_map(p, "W p", operator_norm=K, dim=d, matrix="W")
-    return bs.apply_function(product, "r(W p)", eps=eps, lipschitz=1, size=1, function="r", radius=radius)
+    product = bs.rules.linear_map(p, "W p", operator_norm=K, dim=d, matrix="W")
+    return bs.rules.apply_function(product, "r(W p)", eps=eps, lipschitz=1, size=1, function="r", radius=radius)
 
 
 def deep() -> bs.Approximated:
-    return bs.repeat(bs.given("x", dim=d, size=1), "output", layer, N)
+    return bs.rules.repeat(bs.rules.given("x", dim=d, size=1), "output", layer, N)
 
 
 def operands(**changes: Any) -> dict[str, Any]:
@@ -42,12 +42,12 @@ def operands(**changes: Any) -> dict[str, Any]:
 
 def shown(of: bs.Approximated | None = None, **arguments: Any) -> Steps:
     letters = {**LETTERS, **arguments.pop("letters", {})}
-    return at(layer(bs.given("x", dim=d, size=1)) if of is None else of, operands(**arguments), letters)
+    return at(layer(bs.rules.given("x", dim=d, size=1)) if of is None else of, operands(**arguments), letters)
 
 
 @every_arithmetic
 def test_each_step_has_its_size_error_and_bound(bits: int | None) -> None:
-    x = bs.given("x", dim=d, size=1)
+    x = bs.rules.given("x", dim=d, size=1)
     steps = at(layer(x), operands(), LETTERS, bits=bits)
     arguments = MATRIX @ torch.tensor([0.5, -1.0], dtype=torch.float64)
     assert [row.name for row in steps] == ["x", "W p", "r(W p)"]
@@ -86,10 +86,12 @@ def test_the_steps_of_each_layer_are_shown(bits: int | None) -> None:
 
 
 def test_the_rule_decides_where_nothing_else_is_known() -> None:
-    x = bs.given("x", dim=d, size=1)
+    x = bs.rules.given("x", dim=d, size=1)
     steps = shown(layer(x), r=bs.Smooth(torch.tanh, lambda z: 0.99 * torch.tanh(z)))
     assert steps["r(W p)"].bound == pytest.approx(0.01)  # eps + 1 * 0
-    unnamed = bs.linear_map(bs.linear_map(x, "A x", operator_norm=2, dim=d), "W A x", operator_norm=K, dim=d)
+    unnamed = bs.rules.linear_map(
+        bs.rules.linear_map(x, "A x", operator_norm=2, dim=d), "W A x", operator_norm=K, dim=d
+    )
     row = at(unnamed, {"x": bs.Emulated([0.5, 0.5], [0.5, 0.5])}, LETTERS)["W A x"]
     assert (row.by, row.stopped, row.bound) == ("rule", "after A x", 0)
 
@@ -108,7 +110,7 @@ def test_the_table_reads_well() -> None:
 
 
 def test_text_is_no_markup() -> None:
-    x = bs.linear_map(bs.given("<x>", dim=2, size=1), "A & x", operator_norm=K, dim=2, matrix="W")
+    x = bs.rules.linear_map(bs.rules.given("<x>", dim=2, size=1), "A & x", operator_norm=K, dim=2, matrix="W")
     html = at(x, {"<x>": [0.5, 0.5], "W": 0.5}, {K: 1})._repr_html_()
     assert "<td>&lt;x&gt;</td>" in html
     assert "A &amp; x" in html
@@ -119,7 +121,7 @@ def test_text_is_no_markup() -> None:
 
 def test_a_handle_that_nothing_binds() -> None:
     with pytest.raises(UsageError, match=r"nothing binds 'r' \(step 'r\(W p\)'\); the handles are W, r, x"):
-        at(layer(bs.given("x", dim=d, size=1)), {"x": [0.5, 0.5], "W": MATRIX}, LETTERS)
+        at(layer(bs.rules.given("x", dim=d, size=1)), {"x": [0.5, 0.5], "W": MATRIX}, LETTERS)
 
 
 def test_a_handle_that_no_step_names() -> None:
@@ -154,17 +156,19 @@ def test_an_operand_of_another_shape(changes: dict[str, Any], words: str) -> Non
 
 
 def perturbed() -> bs.Approximated:
-    return bs.perturbed_map(
-        bs.given("x", dim=2, size=1, error=1), "A x", operator_norm=1, perturbation=1, dim=2, matrix="A"
+    return bs.rules.perturbed_map(
+        bs.rules.given("x", dim=2, size=1, error=1), "A x", operator_norm=1, perturbation=1, dim=2, matrix="A"
     )
 
 
 def iterated() -> bs.Approximated:
-    return bs.contract(bs.given("x", dim=2, size=1, error=1), "z", factor=HALF, offset=0, depth=2, size=1, matrix="A")
+    return bs.rules.contract(
+        bs.rules.given("x", dim=2, size=1, error=1), "z", factor=HALF, offset=0, depth=2, size=1, matrix="A"
+    )
 
 
 PAIR = Emulated([0.5, 0.5], [0.5, 0.25])
-PAIRED = bs.given("x", dim=1, size=2, error=1)
+PAIRED = bs.rules.given("x", dim=1, size=2, error=1)
 HALF = sp.Rational(1, 2)
 NARROW, DEEP = torch.ones(1, 2, dtype=torch.float64), torch.ones(1, 2, 2, dtype=torch.float64)
 
@@ -205,13 +209,13 @@ def test_a_matrix_of_another_shape(
 @every_arithmetic
 def test_a_prompt_without_tokens(bits: int | None) -> None:
     with pytest.raises(UsageError, match=r"step 'x': no tokens in an array of shape \(0, 2\); give at least one"):
-        at(bs.given("x", dim=2, size=1), {"x": torch.zeros(0, 2, dtype=torch.float64)}, bits=bits)
+        at(bs.rules.given("x", dim=2, size=1), {"x": torch.zeros(0, 2, dtype=torch.float64)}, bits=bits)
 
 
 @pytest.mark.parametrize(("tenth", "held"), [("balls", True), ("float", False)])
 def test_a_float_in_the_place_of_a_fraction_is_told_apart_in_balls(tenth: str, held: bool) -> None:
     """0.1 is above 1/10 by 5.6e-18."""
-    p = bs.linear_map(PAIRED, "A x", operator_norm=sp.Rational(1, 10), dim=1, matrix="A")
+    p = bs.rules.linear_map(PAIRED, "A x", operator_norm=sp.Rational(1, 10), dim=1, matrix="A")
     exact = BallArray([flint.arb(flint.fmpq(1, 10))], (1, 1), 128)
     prompt = {"x": Emulated([0.5], [1.5]), "A": exact if tenth == "balls" else [[0.1]]}
     if held:
@@ -237,14 +241,16 @@ def test_an_approximant_without_a_supremum() -> None:
         UsageError, match=r"step 'r.W p.': nothing bounds the error of the approximant 'r'; give .* or the letter eps"
     ):
         at(
-            layer(bs.given("x", dim=d, size=1)),
+            layer(bs.rules.given("x", dim=d, size=1)),
             operands(r=bs.Smooth(torch.tanh, torch.sin)),
             {K: 0.75, d: 2},
         )
 
 
 def test_an_approximant_in_the_place_of_a_function_that_the_rule_takes_as_exact() -> None:
-    exact = bs.apply_function(bs.given("x", dim=d, size=1), "f(x)", eps=0, lipschitz=1, size=1, function="f")
+    exact = bs.rules.apply_function(
+        bs.rules.given("x", dim=d, size=1), "f(x)", eps=0, lipschitz=1, size=1, function="f"
+    )
     with pytest.raises(UsageError, match="nothing bounds the error of the approximant 'f'"):
         at(exact, {"x": [0.5, 0.5], "f": bs.Smooth(torch.tanh, torch.sin)}, {d: 2})
 
@@ -264,7 +270,7 @@ def test_a_prompt_outside_the_domain(changes: dict[str, Any], words: str) -> Non
 
 def test_letters_outside_the_hypotheses_of_a_step() -> None:
     with pytest.raises(UsageError, match=r"outside the hypotheses of step 'r.W p.'"):
-        shown(layer(bs.given("x", dim=d, size=1), radius=sp.Rational(1, 2)))
+        shown(layer(bs.rules.given("x", dim=d, size=1), radius=sp.Rational(1, 2)))
 
 
 def test_sizes_too_large_for_balls() -> None:
@@ -274,7 +280,7 @@ def test_sizes_too_large_for_balls() -> None:
 
 @every_arithmetic
 def test_a_value_of_another_length_than_its_step_names_the_operands(bits: int | None) -> None:
-    wide = bs.linear_map(bs.given("x", dim=d, size=1), "A x", operator_norm=K, dim=3, matrix="A")
+    wide = bs.rules.linear_map(bs.rules.given("x", dim=d, size=1), "A x", operator_norm=K, dim=3, matrix="A")
     words = r"step 'A x': expected an array whose last axis has length 3, got the shape \(2,\) from 'A' of shape "
     with pytest.raises(UsageError, match=words + r"\(2, 2\) and 'x' of shape \(2,\)"):
         at(wide, {"x": [0.5, 0.5], "A": MATRIX}, LETTERS, bits=bits)
@@ -284,10 +290,10 @@ def test_a_value_of_another_length_than_its_step_names_the_operands(bits: int | 
 @pytest.mark.parametrize("scale", [1e-14, 1.0, 1e6])
 def test_declared_sizes_and_errors_are_compared_in_their_own_units(bits: int | None, scale: float) -> None:
     """1 % above is refused at any scale; what float64 rounds is not."""
-    x = bs.given("x", dim=1, size=scale, error=scale / 4)
+    x = bs.rules.given("x", dim=1, size=scale, error=scale / 4)
     exact = 2.0 ** round(math.log2(scale) - 1)
     for size, error in ((1.01 * scale, 0.0), (exact, 0.26 * scale)):
         with pytest.raises(UsageError, match="the prompt is outside the hypotheses: 'x' has the"):
             at(x, {"x": bs.Emulated([size], [size + error])}, bits=bits)
-    third = bs.given("x", dim=1, size=1, error=sp.Float(1e-9))
+    third = bs.rules.given("x", dim=1, size=1, error=sp.Float(1e-9))
     assert at(third, {"x": bs.Emulated([1.0], [1.0 + 1e-9])}, bits=bits)["x"].bound is not None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from boundsmith import log_slope
+from boundsmith.checks import log_slope
 from numeric.tools.slopes import SlopeError, line_slope
 
 XS = (4.0, 8.0, 16.0, 32.0)

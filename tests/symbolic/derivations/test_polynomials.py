@@ -55,9 +55,9 @@ def test_a_rule_takes_exponentials_of_exact_rationals() -> None:
         "import boundsmith as bs, sympy as sp",
         "n, q = sp.Symbol('n', positive=True, integer=True), sp.Symbol('q', positive=True)",
         "r = sp.Rational(0.3)",
-        "s = bs.given('s', dim=n, size=r, norm=2, error=q)",
-        "line = bs.line_at_zero(s, 'w', slope=1, order=2, supremum=sp.exp(r))",
-        "print(sp.N(bs.correct(line, 'c', sigma=1).error.subs(q, 0), 6) >= 0)",
+        "s = bs.rules.given('s', dim=n, size=r, norm=2, error=q)",
+        "line = bs.rules.line_at_zero(s, 'w', slope=1, order=2, supremum=sp.exp(r))",
+        "print(sp.N(bs.rules.correct(line, 'c', sigma=1).error.subs(q, 0), 6) >= 0)",
     ]
     ran = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, timeout=SECONDS)
     assert (ran.returncode, ran.stdout) == (0, "True\n"), ran.stderr

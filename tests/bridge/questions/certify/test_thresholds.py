@@ -9,13 +9,21 @@ from symbolic.words.errors import UsageError
 
 x, y = sp.symbols("x y", positive=True)
 N = sp.Symbol("N", integer=True, positive=True)
-ROOT = bs.Threshold("square", x, 2 - x**2, 2 - x**2, 2, written="x")
-WIDE = bs.Threshold("cube", x, 1 - x**3, 2 - x**3, sp.Rational(3, 2), grain=100)
+ROOT = bs.checks.Threshold("square", x, 2 - x**2, 2 - x**2, 2, written="x")
+WIDE = bs.checks.Threshold("cube", x, 1 - x**3, 2 - x**3, sp.Rational(3, 2), grain=100)
 
 
-def quantity(**more: object) -> bs.Quantity:
-    return bs.Quantity(
-        "largest", "x", "largest x with x^2 <= 2", "x", "x > 0", bs.Kind.LOWER, bs.Quantifier.FOR_ALL, scopes=(), **more
+def quantity(**more: object) -> bs.statements.Quantity:
+    return bs.statements.Quantity(
+        "largest",
+        "x",
+        "largest x with x^2 <= 2",
+        "x",
+        "x > 0",
+        bs.statements.Kind.LOWER,
+        bs.statements.Quantifier.FOR_ALL,
+        scopes=(),
+        **more,
     )
 
 
@@ -33,7 +41,7 @@ def test_both_sides_are_proved_and_refuted_when_moved_past_the_root() -> None:
 
 
 def test_a_check_encloses_the_threshold_beside_what_is_printed() -> None:
-    printed = bs.Printed(sp.Rational(3, 2), bs.Citation(None, "eq. (1)"))
+    printed = bs.statements.Printed(sp.Rational(3, 2), bs.statements.Citation(None, "eq. (1)"))
     stated = bs.theorem("own.root", parameters={N: 1}, checks=[ROOT.check(quantity(printed=printed))])
     (row,) = bs.compare(stated)
     assert row.verdict == {"printed": "violated", "derived": "proved"}
@@ -43,12 +51,12 @@ def test_a_check_encloses_the_threshold_beside_what_is_printed() -> None:
 
 def test_what_is_no_threshold_is_refused() -> None:
     with pytest.raises(UsageError, match="Threshold 't': y has no value; give formulas in x"):
-        bs.Threshold("t", x, y - x, y - x, 1)
+        bs.checks.Threshold("t", x, y - x, y - x, 1)
     for formula in (x - 2, x + 1, x - sp.Rational(1, 2)):
         with pytest.raises(UsageError, match=r"Threshold 't': .* does not fall through 0 between 1/10000 and 1; give"):
-            _ = bs.Threshold("t", x, formula, formula, 1).holds
+            _ = bs.checks.Threshold("t", x, formula, formula, 1).holds
 
 
 def test_words_promise_no_more_than_the_proofs() -> None:
     thrice = -(x - 1) * (x - 2) * (x - 3)  # it does not fall through 0 once
-    assert bs.Threshold("thrice", x, thrice, thrice, 5).words.startswith("not proved for `x <= ")
+    assert bs.checks.Threshold("thrice", x, thrice, thrice, 5).words.startswith("not proved for `x <= ")

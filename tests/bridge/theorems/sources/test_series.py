@@ -24,16 +24,16 @@ def last(data: ScaledSeries) -> torch.Tensor:
 
 
 PREDICTIONS = (
-    bs.Prediction("network", "the value before, and a little", lambda data: last(data) + 0.5),
-    bs.Prediction("exact", "the value before", last),
+    bs.sources.Prediction("network", "the value before, and a little", lambda data: last(data) + 0.5),
+    bs.sources.Prediction("exact", "the value before", last),
 )
-SERIES = bs.Series("n", "q", 3, defaults={"q": 2}, predictions=PREDICTIONS)
+SERIES = bs.sources.Series("n", "q", 3, defaults={"q": 2}, predictions=PREDICTIONS)
 THEOREM = bs.theorem(
     "persistence",
-    bs.given("out", dim=1, size=1, error=eps),
+    bs.rules.given("out", dim=1, size=1, error=eps),
     parameters={eps: 0.5, n: 4, q: 1},
     hypotheses=[eps < 1],
-    inputs={"x": bs.Box(n)},
+    inputs={"x": bs.domains.Box(n)},
     network=lambda x, eps: x[-1:] + eps,
     reference=lambda x: x[-1:],
     sources=(SERIES,),

@@ -10,6 +10,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from boundsmith.sources import Prediction
 from bridge.limits.cost import Cost
 from bridge.theorems.record import NamedTable, Row, Verdict
 from symbolic.words.errors import UsageError
@@ -31,25 +32,27 @@ def prompt(data: Any) -> dict[str, Any]:
 
 
 PREDICTIONS = (
-    bs.Prediction("network", "one step by the network", lambda network: network["prediction"]),
-    bs.Prediction("exact", "one exact step", lambda reference: reference["prediction"]),
-    bs.Prediction("least_squares", "least squares", lambda x, y: x[-1] @ torch.linalg.lstsq(x[:-1], y).solution),
+    bs.sources.Prediction("network", "one step by the network", lambda network: network["prediction"]),
+    bs.sources.Prediction("exact", "one exact step", lambda reference: reference["prediction"]),
+    bs.sources.Prediction(
+        "least_squares", "least squares", lambda x, y: x[-1] @ torch.linalg.lstsq(x[:-1], y).solution
+    ),
 )
 
 
 def tabular(**changes: Any) -> Any:
-    return bs.Tabular("n", "d", ("size", 1.0), prompt, **{"predictions": PREDICTIONS, **changes})
+    return bs.sources.Tabular("n", "d", ("size", 1.0), prompt, **{"predictions": PREDICTIONS, **changes})
 
 
 def theorem(source: Any = None, **changes: Any) -> bs.Theorem:
     arguments: dict[str, Any] = {
         "parameters": {eps: 0.25, size: 1.0, n: 4, d: 2},
-        "inputs": {"x": bs.Rows(n + 1, bs.Ball(d, radius=size)), "y": bs.Box(n)},
+        "inputs": {"x": bs.domains.Rows(n + 1, bs.domains.Ball(d, radius=size)), "y": bs.domains.Box(n)},
         "network": lambda x, y, eps: step(x, y, 1 + eps),
         "reference": lambda x, y: step(x, y, torch.ones((), dtype=torch.float64)),
         "sources": (tabular() if source is None else source,),
     }
-    bound = bs.given("prediction", dim=1, size=size**2, error=eps * size**2)
+    bound = bs.rules.given("prediction", dim=1, size=size**2, error=eps * size**2)
     return bs.theorem("one-step", bound, **{**arguments, **changes})
 
 
@@ -136,7 +139,9 @@ def test_functions_share_what_is_built_once_and_tables_stand_under_the_rows(path
         assert letters == {}
         return NamedTable(title=data.source, columns=["w"], rows=[[each] for each in fit.tolist()])
 
-    shared = bs.Prediction("fit", "least squares", lambda fit, x: bs.Predicted(x[-1] @ fit, "shared", "as it is"))
+    shared = bs.sources.Prediction(
+        "fit", "least squares", lambda fit, x: bs.sources.Predicted(x[-1] @ fit, "shared", "as it is")
+    )
     source = tabular(built={"fit": fit}, predictions=(*PREDICTIONS, shared), tables=(table, lambda: None))
     comparison = bs.compare(theorem(source), csv=path, target="y", seed=3)
     assert made == [(8, 3, "float64", "cpu")]
@@ -152,7 +157,7 @@ def test_several_prompts_are_drawn_where_the_prompt_counts(path: str) -> None:
         one = {name: torch.as_tensor(each) for name, each in prompt(data).items()}
         return {"x": one["x"].expand(count, n + 1, 2), "y": scale * one["y"]}
 
-    counted = bs.Tabular("n", "d", (1.0, 1.0), several, prompts=3, predictions=PREDICTIONS[:1])
+    counted = bs.sources.Tabular("n", "d", (1.0, 1.0), several, prompts=3, predictions=PREDICTIONS[:1])
     found = compared(theorem(counted), path, samples=10)
     assert found["prediction", "network"].samples == 3
     alone = compared(theorem(counted), path, samples=1)
@@ -189,8 +194,10 @@ def test_a_query_beyond_the_ball_is_refused_or_remarked(tmp_path: Path) -> None:
     def inside(data: Any) -> dict[str, Any]:
         return {**prompt(data), "x": np.concatenate([data.x, 0 * data.x_query[None]])}
 
-    noted = bs.Prediction("network", "the network", lambda network: network["prediction"], far="not at the query")
-    found = compared(theorem(bs.Tabular("n", "d", (1.0, 1.0), inside, far=True, predictions=(noted,))), path)
+    noted = bs.sources.Prediction(
+        "network", "the network", lambda network: network["prediction"], far="not at the query"
+    )
+    found = compared(theorem(bs.sources.Tabular("n", "d", (1.0, 1.0), inside, far=True, predictions=(noted,))), path)
     assert found["prediction.network"].flags == {"measured": ["query outside B_x"]}
     assert found["prediction.network"].remark.endswith("outside; not at the query")
     assert found["prediction.target"].remark.endswith("> B_x = 1: outside")
@@ -210,7 +217,7 @@ def require_small(data: Any) -> None:
         ({"cost": lambda n: Cost(0.0, 1e9 * n)}, {}, "compare one-step at .*, n = 8: would take about .*; lower them"),
         ({"require": require_small}, {}, "own.csv is not small"),
         ({}, {"size": -1.0}, "size = -1.0 does not meet|must be positive"),
-        ({"predictions": (bs.Prediction("p", "p", lambda: 1 / 0),)}, {}, "function of its tables raised ZeroDivision"),
+        ({"predictions": (Prediction("p", "p", lambda: 1 / 0),)}, {}, "function of its tables raised ZeroDivision"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
@@ -232,10 +239,10 @@ def test_a_theorem_without_sources_takes_neither_tables_nor_texts(path: str) -> 
 @pytest.mark.parametrize(
     ("sources", "message"),
     [
-        ((tabular(), bs.Series("n", "d", 2)), "several sources read a table; give one"),
+        ((tabular(), bs.sources.Series("n", "d", 2)), "several sources read a table; give one"),
         ((tabular(defaults={"N": 3}),), "its tables name N, which is not a parameter"),
         (
-            (tabular(predictions=(bs.Prediction("p", "p", lambda row: row),)),),
+            (tabular(predictions=(bs.sources.Prediction("p", "p", lambda row: row),)),),
             "the prediction p at tables takes row, which is not a parameter",
         ),
     ],

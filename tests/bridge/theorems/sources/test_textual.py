@@ -21,19 +21,23 @@ def theorem(**changes: Any) -> bs.Theorem:
     """The byte before is the next one, up to the scale of 1/256."""
     options: dict[str, Any] = {
         "predictions": (
-            bs.Prediction("network", "the network", lambda network: np.rint(256 * network["out"][:, 0].numpy())),
-            bs.Prediction("exact", "the reference", lambda reference: np.rint(256 * reference["out"][:, 0].numpy())),
+            bs.sources.Prediction(
+                "network", "the network", lambda network: np.rint(256 * network["out"][:, 0].numpy())
+            ),
+            bs.sources.Prediction(
+                "exact", "the reference", lambda reference: np.rint(256 * reference["out"][:, 0].numpy())
+            ),
         ),
         **changes,
     }
     return bs.theorem(
         "repeats",
-        bs.given("out", dim=1, size=1, error=eps),
+        bs.rules.given("out", dim=1, size=1, error=eps),
         parameters={eps: 0.0001, n: 2},
-        inputs={"x": bs.Box(n)},
+        inputs={"x": bs.domains.Box(n)},
         network=lambda x, eps: x[-1:] * (1 - eps),
         reference=lambda x: x[-1:],
-        sources=(bs.Textual("n", lambda windows: {"x": windows / 256}, **options),),
+        sources=(bs.sources.Textual("n", lambda windows: {"x": windows / 256}, **options),),
     )
 
 

@@ -38,14 +38,14 @@ def contracting(solved: sp.Expr = SOLVED, **changes: Any) -> bs.Theorem:
     """Off by eps (1 + 2 a), at most eps (1/(1 - a) + a), for a = 2 |x| < 1; for a >= 1 nothing is known."""
     arguments: dict[str, Any] = {
         "parameters": {eps: 0.5},
-        "inputs": {"x": bs.Box(1)},
+        "inputs": {"x": bs.domains.Box(1)},
         "network": lambda x, eps: x + eps * (1 + 4 * x.abs()),
         "reference": lambda x: x,
         "worst": {a: 2, S: solved},
         "knows": {a: lambda x: 2 * x.abs().amax()},
     }
     return bs.theorem(
-        "contracting", owing(bs.given("out", dim=1, size=1, error=eps * (S + a))), **{**arguments, **changes}
+        "contracting", owing(bs.rules.given("out", dim=1, size=1, error=eps * (S + a))), **{**arguments, **changes}
     )
 
 
@@ -111,12 +111,12 @@ def planted(size: Any, **changes: Any) -> bs.Theorem:
     """An error of at most S, which is `size` at worst."""
     arguments = {
         "parameters": {eps: 0.5},
-        "inputs": {"x": bs.Box(1)},
+        "inputs": {"x": bs.domains.Box(1)},
         "network": lambda x: x,
         "reference": lambda x: x,
         "worst": {S: size},
     }
-    return bs.theorem("planted", bs.given("out", dim=1, size=1, error=S), **{**arguments, **changes})
+    return bs.theorem("planted", bs.rules.given("out", dim=1, size=1, error=S), **{**arguments, **changes})
 
 
 NEGATIVE = planted(eps - sp.Rational(3, 4))
@@ -170,10 +170,10 @@ def test_what_somebody_states_is_refuted_by_its_own_number() -> None:
     assert "claimed: its formula is not defined here" in row.remark
 
 
-@pytest.mark.parametrize("kind", [bs.Kind.EXACT, bs.Kind.LOWER, bs.Kind.UPPER])
-def test_a_value_with_a_sign_may_be_negative(kind: bs.Kind) -> None:
-    value = bs.Quantity(
-        "descent", "v", "change of a loss", "absolute value", "", kind, bs.Quantifier.FOR_ALL, scopes=()
+@pytest.mark.parametrize("kind", [bs.statements.Kind.EXACT, bs.statements.Kind.LOWER, bs.statements.Kind.UPPER])
+def test_a_value_with_a_sign_may_be_negative(kind: bs.statements.Kind) -> None:
+    value = bs.statements.Quantity(
+        "descent", "v", "change of a loss", "absolute value", "", kind, bs.statements.Quantifier.FOR_ALL, scopes=()
     )
     check = bs.Check(value, sides=lambda: bs.Sides(found=-3, derived=-3))
     (row,) = bs.compare(bs.theorem("signed", parameters={eps: 0.5}, checks=[check])).rows
@@ -181,14 +181,16 @@ def test_a_value_with_a_sign_may_be_negative(kind: bs.Kind) -> None:
 
 
 def test_a_negative_norm_that_a_check_gives_has_no_number() -> None:
-    norm = bs.Quantity("norm", "n", "a norm", "1-norm", "", bs.Kind.UPPER, bs.Quantifier.FOR_ALL, scopes=())
+    norm = bs.statements.Quantity(
+        "norm", "n", "a norm", "1-norm", "", bs.statements.Kind.UPPER, bs.statements.Quantifier.FOR_ALL, scopes=()
+    )
     check = bs.Check(norm, sides=lambda: bs.Sides(found=3, derived=-3, proved=("derived",)))
     (row,) = bs.compare(bs.theorem("norms", parameters={eps: 0.5}, checks=[check])).rows
     assert (row.derived, row.verdict) == (None, {"derived": "undecided"})
 
 
 def test_a_bound_in_a_letter_of_the_wrong_sign_meets_no_accuracy() -> None:
-    value = bs.given("out", dim=1, size=1, error=eps * (S + 2))
+    value = bs.rules.given("out", dim=1, size=1, error=eps * (S + 2))
     for size, state in ((eps - 1, State.FORBIDDEN), (eps, State.ADMISSIBLE)):
         theorem = planted(size)
         (quantity,) = bs.theorem("two", value, parameters={eps: 0.5}, worst={S: size}).statement.quantities

@@ -71,7 +71,7 @@ def test_a_changed_reference_is_found() -> None:
 
 
 def test_only_the_quantity_that_fails_is_named() -> None:
-    single = bs.given("single", dim=d, size=1)
+    single = bs.rules.given("single", dim=d, size=1)
     theorem = deep(
         single,
         chain(),
@@ -151,7 +151,7 @@ def test_entries_that_do_not_agree_are_refused() -> None:
     with pytest.raises(UsageError, match="last axis has length d = 3"):
         faithful(
             deep(
-                bs.linear_map(bs.given("x", dim=d, size=1), "out", operator_norm=K, dim=d, matrix="W"),
+                bs.rules.linear_map(bs.rules.given("x", dim=d, size=1), "out", operator_norm=K, dim=d, matrix="W"),
                 handles=lambda W, x: {"W": W[:1], "x": x},
                 network=lambda W, x: W @ x,
                 reference=lambda W, x: W @ x,

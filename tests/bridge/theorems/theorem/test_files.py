@@ -11,7 +11,9 @@ from tests.bridge.cli.conftest import Command, refused
 from tests.bridge.theorems.theorem.theorems import BUDGET, OWN, own_file
 
 FEW = ["--samples", "4", "--attack", "3", "--restarts", "2"]
-SEVERAL = OWN + 'other = bs.theorem("other", bs.given("y", dim=d, size=1, error=eps), parameters={eps: 1, d: 2})\n'
+SEVERAL = (
+    OWN + 'other = bs.theorem("other", bs.rules.given("y", dim=d, size=1, error=eps), parameters={eps: 1, d: 2})\n'
+)
 
 
 @pytest.fixture
@@ -75,7 +77,11 @@ def test_what_holds_no_theorem_is_refused(command: str, tmp_path: Path, run: Com
 RAISING = {
     "an exception": ("def f():\n    raise KeyError('w')\n\nf()\n", "KeyError: 'w'", ["line 4", "line 2"]),
     "a missing module": ("import no_such_module_of_mine\n", "ModuleNotFoundError: No module named", ["line 1"]),
-    "a refusal of ours": ("import boundsmith as bs\n\nbs.Box(-1)\n", "UsageError: the dimension -1", ["line 3"]),
+    "a refusal of ours": (
+        "import boundsmith as bs\n\nbs.domains.Box(-1)\n",
+        "UsageError: the dimension -1",
+        ["line 3"],
+    ),
     "no Python": ("x = = 1\n", "SyntaxError: invalid syntax", ["line 1"]),
     "no text": ("x = '\0'\n", "null bytes", []),
     "an exit": ("import sys\n\nsys.exit(1)\n", "SystemExit: 1", ["line 3"]),

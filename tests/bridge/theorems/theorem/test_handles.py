@@ -23,12 +23,12 @@ PROMPT, LOCAL = "prompt", "prompt, local"
 
 
 def layer(p: bs.Approximated) -> bs.Approximated:
-    product = bs.linear_map(p, "W p", operator_norm=K, dim=d, matrix="W")
-    return bs.apply_function(product, "r(W p)", eps=eps, lipschitz=1, size=1, function="r")
+    product = bs.rules.linear_map(p, "W p", operator_norm=K, dim=d, matrix="W")
+    return bs.rules.apply_function(product, "r(W p)", eps=eps, lipschitz=1, size=1, function="r")
 
 
 def chain() -> bs.Approximated:
-    return bs.repeat(bs.given("x", dim=d, size=1), "out", layer, N)
+    return bs.rules.repeat(bs.rules.given("x", dim=d, size=1), "out", layer, N)
 
 
 def states(W: Any, x: Any, N: int, gain: Any = 1) -> Any:
@@ -56,8 +56,8 @@ def deep(*bounds: bs.Approximated, **changes: Any) -> bs.Theorem:
     arguments: dict[str, Any] = {
         "parameters": {eps: (0.01, 0.1), K: 1.5, N: 3, d: 3},
         "hypotheses": [eps < 1],
-        "weights": {"W": bs.Rows(d, bs.Ball(d, norm=1, radius=K))},
-        "inputs": {"x": bs.Box(d)},
+        "weights": {"W": bs.domains.Rows(d, bs.domains.Ball(d, norm=1, radius=K))},
+        "inputs": {"x": bs.domains.Box(d)},
         "network": lambda W, x, N, eps: states(W, x, N, 1 - eps),
         "reference": lambda W, x, N: states(W, x, N),
         "handles": handles,
@@ -120,7 +120,10 @@ def test_letters_of_the_network_serve_the_reading() -> None:
 
 def test_a_layer_of_its_own_for_each_member_of_a_tuple() -> None:
     theorem = deep(
-        weights={"W": bs.Rows(d, bs.Ball(d, norm=1, radius=K)), "V": bs.Rows(d, bs.Ball(d, norm=1, radius=K))},
+        weights={
+            "W": bs.domains.Rows(d, bs.domains.Ball(d, norm=1, radius=K)),
+            "V": bs.domains.Rows(d, bs.domains.Ball(d, norm=1, radius=K)),
+        },
         parameters={eps: 0.1, K: 1.5, N: 2, d: 3},
         network=lambda W, V, x, eps: states(V, states(W, x, 1, 1 - eps), 1, 1 - eps),
         reference=lambda W, V, x: states(V, states(W, x, 1), 1),
@@ -173,8 +176,8 @@ def test_a_function_beyond_its_range_falls_back_to_the_rules() -> None:
 
 
 def test_a_step_without_an_enclosure_falls_back_and_says_so() -> None:
-    x = bs.given("x", dim=d, size=1)
-    unnamed = bs.linear_map(layer(x), "out", operator_norm=1, dim=d)
+    x = bs.rules.given("x", dim=d, size=1)
+    unnamed = bs.rules.linear_map(layer(x), "out", operator_norm=1, dim=d)
     theorem = deep(unnamed, network=lambda W, x, eps: states(W, x, 1, 1 - eps), reference=lambda W, x: states(W, x, 1))
     row = row_of(compared(theorem, eps=0.1), "out", PROMPT)
     assert row.remark == (
@@ -186,7 +189,7 @@ def test_a_step_without_an_enclosure_falls_back_and_says_so() -> None:
 
 
 def test_a_quantity_of_whose_handles_none_is_bound_is_not_read() -> None:
-    theorem = deep(bs.given("other", dim=d, size=1, error=eps), chain())
+    theorem = deep(bs.rules.given("other", dim=d, size=1, error=eps), chain())
     instance = instance_of(theorem)
     assert instance.quantity("other").scopes == ("network",)
     assert instance.quantity("out").scopes == ("network", PROMPT, LOCAL)
@@ -253,7 +256,7 @@ def test_handles_of_a_theorem_without_prompts() -> None:
 
 def test_no_step_names_an_operand() -> None:
     with pytest.raises(UsageError, match="no step names 'V'"):
-        compared(deep(bs.given("out", dim=d, size=1, error=eps), handles=lambda W: {"V": W}))
+        compared(deep(bs.rules.given("out", dim=d, size=1, error=eps), handles=lambda W: {"V": W}))
 
 
 def test_the_statement_alone_asks_nothing_of_the_handles() -> None:
@@ -268,9 +271,9 @@ def test_the_statement_alone_asks_nothing_of_the_handles() -> None:
 
 def given_a_norm(rate: Any) -> bs.Theorem:
     """One layer whose matrix is diag(3/4, ...), derived with the norm `rate`."""
-    x = bs.given("x", dim=d, size=1)
-    product = bs.linear_map(x, "W p", operator_norm=rate, dim=d, matrix="W")
-    out = bs.apply_function(product, "out", eps=eps, lipschitz=1, size=1, function="r")
+    x = bs.rules.given("x", dim=d, size=1)
+    product = bs.rules.linear_map(x, "W p", operator_norm=rate, dim=d, matrix="W")
+    out = bs.rules.apply_function(product, "out", eps=eps, lipschitz=1, size=1, function="r")
     return deep(
         out,
         handles=lambda W, x, eps: {

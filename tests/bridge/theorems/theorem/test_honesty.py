@@ -189,7 +189,7 @@ def test_a_bound_a_little_too_small_is_violated_and_the_sharp_one_is_attained(fa
 
 @pytest.mark.parametrize("found", [(1.0, 2.0), (2.0, 1.0), (None, 2.0), (2.0, None)])
 def test_a_check_takes_the_ratio_of_the_largest_error(found: tuple[float | None, float | None]) -> None:
-    assert ratio_of(bs.Kind.UPPER, [4.0, None], found) == 2.0
+    assert ratio_of(bs.statements.Kind.UPPER, [4.0, None], found) == 2.0
 
 
 def test_an_exact_error_is_rounded_up() -> None:

@@ -18,39 +18,39 @@ THIRD = sp.Rational(1, 3)
 Numbers = Callable[..., Tensor]
 
 # What is the same number at every element of the domain.
-IDENTITIES: dict[str, tuple[bs.Domain, Numbers, Numbers]] = {
-    "simplex": (bs.Simplex(n), lambda x: x.sum(), lambda: torch.ones((), dtype=torch.float64)),
-    "sphere": (bs.Sphere(n), lambda x: (x * x).sum(), lambda: torch.ones((), dtype=torch.float64)),
+IDENTITIES: dict[str, tuple[bs.domains.Domain, Numbers, Numbers]] = {
+    "simplex": (bs.domains.Simplex(n), lambda x: x.sum(), lambda: torch.ones((), dtype=torch.float64)),
+    "sphere": (bs.domains.Sphere(n), lambda x: (x * x).sum(), lambda: torch.ones((), dtype=torch.float64)),
     "a radius that is not a float": (
-        bs.Sphere(n, radius=sp.sqrt(n)),
+        bs.domains.Sphere(n, radius=sp.sqrt(n)),
         lambda x: torch.linalg.vector_norm(x),
         lambda n: torch.sqrt(torch.tensor(n)),
     ),
     "signs of a size that is not a float": (
-        bs.Signs(n, size=THIRD),
+        bs.domains.Signs(n, size=THIRD),
         lambda x: x.abs().amax(),
         lambda: torch.tensor(1) / 3,
     ),
-    "rows": (bs.Rows(2, bs.Simplex(n)), lambda x: x.sum(), lambda: torch.tensor(2)),
+    "rows": (bs.domains.Rows(2, bs.domains.Simplex(n)), lambda x: x.sum(), lambda: torch.tensor(2)),
     "joined": (
-        bs.Concatenated(bs.Simplex(n), bs.Sphere(n)),
+        bs.domains.Concatenated(bs.domains.Simplex(n), bs.domains.Sphere(n)),
         lambda x, n: (x[n:] * x[n:]).sum() - x[:n].sum(),
         lambda: torch.zeros((), dtype=torch.float64),
     ),
     "orthogonal rows": (
-        bs.SingularValues(n, n + 2, low=1, high=1),
+        bs.domains.SingularValues(n, n + 2, low=1, high=1),
         lambda x: (x @ x.mT)[0, 1],
         lambda: torch.zeros((), dtype=torch.float64),
     ),
     "singular values": (
-        bs.SingularValues(n + 1, n, low=THIRD, high=THIRD),
+        bs.domains.SingularValues(n + 1, n, low=THIRD, high=THIRD),
         lambda x: (x * x).sum(),
         lambda n: torch.tensor(n) / 9,
     ),
 }
 
 
-def on(domain: bs.Domain, network: Numbers, reference: Numbers, **more: Any) -> bs.Theorem:
+def on(domain: bs.domains.Domain, network: Numbers, reference: Numbers, **more: Any) -> bs.Theorem:
     return averaged(inputs={"x": domain}, network=network, reference=reference, **more)
 
 
@@ -60,7 +60,9 @@ def the_row(theorem: bs.Theorem, **settings: Any) -> Row:
 
 @pytest.mark.parametrize(("domain", "left", "right"), IDENTITIES.values(), ids=list(IDENTITIES))
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_an_identity_on_the_domain_is_kept(domain: bs.Domain, left: Numbers, right: Numbers, dtype: str) -> None:
+def test_an_identity_on_the_domain_is_kept(
+    domain: bs.domains.Domain, left: Numbers, right: Numbers, dtype: str
+) -> None:
     row = the_row(on(domain, left, right), dtype=dtype)
     assert row.verdict == {"derived": Verdict.KEPT, "instance": Verdict.KEPT}
     assert row.exact is not None
@@ -68,7 +70,9 @@ def test_an_identity_on_the_domain_is_kept(domain: bs.Domain, left: Numbers, rig
 
 
 @pytest.mark.parametrize(("domain", "left", "right"), IDENTITIES.values(), ids=list(IDENTITIES))
-def test_a_difference_of_1e_20_at_its_elements_is_violated(domain: bs.Domain, left: Numbers, right: Numbers) -> None:
+def test_a_difference_of_1e_20_at_its_elements_is_violated(
+    domain: bs.domains.Domain, left: Numbers, right: Numbers
+) -> None:
     takes_n = "n" in left.__code__.co_varnames
     network = (lambda x, n: left(x, n) + 1e-20) if takes_n else (lambda x: left(x) + 1e-20)
     theorem = on(domain, network, right)
@@ -79,20 +83,22 @@ def test_a_difference_of_1e_20_at_its_elements_is_violated(domain: bs.Domain, le
 
 
 def test_a_drawn_weight_is_an_element_of_its_domain() -> None:
-    theorem = averaged(network=lambda x, w: x[0] * (w * w).sum(), reference=lambda x: x[0], weights={"w": bs.Sphere(n)})
+    theorem = averaged(
+        network=lambda x, w: x[0] * (w * w).sum(), reference=lambda x: x[0], weights={"w": bs.domains.Sphere(n)}
+    )
     assert the_row(theorem).verdict["derived"] is Verdict.KEPT
 
 
 def test_letters_are_those_of_elements() -> None:
     """An error of exactly rho = 1, which the instance reads off a weight or an input on the sphere."""
-    given = bs.given("mean", dim=1, size=1, error=rho)
+    given = bs.rules.given("mean", dim=1, size=1, error=rho)
     for knows in (lambda w: (w * w).sum(), lambda x: (x * x).sum()):
         theorem = bs.theorem(
             "letters",
             given,
             parameters={n: 3},
-            inputs={"x": bs.Sphere(n)},
-            weights={"w": bs.Sphere(n)},
+            inputs={"x": bs.domains.Sphere(n)},
+            weights={"w": bs.domains.Sphere(n)},
             network=lambda x, w: x[0] + 1,
             reference=lambda x, w: x[0],
             worst={rho: 1},
@@ -103,16 +109,16 @@ def test_letters_are_those_of_elements() -> None:
 
 
 def test_the_tokens_of_a_transformer_are_elements() -> None:
-    stream = bs.Stream([bs.Block("x", 3)])
-    same = bs.BlockMap(stream, stream, {("x", "x"): 1.0})
-    head = bs.Head("sum", same, same, same)
+    stream = bs.networks.Stream([bs.networks.Block("x", 3)])
+    same = bs.networks.BlockMap(stream, stream, {("x", "x"): 1.0})
+    head = bs.networks.Head("sum", same, same, same)
 
-    def build() -> bs.Construction:
-        return bs.Construction.of("sum", stream, bs.LinearAttention((head,), residual=True))
+    def build() -> bs.networks.Construction:
+        return bs.networks.Construction.of("sum", stream, bs.networks.LinearAttention((head,), residual=True))
 
     # One token x: x + <x, x> x = 2 x on the sphere.
     theorem = averaged(
-        inputs={"x": bs.Rows(1, bs.Sphere(n))},
+        inputs={"x": bs.domains.Rows(1, bs.domains.Sphere(n))},
         network=bs.Transformer(build=build, read={"mean": lambda output: output[:1]}),
         reference=lambda x: 2 * x[0, :1],
     )

@@ -34,7 +34,7 @@ def test_a_witness_has_weights_of_its_own(tmp_path: Path, run: Command) -> None:
 
 def small(entry: float) -> bs.Theorem:
     """A drawn weight whose norm is far below what the hypotheses allow, or not."""
-    return product(weights={"W": lambda: torch.eye(2, dtype=torch.float64) * entry, "b": bs.Box(2)})
+    return product(weights={"W": lambda: torch.eye(2, dtype=torch.float64) * entry, "b": bs.domains.Box(2)})
 
 
 @pytest.mark.parametrize(("entry", "far"), [(0.05, True), (0.2, False)])
@@ -47,10 +47,12 @@ def test_a_draw_far_from_the_worst_weights_is_remarked_on(entry: float, far: boo
 
 def on_a_range(**changes: object) -> bs.Theorem:
     """An approximation on [-R, R] of arguments of at most 1, whose range is a letter that no number decides."""
-    output = bs.apply_function(bs.given("x", dim=1, size=1), "output", eps=eps, lipschitz=1, size=1, radius=R + rho)
+    output = bs.rules.apply_function(
+        bs.rules.given("x", dim=1, size=1), "output", eps=eps, lipschitz=1, size=1, radius=R + rho
+    )
     arguments: dict[str, object] = {
         "parameters": {eps: 0.25, R: 1.0},
-        "inputs": {"x": bs.Box(1)},
+        "inputs": {"x": bs.domains.Box(1)},
         "network": lambda x, eps: x + eps / 2,
         "reference": lambda x: x,
         "worst": {rho: sp.sin(R) ** 2 + sp.cos(R) ** 2 - 1},
@@ -78,8 +80,8 @@ def test_an_open_premise_is_shown_as_compare_treats_it(tmp_path: Path, run: Comm
 import sympy as sp
 import boundsmith as bs
 eps, R = sp.symbols("eps R", positive=True)
-output = bs.apply_function(bs.given("x", dim=1, size=1), "output", eps=eps, lipschitz=1, size=1, radius=R)
-own = bs.theorem("ranged", output, parameters={eps: 0.25, R: 2.0}, inputs={"x": bs.Box(1)},
+output = bs.rules.apply_function(bs.rules.given("x", dim=1, size=1), "output", eps=eps, lipschitz=1, size=1, radius=R)
+own = bs.theorem("ranged", output, parameters={eps: 0.25, R: 2.0}, inputs={"x": bs.domains.Box(1)},
                  network=lambda x, eps: x + eps, reference=lambda x: x)
 """
     path = tmp_path / "own.py"
@@ -102,19 +104,19 @@ def averaged(V: torch.Tensor, x: torch.Tensor, N: int, c: torch.Tensor, keep: to
 
 def residual(first: object = 1, **changes: object) -> bs.Theorem:
     """Weights keep + (1 - keep) e_0 in the place of the mean: they err by at most 2 (1 - keep) in the 1-norm."""
-    weights = bs.given("weights", dim=L, norm=1, size=1, error=2 * a, probabilities=True)
+    weights = bs.rules.given("weights", dim=L, norm=1, size=1, error=2 * a, probabilities=True)
 
     def layer(x: bs.Approximated) -> bs.Approximated:
-        values = bs.linear_map(x, "V x", operator_norm=v, dim=L * d)
-        return bs.add(x, bs.attend(weights, values, "attention"), name="residual", coefficients=(first, c))
+        values = bs.rules.linear_map(x, "V x", operator_norm=v, dim=L * d)
+        return bs.rules.add(x, bs.rules.attend(weights, values, "attention"), name="residual", coefficients=(first, c))
 
     arguments: dict[str, object] = {
         "parameters": {a: 0.05, c: 0.25, v: 1.0, N: (1, 4), L: 5, d: 3},
-        "inputs": {"x": bs.Box(L, d), "V": bs.Rows(d, bs.Ball(d, norm=1, radius=v))},
+        "inputs": {"x": bs.domains.Box(L, d), "V": bs.domains.Rows(d, bs.domains.Ball(d, norm=1, radius=v))},
         "network": lambda V, x, N, c, a: averaged(V, x, N, c, 1 - a),
         "reference": lambda V, x, N, c: averaged(V, x, N, c, torch.ones((), dtype=torch.float64)),
     }
-    output = bs.repeat(bs.given("x", dim=L * d, size=1), "output", layer, N)
+    output = bs.rules.repeat(bs.rules.given("x", dim=L * d, size=1), "output", layer, N)
     return bs.theorem("residual", output, **{**arguments, **changes})
 
 

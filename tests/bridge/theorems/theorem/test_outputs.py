@@ -57,9 +57,11 @@ def test_solve_inverts_the_bound() -> None:
 
 # An activation that errs by eps on [-R, R]: the argument, of size 1 or of an unnamed size, has to lie there.
 def obliged(size: Any = 1) -> bs.Theorem:
-    conclusion = bs.apply_function(bs.given("x", dim=d, size=size), "out", eps=eps, lipschitz=1, size=2, radius=R)
+    conclusion = bs.rules.apply_function(
+        bs.rules.given("x", dim=d, size=size), "out", eps=eps, lipschitz=1, size=2, radius=R
+    )
     return bs.theorem(
-        "obliged", conclusion, parameters={eps: 0.01, d: 3, R: 2.0}, inputs={"x": bs.Box(d)},
+        "obliged", conclusion, parameters={eps: 0.01, d: 3, R: 2.0}, inputs={"x": bs.domains.Box(d)},
         network=lambda x, eps: (1 + eps) * x, reference=lambda x: x,
     )  # fmt: skip
 
@@ -144,11 +146,11 @@ def test_the_instance_knows_its_letters_at_the_network_and_at_the_prompt() -> No
 
 def test_certify_proves_the_inequalities_of_the_theorem() -> None:
     t = sp.Symbol("t", real=True)
-    stated = bs.Inequality("a square", t**2 - t + 1, {t: (sp.Integer(-1), sp.Integer(1))})
+    stated = bs.statements.Inequality("a square", t**2 - t + 1, {t: (sp.Integer(-1), sp.Integer(1))})
     (outcome,) = bs.certify(scaled(inequalities=[stated]))
     assert outcome.status == "proved"
 
-    def at_point(d: int) -> list[bs.Inequality]:
+    def at_point(d: int) -> list[bs.statements.Inequality]:
         return [replace(stated, name=f"at {d}", expression=t**2 - t + d)]
 
     assert [each.inequality.name for each in bs.certify(scaled(inequalities=at_point), d=5)] == ["at 5"]

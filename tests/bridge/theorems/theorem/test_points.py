@@ -39,16 +39,16 @@ def powers(**changes: Any) -> bs.Theorem:
     """x after each of L steps that multiply by 1 + eps, against x: the error is at most (1 + eps)^l - 1."""
     stated = bs.theorem(
         "powers",
-        bs.given("step", dim=d, size=1, error=eps),
+        bs.rules.given("step", dim=d, size=1, error=eps),
         parameters={eps: 0.1, d: 2, L: 3},
-        inputs={"x": bs.Box(d)},
+        inputs={"x": bs.domains.Box(d)},
         network=lambda x, eps, L: {f"step[{k}]": x * (1 + eps) ** k for k in range(1, L + 1)},
         reference=lambda x, L: {f"step[{k}]": x for k in range(1, L + 1)},
     )
 
-    def quantities(L: int) -> list[bs.Quantity]:
+    def quantities(L: int) -> list[bs.statements.Quantity]:
         (one,) = stated.statement.quantities
-        conclusions = [bs.given(f"step[{k}]", dim=d, size=1, error=(1 + eps) ** k - 1) for k in range(1, L + 1)]
+        conclusions = [bs.rules.given(f"step[{k}]", dim=d, size=1, error=(1 + eps) ** k - 1) for k in range(1, L + 1)]
         return [replace(one, name=each.name, derivation=each.derivation) for each in conclusions]
 
     return replace(stated, at_point=AtPoint(quantities=quantities), **changes)
@@ -124,7 +124,7 @@ def tokens(**changes: Any) -> bs.Theorem:
     """Each row of x, scaled: the error of the largest row is at most eps."""
     stated = bs.theorem(
         "tokens",
-        bs.given("out", dim=d, norm=Norm.TWO, size=1, error=eps),
+        bs.rules.given("out", dim=d, norm=Norm.TWO, size=1, error=eps),
         parameters={eps: 0.01, d: 3, n: 4},
         inputs={"x": Rows(n, Ball(d), or_fewer=True)},
         network=lambda x, eps: (1 + eps) * x,
@@ -189,8 +189,8 @@ def test_an_envelope_is_climbed_before_an_error_without_slope() -> None:
 
 def mapped(**changes: Any) -> bs.Theorem:
     """W x with W known up to its norm: the error of x goes through."""
-    x = bs.given("x", dim=d, norm=Norm.TWO, size=1, error=eps)
-    out = bs.linear_map(x, "out", operator_norm=rho, dim=d, matrix="W")
+    x = bs.rules.given("x", dim=d, norm=Norm.TWO, size=1, error=eps)
+    out = bs.rules.linear_map(x, "out", operator_norm=rho, dim=d, matrix="W")
     stated = bs.theorem(
         "mapped",
         out,

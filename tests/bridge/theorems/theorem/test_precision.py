@@ -17,17 +17,19 @@ d = sp.Symbol("d", integer=True, positive=True)
 
 def linear(**changes: Any) -> bs.Theorem:
     """The network W (1 - eps) tanh(x), where W has rows of 1-norm at most K."""
-    r_x = bs.apply_function(bs.given("x", dim=d, size=1), "r(x)", eps=eps, lipschitz=1, size=1, function="r")
+    r_x = bs.rules.apply_function(
+        bs.rules.given("x", dim=d, size=1), "r(x)", eps=eps, lipschitz=1, size=1, function="r"
+    )
     arguments: dict[str, Any] = {
         "parameters": {eps: 0.01, d: 5, K: 1.5},
-        "weights": {"W": bs.Rows(d, bs.Ball(d, norm=1, radius=K))},
-        "inputs": {"x": bs.Box(d)},
+        "weights": {"W": bs.domains.Rows(d, bs.domains.Ball(d, norm=1, radius=K))},
+        "inputs": {"x": bs.domains.Box(d)},
         "network": lambda W, x, eps: W @ ((1 - eps) * torch.tanh(x)),
         "reference": lambda W, x: W @ torch.tanh(x),
         "knows": {K: lambda W: W.abs().sum(1).amax()},
         "handles": lambda W, x, eps: {"W": W, "x": x, "r": bs.Smooth(torch.tanh, lambda t: (1 - eps) * torch.tanh(t))},
     }
-    output = bs.linear_map(r_x, "y", operator_norm=K, dim=d, matrix="W")
+    output = bs.rules.linear_map(r_x, "y", operator_norm=K, dim=d, matrix="W")
     return bs.theorem("linear", output, **{**arguments, **changes})
 
 
@@ -68,7 +70,7 @@ def test_an_approximation_near_the_rounding_of_floats_is_not_called_worse_than_i
 
 @pytest.mark.parametrize("error", [1e-13, 3e-13])
 def test_steps_decide_on_balls_what_cancels_in_floats(error: float) -> None:
-    y = bs.apply_function(bs.given("x", dim=6, size=1), "y", eps=eps, lipschitz=1, size=1, function="r")
+    y = bs.rules.apply_function(bs.rules.given("x", dim=6, size=1), "y", eps=eps, lipschitz=1, size=1, function="r")
     x = torch.linspace(-1, 1, 6, dtype=torch.float64)
     shifted = bs.Smooth(torch.cos, lambda t: torch.cos(t) + error)
     assert bs.at(y, {"x": x, "r": shifted}, {eps: error})["y"].bound is not None
@@ -77,7 +79,7 @@ def test_steps_decide_on_balls_what_cancels_in_floats(error: float) -> None:
 
 
 def test_functions_that_do_not_run_on_balls_are_compared_in_floats() -> None:
-    y = bs.apply_function(bs.given("x", dim=2, size=1), "y", eps=eps, lipschitz=1, size=1, function="r")
+    y = bs.rules.apply_function(bs.rules.given("x", dim=2, size=1), "y", eps=eps, lipschitz=1, size=1, function="r")
     shifted = bs.Smooth(lambda t: torch.cos(t), lambda t: torch.from_numpy(t.numpy()).cos() + 0.5)
     x = torch.tensor([0.25, -0.5], dtype=torch.float64)
     with pytest.raises(UsageError, match=r"the deviation of 'r' is 0.5, above the 0.25 that rule"):
@@ -85,7 +87,7 @@ def test_functions_that_do_not_run_on_balls_are_compared_in_floats() -> None:
 
 
 def test_a_size_that_is_too_small_is_named_with_digits_that_differ() -> None:
-    y = bs.linear_map(bs.given("x", dim=2, size=K), "y", operator_norm=1, dim=2, matrix="A")
+    y = bs.rules.linear_map(bs.rules.given("x", dim=2, size=K), "y", operator_norm=1, dim=2, matrix="A")
     x, A = torch.tensor([0.25, 1 + 1e-9], dtype=torch.float64), torch.eye(2, dtype=torch.float64)
     with pytest.raises(UsageError, match=r"the size 1\.000000001 in the inf-norm, above K = 1$"):
         bs.at(y, {"x": x, "A": A}, {K: 1.0})

@@ -33,8 +33,8 @@ def signs(n: int, seed: int) -> torch.Tensor:
 
 
 def conclusion(over: str = "signs", share: Any = delta) -> bs.Approximated:
-    one = bs.given("sign", dim=1, size=B)
-    return bs.sample_mean(one, "mean", count=n, event=bs.Event("mean", over, share))
+    one = bs.rules.given("sign", dim=1, size=B)
+    return bs.rules.sample_mean(one, "mean", count=n, event=bs.Event("mean", over, share))
 
 
 def means(*bounds: Any, **changes: Any) -> bs.Theorem:
@@ -69,7 +69,11 @@ def test_failures_over_seeds_are_judged_by_the_binomial_test() -> None:
 
 def stated(**given: Any) -> Quantity:
     """An upper bound on the mean that holds with probability, as a quantity of its own."""
-    known = {"kind": bs.Kind.UPPER, "quantifier": bs.Quantifier.PROBABILITY, "randomness": "signs"}
+    known = {
+        "kind": bs.statements.Kind.UPPER,
+        "quantifier": bs.statements.Quantifier.PROBABILITY,
+        "randomness": "signs",
+    }
     words = {"name": "mean", "latex_symbol": r"\mu", "meaning": "error of mean", "norm": "sup norm", "domain": ""}
     return Quantity(**{**words, **known, **given})
 
@@ -116,9 +120,11 @@ def test_the_statement_is_outside_where_its_obligations_fail() -> None:
 
 def test_a_bound_that_may_always_fail_is_vacuous() -> None:
     """Two events of share 0.6 each: their budget is above 1."""
-    two = bs.add(
+    two = bs.rules.add(
         conclusion(share=delta),
-        bs.sample_mean(bs.given("t", dim=1, size=B), "again", count=n, event=bs.Event("again", "signs", delta)),
+        bs.rules.sample_mean(
+            bs.rules.given("t", dim=1, size=B), "again", count=n, event=bs.Event("again", "signs", delta)
+        ),
         name="both",
     )
     found = row(means(two), delta=0.6, n=100)
@@ -144,7 +150,7 @@ def test_rounding_is_no_failure(dtype: str) -> None:
 
 
 def test_rounding_does_not_refute_an_expectation() -> None:
-    mean = bs.expected_mean(bs.given("sign", dim=1, size=B), "mean", count=n, over="signs")
+    mean = bs.rules.expected_mean(bs.rules.given("sign", dim=1, size=B), "mean", count=n, over="signs")
     found = row(means(mean, network=third, hypotheses=[], parameters={B: 1e-10, n: 100}))
     assert found.measured > 100 * found.derived
     assert found.verdict == {"derived": Verdict.KEPT}
@@ -162,15 +168,15 @@ def test_too_large_for_an_exact_run_an_estimate_of_the_rounding_is_no_failure() 
 
 def on_a_ball(**changes: Any) -> bs.Theorem:
     """sup over x of <x, mean of n sign vectors>: the attack finds the norm of the mean."""
-    one = bs.given("coordinate", dim=d, size=1)
-    mean = bs.sample_mean(one, "mean", count=n, event=bs.Event("mean", "the draw of V"))
-    in_two = bs.change_norm(bs.within_budget(mean, "coordinates", delta=delta), 2, "mean in R^d")
-    inner = bs.linear_map(in_two, "inner", operator_norm=1, dim=1)
+    one = bs.rules.given("coordinate", dim=d, size=1)
+    mean = bs.rules.sample_mean(one, "mean", count=n, event=bs.Event("mean", "the draw of V"))
+    in_two = bs.rules.change_norm(bs.rules.within_budget(mean, "coordinates", delta=delta), 2, "mean in R^d")
+    inner = bs.rules.linear_map(in_two, "inner", operator_norm=1, dim=1)
     arguments: dict[str, Any] = {
         "parameters": {n: 16, d: 3, delta: 0.1},
         "hypotheses": [delta < 1],
         "weights": {"V": lambda n, d, seed: signs(n * d, seed).reshape(n, d)},
-        "inputs": {"x": bs.Ball(d)},
+        "inputs": {"x": bs.domains.Ball(d)},
         "network": lambda V, x: (V.mean(0) @ x)[None],
         "reference": lambda x: torch.zeros(1, dtype=x.dtype),
         "random": {"the draw of V": "V"},
@@ -191,7 +197,9 @@ def test_other_inputs_are_attacked_for_each_draw() -> None:
 
 def test_a_random_input_is_drawn_and_the_others_are_attacked() -> None:
     theorem = on_a_ball(
-        weights={}, inputs={"V": bs.Rows(n, bs.Signs(d)), "x": bs.Ball(d)}, random={"the draw of V": ("V",)}
+        weights={},
+        inputs={"V": bs.domains.Rows(n, bs.domains.Signs(d)), "x": bs.domains.Ball(d)},
+        random={"the draw of V": ("V",)},
     )
     found = row(theorem, samples=10, attack=10, restarts=4)
     again = row(theorem, samples=10, attack=10, restarts=4)
@@ -255,11 +263,11 @@ def test_an_own_rounding_does_not_refute_an_expectation() -> None:
 
 
 def expected(factor: Any = 1, **changes: Any) -> bs.Theorem:
-    mean = bs.expected_mean(bs.given("x_i", dim=d, norm=2, size=B), "mean", count=n, over="x")
-    scaled = bs.linear_map(mean, "scaled", operator_norm=factor, dim=d)
+    mean = bs.rules.expected_mean(bs.rules.given("x_i", dim=d, norm=2, size=B), "mean", count=n, over="x")
+    scaled = bs.rules.linear_map(mean, "scaled", operator_norm=factor, dim=d)
     arguments: dict[str, Any] = {
         "parameters": {B: 1.0, n: 16, d: 3},
-        "inputs": {"x": bs.Rows(n, bs.Sphere(d, radius=B))},
+        "inputs": {"x": bs.domains.Rows(n, bs.domains.Sphere(d, radius=B))},
         "network": lambda x: x.mean(0),
         "reference": lambda d: torch.zeros(d, dtype=torch.float64),
     }
@@ -327,9 +335,9 @@ def test_table_and_record_show_failures_seeds_and_p_value() -> None:
 def test_rows_of_other_theorems_have_none_of_these_fields() -> None:
     plain = bs.theorem(
         "plain",
-        bs.given("y", dim=1, size=1, error=B),
+        bs.rules.given("y", dim=1, size=1, error=B),
         parameters={B: 1.0},
-        inputs={"x": bs.Box(1)},
+        inputs={"x": bs.domains.Box(1)},
         network=lambda x: x,
         reference=lambda x: x,
     )
@@ -382,7 +390,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "'mean' holds with probability, but nothing says with which; give failure=",
     ),
     "a lower bound": (
-        lambda: means(stated(kind=bs.Kind.LOWER, quantifier=bs.Quantifier.EXPECTATION)),
+        lambda: means(stated(kind=bs.statements.Kind.LOWER, quantifier=bs.statements.Quantifier.EXPECTATION)),
         "'mean' holds in expectation and is not an upper bound; give a check that judges it",
     ),
     "a weight that is not drawn": (

@@ -101,9 +101,9 @@ def test_exact_functions_are_refuted_by_any_error(
 
 def third(error: Any, **more: Any) -> bs.Theorem:
     """A network that errs by exactly 1/3."""
-    arguments: dict[str, Any] = {"parameters": {n: 3, d: 2}, "inputs": {"x": bs.Box(d)}, **more}
+    arguments: dict[str, Any] = {"parameters": {n: 3, d: 2}, "inputs": {"x": bs.domains.Box(d)}, **more}
     network, reference = lambda x: x + torch.tensor(1) / 3, lambda x: x
-    given = bs.given("mean", dim=d, size=1, error=error)
+    given = bs.rules.given("mean", dim=d, size=1, error=error)
     return bs.theorem("third", given, network=network, reference=reference, **arguments)
 
 

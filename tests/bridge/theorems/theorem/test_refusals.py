@@ -17,7 +17,9 @@ from tests.bridge.theorems.theorem.theorems import compared, d, eps, n, product,
 
 
 def check(**changes: Any) -> bs.Check:
-    quantity = bs.Quantity("area", "A", "an area", "", "", bs.Kind.UPPER, bs.Quantifier.FOR_ALL, scopes=())
+    quantity = bs.statements.Quantity(
+        "area", "A", "an area", "", "", bs.statements.Kind.UPPER, bs.statements.Quantifier.FOR_ALL, scopes=()
+    )
     return bs.Check(**{"quantity": quantity, "sides": lambda: bs.Sides(found=1, derived=2), **changes})
 
 
@@ -51,11 +53,17 @@ STATED: dict[str, tuple[dict[str, Any], str]] = {
         "the check 'area' has a default for d, with which it would always be called",
     ),
     "a letter of a domain": (
-        {"inputs": {"x": bs.Box(n)}},
+        {"inputs": {"x": bs.domains.Box(n)}},
         "scaled: the domain Box(n, size=1) of x has n, which is not a parameter; parameters: d, eps",
     ),
-    "a letter of rows": ({"inputs": {"x": bs.Rows(3, bs.Ball(d, radius=n))}}, "has n, which is not a parameter"),
-    "a letter of a weight's domain": ({"weights": {"W": bs.Sphere(d, radius=n)}}, "of W has n, which is not a param"),
+    "a letter of rows": (
+        {"inputs": {"x": bs.domains.Rows(3, bs.domains.Ball(d, radius=n))}},
+        "has n, which is not a parameter",
+    ),
+    "a letter of a weight's domain": (
+        {"weights": {"W": bs.domains.Sphere(d, radius=n)}},
+        "of W has n, which is not a param",
+    ),
     "a letter of a bound": (
         {"printed": {"out": n}},
         "nothing gives n in the bound of 'out' a value; make it a parameter, or give its worst case in `worst`",
@@ -77,11 +85,11 @@ STATED: dict[str, tuple[dict[str, Any], str]] = {
         "the weight W takes x, which is not a parameter, earlier weight or seed; it may take d, eps, seed",
     ),
     "an input named as a parameter": (
-        {"inputs": {"eps": bs.Box(d)}, "network": lambda eps: eps, "reference": lambda eps: eps},
+        {"inputs": {"eps": bs.domains.Box(d)}, "network": lambda eps: eps, "reference": lambda eps: eps},
         "scaled: eps names more than one thing; give each parameter, weight and input a name of its own",
     ),
-    "a weight named as an input": ({"weights": {"x": bs.Box(d)}}, "x names more than one thing"),
-    "a weight named as a parameter": ({"weights": {"d": bs.Box(d)}}, "d names more than one thing"),
+    "a weight named as an input": ({"weights": {"x": bs.domains.Box(d)}}, "x names more than one thing"),
+    "a weight named as a parameter": ({"weights": {"d": bs.domains.Box(d)}}, "d names more than one thing"),
     "two parameters of one name": ({"parameters": {eps: 1, sp.Symbol("eps"): 2, d: 3}}, "eps names more than one"),
     "a parameter that compare has": (
         {"parameters": {eps: 1, d: 3, sp.Symbol("seed"): 2}},
@@ -134,9 +142,14 @@ def test_what_no_theorem_can_state_is_refused_when_it_is_stated(changes: dict[st
 
 
 def test_a_letter_of_a_condition_may_be_known() -> None:
-    x = bs.given("x", dim=1, size=rho)
-    out = bs.apply_function(x, "out", eps=eps, lipschitz=1, size=1, radius=2 * eps)
-    arguments = {"parameters": {eps: 1.0}, "inputs": {"x": bs.Box(1)}, "network": lambda x: x, "reference": lambda x: x}
+    x = bs.rules.given("x", dim=1, size=rho)
+    out = bs.rules.apply_function(x, "out", eps=eps, lipschitz=1, size=1, radius=2 * eps)
+    arguments = {
+        "parameters": {eps: 1.0},
+        "inputs": {"x": bs.domains.Box(1)},
+        "network": lambda x: x,
+        "reference": lambda x: x,
+    }
     found = bs.theorem("condition", out, knows={rho: lambda x: x.abs().amax()}, worst={rho: 1}, **arguments)
     assert rho not in found.statement.quantity("out").letters
 
@@ -150,7 +163,7 @@ OF_A_WRONG_SORT = """
 import sympy as sp
 import boundsmith as bs
 
-e, out = sp.Symbol("e"), bs.given("out", dim=1, size=1)
+e, out = sp.Symbol("e"), bs.rules.given("out", dim=1, size=1)
 for bound, changes in (
     (e, {}),
     (out, {"parameters": {"e": 1}}),
@@ -170,9 +183,9 @@ def test_arguments_of_a_wrong_sort_are_refused_where_nothing_checks_types() -> N
     done = subprocess.run([sys.executable, "-c", OF_A_WRONG_SORT], capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert done.stdout.splitlines() == [
-        "wrong: e is not a conclusion of a derivation; derive one by the rules, from bs.given(...) on",
+        "wrong: e is not a conclusion of a derivation; derive one by the rules, from bs.rules.given(...) on",
         "wrong: `parameters` = {'e': 1}; give a mapping from SymPy symbols, such as {x: 1}",
-        "wrong: the input x is (3,); give a domain, such as bs.Box(d)",
+        "wrong: the input x is (3,); give a domain, such as bs.domains.Box(d)",
         "wrong: the network is 3; give a function",
         "wrong: the source is 3; give a Tabular, a Series or a Textual",
     ]
@@ -232,8 +245,11 @@ RUN: dict[str, tuple[dict[str, Any], str]] = {
         "scaled: the network gives no finite number for 'out' at x = [",
     ),
     "an undefined reference": ({"reference": lambda x: x / (0 * x)}, "the reference gives no finite number for 'out'"),
-    "a negative dimension": ({"inputs": {"x": bs.Box(d - 5)}}, "x: Box(d - 5, size=1): the dimension -2 is negative"),
-    "a negative size": ({"inputs": {"x": bs.Signs(d, size=eps - 1)}}, "is negative"),
+    "a negative dimension": (
+        {"inputs": {"x": bs.domains.Box(d - 5)}},
+        "x: Box(d - 5, size=1): the dimension -2 is negative",
+    ),
+    "a negative size": ({"inputs": {"x": bs.domains.Signs(d, size=eps - 1)}}, "is negative"),
     "a parameter without a default": ({"parameters": {eps: None, d: 3}}, "scaled: eps = None is not a number"),
     "a default that is not a number": ({"parameters": {eps: "small", d: 3}}, "scaled: eps = 'small' is not a number"),
     "a fraction of a dimension": ({"parameters": {eps: 1, d: 2.5}}, "scaled: d = 2.5 is not a whole number"),
@@ -285,7 +301,7 @@ def test_a_number_that_overflows_is_judged_in_exact_arithmetic() -> None:
     """log(exp(800 x) + 1) / 800 is at most log(2) / 800 above relu(x); float64 does not hold exp(800 x)."""
     network, bound = lambda x: torch.log(torch.exp(800 * x) + 1) / 800, sp.log(2) / 800
     theorem = bs.theorem(
-        "soft", bs.given("out", dim=d, size=1, error=bound), parameters={d: 3}, inputs={"x": bs.Box(d)},
+        "soft", bs.rules.given("out", dim=d, size=1, error=bound), parameters={d: 3}, inputs={"x": bs.domains.Box(d)},
         network=network, reference=lambda x: torch.relu(x),
     )  # fmt: skip
     row = row_of(compared(theorem, samples=64), "out")

@@ -15,13 +15,16 @@ from tests.bridge.theorems.theorem.theorems import averaged, compared, eta, n
 TINY = 1e-25
 
 
-def attention(eta: Any, n: Any, scale: Callable[[Any, Any], Any]) -> bs.Construction:
+def attention(eta: Any, n: Any, scale: Callable[[Any, Any], Any]) -> bs.networks.Construction:
     """Linear attention whose last token reads scale * sum_j y_j <x_j, x> in the place of y."""
-    tokens, scores = bs.Stream([bs.Block("x", 2), bs.Block("y", 1)]), bs.Stream([bs.Block("x", 2)])
-    match = bs.BlockMap(tokens, scores, {("x", "x"): 1.0})
-    value = bs.BlockMap(tokens, tokens, {("y", "y"): scale(eta, n)})
-    head = bs.Head("step", match, match, value)
-    return bs.Construction.of("step", tokens, bs.LinearAttention((head,), residual=True))
+    tokens, scores = (
+        bs.networks.Stream([bs.networks.Block("x", 2), bs.networks.Block("y", 1)]),
+        bs.networks.Stream([bs.networks.Block("x", 2)]),
+    )
+    match = bs.networks.BlockMap(tokens, scores, {("x", "x"): 1.0})
+    value = bs.networks.BlockMap(tokens, tokens, {("y", "y"): scale(eta, n)})
+    head = bs.networks.Head("step", match, match, value)
+    return bs.networks.Construction.of("step", tokens, bs.networks.LinearAttention((head,), residual=True))
 
 
 def tokens(X: Tensor, y: Tensor, x: Tensor) -> Tensor:
@@ -33,9 +36,9 @@ def step(scale: Callable[[Any, Any], Any] = lambda eta, n: eta / n, **defaults: 
     """The step of gradient descent from 0 by linear attention: an identity."""
     return bs.theorem(
         "step",
-        bs.given("step", dim=1, size=eta),
+        bs.rules.given("step", dim=1, size=eta),
         parameters={eta: 0.1, n: 3, **defaults},
-        inputs={"X": bs.Box(n, 2), "y": bs.Box(n), "x": bs.Box(2)},
+        inputs={"X": bs.domains.Box(n, 2), "y": bs.domains.Box(n), "x": bs.domains.Box(2)},
         network=bs.Transformer(
             build=lambda eta, n: attention(eta, n, scale),
             tokens=tokens,

@@ -38,8 +38,8 @@ def test_latex_shows_one_layer_in_the_notation_of_the_theorem(run: Command) -> N
 
 def on_a_range(**changes: object) -> bs.Theorem:
     """An approximation on [-R, R] of arguments of at most rho."""
-    x = bs.given("x", dim=1, size=rho)
-    output = bs.apply_function(x, "output", eps=eps, lipschitz=1, size=1, radius=R)
+    x = bs.rules.given("x", dim=1, size=rho)
+    output = bs.rules.apply_function(x, "output", eps=eps, lipschitz=1, size=1, radius=R)
     parameters = {eps: 0.5, R: 2.0}
     return bs.theorem(
         "ranged", output, **{"parameters": parameters, "worst": {rho: 1}, "hypotheses": [R >= 1], **changes}
@@ -84,7 +84,7 @@ import sympy as sp
 import boundsmith as bs
 
 eps, rho = sp.symbols("eps rho", positive=True)
-output = bs.apply_function(bs.given("x", dim=1, size=rho), "output", eps=eps, lipschitz=1, size=1, radius=2)
+output = bs.rules.apply_function(bs.rules.given("x", dim=1, size=rho), "output", eps=eps, lipschitz=1, size=1, radius=2)
 own = bs.theorem("ranged", output, parameters={eps: 0.5}, worst={rho: 1})
 """
 
@@ -103,12 +103,12 @@ lam, g = sp.symbols("lam g", positive=True)
 
 def truncated(name: str) -> bs.Theorem:
     """A matrix whose singular values decay like g^k, cut behind the first."""
-    product = bs.perturbed_map(bs.given("q", dim=2, size=1), name, operator_norm=1, perturbation=rho, dim=2)
+    product = bs.rules.perturbed_map(bs.rules.given("q", dim=2, size=1), name, operator_norm=1, perturbation=rho, dim=2)
     return bs.theorem(
         "truncated",
         product,
         parameters={lam: 2.0, g: 0.5},
-        inputs={"q": bs.Box(2)},
+        inputs={"q": bs.domains.Box(2)},
         network={name: lambda q: q},
         reference=lambda q: q,
         worst={rho: lam * g},
@@ -123,9 +123,9 @@ def test_the_values_of_the_worst_case_are_shown(tmp_path: Path, run: Command) ->
     assert "    at the worst case rho = 1\n" in shown
     plain = bs.theorem(
         "plain",
-        bs.given("x", dim=1, size=1),
+        bs.rules.given("x", dim=1, size=1),
         parameters={},
-        inputs={"x": bs.Box(1)},
+        inputs={"x": bs.domains.Box(1)},
         network=lambda x: x,
         reference=lambda x: x,
     )

@@ -17,8 +17,14 @@ TENTH = sp.Rational(1, 10)
 
 
 def about(error: Any, network: Any, reference: Any, *, dim: Any = d, norm: Any = "inf", **more: Any) -> bs.Theorem:
-    arguments = {"parameters": {d: 3}, "inputs": {"x": bs.Box(d)}, "network": network, "reference": reference, **more}
-    return bs.theorem("about", bs.given("out", dim=dim, size=1, error=error, norm=norm), **arguments)
+    arguments = {
+        "parameters": {d: 3},
+        "inputs": {"x": bs.domains.Box(d)},
+        "network": network,
+        "reference": reference,
+        **more,
+    }
+    return bs.theorem("about", bs.rules.given("out", dim=dim, size=1, error=error, norm=norm), **arguments)
 
 
 def verdicts(theorem: bs.Theorem, **more: Any) -> list[set[Verdict]]:
@@ -29,8 +35,8 @@ def test_repeated_layers_keep_the_size_of_what_they_start_from() -> None:
     """At depth 0 the value is the start itself, however much smaller a layer makes it."""
     N = sp.Symbol("N", integer=True, nonnegative=True)
     half = sp.Rational(1, 2)
-    deep = bs.repeat(
-        bs.given("h", dim=1, size=10), "y", lambda p: bs.linear_map(p, "half", operator_norm=half, dim=1), N
+    deep = bs.rules.repeat(
+        bs.rules.given("h", dim=1, size=10), "y", lambda p: bs.rules.linear_map(p, "half", operator_norm=half, dim=1), N
     )
     assert deep.size == 10
 

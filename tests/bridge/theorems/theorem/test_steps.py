@@ -20,9 +20,9 @@ EXAMPLES = Path(__file__).parents[4] / "examples"
 
 def two_layers(**changes: Any) -> bs.Theorem:
     """Each layer a step of its own, and the first one a quantity too."""
-    first = layer(bs.given("x", dim=d, size=1))
+    first = layer(bs.rules.given("x", dim=d, size=1))
     hidden = replace(first, name="r(W p)")
-    last = bs.linear_map(hidden, "out", operator_norm=1, dim=d, matrix="I")
+    last = bs.rules.linear_map(hidden, "out", operator_norm=1, dim=d, matrix="I")
     from tests.bridge.theorems.theorem.test_handles import handles, states
 
     return deep(
@@ -72,13 +72,13 @@ def test_a_theorem_without_handles() -> None:
 
 
 def test_a_quantity_that_is_not_read() -> None:
-    theorem = deep(bs.given("other", dim=d, size=1, error=eps), *_conclusions())
+    theorem = deep(bs.rules.given("other", dim=d, size=1, error=eps), *_conclusions())
     with pytest.raises(UsageError, match="'other' is not read at a prompt; there are: out"):
         bs.steps(theorem, quantity="other")
 
 
 def _conclusions() -> list[bs.Approximated]:
-    return [bs.repeat(bs.given("x", dim=d, size=1), "out", layer, N)]
+    return [bs.rules.repeat(bs.rules.given("x", dim=d, size=1), "out", layer, N)]
 
 
 def test_sizes_too_large_for_balls() -> None:

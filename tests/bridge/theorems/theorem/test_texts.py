@@ -36,7 +36,7 @@ def filtered(**changes: Any) -> bs.Theorem:
     """A sum of taps times x is at most the 1-norm of the taps; printed too small."""
     stated = {
         "parameters": {K: 2.0},
-        "inputs": {"x": bs.Box(3)},
+        "inputs": {"x": bs.domains.Box(3)},
         "weights": {"scale": lambda taps: taps.abs().sum()},
         "network": lambda x, taps: taps @ x[: len(taps)],
         "reference": lambda x: torch.zeros((), dtype=torch.float64),
@@ -45,7 +45,7 @@ def filtered(**changes: Any) -> bs.Theorem:
         "printed": {"output": K / 4},
         "texts": TEXTS,
     }
-    bound = bs.given("output", dim=1, size=1, error=FIRST)
+    bound = bs.rules.given("output", dim=1, size=1, error=FIRST)
     return bs.theorem("filtered", bound, **{**stated, **changes})
 
 
@@ -88,6 +88,7 @@ def test_a_reader_of_what_is_no_text_and_of_what_there_is_not_is_refused() -> No
 OWN = """
 import sympy as sp
 import boundsmith as bs
+from boundsmith.statements import Citation, Kind, Printed, Quantifier, Quantity
 
 def read(word):
     if word.isdigit():
@@ -97,8 +98,8 @@ def read(word):
 def sides(word):
     return bs.Sides(found=word)
 
-quantity = bs.Quantity("length", "l", "letters", "a count", "", bs.Kind.UPPER, bs.Quantifier.FOR_ALL,
-                       printed=bs.Printed(sp.Integer(4), bs.Citation(None, "own")), scopes=())
+quantity = Quantity("length", "l", "letters", "a count", "", Kind.UPPER, Quantifier.FOR_ALL,
+                    printed=Printed(sp.Integer(4), Citation(None, "own")), scopes=())
 WORDS = bs.theorem("words", parameters={}, checks=[bs.Check(quantity, sides)],
                    texts=[bs.Text("word", read, takes="WORD", default="abc")])
 """

@@ -39,19 +39,19 @@ def test_a_trivial_bound_is_given_by_quantity() -> None:
 
 
 def test_letters_of_a_size_take_their_worst_value() -> None:
-    conclusion = bs.given("out", dim=d, size=rho, error=eps * rho)
+    conclusion = bs.rules.given("out", dim=d, size=rho, error=eps * rho)
     at_worst = bs.theorem("sized", conclusion, parameters={eps: 0.5, d: 2}, worst={rho: 3})
     assert at_worst.statement.quantity("out").trivial == 3
 
 
 def test_a_size_without_a_number_is_no_trivial_bound() -> None:
     S = sp.Symbol("S", positive=True)
-    conclusion = bs.given("out", dim=d, size=S, error=eps)
+    conclusion = bs.rules.given("out", dim=d, size=S, error=eps)
     assert bs.theorem("sized", conclusion, parameters={eps: 0.5, d: 2}).statement.quantity("out").trivial is None
 
 
 def test_an_identity_has_no_trivial_bound() -> None:
-    conclusion = bs.given("out", dim=d, size=1)
+    conclusion = bs.rules.given("out", dim=d, size=1)
     assert bs.theorem("same", conclusion, parameters={d: 2}).statement.quantity("out").trivial is None
 
 
@@ -77,8 +77,8 @@ def test_meanings_of_other_letters_are_those_of_symbols() -> None:
 def test_a_letter_of_a_bound_that_nothing_introduces_is_refused() -> None:
     """One that an instance knows has a value, but a reader of the statement does not learn what it is."""
     share = sp.Symbol("share", positive=True)
-    conclusion = bs.given("out", dim=d, size=1, error=share)
-    stated = {"parameters": {d: 2}, "weights": {"W": bs.Box(d)}, "knows": {share: lambda W: W.abs().amax()}}
+    conclusion = bs.rules.given("out", dim=d, size=1, error=share)
+    stated = {"parameters": {d: 2}, "weights": {"W": bs.domains.Box(d)}, "knows": {share: lambda W: W.abs().amax()}}
     message = (
         "sized: the bound of 'out' has share, and nothing says what it is; say so in `meanings`, or make it a parameter"
     )
@@ -89,7 +89,7 @@ def test_a_letter_of_a_bound_that_nothing_introduces_is_refused() -> None:
 
 
 def test_a_quantity_says_what_it_is_exactly_and_by_the_network() -> None:
-    conclusion = bs.given("out", dim=d, size=1, error=eps)
+    conclusion = bs.rules.given("out", dim=d, size=1, error=eps)
     parameters = {eps: 0.5, d: 2}
 
     def notation(**more: object) -> str:
@@ -109,6 +109,6 @@ def test_a_quantity_says_what_it_is_exactly_and_by_the_network() -> None:
 
 
 def test_a_conclusion_without_a_domain_begins_with_its_subject() -> None:
-    conclusion = bs.given("out", dim=d, size=1, error=eps)
+    conclusion = bs.rules.given("out", dim=d, size=1, error=eps)
     text = bs.theorem("sized", conclusion, parameters={eps: 0.5, d: 2}).latex(part="theorem")
     assert "\n\nThe error of out (sup norm) satisfies the upper bound\n" in text

@@ -52,9 +52,9 @@ def test_what_is_stated_in_such_a_letter_is_undecided(worst: int, formula: sp.Ex
 def test_a_prompt_that_knows_another_letter_has_no_number_either(root: sp.Expr) -> None:
     theorem = bs.theorem(
         "two-letters",
-        owing(bs.given("out", dim=1, size=1, error=eps * (S + a + b))),
+        owing(bs.rules.given("out", dim=1, size=1, error=eps * (S + a + b))),
         parameters={eps: 0.5},
-        inputs={"x": bs.Box(1)},
+        inputs={"x": bs.domains.Box(1)},
         network=lambda x, eps: x + eps * x,
         reference=lambda x: x,
         worst={a: sp.Rational(1, 2), b: 1 if root == 1 else 2, S: (1 - b) ** -root},

@@ -21,36 +21,36 @@ def scaled(**changes: Any) -> bs.Theorem:
     """The network (1 + eps) x errs by at most eps on the unit box, attained at its corners."""
     arguments: dict[str, Any] = {
         "parameters": {eps: 0.01, d: 3},
-        "inputs": {"x": bs.Box(d)},
+        "inputs": {"x": bs.domains.Box(d)},
         "network": lambda x, eps: (1 + eps) * x,
         "reference": lambda x: x,
     }
-    return bs.theorem("scaled", bs.given("out", dim=d, size=1, error=eps), **{**arguments, **changes})
+    return bs.theorem("scaled", bs.rules.given("out", dim=d, size=1, error=eps), **{**arguments, **changes})
 
 
 def averaged(**changes: Any) -> bs.Theorem:
     """A weight that float64 does not hold: the mean by factors 1/n, an identity."""
     arguments: dict[str, Any] = {
         "parameters": {n: 3},
-        "inputs": {"x": bs.Box(n)},
+        "inputs": {"x": bs.domains.Box(n)},
         "network": lambda x, n: (x * (torch.ones((), dtype=torch.float64) / n)).sum(),
         "reference": lambda x: x.mean(),
     }
-    return bs.theorem("averaged", bs.given("mean", dim=1, size=1), **{**arguments, **changes})
+    return bs.theorem("averaged", bs.rules.given("mean", dim=1, size=1), **{**arguments, **changes})
 
 
 def product(**changes: Any) -> bs.Theorem:
     """W x with a drawn weight, of which an instance knows the norm rho: of the network, and at a prompt its effect."""
     arguments: dict[str, Any] = {
         "parameters": {eps: 0.25, d: 2},
-        "weights": {"W": bs.Rows(d, bs.Ball(d, norm=1, radius=1)), "b": bs.Box(d)},
-        "inputs": {"x": bs.Box(d)},
+        "weights": {"W": bs.domains.Rows(d, bs.domains.Ball(d, norm=1, radius=1)), "b": bs.domains.Box(d)},
+        "inputs": {"x": bs.domains.Box(d)},
         "network": lambda W, b, x, eps: (1 + eps) * (W @ x) + b,
         "reference": lambda W, b, x: W @ x + b,
         "worst": {rho: 1},
         "knows": {rho: (lambda W: W.abs().sum(1).amax(), lambda W, x: (W @ x).abs().amax())},
     }
-    return bs.theorem("product", bs.given("out", dim=d, size=1, error=eps * rho), **{**arguments, **changes})
+    return bs.theorem("product", bs.rules.given("out", dim=d, size=1, error=eps * rho), **{**arguments, **changes})
 
 
 def compared(theorem: bs.Theorem, **settings: Any) -> Comparison:
@@ -71,10 +71,10 @@ eps = sp.Symbol("eps", positive=True)
 d = sp.Symbol("d", integer=True, positive=True)
 own = bs.theorem(
     "own-scaled",
-    bs.given("out", dim=d, size=1, error=eps),
+    bs.rules.given("out", dim=d, size=1, error=eps),
     parameters={eps: 0.25, d: 2},
-    weights={"b": bs.Box(d)},
-    inputs={"x": bs.Box(d)},
+    weights={"b": bs.domains.Box(d)},
+    inputs={"x": bs.domains.Box(d)},
     network=lambda x, b, eps: (1 + eps) * x + b,
     reference=lambda x, b: x + b,
     printed={"out": eps / 2},

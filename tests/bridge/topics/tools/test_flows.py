@@ -58,7 +58,7 @@ def test_a_gradient_flow_of_a_quadratic_decays_along_its_eigenvectors() -> None:
     """Stiff: the rates are 1000 and 1. The loss of the slow direction is e^(-2 t) / 2."""
     fast = sp.Symbol("fast", positive=True)
     loss = fast * x**2 / 2 + y**2 / 2
-    run = bs.follow(bs.gradient_flow(loss, (x, y)), {x: 1, y: 1}, 10, {fast: 1000})
+    run = bs.dynamics.follow(bs.dynamics.gradient_flow(loss, (x, y)), {x: 1, y: 1}, 10, {fast: 1000})
     assert run.exactly(5.0, loss) == pytest.approx(np.exp(-10.0) / 2, rel=1e-7)
     assert len(run.path.times) < 2000
 

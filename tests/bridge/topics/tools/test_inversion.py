@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from boundsmith import Condition, largest_perturbation
+from boundsmith.checks import Condition, largest_perturbation
 from symbolic.calculus.perturbations import largest_safe
 from symbolic.words.errors import UsageError
 

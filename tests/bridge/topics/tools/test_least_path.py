@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from boundsmith import PathCost, least_path
+from boundsmith.checks import PathCost, least_path
 from bridge.topics.tools import least_path as module
 from bridge.topics.tools.least_path import sides_of_minimisers
 from symbolic.words.errors import UsageError

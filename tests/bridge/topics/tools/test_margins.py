@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from boundsmith import Run, beside_flip, coordinate_lines, flip_distance
+from boundsmith.checks import Run, beside_flip, coordinate_lines, flip_distance
 from bridge.judging.relation import relation
 from bridge.theorems.check import Sides
 from bridge.theorems.record import Verdict
