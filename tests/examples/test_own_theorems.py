@@ -27,7 +27,7 @@ from bridge.theorems.theorem_files import read_theorem
 from numeric.networks.loops import LoopSize
 from numeric.networks.network import Network
 from symbolic.statements.result import Printed
-from tests.examples.test_readme import README, SNIPPETS
+from tests.examples.test_readme import SNIPPETS, TUTORIAL
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LINES = {
@@ -119,7 +119,7 @@ def bounds(table: str) -> list[list[str]]:
 
 @pytest.mark.long
 def test_the_table_that_is_shown_is_that_of_a_run() -> None:
-    shown = re.search(r"```\n(analog-tanh\n.*?)```", README, flags=re.DOTALL)
+    shown = re.search(r"```\n(analog-tanh\n.*?)```", TUTORIAL, flags=re.DOTALL)
     assert shown is not None
     assert bounds(shown[1]) == bounds(str(bs.compare(own("own_theorem.py"))))
     assert len(bounds(shown[1])) == 8

@@ -1,4 +1,4 @@
-"""Whatever the README and the examples folder show is run as it stands."""
+"""Whatever the README, the pages of docs and the examples folder show is run as it stands."""
 
 import re
 import runpy
@@ -16,11 +16,15 @@ from bridge.questions.compare import DEFAULTS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-TUTORIAL = re.search(r"^## A theorem of your own\n(.*?)^##", README, flags=re.DOTALL | re.MULTILINE)
+TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
+PAGES = [README, *(path.read_text() for path in sorted((ROOT / "docs").glob("*.md")))]
 PYTHON = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
-STEPS = PYTHON.findall(TUTORIAL[1] if TUTORIAL else "")  # one program, explained piece by piece
-SNIPPETS = ["\n".join(STEPS), *(each for each in PYTHON.findall(README) if each not in STEPS)]
-COMMANDS = re.findall(r"^(boundsmith [^#\n]*)", README, flags=re.MULTILINE)
+STEPS = PYTHON.findall(TUTORIAL.partition("\n## ")[0])  # one program, explained piece by piece
+SNIPPETS = ["\n".join(STEPS), *(each for page in PAGES for each in PYTHON.findall(page) if each not in STEPS)]
+BLOCKS = [block for page in PAGES for block in re.findall(r"^```\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)]
+SHOWN = [each for block in BLOCKS for each in re.findall(r"^(boundsmith [^#\n]*)", block, flags=re.MULTILINE)]
+COMMANDS = list(dict.fromkeys(each.strip() for each in SHOWN))
+WRITES = re.compile(r"(boundsmith new|-o|--output) \S+$")  # a file that a later command may read
 FEW = {"samples": 8, "attack": 5, "restarts": 2}  # in place of the default budget, which tests nothing more here
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 
@@ -31,6 +35,21 @@ def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
 
 
+def test_the_first_pages_are_short() -> None:
+    assert len(README.encode()) <= 10_000
+    assert (ROOT / "CONTRIBUTING.md").stat().st_size <= 6_000
+    assert len((ROOT / "CHANGELOG.md").read_text().splitlines()) <= 40
+
+
+def test_every_link_leads_to_a_page_and_its_heading() -> None:
+    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
+        for target, _, anchor in re.findall(r"\]\(([^)#:]*)(#?)([\w-]*)\)", path.read_text()):
+            page = (path.parent / target) if target else path
+            headings = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE) if page.suffix == ".md" else []
+            assert page.exists()
+            assert not anchor or anchor in {re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in headings}
+
+
 def test_the_readme_shows_python_and_commands() -> None:
     assert len(STEPS) >= 5
     assert len(SNIPPETS) >= 3
@@ -39,11 +58,11 @@ def test_the_readme_shows_python_and_commands() -> None:
 
 def test_the_machine_that_is_shown_is_the_one_in_the_folder() -> None:
     machine = (ROOT / "examples" / "evens.tm").read_text()
-    assert f"```\n{machine}```" in README
+    assert f"```\n{machine}```" in (ROOT / "docs" / "command.md").read_text()
 
 
 def test_the_table_of_rules_has_every_rule() -> None:
-    table = README.partition("\n### Rules\n")[2].partition("\n### ")[0]
+    table = TUTORIAL.partition("\n## Rules\n")[2].partition("\n## ")[0]
     first = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     listed = [name for cell in first for name in re.findall(r"`(\w+)`", cell)]
     assert sorted(listed) == sorted(boundsmith.rules.__all__)
@@ -77,7 +96,7 @@ def test_a_snippet_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
 def writers(command: str) -> list[str]:
     """The commands above it that write a file which this one reads."""
     earlier = COMMANDS[: COMMANDS.index(command)]
-    written = {shlex.split(each)[-1]: each for each in earlier if re.search(r"(-o|--output) \S+\s*$", each)}
+    written = {shlex.split(each)[-1]: each for each in earlier if WRITES.search(each)}
     return [each for file, each in written.items() if file in shlex.split(command)]
 
 

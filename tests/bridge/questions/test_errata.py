@@ -78,12 +78,12 @@ def test_a_page_holds_every_sentence_and_command(page, written) -> None:
 
 
 def test_the_file_in_the_repository_is_the_page() -> None:
-    wanted = "run `boundsmith errata --output ERRATA.md`"
-    assert (ROOT / "ERRATA.md").read_text() == markdown_page(ENTRIES), wanted
+    wanted = "run `boundsmith errata --output docs/errata.md`"
+    assert (ROOT / "docs" / "errata.md").read_text() == markdown_page(ENTRIES), wanted
 
 
 def test_the_table_of_the_readme_is_the_summary() -> None:
-    assert "\n".join(summary_table(ENTRIES)) in (ROOT / "README.md").read_text()
+    assert "\n".join(summary_table(ENTRIES)) in (ROOT / "docs" / "command.md").read_text()
 
 
 def run(arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
