@@ -24,13 +24,9 @@ IS_LOCAL = "scope_is_local"  # an argument, where the prompts of a batch differ 
 Use = Callable[..., Any]  # of the operands
 
 
-def step_of(quantity: Quantity) -> str:
-    return quantity.step or quantity.name
-
-
 def steps_of(quantity: Quantity) -> tuple[Step, ...]:
     """The steps that lead to it; none without a derivation."""
-    return () if quantity.derivation is None else quantity.derivation.leading_to(step_of(quantity))
+    return () if quantity.derivation is None else quantity.derivation.leading_to(quantity.concluded_by)
 
 
 def shared_reading(quantity: Quantity) -> Hashable:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from bridge.instances.at_prompt import LOCAL, PROMPT, Use, in_groups, step_of, steps_of
+from bridge.instances.at_prompt import LOCAL, PROMPT, Use, in_groups, steps_of
 from bridge.readings import AtHand, Emulated, Operands, Reading, Smooth, enclose, read
 from bridge.readings.operands import handles_of
 from bridge.readings.steps import require_hypotheses
@@ -104,16 +104,16 @@ def _all_of(quantities: Sequence[Quantity]) -> Use:
     """Values, enclosures and bounds of quantities that share a reading: whatever does not fit is found."""
 
     def use(operands: Operands) -> dict[str, _Probed]:
-        derivation, wanted = quantities[0].derivation, list(map(step_of, quantities))
+        derivation, wanted = quantities[0].derivation, [each.concluded_by for each in quantities]
         assert derivation is not None  # it has handles
         values = read(derivation, operands, wanted)
         for step in derivation.leading_to(*wanted):
             require_hypotheses(step, values.get(step.name), operands)
         reading = enclose(derivation, AtHand(operands), wanted)
-        return {each.name: probed(each, reading, values.get(step_of(each)), operands) for each in quantities}
+        return {each.name: probed(each, reading, values.get(each.concluded_by), operands) for each in quantities}
 
     def probed(quantity: Quantity, reading: Reading, value: Emulated | None, operands: Operands) -> _Probed:
-        reading.bound(step_of(quantity))
+        reading.bound(quantity.concluded_by)
         valued = value is not None
         return _Probed(valued, valued and emulates(steps_of(quantity), operands), _stops(quantity, reading))
 

@@ -118,6 +118,11 @@ class Step:
         return replace(self, local=change(self.local), named=None if self.named is None else change(self.named))
 
     @property
+    def shown(self) -> sp.Expr:
+        """The bound that displays show: by the errors of members of families, where it has them."""
+        return self.local if self.named is None else self.named
+
+    @property
     def rests_on(self) -> tuple[str, ...]:
         """Its premises, and every step whose error is in its bound."""
         return tuple(dict.fromkeys([*self.premises, *_errors_in(self.local)]))

@@ -13,6 +13,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from symbolic.latex.displays import SIGN_OF, stated
+from symbolic.latex.page import Page
 from symbolic.latex.typesetting import latex
 from symbolic.statements.parameters import Hypothesis, Parameter
 from symbolic.statements.result import Quantity, Result
@@ -123,13 +124,7 @@ class Introduction:
     def _stated(self, condition: sp.Basic) -> str:
         whole = whole_number(condition)
         notation = self.result.notation
-        return stated(condition, notation) if whole is None else rf"${latex(whole, notation)}$ is a whole number"
-
-
-def letters_of_objects(result: Result) -> list[str]:
-    """The letters that the names of its objects begin with, without their accents."""
-    heads = (_head(name) for name in result.objects)
-    return [ACCENTED.sub(r"\1", each).lstrip("\\") for each in heads]
+        return stated(condition, Page(notation)) if whole is None else rf"${latex(whole, notation)}$ is a whole number"
 
 
 def introduction(
@@ -169,6 +164,12 @@ def latex_names(result: Result) -> dict[str, str]:
     """The notation of the parameters that have one, by their names; none for a star, which words have themselves."""
     known = ((each.symbol.name, result.notation.get(each.symbol, "")) for each in result.parameters if each.symbol)
     return {name: written for name, written in known if written and "^" not in written}
+
+
+def page_of(result: Result) -> Page:
+    """A page for displays of the result; no part is named as an object is, whose letter stands without its accent."""
+    heads = (_head(name) for name in result.objects)
+    return Page(result.notation, latex_names(result), [ACCENTED.sub(r"\1", each).lstrip("\\") for each in heads])
 
 
 def is_needed(result: Result, hypothesis: Hypothesis, shown: set[sp.Symbol], chosen: set[str]) -> bool:

@@ -13,11 +13,10 @@ import sympy as sp
 
 from symbolic.latex.conditions import Conditions, conditions_of
 from symbolic.latex.displays import display, equations, stated
-from symbolic.latex.introductions import Letters, introduction, latex_names, letters_of_objects
+from symbolic.latex.introductions import Letters, introduction, page_of
+from symbolic.latex.page import Page
 from symbolic.latex.printing import RELATIONS, formula_latex, printed_latex
-from symbolic.latex.shared_parts import Shared
 from symbolic.latex.shown_bounds import derived_equations
-from symbolic.latex.typesetting import latex
 from symbolic.statements.result import BY_PROOF, CONSTRUCTION, Formula, Kind, Quantifier, Quantity, Result
 from symbolic.words.citations import Citation
 from symbolic.words.prose import joined, listed, prose_latex
@@ -97,7 +96,7 @@ class Conclusion:
         printed = quantity.printed.relation if self.source and quantity.printed else None
         verb = VERBS[printed or quantity.kind][bool(PLURAL.match(said))]
         verb = "can be any number with" if quantity.suffices else verb
-        ends = [f"for {listed([stated(each) for each in quantity.indices])}"] if quantity.indices else []
+        ends = [f"for {listed([stated(each, Page()) for each in quantity.indices])}"] if quantity.indices else []
         owed = [*self.owed, *([prose_latex(self.under, self.names)] if self.under else [])]
         where = [*said_in, *([f"under {listed(owed)}"] if owed else [])]
         aside = f", {', '.join(where)}," if where else ""
@@ -149,7 +148,7 @@ def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False)
     if wrong:
         lines += [REFUTED, *(line for each in wrong for line in _numbered(each, numbers))]
     for each in values:
-        said = formula_latex(each, result.notation, stating.shared, end=".")
+        said = formula_latex(each, stating.page, end=".")
         lines += ["", said[0].upper() + said[1:] if NO_ARTICLE.match(said) else f"The {said}"]
     return "\n".join(lines)
 
@@ -185,17 +184,16 @@ class _Stating:
     expanded: bool = False
 
     @cached_property
-    def shared(self) -> Shared:
-        return Shared(letters_of_objects(self.result))
+    def page(self) -> Page:
+        return page_of(self.result)
 
     @cached_property
     def owed(self) -> Conditions:
-        return conditions_of(self.result, [q for q in self.result.quantities if not q.outside], self.shared)
+        return conditions_of(self.result, [q for q in self.result.quantities if not q.outside], self.page)
 
     def conclusions(self) -> list[Conclusion]:
-        names = latex_names(self.result)
         found = (_conclusion(self, each) for each in self.result.quantities)
-        return [replace(each, names=names) for each in found if each is not None]
+        return [replace(each, names=self.page.names) for each in found if each is not None]
 
     def shown(self, refuted: bool = False) -> tuple[list[Conclusion], list[Conclusion], list[Conclusion]]:
         """What the theorem states; what it quotes and what is refuted, if they are asked for or all there is."""
@@ -219,28 +217,27 @@ def _conclusion(stating: _Stating, quantity: Quantity) -> Conclusion | None:
     """None for a quantity without a formula, or where the statement claims nothing."""
     if quantity.outside:
         return None
-    owed, shared = tuple(stating.owed.needed.get(quantity.name, ())), stating.shared
-    notation, relation = stating.result.notation, RELATIONS[quantity.stated_kind]
+    owed, page = tuple(stating.owed.needed.get(quantity.name, ())), stating.page
+    relation, printed = RELATIONS[quantity.stated_kind], quantity.printed
     derived, closed = quantity.derived(), quantity.closed_form
     if derived is None and closed is None:
-        if quantity.printed is None:
+        if printed is None:
             return None
-        printed = quantity.printed
-        line, at = printed_latex(quantity, printed, notation, shared), _run_words(stating.result, printed.run_at)
+        line, at = printed_latex(quantity, printed, page), _run_words(stating.result, printed.run_at, page)
         return Conclusion(quantity, (line,), (printed.shown,), printed.citation, run_at=at)
+    found = closed if derived is None else derived
     if derived is None or stating.expanded:
-        found = closed if derived is None else derived
-        shown = equations(quantity.latex_symbol, relation, found, notation, shared=shared)
+        shown = equations((quantity.latex_symbol, relation, found), page)
     else:
-        found, shown = derived, derived_equations(quantity, relation, notation, shared)
+        shown = derived_equations(quantity, relation, page)
     fails = [] if derived is None or quantity.may_fail is None else [quantity.may_fail]
     return Conclusion(quantity, tuple(shown), (found, *fails), None, owed)
 
 
-def _run_words(result: Result, at: Sequence[tuple[str, Any]]) -> str:
+def _run_words(result: Result, at: Sequence[tuple[str, Any]], page: Page) -> str:
     """The parameters at which a run is stated, in mathematics."""
     symbols = {each.name: each.symbol for each in result.parameters if each.symbol is not None}
-    points = [f"${latex(symbols[name], result.notation)} = {value}$" for name, value in at]
+    points = [f"${page.latex(symbols[name])} = {value}$" for name, value in at]
     return f"at {listed(points)} (a run in floating point)" if points else ""
 
 
@@ -252,7 +249,7 @@ def _stated(shown: Sequence[Conclusion], numbers: Iterator[str], *, alone: bool)
     if not on_events:
         return lines
     over = prose_latex(joined((words for each in on_events for words in each.quantity.over), " and "))
-    least = latex(1 - joint_failure([each.quantity for each in on_events]), {})
+    least = Page().latex(1 - joint_failure([each.quantity for each in on_events]))
     event = f"With probability at least ${least}$ over {over}, all of the following hold:"
     return [
         *lines,

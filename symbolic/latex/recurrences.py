@@ -93,7 +93,7 @@ def _family(name: str) -> sp.Expr:
 
 def families_in(step: Step) -> list[str]:
     """The steps of the families whose members its bound refers to."""
-    named = members_in(step.local if step.named is None else step.named)
+    named = members_in(step.shown)
     functions = {each.func for each in named}
     return [each.name for each in step.families if _family(each.name).func in functions]
 
@@ -120,8 +120,4 @@ def _moved(step: Step, letters: Mapping[str, sp.Symbol], change: Mapping[sp.Symb
     """The bound by members of families, at other places."""
     names = {each: place_of(each, letters) for each in step.rests_on}
     errors = {error_symbol(n): member_error(n, place) for n, place in names.items() if place is not None}
-    return _bound(step).xreplace(errors).xreplace(dict(change))
-
-
-def _bound(step: Step) -> sp.Expr:
-    return step.local if step.named is None else step.named
+    return step.shown.xreplace(errors).xreplace(dict(change))
