@@ -1,7 +1,7 @@
 """Rule 11: perturbed parameters and functions, a correction map, and the largest perturbation that is still safe."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -12,11 +12,9 @@ from symbolic.calculus.knobs import Knob
 from symbolic.calculus.sums import Combination, Restated, add
 from symbolic.derivations.derivation import (
     Approximated,
-    Derivation,
     DerivationError,
     NormName,
     Obligation,
-    Step,
     as_expr,
     as_norm,
     error_symbol,
@@ -210,20 +208,15 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
         reason=reason or "by Cauchy-Schwarz over disjoint groups of parameters that are moved together",
         operation=Restated(),
     )
-    return _for_all_of(x, groups, total).follows(step, dim=x.dim, size=x.size, radius=x.radius)
 
-
-def _for_all_of(x: Approximated, groups: Sequence[sp.Symbol], total: sp.Expr) -> Approximated:
-    """x, with its obligations required for every perturbation of the groups up to `total`."""
-
-    def of_all(step: Step) -> Step:
-        owed = step.obligations
+    def of_all(owed: Obligation) -> Obligation:
+        """For every perturbation of the groups up to `total`."""
         for group in groups:
             where = f"for every {group.name} up to {sp.sstr(total)}"
-            owed = tuple(for_all(reopened(o, group), group, sp.Integer(0), total, where) for o in owed)
-        return step if owed == step.obligations else replace(step, obligations=owed)
+            owed = for_all(reopened(owed, group), group, sp.Integer(0), total, where)
+        return owed
 
-    return replace(x, derivation=Derivation(tuple(map(of_all, x.derivation.steps))))
+    return x.with_obligations(of_all).follows(step, dim=x.dim, size=x.size, radius=x.radius)
 
 
 # F_hat(x_hat) - F(x) = (F_hat - F)(x_hat) + (F(x_hat) - F(x)), at most eps + L e. Unlike `apply_function` this is about

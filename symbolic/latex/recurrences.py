@@ -16,7 +16,7 @@ from symbolic.words.names import error_symbol, letters_by_name, member_error, me
 
 def layer_letter(recursion: Any, notation: Notation | None) -> str:
     """The number of a layer: l, unless a letter of the statement, or of the relation, has that name."""
-    own = _own(recursion) - {recursion.index} if isinstance(recursion, Accumulation | LinearRecursion) else set()
+    own = recursion.letters if isinstance(recursion, Accumulation | LinearRecursion) else set()
     return fresh({*names_of_letters(notation), *(each.name for each in own)}, "lkmh")
 
 
@@ -50,11 +50,6 @@ def _by_numbers(
     right = (factor * error ** (2 if pooled else 1) + recursion.offset).xreplace({recursion.index: layer, **zero})
     left = f"e_{{{letter}+1}}{'^2' if pooled else ''}"
     return Recurrence(left, right, start=f"e_0 = {latex(recursion.start.xreplace(dict(zero)), names)}")
-
-
-def _own(recursion: Accumulation | LinearRecursion) -> set[sp.Symbol]:
-    more = [recursion.quadratic] if isinstance(recursion, Accumulation) else []
-    return {letter for each in (recursion.factor, recursion.offset, *more) for letter in each.free_symbols}
 
 
 # The layers count from the place of the premise to that of the step, one by one upwards or downwards.
