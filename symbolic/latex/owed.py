@@ -13,7 +13,7 @@ from symbolic.derivations.obligations import Obligation, RangeObligation
 from symbolic.latex.displays import display, stated
 from symbolic.latex.page import Page
 from symbolic.words.names import name_in_words
-from symbolic.words.prose import marked, prose_latex
+from symbolic.words.prose import begun, marked, prose_latex
 
 FORMULA_BEHIND = re.compile(r": `[^`]*`(?=$|, in every )")  # which the condition states anyway
 RANGE = re.compile(r"`\[-R, R\]`, `R = (\w+)`")  # whose R is not a letter of the proof
@@ -46,7 +46,7 @@ class Owed:
         if isinstance(key, str):
             if first != number:
                 return f"As in ({first}), {words}."
-            return f"{words[:1].upper()}{words[1:]} {_reason(key)}{self._recurrence(same[0])}"
+            return f"{begun(words)} {_reason(key)}{self._recurrence(same[0])}"
         if first != number:
             return f"As in ({first}), this needs that {words}."
         condition = stated(key, page, ".")

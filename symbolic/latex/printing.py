@@ -19,7 +19,7 @@ from symbolic.latex.typesetting import Notation, latex
 from symbolic.statements.errata import Erratum
 from symbolic.statements.result import Formula, Kind, Order, Printed, Quantity, Result
 from symbolic.words.names import text
-from symbolic.words.prose import marked, prose_latex
+from symbolic.words.prose import begun, marked, prose_latex
 from symbolic.words.shown import SHOWN, displayed
 
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE: r"\sim"}
@@ -102,7 +102,7 @@ def quantity_latex(quantity: Quantity, page: Page, expanded: bool = False) -> st
         lines.append(", ".join(filter(None, ("Printed", printed.citation.latex(), under))) + ":")
         lines.append(rf"\[ {printed_latex(quantity, printed, page)} \]")
     derived, closed = quantity.derived(), quantity.closed_form
-    obtained = _begun(prose_latex(derived_words(quantity)))
+    obtained = begun(prose_latex(derived_words(quantity)))
     if derived is not None:
         at = quantity.bound_at
         short = [letter for letter, value in at.items() if page.width(value) <= PAGE / 2]
@@ -128,11 +128,7 @@ def _heading_latex(quantity: Quantity, names: Mapping[str, str]) -> str:
     """The meaning; kind, quantifier, norm and domain in a sentence, in text mode."""
     said = prose_latex((replace(quantity, domain="") if quantity.domain_latex else quantity).about, names)
     about = "; ".join(filter(None, [said, quantity.domain_latex]))
-    return rf"\paragraph{{{_begun(prose_latex(quantity.meaning, names))}.}} {_begun(about)}."
-
-
-def _begun(words: str) -> str:
-    return words[0].upper() + words[1:]
+    return rf"\paragraph{{{begun(prose_latex(quantity.meaning, names))}.}} {begun(about)}."
 
 
 def erratum_latex(erratum: Erratum) -> str:

@@ -23,7 +23,7 @@ from symbolic.latex.widths import width
 from symbolic.statements.result import Quantity, Result
 from symbolic.words.indices import fresh, names_of_letters
 from symbolic.words.names import INDEXED, error_latex, letters_by_name
-from symbolic.words.prose import listed, marked, prose_latex
+from symbolic.words.prose import begun, listed, marked, prose_latex
 
 Slack = Mapping[str, float]
 
@@ -197,7 +197,7 @@ def _recurrence(step: Step, proof: _Proof) -> str:
     why, aside = reason_of(step)
     lead = f"from {of[0]} on{f' and by {listed(of[1:])}' if of[1:] else ''}" if of else ""
     words = ", ".join(filter(None, [why, f"{lead}{aside}", RECURRENCES.get(step.rule, "we have")]))
-    return f"{words[:1].upper()}{words[1:]} {_relation(step, proof)} Hence"
+    return f"{begun(words)} {_relation(step, proof)} Hence"
 
 
 def _relation(step: Step, proof: _Proof) -> str:
