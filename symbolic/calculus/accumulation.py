@@ -92,7 +92,6 @@ def accumulate(
         x.norm,
         "accumulation",
         local * _growth(quadratic, ceiling, local, depth),
-        premises=(x.name,),
         obligations=tuple(o for o in (*every, *numbers, *_below(name, quadratic, ceiling, here, depth)) if o.open),
         reason=reason,
         recursion=Accumulation(x.error_symbol, factor, offset, quadratic, index),

@@ -27,7 +27,6 @@ def either(first: Approximated, when: Any, second: Approximated, *, name: str, r
         first.norm,
         "case distinction",
         sp.Piecewise((first.error_symbol, when), (second.error_symbol, True)),
-        premises=(first.name, second.name),
         reason=reason or "each in its own case",
         operation=Cases(when),
     )

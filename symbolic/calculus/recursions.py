@@ -346,7 +346,6 @@ def recur(
         x.norm,
         "recursion",
         recursion.closed(depth),
-        premises=(x.name,),
         obligations=obligations,
         reason=reason,
         recursion=recursion,

@@ -291,9 +291,13 @@ class Approximated:
         return error_symbol(self.name)
 
     def follows(self, step: Step, *others: "Approximated", **changes: Any) -> "Approximated":
-        """The conclusion of `step`, with this derivation and the derivations of `others` followed by the step."""
+        """The conclusion of `step`, with this derivation and the derivations of `others` followed by the step.
+
+        The premises of the step are these values, in this order, unless it names them in another one.
+        """
         require_one_sense(step, (self, *others))
-        step = replace(step, dim=changes["dim"])
+        premises = step.premises or tuple(each.name for each in (self, *others))
+        step = replace(step, premises=premises, dim=changes["dim"])
         derivation = self.derivation.then(step, *(other.derivation for other in others))
         return Approximated(name=step.name, norm=step.norm, derivation=derivation, **changes)
 
