@@ -152,14 +152,14 @@ class _Reader:
         return found
 
     def _words(self) -> str:
-        """The tokens of a group, as they are."""
+        """The tokens of a group, as they are; of one that is not closed, all that follow."""
         self._skip_spaces()
         depth, found = 0, []
         while True:
             token = self._next()
             depth += (token == "{") - (token == "}")
             found.append(token)
-            if depth <= 0:
+            if depth <= 0 or not token:
                 return "".join(found)
 
     def _atom(self, token: str, style: int) -> _Atom | None:

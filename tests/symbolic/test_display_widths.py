@@ -51,6 +51,10 @@ def test_a_formula_is_as_wide_as_tex_sets_it(formula):
     assert width(formula) == pytest.approx(KNOWN[formula], rel=0.04)
 
 
+def test_a_group_that_is_not_closed_ends_with_the_formula():
+    assert 0 < width(r"\text{ab") <= width(r"\text{ab}")
+
+
 @needs_tex
 def test_the_known_widths_are_those_of_tex(tmp_path):
     said = compiled(tmp_path, *(rf"\settowidth{{\w}}{{$\displaystyle {each}$}}\typeout{{w=\the\w}}" for each in KNOWN))
