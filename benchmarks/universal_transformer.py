@@ -8,7 +8,7 @@ from functools import partial
 import torch
 
 from benchmarks.universal_transformer_blocks import Prompt, blocks, blocks_in_balls
-from bridge.limits.format_limits import FORMATS
+from bridge.limits.run import FORMATS
 from bridge.topics.universal.transformer import resolve
 from numeric.networks.network import Network
 from numeric.networks.shared_blocks import SharedNetwork

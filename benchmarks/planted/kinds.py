@@ -17,19 +17,9 @@ READ = (
 )
 TARGETS = [f"bridge/readings/{name}.py" for name in (*MODULES, *(f"rules/{each}" for each in READ))]
 OF_RULES = (
-    *(
-        "accumulation",
-        "concentration",
-        "descent",
-        "evolution",
-        "functions",
-        "geometric",
-        "head_matrices",
-        "heads",
-        "invariants",
-    ),
-    *("iterations", "layers", "linear", "linear_softmax", "nonexpansive", "perturbations", "products", "proximal"),
-    *("recursions", "repetition", "shares", "softmax", "sums", "taylor"),
+    *("accumulation", "cases", "concentration", "descent", "evolution", "families", "functions", "geometric"),
+    *("head_matrices", "heads", "invariants", "iterations", "layers", "linear", "linear_softmax", "nonexpansive"),
+    *("perturbations", "products", "proximal", "recursions", "repetition", "shares", "softmax", "sums", "taylor"),
 )
 RULES = [f"symbolic/calculus/{name}.py" for name in OF_RULES]
 # What words a refusal, says whether a network can be compared, makes an operand of an expression, or calls a function

@@ -26,6 +26,7 @@ from symbolic.derivations.derivation import Step
 from symbolic.derivations.provenance import Provenance
 from symbolic.latex.displays import with_names
 from symbolic.latex.naming import Named
+from symbolic.latex.page import Page
 from symbolic.latex.printing import derived_words
 from symbolic.latex.recurrences import layer_letter
 from symbolic.latex.shown_bounds import plain_definition, plain_text, shown_bound
@@ -135,7 +136,7 @@ def _quantity(result: Result, at: int) -> list[str]:
         lines += [f"    printed{source}{under}, {relation}", *_formula(quantity.printed.shown, result.notation)]
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
-            named = shown_bound(quantity, result.notation) if quantity.closed_form is None else None
+            named = shown_bound(quantity, Page(result.notation)) if quantity.closed_form is None else None
             shown = _formula(derived, result.notation) if named is None else _by_steps(named, result.notation)
             lines += [f"    {derived_words(quantity)}, {RELATIONS[quantity.stated_kind]}", *shown]
     worst = [f"{letter} = {formula(value, result.notation)}" for letter, value in quantity.bound_at.items()]
@@ -179,7 +180,7 @@ def _formula(expression: object, notation: Notation) -> list[str]:
     """A tall one with its repeated parts named below it, where that takes half the lines."""
     drawn = drawn_formula(expression, notation)
     if len(drawn) > TALL and isinstance(expression, sp.Expr):
-        main, parts = with_names(with_fresh_indices(expression, names_of_letters(notation)), notation)
+        main, parts = with_names(with_fresh_indices(expression, names_of_letters(notation)), Page(notation))
         named = [
             *wrapped(formula(main)),
             *(line for name, part in parts for line in wrapped(f"{name} = {formula(part)}")),

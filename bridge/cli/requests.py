@@ -9,8 +9,8 @@ from bridge.cli.assignments import parameters
 from bridge.cli.outputs import Outputs
 from bridge.cli.sources import Source, find_source
 from bridge.export.choice import Choice
+from bridge.limits.accepted import check_device, check_dtype
 from bridge.limits.files import require_file
-from bridge.limits.formats import check_device, check_dtype
 from bridge.questions.solving.tiers import check_tier
 from symbolic.words.errors import UsageError
 

@@ -1,13 +1,13 @@
 """Domains whose entries are free of each other: boxes, sign patterns, integers."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.domains.domain import CORNER_CYCLE, Domain, Values, as_dimension, as_size, place
+from bridge.domains.domain import CORNER_CYCLE, Call, Domain, as_dimension, as_size, place
 from bridge.domains.notation import Element, Notation
 from bridge.domains.rounding import (
     ball_of,
@@ -18,6 +18,7 @@ from bridge.domains.rounding import (
     smallest_above,
     written,
 )
+from bridge.domains.vectors import signs
 from numeric.balls import BallArray
 from symbolic.derivations.derivation import Norm
 from symbolic.derivations.exact_numbers import as_entry
@@ -46,9 +47,8 @@ class Box(Domain):
         ends = _ends(type(self).__name__, size, low, high)
         self._set(shape=tuple(as_dimension(each) for each in shape), low=ends[0], high=ends[1])
 
-    def at(self, values: Values) -> Self:
-        shape = [self.replaced(each, values) for each in self.shape]
-        return self.rebuilt(*shape, low=self.replaced(self.low, values), high=self.replaced(self.high, values))
+    def _call(self) -> Call:
+        return self.shape, {"low": self.low, "high": self.high}
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         share = torch.rand(count, *self.dims, generator=generator, dtype=torch.float64, device="cpu")
@@ -94,10 +94,10 @@ class Box(Domain):
             raise UsageError(f"{self}: no number of {dtype_name(dtype)} is in the range")
         return low, high
 
-    def _arguments(self) -> list[str]:
-        if self.low == -self.high:
-            return [*map(str, self.shape), f"size={written(self.high)}"]
-        return [*map(str, self.shape), f"low={written(self.low)}", f"high={written(self.high)}"]
+    def __repr__(self) -> str:
+        if self.low != -self.high:
+            return super().__repr__()
+        return f"{type(self).__name__}({', '.join([*map(str, self.shape), f'size={written(self.high)}'])})"
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -109,6 +109,8 @@ class Integers(Box):
         for name, end in (("low", self.low), ("high", self.high)):
             if not end.free_symbols and not (end.is_Integer and abs(end) <= LARGEST_INTEGER):
                 raise UsageError(f"Integers: {name} = {end} is not an integer between -2^53 and 2^53")
+
+    __repr__ = Domain.__repr__
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         low, high = self.ends(torch.float64)
@@ -132,9 +134,6 @@ class Integers(Box):
         ends = map(notation.number, (self.low, self.high))
         return notation.entries(x, notation.members(next(ends), notation.dots, next(ends)), self.shape)
 
-    def _arguments(self) -> list[str]:
-        return [*map(str, self.shape), f"low={written(self.low)}", f"high={written(self.high)}"]
-
 
 @dataclass(frozen=True, init=False, repr=False)
 class Signs(Domain):
@@ -145,16 +144,11 @@ class Signs(Domain):
     def __init__(self, *shape: Any, size: Any = 1) -> None:
         self._set(shape=tuple(as_dimension(each) for each in shape), size=as_size("size", size))
 
-    def at(self, values: Values) -> Self:
-        shape = [self.replaced(each, values) for each in self.shape]
-        return self.rebuilt(*shape, size=self.replaced(self.size, values))
+    def _call(self) -> Call:
+        return self.shape, {"size": self.size}
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
-        signs = (
-            2 * torch.randint(0, 2, (count, *self.dims), generator=generator, dtype=torch.int64, device="cpu").double()
-            - 1
-        )
-        return self.project(signs)
+        return self.project(signs(count, self.entries, generator).view(count, *self.dims))
 
     def corners(self, count: int, generator: torch.Generator) -> Tensor:
         return self.sample(count, generator)
@@ -183,9 +177,6 @@ class Signs(Domain):
     def condition(self, x: Element, notation: Notation) -> str:
         signs = notation.members(notation.number(-self.size), notation.number(self.size))
         return notation.entries(x, signs, self.shape)
-
-    def _arguments(self) -> list[str]:
-        return [*map(str, self.shape), f"size={written(self.size)}"]
 
 
 def _ends(kind: str, size: Any, low: Any, high: Any) -> tuple[sp.Expr, sp.Expr]:

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -12,11 +12,13 @@ import torch
 from torch import Tensor
 
 from bridge.domains.notation import Element, Latex, Notation, Plain
+from bridge.domains.rounding import written
 from numeric.balls import BallArray
 from symbolic.derivations.derivation import Norm
 from symbolic.derivations.exact_numbers import as_entry
 from symbolic.words.errors import UsageError
 
+Call = tuple[Sequence[Any], dict[str, Any]]  # arguments by place, and by name
 Values = Mapping[sp.Symbol, Any]  # letters to ints, floats (the binary rationals they are), exact numbers
 
 CORNER_CYCLE = 12  # the kinds of corners repeat with this period: rows that are each the j-th corner are of one kind
@@ -45,12 +47,23 @@ class Domain(ABC):
     shape: tuple[int | sp.Expr, ...]  # of an element: ints, and expressions where letters are
 
     @abstractmethod
+    def _call(self) -> Call:
+        """The arguments that make it."""
+
     def at(self, values: Values) -> Self:
         """The domain with every letter replaced by its number.
 
         Raises UsageError for a letter without a number, for a dimension that is negative or no integer, for a negative
         size and for an empty range. Values of other letters have no effect.
         """
+        by_place, by_name = self._call()
+        numbers = [self._argument_at(each, values) for each in by_place]
+        return self.rebuilt(*numbers, **{name: self._argument_at(each, values) for name, each in by_name.items()})
+
+    def _argument_at(self, argument: Any, values: Values) -> Any:
+        if isinstance(argument, Domain):
+            return argument.at(values)
+        return argument if isinstance(argument, str | bool) else self.replaced(argument, values)
 
     @abstractmethod
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
@@ -161,11 +174,10 @@ class Domain(ABC):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(self._arguments())})"
-
-    @abstractmethod
-    def _arguments(self) -> list[str]:
-        """As they are written in a call."""
+        by_place, by_name = self._call()
+        sizes = {name: written(each) if isinstance(each, sp.Expr) else each for name, each in by_name.items()}
+        arguments = [*map(str, by_place), *(f"{name}={each}" for name, each in sizes.items())]
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _malformed(self, x: Tensor) -> str | None:
         if tuple(x.shape) != self.dims:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from bridge.domains.boxes import vector_bound
-from bridge.domains.domain import CORNER_CYCLE, Domain, Values, as_dimension
+from bridge.domains.domain import CORNER_CYCLE, Call, Domain, Values, as_dimension
 from bridge.domains.notation import Element, Notation
 from numeric.balls import BallArray
 from symbolic.derivations.derivation import Norm, as_expr
@@ -34,8 +34,8 @@ class Rows(Domain):
     def __init__(self, count: Any, row: Domain, *, or_fewer: bool = False) -> None:
         self._set(shape=(as_dimension(count), *row.shape), row=row, or_fewer=or_fewer)
 
-    def at(self, values: Values) -> Self:
-        return self.rebuilt(self.replaced(self.shape[0], values), self.row.at(values), or_fewer=self.or_fewer)
+    def _call(self) -> Call:
+        return (self.shape[0], self.row), {"or_fewer": True} if self.or_fewer else {}
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         return self.row.sample(count * self.dims[0], generator).view(count, *self.dims)
@@ -80,9 +80,6 @@ class Rows(Domain):
         index = next(letter for letter in INDICES if letter not in taken)
         return notation.every(self.row.condition(x.row(index), notation), index, self.shape[0])
 
-    def _arguments(self) -> list[str]:
-        return [str(self.shape[0]), str(self.row), *(["or_fewer=True"] if self.or_fewer else [])]
-
 
 @dataclass(frozen=True, init=False, repr=False)
 class Concatenated(Domain):
@@ -96,8 +93,8 @@ class Concatenated(Domain):
     def __init__(self, *parts: Domain) -> None:
         self._set(shape=(as_dimension(sp.Add(*(sp.Mul(*part.shape) for part in parts))),), parts=parts)
 
-    def at(self, values: Values) -> Self:
-        return self.rebuilt(*(part.at(values) for part in self.parts))
+    def _call(self) -> Call:
+        return self.parts, {}
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         return self._joined(count, [part.sample(count, generator) for part in self.parts])
@@ -143,9 +140,6 @@ class Concatenated(Domain):
         whole = f"{notation.element(x)} = ({', '.join(map(notation.element, pieces))})"
         each = zip(self.parts, pieces, strict=True)
         return notation.both(whole, *(part.condition(piece, notation) for part, piece in each))
-
-    def _arguments(self) -> list[str]:
-        return [str(part) for part in self.parts]
 
 
 @dataclass(frozen=True, init=False, repr=False)

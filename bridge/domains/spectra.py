@@ -5,7 +5,7 @@ Shapes: B matrices of m rows and n columns; k = min(m, n) singular values each; 
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import flint
 import sympy as sp
@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from bridge.domains.domain import Domain, Values, as_dimension, as_size, per_element
+from bridge.domains.domain import Call, Domain, as_dimension, as_size, per_element
 from bridge.domains.notation import Element, Notation
 from bridge.domains.rounding import (
     ball_of,
@@ -56,9 +56,8 @@ class SingularValues(Domain):
             raise UsageError(f"SingularValues: low = {written(ends[0])} exceeds high = {written(ends[1])}")
         self._set(shape=shape, low=ends[0], high=ends[1])
 
-    def at(self, values: Values) -> Self:
-        shape = [self.replaced(each, values) for each in self.shape]
-        return self.rebuilt(*shape, low=self.replaced(self.low, values), high=self.replaced(self.high, values))
+    def _call(self) -> Call:
+        return self.shape, {"low": self.low, "high": self.high}
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         """Singular vectors uniform (Haar), singular values independent and uniform in [low, high]."""
@@ -171,9 +170,6 @@ class SingularValues(Domain):
         """The nearest matrices with all singular values high."""
         left, values, right = torch.linalg.svd(x, full_matrices=False)
         return _assembled(left, torch.full_like(values, largest_below(self.high)), right)
-
-    def _arguments(self) -> list[str]:
-        return [*map(str, self.shape), f"low={written(self.low)}", f"high={written(self.high)}"]
 
 
 # Let U, S, V be any approximation of the singular value decomposition, with r = ||X - U S V^T||_F and d the larger of

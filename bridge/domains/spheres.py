@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import flint
 import sympy as sp
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from bridge.domains.boxes import Box
-from bridge.domains.domain import Domain, Values, as_dimension, as_size, place
+from bridge.domains.domain import Call, Domain, as_dimension, as_size, place
 from bridge.domains.notation import Element, Notation
 from bridge.domains.rounding import (
     ball_of,
@@ -68,9 +68,8 @@ class Ball(Domain):
         dims = tuple(as_dimension(each) for each in shape)
         self._set(shape=dims, radius=as_size("radius", radius), norm=names[str(norm)])
 
-    def at(self, values: Values) -> Self:
-        shape = [self.replaced(each, values) for each in self.shape]
-        return self.rebuilt(*shape, radius=self.replaced(self.radius, values), norm=self.norm)
+    def _call(self) -> Call:
+        return self.shape, {"radius": self.radius, "norm": self.norm}
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         """Uniform in the ball."""
@@ -139,9 +138,6 @@ class Ball(Domain):
             excess = found - ball_of(self.radius, MESSAGE_BITS)
         return f"||x||_{self.norm} = {_float(found)} exceeds {written(self.radius)} by {shown(_float(excess))}"
 
-    def _arguments(self) -> list[str]:
-        return [*map(str, self.shape), f"radius={written(self.radius)}", f"norm={self.norm}"]
-
 
 @dataclass(frozen=True, init=False, repr=False)
 class Sphere(Domain):
@@ -156,8 +152,8 @@ class Sphere(Domain):
     def __init__(self, dim: Any, radius: Any = 1) -> None:
         self._set(shape=(as_dimension(dim, least=1),), radius=as_size("radius", radius))
 
-    def at(self, values: Values) -> Self:
-        return self.rebuilt(self.replaced(self.shape[0], values), self.replaced(self.radius, values))
+    def _call(self) -> Call:
+        return self.shape, {"radius": self.radius}
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         """Uniform on the sphere."""
@@ -202,9 +198,6 @@ class Sphere(Domain):
         norm = f"{notation.norm(x, Norm.TWO, self.shape)} = {notation.number(self.radius)}"
         return notation.both(notation.entries(x, notation.reals, self.shape), norm)
 
-    def _arguments(self) -> list[str]:
-        return [str(self.shape[0]), f"radius={written(self.radius)}"]
-
 
 @dataclass(frozen=True, init=False, repr=False)
 class Simplex(Domain):
@@ -217,8 +210,8 @@ class Simplex(Domain):
     def __init__(self, dim: Any) -> None:
         self._set(shape=(as_dimension(dim, least=1),))
 
-    def at(self, values: Values) -> Self:
-        return self.rebuilt(self.replaced(self.shape[0], values))
+    def _call(self) -> Call:
+        return self.shape, {}
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         """Uniform on the simplex."""
@@ -262,9 +255,6 @@ class Simplex(Domain):
         signs = f"{notation.element(x)} {notation.at_least} 0"
         total = f"{notation.norm(x, Norm.ONE, self.shape)} = 1"
         return notation.both(notation.entries(x, notation.reals, self.shape), signs, total)
-
-    def _arguments(self) -> list[str]:
-        return [str(self.shape[0])]
 
 
 def _in_euclidean_ball(count: int, entries: int, generator: torch.Generator) -> Tensor:

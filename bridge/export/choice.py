@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bridge.export.layout import NUMBERS
-from bridge.limits.nearest import require_known
+from bridge.limits.accepted import require_known
 from bridge.theorems.record import Record, Row, Verdict
 from symbolic.words.errors import UsageError
 from symbolic.words.prose import ProseError, prose

@@ -28,7 +28,7 @@ from bridge.export.theorem_of_record import theorem_of
 from bridge.export.violations import reasons, violations
 from bridge.theorems.numbers import latex as number
 from bridge.theorems.record import AUTOMATIC, NamedTable, Record
-from symbolic.latex.displays import latex
+from symbolic.latex.typesetting import latex
 from symbolic.words.errors import UsageError
 from symbolic.words.prose import prose, prose_latex
 

@@ -27,13 +27,9 @@ IS_LOCAL = "scope_is_local"  # an argument, where the prompts of a batch differ 
 Use = Callable[..., Any]  # of the operands
 
 
-def step_of(quantity: Quantity) -> str:
-    return quantity.step or quantity.name
-
-
 def steps_of(quantity: Quantity) -> tuple[Step, ...]:
     """The steps that lead to it; none without a derivation."""
-    return () if quantity.derivation is None else quantity.derivation.leading_to(step_of(quantity))
+    return () if quantity.derivation is None else quantity.derivation.leading_to(quantity.concluded_by)
 
 
 def shared_reading(quantity: Quantity) -> Hashable:
@@ -207,16 +203,16 @@ def _all_of(quantities: Sequence[Quantity]) -> Use:
     """Values, enclosures and bounds of quantities that share a reading: whatever does not fit is found."""
 
     def use(operands: Operands) -> dict[str, _Probed]:
-        derivation, wanted = quantities[0].derivation, list(map(step_of, quantities))
+        derivation, wanted = quantities[0].derivation, [each.concluded_by for each in quantities]
         assert derivation is not None  # it has handles
         values = read(derivation, operands, wanted)
         for step in derivation.leading_to(*wanted):
             require_hypotheses(step, values.get(step.name), operands)
         reading = enclose(derivation, AtHand(operands), wanted)
-        return {each.name: probed(each, reading, values.get(step_of(each)), operands) for each in quantities}
+        return {each.name: probed(each, reading, values.get(each.concluded_by), operands) for each in quantities}
 
     def probed(quantity: Quantity, reading: Reading, value: Emulated | None, operands: Operands) -> _Probed:
-        reading.bound(step_of(quantity))
+        reading.bound(quantity.concluded_by)
         valued = value is not None
         return _Probed(valued, valued and emulates(steps_of(quantity), operands), _stops(quantity, reading))
 

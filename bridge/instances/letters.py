@@ -141,7 +141,7 @@ def decided(point: Values, quantity: Quantity, values: Values) -> tuple[Checked,
     formulas = formulas_of(values)
     numbers = {**point, **{letter: value for letter, value in values.items() if letter not in formulas}}
     letters = frozenset(formulas.items())
-    steps = quantity.derivation.upto(quantity.step or quantity.name)
+    steps = quantity.derivation.upto(quantity.concluded_by)
     found = [
         Checked(o.statement, truth(bound_to(o.condition, letters), numbers), sp.sstr(o.condition))
         for o in steps.obligations

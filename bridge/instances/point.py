@@ -11,8 +11,8 @@ import numpy as np
 import sympy as sp
 
 from bridge.domains import Domain
+from bridge.limits.accepted import checked_number, largest_default
 from bridge.limits.arguments import arguments_of, called_with
-from bridge.limits.checked_numbers import checked_number, largest_default
 from bridge.limits.cost import Cost, sizes_of
 from bridge.limits.memory import require_memory
 from bridge.limits.run import ONE_INPUT, Run

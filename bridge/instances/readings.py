@@ -11,7 +11,7 @@ from typing import Any
 import flint
 import torch
 
-from bridge.instances.bindings import LOCAL, AtPrompt, Bindings, Use, bindings, in_groups, step_of, steps_of
+from bridge.instances.bindings import LOCAL, AtPrompt, Bindings, Use, bindings, in_groups, steps_of
 from bridge.instances.bound import Checked
 from bridge.instances.inputs import Batch, Inputs, KeptRuns
 from bridge.instances.letters import Letters
@@ -133,12 +133,12 @@ class Readings:
         if norms is None or derivation is None:
             return None
         if id(derivation) not in self._networks:  # once, for all quantities that it derives
-            same = [step_of(each) for each in self._stated if each.derivation is derivation]
+            same = [each.concluded_by for each in self._stated if each.derivation is derivation]
             letters = {symbol: as_exact(value) for symbol, value in self.letters.numbers.items()}
             with working_precision(2 * BASE_BITS):
                 operands = self._known.call(norms)
                 self._networks[id(derivation)] = bound_network(derivation, NormsAtHand(operands, letters), same)
-        found = self._networks[id(derivation)].get(step_of(quantity))
+        found = self._networks[id(derivation)].get(quantity.concluded_by)
         return None if found is None else found.error
 
     # Premises: the numbers that rules were given have to be those of the operands, and arguments of functions have to
@@ -147,7 +147,7 @@ class Readings:
 
     def premises(self, quantity: Quantity, one: Batch) -> tuple[Checked, ...]:
         """What its bound rests on at this prompt beside obligations: what does not hold, and what is open."""
-        derivation, step = Derivation(steps_of(quantity)), step_of(quantity)
+        derivation, step = Derivation(steps_of(quantity)), quantity.concluded_by
 
         def wrong(operands: Operands, surely: bool = True) -> dict[str, str]:
             return wrong_numbers(derivation, operands, read(derivation, operands, [step]), surely=surely)
@@ -198,7 +198,7 @@ def bounds_of(quantities: Sequence[Quantity], scope: str | None, *, by_rules: bo
     """
 
     def use(operands: Operands, local: Any = scope == LOCAL) -> dict[str, Any]:
-        derivation, steps = quantities[0].derivation, list(map(step_of, quantities))
+        derivation, steps = quantities[0].derivation, [each.concluded_by for each in quantities]
         assert derivation is not None  # it has handles
         if operands.bits is not None and by_rules:
             reading = read_errors(derivation, operands, steps, local=local)
@@ -228,7 +228,7 @@ def values_of(quantities: Sequence[Quantity]) -> Use:
     """The exact and the emulated values of quantities that share a reading, as far as they are known."""
 
     def use(operands: Operands) -> dict[str, Emulated]:
-        steps = {quantity.name: step_of(quantity) for quantity in quantities}
+        steps = {quantity.name: quantity.concluded_by for quantity in quantities}
         assert quantities[0].derivation is not None  # it has handles
         found = read(quantities[0].derivation, operands, list(steps.values()))
         return {name: found[step] for name, step in steps.items() if step in found}

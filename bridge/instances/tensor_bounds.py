@@ -65,7 +65,7 @@ def _terms(
 ) -> list[tuple[sp.Expr, sp.Expr]]:
     """What must not be negative where the bound holds, with the absolute values of its terms added up."""
     assert quantity.derivation is not None  # it has a bound
-    steps, found = quantity.derivation.upto(quantity.step or quantity.name), []
+    steps, found = quantity.derivation.upto(quantity.concluded_by), []
     for obligation in (each for each in steps.obligations if each.open):
         try:
             at_worst = bound_to(obligation.condition, frozenset(worst.items()))

@@ -232,7 +232,7 @@ def _by_another_seed(function: Function, place: int) -> Function:
 def _unstated(quantity: Quantity) -> Quantity:
     """The name and the norm of a quantity."""
     derivation = quantity.derivation
-    norm = derivation.step(quantity.step or quantity.name).norm if derivation else WORDED.get(quantity.norm, Norm.INF)
+    norm = derivation.step(quantity.concluded_by).norm if derivation else WORDED.get(quantity.norm, Norm.INF)
     return Quantity(
         quantity.name,
         quantity.latex_symbol,

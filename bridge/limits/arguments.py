@@ -10,14 +10,13 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from bridge.limits.beyond_float64 import REFUSALS, is_out_of_memory
+from bridge.limits.refusals import OURS, REFUSALS, is_out_of_memory
 from numeric.balls import BallsError
 from numeric.balls.limits import TooLargeForExact
 from symbolic.words.errors import UsageError
 
 Function = Callable[..., Any]
 
-OURS = ("bridge", "numeric", "symbolic")
 # What torch says of code that it cannot run on a batch, and what to write instead.
 UNDER_VMAP = {
     "data-dependent control flow": (

@@ -1,5 +1,6 @@
 """What a run is asked for: how many inputs, how long an attack, by which seed, in which format and where."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,12 +8,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bridge.limits.formats import check_device, check_dtype
+from bridge.limits.accepted import DTYPES, check_device, check_dtype
 from symbolic.words.errors import UsageError
 
 CPU = torch.device("cpu")
 SETTINGS = frozenset({"samples", "attack", "restarts", "seed", "dtype"})  # of a run that a table depends on
 BLOCK = 64  # inputs measured at once, so that memory stays bounded
+# What each number format holds, by its name.
+INFO = {name: torch.finfo(getattr(torch, name)) for name in DTYPES}
+FORMATS = {name: 1 - round(math.log2(info.eps)) for name, info in INFO.items()}  # bits of a significand
+SUMMED = {name: max(bits, FORMATS["float32"]) for name, bits in FORMATS.items()}  # half formats add up in float32
 
 
 @dataclass(frozen=True)

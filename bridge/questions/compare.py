@@ -21,10 +21,9 @@ from bridge.judging.elsewhere import rows_elsewhere
 from bridge.judging.faithful import NAME as FAITHFUL
 from bridge.judging.judged import rows_at, run_at, settings_used, tables_at
 from bridge.judging.rates import rate_rows
-from bridge.limits.beyond_float64 import explained
 from bridge.limits.cost import Cost
 from bridge.limits.memory import require_memory
-from bridge.limits.refusals import briefly_refused
+from bridge.limits.refusals import briefly_refused, explained
 from bridge.limits.run import Format, Run
 from bridge.theorems.data import Table, load_table
 from bridge.theorems.numbers import value_words

@@ -5,9 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 from bridge.instances.point import require_affordable
-from bridge.limits.beyond_float64 import explained
-from bridge.limits.checked_numbers import checked_number
-from bridge.limits.refusals import briefly_refused
+from bridge.limits.accepted import checked_number
+from bridge.limits.refusals import briefly_refused, explained
 from bridge.lowering import Terms, at_most_terms
 from bridge.questions.solving.closed_form import ClosedForm, closed_form
 from bridge.questions.solving.dependence import may_depend, parameters_of

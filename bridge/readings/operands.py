@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -54,8 +54,12 @@ class Operands:
 
     def on_balls(self, bits: int) -> "Operands":
         """The same with arrays and numbers as balls; functions take what they are given."""
-        bound = {name: _on_balls(each, bits) for name, each in self.bound.items()}
-        letters = {s: _on_balls(x, bits) if isinstance(x, torch.Tensor) else x for s, x in self.letters.items()}
+
+        def on_balls(each: Any) -> Any:
+            return BallArray.exactly(each, bits) if isinstance(each, torch.Tensor) else each
+
+        bound = {name: _mapped(each, on_balls) for name, each in self.bound.items()}
+        letters = {letter: on_balls(number) for letter, number in self.letters.items()}
         return replace(self, bound=bound, letters=letters, bits=bits, calls={})
 
     # Handles.
@@ -212,12 +216,13 @@ def _arrays_of(operand: Any) -> list[Array]:
     return [operand] if isinstance(operand, torch.Tensor) else []
 
 
-def _on_balls(operand: Any, bits: int) -> Any:
+def _mapped(operand: Any, change: Callable[[Any], Any]) -> Any:
+    """The operand with each member of a tuple and each side changed."""
     if isinstance(operand, tuple):
-        return tuple(_on_balls(each, bits) for each in operand)
+        return tuple(_mapped(each, change) for each in operand)
     if isinstance(operand, Emulated):
-        return Emulated(_on_balls(operand.exact, bits), _on_balls(operand.emulated, bits))
-    return BallArray.exactly(operand, bits) if isinstance(operand, torch.Tensor) else operand
+        return Emulated(_mapped(operand.exact, change), _mapped(operand.emulated, change))
+    return change(operand)
 
 
 def _ball(value: Any, bits: int) -> BallArray:
@@ -230,10 +235,10 @@ def _ball(value: Any, bits: int) -> BallArray:
 
 def as_operand(given: Any, bits: int | None) -> Any:
     """What a handle is bound to, as the readings take it: numbers and arrays as float64 tensors, or as balls."""
-    if isinstance(given, tuple):
-        return tuple(as_operand(each, bits) for each in given)
-    if isinstance(given, Emulated):
-        return Emulated(as_operand(given.exact, bits), as_operand(given.emulated, bits))
+    return _mapped(given, partial(_single, bits=bits))
+
+
+def _single(given: Any, bits: int | None) -> Any:
     if callable(given) or isinstance(given, Smooth | BallArray):
         return given
     if bits is not None:

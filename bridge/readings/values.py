@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import singledispatch
 from typing import TypeGuard, TypeVar
 
-from bridge.limits.beyond_float64 import REFUSALS
+from bridge.limits.refusals import REFUSALS
 from bridge.readings.arrays import Array
 from bridge.readings.operands import Emulated, Operands
 from numeric.balls import BallsError, ShapesDiffer

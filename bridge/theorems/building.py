@@ -12,8 +12,8 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from bridge.domains import Domain
+from bridge.limits.accepted import require_known
 from bridge.limits.arguments import arguments_of
-from bridge.limits.nearest import require_known
 from bridge.limits.refusals import briefly_refused, shown_by
 from bridge.theorems.check import Check
 from bridge.theorems.pair import Pair

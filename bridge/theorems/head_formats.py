@@ -6,7 +6,7 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.limits.format_limits import FORMATS, INFO, SUMMED
+from bridge.limits.run import FORMATS, INFO, SUMMED
 from bridge.theorems.numbers import plain
 from symbolic.calculus.head_knobs import HeadPair
 from symbolic.words.errors import UsageError

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import sympy as sp
 
+from bridge.limits.accepted import require_known
 from bridge.limits.files import read_json
-from bridge.limits.nearest import require_known
 from symbolic.latex.paper_text import theorem_latex
 from symbolic.latex.proof_text import proof_latex
 from symbolic.statements.result import Quantity, Result

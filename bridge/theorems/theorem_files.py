@@ -14,8 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from bridge.limits.files import read_bytes, require_file
-from bridge.limits.opened_files import files_read_in
+from bridge.limits.files import files_read_in, read_bytes, require_file
 from symbolic.words.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ its test contains the case. A rule that is not sharp is marked `sharp=False` and
 """
 
 from symbolic.calculus.accumulation import accumulate
+from symbolic.calculus.cases import either
 from symbolic.calculus.concentration import cover, expected_mean, sample_mean, union_bound
 from symbolic.calculus.counting import (
     Columns,
@@ -18,6 +19,7 @@ from symbolic.calculus.counting import (
 )
 from symbolic.calculus.descent import Descent, descent_lemma, gradient_descent
 from symbolic.calculus.evolution import evolve
+from symbolic.calculus.families import stack
 from symbolic.calculus.functions import apply_function
 from symbolic.calculus.geometric import geometric_sum
 from symbolic.calculus.head_matrices import heads_as_matrix
@@ -33,7 +35,7 @@ from symbolic.calculus.invariants import (
 )
 from symbolic.calculus.iterations import QuadraticRecursion, contract, contraction_steps, converge, descend
 from symbolic.calculus.knobs import Knob, cheapest_split, knob_for, minimise
-from symbolic.calculus.layers import either, iterate, recursion_from, stack
+from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.linear import linear_map
 from symbolic.calculus.linear_softmax import softmax_as_linear
 from symbolic.calculus.nonexpansive import project, soft_threshold

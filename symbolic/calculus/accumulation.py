@@ -25,9 +25,14 @@ class Accumulation:
     quadratic: sp.Expr
     index: sp.Symbol
 
+    @property
+    def letters(self) -> set[sp.Symbol]:
+        """Those of its coefficients, but for the number of the step."""
+        found: set[sp.Symbol] = set().union(*(each.free_symbols for each in (self.factor, self.offset, self.quadratic)))
+        return found - {self.index}
+
     def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
-        own = {letter.name for each in (self.factor, self.offset, self.quadratic) for letter in each.free_symbols}
-        l = fresh((own - {self.index.name}) | names_of_letters(names), "lkmh")  # noqa: E741 - the step
+        l = fresh({each.name for each in self.letters} | names_of_letters(names), "lkmh")  # noqa: E741 - the step
         step = {self.index: sp.Symbol(l, integer=True, nonnegative=True)}
         factor, quadratic, offset, start = (
             latex(each.xreplace(step), names) for each in (self.factor, self.quadratic, self.offset, self.start)
@@ -37,8 +42,7 @@ class Accumulation:
 
     def words(self) -> str:
         """The same in plain text."""
-        own = {letter.name for each in (self.factor, self.offset, self.quadratic) for letter in each.free_symbols}
-        l = fresh(own - {self.index.name}, "lkmh")  # noqa: E741 - the step
+        l = fresh({each.name for each in self.letters}, "lkmh")  # noqa: E741 - the step
         layer = {self.index: sp.Symbol(l)}
         factor, offset, quadratic = (
             sp.sstr(each.xreplace(layer)) for each in (self.factor, self.offset, self.quadratic)
@@ -88,7 +92,6 @@ def accumulate(
         x.norm,
         "accumulation",
         local * _growth(quadratic, ceiling, local, depth),
-        premises=(x.name,),
         obligations=tuple(o for o in (*every, *numbers, *_below(name, quadratic, ceiling, here, depth)) if o.open),
         reason=reason,
         recursion=Accumulation(x.error_symbol, factor, offset, quadratic, index),

@@ -62,7 +62,6 @@ def sample_mean(
         Norm.INF,
         "sample mean",
         x.error_symbol + spread * sp.sqrt(2 * sp.log(2 * x.dim / share) / count),
-        premises=(x.name,),
         reason=reason or f"by Hoeffding's inequality for `{sp.sstr(count)}` independent draws",
         obligations=(
             *whole("sample_mean", name, least=1, count=count),
@@ -117,7 +116,6 @@ def expected_mean(
         x.norm,
         "expected mean",
         x.error_symbol + spread * _largest(x, members, by_variance=deviation is not None) / sp.sqrt(count),
-        premises=(x.name,),
         reason=reason or f"by the variance of the mean of `{sp.sstr(count)}` independent draws",
         obligations=(
             *whole("expected_mean", name, least=1, count=count),
@@ -181,7 +179,6 @@ def union_bound(x: Approximated, name: str, *, members: Any, reason: str = "") -
         x.norm,
         "union bound",
         x.error_symbol,
-        premises=(x.name,),
         reason=reason or f"by a union bound over `{sp.sstr(members)}` members",
         obligations=_members("union_bound", name, members),
         members=members,
@@ -220,7 +217,6 @@ def cover(
         x.norm,
         "cover",
         x.error_symbol + (moves + exact_moves) * radius,
-        premises=(x.name,),
         reason=reason or f"by a union bound over a cover of `{sp.sstr(members)}` members, one of them near",
         obligations=(
             *nonnegative("cover", name, lipschitz=moves, exact_lipschitz=exact_moves, radius=radius),

@@ -96,7 +96,6 @@ def gradient_descent(
         gap.norm,
         "gradient descent",
         lemma.closed(gap.error_symbol, steps),
-        premises=(gap.name,),
         obligations=(*lemma.obligations, *whole("gradient_descent", name, least=1, steps=steps)),
         reason=reason,
         recursion=None if reason else lemma,

@@ -32,7 +32,6 @@ def evolve(
         x.norm,
         "comparison",
         comparison.after(time),
-        premises=(x.name,),
         obligations=obligations,
         reason=reason or rf"\dot e \le {sp.latex(rate)}\,e + {sp.latex(offset)}",
         operation=Unread("its value solves a differential equation, of which no operand says the right side"),

@@ -60,7 +60,6 @@ def apply_function(
         x.norm,
         "apply a function",
         eps * norm_of_ones(x.norm, x.dim) + lipschitz * x.error_symbol,
-        premises=(x.name,),
         reason=reason or APPROXIMANT,
         obligations=obligations,
         operation=Apply(function, beside, eps, ((lipschitz,),)) if function else unnamed("function"),

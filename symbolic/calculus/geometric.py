@@ -5,6 +5,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivations.derivation import DerivationError, as_expr
+from symbolic.words.indices import new_index
 
 
 # (1 - q) (1 + q + ... + q^(n-1)) = 1 - q^n; at q = 1 the sum is n.
@@ -16,6 +17,33 @@ def geometric_sum(ratio: Any, count: Any) -> sp.Expr:
     if at_one is None:
         return sp.Piecewise((count, sp.Eq(ratio, 1)), (closed, True))
     return count if at_one else closed
+
+
+# Inside a sum over the layers a case distinction would multiply the summand (SymPy moves it to the front), and close to
+# ratio 1 its branches are quotients of small numbers; the sum of powers has neither fault.
+def written_out(expression: Any, index: sp.Symbol | None = None) -> Any:
+    """The same, with each closed geometric sum (a case distinction at ratio 1) written as a sum of powers.
+
+    Exactly `geometric_sum(ratio, count)` is one: for any other case distinction nothing changes.
+    """
+    power = index or new_index("m", (expression,), nonnegative=True)
+    sums = {}
+    for cases in expression.atoms(sp.Piecewise):
+        if (found := _ratio_and_count(cases)) is not None:
+            ratio, count = found
+            sums[cases] = sp.Sum(ratio**power, (power, 0, count - 1))
+    return expression.xreplace(sums)
+
+
+def _ratio_and_count(cases: sp.Basic) -> tuple[sp.Expr, sp.Expr] | None:
+    """The ratio and the number of summands, if these cases are a geometric sum."""
+    (count, where), (closed, _) = cases.args[0], cases.args[-1]
+    if not isinstance(where, sp.Eq):
+        return None
+    below = (factor.base for factor in sp.Mul.make_args(closed) if factor.is_Pow and factor.exp == -1)
+    ratios = [1 - base for base in below]  # from the closed form: at 2 q = 1, the case is stated as q = 1/2
+    ratios += [power.base for power in closed.atoms(sp.Pow) if power.exp == count]  # 1 - q may be no sum
+    return next(((ratio, count) for ratio in ratios if geometric_sum(ratio, count) == cases), None)
 
 
 # c_n(p, q) = sum over i + j = n - 1 of p^i q^j: (p - q) c_n = p^n - q^n; at p = q it is n p^(n-1).

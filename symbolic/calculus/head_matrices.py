@@ -47,7 +47,6 @@ def heads_as_matrix(
         Norm.TWO,
         "softmax beside a sink",
         error,
-        premises=(scores.name,),
         obligations=(
             *nonnegative("heads_as_matrix", name, reach=reach, widest=widest),
             *whole("heads_as_matrix", name, least=1, keys=keys),

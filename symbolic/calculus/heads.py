@@ -65,7 +65,6 @@ def heads_as_linear(
         Norm.INF,
         "softmax beside a sink",
         scores.error_symbol + _remainder(second, at, leak),
-        premises=(scores.name,),
         reason=reason or REASONS[second],
         operation=SinkSoftmax(sink, second),
     )

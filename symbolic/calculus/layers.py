@@ -1,22 +1,18 @@
-"""Rule 7 for layers: a recursion read off one derived layer, and the 2-norm of a family of blocks, one a layer."""
+"""Rule 7 for layers: a recursion read off one derived layer, and the value after any number of such layers."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.geometric import geometric_sum
+from symbolic.calculus.geometric import written_out
 from symbolic.calculus.perturbations import require_per_unit
 from symbolic.calculus.recursions import LAYERS_BY_NUMBERS, LinearRecursion, restated
 from symbolic.derivations.derivation import (
     Approximated,
-    Derivation,
     DerivationError,
-    Norm,
-    Step,
     as_expr,
-    require_norm,
     rule_step,
 )
 from symbolic.derivations.events import Events
@@ -27,21 +23,12 @@ from symbolic.derivations.obligations import (
     nonnegative,
     reopened,
     shown_at_most,
-    unless,
     whole,
 )
-from symbolic.derivations.operations import Operation, Unread
+from symbolic.derivations.operations import has_letter
 from symbolic.derivations.provenance import Provenance, weakest
-from symbolic.derivations.signs import is_continuous, is_nonnegative
-from symbolic.words.names import member_error
-
-
-@dataclass(frozen=True)
-class Cases(Operation):
-    """The first premise where `when` holds at the letters of the instance, the second elsewhere."""
-
-    when: Any
-
+from symbolic.derivations.signs import equals, is_continuous, is_nonnegative
+from symbolic.words.indices import new_index
 
 EVERY_LAYER = "in every layer"
 
@@ -136,16 +123,12 @@ def _require_alone(premise: Approximated, layer: Approximated) -> None:
     _, *others = (step for step in layer.derivation.steps if step in premise.derivation.steps)
     rest = (step for step in layer.derivation.steps if step.name != premise.name)
     about = (premise.size, premise.dim, premise.radius)
-    elsewhere = [step.name for step in rest if _has((step.local, *step.about), error)]
-    if others or elsewhere or _has(about, error):
+    elsewhere = [step.name for step in rest if has_letter((step.local, *step.about), error)]
+    if others or elsewhere or has_letter(about, error):
         raise DerivationError(
             f"recursion_from: '{premise.name}' must be a single given, and its error must not occur in any other "
             f"data ({', '.join([*elsewhere, *(step.name for step in others)]) or 'its size, dimension or radius'})"
         )
-
-
-def _has(expressions: Iterable[Any], letter: sp.Symbol) -> bool:
-    return any(isinstance(each, sp.Basic) and each.has(letter) for each in expressions)
 
 
 def _meets(value: Approximated, recursion: LinearRecursion, rule: str) -> tuple[Obligation, ...]:
@@ -195,8 +178,8 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
     depth, size = as_expr(depth), as_expr(size)
     if recursion.pooled:
         require_per_unit("iterate", x)
-    if _has((depth, size, x.error, x.size, x.dim, x.radius), recursion.index):
-        recursion = recursion.with_index(_new_index("l", (depth, size, x.error, x.size), nonnegative=True))
+    if has_letter((depth, size, x.error, x.size, x.dim, x.radius), recursion.index):
+        recursion = recursion.with_index(new_index("l", (depth, size, x.error, x.size), nonnegative=True))
     dim = _dimension_after(x, recursion, depth)
     offset = recursion.offset
     if offset.has(recursion.index):
@@ -216,7 +199,6 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
         x.norm,
         "recursion",
         _with_powers(started.closed(depth)),
-        premises=(x.name,),
         recursion=started,
         obligations=tuple(dict.fromkeys(o for o in obligations if o.open)),
         events=tuple(event.in_each(depth) for event in recursion.events),
@@ -232,12 +214,7 @@ def _dimension_after(x: Approximated, recursion: LinearRecursion, depth: sp.Expr
     """The dimension after `depth` layers: of one layer; of x for depth 0 or for a recursion without a layer."""
     if recursion.dim is None or recursion.dim == x.dim:
         return x.dim
-    return sp.Piecewise((x.dim, _equals(depth, 0)), (recursion.dim.subs(recursion.index, depth - 1), True))
-
-
-def _equals(count: sp.Expr, number: int) -> Any:
-    constant, rest = (count - number).as_coeff_Add()
-    return sp.Eq(rest, -constant)
+    return sp.Piecewise((x.dim, equals(depth, 0)), (recursion.dim.subs(recursion.index, depth - 1), True))
 
 
 def _obligations_of_each_layer(recursion: LinearRecursion, depth: sp.Expr) -> tuple[Obligation, ...]:
@@ -265,146 +242,3 @@ def _power(product: sp.Product) -> sp.Expr:
         return product
     _, first, last = limits[0]
     return factor ** (last - first + 1)
-
-
-# Inside a sum over the layers a case distinction would multiply the summand (SymPy moves it to the front), and close to
-# ratio 1 its branches are quotients of small numbers; the sum of powers has neither fault.
-def written_out(expression: sp.Expr) -> sp.Expr:
-    """The same, with each closed geometric sum (a case distinction at ratio 1) written as a sum of powers."""
-    power = _new_index("m", (expression,), nonnegative=True)
-    sums = {}
-    for cases in expression.atoms(sp.Piecewise):
-        count, at_one = cases.args[0]
-        if isinstance(at_one, sp.Eq) and at_one.rhs == 1 and geometric_sum(at_one.lhs, count) == cases:
-            sums[cases] = sp.Sum(at_one.lhs**power, (power, 0, count - 1))
-    return expression.xreplace(sums)
-
-
-# A letter of a sum: no symbol of a caller's is equal to it, and the same sum has the same one, so that a value that is
-# derived twice is derived alike.
-def _new_index(name: str, expressions: Iterable[sp.Expr], **assumptions: bool) -> sp.Dummy:
-    """A whole-number symbol that does not occur in the expressions, not even as a bound variable."""
-    taken = set().union(*(expression.atoms(sp.Dummy) for expression in expressions))
-    letters = (sp.Dummy(name, dummy_index=k, integer=True, **assumptions) for k in range(len(taken) + 1))
-    return next(letter for letter in letters if letter not in taken)
-
-
-# Each of two derivations is used in its own case only, and has no obligations in the other.
-def either(first: Approximated, when: Any, second: Approximated, *, name: str, reason: str = "") -> Approximated:
-    """`first` where the relation `when` holds, `second` where it does not; both in one norm."""
-    require_norm("either", first, second.norm)
-    dim = sp.Piecewise((first.dim, when), (second.dim, True))
-    step = rule_step(
-        name,
-        first.norm,
-        "case distinction",
-        sp.Piecewise((first.error_symbol, when), (second.error_symbol, True)),
-        premises=(first.name, second.name),
-        reason=reason or "each in its own case",
-        operation=Cases(when),
-    )
-    shared = {s.name for s in first.derivation.steps} & {s.name for s in second.derivation.steps}
-    here, there = (
-        replace(value, derivation=_except(value.derivation, unused, shared))
-        for value, unused in ((first, sp.Not(when)), (second, when))
-    )
-    size = sp.Piecewise((first.size, when), (second.size, True))
-    return here.follows(step, there, dim=dim, size=size)
-
-
-def _except(derivation: Derivation, unused: Any, kept: set[str]) -> Derivation:
-    """The derivation whose obligations are dropped where `unused` holds, except those of the steps that are kept."""
-
-    def less(step: Step) -> Step:
-        return replace(step, obligations=tuple(unless(unused, o) for o in step.obligations))
-
-    return Derivation(tuple(step if step.name in kept else less(step) for step in derivation.steps))
-
-
-# ||(x_1, ..., x_n)||_2^2 = ||x_1||^2 + ... + ||x_n||^2. Equality: any.
-def stack(
-    first: Approximated,
-    family: Approximated,
-    index: sp.Symbol,
-    last: Approximated,
-    *,
-    count: Any,
-    name: str,
-    reason: str = "",
-) -> Approximated:
-    """The vector (x_1, ..., x_count) in the 2-norm, `count` possibly symbolic; for count = 1 it is `last` alone.
-
-    `family` is x_index for 2 <= index < count, with a bound that depends on `index`; its step sums the closed bounds.
-
-    The obligations of `first` and of the family are required for count >= 2 only.
-    """
-    for value in (first, family, last):
-        require_norm("stack", value, Norm.TWO)
-    count = as_expr(count)
-    _require_member(index, first, last)
-    if family.events or family.mean_over:
-        raise DerivationError(
-            f"stack: '{family.name}' rests on random draws, one for each member; bound all of them at once "
-            f"(union_bound) before they are stacked"
-        )
-    alone, several = _equals(count, 1), _dimension_of_several(first, family, index, last, count)
-    dim = sp.Piecewise((last.dim.xreplace({alone: sp.true}), alone), (several.xreplace({alone: sp.false}), True))
-    bounds = (value for each in (first, family, last) for value in (each.error, each.size))
-    layer = _new_index("i", (count, *bounds), positive=True)
-
-    def total(of_first: sp.Expr, of_family: sp.Expr, of_last: sp.Expr) -> sp.Expr:
-        summand = written_out(of_family.subs(index, layer)) ** 2
-        several = sp.sqrt(of_first**2 + sp.Sum(summand, (layer, 2, count - 1)) + of_last**2)
-        return sp.Piecewise((of_last, sp.Eq(count, 1)), (several, True))
-
-    step = rule_step(
-        name,
-        Norm.TWO,
-        "concatenation",
-        total(first.error_symbol, family.error, last.error_symbol),
-        named=total(first.error_symbol, member_error(family.name, index), last.error_symbol),
-        premises=(first.name, family.name, last.name),
-        reason=reason or "since its norm is that of the vector of the norms of its parts",
-        obligations=whole("stack", name, least=1, count=count),
-        operation=Unread("its parts are a family of any length; concatenate(...) takes parts that are all derived"),
-    )
-    needed_anyway = {step.name for step in last.derivation.steps}
-    first, family = (
-        replace(each, derivation=_for_several(each.derivation, index, count, needed_anyway)) for each in (first, family)
-    )
-    return family.follows(step, first, last, dim=dim, size=total(first.size, family.size, last.size))
-
-
-def _require_member(index: sp.Symbol, first: Approximated, last: Approximated) -> None:
-    """Raises DerivationError unless `index` counts the members of the family and occurs nowhere else."""
-    if not (is_plain(index, integer=True, positive=True) or is_plain(index, integer=True, nonnegative=True)):
-        raise DerivationError(
-            f"stack: declare the index {index} as any whole number from 1 on, "
-            f"sp.Symbol('j', integer=True, positive=True)"
-        )
-    for value in (first, last):
-        owed = (o.condition for o in value.derivation.obligations)
-        if _has((value.error, value.size, value.dim, *owed), index):
-            raise DerivationError(f"stack: '{value.name}' depends on {index}, which counts the family; rename one")
-
-
-def _dimension_of_several(
-    first: Approximated, family: Approximated, index: sp.Symbol, last: Approximated, count: sp.Expr
-) -> sp.Expr:
-    member = family.dim.subs(index, sp.Dummy("m", integer=True, nonnegative=True) + 2)
-    if not member.free_symbols - family.dim.free_symbols:  # all of one dimension
-        return first.dim + (count - 2) * member + last.dim
-    return first.dim + sp.Sum(family.dim, (index, 2, count - 1)).doit() + last.dim
-
-
-def _for_several(derivation: Derivation, index: sp.Symbol, count: sp.Expr, kept: set[str]) -> Derivation:
-    """The derivation of one member of a family, with the obligations of all members 2 .. count - 1, for count >= 2."""
-    where, alone = f"for every {index} from 2 to {sp.sstr(count - 1)}", sp.Lt(count, 2)
-
-    def of_all(step: Step) -> Step:
-        if step.name in kept:
-            return step
-        owed = (for_all(reopened(o, index), index, sp.Integer(2), count - 1, where) for o in step.obligations)
-        return replace(step, obligations=tuple(unless(alone, o) for o in owed))
-
-    return Derivation(tuple(map(of_all, derivation.steps)))

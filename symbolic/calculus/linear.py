@@ -58,7 +58,6 @@ def linear_map(
         norm,
         "linear map",
         operator_norm * x.error_symbol,
-        premises=(x.name,),
         obligations=(*nonnegative("linear_map", name, **numbers), *whole("linear_map", name, least=1, dimension=dim)),
         reason=reason or _by_the_norm(x.norm, norm),
         operation=Linear(matrix, operator_norm, x.norm, transposed, bias_vector) if matrix else unnamed("matrix"),

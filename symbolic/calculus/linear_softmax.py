@@ -62,7 +62,6 @@ def softmax_as_linear(scores: Approximated, name: str, *, half_range: Any = None
         Norm.ONE,
         "softmax as a linear map",
         CURVATURE * r**2 + 2 * sp.tanh(apart * scores.error_symbol / 4),
-        premises=(scores.name,),
         obligations=nonnegative("softmax_as_linear", name, half_range=r),
         reason=reason or "by the Taylor remainder of `softmax(t s)` at `t = 1`, and the rule of softmax",
         operation=LinearSoftmax(r),

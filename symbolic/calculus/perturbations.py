@@ -1,7 +1,7 @@
 """Rule 11: perturbed parameters and functions, a correction map, and the largest perturbation that is still safe."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -12,11 +12,9 @@ from symbolic.calculus.knobs import Knob
 from symbolic.calculus.sums import Combination, Restated, add
 from symbolic.derivations.derivation import (
     Approximated,
-    Derivation,
     DerivationError,
     NormName,
     Obligation,
-    Step,
     as_expr,
     as_norm,
     error_symbol,
@@ -104,7 +102,6 @@ def perturbed_map(
         norm,
         "perturbed linear map",
         sp.sqrt(through**2 + direct**2) if pooled else through + direct,
-        premises=(x.name,),
         obligations=(
             *nonnegative("perturbed_map", name, **numbers),
             *whole("perturbed_map", name, least=1, dimension=dim),
@@ -134,7 +131,6 @@ def pooled_sum(*values: Approximated, name: str, reason: str = "") -> Approximat
         total.norm,
         "pooled sum",
         sp.sqrt(sp.Add(*(value.error_symbol**2 for value in values))),
-        premises=tuple(value.name for value in values),
         reason=reason or "by Cauchy-Schwarz over disjoint groups of parameters",
         pooled=True,
         operation=Combination((sp.Integer(1),) * len(values)),
@@ -205,25 +201,19 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
         x.norm,
         "pooled perturbation",
         total * sp.sqrt(sp.Add(*(slope**2 for slope in slopes))),
-        premises=(x.name,),
         obligations=nonnegative("pool", name, total=total, **numbers),
         reason=reason or "by Cauchy-Schwarz over disjoint groups of parameters that are moved together",
         operation=Restated(),
     )
-    return _for_all_of(x, groups, total).follows(step, dim=x.dim, size=x.size, radius=x.radius)
 
-
-def _for_all_of(x: Approximated, groups: Sequence[sp.Symbol], total: sp.Expr) -> Approximated:
-    """x, with its obligations required for every perturbation of the groups up to `total`."""
-
-    def of_all(step: Step) -> Step:
-        owed = step.obligations
+    def of_all(owed: Obligation) -> Obligation:
+        """For every perturbation of the groups up to `total`."""
         for group in groups:
             where = f"for every {group.name} up to {sp.sstr(total)}"
-            owed = tuple(for_all(reopened(o, group), group, sp.Integer(0), total, where) for o in owed)
-        return step if owed == step.obligations else replace(step, obligations=owed)
+            owed = for_all(reopened(owed, group), group, sp.Integer(0), total, where)
+        return owed
 
-    return replace(x, derivation=Derivation(tuple(map(of_all, x.derivation.steps))))
+    return x.with_obligations(of_all).follows(step, dim=x.dim, size=x.size, radius=x.radius)
 
 
 # F_hat(x_hat) - F(x) = (F_hat - F)(x_hat) + (F(x_hat) - F(x)), at most eps + L e. Unlike `apply_function` this is about
@@ -251,7 +241,6 @@ def perturbed_function(
         as_norm(target or x.norm),
         "Lipschitz map",
         numbers["eps"] + numbers["lipschitz"] * x.error_symbol,
-        premises=(x.name,),
         obligations=(
             *nonnegative("perturbed_function", name, **numbers),
             *whole("perturbed_function", name, least=1, dimension=dim),
@@ -276,7 +265,6 @@ def correct(x: Approximated, name: str, *, sigma: Any, reason: str = "") -> Appr
         x.norm,
         "correction",
         sp.Integer(0),
-        premises=(x.name,),
         obligations=(covered,),
         reason=reason or f"since errors of at most `{sp.sstr(sigma)}` are undone",
         operation=Correction(sigma),

@@ -57,7 +57,6 @@ def bilinear(
         as_norm(norm or x.norm),
         "product",
         constant * (y.size * x.error_symbol + moved),
-        premises=(x.name, y.name),
         obligations=(
             *nonnegative("bilinear", name, constant=constant, **known),
             *whole("bilinear", name, least=1, dimension=dim),

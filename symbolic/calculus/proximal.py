@@ -70,7 +70,6 @@ def bounded_iterates(
         update.norm,
         BOUNDED,
         last / penalty + error,
-        premises=(update.name,),
         about=(as_expr(step), as_expr(smoothness), steps),
         obligations=(*owed, *values.obligations, *linear.obligations),
         reason=reason or "by joint induction over the objective and the norm of the iterates",
@@ -174,7 +173,6 @@ def proximal_gradient(
         Norm.INF,
         "proximal gradient",
         rule.closed(start.error_symbol, update.error_symbol, largest + start.size, lipschitz, steps),
-        premises=(start.name, update.name, iterates.name),
         obligations=(
             *_steps("proximal_gradient", name, step, smoothness, most=1),
             *nonnegative("proximal_gradient", name, lipschitz=lipschitz),

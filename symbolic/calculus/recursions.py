@@ -192,6 +192,12 @@ class LinearRecursion:
         one = replace(self, start=start, factor=factor, offset=offset, premise=premise, dim=dim, obligations=owed)
         return replace(one, events=events)
 
+    @property
+    def letters(self) -> set[sp.Symbol]:
+        """Those of its coefficients, but for the number of the layer."""
+        found: set[sp.Symbol] = self.factor.free_symbols | self.offset.free_symbols
+        return found - {self.index}
+
     def run(self, factors: Sequence[Any], offsets: Sequence[Any], start: Any) -> list[Any]:
         """e_0, e_1, ... with each layer's own coefficients (numbers of any kind: floats, balls, tensors)."""
         return _run(lambda e, ab: self._next(e, ab[0], ab[1], root), start, list(zip(factors, offsets, strict=True)))
@@ -216,7 +222,7 @@ class LinearRecursion:
         return sqrt(factor * (error * error) + offset) if self.pooled else factor * error + offset
 
     def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
-        own = {each.name for each in (self.factor.free_symbols | self.offset.free_symbols) - {self.index}}
+        own = {each.name for each in self.letters}
         l = fresh(own | names_of_letters(names), (self.index.name, *"lkmh"))  # noqa: E741 - the layer
         layer = {self.index: sp.Symbol(l, integer=True, nonnegative=True)}
         factor, offset = (latex(each.xreplace(layer), names) for each in (self.factor, self.offset))
@@ -228,8 +234,7 @@ class LinearRecursion:
 
     def words(self) -> str:
         """The same in plain text."""
-        own = {each.name for each in (self.factor.free_symbols | self.offset.free_symbols) - {self.index}}
-        layer = sp.Symbol(fresh(own, (self.index.name, *"lkmh")))
+        layer = sp.Symbol(fresh({each.name for each in self.letters}, (self.index.name, *"lkmh")))
         factor, offset = (sp.sstr(each.xreplace({self.index: layer})) for each in (self.factor, self.offset))
         times = "" if self.factor == 1 else f"({factor})*" if self.factor.is_Add else f"{factor}*"
         square = "**2" if self.pooled else ""
@@ -341,7 +346,6 @@ def recur(
         x.norm,
         "recursion",
         recursion.closed(depth),
-        premises=(x.name,),
         obligations=obligations,
         reason=reason,
         recursion=recursion,

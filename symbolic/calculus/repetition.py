@@ -12,12 +12,10 @@ from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.recursions import LinearRecursion
 from symbolic.derivations.derivation import (
     Approximated,
-    Derivation,
     DerivationError,
     Step,
     as_expr,
     given,
-    with_operation,
 )
 from symbolic.derivations.obligations import Obligation, nonnegative, shown_at_most
 from symbolic.derivations.operations import Operation
@@ -71,7 +69,9 @@ def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approxima
     owed = (*kept, *sizes.owed(name), *_fitting(premise, one, sizes.after))
     last = at_layer(sizes.before, index, depth)
     found = iterate(x, name, replace(recursion, obligations=tuple(dict.fromkeys(owed))), depth, size=last)
-    return with_operation(_without(sp.Ge(last, 0), found), Repetition(premise.name, one, depth, index))
+    # By the induction over the layers the size after them is not negative.
+    remaining = tuple(each for each in found.derivation.steps[-1].obligations if each.condition != sp.Ge(last, 0))
+    return found.with_conclusion(obligations=remaining, operation=Repetition(premise.name, one, depth, index))
 
 
 # From s_0 >= 0, by induction: s_{l+1} = factor s_l + offset >= 0.
@@ -87,13 +87,6 @@ class _LayerSizes:
         """That the coefficients, and with them all sizes, are not negative."""
         named = zip(("factor of the size", "offset of the size"), self.coefficients, strict=False)
         return nonnegative("repeat", name, **dict(named))
-
-
-def _without(condition: Any, value: Approximated) -> Approximated:
-    """The same, its last step without an obligation that holds by the induction over the layers."""
-    *others, last = value.derivation.steps
-    kept = tuple(each for each in last.obligations if each.condition != condition)
-    return replace(value, derivation=Derivation((*others, replace(last, obligations=kept))))
 
 
 def steps_of_one_layer(step: Step, layer: str = "l") -> tuple[Step, ...]:

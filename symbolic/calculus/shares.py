@@ -76,7 +76,6 @@ def within_budget(
         x.norm,
         "budget of probability",
         x.error_symbol,
-        premises=(x.name,),
         reason=reason or f"since `{sp.sstr(left)}` is shared by {', '.join(_names(free))}",
         obligations=(
             *probability("delta", delta),

@@ -100,7 +100,6 @@ def softmax(
         target,
         "softmax",
         OF_WEIGHTS[target] * (moved if affine else sp.tanh(moved)),  # tanh(x) <= x
-        premises=(scores.name,),
         reason=reason or _by_softmax(scores.norm, target, affine),
         source=_PRINTED if not affine and (scores.norm, target) == (Norm.INF, Norm.ONE) else None,
         sharp=not affine,
@@ -201,7 +200,6 @@ def softmax_to_hard_max(
         Norm.ONE,
         "softmax to hard max",
         2 * _lost_weight(others),
-        premises=(scores.name,),
         reason=reason
         or "since errors of the scores shrink the margin by at most twice their size, and the rest bounds the weights",
         obligations=(
@@ -227,7 +225,6 @@ def hard_max(scores: Approximated, name: str, *, margin: Any, reason: str = "") 
         Norm.ONE,
         "hard max",
         sp.Integer(0),
-        premises=(scores.name,),
         reason=reason or "since a winner still wins after errors below half of its margin",
         obligations=(_margin_survives(scores, margin, name),),
         operation=HardMax(sp.oo, margin),
@@ -261,7 +258,6 @@ def attend(weights: Approximated, values: Approximated, name: str, *, reason: st
         values.norm,
         "attention",
         values.error_symbol + radius * weights.error_symbol,
-        premises=(weights.name, values.name),
         reason=reason or "since both weight vectors add up to 1, and only the distances from a centre count",
         operation=Attention(),
     )
@@ -296,7 +292,6 @@ def exclude(
         value.norm,
         "foreign key",
         value.error_symbol + diameter * leak,
-        premises=(value.name,),
         obligations=(*nonnegative("exclude", name, diameter=diameter), *whole("exclude", name, least=1, count=count)),
         reason=reason
         or "since a key outside the sum has a weight of at most `1/(1 + n e^g)`, where `n` keys lead it by `g`",

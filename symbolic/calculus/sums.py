@@ -73,7 +73,6 @@ def add(
         norm,
         "sum",
         sp.Add(*(c * value.error_symbol for c, value in zip(factors, values, strict=True))),
-        premises=tuple(value.name for value in values),
         reason=reason or "by the triangle inequality",
         operation=Combination(signed),
     )
@@ -90,7 +89,6 @@ def mean(x: Approximated, name: str, *, reason: str = "") -> Approximated:
         x.norm,
         "mean",
         x.error_symbol,
-        premises=(x.name,),
         reason=reason or "since a mean is at most the largest",
         operation=TokenMean(),
     )
@@ -106,7 +104,6 @@ def concatenate(*values: Approximated, name: str, reason: str = "") -> Approxima
         norm,
         "concatenation",
         _join(norm, [value.error_symbol for value in values]),
-        premises=tuple(value.name for value in values),
         reason=reason or "since its norm is that of the vector of the norms of its parts",
         operation=Concatenation(),
     )
@@ -144,7 +141,6 @@ def change_norm(x: Approximated, target: NormName, name: str, *, reason: str = "
         target,
         "change of norm",
         factor * x.error_symbol,
-        premises=(x.name,),
         reason=reason or f"`||v||_{target} <= {factor_in_words(factor, f'||v||_{x.norm}')}`{of}",
         operation=Restated(),
     )

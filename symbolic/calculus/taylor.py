@@ -62,7 +62,6 @@ def taylor(
         x.norm,
         "Taylor's formula",
         eps * norm_of_ones(x.norm, x.dim) + sp.Min(*powers, evaluate=False),  # else SymPy compares them by their roots
-        premises=(x.name,),
         reason=reason
         or "`|f(x + d) - f(x)| <= sum |f^(i)(x)| |d|^i / i! + sup |f^(k)| |d|^k / k!`, the least over `k`",
         obligations=obligations,
@@ -117,7 +116,6 @@ def line_at_zero(
         x.norm,
         "line at 0",
         abs(slope) * x.error_symbol + supremum * (x.size + x.error_symbol) ** order / sp.factorial(order),
-        premises=(x.name,),
         reason=reason or f"`|f(z) - f(0) - f'(0) z| <= sup |f^({order})| |z|^{order} / {order}!`",
         obligations=nonnegative("line_at_zero", name, supremum=supremum),
     )

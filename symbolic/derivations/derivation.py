@@ -6,9 +6,8 @@ gives the closed form (substitute), the LaTeX (print the steps), and the slack o
 at measured premises).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property, lru_cache, partial
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,6 +16,7 @@ import sympy as sp
 from symbolic.derivations.evaluation import decimal
 from symbolic.derivations.events import Events, events_by_step, means_by_step, require_events_apart, require_one_sense
 from symbolic.derivations.granting import granted
+from symbolic.derivations.norms import Norm, NormName, as_norm
 from symbolic.derivations.obligations import DerivationError, Obligation, as_expr, nonnegative, whole
 from symbolic.derivations.operations import Given, Operation, letters_in
 from symbolic.derivations.provenance import Provenance, weakest
@@ -24,29 +24,6 @@ from symbolic.words.citations import Citation
 from symbolic.words.names import ERROR, ErrorSymbol, error_symbol
 from symbolic.words.prose import make_prose
 from symbolic.words.shown import SHOWN, displayed
-
-
-class Norm(StrEnum):
-    """The vector norm in which a size and an error are stated."""
-
-    INF = "inf"
-    ONE = "1"
-    TWO = "2"
-
-    @property
-    def latex(self) -> str:
-        return {"inf": r"\infty", "1": "1", "2": "2"}[self.value]
-
-
-NormName = Norm | str | int | float  # "2" or 2, "inf" or infinity
-
-
-def as_norm(value: Any) -> Norm:
-    """`value` as a norm. Raises DerivationError if it is not one."""
-    try:
-        return Norm(str(value))
-    except ValueError:
-        raise DerivationError(f"the norm {value!r} is not one of {', '.join(Norm)}") from None
 
 
 @runtime_checkable
@@ -118,6 +95,11 @@ class Step:
         return replace(self, local=change(self.local), named=None if self.named is None else change(self.named))
 
     @property
+    def shown(self) -> sp.Expr:
+        """The bound that displays show: by the errors of members of families, where it has them."""
+        return self.local if self.named is None else self.named
+
+    @property
     def rests_on(self) -> tuple[str, ...]:
         """Its premises, and every step whose error is in its bound."""
         return tuple(dict.fromkeys([*self.premises, *_errors_in(self.local)]))
@@ -129,6 +111,7 @@ def _errors_in(bound: sp.Expr) -> tuple[str, ...]:
 
 
 rule_step = partial(Step, provenance=Provenance.RULES)
+Change = Callable[[Obligation], Obligation]
 
 
 @dataclass(frozen=True)
@@ -215,7 +198,16 @@ class Derivation:
 
     def under(self, hypotheses: Sequence[Any]) -> "Derivation":
         """The same derivation; an open obligation that clearly follows from one of these relations is discharged."""
-        return replace(self, steps=tuple(_under(step, hypotheses) for step in self.steps)) if self.conditional else self
+        return self.with_obligations(lambda owed: granted(owed, hypotheses)) if self.conditional else self
+
+    def with_obligations(self, change: Change, kept: Collection[str] = ()) -> "Derivation":
+        """The same derivation, each obligation changed but for those of the steps that are `kept`, by name."""
+
+        def changed(step: Step) -> Step:
+            owed = step.obligations if step.name in kept else tuple(map(change, step.obligations))
+            return step if owed == step.obligations else replace(step, obligations=owed)
+
+        return Derivation(tuple(map(changed, self.steps)))
 
     def with_bounds(self, change: Callable[[sp.Expr], sp.Expr]) -> "Derivation":
         """The same derivation, the local bound of each step changed to an equal one."""
@@ -244,11 +236,6 @@ class Derivation:
 
     def _repr_latex_(self) -> str:
         return displayed(self.latex())
-
-
-def _under(step: Step, hypotheses: Sequence[Any]) -> Step:
-    found = tuple(granted(obligation, hypotheses) for obligation in step.obligations)
-    return step if found == step.obligations else replace(step, obligations=found)
 
 
 def _merge(steps: Iterable[Step]) -> tuple[Step, ...]:
@@ -304,11 +291,24 @@ class Approximated:
         return error_symbol(self.name)
 
     def follows(self, step: Step, *others: "Approximated", **changes: Any) -> "Approximated":
-        """The conclusion of `step`, with this derivation and the derivations of `others` followed by the step."""
+        """The conclusion of `step`, with this derivation and the derivations of `others` followed by the step.
+
+        The premises of the step are these values, in this order, unless it names them in another one.
+        """
         require_one_sense(step, (self, *others))
-        step = replace(step, dim=changes["dim"])
+        premises = step.premises or tuple(each.name for each in (self, *others))
+        step = replace(step, premises=premises, dim=changes["dim"])
         derivation = self.derivation.then(step, *(other.derivation for other in others))
         return Approximated(name=step.name, norm=step.norm, derivation=derivation, **changes)
+
+    def with_conclusion(self, **changes: Any) -> "Approximated":
+        """The same value, these fields of its own step changed."""
+        *others, last = self.derivation.steps
+        return replace(self, derivation=Derivation((*others, replace(last, **changes))))
+
+    def with_obligations(self, change: Change, kept: Collection[str] = ()) -> "Approximated":
+        """The same value, each obligation of its derivation changed but for those of the steps that are `kept`."""
+        return replace(self, derivation=self.derivation.with_obligations(change, kept))
 
     def _repr_latex_(self) -> str:
         return self.derivation._repr_latex_()
@@ -371,18 +371,10 @@ def _require_unit_sum(name: str, norm: Norm, size: sp.Expr) -> None:
         )
 
 
-def with_operation(value: Approximated, operation: Operation) -> Approximated:
-    """The same conclusion, whose step says what it computes."""
-    *others, last = value.derivation.steps
-    return replace(value, derivation=Derivation((*others, replace(last, operation=operation))))
-
-
 def by_members(value: Approximated, named: Step, *families: Approximated) -> Approximated:
     """The same conclusion, whose bound is that of `named` by the errors of members of these families."""
-    *others, last = value.derivation.steps
     members = tuple(step for family in families for step in family.derivation.steps)
-    last = replace(last, named=named.local, named_recursion=named.recursion, families=members)
-    return replace(value, derivation=Derivation((*others, last)))
+    return value.with_conclusion(named=named.local, named_recursion=named.recursion, families=members)
 
 
 def require_norm(rule: str, value: Approximated, *allowed: Norm) -> None:

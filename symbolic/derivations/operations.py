@@ -56,3 +56,8 @@ def letters_in(thing: Any) -> set[sp.Symbol]:
         return set()
     parts = [getattr(thing, each.name) for each in fields(thing)] if is_dataclass(thing) else thing
     return set().union(*map(letters_in, parts))
+
+
+def has_letter(expressions: Iterable[Any], letter: sp.Symbol) -> bool:
+    """Whether one of them holds it, free or as the index of a sum."""
+    return any(isinstance(each, sp.Basic) and each.has(letter) for each in expressions)

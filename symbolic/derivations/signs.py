@@ -171,3 +171,9 @@ def _no_jump_at(node: sp.Basic, x: sp.Symbol) -> bool:
         return bool(node.args[0].is_positive)
     kinds = (sp.Add, sp.Mul, sp.Max, sp.Min, sp.Abs, AppliedUndef, *CONTINUOUS)
     return isinstance(node, kinds)
+
+
+def equals(count: sp.Expr, number: int) -> Any:
+    """The relation count = number, its constants on the right."""
+    constant, rest = (count - number).as_coeff_Add()
+    return sp.Eq(rest, -constant)

@@ -2,86 +2,75 @@
 
 import re
 from collections.abc import Sequence, Set
-from functools import lru_cache
 from typing import Any
 
 import sympy as sp
 
-from symbolic.latex.shared_parts import Letters, Shared, with_number
-from symbolic.latex.typesetting import Notation, as_shown, latex, ordered_terms
+from symbolic.latex.naming import in_order
+from symbolic.latex.page import PAGE, Letters, Page, with_number
+from symbolic.latex.typesetting import as_shown, ordered_terms
 from symbolic.latex.widths import BINARY, RELATIONS, TOKEN, width
 from symbolic.words.indices import names_of_letters
 
 # For repeated parts: the first that no symbol of the formula begins with.
 NAMES = (*"suyzbcdqvwghkmfprtxaAEFGHJQSTUVWXYZ", "xi", "zeta", "chi", "psi", "Xi", "Psi", "Upsilon")
-PAGE = 349.0  # points: the text of an 11pt article, less 3 % by which a width may be wrong
 INDENT, QUAD = 130.0, 11.0  # points: of a left side that shares its line, and of the lines below it
 WORTH_A_NAME = 60.0  # points
 MOST_NAMES = 12
 MOST_LINES = 4  # of a sum without names
-
-
-def _shown(expression: Any, notation: Notation | None) -> str:
-    """The same, kept: parts of an expression are looked at again and again."""
-    fixed = expression.as_immutable() if isinstance(expression, sp.MatrixBase) else expression
-    return _kept(fixed, tuple((notation or {}).items()))
-
-
-@lru_cache(maxsize=1 << 14)
-def _kept(expression: Any, notation: tuple[tuple[Any, str], ...]) -> str:
-    return latex(expression, dict(notation))
-
-
+LINE_END = " \\\\\n"
 Line = tuple[str, str, Any]  # left side, relation, right side
 
 
-def equation(left: str, relation: str, expression: Any, notation: Notation | None = None, room: float = PAGE) -> str:
-    """The body of a display of at most `room` points, see `equations`."""
-    return gathered(equations(left, relation, expression, notation, room))
+def environment(name: str, rows: Sequence[str], between: str = LINE_END) -> str:
+    """The rows in an environment of that name."""
+    return f"\\begin{{{name}}}\n{between.join(rows)}\n\\end{{{name}}}"
 
 
-def equations(
-    left: str,
-    relation: str,
-    expression: Any,
-    notation: Notation | None = None,
-    room: float = PAGE,
-    shared: Shared | None = None,
-) -> list[str]:
-    """Formulas of at most `room` points; a sum too wide for one line has its terms below each other.
+def equation(line: Line, page: Page) -> str:
+    """The body of one display, see `equations`."""
+    return gathered(equations(line, page))
+
+
+def equations(line: Line, page: Page) -> list[str]:
+    """Formulas that fit the page; a sum too wide for one line has its terms below each other.
 
     If that is still too wide, or long and half as long with names for repeated parts, such parts are named, and the
-    names are defined behind it. So are the longest parts of what is wider than the page. `shared`: names of before.
+    names are defined behind it. So are the longest parts of what is wider than the page. Parts that a display before
+    has defined keep their names.
     """
-    expression = as_shown(expression, notation)
-    whole = _lines(left, relation, expression, notation, room)
-    fits = width(whole) <= room
+    left, relation, expression = line
+    line = left, relation, as_shown(expression, page.notation)
+    whole = _lines(line, page)
+    fits = width(whole) <= page.room
     if fits and whole.count(LINE_END) < MOST_LINES:
         return [whole]
-    (main,), parts = shortened([(left, relation, expression)], notation, room, shared.taken if shared else ())
+    (main,), parts = shortened([line], page)
 
     def shown(main: Any, parts: Letters) -> list[str]:
-        defined = [_lines(latex(name), "=", part, notation, room) for name, part in parts]
-        return [_lines(left, relation, main, notation, room), *defined]
+        return [_lines(each, page) for each in [(left, relation, main), *definitions(parts, page)]]
 
-    by_names = shown(main, parts)
-    if fits and 2 * len(gathered(by_names)) > len(whole):
+    if fits and 2 * len(gathered(shown(main, parts))) > len(whole):
         return [whole]
-    if shared is None:
-        return by_names
-    names, new = shared.numbered(parts)
+    names, new = page.numbered(parts)
     return shown(main.xreplace(names), new)
 
 
-def lines(left: str, relation: str, expression: Any, notation: Notation | None = None) -> int | None:
+def definitions(letters: Letters, page: Page) -> list[Line]:
+    """That each name is its meaning."""
+    return [(page.latex(name), "=", meaning) for name, meaning in letters]
+
+
+def lines(line: Line, page: Page) -> int | None:
     """How many lines the formula takes without names for its parts; None if it does not fit the page."""
-    shown = _lines(left, relation, as_shown(expression, notation), notation, PAGE)
-    return shown.count(LINE_END) + 1 if width(shown) <= PAGE else None
+    left, relation, expression = line
+    shown = _lines((left, relation, as_shown(expression, page.notation)), page)
+    return shown.count(LINE_END) + 1 if width(shown) <= page.room else None
 
 
 def gathered(displays: Sequence[str]) -> str:
     """One display of several."""
-    return displays[0] if len(displays) == 1 else f"\\begin{{gathered}}\n{LINE_END.join(displays)}\n\\end{{gathered}}"
+    return displays[0] if len(displays) == 1 else environment("gathered", displays)
 
 
 def display(formulas: Sequence[str], end: str = "") -> str:
@@ -89,9 +78,8 @@ def display(formulas: Sequence[str], end: str = "") -> str:
     if len(formulas) == 1:
         return rf"\[ {with_end(formulas[0], end)} \]"
     main, *parts = formulas
-    others = LINE_END.join([*(with_end(each, ",") for each in parts[:-1]), with_end(parts[-1], end)])
-    broken = f"\\begin{{gather*}}\n{others}\n\\end{{gather*}}"
-    return rf"\[ {main} \]" + f"\nwhere\n{{\\allowdisplaybreaks\n{broken}}}"
+    others = environment("gather*", [*(with_end(each, ",") for each in parts[:-1]), with_end(parts[-1], end)])
+    return rf"\[ {main} \]" + f"\nwhere\n{{\\allowdisplaybreaks\n{others}}}"
 
 
 def with_end(formula: str, words: str) -> str:
@@ -101,52 +89,36 @@ def with_end(formula: str, words: str) -> str:
 
 
 # Each turn names the longest part that fits a line, so that what is left is shorter.
-def shortened(
-    stated: Sequence[Line],
-    notation: Notation | None = None,
-    room: float = PAGE,
-    taken: Sequence[str] = (),
-    bound: Set[sp.Symbol] = frozenset(),
-) -> tuple[list[Any], list[tuple[Any, Any]]]:
-    """The right sides and names of their repeated and longest parts, with which each line has at most so many points.
+def shortened(stated: Sequence[Line], page: Page, bound: Set[sp.Symbol] = frozenset()) -> tuple[list[Any], Letters]:
+    """The right sides and names of their repeated and longest parts, with which each line fits the page.
 
-    The names begin with a letter that is not `taken`. A part with one of the letters `bound` is a function of it.
+    A part with one of the letters `bound` is a function of it.
     """
-    right, parts = _with_names([each for _, _, each in stated], notation, taken, bound)
-    letter = _letter([each for _, _, each in stated], notation, taken)
+    right, parts = _with_names([each for _, _, each in stated], page, bound)
+    letter = _letter([each for _, _, each in stated], page)
     lines = [(of, relation, each) for (of, relation, _), each in zip(stated, right, strict=True)]
-    lines += [(latex(name), "=", part) for name, part in parts]
+    lines += definitions(parts, page)
     own = {symbol for _, _, each in stated for symbol in each.free_symbols} - bound
     for place in range(len(parts), len(parts) + MOST_NAMES) if letter else ():
-        wide = (each for of, sign, each in lines if width(_lines(of, sign, each, notation, room)) > room)
-        part = next((found for each in wide if (found := _longest_part(each, notation, room)) is not None), None)
+        wide = (line[2] for line in lines if width(_lines(line, page)) > page.room)
+        part = next((found for each in wide if (found := _longest_part(each, page)) is not None), None)
         if part is None:
             break
         name = _name(f"{letter}_{place + 1}", part, part.free_symbols - own - {each for each, _ in parts})
-        lines = [(of, sign, each.xreplace({part: name})) for of, sign, each in lines] + [(latex(name), "=", part)]
+        lines = [(of, sign, each.xreplace({part: name})) for of, sign, each in lines]
+        lines += definitions([(name, part)], page)
         parts.append((name, part))
     now = [each for _, _, each in lines]
     named = [(name, each) for (name, _), each in zip(parts, now[len(stated) :], strict=True)]
-    return _in_order(now[: len(stated)], named)
+    return _renumbered(now[: len(stated)], named)
 
 
-def _in_order(right: Sequence[Any], parts: Letters) -> tuple[list[Any], Letters]:
+def _renumbered(right: Sequence[Any], parts: Letters) -> tuple[list[Any], Letters]:
     """The same, each part behind those that it is made of, and numbered so."""
-    meanings, ordered = dict(parts), list[Any]()
-
-    def add(name: Any) -> None:
-        for other in meanings:
-            if other not in ordered and other != name and meanings[name].has(other):
-                add(other)
-        if name not in ordered:
-            ordered.append(name)
-
-    for name, _ in parts:
-        add(name)
-    numbered = {name: with_number(name, place + 1) for place, name in enumerate(ordered)}
-    return [each.xreplace(numbered) for each in right], [
-        (numbered[name], meanings[name].xreplace(numbered)) for name in ordered
-    ]
+    ordered = in_order(parts, lambda part, other: part != other and part[1].has(other[0]))
+    numbered = {name: with_number(name, place) for place, (name, _) in enumerate(ordered, start=1)}
+    meanings = [(numbered[name], meaning.xreplace(numbered)) for name, meaning in ordered]
+    return [each.xreplace(numbered) for each in right], meanings
 
 
 def _name(letter: str, part: Any, indices: set[sp.Symbol]) -> Any:
@@ -156,29 +128,26 @@ def _name(letter: str, part: Any, indices: set[sp.Symbol]) -> Any:
     return sp.Symbol(letter, **part.assumptions0)
 
 
-def _longest_part(expression: Any, notation: Notation | None, room: float) -> Any:
+def _longest_part(expression: Any, page: Page) -> Any:
     """The longest that fits a line, or is a sum whose terms do; None if none is worth a name."""
-    terms = expression.args if isinstance(expression, sp.Add) else (expression,)
+    terms = sp.Add.make_args(expression)
     inner = (part for term in terms for part in sp.preorder_traversal(term) if part not in (term, expression))
     kinds = (sp.Add, sp.Mul, sp.Function, sp.Piecewise)
-    parts = [part for part in dict.fromkeys(inner) if isinstance(part, kinds)]
-    known = [(width(_shown(part, notation)), place, part) for place, part in enumerate(parts)]
-    most = room - WORTH_A_NAME
-    fitting = [each for each in known if each[0] > WORTH_A_NAME and _terms_fit(each[2], notation, most)]
-    return max(fitting, key=lambda each: (each[0], -each[1]))[2] if fitting else None
+    most = page.room - WORTH_A_NAME
+    fitting = [
+        part
+        for part in dict.fromkeys(inner)
+        if isinstance(part, kinds)
+        and page.width(part) > WORTH_A_NAME
+        and all(page.width(term) <= most for term in sp.Add.make_args(part))
+    ]
+    return max(fitting, key=page.width, default=None)
 
 
-def _terms_fit(part: Any, notation: Notation | None, room: float) -> bool:
-    terms = part.args if isinstance(part, sp.Add) else (part,)
-    return all(width(_shown(term, notation)) <= room for term in terms)
-
-
-LINE_END = " \\\\\n"
-
-
-def _lines(left: str, relation: str, expression: Any, notation: Notation | None, room: float) -> str:
-    whole = rf"{left} {relation} {_shown(expression, notation)}"
-    if width(whole) <= room:
+def _lines(line: Line, page: Page) -> str:
+    left, relation, expression = line
+    whole = rf"{left} {relation} {page.latex(expression)}"
+    if width(whole) <= page.room:
         return whole
     terms = ordered_terms(expression.as_ordered_terms()) if isinstance(expression, sp.Add) else [expression]
     # A left side that is long, or that precedes a long term, has its own line.
@@ -186,13 +155,13 @@ def _lines(left: str, relation: str, expression: Any, notation: Notation | None,
     indent, margin = (rf"&{left} \\" + "\n&\\quad ", QUAD) if apart else (rf"{left} &", width(left) + QUAD)
     lines = [""]
     for term in terms:
-        signed = _shown(term, notation)
+        signed = page.latex(term)
         signed = signed if signed.startswith("-") or lines == [""] else f"+ {signed}"
-        if lines[-1] and margin + QUAD + width(f"{lines[-1]}{signed}") > room:
+        if lines[-1] and margin + QUAD + width(f"{lines[-1]}{signed}") > page.room:
             lines.append("")
         lines[-1] = f"{lines[-1]} {signed}".strip()
-    body = f"{LINE_END}&\\quad ".join(lines)
-    return f"\\begin{{aligned}}\n{indent}{relation} {body}\n\\end{{aligned}}"
+    first, *others = lines
+    return environment("aligned", [f"{indent}{relation} {first}", *(rf"&\quad {each}" for each in others)])
 
 
 GAPS, SIGNS = {r"\quad", r"\qquad"}, {"+", "-"} & set(BINARY)
@@ -212,7 +181,7 @@ def wrapped(formula: str, room: float = PAGE) -> str:
     if len(lines) == 1:
         return formula
     first, *rest = (line.strip() for line in lines)
-    return "\\begin{aligned}\n&" + f"{LINE_END}&\\quad ".join([first, *rest]) + "\n\\end{aligned}"
+    return environment("aligned", [f"&{first}", *(rf"&\quad {each}" for each in rest)])
 
 
 def _pieces(formula: str, breaks: set[str]) -> list[str]:
@@ -228,69 +197,58 @@ def _pieces(formula: str, breaks: set[str]) -> list[str]:
     return parts
 
 
-def stated(
-    condition: Any,
-    notation: Notation | None = None,
-    room: float = PAGE,
-    end: str = "",
-    shared: Shared | None = None,
-) -> str:
+def stated(condition: Any, page: Page, end: str = "") -> str:
     """A condition in a sentence, and what ends it: in the line, or in a display where it is long."""
-    inline = latex(condition, notation)
-    if width(inline) <= room / 2:
-        return f"${inline}${end}"
-    return display(condition_lines(condition, notation, room, shared), end)
+    inline = page.latex(condition)
+    return f"${inline}${end}" if width(inline) <= page.room / 2 else display(condition_lines(condition, page), end)
 
 
-def condition_lines(
-    condition: Any, notation: Notation | None = None, room: float = PAGE, shared: Shared | None = None
-) -> list[str]:
+def condition_lines(condition: Any, page: Page) -> list[str]:
     """The formulas of a display of a condition, its longer side on the right."""
     if not isinstance(condition, sp.core.relational.Relational):
-        return [wrapped(latex(condition, notation), room)]
-    shorter, other, relation = condition.lhs, condition.rhs, condition.rel_op
-    if width(latex(shorter, notation)) > width(latex(other, notation)):
-        shorter, other, relation = other, shorter, condition.reversed.rel_op
-    return equations(latex(shorter, notation), SIGN_OF[relation], other, notation, room, shared)
+        return [wrapped(page.latex(condition), page.room)]
+    if page.width(condition.lhs) > page.width(condition.rhs):
+        condition = condition.reversed
+    return equations((page.latex(condition.lhs), SIGN_OF[condition.rel_op], condition.rhs), page)
 
 
 SIGN_OF = {"<=": r"\le", ">=": r"\ge", "<": "<", ">": ">", "==": "=", "!=": r"\ne"}
 
 
-def with_names(expression: Any, notation: Notation | None = None) -> tuple[Any, list[tuple[sp.Symbol, Any]]]:
+def with_names(expression: Any, page: Page) -> tuple[Any, Letters]:
     """The expression by names of its repeated parts, and name and part in the order in which they build on each other.
 
     A part that is hardly longer than a name is kept, and so is a part that contains the index of a sum.
     """
-    (main,), parts = _with_names([expression], notation, (), frozenset())
+    (main,), parts = _with_names([expression], page, frozenset())
     return main, parts
 
 
-def _with_names(
-    expressions: Sequence[Any], notation: Notation | None, avoided: Sequence[str], bound: Set[sp.Symbol]
-) -> tuple[list[Any], list[tuple[sp.Symbol, Any]]]:
-    letter = _letter(expressions, notation, avoided)
+def _with_names(expressions: Sequence[Any], page: Page, bound: Set[sp.Symbol]) -> tuple[list[Any], Letters]:
+    letter = _letter(expressions, page)
+    if not letter:
+        return list(expressions), []
     own = {symbol for each in expressions for symbol in each.free_symbols} - bound
     found, mains = sp.cse(expressions, symbols=sp.numbered_symbols("part"))
     known: dict[sp.Basic, sp.Basic] = {}
-    parts: list[tuple[sp.Symbol, Any]] = []
-    for symbol, part in found if letter else ():
+    parts: Letters = []
+    for symbol, part in found:
         written = part.xreplace(known)
         of_an_index = not written.free_symbols <= own | {name for name, _ in parts}
-        if of_an_index or width(_shown(written, notation)) <= WORTH_A_NAME:
+        if of_an_index or page.width(written) <= WORTH_A_NAME:
             known[symbol] = written
             continue
         name = sp.Symbol(f"{letter}_{len(parts) + 1}", **symbol.assumptions0)
         known[symbol] = name
         parts.append((name, written))
-    return ([each.xreplace(known) for each in mains] if letter else list(expressions)), parts
+    return [each.xreplace(known) for each in mains], parts
 
 
-def _letter(expressions: Sequence[Any], notation: Notation | None, avoided: Sequence[str]) -> str:
+def _letter(expressions: Sequence[Any], page: Page) -> str:
     """Of the names of parts; "" if all are taken."""
     letters = [str(symbol) for each in expressions for symbol in each.free_symbols]
-    written = [name.lstrip("\\") for name in names_of_letters(notation)]
-    near = (*avoided, *letters, *(name.lstrip("\\") for name in (notation or {}).values() if name))
+    written = [name.lstrip("\\") for name in names_of_letters(page.notation)]
+    near = (*page.taken, *letters, *(name.lstrip("\\") for name in page.notation.values() if name))
     begins = [each for each in NAMES if not any(name.startswith(each) for name in near)]
     numbered = re.compile(r"([A-Za-z]+)_?\{?\d+\}?")
     alike = {found[1] for name in (*letters, *written) if (found := numbered.fullmatch(name))}

@@ -8,11 +8,13 @@ say so: `Hypothesis.only`, `Parameter.setting`.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from symbolic.latex.displays import SIGN_OF, stated
+from symbolic.latex.page import Page
 from symbolic.latex.typesetting import latex
 from symbolic.statements.parameters import Hypothesis, Parameter
 from symbolic.statements.result import Quantity, Result
@@ -26,6 +28,7 @@ ACCENTED = re.compile(r"\\[a-z]+\{(.*)\}")
 MARKS = {r"\hat", r"\tilde", r"\bar", r"\dot", r"\overline"}
 STEM = re.compile(r"[^(^]*\^|[^(^]*_\{\\[a-z]+")
 Letters = frozenset[sp.Symbol]
+Limit = tuple[sp.Symbol, str, sp.Expr]  # letter, relation and number of a condition
 
 
 def letters_of(formula: str) -> list[str]:
@@ -65,71 +68,51 @@ class Introduction:
     objects: Mapping[str, str]
     defined: Letters = frozenset()
 
+    @cached_property
+    def page(self) -> Page:
+        return page_of(self.result)
+
     def lines(self) -> list[str]:
         """Sentences in LaTeX."""
         numbers = [each for each in self.result.parameters if each.symbol in self.letters]
-        alone, joint = self._conditions()
+        limits = [(each.condition, compared(each.condition)) for each in self.hypotheses]
+        joint = [self._stated(condition) for condition, limit in limits if limit is None]
+        alone = [limit for _, limit in limits if limit is not None]
         whole = [self._number(each, alone) for each in numbers if each.integer]
         real = [self._number(each, alone) for each in numbers if not each.integer]
         kinds = [f"{kind} {listed(each)}" for kind, each in (("the integers", whole), ("the numbers", real)) if each]
         lines = [f"Let {' and '.join(kinds)} be given."] if kinds else []
-        names = latex_names(self.result)
-        meanings = [f"{name}: {prose_latex(meaning, names)}" for name, meaning in self.notation().items()]
+        meanings = [f"{name}: {prose_latex(meaning, self.page.names)}" for name, meaning in self.notation().items()]
         lines += ["", "Notation: " + "; ".join(meanings) + "."] if meanings else []
-        lines += ["", f"Assume that {listed([self._stated(each) for each in joint])}."] if joint else []
-        return [*lines, *(f"\nAssume that {prose_latex(each, names)}." for each in self.result.assumptions)]
+        lines += ["", f"Assume that {listed(joint)}."] if joint else []
+        return [*lines, *(f"\nAssume that {prose_latex(each, self.page.names)}." for each in self.result.assumptions)]
 
     def notation(self) -> dict[str, str]:
         """The other letters, in mathematics, with their meanings."""
         parameters = {each.symbol for each in self.result.parameters}
         symbols = {
-            f"${latex(letter, self.result.notation)}$": meaning
+            f"${self.page.latex(letter)}$": meaning
             for letter, meaning in self.result.symbols.items()
             if letter in self.letters - self.defined and letter not in parameters
         }
         return {**symbols, **{f"${name}$": meaning for name, meaning in self.objects.items()}}
 
-    def _conditions(self) -> tuple[dict[sp.Symbol, list[sp.Basic]], list[sp.Basic]]:
-        """Those that compare a letter with a number, by letter, and the others."""
-        alone: dict[sp.Symbol, list[sp.Basic]] = {}
-        joint: list[sp.Basic] = []
-        for each in self.hypotheses:
-            found = compared(each.condition)
-            if found is None:
-                joint.append(each.condition)
-            else:
-                alone.setdefault(found[0], []).append(each.condition)
-        return alone, joint
-
-    def _number(self, parameter: Parameter, alone: Mapping[sp.Symbol, list[sp.Basic]]) -> str:
+    def _number(self, parameter: Parameter, limits: Sequence[Limit]) -> str:
         """The letter within its limits, and what it means."""
-        letter = latex(parameter.symbol, self.result.notation)
-        limits = [compared(each) for each in alone.get(parameter.symbol, ())]
-        lower = [each for each in limits if each is not None and each[1] in (">", ">=")]
-        upper = [each for each in limits if each is not None and each not in lower]
-        below = above = ""
-        if lower and upper:
-            below = f"{self._limit(lower[-1])} {SIGN_OF[FLIPPED[lower[-1][1]]]} "
-        elif lower:
-            above = f" {SIGN_OF[lower[-1][1]]} {self._limit(lower[-1])}"
-        if upper:
-            above = f" {SIGN_OF[upper[-1][1]]} {self._limit(upper[-1])}"
-        words = prose_latex(parameter.stated, latex_names(self.result))
-        return f"${below}{letter}{above}$" + (f" ({words})" if words else "")
-
-    def _limit(self, compared: tuple[sp.Symbol, str, sp.Expr]) -> str:
-        return latex(compared[2], self.result.notation)
+        own = [(sign, number) for letter, sign, number in limits if letter == parameter.symbol]
+        lower = [each for each in own if each[0] in (">", ">=")]
+        upper = [each for each in own if each not in lower]
+        latex = self.page.latex
+        below = [f"{latex(number)} {SIGN_OF[FLIPPED[sign]]} " for sign, number in lower[-1:] if upper]
+        above = [f" {SIGN_OF[sign]} {latex(number)}" for sign, number in (upper or lower)[-1:]]
+        words = prose_latex(parameter.stated, self.page.names)
+        return f"${''.join([*below, latex(parameter.symbol), *above])}$" + (f" ({words})" if words else "")
 
     def _stated(self, condition: sp.Basic) -> str:
         whole = whole_number(condition)
-        notation = self.result.notation
-        return stated(condition, notation) if whole is None else rf"${latex(whole, notation)}$ is a whole number"
-
-
-def letters_of_objects(result: Result) -> list[str]:
-    """The letters that the names of its objects begin with, without their accents."""
-    heads = (_head(name) for name in result.objects)
-    return [ACCENTED.sub(r"\1", each).lstrip("\\") for each in heads]
+        if whole is None:
+            return stated(condition, Page(self.result.notation))
+        return rf"${self.page.latex(whole)}$ is a whole number"
 
 
 def introduction(
@@ -171,6 +154,12 @@ def latex_names(result: Result) -> dict[str, str]:
     return {name: written for name, written in known if written and "^" not in written}
 
 
+def page_of(result: Result) -> Page:
+    """A page for displays of the result; no part is named as an object is, whose letter stands without its accent."""
+    heads = (_head(name) for name in result.objects)
+    return Page(result.notation, latex_names(result), [ACCENTED.sub(r"\1", each).lstrip("\\") for each in heads])
+
+
 def is_needed(result: Result, hypothesis: Hypothesis, shown: set[sp.Symbol], chosen: set[str]) -> bool:
     """Whether conclusions about the chosen quantities may need it. In doubt they do, but for one on a setting."""
     letters = hypothesis.condition.free_symbols
@@ -182,8 +171,8 @@ def is_needed(result: Result, hypothesis: Hypothesis, shown: set[sp.Symbol], cho
     return not letters <= shown | set(settings)
 
 
-def compared(condition: sp.Basic) -> tuple[sp.Symbol, str, sp.Expr] | None:
-    """Letter, relation and number of a condition that limits one letter."""
+def compared(condition: sp.Basic) -> Limit | None:
+    """What a condition that limits one letter compares it with; None for another one."""
     if not isinstance(condition, sp.core.relational.Relational) or condition.rel_op not in FLIPPED:
         return None
     if condition.lhs.is_Symbol and condition.rhs.is_number:
@@ -235,18 +224,7 @@ def _head(name: str) -> str:
     return next((each for each in letters_of(name) if each not in OPERATIONS), name)
 
 
-OPERATIONS = {
-    r"\nabla",
-    r"\sup",
-    r"\inf",
-    r"\liminf",
-    r"\max",
-    r"\min",
-    r"\sum",
-    r"\int",
-    r"\log",
-    r"\frac",
-    r"\tfrac",
-    r"\left",
-    r"\right",
-}
+OPERATIONS = frozenset(
+    (r"\nabla", r"\sup", r"\inf", r"\liminf", r"\max", r"\min", r"\sum", r"\int", r"\log", r"\frac", r"\tfrac",
+     r"\left", r"\right")
+)  # fmt: skip

@@ -15,7 +15,7 @@ Z=.683 \Gamma=.625 \Delta=.833 \Theta=.778 \Lambda=.694 \Xi=.667 \Pi=.750 \Sigma
 \chi=.626 \psi=.651 \omega=.622 \varepsilon=.466 \vartheta=.591 \varpi=.828 \varrho=.517 \varsigma=.363 \varphi=.654
 \ell=.417 \partial=.531 \infty=1.0 \nabla=.833 \emptyset=.5 \forall=.556 \exists=.556 \top=.778 \bot=.778 \prime=.275
 \dots=1.333 \ldots=1.167 \cdots=1.333 \|=.5 |=.278 \hbar=.529 \star=.5 \dagger=.444 \#=.833 \%=.833 ?=.472 !=.278
-.=.278 /=.5
+.=.278 /=.5 0=.5 1=.5 2=.5 3=.5 4=.5 5=.5 6=.5 7=.5 8=.5 9=.5
 """)
 # What an italic letter takes beside its width, unless a subscript follows.
 CORRECTIONS = _table(r"""
@@ -42,6 +42,7 @@ BINARY = _table(r"""
 """)
 OPENING = _table(r"(=.389 [=.278 \{=.5 \lfloor=.444 \lceil=.444 \langle=.389 \lvert=.278 \lVert=.5")
 CLOSING = _table(r")=.389 ]=.278 \}=.5 \rfloor=.444 \rceil=.444 \rangle=.389 \rvert=.278 \rVert=.5")
+PUNCTUATION = {",": 0.278, ";": 0.278}
 DELIMITERS = {**OPENING, **CLOSING, "|": 0.278, r"\|": 0.5}
 LARGE = {r"\sum": (1.444, 1.056), r"\prod": (1.278, 0.944), r"\int": (0.556, 0.472)}  # in displays, and in text
 FONTS = {r"\mathcal": 1.05, r"\mathbf": 1.15, r"\mathbb": 1.0, r"\mathsf": 0.97, r"\boldsymbol": 1.15}  # over italic

@@ -3,9 +3,10 @@
 The value is that of `Derivation.bound`: with every definition put in, nothing is left but the closed form.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import sympy as sp
 
@@ -13,6 +14,23 @@ from symbolic.derivations.derivation import Derivation, Step
 from symbolic.words.names import ErrorSymbol, letters_by_name, member_error, members_in, place_of
 
 Fits = Callable[[sp.Expr], bool]
+Item = TypeVar("Item")
+
+
+def in_order(items: Iterable[Item], needs: Callable[[Item, Item], bool]) -> list[Item]:
+    """Each item behind those that it needs, else as they come."""
+    every, ordered = list(items), list[Item]()
+
+    def add(item: Item) -> None:
+        for other in every:
+            if other not in ordered and needs(item, other):
+                add(other)
+        if item not in ordered:
+            ordered.append(item)
+
+    for item in every:
+        add(item)
+    return ordered
 
 
 @dataclass(frozen=True)
@@ -43,6 +61,10 @@ class Named:
     parts: tuple[NamedPart, ...] = ()
     inlined: tuple[sp.Expr, ...] = ()
 
+    def part(self, name: sp.Expr) -> NamedPart:
+        """The part of that name."""
+        return next(each for each in self.parts if each.name == name)
+
     def expanded(self) -> sp.Expr:
         """The bound with every definition put in."""
         main = self.main
@@ -71,38 +93,25 @@ class Named:
         return Named(self.main.xreplace(put), tuple(others), (*self.inlined, part.name))
 
 
-def named_bound(derivation: Derivation, name: str, at: Mapping[sp.Symbol, Any], fits: Fits) -> Named:
-    """The bound of `name` at these values of its letters. A part that is used once goes where it `fits`."""
-    named = _of_steps(derivation, name, at)
-    for part in named.parts:
-        # An earlier one may have gone into this one.
-        now = next(each for each in named.parts if each.name == part.name)
+def named_bound(derivation: Derivation, of: str, at: Mapping[sp.Symbol, Any], fits: Fits) -> Named:
+    """The bound of the step `of` at these values of its letters. A part that is used once goes where it `fits`."""
+    named = _of_steps(derivation, of, at)
+    for name in [part.name for part in named.parts]:
+        now = named.part(name)  # an earlier one may have gone into this one
         if _is_trivial(now.meaning):
             named = named.without(now)
     named = _without_repetitions(named)
-    for part in named.parts:
-        now = next(each for each in named.parts if each.name == part.name)
+    for name in [part.name for part in named.parts]:
+        now = named.part(name)
         used = named.uses(now)
         shorter = named.without(now) if used <= 1 else named
         if used == 0 or (used == 1 and all(fits(each) for each in _changed(named, shorter))):
             named = shorter
-    return replace(named, parts=tuple(_in_order(named.parts)))
+    return replace(named, parts=tuple(in_order(named.parts, partial(_is_made_of, parts=named.parts))))
 
 
-def _in_order(parts: Sequence[NamedPart]) -> list[NamedPart]:
-    """Each part behind those that it is made of, else as they come."""
-    ordered: list[NamedPart] = []
-
-    def add(part: NamedPart) -> None:
-        for needed in parts:
-            if needed not in ordered and any(_defined(name, parts)[0] == needed for name in _names_in(part.meaning)):
-                add(needed)
-        if part not in ordered:
-            ordered.append(part)
-
-    for part in parts:
-        add(part)
-    return ordered
+def _is_made_of(part: NamedPart, other: NamedPart, parts: Sequence[NamedPart]) -> bool:
+    return any(_defined(name, parts)[0] == other for name in _names_in(part.meaning))
 
 
 def _changed(before: Named, after: Named) -> list[sp.Expr]:
@@ -114,14 +123,14 @@ def _of_steps(derivation: Derivation, name: str, at: Mapping[sp.Symbol, Any]) ->
     """Every step that the bound rests on as a part of it."""
     *before, last = with_families(derivation.resting_on(name).steps)
     steps = [*before, last]
-    letters = letters_by_name(_bound(step) for step in steps)
+    letters = letters_by_name(step.shown for step in steps)
     places = {step.name: place_of(step.name, letters) for step in steps}
     errors = {s.error: s.error if (place := places[s.name]) is None else member_error(s.name, place) for s in steps}
     free = {letter.name for letter in derivation.bound(name).free_symbols}
     any_place = {each.name for step in steps for each in step.families}
 
     def meaning(step: Step) -> sp.Expr:
-        return _bound(step).xreplace(errors).xreplace(dict(at))
+        return step.shown.xreplace(errors).xreplace(dict(at))
 
     def part(step: Step) -> NamedPart:
         place = places[step.name]
@@ -155,10 +164,6 @@ def with_families(steps: Sequence[Step]) -> list[Step]:
     """The steps, and before each of them those of its families."""
     every = [each for step in steps for each in (*step.families, step)]
     return list({step.name: step for step in every}.values())
-
-
-def _bound(step: Step) -> sp.Expr:
-    return step.local if step.named is None else step.named
 
 
 def _without_repetitions(named: Named) -> Named:

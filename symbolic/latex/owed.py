@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -9,11 +10,10 @@ import sympy as sp
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivations.derivation import Step
 from symbolic.derivations.obligations import Obligation, RangeObligation
-from symbolic.latex.displays import PAGE, display, stated
-from symbolic.latex.shared_parts import Shared
-from symbolic.latex.typesetting import Notation
+from symbolic.latex.displays import display, stated
+from symbolic.latex.page import Page
 from symbolic.words.names import name_in_words
-from symbolic.words.prose import marked, prose_latex
+from symbolic.words.prose import begun, marked, prose_latex
 
 FORMULA_BEHIND = re.compile(r": `[^`]*`(?=$|, in every )")  # which the condition states anyway
 RANGE = re.compile(r"`\[-R, R\]`, `R = (\w+)`")  # whose R is not a letter of the proof
@@ -27,28 +27,29 @@ def owed(step: Step) -> list[Obligation]:
 class Owed:
     """The conditions of the steps so far, by the number of the step that states them."""
 
-    def __init__(self, notation: Notation, shared: Shared) -> None:
-        self.notation, self.shared = notation, shared
+    def __init__(self, page: Page) -> None:
+        self.page = page
         self.stated: dict[Any, str] = {}
 
-    def sentences(self, step: Step, number: str, room: float = PAGE) -> list[str]:
+    def sentences(self, step: Step, number: str, room: float) -> list[str]:
         """What the step is provided that, and what holds by an induction, in sentences."""
         found: dict[Any, list[Obligation]] = {}
         for each in owed(step):
             by_induction = bool(each.discharged_by) and not each.at_worst
             found.setdefault(marked(each.discharged_by) if by_induction else each.condition, []).append(each)
-        return [self._sentence(key, each, number, names_in(step), room) for key, each in found.items()]
+        names, page = names_in(step), replace(self.page, room=room)
+        return [self._sentence(key, each, number, names, page) for key, each in found.items()]
 
-    def _sentence(self, key: Any, same: list[Obligation], number: str, names: list[str], room: float) -> str:
+    def _sentence(self, key: Any, same: list[Obligation], number: str, names: list[str], page: Page) -> str:
         words = " and that ".join(dict.fromkeys(statement_latex(each, names) for each in same))
         first = self.stated.setdefault(key, number)
         if isinstance(key, str):
             if first != number:
                 return f"As in ({first}), {words}."
-            return f"{words[:1].upper()}{words[1:]} {_reason(key)}{self._recurrence(same[0])}"
+            return f"{begun(words)} {_reason(key)}{self._recurrence(same[0])}"
         if first != number:
             return f"As in ({first}), this needs that {words}."
-        condition = stated(key, self.notation, room, ".", self.shared)
+        condition = stated(key, page, ".")
         if same[0].at_worst:
             return f"Here {words}, {prose_latex(same[0].discharged_by)}: {condition}"
         return f"This holds provided that {words}: {condition}"
@@ -57,7 +58,7 @@ class Owed:
         """The recursion whose largest member the range is."""
         if not isinstance(obligation, RangeObligation) or obligation.recursion is None:
             return "."
-        return f": {display([obligation.recursion.latex(self.notation)], '.')}"
+        return f": {display([obligation.recursion.latex(self.page.notation)], '.')}"
 
 
 def _reason(words: str) -> str:

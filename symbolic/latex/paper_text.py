@@ -5,7 +5,7 @@ For environments of the reader's own: \begin{theorem}\input{...}\end{theorem}.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,14 +13,13 @@ import sympy as sp
 
 from symbolic.latex.conditions import Conditions, conditions_of
 from symbolic.latex.displays import display, equations, stated
-from symbolic.latex.introductions import Letters, introduction, latex_names, letters_of_objects
+from symbolic.latex.introductions import Letters, introduction, page_of
+from symbolic.latex.page import Page
 from symbolic.latex.printing import RELATIONS, formula_latex, printed_latex
-from symbolic.latex.shared_parts import Shared
 from symbolic.latex.shown_bounds import derived_equations
-from symbolic.latex.typesetting import latex
 from symbolic.statements.result import BY_PROOF, CONSTRUCTION, Formula, Kind, Quantifier, Quantity, Result
 from symbolic.words.citations import Citation
-from symbolic.words.prose import joined, listed, prose_latex
+from symbolic.words.prose import begun, joined, listed, prose_latex
 
 VERBS = {  # of one thing, of several
     Kind.UPPER: ("satisfies the upper bound", "satisfy the upper bound"),
@@ -97,7 +96,7 @@ class Conclusion:
         printed = quantity.printed.relation if self.source and quantity.printed else None
         verb = VERBS[printed or quantity.kind][bool(PLURAL.match(said))]
         verb = "can be any number with" if quantity.suffices else verb
-        ends = [f"for {listed([stated(each) for each in quantity.indices])}"] if quantity.indices else []
+        ends = [f"for {listed([stated(each, Page()) for each in quantity.indices])}"] if quantity.indices else []
         owed = [*self.owed, *([prose_latex(self.under, self.names)] if self.under else [])]
         where = [*said_in, *([f"under {listed(owed)}"] if owed else [])]
         aside = f", {', '.join(where)}," if where else ""
@@ -107,24 +106,11 @@ class Conclusion:
         return "\n".join([opening, display(self.shown, ","), f"{' '.join(ends)}."])
 
 
-PLAIN_NORMS = {
-    "absolute value",
-    "number",
-    "a number",
-    "value",
-    "count",
-    "a count",
-    "a constant",
-    "a loss",
-    "a share",
-    "a sum",
-    "a probability",
-    "exponent",
-    "a logarithm",
-    "leading term",
-    "a ratio",
-    "smallest value of the difference of the sides",
-}
+PLAIN_NORMS = frozenset(
+    ("absolute value", "number", "a number", "value", "count", "a count", "a constant", "a loss", "a share", "a sum",
+     "a probability", "exponent", "a logarithm", "leading term", "a ratio",
+     "smallest value of the difference of the sides")
+)  # fmt: skip
 
 
 def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False) -> str:
@@ -145,12 +131,12 @@ def theorem_latex(result: Result, expanded: bool = False, refuted: bool = False)
     numbers = iter(map(_roman, range(1, len(shown) + 1)))
     lines += _stated(right, numbers, alone=len(shown) == 1)
     if quoted:
-        lines += ["", QUOTED, *(line for group in _groups(quoted, numbers, alone=False) for line in group)]
+        lines += ["", QUOTED, *_groups(quoted, numbers, alone=False)]
     if wrong:
         lines += [REFUTED, *(line for each in wrong for line in _numbered(each, numbers))]
     for each in values:
-        said = formula_latex(each, result.notation, stating.shared, end=".")
-        lines += ["", said[0].upper() + said[1:] if NO_ARTICLE.match(said) else f"The {said}"]
+        said = formula_latex(each, stating.page, end=".")
+        lines += ["", begun(said) if NO_ARTICLE.match(said) else f"The {said}"]
     return "\n".join(lines)
 
 
@@ -173,8 +159,7 @@ def _roman(number: int) -> str:
 
 def _numbered(conclusion: Conclusion, numbers: Iterator[str]) -> list[str]:
     """A paragraph of its own, with the next number."""
-    said = conclusion.sentence()
-    return ["", rf"\textup{{({next(numbers)})}} {said[0].upper()}{said[1:]}"]
+    return ["", rf"\textup{{({next(numbers)})}} {begun(conclusion.sentence())}"]
 
 
 @dataclass
@@ -185,17 +170,16 @@ class _Stating:
     expanded: bool = False
 
     @cached_property
-    def shared(self) -> Shared:
-        return Shared(letters_of_objects(self.result))
+    def page(self) -> Page:
+        return page_of(self.result)
 
     @cached_property
     def owed(self) -> Conditions:
-        return conditions_of(self.result, [q for q in self.result.quantities if not q.outside], self.shared)
+        return conditions_of(self.result, [q for q in self.result.quantities if not q.outside], self.page)
 
     def conclusions(self) -> list[Conclusion]:
-        names = latex_names(self.result)
         found = (_conclusion(self, each) for each in self.result.quantities)
-        return [replace(each, names=names) for each in found if each is not None]
+        return [each for each in found if each is not None]
 
     def shown(self, refuted: bool = False) -> tuple[list[Conclusion], list[Conclusion], list[Conclusion]]:
         """What the theorem states; what it quotes and what is refuted, if they are asked for or all there is."""
@@ -219,28 +203,27 @@ def _conclusion(stating: _Stating, quantity: Quantity) -> Conclusion | None:
     """None for a quantity without a formula, or where the statement claims nothing."""
     if quantity.outside:
         return None
-    owed, shared = tuple(stating.owed.needed.get(quantity.name, ())), stating.shared
-    notation, relation = stating.result.notation, RELATIONS[quantity.stated_kind]
+    owed, page = tuple(stating.owed.needed.get(quantity.name, ())), stating.page
+    relation, printed = RELATIONS[quantity.stated_kind], quantity.printed
     derived, closed = quantity.derived(), quantity.closed_form
     if derived is None and closed is None:
-        if quantity.printed is None:
+        if printed is None:
             return None
-        printed = quantity.printed
-        line, at = printed_latex(quantity, printed, notation, shared), _run_words(stating.result, printed.run_at)
-        return Conclusion(quantity, (line,), (printed.shown,), printed.citation, run_at=at)
+        line, at = printed_latex(quantity, printed, page), _run_words(stating.result, printed.run_at, page)
+        return Conclusion(quantity, (line,), (printed.shown,), printed.citation, run_at=at, names=page.names)
+    found = closed if derived is None else derived
     if derived is None or stating.expanded:
-        found = closed if derived is None else derived
-        shown = equations(quantity.latex_symbol, relation, found, notation, shared=shared)
+        shown = equations((quantity.latex_symbol, relation, found), page)
     else:
-        found, shown = derived, derived_equations(quantity, relation, notation, shared)
+        shown = derived_equations(quantity, relation, page)
     fails = [] if derived is None or quantity.may_fail is None else [quantity.may_fail]
-    return Conclusion(quantity, tuple(shown), (found, *fails), None, owed)
+    return Conclusion(quantity, tuple(shown), (found, *fails), owed=owed, names=page.names)
 
 
-def _run_words(result: Result, at: Sequence[tuple[str, Any]]) -> str:
+def _run_words(result: Result, at: Sequence[tuple[str, Any]], page: Page) -> str:
     """The parameters at which a run is stated, in mathematics."""
     symbols = {each.name: each.symbol for each in result.parameters if each.symbol is not None}
-    points = [f"${latex(symbols[name], result.notation)} = {value}$" for name, value in at]
+    points = [f"${page.latex(symbols[name])} = {value}$" for name, value in at]
     return f"at {listed(points)} (a run in floating point)" if points else ""
 
 
@@ -248,18 +231,13 @@ def _stated(shown: Sequence[Conclusion], numbers: Iterator[str], *, alone: bool)
     """Those that hold by themselves, domain after domain; then those that hold on one event."""
     on_events = [each for each in shown if each.quantity.events]
     sure = [each for each in shown if each not in on_events]
-    lines = [line for group in _groups(sure, numbers, alone=alone) for line in group]
+    lines = list(_groups(sure, numbers, alone=alone))
     if not on_events:
         return lines
     over = prose_latex(joined((words for each in on_events for words in each.quantity.over), " and "))
-    least = latex(1 - joint_failure([each.quantity for each in on_events]), {})
+    least = Page().latex(1 - joint_failure([each.quantity for each in on_events]))
     event = f"With probability at least ${least}$ over {over}, all of the following hold:"
-    return [
-        *lines,
-        "",
-        event,
-        *(line for group in _groups(on_events, numbers, joint=True, alone=alone) for line in group),
-    ]
+    return [*lines, "", event, *_groups(on_events, numbers, joint=True, alone=alone)]
 
 
 # P(some event fails) <= sum of P(each fails). Two quantities share an event if one and the same step introduces it.
@@ -274,22 +252,19 @@ def joint_failure(quantities: Sequence[Quantity]) -> sp.Expr:
     return sp.Add(*fails.values())
 
 
-def _groups(
-    shown: Sequence[Conclusion], numbers: Iterator[str], *, alone: bool, joint: bool = False
-) -> Iterator[list[str]]:
-    """One domain after the other, each said once; `joint`: on an event that is named already."""
+def _groups(shown: Sequence[Conclusion], numbers: Iterator[str], *, alone: bool, joint: bool = False) -> Iterator[str]:
+    """The lines of one domain after the other, each said once; `joint`: on an event that is named already."""
     keys = [("" if joint else each.chance, each.domain) for each in shown]
     for key in dict.fromkeys(keys):
         members = [each for each, own in zip(shown, keys, strict=True) if own == key]
         opening = _opening(members, *key)
         if alone:
             said = members[0].sentence()
-            yield ["", f"{opening.removesuffix(':')}, {said}" if opening else f"{said[0].upper()}{said[1:]}"]
+            yield from ["", f"{opening.removesuffix(':')}, {said}" if opening else begun(said)]
         else:
-            yield [
-                *(["", opening] if opening else []),
-                *(line for each in members for line in _numbered(each, numbers)),
-            ]
+            yield from ["", opening] if opening else []
+            for each in members:
+                yield from _numbered(each, numbers)
 
 
 def _opening(members: Sequence[Conclusion], chance: str, domain: str) -> str:
@@ -298,4 +273,4 @@ def _opening(members: Sequence[Conclusion], chance: str, domain: str) -> str:
     where = prose_latex(BY_PROOF) if by_proof else domain if WITHOUT_FOR.match(domain) else f"for {domain}"
     each = "each of the following holds " if len(members) > 1 and chance else ""
     whole = ", ".join(([where] if domain or by_proof else []) + ([f"{each}{chance}"] if chance else []))
-    return f"{whole[0].upper()}{whole[1:]}:" if whole else ""
+    return f"{begun(whole)}:" if whole else ""

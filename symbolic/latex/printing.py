@@ -9,99 +9,79 @@ from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivations.derivation import Derivation, Step
 from symbolic.derivations.events import randomness, total_failure
 from symbolic.derivations.provenance import Provenance
-from symbolic.latex.displays import PAGE, display, equation, equations, gathered, wrapped
-from symbolic.latex.introductions import introduction, latex_names, letters_of_objects
+from symbolic.latex.displays import display, environment, equation, equations, gathered, wrapped
+from symbolic.latex.introductions import introduction, page_of
 from symbolic.latex.owed import owed
+from symbolic.latex.page import PAGE, Page
 from symbolic.latex.proofs import Slack, names_of, proofs, step_latex
-from symbolic.latex.shared_parts import Shared
 from symbolic.latex.shown_bounds import derived_equation, derived_equations
 from symbolic.latex.typesetting import Notation, latex
-from symbolic.latex.widths import width
 from symbolic.statements.errata import Erratum
 from symbolic.statements.result import Formula, Kind, Order, Printed, Quantity, Result
 from symbolic.words.names import text
-from symbolic.words.prose import marked, prose_latex
+from symbolic.words.prose import begun, marked, prose_latex
 from symbolic.words.shown import SHOWN, displayed
 
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE: r"\sim"}
-
+STRICT = {Kind.UPPER: "<", Kind.LOWER: ">"}
 ORDERS = {Order.O: r"\mathcal{O}", Order.THETA: r"\Theta", Order.OMEGA: r"\Omega"}
 
 
 def derivation_latex(derivation: Derivation, notation: Notation | None = None) -> str:
     """The steps as one aligned display: local bound and rule; then the conclusion with all premises substituted."""
     names = names_of(derivation.steps, notation)
-    shown = [step for step in derivation.steps if step.rule != "given" or step.local != 0]
-    lines = [line for step in shown for line in (*_layer_lines(step, names), _step_line(step, names))]
-    last = derivation.steps[-1]
-    lines.append(rf"{step_latex(last)} &\le {latex(derivation.bound(), names)} && \text{{(all steps)}}")
-    lines += _chance_lines(derivation, names)
-    return "\\begin{aligned}\n" + " \\\\\n".join(lines + _obligation_lines(derivation, names)) + "\n\\end{aligned}"
+    rows = [line for step in derivation.steps if step.rule != "given" or step.local != 0 for line in _rows(step, names)]
+    rows.append(rf"{step_latex(derivation.steps[-1])} &\le {latex(derivation.bound(), names)} && \text{{(all steps)}}")
+    events = derivation.events()
+    if events:
+        least = rf"\text{{with probability at least }} {latex(1 - total_failure(events), names)}"
+        rows.append(rf"&{least} && {text(f'over {marked(randomness(events))}')}")
+    rows += [rf"&\text{{in expectation}} && {text(f'over {marked(each)}')}" for each in derivation.mean_over()]
+    stated = (each for step in derivation.steps for each in owed(step))
+    rows += [rf"&\text{{obligation: }} {latex(o.condition, names)} && {text(o.statement)}" for o in stated]
+    return environment("aligned", rows)
 
 
-def _chance_lines(derivation: Derivation, names: Notation) -> list[str]:
-    """For which share of the draws the conclusion holds, or over what it is a mean."""
-    events, means = derivation.events(), derivation.mean_over()
-    over = [text(f"over {marked(randomness(events))}")] if events else []
-    said = [
-        rf"&\text{{with probability at least }} {latex(1 - total_failure(events), names)} && {each}" for each in over
-    ]
-    return said + [rf"&\text{{in expectation}} && {text(f'over {marked(each)}')}" for each in means]
-
-
-def _layer_lines(step: Step, names: Notation) -> list[str]:
-    """The steps of one layer of a repetition."""
+def _rows(step: Step, names: Notation) -> list[str]:
+    """The steps of one layer of a repetition, then the step."""
     layer = steps_of_one_layer(step)
-    inner, mark = names_of(layer, names), text("one layer")
-    return [line for each in layer for line in (*_layer_lines(each, inner), f"{_step_line(each, inner)}, {mark}")]
+    inner, rows = names_of(layer, names), list[str]()
+    for each in layer:
+        *before, last = _rows(each, inner)
+        rows += [*before, f"{last}, {text('one layer')}"]
+    return [*rows, rf"{step_latex(step)} &\le {latex(step.local, names)} && {text(step.rule)}"]
 
 
-def _step_line(step: Step, names: Notation) -> str:
-    return rf"{step_latex(step)} &\le {latex(step.local, names)} && {text(step.rule)}"
-
-
-def _obligation_lines(derivation: Derivation, names: Notation) -> list[str]:
-    stated = (o for step in derivation.steps for o in owed(step))
-    return [rf"&\text{{obligation: }} {latex(o.condition, names)} && {text(o.statement)}" for o in stated]
-
-
-def printed_latex(
-    quantity: Quantity, printed: Printed, notation: Notation | None = None, shared: Shared | None = None
-) -> str:
+def printed_latex(quantity: Quantity, printed: Printed, page: Page) -> str:
     """The quantity and its printed formula, inside O or Theta if it is printed so."""
     if printed.order:
-        bound = latex(printed.shown, notation)
-        return rf"{quantity.latex_symbol} = {ORDERS[printed.order]}\left({bound}\right)"
-    kind = printed.relation or quantity.stated_kind
-    relation = "<" if printed.strict and quantity.kind is Kind.UPPER else RELATIONS[kind]
-    relation = ">" if printed.strict and quantity.kind is Kind.LOWER else relation
-    return gathered(equations(quantity.latex_symbol, relation, printed.shown, notation, shared=shared))
+        return rf"{quantity.latex_symbol} = {ORDERS[printed.order]}\left({page.latex(printed.shown)}\right)"
+    relation = RELATIONS[printed.relation or quantity.stated_kind]
+    relation = STRICT.get(quantity.kind, relation) if printed.strict else relation
+    return gathered(equations((quantity.latex_symbol, relation, printed.shown), page))
 
 
 def result_display(result: Result) -> str:
     """Every formula of the result, for a notebook: printed and derived ones, then those of the calculus."""
-    names = result.notation
+
+    def alone() -> Page:
+        return Page(result.notation)
+
     shown = []
     for q in result.quantities:
-        shown += [(printed_latex(q, q.printed, names), "printed")] if q.printed else []
-        shown += [(each, derived_words(q)) for each in _derived_equations(q, names)]
-    shown += [(equation(f.left, RELATIONS[f.kind], f.expression, names), "derived") for f in result.formulas]
-    rows = [rf"&{formula} && {text(tier)}" for formula, tier in shown]
-    return displayed("\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}")
+        relation = RELATIONS[q.stated_kind]
+        shown += [(printed_latex(q, q.printed, alone()), "printed")] if q.printed else []
+        derived = [] if q.derived() is None else [derived_equation(q, relation, alone())]
+        closed = [] if q.closed_form is None else [equation((q.latex_symbol, relation, q.closed_form), alone())]
+        shown += [(each, derived_words(q)) for each in (*derived, *closed)]
+    shown += [(equation((f.left, RELATIONS[f.kind], f.expression), alone()), "derived") for f in result.formulas]
+    return displayed(environment("aligned", [rf"&{formula} && {text(tier)}" for formula, tier in shown]))
 
 
-def _derived_equations(quantity: Quantity, names: Notation) -> list[str]:
-    relation, closed = RELATIONS[quantity.stated_kind], quantity.closed_form
-    derived = [] if quantity.derived() is None else [derived_equation(quantity, relation, names)]
-    return derived + ([] if closed is None else [equation(quantity.latex_symbol, relation, closed, names)])
-
-
-def formula_latex(
-    formula: Formula, notation: Notation | None = None, shared: Shared | None = None, *, end: str = ""
-) -> str:
+def formula_latex(formula: Formula, page: Page, *, end: str = "") -> str:
     """One formula of the calculus: what it is, its citation if it has one, the display, which ends with `end`."""
     source = f", {formula.citation.latex()}" if formula.citation else ""
-    shown = equations(formula.left, RELATIONS[formula.kind], formula.expression, notation, shared=shared)
+    shown = equations((formula.left, RELATIONS[formula.kind], formula.expression), page)
     return f"{prose_latex(formula.meaning)}{source}:\n{display(shown, end)}"
 
 
@@ -110,44 +90,33 @@ def derived_words(quantity: Quantity) -> str:
     return quantity.origin if quantity.provenance is Provenance.RULES else f"derived ({quantity.origin})"
 
 
-def quantity_latex(
-    quantity: Quantity,
-    notation: Notation | None = None,
-    expanded: bool = False,
-    names: Mapping[str, str] | None = None,
-    shared: Shared | None = None,
-) -> str:
+def quantity_latex(quantity: Quantity, page: Page, expanded: bool = False) -> str:
     """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one.
 
     The derived one is by the steps that it is made of where its closed form is long; `expanded`: always closed.
-    `shared` holds the names that the displays before have defined.
     """
-    shared = shared or Shared()
-    ours = RELATIONS[quantity.stated_kind]
-    lines = [_heading_latex(quantity, names or {})]
-    if quantity.printed:
-        under = f"under {prose_latex(quantity.printed.under, names or {})}" if quantity.printed.under else ""
-        lines.append(", ".join(filter(None, ("Printed", quantity.printed.citation.latex(), under))) + ":")
-        lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation, shared)} \]")
-    words = prose_latex(derived_words(quantity))
-    derived, obtained = quantity.derived(), f"{words[0].upper()}{words[1:]}:"
+    left, ours = quantity.latex_symbol, RELATIONS[quantity.stated_kind]
+    lines, printed = [_heading_latex(quantity, page.names)], quantity.printed
+    if printed:
+        under = f"under {prose_latex(printed.under, page.names)}" if printed.under else ""
+        lines.append(", ".join(filter(None, ("Printed", printed.citation.latex(), under))) + ":")
+        lines.append(rf"\[ {printed_latex(quantity, printed, page)} \]")
+    derived, closed = quantity.derived(), quantity.closed_form
+    obtained = begun(prose_latex(derived_words(quantity)))
     if derived is not None:
         at = quantity.bound_at
-        short = {letter: x for letter, x in at.items() if width(latex(x, notation)) <= PAGE / 2}
-        worst = [f"${latex(letter, notation)} = {latex(x, notation)}$" for letter, x in short.items()]
-        worst += [f"${latex(letter, notation)}$ as below" for letter in at if letter not in short]
-        lines += [f"{obtained.removesuffix(':')}{', at the worst case ' if worst else ''}{', '.join(worst)}:"]
-        closed = equations(quantity.latex_symbol, ours, derived, notation, shared=shared) if expanded else []
-        lines += [display(closed or derived_equations(quantity, ours, notation, shared))]
-        long = {letter: x for letter, x in at.items() if letter not in short}
-        lines += [display(equations(latex(s, notation), "=", x, notation, shared=shared)) for s, x in long.items()]
-    if quantity.closed_form is not None:
-        lines += [
-            obtained,
-            display(equations(quantity.latex_symbol, ours, quantity.closed_form, notation, shared=shared)),
-        ]
-    if quantity.origin and derived is None and quantity.closed_form is None:
-        lines.append(f"{obtained} a number, see the comparison.")
+        short = [letter for letter, value in at.items() if page.width(value) <= PAGE / 2]
+        worst = [f"${page.latex(letter)} = {page.latex(at[letter])}$" for letter in short]
+        worst += [f"${page.latex(letter)}$ as below" for letter in at if letter not in short]
+        lines += [f"{obtained}{', at the worst case ' if worst else ''}{', '.join(worst)}:"]
+        whole = equations((left, ours, derived), page) if expanded else derived_equations(quantity, ours, page)
+        lines += [display(whole)]
+        long = [(page.latex(letter), "=", value) for letter, value in at.items() if letter not in short]
+        lines += [display(equations(line, page)) for line in long]
+    if closed is not None:
+        lines += [f"{obtained}:", display(equations((left, ours, closed), page))]
+    if quantity.origin and derived is None and closed is None:
+        lines.append(f"{obtained}: a number, see the comparison.")
     if quantity.erratum:
         lines.append(rf"\emph{{{erratum_latex(quantity.erratum)}}}")
     if quantity.remark:
@@ -157,10 +126,9 @@ def quantity_latex(
 
 def _heading_latex(quantity: Quantity, names: Mapping[str, str]) -> str:
     """The meaning; kind, quantifier, norm and domain in a sentence, in text mode."""
-    meaning = prose_latex(quantity.meaning, names)
     said = prose_latex((replace(quantity, domain="") if quantity.domain_latex else quantity).about, names)
     about = "; ".join(filter(None, [said, quantity.domain_latex]))
-    return rf"\paragraph{{{meaning[0].upper()}{meaning[1:]}.}} {about[0].upper()}{about[1:]}."
+    return rf"\paragraph{{{begun(prose_latex(quantity.meaning, names))}.}} {begun(about)}."
 
 
 def erratum_latex(erratum: Erratum) -> str:
@@ -189,12 +157,11 @@ def result_latex(result: Result, expanded: bool = False, slack: Slack | None = N
     lines += [f"{', '.join(filter(None, source))}."] if any(source) else []
     lines += [rf"\[ {wrapped(result.claim)} \]"] if result.claim else []
     lines += introduction(result, stated_ones, _formulas(result, stated_ones)).lines()
-    shared = Shared(letters_of_objects(result))
-    lines += [quantity_latex(q, result.notation, expanded, latex_names(result), shared) for q in stated_ones]
+    page = page_of(result)
+    lines += [quantity_latex(q, page, expanded) for q in stated_ones]
     if result.formulas:
-        shown = (formula_latex(each, result.notation, shared) for each in result.formulas)
-        lines += [r"\paragraph{Derived by the calculus}", *shown]
-    lines += proofs(result, slack, shared)
+        lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(each, page) for each in result.formulas)]
+    lines += proofs(result, page, slack)
     lines += [r"\paragraph{Remarks}", *(prose_latex(remark) for remark in result.remarks)] if result.remarks else []
     return "\n".join(lines)
 

@@ -4,7 +4,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
@@ -12,18 +12,18 @@ import sympy as sp
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivations.derivation import Derivation, Norm, Step
 from symbolic.derivations.events import Event
-from symbolic.latex.displays import PAGE, display, equations, with_end, wrapped
+from symbolic.latex.displays import display, equations, with_end, wrapped
 from symbolic.latex.naming import with_families
 from symbolic.latex.owed import Owed, owed
+from symbolic.latex.page import PAGE, Page
 from symbolic.latex.recurrences import families_in, layer_letter, recurrence, same_argument
 from symbolic.latex.sentences import NORMS, RECURRENCES, is_exact, is_identity, numbered, reason_of, sentence
-from symbolic.latex.shared_parts import Shared
-from symbolic.latex.typesetting import Notation, latex
+from symbolic.latex.typesetting import Notation
 from symbolic.latex.widths import width
 from symbolic.statements.result import Quantity, Result
 from symbolic.words.indices import fresh, names_of_letters
 from symbolic.words.names import INDEXED, error_latex, letters_by_name
-from symbolic.words.prose import listed, marked, prose_latex
+from symbolic.words.prose import begun, listed, marked, prose_latex
 
 Slack = Mapping[str, float]
 
@@ -33,7 +33,6 @@ NOTATION = (
 )
 LISTED = 30.0  # points by which an item of a list is indented
 FULL_STOP = 4.0
-ROOM = PAGE - LISTED - FULL_STOP
 TALL = re.compile(r"\\(frac|sum|prod|int|begin|left)\b")  # what a line of text sets small, or apart
 ONE_LAYER = "One layer, from an argument with the error"
 
@@ -64,15 +63,14 @@ class _Told:
 class _Proof:
     """One derivation: the numbers of its steps by name, and those without an error."""
 
-    notation: Notation
+    page: Page
     told: _Told
     claims: Mapping[str, list[str]] = field(default_factory=dict)
     numbers: dict[str, str] = field(default_factory=dict)
     exact: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
-    room: float = ROOM
 
     def bound(self, step: Step) -> sp.Expr:
-        return (step.local if step.named is None else step.named).xreplace(self.exact)
+        return step.shown.xreplace(self.exact)
 
     def alike(self, step: Step) -> str:
         """The number of the first step with the same formula as its reason, if this is another one."""
@@ -82,23 +80,19 @@ class _Proof:
         return "" if first == self.numbers[step.name] else first
 
 
-def proofs(result: Result, slack: Slack | None = None, shared: Shared | None = None) -> list[str]:
-    """The derivations; each step has one number, under which later ones refer to it, and is printed once.
-
-    `shared` holds the names that the displays define.
-    """
+def proofs(result: Result, page: Page, slack: Slack | None = None) -> list[str]:
+    """The derivations; each step has one number, under which later ones refer to it, and is printed once."""
     lines: list[str] = []
     known: dict[tuple[Any, ...], str] = {}
     shown = _derivations(result)
     letters = letters_by_name(step.local for derivation, _ in shown for step in derivation.steps)
-    shared = shared or Shared()
     erring = [step for derivation, _ in shown for step in derivation.steps if not (step.latex or is_identity(step))]
     norms = Counter(step.norm for step in erring if not is_exact(step))
     usual = max(norms, key=lambda norm: norms[norm], default=Norm.TWO)
-    told = _Told(Owed(result.notation, shared), slack or {}, usual, letters)
+    told = _Told(Owed(page), slack or {}, usual, letters)
     for derivation, quantities in shown:
         steps = with_families(derivation.steps)
-        proof = _Proof(names_of(steps, result.notation), told, _claims(quantities))
+        proof = _Proof(_for_items(page, steps, LISTED + FULL_STOP), told, _claims(quantities))
         items, new = list[str](), set[str]()
         for step in steps:
             same = (step.name, step.local, *(each.condition for each in owed(step)))
@@ -108,15 +102,24 @@ def proofs(result: Result, slack: Slack | None = None, shared: Shared | None = N
             proof.numbers[step.name] = known[same]
             items += [_item(step, proof)] if step.name in new else []
             proof.exact |= {step.error: sp.S.Zero} if proof.bound(step) == 0 else {}
-        lines += [_heading(quantities, new), r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
+        lines += [_heading(quantities, new), *_list(items)] if items else []
     named = fresh(names_of_letters(result.notation) | {q.latex_symbol for q in result.quantities}, "vuzabq")
     norm = f"{NORMS[usual]}{' where no other norm is named' if len(norms) > 1 else ''}"
     which = f"{NOTATION.format(v=named)}: {norm}."
     return [which, *lines] if lines and erring else lines
 
 
+def _for_items(page: Page, steps: Sequence[Step], indent: float) -> Page:
+    """The page for the items of these steps, with the symbols of their errors."""
+    return replace(page.narrower(indent), notation=names_of(steps, page.notation))
+
+
+def _list(items: Sequence[str]) -> list[str]:
+    return [r"\begin{itemize}", *items, r"\end{itemize}"]
+
+
 def _heading(quantities: Sequence[Quantity], new: Set[str]) -> str:
-    named = list(dict.fromkeys(f"${q.latex_symbol}$" for q in quantities if (q.step or q.name) in new))
+    named = list(dict.fromkeys(f"${q.latex_symbol}$" for q in quantities if q.concluded_by in new))
     bounds = f" of the {'bound' if len(named) == 1 else 'bounds'} on {listed(named)}" if named else ""
     return rf"\paragraph{{Derivation{bounds}.}}"
 
@@ -124,14 +127,14 @@ def _heading(quantities: Sequence[Quantity], new: Set[str]) -> str:
 def _claims(quantities: Sequence[Quantity]) -> dict[str, list[str]]:
     claims: dict[str, list[str]] = {}
     for each in quantities:
-        claims.setdefault(each.step or each.name, []).append(f"${each.latex_symbol}$")
+        claims.setdefault(each.concluded_by, []).append(f"${each.latex_symbol}$")
     return claims
 
 
 def _derivations(result: Result) -> list[tuple[Derivation, list[Quantity]]]:
     """What the bound of each quantity rests on, once each, none that a longer one contains; with their quantities."""
     shown = [(result.shown_derivation(each), each) for each in result.quantities]
-    needed = [(d.resting_on(q.step or q.name), q) for d, q in shown if d is not None]
+    needed = [(d.resting_on(q.concluded_by), q) for d, q in shown if d is not None]
     distinct = {derivation.steps: derivation for derivation, _ in needed}.values()
     sets = {derivation.steps: set(derivation.steps) for derivation in distinct}
     kept = [d for d in distinct if not any(sets[d.steps] < other for other in sets.values())]
@@ -145,16 +148,16 @@ def _item(step: Step, proof: _Proof) -> str:
     if is_exact(step):
         return f"{label} {sentence(step, proof.numbers)}"
     if is_identity(step):
-        return f"{label} {sentence(step, proof.numbers)} {display([wrapped(step.reason, proof.room)], '.')}"
+        return f"{label} {sentence(step, proof.numbers)} {display([wrapped(step.reason, proof.page.room)], '.')}"
     before = same_argument(step, proof.told.arguments, proof.told.letters)
     proof.told.arguments.append((step, number))
     parts = [
         _layer_items(step, proof) if before is None else "",
-        _likewise(before, proof.notation) if before else _recurrence(step, proof) or _sentence(step, proof),
+        _likewise(before, proof.page) if before else _recurrence(step, proof) or _sentence(step, proof),
         _bound(step, proof),
         _norm_words(step, proof),
-        *(_event_words(event, proof.notation) for event in step.events),
-        *proof.told.owed.sentences(step, number, proof.room),
+        *(_event_words(event, proof.page) for event in step.events),
+        *proof.told.owed.sentences(step, number, proof.page.room),
         _slack_words(step, proof.told.slack),
         f"This bounds {listed(proof.claims[step.name])}." if step.name in proof.claims and not step.latex else "",
     ]
@@ -175,15 +178,15 @@ def _bound(step: Step, proof: _Proof) -> str:
     local = proof.bound(step)
     if local == 0 and not step.latex:
         return f"${step_latex(step)} = 0$."
-    shown = equations(step_latex(step), r"\le", local, proof.notation, proof.room, proof.told.owed.shared)
+    shown = equations((step_latex(step), r"\le", local), proof.page)
     small = len(shown) == 1 and width(shown[0]) <= PAGE / 3 and not TALL.search(shown[0])
     return f"${shown[0]}$." if small else display(shown, ".")
 
 
-def _likewise(before: tuple[str, sp.Expr, sp.Expr], notation: Notation) -> str:
+def _likewise(before: tuple[str, sp.Expr, sp.Expr], page: Page) -> str:
     """The sentence of a step that holds as an earlier one does, at another place."""
     number, old, new = before
-    return f"As in ({number}), with ${latex(new, notation)}$ in the place of ${latex(old, notation)}$,"
+    return f"As in ({number}), with ${page.latex(new)}$ in the place of ${page.latex(old)}$,"
 
 
 def _recurrence(step: Step, proof: _Proof) -> str:
@@ -194,16 +197,15 @@ def _recurrence(step: Step, proof: _Proof) -> str:
     why, aside = reason_of(step)
     lead = f"from {of[0]} on{f' and by {listed(of[1:])}' if of[1:] else ''}" if of else ""
     words = ", ".join(filter(None, [why, f"{lead}{aside}", RECURRENCES.get(step.rule, "we have")]))
-    return f"{words[:1].upper()}{words[1:]} {_relation(step, proof)} Hence"
+    return f"{begun(words)} {_relation(step, proof)} Hence"
 
 
 def _relation(step: Step, proof: _Proof) -> str:
     """The recurrence, with its start."""
-    found = recurrence(step, proof.notation, proof.exact)
+    found = recurrence(step, proof.page.notation, proof.exact)
     if found is None:
-        return _in_line(step.recursion.latex(proof.notation), proof.room) if step.recursion else ""
-    room = proof.room - width(found.end)
-    main, *parts = equations(found.left, r"\le", found.right, proof.notation, room, proof.told.owed.shared)
+        return _in_line(step.recursion.latex(proof.page.notation), proof.page.room) if step.recursion else ""
+    main, *parts = equations((found.left, r"\le", found.right), proof.page.narrower(width(found.end)))
     begins = f" with ${found.start}$" if found.start else ""
     if not parts and not found.end and width(main) <= PAGE / 2:
         return f"${main}${begins}."
@@ -215,8 +217,8 @@ def _in_line(formula: str, room: float) -> str:
     return f"${formula}$." if width(formula) <= PAGE / 2 else display([wrapped(formula, room)], ".")
 
 
-def _event_words(event: Event, names: Notation) -> str:
-    share, name = latex(event.fails, names), prose_latex(event.name)
+def _event_words(event: Event, page: Page) -> str:
+    share, name = page.latex(event.fails), prose_latex(event.name)
     where = prose_latex(event.where)
     return f"It holds on the event ``{name}'' over {where}, which fails with probability at most ${share}$."
 
@@ -237,16 +239,15 @@ def _without_index(name: str) -> str:
 
 def _layer_items(step: Step, proof: _Proof) -> str:
     """The steps of one layer of a repetition, in a list of their own."""
-    letter = layer_letter(step.recursion, proof.notation)
+    letter = layer_letter(step.recursion, proof.page.notation)
     layer = steps_of_one_layer(step, letter)
     if not layer:
         return ""
-    told = _Told(proof.told.owed, proof.told.slack, proof.told.norm, proof.told.letters)
-    inner = _Proof(names_of(layer, proof.notation), told, room=proof.room - LISTED)
+    inner = _Proof(_for_items(proof.page, layer, LISTED), replace(proof.told, arguments=[], reasons={}))
     marks = [*string.ascii_lowercase, *(str(place) for place in range(1, len(layer)))]
     items = []
     for each, mark in zip(layer, marks, strict=False):
         inner.numbers[each.name] = f"{proof.numbers[step.name]}{mark}"
         items.append(_item(each, inner))
         inner.exact |= {each.error: sp.S.Zero} if inner.bound(each) == 0 else {}
-    return "\n".join([f"{ONE_LAYER} $e_{letter}$:", r"\begin{itemize}", *items, r"\end{itemize}", ""])
+    return "\n".join([f"{ONE_LAYER} $e_{letter}$:", *_list(items), ""])

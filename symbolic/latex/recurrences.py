@@ -16,7 +16,7 @@ from symbolic.words.names import error_symbol, letters_by_name, member_error, me
 
 def layer_letter(recursion: Any, notation: Notation | None) -> str:
     """The number of a layer: l, unless a letter of the statement, or of the relation, has that name."""
-    own = _own(recursion) - {recursion.index} if isinstance(recursion, Accumulation | LinearRecursion) else set()
+    own = recursion.letters if isinstance(recursion, Accumulation | LinearRecursion) else set()
     return fresh({*names_of_letters(notation), *(each.name for each in own)}, "lkmh")
 
 
@@ -50,11 +50,6 @@ def _by_numbers(
     right = (factor * error ** (2 if pooled else 1) + recursion.offset).xreplace({recursion.index: layer, **zero})
     left = f"e_{{{letter}+1}}{'^2' if pooled else ''}"
     return Recurrence(left, right, start=f"e_0 = {latex(recursion.start.xreplace(dict(zero)), names)}")
-
-
-def _own(recursion: Accumulation | LinearRecursion) -> set[sp.Symbol]:
-    more = [recursion.quadratic] if isinstance(recursion, Accumulation) else []
-    return {letter for each in (recursion.factor, recursion.offset, *more) for letter in each.free_symbols}
 
 
 # The layers count from the place of the premise to that of the step, one by one upwards or downwards.
@@ -93,7 +88,7 @@ def _family(name: str) -> sp.Expr:
 
 def families_in(step: Step) -> list[str]:
     """The steps of the families whose members its bound refers to."""
-    named = members_in(step.local if step.named is None else step.named)
+    named = members_in(step.shown)
     functions = {each.func for each in named}
     return [each.name for each in step.families if _family(each.name).func in functions]
 
@@ -120,8 +115,4 @@ def _moved(step: Step, letters: Mapping[str, sp.Symbol], change: Mapping[sp.Symb
     """The bound by members of families, at other places."""
     names = {each: place_of(each, letters) for each in step.rests_on}
     errors = {error_symbol(n): member_error(n, place) for n, place in names.items() if place is not None}
-    return _bound(step).xreplace(errors).xreplace(dict(change))
-
-
-def _bound(step: Step) -> sp.Expr:
-    return step.local if step.named is None else step.named
+    return step.shown.xreplace(errors).xreplace(dict(change))

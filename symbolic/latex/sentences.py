@@ -10,7 +10,7 @@ from symbolic.derivations.operations import Given
 from symbolic.derivations.provenance import Provenance
 from symbolic.latex.typesetting import latex
 from symbolic.words.names import error_latex, is_mathematical, name_in_words, name_latex
-from symbolic.words.prose import PARTS, listed, marked, prose_latex
+from symbolic.words.prose import PARTS, begun, listed, marked, prose_latex
 
 Numbers = Mapping[str, str]  # of steps, by name
 
@@ -86,8 +86,8 @@ def sentence(step: Step, numbers: Numbers, alike: str = "", nothing: bool = Fals
     if not bounded:
         of = listed(sorted(numbered(step.premises, numbers), key=lambda each: (len(each), each)))
         parts = [why, f"{f'from {of} ' if of else ''}by {HOW.get(step.rule, prose_latex(step.rule))}{aside}"]
-        return _begun(f"{', '.join(filter(None, parts))},")
-    return _begun(f"{why}, {bounded}{aside}" if why else f"{bounded}{aside}") + (NO_ERROR if nothing else " satisfies")
+        return begun(f"{', '.join(filter(None, parts))},")
+    return begun(f"{why}, {bounded}{aside}" if why else f"{bounded}{aside}") + (NO_ERROR if nothing else " satisfies")
 
 
 def _of_given(step: Step) -> str:
@@ -167,7 +167,3 @@ def is_exact(step: Step) -> bool:
 def is_identity(step: Step) -> bool:
     """Whether it is an identity of typed formulas, and no bound."""
     return step.local == 0 and "\\" in step.reason
-
-
-def _begun(words: str) -> str:
-    return words[:1].upper() + words[1:]

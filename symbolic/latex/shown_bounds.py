@@ -1,77 +1,76 @@
 """How a derived bound is shown: in one piece where that is short, else by the steps that it is made of."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import sympy as sp
 
-from symbolic.latex.displays import PAGE, Line, equation, equations, gathered, lines, shortened, with_end
+from symbolic.latex.displays import Line, definitions, equation, equations, gathered, lines, shortened, with_end
 from symbolic.latex.naming import Named, NamedPart, named_bound, range_of
-from symbolic.latex.shared_parts import Shared
-from symbolic.latex.typesetting import Notation, as_shown, latex
+from symbolic.latex.page import PAGE, Letters, Page
+from symbolic.latex.typesetting import Notation, as_shown
 from symbolic.latex.widths import width
 from symbolic.statements.result import Quantity
 from symbolic.words.names import ERROR, PLACE, members_in
 
 IN_ONE_PIECE = 2  # lines
-Letters = list[tuple[sp.Expr, sp.Expr]]  # name and meaning
 NAME = 90.0  # points: of a name with its relation
 
 
-def shown_bound(quantity: Quantity, notation: Notation | None = None) -> Named | None:
+def shown_bound(quantity: Quantity, page: Page) -> Named | None:
     """The derived bound by the errors of steps; None if there is none, or if its closed form is short."""
     closed = quantity.derived()
     if closed is None or quantity.derivation is None:
         return None
-    if (lines(quantity.latex_symbol, r"\le", closed, notation) or PAGE) <= IN_ONE_PIECE:
+    if (lines((quantity.latex_symbol, r"\le", closed), page) or PAGE) <= IN_ONE_PIECE:
         return None
-    at, name = quantity.at_worst, quantity.step or quantity.name
-    named = named_bound(quantity.derivation, name, at, lambda each: width(latex(each, notation)) <= PAGE - NAME)
+    step, at = quantity.concluded_by, quantity.at_worst
+    named = named_bound(quantity.derivation, step, at, lambda each: page.width(each) <= PAGE - NAME)
     return named if named.parts else None
 
 
-def derived_equation(quantity: Quantity, relation: str, notation: Notation | None = None) -> str:
+def derived_equation(quantity: Quantity, relation: str, page: Page) -> str:
     """The body of one display of the derived bound."""
-    return gathered(derived_equations(quantity, relation, notation))
+    return gathered(derived_equations(quantity, relation, page))
 
 
-def derived_equations(
-    quantity: Quantity, relation: str, notation: Notation | None = None, shared: Shared | None = None
-) -> list[str]:
+def derived_equations(quantity: Quantity, relation: str, page: Page) -> list[str]:
     """The derived bound, and the names in it that the displays before have not defined."""
-    left, named = quantity.latex_symbol, shown_bound(quantity, notation)
+    left, named = quantity.latex_symbol, shown_bound(quantity, page)
     if named is None:
-        return equations(left, relation, quantity.derived(), notation, shared=shared)
-    return named_equations(left, relation, named, notation, shared)
+        return equations((left, relation, quantity.derived()), page)
+    return named_equations(left, relation, named, page)
 
 
-def named_equations(
-    left: str, relation: str, named: Named, notation: Notation | None = None, shared: Shared | None = None
-) -> list[str]:
+def named_equations(left: str, relation: str, named: Named, page: Page) -> list[str]:
     """The bound, and what each name in it means; parts that these share, or that no line holds, have letters."""
-    shared = shared or Shared()
-    stated = [(left, relation, as_shown(named.main, notation))]
-    stated += [(latex(part.name, notation), "=", as_shown(part.meaning, notation)) for part in named.parts]
-    ends = [_end(named, part, notation) for part in named.parts]
-    wide = [place for place, line in enumerate(stated) if not 1 <= (lines(*line, notation) or 0) <= IN_ONE_PIECE]
+    stated = [(left, relation, named.main), *definitions([(part.name, part.meaning) for part in named.parts], page)]
+    stated = [(of, sign, as_shown(each, page.notation)) for of, sign, each in stated]
+    wide = [place for place, line in enumerate(stated) if not 1 <= (lines(line, page) or 0) <= IN_ONE_PIECE]
     indices = {part.index for part in named.parts if part.index is not None} - named.main.free_symbols
-    taken = [*sorted({_letter(part) for part in named.parts}), *shared.taken]
-    right, letters = shortened([stated[place] for place in wide], notation, PAGE, taken, indices) if wide else ([], [])
-    for place, each in zip(wide, right, strict=True):
-        stated[place] = (*stated[place][:2], each)
-    ordered = _ordered(stated[1:] + stated[:1], letters)
-    numbered, new = shared.numbered([letter for _, before in ordered for letter in before])
-    main = _stated((*stated[0][:2], stated[0][2].xreplace(numbered)), "", notation)
-    shown = []
-    for (line, before), end, part in zip(ordered, [*ends, ""], [*named.parts, None], strict=True):
-        names = [numbered[name] for name, _ in before]
-        shown += [_stated((latex(n, notation), "=", m), "", notation) for n, m in new if n in names]
-        formula = _stated((*line[:2], line[2].xreplace(numbered)), end, notation)
-        shown += [formula] if part is not None and shared.defines(part) else []
-    return [main, *shown]
+    taken = [*sorted({_letter(part) for part in named.parts}), *page.taken]
+    letters: Letters = []
+    if wide:
+        right, letters = shortened([stated[place] for place in wide], replace(page, taken=taken), indices)
+        for place, each in zip(wide, right, strict=True):
+            stated[place] = (*stated[place][:2], each)
+    before = _defined_before(stated[1:] + stated[:1], letters)
+    numbered, new = page.numbered([letter for each in before for letter in each])
+    ends = ["", *(_end(named, part, page) for part in named.parts)]
+    main, *meanings = [
+        _stated((of, sign, each.xreplace(numbered)), end, page)
+        for (of, sign, each), end in zip(stated, ends, strict=True)
+    ]
+    shown = [main]
+    for letters, part, meaning in zip(before, [*named.parts, None], [*meanings, ""], strict=True):
+        names = [numbered[name] for name, _ in letters]
+        shown += [_stated(line, "", page) for line in definitions([each for each in new if each[0] in names], page)]
+        shown += [meaning] if part is not None and page.defines(part) else []
+    return shown
 
 
-def _ordered(stated: Sequence[Line], letters: Letters) -> list[tuple[Line, Letters]]:
-    """Each line with the letters to define before it."""
+def _defined_before(stated: Sequence[Line], letters: Letters) -> list[Letters]:
+    """The letters to define before each line."""
     defined: Letters = []
 
     def define(expression: sp.Expr) -> None:
@@ -80,30 +79,37 @@ def _ordered(stated: Sequence[Line], letters: Letters) -> list[tuple[Line, Lette
                 define(letter[1])
                 defined.append(letter)
 
-    ordered = []
-    for line in stated:
+    before = []
+    for _, _, expression in stated:
         known = len(defined)
-        define(line[2])
-        ordered.append((line, defined[known:]))
-    return ordered
+        define(expression)
+        before.append(defined[known:])
+    return before
 
 
-def _end(named: Named, part: NamedPart, notation: Notation | None) -> str:
+def _end(named: Named, part: NamedPart, page: Page) -> str:
     """For which members the meaning of a family holds."""
+    members = _members(named, part, page.latex, r"\ne")
+    return rf" \quad ({members})" if members else ""
+
+
+def _members(named: Named, part: NamedPart, written: Callable[[sp.Expr], str], other_than: str) -> str:
+    """The range of the index of a family whose members are not defined by themselves; "" for all members."""
     apart = named.apart(part)
     if not apart or part.index is None:
         return ""
-    index, places = latex(part.index, notation), [latex(place, notation) for place in apart]
-    ends = range_of(part.index, apart)
+    index, ends = written(part.index), range_of(part.index, apart)
     if ends is None:
-        return rf" \quad ({index} \ne {', '.join(places)})"
-    low, high = ("" if end is None else latex(end, notation) for end in ends)
-    return rf" \quad ({f'{low} < ' if low else ''}{index}{f' < {high}' if high else ''})"
+        return f"{index} {other_than} {', '.join(map(written, apart))}"
+    low, high = ("" if end is None else written(end) for end in ends)
+    return f"{f'{low} < ' if low else ''}{index}{f' < {high}' if high else ''}"
 
 
-def _stated(line: Line, end: str, notation: Notation | None) -> str:
-    whole = with_end(equation(*line, notation), end)
-    return whole if width(whole) <= PAGE else with_end(equation(*line, notation, PAGE - width(end)), end)
+def _stated(line: Line, end: str, page: Page) -> str:
+    """A display of parts that have their names, and what ends it."""
+    alone = Page(page.notation)
+    whole = with_end(equation(line, alone), end)
+    return whole if width(whole) <= PAGE else with_end(equation(line, alone.narrower(width(end))), end)
 
 
 def _occurs(name: sp.Expr, expression: sp.Expr) -> bool:
@@ -117,18 +123,8 @@ def _letter(part: NamedPart) -> str:
 
 def plain_definition(named: Named, part: NamedPart, notation: Notation | None = None) -> tuple[str, str]:
     """Name and meaning in plain text."""
-    return plain_text(part.name, notation), f"{plain_text(part.meaning, notation)}{_plain_end(named, part)}"
-
-
-def _plain_end(named: Named, part: NamedPart) -> str:
-    apart = named.apart(part)
-    if not apart or part.index is None:
-        return ""
-    ends = range_of(part.index, apart)
-    if ends is None:
-        return f" ({part.index} != {', '.join(map(sp.sstr, apart))})"
-    low, high = ("" if end is None else sp.sstr(end) for end in ends)
-    return f" ({f'{low} < ' if low else ''}{part.index}{f' < {high}' if high else ''})"
+    members = _members(named, part, sp.sstr, "!=")
+    return plain_text(part.name, notation), plain_text(part.meaning, notation) + (f" ({members})" if members else "")
 
 
 def plain_text(expression: sp.Expr, notation: Notation | None = None) -> str:

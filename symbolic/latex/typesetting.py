@@ -9,7 +9,7 @@ from sympy.concrete.expr_with_limits import ExprWithLimits
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
-from symbolic.calculus.geometric import geometric_sum
+from symbolic.calculus.geometric import written_out
 from symbolic.latex.readable import LogTo, Written, has_fraction, one_fraction, product
 from symbolic.words.indices import fresh, names_of_letters, with_fresh_indices
 from symbolic.words.names import ERROR, error_latex, is_member_error, letter_latex, member_latex
@@ -48,17 +48,11 @@ def as_shown(expression: Any, notation: Notation | None = None) -> Any:
 
 
 def with_sums(expression: Any, taken: Collection[str] = ()) -> Any:
-    """The same, with each closed geometric sum (a case distinction at ratio 1) as the sum that it is.
-
-    Exactly `geometric_sum(ratio, count)` is one: for any other case distinction nothing changes.
-    """
-    if not isinstance(expression, sp.Basic):
+    """The same, with each closed geometric sum as the sum that it is; no index has a name that is `taken`."""
+    if not isinstance(expression, sp.Basic) or not expression.has(sp.Piecewise):
         return expression
-    sums = {cases: ratio_and_count for cases in expression.atoms(sp.Piecewise) if (ratio_and_count := _sum_of(cases))}
-    names = {*taken, *(letter.name for letter in expression.atoms(sp.Symbol))} if sums else ()
-    index = sp.Symbol(fresh(names), integer=True, nonnegative=True)
-    written = {cases: sp.Sum(ratio**index, (index, 0, count - 1)) for cases, (ratio, count) in sums.items()}
-    return expression.xreplace(written) if written else expression
+    names = {*taken, *(letter.name for letter in expression.atoms(sp.Symbol))}
+    return written_out(expression, sp.Symbol(fresh(names), integer=True, nonnegative=True))
 
 
 def _with_factors_in_front(expression: sp.Basic) -> sp.Basic:
@@ -67,15 +61,6 @@ def _with_factors_in_front(expression: sp.Basic) -> sp.Basic:
     parts = {each: each.function.as_independent(*each.variables, as_Add=False) for each in found}
     moved = {each: factor * sp.Sum(rest, *each.limits) for each, (factor, rest) in parts.items() if factor != 1}
     return expression.xreplace(moved) if moved else expression
-
-
-def _sum_of(cases: sp.Basic) -> tuple[sp.Expr, sp.Expr] | None:
-    """The ratio and the number of summands, if these cases are a geometric sum."""
-    (count, _), (closed, _) = cases.args[0], cases.args[-1]
-    below = (factor.base for factor in sp.Mul.make_args(closed) if factor.is_Pow and factor.exp == -1)
-    ratios = [1 - base for base in below]  # from the closed form: at 2 q = 1, the case is stated as q = 1/2
-    ratios += [power.base for power in closed.atoms(sp.Pow) if power.exp == count]  # 1 - q may be no sum
-    return next(((ratio, count) for ratio in ratios if geometric_sum(ratio, count) == cases), None)
 
 
 def ordered_terms(terms: Iterable[sp.Expr]) -> Sequence[sp.Expr]:

@@ -20,6 +20,7 @@ from symbolic.latex.letter_widths import (
     ITALIC,
     LARGE,
     OPENING,
+    PUNCTUATION,
     RELATIONS,
     ROMAN,
     SPACES,
@@ -51,6 +52,8 @@ BETWEEN = (
     (-3, -3, 0, -3, -3, -3, -3, -3),
     (-3, 3, -4, -5, -3, 0, -3, -3),
 )
+KINDS = {CLOSE: CLOSING, OPEN: OPENING, BIN: BINARY, REL: RELATIONS, ORD: ITALIC, PUNCT: PUNCTUATION}
+SINGLE = {token: (kind, em) for kind, table in KINDS.items() for token, em in table.items()}  # atoms of one token
 # A delimiter about a formula of at most this height, in ems, is so wide compared with the letter.
 GROWN = ((1.15, 1.0), (1.5, 1.18), (2.4, 1.53), (3.1, 1.9), (3.7, 2.05), (float("inf"), 2.25))
 
@@ -149,26 +152,22 @@ class _Reader:
         return found
 
     def _words(self) -> str:
-        """The tokens of a group, as they are."""
+        """The tokens of a group, as they are; of one that is not closed, all that follow."""
         self._skip_spaces()
         depth, found = 0, []
         while True:
             token = self._next()
             depth += (token == "{") - (token == "}")
             found.append(token)
-            if depth <= 0:
+            if depth <= 0 or not token:
                 return "".join(found)
 
     def _atom(self, token: str, style: int) -> _Atom | None:
         size = SIZES[style]
-        for kind, table in ((ORD, ITALIC), (REL, RELATIONS), (BIN, BINARY), (OPEN, OPENING), (CLOSE, CLOSING)):
-            if token in table:
-                correction = CORRECTIONS.get(token, 0.0) * size if kind == ORD else 0.0
-                return _Atom(kind, table[token] * size + correction, size, correction=correction)
-        if token.isdigit():
-            return _Atom(ORD, 0.5 * size, size)
-        if token in (",", ";"):
-            return _Atom(PUNCT, 0.278 * size, size)
+        if token in SINGLE:
+            kind, em = SINGLE[token]
+            correction = CORRECTIONS.get(token, 0.0) * size
+            return _Atom(kind, em * size + correction, size, correction=correction)
         if token == "{":
             return self._group(style)
         if token in LARGE:

@@ -130,11 +130,21 @@ class Quantity:
     def __post_init__(self) -> None:
         make_prose(self, "meaning", "norm", "domain", "construction", "randomness", "remark", "finding")
 
+    @property
+    def concluded_by(self) -> str:
+        """The name of the step that bounds it."""
+        return self.step or self.name
+
+    @property
+    def worst_values(self) -> dict[sp.Symbol, sp.Expr]:
+        """The letters that the worst case replaces, by the values that it gives them."""
+        return {letter: value for letter, value in self.at_worst.items() if value != letter}
+
     def general_bound(self) -> sp.Expr:
         """The bound in the derivation's own symbols, which an instance binds."""
         if self.derivation is None:
             raise UsageError(f"quantity '{self.name}' has no derivation")
-        return self.derivation.bound(self.step or self.name)
+        return self.derivation.bound(self.concluded_by)
 
     def derived(self) -> sp.Expr | None:
         """The bound under the paper's hypotheses, in the paper's parameters; None where there is no derivation."""
@@ -154,7 +164,7 @@ class Quantity:
     @cached_property
     def events(self) -> Events:
         """Those on which the derived bound holds, at the worst case."""
-        found = () if self.derivation is None else self.derivation.events(self.step or self.name)
+        found = () if self.derivation is None else self.derivation.events(self.concluded_by)
         return tuple(event.xreplace(self.at_worst) for event in found)
 
     @property
@@ -164,9 +174,9 @@ class Quantity:
 
     @property
     def bound_at(self) -> Mapping[sp.Symbol, sp.Expr]:
-        """The letters of the general bound that the worst case replaces, by the values that it gives them."""
+        """Those of the worst values whose letters are in the general bound."""
         letters = set() if self.derivation is None else self.general_bound().free_symbols
-        return {letter: value for letter, value in self.at_worst.items() if letter in letters and value != letter}
+        return {letter: value for letter, value in self.worst_values.items() if letter in letters}
 
     @property
     def letters(self) -> frozenset[sp.Symbol]:
@@ -198,7 +208,7 @@ class Quantity:
     @property
     def over(self) -> tuple[str, ...]:
         """The randomness over which it holds with probability, or in expectation."""
-        means = () if self.derivation is None else self.derivation.mean_over(self.step or self.name)
+        means = () if self.derivation is None else self.derivation.mean_over(self.concluded_by)
         named = [*(event.over for event in self.events), *means] or [self.randomness]
         return tuple(dict.fromkeys(filter(None, named)))
 
@@ -228,13 +238,13 @@ class Quantity:
         """How the derived bound was obtained; None if there is none."""
         if self.derivation is None:
             return self.obtained if self.closed_form is None else self._closed.provenance
-        steps = self.derivation.resting_on(self.step or self.name)
+        steps = self.derivation.resting_on(self.concluded_by)
         return weakest((steps.provenance, self.obtained))
 
     @property
     def origin(self) -> str:
         """The same in words, with the steps that are by hand; "" if there is no derived bound."""
-        by_hand = () if self.derivation is None else self.derivation.resting_on(self.step or self.name).by_hand
+        by_hand = () if self.derivation is None else self.derivation.resting_on(self.concluded_by).by_hand
         named = f" ({'; '.join(by_hand)})" if by_hand else ""
         return f"{self.provenance or ''}{named}"
 
@@ -301,9 +311,7 @@ class Result:
         """
         if quantity.derivation is None or not quantity.derivation.conditional:
             return quantity.derivation
-        worst = {letter: value for letter, value in quantity.at_worst.items() if letter != value}
-        granted = [hypothesis.condition for hypothesis in self.hypotheses]
-        return settled(quantity.derivation, worst, granted)
+        return settled(quantity.derivation, quantity.worst_values, [each.condition for each in self.hypotheses])
 
     def parameter(self, name: str) -> Parameter:
         names = {parameter.name: parameter for parameter in self.parameters}

@@ -2,22 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
-from symbolic.derivations.derivation import Derivation, Step
+from symbolic.derivations.derivation import Derivation
 from symbolic.derivations.granting import implying
 from symbolic.derivations.obligations import Obligation
 
 
 def settled(derivation: Derivation, worst: Mapping[sp.Symbol, Any], granted: Sequence[Any]) -> Derivation:
     """The derivation, its obligations discharged that clearly hold at the worst case under these hypotheses."""
-    return Derivation(tuple(_at_worst(step, worst, granted) for step in derivation.steps))
-
-
-def _at_worst(step: Step, worst: Mapping[sp.Symbol, Any], granted: Sequence[Any]) -> Step:
-    return replace(step, obligations=tuple(_settled(each, worst, granted) for each in step.obligations))
+    return derivation.with_obligations(partial(_settled, worst=worst, granted=granted))
 
 
 def _settled(obligation: Obligation, worst: Mapping[sp.Symbol, Any], granted: Sequence[Any]) -> Obligation:

@@ -20,33 +20,11 @@ UPRIGHT = re.compile(
 )
 SHORT_WORD = re.compile("of|to|is|at|on|or|by|if|as|an|no|so|we")
 SIGNS = {
-    "<=": r"\le ",
-    ">=": r"\ge ",
-    "!=": r"\ne ",
-    "~=": r"\approx ",
-    "<<": r"\ll ",
-    ">>": r"\gg ",
-    "<~": r"<\sim ",
-    ">~": r">\sim ",
-    "~": r"\sim ",
-    "≤": r"\le ",
-    "≥": r"\ge ",
-    "->": r"\to ",
-    "=>": r"\Rightarrow ",
-    "<-": r"\leftarrow ",
-    "...": r"\dots ",
-    "..": r"\dots ",
-    "∞": r"\infty ",
-    "||": r"\|",
-    "{": r"\{",
-    "}": r"\}",
-    "%": r"\%",
-    "&": r"\&",
-    "#": r"\#",
-    "*": r"\cdot ",
-    "·": r"\cdot ",
-    "\\": r"\setminus ",
-}
+    "<=": r"\le ", ">=": r"\ge ", "!=": r"\ne ", "~=": r"\approx ", "<<": r"\ll ", ">>": r"\gg ", "<~": r"<\sim ",
+    ">~": r">\sim ", "~": r"\sim ", "≤": r"\le ", "≥": r"\ge ", "->": r"\to ", "=>": r"\Rightarrow ",
+    "<-": r"\leftarrow ", "...": r"\dots ", "..": r"\dots ", "∞": r"\infty ", "*": r"\cdot ", "·": r"\cdot ",
+    "\\": r"\setminus ", "||": r"\|", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "#": r"\#",
+}  # fmt: skip
 TOKEN = re.compile(
     r"""(?P<number>\d+(?:\.\d+)?(?:e[+-]?\d+(?![A-Za-z_]))?)|(?P<letters>[A-Za-z]+)
     |(?P<sign><=|>=|<<|>>|<~|>~|\*\*|!=|~=|->|=>|<-|\.\.\.|\.\.|\|\||[-+*/=<>~|,;:.!?()\[\]{}%&\#'^_≤≥·∞"\\@])|(?P<space>\s+)""",
@@ -129,17 +107,17 @@ class _MathReader:
             return self.letters(token)
         if token.text in OPENING:
             body, closed = self.until(token.text), self.tokens[self.place - 1].text
-            return self.with_scripts(f"{_fence(token.text)}{body}{_fence(closed)}")
+            return self.with_scripts(f"{_sign(token.text)}{body}{_sign(closed)}")
         if token.text in ("^", "_"):
             raise self.error(f"'{token.text}' has nothing before it")
         if token.text in ("|", "||"):
-            bars = "||" if token.text == "||" and self.no_norm() else SIGNS.get(token.text, token.text)
+            bars = "||" if token.text == "||" and self.no_norm() else _sign(token.text)
             return self.with_scripts(bars)
         if token.text in ("<", ">") and self.touches("_"):
             return f" {self.with_scripts(token.text)} "
         if token.text in ("+", "-", "=", "<", ">") and not self.is_prefix(token):
             return f" {token.text} "
-        return SIGNS.get(token.text, token.text)
+        return _sign(token.text)
 
     def is_prefix(self, token: Token) -> bool:
         """Whether a sign belongs to what follows it: no space between them, and one before or nothing."""
@@ -281,6 +259,10 @@ class _MathReader:
         return _accented(shown, accent) if self.touches("~") and (accent := self.accent()) else shown
 
 
+def _sign(text: str) -> str:
+    return SIGNS.get(text, text)
+
+
 def _accented(letters: str, accent: str) -> str:
     """The accent on the last of two letters, as in dp; else on the whole."""
     first, last = (letters[0], letters[1]) if len(letters) == 2 else ("", letters)
@@ -289,10 +271,6 @@ def _accented(letters: str, accent: str) -> str:
 
 def _primes(primes: str) -> str:
     return r"\prime" * len(primes) + " " * bool(primes)
-
-
-def _fence(bracket: str) -> str:
-    return SIGNS.get(bracket, bracket)
 
 
 def _number(text: str) -> str:

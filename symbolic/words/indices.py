@@ -17,6 +17,15 @@ def fresh(taken: Collection[str], preferred: Iterable[str] = INDICES) -> str:
     return next(each for each in itertools.chain(preferred, INDICES, others) if each not in taken)
 
 
+# A letter of a sum: no symbol of a caller's is equal to it, and the same sum has the same one, so that a value that is
+# derived twice is derived alike.
+def new_index(name: str, expressions: Iterable[sp.Expr], **assumptions: bool) -> sp.Dummy:
+    """A whole-number symbol that does not occur in the expressions, not even as a bound variable."""
+    taken = set().union(*(expression.atoms(sp.Dummy) for expression in expressions))
+    letters = (sp.Dummy(name, dummy_index=k, integer=True, **assumptions) for k in range(len(taken) + 1))
+    return next(letter for letter in letters if letter not in taken)
+
+
 def names_of_letters(notation: Mapping[sp.Symbol, str] | None) -> frozenset[str]:
     """The names that the letters of a statement have, and those that it is written with."""
     letters = {each.name for each in notation or {}}

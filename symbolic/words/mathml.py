@@ -5,8 +5,8 @@ import unicodedata
 from functools import lru_cache
 from html import escape
 
-from symbolic.words.ascii_math import FUNCTION, AsciiMathError, ascii_math
-from symbolic.words.prose import PARTS, marked
+from symbolic.words.ascii_math import FUNCTION, ascii_math
+from symbolic.words.prose import marked, rendered
 
 TOKEN = re.compile(
     r"\\(?:text|mathrm)\{(?P<upright>[^{}]*)\}|\\(?P<command>[A-Za-z]+|.)|(?P<number>\d+(?:\.\d+)?)|\s+|."
@@ -33,19 +33,7 @@ def prose_html(words: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _html(words: str) -> str:
-    shown, place = [], 0
-    for part in PARTS.finditer(words):
-        shown += [escape(words[place : part.start()]), _part(part)]
-        place = part.end()
-    return "".join(shown) + escape(words[place:])
-
-
-def _part(part: re.Match[str]) -> str:
-    typed = part["code"] or part["formula"]
-    try:
-        return f"<code>{escape(typed)}</code>" if part["code"] else math_html(typed)
-    except AsciiMathError:
-        return f"<code>{escape(typed)}</code>"
+    return rendered(words, escape, "<code>{}</code>", math_html)
 
 
 def math_html(formula: str) -> str:

@@ -5,7 +5,7 @@ The text that terminals and files show is the words without their backticks; LaT
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -84,6 +84,11 @@ def listed(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
 
 
+def begun(words: str) -> str:
+    """The words as the beginning of a sentence."""
+    return words[:1].upper() + words[1:]
+
+
 def prose_latex(words: str, names: Mapping[str, str] | None = None) -> str:
     """The words for LaTeX's text mode; mathematics that does not parse (it holds a name of the user's) as typed.
 
@@ -94,16 +99,21 @@ def prose_latex(words: str, names: Mapping[str, str] | None = None) -> str:
 
 @lru_cache(maxsize=1 << 13)
 def _latex(words: str, names: tuple[tuple[str, str], ...]) -> str:
-    shown, place = [], 0
+    known = dict(names)
+    return rendered(words, escape, r"\texttt{{{}}}", lambda formula: f"${ascii_math(formula, known)}$")
+
+
+def rendered(words: str, text: Callable[[str], str], code: str, formula: Callable[[str], str]) -> str:
+    """The words in a medium: plain ones by `text`, names of programs as `code` holds them, mathematics by `formula`.
+
+    Mathematics that does not parse is shown as the name of a program.
+    """
+    shown, place = "", 0
     for part in PARTS.finditer(words):
-        shown += [escape(words[place : part.start()]), _part(part, dict(names))]
+        shown += text(words[place : part.start()])
+        try:
+            shown += code.format(text(part["code"])) if part["code"] else formula(part["formula"])
+        except AsciiMathError:
+            shown += code.format(text(part["formula"]))
         place = part.end()
-    return "".join(shown) + escape(words[place:])
-
-
-def _part(part: re.Match[str], names: Mapping[str, str]) -> str:
-    typed = part["code"] or part["formula"]
-    try:
-        return rf"\texttt{{{escape(typed)}}}" if part["code"] else f"${ascii_math(typed, names)}$"
-    except AsciiMathError:
-        return rf"\texttt{{{escape(typed)}}}"
+    return shown + text(words[place:])

@@ -5,7 +5,7 @@ import torch
 
 from benchmarks.universal_transformer import made
 from benchmarks.universal_transformer_blocks import Largest, blocks, blocks_in_balls
-from bridge.limits.format_limits import FORMATS
+from bridge.limits.run import FORMATS
 from bridge.topics.universal.transformer import resolve
 
 N, n, T = 64, 16, 20

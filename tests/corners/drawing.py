@@ -17,8 +17,8 @@ import sympy as sp
 from bridge.instances.instance import Instance
 from bridge.instances.point import cost_of
 from bridge.judging.judged import settings_used
-from bridge.limits.beyond_float64 import explained
-from bridge.limits.formats import DTYPES
+from bridge.limits.accepted import DTYPES
+from bridge.limits.refusals import explained
 from bridge.limits.run import Run
 from bridge.theorems.theorem import Theorem
 from symbolic.statements.parameters import Hypothesis, Parameter

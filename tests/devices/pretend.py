@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-import bridge.limits.formats
+import bridge.limits.accepted
 
 NAME = "meta"
 DEVICE = torch.device(NAME, 0)
@@ -154,6 +154,6 @@ def _made(func: Callable[..., torch.Tensor], data: Any, **options: Any) -> torch
 def pretend_device() -> Iterator[str]:
     """The name of a device that `compare` and the network layer take, as long as this lasts."""
     with pytest.MonkeyPatch.context() as patch, _Functions(), _Kernels():
-        patch.setattr(bridge.limits.formats, "DEVICES", (*bridge.limits.formats.DEVICES, NAME))
+        patch.setattr(bridge.limits.accepted, "DEVICES", (*bridge.limits.accepted.DEVICES, NAME))
         patch.setattr(torch.cuda, "get_device_name", lambda device: f"no {device}")
         yield NAME

@@ -55,7 +55,7 @@ def open_obligations(of: Derivation | Quantity) -> list[tuple[str, Obligation]]:
     if derivation is None:
         return []
     if isinstance(of, Quantity):
-        derivation = derivation.upto(of.step or of.name)
+        derivation = derivation.upto(of.concluded_by)
     found = {
         (step.name, Obligation(o.statement, sp.sympify(o.condition, strict=True).subs(worst)))
         for step in derivation.steps

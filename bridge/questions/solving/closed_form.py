@@ -69,7 +69,7 @@ def _on_the_knob(theorem: Theorem, quantity: Quantity, tier: str, knob: sp.Symbo
     if tier == "printed" or quantity.derivation is None:
         return stated
     worst = frozenset(quantity.at_worst.items())
-    steps = quantity.derivation.upto(quantity.step or quantity.name)
+    steps = quantity.derivation.upto(quantity.concluded_by)
     for obligation in steps.obligations:
         condition = bound_to(obligation.condition, worst)
         if obligation.open and knob in condition.free_symbols:

@@ -21,7 +21,7 @@ def letters_of(quantity: Quantity, tier: str) -> set[sp.Symbol]:
     found = set() if expression is None else set(expression.free_symbols)
     if tier != "printed" and quantity.derivation is not None:
         worst = quantity.at_worst
-        for obligation in quantity.derivation.upto(quantity.step or quantity.name).obligations:
+        for obligation in quantity.derivation.upto(quantity.concluded_by).obligations:
             if obligation.open:
                 found |= sp.sympify(obligation.condition, strict=True).subs(worst).free_symbols
     return found

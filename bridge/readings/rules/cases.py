@@ -4,7 +4,7 @@ from bridge.readings.arrays import Array
 from bridge.readings.enclosed import AtHand, Enclosed, enclosed
 from bridge.readings.operands import Operands
 from bridge.readings.values import value
-from symbolic.calculus.layers import Cases
+from symbolic.calculus.cases import Cases
 from symbolic.derivations.derivation import Step
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from bridge.limits.format_limits import FORMATS
+from bridge.limits.run import FORMATS
 from bridge.theorems.head_formats import pair_for, recommended, require_held
 from symbolic.calculus.heads import Second
 from symbolic.topics.looped.gradient_descent import GRADIENT_DESCENT as STATEMENT

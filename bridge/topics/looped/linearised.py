@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from bridge.domains import Ball, Box, Rows
-from bridge.limits.format_limits import FORMATS
+from bridge.limits.run import FORMATS
 from bridge.theorems.head_formats import largest_sink, pair_for, recommended, require_held
 from bridge.theorems.parts import Knobs
 from bridge.theorems.record import NamedTable

@@ -11,8 +11,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.limits.format_limits import FORMATS
-from bridge.limits.run import Format
+from bridge.limits.run import FORMATS, Format
 from bridge.lowering import lower
 from bridge.theorems.head_formats import largest_sink
 from bridge.theorems.record import NamedTable

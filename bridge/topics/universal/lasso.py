@@ -8,7 +8,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.limits.formats import require_float64
+from bridge.limits.accepted import require_float64
 from bridge.lowering import lower
 from bridge.theorems.parts import Knobs
 from bridge.theorems.record import NamedTable

@@ -10,8 +10,8 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from bridge.limits.accepted import require_float64
 from bridge.limits.cost import Cost
-from bridge.limits.formats import require_float64
 from bridge.limits.run import Run
 from bridge.theorems.check import Check, Sides
 from bridge.theorems.parts import AtPoint, Knobs

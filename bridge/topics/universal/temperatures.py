@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.limits.format_limits import FORMATS, INFO
+from bridge.limits.run import FORMATS, INFO
 from bridge.theorems.numbers import plain
 from bridge.theorems.record import Verdict
 from bridge.theorems.refusal import Refusal

@@ -11,8 +11,7 @@ import torch
 
 from bridge.domains import Ball, Box, Rows, Sphere
 from bridge.limits.cost import Cost
-from bridge.limits.format_limits import FORMATS
-from bridge.limits.run import Run
+from bridge.limits.run import FORMATS, Run
 from bridge.lowering.ball_values import BASE_BITS
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings import Smooth

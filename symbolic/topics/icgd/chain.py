@@ -26,8 +26,9 @@ from symbolic.calculus import (
     linear_map,
     project,
 )
+from symbolic.calculus.families import stack
 from symbolic.calculus.invariants import MonotoneRecursion, confine, largest_range, values_on
-from symbolic.calculus.layers import iterate, recursion_from, stack
+from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.derivations.derivation import Approximated, Derivation, DerivationError, Norm, Step, by_members, given
 from symbolic.topics.icgd.symbols import (
     P_0,

@@ -21,10 +21,10 @@ from symbolic.derivations.derivation import Approximated
 from symbolic.derivations.evaluation import decimal
 from symbolic.latex import displays, shown_bounds
 from symbolic.latex.displays import shortened
+from symbolic.latex.page import Letters, Page
 from symbolic.latex.paper_text import theorem_latex
 from symbolic.latex.printing import result_latex
 from symbolic.latex.proof_text import proof_latex
-from symbolic.latex.shared_parts import Letters, Shared
 from symbolic.latex.shown_bounds import shown_bound
 from symbolic.statements.catalogue import RUNNING
 from symbolic.statements.result import Kind, Quantifier, Quantity, Result
@@ -100,9 +100,9 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
                 counts[0] += 1
         return right, parts
 
-    own = Shared.numbered
+    own = Page.numbered
 
-    def numbered(self: Shared, letters: Letters) -> Any:
+    def numbered(self: Page, letters: Letters) -> Any:
         names, new = own(self, letters)
         definitions = [(name, meaning) for (_, meaning), name in self.letters.items()]
         for place, (name, meaning) in enumerate(letters):
@@ -113,7 +113,7 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(displays, "shortened", shorter)
     monkeypatch.setattr(shown_bounds, "shortened", shorter)
-    monkeypatch.setattr(Shared, "numbered", numbered)
+    monkeypatch.setattr(Page, "numbered", numbered)
     return counts
 
 
@@ -163,7 +163,7 @@ def test_the_order_is_read(text: str, complaint: str) -> None:
 def test_errors_of_steps_say_what_the_closed_form_says(source: str) -> None:
     result = result_of(source)
     for quantity in result.quantities:
-        named = shown_bound(quantity, result.notation)
+        named = shown_bound(quantity, Page(result.notation))
         if named is not None:
             order = [part.name for part in named.parts]
             assert len(set(order)) == len(order)

@@ -104,7 +104,7 @@ def conditional_letters(id: str) -> Iterator[tuple[Quantity, sp.Symbol, sp.Expr]
     for quantity in theorem.stated:
         if quantity.derivation is None:
             continue
-        owed = [each for each in quantity.derivation.upto(quantity.step or quantity.name).obligations if each.open]
+        owed = [each for each in quantity.derivation.upto(quantity.concluded_by).obligations if each.open]
         if {s for each in owed for s in each.condition.free_symbols} & set(theorem.knows):
             letters = set(quantity.worst_case or {}) - set(theorem.knows)
             sizes = [s for s in letters if s.is_nonnegative and s in quantity.general_bound().free_symbols]

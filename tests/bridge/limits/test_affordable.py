@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from bridge.cli.printable import MOST_QUOTED, message, printable, printable_json
-from bridge.limits.beyond_float64 import explained
 from bridge.limits.cost import DAY, HOUR, LARGEST, LONGEST, MINUTE, Cost, LongRun, duration, linear_cost, sizes_of
 from bridge.limits.memory import GIGABYTE, available_bytes, gibibytes, require_memory
+from bridge.limits.refusals import explained
 from numeric.tools.integration_error import IntegrationError
 from symbolic.words.errors import UsageError
 

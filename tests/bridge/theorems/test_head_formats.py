@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.limits.format_limits import FORMATS, INFO
+from bridge.limits.run import FORMATS, INFO
 from bridge.theorems.head_formats import number, pair_for, recommended, require_held
 from numeric.networks.construction import Construction
 from numeric.networks.exact import run_exact

@@ -30,7 +30,7 @@ from symbolic.calculus import (
     union_bound,
     within_budget,
 )
-from symbolic.calculus.layers import stack
+from symbolic.calculus.families import stack
 from symbolic.derivations.events import total_failure
 from tests.symbolic.calculus.chances import FAULTS, Composition, faulty, rejected
 

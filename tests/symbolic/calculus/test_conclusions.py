@@ -59,7 +59,9 @@ from symbolic.calculus import (
     union_bound,
     within_budget,
 )
-from symbolic.calculus.layers import either, iterate, recursion_from, stack
+from symbolic.calculus.cases import either
+from symbolic.calculus.families import stack
+from symbolic.calculus.layers import iterate, recursion_from
 
 n, m, T = sp.symbols("n m T", integer=True, positive=True)
 X, Y, rho, a, b, c, p, S = sp.symbols("X Y rho a b c p S", positive=True)

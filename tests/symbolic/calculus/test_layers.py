@@ -21,7 +21,8 @@ from symbolic.calculus import (
     pool,
     pooled_sum,
 )
-from symbolic.calculus.layers import iterate, recursion_from, stack
+from symbolic.calculus.families import stack
+from symbolic.calculus.layers import iterate, recursion_from
 
 HALF, ZERO, ONE = sp.Rational(1, 2), sp.Integer(0), sp.Integer(1)
 free = sp.Symbol("free")  # nothing is known of it, not even that it is real

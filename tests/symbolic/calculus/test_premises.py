@@ -16,7 +16,8 @@ from symbolic.calculus import (
     linear_map,
     recur,
 )
-from symbolic.calculus.layers import iterate, recursion_from, stack
+from symbolic.calculus.families import stack
+from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.derivations.signs import is_nonnegative
 from tests.symbolic.cases import PREMISES
 from tests.symbolic.cases.premises import Premise

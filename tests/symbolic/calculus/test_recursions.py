@@ -21,8 +21,10 @@ from symbolic.calculus import (
     mean,
     softmax,
 )
-from symbolic.calculus.geometric import mixed_geometric_sum
-from symbolic.calculus.layers import either, iterate, recursion_from, stack, written_out
+from symbolic.calculus.cases import either
+from symbolic.calculus.families import stack
+from symbolic.calculus.geometric import mixed_geometric_sum, written_out
+from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.numbers import evaluate
 from symbolic.words.prose import plain
 

@@ -23,7 +23,9 @@ from symbolic.calculus import (
     sample_mean,
     softmax,
 )
-from symbolic.calculus.layers import either, recursion_from, stack
+from symbolic.calculus.cases import either
+from symbolic.calculus.families import stack
+from symbolic.calculus.layers import recursion_from
 from symbolic.calculus.repetition import repeat
 from tests.symbolic.cases.premises import (
     HALF,

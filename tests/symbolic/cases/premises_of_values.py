@@ -33,7 +33,8 @@ from symbolic.calculus import (
     taylor,
     union_bound,
 )
-from symbolic.calculus.layers import either, stack
+from symbolic.calculus.cases import either
+from symbolic.calculus.families import stack
 from tests.symbolic.cases.premises import HALF, SIGN, N, Premise, Q, e, in_norms, number, vector, weights
 
 R, A, B = sp.symbols("R a b", positive=True)

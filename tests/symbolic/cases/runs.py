@@ -27,7 +27,8 @@ from symbolic.calculus import (
     sample_mean,
     within_budget,
 )
-from symbolic.calculus.layers import iterate, recursion_from, stack
+from symbolic.calculus.families import stack
+from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.perturbations import largest_safe as largest_of
 from symbolic.calculus.repetition import repeat
 from tests.symbolic.cases.loops import Half, Pair, Z, l, loop, n, number, q, r

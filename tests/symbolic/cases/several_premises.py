@@ -14,7 +14,8 @@ from symbolic.calculus import (
     pool,
     pooled_sum,
 )
-from symbolic.calculus.layers import either, stack
+from symbolic.calculus.cases import either
+from symbolic.calculus.families import stack
 from tests.symbolic.cases.case import Half, RuleCase, draw, norm, shown, value
 from tests.symbolic.fuzzing.realised import Realised
 from tests.symbolic.fuzzing.vectors import onto_ball

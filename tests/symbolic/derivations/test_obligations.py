@@ -37,7 +37,9 @@ from symbolic.calculus import (
     taylor,
     values_on,
 )
-from symbolic.calculus.layers import either, iterate, recursion_from, stack
+from symbolic.calculus.cases import either
+from symbolic.calculus.families import stack
+from symbolic.calculus.layers import iterate, recursion_from
 
 HALF, ZERO, ONE = sp.Rational(1, 2), sp.Integer(0), sp.Integer(1)
 free = sp.Symbol("free")  # nothing is known of it, not even that it is real

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import symbolic.calculus
-import symbolic.calculus.layers
 from symbolic.derivations.derivation import DerivationError
 from tests.symbolic.fuzzing import chance_moves, iteration_moves, layer_moves, premise_moves, softmax_moves
 from tests.symbolic.fuzzing.move import Move
@@ -28,11 +27,7 @@ EXACT_KINDS = {"exact": 0.8, "rationals": 0.1, "letters": 0.1}
 
 def library() -> dict[str, Callable[..., Any]]:
     """The rules under test, by name; a test plants a wrong one by replacing an entry."""
-    names = {name: getattr(symbolic.calculus, name) for name in symbolic.calculus.__all__}
-    layers = {
-        name: getattr(symbolic.calculus.layers, name) for name in ("either", "iterate", "recursion_from", "stack")
-    }
-    return names | layers
+    return {name: getattr(symbolic.calculus, name) for name in symbolic.calculus.__all__}
 
 
 @dataclass

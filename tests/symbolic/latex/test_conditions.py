@@ -11,7 +11,7 @@ from symbolic.calculus import Norm, apply_function, given
 from symbolic.latex.conditions import conditions_of
 from symbolic.latex.displays import display
 from symbolic.latex.naming import range_of
-from symbolic.latex.shared_parts import Shared
+from symbolic.latex.page import Page
 from symbolic.latex.shown_bounds import derived_equations
 from symbolic.statements.result import Kind, Quantifier, Quantity, Result
 
@@ -33,7 +33,7 @@ def own(*quantities: Quantity) -> Result:
 
 def test_equal_conditions_are_one_and_what_follows_from_another_is_left_out() -> None:
     quantities = (on(q, "f"), on(q, "g"), on(q + r, "h"))
-    made = conditions_of(own(*quantities), quantities, Shared())
+    made = conditions_of(own(*quantities), quantities, Page())
     assert made.lines == ["Assume that", r"\[ q \ge \epsilon + \rho. \]"]
     assert made.needed == {}
 
@@ -41,7 +41,7 @@ def test_equal_conditions_are_one_and_what_follows_from_another_is_left_out() ->
 def test_a_condition_of_one_bound_alone_has_a_label() -> None:
     free = Quantity("x", "x", "", "", "", Kind.UPPER, Quantifier.FOR_ALL, on(q, "f").derivation, "x")
     quantities = (on(q, "f"), on(r, "g"), free)
-    made = conditions_of(own(*quantities), quantities, Shared())
+    made = conditions_of(own(*quantities), quantities, Page())
     text = "\n".join(made.lines)
     assert text.count(r"\tag{C1}") == text.count(r"\tag{C2}") == 1
     assert made.needed == {"f": ["(C1)"], "g": ["(C2)"], "x": []}
@@ -49,16 +49,17 @@ def test_a_condition_of_one_bound_alone_has_a_label() -> None:
 
 def test_the_range_of_an_induction_is_defined_by_its_recursion() -> None:
     result = find_result("icgd.derivative")
-    (range_words,) = conditions_of(result, result.quantities, Shared()).lines
+    (range_words,) = conditions_of(result, result.quantities, Page(result.notation)).lines
     assert range_words.startswith(r"Let $R$ be the largest of $R_0, \dots, R_{N - 1}$, where")
     assert "R_0 = B_{v} B_{x}." in range_words
 
 
 def definitions(id: str) -> Iterator[str]:
-    result, shared = find_result(id), Shared()
+    result = find_result(id)
+    page = Page(result.notation)
     for quantity in result.quantities:
         if quantity.derived() is not None:
-            yield from derived_equations(quantity, r"\le", result.notation, shared)[1:]
+            yield from derived_equations(quantity, r"\le", page)[1:]
 
 
 @pytest.mark.parametrize("id", ["icgd.step", "icgd.backward", "looped.gradient_descent", "universal.transformer"])

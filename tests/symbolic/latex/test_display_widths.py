@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import sympy as sp
 
-from symbolic.latex.displays import PAGE, equation, stated, wrapped
+from symbolic.latex.displays import equation, stated, wrapped
+from symbolic.latex.page import PAGE, Page
 from symbolic.latex.proofs import LISTED
 from symbolic.latex.widths import width
 from symbolic.statements.catalogue import find_result, results
@@ -50,6 +51,10 @@ def test_a_formula_is_as_wide_as_tex_sets_it(formula):
     assert width(formula) == pytest.approx(KNOWN[formula], rel=0.04)
 
 
+def test_a_group_that_is_not_closed_ends_with_the_formula():
+    assert 0 < width(r"\text{ab") <= width(r"\text{ab}")
+
+
 @needs_tex
 def test_the_known_widths_are_those_of_tex(tmp_path):
     said = compiled(tmp_path, *(rf"\settowidth{{\w}}{{$\displaystyle {each}$}}\typeout{{w=\the\w}}" for each in KNOWN))
@@ -83,7 +88,7 @@ def test_of_a_fraction_the_longer_part_counts_and_of_cases_the_longest():
 def test_what_no_name_of_a_repeated_part_shortens_has_its_longest_part_named():
     a = sp.symbols("x1:28", positive=True)
     wide = sp.Max(*(sp.exp(sp.Add(*a[k : k + 9])) for k in range(0, 18, 3)), evaluate=False)
-    shown = equation("f", "=", wide)
+    shown = equation(("f", "=", wide), Page())
     assert width(shown) <= PAGE
     assert len(re.findall(r"^s_\{\d+\}(?= =)", shown, re.M)) > 1
     for letter in a[:24]:
@@ -93,7 +98,7 @@ def test_what_no_name_of_a_repeated_part_shortens_has_its_longest_part_named():
 def test_a_part_with_the_index_of_a_sum_is_named_as_a_function_of_it():
     x, k, n = sp.symbols("x k n", positive=True)
     summand = sp.sqrt(1 + sp.Add(*((k * x) ** j / (x + j) for j in range(1, 9))))
-    shown = equation("f", "=", sp.Sum(x * summand, (k, 1, n)))
+    shown = equation(("f", "=", sp.Sum(x * summand, (k, 1, n))), Page())
     assert width(shown) <= PAGE
     assert r"s_{1}{\left(k \right)} &= " in shown
     assert r"\sum_{k=1}^{n}" in shown.splitlines()[1]
@@ -112,8 +117,8 @@ def test_a_typed_formula_is_broken_at_wide_spaces_first_then_at_relations_outsid
 
 def test_a_long_condition_is_displayed_with_its_short_side_first():
     x = sp.symbols("x1:30", positive=True)
-    assert stated(x[0] <= x[1]) == "$x_{1} \\leq x_{2}$"
-    assert stated(sp.Add(*x) <= sp.Symbol("R")).startswith("\\[ \\begin{aligned}\nR &\\ge ")
+    assert stated(x[0] <= x[1], Page()) == "$x_{1} \\leq x_{2}$"
+    assert stated(sp.Add(*x) <= sp.Symbol("R"), Page()).startswith("\\[ \\begin{aligned}\nR &\\ge ")
 
 
 def test_names_do_not_run_out_where_letters_do():
@@ -121,5 +126,5 @@ def test_names_do_not_run_out_where_letters_do():
 
     taken = sp.symbols(list("suyzbcdqvwghkmfprtxaAEFGHJQSTUVWXYZ"), positive=True)
     repeated = sp.exp(sp.Add(*taken[:9]))
-    _, names = shortened([("f", "=", sp.Add(*taken, sp.sqrt(1 + repeated), repeated))], None, PAGE)
+    _, names = shortened([("f", "=", sp.Add(*taken, sp.sqrt(1 + repeated), repeated))], Page())
     assert [str(name) for name, _ in names][:1] == ["xi_1"]

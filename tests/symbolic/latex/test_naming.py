@@ -8,8 +8,8 @@ import sympy as sp
 from symbolic import find_result
 from symbolic.calculus import Norm, add, given, stack
 from symbolic.derivations.derivation import Approximated
-from symbolic.latex.displays import PAGE
 from symbolic.latex.naming import Named, named_bound
+from symbolic.latex.page import PAGE, Page
 from symbolic.latex.printing import quantity_latex
 from symbolic.latex.shown_bounds import derived_equation, named_equations, plain_definition, shown_bound
 from symbolic.latex.widths import width
@@ -29,9 +29,9 @@ SHOWN = [(id, name) for id, names in BY_STEPS.items() for name in names]
 def quantity(id: str, name: str) -> tuple[Quantity, Named, list[str]]:
     result = find_result(id)
     found = result.quantity(name)
-    named = shown_bound(found, result.notation)
+    named = shown_bound(found, Page(result.notation))
     assert named is not None
-    return found, named, named_equations(found.latex_symbol, r"\le", named, result.notation)
+    return found, named, named_equations(found.latex_symbol, r"\le", named, Page(result.notation))
 
 
 def rational_point(letters: set[sp.Symbol], depth: int) -> dict[sp.Symbol, sp.Expr]:
@@ -95,8 +95,8 @@ def test_a_stack_of_ones_own_is_named_by_its_members() -> None:
 
 def test_a_short_bound_is_in_one_piece() -> None:
     result = find_result("icgd.forward")
-    assert shown_bound(result.quantity("p[j]"), result.notation) is None
-    assert "e_{" not in derived_equation(result.quantity("p[j]"), r"\le", result.notation)
+    assert shown_bound(result.quantity("p[j]"), Page(result.notation)) is None
+    assert "e_{" not in derived_equation(result.quantity("p[j]"), r"\le", Page(result.notation))
 
 
 def test_a_name_that_is_used_once_goes_where_it_fits() -> None:
@@ -112,5 +112,5 @@ def test_a_name_that_is_used_once_goes_where_it_fits() -> None:
 def test_the_expanded_form_is_closed() -> None:
     result = find_result("icgd.backward")
     found = result.quantity("s[N]")
-    assert "e_{g" in quantity_latex(found, result.notation)
-    assert "e_{" not in quantity_latex(found, result.notation, expanded=True)
+    assert "e_{g" in quantity_latex(found, Page(result.notation))
+    assert "e_{" not in quantity_latex(found, Page(result.notation), expanded=True)

@@ -10,6 +10,7 @@ import sympy as sp
 from symbolic import find_result
 from symbolic.calculus import Norm, add, apply_function, given, iterate, linear_map, recursion_from
 from symbolic.derivations.derivation import Approximated
+from symbolic.latex.page import Page
 from symbolic.latex.printing import result_latex
 from symbolic.latex.proofs import NOTATION, proofs
 from symbolic.latex.sentences import BOUNDED, HOW, RECURRENCES, sentence
@@ -80,7 +81,8 @@ def test_every_rule_has_words() -> None:
 
 def stated(value: Approximated) -> str:
     own = Quantity("y", "y", "", "", "", Kind.UPPER, Quantifier.FOR_ALL, value.derivation, value.name)
-    return "\n".join(proofs(Result("own", "own", find_result("icgd.step").citation, "", (), (), (own,))))
+    result = Result("own", "own", find_result("icgd.step").citation, "", (), (), (own,))
+    return "\n".join(proofs(result, Page(result.notation)))
 
 
 def family(place: str) -> Approximated:

@@ -21,7 +21,8 @@ from symbolic.calculus import (
     project,
     soft_threshold,
 )
-from symbolic.calculus.layers import either, stack
+from symbolic.calculus.cases import either
+from symbolic.calculus.families import stack
 from tests.symbolic.cases.case import shown, value
 from tests.symbolic.cases.one_premise import function_sharp, line_sharp, taylor_sharp
 from tests.symbolic.fuzzing.realised import Realised

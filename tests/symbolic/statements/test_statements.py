@@ -8,7 +8,8 @@ import pytest
 import sympy as sp
 
 from symbolic import CLAIMS, Kind, UsageError, find_claim, find_result, results, status
-from symbolic.latex.displays import PAGE, equation, with_names, wrapped
+from symbolic.latex.displays import equation, with_names, wrapped
+from symbolic.latex.page import PAGE, Page
 from symbolic.latex.sentences import BOUNDED, HOW, RECURRENCES
 from symbolic.latex.widths import width
 from symbolic.statements.catalogue import Claim
@@ -202,7 +203,7 @@ def test_printed_orders_and_strict_bounds_keep_their_signs() -> None:
 def test_a_wide_sum_is_broken_between_its_terms() -> None:
     x = sp.symbols("x")
     terms = [sp.sin(x) ** k / (1 + k * x) for k in range(1, 25)]
-    narrow, wide = equation("f", "=", x + 1), equation("f", "=", sp.Add(*terms))
+    narrow, wide = equation(("f", "=", x + 1), Page()), equation(("f", "=", sp.Add(*terms)), Page())
     assert narrow == "f = x + 1"
     assert wide.startswith("\\begin{aligned}\nf &= ")
     assert 2 <= wide.count(r"&\quad") < 23
@@ -213,7 +214,7 @@ def test_a_wide_sum_is_broken_between_its_terms() -> None:
 def test_repeated_parts_of_a_wide_formula_are_named() -> None:
     a, b, k = sp.symbols("a b k")
     part = sp.sqrt(1 + sp.Add(*(a**n / (b + n) for n in range(1, 12))))
-    shown = equation("f", "=", sp.sqrt(part + (1 + part * sp.exp(part + b)) / (1 + sp.exp(part + b))))
+    shown = equation(("f", "=", sp.sqrt(part + (1 + part * sp.exp(part + b)) / (1 + sp.exp(part + b)))), Page())
     assert shown.startswith("\\begin{gathered}\nf = ")
     assert shown.count("b + 11") == 1
     assert r"\sqrt{s_{2} + " in shown
@@ -222,7 +223,7 @@ def test_repeated_parts_of_a_wide_formula_are_named() -> None:
     g = sp.exp(k * x + sp.sqrt(k**2 + 1) + k**3 * y)
     h = sp.sin(g + sp.sqrt(x * k + y)) + sp.cos(g)
     for total in (sp.Sum(h**2 + 1 / h, (k, 1, n)), sp.sqrt(part + sp.exp(part))):
-        main, parts = with_names(total)
+        main, parts = with_names(total, Page())
         assert all(k not in named.free_symbols for _, named in parts)
         for name, named in reversed(parts):
             main = main.subs(name, named)

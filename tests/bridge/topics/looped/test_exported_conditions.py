@@ -18,7 +18,7 @@ from numeric.topics.looped import autoregression as series
 from numeric.topics.looped import decoder
 from numeric.topics.looped.positions import digits, gap_of_signs
 from symbolic.latex.conditions import conditions_of
-from symbolic.latex.shared_parts import Shared
+from symbolic.latex.page import Page
 from symbolic.statements.catalogue import find_result
 from symbolic.statements.result import Result
 from symbolic.topics.looped import autoregression as of_series
@@ -138,5 +138,5 @@ def test_the_least_bound_on_predictions_of_a_series_is_enough() -> None:
 )
 def test_each_bound_stands_with_the_conditions_that_it_needs(id: str, needed: dict[str, int]) -> None:
     result = find_result(id)
-    labels = conditions_of(result, result.quantities, Shared()).needed
+    labels = conditions_of(result, result.quantities, Page(result.notation)).needed
     assert {name: len(labels.get(name, ())) for name in needed} == needed

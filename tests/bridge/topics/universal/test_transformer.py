@@ -6,7 +6,7 @@ from mpmath import mp
 
 from bridge import compare
 from bridge.instances.instance import Instance
-from bridge.limits.format_limits import FORMATS
+from bridge.limits.run import FORMATS
 from bridge.theorems.registry import registered_theorem
 from bridge.topics.universal.logistic import functions_of, gap
 from bridge.topics.universal.transformer import formats, logistic, resolve

@@ -6,7 +6,9 @@ import sympy as sp
 from sympy.core.cache import clear_cache
 
 from symbolic.calculus import LinearRecursion, Norm, bilinear, given, linear_map
-from symbolic.calculus.layers import iterate, recursion_from, stack, written_out
+from symbolic.calculus.families import stack
+from symbolic.calculus.geometric import written_out
+from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.derivations.derivation import Derivation, DerivationError
 from symbolic.topics.icgd import chain, printed
 from symbolic.topics.icgd.symbols import B_v, K, N, P_hat, eps_r, j
@@ -104,7 +106,7 @@ def test_ranges_are_obligations_that_the_induction_discharges() -> None:
     assert bare.derivation.conditional
 
 
-# The rules of symbolic/calculus/layers.py.
+# The rules of symbolic/calculus/layers.py and families.py.
 def test_a_recursion_is_read_off_a_layer_or_refused() -> None:
     e = sp.Dummy("e_0", nonnegative=True)
     x = given("x", dim=3, norm=Norm.TWO, size=1, error=e)
