@@ -6,20 +6,15 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bridge.export.layout import NUMBERS
+from bridge.export.columns import NAMES, NUMBERS, SCOPES, SETTINGS, SHORT_SCOPES, TEXTS, Column
 from bridge.limits.nearest import require_known
 from bridge.theorems.record import Record, Row, Verdict
 from symbolic.words.errors import UsageError
 from symbolic.words.prose import ProseError, prose
 
-SCOPES = ("network", "prompt", "prompt, local")
 NO_SCOPE = "none"  # of a check, and of what depends on no input
-ALIASES = {"local": "prompt, local"}
-LABELS = ("quantity", "where", "scope", "kind")
-TEXTS = ("norm", "domain", "quantifier", "remark")
+TYPED_SCOPES = {short: scope for scope, short in SHORT_SCOPES.items()}
 SORTED_WORDS = ("quantity", "where", "scope", "verdict")
-ALWAYS = ("quantity", "verdict")
-NAMES = (*LABELS, *NUMBERS, *TEXTS, "samples", "seed", "verdict")
 LABEL = re.compile(r"[A-Za-z0-9:._+/-]+")
 GRAVEST_FIRST = (
     *(Verdict.VIOLATED, Verdict.UNDECIDED, Verdict.OUTSIDE, Verdict.NOT_REPRESENTABLE),
@@ -56,10 +51,10 @@ class Choice:
             name = key.removeprefix("-")
             if name in TEXTS or name == "kind":
                 raise UsageError(f"--sort: '{name}' has no order; sort by {', '.join(SORTED_WORDS)} or a number.")
-            require_known(name, (*SORTED_WORDS, *NUMBERS, "samples", "seed", *parameters), "--sort: there is no column")
+            require_known(name, (*SORTED_WORDS, *NUMBERS, *SETTINGS, *parameters), "--sort: there is no column")
         for name in self.scopes:
             if name not in SCOPES:
-                require_known(name, ("network", "prompt", *ALIASES, NO_SCOPE), "--scope: there is no scope")
+                require_known(name, ("network", "prompt", *TYPED_SCOPES, NO_SCOPE), "--scope: there is no scope")
 
     def check_quantities(self, known: Iterable[str]) -> None:
         """Raises UsageError for a quantity that is none of `known` and has no part there."""
@@ -67,6 +62,9 @@ class Choice:
         for asked in self.quantities:
             if not any(_is_part(name, asked) for name in names):
                 require_known(asked, names, "--quantity: there is no quantity")
+
+
+USUAL = Choice()
 
 
 def choice(
@@ -88,7 +86,7 @@ def choice(
     return Choice(
         columns=_once(_column(name) for text in _several(columns) for name in _split(text)),
         quantities=_once(name for text in _several(quantity) for name in _split(text)),
-        scopes=_once(ALIASES.get(name, name) for names in scopes for name in names),
+        scopes=_once(TYPED_SCOPES.get(name, name) for names in scopes for name in names),
         sort=_once(_column(name) for text in _several(sort) for name in _split(text)),
         all_rows=all_rows,
         siunitx=siunitx,
@@ -181,8 +179,9 @@ def _place(row: Row, name: str) -> tuple[Any, ...] | None:
     if name == "verdict":
         return (min(map(GRAVEST_FIRST.index, row.verdict.values())),) if row.verdict else None
     if name == "scope":
-        return (SCOPES.index(row.scope) if row.scope in SCOPES else len(SCOPES), row.scope) if row.scope else None
-    value = row.construction if name == "where" else getattr(row, name, row.params.get(name))
+        scopes = list(SCOPES)
+        return (scopes.index(row.scope) if row.scope in scopes else len(scopes), row.scope) if row.scope else None
+    value = Column.named(name).value(row)
     if value is None or value == "":
         return None
     if isinstance(value, int | float):

@@ -156,6 +156,10 @@ class Reason:
     place: str
 
     @property
+    def heading(self) -> str:
+        return str(self.verdict)
+
+    @property
     def sentence(self) -> str:
         more = len(self.quantities) - NAMED
         names = ", ".join([*self.quantities[:NAMED], *([f"and {more} more"] if more > 0 else [])])
@@ -175,6 +179,11 @@ def reasons(comparison: Record) -> list[Reason]:
         Reason(verdict, reason, tuple(dict.fromkeys(row.quantity for row in rows)), _shared_place(rows, grid))
         for (verdict, reason), rows in ruled_out.items()
     ]
+
+
+def findings(comparison: Record) -> list[Violation | Reason]:
+    """What the run refutes, then why it does not judge other bounds."""
+    return [*violations(comparison), *reasons(comparison)]
 
 
 def _quantities(comparison: Record) -> Sequence[Quantity]:

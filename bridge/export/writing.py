@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bridge.export.choice import Choice, chosen
+from bridge.export.choice import USUAL, Choice, chosen
 from bridge.export.html import comparison_page
 from bridge.export.latex_tables import comparison_latex
 from bridge.export.markdown import comparison_markdown
@@ -12,12 +12,11 @@ from bridge.export.written_files import write_text
 from bridge.theorems.record import Record
 
 
-def export(comparison: Record, path: str | Path, choice: Choice | None = None) -> None:
+def export(comparison: Record, path: str | Path, choice: Choice = USUAL) -> None:
     """Writes the comparison in the format that the suffix names. Raises UsageError, with nothing half-written.
 
     JSON and CSV hold every row of the chosen quantities and scopes, JSON with every field.
     """
-    choice = choice or Choice()
     writers = {".tex": comparison_latex, ".md": comparison_markdown, ".html": comparison_page, ".csv": comparison_csv}
     suffix = check_suffix(path)
     if suffix in PLOTS:
