@@ -9,11 +9,12 @@ from bridge.cli.outputs import Outputs
 from bridge.cli.requests import Request
 from bridge.cli.sources import Source
 from bridge.cli.terminal import line_width, progress, say, show_filled, show_json_text, warnings_in_words
-from bridge.export import export, plot, plot_steps, save_witnesses
 from bridge.export.choice import Choice, chosen
 from bridge.export.comparison import Comparison
 from bridge.export.latex_tables import latex_left_out
+from bridge.export.tables import save_witnesses
 from bridge.export.terminal import comparison_blocks, row_blocks
+from bridge.export.writing import export, plot, plot_steps
 from bridge.questions.compare import shown_quantities
 from bridge.theorems.registry import find_theorem
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bridge.export.choice import Choice
 from bridge.export.latex_tables import check_columns
-from bridge.export.suffixes import PLOTS, TABLES, check_output
+from bridge.export.writing import PLOTS, TABLES, check_output
 from bridge.export.written_files import check_folder
 from symbolic.words.errors import UsageError
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,43 +82,30 @@ def choice(
     Raises UsageError for one that is given twice or empty, for mathematics in the caption that does not parse, and for
     a label that LaTeX would not take.
     """
-    scopes = (_split(each) if each not in SCOPES else [each] for each in _several(scope))
+    try:
+        own_caption = prose(caption.strip())
+    except ProseError as error:
+        raise UsageError(f"--caption: {error}") from None
+    if label and not LABEL.fullmatch(label):
+        raise UsageError(f"--label: {label!r} has signs that no label has; use letters, digits and : . _ + / -.")
+    short_scopes = [scope] if isinstance(scope, str) else scope
+    short_scopes = [SHORT_SCOPES.get(each, each) for each in short_scopes]  # without a comma
     return Choice(
-        columns=_once(_column(name) for text in _several(columns) for name in _split(text)),
-        quantities=_once(name for text in _several(quantity) for name in _split(text)),
-        scopes=_once(TYPED_SCOPES.get(name, name) for names in scopes for name in names),
-        sort=_once(_column(name) for text in _several(sort) for name in _split(text)),
+        columns=_names(columns, _column),
+        quantities=_names(quantity),
+        scopes=_names(short_scopes, lambda name: TYPED_SCOPES.get(name, name)),
+        sort=_names(sort, _column),
         all_rows=all_rows,
         siunitx=siunitx,
-        caption=_caption(caption),
-        label=_label(label),
+        caption=own_caption,
+        label=label,
     )
 
 
-def _caption(words: str) -> str:
-    try:
-        return prose(words.strip())
-    except ProseError as error:
-        raise UsageError(f"--caption: {error}") from None
-
-
-def _label(name: str) -> str:
-    if name and not LABEL.fullmatch(name):
-        raise UsageError(f"--label: {name!r} has signs that no label has; use letters, digits and : . _ + / -.")
-    return name
-
-
-def _several(given: str | Sequence[str]) -> Sequence[str]:
-    return [given] if isinstance(given, str) else given
-
-
-def _split(text: str) -> list[str]:
-    """At commas, but for those in brackets, as in head[1,2]."""
-    return [part.strip() for part in re.split(r",(?![^\[(]*[\])])", text)]
-
-
-def _once(names: Iterable[str]) -> tuple[str, ...]:
-    found = list(names)
+def _names(given: str | Sequence[str], read: Callable[[str], str] = str) -> tuple[str, ...]:
+    """Parted at commas, but for those in brackets, as in head[1,2]. Raises UsageError unless each is given once."""
+    texts = [given] if isinstance(given, str) else given
+    found = [read(name.strip()) for text in texts for name in re.split(r",(?![^\[(]*[\])])", text)]
     if "" in found:
         raise UsageError("a name is empty: give names with a comma between them, such as derived,measured.")
     twice = next((name for name in found if found.count(name) > 1), None)

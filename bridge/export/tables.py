@@ -15,6 +15,8 @@ from bridge.export.sheet import Sheet, sheet
 from bridge.export.written_files import write_text
 from bridge.theorems.record import Record, Row, RowErratum
 
+PARTS = {"witness": ("file", "error_lower"), "erratum": tuple(RowErratum.model_fields)}  # of fields that may be absent
+
 
 def comparison_csv(comparison: Record, choice: Choice = USUAL) -> str:
     """One line a row, every field of the record; one that holds several becomes `params.p`, `verdict.printed` ...
@@ -45,11 +47,8 @@ def _full(shown: Sheet, column: Column, row: Row) -> Any:
 
 def _cells(row: Row) -> Iterator[tuple[str, Any]]:
     for name, value in row.model_dump(mode="json").items():
-        if name == "witness":
-            yield "witness.file", (value or {}).get("file") or ""
-            yield "witness.error_lower", _cell((value or {}).get("error_lower"))
-        elif name == "erratum":
-            yield from ((f"erratum.{key}", (value or {}).get(key, "")) for key in RowErratum.model_fields)
+        if name in PARTS:
+            yield from ((f"{name}.{key}", _cell((value or {}).get(key))) for key in PARTS[name])
         elif isinstance(value, dict):
             yield from ((f"{name}.{key}", _cell(part)) for key, part in value.items())
         else:

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from bridge.export.layout import is_final, layout, shown_rows
 from bridge.export.plots.curves import PANELS, axis_values, draw_curves, panels_of
 from bridge.export.plots.slack import draw_slack
-from bridge.export.plots.styles import LINES, POINTS
+from bridge.export.plots.styles import LINES, POINTS, values_of
 from bridge.export.plots.tiers import MOST, draw_tiers
 from bridge.export.plots.words import Words, lines_of
 from bridge.export.theorem_of_record import theorem_of
@@ -51,12 +51,12 @@ def draw(comparison: Record, quantity: str | None = None, x: str | None = None, 
     rows = _rows_of(comparison, quantity)
     x = _axis(rows, x)
     if not x:
-        rows = _with_numbers(rows if quantity else shown_rows(comparison))
+        rows = [row for row in (rows if quantity else shown_rows(comparison)) if values_of(row)]
         if not rows:
             raise UsageError(f"plot: {comparison.result} has no number to draw at these parameters")
         omitted = f"{MOST} of {len(rows)} rows shown" if len(rows) > MOST else ""
         return _annotated(draw_tiers(rows, words), _title(comparison, rows, omitted) if title else [])
-    panels = [panel for panel in panels_of(rows, x) if _with_numbers(panel.rows)]
+    panels = [panel for panel in panels_of(rows, x) if any(map(values_of, panel.rows))]
     if not panels:
         raise UsageError(f"plot: '{rows[0].quantity}' of {comparison.result} has no number to draw at these parameters")
     figure = draw_curves(panels[:PANELS], x, words, notes=title)
@@ -76,13 +76,6 @@ def draw_steps(comparison: Record, quantity: str | None = None, *, title: bool =
 def _own_figure(comparison: Record) -> Any:
     theorem = theorem_of(comparison)
     return theorem.figure(comparison) if theorem and theorem.figure else None
-
-
-def _with_numbers(rows: Sequence[Row]) -> list[Row]:
-    def finite(value: float | None) -> bool:
-        return value is not None and math.isfinite(value)
-
-    return [row for row in rows if any(finite(getattr(row, column)) for column in (*LINES, *POINTS))]
 
 
 def _rows_of(comparison: Record, quantity: str | None) -> list[Row]:

@@ -82,7 +82,7 @@ def _draw(axis: Axes, panel: Panel, x: str, words: Words, *, notes: bool) -> Non
     values = sorted(axis_values(panel.rows, x))
     if values[0] > 0 and values[-1] / values[0] >= WIDE:
         axis.set_xscale("log", base=2)
-    left_out = [*_bounds(axis, panel.rows, x), *_found(axis, panel.rows, x)]
+    left_out = _lines_and_points(axis, panel.rows, x)
     _mark_violated(axis, panel.rows, x)
     left_out.append(_shade(axis, panel.rows, x))
     below = textwrap.wrap("; ".join(filter(None, left_out)), 48) if notes else []
@@ -92,28 +92,22 @@ def _draw(axis: Axes, panel: Panel, x: str, words: Words, *, notes: bool) -> Non
 
 # A bound that holds for every prompt is a line over the parameter. One of a prompt belongs to the prompt found at that
 # point, and so do its errors: they stand below each other and nothing joins them.
-def _bounds(axis: Axes, rows: Sequence[Row], x: str) -> list[str]:
+def _lines_and_points(axis: Axes, rows: Sequence[Row], x: str) -> list[str]:
     notes = []
-    for column in LINES:
+    for column in (*LINES, *POINTS):
         for scope, points in _by_scope(rows, column, x).items():
-            label = column if scope in ("", "network") else f"{column} ({scope})"
-            style = STYLES[column] | ({} if label == column else _of_prompt(scope))
-            notes += _plot(axis, points, label, style)
+            if scope in ("", "network"):
+                notes += _plot(axis, points, column, STYLES[column])
+            else:
+                notes += _plot(axis, points, f"{column} ({scope})", STYLES[column] | _of_prompt(column, scope))
     return notes
 
 
-def _found(axis: Axes, rows: Sequence[Row], x: str) -> list[str]:
-    notes = []
-    for column in POINTS:
-        for scope, points in _by_scope(rows, column, x).items():
-            label = column if scope in ("", "network") else f"{column} ({scope})"
-            style = STYLES[column] | ({} if label == column else {"markerfacecolor": "none"})
-            notes += _plot(axis, points, label, style)
-    return notes
-
-
-def _of_prompt(scope: str) -> dict[str, Any]:
-    return {"linestyle": "none", "marker": "s" if scope.endswith("local") else "D", "markerfacecolor": "none"}
+def _of_prompt(column: str, scope: str) -> dict[str, Any]:
+    hollow = {"markerfacecolor": "none"}
+    if column in POINTS:
+        return hollow
+    return hollow | {"linestyle": "none", "marker": "s" if scope.endswith("local") else "D"}
 
 
 def _by_scope(rows: Sequence[Row], column: str, x: str) -> dict[str, Curve]:

@@ -40,6 +40,12 @@ def violated(row: Row) -> str:
     return f"violated ({row.erratum.weight})" if row.erratum else "violated"
 
 
+def values_of(row: Row) -> list[float]:
+    """The bounds and errors of a row that are finite."""
+    values = (getattr(row, column) for column in (*LINES, *POINTS))
+    return [value for value in values if value is not None and math.isfinite(value)]
+
+
 def numbers(rows: Iterable[Row], columns: Iterable[str]) -> list[float]:
     """All of them that are positive and finite."""
     values = (getattr(row, column) for row in rows for column in columns)

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import bridge
-from bridge.export import load
-from bridge.export.comparison import Comparison
+from bridge.export.comparison import Comparison, load
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.registry import find_theorem
 from bridge.theorems.theorem import Theorem
