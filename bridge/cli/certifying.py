@@ -15,8 +15,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from bridge.cli.codes import INTERRUPTED
-from bridge.cli.requests import Request
-from bridge.cli.sources import Source
+from bridge.cli.requests import Request, Source
 from bridge.cli.terminal import line_width, progress, show, show_filled, show_json
 from bridge.export.grids import bounded
 from bridge.export.written_files import check_writable, write_text

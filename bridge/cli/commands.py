@@ -88,15 +88,18 @@ def show(
     settings: Settings = None,
 ) -> None:
     """Show a result: claim, hypotheses, quantities and derivations."""
-    if steps or exact or seed is not None or settings:
-        from bridge.cli.requests import check_steps, request
+    if steps:
+        from bridge.cli.requests import request
 
-        check_steps(steps=steps)
         asked = request(id, settings or [])
-        from bridge.cli.stepping import show_steps
+        from bridge.cli.running import run_steps
 
-        show_steps(asked, seed=seed or 0, exact=exact, as_json=json)
+        run_steps(asked, seed=seed or 0, exact=exact, as_json=json)
         return
+    if exact or seed is not None or settings:
+        from symbolic.words.errors import UsageError
+
+        raise UsageError("--exact, --seed and --set go with --steps: they choose the prompt at which steps are shown.")
     from bridge.cli.describe import show_claim
 
     show_claim(id, as_json=json)
@@ -158,13 +161,19 @@ def solve(
     json: Json = False,
 ) -> None:
     """Find the value of a parameter that guarantees an error; with `--for error`, the error for given values."""
-    from bridge.cli.requests import check_solve, request
+    from bridge.cli.requests import request
+    from bridge.questions.solving.tiers import check_tier
 
     options = {"error": error, "quantity": quantity, "tier": tier}
     given = {name: value for name, value in options.items() if value is not None}
     asked = request(id, settings or [])
-    check_solve(asked, knob, given)
-    from bridge.cli.solving import run_solve
+    if knob != "error":
+        asked.source.result.parameter(knob)
+    if quantity is not None:
+        asked.source.result.quantity(quantity)
+    if tier is not None:
+        check_tier(tier)
+    from bridge.cli.running import run_solve
 
     run_solve(asked, knob, given, as_json=json)
 
@@ -190,7 +199,7 @@ def compare(
     ] = None,
     device: Annotated[str | None, typer.Option(metavar="DEVICE", help="Device: cpu or cuda.")] = None,
     text: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Real input: a text, for results that accept one.")
+        str | None, typer.Option(metavar="FILE", help="Real input: a text, for results that accept one.")
     ] = None,
     data: Annotated[
         str | None,
@@ -199,7 +208,7 @@ def compare(
         ),
     ] = None,
     csv: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="FILE", help="Real input: a table with a header row, for results that accept tables."),
     ] = None,
     target: Annotated[
@@ -271,33 +280,41 @@ def compare(
     witness: Annotated[Path | None, typer.Option(metavar="FILE", help="Only check a saved witness again.")] = None,
 ) -> None:
     """Compare printed, derived and instance bounds with measured and attacked errors."""
-    from bridge.cli.outputs import Outputs
-    from bridge.cli.requests import check_choice, check_compare, check_replay, request
+    from bridge.cli.outputs import Outputs, check_choice, check_compare, check_replay
+    from bridge.cli.requests import find_source, request
     from bridge.export.choice import choice
 
-    numbers = {"seed": seed, "samples": samples, "attack": attack, "restarts": restarts}
-    settings_of_run = {**numbers, "dtype": dtype, "device": device}
-    sources = {"text": text, "data": data, "csv": csv, "target": target}
-    given: dict[str, Any] = {name: value for name, value in settings_of_run.items() if value is not None}
-    given |= {name: str(value) for name, value in sources.items() if value is not None}
-    given |= {"lags": lags} if lags is not None else {}
-    given |= {"claim": claim} if claim else {}
+    of_engine = {
+        "seed": seed,
+        "samples": samples,
+        "attack": attack,
+        "restarts": restarts,
+        "dtype": dtype,
+        "device": device,
+        "text": text,
+        "data": data,
+        "csv": csv,
+        "target": target,
+        "lags": lags,
+        "claim": claim or None,
+    }
+    given = {name: value for name, value in of_engine.items() if value is not None}
     of_latex: dict[str, Any] = {"siunitx": siunitx, "caption": caption, "label": label}
     shown = choice(columns or (), quantity or (), scope or (), sort or (), all_rows=all_rows, **of_latex)
     outputs = Outputs(tuple(output or ()), plot, save_witnesses, json, shown, steps, plot_steps, titled=not untitled)
-    if witness is None:
-        check_compare(given, outputs)
-        asked = request(id, settings or [], grid or [])
-        check_choice(asked, shown)
-        from bridge.cli.comparing import run_compare
-
-        run_compare(asked, given, outputs)
-    else:
+    if witness is not None:
         check_replay(witness, [*(settings or []), *(grid or []), *given], outputs)
-        asked = request(id, [])
-        from bridge.cli.comparing import run_replay
+        source = find_source(id)
+        from bridge.cli.running import run_replay
 
-        run_replay(asked.source, witness, as_json=json)
+        run_replay(source, witness, as_json=json)
+        return
+    check_compare(given, outputs)
+    asked = request(id, settings or [], grid or [])
+    check_choice(asked, shown)
+    from bridge.cli.running import run_compare
+
+    run_compare(asked, given, outputs)
 
 
 @app.command(cls=CommandOfResult)

@@ -17,7 +17,7 @@ from bridge.cli.description import (
     result_record,
     wrapped,
 )
-from bridge.cli.sources import find_source
+from bridge.cli.requests import find_source
 from bridge.cli.terminal import line_width, show, show_filled, show_json
 from bridge.export.grids import bounded
 from bridge.theorems.packages import clashes, offered
@@ -82,7 +82,7 @@ def _planned(claim: Claim) -> list[str]:
     return [f"{claim.id}: {claim.summary}", str(claim.citation), f"status: {status(claim)}; it cannot be run yet"]
 
 
-def _result_blocks(result: Result) -> list[RenderableType]:
+def _result_blocks(result: Result) -> list[str]:
     steps = [line for step in derivation_steps(result) for line in _step(step, result.notation)]
     formulas = [line for each in result.formulas for line in _derived_formula(each, result.notation)]
     return [

@@ -54,14 +54,10 @@ def say(words: str) -> None:
     typer.echo(printable(words))
 
 
-def show(*blocks: RenderableType) -> None:
-    """Prints the blocks; one that cannot shrink to the terminal runs over its edge rather than lose digits."""
-    screen = console(line_width())
-    for block in blocks:
-        if isinstance(block, str):
-            screen.print(printable(block), soft_wrap=True)
-        else:
-            console(max(screen.width, _least_width(screen, block))).print(_Printable(block))
+def show(*lines: str) -> None:
+    """Prints the lines; one that is longer than the terminal goes on in the next, wherever it is full."""
+    for line in lines:
+        console(line_width()).print(printable(line), soft_wrap=True)
 
 
 def show_filled(*blocks: RenderableType) -> None:
@@ -73,10 +69,6 @@ def show_filled(*blocks: RenderableType) -> None:
             print_block(screen, Text(printable(text.plain), spans=text.spans), width)
         else:
             print_block(screen, _Printable(block), width)
-
-
-def _least_width(screen: Console, block: RenderableType) -> int:
-    return Measurement.get(screen, screen.options.update(max_width=UNBOUNDED), block).minimum
 
 
 @contextlib.contextmanager

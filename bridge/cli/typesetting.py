@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from bridge.cli.sources import find_source
+from bridge.cli.requests import find_source
 from bridge.export.written_files import check_writable, write_text
 from bridge.theorems.latex import Excerpt, cited, statements_latex
 from symbolic.words.errors import UsageError

@@ -8,6 +8,7 @@ from typing import Any
 
 from bridge.export.columns import NAMES, NUMBERS, SCOPES, SETTINGS, SHORT_SCOPES, TEXTS, Column
 from bridge.limits.nearest import require_known
+from bridge.limits.notations import split_outside_brackets
 from bridge.theorems.record import Record, Row, Verdict
 from symbolic.words.errors import UsageError
 from symbolic.words.prose import ProseError, prose
@@ -105,7 +106,7 @@ def choice(
 def _names(given: str | Sequence[str], read: Callable[[str], str] = str) -> tuple[str, ...]:
     """Parted at commas, but for those in brackets, as in head[1,2]. Raises UsageError unless each is given once."""
     texts = [given] if isinstance(given, str) else given
-    found = [read(name.strip()) for text in texts for name in re.split(r",(?![^\[(]*[\])])", text)]
+    found = [read(name.strip()) for text in texts for name in split_outside_brackets(text)]
     if "" in found:
         raise UsageError("a name is empty: give names with a comma between them, such as derived,measured.")
     twice = next((name for name in found if found.count(name) > 1), None)

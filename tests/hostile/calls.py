@@ -212,7 +212,7 @@ def options() -> Iterator[Call]:
         ((*vanilla, "--seed", "1" * 400), "below 2\\^63"),
         ((*vanilla, "--attack", "nan"), "shows how to call it"),
         ((*vanilla, "--nope"), "No such option"),
-        ((*vanilla, "--target", "y"), "--target goes with"),
+        ((*vanilla, "--target", "y"), "target = 'y' names a column of a csv"),
         ((*vanilla, "--text", "a", "--csv", "b", "--target", "y"), "one source"),
         ((*vanilla, "--data", "diabetes"), "no tables|does not accept"),
         ((*vanilla, "--witness", "missing.json"), "there is no file"),
