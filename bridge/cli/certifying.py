@@ -20,7 +20,7 @@ from bridge.cli.terminal import line_width, progress, show, show_filled, show_js
 from bridge.export.grids import bounded
 from bridge.export.written_files import check_writable, write_text
 from bridge.questions.certify.certificate import CertifiedClaim, Origin, certificate_text
-from bridge.questions.certify.deadline import Deadline, OutOfTime
+from bridge.questions.certify.deadline import Deadline, OutOfTime, checked_seconds
 from bridge.questions.certify.obligations import OBLIGATION, stated_obligations
 from bridge.questions.certify.proving import Outcome, Status, prove
 from bridge.questions.certify.reading import SIMPLIFIED, read_inequality, typed_inequality
@@ -55,7 +55,7 @@ def run_certify(
     """Proves every inequality that the result states at these parameters, its open obligations among them."""
     source, id, theorem = request.source, request.source.typed, request.source.theorem
     params = {p.name: p.default for p in source.result.parameters if p.default is not None} | request.parameters
-    seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
+    seconds = checked_seconds("certify", SECONDS_OF_PROOF if seconds is None else seconds)
     _check_output(output)
     find_theorem(theorem)  # loads its topic before the clock runs
     deadline = Deadline(seconds, alarmed=True)
@@ -113,7 +113,7 @@ def run_expression(
 
     One that SymPy cannot simplify in time is undecided, just as it was typed.
     """
-    seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
+    seconds = checked_seconds("certify", SECONDS_OF_PROOF if seconds is None else seconds)
     _check_output(output)
     deadline = Deadline(seconds, alarmed=True)
     run = CertifyRun(text, [], seconds)
@@ -136,14 +136,6 @@ def _region(inequality: Inequality, where: Sequence[str]) -> str:
 
 def _time_limit_reached(deadline: Deadline, stage: str) -> str:
     return f"the time limit of {deadline.seconds:g} s was reached while {stage}"
-
-
-def checked_seconds(seconds: float | None, default: float) -> float:
-    if seconds is None:
-        return default
-    if not 0 < seconds < float("inf"):
-        raise UsageError(f"--seconds {seconds:g} must be a positive finite time.")
-    return seconds
 
 
 def _check_output(output: Path | None) -> None:
