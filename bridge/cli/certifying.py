@@ -18,7 +18,8 @@ from bridge.cli.codes import INTERRUPTED
 from bridge.cli.requests import Request, Source
 from bridge.cli.terminal import line_width, progress, show, show_filled, show_json
 from bridge.export.grids import bounded
-from bridge.export.written_files import check_writable, write_text
+from bridge.export.writing import check_output
+from bridge.export.written_files import write_text
 from bridge.questions.certify.certificate import CertifiedClaim, Origin, certificate_text
 from bridge.questions.certify.deadline import Deadline, OutOfTime, checked_seconds
 from bridge.questions.certify.obligations import OBLIGATION, stated_obligations
@@ -31,6 +32,7 @@ from symbolic.derivations.inequalities import Inequality
 from symbolic.words.errors import UsageError
 
 SHOWN_BOXES, SHOWN_DIGITS = 20, 60
+CERTIFICATES = (".json",)
 SECONDS_OF_PROOF = 60.0  # for each inequality
 STYLES = {Status.PROVED: "green", Status.REFUTED: "bold red", Status.UNDECIDED: "yellow"}
 
@@ -56,7 +58,8 @@ def run_certify(
     source, id, theorem = request.source, request.source.typed, request.source.theorem
     params = {p.name: p.default for p in source.result.parameters if p.default is not None} | request.parameters
     seconds = checked_seconds("certify", SECONDS_OF_PROOF if seconds is None else seconds)
-    _check_output(output)
+    if output is not None:
+        check_output(output, CERTIFICATES)
     find_theorem(theorem)  # loads its topic before the clock runs
     deadline = Deadline(seconds, alarmed=True)
     try:
@@ -114,7 +117,8 @@ def run_expression(
     One that SymPy cannot simplify in time is undecided, just as it was typed.
     """
     seconds = checked_seconds("certify", SECONDS_OF_PROOF if seconds is None else seconds)
-    _check_output(output)
+    if output is not None:
+        check_output(output, CERTIFICATES)
     deadline = Deadline(seconds, alarmed=True)
     run = CertifyRun(text, [], seconds)
     try:
@@ -136,13 +140,6 @@ def _region(inequality: Inequality, where: Sequence[str]) -> str:
 
 def _time_limit_reached(deadline: Deadline, stage: str) -> str:
     return f"the time limit of {deadline.seconds:g} s was reached while {stage}"
-
-
-def _check_output(output: Path | None) -> None:
-    if output is not None and output.suffix != ".json":
-        raise UsageError(f"--output {output}: a certificate is a .json file.")
-    if output is not None:
-        check_writable(output)
 
 
 def _run(run: CertifyRun, output: Path | None, as_json: bool, first: Deadline | None = None) -> None:

@@ -1,7 +1,7 @@
 """What every table of a comparison shares: which rows and columns it shows, and its verdicts in words."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -22,35 +22,32 @@ LEFT_OUT = "..."
 class Layout:
     """Columns of a table: the parameters that vary, those that do not, the numbers that some row has.
 
-    `scope` is that of all rows, "" where they differ, `scoped`, or have none. `constructed` where rows of one quantity
-    differ by what they are rows of, `kinds` where some bounds are upper bounds and some are not: then it needs a
-    column. `automatic` names the parameters of which 0 means: computed from the others.
+    `labels` are those that need a column: "where" where rows of one quantity differ by what they are rows of, "scope"
+    where scopes differ, "kind" where some bounds are upper bounds and some are not. `scope` is that of all rows, ""
+    where they differ or have none. `automatic` names the parameters of which 0 means: computed from the others.
     """
 
     varying: tuple[str, ...]
     constant: dict[str, Any]
     numbers: tuple[str, ...]
-    scoped: bool
+    labels: tuple[str, ...] = ()
     scope: str = ""
-    constructed: bool = False
-    kinds: bool = False
     automatic: frozenset[str] = frozenset()
 
     def value(self, name: str, value: Any) -> str:
         """The value of that parameter in words."""
         return parameter_words(name, value, self.automatic)
 
+    def words(self, params: Mapping[str, Any]) -> str:
+        return ", ".join(f"{name} = {self.value(name, value)}" for name, value in params.items())
+
     def at(self, row: Row) -> str:
         """Where on the grid the row stands, in words; "" if there is only one point, or if it stands on none."""
-        if not row.params:
-            return ""
-        shown = {name: self.value(name, row.params[name]) for name in self.varying if name in row.params}
-        return ", ".join(f"{name} = {words}" for name, words in shown.items())
+        return self.words({name: row.params[name] for name in self.varying if name in row.params})
 
     def constants(self) -> str:
         """What all rows share, in words: parameters and the scope."""
-        words = ", ".join(f"{name} = {self.value(name, value)}" for name, value in self.constant.items())
-        return "; ".join(filter(None, [words, self.shared_scope]))
+        return "; ".join(filter(None, [self.words(self.constant), self.shared_scope]))
 
     @property
     def shared_scope(self) -> str:
@@ -72,15 +69,18 @@ def layout(rows: Sequence[Row], automatic: Iterable[str] = ()) -> Layout:
     names = list(dict.fromkeys(name for row in placed for name in row.params))
     scopes = {row.scope or "" for row in rows}
     varying = tuple(name for name in names if _varies(name, placed))
+    labels = {
+        "where": len({(row.quantity, row.construction) for row in rows}) > len({row.quantity for row in rows}),
+        "scope": len(scopes) > 1,
+        "kind": len({row.kind for row in rows} - {Kind.RATE}) > 1,
+    }
     return Layout(
         varying=varying,
         constant={name: placed[0].params[name] for name in names if name not in varying},
         numbers=tuple(name for name in NUMBERS if any(getattr(row, name) is not None for row in rows)),
-        scoped=len(scopes) > 1,
+        labels=tuple(label for label, is_needed in labels.items() if is_needed),
         scope="".join(scopes) if len(scopes) == 1 else "",
-        kinds=len({row.kind for row in rows} - {Kind.RATE}) > 1,
         automatic=frozenset(automatic),
-        constructed=len({(row.quantity, row.construction) for row in rows}) > len({row.quantity for row in rows}),
     )
 
 

@@ -163,9 +163,8 @@ def _with_always(names: Sequence[str]) -> list[str]:
 
 
 def _needed(found: Layout) -> list[Column]:
-    labels = {"where": found.constructed, "scope": found.scoped, "kind": found.kinds}
     return [
-        *map(Column.named, ("quantity", *(name for name, needed in labels.items() if needed))),
+        *map(Column.named, ("quantity", *found.labels)),
         *(Column(name, Role.PARAMETER) for name in found.varying),
         *map(Column.named, (*found.numbers, "verdict")),
     ]

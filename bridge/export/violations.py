@@ -192,4 +192,4 @@ def _without(own: Collection[str], remark: str) -> str:
 def _shared_place(rows: Sequence[Row], grid: Layout) -> str:
     """The parameters that `rows` agree on and the whole grid does not."""
     shared = layout(rows).constant
-    return ", ".join(f"{name} = {grid.value(name, shared[name])}" for name in grid.varying if name in shared)
+    return grid.words({name: shared[name] for name in grid.varying if name in shared})

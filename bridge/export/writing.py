@@ -36,7 +36,8 @@ def check_suffix(path: str | Path, allowed: Sequence[str] = (*TABLES, *PLOTS)) -
     """The path's suffix in lower case. Raises UsageError unless it is one of `allowed`, and can be written here."""
     suffix = Path(path).suffix.lower()
     if suffix not in allowed:
-        raise UsageError(f"cannot tell the format of '{path}' from its suffix; use one of {', '.join(allowed)}.")
+        there_are = f"{'one of ' if len(allowed) > 1 else ''}{', '.join(allowed)}"
+        raise UsageError(f"cannot tell the format of '{path}' from its suffix; use {there_are}.")
     if suffix in PLOTS and importlib.util.find_spec("matplotlib") is None:
         raise UsageError("plots need matplotlib, which is not installed: pip install 'boundsmith[plots]'.")
     return suffix

@@ -442,7 +442,7 @@ def test_which_inequalities_are_of_a_quantity(name: str, quantity: str, belongin
         ([ID, "--seconds", "nan"], "give a number > 0"),
         (["--check", "c.json", "--seconds", "-1"], "give a number > 0"),
         ([ID, "--quantity", "nothing"], "states no inequality of 'nothing'"),
-        ([ID, "-o", "c.txt"], "a certificate is a .json file"),
+        ([ID, "-o", "c.txt"], "cannot tell the format of 'c.txt' from its suffix; use .json."),
         ([ID, "-o", "no/such/c.json"], "there is no folder"),
         (["--check", "missing.json"], "there is no file 'missing.json'"),
         (["--check", "c.json", ID], "not take ID"),

@@ -26,9 +26,9 @@ def test_columns_are_the_parameters_that_vary_and_the_numbers_there_are() -> Non
     assert columns.varying == ("p", "L")
     assert columns.constant == {"d": 4, "W_star": 0.25}
     assert columns.numbers[:5] == ("printed", "derived", "instance", "measured", "attacked")
-    assert columns.scoped
+    assert columns.labels == ("scope",)
     lonely = layout([_row(measured=1.0)])
-    assert (lonely.varying, lonely.numbers, lonely.scoped) == ((), ("measured",), False)
+    assert (lonely.varying, lonely.numbers, lonely.labels) == ((), ("measured",), ())
     assert layout([]).numbers == ()
 
 
