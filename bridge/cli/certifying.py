@@ -15,7 +15,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from bridge.cli.codes import INTERRUPTED
-from bridge.cli.requests import Request, Source
+from bridge.cli.requests import Request
 from bridge.cli.terminal import line_width, progress, show, show_filled, show_json
 from bridge.export.grids import bounded
 from bridge.export.writing import check_output
@@ -55,8 +55,8 @@ def run_certify(
     request: Request, quantity: str | None, seconds: float | None, output: Path | None, *, as_json: bool
 ) -> None:
     """Proves every inequality that the result states at these parameters, its open obligations among them."""
-    source, id, theorem = request.source, request.source.typed, request.source.theorem
-    params = {p.name: p.default for p in source.result.parameters if p.default is not None} | request.parameters
+    id, theorem = request.typed, request.theorem
+    params = {p.name: p.default for p in request.result.parameters if p.default is not None} | request.parameters
     seconds = checked_seconds("certify", SECONDS_OF_PROOF if seconds is None else seconds)
     if output is not None:
         check_output(output, CERTIFICATES)
@@ -64,7 +64,7 @@ def run_certify(
     deadline = Deadline(seconds, alarmed=True)
     try:
         with progress(f"stating the inequalities of {id}"), deadline.interrupting():
-            params = _without_choices(source, params, deadline)
+            params = _without_choices(request, params, deadline)
             stated, cannot = stated_now(theorem, params), stated_obligations(theorem, params)[1]
     except OutOfTime:
         raise UsageError(
@@ -73,32 +73,32 @@ def run_certify(
         ) from None
     chosen = [each for each in stated if quantity is None or belongs(each.name, quantity)]
     if not chosen and (quantity is not None or not cannot):
-        raise UsageError(_nothing_to_prove(source, quantity, [each.name for each in stated], cannot))
-    origin = None if source.is_own else Origin(id, quantity or "", params)  # a file is not read again by a re-check
-    _run(CertifyRun(source.result.id, chosen, seconds, origin, cannot), output, as_json)
+        raise UsageError(_nothing_to_prove(request, quantity, [each.name for each in stated], cannot))
+    origin = None if request.is_own else Origin(id, quantity or "", params)  # a file is not read again by a re-check
+    _run(CertifyRun(request.result.id, chosen, seconds, origin, cannot), output, as_json)
 
 
-def _without_choices(source: Source, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+def _without_choices(request: Request, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
     """The parameters without lists of choices, if every choice states the same inequalities; else UsageError."""
     kept = {name: value for name, value in params.items() if not has_choices(value)}
     for name in params.keys() - kept.keys():
         deadline.check()
-        first, *others = (stated_now(source.theorem, kept | {name: choice}) for choice in params[name])
+        first, *others = (stated_now(request.theorem, kept | {name: choice}) for choice in params[name])
         if not all(same_statements(first, other) for other in others):
             choices = ", ".join(map(str, params[name]))
             raise UsageError(
-                f"{source.typed} states different inequalities for each {name}; choose one by --set {name}=..., "
+                f"{request.typed} states different inequalities for each {name}; choose one by --set {name}=..., "
                 f"from {choices}."
             )
     return kept
 
 
-def _nothing_to_prove(source: Source, quantity: str | None, names: Sequence[str], cannot: Sequence[str]) -> str:
-    id = source.typed
+def _nothing_to_prove(request: Request, quantity: str | None, names: Sequence[str], cannot: Sequence[str]) -> str:
+    id = request.typed
     if not names:
         why = f" ({'; '.join(cannot)})" if cannot else ""
         certifying = ", ".join(id for id, each in theorems().items() if each.inequalities)
-        others = "give it some by `inequalities=`" if source.is_own else f"these do: {certifying}"
+        others = "give it some by `inequalities=`" if request.is_own else f"these do: {certifying}"
         return (
             f"{id} states no inequality that a proof on a box could certify{why}; `boundsmith compare {id}` judges its "
             f"bounds; {others}; or type one: boundsmith certify --expression TEXT --range NAME=LOW,HIGH."

@@ -102,7 +102,7 @@ def show(
     if steps:
         from bridge.cli.requests import request
 
-        asked = request(id, settings or [])
+        asked = request(id, settings)
         from bridge.cli.running import run_steps
 
         run_steps(asked, seed=seed or 0, exact=exact, as_json=json)
@@ -160,11 +160,11 @@ def solve(
 
     options = {"error": error, "quantity": quantity, "tier": tier}
     given = {name: value for name, value in options.items() if value is not None}
-    asked = request(id, settings or [])
+    asked = request(id, settings)
     if knob != "error":
-        asked.source.result.parameter(knob)
+        asked.result.parameter(knob)
     if quantity is not None:
-        asked.source.result.quantity(quantity)
+        asked.result.quantity(quantity)
     if tier is not None:
         check_tier(tier)
     from bridge.cli.running import run_solve
@@ -232,7 +232,7 @@ def compare(
 ) -> None:
     """Compare printed, derived and instance bounds with measured and attacked errors."""
     from bridge.cli.outputs import Outputs, check_choice, check_compare, check_replay
-    from bridge.cli.requests import find_source, request
+    from bridge.cli.requests import request
     from bridge.export.choice import choice
 
     of_run: dict[str, Any] = {"seed": seed, "samples": samples, "attack": attack, "restarts": restarts}
@@ -244,13 +244,13 @@ def compare(
     outputs = Outputs(tuple(output or ()), plot, save_witnesses, json, shown, steps, plot_steps, titled=not untitled)
     if witness is not None:
         check_replay(witness, [*(settings or []), *(grid or []), *given], outputs)
-        source = find_source(id)
+        asked = request(id)
         from bridge.cli.running import run_replay
 
-        run_replay(source, witness, as_json=json)
+        run_replay(asked, witness, as_json=json)
         return
     check_compare(given, outputs)
-    asked = request(id, settings or [], grid or [])
+    asked = request(id, settings, grid)
     check_choice(asked, shown)
     from bridge.cli.running import run_compare
 
@@ -310,7 +310,7 @@ def certify(
         partner = "--expression TEXT" if expression is None else "a result's ID"
         raise UsageError(f"certify: {', '.join(misplaced)} goes with {partner}.")
     if id is not None:
-        asked = request(id, settings or [])
+        asked = request(id, settings)
         from bridge.cli.certifying import run_certify
 
         run_certify(asked, quantity, seconds, output, as_json=json)

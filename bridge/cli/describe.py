@@ -17,7 +17,7 @@ from bridge.cli.description import (
     result_record,
     wrapped,
 )
-from bridge.cli.requests import find_source
+from bridge.cli.requests import request
 from bridge.cli.terminal import line_width, show, show_filled, show_json
 from bridge.export.grids import bounded
 from bridge.theorems.packages import clashes, offered
@@ -70,7 +70,7 @@ def _listing(records: Sequence[Mapping[str, str]]) -> Iterator[RenderableType]:
 
 def show_claim(id: str, *, as_json: bool) -> None:
     claim = find_claim(id) if is_claimed(id) else None
-    result = find_source(id).result if claim is None or id in RUNNING else None
+    result = request(id).result if claim is None or id in RUNNING else None
     if as_json:
         show_json((claim_record(claim) if claim else {}) | (result_record(result) if result else {}))
     elif result:

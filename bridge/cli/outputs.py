@@ -81,7 +81,7 @@ def check_compare(options: Mapping[str, Any], outputs: Outputs) -> None:
 
 def check_choice(asked: Request, choice: Choice) -> None:
     """Raises UsageError for a column, a scope or a key to sort by that the theorem's table cannot have."""
-    result = asked.source.result
+    result = asked.result
     choice.check([*(each.name for each in result.parameters), *(symbol.name for symbol in result.symbols)])
 
 

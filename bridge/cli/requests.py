@@ -21,47 +21,40 @@ Value = int | float | str
 
 
 @dataclass(frozen=True)
-class Source:
-    """The id of a result, or a Python file with a theorem of the user's own: as typed; what the engine takes (the id,
-    or the theorem of a file, which is read once); and its statement."""
+class Request:
+    """The id of a result, or a Python file with a theorem of the user's own, and the parameters that the user gave.
+
+    As `typed`; `theorem` is what the engine takes: the id, or the theorem of a file, which is read once.
+    """
 
     typed: str
     theorem: Union[str, "bridge.theorems.theorem.Theorem"]
     result: Result
+    parameters: dict[str, Any]
 
     @property
     def is_own(self) -> bool:
         return is_file(self.typed)
 
 
-@dataclass(frozen=True)
-class Request:
-    """A theorem and the parameters that the user gave."""
-
-    source: Source
-    parameters: dict[str, Any]
-
-
-def find_source(typed: str) -> Source:
-    """Raises UsageError for an unknown id and for a file without a theorem."""
+def request(typed: str, settings: Sequence[str] | None = None, grids: Sequence[str] | None = None) -> Request:
+    """Raises UsageError for an unknown id, for a file without a theorem, and for parameters that it does not have
+    (`seed`, say, would clash with an argument of `compare`)."""
+    theorem: Any = typed
     if is_file(typed):
         check_file(typed)
         from bridge.theorems.registry import find_theorem
 
         theorem = find_theorem(typed)
-        return Source(typed, theorem, theorem.statement)
-    if not is_claimed(typed):
-        return Source(typed, typed, find_packaged(typed).statement)
-    require_unclaimed(typed)
-    return Source(typed, typed, find_result(typed))
-
-
-def request(typed: str, settings: Sequence[str], grids: Sequence[str] = ()) -> Request:
-    """The theorem, and the parameters that it has (`seed`, say, would clash with an argument of `compare`)."""
-    source = find_source(typed)
-    given = parameters(settings, grids, {each.name for each in source.result.parameters if each.takes})
-    source.result.check_names(given)
-    return Request(source, given)
+        result = theorem.statement
+    elif is_claimed(typed):
+        require_unclaimed(typed)
+        result = find_result(typed)
+    else:
+        result = find_packaged(typed).statement
+    given = parameters(settings or [], grids or [], {each.name for each in result.parameters if each.takes})
+    result.check_names(given)
+    return Request(typed, theorem, result, given)
 
 
 def parameters(

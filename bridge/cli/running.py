@@ -8,7 +8,7 @@ from rich.console import RenderableType
 
 import bridge
 from bridge.cli.outputs import REAL_INPUTS, Outputs
-from bridge.cli.requests import Request, Source
+from bridge.cli.requests import Request
 from bridge.cli.terminal import (
     line_width,
     progress,
@@ -44,8 +44,8 @@ def run_compare(request: Request, options: Mapping[str, Any], outputs: Outputs) 
     """`options` are the keyword arguments of `bridge.compare` that the user gave; it has defaults for the others."""
     if outputs.choice.quantities and not REAL_INPUTS & set(options):
         _check_quantities(request, outputs.choice)
-    with warnings_in_words(), progress(f"preparing {request.source.typed}") as report:
-        comparison = bridge.compare(request.source.theorem, **options, progress=report, **request.parameters)
+    with warnings_in_words(), progress(f"preparing {request.typed}") as report:
+        comparison = bridge.compare(request.theorem, **options, progress=report, **request.parameters)
     _write(comparison, outputs)
     if outputs.as_json:
         show_json_text(chosen(comparison, outputs.choice).to_json())
@@ -56,7 +56,7 @@ def run_compare(request: Request, options: Mapping[str, Any], outputs: Outputs) 
 
 def _check_quantities(request: Request, choice: Choice) -> None:
     """Raises UsageError, before the run, for a quantity that no row has at the ends of the grid."""
-    theorem = find_theorem(request.source.theorem)
+    theorem = find_theorem(request.theorem)
     ends = [
         {name: value[end] if isinstance(value, tuple) else value for name, value in request.parameters.items()}
         for end in (0, -1)
@@ -64,9 +64,9 @@ def _check_quantities(request: Request, choice: Choice) -> None:
     choice.check_quantities(name for point in ends for name in shown_quantities(theorem, point))
 
 
-def run_replay(source: Source, path: Path, *, as_json: bool) -> None:
+def run_replay(request: Request, path: Path, *, as_json: bool) -> None:
     """Checks a saved witness again."""
-    theorem = find_theorem(source.theorem)
+    theorem = find_theorem(request.theorem)
     row = bridge.replay(str(path), theorem)
     if as_json:
         show_json_text(row.model_dump_json(indent=2))
@@ -98,9 +98,8 @@ def _name_files(comparison: Comparison, outputs: Outputs) -> None:
 
 def run_solve(request: Request, knob: str, options: Mapping[str, Any], *, as_json: bool) -> None:
     """`options` are the keyword arguments of `bridge.solve` that the user gave. `knob` may be `error` itself."""
-    source = request.source
-    with warnings_in_words(), progress(f"solving {source.typed} for {knob}"):
-        solution = bridge.solve(source.theorem, for_=knob, **options, **request.parameters)
+    with warnings_in_words(), progress(f"solving {request.typed} for {knob}"):
+        solution = bridge.solve(request.theorem, for_=knob, **options, **request.parameters)
     conditions = [{"statement": each.statement, "kind": str(each.kind)} for each in solution.conditions]
     record = {**{name: getattr(solution, name) for name in SOLVED}, "conditions": conditions}
     if as_json:
@@ -110,8 +109,8 @@ def run_solve(request: Request, knob: str, options: Mapping[str, Any], *, as_jso
 
 
 def run_steps(request: Request, *, seed: int, exact: bool, as_json: bool) -> None:
-    with warnings_in_words(), progress(f"reading {request.source.typed}"):
-        found = all_steps(request.source.theorem, seed=seed, exact=exact, **request.parameters)
+    with warnings_in_words(), progress(f"reading {request.typed}"):
+        found = all_steps(request.theorem, seed=seed, exact=exact, **request.parameters)
     if as_json:
         show_json({name: [_step_record(row) for row in steps] for name, steps in found.items()})
         return
