@@ -125,7 +125,8 @@ def run_expression(
         with deadline.interrupting():
             run.inequalities = read_inequality(text, ranges, where, deadline)
     except OutOfTime:
-        typed, reason = typed_inequality(text, ranges, where), _time_limit_reached(deadline, "it was simplified")
+        typed = typed_inequality(text, ranges, where)
+        reason = f"the time limit of {deadline.seconds:g} s was reached while it was simplified"
         run.claims.append(CertifiedClaim(Outcome(typed, Status.UNDECIDED, seconds=deadline.spent, reason=reason)))
     run.region = _region((run.inequalities or [claim.outcome.inequality for claim in run.claims])[-1], where)
     _run(run, output, as_json, deadline)
@@ -136,10 +137,6 @@ def _region(inequality: Inequality, where: Sequence[str]) -> str:
     ends = {symbol: [_digits(Fraction(end)) for end in box] for symbol, box in inequality.box.items()}
     ranges = ", ".join(f"{symbol} in [{low}, {high}]" for symbol, (low, high) in ends.items())
     return f"{ranges}; where {', '.join(where)}" if where else ranges
-
-
-def _time_limit_reached(deadline: Deadline, stage: str) -> str:
-    return f"the time limit of {deadline.seconds:g} s was reached while {stage}"
 
 
 def _run(run: CertifyRun, output: Path | None, as_json: bool, first: Deadline | None = None) -> None:

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import typer
-
 from bridge.cli.terminal import progress, show, show_json
 from bridge.export.writing import check_output
 from bridge.export.written_files import write_text
@@ -29,7 +27,7 @@ def run_errata(ids: Sequence[str], quantity: str | None, output: Path | None, *,
     else:
         show(*_blocks(entries))
         if output is not None:
-            typer.echo(f"written: {output}")
+            show(f"written: {output}")
     return 0
 
 

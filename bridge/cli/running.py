@@ -12,7 +12,6 @@ from bridge.cli.requests import Request
 from bridge.cli.terminal import (
     line_width,
     progress,
-    say,
     show,
     show_filled,
     show_json,
@@ -90,10 +89,10 @@ def _name_files(comparison: Comparison, outputs: Outputs) -> None:
     for path in outputs.files:
         missing = latex_left_out(comparison, outputs.choice) if path.suffix.lower() == ".tex" else []
         without = f" (no room for {', '.join(missing)}; --columns chooses)" if missing else ""
-        say(f"written: {path}{without}")
+        show(f"written: {path}{without}")
     if outputs.witnesses:
         count = sum(row.witness is not None for row in comparison)
-        say(f"written: {count} witnesses in {outputs.witnesses}")
+        show(f"written: {count} witnesses in {outputs.witnesses}")
 
 
 def run_solve(request: Request, knob: str, options: Mapping[str, Any], *, as_json: bool) -> None:

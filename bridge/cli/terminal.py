@@ -10,7 +10,6 @@ from typing import Any, TextIO
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.measure import Measurement
 from rich.segment import Segment
 from rich.text import Text
 
@@ -44,14 +43,6 @@ class _Printable:
     def __rich_console__(self, screen: Console, options: ConsoleOptions) -> Iterator[Segment]:
         for part in screen.render(self.block, options):
             yield part if part.control else Segment(printable(part.text), part.style)
-
-    def __rich_measure__(self, screen: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement.get(screen, options, self.block)
-
-
-def say(words: str) -> None:
-    """A line on stdout."""
-    typer.echo(printable(words))
 
 
 def show(*lines: str) -> None:
