@@ -1,14 +1,14 @@
 """Tables of words within the width of a terminal: one line a row, columns left out where they have no room."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bridge.export.narrowing import GAP, least_room, name_room, rooms, shortened, total
+from bridge.export.narrowing import GAP, Length, least_room, name_room, rooms, shortened, total
 
 UNBOUNDED = 10_000  # columns: more than any table needs
 WIDE_GAP, NARROW_GAP = 3, 2  # columns between two cells: with a line, and without
@@ -55,7 +55,7 @@ def bounded(
     places = range(len(names))  # two columns may have one heading
     cells = [[_text(line[place]) for line in lines] for place in places]
     widths = {place: max(len(names[place]), *(len(cell) for cell in cells[place]), 0) for place in places}
-    room: dict[int, int | float] = {**widths}
+    room: Mapping[int, Length] = widths
     has_lines = total(widths.values(), WIDE_GAP) <= width
     if not has_lines:
         order = list(dict.fromkeys([0, *(names.index(name) for name in kept_first if name in names), *places]))

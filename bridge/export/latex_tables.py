@@ -5,15 +5,17 @@ A table that does not fit a page is a `longtable`. What the run refutes follows 
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from bridge.export.choice import USUAL, Choice
 from bridge.export.columns import ALWAYS, Column, Role
 from bridge.export.latex_cells import (
+    SEPARATION,
     SIZE,
     TYPEWRITER,
     LatexColumn,
+    LatexTable,
     breakable,
     formula_width,
     number_column,
@@ -33,35 +35,12 @@ from symbolic.words.errors import UsageError
 from symbolic.words.prose import prose, prose_latex
 
 MOST_COLUMNS = 8
-TEXT_WIDTH, SEPARATION = 356.0, 4.0  # pt: of an article at 11pt (360), less a little; \tabcolsep
-PAGE_LINES, LINE_WIDTH = 42, 350.0  # lines of a page, and points of a line of notes
+TEXT_WIDTH = 356.0  # pt: of an article at 11pt (360), less a little
 LONGEST_NAME, LONGEST_TEXT, LONGEST_VERDICT = 200.0, 100.0, 90.0  # pt; what is longer goes on in the next line
 LEAST_NAME = 85.0  # pt, of a name where columns beside it want room
 TOGETHER = re.compile(r"(?<![,;:]) (?!\()")  # blanks at which no verdict is broken
 NO_LABEL = re.compile(r"[^\w:.+/-]+", re.ASCII)
 SIGNS = {"=": "$=$", "≤": r"$\le$", "≥": r"$\ge$", "~": r"$\sim$"}
-
-
-@dataclass(frozen=True)
-class _Table:
-    """What is set: caption and notes in LaTeX; the places in `ends` have a little space behind them.
-
-    `missing` are the headings of the columns that have no room.
-    """
-
-    caption: str
-    label: str
-    columns: Sequence[LatexColumn]
-    ends: frozenset[int] = frozenset()
-    notes: Sequence[str] = ()
-    missing: Sequence[str] = ()
-
-    @property
-    def is_long(self) -> bool:
-        broken = [column.lines for column in self.columns if column.lines]
-        rows = sum(max(lines) for lines in zip(*broken, strict=True)) if broken else len(self.columns[0].cells)
-        lines = rows + len(self.ends) / 2 + len(self.caption) * SIZE / 2 / LINE_WIDTH
-        return lines + sum(1 + words_width(each) // LINE_WIDTH for each in self.notes) > PAGE_LINES
 
 
 def check_columns(choice: Choice) -> None:
@@ -81,7 +60,7 @@ def comparison_latex(comparison: Record, choice: Choice = USUAL) -> str:
     first = _rows_table(whole)
     beside = enumerate(whole.comparison.tables, start=1)
     tables = [first, *(_beside(table, f"{first.label}.{place}", choice) for place, table in beside)]
-    body = [line for table in tables for line in (*_set(table), "")] + _refuted(whole.comparison)
+    body = [line for table in tables for line in (*table.lines(), "")] + _refuted(whole.comparison)
     lines = [f"% {' '.join(comparison.result.split())}: needs {_packages(tables, ' '.join(body))}"]
     lines += [f"% {whole.hidden} rows of intermediate quantities are left out"] if whole.hidden else []
     for missing in (table.missing for table in tables if table.missing):
@@ -112,7 +91,7 @@ def _widths(shown: Sheet) -> dict[str, float]:
     return {column.name: _column(shown, column).width for column in shown.columns}
 
 
-def _packages(tables: Sequence[_Table], body: str) -> str:
+def _packages(tables: Sequence[LatexTable], body: str) -> str:
     specs = [column.spec for table in tables for column in table.columns]
     needed = {
         "booktabs": True,
@@ -126,14 +105,14 @@ def _packages(tables: Sequence[_Table], body: str) -> str:
     return rf"\usepackage{{{','.join(name for name, is_needed in needed.items() if is_needed)}}}"
 
 
-def _rows_table(whole: Sheet) -> _Table:
+def _rows_table(whole: Sheet) -> LatexTable:
     shown, rows = _narrowed(whole), whole.rows
     entries = [entry for entry in legend(whole) if entry[0] != _shared_quantity(whole)]
     below = [_caption(whole)] if whole.choice.caption else []
     below += [_entries(entries), _entries(terms(shown))]
     below += [breakable(_sentence([words])) for words in (no_verdict_words(rows), *notes(rows))]
     room = math.inf if total(_widths(shown).values(), 2 * SEPARATION) <= TEXT_WIDTH else LONGEST_VERDICT
-    return _Table(
+    return LatexTable(
         caption=breakable(whole.choice.caption) or _caption(whole),
         label=whole.choice.label or f"tab:{NO_LABEL.sub('-', whole.comparison.result)}",
         columns=[_column(shown, column, room) for column in shown.columns],
@@ -224,7 +203,7 @@ def _column(shown: Sheet, column: Column, longest_verdict: float = math.inf) -> 
     return replace(set_column, cells=tuple(TOGETHER.sub("~", cell) for cell in set_column.cells))
 
 
-def _beside(table: NamedTable, label: str, choice: Choice) -> _Table:
+def _beside(table: NamedTable, label: str, choice: Choice) -> LatexTable:
     """A table beside the rows, the middle of a long one left out unless all is asked for."""
     lines, headings = table_cells(table, choice.all_rows), enumerate(zip(table.columns, words_in(table), strict=True))
     columns = [
@@ -234,7 +213,7 @@ def _beside(table: NamedTable, label: str, choice: Choice) -> _Table:
     widths = {place: column.width for place, column in enumerate(columns)}
     kept = rooms(widths, list(widths), TEXT_WIDTH, 2 * SEPARATION, most=MOST_COLUMNS)
     missing = [heading for place, heading in enumerate(table.columns) if place not in kept]
-    return _Table(breakable(table.title), label, [columns[place] for place in kept], missing=missing)
+    return LatexTable(breakable(table.title), label, [columns[place] for place in kept], missing=missing)
 
 
 def _column_beside(heading: str, cells: Sequence[str], *, words: bool, siunitx: bool) -> LatexColumn:
@@ -242,44 +221,6 @@ def _column_beside(heading: str, cells: Sequence[str], *, words: bool, siunitx: 
         return word_column(heading, cells, LONGEST_NAME)
     numbers = [_number(cell) if cell[-1:].isdigit() else prose_latex(cell) for cell in cells]
     return number_column(prose_latex(heading), words_width(heading), numbers, siunitx=siunitx)
-
-
-def _set(table: _Table) -> Iterator[str]:
-    r"""As a float, or as a `longtable`, whose notes then stand below it in the text."""
-    sentences = [rf"  \par\smallskip {sentence}" for sentence in table.notes]
-    spec = "@{}" + "".join(column.spec for column in table.columns) + "@{}"
-    size = rf"\footnotesize\setlength{{\tabcolsep}}{{{SEPARATION:g}pt}}"
-    head = [r"\toprule", _line(column.heading for column in table.columns), r"\midrule"]
-    name = rf"\caption{{{table.caption}}}", rf"\label{{{table.label}}}"
-    if not table.is_long:
-        yield r"\begin{table}"
-        yield rf"  \centering{size}"
-        yield from (f"  {each}" for each in (*name, r"\par\smallskip"))
-        yield rf"  \begin{{tabular}}{{{spec}}}"
-        yield from (f"    {each}" for each in (*head, *_body(table), r"\bottomrule"))
-        yield r"  \end{tabular}"
-        yield from ([r"  \par\raggedright", *sentences] if sentences else [])
-        yield r"\end{table}"
-        return
-    yield rf"\begingroup{size}\setlength{{\LTcapwidth}}{{\linewidth}}\sloppy"
-    yield rf"\begin{{longtable}}{{{spec}}}"
-    yield f"  {''.join(name)}" + r" \\"
-    yield from (f"  {each}" for each in (*head, r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endlastfoot"))
-    yield from (f"  {each}" for each in _body(table))
-    yield r"\end{longtable}"
-    yield from ([r"  \par\raggedright", *sentences] if sentences else [])
-    yield r"\par\endgroup"
-
-
-def _body(table: _Table) -> Iterator[str]:
-    for index, cells in enumerate(zip(*(column.cells for column in table.columns), strict=True)):
-        yield _line(cells)
-        if index in table.ends:
-            yield r"\addlinespace"
-
-
-def _line(cells: Iterable[str]) -> str:
-    return " & ".join(cells) + r" \\"
 
 
 def _refuted(record: Record) -> list[str]:

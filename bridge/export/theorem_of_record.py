@@ -11,9 +11,7 @@ def theorem_of(record: Record) -> Any:
     """None for a record that was read from a file and is in no catalogue."""
     if record.theorem is not None or record.result not in RUNNING:
         return record.theorem
-    from bridge.theorems.registry import (
-        registered_theorem,  # which loads torch: what shows formulas alone does not wait for it
-    )
+    from bridge.theorems.registry import registered_theorem  # loads torch, for which formulas alone need not wait
 
     return registered_theorem(record.result)
 
