@@ -1,12 +1,12 @@
 """A comparison as HTML: a table for notebooks, or a page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from html import escape
 
 from bridge.export.choice import USUAL, Choice
 from bridge.export.columns import Column, Role
 from bridge.export.layout import table_cells
-from bridge.export.legend import is_word, legend, terms
+from bridge.export.legend import Entries, is_word, legend, terms
 from bridge.export.notes import budget_words, no_verdict_words, notes
 from bridge.export.sheet import Sheet, sheet
 from bridge.export.violations import findings
@@ -44,9 +44,9 @@ def comparison_html(comparison: Record, choice: Choice = USUAL) -> str:
         [
             "<table>",
             f"<caption>{_title(shown)}</caption>",
-            f"<thead><tr>{''.join(f'<th>{_heading(column)}</th>' for column in shown.columns)}</tr></thead>",
+            f"<thead>{_line(map(_heading, shown.columns), 'th')}</thead>",
             "<tbody>",
-            *(_line(row, shown) for row in shown.rows),
+            *(_row(row, shown) for row in shown.rows),
             "</tbody>",
             "</table>",
             *_legend([*legend(shown), *terms(shown)]),
@@ -58,19 +58,20 @@ def comparison_html(comparison: Record, choice: Choice = USUAL) -> str:
     )
 
 
-def _legend(entries: Sequence[tuple[str, str]]) -> list[str]:
+def _legend(entries: Entries) -> list[str]:
     lines = [f"<dt>{escape(names)}</dt><dd>{prose_html(meaning)}</dd>" for names, meaning in entries]
     return ["<dl>", *lines, "</dl>"] if lines else []
 
 
 def _named(table: NamedTable, all_rows: bool) -> str:
     """A table beside the rows; of a long one the first and the last lines."""
+    head = _line(map(prose_html, table.columns), "th")
+    body = "\n".join(_line(map(prose_html, cells), "td") for cells in table_cells(table, all_rows))
+    return "\n".join(["<table>", f"<caption>{prose_html(table.title)}</caption>", head, body, "</table>"])
 
-    def line(cells: Sequence[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{prose_html(cell)}</{tag}>" for cell in cells) + "</tr>"
 
-    body = "\n".join(line(cells, "td") for cells in table_cells(table, all_rows))
-    return f"<table>\n<caption>{prose_html(table.title)}</caption>\n{line(table.columns, 'th')}\n{body}\n</table>"
+def _line(cells: Iterable[str], tag: str) -> str:
+    return f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in cells)}</tr>"
 
 
 def _title(shown: Sheet) -> str:
@@ -91,7 +92,7 @@ def _name(parameter: str) -> str:
         return escape(parameter)
 
 
-def _line(row: Row, shown: Sheet) -> str:
+def _row(row: Row, shown: Sheet) -> str:
     cells = []
     for column in shown.columns:
         words = prose_html(shown.words(column, row))

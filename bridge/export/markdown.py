@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from bridge.export.choice import USUAL, Choice
 from bridge.export.layout import table_cells, words_in
-from bridge.export.legend import legend, terms
+from bridge.export.legend import Entries, legend, terms
 from bridge.export.notes import budget_words, no_verdict_words, notes
 from bridge.export.sheet import Sheet, sheet
 from bridge.export.violations import findings
@@ -42,7 +42,7 @@ def _blocks(shown: Sheet) -> Iterator[str]:
     yield from _items(found)
 
 
-def _items(entries: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _items(entries: Entries) -> Iterator[str]:
     yield from (f"- **{escape_markdown(names)}**: {escape_markdown(meaning)}" for names, meaning in entries)
 
 
