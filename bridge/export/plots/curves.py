@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from bridge.export.layout import layout
 from bridge.export.plots.styles import (
+    FLOOR,
     GRID,
     LINES,
     POINTS,
@@ -19,7 +20,6 @@ from bridge.export.plots.styles import (
     decades,
     found,
     numbers,
-    shade_rounding,
     violated,
 )
 from bridge.export.plots.words import Words
@@ -150,14 +150,17 @@ def _mark_violated(axis: Axes, rows: Sequence[Row], x: str) -> None:
 
 
 def _shade(axis: Axes, rows: Sequence[Row], x: str) -> str:
-    if axis.get_yscale() != "log":
-        return ""
+    """Shades what lies within rounding; in words what it is if that lies below the axis."""
     largest: dict[float, float] = {}
-    for row in rows:
+    for row in rows if axis.get_yscale() == "log" else ():
         for value in numbers([row], ["rounding"]):
-            at = float(row.params[x])
-            largest[at] = max(largest.get(at, 0.0), value)
-    return shade_rounding(axis, sorted(largest), [largest[at] for at in sorted(largest)], axis.get_ylim()[0])
+            largest[row.params[x]] = max(largest.get(row.params[x], 0.0), value)
+    low, at = axis.get_ylim()[0], sorted(largest)
+    if largest and max(largest.values()) <= low:
+        return f"rounding: at most {max(largest.values()):.1e}"
+    if largest:
+        axis.fill_between(at, [low] * len(at), [largest[each] for each in at], label="rounding", **FLOOR)
+    return ""
 
 
 def _label(axis: Axes, title: Sequence[str], values: Sequence[float]) -> None:
