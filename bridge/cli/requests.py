@@ -38,8 +38,11 @@ class Request:
 
 
 def request(typed: str, settings: Sequence[str] | None = None, grids: Sequence[str] | None = None) -> Request:
-    """Raises UsageError for an unknown id, for a file without a theorem, and for parameters that it does not have
-    (`seed`, say, would clash with an argument of `compare`)."""
+    """What is typed, found and read.
+
+    Raises UsageError for an unknown id, for a file without a theorem, and for parameters that it does not have (`seed`,
+    say, would clash with an argument of `compare`).
+    """
     theorem: Any = typed
     if is_file(typed):
         check_file(typed)
