@@ -16,12 +16,12 @@ from rich.text import Text
 
 from bridge.cli.codes import INTERRUPTED
 from bridge.cli.requests import Request
-from bridge.cli.sources import Source
 from bridge.cli.terminal import line_width, progress, show, show_filled, show_json
 from bridge.export.grids import bounded
-from bridge.export.written_files import check_writable, write_text
+from bridge.export.writing import check_output
+from bridge.export.written_files import write_text
 from bridge.questions.certify.certificate import CertifiedClaim, Origin, certificate_text
-from bridge.questions.certify.deadline import Deadline, OutOfTime
+from bridge.questions.certify.deadline import Deadline, OutOfTime, checked_seconds
 from bridge.questions.certify.obligations import OBLIGATION, stated_obligations
 from bridge.questions.certify.proving import Outcome, Status, prove
 from bridge.questions.certify.reading import SIMPLIFIED, read_inequality, typed_inequality
@@ -32,6 +32,7 @@ from symbolic.derivations.inequalities import Inequality
 from symbolic.words.errors import UsageError
 
 SHOWN_BOXES, SHOWN_DIGITS = 20, 60
+CERTIFICATES = (".json",)
 SECONDS_OF_PROOF = 60.0  # for each inequality
 STYLES = {Status.PROVED: "green", Status.REFUTED: "bold red", Status.UNDECIDED: "yellow"}
 
@@ -54,15 +55,16 @@ def run_certify(
     request: Request, quantity: str | None, seconds: float | None, output: Path | None, *, as_json: bool
 ) -> None:
     """Proves every inequality that the result states at these parameters, its open obligations among them."""
-    source, id, theorem = request.source, request.source.typed, request.source.theorem
-    params = {p.name: p.default for p in source.result.parameters if p.default is not None} | request.parameters
-    seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
-    _check_output(output)
+    id, theorem = request.typed, request.theorem
+    params = {p.name: p.default for p in request.result.parameters if p.default is not None} | request.parameters
+    seconds = checked_seconds("certify", SECONDS_OF_PROOF if seconds is None else seconds)
+    if output is not None:
+        check_output(output, CERTIFICATES)
     find_theorem(theorem)  # loads its topic before the clock runs
     deadline = Deadline(seconds, alarmed=True)
     try:
         with progress(f"stating the inequalities of {id}"), deadline.interrupting():
-            params = _without_choices(source, params, deadline)
+            params = _without_choices(request, params, deadline)
             stated, cannot = stated_now(theorem, params), stated_obligations(theorem, params)[1]
     except OutOfTime:
         raise UsageError(
@@ -71,32 +73,32 @@ def run_certify(
         ) from None
     chosen = [each for each in stated if quantity is None or belongs(each.name, quantity)]
     if not chosen and (quantity is not None or not cannot):
-        raise UsageError(_nothing_to_prove(source, quantity, [each.name for each in stated], cannot))
-    origin = None if source.is_own else Origin(id, quantity or "", params)  # a file is not read again by a re-check
-    _run(CertifyRun(source.result.id, chosen, seconds, origin, cannot), output, as_json)
+        raise UsageError(_nothing_to_prove(request, quantity, [each.name for each in stated], cannot))
+    origin = None if request.is_own else Origin(id, quantity or "", params)  # a file is not read again by a re-check
+    _run(CertifyRun(request.result.id, chosen, seconds, origin, cannot), output, as_json)
 
 
-def _without_choices(source: Source, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+def _without_choices(request: Request, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
     """The parameters without lists of choices, if every choice states the same inequalities; else UsageError."""
     kept = {name: value for name, value in params.items() if not has_choices(value)}
     for name in params.keys() - kept.keys():
         deadline.check()
-        first, *others = (stated_now(source.theorem, kept | {name: choice}) for choice in params[name])
+        first, *others = (stated_now(request.theorem, kept | {name: choice}) for choice in params[name])
         if not all(same_statements(first, other) for other in others):
             choices = ", ".join(map(str, params[name]))
             raise UsageError(
-                f"{source.typed} states different inequalities for each {name}; choose one by --set {name}=..., "
+                f"{request.typed} states different inequalities for each {name}; choose one by --set {name}=..., "
                 f"from {choices}."
             )
     return kept
 
 
-def _nothing_to_prove(source: Source, quantity: str | None, names: Sequence[str], cannot: Sequence[str]) -> str:
-    id = source.typed
+def _nothing_to_prove(request: Request, quantity: str | None, names: Sequence[str], cannot: Sequence[str]) -> str:
+    id = request.typed
     if not names:
         why = f" ({'; '.join(cannot)})" if cannot else ""
         certifying = ", ".join(id for id, each in theorems().items() if each.inequalities)
-        others = "give it some by `inequalities=`" if source.is_own else f"these do: {certifying}"
+        others = "give it some by `inequalities=`" if request.is_own else f"these do: {certifying}"
         return (
             f"{id} states no inequality that a proof on a box could certify{why}; `boundsmith compare {id}` judges its "
             f"bounds; {others}; or type one: boundsmith certify --expression TEXT --range NAME=LOW,HIGH."
@@ -114,15 +116,17 @@ def run_expression(
 
     One that SymPy cannot simplify in time is undecided, just as it was typed.
     """
-    seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
-    _check_output(output)
+    seconds = checked_seconds("certify", SECONDS_OF_PROOF if seconds is None else seconds)
+    if output is not None:
+        check_output(output, CERTIFICATES)
     deadline = Deadline(seconds, alarmed=True)
     run = CertifyRun(text, [], seconds)
     try:
         with deadline.interrupting():
             run.inequalities = read_inequality(text, ranges, where, deadline)
     except OutOfTime:
-        typed, reason = typed_inequality(text, ranges, where), _time_limit_reached(deadline, "it was simplified")
+        typed = typed_inequality(text, ranges, where)
+        reason = f"the time limit of {deadline.seconds:g} s was reached while it was simplified"
         run.claims.append(CertifiedClaim(Outcome(typed, Status.UNDECIDED, seconds=deadline.spent, reason=reason)))
     run.region = _region((run.inequalities or [claim.outcome.inequality for claim in run.claims])[-1], where)
     _run(run, output, as_json, deadline)
@@ -133,25 +137,6 @@ def _region(inequality: Inequality, where: Sequence[str]) -> str:
     ends = {symbol: [_digits(Fraction(end)) for end in box] for symbol, box in inequality.box.items()}
     ranges = ", ".join(f"{symbol} in [{low}, {high}]" for symbol, (low, high) in ends.items())
     return f"{ranges}; where {', '.join(where)}" if where else ranges
-
-
-def _time_limit_reached(deadline: Deadline, stage: str) -> str:
-    return f"the time limit of {deadline.seconds:g} s was reached while {stage}"
-
-
-def checked_seconds(seconds: float | None, default: float) -> float:
-    if seconds is None:
-        return default
-    if not 0 < seconds < float("inf"):
-        raise UsageError(f"--seconds {seconds:g} must be a positive finite time.")
-    return seconds
-
-
-def _check_output(output: Path | None) -> None:
-    if output is not None and output.suffix != ".json":
-        raise UsageError(f"--output {output}: a certificate is a .json file.")
-    if output is not None:
-        check_writable(output)
 
 
 def _run(run: CertifyRun, output: Path | None, as_json: bool, first: Deadline | None = None) -> None:

@@ -19,6 +19,21 @@ app = typer.Typer(
 )
 
 
+def flag(name: str, help: str) -> Any:
+    """An option without a value, and without its opposite."""
+    return typer.Option(name, help=help)
+
+
+def taking(metavar: str, help: str, *names: str, **limits: Any) -> Any:
+    """An option with a value; of the name of its argument, unless `names` are given."""
+    return typer.Option(*names, metavar=metavar, help=help, **limits)
+
+
+def writing(help: str, *names: str, metavar: str = "FILE") -> Any:
+    """An option with a file to write to."""
+    return typer.Option(*names, metavar=metavar, parser=_output_file, help=help)
+
+
 def _output_file(text: str) -> Path:
     """A path to write to. A trailing slash means a folder, which `Path` would drop."""
     if text.endswith(SLASHES):
@@ -38,13 +53,11 @@ Ids = Annotated[
     list[str],
     typer.Argument(metavar="ID|FILE.py", help="Results, or Python files with theorems of your own, one or several."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Json = Annotated[bool, flag("--json", "Print one JSON object and nothing else.")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="The value of a parameter; `show ID` lists the names and what each takes. Repeatable.",
+    taking(
+        "NAME=VALUE", "The value of a parameter; `show ID` lists the names and what each takes. Repeatable.", "--set"
     ),
 ]
 
@@ -67,7 +80,7 @@ def boundsmith(
 
 
 @app.command("list", cls=PlainCommand)
-def list_results(json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False) -> None:
+def list_results(json: Annotated[bool, flag("--json", "Print a JSON list.")] = False) -> None:
     """List all results: id, status (running or planned) and citation."""
     from bridge.cli.describe import list_claims
 
@@ -79,24 +92,25 @@ def show(
     id: Id,
     json: Json = False,
     steps: Annotated[
-        bool, typer.Option("--steps", help="Instead: size, error and bound of each step at one random prompt.")
+        bool, flag("--steps", "Instead: size, error and bound of each step at one random prompt.")
     ] = False,
-    exact: Annotated[bool, typer.Option("--exact", help="With --steps: on balls; each number is proved.")] = False,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="With --steps: random seed of weights and prompt.")
-    ] = None,
+    exact: Annotated[bool, flag("--exact", "With --steps: on balls; each number is proved.")] = False,
+    seed: Annotated[int | None, taking("N", "With --steps: random seed of weights and prompt.", min=0)] = None,
     settings: Settings = None,
 ) -> None:
     """Show a result: claim, hypotheses, quantities and derivations."""
-    if steps or exact or seed is not None or settings:
-        from bridge.cli.requests import check_steps, request
+    if steps:
+        from bridge.cli.requests import request
 
-        check_steps(steps=steps)
-        asked = request(id, settings or [])
-        from bridge.cli.stepping import show_steps
+        asked = request(id, settings)
+        from bridge.cli.running import run_steps
 
-        show_steps(asked, seed=seed or 0, exact=exact, as_json=json)
+        run_steps(asked, seed=seed or 0, exact=exact, as_json=json)
         return
+    if exact or seed is not None or settings:
+        from symbolic.words.errors import UsageError
+
+        raise UsageError("--exact, --seed and --set go with --steps: they choose the prompt at which steps are shown.")
     from bridge.cli.describe import show_claim
 
     show_claim(id, as_json=json)
@@ -105,31 +119,19 @@ def show(
 @app.command(cls=PlainCommand)
 def latex(
     ids: Ids,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", parser=_output_file, help="Write to a file instead of stdout."),
-    ] = None,
-    quantity: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this quantity. Repeatable.")] = None,
-    tier: Annotated[str, typer.Option(metavar="TIER", help="Only `printed` or only `derived` bounds.")] = "",
-    part: Annotated[
-        str, typer.Option(metavar="PART", help="Only the sentence of the `theorem`, or only its `proof`.")
-    ] = "",
+    output: Annotated[Path | None, writing("Write to a file instead of stdout.", "-o", "--output")] = None,
+    quantity: Annotated[list[str] | None, taking("NAME", "Only this quantity. Repeatable.")] = None,
+    tier: Annotated[str, taking("TIER", "Only `printed` or only `derived` bounds.")] = "",
+    part: Annotated[str, taking("PART", "Only the sentence of the `theorem`, or only its `proof`.")] = "",
     macros: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help='A JSON file of letters as commands of your own, such as {"B_v":"\\\\Bv"}.'),
+        Path | None, taking("FILE", 'A JSON file of letters as commands of your own, such as {"B_v":"\\\\Bv"}.')
     ] = None,
-    standalone: Annotated[
-        bool, typer.Option("--standalone", help="A document that compiles, with its bibliography.")
-    ] = False,
-    bibtex: Annotated[
-        bool, typer.Option("--bibtex", help="Print the BibTeX entries of the cited papers instead.")
-    ] = False,
+    standalone: Annotated[bool, flag("--standalone", "A document that compiles, with its bibliography.")] = False,
+    bibtex: Annotated[bool, flag("--bibtex", "Print the BibTeX entries of the cited papers instead.")] = False,
     slack: Annotated[
-        bool, typer.Option("--slack", help="What each step loses at the worst input found, by a run at the defaults.")
+        bool, flag("--slack", "What each step loses at the worst input found, by a run at the defaults.")
     ] = False,
-    expanded: Annotated[
-        bool, typer.Option("--expanded", help="Print each derived bound in closed form, however long.")
-    ] = False,
+    expanded: Annotated[bool, flag("--expanded", "Print each derived bound in closed form, however long.")] = False,
 ) -> None:
     """Print results as LaTeX: claim, hypotheses, printed and derived bounds, derivations."""
     from bridge.cli.typesetting import write_latex
@@ -143,28 +145,29 @@ def latex(
 @app.command(cls=CommandOfResult)
 def solve(
     id: Id,
-    knob: Annotated[str, typer.Option("--for", metavar="NAME", help="The parameter to solve for, or `error`.")],
-    error: Annotated[
-        float | None, typer.Option(metavar="E", help="The requested error; not with `--for error`.")
-    ] = None,
+    knob: Annotated[str, taking("NAME", "The parameter to solve for, or `error`.", "--for")],
+    error: Annotated[float | None, taking("E", "The requested error; not with `--for error`.")] = None,
     quantity: Annotated[
-        str | None,
-        typer.Option(metavar="Q", help="The quantity whose error is meant; by default the result's final one."),
+        str | None, taking("Q", "The quantity whose error is meant; by default the result's final one.")
     ] = None,
-    tier: Annotated[
-        str | None, typer.Option(metavar="TIER", help="The tier of the bound: derived, printed or instance.")
-    ] = None,
+    tier: Annotated[str | None, taking("TIER", "The tier of the bound: derived, printed or instance.")] = None,
     settings: Settings = None,
     json: Json = False,
 ) -> None:
     """Find the value of a parameter that guarantees an error; with `--for error`, the error for given values."""
-    from bridge.cli.requests import check_solve, request
+    from bridge.cli.requests import request
+    from bridge.questions.solving.tiers import check_tier
 
     options = {"error": error, "quantity": quantity, "tier": tier}
     given = {name: value for name, value in options.items() if value is not None}
-    asked = request(id, settings or [])
-    check_solve(asked, knob, given)
-    from bridge.cli.solving import run_solve
+    asked = request(id, settings)
+    if knob != "error":
+        asked.result.parameter(knob)
+    if quantity is not None:
+        asked.result.quantity(quantity)
+    if tier is not None:
+        check_tier(tier)
+    from bridge.cli.running import run_solve
 
     run_solve(asked, knob, given, as_json=json)
 
@@ -174,130 +177,84 @@ def compare(
     id: Id,
     settings: Settings = None,
     grid: Annotated[
-        list[str] | None,
-        typer.Option("--grid", metavar="NAME=V1,V2,...", help="Several values of a parameter. Repeatable."),
+        list[str] | None, taking("NAME=V1,V2,...", "Several values of a parameter. Repeatable.", "--grid")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", min=0, help="Random seed.")] = None,
-    samples: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Random inputs, or draws, at each point of the grid.")
-    ] = None,
-    attack: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Steps of gradient ascent; 0: no attack.")
-    ] = None,
-    restarts: Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of starts of the attack.")] = None,
-    dtype: Annotated[
-        str | None, typer.Option(metavar="FORMAT", help="Number format: float64, float32, bfloat16 or float16.")
-    ] = None,
-    device: Annotated[str | None, typer.Option(metavar="DEVICE", help="Device: cpu or cuda.")] = None,
-    text: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Real input: a text, for results that accept one.")
-    ] = None,
+    seed: Annotated[int | None, taking("N", "Random seed.", min=0)] = None,
+    samples: Annotated[int | None, taking("N", "Random inputs, or draws, at each point of the grid.", min=1)] = None,
+    attack: Annotated[int | None, taking("N", "Steps of gradient ascent; 0: no attack.", min=0)] = None,
+    restarts: Annotated[int | None, taking("N", "Number of starts of the attack.", min=1)] = None,
+    dtype: Annotated[str | None, taking("FORMAT", "Number format: float64, float32, bfloat16 or float16.")] = None,
+    device: Annotated[str | None, taking("DEVICE", "Device: cpu or cuda.")] = None,
+    text: Annotated[str | None, taking("FILE", "Real input: a text, for results that accept one.")] = None,
     data: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="Real input: a bundled table (diabetes, sunspots), for results that accept tables."
-        ),
+        taking("NAME", "Real input: a bundled table (diabetes, sunspots), for results that accept tables."),
     ] = None,
     csv: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Real input: a table with a header row, for results that accept tables."),
+        str | None, taking("FILE", "Real input: a table with a header row, for results that accept tables.")
     ] = None,
-    target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="For --csv: the column to predict from the other columns.")
-    ] = None,
-    lags: Annotated[
-        int | None, typer.Option(metavar="Q", help="For a table that is a series: predict from the Q values before.")
-    ] = None,
+    target: Annotated[str | None, taking("COLUMN", "For --csv: the column to predict from the other columns.")] = None,
+    lags: Annotated[int | None, taking("Q", "For a table that is a series: predict from the Q values before.")] = None,
     claim: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="TEXT",
-            help="A bound of your own to judge too, as 'output <= 2*W_norm*exp(-p)'. One for each quantity.",
-        ),
+        taking("TEXT", "A bound of your own to judge too, as 'output <= 2*W_norm*exp(-p)'. One for each quantity."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print all rows as one JSON object and nothing else.")] = False,
-    all_rows: Annotated[bool, typer.Option("--all", help="Also show the rows of the intermediate quantities.")] = False,
+    json: Annotated[bool, flag("--json", "Print all rows as one JSON object and nothing else.")] = False,
+    all_rows: Annotated[bool, flag("--all", "Also show the rows of the intermediate quantities.")] = False,
     columns: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Columns, in this order, as derived,measured,N; quantity and verdict are always there.",
-        ),
+        taking("NAMES", "Columns, in this order, as derived,measured,N; quantity and verdict are always there."),
     ] = None,
     quantity: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="Only the rows of these quantities; p stands for p[1], p[2] ... too."),
+        list[str] | None, taking("NAMES", "Only the rows of these quantities; p stands for p[1], p[2] ... too.")
     ] = None,
-    scope: Annotated[
-        list[str] | None, typer.Option(metavar="NAMES", help="Only these scopes: network, prompt, local or none.")
-    ] = None,
-    sort: Annotated[
-        list[str] | None, typer.Option(metavar="NAMES", help="Sort by these columns; -ratio: the largest first.")
-    ] = None,
+    scope: Annotated[list[str] | None, taking("NAMES", "Only these scopes: network, prompt, local or none.")] = None,
+    sort: Annotated[list[str] | None, taking("NAMES", "Sort by these columns; -ratio: the largest first.")] = None,
     siunitx: Annotated[
-        bool, typer.Option("--siunitx", help="Align the numbers of a .tex file by siunitx instead of dcolumn.")
+        bool, flag("--siunitx", "Align the numbers of a .tex file by siunitx instead of dcolumn.")
     ] = False,
     caption: Annotated[
-        str, typer.Option(metavar="TEXT", help="Caption of a .tex file, with mathematics as `e^-p`; ours moves below.")
+        str, taking("TEXT", "Caption of a .tex file, with mathematics as `e^-p`; ours moves below.")
     ] = "",
-    label: Annotated[
-        str, typer.Option(metavar="NAME", help="Label of a .tex file, as tab:heads; ours is tab:ID.")
-    ] = "",
-    steps: Annotated[bool, typer.Option("--steps", help="Also show how loose each step of the derivation is.")] = False,
+    label: Annotated[str, taking("NAME", "Label of a .tex file, as tab:heads; ours is tab:ID.")] = "",
+    steps: Annotated[bool, flag("--steps", "Also show how loose each step of the derivation is.")] = False,
     output: Annotated[
         list[Path] | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            parser=_output_file,
-            help="Also write a .tex, .md, .html, .csv or .json file. Repeatable.",
-        ),
+        writing("Also write a .tex, .md, .html, .csv or .json file. Repeatable.", "-o", "--output"),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", parser=_output_file, help="Also draw a plot into a .png, .svg or .pdf file."),
-    ] = None,
+    plot: Annotated[Path | None, writing("Also draw a plot into a .png, .svg or .pdf file.")] = None,
     untitled: Annotated[
-        bool, typer.Option("--untitled", help="Plots without a title, for a paper whose caption says what they show.")
+        bool, flag("--untitled", "Plots without a title, for a paper whose caption says what they show.")
     ] = False,
-    plot_steps: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", parser=_output_file, help="Also draw what each step of the proof loses."),
-    ] = None,
-    save_witnesses: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Save the witness of each violated bound.")
-    ] = None,
-    witness: Annotated[Path | None, typer.Option(metavar="FILE", help="Only check a saved witness again.")] = None,
+    plot_steps: Annotated[Path | None, writing("Also draw what each step of the proof loses.")] = None,
+    save_witnesses: Annotated[Path | None, taking("DIR", "Save the witness of each violated bound.")] = None,
+    witness: Annotated[Path | None, taking("FILE", "Only check a saved witness again.")] = None,
 ) -> None:
     """Compare printed, derived and instance bounds with measured and attacked errors."""
-    from bridge.cli.outputs import Outputs
-    from bridge.cli.requests import check_choice, check_compare, check_replay, request
+    from bridge.cli.outputs import Outputs, check_choice, check_compare, check_replay
+    from bridge.cli.requests import request
     from bridge.export.choice import choice
 
-    numbers = {"seed": seed, "samples": samples, "attack": attack, "restarts": restarts}
-    settings_of_run = {**numbers, "dtype": dtype, "device": device}
-    sources = {"text": text, "data": data, "csv": csv, "target": target}
-    given: dict[str, Any] = {name: value for name, value in settings_of_run.items() if value is not None}
-    given |= {name: str(value) for name, value in sources.items() if value is not None}
-    given |= {"lags": lags} if lags is not None else {}
-    given |= {"claim": claim} if claim else {}
+    of_run: dict[str, Any] = {"seed": seed, "samples": samples, "attack": attack, "restarts": restarts}
+    of_run |= {"dtype": dtype, "device": device, "claim": claim or None}
+    of_inputs = {"text": text, "data": data, "csv": csv, "target": target, "lags": lags}
+    given = {name: value for name, value in (of_run | of_inputs).items() if value is not None}
     of_latex: dict[str, Any] = {"siunitx": siunitx, "caption": caption, "label": label}
     shown = choice(columns or (), quantity or (), scope or (), sort or (), all_rows=all_rows, **of_latex)
     outputs = Outputs(tuple(output or ()), plot, save_witnesses, json, shown, steps, plot_steps, titled=not untitled)
-    if witness is None:
-        check_compare(given, outputs)
-        asked = request(id, settings or [], grid or [])
-        check_choice(asked, shown)
-        from bridge.cli.comparing import run_compare
-
-        run_compare(asked, given, outputs)
-    else:
+    if witness is not None:
         check_replay(witness, [*(settings or []), *(grid or []), *given], outputs)
-        asked = request(id, [])
-        from bridge.cli.comparing import run_replay
+        asked = request(id)
+        from bridge.cli.running import run_replay
 
-        run_replay(asked.source, witness, as_json=json)
+        run_replay(asked, witness, as_json=json)
+        return
+    check_compare(given, outputs)
+    asked = request(id, settings, grid)
+    check_choice(asked, shown)
+    from bridge.cli.running import run_compare
+
+    run_compare(asked, given, outputs)
 
 
 @app.command(cls=CommandOfResult)
@@ -305,35 +262,26 @@ def certify(
     id: Annotated[
         str | None, typer.Argument(metavar="ID|FILE.py", help="The theorem whose inequalities are to be proved.")
     ] = None,
-    quantity: Annotated[str | None, typer.Option(metavar="Q", help="Only the inequalities of this quantity.")] = None,
+    quantity: Annotated[str | None, taking("Q", "Only the inequalities of this quantity.")] = None,
     settings: Settings = None,
     seconds: Annotated[
         float | None,
-        typer.Option(
-            metavar="S",
-            help="Time limit to state the inequalities, and for each of them (60); with --check for the file (600).",
+        taking(
+            "S", "Time limit to state the inequalities, and for each of them (60); with --check for the file (600)."
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE.json", parser=_output_file, help="Also write the certificate."),
+        Path | None, writing("Also write the certificate.", "-o", "--output", metavar="FILE.json")
     ] = None,
-    expression: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Instead of ID: `f>=g`, `f>g`, or `f` for `f>=0`.")
-    ] = None,
+    expression: Annotated[str | None, taking("TEXT", "Instead of ID: `f>=g`, `f>g`, or `f` for `f>=0`.")] = None,
     ranges: Annotated[
         list[str] | None,
-        typer.Option(
-            "--range", metavar="NAME=LOW,HIGH", help="For --expression: an exact range, such as 1/3,0.5. Repeatable."
-        ),
+        taking("NAME=LOW,HIGH", "For --expression: an exact range, such as 1/3,0.5. Repeatable.", "--range"),
     ] = None,
     where: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="For --expression: prove it only where TEXT holds. Repeatable."),
+        list[str] | None, taking("TEXT", "For --expression: prove it only where TEXT holds. Repeatable.")
     ] = None,
-    check: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Only re-check a certificate, from scratch.")
-    ] = None,
+    check: Annotated[Path | None, taking("FILE", "Only re-check a certificate, from scratch.")] = None,
     json: Json = False,
 ) -> None:
     """Prove inequalities on boxes. Outcomes: proved, refuted with a point, or undecided (exit code 0 for all three).
@@ -361,13 +309,12 @@ def certify(
     if misplaced:
         partner = "--expression TEXT" if expression is None else "a result's ID"
         raise UsageError(f"certify: {', '.join(misplaced)} goes with {partner}.")
-    if expression is None:
-        assert id is not None  # one of the two is given
-        asked = request(id, settings or [])
+    if id is not None:
+        asked = request(id, settings)
         from bridge.cli.certifying import run_certify
 
         run_certify(asked, quantity, seconds, output, as_json=json)
-    else:
+    elif expression is not None:
         from bridge.cli.certifying import run_expression
 
         run_expression(expression, ranges or [], where or [], seconds, output, as_json=json)
@@ -389,11 +336,9 @@ def errata(
         list[str] | None,
         typer.Argument(metavar="ID|FILE.py", help="Only of these results, or theorems of your own."),
     ] = None,
-    quantity: Annotated[str | None, typer.Option(metavar="Q", help="Only of this quantity.")] = None,
-    replay: Annotated[bool, typer.Option("--replay", help="Run each witness again, from scratch.")] = False,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write a .md, .tex or .html page.")
-    ] = None,
+    quantity: Annotated[str | None, taking("Q", "Only of this quantity.")] = None,
+    replay: Annotated[bool, flag("--replay", "Run each witness again, from scratch.")] = False,
+    output: Annotated[Path | None, writing("Also write a .md, .tex or .html page.", "-o", "--output")] = None,
     json: Json = False,
 ) -> None:
     """List the errata of the papers: weight, sentence, reading, repair, witness, and whether the main claim survives.

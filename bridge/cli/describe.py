@@ -17,7 +17,7 @@ from bridge.cli.description import (
     result_record,
     wrapped,
 )
-from bridge.cli.sources import find_source
+from bridge.cli.requests import request
 from bridge.cli.terminal import line_width, show, show_filled, show_json
 from bridge.export.grids import bounded
 from bridge.theorems.packages import clashes, offered
@@ -38,6 +38,7 @@ from symbolic.words.indices import names_of_letters, with_fresh_indices
 
 TALL = 6  # lines of a formula
 STYLES = {"running": "green", "planned": "dim", "broken": "red"}
+OPEN = "open: decided at each point by balls; the bound is conditional where they cannot"
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: "<=", Kind.LOWER: ">=", Kind.RATE: "~"}
 
 
@@ -70,7 +71,7 @@ def _listing(records: Sequence[Mapping[str, str]]) -> Iterator[RenderableType]:
 
 def show_claim(id: str, *, as_json: bool) -> None:
     claim = find_claim(id) if is_claimed(id) else None
-    result = find_source(id).result if claim is None or id in RUNNING else None
+    result = request(id).result if claim is None or id in RUNNING else None
     if as_json:
         show_json((claim_record(claim) if claim else {}) | (result_record(result) if result else {}))
     elif result:
@@ -83,27 +84,29 @@ def _planned(claim: Claim) -> list[str]:
     return [f"{claim.id}: {claim.summary}", str(claim.citation), f"status: {status(claim)}; it cannot be run yet"]
 
 
-def _result_blocks(result: Result) -> list[RenderableType]:
-    steps = [line for step in derivation_steps(result) for line in _step(step, result.notation)]
-    formulas = [line for each in result.formulas for line in _derived_formula(each, result.notation)]
+def _result_blocks(result: Result) -> list[str]:
+    notation = result.notation
+    sections = {
+        "hypotheses": [
+            *(f"  {h.parameter}: {formula(h.condition, notation)}  ({h.reason})" for h in result.hypotheses),
+            *(f"  {each}" for each in result.assumptions),
+        ],
+        "parameters and their defaults": list(map(parameter_words, result.parameters)),
+        "symbols in the formulas": [
+            f"  {symbol}: {meaning}{_not_the_parameter(result, symbol)}" for symbol, meaning in result.symbols.items()
+        ],
+        "quantities": [line for at in range(len(result.quantities)) for line in _quantity(result, at)],
+        "derived (by the calculus)": [line for each in result.formulas for line in _derived_formula(each, notation)],
+        "derivation: the error of each step, in terms of the errors e_ of its premises": [
+            line for step in derivation_steps(result) for line in _step(step, notation)
+        ],
+        "remarks": [f"  {remark}" for remark in result.remarks],
+    }
     return [
         result.id if result.title == result.id else f"{result.id}: {result.title}",
         *([str(result.citation)] if str(result.citation) else []),
         *([f"claim (LaTeX): {result.claim}"] if result.claim else []),
-        *(_heading("hypotheses") if result.hypotheses or result.assumptions else []),
-        *(f"  {h.parameter}: {formula(h.condition, result.notation)}  ({h.reason})" for h in result.hypotheses),
-        *(f"  {each}" for each in result.assumptions),
-        *(_heading("parameters and their defaults") if result.parameters else []),
-        *map(parameter_words, result.parameters),
-        *(_heading("symbols in the formulas") if result.symbols else []),
-        *(f"  {symbol}: {meaning}{_not_the_parameter(result, symbol)}" for symbol, meaning in result.symbols.items()),
-        *_heading("quantities"),
-        *(line for at in range(len(result.quantities)) for line in _quantity(result, at)),
-        *(_heading("derived (by the calculus)") if formulas else []),
-        *formulas,
-        *(_heading("derivation: the error of each step, in terms of the errors e_ of its premises") if steps else []),
-        *steps,
-        *_remarks(result),
+        *(line for heading, lines in sections.items() if lines for line in ("", heading, *lines)),
     ]
 
 
@@ -117,10 +120,6 @@ def _not_the_parameter(result: Result, symbol: sp.Symbol) -> str:
     """A remark on a symbol that has the name of a parameter and another meaning."""
     own = {parameter.name for parameter in result.parameters if parameter.symbol != symbol}
     return " (in the formulas; the parameter above is another number)" if symbol.name in own else ""
-
-
-def _heading(words: str) -> list[str]:
-    return ["", words]
 
 
 def _quantity(result: Result, at: int) -> list[str]:
@@ -204,7 +203,7 @@ def _step(step: Step, notation: Notation) -> list[str]:
     ]
     reason = reason_words(step)
     lines += [f"    {reason}{source}"] if reason or source else []
-    lines += [f"    {words}" for words in (*_events(step, notation), *_obligations(step, notation))]
+    lines += [f"    {words}" for words in _premises(step, notation)]
     letter = layer_letter(step.recursion, notation)
     layer = steps_of_one_layer(step, letter)
     lines += [f"    one layer, from an argument with the error e_{letter}:"] if layer else []
@@ -216,25 +215,12 @@ def _left(step: Step) -> str:
     return step.name if step.latex else f"e_{step.name}"
 
 
-def _events(step: Step, notation: Notation) -> list[str]:
-    return [
-        f"event {event.name}, over {event.where}: fails with probability at most {formula(event.fails, notation)}"
-        for event in step.events
-    ]
-
-
-def _obligations(step: Step, notation: Notation) -> list[str]:
-    return [
-        f"obligation: {o.statement}: {formula(o.condition, notation)} "
-        + (
-            "(open: decided at each point by balls; the bound is conditional where they cannot)"
-            if o.open
-            else f"({o.discharged_by})"
-        )
-        for o in step.obligations
-        if o.discharged_by or o.open
-    ]
-
-
-def _remarks(result: Result) -> list[str]:
-    return [*_heading("remarks"), *(f"  {remark}" for remark in result.remarks)] if result.remarks else []
+def _premises(step: Step, notation: Notation) -> Iterator[str]:
+    """The events over which the step holds, and its obligations."""
+    for event in step.events:
+        fails = formula(event.fails, notation)
+        yield f"event {event.name}, over {event.where}: fails with probability at most {fails}"
+    for each in step.obligations:
+        if each.open or each.discharged_by:
+            how = OPEN if each.open else each.discharged_by
+            yield f"obligation: {each.statement}: {formula(each.condition, notation)} ({how})"

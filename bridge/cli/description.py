@@ -9,7 +9,6 @@ import sympy as sp
 from bridge.theorems.packages import Offer
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivations.derivation import Step
-from symbolic.derivations.events import Event
 from symbolic.latex.recurrences import layer_letter
 from symbolic.latex.typesetting import Notation
 from symbolic.statements.catalogue import Claim, status
@@ -35,26 +34,30 @@ def offer_record(offer: Offer) -> dict[str, str]:
 
 
 def result_record(result: Result) -> dict[str, Any]:
+    notation = result.notation
     return {
         "title": result.title,
         "citation": str(result.citation),
         "claim": result.claim,
         "hypotheses": [
-            {"parameter": h.parameter, "condition": formula(h.condition, result.notation), "reason": h.reason}
+            {"parameter": h.parameter, "condition": formula(h.condition, notation), "reason": h.reason}
             for h in result.hypotheses
         ],
         "assumptions": list(result.assumptions),
         "parameters": [
-            {"name": p.name, "default": p.default, "integer": p.integer, "meaning": p.meaning}
-            | ({"takes": p.takes} if p.takes else {})
+            _fields(p, "name", "default", "integer", "meaning") | ({"takes": p.takes} if p.takes else {})
             for p in result.parameters
         ],
-        "notation": {str(symbol): latex for symbol, latex in result.notation.items() if latex},
+        "notation": {str(symbol): latex for symbol, latex in notation.items() if latex},
         "quantities": [_quantity_record(result, quantity) for quantity in result.quantities],
-        "formulas": [_formula_record(result, each) for each in result.formulas],
-        "derivation": [_step_record(step, result.notation) for step in derivation_steps(result)],
+        "formulas": [_formula_record(each, notation) for each in result.formulas],
+        "derivation": [_step_record(step, notation) for step in derivation_steps(result)],
         "remarks": list(result.remarks),
     }
+
+
+def _fields(of: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(of, name) for name in names}
 
 
 def derivation_steps(result: Result) -> list[Step]:
@@ -106,44 +109,40 @@ def wrapped(text: str, width: int = WIDTH) -> list[str]:
 
 
 def _quantity_record(result: Result, quantity: Quantity) -> dict[str, Any]:
-    derived, derivation = quantity.derived(), result.shown_derivation(quantity)
+    printed, derivation = quantity.printed, result.shown_derivation(quantity)
+
+    def shown(expression: Any) -> str | None:
+        return None if expression is None else formula(expression, result.notation)
+
     return {
-        "name": quantity.name,
-        "meaning": quantity.meaning,
-        "kind": str(quantity.kind),
-        "quantifier": str(quantity.quantifier),
-        "randomness": quantity.randomness,
-        "norm": quantity.norm,
-        "domain": quantity.domain,
-        "construction": quantity.construction,
+        **_fields(quantity, "name", "meaning", "kind", "quantifier", "randomness", "norm", "domain", "construction"),
         "scopes": list(quantity.scopes),
-        "printed": None if quantity.printed is None else formula(quantity.printed.bound, result.notation),
-        "printed_strict": None if quantity.printed is None else quantity.printed.strict,
-        "printed_order": None if quantity.printed is None else str(quantity.printed.order),
-        "printed_citation": None if quantity.printed is None else str(quantity.printed.citation),
-        "printed_under": None if quantity.printed is None else str(quantity.printed.under),
-        "derived": None if derived is None else formula(derived, result.notation),
-        "closed_form": None if quantity.closed_form is None else formula(quantity.closed_form, result.notation),
+        "printed": None if printed is None else shown(printed.bound),
+        "printed_strict": None if printed is None else printed.strict,
+        "printed_order": None if printed is None else str(printed.order),
+        "printed_citation": None if printed is None else str(printed.citation),
+        "printed_under": None if printed is None else str(printed.under),
+        "derived": shown(quantity.derived()),
+        "closed_form": shown(quantity.closed_form),
         "provenance": quantity.provenance,
-        "trivial": None if quantity.trivial is None else formula(quantity.trivial, result.notation),
+        "trivial": shown(quantity.trivial),
         "conditional": derivation.conditional if derivation else False,
         "steps": [step.name for step in derivation.steps] if derivation else [],
         "remark": quantity.remark,
         "erratum": None if quantity.erratum is None else _erratum_record(quantity.erratum),
-        **({} if quantity.may_fail is None else {"failure": formula(quantity.may_fail, result.notation)}),
+        **({} if quantity.may_fail is None else {"failure": shown(quantity.may_fail)}),
     }
 
 
 def _erratum_record(erratum: Erratum) -> dict[str, Any]:
-    names = ("weight", "place", "sentence", "reading", "repair", "survives")
-    return {name: str(getattr(erratum, name)) for name in names}
+    return _fields(erratum, "weight", "place", "sentence", "reading", "repair", "survives")
 
 
-def _formula_record(result: Result, derived: Formula) -> dict[str, Any]:
+def _formula_record(derived: Formula, notation: Notation) -> dict[str, Any]:
     return {
         "left": derived.left,
-        "kind": str(derived.kind),
-        "expression": formula(derived.expression, result.notation),
+        "kind": derived.kind,
+        "expression": formula(derived.expression, notation),
         "meaning": derived.meaning,
         "citation": None if derived.citation is None else str(derived.citation),
     }
@@ -152,29 +151,19 @@ def _formula_record(result: Result, derived: Formula) -> dict[str, Any]:
 def _step_record(step: Step, notation: Notation) -> dict[str, Any]:
     """With the steps of one layer, for a repetition."""
     layer = [_step_record(each, notation) for each in steps_of_one_layer(step, layer_letter(step.recursion, notation))]
+    events = [{"name": e.name, "over": e.where, "failure": formula(e.fails, notation)} for e in step.events]
     return {
-        "name": step.name,
-        "norm": str(step.norm),
-        "rule": step.rule,
+        **_fields(step, "name", "norm", "rule"),
         "premises": list(step.premises),
         "bound": formula(step.local, notation),
         "reason": reason_words(step),
         "source": None if step.source is None else str(step.source),
-        "sharp": step.sharp,
-        "provenance": step.provenance,
+        **_fields(step, "sharp", "provenance"),
         "obligations": [
-            {
-                "statement": o.statement,
-                "condition": formula(o.condition, notation),
-                "open": o.open,
-                "discharged_by": o.discharged_by,
-            }
+            {"statement": o.statement, "condition": formula(o.condition, notation)}
+            | _fields(o, "open", "discharged_by")
             for o in step.obligations
         ],
         **({"layer": layer} if layer else {}),
-        **({"events": [_event_record(event, notation) for event in step.events]} if step.events else {}),
+        **({"events": events} if events else {}),
     }
-
-
-def _event_record(event: Event, notation: Notation) -> dict[str, str]:
-    return {"name": event.name, "over": event.where, "failure": formula(event.fails, notation)}

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import typer
-
 from bridge.cli.terminal import progress, show, show_json
-from bridge.export.written_files import check_writable, write_text
+from bridge.export.writing import check_output
+from bridge.export.written_files import write_text
 from bridge.questions.errata.entries import Entry, errata, is_violated, replayed
 from bridge.questions.errata.pages import PAGES, by_paper, facts
 from symbolic.words.errors import UsageError
@@ -14,8 +13,10 @@ from symbolic.words.errors import UsageError
 
 def run_errata(ids: Sequence[str], quantity: str | None, output: Path | None, *, replay: bool, as_json: bool) -> int:
     """0; 1 if a witness that was replayed refutes nothing any more."""
+    if output is not None and replay:
+        raise UsageError("errata: --replay writes no page; leave out --output.")
     if output is not None:
-        _check_output(output, replay)
+        check_output(output, tuple(PAGES))
     entries = errata(*ids, quantity=quantity)
     if output is not None:
         write_text(output, PAGES[output.suffix.lower()](entries))
@@ -26,16 +27,8 @@ def run_errata(ids: Sequence[str], quantity: str | None, output: Path | None, *,
     else:
         show(*_blocks(entries))
         if output is not None:
-            typer.echo(f"written: {output}")
+            show(f"written: {output}")
     return 0
-
-
-def _check_output(output: Path, replay: bool) -> None:
-    if replay:
-        raise UsageError("errata: --replay writes no page; leave out --output.")
-    if output.suffix.lower() not in PAGES:
-        raise UsageError(f"errata: '{output}' does not end in one of {', '.join(PAGES)}.")
-    check_writable(output)
 
 
 def _blocks(entries: Sequence[Entry]) -> Iterator[str]:

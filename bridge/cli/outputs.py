@@ -1,13 +1,20 @@
-"""What is to be made of a comparison: files, and what the terminal shows."""
+"""What is to be made of a comparison, files and what the terminal shows: checked before the run, which may be long."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from bridge.export.choice import Choice
+from bridge.cli.requests import Request
+from bridge.export.choice import USUAL, Choice
 from bridge.export.latex_tables import check_columns
-from bridge.export.suffixes import PLOTS, TABLES, check_output
+from bridge.export.writing import PLOTS, TABLES, check_output
 from bridge.export.written_files import check_folder
+from bridge.limits.accepted import check_device, check_dtype
+from bridge.limits.files import require_file
 from symbolic.words.errors import UsageError
+
+REAL_INPUTS = {"text", "data", "csv"}
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,7 @@ class Outputs:
         return tuple(path for path in (self.plot, self.plot_steps) if path)
 
     def check(self) -> None:
-        """Raises UsageError if a file cannot be written: before the run, which may be long."""
+        """Raises UsageError if a file cannot be written, or cannot show what was chosen."""
         for path in self.tables:
             check_output(path, TABLES)
         self._check_choice()
@@ -45,7 +52,6 @@ class Outputs:
                 raise UsageError(f"'{path}' is given twice; name each output file once.")
 
     def _check_choice(self) -> None:
-        """Raises UsageError for a choice that the formats cannot show."""
         suffixes = {path.suffix.lower() for path in self.tables}
         of_latex = {
             "--siunitx aligns the numbers": self.choice.siunitx,
@@ -59,3 +65,28 @@ class Outputs:
             raise UsageError("--columns: JSON has every field of a row; omit --columns, or name a .csv file.")
         if ".tex" in suffixes:
             check_columns(self.choice)
+
+
+def check_compare(options: Mapping[str, Any], outputs: Outputs) -> None:
+    """Raises UsageError for what is wrong with the options of `compare`, whatever the theorem."""
+    if "dtype" in options:
+        check_dtype(options["dtype"])
+    if "device" in options:
+        check_device(options["device"])
+    sources = [name for name in REAL_INPUTS if name in options]
+    if len(sources) == 1 and sources != ["data"]:  # the engine refuses several
+        require_file(options[sources[0]], f"--{sources[0]}")
+    outputs.check()
+
+
+def check_choice(asked: Request, choice: Choice) -> None:
+    """Raises UsageError for a column, a scope or a key to sort by that the theorem's table cannot have."""
+    result = asked.result
+    choice.check([*(each.name for each in result.parameters), *(symbol.name for symbol in result.symbols)])
+
+
+def check_replay(path: Path, others: Sequence[str], outputs: Outputs) -> None:
+    """Raises UsageError for a witness that cannot be read, and for options that cannot be combined with it."""
+    if others or outputs.files or outputs.witnesses or outputs.choice != USUAL:
+        raise UsageError("--witness checks one saved input again and takes only --json; omit the other options.")
+    require_file(str(path), "witness")

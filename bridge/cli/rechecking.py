@@ -7,10 +7,10 @@ from typing import Any
 import typer
 from rich.text import Text
 
-from bridge.cli.certifying import checked_seconds, table_of, verdict_text
+from bridge.cli.certifying import table_of, verdict_text
 from bridge.cli.terminal import progress, show_filled, show_json
 from bridge.questions.certify.checking import SECONDS, CheckedCertificate, CheckedClaim, Recheck, check_certificate
-from bridge.questions.certify.deadline import Deadline
+from bridge.questions.certify.deadline import Deadline, checked_seconds
 from bridge.questions.certify.proving import Status
 from bridge.questions.certify.words import region, statement
 from symbolic.words.errors import UsageError
@@ -24,7 +24,7 @@ def run_check(path: Path, others: Mapping[str, Any], seconds: float | None, *, a
     given = [name for name, value in others.items() if value]
     if given:
         raise UsageError(f"--check re-checks one file and does not take {', '.join(given)}; omit them.")
-    seconds = checked_seconds(seconds, SECONDS)
+    seconds = checked_seconds("certify", SECONDS if seconds is None else seconds)
     with progress(f"checking {path}") as report:
         checked = check_certificate(
             str(path),

@@ -1,77 +1,116 @@
-"""What a command is asked for, checked without torch: a call that is refused answers at once."""
+"""What a command is asked: a theorem and values of its parameters, found without torch, so that refusals come at once.
 
-from collections.abc import Mapping, Sequence
+A command that only shows formulas needs no torch either.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Union
 
-from bridge.cli.assignments import parameters
-from bridge.cli.outputs import Outputs
-from bridge.cli.sources import Source, find_source
-from bridge.export.choice import Choice
-from bridge.limits.accepted import check_device, check_dtype
-from bridge.limits.files import require_file
-from bridge.questions.solving.tiers import check_tier
+from bridge.limits.notations import split_outside_brackets
+from bridge.theorems.packages import find_packaged, require_unclaimed
+from bridge.theorems.theorem_files import check_file, is_file
+from symbolic.statements.catalogue import find_result, is_claimed
+from symbolic.statements.result import Result
 from symbolic.words.errors import UsageError
+
+if TYPE_CHECKING:
+    import bridge.theorems.theorem
+
+Value = int | float | str
 
 
 @dataclass(frozen=True)
 class Request:
-    """A theorem and the parameters that the user gave."""
+    """The id of a result, or a Python file with a theorem of the user's own, and the parameters that the user gave.
 
-    source: Source
+    As `typed`; `theorem` is what the engine takes: the id, or the theorem of a file, which is read once.
+    """
+
+    typed: str
+    theorem: Union[str, "bridge.theorems.theorem.Theorem"]
+    result: Result
     parameters: dict[str, Any]
 
-
-def request(typed: str, settings: Sequence[str], grids: Sequence[str] = ()) -> Request:
-    """The theorem, and the parameters that it has (`seed`, say, would clash with an argument of `compare`)."""
-    source = find_source(typed)
-    given = parameters(settings, grids, {each.name for each in source.result.parameters if each.takes})
-    source.result.check_names(given)
-    return Request(source, given)
+    @property
+    def is_own(self) -> bool:
+        return is_file(self.typed)
 
 
-def check_compare(options: Mapping[str, Any], outputs: Outputs) -> None:
-    """Raises UsageError for what is wrong with the options of `compare`, whatever the theorem."""
-    if "target" in options and "csv" not in options:
-        beside = next((f", not with --{name}" for name in ("data", "text") if name in options), "")
-        raise UsageError(f"--target goes with --csv FILE{beside}.")
-    if "lags" in options and not {"data", "csv"} & set(options):
-        raise UsageError("--lags goes with a series: --data NAME or --csv FILE. Without one, set the parameter itself.")
-    if "dtype" in options:
-        check_dtype(options["dtype"])
-    if "device" in options:
-        check_device(options["device"])
-    sources = [name for name in ("text", "data", "csv") if name in options]
-    if len(sources) == 1 and sources != ["data"]:  # the engine refuses several
-        require_file(options[sources[0]], f"--{sources[0]}")
-    outputs.check()
+def request(typed: str, settings: Sequence[str] | None = None, grids: Sequence[str] | None = None) -> Request:
+    """What is typed, found and read.
+
+    Raises UsageError for an unknown id, for a file without a theorem, and for parameters that it does not have (`seed`,
+    say, would clash with an argument of `compare`).
+    """
+    theorem: Any = typed
+    if is_file(typed):
+        check_file(typed)
+        from bridge.theorems.registry import find_theorem
+
+        theorem = find_theorem(typed)
+        result = theorem.statement
+    elif is_claimed(typed):
+        require_unclaimed(typed)
+        result = find_result(typed)
+    else:
+        result = find_packaged(typed).statement
+    given = parameters(settings or [], grids or [], {each.name for each in result.parameters if each.takes})
+    result.check_names(given)
+    return Request(typed, theorem, result, given)
 
 
-def check_choice(request: Request, choice: Choice) -> None:
-    """Raises UsageError for a column, a scope or a key to sort by that the theorem's table cannot have."""
-    result = request.source.result
-    choice.check([*(each.name for each in result.parameters), *(symbol.name for symbol in result.symbols)])
+def parameters(
+    settings: Iterable[str], grids: Iterable[str] = (), texts: Collection[str] = frozenset()
+) -> dict[str, Any]:
+    """Of `--set name=value` and `--grid name=v1,v2,...`: names to values, those of a grid as tuples.
+
+    `texts` are the parameters that stay text, whatever it holds. Raises UsageError that names every assignment it
+    cannot read.
+    """
+    values: dict[str, Any] = {}
+    complaints: list[str] = []
+    for option, assignment in [*(("--set", text) for text in settings), *(("--grid", text) for text in grids)]:
+        try:
+            name, text = _split(option, assignment, texts)
+            if name in values:
+                raise ValueError(f"'{name}' is given twice (--set and --grid); give it once")
+            read = str if name in texts else parse_value
+            values[name] = read(text) if option == "--set" else _grid(assignment, text, read)
+        except ValueError as error:
+            complaints.append(str(error))
+    if complaints:
+        raise UsageError(f"{'; '.join(complaints)}.")
+    return values
 
 
-def check_replay(path: Path, others: Sequence[str], outputs: Outputs) -> None:
-    """Raises UsageError for a witness that cannot be read, and for options that cannot be combined with it."""
-    if others or outputs.files or outputs.witnesses or outputs.choice != Choice():
-        raise UsageError("--witness checks one saved input again and takes only --json; omit the other options.")
-    require_file(str(path), "witness")
+def parse_value(text: str) -> Value:
+    """A number where the text is one, else the text itself. Raises ValueError for digits other than 0 to 9."""
+    for number in (int, float):
+        try:
+            found = number(text)
+        except ValueError:
+            continue
+        if not text.isascii():
+            raise ValueError(f"'{text}' is not a number in the digits 0 to 9")
+        return found
+    return text
 
 
-def check_steps(*, steps: bool) -> None:
-    """Raises UsageError for options that say at which prompt, where no steps are asked for."""
-    if not steps:
-        raise UsageError("--exact, --seed and --set go with --steps: they choose the prompt at which steps are shown.")
+def _split(option: str, assignment: str, texts: Collection[str]) -> tuple[str, str]:
+    """Name and value. The text of `--set` is kept as it is, also where it is empty."""
+    name, equals, text = assignment.partition("=")
+    name = name.strip()
+    if equals and name in texts and option == "--set":
+        return name, text
+    if not (name and equals and text.strip()):
+        form = "name=value" if option == "--set" else "name=v1,v2,..."
+        raise ValueError(f"{option} {assignment} is not of the form {form}")
+    return name, text.strip()
 
 
-def check_solve(request: Request, knob: str, options: Mapping[str, Any]) -> None:
-    """Raises UsageError for a question that names no parameter, quantity or tier. `knob` may be `error` itself."""
-    if knob != "error":
-        request.source.result.parameter(knob)
-    if "quantity" in options:
-        request.source.result.quantity(options["quantity"])
-    if "tier" in options:
-        check_tier(options["tier"])
+def _grid(assignment: str, text: str, read: Callable[[str], Value]) -> tuple[Value, ...]:
+    values = [value.strip() for value in split_outside_brackets(text)]
+    if not all(values):
+        raise ValueError(f"--grid {assignment} has an empty value; write name=v1,v2,...")
+    return tuple(read(value) for value in values)

@@ -3,7 +3,7 @@
 from importlib.resources import files
 from pathlib import Path
 
-from bridge.cli.terminal import say
+from bridge.cli.terminal import show
 from bridge.export.written_files import write_text
 from symbolic.words.errors import UsageError
 
@@ -19,4 +19,4 @@ def run_new(path: Path) -> None:
     if path.exists() or path.is_symlink():
         raise UsageError(f"new: '{path}' exists and is not overwritten; choose another name.")
     write_text(path, template())
-    say(f"written: {path}; `boundsmith compare {path}` runs it")
+    show(f"written: {path}; `boundsmith compare {path}` runs it")

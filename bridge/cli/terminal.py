@@ -10,7 +10,6 @@ from typing import Any, TextIO
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.measure import Measurement
 from rich.segment import Segment
 from rich.text import Text
 
@@ -45,23 +44,11 @@ class _Printable:
         for part in screen.render(self.block, options):
             yield part if part.control else Segment(printable(part.text), part.style)
 
-    def __rich_measure__(self, screen: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement.get(screen, options, self.block)
 
-
-def say(words: str) -> None:
-    """A line on stdout."""
-    typer.echo(printable(words))
-
-
-def show(*blocks: RenderableType) -> None:
-    """Prints the blocks; one that cannot shrink to the terminal runs over its edge rather than lose digits."""
-    screen = console(line_width())
-    for block in blocks:
-        if isinstance(block, str):
-            screen.print(printable(block), soft_wrap=True)
-        else:
-            console(max(screen.width, _least_width(screen, block))).print(_Printable(block))
+def show(*lines: str) -> None:
+    """Prints the lines; one that is longer than the terminal goes on in the next, wherever it is full."""
+    for line in lines:
+        console(line_width()).print(printable(line), soft_wrap=True)
 
 
 def show_filled(*blocks: RenderableType) -> None:
@@ -73,10 +60,6 @@ def show_filled(*blocks: RenderableType) -> None:
             print_block(screen, Text(printable(text.plain), spans=text.spans), width)
         else:
             print_block(screen, _Printable(block), width)
-
-
-def _least_width(screen: Console, block: RenderableType) -> int:
-    return Measurement.get(screen, screen.options.update(max_width=UNBOUNDED), block).minimum
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from bridge.cli.sources import find_source
+from bridge.cli.requests import request
 from bridge.export.written_files import check_writable, write_text
 from bridge.theorems.latex import Excerpt, cited, statements_latex
 from symbolic.words.errors import UsageError
@@ -25,10 +25,10 @@ def write_latex(
     """`slack`: with what each step loses at the worst input that a run at the defaults finds."""
     if output is not None:
         check_writable(output)
-    sources = [find_source(each) for each in ids]
-    results = [source.result for source in sources]
+    asked = [request(each) for each in ids]
+    results = [each.result for each in asked]
     if slack:
-        excerpt = replace(excerpt, slack={name: x for source in sources for name, x in _slacks(source.theorem).items()})
+        excerpt = replace(excerpt, slack={name: x for each in asked for name, x in _slacks(each.theorem).items()})
     if not bibtex:
         text = statements_latex(results, excerpt, standalone=standalone) + "\n"
     elif papers := cited(results):

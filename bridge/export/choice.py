@@ -2,24 +2,20 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bridge.export.layout import NUMBERS
+from bridge.export.columns import NAMES, NUMBERS, SCOPES, SETTINGS, SHORT_SCOPES, TEXTS, Column
 from bridge.limits.accepted import require_known
+from bridge.limits.notations import split_outside_brackets
 from bridge.theorems.record import Record, Row, Verdict
 from symbolic.words.errors import UsageError
 from symbolic.words.prose import ProseError, prose
 
-SCOPES = ("network", "prompt", "prompt, local")
 NO_SCOPE = "none"  # of a check, and of what depends on no input
-ALIASES = {"local": "prompt, local"}
-LABELS = ("quantity", "where", "scope", "kind")
-TEXTS = ("norm", "domain", "quantifier", "remark")
+TYPED_SCOPES = {short: scope for scope, short in SHORT_SCOPES.items()}
 SORTED_WORDS = ("quantity", "where", "scope", "verdict")
-ALWAYS = ("quantity", "verdict")
-NAMES = (*LABELS, *NUMBERS, *TEXTS, "samples", "seed", "verdict")
 LABEL = re.compile(r"[A-Za-z0-9:._+/-]+")
 GRAVEST_FIRST = (
     *(Verdict.VIOLATED, Verdict.UNDECIDED, Verdict.OUTSIDE, Verdict.NOT_REPRESENTABLE),
@@ -56,10 +52,10 @@ class Choice:
             name = key.removeprefix("-")
             if name in TEXTS or name == "kind":
                 raise UsageError(f"--sort: '{name}' has no order; sort by {', '.join(SORTED_WORDS)} or a number.")
-            require_known(name, (*SORTED_WORDS, *NUMBERS, "samples", "seed", *parameters), "--sort: there is no column")
+            require_known(name, (*SORTED_WORDS, *NUMBERS, *SETTINGS, *parameters), "--sort: there is no column")
         for name in self.scopes:
             if name not in SCOPES:
-                require_known(name, ("network", "prompt", *ALIASES, NO_SCOPE), "--scope: there is no scope")
+                require_known(name, ("network", "prompt", *TYPED_SCOPES, NO_SCOPE), "--scope: there is no scope")
 
     def check_quantities(self, known: Iterable[str]) -> None:
         """Raises UsageError for a quantity that is none of `known` and has no part there."""
@@ -67,6 +63,9 @@ class Choice:
         for asked in self.quantities:
             if not any(_is_part(name, asked) for name in names):
                 require_known(asked, names, "--quantity: there is no quantity")
+
+
+USUAL = Choice()
 
 
 def choice(
@@ -84,43 +83,30 @@ def choice(
     Raises UsageError for one that is given twice or empty, for mathematics in the caption that does not parse, and for
     a label that LaTeX would not take.
     """
-    scopes = (_split(each) if each not in SCOPES else [each] for each in _several(scope))
+    try:
+        own_caption = prose(caption.strip())
+    except ProseError as error:
+        raise UsageError(f"--caption: {error}") from None
+    if label and not LABEL.fullmatch(label):
+        raise UsageError(f"--label: {label!r} has signs that no label has; use letters, digits and : . _ + / -.")
+    short_scopes = [scope] if isinstance(scope, str) else scope
+    short_scopes = [SHORT_SCOPES.get(each, each) for each in short_scopes]  # without a comma
     return Choice(
-        columns=_once(_column(name) for text in _several(columns) for name in _split(text)),
-        quantities=_once(name for text in _several(quantity) for name in _split(text)),
-        scopes=_once(ALIASES.get(name, name) for names in scopes for name in names),
-        sort=_once(_column(name) for text in _several(sort) for name in _split(text)),
+        columns=_names(columns, _column),
+        quantities=_names(quantity),
+        scopes=_names(short_scopes, lambda name: TYPED_SCOPES.get(name, name)),
+        sort=_names(sort, _column),
         all_rows=all_rows,
         siunitx=siunitx,
-        caption=_caption(caption),
-        label=_label(label),
+        caption=own_caption,
+        label=label,
     )
 
 
-def _caption(words: str) -> str:
-    try:
-        return prose(words.strip())
-    except ProseError as error:
-        raise UsageError(f"--caption: {error}") from None
-
-
-def _label(name: str) -> str:
-    if name and not LABEL.fullmatch(name):
-        raise UsageError(f"--label: {name!r} has signs that no label has; use letters, digits and : . _ + / -.")
-    return name
-
-
-def _several(given: str | Sequence[str]) -> Sequence[str]:
-    return [given] if isinstance(given, str) else given
-
-
-def _split(text: str) -> list[str]:
-    """At commas, but for those in brackets, as in head[1,2]."""
-    return [part.strip() for part in re.split(r",(?![^\[(]*[\])])", text)]
-
-
-def _once(names: Iterable[str]) -> tuple[str, ...]:
-    found = list(names)
+def _names(given: str | Sequence[str], read: Callable[[str], str] = str) -> tuple[str, ...]:
+    """Parted at commas, but for those in brackets, as in head[1,2]. Raises UsageError unless each is given once."""
+    texts = [given] if isinstance(given, str) else given
+    found = [read(name.strip()) for text in texts for name in split_outside_brackets(text)]
     if "" in found:
         raise UsageError("a name is empty: give names with a comma between them, such as derived,measured.")
     twice = next((name for name in found if found.count(name) > 1), None)
@@ -181,8 +167,9 @@ def _place(row: Row, name: str) -> tuple[Any, ...] | None:
     if name == "verdict":
         return (min(map(GRAVEST_FIRST.index, row.verdict.values())),) if row.verdict else None
     if name == "scope":
-        return (SCOPES.index(row.scope) if row.scope in SCOPES else len(SCOPES), row.scope) if row.scope else None
-    value = row.construction if name == "where" else getattr(row, name, row.params.get(name))
+        scopes = list(SCOPES)
+        return (scopes.index(row.scope) if row.scope in scopes else len(scopes), row.scope) if row.scope else None
+    value = Column.named(name).value(row)
     if value is None or value == "":
         return None
     if isinstance(value, int | float):

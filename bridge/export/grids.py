@@ -1,14 +1,14 @@
 """Tables of words within the width of a terminal: one line a row, columns left out where they have no room."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bridge.export.narrowing import GAP, least_room, name_room, shortened, total
+from bridge.export.narrowing import GAP, Length, least_room, name_room, rooms, shortened, total
 
 UNBOUNDED = 10_000  # columns: more than any table needs
 WIDE_GAP, NARROW_GAP = 3, 2  # columns between two cells: with a line, and without
@@ -16,13 +16,24 @@ INDENT = "  "
 LEAST_CUT = 24  # letters of a column whose words lose their end
 
 
-def grid(headings: Sequence[tuple[str, bool]], *, has_lines: bool) -> Table:
-    """An empty table, of which no cell is ever broken. A heading stands with whether its column is set to the right."""
+def grid(
+    headings: Sequence[tuple[str, bool]],
+    lines: Iterable[Sequence[Text]],
+    *,
+    has_lines: bool,
+    ends: Collection[int] = (),
+) -> Table:
+    """A table of which no cell is ever broken, with a little space after the lines at `ends`.
+
+    A heading stands with whether its column is set to the right.
+    """
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     if not has_lines:
         table.box, table.padding = box.SIMPLE_HEAD, (0, 1, 0, 0)
     for heading, right in headings:
         table.add_column(heading, justify="right" if right else "left", no_wrap=True)
+    for place, line in enumerate(lines):
+        table.add_row(*line, end_section=place in ends)
     return table
 
 
@@ -43,40 +54,25 @@ def bounded(
     names = [heading for heading, _ in headings]
     places = range(len(names))  # two columns may have one heading
     cells = [[_text(line[place]) for line in lines] for place in places]
-    widths = [max(len(names[place]), *(len(cell) for cell in cells[place]), 0) for place in places]
-    first = [names.index(name) for name in kept_first if name in names]
-    has_lines = total(widths, WIDE_GAP) <= width
-    if has_lines:
-        rooms = dict(enumerate(widths))
-    else:
-        least = least_room(cell.plain for cell in cells[0]) if shortens else widths[0]
+    widths = {place: max(len(names[place]), *(len(cell) for cell in cells[place]), 0) for place in places}
+    room: Mapping[int, Length] = widths
+    has_lines = total(widths.values(), WIDE_GAP) <= width
+    if not has_lines:
+        order = list(dict.fromkeys([0, *(names.index(name) for name in kept_first if name in names), *places]))
         short = {place: min(widths[place], LEAST_CUT) if names[place] in cut else widths[place] for place in places}
-        rooms = _rooms(list(dict.fromkeys([0, *first, *places])), widths, short, width, least)
-    kept = [place for place in places if place in rooms]
-    table = grid([headings[place] for place in kept], has_lines=has_lines)
-    for row, _ in enumerate(lines):
-        table.add_row(*(_within(cells[place][row], rooms[place], middle=place == 0) for place in kept))
-    yield table
-    missing = [names[place] for place in places if place not in rooms]
-    ended = [names[place] for place in kept if names[place] in cut and rooms[place] < widths[place]]
+        least = least_room(cell.plain for cell in cells[0]) if shortens else widths[0]
+        name = name_room(short, order, width, NARROW_GAP, least)
+        room = rooms({**widths, 0: name}, order, width, NARROW_GAP, least=short)
+    kept = [place for place in places if place in room]
+    shown = [
+        [_within(cells[place][line], int(room[place]), middle=place == 0) for place in kept]
+        for line, _ in enumerate(lines)
+    ]
+    yield grid([headings[place] for place in kept], shown, has_lines=has_lines)
+    missing = [names[place] for place in places if place not in room]
+    ended = [names[place] for place in kept if names[place] in cut and room[place] < widths[place]]
     if missing or ended:
         yield f"{_losses(missing, ended, width)}; {all_in}"
-
-
-def _rooms(
-    order: Sequence[int], widths: Sequence[int], short: Mapping[int, int], width: int, least: int
-) -> dict[int, int]:
-    """How wide each column is, taken in this order; those that are not there have no room.
-
-    The first is made narrower for the others, to `least` at the least; the others have their width in `short` or more.
-    """
-    name = order[0]
-    rooms = {name: int(name_room(short, order, width, NARROW_GAP, least))}
-    for place in order[1:]:
-        spare = width - int(total(list(rooms.values()), NARROW_GAP)) - NARROW_GAP
-        if spare >= short[place]:
-            rooms[place] = min(spare, widths[place])
-    return rooms
 
 
 def _losses(missing: Sequence[str], ended: Sequence[str], width: int) -> str:

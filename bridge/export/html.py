@@ -1,14 +1,15 @@
 """A comparison as HTML: a table for notebooks, or a page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from html import escape
 
-from bridge.export.choice import Choice
-from bridge.export.layout import budget_words, no_verdict_words, table_cells
-from bridge.export.legend import is_word, legend, terms
-from bridge.export.notes import notes
-from bridge.export.sheet import Column, Role, Sheet, sheet
-from bridge.export.violations import reasons, violations
+from bridge.export.choice import USUAL, Choice
+from bridge.export.columns import Column, Role
+from bridge.export.layout import table_cells
+from bridge.export.legend import Entries, is_word, legend, terms
+from bridge.export.notes import budget_words, no_verdict_words, notes
+from bridge.export.sheet import Sheet, sheet
+from bridge.export.violations import findings
 from bridge.theorems.record import NamedTable, Record, Row, Verdict
 from symbolic.words.ascii_math import AsciiMathError
 from symbolic.words.mathml import math_html, prose_html
@@ -21,7 +22,7 @@ STYLE = (
 )
 
 
-def comparison_page(comparison: Record, choice: Choice | None = None) -> str:
+def comparison_page(comparison: Record, choice: Choice = USUAL) -> str:
     """A page without scripts or outside resources."""
     lines = [
         "<!DOCTYPE html>",
@@ -33,9 +34,9 @@ def comparison_page(comparison: Record, choice: Choice | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def comparison_html(comparison: Record, choice: Choice | None = None) -> str:
+def comparison_html(comparison: Record, choice: Choice = USUAL) -> str:
     """The rows and columns that were chosen, without scripts or outside resources."""
-    shown = sheet(comparison, choice or Choice())
+    shown = sheet(comparison, choice)
     record = shown.comparison
     also_hidden = f"{shown.hidden} rows of other quantities hidden" if shown.hidden else ""
     footer = [budget_words(shown.rows), no_verdict_words(shown.rows), also_hidden]
@@ -43,41 +44,40 @@ def comparison_html(comparison: Record, choice: Choice | None = None) -> str:
         [
             "<table>",
             f"<caption>{_title(shown)}</caption>",
-            f"<thead><tr>{''.join(f'<th>{_heading(column)}</th>' for column in shown.columns)}</tr></thead>",
+            f"<thead>{_line(map(_heading, shown.columns), 'th')}</thead>",
             "<tbody>",
-            *(_line(row, shown) for row in shown.rows),
+            *(_row(row, shown) for row in shown.rows),
             "</tbody>",
             "</table>",
-            *_legend([*legend(record, shown.rows, shown.layout), *terms(shown)]),
+            *_legend([*legend(shown), *terms(shown)]),
             *(f"<p>{prose_html(note)}</p>" for note in notes(shown.rows)),
             f"<p>{prose_html('; '.join(filter(None, footer)))}</p>",
             *(_named(table, shown.choice.all_rows) for table in record.tables),
-            *(f"<p><b>{escape(each.heading)}</b> {prose_html(each.sentence)}</p>" for each in violations(record)),
-            *(f"<p><b>{escape(reason.verdict)}</b> {prose_html(reason.sentence)}</p>" for reason in reasons(record)),
+            *(f"<p><b>{escape(each.heading)}</b> {prose_html(each.sentence)}</p>" for each in findings(record)),
         ]
     )
 
 
-def _legend(entries: Sequence[tuple[str, str]]) -> list[str]:
+def _legend(entries: Entries) -> list[str]:
     lines = [f"<dt>{escape(names)}</dt><dd>{prose_html(meaning)}</dd>" for names, meaning in entries]
     return ["<dl>", *lines, "</dl>"] if lines else []
 
 
 def _named(table: NamedTable, all_rows: bool) -> str:
     """A table beside the rows; of a long one the first and the last lines."""
+    head = _line(map(prose_html, table.columns), "th")
+    body = "\n".join(_line(map(prose_html, cells), "td") for cells in table_cells(table, all_rows))
+    return "\n".join(["<table>", f"<caption>{prose_html(table.title)}</caption>", head, body, "</table>"])
 
-    def line(cells: Sequence[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{prose_html(cell)}</{tag}>" for cell in cells) + "</tr>"
 
-    body = "\n".join(line(cells, "td") for cells in table_cells(table, all_rows))
-    return f"<table>\n<caption>{prose_html(table.title)}</caption>\n{line(table.columns, 'th')}\n{body}\n</table>"
+def _line(cells: Iterable[str], tag: str) -> str:
+    return f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in cells)}</tr>"
 
 
 def _title(shown: Sheet) -> str:
     found = shown.layout
     constants = [f"{_name(name)} = {escape(found.value(name, value))}" for name, value in found.constant.items()]
-    head = ": ".join(filter(None, (shown.comparison.result, shown.comparison.citation)))
-    return "; ".join(filter(None, (prose_html(head), ", ".join(constants), escape(found.shared_scope))))
+    return "; ".join(filter(None, (prose_html(shown.title), ", ".join(constants), escape(found.shared_scope))))
 
 
 def _heading(column: Column) -> str:
@@ -92,11 +92,11 @@ def _name(parameter: str) -> str:
         return escape(parameter)
 
 
-def _line(row: Row, shown: Sheet) -> str:
+def _row(row: Row, shown: Sheet) -> str:
     cells = []
     for column in shown.columns:
         words = prose_html(shown.words(column, row))
-        right = ' style="text-align: right"' if column.role in (Role.NUMBER, Role.PARAMETER) else ""
+        right = ' style="text-align: right"' if column.is_right else ""
         bold = column.role is Role.VERDICT and Verdict.VIOLATED in row.verdict.values()
         cells.append(f"<td{right}>{f'<b>{words}</b>' if bold else words}</td>")
     return f"<tr>{''.join(cells)}</tr>"

@@ -1,17 +1,19 @@
-"""A column of a LaTeX table: its cells, how its numbers are aligned, and how wide it is in points, without LaTeX.
+"""A LaTeX table and its columns: cells, how numbers are aligned, and how wide a column is in points, without LaTeX.
 
 Widths are those of an article at 11pt, in \\footnotesize.
 """
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from symbolic.latex.letter_widths import ROMAN
 from symbolic.latex.widths import width as display_width
 from symbolic.words.prose import prose_latex
 
+SEPARATION = 4.0  # pt, \tabcolsep
+PAGE_LINES, LINE_WIDTH = 42, 350.0  # lines of a page, and points of a line of notes
 SIZE, BODY = 9.0, 10.95  # pt, of \footnotesize and of the text
 OPTICAL = 1.03  # letters of this size are so much wider, compared with their size, than those of 11pt
 LETTER, BLANK, TYPEWRITER = 0.5, 0.333, 0.525  # em: a letter without a width of its own, a space, \texttt
@@ -34,6 +36,64 @@ class LatexColumn:
     cells: tuple[str, ...]
     width: float
     lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class LatexTable:
+    """What is set: caption and notes in LaTeX; the places in `ends` have a little space behind them.
+
+    `missing` are the headings of the columns that have no room.
+    """
+
+    caption: str
+    label: str
+    columns: Sequence[LatexColumn]
+    ends: frozenset[int] = frozenset()
+    notes: Sequence[str] = ()
+    missing: Sequence[str] = ()
+
+    @property
+    def is_long(self) -> bool:
+        broken = [column.lines for column in self.columns if column.lines]
+        rows = sum(max(lines) for lines in zip(*broken, strict=True)) if broken else len(self.columns[0].cells)
+        lines = rows + len(self.ends) / 2 + len(self.caption) * SIZE / 2 / LINE_WIDTH
+        return lines + sum(1 + words_width(each) // LINE_WIDTH for each in self.notes) > PAGE_LINES
+
+    def lines(self) -> Iterator[str]:
+        r"""As a float, or as a `longtable`, whose notes then stand below it in the text."""
+        notes = [r"  \par\raggedright", *(rf"  \par\smallskip {each}" for each in self.notes)] if self.notes else []
+        spec = "@{}" + "".join(column.spec for column in self.columns) + "@{}"
+        size = rf"\footnotesize\setlength{{\tabcolsep}}{{{SEPARATION:g}pt}}"
+        head = [r"\toprule", _line(column.heading for column in self.columns), r"\midrule"]
+        name = rf"\caption{{{self.caption}}}", rf"\label{{{self.label}}}"
+        if not self.is_long:
+            yield r"\begin{table}"
+            yield rf"  \centering{size}"
+            yield from (f"  {each}" for each in (*name, r"\par\smallskip"))
+            yield rf"  \begin{{tabular}}{{{spec}}}"
+            yield from (f"    {each}" for each in (*head, *self._body(), r"\bottomrule"))
+            yield r"  \end{tabular}"
+            yield from notes
+            yield r"\end{table}"
+            return
+        ends = r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endlastfoot"
+        yield rf"\begingroup{size}\setlength{{\LTcapwidth}}{{\linewidth}}\sloppy"
+        yield rf"\begin{{longtable}}{{{spec}}}"
+        yield f"  {''.join(name)}" + r" \\"
+        yield from (f"  {each}" for each in (*head, *ends, *self._body()))
+        yield r"\end{longtable}"
+        yield from notes
+        yield r"\par\endgroup"
+
+    def _body(self) -> Iterator[str]:
+        for index, cells in enumerate(zip(*(column.cells for column in self.columns), strict=True)):
+            yield _line(cells)
+            if index in self.ends:
+                yield r"\addlinespace"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
 
 
 def words_width(words: str) -> float:

@@ -5,60 +5,42 @@ A table that does not fit a page is a `longtable`. What the run refutes follows 
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from bridge.export.choice import ALWAYS, Choice
+from bridge.export.choice import USUAL, Choice
+from bridge.export.columns import ALWAYS, Column, Role
 from bridge.export.latex_cells import (
+    SEPARATION,
     SIZE,
     TYPEWRITER,
     LatexColumn,
+    LatexTable,
     breakable,
     formula_width,
     number_column,
     word_column,
     words_width,
 )
-from bridge.export.layout import budget_words, group_ends, no_verdict_words, sampled, table_cells
-from bridge.export.legend import is_word, legend, terms
-from bridge.export.narrowing import fitting, narrowed, total
-from bridge.export.notes import notes
-from bridge.export.sheet import Column, Role, Sheet, left_out, sheet
-from bridge.export.theorem_of_record import theorem_of
-from bridge.export.violations import reasons, violations
+from bridge.export.layout import table_cells, words_in
+from bridge.export.legend import Entries, is_word, legend, terms
+from bridge.export.narrowing import narrowed, rooms, total
+from bridge.export.notes import budget_words, no_verdict_words, notes, sampled
+from bridge.export.sheet import Sheet, sheet
+from bridge.export.theorem_of_record import parameter_latex
+from bridge.export.violations import Reason, Violation, reasons, violations
 from bridge.theorems.numbers import latex as number
 from bridge.theorems.record import AUTOMATIC, NamedTable, Record
-from symbolic.latex.typesetting import latex
 from symbolic.words.errors import UsageError
 from symbolic.words.prose import prose, prose_latex
 
 MOST_COLUMNS = 8
-TEXT_WIDTH, SEPARATION = 356.0, 4.0  # pt: of an article at 11pt (360), less a little; \tabcolsep
-PAGE_LINES, LINE_WIDTH = 42, 350.0  # lines of a page, and points of a line of notes
+TEXT_WIDTH = 356.0  # pt: of an article at 11pt (360), less a little
 LONGEST_NAME, LONGEST_TEXT, LONGEST_VERDICT = 200.0, 100.0, 90.0  # pt; what is longer goes on in the next line
 LEAST_NAME = 85.0  # pt, of a name where columns beside it want room
 TOGETHER = re.compile(r"(?<![,;:]) (?!\()")  # blanks at which no verdict is broken
-OF_WORDS = {"amsmath": r"\text{", "amssymb": r"\mathbb{"}  # what the mathematics of words may need
 NO_LABEL = re.compile(r"[^\w:.+/-]+", re.ASCII)
 SIGNS = {"=": "$=$", "≤": r"$\le$", "≥": r"$\ge$", "~": r"$\sim$"}
-
-
-@dataclass(frozen=True)
-class _Table:
-    """What is set: caption and notes in LaTeX; the places in `ends` have a little space behind them."""
-
-    caption: str
-    label: str
-    columns: Sequence[LatexColumn]
-    ends: frozenset[int] = frozenset()
-    notes: Sequence[str] = ()
-
-    @property
-    def is_long(self) -> bool:
-        broken = [column.lines for column in self.columns if column.lines]
-        rows = sum(max(lines) for lines in zip(*broken, strict=True)) if broken else len(self.columns[0].cells)
-        lines = rows + len(self.ends) / 2 + len(self.caption) * SIZE / 2 / LINE_WIDTH
-        return lines + sum(1 + words_width(each) // LINE_WIDTH for each in self.notes) > PAGE_LINES
 
 
 def check_columns(choice: Choice) -> None:
@@ -71,35 +53,25 @@ def check_columns(choice: Choice) -> None:
         )
 
 
-def comparison_latex(comparison: Record, choice: Choice | None = None) -> str:
+def comparison_latex(comparison: Record, choice: Choice = USUAL) -> str:
     """The rows and columns that were chosen, the tables beside them, and what the run refutes. Raises UsageError."""
-    choice = choice or Choice()
     check_columns(choice)
     whole = _sheet(comparison, choice)
-    shown = _narrowed(whole)
-    record, tables = whole.comparison, [_rows_table(whole, shown)]
-    missing = [left_out(whole.columns, whole.kept_first, [column.name for column in shown.columns])]
-    for place, table in enumerate(record.tables, start=1):
-        set_table, names = _named(table, f"{tables[0].label}.{place}", choice)
-        tables.append(set_table)
-        missing.append(names)
-    body = [line for table in tables for line in (*_set(table), "")] + _refuted(record)
-    lines = [
-        f"% {' '.join(record.result.split())}: needs {_packages(tables, ' '.join(body), siunitx=choice.siunitx)}",
-        *([f"% {whole.hidden} rows of intermediate quantities are left out"] if whole.hidden else []),
-        *(
-            f"% columns left out for want of room: {', '.join(' '.join(each.split()) for each in names)}"
-            for names in missing
-            if names
-        ),
-    ]
+    first = _rows_table(whole)
+    beside = enumerate(whole.comparison.tables, start=1)
+    tables = [first, *(_beside(table, f"{first.label}.{place}", choice) for place, table in beside)]
+    body = [line for table in tables for line in (*table.lines(), "")] + _refuted(whole.comparison)
+    lines = [f"% {' '.join(comparison.result.split())}: needs {_packages(tables, ' '.join(body))}"]
+    lines += [f"% {whole.hidden} rows of intermediate quantities are left out"] if whole.hidden else []
+    for missing in (table.missing for table in tables if table.missing):
+        lines.append(f"% columns left out for want of room: {', '.join(' '.join(each.split()) for each in missing)}")
     return "\n".join([*lines, *body]).rstrip() + "\n"
 
 
 def latex_left_out(comparison: Record, choice: Choice) -> list[str]:
     """The columns of the rows that have no room in a LaTeX table."""
     whole = _sheet(comparison, choice)
-    return left_out(whole.columns, whole.kept_first, [column.name for column in _narrowed(whole).columns])
+    return whole.left_out(_narrowed(whole))
 
 
 def _sheet(comparison: Record, choice: Choice) -> Sheet:
@@ -119,34 +91,38 @@ def _widths(shown: Sheet) -> dict[str, float]:
     return {column.name: _column(shown, column).width for column in shown.columns}
 
 
-def _packages(tables: Sequence[_Table], body: str, *, siunitx: bool) -> str:
+def _packages(tables: Sequence[LatexTable], body: str) -> str:
     specs = [column.spec for table in tables for column in table.columns]
-    names = ["booktabs"]
-    names += ["array"] if any("p{" in spec for spec in specs) else []
-    names += ["dcolumn"] if any(spec.startswith("D") for spec in specs) else []
-    names += ["siunitx"] if siunitx and any(spec.startswith("S") for spec in specs) else []
-    names += ["longtable"] if any(table.is_long for table in tables) else []
-    names += [package for package, command in OF_WORDS.items() if command in body]
-    return rf"\usepackage{{{','.join(names)}}}"
+    needed = {
+        "booktabs": True,
+        "array": any("p{" in spec for spec in specs),
+        "dcolumn": any(spec.startswith("D") for spec in specs),
+        "siunitx": any(spec.startswith("S") for spec in specs),
+        "longtable": any(table.is_long for table in tables),
+        "amsmath": r"\text{" in body,  # what the mathematics of words may need
+        "amssymb": r"\mathbb{" in body,
+    }
+    return rf"\usepackage{{{','.join(name for name, is_needed in needed.items() if is_needed)}}}"
 
 
-def _rows_table(whole: Sheet, shown: Sheet) -> _Table:
-    record, rows = shown.comparison, shown.rows
-    entries = [entry for entry in legend(record, rows, whole.layout) if entry[0] != _shared_quantity(whole)]
-    below = [] if not whole.choice.caption else [_caption(whole)]
+def _rows_table(whole: Sheet) -> LatexTable:
+    shown, rows = _narrowed(whole), whole.rows
+    entries = [entry for entry in legend(whole) if entry[0] != _shared_quantity(whole)]
+    below = [_caption(whole)] if whole.choice.caption else []
     below += [_entries(entries), _entries(terms(shown))]
     below += [breakable(_sentence([words])) for words in (no_verdict_words(rows), *notes(rows))]
-    room = math.inf if total(list(_widths(shown).values()), 2 * SEPARATION) <= TEXT_WIDTH else LONGEST_VERDICT
-    return _Table(
+    room = math.inf if total(_widths(shown).values(), 2 * SEPARATION) <= TEXT_WIDTH else LONGEST_VERDICT
+    return LatexTable(
         caption=breakable(whole.choice.caption) or _caption(whole),
-        label=whole.choice.label or f"tab:{NO_LABEL.sub('-', record.result)}",
+        label=whole.choice.label or f"tab:{NO_LABEL.sub('-', whole.comparison.result)}",
         columns=[_column(shown, column, room) for column in shown.columns],
-        ends=frozenset() if shown.choice.sort else group_ends(rows),
+        ends=shown.ends,
         notes=[each for each in below if each],
+        missing=whole.left_out(shown),
     )
 
 
-def _entries(entries: Sequence[tuple[str, str]]) -> str:
+def _entries(entries: Entries) -> str:
     return _sentence(_meant(names, meaning) for names, meaning in entries)
 
 
@@ -183,11 +159,10 @@ def _meant(name: str, meaning: str) -> str:
 
 def _parameter(shown: Sheet, name: str) -> str:
     """In the paper's notation where it has one, a word as it is typed."""
-    theorem = theorem_of(shown.comparison)
-    symbols = {each.name: each.symbol for each in theorem.statement.parameters} if theorem else {}
-    if symbols.get(name) is not None and not is_word(name):
-        return f"${latex(symbols[name], theorem.statement.notation)}$"
-    return rf"\texttt{{{prose_latex(name)}}}" if is_word(name) else prose_latex(prose(f"`{name}`", checked=False))
+    if is_word(name):
+        return rf"\texttt{{{prose_latex(name)}}}"
+    letter = parameter_latex(shown.comparison, name)
+    return f"${letter}$" if letter else prose_latex(prose(f"`{name}`", checked=False))
 
 
 def _heading_width(name: str, heading: str) -> float:
@@ -228,84 +203,41 @@ def _column(shown: Sheet, column: Column, longest_verdict: float = math.inf) -> 
     return replace(set_column, cells=tuple(TOGETHER.sub("~", cell) for cell in set_column.cells))
 
 
-def _named(table: NamedTable, label: str, choice: Choice) -> tuple[_Table, list[str]]:
-    """A table beside the rows, the middle of a long one left out unless all is asked for; and the columns left out."""
-    lines = table_cells(table, choice.all_rows)
-    columns = {}
-    for place, heading in enumerate(table.columns):
-        cells = [line[place] for line in lines]
-        words = any(isinstance(row[place], str) for row in table.rows)
-        columns[str(place)] = _words_beside(heading, cells) if words else _numbers_beside(heading, cells, choice)
-    widths = {name: column.width for name, column in columns.items()}
-    kept = fitting(widths, list(columns), TEXT_WIDTH, 2 * SEPARATION, most=MOST_COLUMNS)
-    missing = [table.columns[int(name)] for name in columns if name not in kept]
-    return _Table(breakable(table.title), label, [columns[name] for name in columns if name in kept]), missing
+def _beside(table: NamedTable, label: str, choice: Choice) -> LatexTable:
+    """A table beside the rows, the middle of a long one left out unless all is asked for."""
+    lines, headings = table_cells(table, choice.all_rows), enumerate(zip(table.columns, words_in(table), strict=True))
+    columns = [
+        _column_beside(heading, [line[place] for line in lines], words=words, siunitx=choice.siunitx)
+        for place, (heading, words) in headings
+    ]
+    widths = {place: column.width for place, column in enumerate(columns)}
+    kept = rooms(widths, list(widths), TEXT_WIDTH, 2 * SEPARATION, most=MOST_COLUMNS)
+    missing = [heading for place, heading in enumerate(table.columns) if place not in kept]
+    return LatexTable(breakable(table.title), label, [columns[place] for place in kept], missing=missing)
 
 
-def _words_beside(heading: str, cells: Sequence[str]) -> LatexColumn:
-    return word_column(heading, cells, LONGEST_NAME)
-
-
-def _numbers_beside(heading: str, cells: Sequence[str], choice: Choice) -> LatexColumn:
-    set_cells = [_number(cell) if cell[-1:].isdigit() else prose_latex(cell) for cell in cells]
-    return number_column(prose_latex(heading), words_width(heading), set_cells, siunitx=choice.siunitx)
-
-
-def _set(table: _Table) -> Iterator[str]:
-    r"""As a float, or as a `longtable`, whose notes then stand below it in the text."""
-    sentences = [rf"  \par\smallskip {sentence}" for sentence in table.notes]
-    spec = "@{}" + "".join(column.spec for column in table.columns) + "@{}"
-    size = rf"\footnotesize\setlength{{\tabcolsep}}{{{SEPARATION:g}pt}}"
-    head = [r"\toprule", _line(column.heading for column in table.columns), r"\midrule"]
-    name = rf"\caption{{{table.caption}}}", rf"\label{{{table.label}}}"
-    if not table.is_long:
-        yield r"\begin{table}"
-        yield rf"  \centering{size}"
-        yield from (f"  {each}" for each in (*name, r"\par\smallskip"))
-        yield rf"  \begin{{tabular}}{{{spec}}}"
-        yield from (f"    {each}" for each in (*head, *_body(table), r"\bottomrule"))
-        yield r"  \end{tabular}"
-        yield from ([r"  \par\raggedright", *sentences] if sentences else [])
-        yield r"\end{table}"
-        return
-    yield rf"\begingroup{size}\setlength{{\LTcapwidth}}{{\linewidth}}\sloppy"
-    yield rf"\begin{{longtable}}{{{spec}}}"
-    yield f"  {''.join(name)}" + r" \\"
-    yield from (f"  {each}" for each in (*head, r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endlastfoot"))
-    yield from (f"  {each}" for each in _body(table))
-    yield r"\end{longtable}"
-    yield from ([r"  \par\raggedright", *sentences] if sentences else [])
-    yield r"\par\endgroup"
-
-
-def _body(table: _Table) -> Iterator[str]:
-    for index, cells in enumerate(zip(*(column.cells for column in table.columns), strict=True)):
-        yield _line(cells)
-        if index in table.ends:
-            yield r"\addlinespace"
-
-
-def _line(cells: Iterable[str]) -> str:
-    return " & ".join(cells) + r" \\"
+def _column_beside(heading: str, cells: Sequence[str], *, words: bool, siunitx: bool) -> LatexColumn:
+    if words:
+        return word_column(heading, cells, LONGEST_NAME)
+    numbers = [_number(cell) if cell[-1:].isdigit() else prose_latex(cell) for cell in cells]
+    return number_column(prose_latex(heading), words_width(heading), numbers, siunitx=siunitx)
 
 
 def _refuted(record: Record) -> list[str]:
     """The errata and violations as a list, then why the run judges some bounds not at all."""
-    found = [(violation.heading, violation.sentence) for violation in violations(record)]
-    others = [(str(reason.verdict), reason.sentence) for reason in reasons(record)]
     return [
-        *_list("Errata and violated bounds:", found),
-        *_list("Bounds that the run does not judge:", others),
+        *_list("Errata and violated bounds:", violations(record)),
+        *_list("Bounds that the run does not judge:", reasons(record)),
     ]
 
 
-def _list(heading: str, items: Sequence[tuple[str, str]]) -> list[str]:
-    if not items:
+def _list(heading: str, found: Sequence[Violation | Reason]) -> list[str]:
+    if not found:
         return []
     return [
         rf"\begingroup\footnotesize\sloppy\par\medskip\noindent {heading}",
         r"\begin{itemize}",
-        *(rf"  \item \textbf{{{prose_latex(name)}}}: {breakable(sentence)}" for name, sentence in items),
+        *(rf"  \item \textbf{{{prose_latex(each.heading)}}}: {breakable(each.sentence)}" for each in found),
         r"\end{itemize}",
         r"\endgroup",
     ]

@@ -1,28 +1,19 @@
 """What every table of a comparison shares: which rows and columns it shows, and its verdicts in words."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from bridge.export.columns import NUMBERS, SCOPES
 from bridge.export.theorem_of_record import theorem_of
 from bridge.theorems.numbers import DIGITS, digits_apart, parameter_words, value_words
-from bridge.theorems.record import TIERS, NamedTable, Record, Row, Verdict
+from bridge.theorems.record import NamedTable, Record, Row, Verdict
 from symbolic.statements.result import Kind
 
-NUMBERS = (
-    *(*TIERS, "measured", "attacked", "exact", "rounding", "ratio", "claimed_ratio"),
-    *("median", "mean_at_least", "failures", "seeds", "p_value"),
-)
 FINAL = ("output", "prediction")  # what the network is for; the other quantities are steps on the way there
 BESIDE_FINAL = ("gradient", "w", "faithful")  # shown with them: what the network emulates, and whether it does
-SENSES = {"exact": "=", "upper": "≤", "lower": "≥", "rate": "~"}  # how a quantity stands to its bounds, by kind
-SCOPES = {
-    "network": "every prompt of this network",
-    "prompt": "the prompt where the ratio of bound to error is smallest",
-    "prompt, local": "the same, with the error of each activation at its argument",
-}
 FIRST_LINES, LAST_LINES = 12, 4  # of a long table beside the rows
 LEFT_OUT = "..."
 
@@ -31,35 +22,32 @@ LEFT_OUT = "..."
 class Layout:
     """Columns of a table: the parameters that vary, those that do not, the numbers that some row has.
 
-    `scope` is that of all rows, "" where they differ, `scoped`, or have none. `constructed` where rows of one quantity
-    differ by what they are rows of, `kinds` where some bounds are upper bounds and some are not: then it needs a
-    column. `automatic` names the parameters of which 0 means: computed from the others.
+    `labels` are those that need a column: "where" where rows of one quantity differ by what they are rows of, "scope"
+    where scopes differ, "kind" where some bounds are upper bounds and some are not. `scope` is that of all rows, ""
+    where they differ or have none. `automatic` names the parameters of which 0 means: computed from the others.
     """
 
     varying: tuple[str, ...]
     constant: dict[str, Any]
     numbers: tuple[str, ...]
-    scoped: bool
+    labels: tuple[str, ...] = ()
     scope: str = ""
-    constructed: bool = False
-    kinds: bool = False
     automatic: frozenset[str] = frozenset()
 
     def value(self, name: str, value: Any) -> str:
         """The value of that parameter in words."""
         return parameter_words(name, value, self.automatic)
 
+    def words(self, params: Mapping[str, Any]) -> str:
+        return ", ".join(f"{name} = {self.value(name, value)}" for name, value in params.items())
+
     def at(self, row: Row) -> str:
         """Where on the grid the row stands, in words; "" if there is only one point, or if it stands on none."""
-        if not row.params:
-            return ""
-        shown = {name: self.value(name, row.params[name]) for name in self.varying if name in row.params}
-        return ", ".join(f"{name} = {words}" for name, words in shown.items())
+        return self.words({name: row.params[name] for name in self.varying if name in row.params})
 
     def constants(self) -> str:
         """What all rows share, in words: parameters and the scope."""
-        words = ", ".join(f"{name} = {self.value(name, value)}" for name, value in self.constant.items())
-        return "; ".join(filter(None, [words, self.shared_scope]))
+        return "; ".join(filter(None, [self.words(self.constant), self.shared_scope]))
 
     @property
     def shared_scope(self) -> str:
@@ -81,15 +69,18 @@ def layout(rows: Sequence[Row], automatic: Iterable[str] = ()) -> Layout:
     names = list(dict.fromkeys(name for row in placed for name in row.params))
     scopes = {row.scope or "" for row in rows}
     varying = tuple(name for name in names if _varies(name, placed))
+    labels = {
+        "where": len({(row.quantity, row.construction) for row in rows}) > len({row.quantity for row in rows}),
+        "scope": len(scopes) > 1,
+        "kind": len({row.kind for row in rows} - {Kind.RATE}) > 1,
+    }
     return Layout(
         varying=varying,
         constant={name: placed[0].params[name] for name in names if name not in varying},
         numbers=tuple(name for name in NUMBERS if any(getattr(row, name) is not None for row in rows)),
-        scoped=len(scopes) > 1,
+        labels=tuple(label for label, is_needed in labels.items() if is_needed),
         scope="".join(scopes) if len(scopes) == 1 else "",
-        kinds=len({row.kind for row in rows} - {Kind.RATE}) > 1,
         automatic=frozenset(automatic),
-        constructed=len({(row.quantity, row.construction) for row in rows}) > len({row.quantity for row in rows}),
     )
 
 
@@ -174,40 +165,6 @@ def is_final(quantity: str) -> bool:
     return quantity.startswith(FINAL)
 
 
-def budget_words(rows: Iterable[Row]) -> str:
-    """Seed, samples and attack of the rows: what a verdict of `kept` rests on. "" where no inputs were drawn."""
-    rows = list(rows)
-    if not sampled(rows):
-        return ""
-    return f"seed {_range(row.seed for row in rows)}; {_samples_words(rows)}; {_attack_words(rows)}"
-
-
-def _samples_words(rows: Sequence[Row]) -> str:
-    depending = ", depending on the row" if len({row.samples for row in rows}) > 1 else ""
-    return f"{_range(row.samples for row in rows)} samples{depending}"
-
-
-def _attack_words(rows: Sequence[Row]) -> str:
-    if not any(row.attack_steps for row in rows):
-        return "no attack"
-    steps, restarts = _range(row.attack_steps for row in rows), _range(row.restarts for row in rows)
-    return f"attack: {steps} steps, {restarts} restarts"
-
-
-def sampled(rows: Iterable[Row]) -> bool:
-    """Whether some row rests on inputs that were drawn, attacked or read."""
-    return any(row.samples or row.attack_steps for row in rows)
-
-
-def no_verdict_words(rows: Iterable[Row]) -> str:
-    """What the dash in the column of verdicts means; "" where there is none."""
-    unjudged = [row for row in rows if not row.verdict]
-    stated = [row for row in unjudged if any(getattr(row, tier) is not None for tier in TIERS)]
-    meanings = ["a measured number that has no bound"] if len(stated) < len(unjudged) else []
-    meanings += ["stated values that no run measures"] if stated else []
-    return f"verdict -: {' or '.join(meanings)}" if meanings else ""
-
-
 def group_ends(rows: Sequence[Row]) -> frozenset[int]:
     """The places after which a table leaves a little space: a row of another quantity or scope follows.
 
@@ -222,13 +179,6 @@ def group_ends(rows: Sequence[Row]) -> frozenset[int]:
     )
 
 
-def _range(numbers: Iterable[int]) -> str:
-    found = sorted(set(numbers)) or [0]
-    if len(found) == 1:
-        return str(found[0])
-    return f"{found[0]} to {found[-1]}" if found[0] else f"up to {found[-1]}"
-
-
 def table_cells(table: NamedTable, all_rows: bool = False) -> list[list[str]]:
     """The cells in words; of a long table the first and the last lines, unless all are asked for."""
     lines = [[cell if isinstance(cell, str) else value_words(cell) for cell in row] for row in table.rows]
@@ -241,3 +191,8 @@ def lines_left_out(table: NamedTable) -> int:
     """How many lines of it are shown only if all are asked for; none where that would be one."""
     left = len(table.rows) - FIRST_LINES - LAST_LINES
     return left if left > 1 else 0
+
+
+def words_in(table: NamedTable) -> list[bool]:
+    """Whether each of its columns has words, and not numbers alone."""
+    return [any(isinstance(row[place], str) for row in table.rows) for place in range(len(table.columns))]

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from bridge.export.choice import Choice
-from bridge.export.layout import budget_words, no_verdict_words, table_cells
-from bridge.export.legend import legend, terms
-from bridge.export.notes import notes
-from bridge.export.sheet import Role, Sheet, sheet
-from bridge.export.violations import reasons, violations
+from bridge.export.choice import USUAL, Choice
+from bridge.export.layout import table_cells, words_in
+from bridge.export.legend import Entries, legend, terms
+from bridge.export.notes import budget_words, no_verdict_words, notes
+from bridge.export.sheet import Sheet, sheet
+from bridge.export.violations import findings
 from bridge.theorems.record import NamedTable, Record
 
 COMMANDS = "\\`*_<|[]$"
@@ -18,33 +18,32 @@ def escape_markdown(words: str) -> str:
     return "".join(f"\\{sign}" if sign in COMMANDS else sign for sign in words)
 
 
-def comparison_markdown(comparison: Record, choice: Choice | None = None) -> str:
+def comparison_markdown(comparison: Record, choice: Choice = USUAL) -> str:
     """The table, its legend, what it rests on, the tables beside it, and the errata as a list of their own."""
-    shown = sheet(comparison, choice or Choice())
-    return "\n".join(_blocks(shown)) + "\n"
+    return "\n".join(_blocks(sheet(comparison, choice))) + "\n"
 
 
 def _blocks(shown: Sheet) -> Iterator[str]:
-    record = shown.comparison
-    yield f"**{escape_markdown(': '.join(filter(None, (record.result, record.citation))))}**"
+    yield f"**{escape_markdown(shown.title)}**"
     yield ""
     yield from filter(None, [escape_markdown(shown.layout.constants())])
     yield ""
-    right = [column.role in (Role.NUMBER, Role.PARAMETER) for column in shown.columns]
     lines = [[shown.words(column, row) for column in shown.columns] for row in shown.rows]
-    yield from _table([column.heading for column in shown.columns], lines, right)
+    yield from _table([each.heading for each in shown.columns], lines, [each.is_right for each in shown.columns])
     yield ""
-    entries = [*legend(record, shown.rows, shown.layout), *terms(shown)]
-    yield from (f"- **{escape_markdown(names)}**: {escape_markdown(meaning)}" for names, meaning in entries)
+    yield from _items([*legend(shown), *terms(shown)])
     hidden = f"{shown.hidden} rows of intermediate quantities are hidden" if shown.hidden else ""
     for words in (*notes(shown.rows), budget_words(shown.rows), no_verdict_words(shown.rows), hidden):
         yield from ("", f"{escape_markdown(words)}.") if words else ()
-    for table in record.tables:
+    for table in shown.comparison.tables:
         yield from ("", *_named(table, shown.choice.all_rows))
-    found = [(each.heading, each.sentence) for each in violations(record)]
-    found += [(each.verdict, each.sentence) for each in reasons(record)]
+    found = [(each.heading, each.sentence) for each in findings(shown.comparison)]
     yield from [""] if found else []
-    yield from (f"- **{escape_markdown(heading)}**: {escape_markdown(sentence)}" for heading, sentence in found)
+    yield from _items(found)
+
+
+def _items(entries: Entries) -> Iterator[str]:
+    yield from (f"- **{escape_markdown(names)}**: {escape_markdown(meaning)}" for names, meaning in entries)
 
 
 def _table(headings: Sequence[str], lines: Sequence[Sequence[str]], right: Sequence[bool]) -> Iterator[str]:
@@ -56,5 +55,4 @@ def _table(headings: Sequence[str], lines: Sequence[Sequence[str]], right: Seque
 def _named(table: NamedTable, all_rows: bool) -> Iterator[str]:
     yield f"**{escape_markdown(table.title)}**"
     yield ""
-    words = [any(isinstance(row[place], str) for row in table.rows) for place in range(len(table.columns))]
-    yield from _table(table.columns, table_cells(table, all_rows), [not each for each in words])
+    yield from _table(table.columns, table_cells(table, all_rows), [not words for words in words_in(table)])

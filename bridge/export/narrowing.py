@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from bridge.export.sheet import KEPT_LAST, Role, Sheet
+from bridge.export.columns import KEPT_LAST, Role
+from bridge.export.sheet import Sheet
 from bridge.export.verdict_words import BARE, FULL, SHORT
 
 SHARE = 3  # a verdict keeps its words, or its flags, where it takes at most this part of the line
@@ -16,29 +17,34 @@ Length = int | float  # columns of a terminal, or points
 Widths = Callable[[Sheet], Mapping[str, Length]]
 
 
-def total(widths: Sequence[Length], gap: Length) -> Length:
+def total(widths: Iterable[Length], gap: Length) -> Length:
     """Of columns side by side."""
-    return sum(widths) + gap * (len(widths) - 1)
+    found = list(widths)
+    return sum(found) + gap * (len(found) - 1)
 
 
-def fitting(
-    widths: Mapping[str, Length],
-    kept_first: Sequence[str],
+def rooms(
+    widths: Mapping[Name, Length],
+    order: Sequence[Name],
     room: Length,
     gap: Length,
     *,
+    least: Mapping[Name, Length] | None = None,
     always: int = 1,
     most: int | None = None,
-) -> list[str]:
-    """The names that fit side by side, taken in this order; one that is too wide is passed over.
+) -> dict[Name, Length]:
+    """How wide each of the columns is that fit side by side, taken in this order; one that does not fit is passed over.
 
-    The first `always` names stay in any case. There are at most `most`.
+    The first `always` stay in any case, and there are at most `most`. A column is as wide as it needs to be, one that
+    may be narrower as wide as there is room, `least` at the least.
     """
-    kept = list(kept_first[:always])
-    for name in kept_first[always:]:
-        if total([widths[each] for each in (*kept, name)], gap) <= room and (most is None or len(kept) < most):
-            kept.append(name)
-    return kept
+    least = {**widths, **(least or {})}
+    found: dict[Name, Length] = {}
+    for name in order:
+        spare = room - total([*found.values(), 0], gap)
+        if len(found) < always or (spare >= least[name] and (most is None or len(found) < most)):
+            found[name] = min(widths[name], max(spare, least[name]))
+    return found
 
 
 def shortened(name: str, room: int) -> str:
@@ -53,12 +59,12 @@ def least_room(names: Iterable[str]) -> int:
     """The fewest letters with which names that differ still differ, and at least LEAST_NAME."""
     different = set(names)
     longest = max(map(len, different), default=LEAST_NAME)
-    rooms = (
-        room
-        for room in range(LEAST_NAME, longest)
-        if len({shortened(each, room) for each in different}) == len(different)
+    sizes = (
+        size
+        for size in range(LEAST_NAME, longest)
+        if len({shortened(each, size) for each in different}) == len(different)
     )
-    return next(rooms, max(longest, LEAST_NAME))
+    return next(sizes, max(longest, LEAST_NAME))
 
 
 def name_room(widths: Mapping[Name, Length], first: Sequence[Name], room: Length, gap: Length, least: Length) -> Length:
@@ -84,27 +90,26 @@ def narrowed(
     verdict wider than `verdict` is broken.
     """
     widths = measure(whole)
-    if total(list(widths.values()), gap) <= room and (most is None or len(widths) <= most):
+    if total(widths.values(), gap) <= room and (most is None or len(widths) <= most):
         return whole
     wordings = [replace(whole, wording=each) for each in (FULL, SHORT, BARE)]
     short = [each for each in wordings if measure(each)["verdict"] * SHARE <= room] or wordings[-1:]
-    needed = whole.kept_first[: whole.needed]
+    first, needed = whole.kept_first, whole.kept_first[: whole.needed]
     found = []
     for worded in short:
         widths = {**measure(worded)}
         widths["verdict"] = min(widths["verdict"], verdict)
-        first = worded.kept_first
         name: Length = math.inf
         if first[0] == "quantity":
-            name = widths["quantity"] = name_room(widths, first[: worded.needed], room, gap, least_name)
-        kept = fitting(widths, first, room, gap, always=min(worded.always, len(first)), most=most)
-        found.append(replace(worded.with_columns(_without_the_last(worded, kept)), name_room=name))
+            name = widths["quantity"] = name_room(widths, needed, room, gap, least_name)
+        kept = rooms(widths, first, room, gap, always=whole.always, most=most)
+        found.append(replace(worded.with_columns(_without_the_last(whole, kept)), name_room=name))
     return max(found, key=lambda each: sum(column.name in needed for column in each.columns))  # the first of several
 
 
-def _without_the_last(whole: Sheet, kept: Sequence[str]) -> list[str]:
+def _without_the_last(whole: Sheet, kept: Iterable[str]) -> list[str]:
     """What is of least use, such as rounding, goes first: it stays only where every number before it does."""
     numbers = [column.name for column in whole.columns if column.role is Role.NUMBER]
-    missing = [place for place, name in enumerate(whole.kept_first) if name in numbers and name not in kept]
-    behind = whole.kept_first[missing[0] :] if missing else []
+    gone = next((at for at, name in enumerate(whole.kept_first) if name in numbers and name not in kept), None)
+    behind = [] if gone is None else whole.kept_first[gone:]
     return [name for name in kept if name not in KEPT_LAST or name not in behind]

@@ -4,44 +4,25 @@ import itertools
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 
-from bridge.export.choice import ALWAYS, LABELS, TEXTS, Choice, chosen
-from bridge.export.layout import NUMBERS, SENSES, Layout, Write, layout, number_words, shown_rows
+from bridge.export.choice import Choice, chosen
+from bridge.export.columns import (
+    ALWAYS,
+    BOUNDS,
+    ERRORS,
+    KEPT_BESIDE,
+    KEPT_LAST,
+    KEPT_NEXT,
+    KEPT_THEN,
+    KINDS,
+    SHORT_SCOPES,
+    Column,
+    Role,
+)
+from bridge.export.layout import Layout, Write, group_ends, layout, number_words, shown_rows
 from bridge.export.verdict_words import FULL, Wording, verdict_words
 from bridge.theorems.numbers import plain
 from bridge.theorems.record import Record, Row
-
-SHORT_SCOPES = {"prompt, local": "local"}
-# Where there is little room, columns are left out from the end of these lists. After the verdict stands an error; after
-# KEPT_BESIDE the first parameter that varies, a bound, what it takes for each row to have a number, and the other
-# parameters that tell rows apart; after KEPT_THEN the rest of them.
-ERRORS = ("measured", "attacked", "exact")
-BOUNDS = ("derived", "instance", "printed", "claimed")
-KEPT_BESIDE = ("kind", "scope")
-KEPT_THEN = ("measured", "derived", "claimed", "claimed_ratio")
-KEPT_NEXT = ("where", "instance", "printed", "attacked", "ratio", "failures", "p_value", "seeds")
-KEPT_LAST = ("median", "mean_at_least", "exact", "rounding")
-
-
-class Role(Enum):
-    WORDS = auto()
-    PARAMETER = auto()
-    NUMBER = auto()
-    VERDICT = auto()
-
-
-@dataclass(frozen=True)
-class Column:
-    """`name` as `--columns` takes it."""
-
-    name: str
-    role: Role
-
-    @property
-    def heading(self) -> str:
-        """The kind stands without a heading: its signs explain themselves."""
-        return "" if self.name == "kind" else self.name.replace("_", " ") if self.role is Role.NUMBER else self.name
 
 
 @dataclass(frozen=True)
@@ -64,18 +45,33 @@ class Sheet:
         if column.role is Role.NUMBER:
             return number_words(row, column.name, write)
         if column.role is Role.PARAMETER:
-            return self.layout.value(column.name, row.params.get(column.name))
+            return self.layout.value(column.name, column.value(row))
         if column.role is Role.VERDICT:
             return verdict_words(row, self.wording)
-        words = str(_label(row, column.name))
+        value = column.value(row)
+        words = KINDS[row.kind][0] if column.name == "kind" else "" if value is None else str(value)
         return (SHORT_SCOPES.get(words, words) if self.wording.is_short else words) or "-"
 
     def cells(self, column: Column) -> list[str]:
         return [self.words(column, row) for row in self.rows]
 
+    def named(self, role: Role) -> list[str]:
+        """The names of the columns of that role."""
+        return [column.name for column in self.columns if column.role is role]
+
     @property
-    def is_shortened(self) -> bool:
-        return any(len(row.quantity) > self.name_room for row in self.rows)
+    def title(self) -> str:
+        return ": ".join(filter(None, (self.comparison.result, self.comparison.citation)))
+
+    @property
+    def hidden(self) -> int:
+        """How many rows of intermediate quantities are not shown."""
+        return len(self.comparison.rows) - len(self.rows)
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """The places after which a table leaves a little space; none where the reader chose the order."""
+        return frozenset() if self.choice.sort else group_ends(self.rows)
 
     @property
     def only_quantity(self) -> str:
@@ -86,46 +82,43 @@ class Sheet:
     def with_columns(self, names: Collection[str]) -> "Sheet":
         return replace(self, columns=tuple(each for each in self.columns if each.name in names))
 
-    @property
-    def hidden(self) -> int:
-        """How many rows of intermediate quantities are not shown."""
-        return len(self.comparison.rows) - len(self.rows)
+    def left_out(self, shown: "Sheet") -> list[str]:
+        """The headings of the columns that are not shown there, the first to go first."""
+        headings = {column.name: column.heading or column.name for column in self.columns}
+        kept = {column.name for column in shown.columns}
+        return [headings[name] for name in reversed(self.kept_first) if name not in kept]
 
     @property
     def kept_first(self) -> list[str]:
         """The columns, those that are left out last first."""
-        names = [column.name for column in self.columns]
-        if self.choice.columns:
-            return [name for name in dict.fromkeys((*ALWAYS, *self.choice.columns)) if name in names]
-        parameters = [column.name for column in self.columns if column.role is Role.PARAMETER]
-        others = (*KEPT_THEN, *parameters, *KEPT_NEXT, *KEPT_LAST)
-        return [name for name in dict.fromkeys((*self._always, *self._needed, *others)) if name in names]
+        names = {column.name for column in self.columns}
+        return [name for name in dict.fromkeys(itertools.chain(*self._kept)) if name in names]
 
     @property
     def always(self) -> int:
         """How many of `kept_first` stay in any case."""
-        return len(ALWAYS if self.choice.columns else self._always)
+        return len(self._kept[0])
 
     @property
     def needed(self) -> int:
         """How many of `kept_first` a name is shortened for."""
-        kept = self.kept_first
-        return len(kept) if self.choice.columns else sum(name in (*self._always, *self._needed) for name in kept)
+        always, needed, _ = self._kept
+        return sum(name in (*always, *needed) for name in self.kept_first)
 
     @property
-    def _always(self) -> tuple[str, ...]:
-        return (*ALWAYS, *self._first_numbers[:1])
-
-    @property
-    def _needed(self) -> tuple[str, ...]:
-        parameters = [column.name for column in self.columns if column.role is Role.PARAMETER]
-        others = ("claimed", *self._telling_apart(parameters))  # the reader asked for a claim
-        return (*KEPT_BESIDE, *parameters[:1], *self._first_numbers, *others)
+    def _kept(self) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+        """What stays in any case, what a name is shortened for, and all else."""
+        if self.choice.columns:
+            return ALWAYS, self.choice.columns, ()
+        parameters, first = self.named(Role.PARAMETER), self._first_numbers
+        claimed = "claimed"  # the reader asked for it
+        needed = (*KEPT_BESIDE, *parameters[:1], *first, claimed, *self._telling_apart(parameters))
+        return (*ALWAYS, *first[:1]), needed, (*KEPT_THEN, *parameters, *KEPT_NEXT, *KEPT_LAST)
 
     @property
     def _first_numbers(self) -> list[str]:
         """The error and the bound that say something of most rows, and what it takes for each row to have a number."""
-        numbers = [column.name for column in self.columns if column.role is Role.NUMBER]
+        numbers = self.named(Role.NUMBER)
         errors, bounds = ([name for name in names if name in numbers] or [""] for names in (ERRORS, BOUNDS))
         pairs = [[name for name in pair if name] for pair in itertools.product(errors, bounds)]
         chosen = max(pairs, key=lambda pair: (self._reached(pair), sum(self._reached([name]) for name in pair)))
@@ -134,6 +127,10 @@ class Sheet:
             chosen = max(([*chosen, name] for name in numbers), key=self._reached)
             missing = self._reached(numbers) - self._reached(chosen)
         return chosen
+
+    def _reached(self, names: Sequence[str]) -> int:
+        """How many rows have a number in one of these columns."""
+        return sum(any(getattr(row, name) is not None for name in names) for row in self.rows)
 
     def _telling_apart(self, parameters: Sequence[str]) -> list[str]:
         """The first parameters without which two rows would look alike."""
@@ -146,20 +143,8 @@ class Sheet:
 
     def _alike(self, parameters: Sequence[str]) -> int:
         """How many rows have the labels and the values of these parameters of a row before them."""
-        labels = [[_label(row, name) for name in ("quantity", "scope")] for row in self.rows]
-        values = [[row.params.get(name) for name in parameters] for row in self.rows]
-        return len(self.rows) - len(set(map(repr, zip(labels, values, strict=True))))
-
-    def _reached(self, names: Sequence[str]) -> int:
-        """How many rows have a number in one of these columns."""
-        return sum(any(getattr(row, name) is not None for name in names) for row in self.rows)
-
-
-def _label(row: Row, name: str) -> object:
-    if name == "kind":
-        return SENSES[row.kind]
-    value = row.construction if name == "where" else getattr(row, name)
-    return "" if value is None else value
+        rows = [(row.quantity, row.scope, *(row.params.get(name) for name in parameters)) for row in self.rows]
+        return len(rows) - len(set(map(repr, rows)))
 
 
 def sheet(comparison: Record, choice: Choice) -> Sheet:
@@ -167,41 +152,19 @@ def sheet(comparison: Record, choice: Choice) -> Sheet:
     record = chosen(comparison, choice)
     rows = shown_rows(record, choice.all_rows or choice.picks_rows, in_order=bool(choice.sort))
     found = layout(rows, comparison.automatic).without(choice.columns)
-    return Sheet(record, choice, rows, _columns(choice, found), found)
+    columns = [Column.named(name) for name in _with_always(choice.columns)] if choice.columns else _needed(found)
+    return Sheet(record, choice, rows, tuple(columns), found)
 
 
-def rows_sheet(rows: Sequence[Row], found: Layout, comparison: Record) -> Sheet:
-    """All columns of these rows."""
-    return Sheet(comparison, Choice(), rows, _columns(Choice(), found), found)
+def _with_always(names: Sequence[str]) -> list[str]:
+    """Quantity and verdict are always there, in the first and the last place if not in another."""
+    quantity, verdict = ([name] if name not in names else [] for name in ALWAYS)
+    return [*quantity, *names, *verdict]
 
 
-def _columns(choice: Choice, found: Layout) -> tuple[Column, ...]:
-    """Quantity and verdict are always there."""
-    if choice.columns:
-        names = choice.columns if "quantity" in choice.columns else ("quantity", *choice.columns)
-        return tuple(Column(name, _role(name)) for name in (names if "verdict" in names else (*names, "verdict")))
-    labels = ["quantity", *(name for name, needed in _needed(found).items() if needed)]
-    return (
-        *(Column(name, Role.WORDS) for name in labels),
+def _needed(found: Layout) -> list[Column]:
+    return [
+        *map(Column.named, ("quantity", *found.labels)),
         *(Column(name, Role.PARAMETER) for name in found.varying),
-        *(Column(name, Role.NUMBER) for name in found.numbers),
-        Column("verdict", Role.VERDICT),
-    )
-
-
-def _needed(found: Layout) -> dict[str, bool]:
-    return {"where": found.constructed, "scope": found.scoped, "kind": found.kinds}
-
-
-def _role(name: str) -> Role:
-    if name in NUMBERS:
-        return Role.NUMBER
-    if name in (*LABELS, *TEXTS, "samples", "seed"):
-        return Role.WORDS
-    return Role.VERDICT if name == "verdict" else Role.PARAMETER
-
-
-def left_out(all_columns: Sequence[Column], kept_first: Sequence[str], kept: Collection[str]) -> list[str]:
-    """The headings of the columns that are not kept, the first to go first."""
-    headings = {column.name: column.heading or column.name for column in all_columns}
-    return [headings[name] for name in reversed(kept_first) if name not in kept]
+        *map(Column.named, (*found.numbers, "verdict")),
+    ]

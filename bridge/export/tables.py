@@ -9,18 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bridge.export.choice import Choice, chosen
-from bridge.export.sheet import Column, Role, Sheet, sheet
+from bridge.export.choice import USUAL, Choice, chosen
+from bridge.export.columns import Column, Role
+from bridge.export.sheet import Sheet, sheet
 from bridge.export.written_files import write_text
 from bridge.theorems.record import Record, Row, RowErratum
 
+PARTS = {"witness": ("file", "error_lower"), "erratum": tuple(RowErratum.model_fields)}  # of fields that may be absent
 
-def comparison_csv(comparison: Record, choice: Choice | None = None) -> str:
+
+def comparison_csv(comparison: Record, choice: Choice = USUAL) -> str:
     """One line a row, every field of the record; one that holds several becomes `params.p`, `verdict.printed` ...
 
     With columns chosen these alone, under their names. All rows, unless quantities or scopes are chosen.
     """
-    choice = choice or Choice()
     if choice.columns:
         shown = sheet(comparison, replace(choice, all_rows=True))
         lines = [{column.name: _full(shown, column, row) for column in shown.columns} for row in shown.rows]
@@ -37,21 +39,16 @@ def comparison_csv(comparison: Record, choice: Choice | None = None) -> str:
 
 def _full(shown: Sheet, column: Column, row: Row) -> Any:
     """The cell with all digits."""
-    if column.role is Role.NUMBER:
-        return _cell(getattr(row, column.name))
-    if column.role is Role.PARAMETER:
-        return _cell(row.params.get(column.name))
+    if column.role in (Role.NUMBER, Role.PARAMETER):
+        return _cell(column.value(row))
     words = shown.words(column, row)
     return "" if words == "-" else words
 
 
 def _cells(row: Row) -> Iterator[tuple[str, Any]]:
     for name, value in row.model_dump(mode="json").items():
-        if name == "witness":
-            yield "witness.file", (value or {}).get("file") or ""
-            yield "witness.error_lower", _cell((value or {}).get("error_lower"))
-        elif name == "erratum":
-            yield from ((f"erratum.{key}", (value or {}).get(key, "")) for key in RowErratum.model_fields)
+        if name in PARTS:
+            yield from ((f"{name}.{key}", _cell((value or {}).get(key))) for key in PARTS[name])
         elif isinstance(value, dict):
             yield from ((f"{name}.{key}", _cell(part)) for key, part in value.items())
         else:

@@ -20,13 +20,12 @@ class Wording:
     every_flag: bool = True
     is_short: bool = False
 
-    def judged(self, words: str, tiers: Iterable[str]) -> str:
-        names = ("" if self.is_short else ", ").join(self.tiers[tier] for tier in tiers)
-        return f"{names} {words}" if self.is_short else f"{names}: {words}"
+    @property
+    def colon(self) -> str:
+        return " " if self.is_short else ": "
 
-    def flagged(self, flag: str, tiers: Iterable[str]) -> str:
-        names = ("" if self.is_short else ", ").join(self.tiers[tier] for tier in tiers)
-        return f"{self.flags.get(flag, flag)}{' ' if self.is_short else ': '}{names}"
+    def names(self, tiers: Iterable[str]) -> str:
+        return ("" if self.is_short else ", ").join(self.tiers[tier] for tier in tiers)
 
 
 FULL = Wording()
@@ -58,23 +57,23 @@ def _judged(row: Row, wording: Wording) -> str:
     if len(verdicts) == 1:
         return verdicts[0]
     tiers = {words: [tier for tier in by_tier if by_tier[tier] == words] for words in verdicts}
-    return (", " if wording.is_short else "; ").join(wording.judged(words, tiers[words]) for words in verdicts)
+    parts = (f"{wording.names(tiers[words])}{wording.colon}{words}" for words in verdicts)
+    return (", " if wording.is_short else "; ").join(parts)
 
 
 def tier_words(row: Row, tier: str, wording: Wording = FULL) -> str:
     """The verdict on one tier; `violated` alone is for the statement that the paper makes, else its weight follows."""
     verdict = str(row.verdict[tier])
-    weighed = tier == "printed" and row.erratum is not None and row.erratum.weight != Weight.STATEMENT
-    if not weighed or row.erratum is None:
-        return verdict
-    return f"{verdict} ({wording.weights.get(row.erratum.weight, row.erratum.weight)})"
+    weight = row.erratum.weight if tier == "printed" and row.erratum is not None else Weight.STATEMENT
+    return verdict if weight == Weight.STATEMENT else f"{verdict} ({wording.weights.get(weight, weight)})"
 
 
 def _flagged(flag: str, row: Row, wording: Wording) -> str:
     """The flag, with its tiers unless it holds for all."""
     tiers = [tier for tier, flags in row.flags.items() if flag in flags and tier in TIERS]
+    words = wording.flags.get(flag, flag)
     whole = not tiers or set(tiers) >= set(row.verdict)
-    return wording.flags.get(flag, flag) if whole else wording.flagged(flag, tiers)
+    return words if whole else f"{words}{wording.colon}{wording.names(tiers)}"
 
 
 def _distinct(words: Iterable[str]) -> list[str]:

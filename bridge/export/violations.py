@@ -11,7 +11,6 @@ from bridge.export.layout import Layout, digits_of, found, layout
 from bridge.export.theorem_of_record import theorem_of
 from bridge.theorems.numbers import is_number, plain, stated
 from bridge.theorems.record import TIERS, Record, Row, RowErratum, Verdict
-from symbolic.statements.result import Quantity
 from symbolic.words.prose import marked, prose
 
 TOO_SMALL = "a number below 1e-308"
@@ -25,14 +24,16 @@ class Violation:
     """A quantity with a violated bound: which tiers, in how many of the rows with such a bound, and where it is worst
     (tier and row)."""
 
-    quantity: str
     tiers: tuple[str, ...]
     count: int
     total: int
     worst: Row
     worst_tier: str
     place: str
-    remark: str
+
+    @property
+    def quantity(self) -> str:
+        return self.worst.quantity
 
     @property
     def heading(self) -> str:
@@ -46,30 +47,22 @@ class Violation:
 
     @property
     def sentence(self) -> str:
-        return prose(self._sentence, checked=False)
-
-    @property
-    def _sentence(self) -> str:
-        name = self.quantity.removeprefix(ERRATUM)
-        if self.erratum is not None:
-            printed = f"{name}: {marked(self.erratum.place)}. In the paper: {marked(self.erratum.sentence)}"
-            where = "" if self.worst.params and self._pair else marked(self.remark)  # numbers or parameters of its own
-            rows = [f"Violated{self._rows}"] if self._rows else []
-            more = [*rows, *self._pairs, *([f"{where[0].upper()}{where[1:]}"] if where else [])]
-            return " ".join(f"{part}." for part in (printed, *more, f"Repair: {marked(self.erratum.repair)}"))
-        head = f"{name}: {' and '.join(self.tiers)} violated"
-        return " ".join(
-            [*(f"{part}." for part in (f"{head}{self._rows}", *self._pairs)), *filter(None, [marked(self.remark)])]
-        )
-
-    @property
-    def _rows(self) -> str:
-        """In how many of the rows that have such a bound; "" for the only one."""
-        return f" in {self.count} of {self.total} rows" if self.total > 1 else ""
-
-    @property
-    def _pairs(self) -> list[str]:
-        return [f"{'Worst' if self.total > 1 else 'Found'}: {self._pair}"] if self._pair else []
+        name, remark = self.quantity.removeprefix(ERRATUM), marked(self.worst.remark)
+        rows = f" in {self.count} of {self.total} rows" if self.total > 1 else ""
+        pair = f"{'Worst' if rows else 'Found'}: {self._pair}" if self._pair else ""
+        erratum = self.erratum
+        if erratum is None:
+            parts, last = [f"{name}: {' and '.join(self.tiers)} violated{rows}", pair], remark
+        else:
+            where = "" if self.worst.params and pair else remark  # numbers or parameters of its own
+            parts = [
+                f"{name}: {marked(erratum.place)}. In the paper: {marked(erratum.sentence)}",
+                f"Violated{rows}" if rows else "",
+                pair,
+                f"{where[:1].upper()}{where[1:]}",
+            ]
+            last = f"Repair: {marked(erratum.repair)}."
+        return prose(" ".join([*(f"{part}." for part in parts if part), *filter(None, [last])]), checked=False)
 
     @property
     def _pair(self) -> str:
@@ -102,14 +95,12 @@ def _violation(rows: Sequence[Row], grid: Layout) -> Violation:
     worst, tier = max(refuted, key=lambda pair: _excess(*pair))
     tiers = tuple(t for t in TIERS if any(t == violated for _, violated in refuted))
     return Violation(
-        quantity=worst.quantity,
         tiers=tiers,
         count=len({id(row) for row, _ in refuted}),
         total=sum(any(_has_bound(row, t) for t in tiers) for row in rows),
         worst=worst,
         worst_tier=tier,
         place=grid.at(worst),
-        remark=worst.remark,
     )
 
 
@@ -156,6 +147,10 @@ class Reason:
     place: str
 
     @property
+    def heading(self) -> str:
+        return str(self.verdict)
+
+    @property
     def sentence(self) -> str:
         more = len(self.quantities) - NAMED
         names = ", ".join([*self.quantities[:NAMED], *([f"and {more} more"] if more > 0 else [])])
@@ -165,21 +160,22 @@ class Reason:
 def reasons(comparison: Record) -> list[Reason]:
     """One for each distinct reason for which rows are outside or not representable, in the order of the rows."""
     found = [(each, row) for row in comparison for each in RULED_OUT if each in row.verdict.values()]
-    own = {quantity.remark for quantity in _quantities(comparison) if quantity.remark} if found else set()
+    theorem = theorem_of(comparison) if found else None
+    own = {quantity.remark for quantity in theorem.statement.quantities if quantity.remark} if theorem else set()
     ruled_out: dict[tuple[Verdict, str], list[Row]] = {}
     for verdict, row in found:
         if reason := _without(own, row.remark):
             ruled_out.setdefault((verdict, reason), []).append(row)
-    grid = layout([row for row in comparison if row.params], comparison.automatic)
+    grid = layout(comparison.rows, comparison.automatic)
     return [
         Reason(verdict, reason, tuple(dict.fromkeys(row.quantity for row in rows)), _shared_place(rows, grid))
         for (verdict, reason), rows in ruled_out.items()
     ]
 
 
-def _quantities(comparison: Record) -> Sequence[Quantity]:
-    theorem = theorem_of(comparison)
-    return theorem.statement.quantities if theorem is not None else ()
+def findings(comparison: Record) -> list[Violation | Reason]:
+    """What the run refutes, then why it does not judge other bounds."""
+    return [*violations(comparison), *reasons(comparison)]
 
 
 def _without(own: Collection[str], remark: str) -> str:
@@ -196,4 +192,4 @@ def _without(own: Collection[str], remark: str) -> str:
 def _shared_place(rows: Sequence[Row], grid: Layout) -> str:
     """The parameters that `rows` agree on and the whole grid does not."""
     shared = layout(rows).constant
-    return ", ".join(f"{name} = {grid.value(name, shared[name])}" for name in grid.varying if name in shared)
+    return grid.words({name: shared[name] for name in grid.varying if name in shared})

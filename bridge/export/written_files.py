@@ -88,7 +88,13 @@ def _named(target: Path, content: bytes) -> Path:
             with contextlib.suppress(OSError):  # without /proc, or in a folder that takes no links
                 os.link(f"/proc/self/fd/{nameless}", aside, follow_symlinks=True)
                 return aside
-    return _written(aside, content)
+    try:
+        with aside.open("xb") as file:
+            _fill(file, content)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+    return aside
 
 
 def _nameless(folder: Path) -> int | None:
@@ -102,16 +108,6 @@ def _nameless(folder: Path) -> int | None:
         if error.errno not in WITHOUT_NAMELESS:
             raise
         return None
-
-
-def _written(aside: Path, content: bytes) -> Path:
-    try:
-        with aside.open("xb") as file:
-            _fill(file, content)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
-    return aside
 
 
 def _fill(file: BinaryIO, content: bytes) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from symbolic.derivations.exact_numbers import as_count
 from symbolic.words.errors import UsageError
 
+OPENING, CLOSING = "([{", ")]}"
 Word = tuple[int, str]  # its column, from 1, and the word
 
 
@@ -101,3 +102,14 @@ def _text(name: str, given: Any) -> str:
     if not isinstance(given, str):
         raise UsageError(f"Complaints: {name} = {given!r:.80}; give text")
     return given
+
+
+def split_outside_brackets(text: str) -> Iterator[str]:
+    """The parts between commas; a comma inside brackets belongs to a matrix and splits nothing."""
+    depth, start = 0, 0
+    for at, character in enumerate(text):
+        depth += (character in OPENING) - (character in CLOSING)
+        if character == "," and depth == 0:
+            yield text[start:at]
+            start = at + 1
+    yield text[start:]

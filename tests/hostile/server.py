@@ -102,10 +102,9 @@ def load_everything() -> None:
     import torch
 
     import bridge.cli.certifying
-    import bridge.cli.comparing
     import bridge.cli.describe
     import bridge.cli.rechecking
-    import bridge.cli.solving
+    import bridge.cli.running
     import bridge.export.plots
     import bridge.questions.certify.obligations
     import bridge.questions.compare

@@ -8,7 +8,6 @@ import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -16,7 +15,7 @@ from matplotlib.figure import Figure
 from bridge.export.layout import is_final, layout, shown_rows
 from bridge.export.plots.curves import PANELS, axis_values, draw_curves, panels_of
 from bridge.export.plots.slack import draw_slack
-from bridge.export.plots.styles import LINES, POINTS
+from bridge.export.plots.styles import LINES, POINTS, values_of
 from bridge.export.plots.tiers import MOST, draw_tiers
 from bridge.export.plots.words import Words, lines_of
 from bridge.export.theorem_of_record import theorem_of
@@ -45,18 +44,18 @@ def draw(comparison: Record, quantity: str | None = None, x: str | None = None, 
     Without a parameter that takes several numbers, a chart of tiers: of the quantity, or of all that tables show.
     Without a `title` where a caption will say what it shows. Raises UsageError where nothing fits.
     """
-    if quantity is None and (own := _own_figure(comparison)) is not None:
+    theorem, words = theorem_of(comparison), Words(comparison)
+    if quantity is None and theorem and theorem.figure and (own := theorem.figure(comparison)) is not None:
         return own
-    words = Words(comparison)
     rows = _rows_of(comparison, quantity)
     x = _axis(rows, x)
     if not x:
-        rows = _with_numbers(rows if quantity else shown_rows(comparison))
+        rows = [row for row in (rows if quantity else shown_rows(comparison)) if values_of(row)]
         if not rows:
             raise UsageError(f"plot: {comparison.result} has no number to draw at these parameters")
         omitted = f"{MOST} of {len(rows)} rows shown" if len(rows) > MOST else ""
         return _annotated(draw_tiers(rows, words), _title(comparison, rows, omitted) if title else [])
-    panels = [panel for panel in panels_of(rows, x) if _with_numbers(panel.rows)]
+    panels = [panel for panel in panels_of(rows, x) if any(map(values_of, panel.rows))]
     if not panels:
         raise UsageError(f"plot: '{rows[0].quantity}' of {comparison.result} has no number to draw at these parameters")
     figure = draw_curves(panels[:PANELS], x, words, notes=title)
@@ -71,18 +70,6 @@ def draw_steps(comparison: Record, quantity: str | None = None, *, title: bool =
     """
     rows = _rows_of(comparison, quantity)
     return _annotated(draw_slack(rows), _title(comparison, rows) if title else [])
-
-
-def _own_figure(comparison: Record) -> Any:
-    theorem = theorem_of(comparison)
-    return theorem.figure(comparison) if theorem and theorem.figure else None
-
-
-def _with_numbers(rows: Sequence[Row]) -> list[Row]:
-    def finite(value: float | None) -> bool:
-        return value is not None and math.isfinite(value)
-
-    return [row for row in rows if any(finite(getattr(row, column)) for column in (*LINES, *POINTS))]
 
 
 def _rows_of(comparison: Record, quantity: str | None) -> list[Row]:
@@ -116,9 +103,13 @@ def _axis(rows: Sequence[Row], x: str | None) -> str:
 
 
 def _title(comparison: Record, rows: Sequence[Row], omitted: str = "") -> list[str]:
-    """What, whose, where."""
+    """What, with the quantity and its norm where there is one; whose; where."""
     constants = "; ".join(filter(None, [layout(rows, comparison.automatic).constants(), omitted]))
-    return [_heading(comparison, rows), comparison.citation, constants]
+    what = comparison.result
+    if len({row.quantity for row in rows}) == 1:
+        norm = f" ({rows[0].norm})" if rows[0].norm else ""
+        what = f"{what}: {Words(comparison).quantity(rows[0].quantity)}{norm}"
+    return [what, comparison.citation, constants]
 
 
 def _annotated(figure: Figure, title: Sequence[str]) -> Figure:
@@ -147,12 +138,3 @@ def _place(label: str) -> int:
     """Of an entry of the legend: tiers in their order, whatever their scope, then all else."""
     order, name = (*LINES, *POINTS), label.split(" (")[0]
     return order.index(name) if name in order else len(order)
-
-
-def _heading(comparison: Record, rows: Sequence[Row]) -> str:
-    """The result, and the quantity and its norm where there is one."""
-    quantities = {row.quantity for row in rows}
-    if len(quantities) > 1:
-        return comparison.result
-    norm = f" ({rows[0].norm})" if rows[0].norm else ""
-    return f"{comparison.result}: {Words(comparison).quantity(rows[0].quantity)}{norm}"

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from bridge.export.layout import layout
 from bridge.export.plots.styles import (
+    FLOOR,
     GRID,
     LINES,
     POINTS,
@@ -19,7 +20,6 @@ from bridge.export.plots.styles import (
     decades,
     found,
     numbers,
-    shade_rounding,
     violated,
 )
 from bridge.export.plots.words import Words
@@ -82,7 +82,7 @@ def _draw(axis: Axes, panel: Panel, x: str, words: Words, *, notes: bool) -> Non
     values = sorted(axis_values(panel.rows, x))
     if values[0] > 0 and values[-1] / values[0] >= WIDE:
         axis.set_xscale("log", base=2)
-    left_out = [*_bounds(axis, panel.rows, x), *_found(axis, panel.rows, x)]
+    left_out = _lines_and_points(axis, panel.rows, x)
     _mark_violated(axis, panel.rows, x)
     left_out.append(_shade(axis, panel.rows, x))
     below = textwrap.wrap("; ".join(filter(None, left_out)), 48) if notes else []
@@ -92,28 +92,22 @@ def _draw(axis: Axes, panel: Panel, x: str, words: Words, *, notes: bool) -> Non
 
 # A bound that holds for every prompt is a line over the parameter. One of a prompt belongs to the prompt found at that
 # point, and so do its errors: they stand below each other and nothing joins them.
-def _bounds(axis: Axes, rows: Sequence[Row], x: str) -> list[str]:
+def _lines_and_points(axis: Axes, rows: Sequence[Row], x: str) -> list[str]:
     notes = []
-    for column in LINES:
+    for column in (*LINES, *POINTS):
         for scope, points in _by_scope(rows, column, x).items():
-            label = column if scope in ("", "network") else f"{column} ({scope})"
-            style = STYLES[column] | ({} if label == column else _of_prompt(scope))
-            notes += _plot(axis, points, label, style)
+            if scope in ("", "network"):
+                notes += _plot(axis, points, column, STYLES[column])
+            else:
+                notes += _plot(axis, points, f"{column} ({scope})", STYLES[column] | _of_prompt(column, scope))
     return notes
 
 
-def _found(axis: Axes, rows: Sequence[Row], x: str) -> list[str]:
-    notes = []
-    for column in POINTS:
-        for scope, points in _by_scope(rows, column, x).items():
-            label = column if scope in ("", "network") else f"{column} ({scope})"
-            style = STYLES[column] | ({} if label == column else {"markerfacecolor": "none"})
-            notes += _plot(axis, points, label, style)
-    return notes
-
-
-def _of_prompt(scope: str) -> dict[str, Any]:
-    return {"linestyle": "none", "marker": "s" if scope.endswith("local") else "D", "markerfacecolor": "none"}
+def _of_prompt(column: str, scope: str) -> dict[str, Any]:
+    hollow = {"markerfacecolor": "none"}
+    if column in POINTS:
+        return hollow
+    return hollow | {"linestyle": "none", "marker": "s" if scope.endswith("local") else "D"}
 
 
 def _by_scope(rows: Sequence[Row], column: str, x: str) -> dict[str, Curve]:
@@ -156,14 +150,17 @@ def _mark_violated(axis: Axes, rows: Sequence[Row], x: str) -> None:
 
 
 def _shade(axis: Axes, rows: Sequence[Row], x: str) -> str:
-    if axis.get_yscale() != "log":
-        return ""
+    """Shades what lies within rounding; in words what it is if that lies below the axis."""
     largest: dict[float, float] = {}
-    for row in rows:
+    for row in rows if axis.get_yscale() == "log" else ():
         for value in numbers([row], ["rounding"]):
-            at = float(row.params[x])
-            largest[at] = max(largest.get(at, 0.0), value)
-    return shade_rounding(axis, sorted(largest), [largest[at] for at in sorted(largest)], axis.get_ylim()[0])
+            largest[row.params[x]] = max(largest.get(row.params[x], 0.0), value)
+    low, at = axis.get_ylim()[0], sorted(largest)
+    if largest and max(largest.values()) <= low:
+        return f"rounding: at most {max(largest.values()):.1e}"
+    if largest:
+        axis.fill_between(at, [low] * len(at), [largest[each] for each in at], label="rounding", **FLOOR)
+    return ""
 
 
 def _label(axis: Axes, title: Sequence[str], values: Sequence[float]) -> None:

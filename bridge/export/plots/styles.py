@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from matplotlib.axes import Axes
-
 from bridge.theorems.record import Row, Verdict
 
 LINES = ("printed", "claimed", "derived", "instance")
@@ -40,6 +38,12 @@ def violated(row: Row) -> str:
     return f"violated ({row.erratum.weight})" if row.erratum else "violated"
 
 
+def values_of(row: Row) -> list[float]:
+    """The bounds and errors of a row that are finite."""
+    values = (getattr(row, column) for column in (*LINES, *POINTS))
+    return [value for value in values if value is not None and math.isfinite(value)]
+
+
 def numbers(rows: Iterable[Row], columns: Iterable[str]) -> list[float]:
     """All of them that are positive and finite."""
     values = (getattr(row, column) for row in rows for column in columns)
@@ -56,13 +60,3 @@ def decades(rows: list[Row]) -> tuple[float, float]:
     above = max(errors, default=min(every)) * 10.0**MOST_DECADES
     high = max(each for each in [low, *every] if each <= above or each == low)
     return low / MARGIN, high * MARGIN
-
-
-def shade_rounding(axis: Axes, at: list[float], rounding: list[float], low: float) -> str:
-    """Shades what lies within rounding; in words what it is if that lies below the axis."""
-    if not rounding:
-        return ""
-    if max(rounding) <= low:
-        return f"rounding: at most {max(rounding):.1e}"
-    axis.fill_between(at, [low] * len(at), rounding, label="rounding", **FLOOR)
-    return ""

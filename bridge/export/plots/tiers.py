@@ -19,6 +19,7 @@ from bridge.export.plots.styles import (
     decades,
     found,
     numbers,
+    values_of,
     violated,
 )
 from bridge.export.plots.words import Words
@@ -35,7 +36,7 @@ VERDICT_WIDTH = 46  # characters of a line
 def draw_tiers(rows: Sequence[Row], words: Words) -> Figure:
     """A panel of what is never negative, on a logarithmic axis with a place for 0, and one of all else."""
     shown = list(rows[:MOST])
-    linear = [row for row in shown if row.kind == "rate" or any(value < 0 for value in _values(row))]
+    linear = [row for row in shown if row.kind == "rate" or any(value < 0 for value in values_of(row))]
     panels = [panel for panel in ([row for row in shown if row not in linear], linear) if panel]
     heights = [LINE * len(panel) + 0.5 for panel in panels]
     figure = Figure(figsize=(9.5, sum(heights) + 1.5), layout="constrained")
@@ -43,11 +44,6 @@ def draw_tiers(rows: Sequence[Row], words: Words) -> Figure:
     for axis, panel in zip(axes.flat, panels, strict=True):
         _draw(axis, panel, words, logarithmic=panel is not linear)
     return figure
-
-
-def _values(row: Row) -> list[float]:
-    values = (getattr(row, column) for column in (*LINES, *POINTS))
-    return [value for value in values if value is not None and math.isfinite(value)]
 
 
 def _draw(axis: Axes, rows: list[Row], words: Words, *, logarithmic: bool) -> None:
@@ -77,7 +73,7 @@ def _line(axis: Axes, place: int, row: Row, *, zero: float | None, high: float) 
     def at(value: float) -> float:
         return value if zero is None else zero if value <= zero else min(value, high)
 
-    values = [at(value) for value in _values(row)]
+    values = [at(value) for value in values_of(row)]
     if len(values) > 1:
         axis.plot([min(values), max(values)], [place, place], color="#CCCCCC", linewidth=1, zorder=1)
     for column in (*LINES, *POINTS):
@@ -97,11 +93,11 @@ def _line(axis: Axes, place: int, row: Row, *, zero: float | None, high: float) 
 
 def _mark_zero(axis: Axes, rows: Sequence[Row], zero: float, low: float) -> None:
     """A place for 0 left of the axis, where some number is 0 or below all that is shown."""
-    if all(value > zero for row in rows for value in _values(row)):
+    if all(value > zero for row in rows for value in values_of(row)):
         axis.set_xlim(left=low)
         return
     axis.axvline(low / math.sqrt(MARGIN), color="#888888", linewidth=0.6, linestyle=":")
-    exact = all(value == 0 or value > zero for row in rows for value in _values(row))
+    exact = all(value == 0 or value > zero for row in rows for value in values_of(row))
     words = "0" if exact else "0, or less\nthan shown"
     above = axis.get_xaxis_transform()
     axis.text(zero, 1.0, words, transform=above, ha="center", va="bottom", fontsize=8)

@@ -6,9 +6,8 @@ from functools import lru_cache
 
 from matplotlib.mathtext import MathTextParser
 
-from bridge.export.theorem_of_record import theorem_of
+from bridge.export.theorem_of_record import parameter_latex, theorem_of
 from bridge.theorems.record import Record
-from symbolic.latex.typesetting import latex
 from symbolic.words.errors import UsageError
 
 # What matplotlib's mathematics spells otherwise, or only with braces.
@@ -38,20 +37,17 @@ class Words:
     """The notation of the theorem that was compared; plain names for a record whose theorem is not known."""
 
     def __init__(self, comparison: Record) -> None:
-        theorem = theorem_of(comparison)
-        self.result = theorem.statement if theorem else None
+        self.comparison = comparison
 
     def parameter(self, name: str) -> str:
         """In the paper's notation, or as it is typed."""
-        if self.result is None:
-            return name
-        symbols = {each.name: each.symbol for each in self.result.parameters if each.symbol is not None}
-        return mathematics(latex(symbols[name], self.result.notation)) or name if name in symbols else name
+        return mathematics(parameter_latex(self.comparison, name)) or name
 
     def quantity(self, name: str) -> str:
         """Its name, and what the name stands for if that is short."""
+        theorem = theorem_of(self.comparison)
         try:
-            formula = self.result.quantity(name).latex_symbol if self.result else ""
+            formula = theorem.statement.quantity(name).latex_symbol if theorem else ""
         except UsageError:  # a quantity of this point, or one that is claimed
             formula = ""
         shown = mathematics(formula)

@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bridge.export.plots.timelines import GRID, mark_times, name_spans, name_times, own_scale
 from bridge.theorems.numbers import value_words
 from bridge.theorems.record import Record
 from bridge.topics.induction.figure2_runs import phase_times, trajectory_of
+from bridge.topics.induction.timelines import GRID, mark_times, name_spans, name_times, own_scale
 from bridge.topics.induction.trajectory import TrajectoryRecord, TwoLayerTrajectory
 from symbolic.topics.induction.training import FLOWS
 

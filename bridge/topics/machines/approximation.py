@@ -10,7 +10,6 @@ import numpy as np
 import sympy as sp
 import torch
 
-from bridge.export.intervals import interval_words
 from bridge.limits.run import Run
 from bridge.lowering import lower
 from bridge.lowering.least_value import Enclosure
@@ -18,6 +17,7 @@ from bridge.theorems.check import Sides, checks_of, within
 from bridge.theorems.numbers import plain
 from bridge.theorems.record import NamedTable
 from bridge.theorems.theorem import Theorem
+from bridge.topics.machines.intervals import interval_words
 from bridge.topics.machines.small_networks import TIGHT, LinearNetwork, ProductNetwork, SmallNetwork, Theta, TwoLayers
 from bridge.topics.tools.margins import beside_flip, flip_distance
 from numeric.tools.flips import coordinate_lines

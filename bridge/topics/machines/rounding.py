@@ -7,13 +7,13 @@ from dataclasses import replace
 import sympy as sp
 from torch import Tensor
 
-from bridge.export.intervals import interval_words
 from bridge.limits.run import Run
 from bridge.lowering.ball_values import evaluate_ball
 from bridge.theorems.check import Sides, checks_of, within
 from bridge.theorems.numbers import plain
 from bridge.theorems.record import NamedTable
 from bridge.theorems.theorem import Theorem
+from bridge.topics.machines.intervals import interval_words
 from bridge.topics.machines.rounding_margin import margin_at_every_depth, rounded_margin
 from bridge.topics.tools.margins import beside_flip, flip_distance
 from numeric.balls import float_below

@@ -9,13 +9,13 @@ import numpy as np
 import sympy as sp
 from torch import Tensor
 
-from bridge.export.intervals import interval_words
 from bridge.theorems.check import Sides, checks_of
 from bridge.theorems.numbers import plain
 from bridge.theorems.parts import Knobs
 from bridge.theorems.record import NamedTable
 from bridge.theorems.theorem import Function, Theorem
 from bridge.topics.machines.decoder_margin import derived_margin, margin_at_input, w_pos_for
+from bridge.topics.machines.intervals import interval_words
 from bridge.topics.machines.turing_runs import INPUTS, task_of
 from bridge.topics.tools.inversion import LargestPerturbation
 from numeric.tools.flips import Flip

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import bridge
-from bridge.export import load
-from bridge.export.comparison import Comparison
+from bridge.export.comparison import Comparison, load
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.registry import find_theorem
 from bridge.theorems.theorem import Theorem
@@ -68,9 +67,9 @@ def test_tables_reach_the_engine(run: Command, calls: Calls, files: None) -> Non
     [
         ("--data diabetes --csv a.csv --target y", "one source, but data and csv are given"),
         ("--text a.txt --data diabetes", "one source, but text and data are given"),
-        ("--target y", "--target goes with --csv FILE."),
-        ("--data diabetes --target y", "--target goes with --csv FILE, not with --data."),
-        ("--text a.txt --target y", "--target goes with --csv FILE, not with --text."),
+        ("--target y", "target = 'y' names a column of a csv; give csv = FILE too, or no target"),
+        ("--data diabetes --target y", "target = 'y' names a column of a csv"),
+        (f"--text {TEXT} --target y", "target = 'y' names a column of a csv"),
         ("--data iris", "there is no table 'iris'; available: diabetes"),
         ("--csv missing.csv --target y", "--csv: there is no file 'missing.csv'"),
         ("--data diabetes", "takes no --data and no --csv"),

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 import bridge
-from bridge.export import comparison_html, comparison_latex, load
-from bridge.export.comparison import Comparison
+from bridge.export.comparison import Comparison, load
+from bridge.export.html import comparison_html
+from bridge.export.latex_tables import comparison_latex
 from bridge.export.layout import FIRST_LINES, LAST_LINES
 from bridge.theorems.record import NamedTable
 from tests.bridge.cli.conftest import Command, refused

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bridge.cli.starting import template
-from bridge.export import load
+from bridge.export.comparison import load
 from tests.bridge.cli.conftest import Command, refused
 
 ROOT = Path(__file__).parents[3]

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bridge.export import load
 from bridge.export.choice import Choice, choice, chosen, in_order
-from bridge.export.comparison import Comparison
+from bridge.export.comparison import Comparison, load
 from bridge.export.latex_tables import check_columns
 from bridge.theorems.record import NamedTable, Row, Verdict
 from symbolic.words.errors import UsageError

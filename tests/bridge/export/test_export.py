@@ -16,11 +16,14 @@ from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
 from bridge import compare
-from bridge.export import comparison_csv, comparison_html, comparison_latex, export, load, save_witnesses
 from bridge.export.choice import Choice
-from bridge.export.comparison import Comparison
+from bridge.export.comparison import Comparison, load
+from bridge.export.html import comparison_html
+from bridge.export.latex_tables import comparison_latex
 from bridge.export.plots import draw
+from bridge.export.tables import comparison_csv, save_witnesses
 from bridge.export.terminal import comparison_blocks
+from bridge.export.writing import export
 from bridge.theorems.building import theorem
 from bridge.theorems.check import Check, Sides
 from bridge.theorems.record import OPTIONAL, Row, Verdict, Witness

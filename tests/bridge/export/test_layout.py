@@ -3,14 +3,16 @@
 import pytest
 
 from bridge import compare
-from bridge.export.layout import budget_words, digits_of, group_ends, layout, no_verdict_words, number_words, shown_rows
+from bridge.export.choice import Choice
+from bridge.export.layout import digits_of, group_ends, layout, number_words, shown_rows
 from bridge.export.legend import legend
-from bridge.export.sheet import rows_sheet
+from bridge.export.notes import budget_words, no_verdict_words
+from bridge.export.sheet import Sheet, sheet
 from bridge.export.tables import comparison_csv
 from bridge.export.verdict_words import verdict_words
 from bridge.export.violations import reasons, violations
 from bridge.theorems.numbers import DIGITS, plain, value_words
-from bridge.theorems.record import TIERS, Flag, Row, RowErratum, Verdict, Witness
+from bridge.theorems.record import TIERS, Flag, Record, Row, RowErratum, Verdict, Witness
 from symbolic.statements.catalogue import find_result
 from tests.bridge.export.cases import comparison
 
@@ -24,9 +26,9 @@ def test_columns_are_the_parameters_that_vary_and_the_numbers_there_are() -> Non
     assert columns.varying == ("p", "L")
     assert columns.constant == {"d": 4, "W_star": 0.25}
     assert columns.numbers[:5] == ("printed", "derived", "instance", "measured", "attacked")
-    assert columns.scoped
+    assert columns.labels == ("scope",)
     lonely = layout([_row(measured=1.0)])
-    assert (lonely.varying, lonely.numbers, lonely.scoped) == ((), ("measured",), False)
+    assert (lonely.varying, lonely.numbers, lonely.labels) == ((), ("measured",), ())
     assert layout([]).numbers == ()
 
 
@@ -100,8 +102,12 @@ def test_parameter_values_in_words(value: object, words: str) -> None:
     assert value_words(value) == words
 
 
+def _all(record: Record) -> Sheet:
+    return sheet(record, Choice(all_rows=True))
+
+
 def words_of(rows: list[Row]) -> dict[str, list[str]]:
-    shown = rows_sheet(rows, layout(rows), comparison())
+    shown = _all(comparison().model_copy(update={"rows": rows}))
     return {column.name: shown.cells(column) for column in shown.columns if column.name in ("quantity", "where")}
 
 
@@ -249,21 +255,21 @@ def test_the_legend_names_what_is_shown() -> None:
         _row(quantity="p[2]", meaning="error of a layer", params={"leak": 0.01, "p": 1}),
         _row(quantity="unnamed", params={"leak": 0.01, "p": 1}),
     ]
-    rows, leak = record.rows, find_result("induction.vanilla").parameter("leak").meaning
+    leak = find_result("induction.vanilla").parameter("leak").meaning
     entries = [("p[1], p[2]", "error of a layer"), ("y", "error of y"), ("parameter leak", leak)]
-    assert legend(record, rows, layout(rows)) == entries
+    assert legend(_all(record)) == entries
     assert all(f"\n{names}: {meaning}" in str(record) for names, meaning in entries)
     record.result = "own.theorem"
-    assert legend(record, rows, layout(rows)) == entries[:2]
+    assert legend(_all(record)) == entries[:2]
 
 
 def test_the_legend_explains_the_values_of_an_option_and_no_letters() -> None:
     record = comparison()
     record.result = "induction.trends"
     record.rows = [_row(params={"flow": "printed", "alpha": 1.0, "sigma_init": 0.1, "L": 8, "w_star": 0.3})]
-    assert [names for names, _ in legend(record, record.rows, layout(record.rows))] == ["parameter flow"]
+    assert [names for names, _ in legend(_all(record))] == ["parameter flow"]
     record.result, record.rows = "icgd.step", [_row(params={"activation": "tanh", "eps": 0.1, "relus": 8})]
-    assert [names for names, _ in legend(record, record.rows, layout(record.rows))] == ["parameter relus"]
+    assert [names for names, _ in legend(_all(record))] == ["parameter relus"]
 
 
 def test_a_judged_order_without_a_number_is_no_dash() -> None:

@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from bridge.export import load, plot, plot_steps
-from bridge.export.comparison import Comparison
+from bridge.export.comparison import Comparison, load
 from bridge.export.plots import draw, draw_steps
 from bridge.export.plots.styles import STYLES
 from bridge.export.plots.words import lines_of, mathematics
+from bridge.export.writing import plot, plot_steps
 from bridge.theorems.record import RowErratum, Verdict
 from symbolic.statements.catalogue import RUNNING
 from symbolic.words.errors import UsageError

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import boundsmith as bs
-from bridge.export.choice import LABELS, Choice
+from bridge.export.choice import Choice
+from bridge.export.columns import BOUNDS, ERRORS, KEPT_LAST, LABELS, NUMBERS, SCOPES, WHERE, Role
 from bridge.export.comparison import Comparison
-from bridge.export.layout import NUMBERS
-from bridge.export.legend import COLUMNS, FLAGS, KEPT_OVER_DRAWS, SCOPES, VERDICTS
+from bridge.export.legend import FLAGS, KEPT_OVER_DRAWS, VERDICTS
 from bridge.export.narrowing import LEAST_NAME, least_room, shortened
-from bridge.export.sheet import BOUNDS, ERRORS, KEPT_LAST, Role, Sheet, sheet
-from bridge.export.terminal import _narrowed
+from bridge.export.sheet import Sheet, sheet
+from bridge.export.terminal import fitted
 from bridge.export.verdict_words import BARE, verdict_words
 from bridge.theorems.record import Flag, Row, RowErratum, Verdict
 from tests.bridge.export.cases import comparison
@@ -37,7 +37,7 @@ def compared(id: str) -> Comparison:
 @pytest.mark.parametrize("id", IDS)
 def test_no_line_is_wrapped_and_each_row_has_quantity_number_and_verdict(id: str, width: int, all_rows: bool) -> None:
     whole = sheet(compared(id), Choice(all_rows=all_rows))
-    shown = _narrowed(whole, width)
+    shown = fitted(whole, width)
     lines = [line.rstrip() for line in compared(id).table(all_rows=all_rows).text(width).splitlines()]
     assert max(map(len, lines)) <= width
     under = lines[next(place for place, line in enumerate(lines) if re.match("[─━]", line)) + 1 :]
@@ -56,7 +56,7 @@ def test_no_line_is_wrapped_and_each_row_has_quantity_number_and_verdict(id: str
 @pytest.mark.parametrize("id", [id for id in IDS if id not in CROWDED])
 def test_an_error_and_a_bound_stay_and_what_tells_rows_apart(id: str, width: int) -> None:
     whole = sheet(compared(id), Choice())
-    shown = {column.name for column in _narrowed(whole, width).columns}
+    shown = {column.name for column in fitted(whole, width).columns}
     there = {column.name for column in whole.columns}
     assert all(shown & set(names) for names in (ERRORS, BOUNDS) if there & set(names))
     told = [name for name in (*LABELS, *whole.layout.varying) if name in there]
@@ -76,7 +76,7 @@ def _name_room(shown: Sheet) -> int:
 @pytest.mark.parametrize("id", IDS)
 def test_names_that_are_shortened_still_differ(id: str, width: int) -> None:
     whole = sheet(compared(id), Choice())
-    shown = _narrowed(whole, width)
+    shown = fitted(whole, width)
     names = {row.quantity for row in whole.rows}
     assert len({shortened(name, _name_room(shown)) for name in names}) == len(names)
 
@@ -92,7 +92,7 @@ def test_a_name_loses_its_middle() -> None:
 @pytest.mark.parametrize("id", IDS)
 def test_what_is_left_out_is_named_and_rounding_goes_first(id: str, width: int) -> None:
     whole = sheet(compared(id), Choice())
-    kept = [column.name for column in _narrowed(whole, width).columns]
+    kept = [column.name for column in fitted(whole, width).columns]
     numbers = [column.name for column in whole.columns if column.role is Role.NUMBER]
     said = compared(id).table().text(width)
     missing = re.search(rf"left out, as a line has {width} columns: (.*?); --columns", " ".join(said.split()))
@@ -113,7 +113,7 @@ def test_a_wide_line_has_every_column() -> None:
     assert "left out" not in compared("own").table().text()
 
 
-@pytest.mark.parametrize("meanings", [COLUMNS, SCOPES, VERDICTS, FLAGS, {"kept": KEPT_OVER_DRAWS}])
+@pytest.mark.parametrize("meanings", [NUMBERS, {"where": WHERE}, SCOPES, VERDICTS, FLAGS, {"kept": KEPT_OVER_DRAWS}])
 def test_a_term_takes_one_line(meanings: dict[str, str]) -> None:
     assert all(len(f"{name}: {meaning}") <= 80 for name, meaning in meanings.items())
 
@@ -121,13 +121,13 @@ def test_a_term_takes_one_line(meanings: dict[str, str]) -> None:
 @pytest.mark.parametrize("id", IDS)
 def test_the_legend_has_one_entry_for_each_term_of_the_table(id: str) -> None:
     lines = compared(id).table().text(80).splitlines()
-    shown = _narrowed(sheet(compared(id), Choice()), 80)
+    shown = fitted(sheet(compared(id), Choice()), 80)
     names = {column.heading for column in shown.columns if column.role is Role.NUMBER}
     names |= {str(verdict) for row in shown.rows for verdict in row.verdict.values()}
     over_draws = any(row.seeds is not None for row in shown.rows)
     verdicts = {**VERDICTS, **({"kept": KEPT_OVER_DRAWS} if over_draws else {})}
     for name in names:
-        meaning = COLUMNS.get(name.replace(" ", "_")) or verdicts[name]
+        meaning = NUMBERS.get(name.replace(" ", "_")) or verdicts[name]
         assert lines.count(f"{name}: {meaning}") == 1
 
 
@@ -154,5 +154,5 @@ def test_a_name_that_has_no_room_is_shortened_and_its_verdict_is_not() -> None:
 
 
 def test_chosen_columns_are_left_out_from_the_last() -> None:
-    shown = _narrowed(sheet(stored("icgd.step"), Choice(columns=("attacked", "printed", "derived", "exact"))), 80)
+    shown = fitted(sheet(stored("icgd.step"), Choice(columns=("attacked", "printed", "derived", "exact"))), 80)
     assert [column.name for column in shown.columns] == ["quantity", "attacked", "printed", "derived", "verdict"]

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from bridge import compare, replay
-from bridge.export import comparison_csv, comparison_latex
 from bridge.export.comparison import Comparison
+from bridge.export.latex_tables import comparison_latex
+from bridge.export.tables import comparison_csv
 from bridge.export.terminal import comparison_blocks
 from bridge.instances.runs import Runs
 from bridge.questions.compare import grid_of

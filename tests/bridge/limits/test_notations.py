@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import boundsmith as bs
-from bridge.limits.notations import Complaints, numbered_lines, placed_words
+from bridge.limits.notations import Complaints, numbered_lines, placed_words, split_outside_brackets
 from symbolic.words.errors import UsageError
 
 TEXT = st.text("ab #\\\t", max_size=12)
@@ -71,3 +71,17 @@ def test_a_text_parameter_refuses_with_every_complaint() -> None:
     assert text.read("1 2 # two\n3") == [1, 2, 3]
     with pytest.raises(UsageError, match=r"^numbers:1:3: 'x' is not a number\nnumbers:2:1: 'y' is not a number$"):
         text.read("1 x\ny")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("1,2,4", ["1", "2", "4"]),
+        ("8", ["8"]),
+        ("[[1,0],[0,1]],0.5", ["[[1,0],[0,1]]", "0.5"]),
+        ("f(1,2),{3,4}", ["f(1,2)", "{3,4}"]),
+        ("1,,2", ["1", "", "2"]),
+    ],
+)
+def test_commas_in_brackets_split_nothing(text: str, parts: list[str]) -> None:
+    assert list(split_outside_brackets(text)) == parts

@@ -9,8 +9,10 @@ import sympy as sp
 
 import boundsmith as bs
 from bridge import compare, replay
-from bridge.export import comparison_csv, comparison_html, comparison_latex, load
-from bridge.export.comparison import Comparison
+from bridge.export.comparison import Comparison, load
+from bridge.export.html import comparison_html
+from bridge.export.latex_tables import comparison_latex
+from bridge.export.tables import comparison_csv
 from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict
 from symbolic.words.errors import UsageError

@@ -134,7 +134,10 @@ def test_a_kept_row_refutes_nothing() -> None:
     [
         ("errata nothing", "no result 'nothing'"),
         ("errata induction.vanilla --quantity x", "no erratum of a quantity 'x' in induction.vanilla"),
-        ("errata --output errata.pdf", "does not end in one of .md, .tex, .html"),
+        (
+            "errata --output errata.pdf",
+            "cannot tell the format of 'errata.pdf' from its suffix; use one of .md, .tex, .html.",
+        ),
         ("errata --output no/folder/errata.md", "there is no folder"),
         ("errata --replay --output errata.md", "--replay writes no page"),
     ],

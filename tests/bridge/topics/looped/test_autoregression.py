@@ -5,8 +5,6 @@ import pytest
 import torch
 
 from bridge import compare
-from bridge.cli.outputs import Outputs
-from bridge.cli.requests import check_compare
 from bridge.topics.looped.autoregression import gap, layers, signs
 from bridge.topics.looped.series import of_synthetic, synthetic
 from symbolic.words.errors import UsageError
@@ -96,8 +94,8 @@ def test_series_that_cannot_be_fitted_are_refused_in_words(path, options, why):
 
 
 def test_lags_go_with_a_series():
-    with pytest.raises(UsageError, match="--lags goes with a series"):
-        check_compare({"lags": 3}, Outputs())
+    with pytest.raises(UsageError, match="lags = 3 goes with a series"):
+        compare(ID, lags=3)
 
 
 def test_sunspots_are_predicted_as_by_least_squares():

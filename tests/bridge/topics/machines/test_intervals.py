@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bridge.export.intervals import interval_words
+from bridge.topics.machines.intervals import interval_words
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bridge.cli.assignments import parameters, parse_value, split_outside_brackets
+from bridge.cli.requests import parameters, parse_value
 from symbolic.words.errors import UsageError
 
 
@@ -29,20 +29,6 @@ def test_numbers_are_parsed_and_all_else_stays_text(text: str, value: object) ->
 def test_what_is_not_finite_reaches_the_hypotheses() -> None:
     assert math.isnan(float(parse_value("nan")))
     assert parse_value("1e999") == math.inf
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("1,2,4", ["1", "2", "4"]),
-        ("8", ["8"]),
-        ("[[1,0],[0,1]],0.5", ["[[1,0],[0,1]]", "0.5"]),
-        ("f(1,2),{3,4}", ["f(1,2)", "{3,4}"]),
-        ("1,,2", ["1", "", "2"]),
-    ],
-)
-def test_commas_in_brackets_split_nothing(text: str, parts: list[str]) -> None:
-    assert list(split_outside_brackets(text)) == parts
 
 
 def test_settings_and_grids() -> None:

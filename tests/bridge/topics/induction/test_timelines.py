@@ -5,7 +5,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bridge.export.plots.timelines import mark_times, name_spans, name_times, own_scale
+from bridge.topics.induction.timelines import mark_times, name_spans, name_times, own_scale
 
 
 @pytest.fixture
