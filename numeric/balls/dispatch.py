@@ -17,6 +17,7 @@ from numeric.balls.errors import ROUNDS, BallsError, UnavailableAttribute, remed
 _WITHOUT_EFFECT = frozenset(
     ("device", "layout", "pin_memory", "requires_grad", "memory_format", "non_blocking", "copy", "_stacklevel")
 )
+_LEFT_OUT = "Leave the option out: balls take the main arguments of torch's function."
 _RENAMED = {"axis": "dim", "keepdims": "keepdim"}
 
 
@@ -122,8 +123,7 @@ def _require_fitting(name: str, function: Callable[..., Any], args: tuple[Any, .
     try:
         inspect.signature(function).bind(*args, **options)
     except TypeError as error:
-        remedy = "Leave the option out: balls take the main arguments of torch's function."
-        raise BallsError(spelling(name), str(error), remedy) from None
+        raise BallsError(spelling(name), str(error), _LEFT_OUT) from None
 
 
 def _highest_bits(args: tuple[Any, ...], options: dict[str, Any]) -> int:
@@ -139,8 +139,8 @@ def _highest_bits(args: tuple[Any, ...], options: dict[str, Any]) -> int:
 
 def _accepted(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     options = {_RENAMED.get(key, key): value for key, value in kwargs.items() if key not in _WITHOUT_EFFECT}
-    if options.get("out") is None:
-        options.pop("out", None)
+    if options.pop("out", None) is not None:
+        raise BallsError(spelling(name), "out=... writes into an array", _LEFT_OUT)
     if options.get("inplace") is False:
         del options["inplace"]
     dtype = options.get("dtype")

@@ -1,7 +1,7 @@
 """torch's factory functions with balls for entries."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,15 +10,19 @@ import torch
 from numeric.balls.array import BallArray, array_of, entries_of
 from numeric.balls.budget import charge_scalars
 from numeric.balls.conversion import ball_of, boxed, is_array
-from numeric.balls.entries import Entries
+from numeric.balls.entries import Entries, call
 from numeric.balls.errors import BallsError
-from numeric.balls.shapes import sizes_of, stack
 
 
 def full(size: Any, fill_value: Any) -> BallArray:
     shape = (size,) if isinstance(size, int) else tuple(size)
     charge_scalars(math.prod(shape))
     return BallArray.of_entries(np.full(shape, entries_of(fill_value).item(), dtype=object))
+
+
+def sizes_of(sizes: Sequence[Any]) -> tuple[int, ...]:
+    """f(2, 3) and f((2, 3)) alike."""
+    return tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], list | tuple) else tuple(sizes)
 
 
 def zeros(*size: Any) -> BallArray:
@@ -56,7 +60,7 @@ def linspace(start: Any, end: Any, steps: int) -> BallArray:
 def tensor(data: Any) -> BallArray:
     """Nested lists of numbers, balls and tensors."""
     if isinstance(data, list | tuple):
-        return stack([tensor(each) for each in data]) if data else zeros(0)
+        return call("stack", [tensor(each) for each in data]) if data else zeros(0)
     return array_of(data)
 
 
