@@ -17,7 +17,7 @@ import sympy as sp
 from bridge.lowering import LoweringError, lower
 from bridge.lowering.ball_values import as_exact
 from bridge.lowering.branch_and_bound import best_first
-from numeric.balls import Arb, float_above, float_below, working_precision
+from numeric.balls import Arb, float_above, float_below, rational, working_precision
 from symbolic.words.errors import UsageError
 
 BITS = 96
@@ -110,7 +110,7 @@ def _largest(
     """An upper bound, a point, of sup expr (of sup |expr|), at most TIGHTNESS max(|sup|, size) + 2^-BITS above it."""
     function = _enclosed(expr, symbol)
     with working_precision(BITS):
-        start, end, scale = (flint.arb(flint.fmpq(x.numerator, x.denominator)) for x in (low, high, size))
+        start, end, scale = map(rational, (low, high, size))
         bound = _branch_and_bound(function, start, end, scale * TIGHTNESS + flint.arb(2) ** -BITS, absolute)
     if not bound.is_finite():
         raise UsageError(

@@ -13,11 +13,12 @@ import flint
 import numpy as np
 from jaxtyping import Float64
 
-from numeric.balls.arbs import Arb, absolute, ball_maximum, float_above, working_precision
+from numeric.balls.arbs import Arb, ball_maximum, float_above, working_precision
 from numeric.balls.conversion import boxed, entries_of_values, integers_of, is_array
 from numeric.balls.entries import Entries, call
 from numeric.balls.errors import BallsError, ShapesDiffer, undecided
 from numeric.balls.floats import floats_enclosed
+from numeric.balls.functions import absolute
 from numeric.balls.integers import ARRAYS
 
 

@@ -20,9 +20,9 @@ import sympy as sp
 from bridge.lowering import LoweringError, lower
 from bridge.questions.certify.definedness import DomainCondition, Relation, conditions_of, evaluated, is_finite_real
 from bridge.questions.certify.requirements import Requirement
-from bridge.questions.certify.scalars import BITS, Box, Cell, Scalar, as_ball, balls_of, by_slope, positive, shown
+from bridge.questions.certify.scalars import BITS, Box, Cell, Scalar, balls_of, by_slope, positive, shown
 from bridge.questions.certify.sizes import check_sizes, replaced
-from numeric.balls import Arb, working_precision
+from numeric.balls import Arb, rational, working_precision
 from symbolic.derivations.inequalities import Inequality
 from symbolic.words.errors import UsageError
 
@@ -198,12 +198,12 @@ class Enclosures:
     def value_at(self, point: Sequence[Fraction]) -> Arb:
         """The expression at a point of exact numbers."""
         with working_precision(self.bits):
-            return self.whole.value(*(as_ball(x) for x in point))
+            return self.whole.value(*(rational(x) for x in point))
 
     def inside(self, point: Sequence[Fraction]) -> bool:
         """Whether a point surely lies in the box and meets every condition."""
         with working_precision(self.bits):
-            at = [as_ball(x) for x in point]
+            at = [rational(x) for x in point]
             in_box = all(low <= x <= high for x, (low, high) in zip(point, self.root, strict=True))
             if not in_box or not all(bool(condition.value(*at) >= 0) for condition in self.conditions):
                 return False

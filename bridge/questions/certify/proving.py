@@ -19,10 +19,10 @@ from bridge.lowering.ball_values import SMALLEST_NORMAL
 from bridge.lowering.branch_and_bound import best_first, cut_across
 from bridge.questions.certify.deadline import Deadline, OutOfTime, checked_seconds
 from bridge.questions.certify.forms import Enclosures
-from bridge.questions.certify.scalars import Box, Cell, as_ball, positive, shown
+from bridge.questions.certify.scalars import Box, Cell, positive, shown
 from bridge.questions.certify.search import likely_lowest
 from bridge.questions.certify.words import box_text
-from numeric.balls import Arb, float_above, working_precision
+from numeric.balls import Arb, float_above, rational, working_precision
 from symbolic.derivations.inequalities import Inequality
 
 Point = dict[sp.Symbol, Fraction]
@@ -358,7 +358,7 @@ def _relative(part: Fraction, whole: Fraction) -> float:
 def _weights(box: Box, slopes: Sequence[Arb]) -> list[float]:
     """How much each coordinate can change the function: |slope| width, as shares; where one is unknown, only those."""
     reach = [
-        float((abs(slope).upper() * as_ball(high - low)).upper())
+        float((abs(slope).upper() * rational(high - low)).upper())
         for (low, high), slope in zip(box, slopes, strict=True)
     ]
     reach = [r if r == r else float("inf") for r in reach]

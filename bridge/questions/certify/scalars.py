@@ -12,20 +12,16 @@ import sympy as sp
 from bridge.lowering import lower
 from bridge.questions.certify.sizes import check_sizes, replaced
 from bridge.questions.certify.tapes import Tape, UnknownNodeError
-from numeric.balls import Arb
+from numeric.balls import Arb, rational
 from symbolic.words.errors import UsageError
 
 Box = tuple[tuple[Fraction, Fraction], ...]  # one interval for each coordinate, in the order of Inequality.box
 BITS = 64
 
 
-def as_ball(number: Fraction) -> Arb:
-    return flint.arb(flint.fmpq(number.numerator, number.denominator))
-
-
 def balls_of(box: Box) -> list[Arb]:
     """The box as balls that contain it."""
-    return [as_ball(low) if low == high else as_ball(low).union(as_ball(high)) for low, high in box]
+    return [rational(low) if low == high else rational(low).union(rational(high)) for low, high in box]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +80,12 @@ class Scalar:
         centre, loss = [], flint.arb(0)
         for (low, high), slope in zip(cell.box, slopes, strict=True):
             if low == high or slope >= 0:
-                centre.append(as_ball(low))
+                centre.append(rational(low))
             elif slope <= 0:
-                centre.append(as_ball(high))
+                centre.append(rational(high))
             else:
-                centre.append(as_ball((low + high) / 2))
-                loss += abs(slope).upper() * as_ball((high - low) / 2)
+                centre.append(rational((low + high) / 2))
+                loss += abs(slope).upper() * rational((high - low) / 2)
         return (self.value(*centre) - loss).lower()
 
 
@@ -117,7 +113,7 @@ def least_at_corner(scalar: Scalar, cell: Cell) -> bool:
     if slopes is None or not all(a == b or s >= 0 or s <= 0 for (a, b), s in zip(cell.box, slopes, strict=True)):
         return False
     corner = [a if a == b or s >= 0 else b for (a, b), s in zip(cell.box, slopes, strict=True)]
-    if not scalar.value(*map(as_ball, corner)).contains(0):
+    if not scalar.value(*map(rational, corner)).contains(0):
         return False
     at = {symbol: sp.Rational(x.numerator, x.denominator) for symbol, x in zip(scalar.symbols, corner, strict=True)}
     try:
