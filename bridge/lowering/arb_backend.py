@@ -99,25 +99,12 @@ def as_integer(limit: Any) -> int:
     return int(whole)
 
 
-def loop_sum(like: Any, body: Any, masked: Any, first: Arb, last: Arb) -> Arb:
-    return loops.sum_of(lambda index: body(arb(index)), as_integer(first), as_integer(last), arb(0))
-
-
-def loop_product(like: Any, body: Any, masked: Any, first: Arb, last: Arb) -> Arb:
-    return loops.product_of(lambda index: body(arb(index)), as_integer(first), as_integer(last), arb(1))
-
-
-def loop_run(like: Any, body: Any, masked: Any, first: Arb, last: Arb, factor: Any, masked_factor: Any) -> Arb:
-    limits = as_integer(first), as_integer(last)
-    return loops.run_of(lambda index: body(arb(index)), lambda index: factor(arb(index)), *limits, arb(0))
-
-
 NAMES: dict[str, Any] = {
     **ONE_ARGUMENT, **SEVERAL_ARGUMENTS,
     "number": arb, "ratio": lambda p, q: arb(fmpq(p, q)), "inf": arb("inf"), "nan": arb("nan"),
     "at_least": arb.max, "at_most": arb.min,
     "less": less, "no_more": at_most, "equal": equal, "negation": negation, "both": both, "either": either,
-    "hull_of_branches": hull_of_branches, "loop_sum": loop_sum, "loop_product": loop_product, "loop_run": loop_run,
+    "hull_of_branches": hull_of_branches, **loops.loops_of(lambda like, x: arb(x), as_integer=as_integer),
     "pi": arb.pi, "e": arb.const_e, "EulerGamma": arb.const_euler, "Catalan": arb.const_catalan,
     "GoldenRatio": lambda: (1 + arb(5).sqrt()) / 2,
     "matrix": lambda like, rows: arb_mat(rows), "scale": lambda s, A: A * s, "matmul": lambda A, B: A * B,

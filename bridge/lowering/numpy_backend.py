@@ -102,46 +102,6 @@ def geometric(z: Array, m: Array) -> Array:
     return np.where(z == 0, m, np.where(np.abs(z) < 0.5, near, ((1.0 + z) ** m - 1.0) / exact))
 
 
-def _loop(like: Array, fold: Any, body: Any, masked: Any, first: Array, last: Array, neutral: int) -> Array:
-    number = like.dtype.type
-    if np.ndim(first) == np.ndim(last) == 0:
-        return fold(lambda index: body(number(index)), *map(loops.as_integer, (first, last)), number(neutral))
-    if np.any(first != np.floor(first)) or np.any(last != np.floor(last)):
-        raise ValueError("the limits of a sum or product must be integers")
-    if not (np.size(first) and np.size(last)):
-        return np.zeros(np.broadcast_shapes(np.shape(first), np.shape(last)), like.dtype)
-    total = fold(lambda index: masked(number(index)), *_ends(first, last), number(neutral))
-    reversed_value = -total if neutral == 0 else 1.0 / total
-    return np.where(last < first - 1, reversed_value, total)
-
-
-def loop_sum(like: Array, body: Any, masked: Any, first: Array, last: Array) -> Array:
-    return _loop(like, loops.sum_of, body, masked, np.asarray(first), np.asarray(last), 0)
-
-
-def loop_product(like: Array, body: Any, masked: Any, first: Array, last: Array) -> Array:
-    return _loop(like, loops.product_of, body, masked, np.asarray(first), np.asarray(last), 1)
-
-
-def loop_run(like: Array, body: Any, masked: Any, first: Array, last: Array, factor: Any, masked_factor: Any) -> Array:
-    number, first, last = like.dtype.type, np.asarray(first), np.asarray(last)
-    if np.ndim(first) == np.ndim(last) == 0:
-        ends = loops.as_integer(first), loops.as_integer(last)
-        return loops.run_of(lambda i: body(number(i)), lambda i: factor(number(i)), *ends, number(0))
-    if np.any(first != np.floor(first)) or np.any(last != np.floor(last)):
-        raise ValueError("the limits of a sum or product must be integers")
-    if not (np.size(first) and np.size(last)):
-        return np.zeros(np.broadcast_shapes(np.shape(first), np.shape(last)), like.dtype)
-    terms, factors = (lambda i: masked(number(i))), (lambda i: masked_factor(number(i)))
-    upwards = last >= first - 1
-    return loops.runs_of(terms, factors, *_ends(first, last), number(0), upwards, np.where)
-
-
-def _ends(first: Array, last: Array) -> tuple[int, int]:
-    """The least and the largest index that any element of a batch counts."""
-    return int(np.min(np.minimum(first, last + 1.0))), int(np.max(np.maximum(last, first - 1.0)))
-
-
 def common_shape(values: Sequence[Array]) -> tuple[int, ...]:
     """The shape to which they broadcast. For plain numbers (the state of a flow) numpy is not called."""
     shapes = [shape for value in values if (shape := np.shape(value))]
@@ -198,8 +158,7 @@ NAMES: dict[str, Any] = {
     "polygamma": through_torch(special.polygamma), "factorial": through_torch(special.factorial),
     "binomial": binomial, "lambertw": through_torch(special.lambertw), "at_least": at_least, "at_most": at_most,
     "where": where, "int_power": int_power, "heaviside": heaviside, "softplus": softplus, "sigmoid": sigmoid,
-    "logsumexp": logsumexp, "geometric": geometric, "loop_sum": loop_sum, "loop_product": loop_product,
-    "loop_run": loop_run,
+    "logsumexp": logsumexp, "geometric": geometric, **loops.loops_of(lambda like, x: like.dtype.type(x), np.where),
     "both": np.logical_and, "either": np.logical_or, "negation": np.logical_not, "matrix": matrix, "scale": scale,
     "matmul": np.matmul, "transpose": lambda A: np.swapaxes(A, -1, -2), "inverse": inverse,
     "matrix_power": np.linalg.matrix_power, "trace": lambda A: np.trace(A, axis1=-2, axis2=-1),

@@ -75,51 +75,6 @@ def atan2(y: Any, x: Any) -> Tensor:
     return torch.atan2(_on(like, y) + 0.0, _on(like, x) + 0.0)  # the sign of a zero does not count
 
 
-def _loop(like: Tensor, fold: Any, body: Any, masked: Any, first: Any, last: Any, neutral: int) -> Tensor:
-    """Constant limits are plain numbers, so that no value is read from a device."""
-    first, last = (limit.detach() if isinstance(limit, Tensor) else limit for limit in (first, last))
-    if not any(isinstance(limit, Tensor) and limit.ndim for limit in (first, last)):
-        limits = map(loops.as_integer, (first, last))
-        result: Tensor = fold(lambda index: body(_on(like, index)), *limits, _on(like, neutral))
-        return result
-    first, last = _on(like, first), _on(like, last)
-    if (first != torch.floor(first)).any() or (last != torch.floor(last)).any():
-        raise ValueError("the limits of a sum or product must be integers")
-    if not (first.numel() and last.numel()):
-        return like.new_zeros(torch.broadcast_shapes(first.shape, last.shape))
-    total = fold(lambda index: masked(_on(like, index)), *_ends(first, last), _on(like, neutral))
-    return torch.where(last < first - 1, -total if neutral == 0 else 1 / total, total)
-
-
-def loop_sum(like: Tensor, body: Any, masked: Any, first: Any, last: Any) -> Tensor:
-    return _loop(like, loops.sum_of, body, masked, first, last, 0)
-
-
-def loop_product(like: Tensor, body: Any, masked: Any, first: Any, last: Any) -> Tensor:
-    return _loop(like, loops.product_of, body, masked, first, last, 1)
-
-
-def loop_run(like: Tensor, body: Any, masked: Any, first: Any, last: Any, factor: Any, masked_factor: Any) -> Tensor:
-    first, last = (limit.detach() if isinstance(limit, Tensor) else limit for limit in (first, last))
-    if not any(isinstance(limit, Tensor) and limit.ndim for limit in (first, last)):
-        ends = loops.as_integer(first), loops.as_integer(last)
-        found: Tensor = loops.run_of(lambda i: body(_on(like, i)), lambda i: factor(_on(like, i)), *ends, _on(like, 0))
-        return found
-    first, last = _on(like, first), _on(like, last)
-    if (first != torch.floor(first)).any() or (last != torch.floor(last)).any():
-        raise ValueError("the limits of a sum or product must be integers")
-    if not (first.numel() and last.numel()):
-        return like.new_zeros(torch.broadcast_shapes(first.shape, last.shape))
-    terms, factors = (lambda i: masked(_on(like, i))), (lambda i: masked_factor(_on(like, i)))
-    batch: Tensor = loops.runs_of(terms, factors, *_ends(first, last), _on(like, 0), last >= first - 1, torch.where)
-    return batch
-
-
-def _ends(first: Tensor, last: Tensor) -> tuple[int, int]:
-    """The least and the largest index that any element of a batch counts."""
-    return int(torch.minimum(first, last + 1).min()), int(torch.maximum(last, first - 1).max())
-
-
 def matrix(like: Tensor, rows: list[list[Any]]) -> Tensor:
     """Shape (..., n, m) from entries whose batches broadcast; stacked, so gradients pass."""
     entries = torch.broadcast_tensors(*(_on(like, entry) for row in rows for entry in row))
@@ -157,7 +112,7 @@ NAMES: dict[str, Any] = {
     "polygamma": special.polygamma, "factorial": special.factorial, "binomial": binomial,
     "lambertw": special.lambertw, "at_least": at_least, "at_most": at_most, "where": where, "heaviside": heaviside,
     "softplus": softplus, "sigmoid": torch.sigmoid, "logsumexp": logsumexp, "geometric": geometric,
-    "loop_sum": loop_sum, "loop_product": loop_product, "loop_run": loop_run,
+    **loops.loops_of(_on, torch.where),
     "both": torch.logical_and, "either": torch.logical_or, "negation": torch.logical_not, "matrix": matrix,
     "scale": scale, "matmul": torch.matmul, "transpose": lambda A: A.transpose(-1, -2), "inverse": inverse,
     "matrix_power": torch.linalg.matrix_power, "trace": lambda A: A.diagonal(dim1=-2, dim2=-1).sum(-1),
