@@ -109,7 +109,7 @@ def as_exact(value: Any) -> Any:
     if isinstance(value, float):
         return Fraction(value)
     if isinstance(value, sp.Rational):
-        return Fraction(int(value.p), int(value.q))
+        return Fraction(value)
     return value
 
 

@@ -14,13 +14,13 @@ from fractions import Fraction
 from typing import Any
 
 from bridge.lowering import LoweringError
-from bridge.questions.certify.certificate import OPEN, Origin, boxes_of, root_of
+from bridge.questions.certify.certificate import OPEN, Origin, boxes_of
 from bridge.questions.certify.deadline import Deadline, OutOfTime, checked_seconds
 from bridge.questions.certify.forms import Enclosures
 from bridge.questions.certify.names import name_of
 from bridge.questions.certify.parsing import ParsedClaim, parse_claim, read_content
-from bridge.questions.certify.proving import Box, Leaf, Status
-from bridge.questions.certify.scalars import Cell
+from bridge.questions.certify.proving import Leaf, Status
+from bridge.questions.certify.scalars import Box, Cell, root_of
 from bridge.questions.certify.stating import belongs, family, reasons, same_claim, stated_now
 from bridge.questions.certify.words import box_text, short, shortly
 from bridge.theorems.registry import registered_theorem

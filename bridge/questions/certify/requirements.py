@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bridge.questions.certify.definedness import DomainCondition, Relation
-from bridge.questions.certify.scalars import Cell, Scalar, by_slope, least_at_corner, positive, shown
+from bridge.questions.certify.scalars import Cell, Scalar, least_at_corner, shown
 from numeric.balls import rational
 
 
@@ -24,10 +24,10 @@ class Requirement:
             return False
         if relation is Relation.NONNEGATIVE:
             return shown(self.scalar, cell) or least_at_corner(self.scalar, cell)
-        if positive(self.scalar.below(cell), True) or by_slope(self.scalar, cell, True):
+        if shown(self.scalar, cell, strict=True):
             return True
         if relation is Relation.NONZERO:
-            return positive(self.opposite.below(cell), True) or by_slope(self.opposite, cell, True)
+            return shown(self.opposite, cell, strict=True)
         ball = self.scalar.value(*cell.balls)
         return relation is Relation.NO_POLE and bool(ball.is_finite()) and not ball.contains_integer()
 

@@ -1,5 +1,6 @@
 """Functions of a box's coordinates on Arb balls, with lower bounds: the natural extension and the mean-value form."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,10 +14,22 @@ from bridge.lowering import lower
 from bridge.questions.certify.sizes import check_sizes, replaced
 from bridge.questions.certify.tapes import Tape, UnknownNodeError
 from numeric.balls import Arb, rational
+from symbolic.derivations.inequalities import Inequality
 from symbolic.words.errors import UsageError
 
 Box = tuple[tuple[Fraction, Fraction], ...]  # one interval for each coordinate, in the order of Inequality.box
 BITS = 64
+
+
+def root_of(inequality: Inequality) -> Box:
+    """The whole box."""
+    return tuple((Fraction(low), Fraction(high)) for low, high in inequality.box.values())
+
+
+def volume(box: Box, root: Box) -> Fraction:
+    """The volume relative to the root's; coordinates that are fixed do not count."""
+    sides = zip(box, root, strict=True)
+    return math.prod(((b - a) / (d - c) for (a, b), (c, d) in sides if c < d), start=Fraction(1))
 
 
 def balls_of(box: Box) -> list[Arb]:
@@ -100,9 +113,9 @@ def by_slope(scalar: Scalar, cell: Cell, strict: bool) -> bool:
     return slopes is not None and positive(scalar.below_by_slopes(cell, slopes), strict)
 
 
-def shown(scalar: Scalar, cell: Cell) -> bool:
-    """Whether either form proves that the function is >= 0 on the box."""
-    return positive(scalar.below(cell), False) or by_slope(scalar, cell, False)
+def shown(scalar: Scalar, cell: Cell, strict: bool = False) -> bool:
+    """Whether either form proves that the function is >= 0 on the box, or > 0 if strict."""
+    return positive(scalar.below(cell), strict) or by_slope(scalar, cell, strict)
 
 
 # Where no slope changes its sign on the box, the function is least at a corner. Its exact value there counts: a ball
