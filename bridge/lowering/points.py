@@ -10,6 +10,7 @@ from functools import cached_property
 from math import copysign, inf
 from typing import Any
 
+import numpy as np
 from flint import arb, arb_mat, ctx
 
 from numeric.balls import Arb
@@ -17,6 +18,8 @@ from numeric.balls.decisions import Decision
 
 from .arb_backend import NAMES, ArbBackend, converted
 from .common import Argument, LoweringError
+
+Array = np.ndarray | np.generic
 
 MOST_BITS = 200_000  # of terms that cancel
 FLOAT_BITS = 60  # of a ball whose middle is then rounded to a double
@@ -75,6 +78,19 @@ class Points:
         if isinstance(found, arb_mat):
             return [[to_double(entry) for entry in row] for row in found.tolist()]
         return to_double(found) if isinstance(found, arb) else found
+
+    def mended(self, result: Array, mask: Array, arrays: Sequence[Array], core: tuple[int, ...]) -> np.ndarray:
+        """The result, of shape (..., *core), with the points that the mask flags computed again, one by one."""
+        shapes = [argument.shape for argument in self._arguments]
+        batches = [np.shape(array)[: np.ndim(array) - len(shape)] for array, shape in zip(arrays, shapes, strict=True)]
+        batch = np.broadcast_shapes(np.shape(mask), *batches)
+        found = np.array(np.broadcast_to(result, batch + core))
+        wide = [np.broadcast_to(array, batch + shape) for array, shape in zip(arrays, shapes, strict=True)]
+        for place in zip(*np.nonzero(np.broadcast_to(mask, batch)), strict=True) if batch else [()]:
+            exact = self.double([each[place].tolist() for each in wide])
+            if exact is not None:
+                found[place] = exact
+        return found
 
     def ball(self, values: Sequence[Any], bits: int, *, smallest: int | None = None) -> Any:
         """A ball, or a matrix of them, of that many good bits, or a truth; None if none is found.

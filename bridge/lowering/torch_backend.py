@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from . import loops, special
-from .common import Argument, Backend, as_float, check_matrix_shape
-from .conditioning import MOST_EXPONENT, Watch, far, watched_functions
+from .common import Argument, Backend, as_float, check_matrix_shape, entry, kron
+from .conditioning import Watch, watched_functions
 from .number_printers import FloatPrinter
 
 
@@ -92,16 +92,6 @@ def scale(scalar: Any, A: Tensor) -> Tensor:
     return scalar[..., None, None] * A if isinstance(scalar, Tensor) else scalar * A
 
 
-def kron(A: Tensor, B: Tensor) -> Tensor:
-    blocks = A[..., :, None, :, None] * B[..., None, :, None, :]  # (..., n, p, m, q)
-    n, p, m, q = blocks.shape[-4:]
-    return blocks.reshape(*blocks.shape[:-4], n * p, m * q)
-
-
-def entry(A: Tensor, i: Any, j: Any) -> Tensor:
-    return A[..., loops.as_index(i), loops.as_index(j)]
-
-
 NAMES: dict[str, Any] = {
     "exp": torch.exp, "log": torch.log, "sqrt": torch.sqrt, "sin": torch.sin, "cos": torch.cos, "tan": torch.tan,
     "asin": torch.asin, "acos": torch.acos, "atan": torch.atan, "atan2": atan2, "sinh": torch.sinh,
@@ -136,7 +126,7 @@ class TorchBackend(Backend):
             raise TypeError(f"lower(backend='torch'): dtype must be a floating torch.dtype, got {dtype!r}")
         self._dtype = dtype
         self._device = None if device is None else torch.device(device)
-        self._core_shape = core_shape
+        self.core_shape = core_shape
 
     def call(self, function: Callable[..., Any], arguments: Sequence[Argument], values: Sequence[Any]) -> Any:
         if self._dtype is None and self._device is None and _are_alike(arguments, values):
@@ -155,36 +145,18 @@ class TorchBackend(Backend):
             for argument, tensor in zip(arguments, tensors, strict=True)
         }
         batch = batches.pop() if len(batches) == 1 else np.broadcast_shapes(*batches)
-        shape = (*batch, *self._core_shape)
+        shape = (*batch, *self.core_shape)
         return result if result.shape == shape else result.expand(shape)
 
     def _checked(self, result: Tensor, watch: Watch, arguments: Sequence[Argument], tensors: list[Tensor]) -> Tensor:
         """The points that were flagged computed again, one by one; gradients stay those of what was computed first."""
-        core = self._core_shape
-        for argument, tensor in zip(arguments, tensors, strict=True) if self.farthest < MOST_EXPONENT else ():
-            beyond = far(tensor.detach(), self.farthest)
-            watch.flag(beyond.flatten(-2).any(-1) if argument.shape else beyond)
-        if self.may_overflow and result.is_floating_point():
-            infinite = ~torch.isfinite(result.detach())
-            watch.flag(infinite.flatten(-len(core)).any(-1) if core else infinite)
-        mask = (
-            watch.mask
-            if isinstance(watch.mask, Tensor)
-            else torch.tensor(watch.mask, dtype=torch.bool, device=result.device)
-        )
-        if not mask.any():
+        watch.flag_ends(self, arguments, [tensor.detach() for tensor in tensors], result.detach())
+        mask = torch.as_tensor(watch.mask, dtype=torch.bool, device=result.device)
+        if self.points is None or not mask.any():
             return result
-        batches = [each.shape[: each.ndim - len(a.shape)] for a, each in zip(arguments, tensors, strict=True)]
-        batch = np.broadcast_shapes(mask.shape, *batches)
-        result = result.expand((*batch, *core))
-        wide = [
-            each.detach().expand((*batch, *a.shape)).cpu().numpy() for a, each in zip(arguments, tensors, strict=True)
-        ]
-        mended = result.detach().cpu().numpy().copy()
-        for place in zip(*np.nonzero(mask.expand(batch).cpu().numpy()), strict=True) if batch else [()]:
-            exact = self.points.double([each[place].tolist() for each in wide]) if self.points else None
-            if exact is not None:
-                mended[place] = exact
+        found, flagged, *arrays = (each.detach().cpu().numpy() for each in (result, mask, *tensors))
+        mended = self.points.mended(found, flagged, arrays, self.core_shape)
+        result = result.expand(mended.shape)
         exactly = torch.from_numpy(mended).to(result.device)
         if not result.requires_grad:
             return exactly
