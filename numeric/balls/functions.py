@@ -19,6 +19,7 @@ BallFunction: TypeAlias = Callable[[Arb], Arb]
 
 NARROW = 2.0**-20  # of a radius: what Arb overestimates is of second order
 NARROW_BITS = 20  # the same, relative to the middle
+FAR = 64  # from 0: exp(-FAR) is small
 
 
 def hull(*balls: Arb) -> Arb:
@@ -141,12 +142,13 @@ def sign(x: Arb) -> Arb:
 # exponentials
 
 
+# The ball enters once; far out, where it enters twice, the second time as exp(-FAR).
 def _softplus(x: Arb) -> Arb:
-    return x + (-x).exp().log1p() if x > 0 else x.exp().log1p()
+    return x.exp().log1p() if x < FAR else x + (-x).exp().log1p()
 
 
 def _sigmoid(x: Arb) -> Arb:
-    return 1 / (1 + (-x).exp()) if x > 0 else x.exp() / (1 + x.exp())
+    return 1 / (1 + (-x).exp()) if x > -FAR else x.exp() / (1 + x.exp())
 
 
 def logsumexp(*exponents: Arb) -> Arb:
