@@ -23,7 +23,7 @@ Places = torch.Tensor | Sequence[torch.Tensor]
 _COPYING = frozenset(
     (
         *("expand", "broadcast_to", "broadcast_tensors", "meshgrid", "repeat", "tile", "repeat_interleave"),
-        *("diag", "diag_embed", "nn.functional.pad"),
+        *("diag", "diag_embed", "nn.functional.pad", "zeros", "ones", "full", "eye"),
     )
 )
 
