@@ -23,9 +23,10 @@ def negation(a: Decision) -> Decision:
     return None if a is None else not a
 
 
-def both(a: Decision, b: Decision) -> Decision:
-    return False if a is False or b is False else None if a is None or b is None else True
+def both(*parts: Decision) -> Decision:
+    """Of any number of parts: whether all of them hold."""
+    return False if False in parts else None if None in parts else True
 
 
-def either(a: Decision, b: Decision) -> Decision:
-    return negation(both(negation(a), negation(b)))
+def either(*parts: Decision) -> Decision:
+    return negation(both(*map(negation, parts)))

@@ -11,6 +11,7 @@ from numeric.balls.arbs import Arb, ball_maximum, exact_softmax
 from numeric.balls.array import BallArray, Truth, array_of, entries_of, truths_of
 from numeric.balls.budget import charge_scalars
 from numeric.balls.conversion import boxed
+from numeric.balls.decisions import Decision, both, either
 from numeric.balls.elementwise import lifted
 from numeric.balls.errors import BallsError
 from numeric.balls.functions import absolute, int_power, logsumexp, power, sqrt
@@ -185,14 +186,9 @@ def norm(x: Any, p: Any = "fro", dim: Axes = None, keepdim: bool = False) -> Bal
     return vector_norm(x, 2 if p in ("fro", None) else p, dim, keepdim)
 
 
-def decided(truth: bool) -> Callable[[list[bool | None]], bool | None]:
-    """`truth` if any entry is, undecided if any is undecided, else its opposite."""
-    return lambda truths: truth if truth in truths else None if None in truths else not truth
-
-
-def truth_reduction(name: str, truth: bool) -> Callable[..., Truth]:
+def truth_reduction(name: str, decide: Callable[..., Decision]) -> Callable[..., Truth]:
     def reduce(x: Any, dim: Axes = None, keepdim: bool = False) -> Truth:
-        return Truth.of_entries(folded(truths_of(x), dim, keepdim, decided(truth), f"torch.{name}"))
+        return Truth.of_entries(folded(truths_of(x), dim, keepdim, lambda truths: decide(*truths), f"torch.{name}"))
 
     return reduce
 
@@ -220,6 +216,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "linalg_matrix_norm": matrix_norm,
     "linalg_norm": linalg_norm,
     "norm": norm,
-    "all": truth_reduction("all", False),
-    "any": truth_reduction("any", True),
+    "all": truth_reduction("all", both),
+    "any": truth_reduction("any", either),
 }
