@@ -1,7 +1,7 @@
 """Functions of a box's coordinates on Arb balls, with lower bounds: the natural extension and the mean-value form."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -60,11 +60,6 @@ class Scalar:
     def value(self) -> Any:
         return lower(self.expression, "arb", args=self.symbols, bits=self.bits)
 
-    @cached_property
-    def gradient(self) -> Callable[[Sequence[Arb]], list[Arb]] | None:
-        """All partial derivatives on balls; None where there is none that encloses the function's differences."""
-        return None if self.tape is None else self.tape.gradient
-
     # SymPy's derivative will not do: it is simplified, and the one of atan(tan(x)) is 1, across all jumps.
     @cached_property
     def tape(self) -> Tape | None:
@@ -84,7 +79,7 @@ class Scalar:
 
     def slopes(self, cell: Cell) -> list[Arb] | None:
         """Enclosures of the partial derivatives on the box; None where there are none to be had."""
-        return None if self.gradient is None else self.gradient(cell.balls)
+        return None if self.tape is None else self.tape.gradient(cell.balls)
 
     # f(x) = f(c) + sum_i f_i(xi) (x_i - c_i) with xi in the box. Where f_i >= 0 on the box c_i is its lower end, where
     # f_i <= 0 the upper one: those terms are >= 0. Otherwise c_i is the middle, and the term is at least -|f_i| radius.
