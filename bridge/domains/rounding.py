@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from bridge.lowering.ball_values import BASE_BITS, evaluate_ball
-from numeric.balls import float_below, working_precision
+from numeric.balls import float_below, rational, working_precision
 from symbolic.words.errors import UsageError
 
 UNIT = 2.0**-53  # the relative error of one rounding to float64
@@ -45,7 +45,7 @@ def ball_of(number: sp.Expr, bits: int = BASE_BITS) -> flint.arb:
 def _float64_below(number: sp.Expr) -> float:
     with working_precision(RATIONAL_BITS):  # also for the negation inside of float_below
         if isinstance(number, sp.Rational):
-            return float_below(flint.arb(flint.fmpq(int(number.p), int(number.q))))
+            return float_below(rational(number))
         return float_below(ball_of(number))
 
 

@@ -12,7 +12,7 @@ import sympy as sp
 
 from bridge.lowering import Terms, at_most_terms, lower
 from bridge.lowering.common import shortened
-from numeric.balls import working_precision
+from numeric.balls import rational, working_precision
 from symbolic.derivations.exact_numbers import as_formula
 from symbolic.words.errors import UsageError
 
@@ -109,7 +109,7 @@ def as_exact(value: Any) -> Any:
     if isinstance(value, float):
         return Fraction(value)
     if isinstance(value, sp.Rational):
-        return Fraction(int(value.p), int(value.q))
+        return Fraction(value)
     return value
 
 
@@ -125,7 +125,7 @@ def exact_ball(number: sp.Expr, bits: int = BASE_BITS) -> flint.arb:
     if not isinstance(number, sp.Rational):
         return evaluate_ball(number, {}, bits)
     with working_precision(bits):
-        return flint.arb(flint.fmpq(int(number.p), int(number.q)))
+        return rational(number)
 
 
 def bits_for(accuracy: flint.arb) -> int:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import sympy as sp
 
+from .loops import as_index
 from .nodes import size
 
 LARGEST_PRINTED = 1000  # nodes; SymPy prints a shared part once for each use, which may take for ever
@@ -52,6 +53,7 @@ class AtPoints(Protocol):
 
     def double(self, values: Sequence[Any]) -> Any: ...
     def ball(self, values: Sequence[Any], bits: int, *, smallest: int | None = None) -> Any: ...
+    def mended(self, result: Any, mask: Any, arrays: Sequence[Any], core: tuple[int, ...]) -> Any: ...
 
 
 class Backend(ABC):
@@ -61,6 +63,7 @@ class Backend(ABC):
     names: Mapping[str, Any]  # that generated code may use
     points: AtPoints | None = None  # the formula at single points, if some may have to be computed again
     may_overflow = False  # whether inf and nan may be false
+    core_shape: tuple[int, ...] = ()  # of the matrix that the formula is
     farthest = inf  # the exponent of two of arguments beyond which what is computed on the way may leave the range
 
     @abstractmethod
@@ -123,6 +126,17 @@ def check_matrix_shape(argument: Argument, shape: Sequence[int]) -> None:
     if argument.shape and tuple(shape[-2:]) != argument.shape:
         rows, columns = argument.shape
         raise ValueError(f"{argument.name}: shape {tuple(shape)}, expected (..., {rows}, {columns})")
+
+
+def kron(A: Any, B: Any) -> Any:
+    """Of batches of matrices, arrays or tensors."""
+    blocks = A[..., :, None, :, None] * B[..., None, :, None, :]  # (..., n, p, m, q)
+    n, p, m, q = blocks.shape[-4:]
+    return blocks.reshape(*blocks.shape[:-4], n * p, m * q)
+
+
+def entry(A: Any, i: Any, j: Any) -> Any:
+    return A[..., as_index(i), as_index(j)]
 
 
 def as_float(argument: Argument, value: Any) -> float:

@@ -4,10 +4,13 @@ Each is written with operators alone, so that numbers, numpy arrays and torch te
 1e-12 where no condition holds: ten bits lost of 53 leave 1e-13, and a few such losses may follow one another.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
+from math import inf
 from operator import add, mul
 from typing import Any
+
+from .common import Argument, Backend
 
 LOST = 2.0**-10  # of the digits of an inexact argument
 LOST_IN_EXPONENT = 2.0**-3  # an exponent is as large as 700, and its errors are absolute
@@ -31,6 +34,20 @@ class Watch:
 
     def flag(self, mask: Any) -> None:
         self.mask = mask if self.mask is False else self.mask | mask
+
+    def flag_ends(
+        self, backend: Backend, arguments: Sequence[Argument], arrays: Sequence[Value], result: Value
+    ) -> None:
+        """Points with arguments that may leave the range on the way, or with a false inf or nan for a value."""
+        if backend.farthest < MOST_EXPONENT:
+            for argument, array in zip(arguments, arrays, strict=True):
+                self._flag_one_of(far(array, backend.farthest), len(argument.shape))
+        if backend.may_overflow:
+            self._flag_one_of(~((result < inf) & (result > -inf)), len(backend.core_shape))
+
+    def _flag_one_of(self, mask: Any, axes: int) -> None:
+        """Of a number, or of the entries of a matrix."""
+        self.flag(mask.any(tuple(range(-axes, 0))) if axes else mask)
 
 
 def far(argument: Value, exponent: float) -> Any:

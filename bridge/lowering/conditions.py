@@ -9,6 +9,7 @@ import sympy as sp
 
 from bridge.lowering import LoweringError
 from bridge.lowering.ball_values import as_exact, evaluate_ball
+from numeric.balls.decisions import both, either, negation
 from symbolic.derivations.worst_cases import where_real
 from symbolic.words.errors import UsageError
 
@@ -52,20 +53,16 @@ def truth(condition: Any, values: Mapping[sp.Symbol, Any]) -> bool | None:
     if condition in (sp.true, sp.false):
         return bool(condition)
     if isinstance(condition, sp.And | sp.Or):
-        parts = [truth(part, values) for part in condition.args]
-        decisive = isinstance(condition, sp.Or)
-        return decisive if decisive in parts else None if None in parts else not decisive
+        together = both if isinstance(condition, sp.And) else either
+        return together(*(truth(part, values) for part in condition.args))
     if isinstance(condition, sp.Not):
-        inner = truth(condition.args[0], values)
-        return None if inner is None else not inner
+        return negation(truth(condition.args[0], values))
     if isinstance(condition, sp.Ne):
-        inner = truth(sp.Eq(condition.lhs, condition.rhs), values)
-        return None if inner is None else not inner
+        return negation(truth(sp.Eq(condition.lhs, condition.rhs), values))
     try:
-        parts = [_sign_shows(expression, strict, values) for expression, strict in claims_of(condition)]
+        return both(*(_sign_shows(expression, strict, values) for expression, strict in claims_of(condition)))
     except (UsageError, LoweringError):
         return None
-    return False if False in parts else None if None in parts else True
 
 
 def _sign_shows(expression: sp.Expr, strict: bool, values: Mapping[sp.Symbol, Any]) -> bool | None:

@@ -6,60 +6,44 @@ smaller; the interval with the largest bound is halved until the bound is close 
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import flint
 import sympy as sp
 
-from bridge.lowering import LoweringError, lower
+from bridge.lowering import Lowered, LoweringError, lower
 from bridge.lowering.ball_values import as_exact
 from bridge.lowering.branch_and_bound import best_first
-from numeric.balls import Arb, float_above, float_below, working_precision
+from numeric.balls import Arb, float_above, float_below, rational, working_precision
 from symbolic.words.errors import UsageError
 
 BITS = 96
 Interval = tuple[Arb, Arb, Arb]  # a bound of the function there, and its two ends
+Bounds = Callable[[Arb, Arb], tuple[Arb, Arb, Arb]]
 TIGHTNESS = flint.arb(2) ** -11  # relative: below the 10^-3 that callers may count on
 MOST_INTERVALS = 20_000
 STEPS = (sp.Heaviside, sp.sign, sp.floor, sp.ceiling, sp.Piecewise, sp.DiracDelta, sp.Mod)  # f' does not detect jumps
 
 
-@dataclass(frozen=True)
-class EnclosedFunction:
-    """A function on balls, with its derivative where that encloses its differences."""
+@lru_cache(maxsize=512)
+def with_slopes(
+    expr: sp.Expr, variables: tuple[sp.Symbol, ...], others: tuple[sp.Symbol, ...] = ()
+) -> tuple[Lowered, list[Lowered] | None]:
+    """The expression on balls, and its slopes in the variables: at kinks those between the one-sided ones (Clarke).
 
-    expr: sp.Expr
-    symbol: sp.Symbol
-
-    @cached_property
-    def value(self) -> Callable[[Arb], Arb]:
-        return lower(self.expr, "arb", args=(self.symbol,), bits=BITS).bare
-
-    @cached_property
-    def slope(self) -> Callable[[Arb], Arb] | None:
-        """f' on balls: for a function without jumps the hull of one-sided slopes at its kinks (Clarke) will do."""
-        if self.expr.has(*STEPS):
-            return None
-        try:
-            return lower(sp.diff(self.expr, self.symbol), "arb", args=(self.symbol,), bits=BITS).bare
-        except LoweringError:
-            return None
-
-    # f(t) lies in f(ball), and in f(m) + f'(ball) (t - m); where f' has one sign f is largest and smallest at the ends.
-    def on(self, low: Arb, high: Arb) -> tuple[Arb, Arb, Arb]:
-        """A lower and an upper bound of f on [low, high], and f at one of its points."""
-        ball, middle = low.union(high), (low + high) / 2
-        slope = self.slope(ball) if self.slope is not None else flint.arb("nan")
-        if slope >= 0 or slope <= 0:
-            first, last = self.value(low), self.value(high)
-            start, end = (first, last) if slope >= 0 else (last, first)
-            return start.lower(), end.upper(), end if abs(end) >= abs(start) else start
-        natural, at_middle = self.value(ball), self.value(middle)
-        centred = at_middle + slope * (ball - middle)
-        return -_smaller(-natural.lower(), -centred.lower()), _smaller(natural.upper(), centred.upper()), at_middle
+    None for one with jumps. Slopes bound differences where the expression itself has an enclosure, and only there:
+    SymPy's derivative of atan(tan(t)) is 1, across all jumps.
+    """
+    every = (*variables, *others)
+    function = lower(expr, "arb", args=every, bits=BITS)
+    if expr.has(*STEPS):
+        return function, None
+    try:
+        return function, [lower(sp.diff(expr, x), "arb", args=every, bits=BITS) for x in variables]
+    except LoweringError:
+        return function, None
 
 
 def supremum(expr: sp.Expr, symbol: sp.Symbol, low: Any, high: Any) -> flint.arb:
@@ -108,10 +92,10 @@ def _largest(
     expr: sp.Expr, symbol: sp.Symbol, low: Fraction, high: Fraction, size: Fraction, *, absolute: bool
 ) -> flint.arb:
     """An upper bound, a point, of sup expr (of sup |expr|), at most TIGHTNESS max(|sup|, size) + 2^-BITS above it."""
-    function = _enclosed(expr, symbol)
     with working_precision(BITS):
-        start, end, scale = (flint.arb(flint.fmpq(x.numerator, x.denominator)) for x in (low, high, size))
-        bound = _branch_and_bound(function, start, end, scale * TIGHTNESS + flint.arb(2) ** -BITS, absolute)
+        start, end, scale = map(rational, (low, high, size))
+        bounds = bounds_of(expr, symbol)
+        bound = _branch_and_bound(bounds, start, end, scale * TIGHTNESS + flint.arb(2) ** -BITS, absolute)
     if not bound.is_finite():
         raise UsageError(
             f"no finite bound found for {sp.sstr(expr)} on [{float(low):g}, {float(high):g}]: it has a pole there or "
@@ -120,16 +104,31 @@ def _largest(
     return bound
 
 
-@lru_cache(maxsize=512)
-def _enclosed(expr: sp.Expr, symbol: sp.Symbol) -> EnclosedFunction:
-    """Lowered once for all intervals: that takes longer than most searches."""
+# f(t) lies in f(ball), and in f(m) + f'(ball) (t - m); where f' has one sign f is largest and smallest at the ends.
+@lru_cache(maxsize=512)  # lowered once for all intervals: that takes longer than most searches
+def bounds_of(expr: sp.Expr, symbol: sp.Symbol) -> Bounds:
+    """On an interval: a lower and an upper bound of the function, and its value at one of the points."""
     real = sp.Dummy(symbol.name, real=True)
-    return EnclosedFunction(expr.xreplace({symbol: real}), real)
+    function, slopes = with_slopes(expr.xreplace({symbol: real}), (real,))
+
+    def bounds(low: Arb, high: Arb) -> tuple[Arb, Arb, Arb]:
+        ball, middle = low.union(high), (low + high) / 2
+        natural = function.bare(ball)
+        slope = slopes[0].bare(ball) if slopes is not None and natural.is_finite() else flint.arb.nan()
+        if slope >= 0 or slope <= 0:
+            first, last = function.bare(low), function.bare(high)
+            start, end = (first, last) if slope >= 0 else (last, first)
+            return start.lower(), end.upper(), end if abs(end) >= abs(start) else start
+        at_middle = function.bare(middle)
+        centred = at_middle + slope * (ball - middle)
+        return -_smaller(-natural.lower(), -centred.lower()), _smaller(natural.upper(), centred.upper()), at_middle
+
+    return bounds
 
 
-def _branch_and_bound(function: EnclosedFunction, low: Arb, high: Arb, slack: Arb, absolute: bool) -> Arb:
+def _branch_and_bound(bounds: Bounds, low: Arb, high: Arb, slack: Arb, absolute: bool) -> Arb:
     def bounded(start: Arb, end: Arb) -> tuple[Arb, Arb]:
-        below, above, point = function.on(start, end)
+        below, above, point = bounds(start, end)
         return (above.max(-below), abs(point).lower()) if absolute else (above, point.lower())
 
     bound, best = bounded(low, high)

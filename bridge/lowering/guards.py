@@ -50,8 +50,7 @@ class Masking:
             return self._branches(node, mask)
         args = [self(arg, mask) for arg in node.args]
         if mask is sp.true or isinstance(node, sp.Add | Loop | sp.matrices.expressions.matexpr.MatrixElement):
-            kept = all(new is old for new, old in zip(args, node.args, strict=True))
-            return node if kept else with_arguments(node, args)
+            return with_arguments(node, args)
         return with_arguments(node, [self._guarded(node, arg, mask) for arg in args])
 
     def _guarded(self, node: sp.Basic, arg: sp.Basic, mask: Boolean) -> sp.Basic:

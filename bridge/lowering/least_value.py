@@ -3,16 +3,14 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import flint
 import sympy as sp
 
-from bridge.lowering import LoweringError, lower
 from bridge.lowering.ball_values import exact_ball, letters_of, require_numbers
 from bridge.lowering.branch_and_bound import best_first, cut_across
-from bridge.lowering.enclosures import STEPS
+from bridge.lowering.enclosures import BITS, with_slopes
 from numeric.balls import Arb, float_above, float_below, working_precision
 from symbolic.derivations.exact_numbers import as_count, as_formula, as_number, require_symbols
 from symbolic.words.errors import UsageError
@@ -20,7 +18,6 @@ from symbolic.words.errors import UsageError
 OnBalls = Callable[[Sequence[Any]], Any]  # balls of the variables to a ball that holds every value there
 Box = tuple[tuple[float, float], ...]
 Ends = tuple[tuple[Arb, Arb], ...]  # the exact ends of the sides
-BITS = 96
 
 
 @dataclass(frozen=True)
@@ -154,7 +151,7 @@ def least_of(
         raise UsageError(f"least_of: {', '.join(both)} has a range and a value; give one of the two")
     letters_of(expression, {**ranges, **known}, "least_of")
     require_numbers("least_of", tuple(known), known)
-    function, slopes = _on_balls(expression, tuple(ranges), tuple(known))
+    function, slopes = with_slopes(expression, tuple(ranges), tuple(known))
     fixed = tuple(known.values())
     return _least(
         "least_of",
@@ -164,21 +161,6 @@ def least_of(
         None if slopes is None else lambda t: [slope(*t, *fixed) for slope in slopes],
         most_boxes,
     )
-
-
-@lru_cache(maxsize=64)
-def _on_balls(
-    expression: sp.Expr, variables: tuple[sp.Symbol, ...], others: tuple[sp.Symbol, ...]
-) -> tuple[Callable[..., Any], list[Callable[..., Any]] | None]:
-    """The expression and its slopes: at kinks those between the one-sided ones."""
-    every = (*variables, *others)
-    function = lower(expression, "arb", args=every, bits=BITS)
-    if expression.has(*STEPS):
-        return function, None
-    try:
-        return function, [lower(sp.diff(expression, x), "arb", args=every, bits=BITS) for x in variables]
-    except LoweringError:
-        return function, None
 
 
 def _value_at(point: tuple[float, ...], ends: Ends, function: OnBalls) -> float:
@@ -195,7 +177,7 @@ def _least_on(
     balls = [_ball(*side) for side in box]
     natural = float_below(function(balls))
     natural = -math.inf if math.isnan(natural) else natural  # the heap has no order for what is not a number
-    if gradient is None:
+    if gradient is None or natural == -math.inf:  # a slope counts where the function has an enclosure
         return natural
     middle = [flint.arb(x) for x in middle_of(box)]
     centred = function(middle)

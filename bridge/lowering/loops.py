@@ -1,5 +1,7 @@
 """Sums, products and recursions over an integer index, for any kind of number; their terms may have a budget."""
 
+import math
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -121,3 +123,57 @@ def runs_of(
     for index in reversed(indices):
         error = where(upwards, error, (error - terms(index)) / factors(index))
     return error
+
+
+def loops_of(
+    number: Callable[[Any, Any], Any],
+    where: Callable[[Any, Any, Any], Any] | None = None,
+    as_integer: Callable[[Any], int] = as_integer,
+) -> dict[str, Callable[..., Any]]:
+    """The loops of a backend, by the names that generated code calls.
+
+    `number(like, x)` is x as a number of the backend. `where` chooses between the elements of a batch, each of which
+    has limits of its own; a backend without it has single numbers only.
+    """
+
+    def on_numbers(like: Any, function: Body) -> Body:
+        return lambda index: function(number(like, index))
+
+    def limits(like: Any, first: Any, last: Any) -> tuple[Any, Any]:
+        """Integers, or two batches."""
+        first, last = (limit.detach() if hasattr(limit, "detach") else limit for limit in (first, last))
+        if where is not None and any(getattr(limit, "ndim", 0) for limit in (first, last)):
+            return number(like, first), number(like, last)
+        return as_integer(first), as_integer(last)
+
+    def folded(fold: Callable[..., Any], neutral: int, reverse: Callable[[Any], Any]) -> Callable[..., Any]:
+        def loop(like: Any, body: Body, masked: Any, first: Any, last: Any) -> Any:
+            first, last = limits(like, first, last)
+            if where is None or isinstance(first, int):
+                return fold(on_numbers(like, body), first, last, number(like, neutral))
+            total = fold(on_numbers(like, masked), *_widest(first, last), number(like, neutral))
+            return where(last < first - 1, reverse(total), total)
+
+        return loop
+
+    def run(like: Any, body: Body, masked: Any, first: Any, last: Any, factor: Body, masked_factor: Any) -> Any:
+        first, last = limits(like, first, last)
+        if where is None or isinstance(first, int):
+            return run_of(on_numbers(like, body), on_numbers(like, factor), first, last, number(like, 0))
+        functions = on_numbers(like, masked), on_numbers(like, masked_factor)
+        return runs_of(*functions, *_widest(first, last), number(like, 0), last >= first - 1, where)
+
+    return {
+        "loop_sum": folded(sum_of, 0, operator.neg),
+        "loop_product": folded(product_of, 1, lambda total: 1 / total),
+        "loop_run": run,
+    }
+
+
+def _widest(first: Any, last: Any) -> tuple[int, int]:
+    """The least and the largest index that any element of a batch counts; none for an empty batch."""
+    if (first % 1 != 0).any() or (last % 1 != 0).any():
+        raise ValueError("the limits of a sum or product must be integers")
+    if not math.prod(first.shape) * math.prod(last.shape):
+        return 0, -1
+    return min(int(first.min()), int(last.min()) + 1), max(int(last.max()), int(first.max()) - 1)

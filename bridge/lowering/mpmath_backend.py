@@ -92,24 +92,16 @@ def geometric(z: Any, m: Any) -> Any:
     return mp.expm1(m * mp.log1p(z)) / z if abs(z) < 0.5 else (power(1 + z, m) - 1) / z
 
 
-def loop_sum(like: Any, body: Any, masked: Any, first: Any, last: Any) -> Any:
-    return loops.sum_of(lambda k: body(mp.mpf(k)), loops.as_integer(first), loops.as_integer(last), mp.mpf(0))
+def nan_at_zero(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """A loop with nan where it is reversed and has a factor 0."""
 
+    def on_limits(*args: Any) -> Any:
+        try:
+            return loop(*args)
+        except ZeroDivisionError:
+            return mp.nan
 
-def loop_product(like: Any, body: Any, masked: Any, first: Any, last: Any) -> Any:
-    limits = loops.as_integer(first), loops.as_integer(last)
-    try:
-        return loops.product_of(lambda k: body(mp.mpf(k)), *limits, mp.mpf(1))
-    except ZeroDivisionError:  # a reversed product with a factor 0
-        return mp.nan
-
-
-def loop_run(like: Any, body: Any, masked: Any, first: Any, last: Any, factor: Any, masked_factor: Any) -> Any:
-    limits = loops.as_integer(first), loops.as_integer(last)
-    try:
-        return loops.run_of(lambda k: body(mp.mpf(k)), lambda k: factor(mp.mpf(k)), *limits, mp.mpf(0))
-    except ZeroDivisionError:  # reversed, with a factor 0
-        return mp.nan
+    return on_limits
 
 
 def inverse(A: Any) -> Any:
@@ -141,8 +133,8 @@ FUNCTIONS: dict[str, Any] = {
 NAMES: dict[str, Any] = {name: real_valued(function) for name, function in FUNCTIONS.items()} | {
     "number": mp.mpf, "ratio": ratio, "inf": mp.inf, "nan": mp.nan, "absolute": abs, "maximum": extremum(max),
     "minimum": extremum(min), "at_least": extremum(max), "at_most": extremum(min), "heaviside": heaviside,
-    "power": power, "int_power": power, "loop_sum": loop_sum, "loop_product": loop_product,
-    "loop_run": loop_run,
+    "power": power, "int_power": power,
+    **{name: nan_at_zero(loop) for name, loop in loops.loops_of(lambda like, x: mp.mpf(x)).items()},
     "pi": lambda: +mp.pi, "e": lambda: +mp.e, "EulerGamma": lambda: +mp.euler, "Catalan": lambda: +mp.catalan,
     "GoldenRatio": lambda: +mp.phi, "matrix": lambda like, rows: mp.matrix(rows), "scale": lambda s, A: s * A,
     "matmul": lambda A, B: A * B, "transpose": lambda A: A.T, "inverse": inverse,

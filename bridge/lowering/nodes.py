@@ -4,6 +4,7 @@ They appear between the rewriting (`stable`, `guards`) and the printing; users n
 exponents, z = ratio - 1, m a number of terms.
 """
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -191,7 +192,12 @@ def is_constant(node: sp.Basic) -> bool:
 
 
 def with_arguments(node: sp.Basic, args: Sequence[sp.Basic]) -> sp.Basic:
-    """The node of these arguments. Which argument of Max is the largest SymPy would ask all of its assumptions."""
+    """The node of these arguments, itself if they are its own.
+
+    Which argument of Max is the largest SymPy would ask all of its assumptions.
+    """
+    if len(args) == len(node.args) and all(map(operator.is_, args, node.args)):
+        return node
     return node.func(*args, evaluate=False) if isinstance(node, sp.Max | sp.Min) else node.func(*args)
 
 

@@ -11,8 +11,8 @@ import sympy as sp
 import torch
 
 from . import loops, special
-from .common import Argument, Backend, as_float, check_matrix_shape
-from .conditioning import MOST_EXPONENT, Watch, far, watched_functions
+from .common import Argument, Backend, as_float, check_matrix_shape, entry, kron
+from .conditioning import Watch, watched_functions
 from .number_printers import FloatPrinter
 
 BLOCK = 8192  # points evaluated at a time: a dozen intermediate results of 64 KiB fit the second-level cache
@@ -102,46 +102,6 @@ def geometric(z: Array, m: Array) -> Array:
     return np.where(z == 0, m, np.where(np.abs(z) < 0.5, near, ((1.0 + z) ** m - 1.0) / exact))
 
 
-def _loop(like: Array, fold: Any, body: Any, masked: Any, first: Array, last: Array, neutral: int) -> Array:
-    number = like.dtype.type
-    if np.ndim(first) == np.ndim(last) == 0:
-        return fold(lambda index: body(number(index)), *map(loops.as_integer, (first, last)), number(neutral))
-    if np.any(first != np.floor(first)) or np.any(last != np.floor(last)):
-        raise ValueError("the limits of a sum or product must be integers")
-    if not (np.size(first) and np.size(last)):
-        return np.zeros(np.broadcast_shapes(np.shape(first), np.shape(last)), like.dtype)
-    total = fold(lambda index: masked(number(index)), *_ends(first, last), number(neutral))
-    reversed_value = -total if neutral == 0 else 1.0 / total
-    return np.where(last < first - 1, reversed_value, total)
-
-
-def loop_sum(like: Array, body: Any, masked: Any, first: Array, last: Array) -> Array:
-    return _loop(like, loops.sum_of, body, masked, np.asarray(first), np.asarray(last), 0)
-
-
-def loop_product(like: Array, body: Any, masked: Any, first: Array, last: Array) -> Array:
-    return _loop(like, loops.product_of, body, masked, np.asarray(first), np.asarray(last), 1)
-
-
-def loop_run(like: Array, body: Any, masked: Any, first: Array, last: Array, factor: Any, masked_factor: Any) -> Array:
-    number, first, last = like.dtype.type, np.asarray(first), np.asarray(last)
-    if np.ndim(first) == np.ndim(last) == 0:
-        ends = loops.as_integer(first), loops.as_integer(last)
-        return loops.run_of(lambda i: body(number(i)), lambda i: factor(number(i)), *ends, number(0))
-    if np.any(first != np.floor(first)) or np.any(last != np.floor(last)):
-        raise ValueError("the limits of a sum or product must be integers")
-    if not (np.size(first) and np.size(last)):
-        return np.zeros(np.broadcast_shapes(np.shape(first), np.shape(last)), like.dtype)
-    terms, factors = (lambda i: masked(number(i))), (lambda i: masked_factor(number(i)))
-    upwards = last >= first - 1
-    return loops.runs_of(terms, factors, *_ends(first, last), number(0), upwards, np.where)
-
-
-def _ends(first: Array, last: Array) -> tuple[int, int]:
-    """The least and the largest index that any element of a batch counts."""
-    return int(np.min(np.minimum(first, last + 1.0))), int(np.max(np.maximum(last, first - 1.0)))
-
-
 def common_shape(values: Sequence[Array]) -> tuple[int, ...]:
     """The shape to which they broadcast. For plain numbers (the state of a flow) numpy is not called."""
     shapes = [shape for value in values if (shape := np.shape(value))]
@@ -153,19 +113,13 @@ def matrix(like: Array, rows: list[list[Array]]) -> Array:
     batch = common_shape([entry for row in rows for entry in row])
     result = np.empty((*batch, len(rows), len(rows[0])), like.dtype)
     for i, row in enumerate(rows):
-        for j, entry in enumerate(row):
-            result[..., i, j] = entry
+        for j, each in enumerate(row):
+            result[..., i, j] = each
     return result
 
 
 def scale(scalar: Array, A: Array) -> Array:
     return np.asarray(scalar)[..., None, None] * A
-
-
-def kron(A: Array, B: Array) -> Array:
-    blocks = A[..., :, None, :, None] * B[..., None, :, None, :]  # (..., n, p, m, q)
-    n, p, m, q = blocks.shape[-4:]
-    return blocks.reshape(*blocks.shape[:-4], n * p, m * q)
 
 
 def inverse(A: Array) -> Array:
@@ -178,16 +132,6 @@ def inverse(A: Array) -> Array:
         return np.where(regular[..., None, None], np.linalg.inv(whole), math.nan)
 
 
-def entry(A: Array, i: Any, j: Any) -> Array:
-    return A[..., loops.as_index(i), loops.as_index(j)]
-
-
-def unusable(result: Array, core: int) -> Array:
-    """Where a value, or an entry of a matrix, is inf or nan."""
-    infinite = ~np.isfinite(result)
-    return infinite.any(tuple(range(-core, 0))) if core else infinite
-
-
 NAMES: dict[str, Any] = {
     "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
     "acos": np.arccos, "atan": np.arctan, "atan2": atan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
@@ -198,8 +142,7 @@ NAMES: dict[str, Any] = {
     "polygamma": through_torch(special.polygamma), "factorial": through_torch(special.factorial),
     "binomial": binomial, "lambertw": through_torch(special.lambertw), "at_least": at_least, "at_most": at_most,
     "where": where, "int_power": int_power, "heaviside": heaviside, "softplus": softplus, "sigmoid": sigmoid,
-    "logsumexp": logsumexp, "geometric": geometric, "loop_sum": loop_sum, "loop_product": loop_product,
-    "loop_run": loop_run,
+    "logsumexp": logsumexp, "geometric": geometric, **loops.loops_of(lambda like, x: like.dtype.type(x), np.where),
     "both": np.logical_and, "either": np.logical_or, "negation": np.logical_not, "matrix": matrix, "scale": scale,
     "matmul": np.matmul, "transpose": lambda A: np.swapaxes(A, -1, -2), "inverse": inverse,
     "matrix_power": np.linalg.matrix_power, "trace": lambda A: np.trace(A, axis1=-2, axis2=-1),
@@ -222,7 +165,7 @@ class NumpyBackend(Backend):
         self._like = np.zeros((), dtype or np.float64)
         if self._like.dtype.kind != "f":
             raise TypeError(f"lower(backend='numpy'): dtype must be a real floating dtype, got {dtype!r}")
-        self._core_shape = core_shape
+        self.core_shape = core_shape
 
     def call(self, function: Callable[..., Any], arguments: Sequence[Argument], values: Sequence[Any]) -> Any:
         arrays = [self._array(*pair) for pair in zip(arguments, values, strict=True)]
@@ -231,7 +174,7 @@ class NumpyBackend(Backend):
         cores = [
             array.shape[: array.ndim - len(argument.shape)] for argument, array in zip(arguments, arrays, strict=True)
         ]
-        shape = (np.broadcast_shapes(*cores) if any(cores) else ()) + self._core_shape
+        shape = (np.broadcast_shapes(*cores) if any(cores) else ()) + self.core_shape
         if result.dtype != bool:
             result = result.astype(self._like.dtype, copy=False)
         if result.shape != shape:
@@ -240,7 +183,7 @@ class NumpyBackend(Backend):
 
     def _evaluated(self, function: Callable[..., Any], arguments: Sequence[Argument], arrays: list[Array]) -> Array:
         """In blocks where everything is element by element: intermediate results then stay in the cache."""
-        matrices = self._core_shape or any(argument.shape for argument in arguments)
+        matrices = self.core_shape or any(argument.shape for argument in arguments)
         batch = () if matrices else common_shape(arrays)
         if math.prod(batch) < 2 * BLOCK:
             return self._run(function, arguments, arrays)
@@ -253,29 +196,10 @@ class NumpyBackend(Backend):
     def _run(self, function: Callable[..., Any], arguments: Sequence[Argument], arrays: Sequence[Array]) -> Array:
         watch = Watch() if self.points is not None and self._like.dtype == np.float64 else None
         result = function(watch, self._like, *arrays)
-        if watch is None:
+        if watch is None or self.points is None:
             return result
-        for argument, array in zip(arguments, arrays, strict=True) if self.farthest < MOST_EXPONENT else ():
-            beyond = far(array, self.farthest)
-            watch.flag(beyond.any(axis=(-2, -1)) if argument.shape else beyond)
-        if self.may_overflow:
-            watch.flag(unusable(result, len(self._core_shape)))
-        return self._mended(result, watch.mask, arguments, arrays) if np.any(watch.mask) else result
-
-    def _mended(self, result: Array, mask: Array, arguments: Sequence[Argument], arrays: Sequence[Array]) -> Array:
-        """The points that the mask flags computed again, one by one."""
-        cores = [len(argument.shape) for argument in arguments]
-        batches = [np.shape(array)[: np.ndim(array) - core] for array, core in zip(arrays, cores, strict=True)]
-        batch = np.broadcast_shapes(np.shape(mask), *batches)
-        mended = np.array(np.broadcast_to(result, batch + self._core_shape))
-        wide = [
-            np.broadcast_to(array, batch + argument.shape) for array, argument in zip(arrays, arguments, strict=True)
-        ]
-        for place in zip(*np.nonzero(np.broadcast_to(mask, batch)), strict=True) if batch else [()]:
-            exact = self.points.double([each[place].tolist() for each in wide]) if self.points else None
-            if exact is not None:
-                mended[place] = exact
-        return mended
+        watch.flag_ends(self, arguments, arrays, result)
+        return self.points.mended(result, watch.mask, arrays, self.core_shape) if np.any(watch.mask) else result
 
     def _array(self, argument: Argument, value: Any) -> Any:
         if isinstance(value, float) and not argument.shape:  # np.float64 among them; a flow evaluates thousands

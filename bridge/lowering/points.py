@@ -10,12 +10,16 @@ from functools import cached_property
 from math import copysign, inf
 from typing import Any
 
+import numpy as np
 from flint import arb, arb_mat, ctx
 
-from . import balls
+from numeric.balls import Arb
+from numeric.balls.decisions import Decision
+
 from .arb_backend import NAMES, ArbBackend, converted
-from .balls import Ball, Truth
 from .common import Argument, LoweringError
+
+Array = np.ndarray | np.generic
 
 MOST_BITS = 200_000  # of terms that cancel
 FLOAT_BITS = 60  # of a ball whose middle is then rounded to a double
@@ -28,24 +32,25 @@ class PointBackend(ArbBackend):
     def __init__(self) -> None:
         super().__init__(None)
         self.deciding = False
-        self.names = NAMES | {
-            "floor": self._whole(arb.floor), "ceiling": self._whole(arb.ceil), "sign": self._at_zero(balls.sign),
-            "heaviside": self._at_zero(balls.heaviside), "less": self._decided(balls.less, False),
-            "no_more": self._decided(balls.at_most, True), "equal": self._decided(balls.equal, True),
-        }  # fmt: skip
+        self.names = {
+            **NAMES,
+            **{name: self._whole(NAMES[name]) for name in ("floor", "ceiling")},
+            **{name: self._at_zero(NAMES[name]) for name in ("sign", "heaviside")},
+            **{name: self._decided(NAMES[name], name != "less") for name in ("less", "no_more", "equal")},
+        }
 
-    def _whole(self, function: Callable[[Ball], Ball]) -> Callable[[Ball], Ball]:
-        def on_point(x: Ball) -> Ball:
+    def _whole(self, function: Callable[[Arb], Arb]) -> Callable[[Arb], Arb]:
+        def on_point(x: Arb) -> Arb:
             whole = x.unique_fmpz() if self.deciding else None
             return function(x) if whole is None else arb(whole)
 
         return on_point
 
-    def _at_zero(self, function: Callable[..., Ball]) -> Callable[..., Ball]:
+    def _at_zero(self, function: Callable[..., Arb]) -> Callable[..., Arb]:
         return lambda x, *others: function(arb(0) if self.deciding and x.is_finite() and x.contains(0) else x, *others)
 
-    def _decided(self, relation: Callable[[Ball, Ball], Truth], equal: bool) -> Callable[[Ball, Ball], Truth]:
-        def on_points(a: Ball, b: Ball) -> Truth:
+    def _decided(self, relation: Callable[[Arb, Arb], Decision], equal: bool) -> Callable[[Arb, Arb], Decision]:
+        def on_points(a: Arb, b: Arb) -> Decision:
             truth = relation(a, b)
             return equal if truth is None and self.deciding and a.is_finite() and b.is_finite() else truth
 
@@ -73,6 +78,19 @@ class Points:
         if isinstance(found, arb_mat):
             return [[to_double(entry) for entry in row] for row in found.tolist()]
         return to_double(found) if isinstance(found, arb) else found
+
+    def mended(self, result: Array, mask: Array, arrays: Sequence[Array], core: tuple[int, ...]) -> np.ndarray:
+        """The result, of shape (..., *core), with the points that the mask flags computed again, one by one."""
+        shapes = [argument.shape for argument in self._arguments]
+        batches = [np.shape(array)[: np.ndim(array) - len(shape)] for array, shape in zip(arrays, shapes, strict=True)]
+        batch = np.broadcast_shapes(np.shape(mask), *batches)
+        found = np.array(np.broadcast_to(result, batch + core))
+        wide = [np.broadcast_to(array, batch + shape) for array, shape in zip(arrays, shapes, strict=True)]
+        for place in zip(*np.nonzero(np.broadcast_to(mask, batch)), strict=True) if batch else [()]:
+            exact = self.double([each[place].tolist() for each in wide])
+            if exact is not None:
+                found[place] = exact
+        return found
 
     def ball(self, values: Sequence[Any], bits: int, *, smallest: int | None = None) -> Any:
         """A ball, or a matrix of them, of that many good bits, or a truth; None if none is found.
@@ -125,7 +143,7 @@ def is_good(found: Any, bits: int, smallest: int | None, last: int | None) -> bo
     return last is not None and bool(abs(found).upper() < arb(2) ** (-last // 2))
 
 
-def to_double(ball: Ball) -> float:
+def to_double(ball: Arb) -> float:
     """The double nearest to the middle; inf beyond the largest."""
     if ball.contains(0):
         return 0.0

@@ -256,7 +256,7 @@ def _parts(function: sp.Expr, symbol: sp.Symbol, radius: float) -> tuple[SmoothP
 def _require_kinks_on_knots(function: sp.Expr, symbol: sp.Symbol, radius: float, cells: int) -> None:
     for part in _parts(function, symbol, radius)[1:]:
         place = (part.low / _exact(radius) + 1) / 2 * cells
-        if not (place.is_integer and _fraction(part.low) == _knot(radius, cells, int(place))):
+        if not (place.is_integer and Fraction(part.low) == _knot(radius, cells, int(place))):
             raise UsageError(
                 f"interpolate: {sp.sstr(function)} has a kink at {sp.sstr(part.low)}, which is not a knot of {cells} "
                 f"cells on [-{radius:g}, {radius:g}]; take a multiple of {grid_of_kinks(function, symbol, radius)}"
@@ -300,10 +300,6 @@ def grid_of_kinks(function: sp.Expr, symbol: sp.Symbol, radius: float) -> int:
 
 def _exact(number: float) -> sp.Rational:
     return sp.Rational(Fraction(number))
-
-
-def _fraction(number: sp.Expr) -> Fraction:
-    return Fraction(int(number.p), int(number.q))
 
 
 def _knot(radius: float, cells: int, place: int) -> Fraction:

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from . import loops, special
-from .common import Argument, Backend, as_float, check_matrix_shape
-from .conditioning import MOST_EXPONENT, Watch, far, watched_functions
+from .common import Argument, Backend, as_float, check_matrix_shape, entry, kron
+from .conditioning import Watch, watched_functions
 from .number_printers import FloatPrinter
 
 
@@ -75,51 +75,6 @@ def atan2(y: Any, x: Any) -> Tensor:
     return torch.atan2(_on(like, y) + 0.0, _on(like, x) + 0.0)  # the sign of a zero does not count
 
 
-def _loop(like: Tensor, fold: Any, body: Any, masked: Any, first: Any, last: Any, neutral: int) -> Tensor:
-    """Constant limits are plain numbers, so that no value is read from a device."""
-    first, last = (limit.detach() if isinstance(limit, Tensor) else limit for limit in (first, last))
-    if not any(isinstance(limit, Tensor) and limit.ndim for limit in (first, last)):
-        limits = map(loops.as_integer, (first, last))
-        result: Tensor = fold(lambda index: body(_on(like, index)), *limits, _on(like, neutral))
-        return result
-    first, last = _on(like, first), _on(like, last)
-    if (first != torch.floor(first)).any() or (last != torch.floor(last)).any():
-        raise ValueError("the limits of a sum or product must be integers")
-    if not (first.numel() and last.numel()):
-        return like.new_zeros(torch.broadcast_shapes(first.shape, last.shape))
-    total = fold(lambda index: masked(_on(like, index)), *_ends(first, last), _on(like, neutral))
-    return torch.where(last < first - 1, -total if neutral == 0 else 1 / total, total)
-
-
-def loop_sum(like: Tensor, body: Any, masked: Any, first: Any, last: Any) -> Tensor:
-    return _loop(like, loops.sum_of, body, masked, first, last, 0)
-
-
-def loop_product(like: Tensor, body: Any, masked: Any, first: Any, last: Any) -> Tensor:
-    return _loop(like, loops.product_of, body, masked, first, last, 1)
-
-
-def loop_run(like: Tensor, body: Any, masked: Any, first: Any, last: Any, factor: Any, masked_factor: Any) -> Tensor:
-    first, last = (limit.detach() if isinstance(limit, Tensor) else limit for limit in (first, last))
-    if not any(isinstance(limit, Tensor) and limit.ndim for limit in (first, last)):
-        ends = loops.as_integer(first), loops.as_integer(last)
-        found: Tensor = loops.run_of(lambda i: body(_on(like, i)), lambda i: factor(_on(like, i)), *ends, _on(like, 0))
-        return found
-    first, last = _on(like, first), _on(like, last)
-    if (first != torch.floor(first)).any() or (last != torch.floor(last)).any():
-        raise ValueError("the limits of a sum or product must be integers")
-    if not (first.numel() and last.numel()):
-        return like.new_zeros(torch.broadcast_shapes(first.shape, last.shape))
-    terms, factors = (lambda i: masked(_on(like, i))), (lambda i: masked_factor(_on(like, i)))
-    batch: Tensor = loops.runs_of(terms, factors, *_ends(first, last), _on(like, 0), last >= first - 1, torch.where)
-    return batch
-
-
-def _ends(first: Tensor, last: Tensor) -> tuple[int, int]:
-    """The least and the largest index that any element of a batch counts."""
-    return int(torch.minimum(first, last + 1).min()), int(torch.maximum(last, first - 1).max())
-
-
 def matrix(like: Tensor, rows: list[list[Any]]) -> Tensor:
     """Shape (..., n, m) from entries whose batches broadcast; stacked, so gradients pass."""
     entries = torch.broadcast_tensors(*(_on(like, entry) for row in rows for entry in row))
@@ -137,16 +92,6 @@ def scale(scalar: Any, A: Tensor) -> Tensor:
     return scalar[..., None, None] * A if isinstance(scalar, Tensor) else scalar * A
 
 
-def kron(A: Tensor, B: Tensor) -> Tensor:
-    blocks = A[..., :, None, :, None] * B[..., None, :, None, :]  # (..., n, p, m, q)
-    n, p, m, q = blocks.shape[-4:]
-    return blocks.reshape(*blocks.shape[:-4], n * p, m * q)
-
-
-def entry(A: Tensor, i: Any, j: Any) -> Tensor:
-    return A[..., loops.as_index(i), loops.as_index(j)]
-
-
 NAMES: dict[str, Any] = {
     "exp": torch.exp, "log": torch.log, "sqrt": torch.sqrt, "sin": torch.sin, "cos": torch.cos, "tan": torch.tan,
     "asin": torch.asin, "acos": torch.acos, "atan": torch.atan, "atan2": atan2, "sinh": torch.sinh,
@@ -157,7 +102,7 @@ NAMES: dict[str, Any] = {
     "polygamma": special.polygamma, "factorial": special.factorial, "binomial": binomial,
     "lambertw": special.lambertw, "at_least": at_least, "at_most": at_most, "where": where, "heaviside": heaviside,
     "softplus": softplus, "sigmoid": torch.sigmoid, "logsumexp": logsumexp, "geometric": geometric,
-    "loop_sum": loop_sum, "loop_product": loop_product, "loop_run": loop_run,
+    **loops.loops_of(_on, torch.where),
     "both": torch.logical_and, "either": torch.logical_or, "negation": torch.logical_not, "matrix": matrix,
     "scale": scale, "matmul": torch.matmul, "transpose": lambda A: A.transpose(-1, -2), "inverse": inverse,
     "matrix_power": torch.linalg.matrix_power, "trace": lambda A: A.diagonal(dim1=-2, dim2=-1).sum(-1),
@@ -181,7 +126,7 @@ class TorchBackend(Backend):
             raise TypeError(f"lower(backend='torch'): dtype must be a floating torch.dtype, got {dtype!r}")
         self._dtype = dtype
         self._device = None if device is None else torch.device(device)
-        self._core_shape = core_shape
+        self.core_shape = core_shape
 
     def call(self, function: Callable[..., Any], arguments: Sequence[Argument], values: Sequence[Any]) -> Any:
         if self._dtype is None and self._device is None and _are_alike(arguments, values):
@@ -200,36 +145,18 @@ class TorchBackend(Backend):
             for argument, tensor in zip(arguments, tensors, strict=True)
         }
         batch = batches.pop() if len(batches) == 1 else np.broadcast_shapes(*batches)
-        shape = (*batch, *self._core_shape)
+        shape = (*batch, *self.core_shape)
         return result if result.shape == shape else result.expand(shape)
 
     def _checked(self, result: Tensor, watch: Watch, arguments: Sequence[Argument], tensors: list[Tensor]) -> Tensor:
         """The points that were flagged computed again, one by one; gradients stay those of what was computed first."""
-        core = self._core_shape
-        for argument, tensor in zip(arguments, tensors, strict=True) if self.farthest < MOST_EXPONENT else ():
-            beyond = far(tensor.detach(), self.farthest)
-            watch.flag(beyond.flatten(-2).any(-1) if argument.shape else beyond)
-        if self.may_overflow and result.is_floating_point():
-            infinite = ~torch.isfinite(result.detach())
-            watch.flag(infinite.flatten(-len(core)).any(-1) if core else infinite)
-        mask = (
-            watch.mask
-            if isinstance(watch.mask, Tensor)
-            else torch.tensor(watch.mask, dtype=torch.bool, device=result.device)
-        )
-        if not mask.any():
+        watch.flag_ends(self, arguments, [tensor.detach() for tensor in tensors], result.detach())
+        mask = torch.as_tensor(watch.mask, dtype=torch.bool, device=result.device)
+        if self.points is None or not mask.any():
             return result
-        batches = [each.shape[: each.ndim - len(a.shape)] for a, each in zip(arguments, tensors, strict=True)]
-        batch = np.broadcast_shapes(mask.shape, *batches)
-        result = result.expand((*batch, *core))
-        wide = [
-            each.detach().expand((*batch, *a.shape)).cpu().numpy() for a, each in zip(arguments, tensors, strict=True)
-        ]
-        mended = result.detach().cpu().numpy().copy()
-        for place in zip(*np.nonzero(mask.expand(batch).cpu().numpy()), strict=True) if batch else [()]:
-            exact = self.points.double([each[place].tolist() for each in wide]) if self.points else None
-            if exact is not None:
-                mended[place] = exact
+        found, flagged, *arrays = (each.detach().cpu().numpy() for each in (result, mask, *tensors))
+        mended = self.points.mended(found, flagged, arrays, self.core_shape)
+        result = result.expand(mended.shape)
         exactly = torch.from_numpy(mended).to(result.device)
         if not result.requires_grad:
             return exactly

@@ -14,7 +14,7 @@ import sympy as sp
 import torch
 
 from bridge.lowering.ball_values import BASE_BITS, as_exact
-from numeric.balls import BallArray, float_above, working_precision
+from numeric.balls import BallArray, float_above, rational, working_precision
 from numeric.balls.floats import ball_of_entry, floats_enclosed
 from numeric.balls.limits import TooLargeForExact
 from symbolic.statements.landau import Constant
@@ -147,7 +147,7 @@ def as_ball(number: Number) -> flint.arb:
     if isinstance(exact, int):
         return flint.arb(exact)
     with working_precision(BASE_BITS):
-        return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
+        return rational(exact)
 
 
 def enclosed(number: Number) -> flint.arb:

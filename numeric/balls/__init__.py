@@ -3,7 +3,7 @@
 Every float64 enters exactly. The precision in bits affects the width of the balls, never their correctness.
 """
 
-from numeric.balls.arbs import Arb, ball_maximum, exact_softmax, float_above, float_below, working_precision
+from numeric.balls.arbs import Arb, ball_maximum, exact_softmax, float_above, float_below, rational, working_precision
 from numeric.balls.array import BallArray, Truth
 from numeric.balls.dispatch import FUNCTIONS
 from numeric.balls.errors import BallsError, ShapesDiffer
@@ -19,5 +19,6 @@ __all__ = [
     "exact_softmax",
     "float_above",
     "float_below",
+    "rational",
     "working_precision",
 ]

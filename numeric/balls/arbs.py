@@ -1,4 +1,4 @@
-"""Single Arb balls: precision, ends rounded outward, and functions of balls that flint lacks or computes too widely."""
+"""Single Arb balls: precision, ends rounded outward, rationals, maxima and softmax."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,6 +21,11 @@ def working_precision(bits: int) -> Iterator[None]:
         flint.ctx.prec = before
 
 
+def rational(number: Any) -> Arb:
+    """Encloses a rational number: an int, a Fraction, a Rational of SymPy."""
+    return flint.arb(flint.fmpq(int(number.numerator), int(number.denominator)))
+
+
 def float_above(ball: Arb) -> float:
     """A float64 that is at least every point of the ball, and close to its upper end."""
     end = ball.upper()
@@ -41,27 +46,11 @@ def ball_maximum(balls: Sequence[Arb]) -> Arb:
     return largest
 
 
-def square_root(ball: Arb) -> Arb:
-    """sqrt over the part of the ball in [0, inf); nan where there is none."""
-    if ball.lower() >= 0 or ball < 0:
-        return ball.sqrt()
-    return flint.arb(0).union(ball.upper().sqrt())
-
-
-def absolute(ball: Arb) -> Arb:
-    return ball.abs_lower().union(ball.abs_upper()) if ball.contains(0) else abs(ball)
-
-
 def exact_softmax(logits: Sequence[Arb]) -> list[Arb]:
     """Softmax; the pivot is one exact number, so that it cancels and does not widen the balls."""
     if not logits:
         return []
-    pivot = softmax_pivot(logits)
+    pivot = max(ball.mid() for ball in logits)  # middles are exact, so that Python's `max` is right
     exponentials = [(ball - pivot).exp() for ball in logits]
     total = sum(exponentials, start=flint.arb(0))
     return [ball / total for ball in exponentials]
-
-
-def softmax_pivot(logits: Sequence[Arb]) -> Arb:
-    """An exact number near the largest logit."""
-    return max(ball.mid() for ball in logits)  # middles are exact, so that Python's `max` is right

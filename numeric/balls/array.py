@@ -5,7 +5,7 @@ an array in place.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,27 +13,33 @@ import flint
 import numpy as np
 from jaxtyping import Float64
 
-from numeric.balls.arbs import Arb, absolute, ball_maximum, float_above, working_precision
+from numeric.balls.arbs import Arb, ball_maximum, float_above, working_precision
 from numeric.balls.conversion import boxed, entries_of_values, integers_of, is_array
 from numeric.balls.entries import Entries, call
 from numeric.balls.errors import BallsError, ShapesDiffer, undecided
 from numeric.balls.floats import floats_enclosed
+from numeric.balls.functions import absolute
 from numeric.balls.integers import ARRAYS
+
+
+def _arithmetic(name: str, *, swapped: bool = False) -> "Callable[..., BallArray]":
+    """An operator: torch's function of this name, with the operand on the left where swapped."""
+    return lambda self, *others: call(name, *others, self) if swapped else call(name, self, *others)
+
+
+def _deciding(name: str) -> "Callable[..., Truth]":
+    return lambda self, *others: call(name, self, *others)
 
 
 class Truth(Entries):
     """Truth values of an entrywise comparison: True, False, or None where the balls do not decide it."""
 
-    def __and__(self, other: Any) -> "Truth":
-        return call("logical_and", self, other)
-
-    def __or__(self, other: Any) -> "Truth":
-        return call("logical_or", self, other)
-
-    def __invert__(self) -> "Truth":
-        return call("logical_not", self)
-
-    __rand__, __ror__ = __and__, __or__
+    __and__ = __rand__ = _deciding("logical_and")
+    __or__ = __ror__ = _deciding("logical_or")
+    __invert__ = _deciding("logical_not")
+    __add__ = __radd__ = _arithmetic("add")
+    __sub__, __rsub__ = _arithmetic("sub"), _arithmetic("sub", swapped=True)
+    __mul__ = __rmul__ = _arithmetic("mul")
 
     def __bool__(self) -> bool:
         return bool(self.decided("bool(comparison)").item()) if self.numel() == 1 else _one_entry_needed("bool()", self)
@@ -46,20 +52,6 @@ class Truth(Entries):
 
     def as_index(self) -> np.ndarray:
         return self.decided("indexing by a comparison")
-
-    def __add__(self, other: Any) -> "BallArray":
-        return call("add", self, other)
-
-    def __sub__(self, other: Any) -> "BallArray":
-        return call("sub", self, other)
-
-    def __rsub__(self, other: Any) -> "BallArray":
-        return call("sub", other, self)
-
-    def __mul__(self, other: Any) -> "BallArray":
-        return call("mul", self, other)
-
-    __radd__, __rmul__ = __add__, __mul__
 
 
 class BallArray(Entries):
@@ -125,64 +117,19 @@ class BallArray(Entries):
             raise ShapesDiffer(tuple(self.shape), tuple(other.shape))
         return list(zip(self.balls, other.balls, strict=True))
 
-    def __neg__(self) -> "BallArray":
-        return call("neg", self)
+    __neg__, __abs__ = _arithmetic("neg"), _arithmetic("abs")
+    __add__ = __radd__ = _arithmetic("add")
+    __sub__, __rsub__ = _arithmetic("sub"), _arithmetic("sub", swapped=True)
+    __mul__ = __rmul__ = _arithmetic("mul")
+    __truediv__, __rtruediv__ = _arithmetic("div"), _arithmetic("div", swapped=True)
+    __pow__, __rpow__ = _arithmetic("pow"), _arithmetic("pow", swapped=True)
+    __matmul__, __rmatmul__ = _arithmetic("matmul"), _arithmetic("matmul", swapped=True)
+    __floordiv__, __mod__ = _arithmetic("__floordiv__"), _arithmetic("remainder")
+    __lt__, __le__ = _deciding("lt"), _deciding("le")
+    __gt__, __ge__ = _deciding("gt"), _deciding("ge")
 
     def __pos__(self) -> "BallArray":
         return self
-
-    def __abs__(self) -> "BallArray":
-        return call("abs", self)
-
-    def __add__(self, other: Any) -> "BallArray":
-        return call("add", self, other)
-
-    def __sub__(self, other: Any) -> "BallArray":
-        return call("sub", self, other)
-
-    def __rsub__(self, other: Any) -> "BallArray":
-        return call("sub", other, self)
-
-    def __mul__(self, other: Any) -> "BallArray":
-        return call("mul", self, other)
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def __truediv__(self, other: Any) -> "BallArray":
-        return call("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> "BallArray":
-        return call("div", other, self)
-
-    def __pow__(self, other: Any) -> "BallArray":
-        return call("pow", self, other)
-
-    def __rpow__(self, other: Any) -> "BallArray":
-        return call("pow", other, self)
-
-    def __matmul__(self, other: Any) -> "BallArray":
-        return call("matmul", self, other)
-
-    def __rmatmul__(self, other: Any) -> "BallArray":
-        return call("matmul", other, self)
-
-    def __floordiv__(self, other: Any) -> "BallArray":
-        return call("__floordiv__", self, other)
-
-    def __mod__(self, other: Any) -> "BallArray":
-        return call("remainder", self, other)
-
-    def __lt__(self, other: Any) -> Truth:
-        return call("lt", self, other)
-
-    def __le__(self, other: Any) -> Truth:
-        return call("le", self, other)
-
-    def __gt__(self, other: Any) -> Truth:
-        return call("gt", self, other)
-
-    def __ge__(self, other: Any) -> Truth:
-        return call("ge", self, other)
 
     def __bool__(self) -> bool:
         return bool(self != 0) if self.numel() == 1 else _one_entry_needed("bool()", self)

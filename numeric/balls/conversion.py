@@ -7,7 +7,7 @@ import flint
 import numpy as np
 import torch
 
-from numeric.balls.arbs import Arb
+from numeric.balls.arbs import Arb, rational
 from numeric.balls.errors import BallsError
 from numeric.balls.floats import ball_of_entry, ball_of_operand, balls_of_entries
 
@@ -23,7 +23,7 @@ def ball_of(number: Any) -> Arb:
     if isinstance(number, int):
         return flint.arb(number)
     if isinstance(number, Fraction):
-        return flint.arb(flint.fmpq(number.numerator, number.denominator))
+        return rational(number)
     remedy = "Give floats, integers, fractions, tensors or arrays."
     raise BallsError("BallArray", f"{type(number).__name__} is not a real number", remedy)
 

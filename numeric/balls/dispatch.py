@@ -17,6 +17,7 @@ from numeric.balls.errors import ROUNDS, BallsError, UnavailableAttribute, remed
 _WITHOUT_EFFECT = frozenset(
     ("device", "layout", "pin_memory", "requires_grad", "memory_format", "non_blocking", "copy", "_stacklevel")
 )
+_LEFT_OUT = "Leave the option out: balls take the main arguments of torch's function."
 _RENAMED = {"axis": "dim", "keepdims": "keepdim"}
 
 
@@ -46,30 +47,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 # Other names of torch for the same function.
 _SYNONYMS = {
-    "subtract": "sub",
-    "multiply": "mul",
-    "true_divide": "div",
-    "divide": "div",
-    "__truediv__": "div",
-    "__div__": "div",
-    "__add__": "add",
+    **{
+        f"__{name}__": name
+        for name in ("add", "sub", "mul", "pow", "neg", "abs", "matmul", "lt", "le", "gt", "ge", "eq", "ne")
+    },
     "__radd__": "add",
-    "__sub__": "sub",
-    "__mul__": "mul",
-    "__rmul__": "mul",
-    "__pow__": "pow",
-    "__neg__": "neg",
-    "__abs__": "abs",
-    "__matmul__": "matmul",
-    "__and__": "logical_and",
-    "__rand__": "logical_and",
-    "__or__": "logical_or",
-    "__ror__": "logical_or",
-    "__invert__": "logical_not",
-    "bitwise_and": "logical_and",
-    "bitwise_or": "logical_or",
-    "bitwise_not": "logical_not",
-    **{f"__{order}__": order for order in ("lt", "le", "gt", "ge", "eq", "ne")},
+    "subtract": "sub",
+    **dict.fromkeys(("multiply", "__rmul__"), "mul"),
+    **dict.fromkeys(("divide", "true_divide", "__truediv__", "__div__"), "div"),
+    **dict.fromkeys(("bitwise_and", "__and__", "__rand__"), "logical_and"),
+    **dict.fromkeys(("bitwise_or", "__or__", "__ror__"), "logical_or"),
+    **dict.fromkeys(("bitwise_not", "__invert__"), "logical_not"),
+    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan")},
     "less": "lt",
     "less_equal": "le",
     "greater": "gt",
@@ -78,9 +67,6 @@ _SYNONYMS = {
     "negative": "neg",
     "absolute": "abs",
     "clip": "clamp",
-    "arctan": "atan",
-    "arcsin": "asin",
-    "arccos": "acos",
     "log_sigmoid": "logsigmoid",
     "special_logsumexp": "logsumexp",
     "sgn": "sign",
@@ -122,8 +108,7 @@ def _require_fitting(name: str, function: Callable[..., Any], args: tuple[Any, .
     try:
         inspect.signature(function).bind(*args, **options)
     except TypeError as error:
-        remedy = "Leave the option out: balls take the main arguments of torch's function."
-        raise BallsError(spelling(name), str(error), remedy) from None
+        raise BallsError(spelling(name), str(error), _LEFT_OUT) from None
 
 
 def _highest_bits(args: tuple[Any, ...], options: dict[str, Any]) -> int:
@@ -139,8 +124,8 @@ def _highest_bits(args: tuple[Any, ...], options: dict[str, Any]) -> int:
 
 def _accepted(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     options = {_RENAMED.get(key, key): value for key, value in kwargs.items() if key not in _WITHOUT_EFFECT}
-    if options.get("out") is None:
-        options.pop("out", None)
+    if options.pop("out", None) is not None:
+        raise BallsError(spelling(name), "out=... writes into an array", _LEFT_OUT)
     if options.get("inplace") is False:
         del options["inplace"]
     dtype = options.get("dtype")

@@ -13,19 +13,12 @@ from numeric.balls.integers import ExactInteger
 
 AnyEntries = TypeVar("AnyEntries", bound="Entries")
 
-_DUNDERS_OF_UFUNCS = {
-    "add": ("__add__", "__radd__"),
-    "subtract": ("__sub__", "__rsub__"),
-    "multiply": ("__mul__", "__rmul__"),
-    "divide": ("__truediv__", "__rtruediv__"),
-    "power": ("__pow__", "__rpow__"),
-    "matmul": ("__matmul__", "__rmatmul__"),
-    "less": ("__lt__", "__gt__"),
-    "less_equal": ("__le__", "__ge__"),
-    "greater": ("__gt__", "__lt__"),
-    "greater_equal": ("__ge__", "__le__"),
-    "equal": ("__eq__", "__eq__"),
-    "not_equal": ("__ne__", "__ne__"),
+# torch has the operators of numpy under the same names, these two apart.
+_UFUNCS = {
+    **{name: name for name in ("add", "subtract", "multiply", "divide", "matmul")},
+    **{name: name for name in ("less", "less_equal", "greater", "greater_equal", "not_equal")},
+    "power": "pow",
+    "equal": "eq",
 }
 
 
@@ -123,11 +116,9 @@ class Entries:
         return TORCH.call_named(TORCH.name_of(func), args, kwargs or {})
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        names = _DUNDERS_OF_UFUNCS.get(ufunc.__name__)
-        if names is None or method != "__call__" or kwargs or len(inputs) != 2:
+        if ufunc.__name__ not in _UFUNCS or method != "__call__" or kwargs:
             raise _numpy_refused(ufunc.__name__)
-        left, right = inputs
-        return getattr(left, names[0])(right) if isinstance(left, Entries) else getattr(right, names[1])(left)
+        return call(_UFUNCS[ufunc.__name__], *inputs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         raise _numpy_refused(func.__name__)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,29 +11,30 @@ import torch
 from numeric.balls.array import BallArray, array_of, entries_of
 from numeric.balls.budget import charge_scalars
 from numeric.balls.conversion import ball_of, boxed, is_array
-from numeric.balls.entries import Entries
+from numeric.balls.entries import Entries, call
 from numeric.balls.errors import BallsError
-from numeric.balls.shapes import sizes_of, stack
+from numeric.balls.shapes import rearranged
+
+
+def placed(name: str, factory: Callable[..., torch.Tensor], value: Any = 1) -> BallArray:
+    """The value where torch's factory has a 1, and 0 elsewhere."""
+    return rearranged(name, lambda place: factory(dtype=place.dtype, device=place.device), [value])
 
 
 def full(size: Any, fill_value: Any) -> BallArray:
-    shape = (size,) if isinstance(size, int) else tuple(size)
-    charge_scalars(math.prod(shape))
-    return BallArray.of_entries(np.full(shape, entries_of(fill_value).item(), dtype=object))
+    return placed("full", partial(torch.ones, size), fill_value)
 
 
 def zeros(*size: Any) -> BallArray:
-    return full(sizes_of(size), 0)
+    return placed("zeros", partial(torch.zeros, *size))
 
 
 def ones(*size: Any) -> BallArray:
-    return full(sizes_of(size), 1)
+    return placed("ones", partial(torch.ones, *size))
 
 
 def eye(n: int, m: int | None = None) -> BallArray:
-    columns = n if m is None else m
-    charge_scalars(n * columns)
-    return BallArray.of_entries(entries_of(np.eye(n, columns, dtype=np.int64)))
+    return placed("eye", partial(torch.eye, n, n if m is None else m))
 
 
 def arange(start: float | int, end: float | int | None = None, step: float | int = 1) -> BallArray:
@@ -56,7 +58,7 @@ def linspace(start: Any, end: Any, steps: int) -> BallArray:
 def tensor(data: Any) -> BallArray:
     """Nested lists of numbers, balls and tensors."""
     if isinstance(data, list | tuple):
-        return stack([tensor(each) for each in data]) if data else zeros(0)
+        return call("stack", [tensor(each) for each in data]) if data else zeros(0)
     return array_of(data)
 
 

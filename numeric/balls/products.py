@@ -15,7 +15,6 @@ from numeric.balls.conversion import boxed
 from numeric.balls.elementwise import add, lifted
 from numeric.balls.elementwise import sub as subtract
 from numeric.balls.errors import BallsError, ShapesDiffer
-from numeric.balls.shapes import diagonal, reshape
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -159,11 +158,11 @@ def addmm(x: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Bal
 def kron(x: Any, other: Any) -> BallArray:
     left, right = np.atleast_2d(entries_of(x)), np.atleast_2d(entries_of(other))
     rows, columns = left.shape[0] * right.shape[0], left.shape[1] * right.shape[1]
-    return reshape(tensordot(BallArray.of_entries(left), BallArray.of_entries(right), 0).movedim(2, 1), (rows, columns))
+    return tensordot(BallArray.of_entries(left), BallArray.of_entries(right), 0).movedim(2, 1).reshape(rows, columns)
 
 
 def trace(x: Any) -> BallArray:
-    return diagonal(x).sum()
+    return array_of(x).diagonal().sum()
 
 
 def matrix_power(x: Any, n: int) -> BallArray:

@@ -7,12 +7,14 @@ from typing import Any, TypeAlias
 import flint
 import numpy as np
 
-from numeric.balls.arbs import Arb, absolute, ball_maximum, exact_softmax, softmax_pivot, square_root
+from numeric.balls.arbs import Arb, ball_maximum, exact_softmax
 from numeric.balls.array import BallArray, Truth, array_of, entries_of, truths_of
 from numeric.balls.budget import charge_scalars
 from numeric.balls.conversion import boxed
-from numeric.balls.elementwise import lifted, power, square
+from numeric.balls.decisions import Decision, both, either
+from numeric.balls.elementwise import lifted
 from numeric.balls.errors import BallsError
+from numeric.balls.functions import absolute, int_power, logsumexp, power, sqrt
 
 Axes: TypeAlias = int | Sequence[int] | None
 
@@ -66,11 +68,6 @@ def smallest(balls: Sequence[Arb]) -> Arb:
     return -largest([-ball for ball in balls])
 
 
-def log_sum_exp(balls: Sequence[Arb]) -> Arb:
-    pivot = softmax_pivot(balls)
-    return pivot + total([(ball - pivot).exp() for ball in balls]).log()
-
-
 def extreme(name: str, fold: Callable[[list[Arb]], Arb]) -> Callable[..., BallArray]:
     """torch.max or torch.min without the indices, which may be undecided."""
 
@@ -93,11 +90,11 @@ def variance(
 
 def _spread(balls: Sequence[Arb], correction: int) -> Arb:
     mean = average(balls)
-    return total([square(ball - mean) for ball in balls]) / (len(balls) - correction)
+    return total([int_power(ball - mean, 2) for ball in balls]) / (len(balls) - correction)
 
 
 def deviation(*args: Any, **kwargs: Any) -> BallArray:
-    return BallArray.of_entries(lifted(square_root, variance(*args, **kwargs).entries))
+    return BallArray.of_entries(lifted(sqrt, variance(*args, **kwargs).entries))
 
 
 def accumulated(step: Callable[[Arb, Arb], Arb]) -> Callable[..., BallArray]:
@@ -128,7 +125,7 @@ def log_softmax(x: Any, dim: int | None = None) -> BallArray:
 
 
 def _log_softmax(logits: list[Arb]) -> list[Arb]:
-    normaliser = log_sum_exp(logits)
+    normaliser = logsumexp(*logits)
     return [ball - normaliser for ball in logits]
 
 
@@ -152,7 +149,7 @@ def _norm_of_order(order: Any) -> Callable[[list[Arb]], Arb]:
     if order == 1:
         return lambda balls: total([absolute(ball) for ball in balls])
     if order == 2:
-        return lambda balls: square_root(total([square(ball) for ball in balls]))
+        return lambda balls: sqrt(total([int_power(ball, 2) for ball in balls]))
     if isinstance(order, int | float) and order > 0:
         exponent = flint.arb(order)
         return lambda balls: power(total([power(absolute(ball), exponent) for ball in balls]), 1 / exponent)
@@ -189,14 +186,9 @@ def norm(x: Any, p: Any = "fro", dim: Axes = None, keepdim: bool = False) -> Bal
     return vector_norm(x, 2 if p in ("fro", None) else p, dim, keepdim)
 
 
-def decided(truth: bool) -> Callable[[list[bool | None]], bool | None]:
-    """`truth` if any entry is, undecided if any is undecided, else its opposite."""
-    return lambda truths: truth if truth in truths else None if None in truths else not truth
-
-
-def truth_reduction(name: str, truth: bool) -> Callable[..., Truth]:
+def truth_reduction(name: str, decide: Callable[..., Decision]) -> Callable[..., Truth]:
     def reduce(x: Any, dim: Axes = None, keepdim: bool = False) -> Truth:
-        return Truth.of_entries(folded(truths_of(x), dim, keepdim, decided(truth), f"torch.{name}"))
+        return Truth.of_entries(folded(truths_of(x), dim, keepdim, lambda truths: decide(*truths), f"torch.{name}"))
 
     return reduce
 
@@ -215,7 +207,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "std": deviation,
     "cumsum": accumulated(lambda a, b: a + b),
     "cumprod": accumulated(lambda a, b: a * b),
-    "logsumexp": reduction("torch.logsumexp", log_sum_exp),
+    "logsumexp": reduction("torch.logsumexp", lambda balls: logsumexp(*balls)),
     "softmax": softmax,
     "special_softmax": softmax,
     "log_softmax": log_softmax,
@@ -224,6 +216,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "linalg_matrix_norm": matrix_norm,
     "linalg_norm": linalg_norm,
     "norm": norm,
-    "all": truth_reduction("all", False),
-    "any": truth_reduction("any", True),
+    "all": truth_reduction("all", both),
+    "any": truth_reduction("any", either),
 }

@@ -17,8 +17,10 @@ from typing import Any
 
 import sympy as sp
 
+from bridge.lowering.branch_and_bound import cut_across
 from bridge.questions.certify.expressions import symbols_to_record, to_record
-from bridge.questions.certify.proving import MOST_CUTS, Box, Leaf, Node, Outcome, Split, Status
+from bridge.questions.certify.proving import MOST_CUTS, Leaf, Node, Outcome, Split, Status
+from bridge.questions.certify.scalars import Box, root_of, volume
 from symbolic.derivations.inequalities import Inequality
 from symbolic.words.errors import UsageError
 
@@ -173,12 +175,7 @@ def _cut(box: Box, split: Split, at: int) -> tuple[Box, Box]:
     low, high = box[split.axis]
     if not low < split.at < high:
         raise TreeError(f"node {at}: the cut at {split.at} is outside of [{low}, {high}]")
-    before, behind = box[: split.axis], box[split.axis + 1 :]
-    return (*before, (low, split.at), *behind), (*before, (split.at, high), *behind)
-
-
-def root_of(inequality: Inequality) -> Box:
-    return tuple((Fraction(int(a.p), int(a.q)), Fraction(int(b.p), int(b.q))) for a, b in inequality.box.values())
+    return cut_across(box, split.axis, split.at)
 
 
 def settled_share(inequality: Inequality, nodes: Sequence[Node]) -> Fraction:
@@ -186,9 +183,3 @@ def settled_share(inequality: Inequality, nodes: Sequence[Node]) -> Fraction:
     root = root_of(inequality)
     left = sum((volume(box, root) for box, node in boxes_of(root, nodes) if node == Leaf(OPEN)), start=Fraction(0))
     return 1 - left
-
-
-def volume(box: Box, root: Box) -> Fraction:
-    """The volume relative to the root's; coordinates that are fixed do not count."""
-    sides = zip(box, root, strict=True)
-    return math.prod(((b - a) / (d - c) for (a, b), (c, d) in sides if c < d), start=Fraction(1))

@@ -14,17 +14,18 @@ from fractions import Fraction
 from typing import Any
 
 from bridge.lowering import LoweringError
-from bridge.questions.certify.certificate import OPEN, Origin, boxes_of, root_of
+from bridge.questions.certify.certificate import OPEN, Origin, boxes_of
 from bridge.questions.certify.deadline import Deadline, OutOfTime, checked_seconds
 from bridge.questions.certify.forms import Enclosures
 from bridge.questions.certify.names import name_of
 from bridge.questions.certify.parsing import ParsedClaim, parse_claim, read_content
-from bridge.questions.certify.proving import Box, Leaf, Status
-from bridge.questions.certify.scalars import Cell, as_ball
+from bridge.questions.certify.proving import Leaf, Status
+from bridge.questions.certify.scalars import Box, Cell, root_of
 from bridge.questions.certify.stating import belongs, family, reasons, same_claim, stated_now
 from bridge.questions.certify.words import box_text, short, shortly
 from bridge.theorems.registry import registered_theorem
 from bridge.theorems.theorem_files import is_file
+from numeric.balls import rational
 from symbolic.derivations.inequalities import Inequality
 from symbolic.statements.catalogue import RUNNING
 from symbolic.words.errors import UsageError
@@ -288,7 +289,7 @@ def _not_refuted(claim: ParsedClaim, bits: int) -> str:
     value = enclosures.value_at(claim.point)
     if not (value <= 0 if claim.inequality.strict else value < 0):
         return f"the point does not refute it: the expression there is {value.str(10)}"
-    above = enclosures.value_at(claim.point) - as_ball(claim.value)
+    above = enclosures.value_at(claim.point) - rational(claim.value)
     return (
         "" if above <= 0 and claim.value <= 0 else f"the stated value {short(claim.value)} is not an upper bound there"
     )

@@ -20,9 +20,9 @@ import sympy as sp
 from bridge.lowering import LoweringError, lower
 from bridge.questions.certify.definedness import DomainCondition, Relation, conditions_of, evaluated, is_finite_real
 from bridge.questions.certify.requirements import Requirement
-from bridge.questions.certify.scalars import BITS, Box, Cell, Scalar, as_ball, balls_of, by_slope, positive, shown
+from bridge.questions.certify.scalars import BITS, Box, Cell, Scalar, balls_of, by_slope, positive, root_of, shown
 from bridge.questions.certify.sizes import check_sizes, replaced
-from numeric.balls import Arb, working_precision
+from numeric.balls import Arb, rational, working_precision
 from symbolic.derivations.inequalities import Inequality
 from symbolic.words.errors import UsageError
 
@@ -36,9 +36,7 @@ class Enclosures:
         self._real = {symbol: sp.Dummy(symbol.name, real=True) for symbol in inequality.box}
         self.coordinates = tuple(inequality.box)
         self.symbols = tuple(self._real.values())
-        self.root: Box = tuple(
-            (Fraction(int(a.p), int(a.q)), Fraction(int(b.p), int(b.q))) for a, b in inequality.box.values()
-        )
+        self.root = root_of(inequality)
 
     def _scalar(self, expression: sp.Expr) -> Scalar:
         found = evaluated(expression, self._real)
@@ -192,18 +190,17 @@ class Enclosures:
     def _outside(self, cell: Cell, which: str) -> bool:
         if not which.isdecimal() or int(which) >= len(self.conditions):
             return False
-        opposite = self._opposites[int(which)]
-        return positive(opposite.below(cell), True) or by_slope(opposite, cell, True)
+        return shown(self._opposites[int(which)], cell, strict=True)
 
     def value_at(self, point: Sequence[Fraction]) -> Arb:
         """The expression at a point of exact numbers."""
         with working_precision(self.bits):
-            return self.whole.value(*(as_ball(x) for x in point))
+            return self.whole.value(*(rational(x) for x in point))
 
     def inside(self, point: Sequence[Fraction]) -> bool:
         """Whether a point surely lies in the box and meets every condition."""
         with working_precision(self.bits):
-            at = [as_ball(x) for x in point]
+            at = [rational(x) for x in point]
             in_box = all(low <= x <= high for x, (low, high) in zip(point, self.root, strict=True))
             if not in_box or not all(bool(condition.value(*at) >= 0) for condition in self.conditions):
                 return False

@@ -14,20 +14,10 @@ from typing import Any
 import sympy as sp
 
 from bridge.limits.files import read_bytes
-from bridge.questions.certify.certificate import (
-    FORMAT,
-    MOST_BYTES,
-    OPEN,
-    VERSION,
-    Origin,
-    TreeError,
-    boxes_of,
-    digest,
-    root_of,
-    volume,
-)
+from bridge.questions.certify.certificate import FORMAT, MOST_BYTES, OPEN, VERSION, Origin, TreeError, boxes_of, digest
 from bridge.questions.certify.expressions import fraction, from_record, shown, symbols_from_record, whole
-from bridge.questions.certify.proving import Box, Leaf, Node, Split, Status
+from bridge.questions.certify.proving import Leaf, Node, Split, Status
+from bridge.questions.certify.scalars import Box, root_of, volume
 from bridge.questions.certify.sizes import check_expansion
 from symbolic.derivations.derivation import DerivationError
 from symbolic.derivations.inequalities import Inequality, written_out

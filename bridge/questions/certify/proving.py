@@ -19,10 +19,10 @@ from bridge.lowering.ball_values import SMALLEST_NORMAL
 from bridge.lowering.branch_and_bound import best_first, cut_across
 from bridge.questions.certify.deadline import Deadline, OutOfTime, checked_seconds
 from bridge.questions.certify.forms import Enclosures
-from bridge.questions.certify.scalars import Box, Cell, as_ball, positive, shown
+from bridge.questions.certify.scalars import Box, Cell, positive, shown, volume
 from bridge.questions.certify.search import likely_lowest
 from bridge.questions.certify.words import box_text
-from numeric.balls import Arb, float_above, working_precision
+from numeric.balls import Arb, float_above, rational, working_precision
 from symbolic.derivations.inequalities import Inequality
 
 Point = dict[sp.Symbol, Fraction]
@@ -194,7 +194,7 @@ class _Search:
             nodes,
             point,
             value,
-            tuple(sorted(open_boxes, key=self._volume, reverse=True)),
+            tuple(sorted(open_boxes, key=lambda box: volume(box, self.enclosures.root), reverse=True)),
             float(self.settled),
             self.deadline.spent,
             reason if status is Status.UNDECIDED else "",
@@ -270,15 +270,8 @@ class _Search:
     def _settle(self, part: _Part, by: str) -> _Look | None:
         """Nothing is left to look at."""
         part.by = by
-        self.settled += self._volume(part.box)
+        self.settled += volume(part.box, self.enclosures.root)
         return None
-
-    def _volume(self, box: Box) -> Fraction:
-        """As a share of the whole box (coordinates of a single value do not count)."""
-        share = Fraction(1)
-        for (low, high), width in zip(box, self.widths, strict=True):
-            share *= (high - low) / width if width else 1
-        return share
 
     def _cut(self, part: _Part, weights: list[float]) -> "tuple[_Part, _Part] | None":
         """The two halves across the coordinate that matters most; across the relatively widest if none is known to."""
@@ -358,7 +351,7 @@ def _relative(part: Fraction, whole: Fraction) -> float:
 def _weights(box: Box, slopes: Sequence[Arb]) -> list[float]:
     """How much each coordinate can change the function: |slope| width, as shares; where one is unknown, only those."""
     reach = [
-        float((abs(slope).upper() * as_ball(high - low)).upper())
+        float((abs(slope).upper() * rational(high - low)).upper())
         for (low, high), slope in zip(box, slopes, strict=True)
     ]
     reach = [r if r == r else float("inf") for r in reach]

@@ -12,14 +12,13 @@ import sympy as sp
 
 from bridge.questions.certify.deadline import Deadline
 from bridge.questions.certify.definedness import ENDS_OF_DOMAINS, conditions_of
-from bridge.questions.certify.expressions import FUNCTIONS
+from bridge.questions.certify.expressions import CONSTANTS, FUNCTIONS
 from bridge.questions.certify.sizes import MOST_BITS, MOST_POWER, check_sizes
 from symbolic.derivations.inequalities import Inequality
 from symbolic.words.errors import UsageError
 
 MOST_CHARACTERS, MOST_DIGITS, MOST_EXPONENT = 40_000, 4_000, 1_000
 NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?")
-CONSTANTS = {"pi": sp.pi, "E": sp.E}
 KNOWN = {name.lower() if name in ("Abs", "Max", "Min") else name: f for name, f in FUNCTIONS.items()} | FUNCTIONS
 DEFINED = "defined: "  # prefix of the inequalities that state where an expression is defined
 SIMPLIFIED = "; simplified to "

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bridge.questions.certify.definedness import DomainCondition, Relation
-from bridge.questions.certify.scalars import Cell, Scalar, as_ball, by_slope, least_at_corner, positive, shown
+from bridge.questions.certify.scalars import Cell, Scalar, least_at_corner, shown
+from numeric.balls import rational
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,10 @@ class Requirement:
             return False
         if relation is Relation.NONNEGATIVE:
             return shown(self.scalar, cell) or least_at_corner(self.scalar, cell)
-        if positive(self.scalar.below(cell), True) or by_slope(self.scalar, cell, True):
+        if shown(self.scalar, cell, strict=True):
             return True
         if relation is Relation.NONZERO:
-            return positive(self.opposite.below(cell), True) or by_slope(self.opposite, cell, True)
+            return shown(self.opposite, cell, strict=True)
         ball = self.scalar.value(*cell.balls)
         return relation is Relation.NO_POLE and bool(ball.is_finite()) and not ball.contains_integer()
 
@@ -35,7 +36,7 @@ class Requirement:
         relation = self.condition.relation
         if relation is Relation.NEVER:
             return True
-        ball = self.scalar.value(*map(as_ball, point))
+        ball = self.scalar.value(*map(rational, point))
         if relation is Relation.POSITIVE:
             return bool(ball <= 0)
         if relation is Relation.NONNEGATIVE:
@@ -48,7 +49,7 @@ class Requirement:
         """Whether an expression that must not be 0 surely takes both signs on the box."""
         if self.condition.relation is not Relation.NONZERO or self.scalar.tape is None:
             return False
-        ends = [self.scalar.value(*map(as_ball, corner)) for corner in zip(*cell.box, strict=True)]
+        ends = [self.scalar.value(*map(rational, corner)) for corner in zip(*cell.box, strict=True)]
         if not (any(end > 0 for end in ends) and any(end < 0 for end in ends)):
             return False
         return all(slope.is_finite() for slope in self.scalar.tape.derivatives(cell.balls))

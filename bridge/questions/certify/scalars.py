@@ -1,6 +1,7 @@
 """Functions of a box's coordinates on Arb balls, with lower bounds: the natural extension and the mean-value form."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,20 +13,28 @@ import sympy as sp
 from bridge.lowering import lower
 from bridge.questions.certify.sizes import check_sizes, replaced
 from bridge.questions.certify.tapes import Tape, UnknownNodeError
-from numeric.balls import Arb
+from numeric.balls import Arb, rational
+from symbolic.derivations.inequalities import Inequality
 from symbolic.words.errors import UsageError
 
 Box = tuple[tuple[Fraction, Fraction], ...]  # one interval for each coordinate, in the order of Inequality.box
 BITS = 64
 
 
-def as_ball(number: Fraction) -> Arb:
-    return flint.arb(flint.fmpq(number.numerator, number.denominator))
+def root_of(inequality: Inequality) -> Box:
+    """The whole box."""
+    return tuple((Fraction(low), Fraction(high)) for low, high in inequality.box.values())
+
+
+def volume(box: Box, root: Box) -> Fraction:
+    """The volume relative to the root's; coordinates that are fixed do not count."""
+    sides = zip(box, root, strict=True)
+    return math.prod(((b - a) / (d - c) for (a, b), (c, d) in sides if c < d), start=Fraction(1))
 
 
 def balls_of(box: Box) -> list[Arb]:
     """The box as balls that contain it."""
-    return [as_ball(low) if low == high else as_ball(low).union(as_ball(high)) for low, high in box]
+    return [rational(low) if low == high else rational(low).union(rational(high)) for low, high in box]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +60,6 @@ class Scalar:
     def value(self) -> Any:
         return lower(self.expression, "arb", args=self.symbols, bits=self.bits)
 
-    @cached_property
-    def gradient(self) -> Callable[[Sequence[Arb]], list[Arb]] | None:
-        """All partial derivatives on balls; None where there is none that encloses the function's differences."""
-        return None if self.tape is None else self.tape.gradient
-
     # SymPy's derivative will not do: it is simplified, and the one of atan(tan(x)) is 1, across all jumps.
     @cached_property
     def tape(self) -> Tape | None:
@@ -75,7 +79,7 @@ class Scalar:
 
     def slopes(self, cell: Cell) -> list[Arb] | None:
         """Enclosures of the partial derivatives on the box; None where there are none to be had."""
-        return None if self.gradient is None else self.gradient(cell.balls)
+        return None if self.tape is None else self.tape.gradient(cell.balls)
 
     # f(x) = f(c) + sum_i f_i(xi) (x_i - c_i) with xi in the box. Where f_i >= 0 on the box c_i is its lower end, where
     # f_i <= 0 the upper one: those terms are >= 0. Otherwise c_i is the middle, and the term is at least -|f_i| radius.
@@ -84,12 +88,12 @@ class Scalar:
         centre, loss = [], flint.arb(0)
         for (low, high), slope in zip(cell.box, slopes, strict=True):
             if low == high or slope >= 0:
-                centre.append(as_ball(low))
+                centre.append(rational(low))
             elif slope <= 0:
-                centre.append(as_ball(high))
+                centre.append(rational(high))
             else:
-                centre.append(as_ball((low + high) / 2))
-                loss += abs(slope).upper() * as_ball((high - low) / 2)
+                centre.append(rational((low + high) / 2))
+                loss += abs(slope).upper() * rational((high - low) / 2)
         return (self.value(*centre) - loss).lower()
 
 
@@ -104,9 +108,9 @@ def by_slope(scalar: Scalar, cell: Cell, strict: bool) -> bool:
     return slopes is not None and positive(scalar.below_by_slopes(cell, slopes), strict)
 
 
-def shown(scalar: Scalar, cell: Cell) -> bool:
-    """Whether either form proves that the function is >= 0 on the box."""
-    return positive(scalar.below(cell), False) or by_slope(scalar, cell, False)
+def shown(scalar: Scalar, cell: Cell, strict: bool = False) -> bool:
+    """Whether either form proves that the function is >= 0 on the box, or > 0 if strict."""
+    return positive(scalar.below(cell), strict) or by_slope(scalar, cell, strict)
 
 
 # Where no slope changes its sign on the box, the function is least at a corner. Its exact value there counts: a ball
@@ -117,7 +121,7 @@ def least_at_corner(scalar: Scalar, cell: Cell) -> bool:
     if slopes is None or not all(a == b or s >= 0 or s <= 0 for (a, b), s in zip(cell.box, slopes, strict=True)):
         return False
     corner = [a if a == b or s >= 0 else b for (a, b), s in zip(cell.box, slopes, strict=True)]
-    if not scalar.value(*map(as_ball, corner)).contains(0):
+    if not scalar.value(*map(rational, corner)).contains(0):
         return False
     at = {symbol: sp.Rational(x.numerator, x.denominator) for symbol, x in zip(scalar.symbols, corner, strict=True)}
     try:

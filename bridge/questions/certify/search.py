@@ -123,6 +123,5 @@ def _exact(unit: np.ndarray, box: Sequence[tuple[sp.Symbol, tuple[sp.Rational, s
     point = []
     for x, (_, (low, high)) in zip(unit, box, strict=True):
         share = Fraction(round(float(x) * 2**24), 2**24)
-        start, end = Fraction(int(low.p), int(low.q)), Fraction(int(high.p), int(high.q))
-        point.append(start + share * (end - start))
+        point.append(Fraction(low) + share * Fraction(high - low))
     return tuple(point)

@@ -7,18 +7,17 @@ or stored, before any such step. Arb at a fixed precision bounds the size of eve
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from math import comb, prod
 from typing import Any
 
 import flint
 import sympy as sp
 
-from bridge.lowering import balls
 from bridge.lowering.common import shortened
 from bridge.lowering.lowering import deep_recursion
-from bridge.questions.certify.tapes import FUNCTIONS
-from numeric.balls import Arb, working_precision
+from bridge.questions.certify.tapes import SEVERAL, SLOPES, power_of, value_of
+from numeric.balls import Arb, rational, working_precision
+from numeric.balls.functions import power
 from symbolic.words.errors import UsageError
 
 PRECISION = 128
@@ -29,19 +28,7 @@ MOST_GAMMA = 1_000  # SymPy evaluates gamma at integers by factorials
 MOST_TERMS = 1 << 20  # of an expression that is expanded
 MOST_REACH = 1 << 64  # larger ones are refused wherever they count
 
-ONE_ARGUMENT: dict[type, Callable[[Arb], Arb]] = {
-    **{function: value for function, (value, _) in FUNCTIONS.items()},
-    sp.asin: lambda x: x.asin(),
-    sp.asinh: lambda x: x.asinh(),
-    sp.loggamma: balls.loggamma,
-    sp.Abs: balls.absolute,
-}
-SEVERAL: dict[type, Callable[[Arb, Arb], Arb]] = {
-    sp.Add: lambda a, b: a + b,
-    sp.Mul: lambda a, b: a * b,
-    sp.Max: lambda a, b: a.max(b),
-    sp.Min: lambda a, b: a.min(b),
-}
+ONE_ARGUMENT = (*SLOPES, sp.asin, sp.asinh, sp.loggamma, sp.Abs)
 CONSTANTS: dict[Any, Callable[[], Arb]] = {sp.pi: flint.arb.pi, sp.E: flint.arb.const_e}
 
 
@@ -117,7 +104,7 @@ class _Sizes:
     def _size(self, node: Any) -> NodeSize:
         if node.is_Rational:
             p, q = int(node.p), int(node.q)
-            return NodeSize(balls.ratio(p, q), p.bit_length() + q.bit_length() - 1, 0, _capped(-(-abs(p) // q)))
+            return NodeSize(rational(node), p.bit_length() + q.bit_length() - 1, 0, _capped(-(-abs(p) // q)))
         if node in CONSTANTS:
             return NodeSize(CONSTANTS[node](), 0, 0, 4)
         if not node.args:
@@ -134,7 +121,7 @@ class _Sizes:
     def _several(self, node: Any, parts: Sequence[NodeSize]) -> NodeSize:
         values = [part.value for part in parts if part.value is not None]
         return NodeSize(
-            reduce(SEVERAL[type(node)], values) if len(values) == len(parts) else None,
+            value_of(type(node), *values) if len(values) == len(parts) else None,
             sum(part.bits for part in parts),
             (sum if node.is_Mul else max)(part.power for part in parts),
             _capped((prod if node.is_Mul else sum)(part.reach for part in parts)),
@@ -144,7 +131,7 @@ class _Sizes:
     def _function(self, node: Any, part: NodeSize) -> NodeSize:
         if isinstance(node, sp.gamma | sp.loggamma) and part.value is not None and not abs(part.value) <= MOST_GAMMA:
             raise UsageError(f"{self.where}: {_text(node)}: gamma accepts numbers up to {MOST_GAMMA} only.")
-        value = None if part.value is None else ONE_ARGUMENT[type(node)](part.value)
+        value = None if part.value is None else value_of(type(node), part.value)
         power = 0 if value is not None else 1
         if isinstance(node, sp.exp):
             return NodeSize(value, _merged(part.bits, part), _merged(power, part))
@@ -195,10 +182,7 @@ def _whole_above(ball: Arb) -> int:
 
 
 def _power_of_ball(base: Arb, exponent: sp.Expr, value: Arb) -> Arb:
-    if not exponent.is_Rational:
-        return balls.power(base, value)
-    p, q = int(exponent.p), int(exponent.q)
-    return balls.int_power(base, p) if q == 1 else balls.rational_power(base, p, q)
+    return power_of(base, exponent) if exponent.is_Rational else power(base, value)
 
 
 def _text(node: sp.Basic) -> str:

@@ -5,30 +5,23 @@ evaluations for all partial derivatives together, and encloses them: each step b
 one node's own derivative.
 """
 
+import operator
 from collections.abc import Callable, Sequence
-from functools import reduce
-from typing import Any
+from functools import cached_property, reduce
 
-import flint
 import sympy as sp
+from flint import arb
 
-from bridge.lowering import balls
-from numeric.balls import Arb
+from bridge.lowering.ball_values import exact_ball
+from numeric.balls import Arb, rational
+from numeric.balls.functions import ONE_ARGUMENT, BallFunction, absolute, int_power, rational_power
 
 Values = Sequence[Arb]
 
 
-def _product(values: Values) -> Arb:
-    return reduce(lambda a, b: a * b, values)
-
-
-def _sum(values: Values) -> Arb:
-    return reduce(lambda a, b: a + b, values)
-
-
 def _others(values: Values) -> list[Arb]:
     """For each factor the product of all the others."""
-    before, after = [flint.arb(1)], [flint.arb(1)]
+    before, after = [arb(1)], [arb(1)]
     for value in values[:-1]:
         before.append(before[-1] * value)
     for value in reversed(values[1:]):
@@ -37,31 +30,46 @@ def _others(values: Values) -> list[Arb]:
 
 
 def _erf_slope(x: Arb) -> Arb:
-    return 2 / flint.arb.pi().sqrt() * (-balls.int_power(x, 2)).exp()
+    return 2 / arb.pi().sqrt() * (-int_power(x, 2)).exp()
 
 
-# Of one argument: its value and its derivative on balls. Each is analytic where both are finite.
-FUNCTIONS: dict[type, tuple[Callable[[Arb], Arb], Callable[[Arb], Arb]]] = {
-    sp.exp: (lambda x: x.exp(), lambda x: x.exp()),
-    sp.log: (lambda x: x.log(), lambda x: 1 / x),
-    sp.sin: (lambda x: x.sin(), lambda x: x.cos()),
-    sp.cos: (lambda x: x.cos(), lambda x: -x.sin()),
-    sp.tan: (lambda x: x.tan(), lambda x: 1 + balls.int_power(x.tan(), 2)),
-    sp.atan: (lambda x: x.atan(), lambda x: 1 / (1 + balls.int_power(x, 2))),
-    sp.tanh: (lambda x: x.tanh(), lambda x: 1 - balls.int_power(x.tanh(), 2)),
-    sp.sinh: (lambda x: x.sinh(), lambda x: x.cosh()),
-    sp.cosh: (lambda x: x.cosh(), lambda x: x.sinh()),
-    sp.erf: (lambda x: x.erf(), _erf_slope),
-    sp.erfc: (lambda x: x.erfc(), lambda x: -_erf_slope(x)),
-    sp.gamma: (lambda x: x.gamma(), lambda x: x.gamma() * x.digamma()),
+# Of functions of one argument, on balls. Each function is analytic where value and derivative are finite.
+SLOPES: dict[type, BallFunction] = {
+    sp.exp: arb.exp,
+    sp.log: lambda x: 1 / x,
+    sp.sin: arb.cos,
+    sp.cos: lambda x: -x.sin(),
+    sp.tan: lambda x: 1 + int_power(x.tan(), 2),
+    sp.atan: lambda x: 1 / (1 + int_power(x, 2)),
+    sp.tanh: lambda x: 1 - int_power(ONE_ARGUMENT["tanh"](x), 2),
+    sp.sinh: ONE_ARGUMENT["cosh"],
+    sp.cosh: ONE_ARGUMENT["sinh"],
+    sp.erf: _erf_slope,
+    sp.erfc: lambda x: -_erf_slope(x),
+    sp.gamma: lambda x: x.gamma() * x.digamma(),
 }
+SEVERAL: dict[type, Callable[[Arb, Arb], Arb]] = {
+    sp.Add: operator.add,
+    sp.Mul: operator.mul,
+    sp.Max: arb.max,
+    sp.Min: arb.min,
+}
+KINKED = (sp.Abs, sp.Max, sp.Min)
+
+
+def value_of(function: type, *arguments: Arb) -> Arb:
+    """A function of SymPy on balls: of one argument, a sum, a product or an extremum."""
+    if function in SEVERAL:
+        return reduce(SEVERAL[function], arguments)
+    return absolute(*arguments) if function is sp.Abs else ONE_ARGUMENT[function.__name__](*arguments)
+
+
+def power_of(base: Arb, exponent: sp.Rational) -> Arb:
+    return rational_power(base, int(exponent.p), int(exponent.q))
 
 
 class UnknownNodeError(TypeError):
     """The expression has a node that a tape does not support."""
-
-
-KINKED = (sp.Abs, sp.Max, sp.Min)
 
 
 class Tape:
@@ -74,7 +82,7 @@ class Tape:
         self.places: dict[sp.Basic, int] = {symbol: i for i, symbol in enumerate(symbols)}
         self.count = len(symbols)
         self.nodes: list[tuple[int, sp.Basic, tuple[int, ...]]] = []  # place, node, places of its arguments
-        self.constants: dict[int, sp.Basic] = {}
+        self.constants: dict[int, sp.Expr] = {}
         self.last = self._place(expression)
 
     def _place(self, node: sp.Basic) -> int:
@@ -84,8 +92,8 @@ class Tape:
             place = self._new(node)
             self.constants[place] = node
             return place
-        known = node.is_Add or node.is_Mul or (node.is_Pow and node.exp.is_Rational)
-        if not (known or type(node) in FUNCTIONS or isinstance(node, KINKED)):
+        known = type(node) in SLOPES or type(node) in SEVERAL or isinstance(node, sp.Abs)
+        if not (known or (node.is_Pow and node.exp.is_Rational)):
             raise UnknownNodeError(f"no gradient on balls for {type(node).__name__}")
         arguments = (node.base,) if node.is_Pow else node.args
         places = tuple(self._place(argument) for argument in arguments)
@@ -102,22 +110,17 @@ class Tape:
         self.places[node] = len(self.places)
         return self.places[node]
 
+    @cached_property
+    def _constant_balls(self) -> dict[int, Arb]:
+        return {place: exact_ball(constant) for place, constant in self.constants.items()}
+
     def _forwards(self, at: Sequence[Arb]) -> list[Arb]:
-        values: list[Arb] = [*at, *([flint.arb(0)] * (len(self.places) - self.count))]
-        for place, constant in self.constants.items():
-            values[place] = _constant(constant)
+        values: list[Arb] = [*at, *([arb(0)] * (len(self.places) - self.count))]
+        for place, constant in self._constant_balls.items():
+            values[place] = constant
         for place, node, arguments in self.nodes:
             given = [values[i] for i in arguments]
-            if node.is_Add:
-                values[place] = _sum(given)
-            elif node.is_Mul:
-                values[place] = _product(given)
-            elif node.is_Pow:
-                values[place] = _power(given[0], node.exp)
-            elif isinstance(node, KINKED):
-                values[place] = _kinked(node, given)
-            else:
-                values[place] = FUNCTIONS[type(node)][0](given[0])
+            values[place] = power_of(given[0], node.exp) if node.is_Pow else value_of(type(node), *given)
         return values
 
     def derivatives(self, at: Sequence[Arb]) -> list[Arb]:
@@ -128,9 +131,9 @@ class Tape:
 
     def gradient(self, at: Sequence[Arb]) -> list[Arb]:
         values = self._forwards(at)
-        zero = flint.arb(0)
+        zero = arb(0)
         slopes: list[Arb | None] = [None] * len(values)
-        slopes[self.last] = flint.arb(1)
+        slopes[self.last] = arb(1)
         for place, node, arguments in reversed(self.nodes):
             slope = slopes[place]
             if slope is None:
@@ -153,20 +156,14 @@ def _partials(node: sp.Basic, given: list[Arb]) -> list[Arb | None]:
     if isinstance(node, KINKED):
         return list(_kinked_slopes(node, given))
     if node.is_Pow:
-        return [_constant(node.exp) * _power(given[0], node.exp - 1)]
-    return [FUNCTIONS[type(node)][1](given[0])]
-
-
-def _kinked(node: sp.Basic, given: list[Arb]) -> Arb:
-    if isinstance(node, sp.Abs):
-        return balls.absolute(given[0])
-    return reduce(lambda a, b: a.max(b) if isinstance(node, sp.Max) else a.min(b), given)
+        return [rational(node.exp) * power_of(given[0], node.exp - 1)]
+    return [SLOPES[type(node)](given[0])]
 
 
 # Clarke: a Lipschitz function's differences are those slopes that it has nearby, and what lies between them. Max has
 # the slope of an argument that is the largest somewhere: between 0 and 1 in each.
 def _kinked_slopes(node: sp.Basic, given: list[Arb]) -> list[Arb]:
-    one, zero = flint.arb(1), flint.arb(0)
+    one, zero = arb(1), arb(0)
     if isinstance(node, sp.Abs):
         return [one if given[0] > 0 else -one if given[0] < 0 else (-one).union(one)]
     sign = 1 if isinstance(node, sp.Max) else -1
@@ -179,17 +176,3 @@ def _kinked_slopes(node: sp.Basic, given: list[Arb]) -> list[Arb]:
         else:
             slopes.append(zero if any(mine < other for other in others) else zero.union(one))
     return slopes
-
-
-def _power(base: Arb, exponent: sp.Rational) -> Arb:
-    if exponent.is_Integer:
-        return balls.int_power(base, int(exponent))
-    return balls.rational_power(base, int(exponent.p), int(exponent.q))
-
-
-def _constant(node: Any) -> Arb:
-    if node.is_Rational:
-        return flint.arb(flint.fmpq(int(node.p), int(node.q)))
-    from bridge.lowering.ball_values import evaluate_ball
-
-    return evaluate_ball(node, {})

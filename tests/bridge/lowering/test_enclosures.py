@@ -10,7 +10,8 @@ import pytest
 import sympy as sp
 
 from bridge.lowering import lower
-from bridge.lowering.enclosures import EnclosedFunction, range_of, suprema, supremum
+from bridge.lowering.enclosures import bounds_of, range_of, suprema, supremum, with_slopes
+from bridge.lowering.least_value import least_of
 from symbolic import UsageError
 from symbolic.calculus.activations import ACTIVATIONS, t
 
@@ -99,17 +100,23 @@ def test_what_has_no_bound_is_refused(expr: sp.Expr, low: float, high: float, me
 
 
 def test_steps_have_no_slope_and_smooth_functions_have_one() -> None:
-    assert EnclosedFunction(sp.exp(t), t).slope is not None
-    assert EnclosedFunction(sp.Abs(t), t).slope is not None
+    assert with_slopes(sp.exp(t), (t,))[1] is not None
+    assert with_slopes(sp.Abs(t), (t,))[1] is not None
     jumps = (sp.Heaviside(t), sp.sign(t), sp.floor(t), sp.ceiling(t), sp.Mod(t, 2), sp.Piecewise((0, t < 0), (1, True)))
     for jump in jumps:
-        assert EnclosedFunction(jump, t).slope is None
+        assert with_slopes(jump, (t,))[1] is None
+
+
+@pytest.mark.parametrize("jump", [sp.atan(sp.tan(t)), sp.acot(t - 1)])
+def test_a_slope_across_a_jump_bounds_nothing(jump: sp.Expr) -> None:
+    with pytest.raises(UsageError, match="no finite bound"):
+        range_of(jump, t, 0, 2)
+    assert least_of(jump, {t: (0, 2)}, tolerance=0.1, most_boxes=50).lower < -1.57
 
 
 @pytest.mark.parametrize(("expr", "at_start"), [(-sp.exp(-t), True), (sp.exp(t) - 1, False), (-sp.exp(t), False)])
 def test_the_value_of_a_monotone_function_is_the_larger_of_its_ends(expr: sp.Expr, at_start: bool) -> None:
     low, high = flint.arb(0), flint.arb(1)
-    function = EnclosedFunction(expr, t)
-    below, above, value = function.on(low, high)
-    assert value.overlaps(function.value(low if at_start else high))
+    below, above, value = bounds_of(expr, t)(low, high)
+    assert value.overlaps(lower(expr, "arb")(low if at_start else high))
     assert below <= value <= above or value.overlaps(below) or value.overlaps(above)

@@ -10,10 +10,11 @@ from numeric.balls.arbs import exact_softmax
 from numeric.balls.budget import OperationLimit, charge_products, charge_scalars, spending
 from numeric.balls.conversion import boxed, entries_of_values
 from numeric.balls.dispatch import _highest_bits
-from numeric.balls.elementwise import UNARY, integer_power
+from numeric.balls.elementwise import UNARY
 from numeric.balls.errors import BallsError, ShapesDiffer, remedy_for
 from numeric.balls.factories import gives_integers
 from numeric.balls.floats import REACH, ball_of_operand, floats_enclosed
+from numeric.balls.functions import int_power, power
 from numeric.balls.integers import ExactInteger
 from numeric.balls.products import product
 from numeric.balls.reductions import total
@@ -91,9 +92,17 @@ def test_a_negative_decimal_stands_for_its_neighbours() -> None:
 def test_powers_of_a_ball_across_zero_hold_those_of_its_ends() -> None:
     with working_precision(100):
         across = flint.arb(-1).union(flint.arb(3))
-        assert [integer_power(across, k).contains(3**k) for k in (2, 3, 4)] == [True] * 3
-        assert integer_power(across, 3).contains(-1)
-        assert not integer_power(across, 2).contains(-1)
+        assert [int_power(across, k).contains(3**k) for k in (2, 3, 4)] == [True] * 3
+        assert int_power(across, 3).contains(-1)
+        assert not int_power(across, 2).contains(-1)
+
+
+def test_a_power_that_some_negative_bases_have_is_enclosed_or_not_bounded() -> None:
+    with working_precision(100):
+        base, exponent = flint.arb(-4).union(flint.arb(1)), flint.arb(2, 0.1)
+        assert power(base, exponent).is_nan()  # (-4)**2 is 16
+        assert power(base, flint.arb(2.5)).contains(1)
+        assert power(flint.arb(2).union(flint.arb(3)), exponent).contains(9)
 
 
 def test_softmax_of_large_scores_is_finite_and_narrow() -> None:

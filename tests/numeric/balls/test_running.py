@@ -256,6 +256,10 @@ def test_undecided_comparisons_refuse_a_branch():
         (lambda x: x.sum(1), r"torch.sum: dim=1 of an array with 1 axes"),
         (lambda x: x + "a", r"BallArray: str is not a real number"),
         (lambda x: x[x], r"indexing: the index is an array of balls"),
+        (lambda x: x.gather(0, x), r"indexing: the index is an array of balls"),
+        (lambda x: x.reshape(3), r"torch.reshape: shape \(2,\): .*\[3\].*. Give axes and sizes that fit."),
+        (lambda x: torch.stack([x, x[:1]]), r"torch.stack: shapes \(2,\) and \(1,\): "),
+        (lambda x: torch.cat([x, x], out=x), r"torch.cat: out=... .*Leave the option out"),
         (lambda x: "text", r"run_on_balls\(<lambda>\): returned str. Return an array"),
     ],
 )
@@ -272,6 +276,8 @@ def test_attributes_that_tensors_lack_are_missing():
 def test_large_runs_are_refused_before_they_are_computed():
     with pytest.raises(TooLargeForExact, match=r"run_on_balls\(<lambda>\): more than 1,000 ball operations"):
         run_on_balls(lambda: torch.ones(10**6, 10**6, dtype=torch.float64), {}, limit=1000)
+    with pytest.raises(TooLargeForExact, match=r"more than 1,000 ball operations"):
+        run_on_balls(lambda x: x.repeat(10**6, 10**6), {"x": torch.ones(1, dtype=torch.float64)}, limit=1000)
     with pytest.raises(TooLargeForExact, match="Take smaller arguments, or pass a higher limit"):
         run_on_balls(lambda x: x @ x, {"x": torch.ones(20, 20, dtype=torch.float64)}, limit=50_000)
     assert run_on_balls(lambda x: x @ x, {"x": torch.ones(20, 20, dtype=torch.float64)}, limit=100_000).shape == (

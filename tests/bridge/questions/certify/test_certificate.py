@@ -18,12 +18,12 @@ from bridge.questions.certify.certificate import (
     boxes_of,
     certificate_text,
     digest,
-    root_of,
     settled_share,
 )
 from bridge.questions.certify.checking import check_certificate
 from bridge.questions.certify.expressions import from_record, symbols_from_record, symbols_to_record, to_record
 from bridge.questions.certify.proving import Leaf, Outcome, Split, Status, prove
+from bridge.questions.certify.scalars import root_of
 from symbolic import UsageError
 from symbolic.derivations.inequalities import Inequality
 

@@ -15,7 +15,7 @@ from bridge.questions.certify.reading import MOST_BITS, read_claim
 from bridge.questions.certify.scalars import Cell, Scalar, least_at_corner
 from bridge.questions.certify.search import LARGEST, likely_lowest
 from bridge.questions.certify.stating import check_parameters
-from bridge.questions.certify.tapes import FUNCTIONS, Tape
+from bridge.questions.certify.tapes import SLOPES, Tape, value_of
 from bridge.questions.certify.words import LONGEST, shortly
 from bridge.theorems.registry import find_theorem
 from numeric.balls import working_precision
@@ -26,21 +26,20 @@ x, y = sp.symbols("x y", real=True)
 POINTS = (Fraction(1, 7), Fraction(5, 3), Fraction(9, 4))
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", SLOPES)
 @pytest.mark.parametrize("at", POINTS)
 def test_value_and_derivative_are_those_of_sympy(function: type, at: Fraction) -> None:
-    value, slope = FUNCTIONS[function]
     place = sp.Rational(at.numerator, at.denominator)
     with working_precision(100):
         ball = flint.arb(flint.fmpq(at.numerator, at.denominator))
-        for ours, exact in ((value(ball), function(x)), (slope(ball), function(x).diff(x))):
+        for ours, exact in ((value_of(function, ball), function(x)), (SLOPES[function](ball), function(x).diff(x))):
             number = sp.N(exact.subs(x, place), 40)
             assert abs(ours - flint.arb(str(number))) < 1e-25
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", SLOPES)
 def test_the_derivative_on_a_ball_holds_all_of_its_points(function: type) -> None:
-    slope = FUNCTIONS[function][1]
+    slope = SLOPES[function]
     with working_precision(100):
         ball = slope(flint.arb(1).union(flint.arb(2)))
         assert all(ball.contains(slope(flint.arb(flint.fmpq(k, 8))).mid()) for k in range(8, 17))
@@ -115,10 +114,10 @@ def test_one_quantity_has_the_outcomes_of_its_own_inequalities() -> None:
 
 
 def test_a_tape_takes_each_of_the_functions() -> None:
-    for function in FUNCTIONS:
+    for function in SLOPES:
         with working_precision(100):
             (slope,) = Tape(function(x), (x,)).gradient([flint.arb(flint.fmpq(5, 3))])
-            assert slope.overlaps(FUNCTIONS[function][1](flint.arb(flint.fmpq(5, 3))))
+            assert slope.overlaps(SLOPES[function](flint.arb(flint.fmpq(5, 3))))
 
 
 def test_low_points_are_sought_in_boxes_up_to_the_floats() -> None:
