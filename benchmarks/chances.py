@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from tests.symbolic.chances import FAULTS, LEVEL, Composition, faulty, rejected
+from tests.symbolic.calculus.chances import FAULTS, LEVEL, Composition, faulty, rejected
 
 DRAWS = 5000
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import torch
 
-from bridge.instances.at_prompt import LOCAL
+from bridge.instances.bindings import LOCAL
 from bridge.instances.goals import Goal
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
 from bridge.instances.search_batch import SearchBatch
 from bridge.judging.measure import evidence_at
-from bridge.judging.slacks import slacks_at
+from bridge.judging.rows import slacks_at
 from bridge.limits.run import Run
 from bridge.theorems.registry import find_theorem
 from symbolic.statements.result import Quantity

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from bridge import compare
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict
 from symbolic.statements.catalogue import RUNNING
 from symbolic.words.errors import UsageError

@@ -14,7 +14,7 @@ from bridge.export.comparison import Comparison as Comparison
 from bridge.questions.certify.certifying import certify as certify
 from bridge.questions.certify.obligations import discharge as discharge
 from bridge.questions.compare import compare as compare
-from bridge.questions.compare import replay as replay
+from bridge.questions.replaying import replay as replay
 from bridge.questions.solve import solve as solve
 from bridge.questions.steps import steps as steps
 from bridge.readings import Emulated as Emulated

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bridge.lowering import LoweringError, lower
-    from bridge.questions.compare import compare, replay
+    from bridge.questions.compare import compare
+    from bridge.questions.replaying import replay
     from bridge.questions.solve import solve
 
 _HOMES = {
     "compare": "bridge.questions.compare",
-    "replay": "bridge.questions.compare",
+    "replay": "bridge.questions.replaying",
     "solve": "bridge.questions.solve",
     "lower": "bridge.lowering",
     "LoweringError": "bridge.lowering",

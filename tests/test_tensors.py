@@ -88,7 +88,7 @@ def test_every_exception_is_needed() -> None:
 def test_tests_and_benchmarks_leave_the_defaults_of_torch_alone() -> None:
     every = found_in(sources("tests", "benchmarks"))
     found = {where for where, _, what in every if what.removeprefix("torch.") in DEFAULTS | OLD}
-    assert found == {"tests/bridge/test_default_dtype.py: another_default"}  # which restores it
+    assert found == {"tests/bridge/questions/test_default_dtype.py: another_default"}  # which restores it
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from benchmarks.mutants.operators import OPERATORS, WORDING, Operator
 from benchmarks.mutants.source import Edit, Source
 
 JUDGING = (
-    "judging/relation", "judging/judge", "judging/usable", "judging/errors", "judging/stated", "judging/rows",
+    "judging/judge", "judging/usable", "judging/errors", "judging/stated", "judging/rows",
     "judging/elsewhere", "judging/binomial", "instances/bound", "instances/bounds", "theorems/refutation",
     "lowering/branch_and_bound", "lowering/enclosures",
 )  # fmt: skip

@@ -9,22 +9,25 @@ from typing import Any
 import flint
 import sympy as sp
 
-from bridge.instances.at_prompt import shared_reading
+from bridge.instances.bindings import shared_reading
 from bridge.instances.bound import Bound, lesser
-from bridge.instances.inputs import Batch, Inputs
-from bridge.instances.kept_runs import KeptRuns
-from bridge.instances.letter_values import decided, formulas_of, holds_conditionally, letters_at, wrong_sign
-from bridge.instances.letters import Letters
-from bridge.instances.own_bounds import own_bounds_at
-from bridge.instances.own_letters import (
+from bridge.instances.inputs import Batch, Inputs, KeptRuns
+from bridge.instances.letters import (
     PROMPT,
     STATED,
     AtOwnLetters,
     Claimed,
+    Letters,
+    decided,
+    formulas_of,
+    holds_conditionally,
+    letters_at,
     means_the_prompts,
     numbers_for,
     stated_at_own_letters,
+    wrong_sign,
 )
+from bridge.instances.own_bounds import own_bounds_at
 from bridge.instances.readings import Readings
 from bridge.lowering.ball_values import MOST_BITS, bits_for
 from bridge.theorems.record import Verdict

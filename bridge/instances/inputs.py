@@ -1,7 +1,7 @@
 """The inputs of an instance: drawn from the domains of its theorem, and searched in them."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import sympy as sp
 import torch
@@ -13,6 +13,26 @@ from bridge.limits.arguments import Function
 from bridge.lowering.ball_values import BASE_BITS
 from numeric.balls import BallArray
 from symbolic.words.errors import UsageError
+
+Given = TypeVar("Given")
+MOST, LAST = 64, 16  # inputs: of numbers, and of what takes memory
+
+
+class KeptRuns(Generic[Given]):
+    """For each of the last few inputs, what is known of each quantity."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._found: dict[Hashable, dict[str, Given]] = {}  # the input asked for last comes last
+
+    def at(self, inputs: Mapping[str, Tensor], *settings: Hashable) -> dict[str, Given]:
+        """By quantity, at this input with these settings; what is found out is put in."""
+        key = (*settings, *(value.detach().double().cpu().numpy().tobytes() for value in inputs.values()))
+        found = self._found[key] = self._found.pop(key, {})
+        if len(self._found) > self._most:
+            del self._found[next(iter(self._found))]
+        return found
+
 
 Batch = dict[str, Tensor]  # name to tensor, the first dimension counting the prompts
 

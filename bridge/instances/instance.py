@@ -10,8 +10,7 @@ from bridge.instances.inputs import Drawn, Inputs
 from bridge.instances.known import Known
 from bridge.instances.letters import Letters
 from bridge.instances.networks import Networks
-from bridge.instances.point import Point
-from bridge.instances.premises import require_covered
+from bridge.instances.point import Point, require_covered
 from bridge.instances.readings import Readings
 from bridge.instances.runs import Runs
 from bridge.instances.tensor_bounds import TensorBounds

@@ -6,7 +6,7 @@ function is written for one of them and sees no B.
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +19,6 @@ from torch import Tensor
 
 from bridge.domains import Domain
 from bridge.instances.point import Point
-from bridge.instances.precision import in_precision
 from bridge.limits.arguments import Function, arguments_of, called_for
 from bridge.limits.run import Format
 from bridge.lowering.ball_values import BASE_BITS
@@ -31,6 +30,27 @@ from numeric.balls.floats import floats_enclosed
 from numeric.balls.limits import TooLargeForExact
 from numeric.balls.running import as_argument, call_on_balls, run_on_balls
 from symbolic.words.errors import UsageError
+
+
+def in_precision(built: Any, format: Format) -> Any:
+    """The tensors of real numbers in what is built, also those in tuples, lists and dicts, as the weights of a run.
+
+    A dataclass keeps its dtypes: it is data, of which only the device has to be that of the run.
+    """
+    if isinstance(built, Tensor):
+        real = built.is_floating_point()
+        return built.to(format.device, format.dtype, copy=True) if real else built.to(format.device)
+    if type(built) in (tuple, list):
+        return type(built)(in_precision(each, format) for each in built)
+    if type(built) is dict:
+        return {name: in_precision(each, format) for name, each in built.items()}
+    if is_dataclass(built) and not isinstance(built, type):
+        arrays = {each.name: getattr(built, each.name) for each in fields(built) if each.init}
+        at = format.device
+        away = {n: each.to(at) for n, each in arrays.items() if isinstance(each, Tensor) and each.device != at}
+        return replace(built, **away) if away else built
+    return built
+
 
 Arrays = Mapping[str, Any]
 LARGEST_PART = 1 << 27  # bytes that the prompts of one part take

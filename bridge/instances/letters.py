@@ -2,21 +2,26 @@
 
 import copy
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import flint
 import sympy as sp
 import torch
 
-from bridge.instances.inputs import Batch, Inputs
-from bridge.instances.kept_runs import KeptRuns
+from bridge.instances.bound import Checked
+from bridge.instances.inputs import Batch, Inputs, KeptRuns
 from bridge.instances.known import Known
 from bridge.limits.arguments import Function
 from bridge.lowering.ball_values import as_exact, evaluate_ball
+from bridge.lowering.conditions import bound_to, truth
 from bridge.theorems.check import enclosed as near_number
-from symbolic.derivations.worst_cases import where_real
-from symbolic.statements.result import Result
+from bridge.theorems.theorem import Theorem
+from numeric.balls import float_above
+from symbolic.derivations.worst_cases import closed, where_real
+from symbolic.statements.result import Printed, Quantity, Result
+from symbolic.words.prose import joined, marked
 
 ENLARGED = 1e-6  # relative: letters that are computed in float64
 
@@ -109,3 +114,160 @@ class Letters:
         if formula.has(sp.ceiling, sp.floor) and all(isinstance(value, int) for value in values.values()):
             return evaluate_ball(formula.subs(values), {})
         return self.ball(formula)
+
+
+# The values of the letters of a bound in an instance: at hand, or at their worst case given those at hand.
+
+Values = Mapping[sp.Symbol, Any]  # numbers and balls; formulas for the letters that are not at hand
+
+
+def letters_at(quantity: Quantity, at_hand: Mapping[sp.Symbol, Any]) -> Values:
+    """The letters with a worst case: those at hand by their numbers, the others by formulas in these and parameters.
+
+    A worst case that is a formula in a letter at hand is so evaluated at the number at hand, as every condition is.
+    """
+    worst = quantity.worst_case or {}
+    numbers = {letter: at_hand[letter] for letter in worst if letter in at_hand}
+    return {**closed({letter: value for letter, value in worst.items() if letter not in numbers}), **numbers}
+
+
+def formulas_of(values: Mapping[sp.Symbol, Any]) -> dict[sp.Symbol, sp.Expr]:
+    return {letter: value for letter, value in values.items() if isinstance(value, sp.Basic)}
+
+
+def decided(point: Values, quantity: Quantity, values: Values) -> tuple[Checked, ...]:
+    """The open obligations on the bound, at the same values of letters as the bound."""
+    assert quantity.derivation is not None  # it has obligations
+    formulas = formulas_of(values)
+    numbers = {**point, **{letter: value for letter, value in values.items() if letter not in formulas}}
+    letters = frozenset(formulas.items())
+    steps = quantity.derivation.upto(quantity.step or quantity.name)
+    found = [
+        Checked(o.statement, truth(bound_to(o.condition, letters), numbers), sp.sstr(o.condition))
+        for o in steps.obligations
+        if o.open
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def number_where_it_holds(quantity: Quantity, point: Values, at_hand: Values | None = None) -> float | None:
+    """The bound at these numbers, rounded up, for a table; None where an obligation is not met at the same numbers."""
+    values = letters_at(quantity, at_hand or {})
+    if any(each.holds is not True for each in decided(point, quantity, values)):
+        return None
+    formulas = formulas_of(values)
+    numbers = {**point, **{letter: value for letter, value in values.items() if letter not in formulas}}
+    ball = evaluate_ball(quantity.general_bound().xreplace(formulas), {s: as_exact(x) for s, x in numbers.items()})
+    return float_above(ball)
+
+
+def holds_conditionally(quantity: Quantity, values: Values) -> bool:
+    """Whether a letter stands at a worst case of the hypotheses that may be negative, while others are at hand.
+
+    It then bounds a size under a condition, 1/(1 - a) for a < 1, on the worst case of letters of which the instance
+    knows others: a condition is decided at both.
+    """
+    formulas = formulas_of(values)
+    at_hand = values.keys() - formulas.keys()
+    return bool(at_hand) and any(
+        letter.is_nonnegative and value.is_nonnegative is not True and not value.free_symbols & at_hand
+        for letter, value in formulas.items()
+        if value != letter and value == quantity.at_worst[letter] and letter in quantity.general_bound().free_symbols
+    )
+
+
+# SymPy simplifies formulas by the sign of a letter, and every step uses it: no bound has a meaning at another sign.
+def wrong_sign(letters: Letters, quantity: Quantity, values: Values) -> str:
+    """The letters of the bound that are no sizes here, though they are not negative; "" where there are none."""
+    numbers = {**letters.numbers, **{letter: x for letter, x in values.items() if not isinstance(x, sp.Basic)}}
+    suspects = [s for s in sorted(quantity.general_bound().free_symbols, key=str) if s.is_nonnegative and s in values]
+    found = []
+    for letter in suspects:
+        value = values[letter]
+        if isinstance(value, sp.Basic):
+            value = 0 if value.is_nonnegative or value == letter else letters.ball(value, numbers)
+        if value < 0:
+            found.append(f"`{letter}` is {float(value):.4g}")
+    return " and ".join(found)
+
+
+# Printed and claimed bounds at a prompt: in a letter that means a quantity of this prompt, at the prompt's own value.
+#
+# A parameter is a number of the hypotheses (|x_t| <= B), and a bound in it holds for every input that meets these: it
+# is never read at a prompt, even where an instance knows that this x stays below B. Any other letter that `knows` gives
+# is what its notation says, a number of the input or of the network at hand, which the worst case bounds. A claim means
+# that number wherever an instance knows it. A printed bound means it only where the letter is a number of prompts
+# alone: where `knows` gives it for the network too, a paper may mean the larger one, and is read so. What
+# `printed_letters` of the theorem says of a printed letter comes before that.
+
+PROMPT = "prompt"
+STATED = ("printed", "claimed")
+
+
+@runtime_checkable
+class Claimed(Protocol):
+    """A bound of the user's: `bound` is at the worst case, None where a letter has a value at prompts alone."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def formula(self) -> sp.Expr: ...
+    @property
+    def bound(self) -> sp.Expr | None: ...
+    @property
+    def strict(self) -> bool: ...
+
+
+@dataclass(frozen=True)
+class AtOwnLetters:
+    """A stated bound in the letters that a prompt or its network gives, and what it is otherwise."""
+
+    formula: sp.Expr
+    own: frozenset[sp.Symbol]
+    strict: bool
+
+    def remark(self, tier: str) -> str:
+        letters = joined([f"`{letter}`" for letter in sorted(self.own, key=str)], ", ")
+        return f"{tier}: at the value of {marked(letters)} here" if self.own else ""
+
+
+def general_form(printed: Printed) -> sp.Expr:
+    """The formula before letters are at their worst case."""
+    return printed.bound if printed.general is None else printed.general
+
+
+def means_the_prompts(theorem: Theorem, letter: sp.Symbol, tier: str) -> bool:
+    """Whether the letter of a bound of that tier is a number of the prompt, or of the network, at hand."""
+    if letter not in theorem.knows or letter in {p.symbol for p in theorem.statement.parameters}:
+        return False
+    scopes = {theorem.scope_of(each) for each in theorem.knows[letter]}
+    return tier == "claimed" or (scopes == {PROMPT} and theorem.at_point.printed_letters is None)
+
+
+def stated_at_own_letters(
+    letters: Letters, quantity: Quantity, tier: str, claim: Claimed | None
+) -> AtOwnLetters | None:
+    """The bound, where it is judged at each prompt; None where it is judged for all of them alone.
+
+    So is one that the worst case of another letter leaves without a value. A claim on a quantity that is bounded at
+    prompts only is judged there, whatever its letters are.
+    """
+    theorem, printed = letters.known.theorem, quantity.printed
+    if tier == "claimed" and claim is not None:
+        formula, strict = claim.formula, claim.strict
+    elif tier == "printed" and printed is not None and not printed.unspecified:
+        formula, strict = general_form(printed), printed.strict
+    else:
+        return None
+    own = frozenset(s for s in formula.free_symbols if means_the_prompts(theorem, s, tier))
+    at_prompts = tier == "claimed" and "network" not in quantity.scopes
+    if not (own or at_prompts) or not quantity.scopes or not theorem.inputs:
+        return None
+    values = {**quantity.at_worst, **{s: s for s in (*own, *letters.numbers)}}
+    at_prompt = formula.xreplace(closed(values))
+    return None if where_real(at_prompt) is sp.nan else AtOwnLetters(at_prompt, own, strict)
+
+
+def numbers_for(letters: Letters, stated: AtOwnLetters, at_hand: Mapping[sp.Symbol, Any]) -> dict[sp.Symbol, Any]:
+    """The values of its letters: those of the prompt, else those of the point."""
+    return {s: at_hand[s] if s in stated.own else letters.numbers[s] for s in stated.formula.free_symbols}

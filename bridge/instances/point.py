@@ -1,7 +1,8 @@
 """One point of the grid of a theorem: its parameters, all of them, and what the theorem states there."""
 
 import inspect
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from bridge.domains import Domain
 from bridge.limits.arguments import arguments_of, called_with
 from bridge.limits.checked_numbers import checked_number, largest_default
 from bridge.limits.cost import Cost, sizes_of
@@ -17,7 +19,9 @@ from bridge.limits.run import ONE_INPUT, Run
 from bridge.lowering.conditions import truth
 from bridge.theorems.record import AUTOMATIC
 from bridge.theorems.theorem import Theorem, over_draws
+from symbolic.derivations.derivation import Norm, Step
 from symbolic.statements.result import Kind, Quantity, Result
+from symbolic.words.errors import UsageError
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,3 +154,54 @@ def cost_of(theorem: Theorem, params: Mapping[str, Any], run: Run | None) -> Cos
 def require_affordable(theorem: Theorem, params: Mapping[str, Any], call: str) -> None:
     """Raises UsageError for a point whose bounds alone would take too much, before it is built."""
     cost_of(theorem, params, None).require(f"{call} {theorem.id}", "lower the sizes")
+
+
+# What a derivation starts from, against the domains of the inputs that it names; its end, against the network.
+
+Values = Mapping[sp.Symbol, Any]
+
+
+def require_covered(
+    id: str, quantities: Sequence[Quantity], inputs: Mapping[str, Domain], names: Mapping[str, str], values: Values
+) -> None:
+    """Every given of a derivation that has the name of an input is at least as large as that input.
+
+    `inputs` are domains at numbers, `names` what messages call them. A given that is about something else of that name
+    (a row of the input, say) is not compared. Raises UsageError.
+    """
+    for quantity in quantities:
+        steps = quantity.derivation.steps if quantity.derivation is not None else ()
+        for step in steps:
+            if step.rule == "given" and step.name in inputs:
+                _require_covered(id, step, inputs[step.name], names[step.name], quantity, values)
+
+
+def _require_covered(id: str, step: Step, domain: Domain, name: str, quantity: Quantity, values: Values) -> None:
+    dim, size = (sp.sympify(each, strict=True).xreplace(quantity.at_worst) for each in step.about[:2])
+    whole = truth(sp.Eq(dim, math.prod(int(each) for each in domain.shape)), values) is True
+    if not whole and step.norm is not Norm.INF:
+        return
+    largest = domain.bound(step.norm)
+    if truth(sp.Le(largest, size), values) is False:
+        raise UsageError(
+            f"{id}: '{quantity.name}' is derived for {step.name} of {step.norm}-norm at most {sp.sstr(size)}, but the "
+            f"input {step.name} in {name} has {step.norm}-norm up to {sp.sstr(largest)}; make them agree"
+        )
+
+
+def require_entries(id: str, name: str, expected: sp.Expr, found: int, values: Values) -> None:
+    """The arrays of a quantity have as many entries as its derivation is about. Raises UsageError."""
+    if truth(sp.Eq(expected, found), values) is False:
+        raise UsageError(
+            f"{id}: '{name}' has {found} entries in network and reference, but its derivation is about "
+            f"{sp.sstr(expected)}; return the array that the derivation concludes{_several(expected, found, values)}"
+        )
+
+
+def _several(expected: sp.Expr, found: int, values: Values) -> str:
+    """The dimension to derive instead, where the arrays hold several vectors: L*d, if one parameter is their number."""
+    counts = [s for s, x in values.items() if isinstance(x, int) and truth(sp.Eq(expected * x, found), values)]
+    letters = [s for s in counts if isinstance(s, sp.Symbol) and s not in expected.free_symbols]
+    if letters:
+        return f", or derive it for all {letters[0]} of them at once: dim={sp.sstr(letters[0] * expected)}"
+    return ""

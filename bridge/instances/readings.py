@@ -11,11 +11,9 @@ from typing import Any
 import flint
 import torch
 
-from bridge.instances.at_prompt import LOCAL, AtPrompt, Use, in_groups, step_of, steps_of
-from bridge.instances.bindings import Bindings, bindings
+from bridge.instances.bindings import LOCAL, AtPrompt, Bindings, Use, bindings, in_groups, step_of, steps_of
 from bridge.instances.bound import Checked
-from bridge.instances.inputs import Batch, Inputs
-from bridge.instances.kept_runs import KeptRuns
+from bridge.instances.inputs import Batch, Inputs, KeptRuns
 from bridge.instances.letters import Letters
 from bridge.lowering.ball_values import BASE_BITS, as_exact
 from bridge.readings import AtHand, Emulated, Operands, Smooth, enclose, read

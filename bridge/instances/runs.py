@@ -9,17 +9,55 @@ import flint
 import torch
 from torch import Tensor
 
-from bridge.instances.distances import distance, exact_distance
-from bridge.instances.inputs import Batch, Inputs
-from bridge.instances.kept_runs import LAST, KeptRuns
+from bridge.instances.inputs import LAST, Batch, Inputs, KeptRuns
 from bridge.instances.networks import Networks
-from bridge.instances.premises import require_entries
+from bridge.instances.point import require_entries
 from bridge.instances.readings import Readings
 from bridge.lowering.ball_values import BASE_BITS
 from bridge.theorems.transformer import Transformer
-from numeric.balls import BallArray, float_above
+from numeric.balls import BallArray, ball_maximum, float_above, working_precision
 from numeric.balls.limits import TooLargeForExact, TooManyBallOperations
 from symbolic.words.errors import UsageError
+
+ORDERS = {"inf": torch.inf, "1": 1, "2": 2}
+
+
+def distance(norm: str, name: str, found: Tensor, truth: Tensor, *, tokens: bool = False) -> Tensor:
+    """The norm of each difference, over all entries as one vector, or of the largest token, (B).
+
+    Raises UsageError for shapes that differ.
+    """
+    if found.shape != truth.shape:
+        raise UsageError(
+            f"'{name}' has the shape {tuple(found.shape[1:])} in the network and {tuple(truth.shape[1:])} in the "
+            f"reference; return arrays of one shape"
+        )
+    if tokens and found.ndim > 2:
+        return torch.linalg.vector_norm(found - truth, ord=ORDERS[norm], dim=-1).flatten(1).amax(-1)
+    return torch.linalg.vector_norm((found - truth).reshape(len(found), -1), ord=ORDERS[norm], dim=1)
+
+
+def exact_distance(norm: str, one: BallArray, other: BallArray | Tensor, *, tokens: bool = False) -> flint.arb:
+    """The norm of the difference, or of its largest token, enclosed. Raises UsageError for shapes that differ."""
+    if tuple(one.shape) != tuple(other.shape):
+        raise UsageError(
+            f"two runs of one quantity give arrays of the shapes {tuple(one.shape)} and {tuple(other.shape)}"
+        )
+    apart = one - (other.double().cpu().numpy() if isinstance(other, Tensor) else other)
+    with working_precision(one.bits):
+        sizes = [abs(ball) for ball in apart.balls]
+        width = apart.shape[-1] if tokens and apart.ndim > 1 else max(1, len(sizes))
+        return ball_maximum([_norm(norm, sizes[start : start + width]) for start in range(0, len(sizes), width)])
+
+
+def _norm(norm: str, sizes: Sequence[flint.arb]) -> flint.arb:
+    if norm == "inf":
+        return ball_maximum(sizes)
+    if norm == "1":
+        return sum(sizes, start=flint.arb(0))
+    total = sum((size * size for size in sizes), start=flint.arb(0))
+    return total.sqrt() if total > 0 else flint.arb(0).union(total.abs_upper().sqrt())  # all may be 0
+
 
 ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray]]
 

@@ -10,10 +10,9 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.instances.at_prompt import IS_LOCAL, LOCAL
-from bridge.instances.batch_items import Items
+from bridge.instances.bindings import IS_LOCAL, LOCAL
 from bridge.instances.envelopes import FIRST_STEP, SECOND_STEP, starts_around
-from bridge.instances.goals import Goal, ratio
+from bridge.instances.goals import Goal, Items, ratio
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
 from bridge.instances.transformer_batch import BatchMember, Found, TransformerBatch, together
@@ -134,7 +133,7 @@ class SearchBatch:
             for instance in self.instances
         ]
         chosen = [member for member in members if member.places]
-        return [*functions, *together(chosen, self.networks, self.names, self.varying)]
+        return [*functions, *(together(chosen, self.networks, self.names, self.varying) if chosen else ())]
 
     def _member(self, instance: Instance, key: str, transformer: Transformer) -> BatchMember:
         flags = [each is instance and self.networks.network_key(goal.quantity.name) == key for each, goal in self.cells]

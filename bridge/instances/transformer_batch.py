@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bridge.instances.batch_items import Items
+from bridge.instances.goals import Items
 from bridge.instances.networks import Networks
 from bridge.theorems.transformer import Transformer
 from numeric.networks.network import Network

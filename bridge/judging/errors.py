@@ -13,9 +13,7 @@ from bridge.instances.instance import Instance
 from bridge.instances.search import Points
 from bridge.judging.judge import Evidence, Judge, flags_of, judge
 from bridge.judging.measure import Place, evidence_at, measure
-from bridge.judging.rounded import NOT_RUN, within_rounding
-from bridge.judging.rows import row_of, settings_of, witness_of
-from bridge.judging.slacks import slacks_at
+from bridge.judging.rows import NOT_RUN, row_of, settings_of, slacks_at, within_rounding, witness_of
 from bridge.judging.usable import OURS, Tiers, usable
 from bridge.limits.run import ONE_INPUT, SETTINGS, Run
 from bridge.lowering.ball_values import MOST_BITS, bits_for

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
-from bridge.judging.relation import EQUAL_BITS
-from bridge.judging.rounded import NOT_RUN, WITHIN_ROUNDING
+from bridge.judging.judge import EQUAL_BITS
+from bridge.judging.rows import NOT_RUN, WITHIN_ROUNDING
 from bridge.judging.stated import Stated
 from bridge.limits.run import ONE_INPUT, Run
 from bridge.lowering.ball_values import BASE_BITS

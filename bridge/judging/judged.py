@@ -68,7 +68,8 @@ def judged_at(instance: Instance) -> list[Judged]:
     own = [check for check in checks_at(instance) if check.params is None]
     if instance.refusal is None:
         checks = [Stated(instance, each) for each in own]
-        return [Errors(instance), *predicted, Chance(instance), *checks, Faithful(instance)]
+        over_draws = [Chance(instance)] if instance.point.over_draws else []
+        return [Errors(instance), *predicted, *over_draws, *checks, Faithful(instance)]
     draws = Refused(instance, list(instance.point.over_draws))
     return [Refused(instance, quantities), *predicted, draws, *(_without_network(instance, each) for each in own)]
 

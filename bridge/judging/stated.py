@@ -14,8 +14,7 @@ from bridge.instances.bounds import Bounds
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
 from bridge.judging.judge import Evidence, Judge, flags_of
-from bridge.judging.rounded import within_rounding
-from bridge.judging.rows import row_of, witness_of
+from bridge.judging.rows import row_of, within_rounding, witness_of
 from bridge.judging.usable import Tiers, usable
 from bridge.limits.arguments import Function, arguments_of, called_for
 from bridge.limits.run import SETTINGS, Run

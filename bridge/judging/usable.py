@@ -13,7 +13,7 @@ import sympy as sp
 from bridge.instances.bound import Bound
 from bridge.instances.bounds import Bounds
 from bridge.instances.inputs import Batch
-from bridge.instances.letter_values import letters_at
+from bridge.instances.letters import letters_at
 from symbolic.derivations.derivation import Norm
 from symbolic.statements.catalogue import RUNNING
 from symbolic.statements.result import Kind, Quantity

@@ -83,8 +83,7 @@ def _text(path: Path) -> str:
 
 def require_memory(call: str, needed: int, remedy: str) -> None:
     """Raises UsageError if `needed` bytes are more than are available; the message gives the need and the `remedy`."""
-    available = available_bytes()
-    if needed > available:
+    if needed > 0 and needed > (available := available_bytes()):
         raise UsageError(
             f"{call}: needs about {gibibytes(needed)} GiB of memory, this machine has {gibibytes(available)} to give; "
             f"{remedy}"

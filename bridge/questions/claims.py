@@ -1,7 +1,7 @@
 """Bounds that the user claims for a run: `output <= 2*W_norm*exp(-p)`, in the letters of the result.
 
 A claim is read by the reader of `certify`, never evaluated as code. It is judged as a printed bound is; on a value it
-is an upper bound. In a letter that a prompt knows it is judged at each prompt too (bridge/instances/own_letters.py).
+is an upper bound. In a letter that a prompt knows it is judged at each prompt too (bridge/instances/letters.py).
 """
 
 import re

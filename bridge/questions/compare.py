@@ -12,32 +12,28 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-import torch
-
 from bridge.export.comparison import Comparison
 from bridge.instances.instance import Instance
-from bridge.instances.point import Point, cost_of, first_defaults, missing, require_affordable
+from bridge.instances.point import Point, cost_of, first_defaults
 from bridge.instances.real import Real, lags_of, real_instance, suiting
 from bridge.instances.search import Points, companies, memory_at_once, memory_of, searched
 from bridge.judging.elsewhere import rows_elsewhere
 from bridge.judging.faithful import NAME as FAITHFUL
-from bridge.judging.judged import again, rows_at, run_at, settings_used, tables_at
+from bridge.judging.judged import rows_at, run_at, settings_used, tables_at
 from bridge.judging.rates import rate_rows
 from bridge.limits.beyond_float64 import explained
 from bridge.limits.cost import Cost
-from bridge.limits.files import read_text
 from bridge.limits.memory import require_memory
 from bridge.limits.refusals import briefly_refused
 from bridge.limits.run import Format, Run
 from bridge.theorems.data import Table, load_table
 from bridge.theorems.numbers import value_words
 from bridge.theorems.real_inputs import Material, TextFile
-from bridge.theorems.record import Row, Witness
+from bridge.theorems.record import Row
 from bridge.theorems.refutable import refutable
-from bridge.theorems.registry import TheoremLike, find_theorem, registered_theorem
+from bridge.theorems.registry import TheoremLike, find_theorem
 from bridge.theorems.theorem import Theorem
 from numeric.search.threads import one_thread
-from symbolic.statements.catalogue import RUNNING
 from symbolic.words.errors import UsageError
 
 Progress = Callable[[int, int, str], None]
@@ -98,7 +94,10 @@ def compare(
     claims = [claim] if isinstance(claim, str) else list(claim)
     with explained(f"compare {theorem.id}", grid):
         instances = [source.instance(theorem, point, run) for point in grid]
-    instances = _claimed(instances, claims)
+    if claims:
+        from bridge.questions.claims import with_claims  # with the proofs that it takes to read one
+
+        instances = with_claims(instances, claims)
     for instance in instances:
         _refuse_unused(instance, given)
     if attack and not all(_is_attacked(instance) for instance in instances):
@@ -106,10 +105,11 @@ def compare(
         which = which if source.random else f"{source.words} is measured as it is and not attacked"
         raise UsageError(f"compare: {which}; leave out attack = {attack}")
     runs = [run_at(instance, run) for instance in instances]
-    for instance, each in zip(instances, runs, strict=True):
-        # Nothing where the source has said it, before the prompt was made.
-        needed = memory_of(instance, each) if source.counts(instance) else 0
-        require_memory(f"compare {_words(instance.shown)}", needed, REMEDY)
+    # Nothing where the source has said it, before the prompt was made.
+    needed = {each: memory_of(each, own) for each, own in zip(instances, runs, strict=True) if source.counts(each)}
+    if needed:
+        largest = max(needed, key=lambda each: needed[each])
+        require_memory(f"compare {_words(largest.shown)}", needed[largest], REMEDY)
     with explained(f"compare {theorem.id}", grid):
         for group in companies(instances) if runs[0].attack else []:
             require_memory(f"compare {_words(group[0].shown)}", memory_at_once(group, runs[0]), REMEDY)
@@ -157,14 +157,6 @@ def _refuse_unused(instance: Instance, given: Mapping[str, Any]) -> None:
         )
 
 
-def _claimed(instances: list[Instance], texts: Sequence[str]) -> list[Instance]:
-    if not texts:
-        return instances
-    from bridge.questions.claims import with_claims  # with the proofs that it takes to read one
-
-    return with_claims(instances, texts)
-
-
 def _rows(instances: Sequence[Instance], runs: Sequence[Run], progress: Progress) -> list[Row]:
     """The rows of all points, then those of the rates along the grid."""
     found: dict[Instance, list[Row]] = {}
@@ -210,58 +202,6 @@ def shown_quantities(theorem: Theorem, params: Mapping[str, Any]) -> list[str]:
     here = Point.at(theorem, first_defaults(theorem) | dict(params)).stated.quantities
     others = [*(each.quantity for each in theorem.checks), *refutable(theorem)]
     return [each.name for each in (*here, *others)] + [FAITHFUL]
-
-
-@briefly_refused
-def replay(path: str, theorem: "TheoremLike | None" = None) -> Row:
-    """Re-check a witness file from scratch: the point rebuilt, the bound and the error evaluated in exact arithmetic.
-
-    A witness of a theorem that is in no catalogue needs the theorem, or the file that holds it; no path that a witness
-    names is ever imported. Raises UsageError for a file that has changed since.
-    """
-    try:
-        witness = Witness.model_validate_json(read_text(path, "witness"))
-    except UsageError:
-        raise
-    except (ValueError, TypeError, RuntimeError):
-        raise UsageError(f"witness: '{path}' is not a complete witness file of boundsmith") from None
-    return replay_witness(witness, path, theorem)
-
-
-def replay_witness(witness: Witness, path: str = "", theorem: "TheoremLike | None" = None) -> Row:
-    """The same for a witness at hand; `path` is the file that it comes from, for messages."""
-    try:
-        inputs = {name: torch.tensor(x, dtype=torch.float64, device="cpu") for name, x in witness.inputs.items()}
-    except (ValueError, TypeError, RuntimeError):
-        raise UsageError(f"witness: '{path}' is not a complete witness file of boundsmith") from None
-    found = _theorem_of(witness, path, theorem)
-    for name in missing(found, witness.params):
-        raise UsageError(f"witness: '{path}' does not give {name}")
-    require_affordable(found, witness.params, "witness:")
-    (instance,) = _claimed([Instance.of(found, witness.params)], [witness.claim] if witness.claim else [])
-    return again(instance, witness, inputs)
-
-
-def _theorem_of(witness: Witness, path: str, theorem: "TheoremLike | None") -> Theorem:
-    """Raises UsageError for a witness of another theorem, or of a file that has changed."""
-    if theorem is None and witness.sha256 is not None:
-        raise UsageError(
-            f"witness: '{path}' is about {witness.result}, a theorem from a file; give that file: "
-            f"boundsmith compare --witness {path} FILE.py"
-        )
-    if theorem is None and witness.result not in RUNNING:
-        raise UsageError(
-            f"witness: '{path}' is about {witness.result}, a theorem of your own; give it: bs.replay('{path}', theorem)"
-        )
-    found = registered_theorem(witness.result) if theorem is None else find_theorem(theorem)
-    if found.id != witness.result:
-        raise UsageError(f"the witness in '{path}' is for {witness.result}, not for {found.id}.")
-    if found.sha256 != witness.sha256:
-        raise UsageError(
-            f"witness: '{path}' was found with another version of the file of {witness.result}, or of a module or data "
-            f"file that it reads; compare again with the files as they are now"
-        )
-    return found
 
 
 def environment(run: Run, inputs: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from bridge.instances.at_prompt import steps_of
+from bridge.instances.bindings import steps_of
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
 from bridge.limits.run import Run

@@ -66,7 +66,7 @@ class TheoremData:
     def id(self) -> str:
         return self.statement.id
 
-    @property
+    @cached_property
     def stated(self) -> Sequence[Quantity]:
         """The quantities of every point; none where each point has its own."""
         return self.statement.quantities if self.at_point.quantities is None else ()
@@ -109,7 +109,7 @@ class TheoremData:
             yield from _written("the reference", self.reference)
         yield from ((f"the rounding of {name}", each) for name, each in self.rounding.items())
 
-    @property
+    @cached_property
     def recorded(self) -> tuple[str, ...]:
         """The weights that a witness stores: those drawn by the seed that no parameter specifies."""
         named = {p.name for p in self.statement.parameters}
@@ -120,12 +120,12 @@ class TheoremData:
             and name not in self.drawn_each_time
         )
 
-    @property
+    @cached_property
     def over_draws(self) -> tuple[Quantity, ...]:
         """The quantities that are judged by many draws of their randomness."""
         return over_draws(self.stated, self.checks)
 
-    @property
+    @cached_property
     def all_over_draws(self) -> bool:
         """Whether there are such quantities, and no others but those of checks."""
         others = {each.name for each in self.stated} - _checked(self.checks)
@@ -145,7 +145,7 @@ class TheoremData:
         others = [*(each for _, each in self.functions() if each not in run), *(each.sides for each in self.checks)]
         return frozenset(random & set(self.weights) - {name for each in others for name in arguments_of(each)})
 
-    @property
+    @cached_property
     def networks(self) -> dict[str, Network]:
         """Each network by the quantity whose error it makes; the key "" stands for all others."""
         if self.network is None:

@@ -6,7 +6,7 @@ import pytest
 
 from bridge.theorems.theorem_files import read_theorem
 from symbolic.latex.paper_text import theorem_latex
-from tests.symbolic.latex_letters import undefined
+from tests.symbolic.latex.latex_letters import undefined
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FILES = [*sorted(EXAMPLES.glob("*.py")), *sorted(EXAMPLES.glob("theorem_package/*.py"))]

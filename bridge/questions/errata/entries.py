@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict, Witness, Words
 from bridge.theorems.refutable import refutable
 from bridge.theorems.registry import TheoremLike, find_theorem

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from bridge.instances.at_prompt import LOCAL
+from bridge.instances.bindings import LOCAL
 from bridge.lowering.activations import activation_formula, loss_formula
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings import AtHand, Operands, Smooth, enclose, read_exact

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bridge.instances.at_prompt import LOCAL
+from bridge.instances.bindings import LOCAL
 from bridge.limits.cost import Cost
 from bridge.limits.run import Run
 from bridge.readings.arrays import Array

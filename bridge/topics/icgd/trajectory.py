@@ -18,7 +18,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.instances.at_prompt import LOCAL
+from bridge.instances.bindings import LOCAL
 from bridge.limits.cost import Cost
 from bridge.limits.run import Run
 from bridge.lowering.ball_values import evaluate_ball

@@ -9,7 +9,7 @@ import flint
 import numpy as np
 import sympy as sp
 
-from bridge.judging.relation import relation
+from bridge.judging.judge import relation
 from bridge.lowering.ball_values import evaluate_ball
 from bridge.theorems.check import Check, Sides, as_ball, within
 from bridge.theorems.parts import AtPoint, Knobs

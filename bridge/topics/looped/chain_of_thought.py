@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from bridge.domains import Ball, Box, Rows, SingularValues
-from bridge.instances.letter_values import number_where_it_holds
+from bridge.instances.letters import number_where_it_holds
 from bridge.limits.arguments import arguments_of
 from bridge.lowering import lower
 from bridge.lowering.formula import ArrayFunction

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from bridge.domains import Ball, Box, Rows
-from bridge.instances.letter_values import number_where_it_holds
+from bridge.instances.letters import number_where_it_holds
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings.rules.sink import HEADS
 from bridge.theorems.check import Check, Sides

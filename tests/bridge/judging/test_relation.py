@@ -7,7 +7,7 @@ from itertools import product
 import flint
 import pytest
 
-from bridge.judging.relation import EQUAL_BITS, equals, relation
+from bridge.judging.judge import EQUAL_BITS, equals, relation
 from bridge.theorems.record import Verdict
 from numeric.balls import working_precision
 from symbolic.statements.result import Kind

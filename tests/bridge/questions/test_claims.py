@@ -11,7 +11,7 @@ import boundsmith as bs
 from bridge import compare, replay
 from bridge.export import comparison_csv, comparison_html, comparison_latex, load
 from bridge.export.comparison import Comparison
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict
 from symbolic.words.errors import UsageError
 

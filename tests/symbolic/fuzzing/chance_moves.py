@@ -1,6 +1,6 @@
 """Moves of rule 13, on the events: the mean is as far from its expectation as they allow.
 
-How often the events happen is tested by simulation (tests/symbolic/test_concentration.py).
+How often the events happen is tested by simulation (tests/symbolic/calculus/test_concentration.py).
 """
 
 import numpy as np

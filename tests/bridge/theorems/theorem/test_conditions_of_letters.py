@@ -9,12 +9,12 @@ import torch
 
 import boundsmith as bs
 from bridge.instances.instance import Instance
-from bridge.instances.letter_values import number_where_it_holds
+from bridge.instances.letters import number_where_it_holds
 from bridge.judging.errors import Errors
 from bridge.judging.judged import tables_at
 from bridge.judging.usable import ContradictionError
 from bridge.limits.run import ONE_INPUT, Run
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.questions.solving.probes import State, probe
 from bridge.theorems.record import Verdict
 from bridge.theorems.registry import registered_theorem

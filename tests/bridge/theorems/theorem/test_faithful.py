@@ -10,7 +10,8 @@ import torch
 import boundsmith as bs
 from bridge.instances.instance import Instance
 from bridge.judging.faithful import Faithful, FaithfulSides
-from bridge.questions.compare import grid_of, replay_witness
+from bridge.questions.compare import grid_of
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.parts import ExactRuns
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.theorem_files import read_theorem

@@ -10,7 +10,7 @@ import torch
 
 import boundsmith as bs
 from bridge.instances.instance import Instance
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.parts import ExactRuns
 from bridge.theorems.record import Verdict
 from symbolic.words.errors import UsageError

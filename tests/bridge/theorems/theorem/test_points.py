@@ -13,7 +13,7 @@ from bridge.domains import Ball, Rows
 from bridge.instances.instance import Instance
 from bridge.instances.search import searched
 from bridge.limits.run import Run
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.readings.network import Bounded, MatrixNorms
 from bridge.theorems.pair import Pair
 from bridge.theorems.parts import AtPoint, InputSearch, Refuting

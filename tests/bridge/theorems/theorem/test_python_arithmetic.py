@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 import boundsmith as bs
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict
 from tests.bridge.theorems.theorem.test_rounding import step
 from tests.bridge.theorems.theorem.theorems import averaged, compared, d, eta, n, row_of

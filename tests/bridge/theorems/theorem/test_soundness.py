@@ -7,8 +7,8 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.judging.relation import relation
-from bridge.questions.compare import replay_witness
+from bridge.judging.judge import relation
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Verdict
 from symbolic.statements.result import Kind
 from tests.bridge.theorems.theorem.theorems import BUDGET, d, eps

@@ -8,7 +8,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from tests.bridge.theorems.theorem.theorems import compared
 
 K = sp.Symbol("K", positive=True)

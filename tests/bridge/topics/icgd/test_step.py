@@ -21,7 +21,7 @@ from benchmarks.icgd_bounds import (
     worst_share,
 )
 from bridge import compare, replay, solve
-from bridge.instances.at_prompt import LOCAL
+from bridge.instances.bindings import LOCAL
 from bridge.instances.point import resolved
 from bridge.judging.elsewhere import rows_elsewhere
 from bridge.judging.measure import evidence_at

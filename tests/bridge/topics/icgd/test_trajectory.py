@@ -13,7 +13,7 @@ from torch import Tensor
 
 from bridge import compare, replay
 from bridge.export.comparison import Comparison
-from bridge.instances.at_prompt import LOCAL
+from bridge.instances.bindings import LOCAL
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
 from bridge.judging.elsewhere import rows_elsewhere

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Verdict
 from bridge.topics.induction import balance
 from symbolic.dynamics import Flow

@@ -10,7 +10,7 @@ import sympy as sp
 import torch
 
 from bridge.questions.certify import Status, prove
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.induction import first_stage as study
 from bridge.topics.induction.first_stage import FIRST_STAGE

@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 from bridge.questions.certify import Status, prove
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.induction import karamata
 from bridge.topics.induction.karamata import KARAMATA

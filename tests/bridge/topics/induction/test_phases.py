@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 from scipy.integrate import solve_ivp
 
-from bridge.judging.relation import of_order
+from bridge.judging.judge import of_order
 from bridge.lowering import lower
 from bridge.questions.certify import Status, prove
 from bridge.theorems.record import Verdict

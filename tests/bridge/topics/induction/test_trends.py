@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 
 from bridge.questions.certify.proving import Status, prove
 from bridge.questions.certify.thresholds import Threshold
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.numbers import plain
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.refutable import refutable

@@ -9,7 +9,8 @@ import torch
 
 from bridge import compare
 from bridge.instances.instance import Instance
-from bridge.questions.compare import Comparison, replay_witness
+from bridge.questions.compare import Comparison
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Flag, Row, Verdict
 from bridge.topics.induction.vanilla import VANILLA, lags
 from symbolic import UsageError

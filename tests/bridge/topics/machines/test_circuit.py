@@ -11,7 +11,7 @@ import torch
 
 from bridge import compare
 from bridge.export.comparison import Comparison
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.machines import circuit as module
 from bridge.topics.machines.circuit import CIRCUIT as THEOREM

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.numbers import plain
 from bridge.theorems.record import Verdict
 from bridge.theorems.registry import theorems

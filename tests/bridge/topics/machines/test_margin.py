@@ -9,7 +9,7 @@ import sympy as sp
 import torch
 
 from bridge import compare
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.theorem import Theorem
 from bridge.topics.machines.margin import MARGIN, network_of, resolve

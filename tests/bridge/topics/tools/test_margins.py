@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from boundsmith.checks import Run, beside_flip, coordinate_lines, flip_distance
-from bridge.judging.relation import relation
+from bridge.judging.judge import relation
 from bridge.theorems.check import Sides
 from bridge.theorems.record import Verdict
 from numeric.tools.flips import FlipError

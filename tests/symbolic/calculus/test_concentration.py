@@ -32,7 +32,7 @@ from symbolic.calculus import (
 )
 from symbolic.calculus.layers import stack
 from symbolic.derivations.events import total_failure
-from tests.symbolic.chances import FAULTS, Composition, faulty, rejected
+from tests.symbolic.calculus.chances import FAULTS, Composition, faulty, rejected
 
 DRAWS = 2000
 

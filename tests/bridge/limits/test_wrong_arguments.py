@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from bridge.limits.arguments import arguments_of, defaults_of
-from tests.bridge.wrong_arguments import CALLS
+from tests.bridge.limits.wrong_arguments import CALLS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, str]:
     """In a process without the type checker of the tests."""
-    command = [sys.executable, "-m", "tests.bridge.wrong_arguments"]
+    command = [sys.executable, "-m", "tests.bridge.limits.wrong_arguments"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return json.loads(ran.stdout)
 

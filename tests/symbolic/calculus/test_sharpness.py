@@ -19,7 +19,7 @@ from tests.symbolic.sharpness.regions import REGIONS, Region
 from tests.symbolic.sharpness.search import largest
 
 ROWS = attained(ATTAINING)
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SOURCES = Path(symbolic.calculus.__file__).parent
 COMPOSED = "then change_norm"
 

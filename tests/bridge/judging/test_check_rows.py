@@ -8,8 +8,8 @@ import pytest
 import sympy as sp
 
 from bridge import compare
-from bridge.judging.relation import implies, of_order
-from bridge.questions.compare import replay_witness
+from bridge.judging.judge import implies, of_order
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.building import theorem
 from bridge.theorems.check import Check, Sides, at_most, within
 from bridge.theorems.record import Flag, Verdict

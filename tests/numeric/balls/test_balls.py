@@ -1,3 +1,5 @@
+"""Arrays of balls: what an operation encloses, and what it refuses."""
+
 import flint
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 import torch
 
-from bridge.instances.kept_runs import MOST, KeptRuns
+from bridge.instances.inputs import MOST, KeptRuns
 
 
 def test_what_is_put_in_is_found_at_this_input_with_these_settings_alone() -> None:

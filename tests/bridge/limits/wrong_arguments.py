@@ -1,4 +1,6 @@
-"""Calls with wrong arguments, by name, and what the refusal says; `python -m tests.bridge.wrong_arguments` makes them.
+"""Calls with wrong arguments, by name, and what the refusal says.
+
+`python -m tests.bridge.limits.wrong_arguments` makes them.
 
 The tests check the types of arguments; here nothing does, as in a script of a user.
 """

@@ -11,7 +11,7 @@ import torch
 import boundsmith as bs
 from symbolic.statements.catalogue import results
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 FEW = {"samples": 8, "attack": 4, "restarts": 2}
 QUICK = ("looped.linearised", "universal.covering")
 NONE = "no effect on any row"

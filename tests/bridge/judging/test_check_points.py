@@ -10,7 +10,7 @@ import torch
 
 from bridge import compare, replay
 from bridge.domains import Box
-from bridge.questions.compare import replay_witness
+from bridge.questions.replaying import replay_witness
 from bridge.theorems.check import Check, Sides
 from bridge.theorems.parts import AtPoint
 from bridge.theorems.record import NamedTable, Verdict, Witness

@@ -159,7 +159,7 @@ def test_sizes_too_large_for_exact_runs_are_still_judged_per_scope(monkeypatch: 
 
 
 def test_a_text_is_not_attacked_and_an_attack_asked_for_is_refused() -> None:
-    text = str(Path(__file__).parents[2] / "examples" / "harbour.txt")
+    text = str(Path(__file__).parents[3] / "examples" / "harbour.txt")
     with pytest.raises(UsageError, match="text is measured as it is and not attacked; leave out attack = 5"):
         compare("induction.vanilla", text=text, attack=5)
     assert compare("induction.vanilla", text=text, p=2, L=8, d=8, samples=2, attack=0).environment["inputs"] == "text"

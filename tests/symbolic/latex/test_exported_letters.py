@@ -5,7 +5,7 @@ import pytest
 from symbolic import results
 from symbolic.latex.paper_text import theorem_latex
 from symbolic.statements.result import Result
-from tests.symbolic.latex_letters import undefined
+from tests.symbolic.latex.latex_letters import undefined
 
 # Letters that this reader does not see introduced: their own sentence binds them ("all |a| <= C_a"), or they are in the
 # name of an object whose entry this reader does not take apart. A result without an entry has none.
