@@ -14,6 +14,7 @@ from bridge.expressions.expression import (
     Running,
     as_number,
     composed,
+    names_in,
     require_shape,
     same,
 )
@@ -46,7 +47,7 @@ class Softmax(Expression):
 
 
 class HardMax(Expression):
-    """The unit vector of the largest score, which leads by at least `margin`; by softmax at inverse temperature `beta`."""
+    """The unit vector of the largest score, which leads by at least `margin`. `beta`: of a softmax in its place."""
 
     def __init__(self, scores: Expression, margin: sp.Expr, beta: sp.Expr | None = None) -> None:
         self.parts, self.dim, self.count = (scores,), scores.dim, scores.count
@@ -69,12 +70,16 @@ class HardMax(Expression):
         for source in Norm:
             yield Candidate(Norm.ONE, f"from {source}", ((self.parts[0], source),), rule)
 
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return () if self.beta is None else names_in(self.beta)
+
     def run(self, running: Running) -> Any:
         scores = running.value(self.parts[0])
         if self.beta is None or not running.approximate:
             return unit_vector(scores)
         letters, z = sorted(self.beta.free_symbols, key=str), sp.Dummy("z")
-        return torch.softmax(ArrayFunction(self.beta * z, z, *letters)(scores, *running.letters(letters)), -1)
+        return torch.softmax(ArrayFunction(self.beta * z, z, *letters)(scores, *running.letters(letters, scores)), -1)
 
 
 class Attend(Expression):
@@ -160,7 +165,9 @@ class Quantised(Expression):
             value = calculus.apply_function(
                 x.value, name, eps=eps, lipschitz=1, size=x.value.size, function=self.handle
             )
-            size = None if x.approximate_size is None else x.approximate_size + eps * norm_of_ones(value.norm, value.dim)
+            size = (
+                None if x.approximate_size is None else x.approximate_size + eps * norm_of_ones(value.norm, value.dim)
+            )
             return Bounded(value, size)
 
         for norm in Norm:
@@ -170,9 +177,13 @@ class Quantised(Expression):
     def handle(self) -> str:
         return self.label
 
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return names_in(self.step)
+
     def run(self, running: Running) -> Any:
         x = running.value(self.parts[0])
-        return self.on_grid(x, running.letters(self.letters)) if running.approximate else x
+        return self.on_grid(x, running.letters(self.letters, x)) if running.approximate else x
 
     @property
     def letters(self) -> list[sp.Symbol]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.expressions.expression import Bounded, Candidate, Expression
+from bridge.expressions.expression import Bounded, Candidate, Expression, Layers
 from symbolic import calculus
 from symbolic.calculus.sums import norm_change_factor
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr
@@ -35,7 +35,7 @@ class Choice:
     """The way of each node in each norm, and which of several sizes is least there."""
 
     ways: dict[Place, Way] = field(default_factory=dict)
-    sizes: dict[tuple[Scope, int, str], int] = field(default_factory=dict)
+    sizes: dict[tuple[Scope, int, str], str] = field(default_factory=dict)
 
 
 def _restated(known: Bounded, target: Norm, name: str) -> Bounded:
@@ -62,7 +62,9 @@ class _Best:
 class AtNumbers:
     """Derives with every letter at its number, and keeps the least."""
 
-    def __init__(self, numbers: Mapping[sp.Symbol, Any], choice: Choice, scope: Scope = (), *, affine: bool = False) -> None:
+    def __init__(
+        self, numbers: Mapping[sp.Symbol, Any], choice: Choice, scope: Scope = (), *, affine: bool = False
+    ) -> None:
         self.numbers, self.choice, self.scope, self.affine = dict(numbers), choice, scope, affine
         self._premises: dict[int, Bounded] = {}
         self._errors: dict[sp.Symbol, float] = {}  # of steps
@@ -83,18 +85,21 @@ class AtNumbers:
         except (TypeError, ValueError, OverflowError):
             return math.inf
 
-    def least(self, node: Expression, what: str, options: Sequence[sp.Expr]) -> sp.Expr:
-        numbers = [self.number(each) for each in options]
-        place = self.choice.sizes[self.scope, id(node), what] = numbers.index(min(numbers))
-        return options[place]
+    def least(self, node: Expression, what: str, options: Mapping[str, sp.Expr]) -> sp.Expr:
+        numbers = {name: self.number(each) for name, each in options.items()}
+        least = self.choice.sizes[self.scope, id(node), what] = min(numbers, key=lambda name: numbers[name])
+        return options[least]
 
-    def inside(self, node: Expression, norm: Norm, premise: Bounded, depth: sp.Expr) -> "AtNumbers":
-        """In a layer of a repetition that keeps the norm. `premise` is its argument."""
-        (argument, start), found = node.layer_of, AtNumbers(self.numbers, self.choice, (*self.scope, (id(node), norm)), affine=True)
-        before = self.known(start)[norm]
+    def reaches(self, node: Expression, size: sp.Expr) -> None:
+        """Of no use at numbers."""
+
+    def inside(self, layers: Layers, norm: Norm, premise: Bounded) -> "AtNumbers":
+        """In a layer that keeps the norm. `premise` is its argument."""
+        before, depth = self.known(layers.start)[norm], self.number(self.at(layers.depth))
+        found = AtNumbers(self.numbers, self.choice, (*self.scope, (id(layers), norm)), affine=True)
         found._errors, found.refusals = dict(self._errors), self.refusals
-        found._guesses = {"e": max(before.error, SMALL * before.size), "s": before.size, "l": self.number(depth) - 1}
-        found._premises[id(argument)] = premise
+        found._guesses = {"e": max(before.error, SMALL * before.size), "s": before.size, "l": depth - 1}
+        found._premises[id(layers.argument)] = premise
         return found
 
     def bounded(self, node: Expression, norm: Norm) -> Bounded:
@@ -118,7 +123,9 @@ class AtNumbers:
             for candidate in node.candidates(self):
                 self._try(node, candidate, found)
         if not found:
-            raise UsageError(f"no rule bounds {node.label}: {'; '.join(dict.fromkeys(self.refusals)) or 'no norm is known'}")
+            raise UsageError(
+                f"no rule bounds {node.label}: {'; '.join(dict.fromkeys(self.refusals)) or 'no norm is known'}"
+            )
         for target in Norm:
             for source, best in list(found.items()):
                 if source is not target:
@@ -136,7 +143,17 @@ class AtNumbers:
             return
         self._take(node, candidate.norm, Way(candidate.key, candidate.needs), self._best(bounded), found)
 
-    def _keep(self, node: Expression, target: Norm, key: str, needs: Any, found: dict[Norm, _Best], best: _Best, *, restated: bool) -> None:
+    def _keep(
+        self,
+        node: Expression,
+        target: Norm,
+        key: str,
+        needs: Any,
+        found: dict[Norm, _Best],
+        best: _Best,
+        *,
+        restated: bool,
+    ) -> None:
         if best.bounded.value.holds_weights:
             return
         bounded = _restated(best.bounded, target, self._name(node, f"{key} in {target}"))
@@ -163,17 +180,22 @@ class InLetters:
     def __init__(self, choice: Choice, names: Mapping[Place, str], scope: Scope = (), *, affine: bool = False) -> None:
         self.choice, self.names, self.scope, self.affine = choice, names, scope, affine
         self._found: dict[tuple[int, Norm], Bounded] = {}
+        self.reached: dict[int, sp.Expr] = {}  # by node of a function: how large its approximate arguments are
+
+    def reaches(self, node: Expression, size: sp.Expr) -> None:
+        self.reached[id(node)] = size  # a layer is derived several times, at last for the sizes that it has
 
     def at(self, expr: Any) -> sp.Expr:
         return as_expr(expr)
 
-    def least(self, node: Expression, what: str, options: Sequence[sp.Expr]) -> sp.Expr:
-        return options[self.choice.sizes[self.scope, id(node), what]]
+    def least(self, node: Expression, what: str, options: Mapping[str, sp.Expr]) -> sp.Expr:
+        chosen = self.choice.sizes[self.scope, id(node), what]
+        return options[chosen if chosen in options else next(iter(options))]
 
-    def inside(self, node: Expression, norm: Norm, premise: Bounded, depth: sp.Expr) -> "InLetters":
-        found = InLetters(self.choice, self.names, (*self.scope, (id(node), norm)), affine=True)
-        argument, _ = node.layer_of
-        found._found[id(argument), premise.value.norm] = premise
+    def inside(self, layers: Layers, norm: Norm, premise: Bounded) -> "InLetters":
+        found = InLetters(self.choice, self.names, (*self.scope, (id(layers), norm)), affine=True)
+        found.reached = self.reached
+        found._found[id(layers.argument), premise.value.norm] = premise
         return found
 
     def bounded(self, node: Expression, norm: Norm) -> Bounded:
@@ -225,10 +247,16 @@ def _numbered(name: str, number: int) -> str:
     return name if number == 1 else f"{name} ({number})"
 
 
-def derived(
-    outputs: Sequence[Expression], numbers: Mapping[sp.Symbol, Any], norm: Norm | None
-) -> tuple[list[Approximated], Choice]:
-    """The least bound of each output at these numbers, in letters; in the norm asked for, or where it is least."""
+@dataclass(frozen=True)
+class Derived:
+    """The least bound of each output at some numbers, in letters; how large the arguments of functions are there."""
+
+    conclusions: tuple[Approximated, ...]
+    reached: Mapping[int, sp.Expr]
+
+
+def derived(outputs: Sequence[Expression], numbers: Mapping[sp.Symbol, Any], norm: Norm | None) -> Derived:
+    """In the norm asked for, or where the bound is least at these numbers."""
     choice = Choice()
     at_numbers = AtNumbers(numbers, choice)
     wanted = []
@@ -238,4 +266,4 @@ def derived(
             raise UsageError(f"{output.label} is not bounded in the {norm}-norm; it is in: {', '.join(known)}")
         wanted.append((output, norm or min(known, key=lambda each: known[each].rank)))
     in_letters = InLetters(choice, names_of(choice, wanted))
-    return [in_letters.bounded(*each).value for each in wanted], choice
+    return Derived(tuple(in_letters.bounded(*each).value for each in wanted), in_letters.reached)

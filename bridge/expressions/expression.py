@@ -5,7 +5,7 @@ node computes (`run`) is a program of its own and is not read off the derivation
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -30,6 +30,12 @@ class Bounded:
     value: Approximated
     approximate_size: sp.Expr | None = None
 
+    @property
+    def reach(self) -> sp.Expr:
+        """At least the norm of the approximate value."""
+        own = self.value.size + self.value.error
+        return own if self.approximate_size is None else self.approximate_size
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -48,9 +54,22 @@ class Asking(Protocol):
     affine: bool  # whether bounds have to be affine in the errors before them, as in a layer that is repeated
 
     def at(self, expr: Any) -> sp.Expr: ...
-    def least(self, node: "Expression", what: str, options: Sequence[sp.Expr]) -> sp.Expr: ...
-    def inside(self, node: "Expression", norm: Norm, premise: Bounded, depth: sp.Expr) -> "Asking": ...
+    def least(self, node: "Expression", what: str, options: Mapping[str, sp.Expr]) -> sp.Expr: ...
+    def inside(self, layers: "Layers", norm: Norm, premise: Bounded) -> "Asking": ...
     def bounded(self, node: "Expression", norm: Norm) -> Bounded: ...
+    def reaches(self, node: "Expression", size: sp.Expr) -> None: ...
+
+
+@runtime_checkable
+class Layers(Protocol):
+    """A repetition: `depth` layers from `start`, each applied to its `argument`."""
+
+    @property
+    def argument(self) -> "Expression": ...
+    @property
+    def start(self) -> "Expression": ...
+    @property
+    def depth(self) -> sp.Expr: ...
 
 
 @runtime_checkable
@@ -61,8 +80,8 @@ class Running(Protocol):
     layer: int
 
     def value(self, node: "Expression") -> Any: ...
-    def array(self, name: str) -> Any: ...
-    def letters(self, symbols: Sequence[sp.Symbol]) -> list[Any]: ...
+    def array(self, name: str) -> Any: ...  # or a parameter
+    def letters(self, symbols: Sequence[sp.Symbol], beside: Any) -> list[Any]: ...
     def count(self, expr: sp.Expr) -> int: ...
     def inside(self, layer: int, argument: "Expression", value: Any) -> "Running": ...
     def saw(self, what: object, value: Any) -> None: ...
@@ -95,6 +114,11 @@ class Expression(ABC):
     @abstractmethod
     def run(self, running: Running) -> Any:
         """Its value at one prompt."""
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """The parameters that its run takes, by name."""
+        return ()
 
     @property
     def shape(self) -> str:
@@ -145,6 +169,11 @@ def same(one: sp.Expr | None, other: sp.Expr | None) -> bool:
     return bool(sp.simplify(one - other) == 0)
 
 
+def names_in(*formulas: sp.Expr) -> tuple[str, ...]:
+    """The names of their letters."""
+    return tuple(sorted({letter.name for each in formulas for letter in each.free_symbols}))
+
+
 def composed(label: str, otherwise: str) -> str:
     """A label put together of others; another word where that is long."""
     return label if len(label) <= LONGEST else otherwise
@@ -164,9 +193,8 @@ class Sum(Expression):
     def __init__(self, terms: Sequence[tuple[sp.Expr, Expression]]) -> None:
         flat: list[tuple[sp.Expr, Expression]] = []
         for factor, node in terms:
-            inside = node.terms if isinstance(node, Sum) and not node.is_named else ((sp.Integer(1), node),)
-            flat += [(factor * own, each) for own, each in inside]
-        self.terms = tuple(flat)
+            flat += [(factor * own, each) for own, each in _terms_of(node)]
+        self.terms: tuple[tuple[sp.Expr, Expression], ...] = tuple(flat)
         self.parts = tuple(node for _, node in flat)
         first = self.parts[0]
         fits = all(same(each.dim, first.dim) and same(each.count, first.count) for each in self.parts)
@@ -185,12 +213,21 @@ class Sum(Expression):
         for norm in Norm:
             yield Candidate(norm, "sum", tuple((part, norm) for part in self.parts), rule)
 
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return names_in(*(factor for factor, _ in self.terms))
+
     def run(self, running: Running) -> Any:
         places = [sp.Dummy(f"z_{place}") for place, _ in enumerate(self.terms)]
         total = sp.Add(*(factor * place for (factor, _), place in zip(self.terms, places, strict=True)))
         letters = sorted(total.free_symbols - set(places), key=str)
         values = [running.value(part) for part in self.parts]
-        return ArrayFunction(total, *places, *letters)(*values, *running.letters(letters))
+        return ArrayFunction(total, *places, *letters)(*values, *running.letters(letters, values[0]))
+
+
+def _terms_of(node: Expression) -> Sequence[tuple[sp.Expr, Expression]]:
+    """Those of a sum without a name of its own."""
+    return node.terms if isinstance(node, Sum) and not node.is_named else ((sp.Integer(1), node),)
 
 
 class Entrywise(Expression):
@@ -205,7 +242,9 @@ class Entrywise(Expression):
         x, y = self.parts
 
         def rule(name: str, one: Bounded, other: Bounded) -> Bounded:
-            return product(name, one, other, norm=_of_product(one, other), dim=one.value.dim, kind=ProductKind.ENTRYWISE)
+            return product(
+                name, one, other, norm=_of_product(one, other), dim=one.value.dim, kind=ProductKind.ENTRYWISE
+            )
 
         for norm in Norm:
             yield Candidate(norm, f"{norm} and inf", ((x, norm), (y, Norm.INF)), rule)

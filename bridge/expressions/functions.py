@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.expressions.expression import Asking, Bounded, Candidate, Expression, Running, as_number, composed
+from bridge.expressions.expression import Asking, Bounded, Candidate, Expression, Running, as_number, composed, names_in
 from bridge.lowering.enclosures import supremum
 from bridge.lowering.formula import ArrayFunction
 from numeric.balls import float_above
@@ -19,6 +19,8 @@ from symbolic.words.errors import UsageError
 t = sp.Symbol("t", real=True)
 # Where a supremum over all numbers is searched: to the largest float, in parts whose ends differ less in size.
 PARTS = tuple((s * low, s * high) for low, high in ((0.0, 64.0), (64.0, 2.0**26), (2.0**26, 1e300)) for s in (1, -1))
+
+HUGE = 1e100  # a supremum beyond it grows with the numbers that it is taken over
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,13 @@ def largest_on_line(expr: sp.Expr) -> sp.Expr | None:
         found = max(float_above(supremum(expr, t, min(ends), max(ends))) for ends in PARTS)
     except UsageError:
         return None
-    return sp.Rational(found)
+    return sp.Rational(found) if found < HUGE else None
+
+
+def _largest(g: sp.Expr) -> sp.Expr | None:
+    """At least sup |g|: known, or certified."""
+    known = KNOWN.get(g) or KNOWN.get(-g)
+    return largest_on_line(g) if known is None else known.largest
 
 
 class Function:
@@ -87,17 +95,24 @@ class Function:
         share, g = sp.factor_terms(sp.expand(self.approximate - self.exact)).as_independent(t, as_Add=False)
         if g.free_symbols - {t}:
             raise UsageError(
-                f"{self.name}: the difference {sp.sstr(self.approximate - self.exact)} is not a number times a function "
-                f"of {t}; give approximated(..., error=), at least its largest absolute value"
+                f"{self.name}: the difference {sp.sstr(self.approximate - self.exact)} is not a number times a "
+                f"function of {t}; give approximated(..., error=), at least its largest absolute value"
             )
         return abs(share), g
+
+    @cached_property
+    def largest_approximate(self) -> sp.Expr | None:
+        """At least sup |f_hat|, in letters; None where no finite bound is found."""
+        whole = self.side(approximate=True)
+        share, g = sp.factor_terms(whole).as_independent(t, as_Add=False)
+        known = self.constants.largest if g == self.exact else None if g.free_symbols - {t} else _largest(g)
+        return None if known is None else abs(share) * known
 
     @cached_property
     def largest_difference(self) -> sp.Expr:
         """At least sup |g|. Raises UsageError where it is infinite."""
         _, g = self.difference
-        known = KNOWN.get(g) or KNOWN.get(-g)
-        found = largest_on_line(g) if known is None else known.largest
+        found = _largest(g)
         if found is None:
             raise UsageError(f"{self.name}: {sp.sstr(g)} has no finite bound; give approximated(..., error=)")
         return found
@@ -135,7 +150,9 @@ def function(f: Any, *, name: str = "", lipschitz: Any = None, largest: Any = No
     slope = as_number("Lipschitz constant", lipschitz) if lipschitz is not None else known and known.lipschitz
     slope = largest_on_line(expr.diff(t)) if slope is None else slope
     if slope is None:
-        raise UsageError(f"{called}: no Lipschitz constant of {sp.sstr(expr)} over all numbers is found; give lipschitz=")
+        raise UsageError(
+            f"{called}: no Lipschitz constant of {sp.sstr(expr)} over all numbers is found; give lipschitz="
+        )
     most = as_number("largest value", largest) if largest is not None else None
     if most is None:
         most = known.largest if known is not None else largest_on_line(expr)
@@ -166,23 +183,36 @@ class Applied(Expression):
     def _rule(self, asking: Asking, norm: Norm) -> Callable[..., Bounded]:
         f = self.function
         slope, eps = asking.at(f.constants.lipschitz), asking.at(f.eps)
-        most = None if f.constants.largest is None else asking.at(f.constants.largest)
+        by_sup = {} if f.constants.largest is None else {"largest": asking.at(f.constants.largest)}
+        of_approximate = {} if f.largest_approximate is None else {"its own": asking.at(f.largest_approximate)}
 
         def rule(name: str, x: Bounded) -> Bounded:
             ones = norm_of_ones(norm, x.value.dim)
-            by_sup = [] if most is None else [most]
-            size = asking.least(self, f"size in {norm}", [s * ones for s in by_sup] + [slope * x.value.size + f.at_zero * ones])
+            asking.reaches(self, x.reach)
+            sizes = {"by slope": slope * x.value.size + f.at_zero * ones, **_times(by_sup, ones)}
+            size = asking.least(self, f"size in {norm}", sizes)
             bound = apply_function(x.value, name, eps=eps, lipschitz=slope, size=size, function=f.name)
-            if x.approximate_size is None:
-                return Bounded(bound, (by_sup[0] + eps) * ones if by_sup else None)
-            own = slope * x.approximate_size + (f.at_zero + eps) * ones
-            options = [(s + eps) * ones for s in by_sup] + [own]
-            return Bounded(bound, asking.least(self, f"approximate size in {norm}", options))
+            options = {
+                **_times({name: each + eps for name, each in by_sup.items()}, ones),
+                **_times(of_approximate, ones),
+            }
+            if x.approximate_size is not None:
+                options["by slope"] = slope * x.approximate_size + (f.at_zero + eps) * ones
+            known = asking.least(self, f"approximate size in {norm}", options) if options else None
+            return Bounded(bound, known)
 
         return rule
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return tuple(name for name in names_in(self.function.side(approximate=True)) if name != t.name)
 
     def run(self, running: Running) -> Any:
         x, expr = running.value(self.parts[0]), self.function.side(running.approximate)
         running.saw(self.function, x)
         letters = sorted(expr.free_symbols - {t}, key=str)
-        return ArrayFunction(expr, t, *letters)(x, *running.letters(letters))
+        return ArrayFunction(expr, t, *letters)(x, *running.letters(letters, x))
+
+
+def _times(sizes: Mapping[str, sp.Expr], ones: sp.Expr) -> dict[str, sp.Expr]:
+    return {name: each * ones for name, each in sizes.items()}

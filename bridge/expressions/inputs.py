@@ -46,7 +46,7 @@ class Input(Expression):
     def run(self, running: Running) -> Any:
         return running.array(self.name)
 
-    def __getitem__(self, layer: "LayerNumber") -> "Member":
+    def __getitem__(self, layer: Any) -> "Member":
         if not isinstance(layer, LayerNumber) or self.count is None:
             raise UsageError(f"{self.name}[{layer!r}]: a token is taken by the number of a layer, as in bs.repeat")
         return Member(self)
@@ -105,7 +105,7 @@ def tokens(
     domain: Domain | None = None,
     weight: bool = False,
 ) -> Input:
-    """`count` tokens in R^dim; the bounds are those of each token, as for `vector`, and `domain` is that of one token."""
+    """`count` tokens in R^dim; bounds are those of each token, as for `vector`, and `domain` is that of one token."""
     sizes = _sizes(name, size, norm, sums)
     return Input(name, dim, count, sizes, Rows(count, domain or _domain_of(name, dim, sizes)), weight=weight)
 
@@ -139,7 +139,10 @@ class Value(Expression):
     ) -> None:
         self.label, self.name, self.program, self.inputs, self.is_named = name, name, program, dict(inputs), True
         self.dim, self.count = as_number("dimension", dim), None if count is None else as_number("count", count)
-        self.norm, self.bounds = as_norm(bounds["norm"]), {n: x for n, x in bounds.items() if n != "norm" and x is not None}
+        self.norm, self.bounds = (
+            as_norm(bounds["norm"]),
+            {n: x for n, x in bounds.items() if n != "norm" and x is not None},
+        )
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         def rule(name: str) -> Bounded:
@@ -148,6 +151,10 @@ class Value(Expression):
             return Bounded(with_operation(value, Given(self.name)), bounds["size"])
 
         yield Candidate(self.norm, "given", (), rule)
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return arguments_of(self.program)
 
     def run(self, running: Running) -> Any:
         return self.program(**{name: running.array(name) for name in arguments_of(self.program)})

@@ -60,15 +60,21 @@ class Change:
     """
 
     distances: Mapping[Key, sp.Expr]
+    phrase: str  # with {0} for the name of the matrix
     made: Callable[..., Any]
     letters: tuple[sp.Symbol, ...] = ()
     drawn: Domain | None = None
 
+    def words(self, name: str) -> str:
+        """How the one in its place is made, in a theorem."""
+        return self.phrase.format(name)
+
 
 class Matrix:
-    """An m x n matrix, drawn once for a network; `layers` of them, one for each layer of a repetition.
+    """An m x n matrix, drawn once for a network, or, if it `varies`, with each prompt.
 
-    `norms` bound it from one norm to another. With a `change` the network runs another one in its place.
+    `layers` are as many of them, one for each layer of a repetition. `norms` bound it from one norm to another. With a
+    `change` the network runs another one in its place.
     """
 
     def __init__(
@@ -80,14 +86,17 @@ class Matrix:
         domain: Domain,
         layers: Any = None,
         change: Change | None = None,
+        *,
+        varies: bool = False,
     ) -> None:
+        self.varies = varies
         self.name, self.rows, self.columns = name, as_number("dimension", rows), as_number("dimension", columns)
         self.norms, self.domain, self.change = dict(norms), domain, change
         self.layers = None if layers is None else as_number("number of layers", layers)
 
     @property
-    def weight(self) -> Domain:
-        """Of all layers."""
+    def of_layers(self) -> Domain:
+        """The domain of all layers."""
         return self._of_layers(self.domain)
 
     def _of_layers(self, one: Domain) -> Domain:
@@ -108,13 +117,16 @@ class Matrix:
     def _with(self, change: Change) -> "Matrix":
         if self.change is not None:
             raise UsageError(f"{self.name} is approximate already; take a matrix of another name")
-        return Matrix(self.name, self.rows, self.columns, self.norms, self.domain, self.layers, change)
+        layers, varies = self.layers, self.varies
+        return Matrix(self.name, self.rows, self.columns, self.norms, self.domain, layers, change, varies=varies)
 
     def within(self, distance: Any, kind: str = "spectral") -> "Matrix":
         """Any matrix at most `distance` away in the norm of that kind: the difference is drawn, once for a network."""
         bound = as_number("distance", distance)
         drawn = _domain(f"the change of {self.name}", self.rows, self.columns, {kind: bound})
-        return self._with(Change({_kind(kind): bound}, lambda exact, change: exact + change, drawn=drawn))
+        norm = f"{kind.replace('_', ' ')} norm of `{{0}}_hat - {{0}}`"
+        phrase = f"`{{0}}_hat` is any matrix with a {norm} of at most `{sp.sstr(bound)}`"
+        return self._with(Change({_kind(kind): bound}, phrase, lambda exact, change: exact + change, drawn=drawn))
 
     # |W_hat - W| <= h in each entry, so that in each row it adds up to at most h n, in each column to h m, and the
     # Frobenius norm is at most h sqrt(m n). Equality: all entries h.
@@ -140,7 +152,8 @@ class Matrix:
             multiple = float(evaluate(grid, {letter: known[letter.name] for letter in letters}))
             return torch.round(exact / multiple) * multiple
 
-        return self._with(Change(distances, made, letters))
+        phrase = f"`{{0}}_hat` is `{{0}}` with each entry rounded to the nearest multiple of `{sp.sstr(grid)}`"
+        return self._with(Change(distances, phrase, made, letters))
 
     def __matmul__(self, x: Any) -> "Image":
         if not isinstance(x, Expression):
@@ -148,9 +161,26 @@ class Matrix:
         return Image(self, x)
 
     def array(self, running: Running) -> Any:
-        approximate = running.approximate and self.change is not None
-        found = running.array(self.approximate_name if approximate else self.name)
+        found = self.sides(running.array)[running.approximate]
         return found if self.layers is None else found[running.layer]
+
+    def sides(self, array: Callable[[str], Any]) -> tuple[Any, Any]:
+        """The exact and the approximate one, of arrays and parameters by name."""
+        exact = array(self.name)
+        if self.change is None:
+            return exact, exact
+        return exact, self.approximate(array) if self.varies else array(self.approximate_name)
+
+    def approximate(self, array: Callable[[str], Any]) -> Any:
+        """The one in its place, made anew."""
+        assert self.change is not None  # asked of approximate ones
+        letters = {letter.name: array(letter.name) for letter in self.change.letters}
+        return self.change.made(*(array(name) for name in self.drawn), **letters)
+
+    @property
+    def drawn(self) -> list[str]:
+        """What is drawn: the matrix, and the difference of the one in its place."""
+        return [self.name, *([] if self.drawn_change is None else [self.change_name])]
 
 
 # ||A||_(p', q') <= ||A||_(p, q) for p' <= p and q' >= q: the unit ball of the smaller norm holds less, and the larger
@@ -166,9 +196,17 @@ def all_norms(known: Mapping[Key, sp.Expr]) -> dict[Key, sp.Expr]:
 
 
 def matrix(
-    name: str, rows: Any, columns: Any, /, *, domain: Domain | None = None, layers: Any = None, **norms: Any
+    name: str,
+    rows: Any,
+    columns: Any,
+    /,
+    *,
+    domain: Domain | None = None,
+    layers: Any = None,
+    varies: bool = False,
+    **norms: Any,
 ) -> Matrix:
-    """A matrix that is drawn once for a network, with a bound on one norm or several:
+    """A matrix that is drawn once for a network (if it `varies`, with each prompt), with a bound on one norm or more:
 
         spectral    its largest singular value
         row_sums    the largest sum of absolute values in a row
@@ -177,14 +215,15 @@ def matrix(
         entries     the largest absolute value of an entry
 
     With several, or with `column_sums`, give the `domain` too, of which they have to be true. `layers=N`: one matrix
-    for each layer of a repetition; without it a matrix is shared by all layers. `.rounded(step)` and `.within(distance)`
-    give matrices that err. Raises UsageError for a matrix without a norm.
+    for each layer of a repetition; without it a matrix is shared by all layers. `.rounded(step)` and
+    `.within(distance)` give matrices that err. Raises UsageError for a matrix without a norm.
     """
     found = {kind: as_number(kind, bound) for kind, bound in norms.items()}
     sizes = {_kind(kind): bound for kind, bound in found.items()}
     if not sizes:
         raise UsageError(f"{name}: no norm is bounded; give one of {', '.join(f'{each}=' for each in KINDS)}")
-    return Matrix(name, rows, columns, sizes, domain or _domain(name, rows, columns, found), layers)
+    drawn = domain or _domain(name, rows, columns, found)
+    return Matrix(name, rows, columns, sizes, drawn, layers, varies=varies)
 
 
 def _kind(kind: str) -> Key:

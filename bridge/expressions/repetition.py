@@ -6,7 +6,17 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.expressions.expression import Asking, Bounded, Candidate, Expression, Running, as_number, require_shape, same
+from bridge.expressions.expression import (
+    Asking,
+    Bounded,
+    Candidate,
+    Expression,
+    Running,
+    as_number,
+    names_in,
+    require_shape,
+    same,
+)
 from bridge.expressions.inputs import LayerNumber
 from symbolic import calculus
 from symbolic.derivations.derivation import Approximated, Norm
@@ -36,13 +46,14 @@ class Repeated(Expression):
         body = layer(*arguments)
         if not isinstance(body, Expression):
             raise UsageError(f"repeat: the layer returns {type(body).__name__}; return an expression")
-        require_shape("repeat: a layer has to keep the shape", same(body.dim, x.dim) and same(body.count, x.count), body, x)
+        require_shape(
+            "repeat: a layer has to keep the shape", same(body.dim, x.dim) and same(body.count, x.count), body, x
+        )
         self.body, self.inner = body, (body,)
 
     @property
-    def layer_of(self) -> tuple[Argument, Expression]:
-        """The argument of a layer, and what the first one is applied to."""
-        return self.argument, self.parts[0]
+    def start(self) -> Expression:
+        return self.parts[0]
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         for norm in Norm:
@@ -50,16 +61,23 @@ class Repeated(Expression):
 
     def _rule(self, asking: Asking, norm: Norm) -> Callable[..., Bounded]:
         def rule(name: str, start: Bounded) -> Bounded:
-            depth, last = asking.at(self.depth), start
+            last = start
 
             def layer(premise: Approximated) -> Approximated:
                 nonlocal last
-                last = asking.inside(self, norm, Bounded(premise), depth).bounded(self.body, norm)
+                last = asking.inside(self, norm, Bounded(premise)).bounded(self.body, norm)
+                if (size := _kept(last, start, premise)) is not None:
+                    last = asking.inside(self, norm, Bounded(premise, size)).bounded(self.body, norm)
                 return last.value
 
-            return Bounded(calculus.repeat(start.value, name, layer, depth), _kept(last, start))
+            value = calculus.repeat(start.value, name, layer, asking.at(self.depth))
+            return Bounded(value, _kept(last, start, start.value))
 
         return rule
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return names_in(self.depth)
 
     def run(self, running: Running) -> Any:
         found = running.value(self.parts[0])
@@ -68,10 +86,14 @@ class Repeated(Expression):
         return found
 
 
-# A layer may be passed by no value at all (N = 0), so that what bounds its approximate value has to bound the first too.
-def _kept(last: Bounded, start: Bounded) -> sp.Expr | None:
+# By induction: what bounds the first argument, and each value after a layer whatever its argument is, bounds them all.
+def _kept(last: Bounded, start: Bounded, premise: Approximated) -> sp.Expr | None:
+    """At least the norm of every approximate argument of a layer; None where none is known."""
     sizes = (last.approximate_size, start.approximate_size)
-    return None if sizes[0] is None or sizes[1] is None else sp.Max(*sizes)
+    if sizes[0] is None or sizes[1] is None:
+        return None
+    of_argument = premise.size.free_symbols | premise.error.free_symbols
+    return None if any(isinstance(each, sp.Dummy) for each in sizes[0].free_symbols & of_argument) else sp.Max(*sizes)
 
 
 def repeat(layer: Callable[..., Any], x: Expression, depth: Any) -> Repeated:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy as sp
+import torch
 
 from bridge.expressions.expression import Expression
 from symbolic.words.errors import UsageError
@@ -63,8 +64,10 @@ class Side:
     def array(self, name: str) -> Any:
         return self.known[name]
 
-    def letters(self, symbols: Sequence[sp.Symbol]) -> list[Any]:
-        return [self.known[symbol.name] for symbol in symbols]
+    def letters(self, symbols: Sequence[sp.Symbol], beside: Any) -> list[Any]:
+        """Their numbers, in the format of the array that they are computed with."""
+        found = [self.known[symbol.name] for symbol in symbols]
+        return [each.to(beside.dtype) if isinstance(each, torch.Tensor) else each for each in found]
 
     def count(self, expr: sp.Expr) -> int:
         """A number of layers, at parameters. Raises UsageError for what is not whole."""

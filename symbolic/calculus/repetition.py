@@ -1,7 +1,7 @@
 """Rule 7 for a network of equal layers: one layer is derived, and repeated to any symbolic depth."""
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from symbolic.derivations.derivation import (
 )
 from symbolic.derivations.obligations import Obligation, nonnegative, shown_at_most
 from symbolic.derivations.operations import Operation
-from symbolic.derivations.signs import is_continuous
+from symbolic.derivations.signs import is_continuous, is_nonnegative
 from symbolic.words.names import error_symbol
 
 FIRST_INDEX = 1 << 40  # SymPy counts its own from below 10^7
@@ -71,7 +71,8 @@ def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approxima
     owed = (*kept, *sizes.owed(name), *_fitting(premise, one, sizes.after))
     last = at_layer(sizes.before, index, depth)
     found = iterate(x, name, replace(recursion, obligations=tuple(dict.fromkeys(owed))), depth, size=last)
-    return with_operation(_without(sp.Ge(last, 0), found), Repetition(premise.name, one, depth, index))
+    held = [f"the offset of '{name}' is not negative"] if sizes.coefficients and _adds(from_size, error) else []
+    return with_operation(_without(sp.Ge(last, 0), held, found), Repetition(premise.name, one, depth, index))
 
 
 # From s_0 >= 0, by induction: s_{l+1} = factor s_l + offset >= 0.
@@ -89,10 +90,11 @@ class _LayerSizes:
         return nonnegative("repeat", name, **dict(named))
 
 
-def _without(condition: Any, value: Approximated) -> Approximated:
-    """The same, its last step without an obligation that holds by the induction over the layers."""
+def _without(condition: Any, statements: Sequence[str], value: Approximated) -> Approximated:
+    """The same, its last step without obligations that hold by the induction over the layers."""
     *others, last = value.derivation.steps
-    kept = tuple(each for each in last.obligations if each.condition != condition)
+    held = [o for o in last.obligations if o.condition == condition or o.statement.startswith(tuple(statements))]
+    kept = tuple(each for each in last.obligations if each not in held)
     return replace(value, derivation=Derivation((*others, replace(last, obligations=kept))))
 
 
@@ -117,6 +119,13 @@ def steps_of_one_layer(step: Step, layer: str = "l") -> tuple[Step, ...]:
         for each in step.operation.layer.derivation.steps
         if each.name != premise
     )
+
+
+# What a layer adds to the error may grow with the size of its argument, which is not negative in any layer.
+def _adds(from_size: Callable[[sp.Expr], tuple[Approximated, Approximated]], error: sp.Symbol) -> bool:
+    """Whether a layer clearly adds no negative error, whatever the size of its argument is."""
+    _, one = from_size(sp.Dummy("s", nonnegative=True))
+    return bool(is_nonnegative(one.error.subs(error, 0)))
 
 
 # The same letter for the same name, so that a value that is derived twice is derived alike; no other symbol equals it.
