@@ -8,9 +8,9 @@ import torch
 
 from bridge.expressions.expression import (
     Asking,
-    Bounded,
     Candidate,
     Expression,
+    InNorm,
     Running,
     as_number,
     composed,
@@ -28,7 +28,7 @@ from symbolic.words.errors import UsageError
 UNIT = sp.Integer(1)
 
 
-class Softmax(Expression):
+class SoftmaxOf(Expression):
     """softmax of the scores, over the coordinates."""
 
     def __init__(self, scores: Expression) -> None:
@@ -36,8 +36,8 @@ class Softmax(Expression):
         self.label = composed(f"softmax({scores.label})", "softmax")
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
-        def rule(name: str, scores: Bounded) -> Bounded:
-            return Bounded(calculus.softmax(scores.value, name, affine=asking.affine), UNIT)
+        def rule(name: str, scores: InNorm) -> InNorm:
+            return InNorm(calculus.softmax(scores.value, name, affine=asking.affine), UNIT)
 
         for source in Norm:
             yield Candidate(Norm.ONE, f"from {source}", ((self.parts[0], source),), rule)
@@ -46,7 +46,7 @@ class Softmax(Expression):
         return torch.softmax(running.value(self.parts[0]), -1)
 
 
-class HardMax(Expression):
+class HardMaxOf(Expression):
     """The unit vector of the largest score, which leads by at least `margin`. `beta`: of a softmax in its place."""
 
     def __init__(self, scores: Expression, margin: sp.Expr, beta: sp.Expr | None = None) -> None:
@@ -54,18 +54,18 @@ class HardMax(Expression):
         self.margin, self.beta = margin, beta
         self.label = composed(f"hard_max({scores.label})", "hard max")
 
-    def by_softmax(self, beta: Any) -> "HardMax":
+    def by_softmax(self, beta: Any) -> "HardMaxOf":
         """Approximated by softmax of `beta` times the scores."""
-        return HardMax(self.parts[0], self.margin, as_number("inverse temperature", beta))
+        return HardMaxOf(self.parts[0], self.margin, as_number("inverse temperature", beta))
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
-        def rule(name: str, scores: Bounded) -> Bounded:
+        def rule(name: str, scores: InNorm) -> InNorm:
             margin = asking.at(self.margin)
             if self.beta is None:
-                return Bounded(calculus.hard_max(scores.value, name, margin=margin), UNIT)
+                return InNorm(calculus.hard_max(scores.value, name, margin=margin), UNIT)
             beta = asking.at(self.beta)
             value = calculus.softmax_to_hard_max(scores.value, name, margin=margin, inverse_temperature=beta)
-            return Bounded(value, UNIT)
+            return InNorm(value, UNIT)
 
         for source in Norm:
             yield Candidate(Norm.ONE, f"from {source}", ((self.parts[0], source),), rule)
@@ -92,8 +92,8 @@ class Attend(Expression):
         self.label = composed(f"attend({weights.label}, {values.label})", "attention")
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
-        def rule(name: str, weights: Bounded, values: Bounded) -> Bounded:
-            return Bounded(calculus.attend(weights.value, values.value, name), values.approximate_size)
+        def rule(name: str, weights: InNorm, values: InNorm) -> InNorm:
+            return InNorm(calculus.attend(weights.value, values.value, name), values.approximate_size)
 
         for norm in Norm:
             yield Candidate(norm, str(norm), ((self.parts[0], Norm.ONE), (self.parts[1], norm)), rule)
@@ -111,8 +111,8 @@ class Mean(Expression):
         self.parts, self.dim, self.label = (x,), x.dim, composed(f"mean({x.label})", "mean")
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
-        def rule(name: str, x: Bounded) -> Bounded:
-            return Bounded(calculus.mean(x.value, name), x.approximate_size)
+        def rule(name: str, x: InNorm) -> InNorm:
+            return InNorm(calculus.mean(x.value, name), x.approximate_size)
 
         for norm in Norm:
             yield Candidate(norm, str(norm), ((self.parts[0], norm),), rule)
@@ -121,7 +121,7 @@ class Mean(Expression):
         return running.value(self.parts[0]).mean(-2)
 
 
-class Concatenated(Expression):
+class ConcatenatedParts(Expression):
     """(x_1, x_2, ...) along the coordinates."""
 
     def __init__(self, parts: tuple[Expression, ...]) -> None:
@@ -131,10 +131,10 @@ class Concatenated(Expression):
         self.label = composed(f"({', '.join(each.label for each in parts)})", "concatenation")
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
-        def rule(name: str, *known: Bounded) -> Bounded:
+        def rule(name: str, *known: InNorm) -> InNorm:
             value = calculus.concatenate(*(each.value for each in known), name=name)
             sizes = [each.approximate_size for each in known if each.approximate_size is not None]
-            return Bounded(value, _joined(value.norm, sizes) if len(sizes) == len(known) else None)
+            return InNorm(value, _joined(value.norm, sizes) if len(sizes) == len(known) else None)
 
         for norm in Norm:
             yield Candidate(norm, str(norm), tuple((part, norm) for part in self.parts), rule)
@@ -161,14 +161,14 @@ class Quantised(Expression):
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         eps = asking.at(self.eps)
 
-        def rule(name: str, x: Bounded) -> Bounded:
+        def rule(name: str, x: InNorm) -> InNorm:
             value = calculus.apply_function(
                 x.value, name, eps=eps, lipschitz=1, size=x.value.size, function=self.handle
             )
             size = (
                 None if x.approximate_size is None else x.approximate_size + eps * norm_of_ones(value.norm, value.dim)
             )
-            return Bounded(value, size)
+            return InNorm(value, size)
 
         for norm in Norm:
             yield Candidate(norm, str(norm), ((self.parts[0], norm),), rule)
@@ -195,17 +195,17 @@ class Quantised(Expression):
         return ArrayFunction(whole * self.step, z, *self.letters)(x, *letters)
 
 
-def softmax(scores: Expression) -> Softmax:
+def softmax(scores: Expression) -> SoftmaxOf:
     """softmax over the coordinates of each token."""
-    return Softmax(_checked("softmax", scores))
+    return SoftmaxOf(_checked("softmax", scores))
 
 
-def hard_max(scores: Expression, *, margin: Any) -> HardMax:
+def hard_max(scores: Expression, *, margin: Any) -> HardMaxOf:
     """The unit vector of the largest score, which leads every other one by at least `margin`.
 
     `.by_softmax(beta)` approximates it by softmax at that inverse temperature.
     """
-    return HardMax(_checked("hard_max", scores), as_number("margin", margin))
+    return HardMaxOf(_checked("hard_max", scores), as_number("margin", margin))
 
 
 def attend(weights: Expression, values: Expression) -> Attend:
@@ -218,11 +218,11 @@ def mean(x: Expression) -> Mean:
     return Mean(_checked("mean", x))
 
 
-def concatenate(*parts: Expression) -> Concatenated:
+def concatenate(*parts: Expression) -> ConcatenatedParts:
     """The coordinates of all parts, one after the other."""
     if not parts:
         raise UsageError("concatenate: nothing came; give expressions")
-    return Concatenated(tuple(_checked("concatenate", part) for part in parts))
+    return ConcatenatedParts(tuple(_checked("concatenate", part) for part in parts))
 
 
 def quantised(x: Expression, step: Any, *, down: bool = False, error: Any = None) -> Quantised:

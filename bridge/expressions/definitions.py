@@ -9,12 +9,12 @@ from itertools import chain, count
 
 import sympy as sp
 
-from bridge.expressions.attention import Attend, Concatenated, HardMax, Mean, Quantised, Softmax
+from bridge.expressions.attention import Attend, ConcatenatedParts, HardMaxOf, Mean, Quantised, SoftmaxOf
 from bridge.expressions.expression import Entrywise, Expression, Sum
 from bridge.expressions.functions import Applied, t
-from bridge.expressions.inputs import Input, Member, Value
-from bridge.expressions.matrices import Image, Matrix
-from bridge.expressions.repetition import Argument, Repeated
+from bridge.expressions.inputs import Input, TokenOfLayer, Value
+from bridge.expressions.matrices import Matrix, MatrixImage
+from bridge.expressions.repetition import LayerArgument, RepeatedLayers
 from bridge.expressions.running import nodes_of
 from symbolic.words.ascii_math import AsciiMathError, ascii_math
 
@@ -23,7 +23,7 @@ PLACE = sp.Symbol("PLACE")  # stands for an argument in the text of a formula
 
 
 @dataclass(frozen=True)
-class Line:
+class DefinedLetter:
     """letter = exact, and in the network letter = approximate."""
 
     letter: str
@@ -37,7 +37,7 @@ class Writing:
 
     uses: Mapping[int, int]
     free: Sequence[str]
-    lines: list[Line] = field(default_factory=list)
+    lines: list[DefinedLetter] = field(default_factory=list)
     letters: dict[int, str] = field(default_factory=dict)
     matrices: dict[str, Matrix] = field(default_factory=dict)
 
@@ -46,10 +46,14 @@ class Writing:
         if id(node) in self.letters:
             return (self.letters[id(node)],) * 2
         exact, near = written(node, self)
-        if self.uses[id(node)] < 2 or isinstance(node, Input | Argument | Member | Value) or id(node) in self.letters:
+        if (
+            self.uses[id(node)] < 2
+            or isinstance(node, Input | LayerArgument | TokenOfLayer | Value)
+            or id(node) in self.letters
+        ):
             return (self.letters[id(node)],) * 2 if id(node) in self.letters else (exact, near)
         letter = self.letters[id(node)] = self.fresh()
-        self.lines.append(Line(letter, exact, near))
+        self.lines.append(DefinedLetter(letter, exact, near))
         return letter, letter
 
     def fresh(self) -> str:
@@ -92,12 +96,12 @@ def _(node: Input | Value, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
-def _(node: Member, writing: Writing) -> tuple[str, str]:
+def _(node: TokenOfLayer, writing: Writing) -> tuple[str, str]:
     return (f"{node.of.name}_l",) * 2
 
 
 @written.register
-def _(node: Image, writing: Writing) -> tuple[str, str]:
+def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
     matrix, layer = node.matrix, "" if node.matrix.layers is None else "_l"
     writing.matrices[matrix.name] = matrix
     near = f"{matrix.name}_hat" if matrix.change is not None else matrix.name
@@ -141,12 +145,12 @@ def _(node: Entrywise, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
-def _(node: Softmax, writing: Writing) -> tuple[str, str]:
+def _(node: SoftmaxOf, writing: Writing) -> tuple[str, str]:
     return writing.each(lambda scores: f"softmax({scores})", *node.parts)
 
 
 @written.register
-def _(node: HardMax, writing: Writing) -> tuple[str, str]:
+def _(node: HardMaxOf, writing: Writing) -> tuple[str, str]:
     exact, near = writing.both(node.parts[0])
     by_softmax = f"softmax({sp.sstr(node.beta)} {_within_sum(near)})"
     return f"hardmax({exact})", f"hardmax({near})" if node.beta is None else by_softmax
@@ -163,7 +167,7 @@ def _(node: Mean, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
-def _(node: Concatenated, writing: Writing) -> tuple[str, str]:
+def _(node: ConcatenatedParts, writing: Writing) -> tuple[str, str]:
     return writing.each(lambda *parts: f"({', '.join(parts)})", *node.parts)
 
 
@@ -175,13 +179,13 @@ def _(node: Quantised, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
-def _(node: Repeated, writing: Writing) -> tuple[str, str]:
+def _(node: RepeatedLayers, writing: Writing) -> tuple[str, str]:
     letter = writing.fresh()
     writing.letters[id(node)] = f"{letter}_{_within(sp.sstr(node.depth))}"
     start = writing.both(node.parts[0])
-    writing.lines.append(Line(f"{letter}_0", *start))
+    writing.lines.append(DefinedLetter(f"{letter}_0", *start))
     writing.letters[id(node.argument)] = f"{letter}_(l-1)"
-    writing.lines.append(Line(f"{letter}_l", *writing.both(node.body)))
+    writing.lines.append(DefinedLetter(f"{letter}_l", *writing.both(node.body)))
     return (writing.letters[id(node)],) * 2
 
 

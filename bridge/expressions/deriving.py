@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.expressions.expression import Bounded, Candidate, Expression, Layers
+from bridge.expressions.expression import Candidate, Expression, InNorm, LayersOf
 from symbolic import calculus
 from symbolic.calculus.sums import norm_change_factor
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr
@@ -31,26 +31,26 @@ class Way:
 
 
 @dataclass
-class Choice:
+class ChosenWays:
     """The way of each node in each norm, and which of several sizes is least there."""
 
     ways: dict[Place, Way] = field(default_factory=dict)
     sizes: dict[tuple[Scope, int, str], str] = field(default_factory=dict)
 
 
-def _restated(known: Bounded, target: Norm, name: str) -> Bounded:
+def _restated(known: InNorm, target: Norm, name: str) -> InNorm:
     """In another norm."""
     value = calculus.change_norm(known.value, target, name)
     size = known.approximate_size
     factor = norm_change_factor(known.value.norm, target, known.value.dim)
-    return Bounded(value, None if size is None else factor * size)
+    return InNorm(value, None if size is None else factor * size)
 
 
 @dataclass(frozen=True)
 class _Best:
     """The least at a node in one norm, in numbers."""
 
-    bounded: Bounded
+    bounded: InNorm
     error: float
     size: float
 
@@ -63,10 +63,10 @@ class AtNumbers:
     """Derives with every letter at its number, and keeps the least."""
 
     def __init__(
-        self, numbers: Mapping[sp.Symbol, Any], choice: Choice, scope: Scope = (), *, affine: bool = False
+        self, numbers: Mapping[sp.Symbol, Any], choice: ChosenWays, scope: Scope = (), *, affine: bool = False
     ) -> None:
         self.numbers, self.choice, self.scope, self.affine = dict(numbers), choice, scope, affine
-        self._premises: dict[int, Bounded] = {}
+        self._premises: dict[int, InNorm] = {}
         self._errors: dict[sp.Symbol, float] = {}  # of steps
         self._guesses: dict[str, float] = {}  # of the letters of a layer, by name
         self._found: dict[int, dict[Norm, _Best]] = {}
@@ -93,7 +93,7 @@ class AtNumbers:
     def reaches(self, node: Expression, size: sp.Expr) -> None:
         """Of no use at numbers."""
 
-    def inside(self, layers: Layers, norm: Norm, premise: Bounded) -> "AtNumbers":
+    def inside(self, layers: LayersOf, norm: Norm, premise: InNorm) -> "AtNumbers":
         """In a layer that keeps the norm. `premise` is its argument."""
         before, depth = self.known(layers.start)[norm], self.number(self.at(layers.depth))
         found = AtNumbers(self.numbers, self.choice, (*self.scope, (id(layers), norm)), affine=True)
@@ -102,7 +102,7 @@ class AtNumbers:
         found._premises[id(layers.argument)] = premise
         return found
 
-    def bounded(self, node: Expression, norm: Norm) -> Bounded:
+    def bounded(self, node: Expression, norm: Norm) -> InNorm:
         known = self.known(node)
         if norm not in known:
             raise DerivationError(f"{node.label} is not bounded in the {norm}-norm")
@@ -167,7 +167,7 @@ class AtNumbers:
     def _name(self, node: Expression, key: str) -> str:
         return f"{id(node)} by {key}"
 
-    def _best(self, bounded: Bounded) -> _Best:
+    def _best(self, bounded: InNorm) -> _Best:
         value = bounded.value
         step = value.derivation.step(value.name)
         error = self._errors[value.error_symbol] = self.number(step.local)
@@ -177,9 +177,11 @@ class AtNumbers:
 class InLetters:
     """Derives in letters, along the ways that were chosen."""
 
-    def __init__(self, choice: Choice, names: Mapping[Place, str], scope: Scope = (), *, affine: bool = False) -> None:
+    def __init__(
+        self, choice: ChosenWays, names: Mapping[Place, str], scope: Scope = (), *, affine: bool = False
+    ) -> None:
         self.choice, self.names, self.scope, self.affine = choice, names, scope, affine
-        self._found: dict[tuple[int, Norm], Bounded] = {}
+        self._found: dict[tuple[int, Norm], InNorm] = {}
         self.reached: dict[int, sp.Expr] = {}  # by node of a function: how large its approximate arguments are
 
     def reaches(self, node: Expression, size: sp.Expr) -> None:
@@ -192,18 +194,18 @@ class InLetters:
         chosen = self.choice.sizes[self.scope, id(node), what]
         return options[chosen if chosen in options else next(iter(options))]
 
-    def inside(self, layers: Layers, norm: Norm, premise: Bounded) -> "InLetters":
+    def inside(self, layers: LayersOf, norm: Norm, premise: InNorm) -> "InLetters":
         found = InLetters(self.choice, self.names, (*self.scope, (id(layers), norm)), affine=True)
         found.reached = self.reached
         found._found[id(layers.argument), premise.value.norm] = premise
         return found
 
-    def bounded(self, node: Expression, norm: Norm) -> Bounded:
+    def bounded(self, node: Expression, norm: Norm) -> InNorm:
         if (id(node), norm) not in self._found:
             self._found[id(node), norm] = self._derived(node, norm)
         return self._found[id(node), norm]
 
-    def _derived(self, node: Expression, norm: Norm) -> Bounded:
+    def _derived(self, node: Expression, norm: Norm) -> InNorm:
         place = self.scope, id(node), norm
         way, name = self.choice.ways[place], self.names[place]
         known = [self.bounded(each, its) for each, its in way.needs]
@@ -216,7 +218,7 @@ class InLetters:
 # Names.
 
 
-def _used(choice: Choice, node: Expression, norm: Norm, scope: Scope, found: dict[Place, Expression]) -> None:
+def _used(choice: ChosenWays, node: Expression, norm: Norm, scope: Scope, found: dict[Place, Expression]) -> None:
     """The places that a bound passes, each after those that it needs."""
     place = scope, id(node), norm
     if place in found or place not in choice.ways:  # the argument of a layer has no way: it is given there
@@ -228,7 +230,7 @@ def _used(choice: Choice, node: Expression, norm: Norm, scope: Scope, found: dic
     found[place] = node
 
 
-def names_of(choice: Choice, outputs: Sequence[tuple[Expression, Norm]]) -> dict[Place, str]:
+def names_of(choice: ChosenWays, outputs: Sequence[tuple[Expression, Norm]]) -> dict[Place, str]:
     """The label of a node; with the norm, where it is used in several, and a number where another one has its name."""
     used: dict[Place, Expression] = {}
     for node, norm in outputs:
@@ -248,16 +250,16 @@ def _numbered(name: str, number: int) -> str:
 
 
 @dataclass(frozen=True)
-class Derived:
+class LeastBounds:
     """The least bound of each output at some numbers, in letters; how large the arguments of functions are there."""
 
     conclusions: tuple[Approximated, ...]
     reached: Mapping[int, sp.Expr]
 
 
-def derived(outputs: Sequence[Expression], numbers: Mapping[sp.Symbol, Any], norm: Norm | None) -> Derived:
+def derived(outputs: Sequence[Expression], numbers: Mapping[sp.Symbol, Any], norm: Norm | None) -> LeastBounds:
     """In the norm asked for, or where the bound is least at these numbers."""
-    choice = Choice()
+    choice = ChosenWays()
     at_numbers = AtNumbers(numbers, choice)
     wanted = []
     for output in outputs:
@@ -266,4 +268,4 @@ def derived(outputs: Sequence[Expression], numbers: Mapping[sp.Symbol, Any], nor
             raise UsageError(f"{output.label} is not bounded in the {norm}-norm; it is in: {', '.join(known)}")
         wanted.append((output, norm or min(known, key=lambda each: known[each].rank)))
     in_letters = InLetters(choice, names_of(choice, wanted))
-    return Derived(tuple(in_letters.bounded(*each).value for each in wanted), in_letters.reached)
+    return LeastBounds(tuple(in_letters.bounded(*each).value for each in wanted), in_letters.reached)

@@ -21,7 +21,7 @@ LONGEST = 24  # characters of a label that is put together of those of parts
 
 
 @dataclass(frozen=True)
-class Bounded:
+class InNorm:
     """What is known of a node in one norm: the size and the error of `value`; how large the approximate value is.
 
     `approximate_size` holds whatever the error is; None: at most size + error.
@@ -44,7 +44,7 @@ class Candidate:
     norm: Norm
     key: str  # tells the ways of one node apart
     needs: tuple[tuple["Expression", Norm], ...]
-    rule: Callable[..., Bounded]
+    rule: Callable[..., InNorm]
 
 
 @runtime_checkable
@@ -55,13 +55,13 @@ class Asking(Protocol):
 
     def at(self, expr: Any) -> sp.Expr: ...
     def least(self, node: "Expression", what: str, options: Mapping[str, sp.Expr]) -> sp.Expr: ...
-    def inside(self, layers: "Layers", norm: Norm, premise: Bounded) -> "Asking": ...
-    def bounded(self, node: "Expression", norm: Norm) -> Bounded: ...
+    def inside(self, layers: "LayersOf", norm: Norm, premise: InNorm) -> "Asking": ...
+    def bounded(self, node: "Expression", norm: Norm) -> InNorm: ...
     def reaches(self, node: "Expression", size: sp.Expr) -> None: ...
 
 
 @runtime_checkable
-class Layers(Protocol):
+class LayersOf(Protocol):
     """A repetition: `depth` layers from `start`, each applied to its `argument`."""
 
     @property
@@ -206,9 +206,9 @@ class Sum(Expression):
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         factors = [asking.at(factor) for factor, _ in self.terms]
 
-        def rule(name: str, *known: Bounded) -> Bounded:
+        def rule(name: str, *known: InNorm) -> InNorm:
             value = calculus.add(*(each.value for each in known), name=name, coefficients=tuple(factors))
-            return Bounded(value, scaled(factors, [each.approximate_size for each in known]))
+            return InNorm(value, scaled(factors, [each.approximate_size for each in known]))
 
         for norm in Norm:
             yield Candidate(norm, "sum", tuple((part, norm) for part in self.parts), rule)
@@ -241,7 +241,7 @@ class Entrywise(Expression):
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         x, y = self.parts
 
-        def rule(name: str, one: Bounded, other: Bounded) -> Bounded:
+        def rule(name: str, one: InNorm, other: InNorm) -> InNorm:
             return product(
                 name, one, other, norm=_of_product(one, other), dim=one.value.dim, kind=ProductKind.ENTRYWISE
             )
@@ -255,14 +255,14 @@ class Entrywise(Expression):
         return running.value(self.parts[0]) * running.value(self.parts[1])
 
 
-def _of_product(one: Bounded, other: Bounded) -> Norm:
+def _of_product(one: InNorm, other: InNorm) -> Norm:
     return one.value.norm if other.value.norm is Norm.INF else other.value.norm
 
 
 # Both ways to split the error hold; with a bound on the approximate value of one factor, that one is less.
-def product(name: str, one: Bounded, other: Bounded, *, norm: Norm, dim: sp.Expr, kind: ProductKind) -> Bounded:
+def product(name: str, one: InNorm, other: InNorm, *, norm: Norm, dim: sp.Expr, kind: ProductKind) -> InNorm:
     """The product of two values in their norms, by what is known of the approximate ones."""
     known = {} if one.approximate_size is None else {"approximate_size": one.approximate_size}
     value = calculus.bilinear(one.value, other.value, name, norm=norm, dim=dim, product=kind.value, **known)
     sizes = (one.approximate_size, other.approximate_size)
-    return Bounded(value, None if sizes[0] is None or sizes[1] is None else sizes[0] * sizes[1])
+    return InNorm(value, None if sizes[0] is None or sizes[1] is None else sizes[0] * sizes[1])

@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.expressions.expression import Asking, Bounded, Candidate, Expression, Running, as_number, composed, names_in
+from bridge.expressions.expression import Asking, Candidate, Expression, InNorm, Running, as_number, composed, names_in
 from bridge.lowering.enclosures import supremum
 from bridge.lowering.formula import ArrayFunction
 from numeric.balls import float_above
@@ -180,13 +180,13 @@ class Applied(Expression):
             yield Candidate(norm, str(norm), ((self.parts[0], norm),), self._rule(asking, norm))
 
     # |f(x)| <= |f(0)| + L |x|, and <= sup |f|; f_hat is at most eps away.
-    def _rule(self, asking: Asking, norm: Norm) -> Callable[..., Bounded]:
+    def _rule(self, asking: Asking, norm: Norm) -> Callable[..., InNorm]:
         f = self.function
         slope, eps = asking.at(f.constants.lipschitz), asking.at(f.eps)
         by_sup = {} if f.constants.largest is None else {"largest": asking.at(f.constants.largest)}
         of_approximate = {} if f.largest_approximate is None else {"its own": asking.at(f.largest_approximate)}
 
-        def rule(name: str, x: Bounded) -> Bounded:
+        def rule(name: str, x: InNorm) -> InNorm:
             ones = norm_of_ones(norm, x.value.dim)
             asking.reaches(self, x.reach)
             sizes = {"by slope": slope * x.value.size + f.at_zero * ones, **_times(by_sup, ones)}
@@ -199,7 +199,7 @@ class Applied(Expression):
             if x.approximate_size is not None:
                 options["by slope"] = slope * x.approximate_size + (f.at_zero + eps) * ones
             known = asking.least(self, f"approximate size in {norm}", options) if options else None
-            return Bounded(bound, known)
+            return InNorm(bound, known)
 
         return rule
 

@@ -8,7 +8,7 @@ import sympy as sp
 import torch
 
 from bridge.domains import Ball, Box, Domain, Rows
-from bridge.expressions.expression import Asking, Bounded, Candidate, Expression, Running, as_number
+from bridge.expressions.expression import Asking, Candidate, Expression, InNorm, Running, as_number
 from bridge.limits.arguments import arguments_of
 from symbolic.calculus import given
 from symbolic.derivations.derivation import Norm, as_norm, with_operation
@@ -36,27 +36,27 @@ class Input(Expression):
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         for norm, size in self.sizes.items():
 
-            def rule(name: str, norm: Norm = norm, size: sp.Expr = size) -> Bounded:
+            def rule(name: str, norm: Norm = norm, size: sp.Expr = size) -> InNorm:
                 bound = asking.at(size)
                 value = given(name, dim=asking.at(self.dim), norm=norm, size=bound)
-                return Bounded(with_operation(value, Given(self.name)), bound)
+                return InNorm(with_operation(value, Given(self.name)), bound)
 
             yield Candidate(norm, "given", (), rule)
 
     def run(self, running: Running) -> Any:
         return running.array(self.name)
 
-    def __getitem__(self, layer: Any) -> "Member":
+    def __getitem__(self, layer: Any) -> "TokenOfLayer":
         if not isinstance(layer, LayerNumber) or self.count is None:
             raise UsageError(f"{self.name}[{layer!r}]: a token is taken by the number of a layer, as in bs.repeat")
-        return Member(self)
+        return TokenOfLayer(self)
 
 
 class LayerNumber:
     """The number of the layer in a repetition: the index of a token in `lambda h, l: A @ h + B @ u[l]`."""
 
 
-class Member(Expression):
+class TokenOfLayer(Expression):
     """The token with the number of the layer."""
 
     def __init__(self, of: Input) -> None:
@@ -65,7 +65,7 @@ class Member(Expression):
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         for candidate in self.of.candidates(asking):
 
-            def rule(name: str, candidate: Candidate = candidate) -> Bounded:
+            def rule(name: str, candidate: Candidate = candidate) -> InNorm:
                 found = candidate.rule(name)
                 return replace(found, value=with_operation(found.value, Given(self.label)))
 
@@ -145,10 +145,10 @@ class Value(Expression):
         )
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
-        def rule(name: str) -> Bounded:
+        def rule(name: str) -> InNorm:
             bounds = {n: asking.at(each) for n, each in self.bounds.items()}
             value = given(name, dim=asking.at(self.dim), norm=self.norm, **bounds)
-            return Bounded(with_operation(value, Given(self.name)), bounds["size"])
+            return InNorm(with_operation(value, Given(self.name)), bounds["size"])
 
         yield Candidate(self.norm, "given", (), rule)
 

@@ -10,9 +10,9 @@ import torch
 from bridge.domains import Ball, Box, Domain, Rows, SingularValues
 from bridge.expressions.expression import (
     Asking,
-    Bounded,
     Candidate,
     Expression,
+    InNorm,
     Running,
     as_number,
     composed,
@@ -155,10 +155,10 @@ class Matrix:
         phrase = f"`{{0}}_hat` is `{{0}}` with each entry rounded to the nearest multiple of `{sp.sstr(grid)}`"
         return self._with(Change(distances, phrase, made, letters))
 
-    def __matmul__(self, x: Any) -> "Image":
+    def __matmul__(self, x: Any) -> "MatrixImage":
         if not isinstance(x, Expression):
             raise UsageError(f"{self.name} @ {x!r:.40}: expected an expression, got {type(x).__name__}")
-        return Image(self, x)
+        return MatrixImage(self, x)
 
     def array(self, running: Running) -> Any:
         found = self.sides(running.array)[running.approximate]
@@ -245,7 +245,7 @@ def _domain(name: str, rows: Any, columns: Any, norms: Mapping[str, sp.Expr]) ->
     return domains[kind](bound)
 
 
-class Image(Expression):
+class MatrixImage(Expression):
     """A x, token by token."""
 
     def __init__(self, matrix: Matrix, x: Expression) -> None:
@@ -264,14 +264,14 @@ class Image(Expression):
     def _candidate(self, asking: Asking, key: Key, bound: sp.Expr, distance: sp.Expr | None) -> Candidate:
         source, target = key
 
-        def rule(name: str, x: Bounded) -> Bounded:
+        def rule(name: str, x: InNorm) -> InNorm:
             norm, dim = asking.at(bound), asking.at(self.dim)
             shared = {"operator_norm": norm, "dim": dim, "target": target, "matrix": self.matrix.name}
             if distance is None:
-                return Bounded(linear_map(x.value, name, **shared), _times(norm, x.approximate_size))
+                return InNorm(linear_map(x.value, name, **shared), _times(norm, x.approximate_size))
             change = asking.at(distance)
             value = perturbed_map(x.value, name, perturbation=change, **shared)
-            return Bounded(value, _times(norm + change, x.approximate_size))
+            return InNorm(value, _times(norm + change, x.approximate_size))
 
         return Candidate(target, f"from {source} to {target}", ((self.parts[0], source),), rule)
 

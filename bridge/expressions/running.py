@@ -23,7 +23,7 @@ class Program:
         return self.function(known)
 
 
-class Side:
+class GraphRun:
     """One run. `known` has arrays and parameters by name; `seen` keeps what nodes say of their values on the way."""
 
     def __init__(
@@ -32,7 +32,7 @@ class Side:
         *,
         approximate: bool,
         seen: dict[int, list[Any]] | None = None,
-        above: "Side | None" = None,
+        above: "GraphRun | None" = None,
         layer: int = 0,
     ) -> None:
         self.known, self.approximate, self.layer = known, approximate, layer
@@ -48,16 +48,16 @@ class Side:
 
     def _found(self, node: Expression) -> Any:
         """What is known here or around the layer that runs."""
-        side: Side | None = self
+        side: GraphRun | None = self
         while side is not None:
             if id(node) in side._values:
                 return side._values[id(node)]
             side = side._above
         return None
 
-    def inside(self, layer: int, argument: Expression, value: Any) -> "Side":
+    def inside(self, layer: int, argument: Expression, value: Any) -> "GraphRun":
         """In a layer, whose argument has that value."""
-        found = Side(self.known, approximate=self.approximate, seen=self.seen, above=self, layer=layer)
+        found = GraphRun(self.known, approximate=self.approximate, seen=self.seen, above=self, layer=layer)
         found._values[id(argument)] = value
         return found
 

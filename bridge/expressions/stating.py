@@ -11,12 +11,12 @@ import torch
 from bridge.domains import Domain
 from bridge.expressions.attention import Quantised
 from bridge.expressions.definitions import definition
-from bridge.expressions.deriving import Derived, derived
+from bridge.expressions.deriving import LeastBounds, derived
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function, t
-from bridge.expressions.inputs import LARGEST, Input, Member, Value
-from bridge.expressions.matrices import KINDS, NORMS, Image, Matrix
-from bridge.expressions.running import Program, Side, nodes_of
+from bridge.expressions.inputs import LARGEST, Input, TokenOfLayer, Value
+from bridge.expressions.matrices import KINDS, NORMS, Matrix, MatrixImage
+from bridge.expressions.running import GraphRun, Program, nodes_of
 from bridge.limits.arguments import arguments_of, called_with
 from bridge.lowering.ball_values import as_exact, evaluate_ball
 from bridge.lowering.enclosures import supremum
@@ -49,7 +49,7 @@ class Graph:
         return list(self._derived.conclusions)
 
     @cached_property
-    def _derived(self) -> Derived:
+    def _derived(self) -> LeastBounds:
         return derived(self.outputs, {**self.at, **self._worst_numbers}, self.norm)
 
     @cached_property
@@ -66,12 +66,12 @@ class Graph:
 
     @cached_property
     def inputs_of_graph(self) -> dict[str, Input]:
-        found = (node.of if isinstance(node, Member) else node for node in self.nodes)
+        found = (node.of if isinstance(node, TokenOfLayer) else node for node in self.nodes)
         return self._by_name((each.name, each) for each in found if isinstance(each, Input))
 
     @cached_property
     def matrices(self) -> dict[str, Matrix]:
-        return self._by_name((node.matrix.name, node.matrix) for node in self.nodes if isinstance(node, Image))
+        return self._by_name((node.matrix.name, node.matrix) for node in self.nodes if isinstance(node, MatrixImage))
 
     @cached_property
     def functions(self) -> dict[str, Function]:
@@ -167,7 +167,7 @@ class Graph:
         return Program(self._names, lambda known: self._run(known, approximate=False))
 
     def _run(self, known: Mapping[str, Any], *, approximate: bool) -> dict[str, Any]:
-        side = Side(known, approximate=approximate)
+        side = GraphRun(known, approximate=approximate)
         return {each.name: side.value(output) for each, output in zip(self.conclusions, self.outputs, strict=True)}
 
     @property
@@ -179,7 +179,7 @@ class Graph:
         found: dict[str, Any] = {name: known[f"f_{name}"] for name in self.functions}
         found |= {name: known[name] for name in self.inputs_of_graph}
         for node in self.nodes:
-            if isinstance(node, Member):
+            if isinstance(node, TokenOfLayer):
                 found[node.label] = tuple(known[node.of.name][place] for place in range(len(known[node.of.name])))
             if isinstance(node, Value):
                 found[node.name] = called_with(node.program, known)
@@ -220,7 +220,7 @@ class Graph:
         known = {**drawn, **{letter.name: _as_python(number) for letter, number in values.items()}}
         known |= {name: matrix.approximate(known.__getitem__) for name, matrix in self._approximate.items()}
         for approximate in (False, True):
-            side = Side(known, approximate=approximate, seen=seen)
+            side = GraphRun(known, approximate=approximate, seen=seen)
             for output in self.outputs:
                 side.value(output)
         largest = max((float(abs(each).max()) for each in seen.get(id(function), [])), default=LEAST_RANGE)
@@ -299,7 +299,7 @@ class Graph:
 
         def at_prompt(known: Mapping[str, Any]) -> Any:
             seen: dict[int, list[Any]] = {}
-            side = Side(known, approximate=True, seen=seen)
+            side = GraphRun(known, approximate=True, seen=seen)
             for output in self.outputs:
                 side.value(output)
             return _largest([abs(ArrayFunction(g, t)(each)).amax() for each in seen[id(function)]])
