@@ -9,6 +9,11 @@ State a theorem of your own:
     Check, Sides, NamedTable                    rows and tables of your own
     Knobs, AtPoint, InputSearch, ExactRuns, Refuting, Refusal, Refutation    what few theorems need
 
+Compose it: an expression knows its bound, its network and its reference:
+    vector, tokens, matrix, value               inputs and weights; a program of your own
+    function, quantised                         functions in SymPy; activations on a grid
+    repeat, softmax, hard_max, attend, mean, concatenate, and + - * @
+
 Ask about a theorem, an id of a result, or a file with a theorem:
     compare                                     every bound beside the largest error that is found
     solve                                       the knob that meets an accuracy

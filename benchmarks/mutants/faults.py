@@ -24,7 +24,12 @@ TARGETS = {
         "symbolic/calculus/approximation.py",
         "symbolic/derivations/inequalities.py",
     ),
-    "bridge": ("bridge/[!eq]*/**/*.py", "bridge/questions/*.py", "bridge/questions/[!e]*/*.py"),  # no words, no layout
+    "bridge": (
+        "bridge/[!eq]*/**/*.py",
+        "bridge/expressions/*.py",
+        "bridge/questions/*.py",
+        "bridge/questions/[!e]*/*.py",
+    ),  # no words, no layout
     "numeric": ("numeric/**/*.py",),
     "balls": ("numeric/balls/*.py", "numeric/networks/exact_hinges.py"),
     "certify": ("bridge/questions/certify/*.py",),

@@ -72,7 +72,8 @@ def _terms(
             claims = claims_of(bound_to(at_worst, frozenset(numbers.items())))
         except UsageError:  # no inequality: exact arithmetic decides it alone
             continue
-        found += [(margin, sp.Add(*map(sp.Abs, sp.Add.make_args(margin)))) for margin, _ in claims]
+        margins = [margin for margin, _ in claims if not margin.atoms(sp.Dummy)]  # of every layer: likewise
+        found += [(margin, sp.Add(*map(sp.Abs, sp.Add.make_args(margin)))) for margin in margins]
     return found
 
 

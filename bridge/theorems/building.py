@@ -12,6 +12,8 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from bridge.domains import Domain
+from bridge.expressions.expression import Expression
+from bridge.expressions.stating import graph_of
 from bridge.limits.accepted import require_known
 from bridge.limits.arguments import arguments_of
 from bridge.limits.refusals import briefly_refused, shown_by
@@ -41,7 +43,7 @@ UNCHECKED = ("even", "odd", "prime", "composite", "zero", "irrational")  # assum
 @briefly_refused
 def theorem(
     id: str,
-    *bounds: Approximated | Quantity,
+    *bounds: Approximated | Quantity | Expression,
     parameters: Mapping[sp.Symbol, Any],
     inputs: Mapping[str, Domain] | None = None,
     network: Network | Mapping[str, Network] | None = None,
@@ -55,7 +57,7 @@ def theorem(
     knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
     handles: Function | None = None,
     random: Mapping[str, str | Sequence[str]] | None = None,
-    printed: Mapping[str, Any] | None = None,
+    printed: Mapping[str, Any] | sp.Expr | None = None,
     trivial: Mapping[str, Any] | None = None,
     meanings: Mapping[Any, Any] | None = None,
     checks: Sequence[Check] = (),
@@ -111,12 +113,18 @@ def theorem(
 
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """
+    arguments = {name: given for name, given in locals().items() if name not in ("id", "bounds", "parameters", "rare")}
     _require_fields(id, rare)
+    if any(isinstance(each, Expression) for each in bounds):
+        conclusions, found = _of_graph(id, bounds, parameters, {**arguments, **rare})
+        return theorem(id, *conclusions, parameters=parameters, **found)
     _require_conclusions(id, bounds)
     require_symbols(id, "`parameters`", parameters)
     described, letters_mean = _described(id, meanings or {}, bounds)
     for argument, given in (("worst", worst), ("knows", knows), ("meanings", letters_mean)):
         require_symbols(id, f"`{argument}`", given or {})
+    if isinstance(printed, sp.Expr):
+        printed = {each.name: printed for each in bounds if not isinstance(each, Expression)}
     _require_names(id, {"inputs": inputs, "weights": weights, "built": built, "printed": printed, "trivial": trivial})
     letters = {letter: _functions(id, letter, given) for letter, given in (knows or {}).items()}
     inputs, weights = dict(inputs or {}), dict(weights or {})
@@ -132,7 +140,11 @@ def theorem(
         "domain": "; ".join(each.words(name) for name, each in drawn.items()),
         "domain_latex": ", ".join(f"${each.latex(name, notation)}$" for name, each in drawn.items()),
     }
-    quantities = [each if isinstance(each, Quantity) else _quantity(each, known, at_prompt, where) for each in bounds]
+    quantities = [
+        each if isinstance(each, Quantity) else _quantity(each, known, at_prompt, where)
+        for each in bounds
+        if not isinstance(each, Expression)  # of which there is none any more
+    ]
     for argument, given in (("printed", printed), ("trivial", trivial)):
         _require_quantities(id, argument, given or {}, quantities)
     if not quantities and not checks:
@@ -187,10 +199,27 @@ def theorem(
     )
 
 
+def _of_graph(
+    id: str, outputs: Sequence[Any], parameters: Mapping[sp.Symbol, Any], given: Mapping[str, Any]
+) -> tuple[list[Approximated], dict[str, Any]]:
+    """The conclusions of a graph, and the arguments: those given, before those that follow from it."""
+    if others := [each for each in outputs if not isinstance(each, Expression)]:
+        raise UsageError(f"{id}: {others[0].name} is not an expression, and others are; state two theorems")
+    require_symbols(id, "`parameters`", parameters)
+    graph = graph_of(id, outputs, parameters, given.get("norm"))
+    found = {name: each for name, each in given.items() if name != "norm"}
+    for name, part in graph.parts().items():
+        found[name] = {**part, **(given[name] or {})} if isinstance(part, Mapping) else given[name] or part
+    if any(each.count is not None for each in outputs):
+        found = {"tokens": True, "entries": {}, **found}
+    return graph.conclusions, found
+
+
 def _require_fields(id: str, rare: Mapping[str, Any]) -> None:
     """Raises UsageError for an argument that neither `theorem` nor `Theorem` has."""
     own = [name for name in theorem.__annotations__ if name not in ("id", "bounds", "rare", "return")]
     known = [each.name for each in fields(Theorem) if each.name not in (*own, "statement", "readers", "sha256")]
+    known.append("norm")  # of the outputs of a graph
     for name in rare:
         require_known(name, [*own, *known], f"{id}: bs.theorem has no argument")
 

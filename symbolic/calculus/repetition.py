@@ -19,7 +19,7 @@ from symbolic.derivations.derivation import (
 )
 from symbolic.derivations.obligations import Obligation, nonnegative, shown_at_most
 from symbolic.derivations.operations import Operation
-from symbolic.derivations.signs import is_continuous
+from symbolic.derivations.signs import is_continuous, is_nonnegative
 from symbolic.words.names import error_symbol
 
 FIRST_INDEX = 1 << 40  # SymPy counts its own from below 10^7
@@ -69,8 +69,10 @@ def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approxima
     owed = (*kept, *sizes.owed(name), *_fitting(premise, one, sizes.after))
     last = at_layer(sizes.before, index, depth)
     found = iterate(x, name, replace(recursion, obligations=tuple(dict.fromkeys(owed))), depth, size=last)
-    # By the induction over the layers the size after them is not negative.
-    remaining = tuple(each for each in found.derivation.steps[-1].obligations if each.condition != sp.Ge(last, 0))
+    # By the induction over the layers the size after them is not negative, and a layer may add what grows with it.
+    held = [f"the offset of '{name}' is not negative"] if sizes.coefficients and _adds(from_size, error) else []
+    owed = found.derivation.steps[-1].obligations
+    remaining = tuple(o for o in owed if o.condition != sp.Ge(last, 0) and not o.statement.startswith(tuple(held)))
     return found.with_conclusion(obligations=remaining, operation=Repetition(premise.name, one, depth, index))
 
 
@@ -110,6 +112,13 @@ def steps_of_one_layer(step: Step, layer: str = "l") -> tuple[Step, ...]:
         for each in step.operation.layer.derivation.steps
         if each.name != premise
     )
+
+
+# What a layer adds to the error may grow with the size of its argument, which is not negative in any layer.
+def _adds(from_size: Callable[[sp.Expr], tuple[Approximated, Approximated]], error: sp.Symbol) -> bool:
+    """Whether a layer clearly adds no negative error, whatever the size of its argument is."""
+    _, one = from_size(sp.Dummy("s", nonnegative=True))
+    return bool(is_nonnegative(one.error.subs(error, 0)))
 
 
 # The same letter for the same name, so that a value that is derived twice is derived alike; no other symbol equals it.

@@ -1,0 +1,240 @@
+"""Attention: softmax, the hard max that it approximates, averages under weights; means and concatenations."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import sympy as sp
+import torch
+
+from bridge.expressions.expression import (
+    Asking,
+    Candidate,
+    Expression,
+    InNorm,
+    Running,
+    as_number,
+    composed,
+    names_in,
+    require_shape,
+    same,
+)
+from bridge.lowering.formula import ArrayFunction
+from bridge.readings.arrays import unit_vector
+from symbolic import calculus
+from symbolic.calculus.sums import norm_of_ones
+from symbolic.derivations.derivation import Norm
+from symbolic.words.errors import UsageError
+
+UNIT = sp.Integer(1)
+
+
+class SoftmaxOf(Expression):
+    """softmax of the scores, over the coordinates."""
+
+    def __init__(self, scores: Expression) -> None:
+        self.parts, self.dim, self.count = (scores,), scores.dim, scores.count
+        self.label = composed(f"softmax({scores.label})", "softmax")
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        def rule(name: str, scores: InNorm) -> InNorm:
+            return InNorm(calculus.softmax(scores.value, name, affine=asking.affine), UNIT)
+
+        for source in Norm:
+            yield Candidate(Norm.ONE, f"from {source}", ((self.parts[0], source),), rule)
+
+    def run(self, running: Running) -> Any:
+        return torch.softmax(running.value(self.parts[0]), -1)
+
+
+class HardMaxOf(Expression):
+    """The unit vector of the largest score, which leads by at least `margin`. `beta`: of a softmax in its place."""
+
+    def __init__(self, scores: Expression, margin: sp.Expr, beta: sp.Expr | None = None) -> None:
+        self.parts, self.dim, self.count = (scores,), scores.dim, scores.count
+        self.margin, self.beta = margin, beta
+        self.label = composed(f"hard_max({scores.label})", "hard max")
+
+    def by_softmax(self, beta: Any) -> "HardMaxOf":
+        """Approximated by softmax of `beta` times the scores."""
+        return HardMaxOf(self.parts[0], self.margin, as_number("inverse temperature", beta))
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        def rule(name: str, scores: InNorm) -> InNorm:
+            margin = asking.at(self.margin)
+            if self.beta is None:
+                return InNorm(calculus.hard_max(scores.value, name, margin=margin), UNIT)
+            beta = asking.at(self.beta)
+            value = calculus.softmax_to_hard_max(scores.value, name, margin=margin, inverse_temperature=beta)
+            return InNorm(value, UNIT)
+
+        for source in Norm:
+            yield Candidate(Norm.ONE, f"from {source}", ((self.parts[0], source),), rule)
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return () if self.beta is None else names_in(self.beta)
+
+    def run(self, running: Running) -> Any:
+        scores = running.value(self.parts[0])
+        if self.beta is None or not running.approximate:
+            return unit_vector(scores)
+        letters, z = sorted(self.beta.free_symbols, key=str), sp.Dummy("z")
+        return torch.softmax(ArrayFunction(self.beta * z, z, *letters)(scores, *running.letters(letters, scores)), -1)
+
+
+class Attend(Expression):
+    """The average of the values under the weights."""
+
+    def __init__(self, weights: Expression, values: Expression) -> None:
+        self.parts, self.dim, self.count = (weights, values), values.dim, weights.count
+        fits = values.count is not None and same(weights.dim, values.count)
+        require_shape("attend: one weight for each token is needed", fits, weights, values)
+        self.label = composed(f"attend({weights.label}, {values.label})", "attention")
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        def rule(name: str, weights: InNorm, values: InNorm) -> InNorm:
+            return InNorm(calculus.attend(weights.value, values.value, name), values.approximate_size)
+
+        for norm in Norm:
+            yield Candidate(norm, str(norm), ((self.parts[0], Norm.ONE), (self.parts[1], norm)), rule)
+
+    def run(self, running: Running) -> Any:
+        weights, values = (running.value(part) for part in self.parts)
+        return weights @ values
+
+
+class Mean(Expression):
+    """The mean over the tokens."""
+
+    def __init__(self, x: Expression) -> None:
+        require_shape("mean: tokens are needed", x.count is not None, x)
+        self.parts, self.dim, self.label = (x,), x.dim, composed(f"mean({x.label})", "mean")
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        def rule(name: str, x: InNorm) -> InNorm:
+            return InNorm(calculus.mean(x.value, name), x.approximate_size)
+
+        for norm in Norm:
+            yield Candidate(norm, str(norm), ((self.parts[0], norm),), rule)
+
+    def run(self, running: Running) -> Any:
+        return running.value(self.parts[0]).mean(-2)
+
+
+class ConcatenatedParts(Expression):
+    """(x_1, x_2, ...) along the coordinates."""
+
+    def __init__(self, parts: tuple[Expression, ...]) -> None:
+        fits = all(same(each.count, parts[0].count) for each in parts)
+        require_shape("concatenate: as many tokens in each are needed", fits, *parts)
+        self.parts, self.dim, self.count = parts, sp.Add(*(each.dim for each in parts)), parts[0].count
+        self.label = composed(f"({', '.join(each.label for each in parts)})", "concatenation")
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        def rule(name: str, *known: InNorm) -> InNorm:
+            value = calculus.concatenate(*(each.value for each in known), name=name)
+            sizes = [each.approximate_size for each in known if each.approximate_size is not None]
+            return InNorm(value, _joined(value.norm, sizes) if len(sizes) == len(known) else None)
+
+        for norm in Norm:
+            yield Candidate(norm, str(norm), tuple((part, norm) for part in self.parts), rule)
+
+    def run(self, running: Running) -> Any:
+        return torch.cat([running.value(part) for part in self.parts], -1)
+
+
+def _joined(norm: Norm, sizes: list[sp.Expr]) -> sp.Expr:
+    if norm is Norm.INF:
+        return sp.Max(*sizes)
+    return sp.Add(*sizes) if norm is Norm.ONE else sp.sqrt(sp.Add(*(size**2 for size in sizes)))
+
+
+class Quantised(Expression):
+    """Each coordinate on the grid of multiples of `step`: the nearest, or the next one below."""
+
+    def __init__(self, x: Expression, step: sp.Expr, *, down: bool, error: sp.Expr | None) -> None:
+        self.parts, self.dim, self.count = (x,), x.dim, x.count
+        self.step, self.down = step, down
+        self.eps = error if error is not None else step if down else step / 2
+        self.label = composed(f"grid({x.label})", "grid")
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        eps = asking.at(self.eps)
+
+        def rule(name: str, x: InNorm) -> InNorm:
+            value = calculus.apply_function(
+                x.value, name, eps=eps, lipschitz=1, size=x.value.size, function=self.handle
+            )
+            size = (
+                None if x.approximate_size is None else x.approximate_size + eps * norm_of_ones(value.norm, value.dim)
+            )
+            return InNorm(value, size)
+
+        for norm in Norm:
+            yield Candidate(norm, str(norm), ((self.parts[0], norm),), rule)
+
+    @property
+    def handle(self) -> str:
+        return self.label
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return names_in(self.step)
+
+    def run(self, running: Running) -> Any:
+        x = running.value(self.parts[0])
+        return self.on_grid(x, running.letters(self.letters, x)) if running.approximate else x
+
+    @property
+    def letters(self) -> list[sp.Symbol]:
+        return sorted(self.step.free_symbols, key=str)
+
+    def on_grid(self, x: Any, letters: list[Any]) -> Any:
+        z = sp.Dummy("z", real=True)
+        whole = sp.floor(z / self.step) if self.down else sp.floor(z / self.step + sp.Rational(1, 2))
+        return ArrayFunction(whole * self.step, z, *self.letters)(x, *letters)
+
+
+def softmax(scores: Expression) -> SoftmaxOf:
+    """softmax over the coordinates of each token."""
+    return SoftmaxOf(_checked("softmax", scores))
+
+
+def hard_max(scores: Expression, *, margin: Any) -> HardMaxOf:
+    """The unit vector of the largest score, which leads every other one by at least `margin`.
+
+    `.by_softmax(beta)` approximates it by softmax at that inverse temperature.
+    """
+    return HardMaxOf(_checked("hard_max", scores), as_number("margin", margin))
+
+
+def attend(weights: Expression, values: Expression) -> Attend:
+    """The average of the tokens `values` under `weights`, which come from a softmax or a hard max."""
+    return Attend(_checked("attend", weights), _checked("attend", values))
+
+
+def mean(x: Expression) -> Mean:
+    """The mean over the tokens."""
+    return Mean(_checked("mean", x))
+
+
+def concatenate(*parts: Expression) -> ConcatenatedParts:
+    """The coordinates of all parts, one after the other."""
+    if not parts:
+        raise UsageError("concatenate: nothing came; give expressions")
+    return ConcatenatedParts(tuple(_checked("concatenate", part) for part in parts))
+
+
+def quantised(x: Expression, step: Any, *, down: bool = False, error: Any = None) -> Quantised:
+    """Each coordinate of x rounded to the nearest multiple of `step`, or (`down`) to the next one below.
+
+    `error` is a bound of your own on what that changes; it is judged like every other one.
+    """
+    bound = None if error is None else as_number("error", error)
+    return Quantised(_checked("quantised", x), as_number("step of a grid", step), down=down, error=bound)
+
+
+def _checked(call: str, given: Any) -> Expression:
+    if not isinstance(given, Expression):
+        raise UsageError(f"{call}: expected an expression, got {type(given).__name__}")
+    return given

@@ -1,0 +1,268 @@
+"""An expression: a node of a graph that knows its shape, its parts, its programs, and the rules by which it is bounded.
+
+Nothing is derived when a user composes: norms and names are chosen when the theorem is stated (deriving.py). What a
+node computes (`run`) is a program of its own and is not read off the derivation: the row `faithful` compares the two.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, runtime_checkable
+
+import sympy as sp
+
+from bridge.lowering.formula import ArrayFunction
+from symbolic import calculus
+from symbolic.calculus.products import ProductKind
+from symbolic.derivations.derivation import Approximated, Norm, as_expr
+from symbolic.words.errors import UsageError
+
+LONGEST = 24  # characters of a label that is put together of those of parts
+
+
+@dataclass(frozen=True)
+class InNorm:
+    """What is known of a node in one norm: the size and the error of `value`; how large the approximate value is.
+
+    `approximate_size` holds whatever the error is; None: at most size + error.
+    """
+
+    value: Approximated
+    approximate_size: sp.Expr | None = None
+
+    @property
+    def reach(self) -> sp.Expr:
+        """At least the norm of the approximate value."""
+        own = self.value.size + self.value.error
+        return own if self.approximate_size is None else self.approximate_size
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to bound a node in `norm`: a rule of the name of its step and of what is known of other nodes."""
+
+    norm: Norm
+    key: str  # tells the ways of one node apart
+    needs: tuple[tuple["Expression", Norm], ...]
+    rule: Callable[..., InNorm]
+
+
+@runtime_checkable
+class Asking(Protocol):
+    """Who asks a node for its candidates: a derivation at numbers, by which one is chosen, or in letters."""
+
+    affine: bool  # whether bounds have to be affine in the errors before them, as in a layer that is repeated
+
+    def at(self, expr: Any) -> sp.Expr: ...
+    def least(self, node: "Expression", what: str, options: Mapping[str, sp.Expr]) -> sp.Expr: ...
+    def inside(self, layers: "LayersOf", norm: Norm, premise: InNorm) -> "Asking": ...
+    def bounded(self, node: "Expression", norm: Norm) -> InNorm: ...
+    def reaches(self, node: "Expression", size: sp.Expr) -> None: ...
+
+
+@runtime_checkable
+class LayersOf(Protocol):
+    """A repetition: `depth` layers from `start`, each applied to its `argument`."""
+
+    @property
+    def argument(self) -> "Expression": ...
+    @property
+    def start(self) -> "Expression": ...
+    @property
+    def depth(self) -> sp.Expr: ...
+
+
+@runtime_checkable
+class Running(Protocol):
+    """One run of a graph at a prompt, on tensors or balls: exact, or approximate."""
+
+    approximate: bool
+    layer: int
+
+    def value(self, node: "Expression") -> Any: ...
+    def array(self, name: str) -> Any: ...  # or a parameter
+    def letters(self, symbols: Sequence[sp.Symbol], beside: Any) -> list[Any]: ...
+    def count(self, expr: sp.Expr) -> int: ...
+    def inside(self, layer: int, argument: "Expression", value: Any) -> "Running": ...
+    def saw(self, what: object, value: Any) -> None: ...
+
+
+class Expression(ABC):
+    """A vector in R^dim, or `count` tokens of it (None: one vector), exact and approximate.
+
+    `label` names its steps; `parts` are what it is made of, `inner` what is run inside of it.
+    """
+
+    dim: sp.Expr
+    count: sp.Expr | None = None
+    label: str = ""
+    is_named = False
+    parts: tuple["Expression", ...] = ()
+    inner: tuple["Expression", ...] = ()
+
+    def named(self, name: str) -> Self:
+        """The same, under this name in derivations and tables."""
+        if not isinstance(name, str) or not name:
+            raise UsageError(f"an expression is named {name!r}; give it a text, such as 'output'")
+        self.label, self.is_named = name, True
+        return self
+
+    @abstractmethod
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        """Every way to bound it."""
+
+    @abstractmethod
+    def run(self, running: Running) -> Any:
+        """Its value at one prompt."""
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """The parameters that its run takes, by name."""
+        return ()
+
+    @property
+    def shape(self) -> str:
+        """In letters, for messages."""
+        return f"R^{self.dim}" if self.count is None else f"{self.count} tokens in R^{self.dim}"
+
+    def __add__(self, other: Any) -> "Expression":
+        return Sum(((sp.Integer(1), self), (sp.Integer(1), _operand("+", self, other))))
+
+    def __sub__(self, other: Any) -> "Expression":
+        return Sum(((sp.Integer(1), self), (sp.Integer(-1), _operand("-", self, other))))
+
+    def __neg__(self) -> "Expression":
+        return Sum(((sp.Integer(-1), self),))
+
+    def __mul__(self, other: Any) -> "Expression":
+        return Entrywise(self, other) if isinstance(other, Expression) else Sum(((as_number("factor", other), self),))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> "Expression":
+        return Sum(((1 / as_number("divisor", other), self),))
+
+
+def as_number(what: str, given: Any) -> sp.Expr:
+    """A number in letters. Raises UsageError."""
+    if isinstance(given, Expression) or not isinstance(given, sp.Expr | int | float):
+        raise UsageError(f"expected a number or a SymPy expression as a {what}, got {type(given).__name__}")
+    return as_expr(given)
+
+
+def _operand(sign: str, one: Expression, other: Any) -> Expression:
+    if not isinstance(other, Expression):
+        raise UsageError(f"{one.label} {sign} {other!r:.40}: expected an expression, got {type(other).__name__}")
+    return other
+
+
+def require_shape(what: str, fits: bool, *nodes: Expression) -> None:
+    """Raises UsageError that shows both shapes."""
+    if not fits:
+        raise UsageError(f"{what}: {', '.join(f'{each.label} is in {each.shape}' for each in nodes)}")
+
+
+def same(one: sp.Expr | None, other: sp.Expr | None) -> bool:
+    """Whether two dimensions, or counts, are equal."""
+    if one is None or other is None:
+        return one is other
+    return bool(sp.simplify(one - other) == 0)
+
+
+def names_in(*formulas: sp.Expr) -> tuple[str, ...]:
+    """The names of their letters."""
+    return tuple(sorted({letter.name for each in formulas for letter in each.free_symbols}))
+
+
+def composed(label: str, otherwise: str) -> str:
+    """A label put together of others; another word where that is long."""
+    return label if len(label) <= LONGEST else otherwise
+
+
+def scaled(factors: Sequence[sp.Expr], sizes: Sequence[sp.Expr | None]) -> sp.Expr | None:
+    """The sum of absolute values of factors times sizes; None where one of these is not known."""
+    known = [size for size in sizes if size is not None]
+    if len(known) < len(sizes):
+        return None
+    return sp.Add(*(abs(factor) * size for factor, size in zip(factors, known, strict=True)))
+
+
+class Sum(Expression):
+    """sum_i c_i x_i; the c_i are numbers in letters."""
+
+    def __init__(self, terms: Sequence[tuple[sp.Expr, Expression]]) -> None:
+        flat: list[tuple[sp.Expr, Expression]] = []
+        for factor, node in terms:
+            flat += [(factor * own, each) for own, each in _terms_of(node)]
+        self.terms: tuple[tuple[sp.Expr, Expression], ...] = tuple(flat)
+        self.parts = tuple(node for _, node in flat)
+        first = self.parts[0]
+        fits = all(same(each.dim, first.dim) and same(each.count, first.count) for each in self.parts)
+        require_shape("a sum of values of different shapes", fits, *self.parts)
+        self.dim, self.count = first.dim, first.count
+        names = [each.label if factor == 1 else f"{sp.sstr(factor)}*{each.label}" for factor, each in flat]
+        self.label = composed(" + ".join(names), "sum")
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        factors = [asking.at(factor) for factor, _ in self.terms]
+
+        def rule(name: str, *known: InNorm) -> InNorm:
+            value = calculus.add(*(each.value for each in known), name=name, coefficients=tuple(factors))
+            return InNorm(value, scaled(factors, [each.approximate_size for each in known]))
+
+        for norm in Norm:
+            yield Candidate(norm, "sum", tuple((part, norm) for part in self.parts), rule)
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return names_in(*(factor for factor, _ in self.terms))
+
+    def run(self, running: Running) -> Any:
+        places = [sp.Dummy(f"z_{place}") for place, _ in enumerate(self.terms)]
+        total = sp.Add(*(factor * place for (factor, _), place in zip(self.terms, places, strict=True)))
+        letters = sorted(total.free_symbols - set(places), key=str)
+        values = [running.value(part) for part in self.parts]
+        return ArrayFunction(total, *places, *letters)(*values, *running.letters(letters, values[0]))
+
+
+def _terms_of(node: Expression) -> Sequence[tuple[sp.Expr, Expression]]:
+    """Those of a sum without a name of its own."""
+    return node.terms if isinstance(node, Sum) and not node.is_named else ((sp.Integer(1), node),)
+
+
+class Entrywise(Expression):
+    """x * y, entry by entry."""
+
+    def __init__(self, x: Expression, y: Expression) -> None:
+        self.parts, self.dim, self.count = (x, y), x.dim, x.count
+        require_shape("a product of values of different shapes", same(x.dim, y.dim) and same(x.count, y.count), x, y)
+        self.label = composed(f"({x.label})*({y.label})", "product")
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        x, y = self.parts
+
+        def rule(name: str, one: InNorm, other: InNorm) -> InNorm:
+            return product(
+                name, one, other, norm=_of_product(one, other), dim=one.value.dim, kind=ProductKind.ENTRYWISE
+            )
+
+        for norm in Norm:
+            yield Candidate(norm, f"{norm} and inf", ((x, norm), (y, Norm.INF)), rule)
+            if norm is not Norm.INF:
+                yield Candidate(norm, f"inf and {norm}", ((x, Norm.INF), (y, norm)), rule)
+
+    def run(self, running: Running) -> Any:
+        return running.value(self.parts[0]) * running.value(self.parts[1])
+
+
+def _of_product(one: InNorm, other: InNorm) -> Norm:
+    return one.value.norm if other.value.norm is Norm.INF else other.value.norm
+
+
+# Both ways to split the error hold; with a bound on the approximate value of one factor, that one is less.
+def product(name: str, one: InNorm, other: InNorm, *, norm: Norm, dim: sp.Expr, kind: ProductKind) -> InNorm:
+    """The product of two values in their norms, by what is known of the approximate ones."""
+    known = {} if one.approximate_size is None else {"approximate_size": one.approximate_size}
+    value = calculus.bilinear(one.value, other.value, name, norm=norm, dim=dim, product=kind.value, **known)
+    sizes = (one.approximate_size, other.approximate_size)
+    return InNorm(value, None if sizes[0] is None or sizes[1] is None else sizes[0] * sizes[1])

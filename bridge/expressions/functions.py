@@ -1,0 +1,218 @@
+"""Functions of one coordinate, typed once in SymPy: their constants, and the approximate ones in their place."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+
+from bridge.expressions.expression import Asking, Candidate, Expression, InNorm, Running, as_number, composed, names_in
+from bridge.lowering.enclosures import supremum
+from bridge.lowering.formula import ArrayFunction
+from numeric.balls import float_above
+from symbolic.calculus import apply_function
+from symbolic.calculus.sums import norm_of_ones
+from symbolic.derivations.derivation import Norm
+from symbolic.words.errors import UsageError
+
+t = sp.Symbol("t", real=True)
+# Where a supremum over all numbers is searched: to the largest float, in parts whose ends differ less in size.
+PARTS = tuple((s * low, s * high) for low, high in ((0.0, 64.0), (64.0, 2.0**26), (2.0**26, 1e300)) for s in (1, -1))
+
+HUGE = 1e100  # a supremum beyond it grows with the numbers that it is taken over
+
+
+@dataclass(frozen=True)
+class Constants:
+    """sup |f'| and sup |f| over all numbers; None where the latter is infinite."""
+
+    lipschitz: sp.Expr
+    largest: sp.Expr | None = None
+
+
+_ONE = sp.Integer(1)
+# |tanh'| = 1 - tanh^2; sigma' = sigma (1 - sigma) <= 1/4; erf' = 2 e^(-t^2) / sqrt(pi); atan' = 1 / (1 + t^2).
+KNOWN: Mapping[sp.Expr, Constants] = {
+    t: Constants(_ONE),
+    abs(t): Constants(_ONE),
+    sp.Max(t, 0): Constants(_ONE),
+    sp.tanh(t): Constants(_ONE, _ONE),
+    1 / (1 + sp.exp(-t)): Constants(sp.Rational(1, 4), _ONE),
+    sp.sin(t): Constants(_ONE, _ONE),
+    sp.cos(t): Constants(_ONE, _ONE),
+    sp.erf(t): Constants(2 / sp.sqrt(sp.pi), _ONE),
+    sp.atan(t): Constants(_ONE, sp.pi / 2),
+    sp.log(1 + sp.exp(t)): Constants(_ONE),
+}
+
+
+def largest_on_line(expr: sp.Expr) -> sp.Expr | None:
+    """At least sup |expr| over all float64 numbers, certified; None where no finite bound is found."""
+    try:
+        found = max(float_above(supremum(expr, t, min(ends), max(ends))) for ends in PARTS)
+    except UsageError:
+        return None
+    return sp.Rational(found) if found < HUGE else None
+
+
+def _largest(g: sp.Expr) -> sp.Expr | None:
+    """At least sup |g|: known, or certified."""
+    known = KNOWN.get(g) or KNOWN.get(-g)
+    return largest_on_line(g) if known is None else known.largest
+
+
+class Function:
+    """f, and the one in its place: f + share * g, with a share in letters, if `approximate` is given."""
+
+    def __init__(
+        self, exact: sp.Expr, name: str, constants: Constants, approximate: sp.Expr | None = None, error: Any = None
+    ) -> None:
+        self.exact, self.name, self.constants, self.approximate = exact, name, constants, approximate
+        self.given_error = None if error is None else as_number("error", error)
+
+    def approximated(self, by: Callable[[sp.Symbol], Any] | sp.Expr, *, error: Any = None) -> "Function":
+        """The same with another one in its place.
+
+        How far the two are apart follows where the difference is a number in letters times a function of t; else give
+        `error`, at least sup |f_hat - f|.
+        """
+        return Function(self.exact, self.name, self.constants, _formula(by), error)
+
+    def __call__(self, x: Any) -> "Applied":
+        if not isinstance(x, Expression):
+            raise UsageError(f"{self.name}({x!r:.40}): expected an expression, got {type(x).__name__}")
+        return Applied(self, x)
+
+    @property
+    def at_zero(self) -> sp.Expr:
+        return abs(self.exact.subs(t, 0))
+
+    @cached_property
+    def difference(self) -> tuple[sp.Expr, sp.Expr]:
+        """|f_hat - f| = share * |g(t)|. Raises UsageError where letters and t do not come apart."""
+        assert self.approximate is not None  # asked of approximate ones
+        share, g = sp.factor_terms(sp.expand(self.approximate - self.exact)).as_independent(t, as_Add=False)
+        if g.free_symbols - {t}:
+            raise UsageError(
+                f"{self.name}: the difference {sp.sstr(self.approximate - self.exact)} is not a number times a "
+                f"function of {t}; give approximated(..., error=), at least its largest absolute value"
+            )
+        return abs(share), g
+
+    @cached_property
+    def largest_approximate(self) -> sp.Expr | None:
+        """At least sup |f_hat|, in letters; None where no finite bound is found."""
+        whole = self.side(approximate=True)
+        share, g = sp.factor_terms(whole).as_independent(t, as_Add=False)
+        known = self.constants.largest if g == self.exact else None if g.free_symbols - {t} else _largest(g)
+        return None if known is None else abs(share) * known
+
+    @cached_property
+    def largest_difference(self) -> sp.Expr:
+        """At least sup |g|. Raises UsageError where it is infinite."""
+        _, g = self.difference
+        found = _largest(g)
+        if found is None:
+            raise UsageError(f"{self.name}: {sp.sstr(g)} has no finite bound; give approximated(..., error=)")
+        return found
+
+    @cached_property
+    def letter(self) -> sp.Symbol | None:
+        """It stands for the largest |g| that occurs; None without one."""
+        if self.approximate is None or self.given_error is not None:
+            return None
+        return sp.Symbol(f"rho_{self.name}", positive=True)
+
+    @property
+    def eps(self) -> sp.Expr:
+        """The bound on |f_hat - f|, in letters."""
+        if self.approximate is None:
+            return sp.Integer(0)
+        return self.given_error if self.letter is None else self.difference[0] * self.letter
+
+    def side(self, approximate: bool) -> sp.Expr:
+        return self.exact if self.approximate is None or not approximate else self.approximate
+
+
+def function(f: Any, *, name: str = "", lipschitz: Any = None, largest: Any = None) -> Function:
+    """A function of one coordinate: SymPy's own (`sp.tanh`), an expression in one symbol, or a function of a symbol.
+
+    Its Lipschitz constant and its largest absolute value, over all numbers, are known or certified (a little above the
+    least), unless `lipschitz` and `largest` give them. Raises UsageError for a function without a Lipschitz constant.
+    """
+    expr = _formula(f)
+    if expr.free_symbols - {t}:
+        letters = ", ".join(sorted(map(str, expr.free_symbols - {t})))
+        raise UsageError(f"function: {sp.sstr(expr)} has the letters {letters} beside its argument")
+    called = name or (type(expr).__name__ if isinstance(expr, sp.Function) else "f")
+    known = KNOWN.get(expr)
+    slope = as_number("Lipschitz constant", lipschitz) if lipschitz is not None else known and known.lipschitz
+    slope = largest_on_line(expr.diff(t)) if slope is None else slope
+    if slope is None:
+        raise UsageError(
+            f"{called}: no Lipschitz constant of {sp.sstr(expr)} over all numbers is found; give lipschitz="
+        )
+    most = as_number("largest value", largest) if largest is not None else None
+    if most is None:
+        most = known.largest if known is not None else largest_on_line(expr)
+    return Function(expr, called, Constants(slope, most))
+
+
+def _formula(f: Any) -> sp.Expr:
+    found = f if isinstance(f, sp.Expr) else f(t) if callable(f) else f
+    if not isinstance(found, sp.Expr):
+        raise UsageError(f"expected a function in SymPy, such as sp.tanh, got {type(found).__name__}")
+    if isinstance(f, sp.Expr) and t not in found.free_symbols and len(found.free_symbols) == 1:
+        return found.xreplace({next(iter(found.free_symbols)): t})
+    return found
+
+
+class Applied(Expression):
+    """f(x), coordinate by coordinate."""
+
+    def __init__(self, function: Function, x: Expression) -> None:
+        self.function, self.parts, self.dim, self.count = function, (x,), x.dim, x.count
+        self.label = composed(f"{function.name}({x.label})", function.name)
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        for norm in Norm:
+            yield Candidate(norm, str(norm), ((self.parts[0], norm),), self._rule(asking, norm))
+
+    # |f(x)| <= |f(0)| + L |x|, and <= sup |f|; f_hat is at most eps away.
+    def _rule(self, asking: Asking, norm: Norm) -> Callable[..., InNorm]:
+        f = self.function
+        slope, eps = asking.at(f.constants.lipschitz), asking.at(f.eps)
+        by_sup = {} if f.constants.largest is None else {"largest": asking.at(f.constants.largest)}
+        of_approximate = {} if f.largest_approximate is None else {"its own": asking.at(f.largest_approximate)}
+
+        def rule(name: str, x: InNorm) -> InNorm:
+            ones = norm_of_ones(norm, x.value.dim)
+            asking.reaches(self, x.reach)
+            sizes = {"by slope": slope * x.value.size + f.at_zero * ones, **_times(by_sup, ones)}
+            size = asking.least(self, f"size in {norm}", sizes)
+            bound = apply_function(x.value, name, eps=eps, lipschitz=slope, size=size, function=f.name)
+            options = {
+                **_times({name: each + eps for name, each in by_sup.items()}, ones),
+                **_times(of_approximate, ones),
+            }
+            if x.approximate_size is not None:
+                options["by slope"] = slope * x.approximate_size + (f.at_zero + eps) * ones
+            known = asking.least(self, f"approximate size in {norm}", options) if options else None
+            return InNorm(bound, known)
+
+        return rule
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return tuple(name for name in names_in(self.function.side(approximate=True)) if name != t.name)
+
+    def run(self, running: Running) -> Any:
+        x, expr = running.value(self.parts[0]), self.function.side(running.approximate)
+        running.saw(self.function, x)
+        letters = sorted(expr.free_symbols - {t}, key=str)
+        return ArrayFunction(expr, t, *letters)(x, *running.letters(letters, x))
+
+
+def _times(sizes: Mapping[str, sp.Expr], ones: sp.Expr) -> dict[str, sp.Expr]:
+    return {name: each * ones for name, each in sizes.items()}

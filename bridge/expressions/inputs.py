@@ -1,0 +1,179 @@
+"""Where a graph starts: vectors and tokens of a domain, and values of which the author vouches for the bounds."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import sympy as sp
+import torch
+
+from bridge.domains import Ball, Box, Domain, Rows
+from bridge.expressions.expression import Asking, Candidate, Expression, InNorm, Running, as_number
+from bridge.limits.arguments import arguments_of
+from symbolic.calculus import given
+from symbolic.derivations.derivation import Norm, as_norm
+from symbolic.derivations.operations import Given
+from symbolic.words.errors import UsageError
+
+# The largest norm of a token, of an array (..., d).
+LARGEST: Mapping[Norm, Callable[[Any], Any]] = {
+    Norm.INF: lambda x: abs(x).amax(),
+    Norm.ONE: lambda x: abs(x).sum(-1).amax(),
+    Norm.TWO: lambda x: torch.sqrt((x * x).sum(-1)).amax(),
+}
+
+
+class Input(Expression):
+    """A vector, or tokens, of a domain; `sizes` bound the norm of each token. A weight is drawn once for a network."""
+
+    def __init__(
+        self, name: str, dim: Any, count: Any, sizes: Mapping[Norm, sp.Expr], domain: Domain, *, weight: bool = False
+    ) -> None:
+        self.label, self.is_named = name, True
+        self.name, self.sizes, self.domain, self.weight = name, sizes, domain, weight
+        self.dim, self.count = as_number("dimension", dim), None if count is None else as_number("count", count)
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        for norm, size in self.sizes.items():
+
+            def rule(name: str, norm: Norm = norm, size: sp.Expr = size) -> InNorm:
+                bound = asking.at(size)
+                value = given(name, dim=asking.at(self.dim), norm=norm, size=bound)
+                return InNorm(value.with_conclusion(operation=Given(self.name)), bound)
+
+            yield Candidate(norm, "given", (), rule)
+
+    def run(self, running: Running) -> Any:
+        return running.array(self.name)
+
+    def __getitem__(self, layer: Any) -> "TokenOfLayer":
+        if not isinstance(layer, LayerNumber) or self.count is None:
+            raise UsageError(f"{self.name}[{layer!r}]: a token is taken by the number of a layer, as in bs.repeat")
+        return TokenOfLayer(self)
+
+
+class LayerNumber:
+    """The number of the layer in a repetition: the index of a token in `lambda h, l: A @ h + B @ u[l]`."""
+
+
+class TokenOfLayer(Expression):
+    """The token with the number of the layer."""
+
+    def __init__(self, of: Input) -> None:
+        self.of, self.dim, self.label = of, of.dim, f"{of.name}[l]"
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        for candidate in self.of.candidates(asking):
+
+            def rule(name: str, candidate: Candidate = candidate) -> InNorm:
+                found = candidate.rule(name)
+                return replace(found, value=found.value.with_conclusion(operation=Given(self.label)))
+
+            yield replace(candidate, rule=rule)
+
+    def run(self, running: Running) -> Any:
+        return running.array(self.of.name)[running.layer]
+
+
+def vector(
+    name: str,
+    dim: Any,
+    *,
+    size: Any = None,
+    norm: Any = None,
+    sums: Any = None,
+    domain: Domain | None = None,
+    weight: bool = False,
+) -> Input:
+    """A vector in R^dim: its largest entry is at most `size`, its 2-norm at most `norm`, its 1-norm at most `sums`.
+
+    One of the three is enough; with several, or for another set, give the `domain` too, of which they have to be true.
+    A `weight` is drawn once for a network; other vectors vary with the prompt. Raises UsageError without a bound.
+    """
+    sizes = _sizes(name, size, norm, sums)
+    return Input(name, dim, None, sizes, domain or _domain_of(name, dim, sizes), weight=weight)
+
+
+def tokens(
+    name: str,
+    count: Any,
+    dim: Any,
+    *,
+    size: Any = None,
+    norm: Any = None,
+    sums: Any = None,
+    domain: Domain | None = None,
+    weight: bool = False,
+) -> Input:
+    """`count` tokens in R^dim; bounds are those of each token, as for `vector`, and `domain` is that of one token."""
+    sizes = _sizes(name, size, norm, sums)
+    return Input(name, dim, count, sizes, Rows(count, domain or _domain_of(name, dim, sizes)), weight=weight)
+
+
+def _sizes(name: str, size: Any, norm: Any, sums: Any) -> dict[Norm, sp.Expr]:
+    given = {Norm.INF: size, Norm.TWO: norm, Norm.ONE: sums}
+    sizes = {each: as_number("size", bound) for each, bound in given.items() if bound is not None}
+    if not sizes:
+        raise UsageError(f"{name}: no norm is bounded; give size= (largest entry), norm= (2-norm) or sums= (1-norm)")
+    return sizes
+
+
+def _domain_of(name: str, dim: Any, sizes: Mapping[Norm, sp.Expr]) -> Domain:
+    if len(sizes) > 1:
+        raise UsageError(f"{name}: {len(sizes)} norms are bounded; give domain=, a set in which all of them hold")
+    ((norm, bound),) = sizes.items()
+    return Box(dim, size=bound) if norm is Norm.INF else Ball(dim, radius=bound, norm=int(norm))
+
+
+class Value(Expression):
+    """What no expression says: a program, of which the author vouches for the bounds."""
+
+    def __init__(
+        self,
+        name: str,
+        program: Callable[..., Any],
+        dim: Any,
+        count: Any,
+        bounds: Mapping[str, Any],
+        inputs: Mapping[str, Domain],
+    ) -> None:
+        self.label, self.name, self.program, self.inputs, self.is_named = name, name, program, dict(inputs), True
+        self.dim, self.count = as_number("dimension", dim), None if count is None else as_number("count", count)
+        self.norm, self.bounds = (
+            as_norm(bounds["norm"]),
+            {n: x for n, x in bounds.items() if n != "norm" and x is not None},
+        )
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        def rule(name: str) -> InNorm:
+            bounds = {n: asking.at(each) for n, each in self.bounds.items()}
+            value = given(name, dim=asking.at(self.dim), norm=self.norm, **bounds)
+            return InNorm(value.with_conclusion(operation=Given(self.name)), bounds["size"])
+
+        yield Candidate(self.norm, "given", (), rule)
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return arguments_of(self.program)
+
+    def run(self, running: Running) -> Any:
+        return self.program(**{name: running.array(name) for name in arguments_of(self.program)})
+
+
+def value(
+    name: str,
+    program: Callable[..., Any],
+    *,
+    dim: Any,
+    size: Any,
+    count: Any = None,
+    norm: Any = Norm.INF,
+    radius: Any = None,
+    inputs: Mapping[str, Domain],
+) -> Value:
+    """An exact value that `program` computes from parameters and `inputs`, by name; at most `size` in the norm.
+
+    `radius`, if known, bounds the distance of its tokens from some common centre. The bounds are yours: nothing here
+    proves them, and a run that exceeds them makes the theorem `violated`.
+    """
+    return Value(name, program, dim, count, {"norm": norm, "size": size, "radius": radius}, inputs)

@@ -1,0 +1,95 @@
+"""The graph as a program: one prompt through all nodes, exact or approximate, on tensors or on balls."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import sympy as sp
+import torch
+
+from bridge.expressions.expression import Expression
+from symbolic.words.errors import UsageError
+
+
+class Program:
+    """A function of these names, as those of a theorem are; `function` takes their values by name."""
+
+    def __init__(self, names: Iterable[str], function: Callable[[Mapping[str, Any]], Any]) -> None:
+        self.function = function
+        keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        self.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in dict.fromkeys(names)])
+
+    def __call__(self, **known: Any) -> Any:
+        return self.function(known)
+
+
+class GraphRun:
+    """One run. `known` has arrays and parameters by name; `seen` keeps what nodes say of their values on the way."""
+
+    def __init__(
+        self,
+        known: Mapping[str, Any],
+        *,
+        approximate: bool,
+        seen: dict[int, list[Any]] | None = None,
+        above: "GraphRun | None" = None,
+        layer: int = 0,
+    ) -> None:
+        self.known, self.approximate, self.layer = known, approximate, layer
+        self.seen = {} if seen is None else seen
+        self._above = above
+        self._values: dict[int, Any] = {}
+
+    def value(self, node: Expression) -> Any:
+        found = self._found(node)
+        if found is None:
+            found = self._values[id(node)] = node.run(self)
+        return found
+
+    def _found(self, node: Expression) -> Any:
+        """What is known here or around the layer that runs."""
+        side: GraphRun | None = self
+        while side is not None:
+            if id(node) in side._values:
+                return side._values[id(node)]
+            side = side._above
+        return None
+
+    def inside(self, layer: int, argument: Expression, value: Any) -> "GraphRun":
+        """In a layer, whose argument has that value."""
+        found = GraphRun(self.known, approximate=self.approximate, seen=self.seen, above=self, layer=layer)
+        found._values[id(argument)] = value
+        return found
+
+    def array(self, name: str) -> Any:
+        return self.known[name]
+
+    def letters(self, symbols: Sequence[sp.Symbol], beside: Any) -> list[Any]:
+        """Their numbers, in the format of the array that they are computed with."""
+        found = [self.known[symbol.name] for symbol in symbols]
+        return [each.to(beside.dtype) if isinstance(each, torch.Tensor) else each for each in found]
+
+    def count(self, expr: sp.Expr) -> int:
+        """A number of layers, at parameters. Raises UsageError for what is not whole."""
+        found = expr.xreplace({symbol: sp.sympify(self.known[symbol.name]) for symbol in expr.free_symbols})
+        if not found.is_Integer:
+            raise UsageError(f"{sp.sstr(expr)} is {found} here; a number of layers has to be whole")
+        return int(found)
+
+    def saw(self, what: object, value: Any) -> None:
+        self.seen.setdefault(id(what), []).append(value)
+
+
+def nodes_of(outputs: Iterable[Expression]) -> list[Expression]:
+    """All nodes, those inside of repetitions too; each after its parts."""
+    found: dict[int, Expression] = {}
+
+    def visit(node: Expression) -> None:
+        if id(node) not in found:
+            for part in (*node.parts, *node.inner):
+                visit(part)
+            found[id(node)] = node
+
+    for output in outputs:
+        visit(output)
+    return list(found.values())

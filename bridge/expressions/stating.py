@@ -1,0 +1,378 @@
+"""From expressions to what a theorem takes: derivation, domains, programs, operands, and the letters of an instance."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+import torch
+
+from bridge.domains import Domain
+from bridge.expressions.attention import Quantised
+from bridge.expressions.definitions import definition
+from bridge.expressions.deriving import LeastBounds, derived
+from bridge.expressions.expression import Expression
+from bridge.expressions.functions import Applied, Function, t
+from bridge.expressions.inputs import LARGEST, Input, TokenOfLayer, Value
+from bridge.expressions.matrices import KINDS, NORMS, Matrix, MatrixImage
+from bridge.expressions.running import GraphRun, Program, nodes_of
+from bridge.limits.arguments import arguments_of, called_with
+from bridge.lowering.ball_values import as_exact, evaluate_ball
+from bridge.lowering.enclosures import supremum
+from bridge.lowering.formula import ArrayFunction
+from bridge.readings import Emulated, Smooth
+from numeric.balls import BallArray, float_above
+from symbolic.derivations.derivation import Approximated, Norm, as_norm
+from symbolic.words.errors import UsageError
+
+LEAST_RANGE = 4.0  # of the argument of a function, where its derivatives are certified
+SPECTRAL = KINDS["spectral"]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The outputs of one theorem, at the default values of its parameters."""
+
+    id: str
+    outputs: Sequence[Expression]
+    parameters: Mapping[sp.Symbol, Any]
+    norm: Norm | None = None
+
+    @cached_property
+    def nodes(self) -> list[Expression]:
+        return nodes_of(self.outputs)
+
+    @cached_property
+    def conclusions(self) -> list[Approximated]:
+        """In letters, the least at the last values of the grid."""
+        return list(self._derived.conclusions)
+
+    @cached_property
+    def _derived(self) -> LeastBounds:
+        return derived(self.outputs, {**self.at, **self._worst_numbers}, self.norm)
+
+    @cached_property
+    def at(self) -> dict[sp.Symbol, Any]:
+        """The last values of the grid."""
+        last = {s: x[-1] if isinstance(x, tuple | list | range) else x for s, x in self.parameters.items()}
+        return {s: sp.Integer(x) if s.is_integer else sp.Float(x) for s, x in last.items()}
+
+    @property
+    def _worst_numbers(self) -> dict[sp.Symbol, Any]:
+        return {letter: worst.xreplace(self.at) for letter, worst in self.worst.items()}
+
+    # The objects.
+
+    @cached_property
+    def inputs_of_graph(self) -> dict[str, Input]:
+        found = (node.of if isinstance(node, TokenOfLayer) else node for node in self.nodes)
+        return self._by_name((each.name, each) for each in found if isinstance(each, Input))
+
+    @cached_property
+    def matrices(self) -> dict[str, Matrix]:
+        return self._by_name((node.matrix.name, node.matrix) for node in self.nodes if isinstance(node, MatrixImage))
+
+    @cached_property
+    def functions(self) -> dict[str, Function]:
+        return self._by_name((node.function.name, node.function) for node in self.nodes if isinstance(node, Applied))
+
+    @cached_property
+    def values(self) -> dict[str, Value]:
+        return self._by_name((node.name, node) for node in self.nodes if isinstance(node, Value))
+
+    @cached_property
+    def grids(self) -> dict[str, Quantised]:
+        return self._by_name((node.handle, node) for node in self.nodes if isinstance(node, Quantised))
+
+    def _by_name(self, named: Iterator[tuple[str, Any]]) -> dict[str, Any]:
+        """Raises UsageError for two objects of one name."""
+        found: dict[str, Any] = {}
+        for name, each in named:
+            if found.setdefault(name, each) is not each:
+                raise UsageError(f"{self.id}: two objects are called '{name}'; give one of them another name")
+        return found
+
+    def _require_one_use(self) -> None:
+        kinds = (self.inputs_of_graph, self.matrices, self.functions, self.values, self.grids)
+        names = [name for kind in kinds for name in kind]
+        for name in names:
+            if names.count(name) > 1:
+                raise UsageError(f"{self.id}: two objects are called '{name}'; give one of them another name")
+
+    # Where arrays come from.
+
+    @property
+    def inputs(self) -> dict[str, Domain]:
+        own = {name: each.domain for name, each in self.inputs_of_graph.items() if not each.weight}
+        own |= {name: domain for each in self.values.values() for name, domain in each.inputs.items()}
+        return own | self._drawn(varies=True)
+
+    @property
+    def weights(self) -> dict[str, Domain]:
+        own = {name: each.domain for name, each in self.inputs_of_graph.items() if each.weight}
+        return own | self._drawn(varies=False)
+
+    def _drawn(self, *, varies: bool) -> dict[str, Domain]:
+        """Of matrices, and of the differences of those in their places."""
+        found: dict[str, Domain] = {}
+        for matrix in (each for each in self.matrices.values() if each.varies is varies):
+            found[matrix.name] = matrix.of_layers
+            if matrix.drawn_change is not None:
+                found[matrix.change_name] = matrix.drawn_change
+        return found
+
+    @property
+    def _approximate(self) -> dict[str, Matrix]:
+        """The matrices that are made once for a network in the place of others, by their names."""
+        return {each.approximate_name: each for each in self.matrices.values() if each.change and not each.varies}
+
+    @property
+    def built(self) -> dict[str, Any]:
+        """Approximate matrices, functions with what is certified of them, spectral norms."""
+        found: dict[str, Any] = {}
+        for name, matrix in self._approximate.items():
+            assert matrix.change is not None  # one of these
+            letters = [letter.name for letter in matrix.change.letters]
+            found[name] = Program([*matrix.drawn, *letters], _approximate(matrix))
+        for function in self.functions.values():
+            found[f"f_{function.name}"] = self._smooth(function)
+        for name in self._spectral_norms:
+            matrix = self.matrices[name]
+            found[f"norm_{name}"] = _of_array(name, NORMS[SPECTRAL])
+        return found
+
+    @property
+    def _arrays(self) -> list[str]:
+        return [*self.inputs, *self.weights, *self._approximate]
+
+    @cached_property
+    def _used(self) -> list[sp.Symbol]:
+        """The parameters that programs of the graph take."""
+        names = {name for node in self.nodes for name in node.takes}
+        return sorted((each for each in self.parameters if each.name in names), key=str)
+
+    @property
+    def _names(self) -> list[str]:
+        return [*self._arrays, *(letter.name for letter in self._used)]
+
+    # Programs.
+
+    @property
+    def network(self) -> Program:
+        return Program(self._names, lambda known: self._run(known, approximate=True))
+
+    @property
+    def reference(self) -> Program:
+        return Program(self._names, lambda known: self._run(known, approximate=False))
+
+    def _run(self, known: Mapping[str, Any], *, approximate: bool) -> dict[str, Any]:
+        side = GraphRun(known, approximate=approximate)
+        return {each.name: side.value(output) for each, output in zip(self.conclusions, self.outputs, strict=True)}
+
+    @property
+    def handles(self) -> Program:
+        """What the steps of the derivations name, at one prompt."""
+        return Program([*self._names, *(f"f_{name}" for name in self.functions)], self._operands)
+
+    def _operands(self, known: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {name: known[f"f_{name}"] for name in self.functions}
+        found |= {name: known[name] for name in self.inputs_of_graph}
+        for node in self.nodes:
+            if isinstance(node, TokenOfLayer):
+                found[node.label] = tuple(known[node.of.name][place] for place in range(len(known[node.of.name])))
+            if isinstance(node, Value):
+                found[node.name] = called_with(node.program, known)
+            if isinstance(node, Quantised):
+                found[node.handle] = _grid(node, [known[letter.name] for letter in node.letters])
+        for name, matrix in self.matrices.items():
+            found[name] = _operand(matrix, known)
+        return {name: each for name, each in found.items() if name in self._handles}
+
+    @cached_property
+    def _handles(self) -> set[str]:
+        """The handles of the steps, those of layers too."""
+        steps = (step for each in self.conclusions for step in each.derivation.steps)
+        return {handle for step in steps if step.operation is not None for handle in step.operation.handles}
+
+    # Functions: where they are certified.
+
+    def _smooth(self, function: Function) -> Program:
+        letters = sorted(function.side(approximate=True).free_symbols - {t}, key=str)
+        radius = self._range(function)
+
+        def of(known: Mapping[str, Any]) -> Smooth:
+            if function.approximate is None:
+                return Smooth.of(function.exact, t, radius=radius)
+            numbers = {letter: sp.Rational(known[letter.name]) for letter in letters}
+            return Smooth.of(function.exact, t, approximate=function.approximate.xreplace(numbers), radius=radius)
+
+        return Program([letter.name for letter in letters], of)
+
+    def _range(self, function: Function) -> float:
+        """Beyond it a bound at a prompt is conditional: twice what arguments reach in some random runs, or more."""
+        seen: dict[int, list[Any]] = {}
+        generator = torch.Generator().manual_seed(0)
+        values = self.at
+        drawn = {
+            name: each.at(values).sample(1, generator)[0] for name, each in {**self.inputs, **self.weights}.items()
+        }
+        known = {**drawn, **{letter.name: _as_python(number) for letter, number in values.items()}}
+        known |= {name: matrix.approximate(known.__getitem__) for name, matrix in self._approximate.items()}
+        for approximate in (False, True):
+            side = GraphRun(known, approximate=approximate, seen=seen)
+            for output in self.outputs:
+                side.value(output)
+        largest = max((float(abs(each).max()) for each in seen.get(id(function), [])), default=LEAST_RANGE)
+        return max(LEAST_RANGE, 2.0 ** (int(sp.ceiling(sp.log(max(largest, 1e-3), 2))) + 2))
+
+    # Letters that an instance knows better.
+
+    @cached_property
+    def worst(self) -> dict[sp.Symbol, sp.Expr]:
+        """What stands for the largest |g| of f_hat - f = share * g, under the hypotheses."""
+        return {f.letter: f.largest_difference for f in self.functions.values() if f.letter is not None}
+
+    @property
+    def _spectral_norms(self) -> list[str]:
+        """The matrices whose spectral norm is a letter of its own."""
+        own = {name: each for name, each in self.matrices.items() if not each.varies}
+        return [name for name, matrix in own.items() if self._knows_better(matrix.norms.get(SPECTRAL))]
+
+    def _knows_better(self, bound: sp.Expr | None) -> bool:
+        """Whether the bound is a letter that stands for nothing else: no program takes it."""
+        return isinstance(bound, sp.Symbol) and bound in self._letters and bound not in self._used
+
+    @cached_property
+    def _letters(self) -> set[sp.Symbol]:
+        return {letter for each in self.conclusions for letter in each.derivation.letters}
+
+    @property
+    def knows(self) -> dict[sp.Symbol, Any]:
+        own: dict[sp.Symbol, list[Program]] = {}
+        for name, each in self.inputs_of_graph.items():
+            for norm, bound in each.sizes.items():
+                if self._knows_better(bound):
+                    own.setdefault(bound, []).append(_of_array(name, LARGEST[norm]))
+        for name, matrix in self.matrices.items():
+            for key, bound in matrix.norms.items():
+                if self._knows_better(bound) and not (matrix.varies and key == SPECTRAL):
+                    built = _of_array(f"norm_{name}", lambda number: number)
+                    own.setdefault(bound, []).append(built if key == SPECTRAL else _of_array(name, NORMS[key]))
+        known: dict[sp.Symbol, Any] = {}
+        for letter, programs in own.items():
+            names = [name for each in programs for name in arguments_of(each)]
+            prompts = [name in self.inputs for name in names]
+            if all(prompts) or not any(prompts):
+                known[letter] = _largest_of(names, programs)
+        of_functions = [f for f in self.functions.values() if f.letter in self._letters]
+        return known | {f.letter: (*self._at_network(f, known), self._at_prompt(f)) for f in of_functions}
+
+    def _at_network(self, function: Function, known: Mapping[sp.Symbol, Program]) -> list[Program]:
+        """The largest |g| on the range of all approximate arguments, as sizes bound it; none where none bounds it."""
+        nodes = [node for node in self.nodes if isinstance(node, Applied) and node.function is function]
+        largest = sp.Max(*(self._derived.reached.get(id(node), sp.oo) for node in nodes))
+        largest = largest.xreplace(self.worst)
+        if largest == sp.oo or not largest.free_symbols <= set(self.parameters):
+            return []
+        better = {
+            s: known[s]
+            for s in largest.free_symbols
+            if s in known and not set(arguments_of(known[s])) & set(self.inputs)
+        }
+        params = [s for s in sorted(largest.free_symbols, key=str) if s not in better]
+        _, g = function.difference
+
+        def at(given: Mapping[str, Any]) -> float:
+            numbers = {s: _ball(called_with(program, given)) for s, program in better.items()}
+            numbers |= {s: _ball(given[s.name]) for s in params}
+            reach = float_above(evaluate_ball(largest, numbers))
+            return float_above(supremum(g, t, -reach, reach))
+
+        names = [name for program in better.values() for name in arguments_of(program)]
+        return [Program([*names, *(s.name for s in params)], at)]
+
+    def _at_prompt(self, function: Function) -> Program:
+        """The largest |g| at the approximate arguments, where the rule takes f_hat - f."""
+        _, g = function.difference
+        names = [*self._arrays, *(letter.name for letter in self._used)]
+
+        def at_prompt(known: Mapping[str, Any]) -> Any:
+            seen: dict[int, list[Any]] = {}
+            side = GraphRun(known, approximate=True, seen=seen)
+            for output in self.outputs:
+                side.value(output)
+            return _largest([abs(ArrayFunction(g, t)(each)).amax() for each in seen[id(function)]])
+
+        return Program(names, at_prompt)
+
+    @property
+    def meanings(self) -> dict[str, tuple[str, str]]:
+        """What each output is, as far as formulas say it."""
+        taken = [each.name for each in self.parameters]
+        taken += [*self.inputs, *self.weights]
+        found = {output.label: definition(output, taken) for output in self.outputs}
+        return {name: each for name, each in found.items() if each is not None}
+
+    def parts(self) -> dict[str, Any]:
+        """The arguments of a theorem that follow from the graph."""
+        self._require_one_use()
+        return {
+            "inputs": self.inputs,
+            "weights": self.weights,
+            "built": self.built,
+            "network": self.network,
+            "reference": self.reference,
+            "handles": self.handles,
+            "worst": {letter: worst for letter, worst in self.worst.items() if letter in self._letters},
+            "knows": self.knows,
+            "meanings": self.meanings,
+        }
+
+
+def _approximate(matrix: Matrix) -> Callable[[Mapping[str, Any]], Any]:
+    return lambda known: matrix.approximate(known.__getitem__)
+
+
+def _as_python(number: Any) -> int | float:
+    return int(number) if number.is_Integer else float(number)
+
+
+def _largest_of(names: Sequence[str], programs: Sequence[Program]) -> Program:
+    return Program(names, lambda known: _largest([called_with(each, known) for each in programs]))
+
+
+def _of_array(name: str, norm: Any) -> Program:
+    return Program([name], lambda known: norm(known[name]))
+
+
+def _largest(numbers: list[Any]) -> Any:
+    if len(numbers) == 1 or not isinstance(numbers[0], torch.Tensor | BallArray):
+        return max(numbers) if len(numbers) > 1 else numbers[0]
+    return torch.stack(numbers).amax()
+
+
+def _operand(matrix: Matrix, known: Mapping[str, Any]) -> Any:
+    """A matrix, or the pair of it and the one in its place; a tuple for layers."""
+    exact, near = matrix.sides(known.__getitem__)
+    if matrix.layers is None:
+        return exact if matrix.change is None else Emulated(exact, near)
+    places = range(len(exact))
+    return tuple(exact[place] if matrix.change is None else Emulated(exact[place], near[place]) for place in places)
+
+
+def _grid(node: Quantised, letters: list[Any]) -> Smooth:
+    """The identity, and the grid in its place."""
+    return Smooth(lambda x: x, lambda x: node.on_grid(x, letters))
+
+
+def graph_of(id: str, outputs: Sequence[Expression], parameters: Mapping[sp.Symbol, Any], norm: Any) -> Graph:
+    """Of these outputs; a single one without a name is the output."""
+    if len(outputs) == 1 and not outputs[0].is_named:
+        outputs[0].named("output")
+    return Graph(id, tuple(outputs), parameters, None if norm is None else as_norm(norm))
+
+
+def _ball(number: Any) -> Any:
+    """A number of a run as `evaluate_ball` takes it."""
+    return number.balls[0] if isinstance(number, BallArray) else as_exact(number)

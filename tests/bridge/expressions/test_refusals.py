@@ -1,0 +1,91 @@
+"""Expressions that do not fit: each refusal names the objects, shows shapes in letters, and says what to give."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sympy as sp
+
+import boundsmith as bs
+
+K, a = sp.symbols("K a", positive=True)
+d, h, n = sp.symbols("d h n", integer=True, positive=True)
+W, x, y = bs.matrix("W", h, d, row_sums=K), bs.vector("x", d, size=1), bs.vector("y", h, size=1)
+V = bs.tokens("V", n, d, size=1)
+tanh = bs.function(sp.tanh)
+
+WRONG: dict[str, tuple[Callable[[], Any], str]] = {
+    "a matrix of other columns": (lambda: W @ y, "W has d columns: y is in R^h"),
+    "a sum of shapes": (lambda: x + y, "a sum of values of different shapes: x is in R^d, y is in R^h"),
+    "a vector and tokens": (lambda: x + V, "different shapes: x is in R^d, V is in n tokens in R^d"),
+    "a product of shapes": (lambda: x * y, "a product of values of different shapes: x is in R^d, y is in R^h"),
+    "a sum with a number": (lambda: x + 1, "x + 1: expected an expression, got int"),
+    "a factor that is a text": (lambda: x * "2", "expected a number or a SymPy expression as a factor, got str"),
+    "a matrix without a norm": (
+        lambda: bs.matrix("W", d, d),
+        "W: no norm is bounded; give one of spectral=, row_sums=",
+    ),
+    "a norm that no matrix has": (
+        lambda: bs.matrix("W", d, d, rows=K),
+        "a matrix has no norm 'rows'; it has: spectral",
+    ),
+    "two norms": (lambda: bs.matrix("W", d, d, row_sums=K, spectral=K), "give domain=, a set of matrices in which"),
+    "a vector without a norm": (lambda: bs.vector("x", d), "x: no norm is bounded; give size= (largest entry)"),
+    "two sizes": (lambda: bs.vector("x", d, size=1, norm=1), "x: 2 norms are bounded; give domain="),
+    "a function of a number": (lambda: tanh(1), "tanh(1): expected an expression, got int"),
+    "no function": (lambda: bs.function("tanh"), "expected a function in SymPy, such as sp.tanh, got str"),
+    "a function with letters": (lambda: bs.function(lambda t: a * t), "has the letters a beside its argument"),
+    "a function that is too steep": (
+        lambda: bs.function(lambda t: t**2),
+        "f: no Lipschitz constant of t**2 over all numbers is found; give lipschitz=",
+    ),
+    "a layer of another shape": (lambda: bs.repeat(lambda p: W @ p, x, 3), "a layer has to keep the shape"),
+    "a layer that is no expression": (
+        lambda: bs.repeat(lambda p: 1, x, 3),
+        "the layer returns int; return an expression",
+    ),
+    "weights of other tokens": (lambda: bs.attend(bs.softmax(x), V), "attend: one weight for each token is needed"),
+    "a mean of a vector": (lambda: bs.mean(x), "mean: tokens are needed: x is in R^d"),
+    "no name": (lambda: (x + x).named(""), "an expression is named ''; give it a text, such as 'output'"),
+    "a token by a number": (lambda: V[0], "a token is taken by the number of a layer, as in bs.repeat"),
+    "rounded twice": (lambda: W.rounded(1).rounded(1), "W is approximate already; take a matrix of another name"),
+}
+
+
+@pytest.mark.parametrize(("call", "words"), WRONG.values(), ids=list(WRONG))
+def test_what_does_not_fit_is_refused_where_it_is_written(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(bs.UsageError, match=re.escape(words)):
+        call()
+
+
+def stated(*outputs: Any, **more: Any) -> bs.Theorem:
+    return bs.theorem("own", *outputs, parameters={K: 1.5, d: 3, h: 2, n: 4}, **more)
+
+
+def test_two_objects_of_one_name_are_refused() -> None:
+    other = bs.vector("W", h, size=1)
+    with pytest.raises(bs.UsageError, match="own: two objects are called 'W'; give one of them another name"):
+        stated(W.rounded(0.1) @ x + other)
+    with pytest.raises(bs.UsageError, match="two objects are called 'x'"):
+        stated(x + bs.vector("x", d, size=2))
+
+
+def test_a_difference_that_does_not_come_apart_asks_for_a_bound() -> None:
+    slower = tanh.approximated(lambda t: sp.tanh(a * t))
+    with pytest.raises(bs.UsageError, match=r"is not a number times a function of t; give approximated\(..., error=\)"):
+        bs.theorem("own", slower(x), parameters={a: 0.9, d: 3})
+    given = tanh.approximated(lambda t: sp.tanh(a * t), error=1 - a)
+    theorem = bs.theorem("own", given(x), parameters={a: 0.9, d: 3}, hypotheses=[a < 1])
+    assert theorem.statement.quantity("output").derived() == 1 - a
+
+
+def test_a_norm_that_no_rule_gives_is_refused() -> None:
+    weights = bs.softmax(x)
+    with pytest.raises(bs.UsageError, match="output is not bounded in the inf-norm; it is in: 1"):
+        bs.theorem("own", weights, norm="inf", parameters={d: 3})
+
+
+def test_an_expression_beside_a_conclusion_is_refused() -> None:
+    with pytest.raises(bs.UsageError, match="own: y is not an expression, and others are; state two theorems"):
+        stated(x, bs.rules.given("y", dim=3, size=1))
