@@ -29,6 +29,7 @@ FLAGS = {
     "rounding dominates": "most of the measured error is rounding",
     "above a bound by rounding": "the error exceeds a bound, the exact error does not",
 }
+YOURS = "your formula"  # where no paper prints it
 Entries = list[tuple[str, str]]
 
 
@@ -48,7 +49,8 @@ def legend(shown: Sheet) -> Entries:
 def terms(shown: Sheet) -> Entries:
     """The meaning of each column, scope, verdict and flag that the table has, as the table words it."""
     names = {column.name for column in shown.columns}
-    meanings = {"where": WHERE, **NUMBERS}
+    own = {} if shown.comparison.result in RUNNING else {"printed": YOURS}
+    meanings = {"where": WHERE, **NUMBERS, **own}
     entries = [(name.replace("_", " "), meaning) for name, meaning in meanings.items() if name in names]
     kinds = [KINDS[kind] for kind in KINDS if any(row.kind == kind for row in shown.rows)]
     if kinds and "kind" in names:

@@ -5,6 +5,9 @@ import pytest
 from benchmarks import structure
 
 MOST_NAMES = 20  # of a class, public ones, inherited ones counted
+MOST_ARROWS = {"symbolic": 25, "numeric": 8, "bridge": 49}  # between rooms
+MOST_FILES, MOST_OF_ENGINE = 32, 25  # that a comparison passes, of named rooms, and of instances and judging
+MOST_CALLS = 500  # of bridge, until a function of the theorem runs
 
 
 def test_no_file_stands_in_a_circle() -> None:
@@ -37,9 +40,21 @@ def test_imports_count_wherever_they_stand() -> None:
     assert "bridge.judging.errors" not in known["bridge.instances.instance"]
 
 
-def test_a_row_is_followed_through_its_files() -> None:
+@pytest.mark.parametrize("floor", structure.FLOORS)
+def test_rooms_stand_on_one_another(floor: str) -> None:
+    assert structure.circles_of_rooms(floor) == []
+    assert 0 < len(structure.arrows(floor)) <= MOST_ARROWS[floor]
+
+
+def test_no_file_stands_beside_the_rooms() -> None:
+    assert structure.loose_files() == []
+
+
+def test_a_row_is_followed_through_its_files_and_passes_few() -> None:
     walk = structure.walked(N=2)
     assert walk.has_run
-    assert walk.calls > 0
+    assert 0 < walk.calls <= MOST_CALLS
+    assert len(walk.named) <= MOST_FILES
+    assert walk.within("bridge/instances", "bridge/judging")[0] <= MOST_OF_ENGINE
     assert walk.named.keys() >= {"bridge/instances/runs.py", "bridge/judging/judge.py"}
     assert "Instance" in walk.classes
