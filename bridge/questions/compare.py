@@ -33,6 +33,7 @@ from bridge.theorems.refutable import refutable
 from bridge.theorems.registry import TheoremLike, find_theorem
 from bridge.theorems.theorem import Theorem
 from numeric.search.threads import one_thread
+from symbolic.statements.result import Kind
 from symbolic.words.errors import UsageError
 
 Progress = Callable[[int, int, str], None]
@@ -114,7 +115,7 @@ def compare(
             require_memory(f"compare {_words(group[0].shown)}", memory_at_once(group, runs[0]), REMEDY)
         rows = _rows(instances, runs, progress or (lambda done, total, label: None))
         with one_thread():
-            rows += rows_elsewhere(theorem) if source.random else []
+            rows += rows_elsewhere(theorem) if source.random and _has_rows_elsewhere(theorem) else []
             tables = [table for each, own in zip(instances, runs, strict=True) for table in tables_at(each, own)]
     comparison = Comparison(
         result=theorem.id,
@@ -138,6 +139,11 @@ def _require_affordable(theorem: Theorem, grid: Sequence[Mapping[str, Any]], run
     call = f"compare {theorem.id}{f' ({len(grid)} points)' if len(grid) > 1 else ''}"
     whole.require(call, REMEDY)
     whole.announce(call)
+
+
+def _has_rows_elsewhere(theorem: Theorem) -> bool:
+    """Whether there are rows at parameters of their own."""
+    return bool(theorem.refuting.refutations) or any(check.params is not None for check in theorem.checks)
 
 
 def _is_attacked(instance: Instance) -> bool:
@@ -167,7 +173,9 @@ def _rows(instances: Sequence[Instance], runs: Sequence[Run], progress: Progress
             else:
                 found[instance].append(row)
     progress(len(instances), len(instances), "done")
-    return [*(row for rows in found.values() for row in rows), *rate_rows(list(found.items()), runs[0])]
+    rates = any(each.kind is Kind.RATE for instance in instances for each in instance.point.stated.quantities)
+    along = rate_rows(list(found.items()), runs[0]) if rates else []
+    return [*(row for rows in found.values() for row in rows), *along]
 
 
 def rows_of(instances: Sequence[Instance], runs: Sequence[Run]) -> Iterator[tuple[Instance, Row | None]]:
