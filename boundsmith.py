@@ -21,6 +21,7 @@ _HOMES = {
     "bridge.theorems.check": ("Check", "Sides"),
     "bridge.questions.certify.checks": ("certified",),
     "bridge.lowering.ball_values": ("evaluate_ball",),
+    "bridge.limits.cost": ("Work",),
     "bridge.limits.run": ("Run",),
     "bridge.topics.tools.inversion": ("Condition", "largest_perturbation"),
     "bridge.topics.tools.least_path": ("PathCost", "least_path"),

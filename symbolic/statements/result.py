@@ -337,6 +337,11 @@ class Result:
         if complaints:
             raise UsageError(f"{self.id}: " + "; ".join(complaints) + ".")
 
+    def numbers(self, given: Mapping[str, Any]) -> dict[str, float | int]:
+        """The parameters with a symbol: as given, or by default. Raises UsageError for what is not a number."""
+        named = [p for p in self.parameters if p.symbol is not None]
+        return {p.name: self.number(p.name, given.get(p.name, p.default)) for p in named}
+
     def number(self, name: str, value: Any) -> float | int:
         """`value` as the finite number that parameter `name` takes. Raises UsageError otherwise."""
         parameter = self.parameter(name)

@@ -1,17 +1,17 @@
 """Autoregression by a looped transformer (algoformer, Lemma A.3, Theorem 3.2), beside exact gradient descent."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from bridge.domains import Box
-from bridge.limits.cost import Cost
-from bridge.limits.run import Run
+from bridge.limits.cost import Count, Work, attention
 from bridge.lowering.formula import ArrayFunction
 from bridge.theorems.check import Check, Sides
-from bridge.theorems.head_formats import pair_for, recommended, require_held
+from bridge.theorems.head_formats import held, pair_for
 from bridge.theorems.parts import Knobs
 from bridge.theorems.record import NamedTable
 from bridge.theorems.theorem import Theorem
@@ -28,14 +28,12 @@ from symbolic.topics.looped.autoregression import AUTOREGRESSION as STATEMENT
 
 def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
     """beta for the accuracy, c and C for the format, unless they are given. Raises UsageError for those beyond it."""
-    known = {p.name: STATEMENT.number(p.name, params.get(p.name, p.default)) for p in STATEMENT.parameters}
+    known = STATEMENT.numbers(params)
     STATEMENT.check(known)
     F = int(known["q"]) * int(known["d"])
     pair = pair_for("opposite", dtype, keys=int(known["N"]) + 2, size=F * known["B"] ** 2 / known["N"], width=F)
     beta = sharpness(int(known["N"]), known["B"], known["eps"], known["accuracy"])
-    found = {"beta": beta, **recommended(pair, dtype), **params}
-    require_held(STATEMENT.id, pair, dtype, c=float(found["c"]), C=float(found["C"]))
-    return found
+    return {"beta": beta, **params, **held(STATEMENT.id, pair, dtype, params)}
 
 
 # Weights.
@@ -153,13 +151,8 @@ def head_count(
     return Sides(max(each.heads for each in sizes), rounding=0.0)
 
 
-def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
-    weights = sizes["N"] ** 2 * (sizes["T"] + sizes["q"])
-    search = signs_cost(sizes["N"], sizes["q"], sizes["eps"], sizes["m"])
-    if run is None:
-        return search + Cost(48 * sizes["N"] ** 2)
-    runs = run.samples + 3 * run.attack * run.restarts
-    return search + Cost(48 * sizes["N"] ** 2 * run.samples, 1e-8 * runs * weights)
+def work(N: Count, q: Count, T: Count, eps: Count, m: Count) -> Work:
+    return replace(attention(N, q + T), before=signs_cost(N, q, eps, m))
 
 
 def synthetic() -> NamedTable:
@@ -189,7 +182,7 @@ AUTOREGRESSION = Theorem(
     },
     checks=(Check(STATEMENT.quantity("layers"), layer_count), Check(STATEMENT.quantity("heads"), head_count)),
     knobs=Knobs(resolve=resolve, implied=("beta", "c", "C")),
-    cost=cost,
+    work=work,
     tables=(synthetic,),
     sources=(SERIES,),
     tokens=True,

@@ -15,7 +15,7 @@ from bridge.limits.arguments import arguments_of
 from bridge.lowering import lower
 from bridge.lowering.formula import ArrayFunction
 from bridge.theorems.check import Check, Sides
-from bridge.theorems.head_formats import pair_for, recommended, require_held
+from bridge.theorems.head_formats import held, pair_for
 from bridge.theorems.parts import ExactRuns, Knobs
 from bridge.theorems.record import NamedTable
 from bridge.theorems.theorem import Theorem
@@ -36,11 +36,10 @@ CHAINS, STEPS, WIDTH, SEED = 10, 6, 2, 137
 
 def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
     """eta, c and C where they are not given. Raises UsageError for what the format does not hold."""
-    known = {p.name: params.get(p.name, p.default) for p in STATEMENT.parameters}
-    numbers = {name: STATEMENT.number(name, value) for name, value in known.items()}
+    numbers = STATEMENT.numbers(params)
     numbers["eta"] = params.get("eta", 1 / float(numbers["high"]) if numbers["high"] > 0 else 1.0)
-    STATEMENT.check({**numbers})
-    return {"eta": numbers["eta"], **knobs(numbers, params, dtype), **params}
+    STATEMENT.check(numbers)
+    return {"eta": numbers["eta"], **params, **knobs(numbers, params, dtype)}
 
 
 def knobs(numbers: Mapping[str, Any], given: Mapping[str, Any], dtype: str) -> dict[str, float]:
@@ -48,9 +47,7 @@ def knobs(numbers: Mapping[str, Any], given: Mapping[str, Any], dtype: str) -> d
     size = float(lower(theory.pair(sp.S.One, sp.S.One).size, "numpy")(**{k: numbers[k] for k in ("B", "N", "high")}))
     keys = numbers["N"] * (numbers["L"] + 1) + numbers["step"] + 1
     heads = pair_for(SECOND, dtype, keys=keys, size=size, width=numbers["d"])
-    chosen = {name: float(given.get(name, best)) for name, best in recommended(heads, dtype).items()}
-    require_held(STATEMENT.id, heads, dtype, **chosen)
-    return chosen
+    return held(STATEMENT.id, heads, dtype, given)
 
 
 # A loop multiplies the radius of a residual by eta/c times the weights of both heads.

@@ -6,11 +6,10 @@ from typing import Any
 import torch
 
 from bridge.domains import Ball, Box, Rows
-from bridge.limits.cost import Cost
-from bridge.limits.run import Run
+from bridge.limits.cost import attention
 from bridge.lowering.formula import ArrayFunction
 from bridge.theorems.check import Check, Sides
-from bridge.theorems.head_formats import pair_for, recommended, require_held
+from bridge.theorems.head_formats import held, pair_for
 from bridge.theorems.parts import Knobs
 from bridge.theorems.theorem import Theorem
 from bridge.theorems.transformer import Transformer
@@ -29,14 +28,11 @@ V = ArrayFunction(theory.largest_prediction(), theory.W, theory.R, *KNOWN)
 
 def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
     """c and C for the format, where they are not given. Raises UsageError for those that it does not hold."""
-    chosen = {"c", "C"}
-    known = {p.name: STATEMENT.number(p.name, params.get(p.name, p.default)) for p in STATEMENT.parameters}
+    known = STATEMENT.numbers(params)
     STATEMENT.check(known)
     size = float(theory.LARGEST.subs({theory.N: known["N"], theory.B_y: known["B_y"]}))
     pair = pair_for("opposite", dtype, keys=KEYS, size=size, width=int(known["d"]) + 1)
-    found = {**recommended(pair, dtype), **params}
-    require_held(STATEMENT.id, pair, dtype, **{name: float(found[name]) for name in chosen})
-    return found
+    return {**params, **held(STATEMENT.id, pair, dtype, params)}
 
 
 def setting(d: int, eta: Any, c: Any, C: Any) -> numeric.DecoderSetting:
@@ -105,14 +101,6 @@ def heads(d: int, N: int, T: int, eta: float, c: float, C: float) -> Sides:
     return Sides(max(each.heads for each in sizes), rounding=0.0)
 
 
-def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
-    weights = (2 * sizes["N"] + 1) ** 2
-    if run is None:
-        return Cost(48 * weights)
-    runs = run.samples + 4 * run.attack * run.restarts
-    return Cost(48 * weights * run.samples, 1e-8 * runs * sizes["T"] * weights)
-
-
 DECODER = Theorem(
     STATEMENT,
     main="y_hat",
@@ -141,6 +129,6 @@ DECODER = Theorem(
     },
     checks=(Check(STATEMENT.quantity("layers"), layers), Check(STATEMENT.quantity("heads"), heads)),
     knobs=Knobs(resolve=resolve, implied=("c", "C")),
-    cost=cost,
+    work=lambda N, T: attention(2 * N + 1, T),
     tokens=True,
 )  # fmt: skip

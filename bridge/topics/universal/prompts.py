@@ -14,6 +14,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from bridge.limits.cost import Count, Work
 from bridge.lowering import lower
 from numeric.topics.universal import lasso
 from numeric.topics.universal.covering import in_ball
@@ -31,6 +32,11 @@ BITS = 53  # of the format in which prompts are run
 RIVAL_ACCURACY = 1e-4  # of their duality gaps: any vector will do
 
 Function = Callable[[Any], Any]
+
+
+def of_blocks(N: Count, n: Count, L: Count) -> Work:
+    """Features of N examples in a few arrays; each layer multiplies by them, or by their transpose."""
+    return Work(numbers=10 * N * n, products=2 * N * n * L)
 
 
 @lru_cache(maxsize=8)
