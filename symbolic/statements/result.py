@@ -116,7 +116,7 @@ class Quantity:
     randomness: str = ""
     remark: str = ""
     rate_in: str = ""
-    derive: Callable[[], Any] | None = None
+    derive: Callable[[], Any] | sp.Basic | None = None
     indices: tuple[Any, ...] = ()
     where: tuple[Any, ...] = ()
     erratum: Erratum | None = None
@@ -220,7 +220,7 @@ class Quantity:
 
     @cached_property
     def _closed(self) -> Derived:
-        found = _derived_by(self.derive) if self.derive else None
+        found = self.derive if isinstance(self.derive, sp.Basic | None) else _derived_by(self.derive)
         return found if isinstance(found, Derived) else Derived(found, self.obtained or Provenance.HAND)
 
     @property
