@@ -210,5 +210,5 @@ LOSSES = Theorem(
     theory.LOSSES,
     main="head",
     checks=tuple(Check(theory.LOSSES.quantity(name), *how) for name, how in CHECKS.items()),
-    work=lambda L: Work(before=Cost(320 * L, 1e4 * PRODUCT * L)),  # a few dozen copies are held at once
+    work=lambda L: Work(before=Cost(320 * L, 12e3 * PRODUCT * L)),  # a few dozen copies are held at once
 )

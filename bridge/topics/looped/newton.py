@@ -7,6 +7,7 @@ import sympy as sp
 import torch
 
 from bridge.domains import Ball, Box, SingularValues
+from bridge.limits.arguments import called_with
 from bridge.lowering.formula import ArrayFunction
 from bridge.theorems.head_formats import pair_for, require_held
 from bridge.theorems.parts import AtPoint, InputSearch, Knobs
@@ -52,17 +53,12 @@ def refusal(N: int, d: int, T: int, kappa: float, second: str, c: float, C: floa
     return Refusal(Verdict.NOT_REPRESENTABLE, why)
 
 
-CEILINGS = {
-    second: ArrayFunction(largest_error(second), *sorted(largest_error(second).free_symbols, key=str))
-    for second in SECONDS
-}
+CEILINGS = {second: ArrayFunction(largest_error(second)) for second in SECONDS}
 
 
 def ceiling(N: int, d: int, T: int, kappa: Any, alpha: Any, c: Any, C: Any, second: str) -> Any:
     """E; the bounds hold with any number that meets their obligations."""
-    known = {**locals()}
-    of = CEILINGS[Second(second)]
-    return of(*(known[symbol.name] for symbol in of.symbols))
+    return called_with(CEILINGS[Second(second)], locals())
 
 
 def build(N: int, d: int, T: int, alpha: Any, c: Any, C: Any, tau: Any, second: str) -> Any:

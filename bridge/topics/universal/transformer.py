@@ -15,6 +15,7 @@ from bridge.lowering.ball_values import BASE_BITS
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings import Smooth
 from bridge.theorems.check import Check, Sides
+from bridge.theorems.composed import ComposedLetter
 from bridge.theorems.parts import AtPoint, Knobs
 from bridge.theorems.record import NamedTable
 from bridge.theorems.theorem import Theorem
@@ -29,8 +30,6 @@ from symbolic.topics.universal.transformer import TRANSFORMER as STATEMENT
 from symbolic.topics.universal.transformer import WORST
 
 ETA = ArrayFunction(theory.eta, theory.n)
-OWN_SCORE = theory.R, theory.B, theory.n, theory.N, theory.L, theory.tau_1, theory.tau_2
-LARGEST_SCORE = ArrayFunction(theory.largest_score(theory.R), *OWN_SCORE)
 
 
 # Formats.
@@ -135,14 +134,6 @@ def largest_norm(x: Any, y: Any, directions: Any, t: Any, tau_ff: Any, lam: Any,
     return found
 
 
-def largest_score(
-    x: Any, y: Any, directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, L: Any, N: Any, B: Any, tau_1: Any,
-    tau_2: Any,
-) -> Any:  # fmt: skip
-    R = largest_norm(x, y, directions, t, tau_ff, lam, n, L)
-    return LARGEST_SCORE(R, B, n, N, L, tau_1, tau_2)
-
-
 # Checks and tables.
 
 
@@ -203,7 +194,10 @@ TRANSFORMER = Theorem(
         Check(STATEMENT.quantity("logistic"), logistic),
         Check(STATEMENT.quantity("tau.bits"), printed_bits),
     ),
-    knows={theory.R: (largest_norm,), theory.S: (largest_score,)},
+    knows={
+        theory.R: (largest_norm,),
+        theory.S: (ComposedLetter(theory.largest_score(theory.R), {theory.R: largest_norm}),),
+    },
     knobs=Knobs(resolve=resolve, implied=("bits", *CHOSEN)),
     at_point=AtPoint(refusal=refusal),
     work=lambda N, n, L: replace(of_blocks(N, n, L), exact=L * N * n),
