@@ -7,7 +7,7 @@ State a theorem of your own:
     theorem, Theorem                            one call builds it; what it is
     Text, Pair, Transformer, Smooth, Emulated   parameters that are text; networks; operands of a derivation
     Check, Sides, NamedTable                    rows and tables of your own
-    Knobs, AtPoint, InputSearch, ExactRuns, Refuting, Refusal, Refutation    what few theorems need
+    Knobs, AtPoint, InputSearch, ExactRuns, Refuting, Refusal, Refutation, Work    what few theorems need
 
 Compose it: an expression knows its bound, its network and its reference:
     vector, tokens, matrix, value               inputs and weights; a program of your own

@@ -23,6 +23,7 @@ from bridge.expressions.inputs import value as value
 from bridge.expressions.inputs import vector as vector
 from bridge.expressions.matrices import matrix as matrix
 from bridge.expressions.repetition import repeat as repeat
+from bridge.limits.cost import Work as Work
 from bridge.questions.certify.certifying import certify as certify
 from bridge.questions.certify.obligations import discharge as discharge
 from bridge.questions.compare import compare as compare

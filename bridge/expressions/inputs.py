@@ -48,7 +48,9 @@ class Input(Expression):
 
     def __getitem__(self, layer: Any) -> "TokenOfLayer":
         if not isinstance(layer, LayerNumber) or self.count is None:
-            raise UsageError(f"{self.name}[{layer!r}]: a token is taken by the number of a layer, as in bs.repeat")
+            raise UsageError(
+                f"{self.name}[{layer!r}]: a token is taken by the number of a layer, as in bs.rules.repeat"
+            )
         return TokenOfLayer(self)
 
 

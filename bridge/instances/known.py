@@ -265,7 +265,7 @@ class Known(Mapping[str, Any]):
     @property
     def bytes_of_one(self) -> int:
         """What the theorem says that one prompt takes; 0 where it says nothing."""
-        return 0 if self.theorem.memory is None else int(self.call(self.theorem.memory))
+        return 0 if self.theorem.work is None else int(self.call(self.theorem.work).bytes_of_one)
 
     @cached_property
     def part(self) -> int | None:

@@ -11,6 +11,7 @@ import numpy as np
 import sympy as sp
 
 from bridge.domains import Domain
+from bridge.instances.goals import goals_of
 from bridge.limits.accepted import checked_number, largest_default
 from bridge.limits.arguments import arguments_of, called_with
 from bridge.limits.cost import Cost, sizes_of
@@ -89,9 +90,10 @@ def _shown(value: Any) -> Any:
 
 
 def _require_memory(theorem: Theorem, params: Mapping[str, Any]) -> None:
-    if theorem.memory is not None:
-        sizes = {name: params[name] for name in arguments_of(theorem.memory)}
-        require_memory(f"{theorem.id}: {params}", theorem.memory(**sizes), f"lower {', '.join(sizes)}")
+    if theorem.work is not None and theorem.inputs:
+        sizes = {name: params[name] for name in arguments_of(theorem.work)}
+        needed = theorem.work(**sizes).bytes_of_one
+        require_memory(f"{theorem.id}: {params}", int(needed), f"lower {', '.join(sizes)}")
 
 
 # Parameters, before they meet a hypothesis.
@@ -148,7 +150,26 @@ def sizes(theorem: Theorem, params: Mapping[str, Any]) -> dict[str, float]:
 def cost_of(theorem: Theorem, params: Mapping[str, Any], run: Run | None) -> Cost:
     """What the point takes, before anything is built: with its run, or its bounds alone. Raises UsageError."""
     known = sizes(theorem, params)
-    return Cost() if theorem.cost is None else theorem.cost(known, run)
+    if theorem.work is None:
+        return Cost()
+    work = theorem.work(**{name: known[name] for name in arguments_of(theorem.work)})
+    return work.before if run is None else work.cost(run, _searches(theorem), _drawn(theorem, known))
+
+
+def _searches(theorem: Theorem) -> int:
+    """By attack, for each quantity in each scope; where only some lead, for these."""
+    if not theorem.inputs:
+        return 0
+    lead, checked = theorem.search.leading, {check.quantity.name for check in theorem.checks}
+    searched = [q for q in theorem.statement.quantities if (q.name in lead if lead else q.name not in checked)]
+    return len(goals_of(searched))
+
+
+def _drawn(theorem: Theorem, known: Mapping[str, float]) -> float:
+    """The numbers of the inputs of one prompt."""
+    letters = {p.symbol: known[p.name] for p in theorem.statement.parameters if p.name in known}
+    counts = [sp.sympify(sp.Mul(*each.shape)).xreplace(letters) for each in theorem.inputs.values()]
+    return float(sum(counts))
 
 
 def require_affordable(theorem: Theorem, params: Mapping[str, Any], call: str) -> None:

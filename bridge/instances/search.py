@@ -14,6 +14,7 @@ from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
 from bridge.instances.search_batch import SearchBatch
 from bridge.instances.transformer_batch import LONGEST
+from bridge.limits.cost import KEPT, NUMBER
 from bridge.limits.run import BLOCK, Run
 from bridge.theorems.transformer import Transformer
 from numeric.search.attack import NowhereFinite, attack
@@ -21,8 +22,7 @@ from symbolic.statements.result import Quantity
 from symbolic.words.errors import UsageError
 
 AT_ONCE = 2**28  # bytes of one batch: a number that no machine decides, so that a record does not depend on it
-KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
-KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
+KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, about
 
 Points = Mapping[tuple[str, str | None], Batch]  # by quantity and scope, without the first dimension
 Cell = tuple[Instance, Goal]
@@ -100,7 +100,7 @@ def memory_of_goal(instance: Instance, run: Run) -> int:
     networks = [each for each in instance.theorem.networks.values() if isinstance(each, Transformer)]
     lengths = [instance.networks.length(each) for each in networks]
     kernel = max((length**2 for length in lengths if length <= LONGEST), default=0)
-    return 8 * run.restarts * (KEPT * numbers + KEPT_SCORES * kernel)
+    return NUMBER * run.restarts * (KEPT * numbers + KEPT_SCORES * kernel)
 
 
 def memory_of(instance: Instance, run: Run) -> int:
@@ -108,8 +108,9 @@ def memory_of(instance: Instance, run: Run) -> int:
     known = instance.known
     numbers = sum(math.prod(shape) for shape in instance.inputs.domain.shape.values())
     weights = sum(value.numel() for value in known.weights.values())
-    drawn = 8 * (numbers * (run.samples + KEPT * run.restarts) + KEPT * weights)
-    return drawn + known.bytes_of_one * (4 * min(BLOCK, known.part or BLOCK) + KEPT * run.restarts)
+    drawn = NUMBER * (numbers * (run.samples + KEPT * run.restarts) + KEPT * weights)
+    at_once = 4 * min(BLOCK, known.part or BLOCK) + KEPT * run.restarts if numbers else 1
+    return drawn + known.bytes_of_one * at_once
 
 
 def _batches(cells: Sequence[Cell], run: Run) -> Iterator[Sequence[Cell]]:

@@ -100,7 +100,7 @@ class OverDraws:
             built=theorem.built,
             distance=theorem.distance,
             exact=theorem.exact,
-            memory=theorem.memory,
+            work=theorem.work,
             search=InputSearch(theorem.search.samples, theorem.search.starts) if all_free else InputSearch(),
             knobs=Knobs(implied=theorem.knobs.implied),
             rounding={key: each for key, each in theorem.rounding.items() if key == name},

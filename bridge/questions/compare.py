@@ -273,7 +273,7 @@ class _Source:
         if self.material is None:
             return True
         inputs = instance.inputs
-        return bool(instance.theorem.inputs) and isinstance(inputs, Real) and inputs.source.cost is None
+        return bool(instance.theorem.inputs) and isinstance(inputs, Real) and inputs.source.work is None
 
 
 def _source(text: str | None, data: str | None, csv: str | None, target: str | None) -> _Source:

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from bridge.instances.instance import Instance
 from bridge.instances.point import require_affordable
 from bridge.limits.accepted import checked_number
 from bridge.limits.refusals import briefly_refused, explained
 from bridge.lowering import Terms, at_most_terms
 from bridge.questions.solving.closed_form import ClosedForm, closed_form
 from bridge.questions.solving.dependence import may_depend, parameters_of
-from bridge.questions.solving.probes import Curve, KnobProbe, State, alone, conditions_at, formula, numbers_of
+from bridge.questions.solving.probes import Curve, KnobProbe, State, conditions_at, formula, numbers_of
 from bridge.questions.solving.search import RISING, NoAnswerError, Search, SolvedKnob, UnchangedError
 from bridge.questions.solving.solution import Solution
 from bridge.questions.solving.tiers import check_tier
@@ -150,7 +151,7 @@ def _target_quantity(theorem: Theorem, curve: Curve, knob: Parameter) -> Quantit
 def _quantity(theorem: Theorem, curve: Curve, at: Number | None) -> Quantity:
     """The quantity of the network (p[2], if the result has p[j]), else of the result."""
     try:
-        return alone(theorem, curve.params_at(at), curve.quantity).point.stated.quantity(curve.quantity)
+        return Instance.of(theorem, curve.params_at(at)).point.stated.quantity(curve.quantity)
     except UsageError:
         if curve.quantity not in {quantity.name for quantity in theorem.statement.quantities}:
             raise

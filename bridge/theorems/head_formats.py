@@ -1,6 +1,7 @@
 """What a format holds of two heads beside a sink: the best c and C, and refusals in words."""
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sympy as sp
@@ -31,6 +32,22 @@ def recommended(pair: HeadPair, dtype: str, values: float = 1.0) -> dict[str, fl
 def largest_sink(keys: Any, dtype: str, values: float = 1.0) -> int:
     """The largest whole C with 2 n e^C, times what is averaged, in the range of the format."""
     return math.floor(math.log(INFO[dtype].max / (2 * int(keys) * max(1.0, values))))
+
+
+def held(
+    id: str,
+    pair: HeadPair,
+    dtype: str,
+    given: Mapping[str, Any],
+    *,
+    names: Sequence[str] = ("c", "C"),
+    values: float = 1.0,
+) -> dict[str, float]:
+    """c and C by their `names`: as given, or the best ones. Raises UsageError where the format does not hold them."""
+    best = recommended(pair, dtype, values)
+    c, C = (float(given.get(name, each)) for name, each in zip(names, best.values(), strict=True))
+    require_held(id, pair, dtype, c=c, C=C, values=values)
+    return dict(zip(names, (c, C), strict=True))
 
 
 def require_held(id: str, pair: HeadPair, dtype: str, *, c: float, C: float, values: float = 1.0) -> None:

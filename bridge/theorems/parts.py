@@ -39,9 +39,9 @@ class AtPoint:
     """What depends on the point, the values of the parameters.
 
     `quantities` gives, from parameters, the quantities there (one a layer, say), in the place of those of the
-    statement; `alone` takes the name of a `quantity` too and gives that one, where to derive all takes long.
-    `letters` gives those that neither parameters nor `knows` give, as far as they are known; `printed_letters` takes
-    the name of a `quantity` and gives those that mean something else in its printed bound than in the derived one.
+    statement. `letters` gives those that neither parameters nor `knows` give, as far as they are known;
+    `printed_letters` takes the name of a `quantity` and gives those that mean something else in its printed bound than
+    in the derived one.
 
     `refusal` gives the `Refusal` of a point at which nothing can be run, or None; what is built is None there where it
     cannot be. It may take `dtype`, the name of the format that the network runs in. `outside` takes `quantity` and
@@ -50,7 +50,6 @@ class AtPoint:
     """
 
     quantities: Callable[..., Sequence[Quantity]] | None = None
-    alone: Callable[..., Sequence[Quantity]] | None = None
     letters: Callable[..., Mapping[sp.Symbol, Any]] | None = None
     printed_letters: Callable[..., Mapping[sp.Symbol, Any]] | None = None
     refusal: Callable[..., Refusal | None] | None = None

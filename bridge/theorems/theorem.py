@@ -52,8 +52,8 @@ class Theorem(TheoremData):
 
     What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
     gives the error where it is in none of the three norms of a step. With `tokens`, the last axis of an array of
-    several axes holds the coordinates, and the error is that of the largest token. `memory` gives, from parameters, the
-    bytes that one prompt takes: prompts run in parts that fit. `cost` estimates a point from its sizes. `tables`,
+    several axes holds the coordinates, and the error is that of the largest token. `work` counts, from parameters,
+    what a point takes (`Work`): prompts run in parts that fit, long runs are announced or refused. `tables`,
     functions of parameters and weights, stand under the rows (None: there is none here); of inputs they take those of
     one prompt, the table's or the first that is drawn, and of settings those of the run. `sources` says how real inputs
     become prompts: a `Tabular` or a `Series` of a table, a `Textual` of a text (bridge/theorems/sources/). `settings`

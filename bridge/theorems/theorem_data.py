@@ -9,8 +9,7 @@ import sympy as sp
 
 from bridge.domains import Domain
 from bridge.limits.arguments import arguments_of
-from bridge.limits.cost import Cost
-from bridge.limits.run import Run
+from bridge.limits.cost import Work
 from bridge.theorems.check import Check
 from bridge.theorems.pair import Pair
 from bridge.theorems.parts import AtPoint, ExactRuns, Function, InputSearch, Knobs, Refuting
@@ -53,8 +52,7 @@ class TheoremData:
     norms: Callable[..., Mapping[str, Any]] | None = None
     bounds: Function | Pair | None = None
     by_rules: bool = True
-    memory: Function | None = None
-    cost: Callable[[Mapping[str, float], Run | None], Cost] | None = None
+    work: Callable[..., Work] | None = None
     entries: Mapping[str, sp.Expr] = field(default_factory=dict)  # of a quantity's arrays, where its derivation says
     tables: tuple[Function, ...] = ()  # each gives a NamedTable, or None
     settings: Mapping[str, int] = field(default_factory=dict)
@@ -81,7 +79,7 @@ class TheoremData:
         point, search, bits = self.at_point, self.search, self.exact.bits
         others = {
             "the distance": self.distance,
-            "the memory": self.memory,
+            "the work": self.work,
             "the starts": search.starts,
             "the samples": search.samples,
             "the handles": self.handles,

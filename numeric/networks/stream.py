@@ -68,6 +68,11 @@ class Stream:
         ends = [sum(block.size for block in self.blocks[: index + 1]) for index in range(len(self.blocks))]
         return {block.name: slice(end - block.size, end) for block, end in zip(self.blocks, ends, strict=True)}
 
+    def headed_by(self, *blocks: Block) -> "Stream":
+        """A stream of the same width with these blocks on top, for papers whose matrices are all D x D."""
+        rest = self.width - sum(block.size for block in blocks)
+        return Stream([*blocks, Block("rest", rest)])
+
     def slice(self, name: str) -> slice:
         """The coordinates of the block `name`."""
         if name not in self._slices:

@@ -148,7 +148,7 @@ def result_latex(result: Result, expanded: bool = False, slack: Slack | None = N
 
     `slack`: by which factor each step, by name, is above the error at some input.
     """
-    stated_ones = [q for q in result.quantities if q.printed or q.derivation or q.derive]
+    stated_ones = [q for q in result.quantities if q.printed or q.derivation or q.derive is not None]
     lines = [
         rf"% {result.id}: {result.citation}".removesuffix(": "),
         rf"\subsection*{{{prose_latex(result.title)}}}",

@@ -116,7 +116,7 @@ class Quantity:
     randomness: str = ""
     remark: str = ""
     rate_in: str = ""
-    derive: Callable[[], Any] | None = None
+    derive: Callable[[], Any] | sp.Basic | None = None
     indices: tuple[Any, ...] = ()
     where: tuple[Any, ...] = ()
     erratum: Erratum | None = None
@@ -230,7 +230,7 @@ class Quantity:
 
     @cached_property
     def _closed(self) -> Derived:
-        found = _derived_by(self.derive) if self.derive else None
+        found = self.derive if isinstance(self.derive, sp.Basic | None) else _derived_by(self.derive)
         return found if isinstance(found, Derived) else Derived(found, self.obtained or Provenance.HAND)
 
     @property
@@ -344,6 +344,11 @@ class Result:
         complaints = [complaint for h in self.hypotheses if (complaint := h.complaint(values))]
         if complaints:
             raise UsageError(f"{self.id}: " + "; ".join(complaints) + ".")
+
+    def numbers(self, given: Mapping[str, Any]) -> dict[str, float | int]:
+        """The parameters with a symbol: as given, or by default. Raises UsageError for what is not a number."""
+        named = [p for p in self.parameters if p.symbol is not None]
+        return {p.name: self.number(p.name, given.get(p.name, p.default)) for p in named}
 
     def number(self, name: str, value: Any) -> float | int:
         """`value` as the finite number that parameter `name` takes. Raises UsageError otherwise."""

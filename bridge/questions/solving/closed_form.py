@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from bridge.instances.instance import Instance
 from bridge.lowering import LoweringError
 from bridge.lowering.ball_values import as_exact, evaluate_ball
 from bridge.lowering.conditions import bound_to
-from bridge.questions.solving.probes import Curve, alone, formula
+from bridge.questions.solving.probes import Curve, formula
 from bridge.questions.solving.search import SolvedKnob
 from bridge.theorems.theorem import Theorem
 from symbolic.calculus import DerivationError, knob_for
@@ -42,7 +43,7 @@ def closed_form(
         chosen = knob_for(expression, knob.symbol, ERROR)
     except DerivationError:
         return None
-    values = alone(theorem, curve.params_at(found.value), quantity.name).letters.numbers
+    values = Instance.of(theorem, curve.params_at(found.value)).letters.numbers
     if not _agrees(chosen.value, {**values, ERROR: error}, found.value):
         return None
     conditions = [*_stated(chosen.condition), *_on_the_knob(theorem, quantity, curve.tier, knob.symbol)]

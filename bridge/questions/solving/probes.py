@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import partial
 from typing import Any
 
 import flint
@@ -129,18 +128,11 @@ def probe(theorem: Theorem, quantity: str, tier: str, params: Mapping[str, Any])
     violated = _violated_hypothesis(stated.hypotheses, numbers_of(stated, params))
     if violated:
         return violated
-    instance = alone(theorem, params, quantity)
+    instance = Instance.of(theorem, dict(params))
     named, refusal = instance.point.stated.quantity(quantity), instance.refusal
     if refusal is not None and not refusal.of_run:
         return KnobProbe(REFUSED[refusal.verdict], reason=refusal.reason)
     return replace(_judged(bound_of(instance, named, tier)), params={**params, **_numeric_params(instance)})
-
-
-def alone(theorem: Theorem, params: Mapping[str, Any], quantity: str) -> Instance:
-    """The point for the bounds of that quantity alone: one that lists a quantity a step may leave out the others."""
-    own = theorem.at_point.alone
-    stated = theorem if own is None else theorem.with_at_point(quantities=partial(own, quantity=quantity))
-    return Instance.of(stated, dict(params))
 
 
 def _violated_hypothesis(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.Symbol, Any]) -> KnobProbe | None:

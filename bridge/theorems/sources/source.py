@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from bridge.limits.arguments import Function, arguments_of, called_with
-from bridge.limits.cost import Cost
-from bridge.limits.run import Run
+from bridge.limits.cost import Work
+from bridge.limits.run import ONE_INPUT, Run
 from bridge.theorems.real_inputs import Material
 from bridge.theorems.record import Row
 from symbolic.statements.result import Result
@@ -58,7 +58,7 @@ class InputSource(ABC):
     Parameters: `defaults` suit these inputs where none are given. `suggested`, a function, gives further ones; it takes
     parameters, `given` (those of the user) and `data`, what was read, and is left out where that does not fit.
     `implied` gives those that the data determine, from all others, `given`, `data` and `dtype`; it raises UsageError
-    for parameters that do not fit. `cost` estimates a point from parameters.
+    for parameters that do not fit. `work` counts what all runs of a point take, from parameters.
 
     The theorem: `instead` gives, from the theorem, the one by which such inputs are read, and `outside` is the
     hypothesis that no such input meets, in words with {source}: no bound then covers it. `float64`: no other format
@@ -87,7 +87,7 @@ class InputSource(ABC):
     built: Mapping[str, Function] = field(default_factory=dict)
     predictions: Sequence[Prediction] = ()
     tables: Sequence[Function] = ()  # each gives a NamedTable, or None
-    cost: Callable[..., Cost] | None = None
+    work: Callable[..., Work] | None = None
     float64: bool = False
     covers_rounding: bool = False
 
@@ -155,10 +155,10 @@ class InputSource(ABC):
 
     def require_affordable(self, id: str, params: Mapping[str, Any], material: Material) -> None:
         """Raises UsageError for a point that takes too much; warns of one that takes more than a minute."""
-        if self.cost is not None:
-            sizes = {name: params[name] for name in arguments_of(self.cost)}
+        if self.work is not None:
+            sizes = {name: params[name] for name in arguments_of(self.work)}
             call = f"compare {id} at {material.source}, {', '.join(f'{name} = {x}' for name, x in sizes.items())}"
-            found = self.cost(**sizes)
+            found = self.work(**sizes).cost(ONE_INPUT)
             found.require(call, "lower them")
             found.announce(call)
 

@@ -7,7 +7,7 @@ the propagation of tangents with slopes from difference quotients.
 Shapes, of one prompt: n examples, D_w parameters; a layer is rows x cols, its gradient block a column of rows * cols.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,8 +17,7 @@ from torch import Tensor
 
 from bridge.domains import Ball, Domain, Rows
 from bridge.domains.layered import layered_box
-from bridge.limits.cost import Cost
-from bridge.limits.run import Run
+from bridge.limits.cost import Count, Work
 from bridge.lowering.activations import activation_formula, loss_formula, loss_quotient, slope_quotient
 from bridge.lowering.array_algebra import ArrayAlgebra
 from bridge.lowering.formula import ArrayFunction
@@ -70,20 +69,10 @@ def tangents(w: Array, x: Array, y: Array, shape: Shape, r: ArrayFunction, activ
 # ---- sizes, counts
 
 
-def bytes_of_one(N: int, K: int, d_x: int, d_y: int, n: int) -> int:
-    """What one prompt takes: its parameters, and the largest Kronecker product of its examples."""
-    wide = max(K, d_y)
-    return 8 * (N * max(K, d_x) * wide + n * wide**2 * max(K, d_x))
-
-
-# Layer by layer, the Kronecker products of (3.7); an attack takes each of them backwards.
-def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
-    layers, n, wide = sizes["N"], sizes["n"], max(sizes["K"], sizes["d_x"], sizes["d_y"])
-    built = Cost(8 * (layers * wide**2 + n * wide**3))
-    if run is None:
-        return built
-    runs = run.samples + 4 * run.attack * run.restarts
-    return built + Cost(0.0, layers * (0.03 + 0.01 * run.attack) + 1e-9 * runs * n * layers * wide**3)
+def work(N: Count, K: Count, d_x: Count, d_y: Count, n: Count) -> Work:
+    """A prompt's parameters, and the Kronecker products of (3.7), layer by layer."""
+    wide = max(K, d_x, d_y)
+    return Work(numbers=N * wide**2 + n * wide**3, products=n * N * wide**3, passes=4 * N)
 
 
 def parameters_off(shape: Shape) -> Sides:
@@ -121,6 +110,5 @@ GRADIENT = Theorem(
     checks=checks_of(theory.GRADIENT, {"parameters": parameters_off, "slopes": count_of_slopes}),
     distance=relative_distance,
     exact=ExactRuns(bits=EXACT_BITS, limit=EXACT_LIMIT),
-    memory=bytes_of_one,
-    cost=cost,
+    work=work,
 )

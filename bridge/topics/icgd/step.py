@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 
 from bridge.instances.bindings import LOCAL
-from bridge.limits.cost import Cost
-from bridge.limits.run import Run
+from bridge.limits.cost import Cost, Count, Work
 from bridge.readings.arrays import Array
 from bridge.theorems.check import Check
 from bridge.theorems.numbers import plain
@@ -63,7 +62,7 @@ SEARCHED: Mapping[str, tuple[int | float | None, int | float | None]] = MappingP
         **dict.fromkeys(("K", "d", "d_x", "d_y"), (None, 1 << 20)),
     }
 )
-MEBIBYTE, EXACT_SECONDS = 2**20, 120.0  # an exact run that takes longer is not tried
+MEBIBYTE = 2**20
 
 
 # The problem and the network.
@@ -177,36 +176,26 @@ def _with_scopes(result: Result, quantity: Quantity) -> Quantity:
     return replace(quantity, scopes=("network", LOCAL) if shown else ("network", "prompt", LOCAL))
 
 
-# What it takes. Measured on one core: the derivation of each layer's bounds, what evaluates them, and at each layer the
-# steps of an attack (as many searches as there are scopes), the entries of the matrices and the exact run of a prompt.
+# What it takes.
 
 
-def cost(sizes: Mapping[str, float], run: Run | None, *, result: str) -> Cost:
-    layers = sizes["N"]
-    derived = layers * (0.35 if result in LONG_DERIVATIONS else 0.05) + 0.002 * layers**2
-    if run is None:
-        return Cost(MEBIBYTE * layers, derived)
-    searched = layers * (0.6 + 0.015 * run.attack) * (1 if result in WHOLE_STEP else layers)
-    return Cost(MEBIBYTE * layers, derived + searched) + step_cost(sizes, run)
+def work(N: Count, K: Count, d_x: Count, d_y: Count, n: Count, *, result: str) -> Work:
+    """About 40 tensors of each token's neurons, and the weights in some copies; bounds are derived layer by layer."""
+    wide = max(K, d_x, d_y)
+    neurons, parameters = N * wide, N * wide**2
+    whole = result in WHOLE_STEP  # else the signals of all layers are searched for
+    return Work(
+        numbers=40 * (n + 1) * neurons + 2 * parameters,
+        products=10 * (n + 1) * parameters,
+        attacked=10 * parameters,  # prompts with one token
+        exact=50 * n * neurons,
+        passes=15 * N * (1 if whole else N),
+        before=Cost(MEBIBYTE * N, N * (0.35 if result in LONG_DERIVATIONS else 0.05) + 0.002 * N**2),
+    )
 
 
-def step_cost(sizes: Mapping[str, float], run: Run) -> Cost:
-    """What the numbers of a step take, whatever its bounds do."""
-    layers, n = sizes["N"], sizes["n"]
-    wide = max(sizes.get(name, 0.0) for name in ("K", "d", "d_x", "d_y"))
-    neurons, parameters = layers * wide, layers * wide**2
-    prompts = min(run.samples, 512) * (n + 1)
-    memory = 320 * prompts * neurons + 16 * run.samples * parameters
-    memory += 8 * run.restarts * (60 * neurons + 30 * parameters)
-    entries = (run.samples * (n + 1) + run.attack * run.restarts) * parameters
-    exact = min(EXACT_SECONDS, 1e-3 * n * neurons)
-    return Cost(memory, 1e-8 * entries + exact)
-
-
-def bytes_of_one(N: int, K: int, d_x: int, d_y: int, n: int) -> int:
-    """About 40 tensors of each token's neurons, and the weights in two copies."""
-    shape = Shape(N, K, d_x, d_y)
-    return 8 * 40 * (n + 1) * sum(shape.widths) + 16 * shape.parameters
+def square_work(N: Count, K: Count, d: Count, n: Count, *, result: str) -> Work:
+    return work(N, K, d, d, n, result=result)
 
 
 # Theorems.
@@ -257,8 +246,7 @@ def theorem_of(name: str) -> Theorem:
             leading=(LEADING,) if result.id in WHOLE_STEP else (),
         ),
         refuting=Refuting(refutations=REFUTATIONS.get(result.id, ()), shown=tuple(refuted)),
-        memory=bytes_of_one if "d_x" in names else lambda N, K, d, n: bytes_of_one(N, K, d, d, n),
-        cost=partial(cost, result=result.id),
+        work=partial(work if "d_x" in names else square_work, result=result.id),
         sources=(table_of(stated, LEADING),) if name == "DIMENSIONS" else (),
     )
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from bridge.instances.inputs import Batch
-from bridge.limits.cost import Cost
+from bridge.limits.cost import NUMBER, Work
 from bridge.limits.run import Format
 from bridge.theorems.data import ScaledTable
 from bridge.theorems.numbers import plain
@@ -33,6 +33,7 @@ from symbolic.words.errors import UsageError
 STARTS = 3  # an exact run and the bounds at a prompt of some hundred rows take seconds for each
 PROMPT_LIMIT = 300_000  # tokens times weights of the largest layer: ten seconds of balls for one bound at the prompt
 BALL_BYTES = 160
+PRODUCTS = 5000  # for each row and neuron, over all runs
 
 # The open range of r, within which targets can be reached; where it is the whole line (gelu, nearly), none is needed.
 OUTPUT_RANGES = {name: each.values for name, each in ACTIVATIONS.items() if each.smoothness >= NEEDED_DERIVATIVES}
@@ -44,7 +45,6 @@ OUTPUT_RANGES = {name: each.values for name, each in ACTIVATIONS.items() if each
 STEPS = {"tanh": (2.0, 2.0), "sin": (2.0, 2.0), "gelu": (2.0, 10.0), "sigmoid": (4.0, 4.0), "softplus": (1.0, 1.0)}
 DEFAULTS = {"N": 3, "K": 16, "B_x": 1.0, "B_y": 1.0}
 DEFAULT_RELUS = 256
-SECONDS = 5e-6  # for each row and neuron, on an idle core, over all runs
 CERTIFIED = "the sums of ReLUs are certified for `||x||_2 <= B_x`"
 
 
@@ -106,12 +106,12 @@ def prompt_weights(shape: Shape, n: int) -> int:
 
 # One w at a time: some 60 numbers for each neuron of a token, and its weights in a few copies. At the prompt each token
 # has a matrix of the largest layer, in floats and in balls.
-def cost(N: int, K: int, d_x: int, d_y: int, n: int) -> Cost:
+def work(N: int, K: int, d_x: int, d_y: int, n: int) -> Work:
     shape = Shape(N, K, d_x, d_y)
     floats = 60 * (n + 1) * sum(shape.widths) + (12 + 2 * STARTS) * shape.parameters
     entries = prompt_weights(shape, n)
-    memory = 8.0 * floats + (4 * BALL_BYTES * entries if entries <= PROMPT_LIMIT else 0)
-    return Cost(memory, SECONDS * n * sum(rows for rows, _ in shape.sizes))
+    balls = 4 * BALL_BYTES / NUMBER * entries if entries <= PROMPT_LIMIT else 0
+    return Work(numbers=floats + balls, products=PRODUCTS * n * sum(rows for rows, _ in shape.sizes))
 
 
 # Predictions.
@@ -228,5 +228,5 @@ def table_of(quantities: Callable[..., tuple[Quantity, ...]], leading: str) -> T
             ),
         ),
         tables=(risks,),
-        cost=cost,
+        work=work,
     )  # fmt: skip

@@ -7,7 +7,7 @@ Letters: wbar^l the network's iterates, w_GD^l those of gradient descent, G the 
 network's gradient at wbar^l. Shapes, of one prompt: n examples, D_w weights.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -19,8 +19,7 @@ import torch
 from torch import Tensor
 
 from bridge.instances.bindings import LOCAL
-from bridge.limits.cost import Cost
-from bridge.limits.run import Run
+from bridge.limits.cost import Cost, Count, Work
 from bridge.lowering.ball_values import evaluate_ball
 from bridge.lowering.enclosures import supremum
 from bridge.readings.arrays import Array
@@ -136,10 +135,6 @@ def _scoped(quantities: tuple[Quantity, ...], steps: int) -> tuple[Quantity, ...
     return tuple(replace(each, scopes=scopes.get(each.name, each.scopes)) for each in quantities)
 
 
-def alone(L: int, quantity: str) -> tuple[Quantity, ...]:
-    return _scoped(theory.quantities_for(L, quantity), L)
-
-
 def errata(quantity: Quantity) -> list[str]:
     """Those that exact runs show, and its remark."""
     about_mapping = quantity.name == MAPPING
@@ -152,19 +147,16 @@ def all_tokens(count: int, generator: torch.Generator, setting: StepSetting, n: 
     return setting.starts(n, count, generator.initial_seed())
 
 
-def bytes_of_one(N: int, K: int, d: int, n: int, L: int) -> int:
-    return L * step.bytes_of_one(N, K, d, d, n)
-
-
 # Each of L iterates is run, attacked and enclosed from the start: L^2 / 2 steps.
-def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
-    steps, layers = sizes["L"], sizes["N"]
-    derived = step.cost(sizes, None, result=theory.TRAJECTORY.id) + Cost(2**14 * steps**2, 0.01 * steps)
-    if run is None:
-        return derived
-    one = step.step_cost(sizes, replace(run, restarts=run.restarts * max(1, int(steps * sizes["n"]))))
-    runs = layers * steps**2 * (0.02 + 1e-3 * run.attack)
-    return derived + Cost(one.bytes, runs + one.seconds * steps / 2)
+def work(L: Count, N: Count, K: Count, d: Count, n: Count) -> Work:
+    one = step.square_work(N, K, d, n, result=theory.TRAJECTORY.id)
+    return Work(
+        numbers=L * one.numbers,
+        products=L**2 / 2 * one.products,
+        exact=L / 2 * one.exact,
+        passes=N * L**2,
+        before=one.before + Cost(2**14 * L**2, 0.01 * L),
+    )
 
 
 TRAJECTORY = Theorem(
@@ -183,7 +175,6 @@ TRAJECTORY = Theorem(
     knows={theory.L_f: (smoothness_here,), symbols.eps: (accuracy_here,)},
     at_point=AtPoint(
         quantities=quantities,
-        alone=alone,
         letters=letters,
         printed_letters=printed_letters,
         refusal=step.refusal,
@@ -203,6 +194,5 @@ TRAJECTORY = Theorem(
         *runs.CHECKS,
     ),
     search=InputSearch(samples=step.random_prompts, starts=all_tokens, envelope=steps.envelope),
-    memory=bytes_of_one,
-    cost=cost,
+    work=work,
 )

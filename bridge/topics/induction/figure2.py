@@ -31,9 +31,6 @@ POINT = ("L", "alpha", "w_star", "sigma_init")
 RUN = 1e-9  # relative accuracy of a run
 
 
-# The run.
-
-
 # What the run shows.
 
 
@@ -116,12 +113,6 @@ def _at(formula: sp.Expr, trajectory: TwoLayerTrajectory) -> flint.arb:
     return evaluate_ball(formula, {**values, signs.speed: letters.FLOWS[trajectory.flow].speed})
 
 
-def _overshoot_above(trajectory: TwoLayerTrajectory) -> dict[str, Any]:
-    """R(w*), where the proofs by signs apply."""
-    """R(w*) is proved where the quantity has it: see `stated`."""
-    return {"proved": ("derived",), "accuracy": RUN}
-
-
 def _on_plateau(trajectory: TwoLayerTrajectory) -> dict[str, Any]:
     early = trajectory.sigma_init >= float(letters.LEARNT) * trajectory.w_star
     alone = _at(theory.LEFT_BY_PLATEAU, trajectory) < as_ball(letters.KEPT)
@@ -130,7 +121,7 @@ def _on_plateau(trajectory: TwoLayerTrajectory) -> dict[str, Any]:
 
 
 OWN: Mapping[str, Callable[[TwoLayerTrajectory], dict[str, Any]]] = {
-    "overshoot": _overshoot_above,
+    "overshoot": lambda _: {"proved": ("derived",), "accuracy": RUN},  # R(w*), where the quantity has it: see `stated`
     "plateau": _on_plateau,
 }
 

@@ -10,7 +10,7 @@ import sympy as sp
 from torch import Tensor
 
 from bridge.judging.exact_claims import exact_check, point_words, refuting_point, sides_of_claim
-from bridge.limits.cost import linear_cost
+from bridge.limits.cost import PRODUCT, Cost, Work
 from bridge.lowering.ball_values import as_exact
 from bridge.questions.certify import Outcome, Status, prove
 from bridge.theorems.check import Sides, checks_of, within
@@ -263,6 +263,6 @@ FIRST_STAGE = Theorem(
         exact_check(theory.FIRST_STAGE.quantity("softmax"), CLAIMS["softmax"]),
         *checks_of(theory.FIRST_STAGE, SIDES, {"start.long": {name: [value] for name, value in LONG.items()}}),
     ),
-    cost=linear_cost("L", 320, 1e-5),  # a few dozen copies are held at once
+    work=lambda L: Work(before=Cost(320 * L, 1e4 * PRODUCT * L)),  # a few dozen copies are held at once
     inequalities=signs.stated_inequalities,
 )

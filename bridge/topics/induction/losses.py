@@ -15,7 +15,7 @@ import sympy as sp
 import torch
 
 from bridge.judging.orders import order_sides
-from bridge.limits.cost import linear_cost
+from bridge.limits.cost import PRODUCT, Cost, Work
 from bridge.limits.run import Format
 from bridge.lowering.ball_values import evaluate_ball
 from bridge.theorems.check import Check, Sides, within
@@ -210,5 +210,5 @@ LOSSES = Theorem(
     theory.LOSSES,
     main="head",
     checks=tuple(Check(theory.LOSSES.quantity(name), *how) for name, how in CHECKS.items()),
-    cost=linear_cost("L", 320, 1.2e-5),  # a few dozen copies are held at once
+    work=lambda L: Work(before=Cost(320 * L, 12e3 * PRODUCT * L)),  # a few dozen copies are held at once
 )

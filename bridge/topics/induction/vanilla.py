@@ -10,8 +10,7 @@ import torch
 
 from bridge.domains import Box
 from bridge.domains.matrices import LARGEST_NORM, read_square
-from bridge.limits.cost import Cost
-from bridge.limits.run import Run
+from bridge.limits.cost import EXPONENTIAL, NUMBER, PRODUCT, Cost, Count, Work
 from bridge.lowering.ball_values import evaluate_ball
 from bridge.theorems.check import Check, Sides
 from bridge.theorems.parts import InputSearch, Knobs
@@ -25,7 +24,6 @@ from numeric.topics.induction import vanilla as networks
 from symbolic.topics.induction import vanilla as theory
 from symbolic.words.errors import UsageError
 
-SEARCHES, EXACT_SECONDS = 18, 60.0  # attacks: each quantity in each scope; exact runs that take longer are not tried
 WIDEST_SEARCHED = 256  # coordinates: the exact norms of a d x d matrix take a tenth of a second there
 
 
@@ -78,15 +76,9 @@ def parameter_norms(p: float, W_star: Any) -> Sides:
     )
 
 
-# The float runs by their entries; the exact runs, a few for each quantity, up to the largest that is tried.
-def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
-    L, d = sizes["L"], sizes["d"]
-    norms = 1e-7 * d**3
-    if run is None:
-        return Cost(48 * d**2, norms)
-    runs = run.samples + run.attack * run.restarts * SEARCHES
-    memory = 8 * L * (2 * d + 1) * (20 * SEARCHES * run.restarts + 400) + 48 * d**2
-    return Cost(memory, norms + 1e-8 * runs * L * d + min(EXACT_SECONDS, 2e-4 * L * d))
+def work(L: Count, d: Count) -> Work:
+    norms = Cost(6 * NUMBER * d**2, 100 * PRODUCT * d**3)
+    return Work(numbers=10 * L * (2 * d + 1), products=EXPONENTIAL * L * d, exact=L * d, before=norms)
 
 
 def narrow(given: Mapping[str, Any]) -> dict[str, int]:
@@ -150,6 +142,6 @@ VANILLA = Theorem(
     checks=(Check(theory.VANILLA.quantity("weights"), parameter_norms),),
     search=InputSearch(starts=networks.prompt_starts),
     knobs=Knobs(resolve=resolve, implied=("d",), searched={"d": (1, WIDEST_SEARCHED)}),
-    cost=cost,
+    work=work,
     sources=(TEXT,),
 )

@@ -1,24 +1,24 @@
 """Autoregression by a looped transformer (algoformer, Lemma A.3, Theorem 3.2), beside exact gradient descent."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+import sympy as sp
 import torch
 from torch import Tensor
 
 from bridge.domains import Box
-from bridge.limits.cost import Cost
-from bridge.limits.run import Run
-from bridge.lowering.formula import ArrayFunction
-from bridge.theorems.check import Check, Sides
-from bridge.theorems.head_formats import pair_for, recommended, require_held
+from bridge.limits.cost import Count, Work, attention
+from bridge.theorems.composed import ComposedLetter
+from bridge.theorems.head_formats import held, pair_for
 from bridge.theorems.parts import Knobs
-from bridge.theorems.record import NamedTable
-from bridge.theorems.theorem import Theorem
+from bridge.theorems.theorem import Function, Theorem
 from bridge.theorems.transformer import Transformer
 from bridge.topics.looped.autoregression_series import SERIES
 from bridge.topics.looped.copies import sharpness, signs, signs_cost
 from bridge.topics.looped.series import of_synthetic
+from bridge.topics.looped.size_counts import checks_of_whole
 from numeric.topics.looped import autoregression as numeric
 from symbolic.topics.looped import autoregression as theory
 from symbolic.topics.looped.autoregression import AUTOREGRESSION as STATEMENT
@@ -28,14 +28,12 @@ from symbolic.topics.looped.autoregression import AUTOREGRESSION as STATEMENT
 
 def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
     """beta for the accuracy, c and C for the format, unless they are given. Raises UsageError for those beyond it."""
-    known = {p.name: STATEMENT.number(p.name, params.get(p.name, p.default)) for p in STATEMENT.parameters}
+    known = STATEMENT.numbers(params)
     STATEMENT.check(known)
     F = int(known["q"]) * int(known["d"])
     pair = pair_for("opposite", dtype, keys=int(known["N"]) + 2, size=F * known["B"] ** 2 / known["N"], width=F)
     beta = sharpness(int(known["N"]), known["B"], known["eps"], known["accuracy"])
-    found = {"beta": beta, **recommended(pair, dtype), **params}
-    require_held(STATEMENT.id, pair, dtype, c=float(found["c"]), C=float(found["C"]))
-    return found
+    return {"beta": beta, **params, **held(STATEMENT.id, pair, dtype, params)}
 
 
 # Weights.
@@ -98,72 +96,21 @@ def largest_exact(x: Any, layers: Any, N: int, q: int, eta: Any, T: int) -> Any:
     return torch.stack([each[-1].abs().max() for each in found]).max()
 
 
-NUMBERS = theory.N, theory.q, theory.d, theory.T, theory.eta
-KNOBS = theory.B, theory.eps, theory.N, theory.q, theory.d, theory.beta, theory.c, theory.C
-DELTA = ArrayFunction(theory.DELTA, theory.X, *KNOBS)
-WORST_DELTA = ArrayFunction(theory.OF_NETWORK[theory.delta], *KNOBS)
-WORST_X_HAT = ArrayFunction(theory.OF_NETWORK[theory.X_hat], theory.B, theory.delta, *NUMBERS)
-X_HAT = ArrayFunction(theory.largest_prediction(), theory.Q, theory.P, theory.G, theory.delta, *NUMBERS)
-STATE = ArrayFunction(theory.derive_state().error, theory.X_hat, theory.P, theory.delta, *NUMBERS)
-
-
-def worst_deviation(signs: Any, N: int, q: int, d: int, B: Any, beta: Any, c: Any, C: Any) -> Any:
-    return WORST_DELTA(B, gap(signs), N, q, d, beta, c, C)
-
-
-def worst_prediction(signs: Any, N: int, q: int, d: int, T: int, B: Any, eta: Any, beta: Any, c: Any, C: Any) -> Any:
-    return WORST_X_HAT(B, worst_deviation(signs, N, q, d, B, beta, c, C), N, q, d, T, eta)
-
-
-def largest_deviation(x: Any, layers: Any, signs: Any, N: int, q: int, d: int, beta: Any, c: Any, C: Any) -> Any:
+def largest_product(x: Any, layers: Any, q: int) -> Any:
     phi = features(x, layers, q)
-    return DELTA((phi @ phi.mT).abs().max(), largest(x), gap(signs), N, q, d, beta, c, C)
+    return (phi @ phi.mT).abs().max()
 
 
-def largest_prediction(
-    x: Any, layers: Any, signs: Any, N: int, q: int, d: int, T: int, eta: Any, beta: Any, c: Any, C: Any
-) -> Any:
-    delta = largest_deviation(x, layers, signs, N, q, d, beta, c, C)
-    norms = first_norm(x), row_norm(x, layers, N, q)
-    return X_HAT(largest_exact(x, layers, N, q, eta, T), *norms, delta, N, q, d, T, eta)
+WORST_DELTA = ComposedLetter(theory.OF_NETWORK[theory.delta], {theory.eps: gap})
+WORST_X_HAT = ComposedLetter(theory.OF_NETWORK[theory.X_hat], {theory.delta: WORST_DELTA})
+NORMS: Mapping[sp.Symbol, Function] = {theory.Q: largest_exact, theory.P: first_norm, theory.G: row_norm}
+DELTA = ComposedLetter(theory.DELTA, {theory.X: largest_product, theory.B: largest, theory.eps: gap})
+X_HAT = ComposedLetter(theory.largest_prediction(), {**NORMS, theory.delta: DELTA})
+STATE = ComposedLetter(theory.derive_state().error, {**NORMS, theory.delta: DELTA, theory.X_hat: X_HAT})
 
 
-def largest_error(
-    x: Any, layers: Any, signs: Any, N: int, q: int, d: int, T: int, eta: Any, beta: Any, c: Any, C: Any
-) -> Any:
-    delta = largest_deviation(x, layers, signs, N, q, d, beta, c, C)
-    predicted = largest_prediction(x, layers, signs, N, q, d, T, eta, beta, c, C)
-    return STATE(predicted, first_norm(x), delta, N, q, d, T, eta)
-
-
-# Counts.
-
-
-def layer_count(
-    signs: Any, layers: Any, N: int, q: int, d: int, T: int, B: float, eta: float, beta: float, c: float, C: float
-) -> Sides:
-    sizes = built(signs, layers, N, q, d, T, B, eta, beta, c, C).sizes.values()
-    return Sides(sum(each.layers for each in sizes), rounding=0.0)
-
-
-def head_count(
-    signs: Any, layers: Any, N: int, q: int, d: int, T: int, B: float, eta: float, beta: float, c: float, C: float
-) -> Sides:
-    sizes = built(signs, layers, N, q, d, T, B, eta, beta, c, C).sizes.values()
-    return Sides(max(each.heads for each in sizes), rounding=0.0)
-
-
-def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
-    weights = sizes["N"] ** 2 * (sizes["T"] + sizes["q"])
-    search = signs_cost(sizes["N"], sizes["q"], sizes["eps"], sizes["m"])
-    if run is None:
-        return search + Cost(48 * sizes["N"] ** 2)
-    runs = run.samples + 3 * run.attack * run.restarts
-    return search + Cost(48 * sizes["N"] ** 2 * run.samples, 1e-8 * runs * weights)
-
-
-def synthetic() -> NamedTable:
-    return of_synthetic(seed=0)
+def work(N: Count, q: Count, T: Count, eps: Count, m: Count) -> Work:
+    return replace(attention(N, q + T), before=signs_cost(N, q, eps, m))
 
 
 AUTOREGRESSION = Theorem(
@@ -180,17 +127,15 @@ AUTOREGRESSION = Theorem(
     knows={
         theory.eps: (gap,),
         theory.B: (largest,),
-        theory.delta: (worst_deviation, largest_deviation),
-        theory.G: (row_norm,),
-        theory.P: (first_norm,),
-        theory.Q: (largest_exact,),
-        theory.X_hat: (worst_prediction, largest_prediction),
-        theory.E: (largest_error,),
+        theory.delta: (WORST_DELTA, DELTA),
+        **{letter: (function,) for letter, function in NORMS.items()},
+        theory.X_hat: (WORST_X_HAT, X_HAT),
+        theory.E: (STATE,),
     },
-    checks=(Check(STATEMENT.quantity("layers"), layer_count), Check(STATEMENT.quantity("heads"), head_count)),
+    checks=checks_of_whole(STATEMENT, built),
     knobs=Knobs(resolve=resolve, implied=("beta", "c", "C")),
-    cost=cost,
-    tables=(synthetic,),
+    work=work,
+    tables=(lambda: of_synthetic(seed=0),),
     sources=(SERIES,),
     tokens=True,
 )  # fmt: skip

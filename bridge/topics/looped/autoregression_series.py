@@ -6,6 +6,7 @@ Bounds are about series in [-B, B] and steps eta <= 2 / (q B^2). Here the step i
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bridge.limits.cost import Work
 from bridge.theorems.record import NamedTable
 from bridge.theorems.sources import Prediction, ScaledSeries, Series
 from bridge.topics.looped.copies import signs, signs_cost
@@ -86,6 +87,6 @@ SERIES = Series(
         Prediction("least_squares", "least squares", lambda fits: fits[-1].least_squares),
     ),
     tables=(of_orders, coefficients),
-    cost=signs_cost,
+    work=lambda N, q, eps, m: Work(before=signs_cost(N, q, eps, m)),
     float64=True,
 )  # fmt: skip

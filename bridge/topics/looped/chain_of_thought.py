@@ -1,7 +1,7 @@
 """Continuing a chain of states (algoformer, Theorem 3.3): the next state against the true one, filter and counts."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,12 @@ from bridge.instances.letters import number_where_it_holds
 from bridge.limits.arguments import arguments_of
 from bridge.lowering import lower
 from bridge.lowering.formula import ArrayFunction
-from bridge.theorems.check import Check, Sides
-from bridge.theorems.head_formats import pair_for, recommended, require_held
+from bridge.theorems.head_formats import held, pair_for
 from bridge.theorems.parts import ExactRuns, Knobs
 from bridge.theorems.record import NamedTable
 from bridge.theorems.theorem import Theorem
 from bridge.theorems.transformer import Transformer
+from bridge.topics.looped.size_counts import checks_of_parts
 from numeric.networks.network import Network
 from numeric.topics.looped import chain_of_thought as numeric
 from numeric.topics.looped.gradient_descent import descended
@@ -36,11 +36,10 @@ CHAINS, STEPS, WIDTH, SEED = 10, 6, 2, 137
 
 def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
     """eta, c and C where they are not given. Raises UsageError for what the format does not hold."""
-    known = {p.name: params.get(p.name, p.default) for p in STATEMENT.parameters}
-    numbers = {name: STATEMENT.number(name, value) for name, value in known.items()}
+    numbers = STATEMENT.numbers(params)
     numbers["eta"] = params.get("eta", 1 / float(numbers["high"]) if numbers["high"] > 0 else 1.0)
-    STATEMENT.check({**numbers})
-    return {"eta": numbers["eta"], **knobs(numbers, params, dtype), **params}
+    STATEMENT.check(numbers)
+    return {"eta": numbers["eta"], **params, **knobs(numbers, params, dtype)}
 
 
 def knobs(numbers: Mapping[str, Any], given: Mapping[str, Any], dtype: str) -> dict[str, float]:
@@ -48,9 +47,7 @@ def knobs(numbers: Mapping[str, Any], given: Mapping[str, Any], dtype: str) -> d
     size = float(lower(theory.pair(sp.S.One, sp.S.One).size, "numpy")(**{k: numbers[k] for k in ("B", "N", "high")}))
     keys = numbers["N"] * (numbers["L"] + 1) + numbers["step"] + 1
     heads = pair_for(SECOND, dtype, keys=keys, size=size, width=numbers["d"])
-    chosen = {name: float(given.get(name, best)) for name, best in recommended(heads, dtype).items()}
-    require_held(STATEMENT.id, heads, dtype, **chosen)
-    return chosen
+    return held(STATEMENT.id, heads, dtype, given)
 
 
 # A loop multiplies the radius of a residual by eta/c times the weights of both heads.
@@ -92,18 +89,6 @@ def largest_residual(x: Any, W: Any) -> Any:
 
 def least_coefficients(x: Any, s: Any) -> Any:
     return torch.linalg.vector_norm(x @ torch.linalg.solve(x.mT @ x, s))
-
-
-# Checks.
-
-
-def counted(part: str, what: str) -> Callable[..., Sides]:
-    def sides(N: int, L: int, d: int, leak: float, eta: float, c: float, C: float, tau: float, B: float, high: float
-              ) -> Sides:  # fmt: skip
-        built = transformer(N, L, d, leak, eta, c, C, tau, B, high, 1)
-        return Sides(getattr(built.sizes[part], what), rounding=0.0, proved=("printed",))
-
-    return sides
 
 
 # Chains of data.
@@ -213,10 +198,7 @@ CHAIN_OF_THOUGHT = Theorem(
     },
     reference=reference,
     knows={theory.R: (largest_residual,), theory.alpha: (least_coefficients,)},
-    checks=tuple(
-        Check(STATEMENT.quantity(f"{what}.{part}"), counted(part, what))
-        for part in ("pre", "loop", "post") for what in ("layers", "heads")
-    ),
+    checks=checks_of_parts(STATEMENT, transformer, ("pre", "loop", "post")),
     tables=(chains,),
     knobs=Knobs(resolve=resolve, implied=("eta", "c", "C")),
     exact=ExactRuns(bits=exact_bits),

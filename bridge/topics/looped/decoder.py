@@ -3,40 +3,32 @@
 from collections.abc import Mapping
 from typing import Any
 
+import sympy as sp
 import torch
 
 from bridge.domains import Ball, Box, Rows
-from bridge.limits.cost import Cost
-from bridge.limits.run import Run
+from bridge.limits.cost import attention
 from bridge.lowering.formula import ArrayFunction
-from bridge.theorems.check import Check, Sides
-from bridge.theorems.head_formats import pair_for, recommended, require_held
+from bridge.theorems.composed import ComposedLetter
+from bridge.theorems.head_formats import held, pair_for
 from bridge.theorems.parts import Knobs
-from bridge.theorems.theorem import Theorem
+from bridge.theorems.theorem import Function, Theorem
 from bridge.theorems.transformer import Transformer
+from bridge.topics.looped.size_counts import checks_of_whole
 from numeric.topics.looped import decoder as numeric
 from symbolic.topics.looped import decoder as theory
 from symbolic.topics.looped.decoder import DECODER as STATEMENT
 
 KEYS = 3  # of each example that a token sees, for the leak
-KNOWN = theory.B_x, theory.T, theory.eta, theory.c, theory.C
-WORST_S, WORST_V = (
-    ArrayFunction(theory.OF_NETWORK[each], theory.N, theory.B_y, *KNOWN) for each in (theory.S, theory.V)
-)
-S = ArrayFunction(theory.largest_residual(), theory.R, *KNOWN)
-V = ArrayFunction(theory.largest_prediction(), theory.W, theory.R, *KNOWN)
 
 
 def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
     """c and C for the format, where they are not given. Raises UsageError for those that it does not hold."""
-    chosen = {"c", "C"}
-    known = {p.name: STATEMENT.number(p.name, params.get(p.name, p.default)) for p in STATEMENT.parameters}
+    known = STATEMENT.numbers(params)
     STATEMENT.check(known)
     size = float(theory.LARGEST.subs({theory.N: known["N"], theory.B_y: known["B_y"]}))
     pair = pair_for("opposite", dtype, keys=KEYS, size=size, width=int(known["d"]) + 1)
-    found = {**recommended(pair, dtype), **params}
-    require_held(STATEMENT.id, pair, dtype, **{name: float(found[name]) for name in chosen})
-    return found
+    return {**params, **held(STATEMENT.id, pair, dtype, params)}
 
 
 def setting(d: int, eta: Any, c: Any, C: Any) -> numeric.DecoderSetting:
@@ -71,46 +63,11 @@ def largest_residual(x: Any, y: Any, eta: Any, T: Any) -> Any:
     return torch.stack([numeric.residuals(w, x, y).abs().max() for w in numeric.path(x, y, eta, T)]).max()
 
 
-def worst_residual(N: int, B_y: Any, B_x: Any, T: int, eta: Any, c: Any, C: Any) -> Any:
-    return WORST_S(N, B_y, B_x, T, eta, c, C)
-
-
-def worst_prediction(N: int, B_y: Any, B_x: Any, T: int, eta: Any, c: Any, C: Any) -> Any:
-    return WORST_V(N, B_y, B_x, T, eta, c, C)
-
-
-def of_all_iterates(x: Any, y: Any, eta: Any, T: Any, c: Any, C: Any) -> Any:
-    return S(largest_residual(x, y, eta, T), largest_norm(x), T, eta, c, C)
-
-
-def largest_prediction(x: Any, y: Any, eta: Any, T: Any, c: Any, C: Any) -> Any:
-    sizes = longest(x, y, eta, T), largest_residual(x, y, eta, T)
-    return V(*sizes, largest_norm(x), T, eta, c, C)
-
-
 def of_scores(x: Any, y: Any, v: Any) -> Any:
     return torch.maximum((v @ x.mT).abs().max(), y.abs().max())
 
 
-# Counts.
-
-
-def layers(d: int, N: int, T: int, eta: float, c: float, C: float) -> Sides:
-    sizes = built(d, N, T, eta, c, C).sizes.values()
-    return Sides(sum(each.layers for each in sizes), rounding=0.0, remark="no pre-transformer")
-
-
-def heads(d: int, N: int, T: int, eta: float, c: float, C: float) -> Sides:
-    sizes = built(d, N, T, eta, c, C).sizes.values()
-    return Sides(max(each.heads for each in sizes), rounding=0.0)
-
-
-def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
-    weights = (2 * sizes["N"] + 1) ** 2
-    if run is None:
-        return Cost(48 * weights)
-    runs = run.samples + 4 * run.attack * run.restarts
-    return Cost(48 * weights * run.samples, 1e-8 * runs * sizes["T"] * weights)
+SIZES: Mapping[sp.Symbol, Function] = {theory.B_x: largest_norm, theory.R: largest_residual, theory.W: longest}
 
 
 DECODER = Theorem(
@@ -132,15 +89,13 @@ DECODER = Theorem(
     },
     reference=reference,
     knows={
-        theory.B_x: (largest_norm,),
-        theory.R: (largest_residual,),
-        theory.S: (worst_residual, of_all_iterates),
-        theory.W: (longest,),
-        theory.V: (worst_prediction, largest_prediction),
+        **{letter: (function,) for letter, function in SIZES.items()},
+        theory.S: (ArrayFunction(theory.OF_NETWORK[theory.S]), ComposedLetter(theory.largest_residual(), SIZES)),
+        theory.V: (ArrayFunction(theory.OF_NETWORK[theory.V]), ComposedLetter(theory.largest_prediction(), SIZES)),
         theory.Z: (of_scores,),
     },
-    checks=(Check(STATEMENT.quantity("layers"), layers), Check(STATEMENT.quantity("heads"), heads)),
+    checks=checks_of_whole(STATEMENT, built, remark="no pre-transformer"),
     knobs=Knobs(resolve=resolve, implied=("c", "C")),
-    cost=cost,
+    work=lambda N, T: attention(2 * N + 1, T),
     tokens=True,
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any
 
 import torch
@@ -11,7 +11,6 @@ from bridge.domains import Ball, Box, Rows
 from bridge.instances.letters import number_where_it_holds
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings.rules.sink import HEADS
-from bridge.theorems.check import Check, Sides
 from bridge.theorems.numbers import plain
 from bridge.theorems.parts import AtPoint, ExactRuns, Knobs
 from bridge.theorems.record import NamedTable, Verdict
@@ -20,6 +19,7 @@ from bridge.theorems.theorem import Theorem
 from bridge.theorems.transformer import Transformer
 from bridge.topics.looped.gradient_descent_knobs import PAIRS, resolve
 from bridge.topics.looped.gradient_descent_table import TABLE
+from bridge.topics.looped.size_counts import checks_of_parts
 from numeric.networks.shared_blocks import SharedNetwork
 from numeric.topics.looped import gradient_descent as numeric
 from symbolic.calculus.heads import Second
@@ -88,7 +88,7 @@ class PromptLetters:
     mlp: Any
     N: Any
     d: Any
-    T: int
+    T: Any
     eta: Any
     c: Any
     C: Any
@@ -116,7 +116,7 @@ class PromptLetters:
     def influence(self) -> Any:
         """The rows e_p^T B^j, j = 0 .. T: (T + 1, N + 1)."""
         rows = [torch.cat([0 * self.products[0], 1 + 0 * self.products[0, :1]])]
-        for _ in range(self.T):
+        for _ in range(int(self.T)):
             rows.append(rows[-1] - self.eta * torch.cat([rows[-1] @ self.products, 0 * rows[-1][:1]]))
         return torch.stack(rows)
 
@@ -126,7 +126,7 @@ class PromptLetters:
         """What W - G makes of the exact states in T loops, (N + 1, m)."""
         s = torch.cat([-1 * self.y, 0 * self.y[:1]])
         moved = 0 * s
-        for _ in range(self.T):
+        for _ in range(int(self.T)):
             moved = moved - self.eta * (self.products @ moved[:-1] + self.missed @ s)
             s = s - self.eta * (self.products @ s[:-1])
         return moved
@@ -158,41 +158,14 @@ class PromptLetters:
         return EXACT_STATE(self.R(), self.H()) + self.E()
 
 
-def of_prompt(letter: Callable[[PromptLetters], Any]) -> Callable[..., Any]:
+def of_prompt(letter: str) -> Callable[..., Any]:
     """The letter as a function of what a prompt is made of, by name."""
 
-    def found(
-        x: Any, y: Any, mlp: Any, N: Any, d: Any, T: Any, eta: Any, c: Any, C: Any, second: str, B_x: Any, B_y: Any,
-        tau: Any, bits: Any,
-    ) -> Any:  # fmt: skip
-        return letter(PromptLetters(x, y, mlp, N, d, int(T), eta, c, C, second, B_x, B_y, tau, bits))
+    @wraps(PromptLetters, updated=())
+    def found(**known: Any) -> Any:
+        return getattr(PromptLetters(**known), letter)()
 
     return found
-
-
-LETTERS = (
-    PromptLetters.H,
-    PromptLetters.a,
-    PromptLetters.q,
-    PromptLetters.F_r,
-    PromptLetters.F_p,
-    PromptLetters.E,
-    PromptLetters.S,
-)
-
-
-# Checks.
-
-
-def counted(part: str, what: str) -> Callable[..., Sides]:
-    def sides(
-        N: int, d: int, m: int, eta: float, c: float, C: float, tau: float, B_x: float, B_y: float, second: str,
-        mlp: torch.Tensor,
-    ) -> Sides:  # fmt: skip
-        built = network(N, d, m, eta, c, C, tau, B_x, B_y, second, mlp, 1)
-        return Sides(getattr(built.sizes[part], what), rounding=0.0, proved=("printed",))
-
-    return sides
 
 
 def by_loop(
@@ -244,12 +217,9 @@ GRADIENT_DESCENT = Theorem(
     knows={
         theory.rho: (rounding,),
         theory.delta: (truncation,),
-        **{getattr(theory, letter.__name__): (of_prompt(letter),) for letter in LETTERS},
+        **{getattr(theory, letter): (of_prompt(letter),) for letter in ("H", "a", "q", "F_r", "F_p", "E", "S")},
     },
-    checks=tuple(
-        Check(STATEMENT.quantity(f"{what}.{part}"), counted(part, what))
-        for part in stated.COUNTS for what in ("layers", "heads")
-    ),
+    checks=checks_of_parts(STATEMENT, network, stated.COUNTS),
     tables=(by_loop,),
     knobs=Knobs(resolve=resolve, implied=("high", "bits", "c", "C")),
     at_point=AtPoint(refusal=refusal),

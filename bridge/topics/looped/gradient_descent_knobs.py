@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bridge.limits.run import FORMATS
-from bridge.theorems.head_formats import pair_for, recommended, require_held
+from bridge.theorems.head_formats import held, pair_for
 from symbolic.calculus.heads import Second
 from symbolic.topics.looped.gradient_descent import GRADIENT_DESCENT as STATEMENT
 from symbolic.words.errors import UsageError
@@ -19,13 +19,13 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
     if found["bits"] != FORMATS[dtype]:
         held = f"bits = {found['bits']}, but {dtype} has {FORMATS[dtype]}"
         raise UsageError(f"{STATEMENT.id}: {held}; leave bits out")
-    known = {p.name: found.get(p.name, p.default) for p in STATEMENT.parameters}
-    if known["second"] not in PAIRS:
-        raise UsageError(f"{STATEMENT.id}: second = {known['second']!r}; give {' or '.join(PAIRS)}")
-    numbers = {name: STATEMENT.number(name, value) for name, value in known.items() if name != "second"}
+    second = found.get("second", STATEMENT.parameter("second").default)
+    if second not in PAIRS:
+        raise UsageError(f"{STATEMENT.id}: second = {second!r}; give {' or '.join(PAIRS)}")
+    numbers = STATEMENT.numbers(found)
     numbers["high"] = found["high"] = params.get("high", numbers["B_x"] ** 2)
-    STATEMENT.check({**numbers, "second": known["second"]})
-    return {**knobs(known["second"], numbers, params, dtype), **found}
+    STATEMENT.check({**numbers, "second": second})
+    return {**found, **knobs(second, numbers, params, dtype)}
 
 
 def knobs(second: str, numbers: Mapping[str, Any], given: Mapping[str, Any], dtype: str) -> dict[str, float]:
@@ -33,7 +33,4 @@ def knobs(second: str, numbers: Mapping[str, Any], given: Mapping[str, Any], dty
     size = numbers["B_x"] ** 2 / numbers["N"]
     heads = pair_for(second, dtype, keys=2 * numbers["N"] + 1, size=size, width=numbers["d"])
     residuals = math.sqrt(numbers["N"]) * numbers["B_y"]
-    best = recommended(heads, dtype, residuals)
-    chosen = {name: given.get(name, value) for name, value in best.items()}
-    require_held(STATEMENT.id, heads, dtype, **chosen, values=residuals)
-    return chosen
+    return held(STATEMENT.id, heads, dtype, given, values=residuals)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bridge.limits.cost import Cost
+from bridge.limits.cost import attention
 from bridge.theorems.data import ScaledTable
 from bridge.theorems.sources import Prediction, Tabular
 from bridge.theorems.sources.programs import linear_regression
@@ -19,7 +19,6 @@ from numeric.topics.looped.gradient_descent import features
 from symbolic.words.errors import UsageError
 
 ROUNDED = 1e-9  # relative: the eigenvalue and what rests on it
-SECONDS = 1e-7  # for each pair of tokens and loop, over all runs
 
 
 def prompt(data: ScaledTable) -> dict[str, Any]:
@@ -72,11 +71,6 @@ def by_scikit_learn(x: Tensor, y: Tensor, mlp: Tensor) -> Tensor:
     return linear_regression(phi[:-1], y, phi[-1])
 
 
-def cost(N: int, T: int) -> Cost:
-    length = 2 * N + 2
-    return Cost(64.0 * length**2, SECONDS * length**2 * T)
-
-
 TABLE = Tabular(
     "N", "d", ("B_x", "B_y"), prompt,
     defaults={"L": 0, "m": 1, "B_x": 1.0, "B_y": 1.0, "T": (1, 10, 100, 500)},
@@ -90,5 +84,5 @@ TABLE = Tabular(
         Prediction("exact", "prediction of T exact steps", lambda reference: reference["prediction"]),
         Prediction("linear", "prediction of scikit-learn's LinearRegression", by_scikit_learn),
     ),
-    cost=cost,
+    work=lambda N, T: attention(2 * N + 2, T).times(4),  # of the network, exact, and each again for the bounds
 )  # fmt: skip

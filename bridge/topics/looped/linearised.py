@@ -9,7 +9,7 @@ import torch
 
 from bridge.domains import Ball, Box, Rows
 from bridge.limits.run import FORMATS
-from bridge.theorems.head_formats import largest_sink, pair_for, recommended, require_held
+from bridge.theorems.head_formats import held, largest_sink, pair_for, recommended
 from bridge.theorems.parts import Knobs
 from bridge.theorems.record import NamedTable
 from bridge.theorems.sources import Tabular
@@ -37,16 +37,13 @@ def pair(second: Second, N: int, d: int, B: float, dtype: str) -> HeadPair:
 
 def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
     """c and C of both pairs for the format, where they are not given. Raises UsageError for what it does not hold."""
-    known = {p.name: params.get(p.name, p.default) for p in STATEMENT.parameters}
-    numbers = {name: STATEMENT.number(name, value) for name, value in known.items()}
+    numbers = STATEMENT.numbers(params)
     STATEMENT.check(numbers)
-    found: dict[str, Any] = {}
-    for second, (c, C) in NAMES.items():
+    found = dict(params)
+    for second, names in NAMES.items():
         heads = pair(second, int(numbers["N"]), int(numbers["d"]), float(numbers["B"]), dtype)
-        best = recommended(heads, dtype)
-        found |= {c: params.get(c, best["c"]), C: params.get(C, best["C"])}
-        require_held(STATEMENT.id, heads, dtype, c=float(found[c]), C=float(found[C]))
-    return {**params, **found}
+        found |= held(STATEMENT.id, heads, dtype, params, names=names)
+    return found
 
 
 # Network, reference and readings.

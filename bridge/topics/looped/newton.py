@@ -7,8 +7,7 @@ import sympy as sp
 import torch
 
 from bridge.domains import Ball, Box, SingularValues
-from bridge.limits.cost import Cost
-from bridge.limits.run import Run
+from bridge.limits.arguments import called_with
 from bridge.lowering.formula import ArrayFunction
 from bridge.theorems.head_formats import pair_for, require_held
 from bridge.theorems.parts import AtPoint, InputSearch, Knobs
@@ -17,7 +16,7 @@ from bridge.theorems.refusal import Refusal
 from bridge.theorems.theorem import Theorem
 from bridge.theorems.transformer import Transformer
 from bridge.topics.looped import newton_tables as tables
-from bridge.topics.looped.newton_table import TABLE
+from bridge.topics.looped.newton_table import TABLE, loop_work
 from numeric.topics.looped import newton as numeric
 from symbolic.calculus.heads import Second
 from symbolic.topics.looped import newton_derivation as theory
@@ -26,16 +25,14 @@ from symbolic.topics.looped.newton import SECONDS, largest_error, quantities_of
 from symbolic.words.errors import UsageError
 
 CHOSEN = ("c", "C")
-SEARCHES = 4
 
 
 def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
     """c and C for the format, where they are not given. Raises UsageError for what it does not hold."""
-    known = {p.name: params.get(p.name, p.default) for p in STATEMENT.parameters}
-    second = known["second"]
+    second = params.get("second", STATEMENT.parameter("second").default)
     if second not in list(SECONDS):
         raise UsageError(f"{STATEMENT.id}: second = {second!r}; give {' or '.join(SECONDS)}")
-    numbers = {name: STATEMENT.number(name, each) for name, each in known.items() if name != "second"}
+    numbers = STATEMENT.numbers(params)
     STATEMENT.check(numbers)
     chosen = tables.recommended(Second(second), dtype, **{name: numbers[name] for name in ("N", "d", "T", "kappa")})
     found = {name: numbers[name] if name in params else chosen[name] for name in CHOSEN}
@@ -56,17 +53,12 @@ def refusal(N: int, d: int, T: int, kappa: float, second: str, c: float, C: floa
     return Refusal(Verdict.NOT_REPRESENTABLE, why)
 
 
-CEILINGS = {
-    second: ArrayFunction(largest_error(second), *sorted(largest_error(second).free_symbols, key=str))
-    for second in SECONDS
-}
+CEILINGS = {second: ArrayFunction(largest_error(second)) for second in SECONDS}
 
 
 def ceiling(N: int, d: int, T: int, kappa: Any, alpha: Any, c: Any, C: Any, second: str) -> Any:
     """E; the bounds hold with any number that meets their obligations."""
-    known = {**locals()}
-    of = CEILINGS[Second(second)]
-    return of(*(known[symbol.name] for symbol in of.symbols))
+    return called_with(CEILINGS[Second(second)], locals())
 
 
 def build(N: int, d: int, T: int, alpha: Any, c: Any, C: Any, tau: Any, second: str) -> Any:
@@ -75,14 +67,6 @@ def build(N: int, d: int, T: int, alpha: Any, c: Any, C: Any, tau: Any, second: 
 
 def reference(X: Any, y: Any, x: Any, alpha: Any, T: int) -> dict[str, Any]:
     return numeric.reference(X, y, x, alpha, T)
-
-
-def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
-    scores = (2 * sizes["N"] + 2) ** 2
-    if run is None:
-        return Cost(16 * scores)
-    runs = run.samples + run.attack * run.restarts * SEARCHES
-    return Cost(16 * scores * run.samples, 1e-8 * runs * sizes["T"] * scores)
 
 
 NEWTON = Theorem(
@@ -107,7 +91,7 @@ NEWTON = Theorem(
     },
     knobs=Knobs(resolve=resolve, implied=CHOSEN),
     search=InputSearch(leading=("y_hat", "m")),
-    cost=cost,
+    work=loop_work,
     tables=(tables.floors,),
     sources=(TABLE,),
 )

@@ -11,7 +11,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.limits.cost import Cost
+from bridge.limits.cost import Count, Work, attention
 from bridge.theorems.data import ScaledTable
 from bridge.theorems.record import NamedTable
 from bridge.theorems.sources import Prediction, Tabular
@@ -27,7 +27,6 @@ from symbolic.words.errors import UsageError
 
 LOOPS = 30
 ABOVE = 1 + 1e-9  # for rounding: no singular value is above 1, and none of S below 1/kappa
-SECONDS = 4e-8  # for each score of a loop
 
 
 @dataclass(frozen=True)
@@ -106,9 +105,8 @@ def of_last_loop(theorem: Theorem) -> Theorem:
     return replace(theorem, tables=(), search=search).with_at_point(quantities=last_loop)
 
 
-def cost(N: int, T: int) -> Cost:
-    scores = (2 * N + 2) ** 2
-    return Cost(64.0 * scores, SECONDS * T * scores)
+def loop_work(N: Count, T: Count) -> Work:
+    return attention(2 * N + 2, T)
 
 
 TABLE = Tabular(
@@ -125,5 +123,5 @@ TABLE = Tabular(
         Prediction("least_squares", "least squares", lambda X, y, x: least_squares(X, y) @ x),
     ),
     tables=(by_loop,),
-    cost=cost,
+    work=lambda N, T: loop_work(N, T).times(4),  # of the network, exact, and each again for the bounds
 )  # fmt: skip

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from typing import Any
 
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor
 
 from bridge.limits.run import FORMATS, Format
-from bridge.lowering import lower
+from bridge.lowering.formula import evaluate
 from bridge.theorems.head_formats import largest_sink
 from bridge.theorems.record import NamedTable
 from numeric.networks.network import Network
@@ -39,32 +38,32 @@ def unit_of(dtype: str) -> float:
 
 def enough_C(N: int, dtype: str) -> float:
     """As far as 2 n e^C is in the range of the format."""
-    enough = _value(theory.enough_C(), {_SYMBOLS["N"]: N, theory.unit: unit_of(dtype)})
+    enough = evaluate(theory.enough_C(), {_SYMBOLS["N"]: N, theory.unit: unit_of(dtype)})
     return min(float(enough), float(largest_sink(2 * N + 1, dtype)))
 
 
 def recommended(second: Second, dtype: str, **sizes: Any) -> dict[str, float]:
     at = {**_letters(sizes), C: enough_C(int(sizes["N"]), dtype), theory.unit: unit_of(dtype)}
-    return {"c": _power_of_2(_value(theory.in_condition(theory.best_c(second), second), at)), "C": at[C]}
+    return {"c": _power_of_2(evaluate(theory.in_condition(theory.best_c(second), second), at)), "C": at[C]}
 
 
 def floor_in_condition(second: Second, dtype: str, **at: Any) -> float:
     known = {**_letters(at), theory.unit: unit_of(dtype)}
-    return float(_value(theory.in_condition(theory.floor(second), second), known))
+    return float(evaluate(theory.in_condition(theory.floor(second), second), known))
 
 
 def predicted(X: Tensor, second: Second, loops: int, c: float, C: float, dtype: str) -> float:
     """The floor in the basis of these data."""
     spectrum, known = _at_data(X, second, loops, {"c": c, "C": C}, dtype)
-    return spectrum.combined(torch.as_tensor(_value(theory.floor(second), known), dtype=torch.float64, device="cpu"))
+    return spectrum.combined(torch.as_tensor(evaluate(theory.floor(second), known), dtype=torch.float64, device="cpu"))
 
 
 def best_c(X: Tensor, second: Second, loops: int, C: float, dtype: str) -> float:
     """At the least eigenvalue of these data; where their leading order cancels, that of random directions."""
     _, known = _at_data(X, second, loops, {"C": C}, dtype)
-    best = _value(theory.best_c(second), known)[-1]
+    best = evaluate(theory.best_c(second), known)[-1]
     at = {**known, kappa: 1 / known[theory.lam][-1]}
-    random = _value(theory.in_condition(theory.best_c(second), second), at)
+    random = evaluate(theory.in_condition(theory.best_c(second), second), at)
     return _power_of_2(random if best > CANCELLED * random else best)
 
 
@@ -90,16 +89,6 @@ def _letters(numbers: Mapping[str, Any]) -> dict[sp.Symbol, Any]:
 _SYMBOLS = {p.name: p.symbol for p in STATEMENT.parameters if p.symbol is not None}
 
 
-@cache
-def _lowered(formula: sp.Expr, letters: tuple[sp.Symbol, ...]) -> Any:
-    return lower(formula, "numpy", args=letters)
-
-
-def _value(formula: sp.Expr, at: Mapping[sp.Symbol, Any]) -> Any:
-    letters = tuple(sorted(formula.free_symbols, key=str))
-    return _lowered(formula, letters)(*(at[letter] for letter in letters))
-
-
 # Bounds of each loop.
 
 
@@ -107,9 +96,9 @@ def bounds(second: Second, params: Mapping[str, Any], known: Mapping[sp.Symbol, 
     """On the state after the loops 1 .. T, with what a prompt knows, or with the worst case."""
     at = {**_letters({name: each for name, each in params.items() if name in _SYMBOLS}), **known}
     for letter, value in {**KNOWN, E: largest_error(second)}.items():
-        at.setdefault(letter, float(_value(value, at)))
+        at.setdefault(letter, float(evaluate(value, at)))
     bound = derive_state(second).error
-    return [float(_value(bound, {**at, T: k})) for k in range(1, int(params["T"]) + 1)]
+    return [float(evaluate(bound, {**at, T: k})) for k in range(1, int(params["T"]) + 1)]
 
 
 # Runs.

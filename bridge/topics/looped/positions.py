@@ -8,8 +8,7 @@ from functools import cache
 import sympy as sp
 from torch import Tensor
 
-from bridge.limits.cost import LARGEST, Cost
-from bridge.limits.run import Run
+from bridge.limits.cost import LARGEST, PRODUCT, Cost, Work
 from bridge.theorems.check import Sides, checks_of, within
 from bridge.theorems.theorem import Theorem
 from numeric.topics.looped import positions as vectors
@@ -18,7 +17,7 @@ from symbolic.words.errors import UsageError
 
 ACCURACY = 1e-12
 TINY = 1e-150
-BYTES, SECONDS = 32, 1e-8  # of signs and their products, for each entry
+BYTES, PRODUCTS = 32, 10  # of signs and their products, for each entry
 
 
 @cache
@@ -75,10 +74,6 @@ SIDES: Mapping[str, Callable[..., Sides]] = {
 }
 
 
-def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
-    return search_cost(sizes["N"], sizes["eps"], sizes["r"])
-
-
 def search_cost(N: float | int, eps: float | int, r: float | int) -> Cost:
     """Of `searched`: some halvings of the dimension, in each of which all draws may be looked at."""
     N, share = max(N, 3.0), 1 - eps / max(r, TINY) ** 2
@@ -86,12 +81,12 @@ def search_cost(N: float | int, eps: float | int, r: float | int) -> Cost:
         return Cost()
     dimension = min(2 * math.log(N * (N - 1) / 2) / share**2 + 1, LARGEST)
     halvings = math.log2(dimension) + 1
-    return Cost(BYTES * N * (dimension + N), SECONDS * vectors.DRAWS * halvings * N * (dimension + N))
+    return Cost(BYTES * N * (dimension + N), PRODUCT * PRODUCTS * vectors.DRAWS * halvings * N * (dimension + N))
 
 
 POSITIONS = Theorem(
     theory.POSITIONS,
     main="dimension",
     checks=checks_of(theory.POSITIONS, SIDES),
-    cost=cost,
+    work=lambda N, eps, r: Work(before=search_cost(N, eps, r)),
 )

@@ -4,14 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Any
 
 import numpy as np
-import sympy as sp
 import torch
 
 from bridge.limits.run import Run
-from bridge.lowering import lower
+from bridge.lowering.formula import evaluate
 from bridge.lowering.least_value import Enclosure
 from bridge.theorems.check import Sides, checks_of, within
 from bridge.theorems.numbers import plain
@@ -152,25 +150,21 @@ def attended(score: float) -> float:
 # The ramp loss.
 
 
-@lru_cache(maxsize=4)
-def ramp_loss(gamma: float) -> Callable[[float], Any]:
+def ramp_loss(gamma: float) -> Callable[[float], float]:
     """Of a margin."""
-    loss: Callable[[float], Any] = lower(
-        theory.RAMP.subs(theory.gamma, sp.Rational(gamma)), "numpy", args=(theory.rho,)
-    )
-    return loss
+    return lambda margin: float(evaluate(theory.RAMP, {theory.gamma: gamma, theory.rho: margin}))
 
 
 def ramp(gamma: float, samples: int, seed: int) -> Sides:
     loss, seen = ramp_loss(gamma), members(pairs(gamma, samples, seed))
-    return bounded(max(each.loss - float(loss(each.margin.upper)) for each in seen), CASES)
+    return bounded(max(each.loss - loss(each.margin.upper) for each in seen), CASES)
 
 
 def ramp_indicator(gamma: float, samples: int, seed: int) -> Sides:
     """The ramp loss minus the indicator of a margin below gamma, at either end of the margin."""
     loss, seen = ramp_loss(gamma), members(pairs(gamma, samples, seed))
     ends = chain.from_iterable((each.margin.lower, each.margin.upper) for each in seen)
-    return bounded(max(float(loss(end)) - float(end < gamma) for end in ends), CASES)
+    return bounded(max(loss(end) - float(end < gamma) for end in ends), CASES)
 
 
 def ramp_lipschitz(gamma: float, samples: int, seed: int) -> Sides:
@@ -184,7 +178,7 @@ def ramp_lipschitz(gamma: float, samples: int, seed: int) -> Sides:
 def ramp_apart(gamma: float, pair: MemberPair) -> float:
     """A lower bound of the difference of the ramp losses, which decrease in the margin."""
     loss, margins = ramp_loss(gamma), (pair.first.margin, pair.second.margin)
-    high, low = ([float(loss(getattr(each, end))) for each in margins] for end in ("lower", "upper"))
+    high, low = ([loss(getattr(each, end)) for each in margins] for end in ("lower", "upper"))
     return max(low[0] - high[1] - ROUNDING, low[1] - high[0] - ROUNDING, 0.0)
 
 

@@ -36,11 +36,10 @@ Runs = Callable[[int, int, str, str], MachineRuns]  # by samples, seed, dtype, d
 
 def resolve(params: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """The input of an included machine where none is given; for T = 0 the steps that it takes. Raises UsageError."""
-    known = {each.name: params.get(each.name, each.default) for each in theory.PARAMETERS}
-    numbers = {p.name: theory.TURING.number(p.name, known[p.name]) for p in theory.PARAMETERS if p.symbol is not None}
+    numbers, machine = theory.TURING.numbers(params), params.get("machine", theory.TURING.parameter("machine").default)
     theory.TURING.check(numbers)
-    text = params.get("input", INPUTS.get(known["machine"], ""))
-    return {**params, "input": text, "T": task_of(known["machine"], text, int(numbers["T"])).T}
+    text = params.get("input", INPUTS.get(machine, ""))
+    return {**params, "input": text, "T": task_of(machine, text, int(numbers["T"])).T}
 
 
 def runs(

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from bridge.limits.accepted import require_float64
-from bridge.lowering import lower
+from bridge.lowering.formula import evaluate
 from bridge.theorems.parts import Knobs
 from bridge.theorems.record import NamedTable
 from bridge.theorems.theorem import Theorem
@@ -107,12 +107,6 @@ def reference(B: Any, known: Pool) -> dict[str, Any]:
 # At a prompt: its own noise, its own norms, the duality gap, and the best of several vectors in the place of rho*.
 
 
-def rivals(known: Pool) -> list[Pool]:
-    """rho*, and what the Lasso makes of the whole pool."""
-    others = (numeric.solve(known.phi, known.f, weight) for weight in WEIGHTS)
-    return [known, *(Pool.of(known.phi, known.f, rho) for rho in others)]
-
-
 def at_prompt(
     phi: Tensor, y: Tensor, z: Tensor, found: Tensor, rival: Pool, params: Mapping[str, Any]
 ) -> dict[str, float]:
@@ -137,7 +131,7 @@ def beforehand(known: Pool, params: Mapping[str, Any]) -> dict[str, float | None
 
 
 def _number(bound: Any, letters: Mapping[sp.Symbol, Any]) -> float:
-    return float(lower(bound, "mpmath", args=tuple(letters))(*letters.values()))
+    return float(evaluate(bound, letters))
 
 
 def by_size(
@@ -145,7 +139,7 @@ def by_size(
 ) -> NamedTable:
     """One prompt of each size: measured, bounded at the prompt, bounded beforehand."""
     known, params = pool(n, d, tau, width), {"n": n, "lam": lam, "sigma": sigma, "delta": delta}
-    others = rivals(known)
+    others = numeric.rivals(known, WEIGHTS)
     rows: list[list[str | int | float | None]] = []
     for N in SIZES:
         z, chosen = noise(N, sigma, 0), picked(N, 0)

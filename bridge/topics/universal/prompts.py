@@ -14,7 +14,8 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.lowering import lower
+from bridge.limits.cost import Count, Work
+from bridge.lowering.formula import evaluate
 from numeric.topics.universal import lasso
 from numeric.topics.universal.covering import in_ball
 from numeric.topics.universal.features import Family, coefficients
@@ -31,6 +32,11 @@ BITS = 53  # of the format in which prompts are run
 RIVAL_ACCURACY = 1e-4  # of their duality gaps: any vector will do
 
 Function = Callable[[Any], Any]
+
+
+def of_blocks(N: Count, n: Count, L: Count) -> Work:
+    """Features of N examples in a few arrays; each layer multiplies by them, or by their transpose."""
+    return Work(numbers=10 * N * n, products=2 * N * n * L)
 
 
 @lru_cache(maxsize=8)
@@ -112,8 +118,7 @@ def rivals(of: Prompt, family: Family, features: Tensor, place: int) -> list[Poo
     member, none = family.members[place], torch.zeros(1, dtype=torch.float64, device="cpu")
     own = coefficients(family, features)[place] / len(features)
     start = torch.cat([own, none, member.value(none.expand(1, family.d))])  # (m); 0 for the idle feature
-    others = [lasso.solve(of.phi_law, of.f(of.x_law), weight, RIVAL_ACCURACY) for weight in WEIGHTS]
-    return [Pool.of(of.phi_law, of.f(of.x_law), rho) for rho in (start, *others)]
+    return lasso.rivals(Pool.of(of.phi_law, of.f(of.x_law), start), WEIGHTS, RIVAL_ACCURACY)
 
 
 def at_prompt(of: Prompt, rivals: list[Pool], delta: float) -> float:
@@ -173,9 +178,4 @@ _ROUNDING = transformer.rounding_of_blocks()
 
 
 def number(bound: sp.Expr, letters: Mapping[sp.Symbol, Any]) -> float:
-    return float(_lowered(bound, tuple(letters))(*letters.values()))
-
-
-@lru_cache(maxsize=32)
-def _lowered(bound: sp.Expr, letters: tuple[sp.Symbol, ...]) -> Callable[..., Any]:
-    return lower(bound, "numpy", args=letters)
+    return float(evaluate(bound, letters))

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from bridge.domains import Ball, Box, Rows
-from bridge.lowering import lower
+from bridge.lowering.formula import evaluate
 from bridge.theorems.check import Check, Sides
 from bridge.theorems.parts import Knobs
 from bridge.theorems.record import NamedTable
@@ -119,7 +119,7 @@ def along(
 
 def _bound(name: str, at: Mapping[sp.Symbol, Any]) -> float:
     bound = theory.PROXIMAL.quantity(name).derived()
-    return float(lower(bound, "mpmath", args=tuple(at))(*at.values()))
+    return float(evaluate(bound, at))
 
 
 STEPS = (theory.L - 1) / 2

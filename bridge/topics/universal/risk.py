@@ -11,15 +11,23 @@ import torch
 from torch import Tensor
 
 from bridge.limits.accepted import require_float64
-from bridge.limits.cost import Cost
-from bridge.limits.run import Run
 from bridge.theorems.check import Check, Sides
 from bridge.theorems.parts import AtPoint, Knobs
 from bridge.theorems.refusal import Refusal
 from bridge.theorems.theorem import Theorem
 from bridge.topics.universal import risk_tables
 from bridge.topics.universal.members import known_family
-from bridge.topics.universal.prompts import POINTS, at_prompt, largest_value, learner, points, prompt, rivals, roundings
+from bridge.topics.universal.prompts import (
+    POINTS,
+    at_prompt,
+    largest_value,
+    learner,
+    of_blocks,
+    points,
+    prompt,
+    rivals,
+    roundings,
+)
 from bridge.topics.universal.risk_table import TABLE
 from bridge.topics.universal.temperatures import CHOSEN as TEMPERATURES
 from bridge.topics.universal.temperatures import refusal, require_held
@@ -48,15 +56,14 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
     where no noise implies lam.
     """
     require_float64(STATEMENT.id, dtype)
-    known = {p.name: params.get(p.name, p.default) for p in STATEMENT.parameters if p.name not in CHOSEN}
-    numbers = {name: STATEMENT.number(name, value) for name, value in known.items() if name != "family"}
+    numbers = STATEMENT.numbers(params)
     _BEFORE_CHOICE.check(numbers)
     if "lam" not in params and numbers["sigma"] == 0:
         raise UsageError(f"{STATEMENT.id}: without noise (sigma = 0) no noise level implies lam; give lam")
-    family = known_family(*(known[name] for name in ("family", "d", "bumps", "width", "slope")))
+    at = {"family": STATEMENT.parameter("family").default, **numbers, **params}
+    family = known_family(*(at[name] for name in ("family", "d", "bumps", "width", "slope")))
     numbers["B"] = _at(theory.LARGEST_LABEL, {**numbers, "F": largest_value(family)})
-    given = {name: STATEMENT.number(name, params[name]) for name in TEMPERATURES if name in params}
-    require_held(STATEMENT.id, given, numbers)
+    require_held(STATEMENT.id, {name: numbers[name] for name in TEMPERATURES if name in params}, numbers)
     formulas = {
         "lam": 2 * theory.NOISE,
         **dict(zip(TEMPERATURES, transformer.best_temperatures(), strict=True)),
@@ -134,14 +141,6 @@ def _rounding_of(place: int) -> Callable[..., Tensor]:
     return lambda outcome: outcome[len(QUANTITIES) + place]
 
 
-def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
-    """A batch of POINTS prompts for each draw."""
-    features = sizes["N"] * sizes["n"]
-    if run is None:
-        return Cost()
-    return Cost(48 * features * POINTS, 1e-8 * features * POINTS * sizes["L"] / 2 * run.samples)
-
-
 RISK = Theorem(
     STATEMENT,
     main="risk",
@@ -159,7 +158,7 @@ RISK = Theorem(
     },
     knobs=Knobs(resolve=resolve, implied=CHOSEN),
     at_point=AtPoint(refusal=lambda unheld: unheld),
-    cost=cost,
+    work=lambda N, n, L: of_blocks(POINTS * N, n, L),  # a batch for each draw
     checks=(Check(STATEMENT.quantity("risk.outside"), outside_class),),
     settings={"samples": DRAWS},
     tables=(risk_tables.by_size, risk_tables.by_class, risk_tables.sizes),

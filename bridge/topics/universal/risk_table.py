@@ -11,10 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bridge.limits.cost import Cost
 from bridge.theorems.data import ScaledTable
 from bridge.theorems.sources import Prediction, Tabular
 from bridge.topics.universal.prompts import learner as learner_of
+from bridge.topics.universal.prompts import of_blocks
 from bridge.topics.universal.risk_splits import LASSO, SPLITS, LassoFit, by_split
 from numeric.topics.universal.features import Family, draw_features
 from numeric.topics.universal.risk import Learner, with_idle
@@ -25,7 +25,6 @@ DEFAULTS = {
     "n": 256, "L": 2 * BLOCKS + 1, "tau": 4.5, "lam": 0.005, "sigma": 0.0, "family": "union", "bumps": 2, "width": 2.0,
     "slope": 2.0,
 }  # fmt: skip
-ROUGH = 2e-9  # seconds for each example, feature and layer
 
 
 def learner(n: int, members_of: Family, params: Mapping[str, Any], seed: int) -> Learner:
@@ -43,10 +42,6 @@ def predicted(fit: LassoFit) -> Mapping[str, Tensor]:
     return fit.predictions
 
 
-def cost(N: int, n: int, L: int) -> Cost:
-    return Cost(200.0 * N * n, ROUGH * N * n * L * (SPLITS + 1))
-
-
 TABLE = Tabular(
     "N", "d", (1.0, 1.0), dict,
     defaults=DEFAULTS,
@@ -61,5 +56,5 @@ TABLE = Tabular(
         Prediction("least_squares", "least squares on the columns", lambda predicted: predicted["least squares"]),
     ),
     tables=(by_split,),
-    cost=cost,
+    work=lambda N, n, L: of_blocks(N, n, L).times(SPLITS + 1),
 )  # fmt: skip

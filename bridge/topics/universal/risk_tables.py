@@ -56,7 +56,7 @@ def beforehand(name: str, at: Mapping[str, Any], family: Family, largest: float)
     letters = {p.symbol: at[p.name] for p in RISK.parameters if p.symbol is not None and p.name in at}
     letters |= {mass: family.mass, at_zero: family.at_zero, members: len(family.members), F: largest}
     assert bound is not None  # the quantity has one
-    return number(bound, {letter: value for letter, value in letters.items() if letter in bound.free_symbols})
+    return number(bound, letters)
 
 
 def by_class(
@@ -124,7 +124,7 @@ def features_error(at: Mapping[str, Any], family: Family) -> float:
     bound = theory.derive_features().error
     letters = {p.symbol: at[p.name] for p in RISK.parameters if p.name in at}
     letters |= {mass: family.mass, members: len(family.members)}
-    return number(bound, {letter: value for letter, value in letters.items() if letter in bound.free_symbols})
+    return number(bound, letters)
 
 
 def _holds(at: Mapping[str, Any], family: Family, largest: float, wanted: float) -> bool:

@@ -10,17 +10,18 @@ import flint
 import torch
 
 from bridge.domains import Ball, Box, Rows, Sphere
-from bridge.limits.cost import Cost
-from bridge.limits.run import FORMATS, Run
+from bridge.limits.run import FORMATS
 from bridge.lowering.ball_values import BASE_BITS
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings import Smooth
 from bridge.theorems.check import Check, Sides
+from bridge.theorems.composed import ComposedLetter
 from bridge.theorems.parts import AtPoint, Knobs
 from bridge.theorems.record import NamedTable
 from bridge.theorems.theorem import Theorem
 from bridge.theorems.transformer import Transformer
 from bridge.topics.universal.logistic import functions_of
+from bridge.topics.universal.prompts import of_blocks
 from bridge.topics.universal.temperatures import CHOSEN, at_numbers, recommended, refusal, require_held
 from numeric.balls import BallArray, working_precision
 from numeric.topics.universal import transformer as numeric
@@ -28,10 +29,7 @@ from symbolic.topics.universal import transformer_derivation as theory
 from symbolic.topics.universal.transformer import TRANSFORMER as STATEMENT
 from symbolic.topics.universal.transformer import WORST
 
-SEARCHES, EXACT_SECONDS = 10, 60.0  # attacks: each quantity in each scope; exact runs that take longer are not tried
 ETA = ArrayFunction(theory.eta, theory.n)
-OWN_SCORE = theory.R, theory.B, theory.n, theory.N, theory.L, theory.tau_1, theory.tau_2
-LARGEST_SCORE = ArrayFunction(theory.largest_score(theory.R), *OWN_SCORE)
 
 
 # Formats.
@@ -40,11 +38,9 @@ LARGEST_SCORE = ArrayFunction(theory.largest_score(theory.R), *OWN_SCORE)
 def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
     """Bits and temperatures for the format, where they are not given. Raises UsageError for one beyond its bits."""
     params = {"bits": FORMATS[dtype], **params}
-    known = {p.name: params.get(p.name, p.default) for p in STATEMENT.parameters if p.name not in CHOSEN}
-    numbers = {name: STATEMENT.number(name, value) for name, value in known.items()}
+    numbers = STATEMENT.numbers(params)
     STATEMENT.check({**numbers, **dict.fromkeys(CHOSEN, 1.0)})
-    given = {name: STATEMENT.number(name, params[name]) for name in CHOSEN if name in params}
-    require_held(STATEMENT.id, given, numbers)
+    require_held(STATEMENT.id, {name: numbers[name] for name in CHOSEN if name in params}, numbers)
     return {**recommended(numbers, dtype), **params}
 
 
@@ -138,14 +134,6 @@ def largest_norm(x: Any, y: Any, directions: Any, t: Any, tau_ff: Any, lam: Any,
     return found
 
 
-def largest_score(
-    x: Any, y: Any, directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, L: Any, N: Any, B: Any, tau_1: Any,
-    tau_2: Any,
-) -> Any:  # fmt: skip
-    R = largest_norm(x, y, directions, t, tau_ff, lam, n, L)
-    return LARGEST_SCORE(R, B, n, N, L, tau_1, tau_2)
-
-
 # Checks and tables.
 
 
@@ -174,16 +162,6 @@ def formats(N: int, n: int, L: int, B: float, lam: float, bits: int, dtype: str)
     columns = ["format", "bits", *CHOSEN, "holds a block", "holds `T` blocks"]
     title = f"temperatures by format (here: for bits = {bits}, run in {dtype}"
     return NamedTable(title=f"{title}, which decides what is held)", columns=columns, rows=rows)
-
-
-# phi of each prompt, and a few arrays of its size; each block reads it some four times, and so does the reference.
-def cost(sizes: Mapping[str, float], run: Run | None) -> Cost:
-    features = sizes["N"] * sizes["n"]
-    if run is None:
-        return Cost(48 * features)
-    runs = run.samples + run.attack * run.restarts * SEARCHES
-    memory = 48 * features * (run.samples + SEARCHES * run.restarts)
-    return Cost(memory, 1e-9 * runs * sizes["L"] * features + min(EXACT_SECONDS, 1e-4 * sizes["L"] * features))
 
 
 PATH = Transformer(path, numeric.tokens, {"rho": lambda rho: rho[-1], "y_hat": lambda y_hat: y_hat[-1]}, shared=True)
@@ -216,10 +194,13 @@ TRANSFORMER = Theorem(
         Check(STATEMENT.quantity("logistic"), logistic),
         Check(STATEMENT.quantity("tau.bits"), printed_bits),
     ),
-    knows={theory.R: (largest_norm,), theory.S: (largest_score,)},
+    knows={
+        theory.R: (largest_norm,),
+        theory.S: (ComposedLetter(theory.largest_score(theory.R), {theory.R: largest_norm}),),
+    },
     knobs=Knobs(resolve=resolve, implied=("bits", *CHOSEN)),
     at_point=AtPoint(refusal=refusal),
-    cost=cost,
+    work=lambda N, n, L: replace(of_blocks(N, n, L), exact=L * N * n),
     tables=(formats,),
     by_rules=False,
 )  # fmt: skip

@@ -67,7 +67,7 @@ class ActivationHeads:
 
     def heads(self, stream: Stream, one: str) -> Iterator[Head]:
         size = stream.size(self.source)
-        scores = _padded(stream, Block("match", size), Block("shift", 1))
+        scores = stream.headed_by(Block("match", size), Block("shift", 1))
         for k in range(stream.size(self.target)):
             row = _row_of_matrix(stream, self.matrix, k, size)
             key = BlockMap(stream, scores, {("match", self.matrix): row, ("shift", one): 1.0})
@@ -98,7 +98,7 @@ class OuterProductHeads:
 
     def heads(self, stream: Stream, one: str) -> Iterator[Head]:
         size = stream.size(self.source)
-        scores = _padded(stream, Block("score", 1))
+        scores = stream.headed_by(Block("score", 1))
         for k in range(stream.size(self.signal)):
             key = BlockMap(stream, scores, {("score", self.signal): _selector(stream, self.signal, k)})
             into_row = _row_of_matrix(stream, self.matrix, k, size).T
@@ -141,7 +141,7 @@ class HadamardHeads:
         return stream.size(self.target)
 
     def heads(self, stream: Stream, one: str) -> Iterator[Head]:
-        scores = _padded(stream, Block("score", 1))
+        scores = stream.headed_by(Block("score", 1))
         query = BlockMap(stream, scores, {("score", one): 1.0})
         for k in range(stream.size(self.target)):
             key = BlockMap(stream, scores, {("score", self.signal): _selector(stream, self.signal, k)})
@@ -169,7 +169,7 @@ class TransposeHeads:
 
     def heads(self, stream: Stream, one: str) -> Iterator[Head]:
         rows, columns = stream.size(self.signal), stream.size(self.target)
-        scores = _padded(stream, Block("match", rows))
+        scores = stream.headed_by(Block("match", rows))
         key = BlockMap(stream, scores, {("match", self.signal): 1.0})
         for k in range(columns):
             column = np.zeros((rows, rows * columns))
@@ -320,12 +320,6 @@ def _require_matrix(stream: Stream, name: str, rows: int, columns: int) -> None:
             f"size {stream.size(name)} for {rows} rows of {columns}",
             "Give a block of rows * columns coordinates.",
         )
-
-
-def _padded(stream: Stream, *blocks: Block) -> Stream:
-    """A stream of the width D of `stream` with these blocks on top: queries and keys are D x D matrices."""
-    rest = stream.width - sum(block.size for block in blocks)
-    return Stream([*blocks, Block("rest", rest)])
 
 
 def _row_of_matrix(stream: Stream, matrix: str, row: int, columns: int) -> np.ndarray:

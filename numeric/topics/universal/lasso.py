@@ -3,6 +3,7 @@
 Shapes: S points of the pool, N examples, m = n + 1 coordinates, K vectors rho.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,12 @@ class Pool:
 
     def risk(self, rho: Any) -> Any:
         return ((self.phi @ rho - self.f) ** 2).mean()
+
+
+def rivals(of: Pool, weights: Iterable[float], accuracy: float = ACCURACY) -> list[Pool]:
+    """The pool with its rho*, and with what the Lasso makes of all of it at each of the weights of the 1-norm."""
+    others = (solve(of.phi, of.f, weight, accuracy) for weight in weights)
+    return [of, *(Pool.of(of.phi, of.f, rho) for rho in others)]
 
 
 def solve(phi: Tensor, y: Tensor, lam: float, accuracy: float = ACCURACY, steps: int = STEPS) -> Tensor:

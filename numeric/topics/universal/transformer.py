@@ -135,7 +135,7 @@ def one_block(at: LassoSetting) -> Construction:
 # (116): ramps are differences of two ReLUs, the constant 1 that of relu(1) and relu(-1), and lambda relu(lambda).
 def features_layer(stream: Stream, at: LassoSetting) -> FeedForward:
     n, t, tau_ff = len(at.t), at.t, at.tau_ff
-    hidden = _padded(stream, Block("up", n + 1), Block("down", n + 1), Block("level", 1))
+    hidden = stream.headed_by(Block("up", n + 1), Block("down", n + 1), Block("level", 1))
     rows = _with_last(tau_ff * at.directions, 0)
     offsets = {name: _with_last((side * 0.5 - tau_ff * t)[:, None], side) for name, side in (("up", 1), ("down", -1))}
     inner = {
@@ -165,7 +165,7 @@ def block_layers(stream: Stream, at: LassoSetting) -> tuple[Any, ...]:
 
 # (118). Head 3 takes back the query's own term in head 2, head 4 the sigma(0) of the others.
 def _gradient_layer(stream: Stream, at: LassoSetting) -> LogisticAttention:
-    scores, number = _padded(stream, Block("dot", len(at.t) + 1)), _padded(stream, Block("dot", 1))
+    scores, number = stream.headed_by(Block("dot", len(at.t) + 1)), stream.headed_by(Block("dot", 1))
     per = at.eta / at.tau_1
     value = {sign: BlockMap(stream, stream, {("rho", "phi"): sign * 8 * at.tau_1}) for sign in (1, -1)}
 
@@ -189,7 +189,7 @@ def _gradient_layer(stream: Stream, at: LassoSetting) -> LogisticAttention:
 def _threshold_layer(stream: Stream, at: LassoSetting) -> FeedForward:
     ones, eta = _with_last(torch.ones_like(at.t)[:, None], 1), at.eta
     names = ("above", len(ones)), ("below", len(ones)), ("level", 1), ("plus", 1), ("minus", 1)
-    hidden = _padded(stream, *(Block(name, size) for name, size in names))
+    hidden = stream.headed_by(*(Block(name, size) for name, size in names))
     inner = {
         ("above", "rho"): 1.0, ("above", "lambda"): eta * ones,
         ("below", "rho"): 1.0, ("below", "lambda"): -1 * eta * ones,
@@ -204,7 +204,7 @@ def _threshold_layer(stream: Stream, at: LassoSetting) -> FeedForward:
 
 # (124). The mean over the N examples in (11) leaves 1/N of the query's term: V has the factor `count` = N.
 def _prediction_layer(stream: Stream, at: LassoSetting) -> LogisticAttention:
-    scores, tau, count = _padded(stream, Block("dot", len(at.t) + 1)), at.tau_2, 1 if at.printed else at.N
+    scores, tau, count = stream.headed_by(Block("dot", len(at.t) + 1)), at.tau_2, 1 if at.printed else at.N
     key = BlockMap(stream, scores, {("dot", "phi"): 1 / tau})
     query = BlockMap(stream, scores, {("dot", "rho"): 1.0})
     plus, minus = (
@@ -217,12 +217,6 @@ def _prediction_layer(stream: Stream, at: LassoSetting) -> LogisticAttention:
 # (126).
 def _idle_attention(stream: Stream) -> LogisticAttention:
     return LogisticAttention((Head("idle", None, None, BlockMap(stream, stream, {})),), residual=True)
-
-
-def _padded(stream: Stream, *blocks: Block) -> Stream:
-    """The blocks, and behind them what makes the paper's matrices D x D."""
-    rest = stream.width - sum(block.size for block in blocks)
-    return Stream([*blocks, Block("rest", rest)])
 
 
 # The iterates, computed directly.

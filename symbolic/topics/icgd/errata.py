@@ -4,13 +4,12 @@ None of them touches Theorem 1, which hides its constants. A lemma asks that a l
 has a larger norm is an erratum of the proof.
 """
 
+from functools import partial
+
 from symbolic.statements.errata import Erratum, Weight
 from symbolic.words.citations import WU2024, Citation
 
-
-def _cite(label: str, equations: str = "") -> Citation:
-    return Citation(WU2024, label, equations)
-
+_cite = partial(Citation, WU2024)
 
 # Ranges. The repairs are the recursion of `chain.ARGUMENTS`: b^j bounds |r| on the arguments of layer j.
 RANGE_R = Erratum(

@@ -9,6 +9,7 @@ Maxima over the layers j in [N] are written by their value at an end, so that de
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import sympy as sp
@@ -39,10 +40,7 @@ from symbolic.topics.icgd.symbols import (
 )
 from symbolic.words.citations import WU2024, Citation
 
-
-def _cite(label: str, equations: str = "") -> Citation:
-    return Citation(WU2024, label, equations)
-
+_cite = partial(Citation, WU2024)
 
 # Lemma 2, (3.9): (sum_{l < j} K^{l/2} L_r^l B_v^l) sqrt(K) eps_r, and sqrt(d) in place of sqrt(K) for j = N.
 GROWTH = sp.sqrt(K) * L_r * B_v

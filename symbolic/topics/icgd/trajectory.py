@@ -159,17 +159,12 @@ def zero_quantity() -> Quantity:
     return Quantity("start.zero", _AT_ZERO, *stated, worst_case={}, scopes=())
 
 
-def quantities_for(steps: int, *wanted: str) -> tuple[Quantity, ...]:
-    """path[1], ..., path[steps] and gradient_mapping for a number of steps, or the wanted ones. Raises UsageError."""
+def quantities_for(steps: int) -> tuple[Quantity, ...]:
+    """path[1], ..., path[steps] and gradient_mapping for a number of steps. Raises UsageError."""
     if steps < 1:
         raise UsageError(f"icgd.trajectory: steps = {steps}: give at least one step (L >= 1).")
-    path = {f"path[{l}]": l for l in range(1, steps + 1)}  # noqa: E741 - the paper's letter
-    unknown = next((name for name in wanted if name not in path and name != "gradient_mapping"), None)
-    if unknown is not None:
-        known = f"path[1] .. path[{steps}], gradient_mapping"
-        raise UsageError(f"icgd.trajectory has no quantity '{unknown}'. It has: {known}.")
-    names = wanted or (*path, "gradient_mapping")
-    return tuple(path_quantity(path[n], name=n) if n in path else gradient_mapping_quantity(steps) for n in names)
+    path = (path_quantity(step, name=f"path[{step}]") for step in range(1, steps + 1))
+    return (*path, gradient_mapping_quantity(steps))
 
 
 _L = Parameter("L", L, "number of steps of gradient descent", 4, integer=True)

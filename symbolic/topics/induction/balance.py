@@ -1,6 +1,6 @@
 """What the induction head's training conserves (wang2024, Lemma 5.4), found and proved, and at what rate w grows."""
 
-from functools import cache
+from functools import cache, partial
 
 import sympy as sp
 
@@ -68,32 +68,14 @@ RATE_OF_W = Erratum(
 )
 
 
-def _quantity(
-    name: str,
-    latex: str,
-    meaning: str,
-    norm: str,
-    printed: Printed | None,
-    remark: str = "",
-    erratum: Erratum | None = None,
-    finding: str = "",
-) -> Quantity:
-    return Quantity(
-        name,
-        latex,
-        meaning,
-        norm,
-        _DOMAIN,
-        Kind.EXACT,
-        Quantifier.FOR_ALL,
-        printed=printed,
-        scopes=(),
-        remark=remark,
-        erratum=erratum,
-        finding=finding,
-        obtained=Provenance.ALGEBRA,
-    )
-
+_quantity = partial(
+    Quantity,
+    domain=_DOMAIN,
+    kind=Kind.EXACT,
+    quantifier=Quantifier.FOR_ALL,
+    scopes=(),
+    obtained=Provenance.ALGEBRA,
+)
 
 FORMULAS = (
     *(
@@ -126,36 +108,37 @@ BALANCE = Result(
             r"\sup_t |w_Q^2(t) - w_K^2(t)|",
             "`w_Q^2 - w_K^2` along the flow (12) from `w_Q = w_K = h = sigma_init`",
             _ALL_TIMES,
-            Printed(sp.Integer(0), _LEMMA),
+            printed=Printed(sp.Integer(0), _LEMMA),
         ),
         _quantity(
             "equal",
             r"\sup_t |w_Q(t) - w_K(t)|",
             "`w_Q - w_K` along the flow (12) from `w_Q = w_K = h = sigma_init`",
             _ALL_TIMES,
-            Printed(sp.Integer(0), Citation(WANG2024, "Section 5.2", "`w_KQ := w_Q = w_K`")),
-            "the squares alone would leave `w_Q = -w_K` open; the set `w_Q = w_K` is invariant",
+            printed=Printed(sp.Integer(0), Citation(WANG2024, "Section 5.2", "`w_KQ := w_Q = w_K`")),
+            remark="the squares alone would leave `w_Q = -w_K` open; the set `w_Q = w_K` is invariant",
         ),
         _quantity(
             "drift",
             r"\sup_t |w_Q^2(t) - w_K^2(t) - w_Q^2(0) + w_K^2(0)|",
             "change of `w_Q^2 - w_K^2` along the flow (12) from unequal starts, `w_Q(0) = 3 w_K(0)`",
             _ALL_TIMES,
-            Printed(sp.Integer(0), Citation(WANG2024, "Lemma C.1", "`w_Q^2(t) - w_K^2(t) = w_Q^2(0) - w_K^2(0)`")),
+            printed=Printed(
+                sp.Integer(0), Citation(WANG2024, "Lemma C.1", "`w_Q^2(t) - w_K^2(t) = w_Q^2(0) - w_K^2(0)`")
+            ),
         ),
         _quantity(
             "others",
             r"\dim\{Q : \dot Q = 0\} - 1",
             "number of conserved polynomials of degree 2 or less in `(w_Q, w_K, h)` beside `w_Q^2 - w_K^2`",
             "a count",
-            None,
         ),
         _quantity(
             "rate",
             r"\dot w / \dot w_Q",
             _RATIO,
             "a ratio",
-            Printed(sp.Integer(1), Citation(WANG2024, "Appendix C.2", "`dw/dt` after (22)")),
+            printed=Printed(sp.Integer(1), Citation(WANG2024, "Appendix C.2", "`dw/dt` after (22)")),
             erratum=RATE_OF_W,
             finding=f"{_RATIO} is {{found}}; it would be {{printed}} if they agreed",
         ),

@@ -1,5 +1,7 @@
 """What the caption of Figure 2 (wang2024), the text beside it and the proof of Theorem 5.5 state about its run."""
 
+from functools import partial
+
 import sympy as sp
 
 from symbolic.derivations.provenance import Provenance
@@ -33,143 +35,99 @@ _AT_OPTIMUM, _AT_PLATEAU = (LOSS_HEAD.subs({v: 0, h: value * h_star}) for value 
 LEFT_BY_PLATEAU = sp.simplify(at_optimum(_AT_PLATEAU / _AT_OPTIMUM))
 
 
-def _claim(
-    name: str,
-    latex: str,
-    meaning: str,
-    kind: Kind,
-    printed: sp.Expr | None,
-    place: Citation,
-    remark: str = "",
-    *,
-    domain: str = RUN,
-    under: str = "",
-    derived: sp.Expr | None = None,
-    obtained: Provenance | None = None,
-) -> Quantity:
-    """One of the run. What is printed without a hypothesis of its own (`under`) is stated at the figure's point."""
-    stated = {"under": under} if under else {"run_at": FIGURE}
-    return Quantity(
-        name,
-        latex,
-        meaning,
-        "absolute value",
-        domain,
-        kind,
-        Quantifier.EXISTS if derived is None else Quantifier.FOR_ALL,
-        printed=None if printed is None else Printed(printed, place, **stated),
-        scopes=(),
-        remark=remark,
-        derive=None if derived is None else lambda: derived,
-        obtained=obtained,
-    )
+_claim = partial(Quantity, norm="absolute value", domain=RUN, kind=Kind.EXACT, quantifier=Quantifier.EXISTS, scopes=())
+
+
+def _printed(bound: sp.Expr, place: Citation, under: str = "") -> Printed:
+    """What is printed without a hypothesis of its own (`under`) is stated at the figure's point."""
+    return Printed(bound, place, under=under) if under else Printed(bound, place, run_at=FIGURE)
 
 
 QUANTITIES = (
-    _claim("T_I", r"T_{\rm I}", "time at which the 4-gram loss is 0.01 of its start", Kind.EXACT, None, CAPTION),
-    _claim("T_o", "T_o", "time at which `h` reaches `h*`", Kind.EXACT, None, CAPTION),
+    _claim("T_I", r"T_{\rm I}", "time at which the 4-gram loss is 0.01 of its start"),
+    _claim("T_o", "T_o", "time at which `h` reaches `h*`"),
     _claim(
         "T_II",
         r"T_{\rm II}",
         "time at which the loss of the induction head is 0.99 of that at `T_o`",
-        Kind.EXACT,
-        None,
-        CAPTION,
     ),
     _claim(
         "T_III",
         r"T_{\rm III}",
         "time at which the loss of the induction head is 0.01 of that at `T_o`",
-        Kind.EXACT,
-        None,
-        CAPTION,
     ),
     _claim(
         "left",
         r"\mathcal{L}_{\rm IH_2}(T_o)/\mathcal{L}_{\rm IH_2}(0)",
         "loss of the induction head left at `T_o`, where its plateau begins",
-        Kind.EXACT,
-        None,
-        CAPTION,
     ),
     _claim(
         "first",
         r"\mathcal{L}_{\rm IH_2}(T_{\rm I})/\mathcal{L}_{\rm IH_2}(0)",
         "loss of the induction head left when the 4-gram part is learnt",
-        Kind.LOWER,
-        KEPT,
-        Citation(WANG2024, "Theorem 5.5", "Phase I"),
-        "'learns the 4-gram component first'",
-        under="`L = Omega(1/sigma_init)` and `sigma_init << 1`",
+        kind=Kind.LOWER,
+        printed=_printed(
+            KEPT, Citation(WANG2024, "Theorem 5.5", "Phase I"), "`L = Omega(1/sigma_init)` and `sigma_init << 1`"
+        ),
+        remark="'learns the 4-gram component first'",
     ),
     _claim(
         "phases",
         r"\#\text{phases}",
         "number of phases of the run: those that end at `T_I < T_II < T_III`, if reached, and the last",
-        Kind.EXACT,
-        sp.Integer(4),
-        CAPTION,
-        "'the entire dynamics exhibit four phases'",
+        printed=_printed(sp.Integer(4), CAPTION),
+        remark="'the entire dynamics exhibit four phases'",
     ),
     _claim(
         "separation",
         r"T_{\rm II}/T_{\rm I}",
         "ratio of the end of the plateau to the end of phase I",
-        Kind.LOWER,
-        sp.Integer(1),
-        Citation(WANG2024, "Theorem 5.5", "`T_I = O(1)`, `T_II >> 1`"),
-        "printed as `T_II >> 1` without a constant; judged by whether `T_II` is later than `T_I`",
+        kind=Kind.LOWER,
+        printed=_printed(sp.Integer(1), Citation(WANG2024, "Theorem 5.5", "`T_I = O(1)`, `T_II >> 1`")),
+        remark="printed as `T_II >> 1` without a constant; judged by whether `T_II` is later than `T_I`",
     ),
     _claim(
         "plateau",
         r"w(T_{\rm II})/w^\star",
         "`w/w*` at the end of the plateau",
-        Kind.LOWER,
-        LEARNT,
-        THEOREM,
-        "C.3: `T_II >=` the time of `w = 0.01 w*`",
+        kind=Kind.LOWER,
+        printed=_printed(LEARNT, THEOREM),
+        remark="C.3: `T_II >=` the time of `w = 0.01 w*`",
     ),
     _claim(
         "plateau.share",
         r"(T_{\rm II}-T_o)/(T_{\rm III}-T_o)",
         "share of the time from `T_o` to `T_III` that is plateau by the definition of `T_II`",
-        Kind.EXACT,
-        None,
-        THEOREM,
     ),
     _claim(
         "plateau.loss",
         r"\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star\psi(v^\star)}/\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star}",
         "share of the loss that is left when `h` alone has gone from `h*` to its plateau",
-        Kind.LOWER,
-        KEPT,
-        THEOREM,
-        "below 0.99 `T_II` is reached by `h` alone, where `T_o := T_1^h` (C.3); with `T_o := 2 T_1^h` at no `w*`",
+        kind=Kind.LOWER,
+        printed=_printed(KEPT, THEOREM, SMALL_W_STAR),
+        remark="below 0.99 `T_II` is reached by `h` alone, where `T_o := T_1^h` (C.3); with `T_o := 2 T_1^h` at no "
+        "`w*`",
         domain="the loss (22)",
-        under=SMALL_W_STAR,
-        derived=LEFT_BY_PLATEAU,
+        derive=LEFT_BY_PLATEAU,
         obtained=Provenance.ALGEBRA,
+        quantifier=Quantifier.FOR_ALL,
     ),
     _claim(
         "growth",
         r"w(T_{\rm II})/\sigma_{\rm init}",
         "`w/sigma_init` at `T_II`",
-        Kind.EXACT,
-        None,
-        CAPTION,
     ),
     _claim(
         "overshoot",
         r"\max_t h/h^\star",
         "largest `h/h*`",
-        Kind.UPPER,
-        OVERSHOOT,
-        Citation(WANG2024, "Appendix C.2", "(26)"),
-        "derived: `R(w*)`, the largest `r` of C.2",
+        kind=Kind.UPPER,
+        printed=_printed(OVERSHOOT, Citation(WANG2024, "Appendix C.2", "(26)"), SMALL_W_STAR),
+        remark="derived: `R(w*)`, the largest `r` of C.2",
         domain=f"{RUN}, {SMALL_ENOUGH}",
-        under=SMALL_W_STAR,
-        derived=R_TURN,
+        derive=R_TURN,
         obtained=Provenance.HAND,
+        quantifier=Quantifier.FOR_ALL,
     ),
 )
 

@@ -6,6 +6,7 @@ s = tau+1 .. L-1.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -198,10 +199,14 @@ def printed_factor_is_negative() -> bool:
     return bool(rises and ends_below)
 
 
-def _quantity(name: str, symbol: str, meaning: str, kind: Kind = Kind.EXACT, **more: Any) -> Quantity:
-    domain = more.pop("domain", "`p~ > 0`, `p(0) = 0`, `w_K w_Q = 0`")
-    return Quantity(name, symbol, meaning, "number", domain, kind, Quantifier.FOR_ALL, scopes=(), **more)
-
+_quantity = partial(
+    Quantity,
+    norm="number",
+    domain="`p~ > 0`, `p(0) = 0`, `w_K w_Q = 0`",
+    kind=Kind.EXACT,
+    quantifier=Quantifier.FOR_ALL,
+    scopes=(),
+)
 
 # The loss by q and M as they are: what the closed forms hide.
 LOSS_BY_Q = LOSS.subs(Q, _q).subs(_LAST, 1 / letters.M(p_tilde))
@@ -262,7 +267,7 @@ FIRST_STAGE = Result(
             "q.factor",
             sp.latex(LAST_FACTOR_PRINTED, symbol_names=NOTATION),
             "each last factor of `q'` as printed",
-            Kind.UPPER,
+            kind=Kind.UPPER,
             printed=Printed(sp.Integer(0), _APPENDIX),
             remark="it is `<= 0` for `s >= tau + 1`, as the paper says; it is not that of `q'` (see its derivative)",
             domain="whole numbers `s >= tau + 1 >= 2`, `p~ > 0`",
@@ -271,7 +276,7 @@ FIRST_STAGE = Result(
             "q.sign",
             r"q'(\tilde p)",
             "the derivative of `q`",
-            Kind.UPPER,
+            kind=Kind.UPPER,
             printed=Printed(sp.Integer(0), _APPENDIX),
             derive=lambda: sp.Integer(0),
             remark="holds for every `L` and `p~`; the row has `q'` at `p~ = sigma_init`",
@@ -291,7 +296,7 @@ FIRST_STAGE = Result(
             "rate.lower",
             r"2 \dot{\tilde p}",
             "rate of `p~` as printed, twice that of (11)",
-            Kind.LOWER,
+            kind=Kind.LOWER,
             printed=Printed(RATE_BOUND_PRINTED, _APPENDIX, under="`L = Omega(1/sigma_init)`"),
             derive=lambda: sp.factor(2 * RATE_FLOOR),
             remark="derived with `(n-1)/(2n)`, `n = L-2`, in the place of 1: the best constant for all `L` and "
@@ -303,7 +308,7 @@ FIRST_STAGE = Result(
             "sign",
             r"\dot{\tilde p}/(u g_0 g^\star/(L-2))",
             "least ratio of `dp~/dt` to `e^-p~ g_0 g*/(L-2)`",
-            Kind.LOWER,
+            kind=Kind.LOWER,
             printed=Printed(sp.Integer(0), _APPENDIX, strict=True),
             derive=lambda: SHARE_FLOOR,
             domain=SIGN_DOMAIN,
@@ -312,7 +317,7 @@ FIRST_STAGE = Result(
             "limit",
             r"\tilde p(t)",
             "`p~` at the time `t`",
-            Kind.LOWER,
+            kind=Kind.LOWER,
             derive=lambda: LIMIT_FLOOR,
             remark="`p~(t) >= log(e^sigma + (n-1)/(2n) g_0 g* t/n)`, so `p~ -> oo` (Lemma 5.3); the row has the end "
             "of a run",
@@ -322,7 +327,7 @@ FIRST_STAGE = Result(
             "start",
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
             "least ratio of `dp~/dt` to `e^-p~ g_0 g*/Z_n(r)`, with `p(0) = sigma_init` as (12) says",
-            Kind.LOWER,
+            kind=Kind.LOWER,
             printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True, under=SMALL_START),
             derive=lambda: START_FLOOR.subs(gamma, g_0 / g_star),
             domain=f"{START_DOMAIN}, {START_CONDITION}",
@@ -333,7 +338,7 @@ FIRST_STAGE = Result(
             "start.short",
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
             "the same share for short inputs, certified",
-            Kind.LOWER,
+            kind=Kind.LOWER,
             domain="all `p~ >= 0`, `g_0 in (0, g*]`, `p(0) in [0, log 2]`, `w_K w_Q = 0`",
             obtained=Provenance.CERTIFICATE,
         ),
@@ -341,7 +346,7 @@ FIRST_STAGE = Result(
             "start.long",
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
             "the same share at `p~ = sigma_init`, for a long input and a small `alpha`",
-            Kind.LOWER,
+            kind=Kind.LOWER,
             printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True, under=SMALL_START),
             domain=START_DOMAIN,
         ),

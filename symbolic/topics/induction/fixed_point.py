@@ -6,14 +6,13 @@ keeps w > 0. p = +oo is u = e^-p = 0, p = -oo is e^p = 0.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 
 import sympy as sp
 
 from symbolic.derivations.derivation import DerivationError
 from symbolic.derivations.provenance import Provenance
 from symbolic.dynamics import FixedPoint, Flow, Inertia, Stability, require_increasing
-from symbolic.statements.errata import Erratum
 from symbolic.statements.result import Formula, Kind, Printed, Quantifier, Quantity, Result
 from symbolic.topics.induction import objects
 from symbolic.topics.induction.losses_derivation import AS_NEEDED, AS_PRINTED, UPPER_END, derive_gram, derive_head
@@ -267,46 +266,13 @@ _SECTION = Citation(WANG2024, "Section 5.2", "after Lemma 5.4")
 _FLOW, _FULL = "gradient flow of (19) + (22), `w_Q = w_K = w`", "gradient flow of (22) in `(w_Q, w_K, h)`"
 
 
-def _quantity(
-    name: str,
-    latex: str,
-    meaning: str,
-    norm: str,
-    domain: str = _FLOW,
-    printed: sp.Expr | None = None,
-    remark: str = "",
-    erratum: Erratum | None = None,
-    derive: Callable[[], sp.Expr] | None = None,
-) -> Quantity:
-    return Quantity(
-        name,
-        latex,
-        meaning,
-        norm,
-        domain,
-        Kind.EXACT,
-        Quantifier.FOR_ALL,
-        printed=None if printed is None else Printed(printed, _SECTION),
-        scopes=(),
-        remark=remark,
-        erratum=erratum,
-        derive=derive,
-        obtained=Provenance.HAND if name == "minimiser" else Provenance.ALGEBRA,
-    )
+_ZERO = Printed(sp.Integer(0), _SECTION)
+_quantity = partial(Quantity, kind=Kind.EXACT, quantifier=Quantifier.FOR_ALL, scopes=(), obtained=Provenance.ALGEBRA)
 
 
 def _eigenvalue(name: str, where: str, domain: str) -> Quantity:
-    return Quantity(
-        f"eigenvalue.{name}",
-        r"\max_i \lambda_i",
-        f"largest eigenvalue of the linear part at {where}, derived against that of a numeric Jacobian",
-        "per unit of `t`",
-        domain,
-        Kind.EXACT,
-        Quantifier.FOR_ALL,
-        scopes=(),
-        obtained=Provenance.ALGEBRA,
-    )
+    meaning = f"largest eigenvalue of the linear part at {where}, derived against that of a numeric Jacobian"
+    return _quantity(f"eigenvalue.{name}", r"\max_i \lambda_i", meaning, "per unit of `t`", domain)
 
 
 EIGENVALUES = {
@@ -355,7 +321,8 @@ FIXED_POINT = Result(
             r"|\dot\theta|",
             "speed of the flow at the stated point `(g*, h*, +oo, w*)`",
             "sup norm, in `(e^-p, g, w, h)`",
-            printed=sp.Integer(0),
+            _FLOW,
+            printed=_ZERO,
         ),
         _quantity(
             "stated.as_printed",
@@ -363,7 +330,7 @@ FIXED_POINT = Result(
             "rate of `g` at the stated point when the sums of the network end at `s = L-2`, as (10) prints them",
             "per unit of `t`",
             "gradient flow of (11) for the network (10), at `y_s = x_{s-1}`",
-            sp.Integer(0),
+            printed=_ZERO,
             erratum=UPPER_END,
             derive=lambda: rate_as_printed().subs(OPTIMA),
         ),
@@ -373,13 +340,14 @@ FIXED_POINT = Result(
             "number of fixed points with `p = +oo` and `0 < w < 2^(-1/2)`",
             "a count",
             "gradient flow of (19) + (22), `w_Q = w_K = w > 0`, as from (12)",
-            sp.Integer(1),
+            printed=Printed(sp.Integer(1), _SECTION),
         ),
         _quantity(
             "plane",
             r"\#\{\theta : \dot\theta = 0\}",
             "number of fixed points with `p = +oo` and `|w| < 2^(-1/2)`, whatever the sign of `w`",
             "a count",
+            _FLOW,
             remark="beside it a saddle at `w = 0`, which attracts on `w = 0` only, and the mirror image at `w = -w*`",
         ),
         _quantity(
@@ -387,7 +355,9 @@ FIXED_POINT = Result(
             r"\mathcal{L}(\theta) - \inf \mathcal{L}",
             "loss at the stated point above its infimum",
             "loss (19) + (22)",
-            printed=sp.Integer(0),
+            _FLOW,
+            printed=_ZERO,
+            obtained=Provenance.HAND,
         ),
         *EIGENVALUES.values(),
     ),

@@ -6,8 +6,8 @@ h <= gamma h* after T_1^h, beta is the paper's free knob, v = w^2, v* = w*^2.
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate, product
-from typing import Any
 
 import sympy as sp
 
@@ -219,9 +219,7 @@ ANY_WEIGHTS = Erratum(
 )
 
 
-def _quantity(name: str, symbol: str, meaning: str, kind: Kind, domain: str, **more: Any) -> Quantity:
-    return Quantity(name, symbol, meaning, "number", domain, kind, Quantifier.FOR_ALL, scopes=(), **more)
-
+_quantity = partial(Quantity, norm="number", quantifier=Quantifier.FOR_ALL, scopes=())
 
 _MAJORISED = "`f` convex, `x` weakly majorised by `y` (Definition D.5), `w >= 0` of `sum 1`"
 _AT_MOST = "sum of `w_i f(x_i)` is {found}; printed: at most that of `w_i f(y_i)`, {printed}"
@@ -246,8 +244,8 @@ KARAMATA = Result(
             "weighted",
             r"\sum w_i f(x_i)",
             "sum of `w_i f(x_i)`",
-            Kind.UPPER,
-            _MAJORISED,
+            kind=Kind.UPPER,
+            domain=_MAJORISED,
             erratum=ANY_WEIGHTS,
             finding=_AT_MOST,
         ),
@@ -255,8 +253,8 @@ KARAMATA = Result(
             "weighted.square",
             r"\sum w_i x_i^2",
             "sum of `w_i f(x_i)` for `f(x) = x^2` and positive weights",
-            Kind.UPPER,
-            _MAJORISED,
+            kind=Kind.UPPER,
+            domain=_MAJORISED,
             erratum=ANY_WEIGHTS,
             finding=_AT_MOST,
         ),
@@ -264,24 +262,24 @@ KARAMATA = Result(
             "equal",
             r"\sum f(x_i)",
             "largest difference of left and right side for equal weights (Karamata)",
-            Kind.UPPER,
-            "`f` convex, `x` majorised by `y`, equal weights",
+            kind=Kind.UPPER,
+            domain="`f` convex, `x` majorised by `y`, equal weights",
             obtained=Provenance.HAND,
         ),
         _quantity(
             "fuchs",
             r"\sum w_i f(x_i)",
             "largest difference of left and right side under Fuchs' weighted condition",
-            Kind.UPPER,
-            "`f` convex, `x` and `y` decreasing, `sum_{i<=k} w_i (y_i - x_i) >= 0`, `= 0` at `k = n`",
+            kind=Kind.UPPER,
+            domain="`f` convex, `x` and `y` decreasing, `sum_{i<=k} w_i (y_i - x_i) >= 0`, `= 0` at `k = n`",
             obtained=Provenance.HAND,
         ),
         _quantity(
             "C.first",
             r"C'",
             "the derivative `C'`, which is above 1",
-            Kind.EXACT,
-            "`0 < x < 1`",
+            kind=Kind.EXACT,
+            domain="`0 < x < 1`",
             printed=Printed(C_FIRST_PRINTED, _STEP),
             derive=lambda: sp.simplify(sp.diff(C, x)),
             obtained=Provenance.ALGEBRA,
@@ -290,8 +288,8 @@ KARAMATA = Result(
             "C.second",
             r"C''",
             "the second derivative `C''`, which is above 0",
-            Kind.EXACT,
-            "`0 < x < 1`",
+            kind=Kind.EXACT,
+            domain="`0 < x < 1`",
             printed=Printed(C_SECOND_PRINTED, _STEP),
             derive=lambda: sp.simplify(sp.diff(C, x, 2)),
             obtained=Provenance.ALGEBRA,
@@ -300,16 +298,16 @@ KARAMATA = Result(
             "stretch",
             r"C(ax) - a C(x)",
             "`C(ax) >= a C(x)`",
-            Kind.LOWER,
-            "`a >= 1`, `0 <= ax < 1`",
+            kind=Kind.LOWER,
+            domain="`a >= 1`, `0 <= ax < 1`",
             obtained=Provenance.CERTIFICATE,
         ),
         _quantity(
             "superadditive",
             r"C(a+b) - C(a) - C(b)",
             "`C(a+b) >= C(a) + C(b)`",
-            Kind.LOWER,
-            "a, `b >= 0`, `a + b < 1`",
+            kind=Kind.LOWER,
+            domain="a, `b >= 0`, `a + b < 1`",
             remark="`C(x)/x` increases: neither Lemma D.6 nor convexity is needed",
             obtained=Provenance.CERTIFICATE,
         ),
@@ -317,8 +315,8 @@ KARAMATA = Result(
             "gain",
             r"C(v+v^\star) - \gamma C(2v)",
             "the difference before (29), to which `dw/dt` is proportional at `h = gamma h*`",
-            Kind.LOWER,
-            _STEP_DOMAIN,
+            kind=Kind.LOWER,
+            domain=_STEP_DOMAIN,
             printed=Printed(GAIN_PRINTED, _STEP),
             derive=lambda: GAIN,
             remark="the paper does not define `gamma(w*)`; the steps before give `beta/(2 gamma+beta-1) v*` "
@@ -328,8 +326,9 @@ KARAMATA = Result(
             "exponent",
             r"\frac{(1+\alpha^\star)^2 (L-2)}{{w^\star}^2}\,\frac{\dot w}{w}",
             "growth rate of `w` in units of `w*^2/((1+alpha*)^2 (L-2))`, the exponent of (29)",
-            Kind.LOWER,
-            f"the paper's flow, the gradient flow of (22) in `(w, h)`, where `h* <= h <= gamma h*`, {_STEP_DOMAIN}",
+            kind=Kind.LOWER,
+            domain="the paper's flow, the gradient flow of (22) in `(w, h)`, where `h* <= h <= gamma h*`, "
+            f"{_STEP_DOMAIN}",
             printed=Printed(EXPONENT_PRINTED, _STEP, under="`gamma = 1 + 0.04375 w*` by (26)"),
             derive=lambda: EXPONENT,
             remark="the row has `beta = 2`, printed with `gamma` by (26), derived with `gamma = R(w*)`",

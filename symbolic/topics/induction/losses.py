@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -48,33 +48,20 @@ _TO_THE_LAST = "the network's sum is over `s = 2 .. L-1`, as in Lemma D.4"
 _FINITE = "`4 w^4 < 1`, `4 w*^4 < 1`"
 
 
-def _quantity(
-    name: str,
-    latex: str,
-    meaning: str,
-    domain: str,
-    derive: Callable[[], sp.Expr] | None,
-    printed: Printed | None = None,
-    **more: Any,
-) -> Quantity:
-    """One in expectation over the tokens, its closed form in the parameters."""
-    given: dict[str, Any] = {
-        "norm": _EXPECTATION,
-        "kind": Kind.EXACT,
-        "quantifier": Quantifier.EXPECTATION,
-        "randomness": "`x_1 .. x_L`",
-        "obtained": Provenance.ALGEBRA,
-    }
-    return Quantity(
-        name,
-        latex,
-        meaning,
-        domain=domain,
-        printed=printed,
-        scopes=(),
-        derive=None if derive is None else lambda: derive().subs(IN_PARAMETERS),
-        **{**given, **more},
-    )
+# In expectation over the tokens.
+_quantity = partial(
+    Quantity,
+    norm=_EXPECTATION,
+    kind=Kind.EXACT,
+    quantifier=Quantifier.EXPECTATION,
+    randomness="`x_1 .. x_L`",
+    scopes=(),
+    obtained=Provenance.ALGEBRA,
+)
+
+
+def _in_parameters(derive: Callable[..., sp.Expr], *sums: Any) -> Callable[[], sp.Expr]:
+    return lambda: derive(*sums).subs(IN_PARAMETERS)
 
 
 def _early(
@@ -92,8 +79,17 @@ def _early(
     there = {letter: value.subs(OPTIMA) for letter, value in at.items()}
     printed = replace(of.printed, bound=of.printed.bound.subs(there))
     finding = f"{words}, is {{found}}; by {printed.citation.equations}: {{printed}}"
-    more = {"remark": remark, "erratum": UPPER_END, "finding": finding}
-    return _quantity(name, latex, words, of.domain, lambda: _at(derive(AS_PRINTED), at), printed, **more)
+    return replace(
+        of,
+        name=name,
+        latex_symbol=latex,
+        meaning=words,
+        derive=_in_parameters(lambda: _at(derive(AS_PRINTED), at)),
+        printed=printed,
+        remark=remark,
+        erratum=UPPER_END,
+        finding=finding,
+    )
 
 
 def _at(loss: sp.Expr, weights: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
@@ -103,7 +99,7 @@ def _at(loss: sp.Expr, weights: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
 
 def _order(name: str, of: str) -> Quantity:
     meaning = f"order in `1/(L-2)` of {of}"
-    return _quantity(name, r"\mathcal{L}_{IH_2}", meaning, _FINITE, None, kind=Kind.RATE)
+    return _quantity(name, r"\mathcal{L}_{IH_2}", meaning, domain=_FINITE, kind=Kind.RATE)
 
 
 def _quantities() -> tuple[Quantity, ...]:
@@ -111,27 +107,27 @@ def _quantities() -> tuple[Quantity, ...]:
         "gram",
         r"\mathcal{L}_{G_4}",
         "loss of the 4-gram head",
-        "`L >= 5`, `p > 0`",
-        lambda: derive_gram(AS_NEEDED),
-        Printed(LOSS_GRAM.subs(IN_PARAMETERS), Citation(WANG2024, "Appendix C.1", "(19)")),
+        domain="`L >= 5`, `p > 0`",
+        derive=_in_parameters(derive_gram, AS_NEEDED),
+        printed=Printed(LOSS_GRAM.subs(IN_PARAMETERS), Citation(WANG2024, "Appendix C.1", "(19)")),
         remark=_TO_THE_LAST,
     )
     head_loss = _quantity(
         "head",
         r"\mathcal{L}_{IH_2}",
         "loss of the induction head, exp / (`L-2`) in the place of softmax",
-        _FINITE,
-        lambda: derive_head(AS_NEEDED),
-        Printed(LOSS_HEAD.subs(v, w**2).subs(OPTIMA), Citation(WANG2024, "Appendix C.2", "(22)")),
+        domain=_FINITE,
+        derive=_in_parameters(derive_head, AS_NEEDED),
+        printed=Printed(LOSS_HEAD.subs(v, w**2).subs(OPTIMA), Citation(WANG2024, "Appendix C.2", "(22)")),
         remark=_TO_THE_LAST,
     )
     gaussian = _quantity(
         "gaussian",
         r"\mathbb{E}\, e^{aXY} Z^2",
         "the Gaussian mean of Lemma D.3",
-        "`|a| < 1`",
-        derive_gaussian,
-        Printed(psi(a), Citation(WANG2024, "Lemma D.3")),
+        domain="`|a| < 1`",
+        derive=_in_parameters(derive_gaussian),
+        printed=Printed(psi(a), Citation(WANG2024, "Lemma D.3")),
         randomness="`X`, `Y`, `Z`",
         norm="mean over `X`, `Y`, `Z`",
         remark="`a < 1` is read as `|a| < 1`, where `(1 - a^2)^(-1/2)` is real; each use has `0 < a < 1`",
@@ -162,8 +158,8 @@ def _quantities() -> tuple[Quantity, ...]:
             "head.softmax",
             r"\mathcal{L}_{IH_2}^{\mathrm{softmax}}",
             "loss of the induction head with softmax as it is, to first order in `1/L`",
-            "`2 w^4 < 1`, `2 w*^4 < 1`, as `L -> oo`",
-            derive_softmax_head,
+            domain="`2 w^4 < 1`, `2 w*^4 < 1`, as `L -> oo`",
+            derive=_in_parameters(derive_softmax_head),
             kind=Kind.RATE,
             obtained=Provenance.HAND,
             remark="the error is of order `1/L^2` where `6 w^4 < 1` and `6 w*^4 < 1` (argued, and measured); (22) "
@@ -187,9 +183,9 @@ def _quantities() -> tuple[Quantity, ...]:
             "squares",
             r"\sum_s \mathrm{softmax}^2(-p(L-1-s))",
             "sum of the squared weights of the 4-gram head",
-            "`L >= 3`, `p > 0`",
-            derive_squares,
-            Printed(M(2 * p) / M(p) ** 2, Citation(WANG2024, "Lemma D.4")),
+            domain="`L >= 3`, `p > 0`",
+            derive=_in_parameters(derive_squares),
+            printed=Printed(M(2 * p) / M(p) ** 2, Citation(WANG2024, "Lemma D.4")),
             norm="a sum",
             quantifier=Quantifier.FOR_ALL,
             randomness="",

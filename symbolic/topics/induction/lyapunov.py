@@ -30,35 +30,25 @@ CERTIFIED = {
 _BOX = "`v*/4 < v < v* <= 0.3`, `h* < h < 1.02 h*`, `0 < h* < 1`, every `L`"
 
 
+_quantity = partial(Quantity, kind=Kind.LOWER, quantifier=Quantifier.FOR_ALL, scopes=())
+
+
 def _constant(name: str, meaning: str, domain: str, citation: Citation, printed: sp.Expr, remark: str = "") -> Quantity:
-    return Quantity(
-        name,
-        "c",
-        meaning,
-        norm="a constant",
-        domain=domain,
-        kind=Kind.LOWER,
-        quantifier=Quantifier.FOR_ALL,
+    return _quantity(
+        *(name, "c", meaning, "a constant", domain),
         printed=Printed(printed, citation),
-        scopes=(),
         remark=remark,
-        derive=lambda: CERTIFIED.get(name),
+        derive=CERTIFIED.get(name),
         obtained=Provenance.CERTIFICATE,
         where=_where(domain),
     )
 
 
 def _estimate(name: str, meaning: str, domain: str, citation: Citation, remark: str = "") -> Quantity:
-    return Quantity(
-        name,
-        "f",
-        f"smallest difference of the sides of {marked(meaning)}",
-        norm="smallest value of the difference of the sides",
-        domain=domain,
-        kind=Kind.LOWER,
-        quantifier=Quantifier.FOR_ALL,
+    difference = f"smallest difference of the sides of {marked(meaning)}"
+    return _quantity(
+        *(name, "f", difference, "smallest value of the difference of the sides", domain),
         printed=Printed(sp.Integer(0), citation),
-        scopes=(),
         remark=remark,
         erratum=ESTIMATES.get(name),
         where=_where(domain),
@@ -184,15 +174,12 @@ LYAPUNOV_HEAD = Result(
             f"`w` moves at half the paper's rate; {_WIDER}",
         ),
         *(_estimate(each.name, each.meaning, _BOX, _HEAD) for each in head.printed_estimates()),
-        Quantity(
+        _quantity(
             "quadratic",
             "c",
             "constant `c` in `dV/dt <= -c V/(L-2)` for a quadratic `V` of the linearisation, along (12)",
             norm="a rate in `tau = t/(L-2)`",
             domain="`v*/4 < v < v*`, `h* < h < 1.02 h*`, at this `v*` and `h*`",
-            kind=Kind.LOWER,
-            quantifier=Quantifier.FOR_ALL,
-            scopes=(),
             obtained=Provenance.CERTIFICATE,
         ),
     ),

@@ -7,7 +7,6 @@ from functools import partial
 import sympy as sp
 
 from symbolic.derivations.provenance import Derived, Provenance
-from symbolic.statements.errata import Erratum
 from symbolic.statements.result import Formula, Kind, Order, Printed, Quantifier, Quantity, Result
 from symbolic.topics.induction import letters, objects
 from symbolic.topics.induction.phase_errata import FIRST_PHASE
@@ -44,32 +43,8 @@ def _printed(bound: sp.Expr, order: Order = Order.NONE) -> Printed:
     return Printed(bound, Citation(WANG2024, "Theorem 5.5"), order=order)
 
 
-def _rate(
-    name: str,
-    latex: str,
-    meaning: str,
-    bound: sp.Expr,
-    domain: str,
-    order: Order,
-    derive: Callable[[], sp.Expr | Derived],
-    *,
-    printed: Printed | None = None,
-    erratum: Erratum | None = None,
-) -> Quantity:
-    return Quantity(
-        name=name,
-        latex_symbol=latex,
-        meaning=meaning,
-        norm="leading term",
-        domain=domain,
-        kind=Kind.RATE,
-        quantifier=Quantifier.FOR_ALL,
-        printed=printed or _printed(bound, order),
-        scopes=(),
-        derive=derive,
-        erratum=erratum,
-    )
-
+_quantity = partial(Quantity, quantifier=Quantifier.FOR_ALL, scopes=())
+_rate = partial(_quantity, norm="leading term", kind=Kind.RATE)
 
 _SMALL = "fixed `alpha*` and `w*`, `sigma_init -> 0` and `L -> oo`"
 
@@ -178,22 +153,19 @@ PHASES = Result(
             "T_I",
             r"T_{\rm I}",
             "first time at which `L_G4` is at most 0.01 of its start",
-            sp.Integer(1),
-            _SMALL,
-            Order.O,
-            of_time("T_I", gram_time),
+            domain=_SMALL,
+            printed=_printed(sp.Integer(1), Order.O),
+            derive=of_time("T_I", gram_time),
         ),
-        Quantity(
-            name="M.inverse",
-            latex_symbol=r"1/M(p)",
-            meaning="`1/M(p)`, a factor of the rate of `g`",
+        _quantity(
+            "M.inverse",
+            r"1/M(p)",
+            "`1/M(p)`, a factor of the rate of `g`",
             remark="the row has it at `p = sigma_init`",
             norm="absolute value",
             domain="`p > 0`, `L >= 4`",
             kind=Kind.EXACT,
-            quantifier=Quantifier.FOR_ALL,
             printed=Printed(M_INVERSE_PRINTED, Citation(WANG2024, "Appendix C.1 Part I", "`1/M(p)`, before (20)")),
-            scopes=(),
             derive=lambda: M_INVERSE,
             erratum=FIRST_PHASE,
         ),
@@ -201,33 +173,27 @@ PHASES = Result(
             "T_1g",
             r"T_1^g",
             "first time at which `g` exceeds `g*`",
-            sp.Integer(1),
-            _SMALL,
-            Order.O,
-            of_time("T_1g", gram_time),
+            domain=_SMALL,
+            derive=of_time("T_1g", gram_time),
             printed=Printed(sp.Integer(1), Citation(WANG2024, "Appendix C.1 Part I", "eq. (20)"), order=Order.O),
             erratum=FIRST_PHASE,
         ),
-        Quantity(
-            name="T_I.head",
-            latex_symbol=r"\mathcal{L}_{\rm IH_2}(T_{\rm I}) / \mathcal{L}_{\rm IH_2}(0)",
-            meaning="what is left of `L_IH2` at `T_I`",
+        _quantity(
+            "T_I.head",
+            r"\mathcal{L}_{\rm IH_2}(T_{\rm I}) / \mathcal{L}_{\rm IH_2}(0)",
+            "what is left of `L_IH2` at `T_I`",
             norm="a share",
             domain=_SMALL,
             kind=Kind.LOWER,
-            quantifier=Quantifier.FOR_ALL,
             printed=replace(_printed(KEPT), under="`L = Omega(1/sigma_init)`"),
-            scopes=(),
             obtained=Provenance.HAND,
         ),
         _rate(
             "T_o",
             r"T_o",
             "`T_1^h`, first time at which `h` exceeds `h*`",
-            L,
-            _SMALL,
-            Order.THETA,
-            lambda: of_ramp((L - 2) * ramp_of_h().passage(h_star).time),
+            domain=_SMALL,
+            derive=lambda: of_ramp((L - 2) * ramp_of_h().passage(h_star).time),
             printed=Printed(L, Citation(WANG2024, "Theorem 5.5", "`T_o := T_1^h` of C.3"), order=Order.THETA),
         ),
         *(
@@ -235,10 +201,9 @@ PHASES = Result(
                 name,
                 symbol,
                 f"first time after `T_o` with `L_IH2` at most {share} of `L_IH2(T_o)`",
-                THETA,
-                domain,
-                Order.THETA,
-                of_time(name, lambda: (L - 2) * head_time("true")),
+                domain=domain,
+                printed=_printed(THETA, Order.THETA),
+                derive=of_time(name, lambda: (L - 2) * head_time("true")),
             )
             for name, symbol, share, domain in (
                 ("T_II", r"T_{\rm II}", "0.99", f"{_SMALL}, along (12), where `rho < 0.01`"),
@@ -249,28 +214,25 @@ PHASES = Result(
             "growth",
             r"\log(w_{KQ}/\sigma_{\rm init})",
             "exponent of the growth of `w`",
-            EXPONENT,
-            f"phases II and III along (12), `T_o < t < T_III`, {_SMALL}",
-            Order.THETA,
-            lambda: of_ramp(growth_exponent("true")),
+            domain=f"phases II and III along (12), `T_o < t < T_III`, {_SMALL}",
+            printed=_printed(EXPONENT, Order.THETA),
+            derive=lambda: of_ramp(growth_exponent("true")),
         ),
         _rate(
             "gram_rate",
             r"\mathcal{L}_{\rm G_4}",
             "`L_G4` after `T_III`",
-            1 / t,
-            "`t > T_III`, `t -> oo`",
-            Order.O,
-            gram_tail,
+            domain="`t > T_III`, `t -> oo`",
+            printed=_printed(1 / t, Order.O),
+            derive=gram_tail,
         ),
         _rate(
             "head_rate",
             r"-\log \mathcal{L}_{\rm IH_2}",
             "exponent by which `L_IH2` falls after `T_III`",
-            EXPONENT,
-            "`t > T_III`, `t -> oo`, along (12) from a small enough `sigma_init`",
-            Order.OMEGA,
-            lambda: 2 * mu * tau,
+            domain="`t > T_III`, `t -> oo`, along (12) from a small enough `sigma_init`",
+            printed=_printed(EXPONENT, Order.OMEGA),
+            derive=lambda: 2 * mu * tau,
         ),
     ),
     notation={

@@ -1,5 +1,7 @@
 """What fails of C.2's bounds (wang2024): the errata of `trends`, one object for all rows that rest on one line."""
 
+from functools import partial
+
 from symbolic.statements.errata import Erratum, Weight
 from symbolic.words.citations import WANG2024, Citation
 
@@ -7,9 +9,7 @@ from symbolic.words.citations import WANG2024, Citation
 SMALL_START = (("w_star", 0.49), ("sigma_init", 2.0**-20), ("flow", "printed"))
 
 
-def _c2(place: str) -> Citation:
-    return Citation(WANG2024, "Appendix C.2", place)
-
+_c2 = partial(Citation, WANG2024, "Appendix C.2")
 
 SMALL_FACTOR = Erratum(
     Weight.NOTATION,

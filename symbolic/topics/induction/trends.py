@@ -1,10 +1,9 @@
 """The bounds (23) to (29) of C.2 (wang2024) as printed, what is proved of them; letters as in `signs`."""
 
-from collections.abc import Callable
+from functools import partial
 
 import sympy as sp
 
-from symbolic.statements.errata import Erratum
 from symbolic.statements.result import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 from symbolic.topics.induction import objects
 from symbolic.topics.induction.setting import HYPOTHESES, PARAMETERS
@@ -54,108 +53,84 @@ SMALL_W_STAR = "`w* < c` for some `c > 0`"
 _SMALL_START = "`sigma_init << w*`, `alpha* > 1` and `w* = O(1)`"
 
 
-def _claim(
-    name: str,
-    latex: str,
-    meaning: str,
-    kind: Kind,
-    printed: sp.Expr,
-    place: str,
-    domain: str,
-    remark: str = "",
-    erratum: Erratum | None = None,
-    derived: sp.Expr | Callable[[], sp.Expr] | None = None,
-    under: str = "",
-) -> Quantity:
-    """`derived`: what the signs give, from a start of at most sigma_star."""
-    return Quantity(
-        name,
-        latex,
-        meaning,
-        "absolute value",
-        domain,
-        kind,
-        Quantifier.FOR_ALL,
-        printed=Printed(printed, Citation(WANG2024, _C2, place), under=under),
-        scopes=(),
-        remark=remark,
-        derive=derived if callable(derived) and not isinstance(derived, sp.Basic) else lambda: derived,
-        erratum=erratum,
-    )
+_claim = partial(Quantity, norm="absolute value", quantifier=Quantifier.FOR_ALL, scopes=())
+
+
+def _printed(bound: sp.Expr, place: str, under: str = "") -> Printed:
+    return Printed(bound, Citation(WANG2024, _C2, place), under=under)
 
 
 _ONE = sp.Integer(1)
 QUANTITIES = (
     _claim(
-        "h.optimum", r"\inf_{t>T_1^h} h/h^\star",
-        "smallest `h/h*` after `h` has reached `h*`", Kind.LOWER, _ONE, "(P1.1)", _ALONG,
-        derived=lambda: overshoot("true").low / h_star,
+        "h.optimum", r"\inf_{t>T_1^h} h/h^\star", "smallest `h/h*` after `h` has reached `h*`", domain=_ALONG,
+        kind=Kind.LOWER, printed=_printed(_ONE, "(P1.1)"), derive=lambda: overshoot("true").low / h_star,
     ),
     _claim(
-        "w.optimum", r"\sup_t w/w^\star", "largest `w/w*`", Kind.UPPER, _ONE, "(P1.2)", _ALONG,
-        derived=lambda: sp.sqrt(overshoot("true").ends[1] / v_star),
+        "w.optimum", r"\sup_t w/w^\star", "largest `w/w*`", domain=_ALONG, kind=Kind.UPPER,
+        printed=_printed(_ONE, "(P1.2)"), derive=lambda: sp.sqrt(overshoot("true").ends[1] / v_star),
     ),
     _claim(
-        "w.growth", r"\inf_t \dot w/w", "smallest growth rate of `w`, `(dw/dt)/w`", Kind.LOWER, sp.Integer(0), "(P1.2)",
-        _ALONG, derived=sp.Integer(0),
+        "w.growth", r"\inf_t \dot w/w", "smallest growth rate of `w`, `(dw/dt)/w`", domain=_ALONG, kind=Kind.LOWER,
+        printed=_printed(sp.Integer(0), "(P1.2)"), derive=sp.Integer(0),
     ),
     _claim(
-        "h.turns", r"\#\{t: \dot h = 0\}", "number of turning points of `h` (one: its maximum)", Kind.EXACT, _ONE,
-        "(P1.3)", _ALONG, derived=_ONE,
+        "h.turns", r"\#\{t: \dot h = 0\}", "number of turning points of `h` (one: its maximum)", domain=_ALONG,
+        kind=Kind.EXACT, printed=_printed(_ONE, "(P1.3)"), derive=_ONE,
     ),
     _claim(
-        "w.turn", r"w(T_2^h)", "`w` at the turning point of `h`", Kind.LOWER, W_TURN, "(23)", _ALONG, derived=W_TURN,
+        "w.turn", r"w(T_2^h)", "`w` at the turning point of `h`", domain=_ALONG, kind=Kind.LOWER,
+        printed=_printed(W_TURN, "(23)"), derive=W_TURN,
     ),
     _claim(
-        "w.turn.half", r"w(T_2^h)/w^\star", "`w/w*` at the turning point of `h`", Kind.LOWER, sp.Rational(1, 2), "(23)",
-        _ALONG, "derived: `1/sqrt(3)`, the limit of `w_turn/w*` as `w* -> 0`", derived=sp.sqrt(SHARE.subs(v_star, 0)),
+        "w.turn.half", r"w(T_2^h)/w^\star", "`w/w*` at the turning point of `h`", domain=_ALONG, kind=Kind.LOWER,
+        printed=_printed(sp.Rational(1, 2), "(23)"), derive=sp.sqrt(SHARE.subs(v_star, 0)),
+        remark="derived: `1/sqrt(3)`, the limit of `w_turn/w*` as `w* -> 0`",
     ),
     _claim(
-        "h.turn", r"h(T_2^h)/h^\star", "`h/h*` at the turning point of `h`, its maximum", Kind.UPPER, R_TURN,
-        "the bound `R(w*)`",
-        _ALONG, derived=R_TURN,
+        "h.turn", r"h(T_2^h)/h^\star", "`h/h*` at the turning point of `h`, its maximum", domain=_ALONG,
+        kind=Kind.UPPER, printed=_printed(R_TURN, "the bound `R(w*)`"), derive=R_TURN,
     ),
     _claim(
-        "h.overshoot", r"\sup_{t\ge T_1^h} h/h^\star",
-        "largest `h/h*` after `h` has reached `h*`", Kind.UPPER, OVERSHOOT, "(26)", _ALONG, derived=R_TURN,
-        under=SMALL_W_STAR,
+        "h.overshoot", r"\sup_{t\ge T_1^h} h/h^\star", "largest `h/h*` after `h` has reached `h*`", domain=_ALONG,
+        kind=Kind.UPPER, printed=_printed(OVERSHOOT, "(26)", SMALL_W_STAR), derive=R_TURN,
     ),
     _claim(
-        "h.ramp", r"\inf_t h/h_{(24)}", "smallest ratio of `h` to the right side of (24)", Kind.LOWER, _ONE, "(24)",
-        "while `w <= 0.01 w*` and `h` is below its printed plateau", erratum=SMALL_FACTOR,
+        "h.ramp", r"\inf_t h/h_{(24)}", "smallest ratio of `h` to the right side of (24)",
+        domain="while `w <= 0.01 w*` and `h` is below its printed plateau", kind=Kind.LOWER,
+        printed=_printed(_ONE, "(24)"), erratum=SMALL_FACTOR,
     ),
-    Quantity(
+    _claim(
         "h.ramp.repaired", r"\inf_t h/h_{\text{repaired}}",
-        "smallest ratio of `h` to (24) repaired, `h* psi(v*) - (h* psi(v*) - sigma_init) e^-tau`", "absolute value",
-        f"{_FROM}, while `w <= w*/sqrt(2)` and `t <= T_1^h`", Kind.LOWER, Quantifier.FOR_ALL, scopes=(),
-        derive=lambda: _ONE,
+        "smallest ratio of `h` to (24) repaired, `h* psi(v*) - (h* psi(v*) - sigma_init) e^-tau`",
+        domain=f"{_FROM}, while `w <= w*/sqrt(2)` and `t <= T_1^h`", kind=Kind.LOWER, derive=_ONE,
     ),
     _claim(
-        "T_1", r"T_1^h", "time at which `h = h*` (first bound of (25))", Kind.UPPER, T_1_FIRST, "(25), first bound",
-        _ALONG, erratum=SMALL_FACTOR, derived=TIME_TO_OPTIMUM,
+        "T_1", r"T_1^h", "time at which `h = h*` (first bound of (25))", domain=_ALONG, kind=Kind.UPPER,
+        printed=_printed(T_1_FIRST, "(25), first bound"), derive=TIME_TO_OPTIMUM, erratum=SMALL_FACTOR,
     ),
     _claim(
-        "T_1.simple", r"T_1^h", "time at which `h = h*` (second bound of (25))", Kind.UPPER, T_1_SECOND,
-        "(25), second bound", _ALONG, erratum=SIMPLE_TIME,
+        "T_1.simple", r"T_1^h", "time at which `h = h*` (second bound of (25))", domain=_ALONG, kind=Kind.UPPER,
+        printed=_printed(T_1_SECOND, "(25), second bound"), erratum=SIMPLE_TIME,
     ),
     _claim(
         "w.rate.above", r"\sup_t \log(w/\sigma)/\tau",
-        "largest mean growth rate `log(w/sigma_init) (L-2)/t` until `w = w*/2`", Kind.UPPER,
-        sp.expand(LOG_W_PRINTED_ABOVE / TAU), "(27)", _START,
-        "the line before (27) gives `(1 + alpha*)^2`; (27) lacks the square", derived=RATE_ABOVE,
+        "largest mean growth rate `log(w/sigma_init) (L-2)/t` until `w = w*/2`", domain=_START, kind=Kind.UPPER,
+        printed=_printed(sp.expand(LOG_W_PRINTED_ABOVE / TAU), "(27)"), derive=RATE_ABOVE,
+        remark="the line before (27) gives `(1 + alpha*)^2`; (27) lacks the square",
     ),
     _claim(
-        "T_half", r"T_{1/2}^w", "time at which `w = w*/2` (first bound of (28))", Kind.LOWER, T_HALF_FIRST,
-        "(28), first bound", _ALONG, erratum=HALF_TIME, derived=TIME_TO_HALF,
+        "T_half", r"T_{1/2}^w", "time at which `w = w*/2` (first bound of (28))", domain=_ALONG, kind=Kind.LOWER,
+        printed=_printed(T_HALF_FIRST, "(28), first bound"), derive=TIME_TO_HALF, erratum=HALF_TIME,
     ),
     _claim(
-        "T_half.simple", r"T_{1/2}^w", "time at which `w = w*/2` (second bound of (28))", Kind.LOWER, T_HALF_SECOND,
-        "(28), second bound", _FROM, under=_SMALL_START,
+        "T_half.simple", r"T_{1/2}^w", "time at which `w = w*/2` (second bound of (28))", domain=_FROM, kind=Kind.LOWER,
+        printed=_printed(T_HALF_SECOND, "(28), second bound", _SMALL_START),
     ),
     _claim(
         "w.rate.below", r"\inf_t \log(w/\sigma)/\tau",
-        "smallest mean growth rate `log(w/sigma_init) (L-2)/t` until `w = w*/2`", Kind.LOWER,
-        RATE_PRINTED_BELOW, "(29)", _START, erratum=GROWTH_BELOW,
+        "smallest mean growth rate `log(w/sigma_init) (L-2)/t` until `w = w*/2`", domain=_START, kind=Kind.LOWER,
+        printed=_printed(RATE_PRINTED_BELOW, "(29)"), erratum=GROWTH_BELOW,
     ),
 )  # fmt: skip
 

@@ -25,17 +25,16 @@ from symbolic.calculus.heads import Second
 from symbolic.derivations.derivation import Approximated, Derivation
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.result import (
-    CONSTRUCTION,
     Formula,
     Hypothesis,
     Kind,
     Parameter,
-    Printed,
     Quantifier,
     Quantity,
     Result,
 )
 from symbolic.topics.looped import objects
+from symbolic.topics.looped.transformer_counts import of_all_parts
 from symbolic.words.citations import ALGOFORMER, Citation
 
 N, q, d, T = sp.symbols("N q d T", integer=True, positive=True)
@@ -144,13 +143,6 @@ def _quantity(name: str, latex: str, meaning: str, value: Approximated | None, *
     return Quantity(name, latex, meaning, **fields)  # type: ignore[arg-type]  # typed above
 
 
-def _count(name: str, meaning: str, printed: sp.Expr) -> Quantity:
-    return _quantity(
-        name, rf"\mathrm{{{name}}}", meaning, None, norm="count", domain=CONSTRUCTION, scopes=(),
-        quantifier=Quantifier.EXISTS, printed=Printed(printed, _THEOREM),
-    )  # fmt: skip
-
-
 SYMBOLS = {
     delta: "bound on the error of `e^C/(2 c)` times the difference of both heads' weights, against `Phi_s^T Phi_t / N`",
     G: "bound on the 2-norm of the vector of `Phi_(N+1)^T Phi_t / N`, `t = 1, ..., N`",
@@ -212,8 +204,7 @@ AUTOREGRESSION = Result(
             "x_hat", r"\|\hat x_{N+1} - A_T \Phi_{N+1}\|_\infty", "prediction after `T` loops", derive_prediction(),
             trivial=WORST[Q], obtained=Provenance.HAND, remark=_BY_HAND,
         ),
-        _count("layers", "number of layers of pre-, looped and post-transformer together", L + 4),
-        _count("heads", "largest number of heads of a layer", sp.Max(q, 2)),
+        *of_all_parts(L + 4, sp.Max(q, 2), _THEOREM),
     ),
     notation={eta: r"\eta", eps: r"\varepsilon", beta: r"\beta", delta: r"\delta", X_hat: r"\hat X"},
     symbols=SYMBOLS,

@@ -6,7 +6,7 @@ matrix of the rows s_i, G = X X^T / N, and s = X^T alpha. Then w^T s = p - alpha
 """
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import sympy as sp
 
@@ -16,8 +16,9 @@ from symbolic.calculus.heads import Second
 from symbolic.derivations.derivation import Approximated, Derivation
 from symbolic.derivations.obligations import Obligation
 from symbolic.derivations.provenance import Provenance
-from symbolic.statements.result import CONSTRUCTION, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements.result import Hypothesis, Kind, Parameter, Quantifier, Quantity, Result
 from symbolic.topics.looped import objects
+from symbolic.topics.looped.transformer_counts import of_each_part
 from symbolic.words.citations import ALGOFORMER, Citation
 
 N, L, d, T = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "L", "d", "T"))
@@ -119,19 +120,15 @@ _COUNTS = {"pre": (7, 2), "loop": (1, 2), "post": (1, 1)}  # layers and heads as
 _THEOREM = Citation(ALGOFORMER, "Theorem 3.3")
 
 
-def _error(name: str, latex: str, meaning: str, value: Approximated, **more: object) -> Quantity:
-    fields = {"kind": Kind.UPPER, "quantifier": Quantifier.FOR_ALL, "obtained": Provenance.HAND, **more}
-    return Quantity(name, latex, meaning, "sup norm", _DOMAIN, derivation=value.derivation, worst_case=WORST, **fields)  # type: ignore[arg-type]  # typed above
-
-
-def _count(part: str, what: str, printed: int) -> Quantity:
-    return Quantity(
-        f"{what}.{part}", rf"\#\text{{{what}}}_{{\mathrm{{{part}}}}}",
-        f"number of {what} of the {part}-transformer", "count",
-        CONSTRUCTION, Kind.UPPER, Quantifier.EXISTS, scopes=(),
-        printed=Printed(sp.Integer(printed), _THEOREM),
-    )  # fmt: skip
-
+_error = partial(
+    Quantity,
+    norm="sup norm",
+    domain=_DOMAIN,
+    kind=Kind.UPPER,
+    quantifier=Quantifier.FOR_ALL,
+    worst_case=WORST,
+    obtained=Provenance.HAND,
+)
 
 CHAIN_OF_THOUGHT = Result(
     id="looped.chain_of_thought",
@@ -170,14 +167,13 @@ CHAIN_OF_THOUGHT = Result(
     ),
     objects=objects.CHAIN_OF_THOUGHT,
     quantities=(
-        _error("next", r"\|\hat s^{l+1} - \sigma(W s^l)\|_\infty", "next state against the true one", derive_next(),
-               remark=_HAND, trivial=2 * B),
+        _error("next", r"\|\hat s^{l+1} - \sigma(W s^l)\|_\infty", "next state against the true one",
+               derivation=derive_next().derivation, remark=_HAND, trivial=2 * B),
         _error("steps", r"\|\sigma(A_T s^l) - \sigma(W s^l)\|_\infty", "next state by `T` exact steps of gradient "
-               "descent against the true one", derive_steps(), remark=_HAND, trivial=2 * B),
+               "descent against the true one", derivation=derive_steps().derivation, remark=_HAND, trivial=2 * B),
         _error("filter", r"\max_j \|\hat r_j - r_j\|_\infty", "residuals before the loops, at all tokens",
-               derive_filter(), scopes=("network",)),
-        *(_count(part, what, printed) for part, counts in _COUNTS.items()
-          for what, printed in zip(("layers", "heads"), counts, strict=True)),
+               derivation=derive_filter().derivation, scopes=("network",)),
+        *of_each_part(_COUNTS, lambda part: _THEOREM),
     ),
     notation={leak: r"\lambda", low: r"\lambda_{\min}", high: r"\lambda_{\max}", eta: r"\eta", tau: r"\tau",
               alpha: r"\|\alpha\|", step: "l",

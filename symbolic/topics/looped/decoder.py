@@ -1,7 +1,7 @@
 """A decoder of algoformer (Lemma A.5, Theorem 4.2): each token descends on its own past; also the printed layer."""
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import sympy as sp
 
@@ -17,8 +17,9 @@ from symbolic.calculus import (
 from symbolic.calculus.heads import Second
 from symbolic.derivations.derivation import Approximated
 from symbolic.derivations.provenance import Provenance
-from symbolic.statements.result import CONSTRUCTION, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements.result import Hypothesis, Kind, Parameter, Quantifier, Quantity, Result
 from symbolic.topics.looped import objects
+from symbolic.topics.looped.transformer_counts import of_all_parts
 from symbolic.words.citations import ALGOFORMER, Citation
 
 N, d, T, n = sp.symbols("N d T n", integer=True, positive=True)
@@ -117,16 +118,7 @@ OF_NETWORK = {S: largest_residual().subs(WORST), V: largest_prediction().subs(WO
 _PATH = "`||x_j||_2 <= B_x`, `|y_j| <= B_y`"
 
 
-def _quantity(name: str, latex: str, meaning: str, **more: object) -> Quantity:
-    fields = {"norm": "2-norm", "domain": _PATH, "kind": Kind.UPPER, "quantifier": Quantifier.FOR_ALL, **more}
-    return Quantity(name, latex, meaning, **fields)  # type: ignore[arg-type]  # typed above
-
-
-def _count(name: str, meaning: str, printed: int) -> Quantity:
-    return _quantity(
-        name, rf"\mathrm{{{name}}}", meaning, norm="count", domain=CONSTRUCTION, quantifier=Quantifier.EXISTS,
-        printed=Printed(sp.Integer(printed), _THEOREM), scopes=(),
-    )  # fmt: skip
+_quantity = partial(Quantity, norm="2-norm", domain=_PATH, kind=Kind.UPPER, quantifier=Quantifier.FOR_ALL)
 
 
 QUANTITIES = (
@@ -148,8 +140,7 @@ QUANTITIES = (
         derivation=derive_printed().derivation, worst_case={Z: sp.Max(P * B_x, B_y), B_x: B_x},
         trivial=(N - 1) * B_x * (P * B_x + B_y),
     ),
-    _count("layers", "number of layers of pre-, looped and post-transformer together", 4),
-    _count("heads", "largest number of heads of a layer", 2),
+    *of_all_parts(4, 2, _THEOREM),
 )  # fmt: skip
 
 DECODER = Result(

@@ -1,17 +1,16 @@
 """Lemma A.2 and Theorem 3.1 (algoformer) as a statement: errors after T loops, and the layers and heads needed."""
 
+from functools import partial
+
 import sympy as sp
 
 from symbolic.calculus.heads import Second
-from symbolic.derivations.derivation import Approximated
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.result import (
-    CONSTRUCTION,
     Formula,
     Hypothesis,
     Kind,
     Parameter,
-    Printed,
     Quantifier,
     Quantity,
     Result,
@@ -46,6 +45,7 @@ from symbolic.topics.looped.gradient_descent_derivation import (
     tau,
     worst,
 )
+from symbolic.topics.looped.transformer_counts import of_each_part
 from symbolic.words.citations import ALGOFORMER, Citation
 
 SYMBOLS = {
@@ -71,34 +71,32 @@ _ROUNDED = (
 COUNTS = {"pre": (L + 1, 2), "loop": (1, 2), "post": (1, 1)}  # layers and heads as printed
 
 
-def _error(name: str, latex: str, meaning: str, norm: str, value: Approximated) -> Quantity:
-    return Quantity(
-        name, latex, meaning, norm, _DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, value.derivation, name, worst(),
-        obtained=Provenance.HAND, remark=_ROUNDED,
-    )  # fmt: skip
-
-
-def _count(part: str, what: str, printed: object) -> Quantity:
-    of = "Lemma A.2" if part == "loop" else "Theorem 3.1"
-    return Quantity(
-        f"{what}.{part}", rf"\#\text{{{what}}}_{{\mathrm{{{part}}}}}",
-        f"number of {what} of the {part}-transformer", "count",
-        CONSTRUCTION, Kind.UPPER, Quantifier.EXISTS, scopes=(),
-        printed=Printed(sp.sympify(printed), Citation(ALGOFORMER, of)),
-    )  # fmt: skip
-
-
+_error = partial(
+    Quantity,
+    domain=_DOMAIN,
+    kind=Kind.UPPER,
+    quantifier=Quantifier.FOR_ALL,
+    worst_case=worst(),
+    obtained=Provenance.HAND,
+    remark=_ROUNDED,
+)
 QUANTITIES = (
-    _error((
-        "prediction"
-    ), r"\|\hat p_T - A_T \Phi(x_{\mathrm{test}})\|_\infty", "prediction after `T` loops against `T` exact steps",
-           "sup norm", derive_prediction()),
-    _error("residuals", r"\|\hat r_T - r_T\|_2",
-           "residuals of one output after `T` loops against `T` exact steps",
-           "2-norm over the examples", derive_residuals()),
-    *(_count(part, what, printed) for part, counts in COUNTS.items()
-      for what, printed in zip(("layers", "heads"), counts, strict=True)),
-)  # fmt: skip
+    _error(
+        "prediction",
+        r"\|\hat p_T - A_T \Phi(x_{\mathrm{test}})\|_\infty",
+        "prediction after `T` loops against `T` exact steps",
+        norm="sup norm",
+        derivation=derive_prediction().derivation,
+    ),
+    _error(
+        "residuals",
+        r"\|\hat r_T - r_T\|_2",
+        "residuals of one output after `T` loops against `T` exact steps",
+        norm="2-norm over the examples",
+        derivation=derive_residuals().derivation,
+    ),
+    *of_each_part(COUNTS, lambda part: Citation(ALGOFORMER, "Lemma A.2" if part == "loop" else "Theorem 3.1")),
+)
 
 HEADS = pair(Second.OPPOSITE)
 GRADIENT_DESCENT = Result(

@@ -5,7 +5,7 @@ is empty). Every property below follows from this.
 """
 
 import itertools
-from functools import cache
+from functools import cache, partial
 
 import sympy as sp
 
@@ -145,33 +145,30 @@ _PROOF = Citation(WEI2021, "Appendix A", "proof of Lemma 2.4")
 _ANY = "any `F`, any input and label, any `theta` and `theta'` with finite margins"
 
 
-def _quantity(name: str, latex: str, meaning: str, kind: Kind, **more: object) -> Quantity:
-    fields = {"norm": "2-norm in `theta`", "domain": _ANY, "quantifier": Quantifier.FOR_ALL, "scopes": (), **more}
-    return Quantity(name, latex, meaning, kind=kind, **fields)  # type: ignore[arg-type]  # typed above
-
+_quantity = partial(Quantity, norm="2-norm in `theta`", domain=_ANY, quantifier=Quantifier.FOR_ALL, scopes=())
 
 QUANTITIES = (
     _quantity(
         "lipschitz", r"\sup_{\theta \ne \theta'} |\rho(\theta) - \rho(\theta')| / \|\theta - \theta'\|_2",
         "Lipschitz constant of the margin",
-        Kind.UPPER, derive=lambda: LIPSCHITZ, printed=Printed(sp.Integer(1), _PROOF),
+        kind=Kind.UPPER, derive=lambda: LIPSCHITZ, printed=Printed(sp.Integer(1), _PROOF),
         remark="where no parameters flip the prediction both margins are infinite, and their difference is undefined",
     ),
     _quantity(
         "positive", r"\#\{\theta : (\rho > 0) \ne (F \text{ is right})\}",
         "number of predictions whose margin has the wrong sign",
-        Kind.EXACT, norm="a count", domain="`F` continuous in `theta`", printed=Printed(sp.Integer(0), _SECTION),
+        kind=Kind.EXACT, norm="a count", domain="`F` continuous in `theta`", printed=Printed(sp.Integer(0), _SECTION),
         derive=lambda: sp.Integer(0),
     ),
     _quantity(
         "positive.hard_max", r"\#\{\theta : (\rho > 0) \ne (F \text{ is right})\}",
-        "number of predictions whose margin has the wrong sign, at a jump of `F`", Kind.EXACT, norm="a count",
+        "number of predictions whose margin has the wrong sign, at a jump of `F`", kind=Kind.EXACT, norm="a count",
         domain="`F` with hard-max attention, ties averaged, at a tie", printed=Printed(sp.Integer(0), _SECTION),
         outside=True,
         remark="the property is read where the minimum in (2.1) is attained; no proof needs it elsewhere",
     ),
     _quantity(
-        "ramp", r"\sup (\ell_{0\text{-}1} - \bar\ell_\gamma)", "0-1 loss above the ramp loss", Kind.UPPER,
+        "ramp", r"\sup (\ell_{0\text{-}1} - \bar\ell_\gamma)", "0-1 loss above the ramp loss", kind=Kind.UPPER,
         norm="a loss", domain="any `F`, any `theta`", derive=ramp_gap, printed=Printed(sp.Integer(0), _LOSS),
         obtained=Provenance.ALGEBRA,
         remark="needs only that a wrong prediction has margin 0, which holds at jumps too",
@@ -179,28 +176,28 @@ QUANTITIES = (
     _quantity(
         "ramp.indicator", r"\sup (\bar\ell_\gamma - 1(\rho < \gamma))",
         "ramp loss above the indicator of a small margin",
-        Kind.UPPER, norm="a loss", domain="any `F`, any `theta`", derive=ramp_excess,
+        kind=Kind.UPPER, norm="a loss", domain="any `F`, any `theta`", derive=ramp_excess,
         printed=Printed(sp.Integer(0), _PROOF), obtained=Provenance.ALGEBRA,
     ),
     _quantity(
         "ramp.lipschitz",
         r"\sup_{\theta \ne \theta'} |\bar\ell_\gamma(\theta) - \bar\ell_\gamma(\theta')| / \|\theta - \theta'\|_2",
-        "Lipschitz constant of the ramp loss", Kind.UPPER, derive=ramp_slope, printed=Printed(1 / gamma, _PROOF),
+        "Lipschitz constant of the ramp loss", kind=Kind.UPPER, derive=ramp_slope, printed=Printed(1 / gamma, _PROOF),
     ),
     _quantity(
-        "margin.linear", r"\rho", "margin of `w . x + b`", Kind.EXACT, domain="one instance, drawn by the seed",
+        "margin.linear", r"\rho", "margin of `w . x + b`", kind=Kind.EXACT, domain="one instance, drawn by the seed",
         outside=True, derive=half_space_distance,
     ),
     _quantity(
-        "margin.product", r"\rho", "margin of `w_1 w_2 x - c` at `x = 1`, `c` no parameter", Kind.EXACT,
+        "margin.product", r"\rho", "margin of `w_1 w_2 x - c` at `x = 1`, `c` no parameter", kind=Kind.EXACT,
         domain="one instance, drawn by the seed", remark="distance to a hyperbola", obtained=Provenance.HAND,
     ),
     _quantity(
-        "margin.relu_1", r"\rho", "margin of a two-layer ReLU network with 1 hidden unit", Kind.LOWER,
+        "margin.relu_1", r"\rho", "margin of a two-layer ReLU network with 1 hidden unit", kind=Kind.LOWER,
         domain="one instance, drawn by the seed", obtained=Provenance.HAND,
     ),
     _quantity(
-        "margin.relu_2", r"\rho", "margin of a two-layer ReLU network with 2 hidden units", Kind.LOWER,
+        "margin.relu_2", r"\rho", "margin of a two-layer ReLU network with 2 hidden units", kind=Kind.LOWER,
         domain="one instance, drawn by the seed", obtained=Provenance.HAND,
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ induction with the numbers of each layer, in the joint form of `perturbed_layers
 """
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import sympy as sp
 
@@ -150,20 +150,14 @@ def _power_of_width(margin: sp.Expr) -> sp.Expr:
     return sp.limit(sp.log(margin.subs(rho, 0)) / sp.log(r), r, sp.oo)
 
 
-def _constant(name: str, symbol: str, meaning: str, kind: Kind, norm: str = "2-norm", **more: object) -> Quantity:
-    return Quantity(
-        name=name,
-        latex_symbol=symbol,
-        meaning=meaning,
-        norm=norm,
-        domain="all inputs of the circuit",
-        kind=kind,
-        quantifier=Quantifier.FOR_ALL,
-        scopes=(),
-        obtained=Provenance.HAND,
-        **more,  # type: ignore[arg-type]
-    )
-
+_constant = partial(
+    Quantity,
+    norm="2-norm",
+    domain="all inputs of the circuit",
+    quantifier=Quantifier.FOR_ALL,
+    scopes=(),
+    obtained=Provenance.HAND,
+)
 
 _MARGIN = Quantity(
     name="margin",
@@ -187,32 +181,34 @@ _QUANTITIES = (
         latex_symbol=r"\rho_{F'}",
         meaning="the same margin with one set of parameters shared by all corrections (Definition D.5)",
     ),
-    _constant("lambda", r"\lambda", "largest 2-norm of an exact layer, at least 1", Kind.UPPER),
-    _constant("mu_0", r"\mu_0", "Lipschitz constant of the first layer in its parameters", Kind.UPPER),
-    _constant("mu", r"\mu", "Lipschitz constant of a layer in its input, at perturbed parameters", Kind.UPPER),
+    _constant("lambda", r"\lambda", "largest 2-norm of an exact layer, at least 1", kind=Kind.UPPER),
+    _constant("mu_0", r"\mu_0", "Lipschitz constant of the first layer in its parameters", kind=Kind.UPPER),
+    _constant("mu", r"\mu", "Lipschitz constant of a layer in its input, at perturbed parameters", kind=Kind.UPPER),
     _constant(
         "kappa_theta",
         r"\kappa_\theta",
         "Lipschitz constant of a layer in its parameters, per `max(||h||_2, 1)` of its input `h`",
-        Kind.UPPER,
+        kind=Kind.UPPER,
     ),
     _constant(
         "kappa_xi",
         r"\kappa_\xi",
         "Lipschitz constant of a correction in its parameters, per `max(||h||_2, 1)` of its input `h`",
-        Kind.UPPER,
+        kind=Kind.UPPER,
     ),
-    _constant("sigma_zeta", r"\sigma_\zeta", "radius of the errors that a correction removes", Kind.LOWER),
+    _constant("sigma_zeta", r"\sigma_\zeta", "radius of the errors that a correction removes", kind=Kind.LOWER),
     _constant(
-        "sigma_theta", r"\sigma_\theta", "radius of `theta` in which the constants hold, chosen best", Kind.EXACT
+        "sigma_theta", r"\sigma_\theta", "radius of `theta` in which the constants hold, chosen best", kind=Kind.EXACT
     ),
-    _constant("sigma_xi", r"\sigma_\xi", "radius of `xi` in which the constants hold, chosen best", Kind.EXACT),
-    _constant("sigma_h", r"\sigma_h", "radius of the input in which they hold: infinite for ReLU layers", Kind.LOWER),
+    _constant("sigma_xi", r"\sigma_\xi", "radius of `xi` in which the constants hold, chosen best", kind=Kind.EXACT),
+    _constant(
+        "sigma_h", r"\sigma_h", "radius of the input in which they hold: infinite for ReLU layers", kind=Kind.LOWER
+    ),
     _constant(
         "width_exponent",
         r"\log b / \log r",
         "power of the width `r` with which the derived bound falls as `r` grows, fan-in 2 and any fan-out",
-        Kind.RATE,
+        kind=Kind.RATE,
         norm="exponent",
         printed=Printed(r**degree, Citation(WEI2021, "Lemma 3.3"), order=Order.O, unspecified=(degree,)),
         derive=width_exponent,

@@ -5,7 +5,7 @@ W_i = 1, x = 1, y = 1. The all-layer margin is the 2-norm of the smallest change
 output is not positive.
 """
 
-from functools import cache
+from functools import cache, partial
 
 import sympy as sp
 
@@ -242,53 +242,50 @@ _PLAIN = "`f = W_1 ... W_D x - 1/2` at `W = 1`, `x = 1`, `y = 1`"
 _ROUNDED = "`f~` of (3.1) at `W = 1`, `x = 1`, `y = 1`"
 
 
-def _quantity(name: str, latex: str, meaning: str, domain: str, kind: Kind, **more: object) -> Quantity:
-    fields = {"norm": _NORM, "quantifier": Quantifier.FOR_ALL, "scopes": (), **more}
-    return Quantity(name, latex, meaning, domain=domain, kind=kind, **fields)  # type: ignore[arg-type]  # typed above
-
+_quantity = partial(Quantity, norm=_NORM, quantifier=Quantifier.FOR_ALL, scopes=())
 
 QUANTITIES = (
     _quantity(
         "identity", r"\sup_z |\mathrm{net}(z) - \mathrm{round}(z)|",
-        "largest difference of the ReLU net from round", "all real `z`",
-        Kind.EXACT, norm="absolute value", derive=rounding_gap, obtained=Provenance.ALGEBRA,
+        "largest difference of the ReLU net from round", domain="all real `z`",
+        kind=Kind.EXACT, norm="absolute value", derive=rounding_gap, obtained=Provenance.ALGEBRA,
         printed=Printed(sp.Integer(0), Citation(WEI2021, "Proposition 3.4")),
         remark="the `x` of the middle piece `3x - 1` is read as `z`",
     ),
     _quantity(
         "rounded.output", r"\tilde f(1, (1, \dots, 1))",
-        "output of the rounded toy, `f~(x, W)`, which is printed as `f`", _ROUNDED, Kind.EXACT,
+        "output of the rounded toy, `f~(x, W)`, which is printed as `f`", domain=_ROUNDED, kind=Kind.EXACT,
         norm="absolute value", derive=rounded_output, printed=Printed(HALF, _CLAIM),
     ),
     _quantity(
-        "plain", r"\rho_f", "all-layer margin of the plain toy", _PLAIN, Kind.EXACT, derive=plain_margin,
+        "plain", r"\rho_f", "all-layer margin of the plain toy", domain=_PLAIN, kind=Kind.EXACT, derive=plain_margin,
     ),
     _quantity(
         "plain_printed", r"\rho_f", "all-layer margin of the plain toy, which the change `3/D` of every layer bounds",
-        _PLAIN, Kind.UPPER,
+        domain=_PLAIN, kind=Kind.UPPER,
         printed=Printed(sp.sqrt(D * PRINTED_CHANGE**2), _TEXT), obtained=Provenance.HAND,
     ),
     _quantity(
-        "plain.rate", r"\rho_f", "all-layer margin of the plain toy as `D -> oo`", _PLAIN, Kind.RATE, norm="exponent",
-        remark="the row has the exponent in the depth",
-        rate_in="depth", derive=lambda: plain_order() / sp.sqrt(D),
+        "plain.rate", r"\rho_f", "all-layer margin of the plain toy as `D -> oo`", domain=_PLAIN, kind=Kind.RATE,
+        norm="exponent", remark="the row has the exponent in the depth", rate_in="depth",
+        derive=lambda: plain_order() / sp.sqrt(D),
         printed=Printed(1 / sp.sqrt(D), _TEXT, order=Order.O),
     ),
     _quantity(
-        "rounded", r"\rho_{\tilde f}", "all-layer margin of the rounded toy, the rounding held fixed", _ROUNDED,
-        Kind.LOWER, derive=rounded_margin, printed=Printed(THIRD, _CLAIM),
+        "rounded", r"\rho_{\tilde f}", "all-layer margin of the rounded toy, the rounding held fixed", domain=_ROUNDED,
+        kind=Kind.LOWER, derive=rounded_margin, printed=Printed(THIRD, _CLAIM),
     ),
     _quantity(
-        "rounded.every_depth", r"\inf_D \rho_{\tilde f}", "infimum of it over all depths", _ROUNDED, Kind.LOWER,
-        derive=rounded_margin_every_depth, printed=Printed(THIRD, _CLAIM),
+        "rounded.every_depth", r"\inf_D \rho_{\tilde f}", "infimum of it over all depths", domain=_ROUNDED,
+        kind=Kind.LOWER, derive=rounded_margin_every_depth, printed=Printed(THIRD, _CLAIM),
     ),
     _quantity(
-        "rounded.rate", r"\rho_{\tilde f}", "exponent of the rounded margin in the depth", _ROUNDED, Kind.RATE,
-        norm="exponent", rate_in="depth", remark="printed as `Omega(1)`", obtained=Provenance.HAND,
+        "rounded.rate", r"\rho_{\tilde f}", "exponent of the rounded margin in the depth", domain=_ROUNDED,
+        kind=Kind.RATE, norm="exponent", rate_in="depth", remark="printed as `Omega(1)`", obtained=Provenance.HAND,
     ),
     _quantity(
         "rounding_layers", r"\rho_{\tilde f}", "all-layer margin, the rounding perturbed too",
-        _ROUNDED, Kind.LOWER, norm="2-norm of the change of all parameters, 8 for each layer",
+        domain=_ROUNDED, kind=Kind.LOWER, norm="2-norm of the change of all parameters, 8 for each layer",
         derive=rounding_layers_margin, remark="Claim 3.5 holds these parameters fixed",
     ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ eps of Lemma 2.4 is read inside O, as its proof by Proposition 2.3 gives it. der
 ball, ramp, Rademacher complexity, empirical risk minimiser) with every constant, so that n is a number of samples.
 """
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import sympy as sp
@@ -163,9 +163,7 @@ TWO_TARGETS_CHANCE = never_drawn(eta, n) / 2
 FEWEST = samples_that_miss(eps, 2 * delta)
 
 
-def _wei(label: str, equations: str = "") -> Citation:
-    return Citation(WEI2021, label, equations)
-
+_wei = partial(Citation, WEI2021)
 
 _ANY = "every input distribution `P`, every target `G`, every parameterised `F` with `||theta||_1 <= alpha`"
 _OPEN = "`O~` leaves powers of logarithms open too, so that the printed number is not a number of samples"

@@ -1,6 +1,5 @@
 """A transformer runs a Turing machine (wei2021, Appendix C): its quantities at each step, its sizes and norms."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -52,8 +51,7 @@ _DOMAIN = "every step of every input that is run"
 _DIFFER = "number of steps at which network and simulator differ in"
 
 
-def _wei(label: str, equations: str = "") -> Citation:
-    return Citation(WEI2021, label, equations)
+_wei = partial(Citation, WEI2021)
 
 
 def _at_each_step(name: str, latex: str, meaning: str, citation: Citation | None, remark: str = "") -> Quantity:
@@ -175,29 +173,8 @@ def _of_softmax() -> tuple[Quantity, ...]:
     )
 
 
-def _cost(
-    name: str,
-    latex: str,
-    meaning: str,
-    norm: str,
-    printed: Printed | None,
-    count: Callable[[], sp.Expr],
-    remark: str = "",
-) -> Quantity:
-    """A size or norm of the construction: counted, beside the printed order."""
-    return Quantity(
-        name,
-        latex,
-        meaning,
-        norm,
-        "the construction",
-        Kind.EXACT,
-        Quantifier.EXISTS,
-        printed=printed,
-        scopes=(),
-        remark=remark,
-        derive=count,
-    )
+# A size or norm of the construction: counted, beside the printed order.
+_cost = partial(Quantity, domain="the construction", kind=Kind.EXACT, quantifier=Quantifier.EXISTS, scopes=())
 
 
 def _norm(lemma: counts.Lemma) -> Quantity:
@@ -205,9 +182,9 @@ def _norm(lemma: counts.Lemma) -> Quantity:
         f"norm[{lemma.label}]",
         rf"\|\theta_{{\mathrm{{{lemma.label}}}}}\|_1",
         f"1-norm of the parameters of {lemma.cited}: {lemma.meaning}",
-        "entrywise 1-norm",
-        Printed(lemma.order, _wei(lemma.cited), order=Order.O),
-        partial(counts.norm, lemma.label),
+        norm="entrywise 1-norm",
+        printed=Printed(lemma.order, _wei(lemma.cited), order=Order.O),
+        derive=partial(counts.norm, lemma.label),
     )
 
 
@@ -273,38 +250,38 @@ COSTS = (
         "width",
         "w",
         "number of coordinates of the stream",
-        "a count",
-        Printed(counts.WIDTH_ORDER, _wei("Theorem 4.1", "`w >~ k|A| + log T`"), order=Order.O),
-        counts.width,
-        "`log T` is taken as `w_pos` here",
+        norm="a count",
+        printed=Printed(counts.WIDTH_ORDER, _wei("Theorem 4.1", "`w >~ k|A| + log T`"), order=Order.O),
+        derive=counts.width,
+        remark="`log T` is taken as `w_pos` here",
     ),
     _cost(
         "depth",
         "d",
         "number of decoder layers",
-        "a count",
-        Printed(w_pos, _wei("Theorem 4.1", "`d` of order `log T`"), order=Order.O),
-        counts.depth,
-        "`log T` is taken as `w_pos` here",
+        norm="a count",
+        printed=Printed(w_pos, _wei("Theorem 4.1", "`d` of order `log T`"), order=Order.O),
+        derive=counts.depth,
+        remark="`log T` is taken as `w_pos` here",
     ),
     *(_norm(lemma) for lemma in counts.LEMMAS),
     _cost(
         "norm",
         r"\|\theta\|_1",
         "1-norm of all parameters, with the corrections and the copies through unused modules",
-        "entrywise 1-norm",
-        None,
-        counts.total,
-        "printed as `poly(k, |A|, log T)`, its degree unspecified (Theorem 4.1)",
+        norm="entrywise 1-norm",
+        printed=None,
+        derive=counts.total,
+        remark="printed as `poly(k, |A|, log T)`, its degree unspecified (Theorem 4.1)",
     ),
     _cost(
         "parameters",
         "p",
         "number of parameters of a decoder of this width and depth, with zeros",
-        "a count",
-        None,
-        counts.parameters,
-        "the sample complexity depends on `log p`",
+        norm="a count",
+        printed=None,
+        derive=counts.parameters,
+        remark="the sample complexity depends on `log p`",
     ),
 )
 

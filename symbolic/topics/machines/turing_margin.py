@@ -7,7 +7,7 @@ the score gaps survive and the raw output stays within 1/3 of its bits: rho ente
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import sympy as sp
 
@@ -175,7 +175,8 @@ LIPSCHITZ = Erratum(
     "Definition D.2",
 )
 
-_SLOPE = Quantity(
+_quantity = partial(Quantity, quantifier=Quantifier.FOR_ALL, scopes=())
+_SLOPE = _quantity(
     name="attack.slope",
     latex_symbol=r"d \log \rho / d \log T",
     meaning="fitted slope in `log T` of the attacked margin of the construction of Appendix C",
@@ -183,11 +184,10 @@ _SLOPE = Quantity(
     domain="one machine, inputs of growing length",
     kind=Kind.RATE,
     quantifier=Quantifier.EXISTS,
-    scopes=(),
 )
 
 _QUANTITIES = (
-    Quantity(
+    _quantity(
         name="margin",
         latex_symbol=r"\rho_F",
         meaning="smallest 2-norm of a perturbation of all parameters that flips the prediction at this input",
@@ -198,41 +198,35 @@ _QUANTITIES = (
         domain_latex=r"every input of at most $T$ symbols of every machine with these $|\mathcal{Z}|$ and "
         r"$|\mathcal{A}|$, $T \ge 2$",
         kind=Kind.LOWER,
-        quantifier=Quantifier.FOR_ALL,
         printed=Printed(1 / poly(Z, A, sp.log(T)), THEOREM, order=Order.OMEGA, unspecified=(poly,)),
-        scopes=(),
         obtained=Provenance.HAND,
         remark="no closed form: the largest `rho` that meets the conditions below at this `w_pos`, which a "
         "two-way tape of `2 T + 1` cells increases by at most 1; the number `Z_term` of terminal states "
         "enters through the classifier",
     ),
-    Quantity(
+    _quantity(
         name="exponent",
         latex_symbol="e",
         meaning="power of `w_pos = O(log T)` with which the derived bound falls",
         norm="exponent",
         domain="`w_pos -> oo`, `Z` and A fixed",
         kind=Kind.RATE,
-        quantifier=Quantifier.FOR_ALL,
         derive=exponent,
         outside=True,
-        scopes=(),
         remark="decided by the null key, of size `2 w_pos - 1`; the printed `1/poly` leaves the power open",
     ),
-    Quantity(
+    _quantity(
         name="decay",
         latex_symbol=rf"\rho({MANY}) / \rho({FEW})",
         meaning=f"derived bound for {MANY} steps over that for {FEW} steps",
         norm="a ratio of margins",
         domain="this machine's `Z` and A",
         kind=Kind.EXACT,
-        quantifier=Quantifier.FOR_ALL,
         outside=True,
-        scopes=(),
         obtained=Provenance.HAND,
         remark=f"for comparison: `1/T` gives {sp.Rational(FEW, MANY)}",
     ),
-    Quantity(
+    _quantity(
         name="lipschitz",
         latex_symbol=r"\mu",
         meaning="Lipschitz constant in `h` of a hard-max layer, parameters moved (second part of Definition D.2)",
@@ -241,7 +235,6 @@ _QUANTITIES = (
         kind=Kind.UPPER,
         quantifier=Quantifier.EXISTS,
         printed=Printed(poly(Z, A, sp.log(T)), PROOF, order=Order.O, unspecified=(poly,)),
-        scopes=(),
         erratum=LIPSCHITZ,
     ),
     _SLOPE,

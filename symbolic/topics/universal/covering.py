@@ -1,6 +1,6 @@
 """The eps-cover of F x B of li2025, (23): bounds on its size for concrete classes, and how Lemma 1 may use it."""
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import sympy as sp
@@ -90,32 +90,31 @@ QUANTIFIERS = Erratum(
 )
 
 
-def _quantity(name: str, latex: str, meaning: str, derive: object, **more: object) -> Quantity:
-    fields = {"norm": "count", "domain": "the unit ball", "kind": Kind.UPPER, "quantifier": Quantifier.FOR_ALL, **more}
-    return Quantity(name, latex, meaning, derive=derive, scopes=(), **fields)  # type: ignore[arg-type]  # typed above
-
+_quantity = partial(
+    Quantity, norm="count", domain="the unit ball", kind=Kind.UPPER, quantifier=Quantifier.FOR_ALL, scopes=()
+)
 
 QUANTITIES = (
     _quantity(
         "ball", r"|\mathcal N_\varepsilon(B)|", "size of a smallest `eps`-cover of the ball",
-        lambda: ball_cover(d, eps), obtained=Provenance.HAND,
+        derive=lambda: ball_cover(d, eps), obtained=Provenance.HAND,
     ),
     _quantity(
         "bumps", r"|\mathcal N(\mathcal F)|",
         "size of a smallest cover of the bumps with centres in a ball, to `mu eps/2` in the sup norm, `mu` the mass of "
         "a bump",
-        bumps_cover, obtained=Provenance.HAND, domain="sup over the unit ball",
+        derive=bumps_cover, obtained=Provenance.HAND, domain="sup over the unit ball",
         domain_latex="functions on the unit ball, in the sup norm",
     ),
     _quantity(
         "product", r"|\mathcal N_\varepsilon|",
         "size of a smallest cover (23) of the union of the bumps and `functions` further functions, and of the ball",
-        union_cover, obtained=Provenance.HAND, domain="(23)",
+        derive=union_cover, obtained=Provenance.HAND, domain="(23)",
         domain_latex="functions on the unit ball, in the sense of (23)",
     ),
     _quantity(
         "one_function", r"\min_{\hat f} \sup_x |f - f(0) - (\hat f - \hat f(0))|",
-        "distance of one sum of bumps from the nearest function of a cover in the sense of (23)", None,
+        "distance of one sum of bumps from the nearest function of a cover in the sense of (23)", derive=None,
         domain="`[-1, 1]`", norm="sup norm", printed=Printed(eps * sums_constant(), QUANTIFIERS.citation),
         erratum=QUANTIFIERS,
     ),

@@ -3,7 +3,7 @@
 ell(rho) = mean (y_i - phi_i^T rho)^2 + lam ||rho||_1 with phi_i in [0, 1]^(n + 1), the last entry of which is 1.
 """
 
-from functools import cache
+from functools import cache, partial
 
 import sympy as sp
 
@@ -69,9 +69,7 @@ def repaired_descent() -> sp.Expr:
     return sp.simplify(-(2 - step * SMOOTHNESS) * moved / (2 * step))
 
 
-def _appendix(equations: str) -> Citation:
-    return Citation(LI2025, "Appendix A.3", equations)
-
+_appendix = partial(Citation, LI2025, "Appendix A.3")
 
 DECREASE = Erratum(
     Weight.PROOF,
@@ -90,15 +88,10 @@ DECREASE = Erratum(
     "that the claim can hold with high probability over the draw",
 )
 
-
-def _quantity(name: str, latex: str, meaning: str, **more: object) -> Quantity:
-    fields = {"norm": "absolute value", "domain": _DOMAIN, "kind": Kind.UPPER, "quantifier": Quantifier.FOR_ALL, **more}
-    return Quantity(name, latex, meaning, **fields)  # type: ignore[arg-type]  # typed above
-
-
 _DOMAIN = (
     "`rho_0 = 0`, features in `[0, 1]`, mean of `y_i^2` at most `B_y^2`, `||rho*||_1 <= C`, every sequence of errors"
 )
+_quantity = partial(Quantity, norm="absolute value", domain=_DOMAIN, kind=Kind.UPPER, quantifier=Quantifier.FOR_ALL)
 _WITNESS = "the step `1/(2n)` in the place of `eta`; all features 1, all `y_i = 1`"
 WORST = {U: C, mean_y: B_y, mean_square: B_y**2, T: (L - 1) / 2, e: eps, e_threshold: eps_threshold}
 EXACT = eps + (n + 1) * eps_threshold  # eps_approx

@@ -4,7 +4,7 @@ g(z) = (cos(omega z + theta) - cos(theta))/omega on [-1, 1]. With gamma of (82),
 and the integral of ramps at z is the mean of G over [z - a, z + a], a = 1/(2 tau): a ramp is a mean of unit steps.
 """
 
-from functools import cache
+from functools import cache, partial
 
 import sympy as sp
 
@@ -143,43 +143,40 @@ LINEAR = Erratum(
 )
 
 
-def _quantity(name: str, latex: str, meaning: str, kind: Kind, **more: object) -> Quantity:
-    fields = {"norm": "absolute value", "domain": _DOMAIN, "quantifier": Quantifier.FOR_ALL, **more}
-    return Quantity(name, latex, meaning, kind=kind, **fields)  # type: ignore[arg-type]  # typed above
-
-
 _DOMAIN = "`omega in (0, omega_max]`, `theta in [0, 2 pi]`, `|z| <= 1`"
+_quantity = partial(Quantity, norm="absolute value", domain=_DOMAIN, quantifier=Quantifier.FOR_ALL)
 QUANTITIES = (
     _quantity(
-        "delta", r"\delta_\tau", "distance of the ramp from the unit step", Kind.EXACT, domain="`tau > 2`", scopes=(),
-        derive=delta, obtained=Provenance.ALGEBRA, printed=Printed(1 / tau, Citation(LI2025, _APPENDIX, "eq. (69)")),
+        "delta", r"\delta_\tau", "distance of the ramp from the unit step", kind=Kind.EXACT, domain="`tau > 2`",
+        scopes=(), derive=delta, obtained=Provenance.ALGEBRA,
+        printed=Printed(1 / tau, Citation(LI2025, _APPENDIX, "eq. (69)")),
     ),
     _quantity(
         "ridge", r"|g(z) - \int \gamma(t) \phi(\tau(z - t))\,dt|", "error of the integral of ramps, for one ridge",
-        Kind.UPPER, norm="sup norm", derivation=derive_lemma_5().derivation.upto("ridge"), scopes=("network",),
+        kind=Kind.UPPER, norm="sup norm", derivation=derive_lemma_5().derivation.upto("ridge"), scopes=("network",),
         printed=Printed(PRINTED_ERROR, Citation(LI2025, "Appendix A.1.1", "eq. (75a)")), trivial=sp.Integer(1),
         worst_case={},
     ),
     _quantity(
         "function", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|", "error of a sum of ridges of total weight `mass`",
-        Kind.UPPER, derivation=derive_lemma_5().derivation, scopes=("network",), worst_case={},
+        kind=Kind.UPPER, derivation=derive_lemma_5().derivation, scopes=("network",), worst_case={},
         printed=Printed(mass * PRINTED_ERROR, _LEMMA_5), trivial=mass, domain=f"`||x||_2 <= 1`; {_DOMAIN}",
         remark="a spectrum of finitely many ridges",
     ),
     _quantity(
-        "ridge.exact", "e(z)", "exact error, as a formula in `tau`, `omega`, `theta`, `z`", Kind.EXACT, scopes=(),
+        "ridge.exact", "e(z)", "exact error, as a formula in `tau`, `omega`, `theta`, `z`", kind=Kind.EXACT, scopes=(),
         derive=exact_error, obtained=Provenance.ALGEBRA,
     ),
     _quantity(
         "ridge.printed_sign", r"\max_{z = \pm 1} |g(z) - \int \gamma(t) \phi(\tau(z + t))\,dt|",
-        "least error of (81a) with its printed sign, over all `gamma` of (81b)", Kind.UPPER, scopes=(),
+        "least error of (81a) with its printed sign, over all `gamma` of (81b)", kind=Kind.UPPER, scopes=(),
         printed=Printed(PRINTED_ERROR, SIGN.citation), erratum=SIGN,
         finding="no `gamma` has an error below {found}; printed: {printed}",
     ),
     _quantity(
         "function.linear", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|",
         "error of `f^approx` as printed, for `f = mass x_1`",
-        Kind.UPPER, scopes=(), printed=Printed(mass * PRINTED_ERROR, _LEMMA_5), erratum=LINEAR, domain="`x = e_1`",
+        kind=Kind.UPPER, scopes=(), printed=Printed(mass * PRINTED_ERROR, _LEMMA_5), erratum=LINEAR, domain="`x = e_1`",
     ),
 )  # fmt: skip
 

@@ -2,15 +2,30 @@
 
 import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from bridge.cli.printable import MOST_QUOTED, message, printable, printable_json
-from bridge.limits.cost import DAY, HOUR, LARGEST, LONGEST, MINUTE, Cost, LongRun, duration, linear_cost, sizes_of
+from bridge.limits.cost import (
+    DAY,
+    HOUR,
+    KEPT,
+    LARGEST,
+    LONGEST,
+    MINUTE,
+    Cost,
+    LongRun,
+    Work,
+    attention,
+    duration,
+    sizes_of,
+)
 from bridge.limits.memory import GIGABYTE, available_bytes, gibibytes, require_memory
 from bridge.limits.refusals import explained
+from bridge.limits.run import Run
 from numeric.tools.integration_error import IntegrationError
 from symbolic.words.errors import UsageError
 
@@ -26,9 +41,22 @@ def machine(root: Path, **files: str) -> Path:
 MEMINFO = f"MemTotal: {8 << 20} kB\nMemAvailable: {4 << 20} kB\n"
 
 
-def test_a_cost_that_grows_with_one_size_is_linear_in_it() -> None:
-    cost = linear_cost("L", 320, 1e-5)
-    assert cost(sizes={"L": 1000.0, "d": 7.0}, run=None) == Cost(320_000.0, 0.01)
+def test_work_counts_samples_steps_of_each_search_and_what_precedes_them() -> None:
+    work = Work(numbers=3.0, products=1e6, exact=1e3, passes=2.0, before=Cost(5.0, 7.0))
+    assert work.bytes_of_one == 24.0
+    found = work.cost(Run(samples=100, attack=10, restarts=2), searches=4, drawn=6.0)
+    assert found.bytes == 24 * (64 + 2 * KEPT) + 8 * 6 * 100
+    assert found.seconds == pytest.approx(7 + 1e-3 * (100 + 80) + 0.04 + 2e-3 * (10 + 20))
+    assert work.cost(Run(samples=100)).bytes == 24.0  # one draw after the other
+    assert replace(work, attacked=0.0).cost(Run(1, 10, 2), searches=4).seconds < work.cost(Run(1, 10, 2), 4).seconds
+    assert replace(work, exact=1e30).cost(Run(1, 1, 1), searches=1).seconds < 70  # not tried
+    assert work.times(3).products == 3e6
+
+
+def test_attention_takes_the_pairs_of_tokens_in_each_layer() -> None:
+    one, more = attention(10, 1), attention(20, 3)
+    assert more.numbers == 4 * one.numbers
+    assert more.products == 12 * one.products
 
 
 def test_what_other_processes_hold_is_not_available(tmp_path: Path) -> None:

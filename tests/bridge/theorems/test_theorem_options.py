@@ -16,6 +16,7 @@ from bridge.domains import Box
 from bridge.instances.instance import Instance
 from bridge.judging.judged import again
 from bridge.judging.measure import rounding_estimate
+from bridge.limits.cost import Work
 from bridge.questions.solving.dependence import through_network
 from bridge.theorems.check import Check, Sides
 from bridge.theorems.pair import Pair
@@ -201,7 +202,7 @@ def test_a_bound_that_no_run_resolves_is_not_refuted_by_rounding() -> None:
 
 
 def test_prompts_run_in_parts_and_what_cannot_fit_is_refused() -> None:
-    theorem = own(quantity("error", B), memory=lambda n: 2**25 * n)
+    theorem = own(quantity("error", B), work=lambda n: Work(numbers=2**22 * n))
     assert instance_of(theorem, n=1).known.part == 4
     assert instance_of(theorem, n=100).known.part == 1
     assert instance_of(own(quantity("error", B))).known.part is None

@@ -11,7 +11,7 @@ import torch
 
 import boundsmith as bs
 from boundsmith.sources import Prediction
-from bridge.limits.cost import Cost
+from bridge.limits.cost import Cost, Work
 from bridge.theorems.record import NamedTable, Row, Verdict
 from symbolic.words.errors import UsageError
 
@@ -207,6 +207,10 @@ def require_small(data: Any) -> None:
     raise UsageError(f"{data.source} is not small")
 
 
+def takes_long(n: int) -> Work:
+    return Work(before=Cost(0.0, 1e9 * n))
+
+
 @pytest.mark.parametrize(
     ("changes", "options", "message"),
     [
@@ -214,7 +218,7 @@ def require_small(data: Any) -> None:
         ({}, {"n": 9}, "n = 9, but .* has 9 rows with the query; take n = 2 to 8"),
         ({"spanning": True}, {"n": 1}, "take n = 2 to 8"),
         ({"float64": True}, {"dtype": "float32"}, "tables are read in float64 on the cpu; leave out dtype and device"),
-        ({"cost": lambda n: Cost(0.0, 1e9 * n)}, {}, "compare one-step at .*, n = 8: would take about .*; lower them"),
+        ({"work": takes_long}, {}, "compare one-step at .*, n = 8: would take about .*; lower them"),
         ({"require": require_small}, {}, "own.csv is not small"),
         ({}, {"size": -1.0}, "size = -1.0 does not meet|must be positive"),
         ({"predictions": (Prediction("p", "p", lambda: 1 / 0),)}, {}, "function of its tables raised ZeroDivision"),
