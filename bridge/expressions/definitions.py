@@ -10,7 +10,7 @@ from itertools import chain, count
 import sympy as sp
 
 from bridge.expressions.attention import Attend, ConcatenatedParts, HardMaxOf, Mean, Quantised, SoftmaxOf
-from bridge.expressions.expression import Entrywise, Expression, Sum
+from bridge.expressions.expression import Entrywise, Expression, Pairs, Sum
 from bridge.expressions.functions import Applied, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.matrices import Matrix, MatrixImage
@@ -142,6 +142,11 @@ def _sum(node: Sum, parts: Sequence[str]) -> str:
 @written.register
 def _(node: Entrywise, writing: Writing) -> tuple[str, str]:
     return writing.each(lambda x, y: f"{_within_sum(x)} * {_within_sum(y)}", *node.parts)
+
+
+@written.register
+def _(node: Pairs, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda query, keys: f"{_within_sum(keys)} {_within_sum(query)}", *node.parts)
 
 
 @written.register

@@ -126,10 +126,8 @@ class AtNumbers:
             raise UsageError(
                 f"no rule bounds {node.label}: {'; '.join(dict.fromkeys(self.refusals)) or 'no norm is known'}"
             )
-        for target in Norm:
-            for source, best in list(found.items()):
-                if source is not target:
-                    self._keep(node, target, f"from {source}", ((node, source),), found, best, restated=True)
+        for source, target in ((one, other) for one in list(found) for other in Norm if other is not one):
+            self._restate(node, source, target, found)
         return found
 
     def _try(self, node: Expression, candidate: Candidate, found: dict[Norm, _Best]) -> None:
@@ -137,35 +135,27 @@ class AtNumbers:
         if any(each is None for each in needs):
             return
         try:
-            bounded = candidate.rule(self._name(node, candidate.key), *(each.bounded for each in needs if each))
+            bounded = candidate.rule(
+                self._name(node, candidate.key, candidate.norm), *(each.bounded for each in needs if each)
+            )
         except DerivationError as error:
             self.refusals.append(str(error))
             return
         self._take(node, candidate.norm, Way(candidate.key, candidate.needs), self._best(bounded), found)
 
-    def _keep(
-        self,
-        node: Expression,
-        target: Norm,
-        key: str,
-        needs: Any,
-        found: dict[Norm, _Best],
-        best: _Best,
-        *,
-        restated: bool,
-    ) -> None:
-        if best.bounded.value.holds_weights:
-            return
-        bounded = _restated(best.bounded, target, self._name(node, f"{key} in {target}"))
-        self._take(node, target, Way(key, needs), self._best(bounded), found)
+    def _restate(self, node: Expression, source: Norm, target: Norm, found: dict[Norm, _Best]) -> None:
+        """What is known in one norm, in another; weights stay in the 1-norm, as averages take them."""
+        if not found[source].bounded.value.holds_weights:
+            bounded = _restated(found[source].bounded, target, self._name(node, f"from {source}", target))
+            self._take(node, target, Way(f"from {source}", ((node, source),)), self._best(bounded), found)
 
     def _take(self, node: Expression, norm: Norm, way: Way, best: _Best, found: dict[Norm, _Best]) -> None:
         if norm not in found or best.rank < found[norm].rank:
             found[norm] = best
             self.choice.ways[self.scope, id(node), norm] = way
 
-    def _name(self, node: Expression, key: str) -> str:
-        return f"{id(node)} by {key}"
+    def _name(self, node: Expression, key: str, norm: Norm) -> str:
+        return f"{id(node)} by {key} in {norm}"
 
     def _best(self, bounded: InNorm) -> _Best:
         value = bounded.value

@@ -139,6 +139,9 @@ class Expression(ABC):
 
     __rmul__ = __mul__
 
+    def __matmul__(self, other: Any) -> "Expression":
+        return Pairs(self, _operand("@", self, other))
+
     def __truediv__(self, other: Any) -> "Expression":
         return Sum(((1 / as_number("divisor", other), self),))
 
@@ -253,6 +256,29 @@ class Entrywise(Expression):
 
     def run(self, running: Running) -> Any:
         return running.value(self.parts[0]) * running.value(self.parts[1])
+
+
+class Pairs(Expression):
+    """<q_i, k_j>: for each query a vector over the keys, which are tokens."""
+
+    def __init__(self, keys: Expression, queries: Expression) -> None:
+        self.parts = (queries, keys)
+        fits = keys.count is not None and same(keys.dim, queries.dim)
+        require_shape("a product of tokens with queries: tokens and one dimension are needed", fits, keys, queries)
+        self.dim, self.count = keys.count or sp.S.One, queries.count
+        self.label = composed(f"<{keys.label}, {queries.label}>", "scores")
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        queries, keys = self.parts
+
+        def rule(name: str, one: InNorm, other: InNorm) -> InNorm:
+            return product(name, one, other, norm=Norm.INF, dim=asking.at(self.dim), kind=ProductKind.PAIRS)
+
+        for first, second in ((Norm.TWO, Norm.TWO), (Norm.ONE, Norm.INF), (Norm.INF, Norm.ONE)):
+            yield Candidate(Norm.INF, f"{first} and {second}", ((queries, first), (keys, second)), rule)
+
+    def run(self, running: Running) -> Any:
+        return running.value(self.parts[0]) @ running.value(self.parts[1]).mT
 
 
 def _of_product(one: InNorm, other: InNorm) -> Norm:

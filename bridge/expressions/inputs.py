@@ -48,9 +48,7 @@ class Input(Expression):
 
     def __getitem__(self, layer: Any) -> "TokenOfLayer":
         if not isinstance(layer, LayerNumber) or self.count is None:
-            raise UsageError(
-                f"{self.name}[{layer!r}]: a token is taken by the number of a layer, as in bs.rules.repeat"
-            )
+            raise UsageError(f"{self.name}[{layer!r}]: a token is taken by the number of a layer, as in bs.repeat")
         return TokenOfLayer(self)
 
 

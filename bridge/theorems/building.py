@@ -109,7 +109,7 @@ def theorem(
         random, sources the randomness of a quantity; real inputs
 
     Further ones are the fields of `bs.Theorem`: `knobs`, `at_point`, `search`, `exact`, `refuting`, `rounding`,
-    `tables`, `memory`, ... (`help(bs.Theorem)` describes them and, in full, what functions take and give).
+    `tables`, `work`, ... (`help(bs.Theorem)` describes them and, in full, what functions take and give).
 
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """

@@ -30,7 +30,7 @@ class Theorem(TheoremData):
 
     `readers` gives the value of each parameter that is text, by name: a function of the text, under that name, and of
     other parameters (of those read before it, the value). It raises UsageError with what came and what to do. Functions
-    take the value; `resolve`, `memory` and `quantities` take the text, which the record keeps.
+    take the value; `resolve`, `work` and `quantities` take the text, which the record keeps.
 
     `knows` gives letters of the derivation that an instance knows better, each by one function or several: one that
     takes inputs gives the letter's value at a prompt, one that takes none that of the network.

@@ -31,6 +31,7 @@ PRODUCTS: Mapping[ProductKind, Callable[[Array, Array], Array]] = {
     ProductKind.ENTRYWISE: lambda x, y: x * y,
     ProductKind.INNER: lambda x, y: (x * y).sum(-1, keepdim=True),
     ProductKind.MEAN_OUTER: mean_of_outer,
+    ProductKind.PAIRS: lambda x, y: x @ y.mT,
 }
 
 
@@ -111,6 +112,18 @@ def _mean_of_outer(x: Enclosed, y: Enclosed) -> Error:
     return Error((centre / count).flatten(-2), (radius / count).flatten(-2), two=two)
 
 
+# <x_i + a_i, y_j + b_j> - <x_i, y_j> for all i and j: as for one inner product, with the norms of each pair.
+def _pairs(x: Enclosed, y: Enclosed) -> Error:
+    a, b = x.error, y.error
+    shifted, moved = a.after(x.exact), b.after(y.exact)  # (..., m), (n, m)
+    centre = x.exact @ b.centre.mT + a.centre @ moved.mT  # (..., n)
+    if a.is_known and b.is_known:
+        return Error(centre, None, like=centre)
+    by_entry = abs(shifted) @ b.radius.mT + a.radius @ (abs(moved) + b.radius).mT
+    by_two = two_norm(shifted).unsqueeze(-1) * b.two + a.two.unsqueeze(-1) * (two_norm(moved) + b.two)
+    return Error(centre, torch.minimum(by_entry, by_two))
+
+
 def _as_tokens(known: Enclosed) -> tuple[Array, ...]:
     """Exact value, centre and radius, (n, m) each."""
     return tuple(torch.atleast_2d(each) for each in (known.exact, known.error.centre, known.error.radius))
@@ -120,6 +133,7 @@ _PRODUCT_ERRORS = {
     ProductKind.ENTRYWISE: _entrywise,
     ProductKind.INNER: _inner,
     ProductKind.MEAN_OUTER: _mean_of_outer,
+    ProductKind.PAIRS: _pairs,
 }
 
 
@@ -144,4 +158,5 @@ _SUBMULTIPLICATIVE = {
     ProductKind.ENTRYWISE: {(Norm.INF, each, each) for each in Norm},
     ProductKind.INNER: {(each, DUAL[each], any_norm) for each in Norm for any_norm in Norm},
     ProductKind.MEAN_OUTER: {(each, each, each) for each in Norm},
+    ProductKind.PAIRS: set(),  # norms do not say how many keys there are
 }

@@ -40,18 +40,15 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: bs.function(lambda t: t**2),
         "f: no Lipschitz constant of t**2 over all numbers is found; give lipschitz=",
     ),
-    "a layer of another shape": (lambda: bs.rules.repeat(lambda p: W @ p, x, 3), "a layer has to keep the shape"),
+    "a layer of another shape": (lambda: bs.repeat(lambda p: W @ p, x, 3), "a layer has to keep the shape"),
     "a layer that is no expression": (
-        lambda: bs.rules.repeat(lambda p: 1, x, 3),
+        lambda: bs.repeat(lambda p: 1, x, 3),
         "the layer returns int; return an expression",
     ),
-    "weights of other tokens": (
-        lambda: bs.rules.attend(bs.rules.softmax(x), V),
-        "attend: one weight for each token is needed",
-    ),
-    "a mean of a vector": (lambda: bs.rules.mean(x), "mean: tokens are needed: x is in R^d"),
+    "weights of other tokens": (lambda: bs.attend(bs.softmax(x), V), "attend: one weight for each token is needed"),
+    "a mean of a vector": (lambda: bs.mean(x), "mean: tokens are needed: x is in R^d"),
     "no name": (lambda: (x + x).named(""), "an expression is named ''; give it a text, such as 'output'"),
-    "a token by a number": (lambda: V[0], "a token is taken by the number of a layer, as in bs.rules.repeat"),
+    "a token by a number": (lambda: V[0], "a token is taken by the number of a layer, as in bs.repeat"),
     "rounded twice": (lambda: W.rounded(1).rounded(1), "W is approximate already; take a matrix of another name"),
 }
 
@@ -84,7 +81,7 @@ def test_a_difference_that_does_not_come_apart_asks_for_a_bound() -> None:
 
 
 def test_a_norm_that_no_rule_gives_is_refused() -> None:
-    weights = bs.rules.softmax(x)
+    weights = bs.softmax(x)
     with pytest.raises(bs.UsageError, match="output is not bounded in the inf-norm; it is in: 1"):
         bs.theorem("own", weights, norm="inf", parameters={d: 3})
 

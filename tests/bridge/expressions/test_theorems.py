@@ -22,7 +22,7 @@ def layers(**norms: Any) -> bs.Theorem:
     """N layers of tanh that lose a share eps."""
     W, x = bs.matrix("W", d, d, **norms), bs.vector("x", d, size=1)
     analog = bs.function(sp.tanh).approximated(lambda t: (1 - eps) * sp.tanh(t))
-    output = bs.rules.repeat(lambda p: analog(W @ p), x, N)
+    output = bs.repeat(lambda p: analog(W @ p), x, N)
     parameters = {eps: 0.01, K: 1.5, N: (2, 6), d: 8}
     return bs.theorem("analog-tanh", output, parameters=parameters, hypotheses=[eps < 1], printed=eps * N * K**N)
 
@@ -87,7 +87,7 @@ def recurrence() -> bs.Theorem:
     A = bs.matrix("A", n, n, spectral=1 - g, varies=True).within(eta)
     B = bs.matrix("B", n, m, spectral=b, varies=True)
     u, start = bs.tokens("u", T, m, norm=X), bs.vector("h0", n, norm=0)
-    state = bs.rules.repeat(lambda x, t: A @ x + B @ u[t], start, T).named("state")
+    state = bs.repeat(lambda x, t: A @ x + B @ u[t], start, T).named("state")
     parameters = {T: (2, 8), g: 0.1, eta: 0.05, b: 1.0, X: 1.0, n: 1, m: 1}
     return bs.theorem("recurrence", state, norm=2, parameters=parameters, hypotheses=[eta < g, g < 1])
 
@@ -126,8 +126,8 @@ def test_half_a_step_holds_for_rounding_and_not_for_truncation(how: Mapping[str,
 
 def attention() -> Any:
     Q = bs.matrix("Q", n, d, row_sums=K).rounded(delta)
-    scores = bs.rules.softmax(Q @ bs.vector("q", d, size=1))
-    return bs.rules.attend(scores, bs.tokens("V", n, d, size=1))
+    scores = bs.softmax(Q @ bs.vector("q", d, size=1))
+    return bs.attend(scores, bs.tokens("V", n, d, size=1))
 
 
 def test_attention_with_rounded_scores_is_that_of_the_rules() -> None:
@@ -143,10 +143,28 @@ def test_attention_with_rounded_scores_is_that_of_the_rules() -> None:
     assert rows[-1].quantity == "faithful"
 
 
+def test_self_attention_of_rounded_weights_is_that_of_the_rules() -> None:
+    L, k = sp.symbols("L k", integer=True, positive=True)
+    Q, keys, V = (bs.matrix(name, k, d, spectral=s).rounded(delta) for name in ("Q", "K", "V"))
+    x = bs.tokens("x", L, d, norm=R)
+    scores = (keys @ x) @ (Q @ x) / sp.sqrt(k)
+    output = bs.attend(bs.softmax(scores), V @ x)
+    theorem = bs.theorem("self-attention", output, norm=2, parameters={delta: 0.01, s: 0.5, R: 2.0, L: 4, d: 6, k: 3})
+    change = 0.005 * np.sqrt(18)
+    of_one = change * 2.0  # ||dQ x||, and the same of keys and values
+    of_scores = (2 * 1.0 * of_one + of_one**2) / np.sqrt(3)
+    expected = of_one + 2 * np.tanh(of_scores / 2) * 1.0
+    numbers = {"delta": 0.01, "s": 0.5, "R": 2.0, "L": 4, "d": 6, "k": 3}
+    assert bound_of(theorem, **numbers) == pytest.approx(expected)
+    rows = {row.scope: row for row in bs.compare(theorem, **FEW).rows}
+    assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in rows.values())
+    assert rows["prompt"].ratio < 1.01
+
+
 def test_hard_attention_by_softmax_is_that_of_the_rules() -> None:
     beta, margin = sp.symbols("beta margin", positive=True)
     scores = bs.vector("scores", n, size=2)
-    output = bs.rules.attend(bs.rules.hard_max(scores, margin=margin).by_softmax(beta), bs.tokens("V", n, d, size=1))
+    output = bs.attend(bs.hard_max(scores, margin=margin).by_softmax(beta), bs.tokens("V", n, d, size=1))
     theorem = bs.theorem("hard", output, parameters={beta: 8.0, margin: 0.5, n: 4, d: 3})
     others = 3 * np.exp(-8.0 * 0.5)
     assert bound_of(theorem, beta=8.0, margin=0.5, n=4, d=3) == pytest.approx(2 * others / (1 + others))
@@ -158,7 +176,7 @@ def test_the_norm_of_the_least_bound_is_chosen(depth: int, expected: float) -> N
     domain = bs.domains.SingularValues(d, d, high=sp.Rational(9, 10))
     W = bs.matrix("W", d, d, row_sums=K, spectral=sp.Rational(9, 10), domain=domain)
     analog = bs.function(sp.tanh).approximated(lambda t: (1 - eps) * sp.tanh(t))
-    output = bs.rules.repeat(lambda p: analog(W @ p), bs.vector("x", d, size=1), N)
+    output = bs.repeat(lambda p: analog(W @ p), bs.vector("x", d, size=1), N)
     parameters = {eps: 0.01, K: 1.5, N: depth, d: 8}
     theorem = bs.theorem("two norms", output, norm="inf", parameters=parameters)
     assert bound_of(theorem, eps=0.01, K=1.5, N=depth, d=8) == pytest.approx(expected, rel=1e-2)
@@ -168,7 +186,7 @@ def test_layers_may_have_matrices_of_their_own() -> None:
     W, x = bs.matrix("W", d, d, row_sums=K, layers=N).rounded(delta), bs.vector("x", d, size=1)
     tanh = bs.function(sp.tanh)
     theorem = bs.theorem(
-        "own matrices", bs.rules.repeat(lambda p: tanh(W @ p), x, N), parameters={delta: 0.01, K: 1.2, N: 3, d: 4}
+        "own matrices", bs.repeat(lambda p: tanh(W @ p), x, N), parameters={delta: 0.01, K: 1.2, N: 3, d: 4}
     )
     rows = bs.compare(theorem, **FEW).rows
     assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in rows)

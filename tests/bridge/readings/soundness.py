@@ -30,7 +30,7 @@ READ = (
         "bilinear, entry-wise",
         "bilinear, entry-wise, after a linear map",
     ),
-    *("bilinear, inner product", "bilinear, mean of outer products"),
+    *("bilinear, inner product", "bilinear, mean of outer products", "bilinear, all pairs"),
     *(
         "softmax",
         "softmax, affine",

@@ -232,6 +232,17 @@ def inner_product(program: Program) -> None:
     program.conclude(value, exact, near, norm=norms[0])
 
 
+@move("bilinear, all pairs", "bilinear", size_loose="no pair of tokens need be aligned")
+def all_pairs(program: Program) -> None:
+    norms = (Norm.TWO, Norm.TWO) if program.chance(0.5) else (Norm.ONE, Norm.INF)
+    x = program.pick(norms[0])
+    y = program.pick(norms[1], x.exact.shape[-1])
+    kind = "inner products of all pairs"
+    value = program.apply("bilinear", x, y, NAME, norm=Norm.INF, dim=program.tokens, product=kind)
+    exact, near = (np.einsum("ptk,psk->pts", a, b) for a, b in ((x.exact, y.exact), (x.near, y.near)))
+    program.conclude(value, exact, near, norm=Norm.INF)
+
+
 # The sum of all |y_i x_k|^p is the product of the two sums.
 @move("bilinear, mean of outer products", "bilinear")
 def mean_of_outer_products(program: Program) -> None:
