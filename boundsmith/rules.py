@@ -6,8 +6,8 @@ A value has a name, a size and an error, both in one norm (inf, 1 or 2). A rule 
 - start of a derivation: given
 - linear maps, sums, products: linear_map, perturbed_map, add, mean, concatenate, stack, bilinear, change_norm
 - functions: apply_function, taylor, line_at_zero, perturbed_function, project, soft_threshold
-- attention: softmax, softmax_as_linear, softmax_to_hard_max, hard_max, concentrate, attend, exclude, heads_as_linear,
-  heads_as_matrix
+- attention: softmax, cut_softmax, softmax_as_linear, softmax_to_hard_max, hard_max, concentrate, attend, exclude,
+  heads_as_linear, heads_as_matrix
 - layers: repeat, recursion_from, iterate, recur, accumulate, either, correct, confine
 - iterations and flows: contract, converge, descend, descent_lemma, gradient_descent, bounded_iterates,
   proximal_gradient, evolve
@@ -33,6 +33,7 @@ from symbolic.calculus import (
     converge,
     correct,
     cover,
+    cut_softmax,
     descend,
     descent_lemma,
     either,
@@ -87,6 +88,7 @@ __all__ = [
     "project",
     "soft_threshold",
     "softmax",
+    "cut_softmax",
     "softmax_as_linear",
     "softmax_to_hard_max",
     "hard_max",

@@ -211,6 +211,35 @@ def _winner_by_ends(scores: list[flint.arb]) -> int | None:
     return leader if decided else None
 
 
+def largest_places(scores: Array, count: int) -> Array:
+    """1 at the `count` largest scores, 0 elsewhere; of equal scores the first ones count as larger.
+
+    Raises BallsError where balls do not tell the last that is kept from the first that is not.
+    """
+    if isinstance(scores, BallArray):
+        return _largest_places_of_balls(scores, count)
+    order = torch.argsort(torch.argsort(scores, dim=-1, descending=True, stable=True), dim=-1)
+    return (order < count).to(scores.dtype)
+
+
+def _largest_places_of_balls(scores: BallArray, count: int) -> BallArray:
+    rows = scores.entries.reshape(-1, scores.shape[-1])
+    found = np.zeros(rows.shape)
+    for place, row in enumerate(rows.tolist()):
+        middles = [float(score.mid()) for score in row]
+        order = sorted(range(len(row)), key=middles.__getitem__, reverse=True)
+        kept, left = order[:count], order[count:]
+        if not all(_leads(row, one, other) for one in kept for other in left):
+            raise undecided("which scores are the largest", scores.bits)
+        found[place, kept] = 1.0
+    return BallArray.exactly(found.reshape(tuple(scores.shape)), scores.bits)
+
+
+def _leads(scores: list[flint.arb], one: int, other: int) -> bool:
+    """Whether that score surely counts as larger: equal ones do in their order."""
+    return bool(scores[one] > scores[other] or (one < other and scores[one] >= scores[other]))
+
+
 def attended(weights: Array, values: Array) -> Array:
     """(..., n) and (..., n, m) to (..., m)."""
     return (weights.unsqueeze(-2) @ values).squeeze(-2) if weights.ndim == values.ndim - 1 else weights @ values

@@ -17,6 +17,7 @@ from symbolic.calculus.counting import (
     Perceptron,
     counted,
 )
+from symbolic.calculus.cut_softmax import cut_softmax
 from symbolic.calculus.descent import Descent, descent_lemma, gradient_descent
 from symbolic.calculus.evolution import evolve
 from symbolic.calculus.families import stack
@@ -91,6 +92,7 @@ __all__ = [
     "correct",
     "counted",
     "cover",
+    "cut_softmax",
     "descend",
     "descent_lemma",
     "either",

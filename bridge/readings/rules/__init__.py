@@ -6,6 +6,7 @@ from bridge.readings.rules import cases as cases
 from bridge.readings.rules import clip as clip
 from bridge.readings.rules import concentration as concentration
 from bridge.readings.rules import correction as correction
+from bridge.readings.rules import cut_softmax as cut_softmax
 from bridge.readings.rules import exclusion as exclusion
 from bridge.readings.rules import given as given
 from bridge.readings.rules import hard_max as hard_max

@@ -34,6 +34,8 @@ READ = (
     *(
         "softmax",
         "softmax, affine",
+        "cut_softmax",
+        "cut_softmax, largest",
         "softmax_as_linear",
         "heads_as_linear",
         "concentrate",

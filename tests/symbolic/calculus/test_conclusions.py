@@ -30,6 +30,7 @@ from symbolic.calculus import (
     converge,
     correct,
     cover,
+    cut_softmax,
     descend,
     evolve,
     exclude,
@@ -247,6 +248,14 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
         )
         for source, moved in ((Norm.INF, ex / 2), (two, sp.sqrt(2) * ex / 4), (one, ex / 4))
         for target, times in ((Norm.INF, 1), (two, sp.sqrt(2)), (one, 2))
+    },
+    **{
+        f"cut_softmax, {source}, {affine}": (
+            lambda s=source, affine=affine: cut_softmax(vector(norm=s), "q", lost=u, affine=affine),
+            Says(2 * u + 2 * (moved if affine else sp.tanh(moved)), ONE, norm=one, probabilities=True, sharp=False),
+        )
+        for source, moved in ((Norm.INF, ex / 2), (two, sp.sqrt(2) * ex / 4), (one, ex / 4))
+        for affine in (False, True)
     },
     **{
         f"change_norm of weights, 1 to {target}": (

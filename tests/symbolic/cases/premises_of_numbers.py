@@ -13,6 +13,7 @@ from symbolic.calculus import (
     contract,
     converge,
     correct,
+    cut_softmax,
     evolve,
     exclude,
     given,
@@ -96,6 +97,7 @@ BOUNDS = [
         lambda v: softmax_to_hard_max(number(error=0), "q", margin=1, inverse_temperature=v),
         "the inverse_temperature of 'q'",
     ),
+    bounds_a_norm("cut_softmax, lost", lambda v: cut_softmax(number(), "q", lost=v), "the lost of 'q'"),
     bounds_a_norm(
         "softmax_as_linear, half range",
         lambda v: softmax_as_linear(number(), "q", half_range=v),
@@ -236,6 +238,7 @@ COUNTS = [
         "the dimension of 'F'",
         1,
     ),
+    is_whole("cut_softmax, most", lambda v: cut_softmax(number(), "q", lost=HALF, most=v), "the most of 'q'", 1),
     is_whole("concentrate, count", lambda v: concentrate("k", count=v, slope=1), "the count of 'k'", 1),
     is_whole(
         "exclude, count", lambda v: exclude(number(), "out", count=v, lead=1, diameter=1), "the count of 'out'", 1

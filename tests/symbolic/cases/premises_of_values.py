@@ -14,6 +14,7 @@ from symbolic.calculus import (
     concatenate,
     concentrate,
     cover,
+    cut_softmax,
     descend,
     expected_mean,
     given,
@@ -59,6 +60,7 @@ def proximal(start: Norm = Norm.TWO, update: Norm = Norm.ONE, iterates: Norm = N
 
 NORMS = [
     in_norms("softmax", lambda n: softmax(vector(norm=n), "q"), *Norm),
+    in_norms("cut_softmax", lambda n: cut_softmax(vector(norm=n), "q", lost=HALF), *Norm),
     in_norms("softmax_as_linear", lambda n: softmax_as_linear(vector(norm=n), "q"), *Norm),
     in_norms("heads_as_linear", lambda n: heads_as_linear(vector(norm=n), "q", sink=1), Norm.INF),
     in_norms("heads_as_matrix", lambda n: heads_as_matrix(vector(norm=n), "q", sink=1, reach=1, keys=3), Norm.TWO),

@@ -11,6 +11,7 @@ from symbolic.calculus import (
     attend,
     change_norm,
     concentrate,
+    cut_softmax,
     given,
     hard_max,
     heads_as_linear,
@@ -21,7 +22,7 @@ from symbolic.calculus import (
 )
 from tests.symbolic.cases.case import Half, RuleCase, draw, shown, value
 from tests.symbolic.fuzzing.realised import Realised
-from tests.symbolic.fuzzing.softmax_moves import linear_weights, scaled_weights
+from tests.symbolic.fuzzing.softmax_moves import cut_weights, largest_of, linear_weights, scaled_weights
 from tests.symbolic.fuzzing.vectors import softmax_weights
 
 
@@ -99,6 +100,31 @@ def as_linear_by_size(source: Norm, rng: np.random.Generator) -> Realised:
     x, near = (rng.uniform(0, 4) * v for v in draw(rng, 3))
     result = softmax_as_linear(value("t", x, near, source), "q")
     return shown(result, linear_weights(x), softmax_weights(near), Norm.ONE)
+
+
+def cut_at(scores: np.ndarray, near: np.ndarray, kept: np.ndarray, source: Norm = Norm.INF) -> Realised:
+    lost = float((softmax_weights(near) * (1 - kept)).sum())
+    result = cut_softmax(value("t", scores, near, source), "q", lost=lost, kept="kept")
+    return shown(result, softmax_weights(scores), cut_weights(near, kept), Norm.ONE)
+
+
+def cut_sharp(source: Norm) -> Realised:
+    """Exact scores, of which one is left out."""
+    scores = np.array([0.3, -1.0, 2.0])
+    return cut_at(scores, scores, np.array([1.0, 1.0, 0.0]), source)
+
+
+def cut_of_equal() -> Realised:
+    """The two largest of five equal scores."""
+    scores = np.full(5, 0.7)
+    result = cut_softmax(value("t", scores, scores), "q", lost=sp.Rational(3, 5), most=2)
+    return shown(result, softmax_weights(scores), cut_weights(scores, largest_of(scores, 2)), Norm.ONE)
+
+
+def cut_random(source: Norm, rng: np.random.Generator) -> Realised:
+    x, near = (rng.uniform(0, 4) * v for v in draw(rng, int(rng.integers(2, 6))))
+    kept = np.where(rng.permutation(x.size) < rng.integers(1, x.size + 1), 1.0, 0.0)
+    return cut_at(x, near, kept, source)
 
 
 def by_heads(exact: np.ndarray, near: np.ndarray, second: str, sink: float) -> Realised:
@@ -329,6 +355,8 @@ CASES = [
         lambda: against_the_winner(concentrate("k", count=1, gap=2), np.zeros(1)),
         error_loose="the bound is 0",
     ),
+    *(RuleCase(f"cut_softmax from {s}", "cut_softmax", partial(cut_sharp, s), partial(cut_random, s)) for s in Norm),
+    RuleCase("cut_softmax of equal scores", "cut_softmax", cut_of_equal),
     RuleCase("softmax_to_hard_max", "softmax_to_hard_max", to_hard_max_sharp, to_hard_max_random),
     RuleCase("hard_max", "hard_max", hard_max_sharp, hard_max_random, error_loose="0; sharp is the margin, see below"),
     *(

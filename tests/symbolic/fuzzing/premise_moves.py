@@ -236,11 +236,11 @@ def inner_product(program: Program) -> None:
 def all_pairs(program: Program) -> None:
     norms = (Norm.TWO, Norm.TWO) if program.chance(0.5) else (Norm.ONE, Norm.INF)
     x = program.pick(norms[0])
-    y = program.pick(norms[1], x.exact.shape[-1])
+    y = program.pick(norms[1], x.exact.shape[-1], single=False)
     kind = "inner products of all pairs"
     value = program.apply("bilinear", x, y, NAME, norm=Norm.INF, dim=program.tokens, product=kind)
     exact, near = (np.einsum("ptk,psk->pts", a, b) for a, b in ((x.exact, y.exact), (x.near, y.near)))
-    program.conclude(value, exact, near, norm=Norm.INF)
+    program.conclude(value, exact, near, norm=Norm.INF, single=x.single)
 
 
 # The sum of all |y_i x_k|^p is the product of the two sums.
@@ -346,6 +346,7 @@ MOVES = (
     entry_wise,
     entry_wise_of_a_map,
     inner_product,
+    all_pairs,
     mean_of_outer_products,
     known_size,
     stack,

@@ -65,6 +65,39 @@ def affine_softmax(program: Program) -> Realised:
     return program.conclude(value, softmax_weights(scores.exact), softmax_weights(scores.near), norm=target)
 
 
+def cut_weights(scores: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    weights = softmax_weights(scores) * kept
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def largest_of(scores: np.ndarray, count: int) -> np.ndarray:
+    """1 at the largest scores."""
+    return (np.argsort(np.argsort(-scores, -1, kind="stable"), -1) < count).astype(float)
+
+
+@move("cut_softmax", "cut_softmax", error_loose="attained by exact scores, or with no key left out")
+def cut_softmax(program: Program) -> Realised:
+    """A window of some keys, one at least; at times exact scores, or all keys."""
+    scores = program.pick()
+    keys = scores.exact.shape[-1]
+    kept = np.where(program.rng.permutation(keys) < program.whole(1, keys), 1.0, 0.0)
+    mask = np.broadcast_to(kept, scores.exact.shape)
+    lost = float((softmax_weights(scores.near) * (1 - mask)).sum(-1).max())
+    operand = mask[:, 0] if scores.single else mask
+    value = program.apply("cut_softmax", scores, NAME, lost=lost, kept=program.handle(operand))
+    return program.conclude(value, softmax_weights(scores.exact), cut_weights(scores.near, mask), norm=Norm.ONE)
+
+
+@move("cut_softmax, largest", "cut_softmax", error_loose="attained by equal scores")
+def cut_to_the_largest(program: Program) -> Realised:
+    scores = program.pick()
+    keys = scores.exact.shape[-1]
+    most = program.whole(1, keys)
+    kept = largest_of(scores.near, most)
+    value = program.apply("cut_softmax", scores, NAME, lost=1 - most / keys, most=most)
+    return program.conclude(value, softmax_weights(scores.exact), cut_weights(scores.near, kept), norm=Norm.ONE)
+
+
 @move("concentrate", "concentrate")
 def concentrate(program: Program) -> Realised:
     """The gaps exactly as stated at most points, larger at the others."""
@@ -287,6 +320,8 @@ def attend(program: Program) -> None:
 MOVES = (
     softmax,
     affine_softmax,
+    cut_softmax,
+    cut_to_the_largest,
     concentrate,
     softmax_to_hard_max,
     hard_max,
