@@ -23,7 +23,7 @@ NO_DEVICE = {
     "bridge/instances/known.py: _float64": "weights that are tensors keep their device",
     "bridge/judging/stated.py: Stated": "tensors of the theorem keep their device",
     "bridge/topics/machines/turing_leak.py: measured_leak": "scores and values keep the device of the run",
-    "bridge/readings/operands.py: as_operand": "numbers and arrays; a tensor is converted beside it",
+    "bridge/readings/operands.py: _single": "numbers and arrays; a tensor is converted beside it",
     "bridge/theorems/sources/tabular.py: Tabular": "tensors that the prompt of a table makes keep their device",
     "bridge/theorems/sources/textual.py: Textual": "tensors that the prompt of a text makes keep their device",
     "bridge/questions/steps.py: _prompt": "tensors that a user gives keep their device",

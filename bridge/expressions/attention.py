@@ -1,6 +1,6 @@
 """Attention: softmax, the hard max that it approximates, averages under weights; means and concatenations."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import sympy as sp
@@ -18,8 +18,9 @@ from bridge.expressions.expression import (
     require_shape,
     same,
 )
+from bridge.limits.arguments import arguments_of
 from bridge.lowering.formula import ArrayFunction
-from bridge.readings.arrays import unit_vector
+from bridge.readings.arrays import cut_weights, largest_places, unit_vector
 from symbolic import calculus
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivations.derivation import Norm
@@ -35,6 +36,17 @@ class SoftmaxOf(Expression):
         self.parts, self.dim, self.count = (scores,), scores.dim, scores.count
         self.label = composed(f"softmax({scores.label})", "softmax")
 
+    def largest(self, most: Any) -> "CutSoftmaxOf":
+        """The network sees the keys of the `most` largest scores alone."""
+        return CutSoftmaxOf(self.parts[0], most=as_number("number of keys", most))
+
+    def keeping(self, mask: Callable[..., Any], *, lost: Any = 1) -> "CutSoftmaxOf":
+        """The network sees some keys alone: `mask` gives 1 for each of them and 0 for others, from parameters by name.
+
+        `lost` bounds the weight of the others at every prompt; a prompt knows its own.
+        """
+        return CutSoftmaxOf(self.parts[0], mask=mask, lost=as_number("lost weight", lost))
+
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         def rule(name: str, scores: InNorm) -> InNorm:
             return InNorm(calculus.softmax(scores.value, name, affine=asking.affine), UNIT)
@@ -44,6 +56,61 @@ class SoftmaxOf(Expression):
 
     def run(self, running: Running) -> Any:
         return torch.softmax(running.value(self.parts[0]), -1)
+
+
+class CutSoftmaxOf(Expression):
+    """softmax of the scores, and in the network that of some keys: those of a mask, or of the largest scores.
+
+    `letter` stands for the largest weight of the keys left out; `number` tells the nodes of one graph apart.
+    """
+
+    number = ""
+
+    def __init__(
+        self,
+        scores: Expression,
+        *,
+        most: sp.Expr | None = None,
+        mask: Callable[..., Any] | None = None,
+        lost: sp.Expr | None = None,
+    ) -> None:
+        self.parts, self.dim, self.count = (scores,), scores.dim, scores.count
+        self.most, self.mask = most, mask
+        self.worst = lost if most is None or lost is not None else 1 - most / self.dim
+        self.label = composed(f"cut softmax({scores.label})", "cut softmax")
+
+    @property
+    def letter(self) -> sp.Symbol:
+        return sp.Symbol(f"mu{self.number}", nonnegative=True)
+
+    @property
+    def kept(self) -> str:
+        """The name of the mask; "" without one."""
+        return "" if self.mask is None else f"kept{self.number}"
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        def rule(name: str, scores: InNorm) -> InNorm:
+            cut = {"kept": self.kept} if self.most is None else {"most": asking.at(self.most)}
+            lost = asking.at(self.letter)
+            return InNorm(calculus.cut_softmax(scores.value, name, lost=lost, affine=asking.affine, **cut), UNIT)
+
+        for source in Norm:
+            yield Candidate(Norm.ONE, f"from {source}", ((self.parts[0], source),), rule)
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        if self.mask is not None:
+            return arguments_of(self.mask)
+        return () if self.most is None else names_in(self.most)
+
+    def run(self, running: Running) -> Any:
+        scores = running.value(self.parts[0])
+        weights = torch.softmax(scores, -1)
+        if not running.approximate:
+            return weights
+        kept = largest_places(scores, running.count(self.most)) if self.most is not None else running.array(self.kept)
+        running.saw(self, (weights * (1 - kept)).sum(-1))
+        return cut_weights(weights, kept)
 
 
 class HardMaxOf(Expression):

@@ -9,7 +9,7 @@ from itertools import chain, count
 
 import sympy as sp
 
-from bridge.expressions.attention import Attend, ConcatenatedParts, HardMaxOf, Mean, Quantised, SoftmaxOf
+from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
 from bridge.expressions.expression import Entrywise, Expression, Pairs, Sum
 from bridge.expressions.functions import Applied, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
@@ -40,6 +40,7 @@ class Writing:
     lines: list[DefinedLetter] = field(default_factory=list)
     letters: dict[int, str] = field(default_factory=dict)
     matrices: dict[str, Matrix] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def both(self, node: Expression) -> tuple[str, str]:
         """The text of a node, exact and approximate."""
@@ -155,6 +156,15 @@ def _(node: SoftmaxOf, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
+def _(node: CutSoftmaxOf, writing: Writing) -> tuple[str, str]:
+    exact, near = writing.both(node.parts[0])
+    keys = "S" if node.most is None else _within(sp.sstr(node.most))
+    of_keys = "those of the mask" if node.most is None else f"the `{keys}` largest scores"
+    writing.notes.append(f"`softmax_{keys}` is softmax over {of_keys}")
+    return f"softmax({exact})", f"softmax_{keys}({near})"
+
+
+@written.register
 def _(node: HardMaxOf, writing: Writing) -> tuple[str, str]:
     exact, near = writing.both(node.parts[0])
     by_softmax = f"softmax({sp.sstr(node.beta)} {_within_sum(near)})"
@@ -207,7 +217,8 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
     changed = [(line.letter, line.approximate) for line in writing.lines if line.exact != line.approximate]
     if near != exact or not lines:
         changed.append((_value(output), near))
-    words = [_where(exact, lines), _network(changed, [each for each in writing.matrices.values() if each.change])]
+    made = [each.change.words(each.name) for each in writing.matrices.values() if each.change is not None]
+    words = [_where(exact, lines), _network(changed, [*made, *dict.fromkeys(writing.notes)])]
     formulas = [formula for text in words for formula in re.findall(r"`([^`]*)`", text)]
     return (words[0], words[1]) if all(map(_parses, formulas)) else None
 
@@ -229,13 +240,12 @@ def _where(value: str, lines: Sequence[tuple[str, str]]) -> str:
     return f"`{value}`, where {given}" if lines else f"`{value}`"
 
 
-def _network(changed: Sequence[tuple[str, str]], matrices: Sequence[Matrix]) -> str:
+def _network(changed: Sequence[tuple[str, str]], notes: Sequence[str]) -> str:
     formulas = [
         f"`{text}`" if len(changed) == 1 and "_" not in letter else f"`{letter} = {text}`" for letter, text in changed
     ]
-    same = f"the same for {_listed(formulas)}" if any("=" in each for each in formulas) else _listed(formulas)
-    made = _listed([each.change.words(each.name) for each in matrices if each.change is not None]) if matrices else ""
-    return f"{same}, where {made}" if made else same
+    same = f"the same for {_listed(formulas)}" if any(" = " in each for each in formulas) else _listed(formulas)
+    return f"{same}, where {_listed(notes)}" if notes else same
 
 
 def _listed(parts: Sequence[str]) -> str:

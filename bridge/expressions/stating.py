@@ -9,7 +9,7 @@ import sympy as sp
 import torch
 
 from bridge.domains import Domain
-from bridge.expressions.attention import Quantised
+from bridge.expressions.attention import CutSoftmaxOf, Quantised
 from bridge.expressions.definitions import definition
 from bridge.expressions.deriving import LeastBounds, derived
 from bridge.expressions.expression import Expression
@@ -137,6 +137,9 @@ class Graph:
             found[name] = Program([*matrix.drawn, *letters], _approximate(matrix))
         for function in self.functions.values():
             found[f"f_{function.name}"] = self._smooth(function)
+        for cut in self._cuts:
+            if cut.mask is not None:
+                found[cut.kept] = cut.mask
         for name in self._spectral_norms:
             matrix = self.matrices[name]
             found[f"norm_{name}"] = _of_array(name, NORMS[SPECTRAL])
@@ -144,7 +147,7 @@ class Graph:
 
     @property
     def _arrays(self) -> list[str]:
-        return [*self.inputs, *self.weights, *self._approximate]
+        return [*self.inputs, *self.weights, *self._approximate, *(cut.kept for cut in self._cuts if cut.kept)]
 
     @cached_property
     def _used(self) -> list[sp.Symbol]:
@@ -187,6 +190,7 @@ class Graph:
                 found[node.handle] = _grid(node, [known[letter.name] for letter in node.letters])
         for name, matrix in self.matrices.items():
             found[name] = _operand(matrix, known)
+        found |= {cut.kept: known[cut.kept] for cut in self._cuts if cut.kept}
         return {name: each for name, each in found.items() if name in self._handles}
 
     @cached_property
@@ -230,8 +234,13 @@ class Graph:
 
     @cached_property
     def worst(self) -> dict[sp.Symbol, sp.Expr]:
-        """What stands for the largest |g| of f_hat - f = share * g, under the hypotheses."""
-        return {f.letter: f.largest_difference for f in self.functions.values() if f.letter is not None}
+        """Of the largest |g| of f_hat - f = share * g, and of lost weights, under the hypotheses."""
+        of_functions = {f.letter: f.largest_difference for f in self.functions.values() if f.letter is not None}
+        return of_functions | {cut.letter: cut.worst for cut in self._cuts}
+
+    @cached_property
+    def _cuts(self) -> list[CutSoftmaxOf]:
+        return [node for node in self.nodes if isinstance(node, CutSoftmaxOf)]
 
     @property
     def _spectral_norms(self) -> list[str]:
@@ -266,7 +275,8 @@ class Graph:
             if all(prompts) or not any(prompts):
                 known[letter] = _largest_of(names, programs)
         of_functions = [f for f in self.functions.values() if f.letter in self._letters]
-        return known | {f.letter: (*self._at_network(f, known), self._at_prompt(f)) for f in of_functions}
+        known |= {f.letter: (*self._at_network(f, known), self._at_prompt(f)) for f in of_functions}
+        return known | {cut.letter: self._lost(cut) for cut in self._cuts}
 
     def _at_network(self, function: Function, known: Mapping[sp.Symbol, Program]) -> list[Program]:
         """The largest |g| on the range of all approximate arguments, as sizes bound it; none where none bounds it."""
@@ -295,16 +305,23 @@ class Graph:
     def _at_prompt(self, function: Function) -> Program:
         """The largest |g| at the approximate arguments, where the rule takes f_hat - f."""
         _, g = function.difference
-        names = [*self._arrays, *(letter.name for letter in self._used)]
+        return self._seen_of(function, lambda argument: abs(ArrayFunction(g, t)(argument)).amax())
+
+    def _lost(self, cut: CutSoftmaxOf) -> Program:
+        """The largest weight of the keys left out, at the approximate scores."""
+        return self._seen_of(cut, lambda lost: lost.amax())
+
+    def _seen_of(self, what: object, number: Callable[[Any], Any]) -> Program:
+        """The largest of these numbers of all that a run of the network, at one prompt, says of a node."""
 
         def at_prompt(known: Mapping[str, Any]) -> Any:
             seen: dict[int, list[Any]] = {}
             side = GraphRun(known, approximate=True, seen=seen)
             for output in self.outputs:
                 side.value(output)
-            return _largest([abs(ArrayFunction(g, t)(each)).amax() for each in seen[id(function)]])
+            return _largest([number(each) for each in seen[id(what)]])
 
-        return Program(names, at_prompt)
+        return Program(self._names, at_prompt)
 
     @property
     def meanings(self) -> dict[str, tuple[str, str]]:
@@ -370,6 +387,9 @@ def graph_of(id: str, outputs: Sequence[Expression], parameters: Mapping[sp.Symb
     """Of these outputs; a single one without a name is the output."""
     if len(outputs) == 1 and not outputs[0].is_named:
         outputs[0].named("output")
+    cuts = [node for node in nodes_of(outputs) if isinstance(node, CutSoftmaxOf)]
+    for place, cut in enumerate(cuts if len(cuts) > 1 else (), start=1):
+        cut.number = f"_{place}"
     return Graph(id, tuple(outputs), parameters, None if norm is None else as_norm(norm))
 
 

@@ -235,6 +235,12 @@ def _largest_places_of_balls(scores: BallArray, count: int) -> BallArray:
     return BallArray.exactly(found.reshape(tuple(scores.shape)), scores.bits)
 
 
+def cut_weights(weights: Array, kept: Array) -> Array:
+    """Those of the keys where `kept` is 1, in proportion; where it is 1 for all of them, the very same weights."""
+    found = weights * kept
+    return torch.where(torch.amin(kept, -1, keepdim=True) > 0, weights, found / found.sum(-1, keepdim=True))
+
+
 def _leads(scores: list[flint.arb], one: int, other: int) -> bool:
     """Whether that score surely counts as larger: equal ones do in their order."""
     return bool(scores[one] > scores[other] or (one < other and scores[one] >= scores[other]))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from bridge.readings.arrays import Array, largest_places, rounding
+from bridge.readings.arrays import Array, cut_weights, largest_places, rounding
 from bridge.readings.enclosed import AtHand, Enclosed, enclosed, exactly
 from bridge.readings.errors import Error
 from bridge.readings.numbers import Number, is_known, largest_entry, numbers
@@ -22,16 +22,10 @@ def kept_keys(operation: CutSoftmax, scores: Array, operands: Operands) -> Array
     return largest_places(scores, operands.count(operation.most))
 
 
-def cut(weights: Array, kept: Array) -> Array:
-    """The weights of the kept keys, in proportion."""
-    found = weights * kept
-    return found / found.sum(-1, keepdim=True)
-
-
 @value.register
 def _value(operation: CutSoftmax, x: list[Array], operands: Operands, emulated: bool) -> Array:
     weights = torch.softmax(x[0], -1)
-    return cut(weights, kept_keys(operation, x[0], operands)) if emulated else weights
+    return cut_weights(weights, kept_keys(operation, x[0], operands)) if emulated else weights
 
 
 # At scores s + c + u the weights of the kept keys are a softmax of their own scores, so that `moves` bounds how far
@@ -42,7 +36,7 @@ def _enclosed(operation: CutSoftmax, step: Step, x: list[Enclosed], at: AtHand) 
     exact, error = exactly(operation, x, at), x[0].error
     scores = error.after(x[0].exact)
     kept = kept_keys(operation, scores, at.operands)
-    weights = cut(torch.softmax(scores, -1), kept)
+    weights = cut_weights(torch.softmax(scores, -1), kept)
     difference = weights - exact
     if error.is_known:
         return Enclosed(exact, Error.known(difference))
@@ -66,7 +60,7 @@ def _stay(scores: Array, radius: Array, kept: Array) -> Array:
 def _numbers(operation: CutSoftmax, step: Step, x: list[Emulated], at: Operands) -> Iterator[Number]:
     if is_known(operation.lost, at):
         weights = torch.softmax(x[0].emulated, -1)
-        left = 1 - (weights * kept_keys(operation, x[0].emulated, at)).sum(-1)
+        left = (weights * (1 - kept_keys(operation, x[0].emulated, at))).sum(-1)
         computed = largest_entry(rounding(torch.ones_like(weights)))
         what = "the weight of the keys left out"
         yield Number(what, at.number(operation.lost), largest_entry(left), of_run=True, computed=computed)

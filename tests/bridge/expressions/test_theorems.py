@@ -161,6 +161,37 @@ def test_self_attention_of_rounded_weights_is_that_of_the_rules() -> None:
     assert rows["prompt"].ratio < 1.01
 
 
+def top_k() -> bs.Theorem:
+    beta, k = sp.symbols("beta k", positive=True, integer=True)
+    keys, V, q = bs.tokens("X", n, d, norm=1), bs.tokens("V", n, d, size=1), bs.vector("q", d, norm=1)
+    output = bs.attend(bs.softmax(beta * (keys @ q)).largest(k), V)
+    return bs.theorem("top-k", output, parameters={k: (8, 4, 2), n: 8, beta: 4, d: 3}, hypotheses=[k <= n])
+
+
+def test_attention_to_the_largest_scores_loses_at_most_their_share() -> None:
+    assert [bound_of(top_k(), k=k, n=8, beta=4, d=3) for k in (8, 4, 2)] == pytest.approx([0, 1, 1.5])
+    rows = bs.compare(top_k(), **{**FEW, "attack": 100, "restarts": 6}).rows
+    assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in rows)
+    close = [row.ratio for row in rows if row.scope == "prompt" and row.params["k"] < 8]
+    assert max(close) < 1.01
+    assert min(row.attacked for row in rows if row.scope == "network" and row.params["k"] < 8) > 0.7
+
+
+def window(n: int, w: int) -> torch.Tensor:
+    place = torch.arange(n, dtype=torch.float64, device="cpu")
+    return ((place[:, None] - place[None, :]).abs() < w).double()
+
+
+def test_attention_within_a_window_knows_the_weight_that_it_loses_at_a_prompt() -> None:
+    w = sp.Symbol("w", positive=True, integer=True)
+    x = bs.tokens("x", n, d, norm=1)
+    output = bs.attend(bs.softmax(2 * (x @ x)).keeping(window), x)
+    theorem = bs.theorem("window", output, norm=2, parameters={w: (1, 3), n: 6, d: 3})
+    rows = bs.compare(theorem, **FEW).rows
+    assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in rows)
+    assert max(row.ratio for row in rows if row.scope == "prompt") < 1.2
+
+
 def test_hard_attention_by_softmax_is_that_of_the_rules() -> None:
     beta, margin = sp.symbols("beta margin", positive=True)
     scores = bs.vector("scores", n, size=2)
