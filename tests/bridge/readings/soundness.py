@@ -27,6 +27,8 @@ READ = (
     *(
         "soft_threshold",
         "soft_threshold, along a corner",
+        "rms_normalise",
+        "rms_normalise, away from 0",
         "bilinear, entry-wise",
         "bilinear, entry-wise, after a linear map",
     ),
@@ -56,6 +58,7 @@ STEPS = {
     "linear_map": "linear map",
     "project": "projection",
     "soft_threshold": "soft threshold",
+    "rms_normalise": "rms normalisation",
     "bilinear": "product",
     "softmax": "softmax",
     "softmax_as_linear": "softmax as a linear map",
