@@ -5,7 +5,7 @@ A value has a name, a size and an error, both in one norm (inf, 1 or 2). A rule 
 
 - start of a derivation: given
 - linear maps, sums, products: linear_map, perturbed_map, add, mean, concatenate, stack, bilinear, change_norm
-- functions: apply_function, taylor, line_at_zero, perturbed_function, project, soft_threshold
+- functions: apply_function, taylor, line_at_zero, perturbed_function, project, soft_threshold, rms_normalise
 - attention: softmax, cut_softmax, softmax_as_linear, softmax_to_hard_max, hard_max, concentrate, attend, exclude,
   heads_as_linear, heads_as_matrix
 - layers: repeat, recursion_from, iterate, recur, accumulate, either, correct, confine
@@ -59,6 +59,7 @@ from symbolic.calculus import (
     recur,
     recursion_from,
     repeat,
+    rms_normalise,
     sample_mean,
     soft_threshold,
     softmax,
@@ -87,6 +88,7 @@ __all__ = [
     "perturbed_function",
     "project",
     "soft_threshold",
+    "rms_normalise",
     "softmax",
     "cut_softmax",
     "softmax_as_linear",

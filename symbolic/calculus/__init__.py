@@ -40,6 +40,7 @@ from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.linear import linear_map
 from symbolic.calculus.linear_softmax import softmax_as_linear
 from symbolic.calculus.nonexpansive import project, soft_threshold
+from symbolic.calculus.normalisation import rms_normalise
 from symbolic.calculus.perturbations import correct, largest_safe, perturbed_function, perturbed_map, pool, pooled_sum
 from symbolic.calculus.products import bilinear
 from symbolic.calculus.proximal import ProximalSteps, bounded_iterates, proximal_gradient
@@ -124,6 +125,7 @@ __all__ = [
     "recur",
     "recursion_from",
     "repeat",
+    "rms_normalise",
     "sample_mean",
     "soft_threshold",
     "softmax",

@@ -53,7 +53,8 @@ def stack(
 
     def total(of_first: sp.Expr, of_family: sp.Expr, of_last: sp.Expr) -> sp.Expr:
         summand = written_out(of_family.subs(index, layer)) ** 2
-        several = sp.sqrt(of_first**2 + sp.Sum(summand, (layer, 2, count - 1)) + of_last**2)
+        between = sp.S.Zero if count == 2 else sp.Sum(summand, (layer, 2, count - 1))  # SymPy compares no empty sum
+        several = sp.sqrt(of_first**2 + between + of_last**2)
         return sp.Piecewise((of_last, sp.Eq(count, 1)), (several, True))
 
     step = rule_step(

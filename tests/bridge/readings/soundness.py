@@ -15,7 +15,7 @@ from tests.symbolic.fuzzing.record import Violation
 
 SPARE = 2.0**-36  # by how much, relatively, the rules' numbers exceed those of the vectors: 2^16 roundings
 POINTS, DEPTHS = 4, (4, 13)
-SEEDS, PROGRAMS = (0, 1), 80  # of the tests
+SEEDS, PROGRAMS = (0, 1), 100  # of the tests
 IN_FLOATS = 3  # of so many programs one is read in floats too
 # Rules without an operation, after which nothing is enclosed: their bounds go on by rule.
 STOPS = ("project, ball", "perturbed_function", "evolve", "recur", "bilinear")
@@ -27,6 +27,8 @@ READ = (
     *(
         "soft_threshold",
         "soft_threshold, along a corner",
+        "rms_normalise",
+        "rms_normalise, away from 0",
         "bilinear, entry-wise",
         "bilinear, entry-wise, after a linear map",
     ),
@@ -58,6 +60,7 @@ STEPS = {
     "linear_map": "linear map",
     "project": "projection",
     "soft_threshold": "soft threshold",
+    "rms_normalise": "rms normalisation",
     "bilinear": "product",
     "softmax": "softmax",
     "softmax_as_linear": "softmax as a linear map",

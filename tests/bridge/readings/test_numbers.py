@@ -26,6 +26,7 @@ from symbolic.calculus import (
     perturbed_function,
     perturbed_map,
     repeat,
+    rms_normalise,
     soft_threshold,
     softmax_as_linear,
     softmax_to_hard_max,
@@ -53,6 +54,10 @@ def foreign(lead: Any = 1, diameter: Any = 2, start: Approximated | None = None)
 
 def turned(eps: Any = 1, lipschitz: Any = 1) -> Approximated:
     return perturbed_function(x(), "F(x)", lipschitz=lipschitz, eps=eps, size=1, function="F")
+
+
+def normalised(least: Any, exact_least: Any = 1, after: Approximated | None = None) -> Approximated:
+    return rms_normalise(after or x(Norm.TWO), "g", least=least, exact_least=exact_least)
 
 
 TURN = Smooth(lambda z: z.flip(-1), lambda z: z.flip(-1) + 0.25)  # of both coordinates
@@ -141,6 +146,16 @@ CASES: dict[str, tuple[Callable[[bool], Approximated], dict[str, Any], str]] = {
         {"F": TURN},
         "the distance of two values of 'F' is ",
     ),
+    "length of an exact argument": (
+        lambda wrong: normalised(HALF, 2 if wrong else 1),
+        {},
+        "step 'g': the 2-norm of the exact argument is 1.11803, below the 2 that rule 'rms normalisation' was given",
+    ),
+    "length of an exact argument, in a letter": (
+        lambda wrong: normalised(2 if wrong else 1, sp.Symbol("mu", positive=True)),
+        {},
+        "the 2-norm of the exact argument is 1.11803, below the 2 that",
+    ),
     "half range": (
         lambda wrong: softmax_as_linear(x(), "w", half_range=HALF if wrong else 1),
         {},
@@ -165,6 +180,52 @@ def test_an_error_above_the_bound_of_its_rule_is_refused(bits: int | None) -> No
     exact = {"x": Emulated([1.0, -1.0], [1.0, -1.0]), "t": Emulated([0.0], [0.5])}
     with pytest.raises(UsageError, match=r"step 'S\(x\)' errs by 0\.5 at this prompt, above its bound 0: the numbers"):
         at(shrunk, exact, bits=bits)
+
+
+# Of two normalisations the second sees a vector of length 0.002: the first one's least length says nothing of it.
+@every_arithmetic
+def test_each_of_two_normalisations_sees_the_length_of_its_own_argument(bits: int | None) -> None:
+    def twice_normalised(number: float) -> tuple[Approximated, dict[str, Any]]:
+        once = rms_normalise(start, "once", least=HALF, exact_least=sp.Rational(3, 5))
+        shrunk = linear_map(once, "A once", operator_norm=1, dim=2, matrix="A")
+        again = rms_normalise(shrunk, "again", least=HALF, exact_least=sp.Rational(9, 10))
+        return again, {"x": Emulated([0.61, 0.0], [0.61, 0.05]), "A": torch.tensor(number, dtype=torch.float64)}
+
+    start = given("x", dim=2, norm=Norm.TWO, size=1, error=sp.Rational(1, 20))
+    right, operands = twice_normalised(0.7)
+    assert at(right, operands, bits=bits).rows[-1].bound is not None
+    wrong, operands = twice_normalised(0.002)
+    with pytest.raises(
+        UsageError, match=r"step 'again': the 2-norm of the exact argument is 0\.00282843, below the 0\.9"
+    ):
+        at(wrong, operands, bits=bits)
+
+
+# The exact argument is long enough. The approximate one is not: of an error that is a letter no obligation tells.
+@every_arithmetic
+def test_an_approximate_argument_that_is_too_short_is_named(bits: int | None) -> None:
+    short = given("x", dim=2, norm=Norm.TWO, size=1, error=sp.Symbol("e", nonnegative=True))
+    derived = normalised(HALF, sp.Rational(3, 5), short)
+    long_enough, too_short = (Emulated([0.61, 0.0], [near, 0.0]) for near in (0.55, 0.002))
+    assert at(derived, {"x": long_enough}, bits=bits).rows[-1].bound is not None
+    with pytest.raises(UsageError, match=r"the 2-norm of the approximate argument is 0\.002, below the 0\.5 that rule"):
+        at(derived, {"x": too_short}, bits=bits)
+
+
+# Where the approximate argument is not known, the error that it may have decides.
+@every_arithmetic
+@pytest.mark.parametrize(("error", "kept"), [(0.1, True), (0.11, False)])
+def test_an_error_that_may_leave_too_little_of_an_argument_is_refused(
+    error: float, kept: bool, bits: int | None
+) -> None:
+    letter = sp.Symbol("e", nonnegative=True)
+    start = given("x", dim=2, norm=Norm.TWO, size=1, error=letter)
+    derived, known = normalised(HALF, sp.Rational(3, 5), start), {letter: sp.Rational(str(error))}
+    if kept:
+        assert at(derived, {"x": [0.61, 0.0]}, known, bits=bits).rows[-1].bound is not None
+        return
+    with pytest.raises(UsageError, match="outside the hypotheses of step 'g': neither argument of 'g' is shorter than"):
+        at(derived, {"x": [0.61, 0.0]}, known, bits=bits)
 
 
 @every_arithmetic

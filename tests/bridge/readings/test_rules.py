@@ -9,6 +9,7 @@ from bridge.readings.values import value
 from symbolic.calculus.functions import Apply
 from symbolic.calculus.linear import Linear
 from symbolic.calculus.nonexpansive import Clip
+from symbolic.calculus.normalisation import RmsNormalisation
 from symbolic.calculus.products import Product
 from symbolic.calculus.repetition import Repetition
 from symbolic.calculus.softmax import Attention
@@ -22,7 +23,9 @@ WITHOUT = {
     ("enclosed", Unread): "it says why there is none",  # registered, to raise
 }
 # What gives a bound for all prompts of a network; the others end a network reading, which says so.
-FOR_NETWORKS = {*(Given, Linear, Apply, Product, Combination, TokenMean, Restated, Clip, Concatenation)}
+FOR_NETWORKS = {
+    *(Given, Linear, Apply, Product, Combination, TokenMean, Restated, Clip, Concatenation, RmsNormalisation)
+}
 
 
 def operations() -> set[type[Operation]]:

@@ -51,6 +51,7 @@ from symbolic.calculus import (
     proximal_gradient,
     recur,
     repeat,
+    rms_normalise,
     sample_mean,
     soft_threshold,
     softmax,
@@ -229,6 +230,18 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
         Says(ex + a * n, norm=one),
     ),
     "soft_threshold, known": (lambda: soft_threshold(vector(norm=two), "y"), Says(ex, norm=two)),
+    "rms_normalise": (
+        lambda: rms_normalise(vector(norm=two), "y", least=a, exact_least=b),
+        Says(ex * sp.sqrt(n) / a, size=sp.sqrt(n), norm=two),
+    ),
+    "rms_normalise, shifted": (
+        lambda: rms_normalise(vector(norm=two), "y", shift=c),
+        Says(ex / sp.sqrt(c), size=sp.sqrt(n), norm=two),
+    ),
+    "rms_normalise, away from 0 and shifted": (
+        lambda: rms_normalise(vector(norm=two), "y", shift=c, least=a, exact_least=b),
+        Says(ex / sp.sqrt(a**2 / n + c), size=sp.sqrt(n), norm=two),
+    ),
     "softmax": (
         lambda: softmax(vector(), "q"),
         Says(2 * sp.tanh(ex / 2), size=ONE, norm=one, probabilities=True),

@@ -156,6 +156,9 @@ RULES: dict[str, Callable[[bs.Approximated, sp.Expr], bs.Approximated]] = {
     "descend": lambda a, e: bs.rules.descend(a, "d", decrease=sp.Rational(1, 3), offset=e, steps=DEEP),
     "either": lambda a, e: bs.rules.either(a, sp.Lt(OTHER, e), NUMBER, name="d"),
     "soft_threshold": lambda a, e: bs.rules.soft_threshold(a, "d", threshold_error=e),
+    "rms_normalise": lambda a, e: bs.rules.rms_normalise(
+        bs.rules.change_norm(a, 2, "two"), "d", shift=e, least=e, exact_least=3 * e
+    ),
     "cover": lambda a, e: bs.rules.cover(a, "d", members=3, radius=e, lipschitz=1),
     "exclude": lambda a, e: bs.rules.exclude(a, "d", count=3, lead=e, diameter=1),
     "repeat": lambda a, e: bs.rules.repeat(

@@ -14,12 +14,13 @@ from symbolic.calculus import (
     linear_map,
     mean,
     project,
+    rms_normalise,
     soft_threshold,
     taylor,
 )
 from tests.symbolic.cases.case import Half, RuleCase, draw, norm, shown, value
 from tests.symbolic.fuzzing.realised import Realised
-from tests.symbolic.fuzzing.vectors import onto_ball, shrink
+from tests.symbolic.fuzzing.vectors import onto_ball, over_root_mean_square, shrink
 
 
 def given_sharp() -> Realised:
@@ -175,6 +176,52 @@ def threshold_random(rng: np.random.Generator) -> Realised:
     return shown(result, shrink(x, np.float64(0.4)), shrink(near, np.float64(0.5)), Norm.TWO)
 
 
+def turned(length: float, error: float, dim: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Two vectors of one length, that far apart."""
+    half = np.arcsin(error / length / 2)
+    ends = [np.array([np.cos(angle), np.sin(angle), *[0.0] * (dim - 2)]) for angle in (-half, half)]
+    return length * ends[0], length * ends[1]
+
+
+def normalised_sharp(shift: float) -> Realised:
+    """Both of the length `exact_least`, turned a little."""
+    x, near = turned(0.5, 1e-4)
+    given_x = given("x", dim=3, norm=Norm.TWO, size=0.5 * (1 + 1e-15), error=1e-4)
+    least = 0.5 * (1 - 1e-15)
+    result = rms_normalise(given_x, "g", shift=shift, least=least - 1.00001e-4, exact_least=least)
+    return shown(result, *(over_root_mean_square(each, shift) for each in (x, near)), Norm.TWO)
+
+
+def normalised_near_zero() -> Realised:
+    x, near = np.array([0.01, 0.0]), np.array([-0.01, 0.0])
+    result = rms_normalise(value("x", x, near, Norm.TWO), "g", shift=2)
+    return shown(result, *(over_root_mean_square(each, 2.0) for each in (x, near)), Norm.TWO)
+
+
+def normalised_size() -> Realised:
+    """Of vectors that are so long that the shift is nothing beside them."""
+    x, near = np.array([300.0, 400.0]), np.array([400.0, 300.0])
+    result = rms_normalise(value("x", x, near, Norm.TWO), "g", shift=2)
+    return shown(result, *(over_root_mean_square(each, 2.0) for each in (x, near)), Norm.TWO)
+
+
+def normalised_random(rng: np.random.Generator) -> Realised:
+    """All lengths from nearly `least` on; the exact argument is at least 1, the error below 1."""
+    exact, near = draw(rng)
+    moved, exact = near - exact, exact * rng.uniform(1, 3) / norm(exact, Norm.TWO)
+    shift = rng.uniform(0, 1) if rng.random() < 0.5 else 0.0
+    x = value("x", exact, exact + moved, Norm.TWO)
+    least = (1 - norm(moved, Norm.TWO)) * (1 - 1e-12)
+    result = rms_normalise(x, "g", shift=shift, least=least, exact_least=1)
+    return shown(result, *(over_root_mean_square(each, shift) for each in (exact, exact + moved)), Norm.TWO)
+
+
+def normalised_random_by_shift(rng: np.random.Generator) -> Realised:
+    x, near = draw(rng)
+    result = rms_normalise(value("x", x, near, Norm.TWO), "g", shift=0.1)
+    return shown(result, *(over_root_mean_square(each, 0.1) for each in (x, near)), Norm.TWO)
+
+
 def exclude_sharp() -> Realised:
     lead, count = 0.5, 3
     out, off, diameter = 1.0, 0.1, 1.5
@@ -235,6 +282,20 @@ CASES = [
     RuleCase("project onto a ball", "project", lambda: project_sharp(False), ball_random),
     RuleCase("project onto a box", "project", lambda: project_sharp(True), box_random),
     RuleCase("soft_threshold", "soft_threshold", threshold_sharp, threshold_random, size=threshold_size),
+    RuleCase("rms_normalise", "rms_normalise", lambda: normalised_sharp(0.0), normalised_random),
+    RuleCase(
+        "rms_normalise, away from 0 and shifted",
+        "rms_normalise",
+        lambda: normalised_sharp(0.5),
+        size=normalised_size,
+    ),
+    RuleCase(
+        "rms_normalise, shifted",
+        "rms_normalise",
+        normalised_near_zero,
+        normalised_random_by_shift,
+        size=normalised_size,
+    ),
     RuleCase("exclude", "exclude", exclude_sharp, exclude_random),
     RuleCase("correct", "correct", corrected_sharp, corrected_random, error_loose="0; sharp is sigma, see below"),
 ]

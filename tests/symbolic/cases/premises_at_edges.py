@@ -14,6 +14,7 @@ from symbolic.calculus import (
     gradient_descent,
     hard_max,
     proximal_gradient,
+    rms_normalise,
     softmax_to_hard_max,
     taylor,
 )
@@ -70,6 +71,20 @@ EDGES = [
             ("apply_function", apply_function, {"eps": 0, "lipschitz": 1}),
             ("taylor", taylor, {"suprema": {1: 1}}),
         )
+    ),
+    Premise(
+        "rms_normalise, both arguments long enough",
+        lambda v: rms_normalise(vector(norm=Norm.TWO, error=HALF), "g", least=1, exact_least=v),
+        (sp.Rational(3, 2), 2),
+        (sp.Rational(14999, 10000), 1, None),
+        "hypothesis violated: neither argument of 'g' is shorter than its least length|give exact_least",
+        {A: (sp.Le(sp.Rational(3, 2), A),)},
+    ),
+    Premise(
+        "rms_normalise, both arguments long enough, in letters",
+        lambda v: rms_normalise(vector(norm=Norm.TWO, error=e), "g", shift=1, least=v, exact_least=A),
+        (0,),
+        owed={B: (sp.Le(B + e, A),)},
     ),
     Premise(
         "contract, factor below 1",

@@ -28,13 +28,14 @@ from symbolic.calculus import (
     pool,
     project,
     recur,
+    rms_normalise,
     soft_threshold,
     softmax_as_linear,
     softmax_to_hard_max,
     taylor,
 )
 from symbolic.calculus.layers import iterate
-from tests.symbolic.cases.premises import HALF, ONE, SIGN, ZERO, Premise, bounds_a_norm, e, is_whole, number
+from tests.symbolic.cases.premises import HALF, ONE, SIGN, ZERO, Premise, Q, bounds_a_norm, e, is_whole, number
 
 BOUNDS = [
     bounds_a_norm("given, error", lambda v: given("x", dim=1, size=1, error=v), "the error of 'x'"),
@@ -91,6 +92,21 @@ BOUNDS = [
     bounds_a_norm("project, size", lambda v: project(number(), "Px", box=True, size=v), "the size of 'Px'"),
     bounds_a_norm(
         "soft_threshold", lambda v: soft_threshold(number(), "S", threshold_error=v), "the threshold_error of 'S'"
+    ),
+    bounds_a_norm(
+        "rms_normalise, shift",
+        lambda v: rms_normalise(number(norm=Norm.TWO), "g", shift=v, least=1, exact_least=2),
+        "the shift of 'g'",
+    ),
+    bounds_a_norm(
+        "rms_normalise, least",
+        lambda v: rms_normalise(number(norm=Norm.TWO), "g", shift=1, least=v, exact_least=2),
+        "the least of 'g'",
+    ),
+    bounds_a_norm(
+        "rms_normalise, exact least",
+        lambda v: rms_normalise(number(norm=Norm.TWO), "g", shift=1, exact_least=v),
+        "the exact_least of 'g'",
     ),
     bounds_a_norm(
         "inverse temperature",
@@ -344,6 +360,14 @@ FINITE = [
     ),
 ]
 POSITIVE = [
+    Premise(
+        "rms_normalise, the root mean square is positive",
+        lambda v: rms_normalise(number(norm=Norm.TWO), "g", shift=v),
+        (1,),
+        (0,),
+        "give shift > 0, or least > 0 and exact_least",
+        {Q: ("the floor of 'g' is positive",)},
+    ),
     Premise(
         "apply_function, radius is positive",
         lambda v: apply_function(number(), "f", eps=0, lipschitz=1, size=1, radius=v),

@@ -95,6 +95,28 @@ def _along(program: Program, norm: Norm, unit: np.ndarray, size: float, error: f
     return program.start(arguments, size * unit, (size + error) * unit, single=program.without_tokens())
 
 
+# The exact argument is on the sphere of its least length or outside; the approximate one is turned, which keeps the
+# length, or anywhere within the error, as far as straight towards 0.
+@move("rms_normalise, away from 0", "rms_normalise", weight=0.5)
+def rms_normalise_away_from_zero(program: Program) -> None:
+    dim, least, shape = program.whole(2, 4), program.number(), (program.points, program.tokens, 1)
+    error = least * (1e-3 if program.chance(0.5) else program.rng.uniform(0.05, 0.9))
+    size = least * (1.0 if program.chance(0.5) else program.number(1.0, 3.0))
+    length = np.where(program.rng.random(shape) < 0.5, least, program.rng.uniform(least, size, shape))
+    unit = program.anywhere(dim, Norm.TWO)
+    off = program.anywhere(dim, Norm.TWO)
+    across = units(off - (off * unit).sum(-1, keepdims=True) * unit, Norm.TWO)
+    half = error / length / 2  # the sine of half the angle
+    turned = length * ((1 - 2 * half**2) * unit + 2 * half * np.sqrt(1 - half**2) * across)
+    towards = length * unit - error * np.where(program.rng.random(shape) < 0.5, unit, off)
+    near = np.where(program.rng.random(shape) < 0.5, turned, towards)
+    arguments = {"dim": dim, "norm": Norm.TWO, "size": size, "error": error}
+    x = program.start(arguments, length * unit, near, single=program.without_tokens())
+    shift = 0.0 if program.chance(0.6) else program.number(0.01, 1.0)
+    known = {"least": (least - error) * (1 - 1e-6), "exact_least": least}
+    mapped(program, x, maps.normalised(shift, **known))
+
+
 @move("correct, rounding", "correct")
 def rounding(program: Program) -> None:
     """Whole numbers, rounded: errors below 1/2 are undone."""
@@ -321,6 +343,7 @@ ONE_PREMISE = (
     _one_premise("project, ball", maps.project_ball, Norm.TWO),
     _one_premise("project, box", maps.project_box),
     _one_premise("soft_threshold", maps.soft_threshold),
+    _one_premise("rms_normalise", maps.rms_normalise, Norm.TWO),
     _one_premise("perturbed_map", maps.perturbed_map),
     _one_premise("perturbed_map, known", maps.perturbed_map_known),
     _one_premise(
@@ -336,6 +359,7 @@ MOVES = (
     tokens_to_coordinates,
     function_of_a_map,
     soft_threshold_along,
+    rms_normalise_away_from_zero,
     line_at_zero,
     rounding,
     add,

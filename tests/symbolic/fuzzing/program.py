@@ -18,8 +18,8 @@ Rules = Mapping[str, Callable[..., Any]]
 
 NAME = object()  # stands for the name of the new value in the arguments of a rule
 TAME = 1e3  # larger values are not built upon: float64 would be what is tested
-EXACT = {"step", "coefficients", "inverse_temperature", "affine", "transposed", "probabilities", "box", "sink"}
-LOWER = {"margin", "slope", "gap", "lead", "penalty"}  # the rules get lower bounds of these
+EXACT = {"step", "coefficients", "inverse_temperature", "affine", "transposed", "probabilities", "box", "sink", "shift"}
+LOWER = {"margin", "slope", "gap", "lead", "penalty", "least", "exact_least"}  # the rules get lower bounds of these
 NORMS = tuple(Norm)
 
 

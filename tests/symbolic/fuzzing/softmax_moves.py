@@ -88,11 +88,16 @@ def cut_softmax(program: Program) -> Realised:
     return program.conclude(value, softmax_weights(scores.exact), cut_weights(scores.near, mask), norm=Norm.ONE)
 
 
+CLEAR = 1e-6  # scores that are closer are not told apart on balls
+
+
 @move("cut_softmax, largest", "cut_softmax", error_loose="attained by equal scores")
 def cut_to_the_largest(program: Program) -> Realised:
     scores = program.pick()
     keys = scores.exact.shape[-1]
-    most = program.whole(1, keys)
+    order = np.sort(scores.near, -1)
+    told = [k for k in range(1, keys) if (order[..., keys - k] - order[..., keys - k - 1]).min() > CLEAR]
+    most = told[program.whole(0, len(told) - 1)] if told else keys
     kept = largest_of(scores.near, most)
     value = program.apply("cut_softmax", scores, NAME, lost=1 - most / keys, most=most)
     return program.conclude(value, softmax_weights(scores.exact), cut_weights(scores.near, kept), norm=Norm.ONE)

@@ -56,3 +56,7 @@ def onto_ball(vectors: np.ndarray, radius: float) -> np.ndarray:
     """The projection onto the ball of the 2-norm around 0."""
     size = lengths(vectors, Norm.TWO)[..., None]
     return vectors * np.minimum(1.0, radius / np.where(size > 0, size, 1.0))
+
+
+def over_root_mean_square(vectors: np.ndarray, shift: float) -> np.ndarray:
+    return vectors / np.sqrt(np.square(vectors).mean(-1, keepdims=True) + shift)

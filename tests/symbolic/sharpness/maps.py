@@ -19,14 +19,15 @@ from symbolic.calculus import (
     pool,
     pooled_sum,
     project,
+    rms_normalise,
     soft_threshold,
 )
 from symbolic.calculus.cases import either
 from symbolic.calculus.families import stack
 from tests.symbolic.cases.case import shown, value
-from tests.symbolic.cases.one_premise import function_sharp, line_sharp, taylor_sharp
+from tests.symbolic.cases.one_premise import function_sharp, line_sharp, taylor_sharp, turned
 from tests.symbolic.fuzzing.realised import Realised
-from tests.symbolic.fuzzing.vectors import shrink
+from tests.symbolic.fuzzing.vectors import over_root_mean_square, shrink
 from tests.symbolic.sharpness.attaining import DIM, Attaining, Limit, along, direction, functional, shown_along
 
 SIZE, ERROR = 2.0, 0.25
@@ -126,6 +127,19 @@ def threshold(which: Norm) -> Realised:
     return shown(result, shrink(exact, np.float64(1.0)), shrink(near, np.float64(0.95)), which)
 
 
+def normalised(which: Norm) -> Realised:
+    """Both as long as stated, up to an error of 1e-4."""
+    x, near = turned(1 + 2e-4, 1e-4)
+    result = rms_normalise(value("x", x, near, which), "g", shift=0.5, least=1, exact_least=1 + 1.5e-4)
+    return shown(result, *(over_root_mean_square(each, 0.5) for each in (x, near)), Norm.TWO)
+
+
+def normalised_by_shift(which: Norm) -> Realised:
+    x = 1e-3 * direction(which)
+    result = rms_normalise(value("x", x, -x, which), "g", shift=0.5)
+    return shown(result, *(over_root_mean_square(each, 0.5) for each in (x, -x)), Norm.TWO)
+
+
 def with_foreign_key(which: Norm) -> Realised:
     weight = 1 / (1 + 3 * np.exp(0.5))
     result = exclude(along(which, SIZE, ERROR), "y", count=3, lead=0.5, diameter=1.5)
@@ -175,6 +189,8 @@ ATTAINING = (
     Attaining("project", "both points inside the set", projected, variant="a convex set"),
     Attaining("project", "both points inside the box", clipped, variant="a box"),
     Attaining("soft_threshold", "u' > u > t > t' in each coordinate", threshold),
+    Attaining("rms_normalise", "both as long as stated, turned a little", normalised, variant="away from 0"),
+    Attaining("rms_normalise", "both near 0", normalised_by_shift, variant="shifted"),
     Attaining("exclude", "the foreign value as far away as stated, all leads as stated", with_foreign_key),
     Attaining("correct", "an error of sigma, which is undone: the bound is 0", corrected),
     Attaining("pool", "moves in proportion to the slopes", pooled),

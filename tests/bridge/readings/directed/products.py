@@ -15,6 +15,7 @@ from symbolic.calculus import (
     mean,
     perturbed_map,
     repeat,
+    rms_normalise,
     soft_threshold,
 )
 from tests.bridge.readings.directed.case import Directed, full, tensor
@@ -315,7 +316,54 @@ def averaged(tokens: int) -> Directed:
     )
 
 
+# Both of one length, turned, the longer of two errors: towards 0, where the direction alone is left, at most 2 sqrt(d).
+def normalised(
+    name: str, shift: object, exact: list[float], error: float, *moved: list[float], **most: float
+) -> Directed:
+    x = given("x", dim=2, norm=Norm.TWO, size=9, error=e)
+    value = rms_normalise(x, "g", shift=shift, least=0 if shift else sp.Rational(1, 8), exact_least=c)
+    return Directed(
+        f"a root mean square, {name}", value, {"x": exact}, tuple({"x": each} for each in moved), {e: error}, most
+    )
+
+
+# The letter of the least exact length has no value: the enclosures do not need it.
+c = sp.Symbol("c", positive=True)
+NORMALISED = [
+    normalised("a small error", 0, [1.0, 0.0], 1e-5, [1.0, 1e-5], [1.0, -1e-5], two=1 + 1e-4, bound=1 + 1e-4),
+    normalised("an error as far as 0", 0, [1.0, 0.0], 1.0, [1e-9, 0.0], [0.5, -0.5]),
+    normalised("an error across 0", 0, [1.0, 0.0], 2.0, [-1.0, 0.0], [1e-9, 0.0], two=1.0, bound=1.0),
+    normalised("an exact 0, shifted", 0.5, [0.0, 0.0], 1e-5, [1e-5, 0.0], [0.0, -1e-5], two=1 + 1e-4, bound=1 + 1e-4),
+    normalised("shifted", 0.5, [1.0, -1.0], 0.25, [1.25, -1.0], [0.75, -1.0], [1.0, -0.75]),
+]
+
+
+# A pair is known: the enclosure gives the error itself, and its centre where an error is added.
+def normalised_pair(*, moved: bool) -> Directed:
+    pair = given("y", dim=2, norm=Norm.TWO, size=9, error=1)
+    x = given("x", dim=2, norm=Norm.TWO, size=9, error=e)
+    value = rms_normalise(add(pair, x, name="s") if moved else pair, "g", shift=HALF)
+    operands = {"y": Emulated([1.0, 0.0], [1.0, 1.0]), **({"x": [0.0, 0.0]} if moved else {})}
+    moves = ({"x": [1e-5, 0.0]}, {"x": [0.0, -1e-5]}, {"x": [-1e-5, 1e-5]}) if moved else ({},)
+    return Directed(
+        "a root mean square of a pair" + ", moved" * moved, value, operands, moves, {e: 2e-5} if moved else {}
+    )
+
+
+# An error across the argument, coordinate by coordinate, leaves all of its length.
+def normalised_across() -> Directed:
+    x, y = (given(name, dim=2, norm=Norm.TWO, size=9, error=error) for name, error in (("x", e), ("y", 0)))
+    across = linear_map(x, "A x", operator_norm=1, dim=2, matrix="A")
+    value = rms_normalise(add(y, across, name="s"), "g", least=sp.Rational(1, 8), exact_least=c)
+    operands = {"x": [0.0, 0.0], "y": [-1.0, 0.0], "A": [[0.0, 0.0], [0.0, 1.0]]}
+    moves = ({"x": [0.0, 0.5]}, {"x": [0.0, -0.5]})
+    return Directed("a root mean square, an error across", value, operands, moves, {e: 0.5}, {"two": 1.1})
+
+
 CASES = [
+    *NORMALISED,
+    normalised_across(),
+    *(normalised_pair(moved=moved) for moved in (False, True)),
     *(
         of_numbers(kind, norm, sign)
         for kind in ("entrywise", "inner", "mean of outer products")

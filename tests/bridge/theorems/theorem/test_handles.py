@@ -294,6 +294,43 @@ def test_a_bound_that_rests_on_a_norm_of_another_matrix_is_outside() -> None:
     assert "step 'W p': the norm of 'W' in the inf-norm is 0.75, above the 0.5 that rule 'linear map' was" in row.remark
 
 
+# g(A g(x)), |x| = 0.61: the first root mean square is that of 0.61, the second one that of A times sqrt(2).
+def twice_normalised(number: float) -> bs.Theorem:
+    x = bs.rules.given("x", dim=2, norm=2, size=2)
+    noisy = bs.rules.perturbed_function(x, "near x", lipschitz=1, eps=eps, size=2, function="shift")
+    once = bs.rules.rms_normalise(noisy, "once", least=0.5, exact_least=0.61)
+    scaled = bs.rules.linear_map(once, "A once", operator_norm=1, dim=2, matrix="A")
+    out = bs.rules.rms_normalise(scaled, "out", least=0.5, exact_least=0.9)
+
+    def normalised(v: torch.Tensor) -> torch.Tensor:
+        return v / torch.sqrt((v * v).mean(-1, keepdim=True))
+
+    def network(x: torch.Tensor, eps: Any) -> torch.Tensor:
+        return normalised(number * normalised(x + torch.stack([0 * x[0], 0 * x[0] + eps])))
+
+    return bs.theorem(
+        "twice",
+        out,
+        parameters={eps: 0.05},
+        inputs={"x": bs.domains.Sphere(2, radius=0.61)},
+        handles=lambda x, eps: {
+            "x": x,
+            "A": 0 * x[0] + number,
+            "shift": bs.Smooth(lambda z: z, lambda z: z + torch.stack([0 * z[0], 0 * z[0] + eps])),
+        },
+        network=network,
+        reference=lambda x: normalised(number * normalised(x)),
+    )
+
+
+def test_a_bound_that_rests_on_the_length_of_another_argument_is_outside() -> None:
+    kept = row_of(compared(twice_normalised(0.7)), "out", PROMPT)
+    assert kept.verdict == {"instance": Verdict.KEPT}
+    row = row_of(compared(twice_normalised(0.002)), "out", PROMPT)
+    assert row.verdict == {"instance": Verdict.OUTSIDE}
+    assert "step 'out': the 2-norm of the exact argument is 0.00282843, below the 0.9 that rule" in row.remark
+
+
 def test_a_bound_beyond_the_range_of_a_function_is_conditional() -> None:
     narrow = deep(
         built={"r": lambda eps: bs.Smooth.of(sp.tanh(t), t, approximate=(1 - sp.Rational(eps)) * sp.tanh(t), radius=1)},

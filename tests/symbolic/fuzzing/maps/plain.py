@@ -1,12 +1,13 @@
-"""Means, changes of norm, projections, soft thresholds, foreign keys, corrections, contractions."""
+"""Means, changes of norm, projections, soft thresholds, root mean squares, foreign keys, corrections, contractions."""
 
 import numpy as np
 
+from symbolic.calculus import Norm
 from tests.symbolic.fuzzing.maps.map import About, Map, Pair
 from tests.symbolic.fuzzing.maps.operators import along, contracted, signed_permutation
 from tests.symbolic.fuzzing.program import Program
 from tests.symbolic.fuzzing.record import Pair as Operands
-from tests.symbolic.fuzzing.vectors import lengths, onto_ball, shrink
+from tests.symbolic.fuzzing.vectors import lengths, onto_ball, over_root_mean_square, shrink
 
 
 def mean(program: Program, about: About) -> Map:
@@ -86,6 +87,20 @@ def _soft_threshold(program: Program, about: About, off: float, threshold: float
         return shrink(exact, held), shrink(near, held + outwards)
 
     return Map("soft_threshold", {"threshold_error": off, "threshold": handle}, run, about.norm)
+
+
+# Beside a large shift both arguments are near 0, beside a small one they are long.
+def rms_normalise(program: Program, about: About) -> Map:
+    longest = max(about.size + about.error, 1e-3) ** 2 / about.dim
+    shift = (1e3 * longest, 1e-3 * longest, program.number())[program.whole(0, 2)]
+    return normalised(shift)
+
+
+def normalised(shift: float, **lengths: float) -> Map:
+    def run(exact: np.ndarray, near: np.ndarray) -> Pair:
+        return over_root_mean_square(exact, shift), over_root_mean_square(near, shift)
+
+    return Map("rms_normalise", {"shift": shift, **lengths}, run, Norm.TWO)
 
 
 # The foreign value lies in the direction in which the average is off already.
