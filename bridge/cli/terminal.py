@@ -16,7 +16,7 @@ from rich.text import Text
 from bridge.cli.printable import message as in_words
 from bridge.cli.printable import printable, printable_json
 from bridge.export.grids import UNBOUNDED, print_block
-from bridge.limits.cost import LongRun
+from bridge.limits.accepted import LongRun
 
 Progress = Callable[[int, int, str], None]
 

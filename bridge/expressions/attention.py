@@ -84,6 +84,10 @@ class CutSoftmaxOf(Expression):
         return sp.Symbol(f"mu{self.number}", nonnegative=True)
 
     @property
+    def formulas(self) -> tuple[sp.Expr, ...]:
+        return tuple(each for each in (self.most, self.worst) if each is not None)
+
+    @property
     def kept(self) -> str:
         """The name of the mask; "" without one."""
         return "" if self.mask is None else f"kept{self.number}"
@@ -136,6 +140,10 @@ class HardMaxOf(Expression):
 
         for source in Norm:
             yield Candidate(Norm.ONE, f"from {source}", ((self.parts[0], source),), rule)
+
+    @property
+    def formulas(self) -> tuple[sp.Expr, ...]:
+        return (self.margin,) if self.beta is None else (self.margin, self.beta)
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -243,6 +251,10 @@ class Quantised(Expression):
     @property
     def handle(self) -> str:
         return self.label
+
+    @property
+    def formulas(self) -> tuple[sp.Expr, ...]:
+        return (self.step, as_number("error", self.eps))
 
     @property
     def takes(self) -> tuple[str, ...]:

@@ -111,7 +111,8 @@ def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
 
 
 def _within_sum(text: str) -> str:
-    return f"({text})" if " + " in text or " - " in text else text
+    """In brackets, where a factor beside it would be taken into a sum or a product entry by entry."""
+    return f"({text})" if re.search(r" [+*-] ", text) or text.startswith("-") else text
 
 
 @written.register
@@ -131,6 +132,7 @@ def _sum(node: Sum, parts: Sequence[str]) -> str:
     for (factor, _), part in zip(node.terms, parts, strict=True):
         negative = factor.could_extract_minus_sign()
         size = -factor if negative else factor
+        part = f"({part})" if re.search(r" [+-] ", part) or part.startswith("-") else part
         term = (
             part
             if size == 1
@@ -142,7 +144,7 @@ def _sum(node: Sum, parts: Sequence[str]) -> str:
 
 @written.register
 def _(node: Entrywise, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda x, y: f"{_within_sum(x)} * {_within_sum(y)}", *node.parts)
+    return writing.each(lambda x, y: f"{_within(x)} * {_within(y)}", *node.parts)
 
 
 @written.register
@@ -167,7 +169,7 @@ def _(node: CutSoftmaxOf, writing: Writing) -> tuple[str, str]:
 @written.register
 def _(node: HardMaxOf, writing: Writing) -> tuple[str, str]:
     exact, near = writing.both(node.parts[0])
-    by_softmax = f"softmax({sp.sstr(node.beta)} {_within_sum(near)})"
+    by_softmax = f"softmax({_within(sp.sstr(node.beta))} {_within_sum(near)})"
     return f"hardmax({exact})", f"hardmax({near})" if node.beta is None else by_softmax
 
 
@@ -190,7 +192,7 @@ def _(node: ConcatenatedParts, writing: Writing) -> tuple[str, str]:
 def _(node: Quantised, writing: Writing) -> tuple[str, str]:
     (exact, near), step = writing.both(node.parts[0]), sp.sstr(node.step)
     nearest = "" if node.down else " + 1/2"
-    return exact, f"{step} floor({_within(near)}/{_within(step)}{nearest})"
+    return exact, f"{_within(step)} floor({_within(near)}/{_within(step)}{nearest})"
 
 
 @written.register
@@ -210,21 +212,19 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
     `taken` are names that no value may have.
     """
     nodes = nodes_of([output])
+    loops = [node for node in nodes if isinstance(node, RepeatedLayers)]
+    if any(isinstance(each, RepeatedLayers) for loop in loops for each in nodes_of(loop.inner)):
+        return None  # the number of a layer has one letter
     uses = Counter(id(part) for node in nodes for part in (*node.parts, *node.inner))
     writing = Writing(uses, [each for each in LETTERS if each not in taken])
     exact, near = writing.both(output)
     lines = [(line.letter, line.exact) for line in writing.lines]
     changed = [(line.letter, line.approximate) for line in writing.lines if line.exact != line.approximate]
-    if near != exact or not lines:
-        changed.append((_value(output), near))
+    own = near if near != exact or not lines else ""
     made = [each.change.words(each.name) for each in writing.matrices.values() if each.change is not None]
-    words = [_where(exact, lines), _network(changed, [*made, *dict.fromkeys(writing.notes)])]
+    words = [_where(exact, lines), _network(changed, own, [*made, *dict.fromkeys(writing.notes)])]
     formulas = [formula for text in words for formula in re.findall(r"`([^`]*)`", text)]
     return (words[0], words[1]) if all(map(_parses, formulas)) else None
-
-
-def _value(output: Expression) -> str:
-    return output.label if output.label.isidentifier() else "output"
 
 
 def _parses(formula: str) -> bool:
@@ -236,18 +236,20 @@ def _parses(formula: str) -> bool:
 
 
 def _where(value: str, lines: Sequence[tuple[str, str]]) -> str:
-    given = _listed([f"`{letter} = {text}`" for letter, text in lines])
-    return f"`{value}`, where {given}" if lines else f"`{value}`"
+    if not lines:
+        return f"`{value}`"
+    return f"`{value}`, where {_listed([f'`{letter} = {text}`' for letter, text in lines])}"
 
 
-def _network(changed: Sequence[tuple[str, str]], notes: Sequence[str]) -> str:
-    formulas = [
-        f"`{text}`" if len(changed) == 1 and "_" not in letter else f"`{letter} = {text}`" for letter, text in changed
-    ]
-    same = f"the same for {_listed(formulas)}" if any(" = " in each for each in formulas) else _listed(formulas)
+def _network(changed: Sequence[tuple[str, str]], own: str, notes: Sequence[str]) -> str:
+    """The output itself, if it differs, and the letters that differ."""
+    formulas = _listed([f"`{letter} = {text}`" for letter, text in changed]) if changed else ""
+    same = f"`{own}`, where {formulas}" if own and changed else f"`{own}`" if own else f"the same for {formulas}"
+    if not own and not changed:
+        same = "the same"
     return f"{same}, where {_listed(notes)}" if notes else same
 
 
 def _listed(parts: Sequence[str]) -> str:
-    *others, last = parts or ["what the network computes"]
+    *others, last = parts
     return f"{', '.join(others)} and {last}" if others else last

@@ -5,6 +5,7 @@ least at the end (at these numbers). The formulas are those of the rules in both
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -139,7 +140,7 @@ class AtNumbers:
                 self._name(node, candidate.key, candidate.norm), *(each.bounded for each in needs if each)
             )
         except DerivationError as error:
-            self.refusals.append(str(error))
+            self.refusals.append(_without_ids(str(error), node))
             return
         self._take(node, candidate.norm, Way(candidate.key, candidate.needs), self._best(bounded), found)
 
@@ -205,6 +206,11 @@ class InLetters:
         return candidate.rule(name, *known)
 
 
+def _without_ids(words: str, node: Expression) -> str:
+    """A refusal with the label of the node in the place of its name at numbers."""
+    return re.sub(r"'\d+ by [^']*'", f"'{node.label}'", words)
+
+
 # Names.
 
 
@@ -258,4 +264,7 @@ def derived(outputs: Sequence[Expression], numbers: Mapping[sp.Symbol, Any], nor
             raise UsageError(f"{output.label} is not bounded in the {norm}-norm; it is in: {', '.join(known)}")
         wanted.append((output, norm or min(known, key=lambda each: known[each].rank)))
     in_letters = InLetters(choice, names_of(choice, wanted))
-    return LeastBounds(tuple(in_letters.bounded(*each).value for each in wanted), in_letters.reached)
+    try:
+        return LeastBounds(tuple(in_letters.bounded(*each).value for each in wanted), in_letters.reached)
+    except DerivationError as error:
+        raise UsageError(f"the way that is least at the defaults does not hold in letters: {error}") from error

@@ -7,6 +7,7 @@ node computes (`run`) is a program of its own and is not read off the derivation
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from keyword import iskeyword
 from typing import Any, Protocol, Self, runtime_checkable
 
 import sympy as sp
@@ -121,6 +122,11 @@ class Expression(ABC):
         return ()
 
     @property
+    def formulas(self) -> tuple[sp.Expr, ...]:
+        """Formulas of the user's that are no plain bound on a norm: a letter in them has another meaning too."""
+        return ()
+
+    @property
     def shape(self) -> str:
         """In letters, for messages."""
         return f"R^{self.dim}" if self.count is None else f"{self.count} tokens in R^{self.dim}"
@@ -151,6 +157,15 @@ def as_number(what: str, given: Any) -> sp.Expr:
     if isinstance(given, Expression) or not isinstance(given, sp.Expr | int | float):
         raise UsageError(f"expected a number or a SymPy expression as a {what}, got {type(given).__name__}")
     return as_expr(given)
+
+
+def require_name(name: Any) -> str:
+    """Raises UsageError for what cannot name an argument of a function."""
+    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+        raise UsageError(
+            f"an object is named {name!r}; give it a name of letters, digits and underscores, such as 'W_1'"
+        )
+    return name
 
 
 def _operand(sign: str, one: Expression, other: Any) -> Expression:
@@ -217,8 +232,12 @@ class Sum(Expression):
             yield Candidate(norm, "sum", tuple((part, norm) for part in self.parts), rule)
 
     @property
+    def formulas(self) -> tuple[sp.Expr, ...]:
+        return tuple(factor for factor, _ in self.terms)
+
+    @property
     def takes(self) -> tuple[str, ...]:
-        return names_in(*(factor for factor, _ in self.terms))
+        return names_in(*self.formulas)
 
     def run(self, running: Running) -> Any:
         places = [sp.Dummy(f"z_{place}") for place, _ in enumerate(self.terms)]

@@ -8,15 +8,17 @@ from typing import Any
 import sympy as sp
 
 from bridge.expressions.expression import Asking, Candidate, Expression, InNorm, Running, as_number, composed, names_in
-from bridge.lowering.enclosures import supremum
+from bridge.lowering import LoweringError
+from bridge.lowering.enclosures import STEPS, supremum
 from bridge.lowering.formula import ArrayFunction
 from numeric.balls import float_above
 from symbolic.calculus import apply_function
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivations.derivation import Norm
+from symbolic.derivations.signs import is_continuous
 from symbolic.words.errors import UsageError
 
-t = sp.Symbol("t", real=True)
+t = sp.Dummy("argument_of_f", real=True)  # no letter of the user's is the argument
 # Where a supremum over all numbers is searched: to the largest float, in parts whose ends differ less in size.
 PARTS = tuple((s * low, s * high) for low, high in ((0.0, 64.0), (64.0, 2.0**26), (2.0**26, 1e300)) for s in (1, -1))
 
@@ -51,9 +53,14 @@ def largest_on_line(expr: sp.Expr) -> sp.Expr | None:
     """At least sup |expr| over all float64 numbers, certified; None where no finite bound is found."""
     try:
         found = max(float_above(supremum(expr, t, min(ends), max(ends))) for ends in PARTS)
-    except UsageError:
+    except (UsageError, LoweringError):
         return None
     return sp.Rational(found) if found < HUGE else None
+
+
+def shown(expr: sp.Expr) -> str:
+    """For messages, with the letter t."""
+    return sp.sstr(expr.xreplace({t: sp.Symbol("t")}))
 
 
 def _largest(g: sp.Expr) -> sp.Expr | None:
@@ -66,9 +73,16 @@ class Function:
     """f, and the one in its place: f + share * g, with a share in letters, if `approximate` is given."""
 
     def __init__(
-        self, exact: sp.Expr, name: str, constants: Constants, approximate: sp.Expr | None = None, error: Any = None
+        self,
+        exact: sp.Expr,
+        name: str,
+        constants: Constants,
+        approximate: sp.Expr | None = None,
+        error: Any = None,
+        argument: sp.Symbol = t,
     ) -> None:
         self.exact, self.name, self.constants, self.approximate = exact, name, constants, approximate
+        self.argument = argument  # the letter under which the user wrote it
         self.given_error = None if error is None else as_number("error", error)
 
     def approximated(self, by: Callable[[sp.Symbol], Any] | sp.Expr, *, error: Any = None) -> "Function":
@@ -77,7 +91,14 @@ class Function:
         How far the two are apart follows where the difference is a number in letters times a function of t; else give
         `error`, at least sup |f_hat - f|.
         """
-        return Function(self.exact, self.name, self.constants, _formula(by), error)
+        found = by if isinstance(by, sp.Expr) else _formula(by)[0]
+        if isinstance(by, sp.Expr) and self.argument not in by.free_symbols:
+            raise UsageError(
+                f"{self.name}: {sp.sstr(by)} does not have the argument {self.argument}; give a function, "
+                f"lambda {self.argument}: ..."
+            )
+        found = found.xreplace({self.argument: t})
+        return Function(self.exact, self.name, self.constants, found, error, self.argument)
 
     def __call__(self, x: Any) -> "Applied":
         if not isinstance(x, Expression):
@@ -95,8 +116,8 @@ class Function:
         share, g = sp.factor_terms(sp.expand(self.approximate - self.exact)).as_independent(t, as_Add=False)
         if g.free_symbols - {t}:
             raise UsageError(
-                f"{self.name}: the difference {sp.sstr(self.approximate - self.exact)} is not a number times a "
-                f"function of {t}; give approximated(..., error=), at least its largest absolute value"
+                f"{self.name}: the difference {shown(self.approximate - self.exact)} is not a number times a "
+                f"function of t; give approximated(..., error=), at least its largest absolute value"
             )
         return abs(share), g
 
@@ -114,7 +135,7 @@ class Function:
         _, g = self.difference
         found = _largest(g)
         if found is None:
-            raise UsageError(f"{self.name}: {sp.sstr(g)} has no finite bound; give approximated(..., error=)")
+            raise UsageError(f"{self.name}: {shown(g)} has no finite bound; give approximated(..., error=)")
         return found
 
     @cached_property
@@ -141,31 +162,44 @@ def function(f: Any, *, name: str = "", lipschitz: Any = None, largest: Any = No
     Its Lipschitz constant and its largest absolute value, over all numbers, are known or certified (a little above the
     least), unless `lipschitz` and `largest` give them. Raises UsageError for a function without a Lipschitz constant.
     """
-    expr = _formula(f)
+    expr, argument = _formula(f)
     if expr.free_symbols - {t}:
         letters = ", ".join(sorted(map(str, expr.free_symbols - {t})))
-        raise UsageError(f"function: {sp.sstr(expr)} has the letters {letters} beside its argument")
+        raise UsageError(f"function: {shown(expr)} has the letters {letters} beside its argument")
     called = name or (type(expr).__name__ if isinstance(expr, sp.Function) else "f")
     known = KNOWN.get(expr)
+    if known is None and lipschitz is None:
+        _require_continuous(called, expr)
     slope = as_number("Lipschitz constant", lipschitz) if lipschitz is not None else known and known.lipschitz
     slope = largest_on_line(expr.diff(t)) if slope is None else slope
     if slope is None:
-        raise UsageError(
-            f"{called}: no Lipschitz constant of {sp.sstr(expr)} over all numbers is found; give lipschitz="
-        )
+        raise UsageError(f"{called}: no Lipschitz constant of {shown(expr)} over all numbers is found; give lipschitz=")
     most = as_number("largest value", largest) if largest is not None else None
     if most is None:
         most = known.largest if known is not None else largest_on_line(expr)
-    return Function(expr, called, Constants(slope, most))
+    return Function(expr, called, Constants(slope, most), argument=argument)
 
 
-def _formula(f: Any) -> sp.Expr:
+def _require_continuous(name: str, expr: sp.Expr) -> None:
+    """Raises UsageError for a function that may jump: its derivative does not show that."""
+    jumps = expr.has(*STEPS) and not is_continuous(expr, t)
+    try:
+        finite = all(supremum(expr, t, min(ends), max(ends)).is_finite() for ends in PARTS)
+    except (UsageError, LoweringError):
+        finite = False
+    if jumps or not finite:
+        raise UsageError(f"{name}: {shown(expr)} may jump, or has poles; give lipschitz=, which holds throughout")
+
+
+def _formula(f: Any) -> tuple[sp.Expr, sp.Symbol]:
+    """The expression in t, and the letter of its argument in what was given."""
     found = f if isinstance(f, sp.Expr) else f(t) if callable(f) else f
     if not isinstance(found, sp.Expr):
         raise UsageError(f"expected a function in SymPy, such as sp.tanh, got {type(found).__name__}")
-    if isinstance(f, sp.Expr) and t not in found.free_symbols and len(found.free_symbols) == 1:
-        return found.xreplace({next(iter(found.free_symbols)): t})
-    return found
+    if isinstance(f, sp.Expr) and len(found.free_symbols) == 1:
+        (argument,) = found.free_symbols
+        return found.xreplace({argument: t}), argument
+    return found, t
 
 
 class Applied(Expression):
@@ -202,6 +236,12 @@ class Applied(Expression):
             return InNorm(bound, known)
 
         return rule
+
+    @property
+    def formulas(self) -> tuple[sp.Expr, ...]:
+        f = self.function
+        known = (f.constants.lipschitz, f.constants.largest, f.given_error, f.approximate)
+        return tuple(each for each in known if each is not None)
 
     @property
     def takes(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import sympy as sp
 import torch
 
 from bridge.domains import Ball, Box, Domain, Rows
-from bridge.expressions.expression import Asking, Candidate, Expression, InNorm, Running, as_number
+from bridge.expressions.expression import Asking, Candidate, Expression, InNorm, Running, as_number, require_name
 from bridge.limits.arguments import arguments_of
 from symbolic.calculus import given
 from symbolic.derivations.derivation import Norm, as_norm
@@ -29,7 +29,7 @@ class Input(Expression):
     def __init__(
         self, name: str, dim: Any, count: Any, sizes: Mapping[Norm, sp.Expr], domain: Domain, *, weight: bool = False
     ) -> None:
-        self.label, self.is_named = name, True
+        self.label, self.is_named = require_name(name), True
         self.name, self.sizes, self.domain, self.weight = name, sizes, domain, weight
         self.dim, self.count = as_number("dimension", dim), None if count is None else as_number("count", count)
 
@@ -49,18 +49,24 @@ class Input(Expression):
     def __getitem__(self, layer: Any) -> "TokenOfLayer":
         if not isinstance(layer, LayerNumber) or self.count is None:
             raise UsageError(f"{self.name}[{layer!r}]: a token is taken by the number of a layer, as in bs.repeat")
-        return TokenOfLayer(self)
+        return TokenOfLayer(self, layer)
 
 
 class LayerNumber:
-    """The number of the layer in a repetition: the index of a token in `lambda h, l: A @ h + B @ u[l]`."""
+    """The number of the layer in a repetition: the index of a token in `lambda h, l: A @ h + B @ u[l]`.
+
+    `argument` is that of the layer, which tells it from the numbers of other repetitions.
+    """
+
+    def __init__(self, argument: Expression) -> None:
+        self.argument = argument
 
 
 class TokenOfLayer(Expression):
     """The token with the number of the layer."""
 
-    def __init__(self, of: Input) -> None:
-        self.of, self.dim, self.label = of, of.dim, f"{of.name}[l]"
+    def __init__(self, of: Input, number: LayerNumber) -> None:
+        self.of, self.dim, self.label, self.number = of, of.dim, f"{of.name}[l]", number
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         for candidate in self.of.candidates(asking):
@@ -137,7 +143,8 @@ class Value(Expression):
         bounds: Mapping[str, Any],
         inputs: Mapping[str, Domain],
     ) -> None:
-        self.label, self.name, self.program, self.inputs, self.is_named = name, name, program, dict(inputs), True
+        self.label, self.name, self.is_named = require_name(name), name, True
+        self.program, self.inputs = program, dict(inputs)
         self.dim, self.count = as_number("dimension", dim), None if count is None else as_number("count", count)
         self.norm, self.bounds = (
             as_norm(bounds["norm"]),
@@ -151,6 +158,10 @@ class Value(Expression):
             return InNorm(value.with_conclusion(operation=Given(self.name)), bounds["size"])
 
         yield Candidate(self.norm, "given", (), rule)
+
+    @property
+    def formulas(self) -> tuple[sp.Expr, ...]:
+        return tuple(as_number("bound", each) for each in self.bounds.values())
 
     @property
     def takes(self) -> tuple[str, ...]:

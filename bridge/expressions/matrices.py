@@ -1,5 +1,6 @@
 """Matrices: an exact one, and the approximate one in its place."""
 
+import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from bridge.expressions.expression import (
     Running,
     as_number,
     composed,
+    require_name,
     require_shape,
     same,
 )
@@ -88,9 +90,14 @@ class Matrix:
         change: Change | None = None,
         *,
         varies: bool = False,
+        has_own_domain: bool = False,
     ) -> None:
-        self.varies = varies
-        self.name, self.rows, self.columns = name, as_number("dimension", rows), as_number("dimension", columns)
+        self.varies, self.has_own_domain = varies, has_own_domain
+        self.name, self.rows, self.columns = (
+            require_name(name),
+            as_number("dimension", rows),
+            as_number("dimension", columns),
+        )
         self.norms, self.domain, self.change = dict(norms), domain, change
         self.layers = None if layers is None else as_number("number of layers", layers)
 
@@ -117,8 +124,9 @@ class Matrix:
     def _with(self, change: Change) -> "Matrix":
         if self.change is not None:
             raise UsageError(f"{self.name} is approximate already; take a matrix of another name")
-        layers, varies = self.layers, self.varies
-        return Matrix(self.name, self.rows, self.columns, self.norms, self.domain, layers, change, varies=varies)
+        found = copy.copy(self)
+        found.change = change
+        return found
 
     def within(self, distance: Any, kind: str = "spectral") -> "Matrix":
         """Any matrix at most `distance` away in the norm of that kind: the difference is drawn, once for a network."""
@@ -223,7 +231,7 @@ def matrix(
     if not sizes:
         raise UsageError(f"{name}: no norm is bounded; give one of {', '.join(f'{each}=' for each in KINDS)}")
     drawn = domain or _domain(name, rows, columns, found)
-    return Matrix(name, rows, columns, sizes, drawn, layers, varies=varies)
+    return Matrix(name, rows, columns, sizes, drawn, layers, varies=varies, has_own_domain=domain is not None)
 
 
 def _kind(kind: str) -> Key:
@@ -274,6 +282,11 @@ class MatrixImage(Expression):
             return InNorm(value, _times(norm + change, x.approximate_size))
 
         return Candidate(target, f"from {source} to {target}", ((self.parts[0], source),), rule)
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        change = self.matrix.change
+        return () if change is None or not self.matrix.varies else tuple(letter.name for letter in change.letters)
 
     def run(self, running: Running) -> Any:
         x, found = running.value(self.parts[0]), self.matrix.array(running)

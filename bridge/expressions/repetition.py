@@ -40,9 +40,9 @@ class RepeatedLayers(Expression):
     """`depth` layers, one after the other, from x."""
 
     def __init__(self, layer: Callable[..., Any], x: Expression, depth: sp.Expr) -> None:
-        self.depth, self.parts, self.dim, self.count, self.label = depth, (x,), x.dim, x.count, "output"
+        self.depth, self.parts, self.dim, self.count, self.label = depth, (x,), x.dim, x.count, "layers"
         self.argument = LayerArgument(x)
-        arguments = (self.argument, LayerNumber())[: len(inspect.signature(layer).parameters)]
+        arguments = (self.argument, LayerNumber(self.argument))[: _taken(layer)]
         body = layer(*arguments)
         if not isinstance(body, Expression):
             raise UsageError(f"repeat: the layer returns {type(body).__name__}; return an expression")
@@ -76,6 +76,10 @@ class RepeatedLayers(Expression):
         return rule
 
     @property
+    def formulas(self) -> tuple[sp.Expr, ...]:
+        return (self.depth,)
+
+    @property
     def takes(self) -> tuple[str, ...]:
         return names_in(self.depth)
 
@@ -94,6 +98,12 @@ def _kept(last: InNorm, start: InNorm, premise: Approximated) -> sp.Expr | None:
         return None
     of_argument = premise.size.free_symbols | premise.error.free_symbols
     return None if any(isinstance(each, sp.Dummy) for each in sizes[0].free_symbols & of_argument) else sp.Max(*sizes)
+
+
+def _taken(layer: Callable[..., Any]) -> int:
+    """How many arguments the layer takes, those with a default left out."""
+    parameters = inspect.signature(layer).parameters.values()
+    return sum(each.default is each.empty for each in parameters)
 
 
 def repeat(layer: Callable[..., Any], x: Expression, depth: Any) -> RepeatedLayers:

@@ -1,5 +1,6 @@
 """From expressions to what a theorem takes: derivation, domains, programs, operands, and the letters of an instance."""
 
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,13 +10,14 @@ import sympy as sp
 import torch
 
 from bridge.domains import Domain
-from bridge.expressions.attention import CutSoftmaxOf, Quantised
+from bridge.expressions.attention import CutSoftmaxOf, HardMaxOf, Quantised
 from bridge.expressions.definitions import definition
 from bridge.expressions.deriving import LeastBounds, derived
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function, t
 from bridge.expressions.inputs import LARGEST, Input, TokenOfLayer, Value
-from bridge.expressions.matrices import KINDS, NORMS, Matrix, MatrixImage
+from bridge.expressions.matrices import KINDS, NORMS, Key, Matrix, MatrixImage
+from bridge.expressions.repetition import RepeatedLayers
 from bridge.expressions.running import GraphRun, Program, nodes_of
 from bridge.limits.arguments import arguments_of, called_with
 from bridge.lowering.ball_values import as_exact, evaluate_ball
@@ -23,9 +25,10 @@ from bridge.lowering.enclosures import supremum
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings import Emulated, Smooth
 from numeric.balls import BallArray, float_above
-from symbolic.derivations.derivation import Approximated, Norm, as_norm
+from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr, as_norm
 from symbolic.words.errors import UsageError
 
+TRIED, SLACK = 16, 1e-9  # matrices of a domain whose norms are looked at
 LEAST_RANGE = 4.0  # of the argument of a function, where its derivatives are certified
 SPECTRAL = KINDS["spectral"]
 
@@ -92,6 +95,49 @@ class Graph:
             if found.setdefault(name, each) is not each:
                 raise UsageError(f"{self.id}: two objects are called '{name}'; give one of them another name")
         return found
+
+    def _require_sound(self) -> None:
+        """Raises UsageError for names that two things have, and for what the number of a layer does not tell."""
+        self._require_one_use()
+        self._require_one_domain()
+        taken = {letter.name for letter in self.parameters} & {letter.name for letter in self.worst}
+        if taken:
+            raise UsageError(
+                f"{self.id}: {', '.join(sorted(taken))} names a letter of the derivation; rename the parameter"
+            )
+        known = {*self.inputs, *self.weights, *(letter.name for letter in self.parameters)}
+        for each in self.values.values():
+            if unknown := [name for name in arguments_of(each.program) if name not in known]:
+                raise UsageError(
+                    f"{self.id}: the program of '{each.name}' takes {', '.join(unknown)}, which is neither an input "
+                    f"nor a parameter"
+                )
+        _require_own_layers(self.id, self.outputs)
+        for matrix in self.matrices.values():
+            self._require_norms(matrix)
+
+    def _require_one_domain(self) -> None:
+        given: dict[str, Domain] = {}
+        own = [{name: each.domain} for name, each in self.inputs_of_graph.items()]
+        for domains in (*own, *(each.inputs for each in self.values.values())):
+            for name, domain in domains.items():
+                if given.setdefault(name, domain) != domain:
+                    raise UsageError(f"{self.id}: the input '{name}' has two domains; give one of them another name")
+
+    def _require_norms(self, matrix: Matrix) -> None:
+        """Raises UsageError where a matrix of the user's domain exceeds a norm that is said to bound it."""
+        if not matrix.has_own_domain:
+            return
+        drawn = matrix.domain.at(self.at)
+        generator = torch.Generator().manual_seed(0)
+        found = torch.cat([drawn.corners(TRIED, generator), drawn.sample(TRIED, generator)])
+        for key, bound in matrix.norms.items():
+            most, largest = float(bound.xreplace(self.at)), max(float(NORMS[key](each)) for each in found)
+            if largest > most * (1 + SLACK):
+                raise UsageError(
+                    f"{self.id}: {matrix.name} of its domain has a norm of {largest:.4g}, above {sp.sstr(bound)} = "
+                    f"{most:.4g}; make them agree"
+                )
 
     def _require_one_use(self) -> None:
         kinds = (self.inputs_of_graph, self.matrices, self.functions, self.values, self.grids)
@@ -249,8 +295,20 @@ class Graph:
         return [name for name, matrix in own.items() if self._knows_better(matrix.norms.get(SPECTRAL))]
 
     def _knows_better(self, bound: sp.Expr | None) -> bool:
-        """Whether the bound is a letter that stands for nothing else: no program takes it."""
-        return isinstance(bound, sp.Symbol) and bound in self._letters and bound not in self._used
+        """Whether the bound is a letter that stands for nothing but norms, which an instance measures."""
+        return isinstance(bound, sp.Symbol) and bound in self._letters and bound not in self._of_others
+
+    @cached_property
+    def _of_others(self) -> set[sp.Symbol]:
+        """The letters that stand for something else too: a dimension, a factor, a distance, a part of a bound."""
+        formulas = [formula for node in self.nodes for formula in (*node.formulas, node.dim, node.count or sp.S.Zero)]
+        sizes = [size for each in self.inputs_of_graph.values() for size in each.sizes.values()]
+        for matrix in self.matrices.values():
+            sizes += matrix.norms.values()
+            formulas += [matrix.rows, matrix.columns, matrix.layers or sp.S.Zero]
+            formulas += [] if matrix.change is None else [*matrix.change.distances.values(), *matrix.change.letters]
+        formulas += [size for size in sizes if not isinstance(size, sp.Symbol)]
+        return set(self._used).union(*(formula.free_symbols for formula in formulas))
 
     @cached_property
     def _letters(self) -> set[sp.Symbol]:
@@ -258,25 +316,31 @@ class Graph:
 
     @property
     def knows(self) -> dict[sp.Symbol, Any]:
-        own: dict[sp.Symbol, list[Program]] = {}
+        own: dict[sp.Symbol, list[Program | None]] = {}  # None: of an object whose norm is not measured
         for name, each in self.inputs_of_graph.items():
             for norm, bound in each.sizes.items():
                 if self._knows_better(bound):
                     own.setdefault(bound, []).append(_of_array(name, LARGEST[norm]))
         for name, matrix in self.matrices.items():
             for key, bound in matrix.norms.items():
-                if self._knows_better(bound) and not (matrix.varies and key == SPECTRAL):
-                    built = _of_array(f"norm_{name}", lambda number: number)
-                    own.setdefault(bound, []).append(built if key == SPECTRAL else _of_array(name, NORMS[key]))
+                if self._knows_better(bound):
+                    own.setdefault(bound, []).append(self._norm_of(name, matrix, key))
         known: dict[sp.Symbol, Any] = {}
         for letter, programs in own.items():
-            names = [name for each in programs for name in arguments_of(each)]
+            measured = [each for each in programs if each is not None]
+            names = [name for each in measured for name in arguments_of(each)]
             prompts = [name in self.inputs for name in names]
-            if all(prompts) or not any(prompts):
-                known[letter] = _largest_of(names, programs)
+            if len(measured) == len(programs) and (all(prompts) or not any(prompts)):
+                known[letter] = _largest_of(names, measured)
         of_functions = [f for f in self.functions.values() if f.letter in self._letters]
         known |= {f.letter: (*self._at_network(f, known), self._at_prompt(f)) for f in of_functions}
         return known | {cut.letter: self._lost(cut) for cut in self._cuts}
+
+    def _norm_of(self, name: str, matrix: Matrix, key: Key) -> Program | None:
+        """The spectral norm of a matrix that varies with the prompt is not measured at each of them."""
+        if key != SPECTRAL:
+            return _of_array(name, NORMS[key])
+        return None if matrix.varies else _of_array(f"norm_{name}", lambda number: number)
 
     def _at_network(self, function: Function, known: Mapping[sp.Symbol, Program]) -> list[Program]:
         """The largest |g| on the range of all approximate arguments, as sizes bound it; none where none bounds it."""
@@ -319,7 +383,8 @@ class Graph:
             side = GraphRun(known, approximate=True, seen=seen)
             for output in self.outputs:
                 side.value(output)
-            return _largest([number(each) for each in seen[id(what)]])
+            found = seen.get(id(what), [])  # none, without layers
+            return _largest([number(each) for each in found]) if found else 0
 
         return Program(self._names, at_prompt)
 
@@ -327,13 +392,13 @@ class Graph:
     def meanings(self) -> dict[str, tuple[str, str]]:
         """What each output is, as far as formulas say it."""
         taken = [each.name for each in self.parameters]
-        taken += [*self.inputs, *self.weights]
+        taken += [*self.inputs, *self.weights, *self.values, "l"]
         found = {output.label: definition(output, taken) for output in self.outputs}
         return {name: each for name, each in found.items() if each is not None}
 
     def parts(self) -> dict[str, Any]:
         """The arguments of a theorem that follow from the graph."""
-        self._require_one_use()
+        self._require_sound()
         return {
             "inputs": self.inputs,
             "weights": self.weights,
@@ -344,7 +409,30 @@ class Graph:
             "worst": {letter: worst for letter, worst in self.worst.items() if letter in self._letters},
             "knows": self.knows,
             "meanings": self.meanings,
+            "assumptions": self.assumptions,
         }
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What nothing here proves: bounds that the author vouches for, and what an approximation needs."""
+        found = [
+            f"``{each.name}`` has a {each.norm}-norm of at most `{sp.sstr(as_expr(each.bounds['size']))}`"
+            for each in self.values.values()
+        ]
+        for matrix in (each for each in self.matrices.values() if each.has_own_domain):
+            kinds = {key: kind.replace("_", " ") for kind, key in KINDS.items()}
+            found += [
+                f"every matrix `{matrix.name}` of its set has a bound on its {kinds[key]} of `{sp.sstr(bound)}`"
+                for key, bound in matrix.norms.items()
+            ]
+        margins = dict.fromkeys(sp.sstr(node.margin) for node in self.nodes if isinstance(node, HardMaxOf))
+        found += [f"the largest score leads every other one by at least `{margin}`" for margin in margins]
+        return found
+
+    @property
+    def is_of_prompts(self) -> bool:
+        """Whether a premise holds at some prompts only, so that no bound is about all of them."""
+        return any(isinstance(node, HardMaxOf) for node in self.nodes)
 
 
 def _approximate(matrix: Matrix) -> Callable[[Mapping[str, Any]], Any]:
@@ -386,11 +474,41 @@ def _grid(node: Quantised, letters: list[Any]) -> Smooth:
 def graph_of(id: str, outputs: Sequence[Expression], parameters: Mapping[sp.Symbol, Any], norm: Any) -> Graph:
     """Of these outputs; a single one without a name is the output."""
     if len(outputs) == 1 and not outputs[0].is_named:
-        outputs[0].named("output")
+        outputs = [copy.copy(outputs[0]).named("output")]
     cuts = [node for node in nodes_of(outputs) if isinstance(node, CutSoftmaxOf)]
     for place, cut in enumerate(cuts if len(cuts) > 1 else (), start=1):
         cut.number = f"_{place}"
-    return Graph(id, tuple(outputs), parameters, None if norm is None else as_norm(norm))
+    try:
+        known = None if norm is None else as_norm(norm)
+    except DerivationError as error:
+        raise UsageError(f"{id}: {error}") from None
+    return Graph(id, tuple(outputs), parameters, known)
+
+
+def _require_own_layers(id: str, outputs: Sequence[Expression]) -> None:
+    """Raises UsageError for a token, or a matrix, of another loop than the one that it stands in directly."""
+    loops: dict[str, set[int]] = {}
+
+    def visit(node: Expression, loop: Expression | None) -> None:
+        if isinstance(node, TokenOfLayer) and (loop is None or node.number.argument is not loop):
+            raise UsageError(f"{id}: {node.label} stands outside of the layers whose number it takes")
+        if isinstance(node, MatrixImage) and node.matrix.layers is not None:
+            loops.setdefault(node.matrix.name, set()).add(_place(loop))
+            if loop is None or len(loops[node.matrix.name]) > 1:
+                raise UsageError(
+                    f"{id}: {node.matrix.name} is one matrix for each layer, and stands in no repetition or in several"
+                )
+        for part in node.parts:
+            visit(part, loop)
+        for body in node.inner:
+            visit(body, node.argument if isinstance(node, RepeatedLayers) else loop)
+
+    for output in outputs:
+        visit(output, None)
+
+
+def _place(loop: Expression | None) -> int:
+    return id(loop)
 
 
 def _ball(number: Any) -> Any:

@@ -12,6 +12,10 @@ DEVICES = ("cpu", "cuda")  # each may have a number: cuda:1
 LONGEST_NUMBER = 4096  # bits: float64 ends at 1024, and Python writes out no number of more than 14,000
 
 
+class LongRun(UserWarning):
+    """A run that takes more than a minute: how long, and what makes it shorter."""
+
+
 def check_dtype(name: str) -> None:
     """Raises UsageError for a number format that is not one of DTYPES."""
     if name not in DTYPES:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bridge.limits.accepted import LongRun
 from bridge.limits.memory import require_memory
 from bridge.limits.run import BLOCK, Run
 from symbolic.words.errors import UsageError
@@ -20,10 +21,6 @@ EXPONENTIAL = 10  # products that take as long
 BOUNDS = 20  # steps of an attack that take as long as all that bounds need of a layer
 MOST_ON_BALLS = 60.0  # seconds: exact runs that take longer are not tried
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
-
-
-class LongRun(UserWarning):
-    """A run that takes more than a minute: how long, and what makes it shorter."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sympy.logic.boolalg import Boolean
 
 from bridge.domains import Domain
 from bridge.expressions.expression import Expression
-from bridge.expressions.stating import graph_of
+from bridge.expressions.stating import Graph, graph_of
 from bridge.limits.accepted import require_known
 from bridge.limits.arguments import arguments_of
 from bridge.limits.refusals import briefly_refused, shown_by
@@ -116,8 +116,9 @@ def theorem(
     arguments = {name: given for name, given in locals().items() if name not in ("id", "bounds", "parameters", "rare")}
     _require_fields(id, rare)
     if any(isinstance(each, Expression) for each in bounds):
-        conclusions, found = _of_graph(id, bounds, parameters, {**arguments, **rare})
-        return theorem(id, *conclusions, parameters=parameters, **found)
+        graph, found = _of_graph(id, bounds, parameters, {**arguments, **rare})
+        whole = theorem(id, *graph.conclusions, parameters=parameters, **found)
+        return _of_prompts(whole) if graph.is_of_prompts else whole
     _require_conclusions(id, bounds)
     require_symbols(id, "`parameters`", parameters)
     described, letters_mean = _described(id, meanings or {}, bounds)
@@ -201,18 +202,27 @@ def theorem(
 
 def _of_graph(
     id: str, outputs: Sequence[Any], parameters: Mapping[sp.Symbol, Any], given: Mapping[str, Any]
-) -> tuple[list[Approximated], dict[str, Any]]:
-    """The conclusions of a graph, and the arguments: those given, before those that follow from it."""
+) -> tuple[Graph, dict[str, Any]]:
+    """A graph, and the arguments: those given, before those that follow from it."""
     if others := [each for each in outputs if not isinstance(each, Expression)]:
         raise UsageError(f"{id}: {others[0].name} is not an expression, and others are; state two theorems")
     require_symbols(id, "`parameters`", parameters)
     graph = graph_of(id, outputs, parameters, given.get("norm"))
     found = {name: each for name, each in given.items() if name != "norm"}
     for name, part in graph.parts().items():
-        found[name] = {**part, **(given[name] or {})} if isinstance(part, Mapping) else given[name] or part
+        if name == "assumptions":
+            found[name] = [*part, *given[name]]
+        else:
+            found[name] = {**part, **(given[name] or {})} if isinstance(part, Mapping) else given[name] or part
     if any(each.count is not None for each in outputs):
         found = {"tokens": True, "entries": {}, **found}
-    return graph.conclusions, found
+    return graph, found
+
+
+def _of_prompts(theorem: Theorem) -> Theorem:
+    """The same, each bound judged at prompts alone."""
+    quantities = tuple(replace(each, scopes=("prompt",)) for each in theorem.statement.quantities)
+    return replace(theorem, statement=replace(theorem.statement, quantities=quantities))
 
 
 def _require_fields(id: str, rare: Mapping[str, Any]) -> None:

@@ -49,6 +49,20 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a mean of a vector": (lambda: bs.mean(x), "mean: tokens are needed: x is in R^d"),
     "no name": (lambda: (x + x).named(""), "an expression is named ''; give it a text, such as 'output'"),
     "a token by a number": (lambda: V[0], "a token is taken by the number of a layer, as in bs.repeat"),
+    "a name with a space": (
+        lambda: bs.vector("my x", d, size=1),
+        "an object is named 'my x'; give it a name of letters",
+    ),
+    "a keyword": (lambda: bs.matrix("lambda", d, d, row_sums=1), "an object is named 'lambda'"),
+    "a jump": (
+        lambda: bs.function(lambda t: sp.Piecewise((0, t < 1), (1, True))),
+        "may jump, or has poles; give lipsch",
+    ),
+    "poles": (lambda: bs.function(lambda t: sp.atan(sp.tan(t))), "may jump, or has poles; give lipschitz="),
+    "another argument": (
+        lambda: bs.function(sp.tanh(K)).approximated(sp.tanh(a)),
+        "tanh: tanh(a) does not have the argument K; give a function, lambda K: ...",
+    ),
     "rounded twice": (lambda: W.rounded(1).rounded(1), "W is approximate already; take a matrix of another name"),
 }
 
@@ -89,3 +103,42 @@ def test_a_norm_that_no_rule_gives_is_refused() -> None:
 def test_an_expression_beside_a_conclusion_is_refused() -> None:
     with pytest.raises(bs.UsageError, match="own: y is not an expression, and others are; state two theorems"):
         stated(x, bs.rules.given("y", dim=3, size=1))
+
+
+def test_a_token_of_another_loop_is_refused() -> None:
+    u, start, A = bs.tokens("u", 4, d, size=1), bs.vector("x", d, size=1), bs.matrix("A", d, d, row_sums=K)
+    inner = bs.repeat(lambda h, k: bs.repeat(lambda q: A @ q + u[k], h, 2), start, 4)
+    with pytest.raises(bs.UsageError, match=r"u\[l\] stands outside of the layers whose number it takes"):
+        bs.theorem("own", inner, parameters={K: 0.5, d: 3})
+    own = bs.matrix("B", d, d, row_sums=K, layers=4)
+    with pytest.raises(
+        bs.UsageError, match="B is one matrix for each layer, and stands in no repetition or in several"
+    ):
+        bs.theorem("own", own @ start, parameters={K: 0.5, d: 3})
+
+
+def test_a_set_of_matrices_that_exceeds_its_norm_is_refused() -> None:
+    A = bs.matrix("A", d, d, row_sums=1, domain=bs.domains.SingularValues(d, d, high=1))
+    with pytest.raises(bs.UsageError, match=r"own: A of its domain has a norm of .*, above 1 = 1; make them agree"):
+        bs.theorem("own", A.rounded(0.1) @ bs.vector("x", d, size=1), parameters={d: 6})
+
+
+def test_an_input_of_two_sets_and_a_program_of_unknown_names_are_refused() -> None:
+    first, second = (
+        bs.value(name, lambda z: z, dim=d, size=1, inputs={"z": bs.domains.Box(d, size=size)})
+        for name, size in (("one", 1), ("two", sp.Rational(1, 2)))
+    )
+    with pytest.raises(bs.UsageError, match="own: the input 'z' has two domains"):
+        bs.theorem("own", first + second, parameters={d: 3})
+    unknown = bs.value("v", lambda z, r: r * z, dim=d, size=1, inputs={"z": bs.domains.Box(d)})
+    with pytest.raises(
+        bs.UsageError, match="own: the program of 'v' takes r, which is neither an input nor a parameter"
+    ):
+        bs.theorem("own", unknown, parameters={d: 3})
+
+
+def test_a_parameter_with_the_name_of_a_letter_of_the_derivation_is_refused() -> None:
+    rho = sp.Symbol("rho_tanh", positive=True)
+    analog = tanh.approximated(lambda t: (1 - a) * sp.tanh(t))
+    with pytest.raises(bs.UsageError, match="own: rho_tanh names a letter of the derivation; rename the parameter"):
+        bs.theorem("own", analog(rho * x), parameters={rho: 1.0, a: 0.1, d: 3})

@@ -204,7 +204,7 @@ def test_hard_attention_by_softmax_is_that_of_the_rules() -> None:
 # The norm is chosen by the numbers: here the sup norm is less for few layers, the 2-norm for many.
 @pytest.mark.parametrize(("depth", "expected"), [(2, 0.025), (6, 0.1326)])
 def test_the_norm_of_the_least_bound_is_chosen(depth: int, expected: float) -> None:
-    domain = bs.domains.SingularValues(d, d, high=sp.Rational(9, 10))
+    domain = bs.domains.Rows(d, bs.domains.Ball(d, norm=1, radius=sp.Rational(3, 10)))  # both norms hold
     W = bs.matrix("W", d, d, row_sums=K, spectral=sp.Rational(9, 10), domain=domain)
     analog = bs.function(sp.tanh).approximated(lambda t: (1 - eps) * sp.tanh(t))
     output = bs.repeat(lambda p: analog(W @ p), bs.vector("x", d, size=1), N)
@@ -242,3 +242,74 @@ def test_a_value_of_the_users_joins_a_graph() -> None:
     W = bs.matrix("W", d, d, row_sums=K).rounded(delta)
     theorem = bs.theorem("squares", W @ squares, parameters={delta: 0.01, K: 1.2, d: 4})
     assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in bs.compare(theorem, **FEW).rows)
+
+
+# A letter that bounds a norm and is something else too keeps its value: the norm of the network at hand is not it.
+def twice_as_a_norm() -> bs.Theorem:
+    W, V = bs.matrix("W", d, d, row_sums=K), bs.matrix("V", d, d, row_sums=4 * K)
+    x = bs.vector("x", d, size=1)
+    return bs.theorem("norms", V @ bs.quantised(W @ x, s), parameters={K: 1.0, s: 0.1, d: 1})
+
+
+def as_a_dimension() -> bs.Theorem:
+    output = bs.quantised(bs.vector("x", d, sums=d), s)
+    return bs.theorem("dimension", output, norm=1, parameters={s: 0.1, d: 2})
+
+
+def as_a_distance() -> bs.Theorem:
+    W = bs.matrix("W", d, d, spectral=1).within(eps)
+    return bs.theorem("distance", W @ bs.vector("x", d, norm=eps), norm=2, parameters={eps: 0.3, d: 2})
+
+
+@pytest.mark.parametrize("theorem", [twice_as_a_norm, as_a_dimension, as_a_distance])
+def test_a_letter_that_is_not_a_norm_alone_keeps_its_value(theorem: Any) -> None:
+    rows = bs.compare(theorem(), **FEW).rows
+    assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in rows)
+
+
+def test_a_margin_is_an_assumption_and_its_bound_is_judged_at_prompts() -> None:
+    margin = sp.Symbol("margin", positive=True)
+    output = bs.attend(bs.hard_max(bs.vector("q", n, size=2), margin=margin), bs.tokens("V", n, d, size=1))
+    theorem = bs.theorem("hard", output, parameters={margin: 0.5, n: 4, d: 3})
+    assert theorem.statement.assumptions == ("the largest score leads every other one by at least margin",)
+    assert {row.scope for row in bs.compare(theorem, **FEW).rows} == {"prompt", None}
+
+
+def definitions(output: Any, **parameters: Any) -> tuple[str, str]:
+    objects = bs.theorem("own", output, parameters={K: 1.5, delta: 0.1, d: 3}).statement.objects
+    return objects[r"\mathrm{output}"], objects[r"\widehat{\mathrm{output}}"]
+
+
+def test_what_is_used_twice_has_a_letter_in_both_definitions() -> None:
+    W, x, tanh = bs.matrix("W", d, d, row_sums=K).rounded(delta), bs.vector("x", d, size=1), bs.function(sp.tanh)
+    inner = W @ x
+    exact, near = definitions(inner + tanh(inner))
+    assert exact == "p + tanh(p), where p = W x"
+    assert near.startswith("the same for p = W_hat x, where W_hat is W with each entry rounded")
+
+
+def test_definitions_keep_signs_and_brackets() -> None:
+    x, y, z = (bs.vector(name, d, size=1) for name in "xyz")
+    W = bs.matrix("W", d, d, row_sums=K)
+    assert definitions(x - (y + z).named("sum"))[0] == "x - (y + z)"
+    assert definitions(W @ (x * y))[0] == "W (x * y)"
+    assert definitions((W @ x) * y)[0] == "(W x) * y"
+    assert definitions(W @ (-x))[0] == "W (-x)"
+
+
+def test_a_readout_of_layers_is_an_output() -> None:
+    W, x, tanh = bs.matrix("W", d, d, row_sums=K), bs.vector("x", d, size=1), bs.function(sp.tanh)
+    V = bs.matrix("V", 1, d, row_sums=1).rounded(delta)
+    stack = bs.repeat(lambda p: tanh(W @ p), x, N)
+    for output in (V @ stack, x + bs.quantised(stack, s)):
+        theorem = bs.theorem("readout", output, parameters={K: 1.2, delta: 0.01, s: 0.1, N: 2, d: 3})
+        assert theorem.main == "output"
+
+
+def test_no_letter_of_the_users_is_the_argument_of_a_function() -> None:
+    t = sp.Symbol("t", real=True)
+    tanh = bs.function(sp.tanh).approximated(lambda v: sp.tanh(v) + sp.sin(t) * sp.tanh(v))
+    theorem = bs.theorem("own", tanh(bs.vector("x", d, size=1)), parameters={t: 0.1, d: 3})
+    assert bound_of(theorem, t=0.1) == pytest.approx(np.sin(0.1))
+    rows = bs.compare(theorem, **FEW).rows
+    assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in rows)
