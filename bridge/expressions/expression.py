@@ -137,6 +137,12 @@ class Expression(ABC):
     def __sub__(self, other: Any) -> "Expression":
         return Sum(((sp.Integer(1), self), (sp.Integer(-1), _operand("-", self, other))))
 
+    def __radd__(self, other: Any) -> "Expression":
+        return self if other == 0 else _operand("+", self, other) + self  # the 0 that `sum` begins with
+
+    def __rsub__(self, other: Any) -> "Expression":
+        return _operand("-", self, other) - self
+
     def __neg__(self) -> "Expression":
         return Sum(((sp.Integer(-1), self),))
 

@@ -80,10 +80,15 @@ class Function:
         approximate: sp.Expr | None = None,
         error: Any = None,
         argument: sp.Symbol = t,
+        vouched: tuple[str, ...] = (),
     ) -> None:
         self.exact, self.name, self.constants, self.approximate = exact, name, constants, approximate
         self.argument = argument  # the letter under which the user wrote it
         self.given_error = None if error is None else as_number("error", error)
+        near = (
+            () if error is None else (f"``{name}_hat`` is at most `{sp.sstr(self.given_error)}` away from ``{name}``",)
+        )
+        self.vouched = (*vouched, *near)  # what nothing proves but the author says
 
     def approximated(self, by: Callable[[sp.Symbol], Any] | sp.Expr, *, error: Any = None) -> "Function":
         """The same with another one in its place.
@@ -98,7 +103,7 @@ class Function:
                 f"lambda {self.argument}: ..."
             )
         found = found.xreplace({self.argument: t})
-        return Function(self.exact, self.name, self.constants, found, error, self.argument)
+        return Function(self.exact, self.name, self.constants, found, error, self.argument, self.vouched)
 
     def __call__(self, x: Any) -> "Applied":
         if not isinstance(x, Expression):
@@ -177,7 +182,9 @@ def function(f: Any, *, name: str = "", lipschitz: Any = None, largest: Any = No
     most = as_number("largest value", largest) if largest is not None else None
     if most is None:
         most = known.largest if known is not None else largest_on_line(expr)
-    return Function(expr, called, Constants(slope, most), argument=argument)
+    given = {"has a Lipschitz constant of at most": lipschitz, "has an absolute value of at most": largest}
+    vouched = tuple(f"``{called}`` {words} `{sp.sstr(each)}`" for words, each in given.items() if each is not None)
+    return Function(expr, called, Constants(slope, most), argument=argument, vouched=vouched)
 
 
 def _require_continuous(name: str, expr: sp.Expr) -> None:

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import sympy as sp
 import torch
@@ -70,6 +70,15 @@ class Change:
     def words(self, name: str) -> str:
         """How the one in its place is made, in a theorem."""
         return self.phrase.format(name)
+
+
+def _refusing(shown: str, instead: str) -> Callable[["Matrix", Any], NoReturn]:
+    """What a matrix has no meaning for here, and what to write."""
+
+    def refuse(matrix: "Matrix", other: Any) -> NoReturn:
+        raise UsageError(f"{matrix.name}: {shown.format(matrix.name)}; write {instead.format(matrix.name)}")
+
+    return refuse
 
 
 class Matrix:
@@ -167,6 +176,11 @@ class Matrix:
         if not isinstance(x, Expression):
             raise UsageError(f"{self.name} @ {x!r:.40}: expected an expression, got {type(x).__name__}")
         return MatrixImage(self, x)
+
+    __add__ = __radd__ = __sub__ = __rsub__ = _refusing("matrices are not added", "{0} @ x + B @ x")
+    __mul__ = __rmul__ = __truediv__ = _refusing("a matrix is not scaled", "c * ({0} @ x)")
+    __rmatmul__ = _refusing("a matrix stands before what it is applied to", "{0} @ x")
+    __getitem__ = _refusing("a layer takes its own matrix by itself", "{0} @ x, and layers=N where it is made")
 
     def array(self, running: Running) -> Any:
         found = self.sides(running.array)[running.approximate]

@@ -1,7 +1,7 @@
 """From expressions to what a theorem takes: derivation, domains, programs, operands, and the letters of an instance."""
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,15 +9,15 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.domains import Domain
-from bridge.expressions.attention import CutSoftmaxOf, HardMaxOf, Quantised
+from bridge.expressions.attention import CutSoftmaxOf, Quantised
+from bridge.expressions.checking import require_sound
 from bridge.expressions.definitions import definition
 from bridge.expressions.deriving import LeastBounds, derived
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function, t
-from bridge.expressions.inputs import LARGEST, Input, TokenOfLayer, Value
-from bridge.expressions.matrices import KINDS, NORMS, Key, Matrix, MatrixImage
-from bridge.expressions.repetition import RepeatedLayers
+from bridge.expressions.inputs import LARGEST, TokenOfLayer, Value
+from bridge.expressions.matrices import KINDS, NORMS, Key, Matrix
+from bridge.expressions.objects import Objects
 from bridge.expressions.running import GraphRun, Program, nodes_of
 from bridge.limits.arguments import arguments_of, called_with
 from bridge.lowering.ball_values import as_exact, evaluate_ball
@@ -25,26 +25,18 @@ from bridge.lowering.enclosures import supremum
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings import Emulated, Smooth
 from numeric.balls import BallArray, float_above
-from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr, as_norm
+from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_norm
 from symbolic.words.errors import UsageError
 
-TRIED, SLACK = 16, 1e-9  # matrices of a domain whose norms are looked at
 LEAST_RANGE = 4.0  # of the argument of a function, where its derivatives are certified
 SPECTRAL = KINDS["spectral"]
 
 
 @dataclass(frozen=True)
-class Graph:
-    """The outputs of one theorem, at the default values of its parameters."""
+class Graph(Objects):
+    """The derivation of the outputs of one theorem, their programs, and the letters that an instance knows."""
 
-    id: str
-    outputs: Sequence[Expression]
-    parameters: Mapping[sp.Symbol, Any]
     norm: Norm | None = None
-
-    @cached_property
-    def nodes(self) -> list[Expression]:
-        return nodes_of(self.outputs)
 
     @cached_property
     def conclusions(self) -> list[Approximated]:
@@ -55,135 +47,21 @@ class Graph:
     def _derived(self) -> LeastBounds:
         return derived(self.outputs, {**self.at, **self._worst_numbers}, self.norm)
 
-    @cached_property
-    def at(self) -> dict[sp.Symbol, Any]:
-        """The last values of the grid."""
-        last = {s: x[-1] if isinstance(x, tuple | list | range) else x for s, x in self.parameters.items()}
-        return {s: sp.Integer(x) if s.is_integer else sp.Float(x) for s, x in last.items()}
-
     @property
     def _worst_numbers(self) -> dict[sp.Symbol, Any]:
         return {letter: worst.xreplace(self.at) for letter, worst in self.worst.items()}
-
-    # The objects.
-
-    @cached_property
-    def inputs_of_graph(self) -> dict[str, Input]:
-        found = (node.of if isinstance(node, TokenOfLayer) else node for node in self.nodes)
-        return self._by_name((each.name, each) for each in found if isinstance(each, Input))
-
-    @cached_property
-    def matrices(self) -> dict[str, Matrix]:
-        return self._by_name((node.matrix.name, node.matrix) for node in self.nodes if isinstance(node, MatrixImage))
-
-    @cached_property
-    def functions(self) -> dict[str, Function]:
-        return self._by_name((node.function.name, node.function) for node in self.nodes if isinstance(node, Applied))
-
-    @cached_property
-    def values(self) -> dict[str, Value]:
-        return self._by_name((node.name, node) for node in self.nodes if isinstance(node, Value))
-
-    @cached_property
-    def grids(self) -> dict[str, Quantised]:
-        return self._by_name((node.handle, node) for node in self.nodes if isinstance(node, Quantised))
-
-    def _by_name(self, named: Iterator[tuple[str, Any]]) -> dict[str, Any]:
-        """Raises UsageError for two objects of one name."""
-        found: dict[str, Any] = {}
-        for name, each in named:
-            if found.setdefault(name, each) is not each:
-                raise UsageError(f"{self.id}: two objects are called '{name}'; give one of them another name")
-        return found
-
-    def _require_sound(self) -> None:
-        """Raises UsageError for names that two things have, and for what the number of a layer does not tell."""
-        self._require_one_use()
-        self._require_one_domain()
-        taken = {letter.name for letter in self.parameters} & {letter.name for letter in self.worst}
-        if taken:
-            raise UsageError(
-                f"{self.id}: {', '.join(sorted(taken))} names a letter of the derivation; rename the parameter"
-            )
-        known = {*self.inputs, *self.weights, *(letter.name for letter in self.parameters)}
-        for each in self.values.values():
-            if unknown := [name for name in arguments_of(each.program) if name not in known]:
-                raise UsageError(
-                    f"{self.id}: the program of '{each.name}' takes {', '.join(unknown)}, which is neither an input "
-                    f"nor a parameter"
-                )
-        _require_own_layers(self.id, self.outputs)
-        for matrix in self.matrices.values():
-            self._require_norms(matrix)
-
-    def _require_one_domain(self) -> None:
-        given: dict[str, Domain] = {}
-        own = [{name: each.domain} for name, each in self.inputs_of_graph.items()]
-        for domains in (*own, *(each.inputs for each in self.values.values())):
-            for name, domain in domains.items():
-                if given.setdefault(name, domain) != domain:
-                    raise UsageError(f"{self.id}: the input '{name}' has two domains; give one of them another name")
-
-    def _require_norms(self, matrix: Matrix) -> None:
-        """Raises UsageError where a matrix of the user's domain exceeds a norm that is said to bound it."""
-        if not matrix.has_own_domain:
-            return
-        drawn = matrix.domain.at(self.at)
-        generator = torch.Generator().manual_seed(0)
-        found = torch.cat([drawn.corners(TRIED, generator), drawn.sample(TRIED, generator)])
-        for key, bound in matrix.norms.items():
-            most, largest = float(bound.xreplace(self.at)), max(float(NORMS[key](each)) for each in found)
-            if largest > most * (1 + SLACK):
-                raise UsageError(
-                    f"{self.id}: {matrix.name} of its domain has a norm of {largest:.4g}, above {sp.sstr(bound)} = "
-                    f"{most:.4g}; make them agree"
-                )
-
-    def _require_one_use(self) -> None:
-        kinds = (self.inputs_of_graph, self.matrices, self.functions, self.values, self.grids)
-        names = [name for kind in kinds for name in kind]
-        for name in names:
-            if names.count(name) > 1:
-                raise UsageError(f"{self.id}: two objects are called '{name}'; give one of them another name")
-
-    # Where arrays come from.
-
-    @property
-    def inputs(self) -> dict[str, Domain]:
-        own = {name: each.domain for name, each in self.inputs_of_graph.items() if not each.weight}
-        own |= {name: domain for each in self.values.values() for name, domain in each.inputs.items()}
-        return own | self._drawn(varies=True)
-
-    @property
-    def weights(self) -> dict[str, Domain]:
-        own = {name: each.domain for name, each in self.inputs_of_graph.items() if each.weight}
-        return own | self._drawn(varies=False)
-
-    def _drawn(self, *, varies: bool) -> dict[str, Domain]:
-        """Of matrices, and of the differences of those in their places."""
-        found: dict[str, Domain] = {}
-        for matrix in (each for each in self.matrices.values() if each.varies is varies):
-            found[matrix.name] = matrix.of_layers
-            if matrix.drawn_change is not None:
-                found[matrix.change_name] = matrix.drawn_change
-        return found
-
-    @property
-    def _approximate(self) -> dict[str, Matrix]:
-        """The matrices that are made once for a network in the place of others, by their names."""
-        return {each.approximate_name: each for each in self.matrices.values() if each.change and not each.varies}
 
     @property
     def built(self) -> dict[str, Any]:
         """Approximate matrices, functions with what is certified of them, spectral norms."""
         found: dict[str, Any] = {}
-        for name, matrix in self._approximate.items():
+        for name, matrix in self.approximate_matrices.items():
             assert matrix.change is not None  # one of these
             letters = [letter.name for letter in matrix.change.letters]
             found[name] = Program([*matrix.drawn, *letters], _approximate(matrix))
         for function in self.functions.values():
             found[f"f_{function.name}"] = self._smooth(function)
-        for cut in self._cuts:
+        for cut in self.cuts:
             if cut.mask is not None:
                 found[cut.kept] = cut.mask
         for name in self._spectral_norms:
@@ -191,29 +69,15 @@ class Graph:
             found[f"norm_{name}"] = _of_array(name, NORMS[SPECTRAL])
         return found
 
-    @property
-    def _arrays(self) -> list[str]:
-        return [*self.inputs, *self.weights, *self._approximate, *(cut.kept for cut in self._cuts if cut.kept)]
-
-    @cached_property
-    def _used(self) -> list[sp.Symbol]:
-        """The parameters that programs of the graph take."""
-        names = {name for node in self.nodes for name in node.takes}
-        return sorted((each for each in self.parameters if each.name in names), key=str)
-
-    @property
-    def _names(self) -> list[str]:
-        return [*self._arrays, *(letter.name for letter in self._used)]
-
     # Programs.
 
     @property
     def network(self) -> Program:
-        return Program(self._names, lambda known: self._run(known, approximate=True))
+        return Program(self.names, lambda known: self._run(known, approximate=True))
 
     @property
     def reference(self) -> Program:
-        return Program(self._names, lambda known: self._run(known, approximate=False))
+        return Program(self.names, lambda known: self._run(known, approximate=False))
 
     def _run(self, known: Mapping[str, Any], *, approximate: bool) -> dict[str, Any]:
         side = GraphRun(known, approximate=approximate)
@@ -222,7 +86,7 @@ class Graph:
     @property
     def handles(self) -> Program:
         """What the steps of the derivations name, at one prompt."""
-        return Program([*self._names, *(f"f_{name}" for name in self.functions)], self._operands)
+        return Program([*self.names, *(f"f_{name}" for name in self.functions)], self._operands)
 
     def _operands(self, known: Mapping[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {name: known[f"f_{name}"] for name in self.functions}
@@ -236,7 +100,7 @@ class Graph:
                 found[node.handle] = _grid(node, [known[letter.name] for letter in node.letters])
         for name, matrix in self.matrices.items():
             found[name] = _operand(matrix, known)
-        found |= {cut.kept: known[cut.kept] for cut in self._cuts if cut.kept}
+        found |= {cut.kept: known[cut.kept] for cut in self.cuts if cut.kept}
         return {name: each for name, each in found.items() if name in self._handles}
 
     @cached_property
@@ -268,7 +132,7 @@ class Graph:
             name: each.at(values).sample(1, generator)[0] for name, each in {**self.inputs, **self.weights}.items()
         }
         known = {**drawn, **{letter.name: _as_python(number) for letter, number in values.items()}}
-        known |= {name: matrix.approximate(known.__getitem__) for name, matrix in self._approximate.items()}
+        known |= {name: matrix.approximate(known.__getitem__) for name, matrix in self.approximate_matrices.items()}
         for approximate in (False, True):
             side = GraphRun(known, approximate=approximate, seen=seen)
             for output in self.outputs:
@@ -277,16 +141,6 @@ class Graph:
         return max(LEAST_RANGE, 2.0 ** (int(sp.ceiling(sp.log(max(largest, 1e-3), 2))) + 2))
 
     # Letters that an instance knows better.
-
-    @cached_property
-    def worst(self) -> dict[sp.Symbol, sp.Expr]:
-        """Of the largest |g| of f_hat - f = share * g, and of lost weights, under the hypotheses."""
-        of_functions = {f.letter: f.largest_difference for f in self.functions.values() if f.letter is not None}
-        return of_functions | {cut.letter: cut.worst for cut in self._cuts}
-
-    @cached_property
-    def _cuts(self) -> list[CutSoftmaxOf]:
-        return [node for node in self.nodes if isinstance(node, CutSoftmaxOf)]
 
     @property
     def _spectral_norms(self) -> list[str]:
@@ -308,7 +162,7 @@ class Graph:
             formulas += [matrix.rows, matrix.columns, matrix.layers or sp.S.Zero]
             formulas += [] if matrix.change is None else [*matrix.change.distances.values(), *matrix.change.letters]
         formulas += [size for size in sizes if not isinstance(size, sp.Symbol)]
-        return set(self._used).union(*(formula.free_symbols for formula in formulas))
+        return set(self.used).union(*(formula.free_symbols for formula in formulas))
 
     @cached_property
     def _letters(self) -> set[sp.Symbol]:
@@ -334,7 +188,7 @@ class Graph:
                 known[letter] = _largest_of(names, measured)
         of_functions = [f for f in self.functions.values() if f.letter in self._letters]
         known |= {f.letter: (*self._at_network(f, known), self._at_prompt(f)) for f in of_functions}
-        return known | {cut.letter: self._lost(cut) for cut in self._cuts}
+        return known | {cut.letter: self._lost(cut) for cut in self.cuts}
 
     def _norm_of(self, name: str, matrix: Matrix, key: Key) -> Program | None:
         """The spectral norm of a matrix that varies with the prompt is not measured at each of them."""
@@ -386,7 +240,7 @@ class Graph:
             found = seen.get(id(what), [])  # none, without layers
             return _largest([number(each) for each in found]) if found else 0
 
-        return Program(self._names, at_prompt)
+        return Program(self.names, at_prompt)
 
     @property
     def meanings(self) -> dict[str, tuple[str, str]]:
@@ -398,7 +252,7 @@ class Graph:
 
     def parts(self) -> dict[str, Any]:
         """The arguments of a theorem that follow from the graph."""
-        self._require_sound()
+        require_sound(self)
         return {
             "inputs": self.inputs,
             "weights": self.weights,
@@ -411,28 +265,6 @@ class Graph:
             "meanings": self.meanings,
             "assumptions": self.assumptions,
         }
-
-    @property
-    def assumptions(self) -> list[str]:
-        """What nothing here proves: bounds that the author vouches for, and what an approximation needs."""
-        found = [
-            f"``{each.name}`` has a {each.norm}-norm of at most `{sp.sstr(as_expr(each.bounds['size']))}`"
-            for each in self.values.values()
-        ]
-        for matrix in (each for each in self.matrices.values() if each.has_own_domain):
-            kinds = {key: kind.replace("_", " ") for kind, key in KINDS.items()}
-            found += [
-                f"every matrix `{matrix.name}` of its set has a bound on its {kinds[key]} of `{sp.sstr(bound)}`"
-                for key, bound in matrix.norms.items()
-            ]
-        margins = dict.fromkeys(sp.sstr(node.margin) for node in self.nodes if isinstance(node, HardMaxOf))
-        found += [f"the largest score leads every other one by at least `{margin}`" for margin in margins]
-        return found
-
-    @property
-    def is_of_prompts(self) -> bool:
-        """Whether a premise holds at some prompts only, so that no bound is about all of them."""
-        return any(isinstance(node, HardMaxOf) for node in self.nodes)
 
 
 def _approximate(matrix: Matrix) -> Callable[[Mapping[str, Any]], Any]:
@@ -483,32 +315,6 @@ def graph_of(id: str, outputs: Sequence[Expression], parameters: Mapping[sp.Symb
     except DerivationError as error:
         raise UsageError(f"{id}: {error}") from None
     return Graph(id, tuple(outputs), parameters, known)
-
-
-def _require_own_layers(id: str, outputs: Sequence[Expression]) -> None:
-    """Raises UsageError for a token, or a matrix, of another loop than the one that it stands in directly."""
-    loops: dict[str, set[int]] = {}
-
-    def visit(node: Expression, loop: Expression | None) -> None:
-        if isinstance(node, TokenOfLayer) and (loop is None or node.number.argument is not loop):
-            raise UsageError(f"{id}: {node.label} stands outside of the layers whose number it takes")
-        if isinstance(node, MatrixImage) and node.matrix.layers is not None:
-            loops.setdefault(node.matrix.name, set()).add(_place(loop))
-            if loop is None or len(loops[node.matrix.name]) > 1:
-                raise UsageError(
-                    f"{id}: {node.matrix.name} is one matrix for each layer, and stands in no repetition or in several"
-                )
-        for part in node.parts:
-            visit(part, loop)
-        for body in node.inner:
-            visit(body, node.argument if isinstance(node, RepeatedLayers) else loop)
-
-    for output in outputs:
-        visit(output, None)
-
-
-def _place(loop: Expression | None) -> int:
-    return id(loop)
 
 
 def _ball(number: Any) -> Any:

@@ -19,15 +19,22 @@ from bridge.limits.arguments import arguments_of
 from bridge.limits.refusals import briefly_refused, shown_by
 from bridge.theorems.check import Check
 from bridge.theorems.pair import Pair
+from bridge.theorems.quantities import (
+    as_formula,
+    as_printed,
+    described_letters,
+    quantity_of,
+    with_printed,
+    with_trivial,
+)
 from bridge.theorems.sources.source import InputSource
 from bridge.theorems.texts import Text
-from bridge.theorems.theorem import NORMS, Function, Network, Theorem
-from symbolic.derivations.derivation import Approximated, DerivationError, as_expr
-from symbolic.derivations.events import randomness
+from bridge.theorems.theorem import Function, Network, Theorem
+from symbolic.derivations.derivation import Approximated
 from symbolic.derivations.exact_numbers import require_symbols
 from symbolic.derivations.inequalities import Inequality
 from symbolic.derivations.worst_cases import closed
-from symbolic.statements.result import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements.result import Hypothesis, Parameter, Quantity, Result
 from symbolic.words.citations import Citation
 from symbolic.words.errors import UsageError
 from symbolic.words.prose import ProseError, plain
@@ -121,7 +128,7 @@ def theorem(
         return _of_prompts(whole) if graph.is_of_prompts else whole
     _require_conclusions(id, bounds)
     require_symbols(id, "`parameters`", parameters)
-    described, letters_mean = _described(id, meanings or {}, bounds)
+    described, letters_mean = described_letters(id, meanings or {}, bounds)
     for argument, given in (("worst", worst), ("knows", knows), ("meanings", letters_mean)):
         require_symbols(id, f"`{argument}`", given or {})
     if isinstance(printed, sp.Expr):
@@ -130,7 +137,7 @@ def theorem(
     letters = {letter: _functions(id, letter, given) for letter, given in (knows or {}).items()}
     inputs, weights = dict(inputs or {}), dict(weights or {})
     known = {letter: letter for letter in letters if letter in parameters}
-    known |= {letter: _formula(id, f"`worst` of {letter}", value) for letter, value in (worst or {}).items()}
+    known |= {letter: as_formula(id, f"`worst` of {letter}", value) for letter, value in (worst or {}).items()}
     at_prompt = {letter for letter, given in letters.items() if any(set(arguments_of(f)) & set(inputs) for f in given)}
     citation = cites if isinstance(cites, Citation) else Citation(None, cites)
     bounded = (each.error.free_symbols for each in bounds if isinstance(each, Approximated))
@@ -142,7 +149,7 @@ def theorem(
         "domain_latex": ", ".join(f"${each.latex(name, notation)}$" for name, each in drawn.items()),
     }
     quantities = [
-        each if isinstance(each, Quantity) else _quantity(each, known, at_prompt, where)
+        each if isinstance(each, Quantity) else quantity_of(each, known, at_prompt, where)
         for each in bounds
         if not isinstance(each, Expression)  # of which there is none any more
     ]
@@ -151,13 +158,13 @@ def theorem(
     if not quantities and not checks:
         raise UsageError(f"{id}: nothing is stated; give the conclusion of a derivation, or a check")
     of_network = {s for s, given in letters.items() if any(not set(arguments_of(f)) & set(inputs) for f in given)}
-    printed = {name: _as_printed(id, name, given, citation) for name, given in (printed or {}).items()}
-    trivial = {name: _formula(id, f"`trivial` of {name}", given) for name, given in (trivial or {}).items()}
+    printed = {name: as_printed(id, name, given, citation) for name, given in (printed or {}).items()}
+    trivial = {name: as_formula(id, f"`trivial` of {name}", given) for name, given in (trivial or {}).items()}
     if worst:
         _require_letters(id, worst, quantities, [*(each.bound for each in printed.values()), *trivial.values()])
     at_worst = closed(known)
-    stated = [_printed(each, printed.get(each.name), at_worst) for each in quantities]
-    stated = [_trivial(each, trivial.get(each.name), at_worst, {*parameters, *of_network}) for each in stated]
+    stated = [with_printed(each, printed.get(each.name), at_worst) for each in quantities]
+    stated = [with_trivial(each, trivial.get(each.name), at_worst, {*parameters, *of_network}) for each in stated]
     known_letters = [*stated, *(each.quantity for each in checks)]
     words = _meanings(id, letters_mean, parameters, known_letters) if letters_mean else {}
     with _own_words(id):
@@ -275,105 +282,6 @@ def _functions(id: str, letter: sp.Symbol, given: Function | tuple[Function, ...
             f"{id}: `knows` of {letter} is {others[0]!r:.80}; give a function of parameters, weights or inputs"
         )
     return functions
-
-
-EXACT, COMPUTED = "the exact value, by the reference", "what the network computes"
-
-
-def _described(
-    id: str, meanings: Mapping[Any, Any], bounds: Sequence[Any]
-) -> tuple[dict[str, str], Mapping[sp.Symbol, str]]:
-    """What the letters of the left sides are, in LaTeX, and the meanings of symbols.
-
-    Raises UsageError for the meaning of what is not a quantity, and for what is not one or two texts.
-    """
-    names = [each.name for each in bounds if isinstance(each, Approximated)]
-    given = {name: words for name, words in meanings.items() if isinstance(name, str)}
-    if unknown := [name for name in given if name not in names]:
-        known = ", ".join(names) or "none"
-        raise UsageError(
-            f"{id}: `meanings` names {', '.join(unknown)}, which is not a quantity of a bound; these: {known}"
-        )
-    found: dict[str, str] = {}
-    for name in names:
-        words = given.get(name, EXACT)
-        exact, computed = words if isinstance(words, tuple) and len(words) == 2 else (words, COMPUTED)
-        if not (isinstance(exact, str) and isinstance(computed, str)):
-            raise UsageError(f"{id}: `meanings` of {name} is {words!r:.80}; give a text, or a pair of them")
-        found |= {_word(name): exact, rf"\widehat{{{_word(name)}}}": computed}
-    return found, {letter: words for letter, words in meanings.items() if not isinstance(letter, str)}
-
-
-def _word(name: str) -> str:
-    """The name of a value as a letter of LaTeX."""
-    return rf"\mathrm{{{name}}}".replace("_", r"\_")
-
-
-def _quantity(
-    conclusion: Approximated, worst: Mapping[sp.Symbol, Any], at_prompt: set[sp.Symbol], where: Mapping[str, str]
-) -> Quantity:
-    step = conclusion.derivation.step(conclusion.name)
-    word = _word(conclusion.name)
-    bound = conclusion.error.xreplace(closed({s: x for s, x in worst.items() if s not in at_prompt}))
-    return Quantity(
-        name=conclusion.name,
-        latex_symbol=rf"\|\widehat{{{word}}} - {word}\|_{{{step.norm.latex}}}",
-        meaning=f"error of `{conclusion.name}`" if len(conclusion.name) == 1 else f"error of {conclusion.name}",
-        norm=NORMS[step.norm],
-        domain=where["domain"],
-        kind=Kind.EXACT if conclusion.error == 0 else Kind.UPPER,
-        quantifier=_quantifier(conclusion),
-        randomness=randomness(conclusion.events) or "; ".join(conclusion.mean_over),
-        derivation=conclusion.derivation,
-        worst_case=dict(worst),
-        scopes=("network", "prompt") if bound.free_symbols & at_prompt else ("network",),
-        trivial=None if conclusion.error == 0 else conclusion.size,
-        domain_latex=where["domain_latex"],
-    )
-
-
-def _quantifier(conclusion: Approximated) -> Quantifier:
-    if conclusion.events:
-        return Quantifier.PROBABILITY
-    return Quantifier.EXPECTATION if conclusion.mean_over else Quantifier.FOR_ALL
-
-
-def _formula(id: str, name: str, value: Any) -> sp.Expr:
-    """Raises UsageError for what is not a formula, such as a text, and for one that is not a number."""
-    try:
-        found = as_expr(value)
-    except DerivationError as error:
-        if isinstance(value, sp.Basic):
-            raise UsageError(f"{id}: {name}: {error}") from None
-        found = sp.nan
-    if found.has(sp.nan, sp.zoo):
-        raise UsageError(f"{id}: {name} is {value!r:.80}; give a SymPy expression or a number")
-    return found
-
-
-def _as_printed(id: str, name: str, formula: Any, citation: Citation) -> Printed:
-    if isinstance(formula, Printed):
-        return replace(formula, bound=_formula(id, f"`printed` of {name}", formula.bound))
-    return Printed(_formula(id, f"`printed` of {name}", formula), citation)
-
-
-def _printed(quantity: Quantity, printed: Printed | None, worst: Mapping[sp.Symbol, sp.Expr]) -> Quantity:
-    if printed is None:
-        return quantity
-    bound = printed.bound.xreplace(dict(worst))
-    general = None if bound == printed.bound else printed.bound
-    return replace(quantity, printed=replace(printed, bound=bound, general=general))
-
-
-# The size bounds the exact value and so the error of the network that gives 0: a bound from there on says nothing.
-# The error 0 of an identity is never vacuous, and a size with a letter that only a prompt binds is not a number here.
-def _trivial(
-    quantity: Quantity, given: sp.Expr | None, worst: Mapping[sp.Symbol, sp.Expr], bound: set[sp.Symbol]
-) -> Quantity:
-    trivial = quantity.trivial if given is None else given
-    trivial = None if trivial is None else trivial.xreplace(dict(worst))
-    unknown = given is None and trivial is not None and bool(trivial.free_symbols - bound)
-    return replace(quantity, trivial=None if unknown else trivial)
 
 
 def _meanings(

@@ -313,3 +313,22 @@ def test_no_letter_of_the_users_is_the_argument_of_a_function() -> None:
     assert bound_of(theorem, t=0.1) == pytest.approx(np.sin(0.1))
     rows = bs.compare(theorem, **FEW).rows
     assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in rows)
+
+
+def test_constants_that_the_author_gives_are_assumptions() -> None:
+    steep = bs.function(lambda t: 2 * sp.tanh(t), name="steep", lipschitz=2, largest=3)
+    near = steep.approximated(lambda t: 2 * sp.tanh((1 - delta) * t), error=2 * delta)
+    theorem = bs.theorem("own", near(bs.vector("x", d, size=1)), parameters={delta: 0.1, d: 3})
+    assert theorem.statement.assumptions == (
+        "steep has a Lipschitz constant of at most 2",
+        "steep has an absolute value of at most 3",
+        "steep_hat is at most 2*delta away from steep",
+    )
+    known = bs.theorem("own", bs.function(sp.tanh)(bs.vector("x", d, size=1)), parameters={d: 3})
+    assert known.statement.assumptions == ()
+
+
+def test_a_sum_of_a_list_is_an_expression() -> None:
+    x, y = bs.vector("x", d, size=1), bs.vector("y", d, size=2)
+    theorem = bs.theorem("own", sum([x, 2 * y]), parameters={d: 3})
+    assert theorem.statement.objects[r"\mathrm{output}"] == "x + 2 y"

@@ -1,0 +1,140 @@
+"""The objects of the expressions of one theorem, by name, and where their arrays come from."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+
+from bridge.domains import Domain
+from bridge.expressions.attention import CutSoftmaxOf, HardMaxOf, Quantised
+from bridge.expressions.expression import Expression
+from bridge.expressions.functions import Applied, Function
+from bridge.expressions.inputs import Input, TokenOfLayer, Value
+from bridge.expressions.matrices import KINDS, Matrix, MatrixImage
+from bridge.expressions.running import nodes_of
+from symbolic.derivations.derivation import as_expr
+from symbolic.words.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Objects:
+    """What the outputs of one theorem are made of, at the default values of its parameters."""
+
+    id: str
+    outputs: Sequence[Expression]
+    parameters: Mapping[sp.Symbol, Any]
+
+    @cached_property
+    def nodes(self) -> list[Expression]:
+        return nodes_of(self.outputs)
+
+    @cached_property
+    def at(self) -> dict[sp.Symbol, Any]:
+        """The last values of the grid."""
+        last = {s: x[-1] if isinstance(x, tuple | list | range) else x for s, x in self.parameters.items()}
+        return {s: sp.Integer(x) if s.is_integer else sp.Float(x) for s, x in last.items()}
+
+    @cached_property
+    def inputs_of_graph(self) -> dict[str, Input]:
+        found = (node.of if isinstance(node, TokenOfLayer) else node for node in self.nodes)
+        return self._by_name((each.name, each) for each in found if isinstance(each, Input))
+
+    @cached_property
+    def matrices(self) -> dict[str, Matrix]:
+        return self._by_name((node.matrix.name, node.matrix) for node in self.nodes if isinstance(node, MatrixImage))
+
+    @cached_property
+    def functions(self) -> dict[str, Function]:
+        return self._by_name((node.function.name, node.function) for node in self.nodes if isinstance(node, Applied))
+
+    @cached_property
+    def values(self) -> dict[str, Value]:
+        return self._by_name((node.name, node) for node in self.nodes if isinstance(node, Value))
+
+    @cached_property
+    def grids(self) -> dict[str, Quantised]:
+        return self._by_name((node.handle, node) for node in self.nodes if isinstance(node, Quantised))
+
+    def _by_name(self, named: Iterator[tuple[str, Any]]) -> dict[str, Any]:
+        """Raises UsageError for two objects of one name."""
+        found: dict[str, Any] = {}
+        for name, each in named:
+            if found.setdefault(name, each) is not each:
+                raise UsageError(f"{self.id}: two objects are called '{name}'; give one of them another name")
+        return found
+
+    @cached_property
+    def worst(self) -> dict[sp.Symbol, sp.Expr]:
+        """Of the largest |g| of f_hat - f = share * g, and of lost weights, under the hypotheses."""
+        of_functions = {f.letter: f.largest_difference for f in self.functions.values() if f.letter is not None}
+        return of_functions | {cut.letter: cut.worst for cut in self.cuts}
+
+    @cached_property
+    def cuts(self) -> list[CutSoftmaxOf]:
+        return [node for node in self.nodes if isinstance(node, CutSoftmaxOf)]
+
+    # Where arrays come from.
+
+    @property
+    def inputs(self) -> dict[str, Domain]:
+        own = {name: each.domain for name, each in self.inputs_of_graph.items() if not each.weight}
+        own |= {name: domain for each in self.values.values() for name, domain in each.inputs.items()}
+        return own | self._drawn(varies=True)
+
+    @property
+    def weights(self) -> dict[str, Domain]:
+        own = {name: each.domain for name, each in self.inputs_of_graph.items() if each.weight}
+        return own | self._drawn(varies=False)
+
+    def _drawn(self, *, varies: bool) -> dict[str, Domain]:
+        """Of matrices, and of the differences of those in their places."""
+        found: dict[str, Domain] = {}
+        for matrix in (each for each in self.matrices.values() if each.varies is varies):
+            found[matrix.name] = matrix.of_layers
+            if matrix.drawn_change is not None:
+                found[matrix.change_name] = matrix.drawn_change
+        return found
+
+    @property
+    def approximate_matrices(self) -> dict[str, Matrix]:
+        """The matrices that are made once for a network in the place of others, by their names."""
+        return {each.approximate_name: each for each in self.matrices.values() if each.change and not each.varies}
+
+    @property
+    def arrays(self) -> list[str]:
+        return [*self.inputs, *self.weights, *self.approximate_matrices, *(cut.kept for cut in self.cuts if cut.kept)]
+
+    @cached_property
+    def used(self) -> list[sp.Symbol]:
+        """The parameters that programs of the graph take."""
+        names = {name for node in self.nodes for name in node.takes}
+        return sorted((each for each in self.parameters if each.name in names), key=str)
+
+    @property
+    def names(self) -> list[str]:
+        return [*self.arrays, *(letter.name for letter in self.used)]
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What nothing here proves: bounds that the author vouches for, and what an approximation needs."""
+        found = [
+            f"``{each.name}`` has a {each.norm}-norm of at most `{sp.sstr(as_expr(each.bounds['size']))}`"
+            for each in self.values.values()
+        ]
+        for matrix in (each for each in self.matrices.values() if each.has_own_domain):
+            kinds = {key: kind.replace("_", " ") for kind, key in KINDS.items()}
+            found += [
+                f"every matrix `{matrix.name}` of its set has a bound on its {kinds[key]} of `{sp.sstr(bound)}`"
+                for key, bound in matrix.norms.items()
+            ]
+        found += [sentence for function in self.functions.values() for sentence in function.vouched]
+        margins = dict.fromkeys(sp.sstr(node.margin) for node in self.nodes if isinstance(node, HardMaxOf))
+        found += [f"the largest score leads every other one by at least `{margin}`" for margin in margins]
+        return found
+
+    @property
+    def is_of_prompts(self) -> bool:
+        """Whether a premise holds at some prompts only, so that no bound is about all of them."""
+        return any(isinstance(node, HardMaxOf) for node in self.nodes)
