@@ -144,7 +144,8 @@ def sizes(theorem: Theorem, params: Mapping[str, Any]) -> dict[str, float]:
     stated = theorem.statement
     numbers = [p for p in stated.parameters if p.symbol is not None]
     given = {p.name: params.get(p.name, largest_default(p.default)) for p in numbers}
-    return sizes_of({name: checked_number(stated, name, x) for name, x in given.items() if x is not None})
+    optional = {p.name for p in numbers if p.default is None}
+    return sizes_of({n: checked_number(stated, n, x) for n, x in given.items() if x is not None or n not in optional})
 
 
 def cost_of(theorem: Theorem, params: Mapping[str, Any], run: Run | None) -> Cost:
@@ -153,7 +154,9 @@ def cost_of(theorem: Theorem, params: Mapping[str, Any], run: Run | None) -> Cos
     if theorem.work is None:
         return Cost()
     work = theorem.work(**{name: known[name] for name in arguments_of(theorem.work)})
-    return work.before if run is None else work.cost(run, _searches(theorem), _drawn(theorem, known))
+    if run is None:
+        return work.before
+    return work.cost(run, _searches(theorem) if run.attack else 0, _drawn(theorem, known))
 
 
 def _searches(theorem: Theorem) -> int:

@@ -278,7 +278,7 @@ def expressions() -> Iterator[Call]:
         (certify("x", "--range", "x=0,1", "--where", "x > 0"), "is strict"),
         (certify("x", "--range", "x=0,1", "--seconds", "nan"), "give a number > 0"),
         (certify("x", "--range", "x=0,1", "--seconds", "-1"), "give a number > 0"),
-        (certify("x", "--range", "x=0,1", "-o", "a.txt"), "is a .json file"),
+        (certify("x", "--range", "x=0,1", "-o", "a.txt"), "cannot tell the format of 'a.txt' from its suffix"),
         (("certify",), "takes one of"),
         (("certify", ESCAPE), "there is no result"),
         (("certify", "induction.lyapunov_head", "--set", "w_star=nan"), "not finite"),
