@@ -26,6 +26,7 @@ BOUNDED = {
     "comparison": "the flow{name} from {of}",
     "correction": "the corrected value{name} of {of}",
     "cover": "the supremum{name} over all members of {of}",
+    "cut softmax": "the softmax{name} of {of} over the keys that are kept",
     "descent": "the descent{name} from {of}",
     "expected mean": "the sample mean{name} of {of}",
     "foreign key": "the average of {of} with one more key",
