@@ -22,6 +22,7 @@ from bridge.expressions.inputs import tokens as tokens
 from bridge.expressions.inputs import value as value
 from bridge.expressions.inputs import vector as vector
 from bridge.expressions.matrices import matrix as matrix
+from bridge.expressions.normalisation import rms_norm as rms_norm
 from bridge.expressions.repetition import repeat as repeat
 from bridge.limits.cost import Work as Work
 from bridge.questions.certify.certifying import certify as certify

@@ -146,6 +146,10 @@ class HardMaxOf(Expression):
         return (self.margin,) if self.beta is None else (self.margin, self.beta)
 
     @property
+    def premise(self) -> str:
+        return f"the largest score leads every other one by at least `{sp.sstr(self.margin)}`"
+
+    @property
     def takes(self) -> tuple[str, ...]:
         return () if self.beta is None else names_in(self.beta)
 

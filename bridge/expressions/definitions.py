@@ -14,6 +14,7 @@ from bridge.expressions.expression import Entrywise, Expression, Pairs, Sum
 from bridge.expressions.functions import Applied, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.matrices import Matrix, MatrixImage
+from bridge.expressions.normalisation import RmsNorm
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
 from bridge.expressions.running import nodes_of
 from symbolic.words.ascii_math import AsciiMathError, ascii_math
@@ -176,6 +177,13 @@ def _(node: HardMaxOf, writing: Writing) -> tuple[str, str]:
 @written.register
 def _(node: Attend, writing: Writing) -> tuple[str, str]:
     return writing.each(lambda weights, values: f"{_within_sum(weights)} {_within_sum(values)}", *node.parts)
+
+
+@written.register
+def _(node: RmsNorm, writing: Writing) -> tuple[str, str]:
+    dim, shift = (_within(sp.sstr(each).replace("**", "^").replace("*", " ")) for each in (node.dim, node.shift))
+    shifted = "" if node.shift == 0 else f" + {shift}"
+    return writing.each(lambda x: f"{f'({x})' if ' ' in x else x}/sqrt(||{x}||_2^2/{dim}{shifted})", *node.parts)
 
 
 @written.register

@@ -127,6 +127,11 @@ class Expression(ABC):
         return ()
 
     @property
+    def premise(self) -> str:
+        """What it takes of a prompt, in words, where some prompts of the domain may lack it; "" for nothing."""
+        return ""
+
+    @property
     def shape(self) -> str:
         """In letters, for messages."""
         return f"R^{self.dim}" if self.count is None else f"{self.count} tokens in R^{self.dim}"

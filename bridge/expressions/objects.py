@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from bridge.domains import Domain
-from bridge.expressions.attention import CutSoftmaxOf, HardMaxOf, Quantised
+from bridge.expressions.attention import CutSoftmaxOf, Quantised
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
@@ -130,11 +130,9 @@ class Objects:
                 for key, bound in matrix.norms.items()
             ]
         found += [sentence for function in self.functions.values() for sentence in function.vouched]
-        margins = dict.fromkeys(sp.sstr(node.margin) for node in self.nodes if isinstance(node, HardMaxOf))
-        found += [f"the largest score leads every other one by at least `{margin}`" for margin in margins]
-        return found
+        return [*found, *dict.fromkeys(node.premise for node in self.nodes if node.premise)]
 
     @property
     def is_of_prompts(self) -> bool:
         """Whether a premise holds at some prompts only, so that no bound is about all of them."""
-        return any(isinstance(node, HardMaxOf) for node in self.nodes)
+        return any(node.premise for node in self.nodes)
