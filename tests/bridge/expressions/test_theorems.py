@@ -376,3 +376,14 @@ def test_layers_that_normalise_what_they_add_to_have_a_bound() -> None:
     assert float(derived) == pytest.approx(bound)
     rows = bs.compare(theorem, **FEW).rows
     assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in rows)
+
+
+def test_a_gated_block_has_a_bound_that_is_attained_at_prompts() -> None:
+    silu = bs.function(lambda z: z / (1 + sp.exp(-z)), name="silu")
+    assert float(silu.constants.lipschitz) == pytest.approx(1.0998, rel=1e-3)
+    W, V, U = (bs.matrix(name, d, d, spectral=K).rounded(delta) for name in "WVU")
+    x = bs.vector("x", d, norm=1)
+    theorem = bs.theorem("gated", U @ (silu(W @ x) * (V @ x)), norm=2, parameters={K: 1, delta: 0.01, d: 3})
+    rows = bs.compare(theorem, **FEW).rows
+    assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in rows)
+    assert next(row for row in rows if row.scope == "prompt").ratio < 1.01
