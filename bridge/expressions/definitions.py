@@ -20,6 +20,7 @@ from bridge.expressions.running import nodes_of
 from symbolic.words.ascii_math import AsciiMathError, ascii_math
 
 LETTERS = ("p", "q", "z", "y", "r", "a", "c", "v", "w")  # of values that a formula names
+MATRICES = ("M", "A", "B", "S", "H", *(f"M_{k}" for k in range(100)))  # of any one of several
 PLACE = sp.Symbol("PLACE")  # stands for an argument in the text of a formula
 
 
@@ -107,8 +108,8 @@ def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
     matrix, layer = node.matrix, "" if node.matrix.layers is None else "_l"
     writing.matrices[matrix.name] = matrix
     near = f"{matrix.name}_hat" if matrix.change is not None else matrix.name
-    x = writing.both(node.parts[0])
-    return f"{matrix.name}{layer} {_within_sum(x[0])}", f"{near}{layer} {_within_sum(x[1])}"
+    x, within = writing.both(node.parts[0]), _within if isinstance(node.parts[0], Attend) else _within_sum
+    return f"{matrix.name}{layer} {within(x[0])}", f"{near}{layer} {within(x[1])}"
 
 
 def _within_sum(text: str) -> str:
@@ -150,7 +151,7 @@ def _(node: Entrywise, writing: Writing) -> tuple[str, str]:
 
 @written.register
 def _(node: Pairs, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda query, keys: f"{_within_sum(keys)} {_within_sum(query)}", *node.parts)
+    return writing.each(lambda query, keys: f"{_within(keys)} {_within(query)}", *node.parts)
 
 
 @written.register
@@ -176,7 +177,7 @@ def _(node: HardMaxOf, writing: Writing) -> tuple[str, str]:
 
 @written.register
 def _(node: Attend, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda weights, values: f"{_within_sum(weights)} {_within_sum(values)}", *node.parts)
+    return writing.each(lambda weights, values: f"{_within_sum(weights)} {_within(values)}", *node.parts)
 
 
 @written.register
@@ -229,10 +230,25 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
     lines = [(line.letter, line.exact) for line in writing.lines]
     changed = [(line.letter, line.approximate) for line in writing.lines if line.exact != line.approximate]
     own = near if near != exact or not lines else ""
-    made = [each.change.words(each.name) for each in writing.matrices.values() if each.change is not None]
+    made = _made([each for each in writing.matrices.values() if each.change is not None], taken)
     words = [_where(exact, lines), _network(changed, own, [*made, *dict.fromkeys(writing.notes)])]
     formulas = [formula for text in words for formula in re.findall(r"`([^`]*)`", text)]
     return (words[0], words[1]) if all(map(_parses, formulas)) else None
+
+
+def _made(matrices: Sequence[Matrix], taken: Sequence[str]) -> list[str]:
+    """How approximate matrices are made; those that are made alike in one sentence, for a letter that none has."""
+    alike: dict[str, list[Matrix]] = {}
+    for each in matrices:
+        assert each.change is not None  # one of these
+        alike.setdefault(each.change.phrase, []).append(each)
+    letter = next(each for each in MATRICES if each not in taken)
+    found = []
+    for phrase, (first, *others) in alike.items():
+        names = [f"`{each.name}`" for each in (first, *others)]
+        of_each = f", for `{letter}` each of {_listed(names)}" if others else ""
+        found.append(phrase.format(letter if others else first.name) + of_each)
+    return found
 
 
 def _parses(formula: str) -> bool:

@@ -67,10 +67,6 @@ class Change:
     letters: tuple[sp.Symbol, ...] = ()
     drawn: Domain | None = None
 
-    def words(self, name: str) -> str:
-        """How the one in its place is made, in a theorem."""
-        return self.phrase.format(name)
-
 
 def _refusing(shown: str, instead: str) -> Callable[["Matrix", Any], NoReturn]:
     """What a matrix has no meaning for here, and what to write."""

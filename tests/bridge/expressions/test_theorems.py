@@ -9,6 +9,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from bridge.limits.arguments import called_with
 from bridge.lowering.formula import evaluate
 from bridge.theorems.theorem_files import read_theorem
 from tests.examples.test_own_theorems import EXAMPLES
@@ -387,3 +388,47 @@ def test_a_gated_block_has_a_bound_that_is_attained_at_prompts() -> None:
     rows = bs.compare(theorem, **FEW).rows
     assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in rows)
     assert next(row for row in rows if row.scope == "prompt").ratio < 1.01
+
+
+def test_matrices_that_are_rounded_alike_are_described_once() -> None:
+    W, V = (bs.matrix(name, d, d, row_sums=K).rounded(delta) for name in "WV")
+    M = bs.matrix("M", d, d, row_sums=K)
+    _, near = definitions(W @ (V @ (M @ bs.vector("x", d, size=1))))
+    nearest = "A with each entry rounded to the nearest multiple of delta"
+    assert near == f"W_hat V_hat M x, where A_hat is {nearest}, for A each of W and V"
+
+
+def test_scores_and_averages_keep_their_brackets() -> None:
+    Q, P, V, W = (bs.matrix(name, d, d, spectral=K) for name in "QPVW")
+    x = bs.tokens("x", n, d, norm=1)
+    output = W @ bs.attend(bs.softmax((P @ x) @ (Q @ x)), V @ x)
+    theorem = bs.theorem("own", output, parameters={K: 1, n: 2, d: 3})
+    assert theorem.statement.objects[r"\mathrm{output}"] == "W (softmax((P x) (Q x)) (V x))"
+
+
+def test_the_blocks_of_the_example_are_those_of_numpy() -> None:
+    own = read_theorem(str(EXAMPLES / "rounded_blocks.py"))
+    rng = np.random.default_rng(0)
+    names = ["G", "U", "D", *(f"{kind}_{head}" for head in (1, 2) for kind in "QKVW")]
+    weights = {name: rng.normal(size=(4, 4)) / 4 for name in names}
+    X = rng.normal(size=(3, 4)) / 4
+
+    def normalised(x: np.ndarray) -> np.ndarray:
+        return x / np.sqrt((x**2).mean(-1, keepdims=True) + 0.1)
+
+    def block(x: np.ndarray, w: Mapping[str, np.ndarray]) -> np.ndarray:
+        y, added = normalised(x), 0.0
+        for head in "12":
+            scores = (y @ w[f"Q_{head}"].T) @ (y @ w[f"K_{head}"].T).T
+            shares = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+            added = added + shares @ (y @ w[f"V_{head}"].T) @ w[f"W_{head}"].T
+        z = normalised(x + added)
+        gate = z @ w["G"].T
+        return x + added + (gate / (1 + np.exp(-gate)) * (z @ w["U"].T)) @ w["D"].T
+
+    known = {name: torch.tensor(each) for name, each in {**weights, "X": X}.items()}
+    rounded = {name: np.round(each * 2**10) / 2**10 for name, each in weights.items()}
+    known |= {f"{name}_hat": torch.tensor(each) for name, each in rounded.items()}
+    for program, w in ((own.reference, weights), (own.network, rounded)):
+        found = called_with(program, {**known, "N": 2, "c": 0.1})["output"]
+        assert np.allclose(found, block(block(X, w), w), rtol=1e-12, atol=1e-14)
