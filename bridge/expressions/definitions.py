@@ -20,7 +20,6 @@ from bridge.expressions.running import nodes_of
 from symbolic.words.ascii_math import AsciiMathError, ascii_math
 
 LETTERS = ("p", "q", "z", "y", "r", "a", "c", "v", "w")  # of values that a formula names
-MATRICES = ("M", "A", "B", "S", "H", *(f"M_{k}" for k in range(100)))  # of any one of several
 PLACE = sp.Symbol("PLACE")  # stands for an argument in the text of a formula
 
 
@@ -230,25 +229,15 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
     lines = [(line.letter, line.exact) for line in writing.lines]
     changed = [(line.letter, line.approximate) for line in writing.lines if line.exact != line.approximate]
     own = near if near != exact or not lines else ""
-    made = _made([each for each in writing.matrices.values() if each.change is not None], taken)
+    made = _made(list(writing.matrices.values()))
     words = [_where(exact, lines), _network(changed, own, [*made, *dict.fromkeys(writing.notes)])]
     formulas = [formula for text in words for formula in re.findall(r"`([^`]*)`", text)]
     return (words[0], words[1]) if all(map(_parses, formulas)) else None
 
 
-def _made(matrices: Sequence[Matrix], taken: Sequence[str]) -> list[str]:
-    """How approximate matrices are made; those that are made alike in one sentence, for a letter that none has."""
-    alike: dict[str, list[Matrix]] = {}
-    for each in matrices:
-        assert each.change is not None  # one of these
-        alike.setdefault(each.change.phrase, []).append(each)
-    letter = next(each for each in MATRICES if each not in taken)
-    found = []
-    for phrase, (first, *others) in alike.items():
-        names = [f"`{each.name}`" for each in (first, *others)]
-        of_each = f", for `{letter}` each of {_listed(names)}" if others else ""
-        found.append(phrase.format(letter if others else first.name) + of_each)
-    return found
+def _made(matrices: Sequence[Matrix]) -> list[str]:
+    """How approximate matrices are made."""
+    return [each.change.phrase.format(each.name) for each in matrices if each.change is not None]
 
 
 def _parses(formula: str) -> bool:

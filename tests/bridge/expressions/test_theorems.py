@@ -390,14 +390,6 @@ def test_a_gated_block_has_a_bound_that_is_attained_at_prompts() -> None:
     assert next(row for row in rows if row.scope == "prompt").ratio < 1.01
 
 
-def test_matrices_that_are_rounded_alike_are_described_once() -> None:
-    W, V = (bs.matrix(name, d, d, row_sums=K).rounded(delta) for name in "WV")
-    M = bs.matrix("M", d, d, row_sums=K)
-    _, near = definitions(W @ (V @ (M @ bs.vector("x", d, size=1))))
-    nearest = "A with each entry rounded to the nearest multiple of delta"
-    assert near == f"W_hat V_hat M x, where A_hat is {nearest}, for A each of W and V"
-
-
 def test_scores_and_averages_keep_their_brackets() -> None:
     Q, P, V, W = (bs.matrix(name, d, d, spectral=K) for name in "QPVW")
     x = bs.tokens("x", n, d, norm=1)

@@ -343,10 +343,12 @@ def _stated(block: str) -> Iterator[Letter]:
     """Letters that an entry of the notation defines by an equation behind a word: "where $w_{k+1} = w_k + 1$"."""
     if not block.startswith("Notation: "):
         return
-    for word, formula in re.findall(r"(\w+),? \$([^$]*)\$", block.partition("\n")[0]):
+    defines = False  # an equation behind a comma goes on with the list of definitions that it stands in
+    for word, formula in re.findall(r"(?:(\w+),?|(?<=\$),) \$([^$]*)\$", block.partition("\n")[0]):
         left, *right = re.split(r"=|\\leftarrow|\\le ", formula, maxsplit=1)
         letter = _name(left)
-        if right and letter is not None and DEFINING.fullmatch(word):
+        defines = bool(right) and (DEFINING.fullmatch(word) is not None if word else defines)
+        if defines and letter is not None:
             yield from (letter, Letter(letter.sign, "i") if letter.index else letter)
             yield from (each for each in read(left).letters if is_small(each))  # arguments of a function
 
