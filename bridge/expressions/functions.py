@@ -85,10 +85,7 @@ class Function:
         self.exact, self.name, self.constants, self.approximate = exact, name, constants, approximate
         self.argument = argument  # the letter under which the user wrote it
         self.given_error = None if error is None else as_number("error", error)
-        near = (
-            () if error is None else (f"``{name}_hat`` is at most `{sp.sstr(self.given_error)}` away from ``{name}``",)
-        )
-        self.vouched = (*vouched, *near)  # what nothing proves but the author says
+        self.vouched = vouched  # what the author says of f, and nothing proves
 
     def approximated(self, by: Callable[[sp.Symbol], Any] | sp.Expr, *, error: Any = None) -> "Function":
         """The same with another one in its place.
@@ -109,6 +106,12 @@ class Function:
         if not isinstance(x, Expression):
             raise UsageError(f"{self.name}({x!r:.40}): expected an expression, got {type(x).__name__}")
         return Applied(self, x)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the author says of f and of the one in its place."""
+        near = f"``{self.name}_hat`` is at most `{sp.sstr(self.given_error)}` away from ``{self.name}``"
+        return self.vouched if self.given_error is None else (*self.vouched, near)
 
     @property
     def at_zero(self) -> sp.Expr:

@@ -106,6 +106,9 @@ class Matrix:
         self.norms, self.domain, self.change = dict(norms), domain, change
         self.layers = None if layers is None else as_number("number of layers", layers)
 
+    def __repr__(self) -> str:
+        return self.name
+
     @property
     def of_layers(self) -> Domain:
         """The domain of all layers."""
@@ -175,7 +178,6 @@ class Matrix:
 
     __add__ = __radd__ = __sub__ = __rsub__ = _refusing("matrices are not added", "{0} @ x + B @ x")
     __mul__ = __rmul__ = __truediv__ = _refusing("a matrix is not scaled", "c * ({0} @ x)")
-    __rmatmul__ = _refusing("a matrix stands before what it is applied to", "{0} @ x")
     __getitem__ = _refusing("a layer takes its own matrix by itself", "{0} @ x, and layers=N where it is made")
 
     def array(self, running: Running) -> Any:

@@ -129,7 +129,7 @@ class Objects:
                 f"every matrix `{matrix.name}` of its set has a bound on its {kinds[key]} of `{sp.sstr(bound)}`"
                 for key, bound in matrix.norms.items()
             ]
-        found += [sentence for function in self.functions.values() for sentence in function.vouched]
+        found += [sentence for function in self.functions.values() for sentence in function.assumptions]
         return [*found, *dict.fromkeys(node.premise for node in self.nodes if node.premise)]
 
     @property

@@ -28,7 +28,9 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a matrix scaled by a letter": (lambda: K * W, "W: a matrix is not scaled; write c * (W @ x)"),
     "added matrices": (lambda: W + W, "W: matrices are not added; write W @ x + B @ x"),
     "a matrix of a layer": (lambda: W[0], "W: a layer takes its own matrix by itself; write W @ x"),
-    "a vector before a matrix": (lambda: x @ W, "x @ "),
+    "a vector before a matrix": (lambda: x @ W, "x @ W: expected an expression, got Matrix"),
+    "a matrix over a number": (lambda: W / 2, "W: a matrix is not scaled; write c * (W @ x)"),
+    "a number and a matrix": (lambda: 1 - W, "W: matrices are not added; write W @ x + B @ x"),
     "a factor that is a text": (lambda: x * "2", "expected a number or a SymPy expression as a factor, got str"),
     "a matrix without a norm": (
         lambda: bs.matrix("W", d, d),

@@ -325,6 +325,9 @@ def test_constants_that_the_author_gives_are_assumptions() -> None:
         "steep has an absolute value of at most 3",
         "steep_hat is at most 2*delta away from steep",
     )
+    nearer = near.approximated(lambda t: 2 * (1 - delta) * sp.tanh(t))  # how far follows: nothing is said of the former
+    theorem = bs.theorem("own", nearer(bs.vector("x", d, size=1)), parameters={delta: 0.1, d: 3})
+    assert len(theorem.statement.assumptions) == 2
     known = bs.theorem("own", bs.function(sp.tanh)(bs.vector("x", d, size=1)), parameters={d: 3})
     assert known.statement.assumptions == ()
 

@@ -23,27 +23,7 @@ from symbolic.calculus import (
 )
 from symbolic.calculus.families import stack
 from symbolic.calculus.layers import iterate, recursion_from
-
-HALF, ZERO, ONE = sp.Rational(1, 2), sp.Integer(0), sp.Integer(1)
-free = sp.Symbol("free")  # nothing is known of it, not even that it is real
-sign = sp.Symbol("sign", real=True)
-count = sp.Symbol("count", integer=True)
-e = sp.Dummy("e", nonnegative=True)
-R = sp.Symbol("R", positive=True)
-N, K = sp.symbols("N K", integer=True, positive=True)
-
-
-def number(name: str = "x", *, error: object = HALF, size: object = 1, norm: Norm = Norm.INF) -> Approximated:
-    return given(name, dim=1, norm=norm, size=size, error=error)
-
-
-def weights(name: str = "a", *, error: object = HALF) -> Approximated:
-    return given(name, dim=3, norm=Norm.ONE, size=1, error=error, probabilities=True)
-
-
-def owed(value: Approximated) -> list[str]:
-    return [obligation.statement for obligation in value.derivation.obligations if obligation.open]
-
+from tests.symbolic.values import HALF, K, N, R, e, number, owed, sign
 
 # --- layers fit together ---------------------------------------------------------------------------------------------
 

@@ -21,23 +21,7 @@ from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.derivations.signs import is_nonnegative
 from tests.symbolic.cases import PREMISES
 from tests.symbolic.cases.premises import Premise
-
-HALF, ZERO, ONE = sp.Rational(1, 2), sp.Integer(0), sp.Integer(1)
-free = sp.Symbol("free")  # nothing is known of it, not even that it is real
-sign = sp.Symbol("sign", real=True)
-count = sp.Symbol("count", integer=True)
-e = sp.Dummy("e", nonnegative=True)
-R = sp.Symbol("R", positive=True)
-N, K = sp.symbols("N K", integer=True, positive=True)
-
-
-def number(name: str = "x", *, error: object = HALF, size: object = 1, norm: Norm = Norm.INF) -> Approximated:
-    return given(name, dim=1, norm=norm, size=size, error=error)
-
-
-def weights(name: str = "a", *, error: object = HALF) -> Approximated:
-    return given(name, dim=3, norm=Norm.ONE, size=1, error=error, probabilities=True)
-
+from tests.symbolic.values import HALF, N, e, number, sign
 
 # --- what is false is refused, what is unclear is owed ---------------------------------------------------------------
 

@@ -4,7 +4,6 @@ import pytest
 import sympy as sp
 
 from symbolic.calculus import (
-    Approximated,
     CoupledRecursion,
     DerivationError,
     LinearRecursion,
@@ -27,23 +26,7 @@ from symbolic.calculus.geometric import mixed_geometric_sum, written_out
 from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.numbers import evaluate
 from symbolic.words.prose import plain
-
-a, b, s, R, z = sp.symbols("a b s R z", positive=True)
-q, p = sp.symbols("q p", nonnegative=True)
-e = sp.Dummy("e", nonnegative=True)
-r = sp.Symbol("r", real=True)
-N = sp.Symbol("N", integer=True, positive=True)
-n = sp.Symbol("n", integer=True, nonnegative=True)
-HALF, ZERO, ONE, TWO = sp.Rational(1, 2), sp.Integer(0), sp.Integer(1), sp.Integer(2)
-
-
-def vector(name: str = "x", norm: Norm = Norm.INF, dim: int = 3, error: object = 0) -> Approximated:
-    return given(name, dim=dim, norm=norm, size=1, error=error)
-
-
-def conditions(value: Approximated) -> list[object]:
-    return [obligation.condition for obligation in value.derivation.steps[-1].obligations]
-
+from tests.symbolic.values import HALF, ONE, TWO, ZERO, N, R, a, b, conditions, e, n, p, q, r, vector, z
 
 # --- recursions ------------------------------------------------------------------------------------------------------
 

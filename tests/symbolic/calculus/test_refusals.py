@@ -28,23 +28,7 @@ from symbolic.calculus import (
     taylor,
 )
 from symbolic.calculus.sums import norm_change_factor, norm_of_ones
-
-a, b, s, R, z = sp.symbols("a b s R z", positive=True)
-q, p = sp.symbols("q p", nonnegative=True)
-e = sp.Dummy("e", nonnegative=True)
-r = sp.Symbol("r", real=True)
-N = sp.Symbol("N", integer=True, positive=True)
-n = sp.Symbol("n", integer=True, nonnegative=True)
-HALF, ZERO, ONE, TWO = sp.Rational(1, 2), sp.Integer(0), sp.Integer(1), sp.Integer(2)
-
-
-def vector(name: str = "x", norm: Norm = Norm.INF, dim: int = 3, error: object = 0) -> Approximated:
-    return given(name, dim=dim, norm=norm, size=1, error=error)
-
-
-def conditions(value: Approximated) -> list[object]:
-    return [obligation.condition for obligation in value.derivation.steps[-1].obligations]
-
+from tests.symbolic.values import HALF, ONE, TWO, ZERO, N, R, a, b, conditions, e, n, p, q, r, vector, z
 
 # --- norms -----------------------------------------------------------------------------------------------------------
 

@@ -73,3 +73,10 @@ def test_a_definition_holds_from_its_paragraph_on() -> None:
     defines = "\\[ N \\le s_{1} \\]\nwhere\n\\begin{gather*}\ns_{1} = B.\n\\end{gather*}"
     assert undefined("\n\n".join([OPENING, defines, use])) == []
     assert undefined("\n\n".join([OPENING, use, defines])) == ["s_{1}"]
+
+
+def test_equations_of_a_list_are_definitions_only_behind_a_word_that_defines() -> None:
+    listed = "Notation: $y$: $g$, {} $g = B$, $h = g + N$ and $v = h$."
+    assert undefined("\n\n".join([OPENING, listed.format("where")])) == []
+    assert undefined("\n\n".join([OPENING, listed.format("near")])) == ["g", "h"]  # "and" defines
+    assert undefined("\n\n".join([OPENING, listed.format("where").replace("$h = g + N$", "$h$")])) == ["h"]
