@@ -38,11 +38,9 @@ class RmsNorm(Expression):
 
     @property
     def premise(self) -> str:
-        return (
-            ""
-            if self.exact_least is None
-            else f"the argument of ``{self.label}`` has a 2-norm of at least `{sp.sstr(self.exact_least)}`"
-        )
+        if self.exact_least is None:
+            return ""
+        return f"the argument of ``{self.label}`` has a 2-norm of at least `{sp.sstr(self.exact_least)}`"
 
     def run(self, running: Running) -> Any:
         x, square = running.value(self.parts[0]), sp.Dummy("square", nonnegative=True)
