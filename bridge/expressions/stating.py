@@ -11,7 +11,7 @@ import torch
 
 from bridge.expressions.attention import CutSoftmaxOf, Quantised
 from bridge.expressions.checking import require_sound
-from bridge.expressions.definitions import definition
+from bridge.expressions.definitions import definition, largest_difference, lost_weight
 from bridge.expressions.deriving import LeastBounds, derived
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function, t
@@ -243,11 +243,13 @@ class Graph(Objects):
         return Program(self.names, at_prompt)
 
     @property
-    def meanings(self) -> dict[str, tuple[str, str]]:
-        """What each output is, as far as formulas say it."""
+    def meanings(self) -> dict[Any, Any]:
+        """What each output is, as far as formulas say it, and each letter that nobody but the graph gave."""
         taken = [each.name for each in self.parameters]
         taken += [*self.inputs, *self.weights, *self.values, "l"]
-        found = {output.label: definition(output, taken) for output in self.outputs}
+        found: dict[Any, Any] = {output.label: definition(output, taken) for output in self.outputs}
+        found |= {f.letter: largest_difference(f) for f in self.functions.values() if f.letter in self._letters}
+        found |= {cut.letter: lost_weight(cut) for cut in self.cuts if cut.letter in self._letters}
         return {name: each for name, each in found.items() if each is not None}
 
     def parts(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def bound_of(theorem: bs.Theorem, **numbers: float) -> float:
 
 
 def test_a_theorem_in_eight_lines_has_every_row_of_the_one_written_by_hand() -> None:
-    by_hand = read_theorem(str(EXAMPLES / "own_theorem.py"))
+    by_hand = read_theorem(str(EXAMPLES / "by_rules.py"))
     rows = [bs.compare(each, **FEW).rows for each in (layers(row_sums=K), by_hand)]
     assert len(rows[0]) == len(rows[1]) == 8
     for ours, theirs in zip(*rows, strict=True):
