@@ -294,10 +294,12 @@ def _largest(numbers: list[Any]) -> Any:
 def _operand(matrix: Matrix, known: Mapping[str, Any]) -> Any:
     """A matrix, or the pair of it and the one in its place; a tuple for layers."""
     exact, near = matrix.sides(known.__getitem__)
+    if matrix.change is None:
+        return exact if matrix.layers is None else tuple(exact[place] for place in range(len(exact)))
+    within = matrix.change.distances.get(KINDS["entries"], sp.oo)
     if matrix.layers is None:
-        return exact if matrix.change is None else Emulated(exact, near)
-    places = range(len(exact))
-    return tuple(exact[place] if matrix.change is None else Emulated(exact[place], near[place]) for place in places)
+        return Emulated(exact, near, within)
+    return tuple(Emulated(exact[place], near[place], within) for place in range(len(exact)))
 
 
 def _grid(node: Quantised, letters: list[Any]) -> Smooth:

@@ -360,7 +360,7 @@ def test_a_least_length_is_an_assumption_and_its_bound_is_judged_at_prompts() ->
     (owed,) = theorem.statement.quantity("output").derivation.obligations
     assert owed.condition == (d * delta / 2 + least <= longer)
     rows = bs.compare(theorem, **FEW).rows
-    assert {row.scope for row in rows} == {"prompt", None}
+    assert {row.scope for row in rows} == {"prompt, every", "prompt", None}
     assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in rows)
     outside = bs.compare(bs.theorem("own", output, parameters={**values, longer: 2}), **FEW).rows
     verdicts = {verdict for row in outside for verdict in row.verdict.values()}
