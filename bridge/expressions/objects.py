@@ -13,7 +13,7 @@ from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.matrices import KINDS, Matrix, MatrixImage
-from bridge.expressions.running import nodes_of
+from bridge.expressions.running import Program, nodes_of
 from symbolic.derivations.derivation import as_expr
 from symbolic.words.errors import UsageError
 
@@ -84,15 +84,15 @@ class Objects:
         return own | self._drawn(varies=True)
 
     @property
-    def weights(self) -> dict[str, Domain]:
+    def weights(self) -> dict[str, Any]:
         own = {name: each.domain for name, each in self.inputs_of_graph.items() if each.weight}
         return own | self._drawn(varies=False)
 
-    def _drawn(self, *, varies: bool) -> dict[str, Domain]:
-        """Of matrices, and of the differences of those in their places."""
-        found: dict[str, Domain] = {}
+    def _drawn(self, *, varies: bool) -> dict[str, Any]:
+        """Of matrices (a given one: the function that gives it), and of the differences of those in their places."""
+        found: dict[str, Any] = {}
         for matrix in (each for each in self.matrices.values() if each.varies is varies):
-            found[matrix.name] = matrix.of_layers
+            found[matrix.name] = matrix.of_layers if matrix.given is None else _fixed(matrix.given)
             if matrix.drawn_change is not None:
                 found[matrix.change_name] = matrix.drawn_change
         return found
@@ -123,12 +123,12 @@ class Objects:
             f"``{each.name}`` has a {each.norm}-norm of at most `{sp.sstr(as_expr(each.bounds['size']))}`"
             for each in self.values.values()
         ]
-        for matrix in (each for each in self.matrices.values() if each.has_own_domain):
-            kinds = {key: kind.replace("_", " ") for kind, key in KINDS.items()}
-            found += [
-                f"every matrix `{matrix.name}` of its set has a bound on its {kinds[key]} of `{sp.sstr(bound)}`"
-                for key, bound in matrix.norms.items()
-            ]
+        kinds = {key: "a spectral norm" if kind == "spectral" else _plain(kind) for kind, key in KINDS.items()}
+        for matrix in self.matrices.values():
+            what = f"the given matrix `{matrix.name}`" if matrix.given is not None else ""
+            what = f"every matrix `{matrix.name}` of its set" if matrix.has_own_domain else what
+            bounds = matrix.norms.items() if what else ()
+            found += [f"{what} has {kinds[key]} of at most `{sp.sstr(bound)}`" for key, bound in bounds]
         found += [sentence for function in self.functions.values() for sentence in function.assumptions]
         return [*found, *dict.fromkeys(node.premise for node in self.nodes if node.premise)]
 
@@ -136,3 +136,11 @@ class Objects:
     def is_of_prompts(self) -> bool:
         """Whether a premise holds at some prompts only, so that no bound is about all of them."""
         return any(node.premise for node in self.nodes)
+
+
+def _plain(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def _fixed(array: Any) -> Program:
+    return Program([], lambda _: array)

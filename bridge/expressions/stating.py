@@ -128,9 +128,8 @@ class Graph(Objects):
         seen: dict[int, list[Any]] = {}
         generator = torch.Generator().manual_seed(0)
         values = self.at
-        drawn = {
-            name: each.at(values).sample(1, generator)[0] for name, each in {**self.inputs, **self.weights}.items()
-        }
+        domains = {**self.inputs, **self.weights}
+        drawn = {n: _drawn(each, values, generator) for n, each in domains.items()}
         known = {**drawn, **{letter.name: _as_python(number) for letter, number in values.items()}}
         known |= {name: matrix.approximate(known.__getitem__) for name, matrix in self.approximate_matrices.items()}
         for approximate in (False, True):
@@ -271,6 +270,11 @@ class Graph(Objects):
 
 def _approximate(matrix: Matrix) -> Callable[[Mapping[str, Any]], Any]:
     return lambda known: matrix.approximate(known.__getitem__)
+
+
+def _drawn(domain: Any, values: Mapping[sp.Symbol, Any], generator: torch.Generator) -> Any:
+    """A random member, or the array that is given."""
+    return domain() if isinstance(domain, Program) else domain.at(values).sample(1, generator)[0]
 
 
 def _as_python(number: Any) -> int | float:

@@ -191,6 +191,17 @@ class Readings:
         return values
 
 
+def steps_of_derivation(quantity: Quantity, steps: Sequence[str]) -> Use:
+    """The exact and the emulated values of steps of its derivation, as far as they are known."""
+
+    def use(operands: Operands) -> dict[str, Emulated]:
+        assert quantity.derivation is not None  # it has handles
+        found = read(quantity.derivation, operands, steps)
+        return {step: found[step] for step in steps if step in found}
+
+    return use
+
+
 def bounds_of(quantities: Sequence[Quantity], scope: str | None, *, by_rules: bool = True) -> Use:
     """The bound of each quantity's step, an array without axes; infinite on tensors where nothing is known.
 
