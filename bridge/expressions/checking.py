@@ -6,7 +6,8 @@ import torch
 from bridge.domains import Domain
 from bridge.expressions.expression import Expression
 from bridge.expressions.inputs import TokenOfLayer
-from bridge.expressions.matrices import NORMS, Matrix, MatrixImage
+from bridge.expressions.matrices import Matrix, MatrixImage
+from bridge.expressions.matrix_norms import NORMS
 from bridge.expressions.objects import Objects
 from bridge.expressions.repetition import RepeatedLayers
 from bridge.limits.arguments import arguments_of
@@ -41,7 +42,7 @@ def _require_one_use(graph: Objects) -> None:
 def _require_one_domain(graph: Objects) -> None:
     given: dict[str, Domain] = {}
     own = [{name: each.domain} for name, each in graph.inputs_of_graph.items()]
-    for domains in (*own, *(each.inputs for each in graph.values.values())):
+    for domains in (*own, *(each.inputs for each in graph.values.values()), graph.more_inputs):
         for name, domain in domains.items():
             if given.setdefault(name, domain) != domain:
                 raise UsageError(f"{graph.id}: the input '{name}' has two domains; give one of them another name")
@@ -49,11 +50,13 @@ def _require_one_domain(graph: Objects) -> None:
 
 def _require_known_arguments(graph: Objects) -> None:
     known = {*graph.inputs, *graph.weights, *(letter.name for letter in graph.parameters)}
-    for each in graph.values.values():
-        if unknown := [name for name in arguments_of(each.program) if name not in known]:
+    programs = [(each.name, program) for each in graph.values.values() for program in each.programs]
+    programs += [(each.name, each.program) for each in graph.matrices.values() if each.program is not None]
+    for name, program in programs:
+        if unknown := [each for each in arguments_of(program) if each not in known]:
             raise UsageError(
-                f"{graph.id}: the program of '{each.name}' takes {', '.join(unknown)}, which is neither an input "
-                f"nor a parameter"
+                f"{graph.id}: the program of '{name}' takes {', '.join(unknown)}, which is neither an input nor a "
+                f"parameter; give inputs="
             )
 
 
@@ -72,8 +75,8 @@ def _require_norms(graph: Objects, matrix: Matrix) -> None:
         most, largest = float(bound.xreplace(graph.at)), max(float(NORMS[key](each)) for each in found)
         if largest > most * (1 + SLACK):
             raise UsageError(
-                f"{graph.id}: {matrix.name}{where} has a norm of {largest:.4g}, above {sp.sstr(bound)} = {most:.4g}; make "
-                f"them agree"
+                f"{graph.id}: {matrix.name}{where} has a norm of {largest:.4g}, above {sp.sstr(bound)} = {most:.4g}; "
+                f"make them agree"
             )
 
 

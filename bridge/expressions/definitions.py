@@ -42,6 +42,7 @@ class Writing:
     letters: dict[int, str] = field(default_factory=dict)
     matrices: dict[str, Matrix] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    given: dict[str, str] = field(default_factory=dict)  # what programs compute, in the author's words
 
     def both(self, node: Expression) -> tuple[str, str]:
         """The text of a node, exact and approximate."""
@@ -93,8 +94,20 @@ def written(node: Expression, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
-def _(node: Input | Value, writing: Writing) -> tuple[str, str]:
+def _(node: Input, writing: Writing) -> tuple[str, str]:
     return node.name, node.name
+
+
+@written.register
+def _(node: Value, writing: Writing) -> tuple[str, str]:
+    exact, near = node.meanings
+    if exact:
+        writing.given[node.name] = exact
+    if node.error == 0:
+        return node.name, node.name
+    bound = f"is at most `{sp.sstr(node.error)}` away from `{node.name}` in the {node.norm}-norm"
+    writing.notes.append(f"`{node.name}_hat` {f'is {near}' if near else bound}")
+    return node.name, f"{node.name}_hat"
 
 
 @written.register
@@ -106,6 +119,8 @@ def _(node: TokenOfLayer, writing: Writing) -> tuple[str, str]:
 def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
     matrix, layer = node.matrix, "" if node.matrix.layers is None else "_l"
     writing.matrices[matrix.name] = matrix
+    if matrix.meaning:
+        writing.given[matrix.name] = matrix.meaning
     near = f"{matrix.name}_hat" if matrix.change is not None else matrix.name
     x, within = writing.both(node.parts[0]), _within if isinstance(node.parts[0], Attend) else _within_sum
     return f"{matrix.name}{layer} {within(x[0])}", f"{near}{layer} {within(x[1])}"
@@ -230,7 +245,7 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
     changed = [(line.letter, line.approximate) for line in writing.lines if line.exact != line.approximate]
     own = near if near != exact or not lines else ""
     made = _made(list(writing.matrices.values()))
-    words = [_where(exact, lines), _network(changed, own, [*made, *dict.fromkeys(writing.notes)])]
+    words = [_where(exact, lines, writing.given), _network(changed, own, [*made, *dict.fromkeys(writing.notes)])]
     formulas = [formula for text in words for formula in re.findall(r"`([^`]*)`", text)]
     return (words[0], words[1]) if all(map(_parses, formulas)) else None
 
@@ -261,10 +276,11 @@ def _parses(formula: str) -> bool:
     return True
 
 
-def _where(value: str, lines: Sequence[tuple[str, str]]) -> str:
-    if not lines:
-        return f"`{value}`"
-    return f"`{value}`, where {_listed([f'`{letter} = {text}`' for letter, text in lines])}"
+def _where(value: str, lines: Sequence[tuple[str, str]], given: Mapping[str, str]) -> str:
+    known = [f"`{letter} = {text}`" for letter, text in lines] + [
+        f"`{name}` is {words}" for name, words in given.items()
+    ]
+    return f"`{value}`, where {_listed(known)}" if known else f"`{value}`"
 
 
 def _network(changed: Sequence[tuple[str, str]], own: str, notes: Sequence[str]) -> str:
