@@ -217,8 +217,8 @@ def matrix(
     `.within(distance)` give matrices that err.
 
     `given` is an array to be taken instead of a random one, (rows, columns) or (layers, rows, columns), such as a
-    weight of a trained network; or a program that makes one for each prompt, from parameters and inputs by name, and `meaning`
-    tells a reader what it makes. Raises UsageError for a matrix without a norm.
+    weight of a trained network; or a program that makes one for each prompt, from parameters and inputs by name, and
+    `meaning` tells a reader what it makes. Raises UsageError for a matrix without a norm.
     """
     found = {kind: as_number(kind, bound) for kind, bound in norms.items()}
     sizes = {kind_of(kind): bound for kind, bound in found.items()}
