@@ -10,6 +10,7 @@ from itertools import chain, count
 import sympy as sp
 
 from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
+from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.expression import Entrywise, Expression, Pairs, Sum
 from bridge.expressions.functions import Applied, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
@@ -50,7 +51,7 @@ class Writing:
         exact, near = written(node, self)
         if (
             self.uses[id(node)] < 2
-            or isinstance(node, Input | LayerArgument | TokenOfLayer | Value)
+            or isinstance(node, Input | Draws | LayerArgument | TokenOfLayer | Value)
             or id(node) in self.letters
         ):
             return (self.letters[id(node)],) * 2 if id(node) in self.letters else (exact, near)
@@ -93,7 +94,7 @@ def written(node: Expression, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
-def _(node: Input | Value, writing: Writing) -> tuple[str, str]:
+def _(node: Input | Draws | Value, writing: Writing) -> tuple[str, str]:
     return node.name, node.name
 
 
@@ -189,6 +190,12 @@ def _(node: RmsNorm, writing: Writing) -> tuple[str, str]:
 @written.register
 def _(node: Mean, writing: Writing) -> tuple[str, str]:
     return writing.each(lambda x: f"mean({x})", *node.parts)
+
+
+@written.register
+def _(node: SampleMean, writing: Writing) -> tuple[str, str]:
+    exact, near = writing.both(node.parts[0])
+    return f"E(mean({exact}))", f"mean({near})"
 
 
 @written.register

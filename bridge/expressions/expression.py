@@ -85,6 +85,7 @@ class Running(Protocol):
     def letters(self, symbols: Sequence[sp.Symbol], beside: Any) -> list[Any]: ...
     def count(self, expr: sp.Expr) -> int: ...
     def inside(self, layer: int, argument: "Expression", value: Any) -> "Running": ...
+    def apart(self, node: "Expression", value: Any) -> "Running": ...
     def saw(self, what: object, value: Any) -> None: ...
 
 
@@ -107,6 +108,17 @@ class Expression(ABC):
             raise UsageError(f"an expression is named {name!r}; give it a text, such as 'output'")
         self.label, self.is_named = name, True
         return self
+
+    def sample_mean(self, delta: Any = None, *, expectation: Any = None) -> "Expression":
+        """Of tokens that are computed from `bs.draws`, each from its own: their mean, in the place of the expectation.
+
+        The bound holds with a probability of at least 1 - `delta`; without it, it is one in expectation. `expectation`,
+        a program of parameters and weights by name, gives the exact value of each coordinate. It is known for linear
+        images, and for odd functions of symmetric draws.
+        """
+        from bridge.expressions.draws import sample_mean
+
+        return sample_mean(self, delta, expectation)
 
     @abstractmethod
     def candidates(self, asking: Asking) -> Iterator[Candidate]:

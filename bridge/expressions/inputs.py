@@ -96,8 +96,8 @@ def vector(
     One of the three is enough; with several, or for another set, give the `domain` too, of which they have to be true.
     A `weight` is drawn once for a network; other vectors vary with the prompt. Raises UsageError without a bound.
     """
-    sizes = _sizes(name, size, norm, sums)
-    return Input(name, dim, None, sizes, domain or _domain_of(name, dim, sizes), weight=weight)
+    sizes = sizes_of(name, size, norm, sums)
+    return Input(name, dim, None, sizes, domain or domain_of(name, dim, sizes), weight=weight)
 
 
 def tokens(
@@ -112,11 +112,12 @@ def tokens(
     weight: bool = False,
 ) -> Input:
     """`count` tokens in R^dim; bounds are those of each token, as for `vector`, and `domain` is that of one token."""
-    sizes = _sizes(name, size, norm, sums)
-    return Input(name, dim, count, sizes, Rows(count, domain or _domain_of(name, dim, sizes)), weight=weight)
+    sizes = sizes_of(name, size, norm, sums)
+    return Input(name, dim, count, sizes, Rows(count, domain or domain_of(name, dim, sizes)), weight=weight)
 
 
-def _sizes(name: str, size: Any, norm: Any, sums: Any) -> dict[Norm, sp.Expr]:
+def sizes_of(name: str, size: Any, norm: Any, sums: Any) -> dict[Norm, sp.Expr]:
+    """The norms that are bounded. Raises UsageError where none is."""
     given = {Norm.INF: size, Norm.TWO: norm, Norm.ONE: sums}
     sizes = {each: as_number("size", bound) for each, bound in given.items() if bound is not None}
     if not sizes:
@@ -124,7 +125,8 @@ def _sizes(name: str, size: Any, norm: Any, sums: Any) -> dict[Norm, sp.Expr]:
     return sizes
 
 
-def _domain_of(name: str, dim: Any, sizes: Mapping[Norm, sp.Expr]) -> Domain:
+def domain_of(name: str, dim: Any, sizes: Mapping[Norm, sp.Expr]) -> Domain:
+    """The set in which one norm is bounded."""
     if len(sizes) > 1:
         raise UsageError(f"{name}: {len(sizes)} norms are bounded; give domain=, a set in which all of them hold")
     ((norm, bound),) = sizes.items()

@@ -1,6 +1,6 @@
 """The objects of the expressions of one theorem, by name, and where their arrays come from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,6 +9,7 @@ import sympy as sp
 
 from bridge.domains import Domain
 from bridge.expressions.attention import CutSoftmaxOf, Quantised
+from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
@@ -36,6 +37,11 @@ class Objects:
         last = {s: x[-1] if isinstance(x, tuple | list | range) else x for s, x in self.parameters.items()}
         return {s: sp.Integer(x) if s.is_integer else sp.Float(x) for s, x in last.items()}
 
+    @property
+    def numbers(self) -> dict[str, int | float]:
+        """The same by name, as programs take them."""
+        return {s.name: int(x) if x.is_Integer else float(x) for s, x in self.at.items()}
+
     @cached_property
     def inputs_of_graph(self) -> dict[str, Input]:
         found = (node.of if isinstance(node, TokenOfLayer) else node for node in self.nodes)
@@ -52,6 +58,10 @@ class Objects:
     @cached_property
     def values(self) -> dict[str, Value]:
         return self._by_name((node.name, node) for node in self.nodes if isinstance(node, Value))
+
+    @cached_property
+    def draws(self) -> dict[str, Draws]:
+        return self._by_name((node.name, node) for node in self.nodes if isinstance(node, Draws))
 
     @cached_property
     def grids(self) -> dict[str, Quantised]:
@@ -86,7 +96,13 @@ class Objects:
     @property
     def weights(self) -> dict[str, Domain]:
         own = {name: each.domain for name, each in self.inputs_of_graph.items() if each.weight}
+        own |= {name: each.drawn for name, each in self.draws.items() if isinstance(each.drawn, Domain)}
         return own | self._drawn(varies=False)
+
+    @property
+    def programs(self) -> dict[str, Callable[..., Any]]:
+        """The weights that are drawn by programs of the user's."""
+        return {name: each.drawn for name, each in self.draws.items() if not isinstance(each.drawn, Domain)}
 
     def _drawn(self, *, varies: bool) -> dict[str, Domain]:
         """Of matrices, and of the differences of those in their places."""
@@ -104,7 +120,8 @@ class Objects:
 
     @property
     def arrays(self) -> list[str]:
-        return [*self.inputs, *self.weights, *self.approximate_matrices, *(cut.kept for cut in self.cuts if cut.kept)]
+        own = [*self.inputs, *self.weights, *self.programs, *self.approximate_matrices]
+        return [*own, *(cut.kept for cut in self.cuts if cut.kept)]
 
     @cached_property
     def used(self) -> list[sp.Symbol]:
@@ -130,6 +147,8 @@ class Objects:
                 for key, bound in matrix.norms.items()
             ]
         found += [sentence for function in self.functions.values() for sentence in function.assumptions]
+        of_draws = [node for node in self.nodes if isinstance(node, Draws | SampleMean)]
+        found += [sentence for node in of_draws for sentence in node.assumptions]
         return [*found, *dict.fromkeys(node.premise for node in self.nodes if node.premise)]
 
     @property

@@ -13,6 +13,7 @@ from bridge.expressions.attention import CutSoftmaxOf, Quantised
 from bridge.expressions.checking import require_sound
 from bridge.expressions.definitions import definition
 from bridge.expressions.deriving import LeastBounds, derived
+from bridge.expressions.draws import SampleMean
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function, t
 from bridge.expressions.inputs import LARGEST, TokenOfLayer, Value
@@ -106,7 +107,8 @@ class Graph(Objects):
     @cached_property
     def _handles(self) -> set[str]:
         """The handles of the steps, those of layers too."""
-        steps = (step for each in self.conclusions for step in each.derivation.steps)
+        read = (each for each in self.conclusions if not (each.events or each.mean_over))  # others are judged by draws
+        steps = (step for each in read for step in each.derivation.steps)
         return {handle for step in steps if step.operation is not None for handle in step.operation.handles}
 
     # Functions: where they are certified.
@@ -131,7 +133,8 @@ class Graph(Objects):
         drawn = {
             name: each.at(values).sample(1, generator)[0] for name, each in {**self.inputs, **self.weights}.items()
         }
-        known = {**drawn, **{letter.name: _as_python(number) for letter, number in values.items()}}
+        known = {**drawn, **self.numbers}
+        known |= {name: called_with(program, {**self.numbers, "seed": 0}) for name, program in self.programs.items()}
         known |= {name: matrix.approximate(known.__getitem__) for name, matrix in self.approximate_matrices.items()}
         for approximate in (False, True):
             side = GraphRun(known, approximate=approximate, seen=seen)
@@ -187,8 +190,11 @@ class Graph(Objects):
             if len(measured) == len(programs) and (all(prompts) or not any(prompts)):
                 known[letter] = _largest_of(names, measured)
         of_functions = [f for f in self.functions.values() if f.letter in self._letters]
-        known |= {f.letter: (*self._at_network(f, known), self._at_prompt(f)) for f in of_functions}
-        return known | {cut.letter: self._lost(cut) for cut in self.cuts}
+        at_prompts = bool(self.inputs)  # without prompts it would be about the draws at hand
+        for f in of_functions:
+            at = (*self._at_network(f, known), *([self._at_prompt(f)] if at_prompts else []))
+            known |= {f.letter: at} if at else {}
+        return known | {cut.letter: self._lost(cut) for cut in self.cuts if at_prompts}
 
     def _norm_of(self, name: str, matrix: Matrix, key: Key) -> Program | None:
         """The spectral norm of a matrix that varies with the prompt is not measured at each of them."""
@@ -255,11 +261,12 @@ class Graph(Objects):
         require_sound(self)
         return {
             "inputs": self.inputs,
-            "weights": self.weights,
+            "weights": {**self.weights, **self.programs},
             "built": self.built,
             "network": self.network,
             "reference": self.reference,
-            "handles": self.handles,
+            "handles": self.handles if self.inputs and self._handles else None,
+            "random": {node.draws.randomness: node.draws.name for node in self.nodes if isinstance(node, SampleMean)},
             "worst": {letter: worst for letter, worst in self.worst.items() if letter in self._letters},
             "knows": self.knows,
             "meanings": self.meanings,
@@ -269,10 +276,6 @@ class Graph(Objects):
 
 def _approximate(matrix: Matrix) -> Callable[[Mapping[str, Any]], Any]:
     return lambda known: matrix.approximate(known.__getitem__)
-
-
-def _as_python(number: Any) -> int | float:
-    return int(number) if number.is_Integer else float(number)
 
 
 def _largest_of(names: Sequence[str], programs: Sequence[Program]) -> Program:
@@ -307,9 +310,10 @@ def graph_of(id: str, outputs: Sequence[Expression], parameters: Mapping[sp.Symb
     """Of these outputs; a single one without a name is the output."""
     if len(outputs) == 1 and not outputs[0].is_named:
         outputs = [copy.copy(outputs[0]).named("output")]
-    cuts = [node for node in nodes_of(outputs) if isinstance(node, CutSoftmaxOf)]
-    for place, cut in enumerate(cuts if len(cuts) > 1 else (), start=1):
-        cut.number = f"_{place}"
+    for kind in (CutSoftmaxOf, SampleMean):
+        alike = [node for node in nodes_of(outputs) if isinstance(node, kind)]
+        for place, node in enumerate(alike if len(alike) > 1 else (), start=1):
+            node.number = f"_{place}"
     try:
         known = None if norm is None else as_norm(norm)
     except DerivationError as error:
