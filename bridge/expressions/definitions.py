@@ -18,6 +18,7 @@ from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.normalisation import RmsNorm
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
 from bridge.expressions.running import nodes_of
+from bridge.expressions.tokens import Appended, Centred, TokenAtPlace
 from symbolic.words.ascii_math import AsciiMathError, ascii_math
 
 LETTERS = ("p", "q", "z", "y", "r", "a", "c", "v", "w")  # of values that a formula names
@@ -71,7 +72,7 @@ class Writing:
 
 def _within(text: str) -> str:
     """In brackets, where it is a sum or a product."""
-    return f"({text})" if re.search(r"[ +*/-]", text) else text
+    return f"({text})" if re.search(r"[ +*/-]", text) and not re.fullmatch(r"\([^()]*\)", text) else text
 
 
 def _formula(expr: sp.Expr, argument: str) -> str:
@@ -134,6 +135,9 @@ def _sum(node: Sum, parts: Sequence[str]) -> str:
     for (factor, _), part in zip(node.terms, parts, strict=True):
         negative = factor.could_extract_minus_sign()
         size = -factor if negative else factor
+        if factor == 0:
+            text += " + 0" if text else "0"
+            continue
         part = f"({part})" if re.search(r" [+-] ", part) or part.startswith("-") else part
         term = (
             part
@@ -190,6 +194,22 @@ def _(node: RmsNorm, writing: Writing) -> tuple[str, str]:
 @written.register
 def _(node: Mean, writing: Writing) -> tuple[str, str]:
     return writing.each(lambda x: f"mean({x})", *node.parts)
+
+
+@written.register
+def _(node: Centred, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda x: f"{_within_sum(x)} - mean({x})", *node.parts)
+
+
+@written.register
+def _(node: Appended, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda x, y: f"({x}; {y})", *node.parts)
+
+
+@written.register
+def _(node: TokenAtPlace, writing: Writing) -> tuple[str, str]:
+    place = sp.sstr(node.place + 1 if node.place >= 0 else node.tokens + node.place + 1).replace(" ", "")
+    return writing.each(lambda x: f"{x if x.isalnum() else f'({x})'}_{_within(place)}", *node.parts)
 
 
 @written.register

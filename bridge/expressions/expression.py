@@ -120,6 +120,26 @@ class Expression(ABC):
 
         return sample_mean(self, delta, expectation)
 
+    def centred(self) -> "Expression":
+        """Each token less the mean of all tokens."""
+        from bridge.expressions.tokens import Centred
+
+        return Centred(self)
+
+    def append(self, other: Any) -> "Expression":
+        """The tokens of this one, then those of `other` (0: a token of zeros); a vector is one token."""
+        from bridge.expressions.tokens import append
+
+        return append(self, other)
+
+    def __getitem__(self, place: Any) -> "Expression":
+        """One token: the first is 0, the last -1."""
+        from bridge.expressions.tokens import token_at
+
+        return token_at(self, place)
+
+    __iter__ = None  # without it Python would take one token after the other, and find no last one
+
     @abstractmethod
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         """Every way to bound it."""

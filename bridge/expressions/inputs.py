@@ -46,10 +46,11 @@ class Input(Expression):
     def run(self, running: Running) -> Any:
         return running.array(self.name)
 
-    def __getitem__(self, layer: Any) -> "TokenOfLayer":
-        if not isinstance(layer, LayerNumber) or self.count is None:
-            raise UsageError(f"{self.name}[{layer!r}]: a token is taken by the number of a layer, as in bs.repeat")
-        return TokenOfLayer(self, layer)
+    def __getitem__(self, place: Any) -> Expression:
+        """One token: by a whole number, or in a repetition by that of the layer."""
+        return (
+            TokenOfLayer(self, place) if isinstance(place, LayerNumber) and self.count else super().__getitem__(place)
+        )
 
 
 class LayerNumber:
