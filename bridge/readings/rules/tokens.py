@@ -28,20 +28,18 @@ def _value_of_centring(operation: Centring, x: list[Array], operands: Operands, 
 @enclosed.register
 def _enclosed_of_centring(operation: Centring, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     exact, error = exactly(operation, x, at), x[0].error
-    centre = None if error.is_centred else _centred(error.centre)
-    if error.is_known:
-        return Enclosed(exact, Error(centre, None, like=exact))
-    count = exact.shape[-2]
 
-    def spread(r: Array) -> Array:
-        """Of numbers (..., n, 1)."""
-        return r + r.mean(-2).unsqueeze(-2) - 2 * r / count
+    def spread(r: Array, tokens: int) -> Array:
+        """Along that axis."""
+        return r + r.mean(tokens).unsqueeze(tokens) - 2 * r / exact.shape[-2]
 
-    def of_tokens(norms: Array) -> Array:
-        return spread(torch.atleast_1d(norms).unsqueeze(-1)).squeeze(-1)
-
-    one, two = lambda: of_tokens(error.one), lambda: of_tokens(error.two)
-    return Enclosed(exact, Error(centre, spread(torch.atleast_2d(error.radius)), one=one, two=two, like=exact))
+    of_each = Error(
+        _centred(error.centre),
+        spread(torch.atleast_2d(error.radius), -2),
+        one=lambda: spread(torch.atleast_1d(error.one), -1),
+        two=lambda: spread(torch.atleast_1d(error.two), -1),
+    )
+    return Enclosed(exact, of_each)
 
 
 @numbers.register
@@ -76,12 +74,10 @@ def _value_of_token(operation: TokenAt, x: list[Array], operands: Operands, emul
 @enclosed.register
 def _enclosed_of_token(operation: TokenAt, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     error, place = x[0].error, operation.place
-    exact = exactly(operation, x, at)
-    picked = Error(
-        None if error.is_centred else error.centre[..., place, :],
-        None if error.is_known else error.radius[..., place, :],
-        one=(lambda: error.one[..., place]) if error.has_one else None,
+    of_one = Error(
+        error.centre[..., place, :],
+        error.radius[..., place, :],
+        one=lambda: error.one[..., place],
         two=lambda: error.two[..., place],
-        like=exact,
     )
-    return Enclosed(exact, picked)
+    return Enclosed(exactly(operation, x, at), of_one)
