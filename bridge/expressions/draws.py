@@ -15,6 +15,7 @@ from bridge.expressions.expression import (
     Running,
     as_number,
     composed,
+    method,
     names_in,
     require_name,
     require_shape,
@@ -236,6 +237,7 @@ def _norm(norm: Norm) -> str:
 
 # The rule needs draws that are independent, which what mixes tokens does not keep. It is about one prompt: a bound for
 # all of them at once needs a cover.
+@method("sample_mean")
 def sample_mean(x: Expression, delta: Any, expectation: Any) -> SampleMean:
     """The mean over the draws of which x is made, against its expectation. Raises UsageError for other tokens."""
     require_shape("sample_mean: tokens are needed", x.count is not None, x)

@@ -6,13 +6,24 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.expressions.expression import Asking, Candidate, Expression, InNorm, Running, composed, require_shape, same
+from bridge.expressions.expression import (
+    Asking,
+    Candidate,
+    Expression,
+    InNorm,
+    Running,
+    composed,
+    method,
+    require_shape,
+    same,
+)
 from symbolic import calculus
 from symbolic.calculus.tokens import centring_factor
 from symbolic.derivations.derivation import Norm
 from symbolic.words.errors import UsageError
 
 
+@method("centred")
 class Centred(Expression):
     """Each token less the mean of all."""
 
@@ -79,6 +90,7 @@ class TokenAtPlace(Expression):
         return running.value(self.parts[0])[..., self.place, :]
 
 
+@method("append")
 def append(x: Expression, y: Any) -> Appended:
     """The tokens of x, then those of y, or a token of zeros. Raises UsageError for what is neither."""
     if isinstance(y, int | float | sp.Expr) and y == 0:
@@ -88,6 +100,7 @@ def append(x: Expression, y: Any) -> Appended:
     return Appended(x, y)
 
 
+@method("token")
 def token_at(x: Expression, place: Any) -> TokenAtPlace:
     """One token. Raises UsageError for a vector, and for a place that is no whole number or beyond the last token."""
     whole = isinstance(place, int) and not isinstance(place, bool)
