@@ -24,7 +24,7 @@ from bridge.theorems.registry import find_theorem
 ROOT = Path(__file__).parents[1]
 FLOORS = ("symbolic", "numeric", "bridge")
 NAMED = ("bridge/theorems", "bridge/instances", "bridge/judging", "bridge/questions", "bridge/questions/compare.py")
-EXAMPLE = "examples/own_theorem.py"  # whose rows are followed
+EXAMPLE = "examples/by_rules.py"  # whose rows are followed
 TOPICS = ("icgd", "induction", "looped", "machines", "universal")
 
 

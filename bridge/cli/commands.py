@@ -208,7 +208,9 @@ def compare(
     quantity: Annotated[
         list[str] | None, taking("NAMES", "Only the rows of these quantities; p stands for p[1], p[2] ... too.")
     ] = None,
-    scope: Annotated[list[str] | None, taking("NAMES", "Only these scopes: network, prompt, local or none.")] = None,
+    scope: Annotated[
+        list[str] | None, taking("NAMES", "Only these scopes: network, prompt, every, local or none.")
+    ] = None,
     sort: Annotated[list[str] | None, taking("NAMES", "Sort by these columns; -ratio: the largest first.")] = None,
     siunitx: Annotated[
         bool, flag("--siunitx", "Align the numbers of a .tex file by siunitx instead of dcolumn.")

@@ -37,9 +37,10 @@ KINDS = {  # how a quantity stands to its bounds, and in words
 SCOPES = {
     "network": "every prompt of this network",
     "prompt": "the prompt where the ratio of bound to error is smallest",
+    "prompt, every": "one prompt, for every matrix within the stated distance of the exact one",
     "prompt, local": "the same, with the error of each activation at its argument",
 }
-SHORT_SCOPES = {"prompt, local": "local"}
+SHORT_SCOPES = {"prompt, every": "every", "prompt, local": "local"}
 # Where there is little room, columns are left out from the end of these lists. After the verdict stands an error; after
 # KEPT_BESIDE the first parameter that varies, a bound, what it takes for each row to have a number, and the other
 # parameters that tell rows apart; after KEPT_THEN the rest of them.

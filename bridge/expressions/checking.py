@@ -54,11 +54,12 @@ def _require_one_domain(graph: Objects) -> None:
 
 def _require_known_arguments(graph: Objects) -> None:
     parameters = {letter.name for letter in graph.parameters}
-    weights = {*graph.weights, *graph.programs, *parameters}
+    weights = {*graph.weights, *parameters}
+    programs = {name: each.source for name, each in graph.draws.items() if not isinstance(each.source, Domain)}
     means = [node for node in graph.nodes if isinstance(node, SampleMean) and node.expectation is not None]
     taken = [
         *((f"program of '{x.name}'", x.program, {*graph.inputs, *weights}, INPUT) for x in graph.values.values()),
-        *((f"program of '{name}'", program, {*parameters, "seed"}, SEED) for name, program in graph.programs.items()),
+        *((f"program of '{name}'", program, {*parameters, "seed"}, SEED) for name, program in programs.items()),
         *((f"mean of '{name}'", each.mean, parameters, OTHER) for name, each in graph.draws.items()),
         *((f"expectation of '{each.label}'", each.expectation, weights, WEIGHT) for each in means),
     ]
@@ -68,18 +69,22 @@ def _require_known_arguments(graph: Objects) -> None:
 
 
 def _require_norms(graph: Objects, matrix: Matrix) -> None:
-    """Raises UsageError where a matrix of the user's domain exceeds a norm that is said to bound it."""
-    if not matrix.has_own_domain:
+    """Raises UsageError where a matrix of the user's, or of a domain of theirs, exceeds a norm that should bound it."""
+    if matrix.given is not None:
+        found, where = _as_given(graph, matrix), ""
+    elif matrix.has_own_domain:
+        drawn = matrix.domain.at(graph.at)
+        generator = torch.Generator().manual_seed(0)
+        found = torch.cat([drawn.corners(TRIED, generator), drawn.sample(TRIED, generator)])
+        where = " of its domain"
+    else:
         return
-    drawn = matrix.domain.at(graph.at)
-    generator = torch.Generator().manual_seed(0)
-    found = torch.cat([drawn.corners(TRIED, generator), drawn.sample(TRIED, generator)])
     for key, bound in matrix.norms.items():
         most, largest = float(bound.xreplace(graph.at)), max(float(NORMS[key](each)) for each in found)
         if largest > most * (1 + SLACK):
             raise UsageError(
-                f"{graph.id}: {matrix.name} of its domain has a norm of {largest:.4g}, above {sp.sstr(bound)} = "
-                f"{most:.4g}; make them agree"
+                f"{graph.id}: {matrix.name}{where} has a norm of {largest:.4g}, above {sp.sstr(bound)} = {most:.4g}; "
+                f"make them agree"
             )
 
 
@@ -110,6 +115,19 @@ def _number(graph: Objects, name: str, formula: sp.Expr) -> float:
         letters = ", ".join(sorted(map(str, found.free_symbols)))
         raise UsageError(f"{graph.id}: {name} has the letter {letters}, which is not a parameter")
     return float(found)
+
+
+def _as_given(graph: Objects, matrix: Matrix) -> torch.Tensor:
+    """One matrix for each layer. Raises UsageError for other dimensions than the parameters say."""
+    assert matrix.given is not None  # asked of these
+    letters = [each for each in (matrix.layers, matrix.rows, matrix.columns) if each is not None]
+    expected, shape = tuple(each.xreplace(graph.at) for each in letters), tuple(matrix.given.shape)
+    if expected != shape:
+        raise UsageError(
+            f"{graph.id}: the given {matrix.name} has the shape {shape}, and its letters {letters} are {expected} at "
+            f"the parameters; make them agree"
+        )
+    return matrix.given.reshape(-1, *shape[-2:])
 
 
 def _require_own_layers(graph: Objects) -> None:

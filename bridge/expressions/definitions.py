@@ -12,7 +12,7 @@ import sympy as sp
 from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
 from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.expression import Entrywise, Expression, Pairs, Sum
-from bridge.expressions.functions import Applied, t
+from bridge.expressions.functions import Applied, Function, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.normalisation import RmsNorm
@@ -260,6 +260,19 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
     words = [_where(exact, lines), _network(changed, own, [*made, *dict.fromkeys(writing.notes)])]
     formulas = [formula for text in words for formula in re.findall(r"`([^`]*)`", text)]
     return (words[0], words[1]) if all(map(_parses, formulas)) else None
+
+
+def largest_difference(function: Function) -> str:
+    """What the letter of a function with another one in its place stands for."""
+    share, g = function.difference
+    formula = f"|{_formula(g, 't')}|"
+    shown = f"`{formula}`" if _parses(formula) else f"|f_hat - f|/({sp.sstr(share)})"
+    return f"largest {shown} at the arguments `t` of {function.name} in the network"
+
+
+def lost_weight(cut: CutSoftmaxOf) -> str:
+    """What the letter of a softmax over some keys stands for."""
+    return f"largest weight, in the network, of the keys that ``{cut.label}`` leaves out"
 
 
 def _made(matrices: Sequence[Matrix]) -> list[str]:

@@ -78,7 +78,7 @@ def _refusing(shown: str, instead: str) -> Callable[["Matrix", Any], NoReturn]:
 
 
 class Matrix:
-    """An m x n matrix, drawn once for a network, or, if it `varies`, with each prompt.
+    """An m x n matrix, drawn once for a network, or, if it `varies`, with each prompt; or `given` as an array.
 
     `layers` are as many of them, one for each layer of a repetition. `norms` bound it from one norm to another. With a
     `change` the network runs another one in its place.
@@ -96,8 +96,9 @@ class Matrix:
         *,
         varies: bool = False,
         has_own_domain: bool = False,
+        given: torch.Tensor | None = None,
     ) -> None:
-        self.varies, self.has_own_domain = varies, has_own_domain
+        self.varies, self.has_own_domain, self.given = varies, has_own_domain, given
         self.name, self.rows, self.columns = (
             require_name(name),
             as_number("dimension", rows),
@@ -224,6 +225,7 @@ def matrix(
     domain: Domain | None = None,
     layers: Any = None,
     varies: bool = False,
+    given: Any = None,
     **norms: Any,
 ) -> Matrix:
     """A matrix that is drawn once for a network (if it `varies`, with each prompt), with a bound on one norm or more:
@@ -235,15 +237,31 @@ def matrix(
         entries     the largest absolute value of an entry
 
     With several, or with `column_sums`, give the `domain` too, of which they have to be true. `layers=N`: one matrix
-    for each layer of a repetition; without it a matrix is shared by all layers. `.rounded(step)` and
-    `.within(distance)` give matrices that err. Raises UsageError for a matrix without a norm.
+    for each layer of a repetition; without it a matrix is shared by all layers. `given` is an array to be taken instead
+    of a random one, (rows, columns) or (layers, rows, columns), such as a weight of a trained network. `.rounded(step)`
+    and `.within(distance)` give matrices that err. Raises UsageError for a matrix without a norm.
     """
     found = {kind: as_number(kind, bound) for kind, bound in norms.items()}
     sizes = {_kind(kind): bound for kind, bound in found.items()}
     if not sizes:
         raise UsageError(f"{name}: no norm is bounded; give one of {', '.join(f'{each}=' for each in KINDS)}")
-    drawn = domain or _domain(name, rows, columns, found)
-    return Matrix(name, rows, columns, sizes, drawn, layers, varies=varies, has_own_domain=domain is not None)
+    array = None if given is None else _as_array(name, given, 2 if layers is None else 3)
+    if array is not None and (varies or domain is not None):
+        raise UsageError(f"{name}: a given matrix is neither drawn from a domain nor varies; leave out the other one")
+    drawn = domain or (Box(rows, columns) if array is not None else _domain(name, rows, columns, found))
+    own = domain is not None
+    return Matrix(name, rows, columns, sizes, drawn, layers, varies=varies, has_own_domain=own, given=array)
+
+
+def _as_array(name: str, given: Any, axes: int) -> torch.Tensor:
+    """In float64, detached. Raises UsageError for what is no array of real numbers with so many axes."""
+    try:
+        found = torch.as_tensor(given).detach().to(torch.float64, copy=True)
+    except (TypeError, ValueError, RuntimeError):
+        raise UsageError(f"{name}: given={given!r:.40}; give an array of numbers") from None
+    if found.ndim != axes or not bool(found.isfinite().all()):
+        raise UsageError(f"{name}: given has the shape {tuple(found.shape)}; give {axes} axes of finite numbers")
+    return found
 
 
 def _kind(kind: str) -> Key:

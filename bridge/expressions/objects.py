@@ -1,6 +1,6 @@
 """The objects of the expressions of one theorem, by name, and where their arrays come from."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.matrices import KINDS, Matrix, MatrixImage
-from bridge.expressions.running import nodes_of
+from bridge.expressions.running import Program, nodes_of
 from symbolic.derivations.derivation import as_expr
 from symbolic.words.errors import UsageError
 
@@ -94,21 +94,16 @@ class Objects:
         return own | self._drawn(varies=True)
 
     @property
-    def weights(self) -> dict[str, Domain]:
-        own = {name: each.domain for name, each in self.inputs_of_graph.items() if each.weight}
-        own |= {name: each.drawn for name, each in self.draws.items() if isinstance(each.drawn, Domain)}
+    def weights(self) -> dict[str, Any]:
+        own: dict[str, Any] = {name: each.domain for name, each in self.inputs_of_graph.items() if each.weight}
+        own |= {name: each.drawn for name, each in self.draws.items()}
         return own | self._drawn(varies=False)
 
-    @property
-    def programs(self) -> dict[str, Callable[..., Any]]:
-        """The weights that are drawn by programs of the user's."""
-        return {name: each.drawn for name, each in self.draws.items() if not isinstance(each.drawn, Domain)}
-
-    def _drawn(self, *, varies: bool) -> dict[str, Domain]:
-        """Of matrices, and of the differences of those in their places."""
-        found: dict[str, Domain] = {}
+    def _drawn(self, *, varies: bool) -> dict[str, Any]:
+        """Of matrices (a given one: the function that gives it), and of the differences of those in their places."""
+        found: dict[str, Any] = {}
         for matrix in (each for each in self.matrices.values() if each.varies is varies):
-            found[matrix.name] = matrix.of_layers
+            found[matrix.name] = matrix.of_layers if matrix.given is None else _fixed(matrix.given)
             if matrix.drawn_change is not None:
                 found[matrix.change_name] = matrix.drawn_change
         return found
@@ -120,8 +115,7 @@ class Objects:
 
     @property
     def arrays(self) -> list[str]:
-        own = [*self.inputs, *self.weights, *self.programs, *self.approximate_matrices]
-        return [*own, *(cut.kept for cut in self.cuts if cut.kept)]
+        return [*self.inputs, *self.weights, *self.approximate_matrices, *(cut.kept for cut in self.cuts if cut.kept)]
 
     @cached_property
     def used(self) -> list[sp.Symbol]:
@@ -140,12 +134,12 @@ class Objects:
             f"``{each.name}`` has a {each.norm}-norm of at most `{sp.sstr(as_expr(each.bounds['size']))}`"
             for each in self.values.values()
         ]
-        for matrix in (each for each in self.matrices.values() if each.has_own_domain):
-            kinds = {key: kind.replace("_", " ") for kind, key in KINDS.items()}
-            found += [
-                f"every matrix `{matrix.name}` of its set has a bound on its {kinds[key]} of `{sp.sstr(bound)}`"
-                for key, bound in matrix.norms.items()
-            ]
+        kinds = {key: "a spectral norm" if kind == "spectral" else _plain(kind) for kind, key in KINDS.items()}
+        for matrix in self.matrices.values():
+            what = f"the given matrix `{matrix.name}`" if matrix.given is not None else ""
+            what = f"every matrix `{matrix.name}` of its set" if matrix.has_own_domain else what
+            bounds = matrix.norms.items() if what else ()
+            found += [f"{what} has {kinds[key]} of at most `{sp.sstr(bound)}`" for key, bound in bounds]
         found += [sentence for function in self.functions.values() for sentence in function.assumptions]
         of_draws = [node for node in self.nodes if isinstance(node, Draws | SampleMean)]
         found += [sentence for node in of_draws for sentence in node.assumptions]
@@ -155,3 +149,11 @@ class Objects:
     def is_of_prompts(self) -> bool:
         """Whether a premise holds at some prompts only, so that no bound is about all of them."""
         return any(node.premise for node in self.nodes)
+
+
+def _plain(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def _fixed(array: Any) -> Program:
+    return Program([], lambda _: array)

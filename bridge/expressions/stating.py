@@ -9,9 +9,10 @@ from typing import Any
 import sympy as sp
 import torch
 
+from bridge.domains import Domain
 from bridge.expressions.attention import CutSoftmaxOf, Quantised
 from bridge.expressions.checking import require_sound
-from bridge.expressions.definitions import definition
+from bridge.expressions.definitions import definition, largest_difference, lost_weight
 from bridge.expressions.deriving import LeastBounds, derived
 from bridge.expressions.draws import SampleMean
 from bridge.expressions.expression import Expression
@@ -128,13 +129,8 @@ class Graph(Objects):
     def _range(self, function: Function) -> float:
         """Beyond it a bound at a prompt is conditional: twice what arguments reach in some random runs, or more."""
         seen: dict[int, list[Any]] = {}
-        generator = torch.Generator().manual_seed(0)
-        values = self.at
-        drawn = {
-            name: each.at(values).sample(1, generator)[0] for name, each in {**self.inputs, **self.weights}.items()
-        }
-        known = {**drawn, **self.numbers}
-        known |= {name: called_with(program, {**self.numbers, "seed": 0}) for name, program in self.programs.items()}
+        generator, domains = torch.Generator().manual_seed(0), {**self.inputs, **self.weights}
+        known = {name: self._some(each, generator) for name, each in domains.items()} | self.numbers
         known |= {name: matrix.approximate(known.__getitem__) for name, matrix in self.approximate_matrices.items()}
         for approximate in (False, True):
             side = GraphRun(known, approximate=approximate, seen=seen)
@@ -142,6 +138,11 @@ class Graph(Objects):
                 side.value(output)
         largest = max((float(abs(each).max()) for each in seen.get(id(function), [])), default=LEAST_RANGE)
         return max(LEAST_RANGE, 2.0 ** (int(sp.ceiling(sp.log(max(largest, 1e-3), 2))) + 2))
+
+    def _some(self, domain: Any, generator: torch.Generator) -> Any:
+        """A random member, or what a function gives: one that draws, or an array that is given."""
+        drawn = isinstance(domain, Domain)
+        return domain.at(self.at).sample(1, generator)[0] if drawn else called_with(domain, {**self.numbers, "seed": 0})
 
     # Letters that an instance knows better.
 
@@ -249,11 +250,13 @@ class Graph(Objects):
         return Program(self.names, at_prompt)
 
     @property
-    def meanings(self) -> dict[str, tuple[str, str]]:
-        """What each output is, as far as formulas say it."""
+    def meanings(self) -> dict[Any, Any]:
+        """What each output is, as far as formulas say it, and each letter that nobody but the graph gave."""
         taken = [each.name for each in self.parameters]
         taken += [*self.inputs, *self.weights, *self.values, "l"]
-        found = {output.label: definition(output, taken) for output in self.outputs}
+        found: dict[Any, Any] = {output.label: definition(output, taken) for output in self.outputs}
+        found |= {f.letter: largest_difference(f) for f in self.functions.values() if f.letter in self._letters}
+        found |= {cut.letter: lost_weight(cut) for cut in self.cuts if cut.letter in self._letters}
         return {name: each for name, each in found.items() if each is not None}
 
     def parts(self) -> dict[str, Any]:
@@ -261,7 +264,7 @@ class Graph(Objects):
         require_sound(self)
         return {
             "inputs": self.inputs,
-            "weights": {**self.weights, **self.programs},
+            "weights": self.weights,
             "built": self.built,
             "network": self.network,
             "reference": self.reference,
@@ -295,10 +298,12 @@ def _largest(numbers: list[Any]) -> Any:
 def _operand(matrix: Matrix, known: Mapping[str, Any]) -> Any:
     """A matrix, or the pair of it and the one in its place; a tuple for layers."""
     exact, near = matrix.sides(known.__getitem__)
+    if matrix.change is None:
+        return exact if matrix.layers is None else tuple(exact[place] for place in range(len(exact)))
+    within = matrix.change.distances.get(KINDS["entries"], sp.oo)
     if matrix.layers is None:
-        return exact if matrix.change is None else Emulated(exact, near)
-    places = range(len(exact))
-    return tuple(exact[place] if matrix.change is None else Emulated(exact[place], near[place]) for place in places)
+        return Emulated(exact, near, within)
+    return tuple(Emulated(exact[place], near[place], within) for place in range(len(exact)))
 
 
 def _grid(node: Quantised, letters: list[Any]) -> Smooth:

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import sympy as sp
 
-from bridge.instances.letters import Letters
+from bridge.instances.letters import EVERY, LOCAL, PROMPT, Letters
 from bridge.limits.arguments import Function, arguments_of, called_for
 from bridge.readings import AtHand, Emulated, Operands, Reading, Smooth, enclose, read
 from bridge.readings.operands import as_operand, handles_of
@@ -19,7 +19,6 @@ from symbolic.derivations.worst_cases import closed
 from symbolic.statements.result import Quantity
 from symbolic.words.errors import UsageError
 
-PROMPT, LOCAL = "prompt", "prompt, local"
 KINDS = (
     "an array, a number, a function, bs.Smooth, bs.Emulated(exact, emulated), or a tuple of these, one for each layer"
 )
@@ -50,6 +49,7 @@ class AtPrompt:
 
     On tensors if `bits` is None. Letters that the network knows better are arguments too, by the names in `letters`: a
     batch may hold prompts of several networks. So is `IS_LOCAL` where the scope is given, which `use` takes second.
+    What a run of this network knows at the prompt is not known of `every` one.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class AtPrompt:
         bits: int | None = None,
         *,
         scope_is_given: bool = False,
+        every: bool = False,
     ) -> None:
         known = letters.known
         assert known.theorem.handles is not None  # asked of theorems with handles
@@ -70,7 +71,7 @@ class AtPrompt:
         self.worst = dict(quantity.worst_case or {})
         assert quantity.derivation is not None  # it has handles
         read = quantity.derivation.letters | letters_in(self.worst.values())
-        self.at_prompt = {letter: each for letter, each in letters.of_prompt.items() if letter in read}
+        self.at_prompt = {s: each for s, each in letters.of_prompt.items() if s in read and not every}
         params = {p.symbol: p.name for p in known.theorem.statement.parameters if p.symbol is not None}
         self.whole = {s: x for s, name in params.items() if isinstance(x := known.params.get(name), int)}
         self.real = {s: name for s, name in params.items() if isinstance(known.params.get(name), float)}
@@ -123,12 +124,13 @@ class AtOnePrompt(Protocol):
 class Bindings:
     """What the handles of a theorem bind, as one prompt shows it.
 
-    `read` has the quantities whose handles are bound, `local` those with a function that is known at each argument,
-    `valued` those whose exact value is known and `emulated` those whose emulated value is. `stops` says for a quantity
-    at which step its reading stops, and why.
+    `read` has the quantities whose handles are bound, `every` those with a matrix that is one of many, `local` those
+    with a function that is known at each argument, `valued` those whose exact value is known and `emulated` those whose
+    emulated value is. `stops` says for a quantity at which step its reading stops, and why.
     """
 
     read: tuple[str, ...] = ()
+    every: tuple[str, ...] = ()
     local: tuple[str, ...] = ()
     valued: tuple[str, ...] = ()
     emulated: tuple[str, ...] = ()
@@ -136,8 +138,9 @@ class Bindings:
 
     def scopes(self, quantity: Quantity) -> tuple[str, ...]:
         """The scopes of the quantity, with those that its reading adds."""
-        added = [PROMPT] * (quantity.name in self.read) + [LOCAL] * (quantity.name in self.local)
-        return tuple(dict.fromkeys((*quantity.scopes, *added)))
+        known = {EVERY: self.every, PROMPT: self.read, LOCAL: self.local}
+        added = [scope for scope, names in known.items() if quantity.name in names]
+        return tuple(sorted(dict.fromkeys((*quantity.scopes, *added)), key=_width))
 
     def remark(self, quantity: Quantity) -> str:
         stopped = self.stops.get(quantity.name)
@@ -162,6 +165,7 @@ def bindings(theorem_id: str, quantities: Iterable[Quantity], at: AtOnePrompt) -
         probed |= at(group[0], _all_of(group))
     return Bindings(
         tuple(each.name for each in found),
+        tuple(each.name for each in found if any(_is_one_of_many(bound[handle]) for handle in wanted[each.name])),
         tuple(each.name for each in found if any(_is_local(bound[handle]) for handle in wanted[each.name])),
         tuple(each.name for each in found if probed[each.name].valued),
         tuple(each.name for each in found if probed[each.name].emulated),
@@ -217,6 +221,17 @@ def _all_of(quantities: Sequence[Quantity]) -> Use:
         return _Probed(valued, valued and emulates(steps_of(quantity), operands), _stops(quantity, reading))
 
     return use
+
+
+def _width(scope: str) -> int:
+    """The order of scopes, from those that say something of more networks or prompts to those of fewer."""
+    return [EVERY, PROMPT, LOCAL].index(scope) if scope in (EVERY, PROMPT, LOCAL) else -1
+
+
+def _is_one_of_many(operand: Any) -> bool:
+    if isinstance(operand, tuple):
+        return any(map(_is_one_of_many, operand))
+    return isinstance(operand, Emulated) and operand.within is not None
 
 
 def _is_local(operand: Any) -> bool:

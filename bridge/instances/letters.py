@@ -75,8 +75,8 @@ class Letters:
         return {s: each for s, each in known if theorem.scope_of(each) == "prompt"}
 
     def at(self, scope: str, one: Batch | None) -> dict[sp.Symbol, Any]:
-        """What is known better in that scope: of the network, or of one prompt too; as balls."""
-        if scope == "network" or one is None:
+        """What is known better in that scope: of the network, or of one prompt of this network too; as balls."""
+        if scope in ("network", EVERY) or one is None:
             return dict(self.of_network)
         if self._inputs.covers_rounding:
             return {**self.of_network, **self._enlarged(one)}
@@ -200,7 +200,7 @@ def wrong_sign(letters: Letters, quantity: Quantity, values: Values) -> str:
 # alone: where `knows` gives it for the network too, a paper may mean the larger one, and is read so. What
 # `printed_letters` of the theorem says of a printed letter comes before that.
 
-PROMPT = "prompt"
+PROMPT, EVERY, LOCAL = "prompt", "prompt, every", "prompt, local"
 STATED = ("printed", "claimed")
 
 

@@ -97,6 +97,16 @@ class Networks:
             for name in names
         }
 
+    def steps_on_balls(self, role: str, name: str, steps: Sequence[str], inputs: Arrays, bits: int) -> dict[str, Any]:
+        """Those of these steps that the network, or the reference, of a quantity returns by name."""
+        key = self.network_key(name)
+        network = self._reference if role == "reference" else self.theorem.networks[key]
+        if isinstance(network, Transformer):
+            known = [step for step in steps if step in self.known.call(network.build, {}).taps]
+            return self._exact_run(key, inputs, known, bits) if known else {}
+        found = self.known.on_array(_for_balls(network), inputs, bits)
+        return {step: found[step] for step in steps if step in found} if isinstance(found, Mapping) else {}
+
     def _named(self, role: str, found: Any, names: Sequence[str]) -> dict[str, Any]:
         """What a function returned, by quantity. Raises UsageError for a quantity that it does not return."""
         by_name = found if isinstance(found, Mapping) else dict.fromkeys(names, found)

@@ -11,10 +11,10 @@ from typing import Any
 import flint
 import torch
 
-from bridge.instances.bindings import LOCAL, AtPrompt, Bindings, Use, bindings, in_groups, steps_of
+from bridge.instances.bindings import AtPrompt, Bindings, Use, bindings, in_groups, steps_of
 from bridge.instances.bound import Checked
 from bridge.instances.inputs import Batch, Inputs, KeptRuns
-from bridge.instances.letters import Letters
+from bridge.instances.letters import EVERY, PROMPT, Letters
 from bridge.lowering.ball_values import BASE_BITS, as_exact
 from bridge.readings import AtHand, Emulated, Operands, Smooth, enclose, read
 from bridge.readings.network import Bounded, NormsAtHand, bound_network
@@ -76,9 +76,9 @@ class Readings:
         prompt = {name: value[0].double() for name, value in one.items()}
         return self._known.at_one(function, {**prompt, **self._numbers(function, format.wide.tensor)})
 
-    def on_balls(self, quantity: Quantity, use: Use, one: Batch, bits: int) -> Any:
+    def on_balls(self, quantity: Quantity, use: Use, one: Batch, bits: int, *, every: bool = False) -> Any:
         """The same on balls. Raises TooLargeForExact."""
-        function, letters = AtPrompt(self.letters, quantity, use, bits), self.letters.of_network
+        function, letters = AtPrompt(self.letters, quantity, use, bits, every=every), self.letters.of_network
         numbers = {name: letters[letter] for name, letter in function.letters.items()}
         return self._known.exactly(function, {**self._inputs.members(one, bits), **numbers}, bits)
 
@@ -102,7 +102,8 @@ class Readings:
         key = (*(quantity.name for quantity in quantities), scope)
         if key not in self._functions:
             use = bounds_of(quantities, scope, by_rules=self._theorem.by_rules)
-            self._functions[key] = AtPrompt(self.letters, quantities[0], use, scope_is_given=scope is None)
+            given, every = scope is None, scope == EVERY
+            self._functions[key] = AtPrompt(self.letters, quantities[0], use, scope_is_given=given, every=every)
         return self._functions[key]
 
     def bound_on_balls(
@@ -117,7 +118,7 @@ class Readings:
             if quantity.name not in known:
                 together = quantities if known else [quantity]
                 use = bounds_of(together, scope, by_rules=self._theorem.by_rules)
-                known |= self.on_balls(quantity, use, one, bits)
+                known |= self.on_balls(quantity, use, one, bits, every=scope == EVERY)
             found = known[quantity.name]
         except TooLargeForExact:
             why = "the reading of the derivation is too large for exact arithmetic; the bound is that of the rules"
@@ -190,6 +191,17 @@ class Readings:
         return values
 
 
+def steps_of_derivation(quantity: Quantity, steps: Sequence[str]) -> Use:
+    """The exact and the emulated values of steps of its derivation, as far as they are known."""
+
+    def use(operands: Operands) -> dict[str, Emulated]:
+        assert quantity.derivation is not None  # it has handles
+        found = read(quantity.derivation, operands, steps)
+        return {step: found[step] for step in steps if step in found}
+
+    return use
+
+
 def bounds_of(quantities: Sequence[Quantity], scope: str | None, *, by_rules: bool = True) -> Use:
     """The bound of each quantity's step, an array without axes; infinite on tensors where nothing is known.
 
@@ -197,13 +209,15 @@ def bounds_of(quantities: Sequence[Quantity], scope: str | None, *, by_rules: bo
     Without a scope it is said with each prompt.
     """
 
-    def use(operands: Operands, local: Any = scope == LOCAL) -> dict[str, Any]:
+    every = scope == EVERY
+
+    def use(operands: Operands, local: Any = scope not in (None, PROMPT)) -> dict[str, Any]:
         derivation, steps = quantities[0].derivation, [each.concluded_by for each in quantities]
         assert derivation is not None  # it has handles
         if operands.bits is not None and by_rules:
-            reading = read_errors(derivation, operands, steps, local=local)
+            reading = read_errors(derivation, operands, steps, local=local, every=every)
         else:
-            reading = enclose(derivation, AtHand(operands, local, by_rules), steps)
+            reading = enclose(derivation, AtHand(operands, local, by_rules, every), steps)
         found = {quantity.name: reading.bound(step) for quantity, step in zip(quantities, steps, strict=True)}
         if operands.bits is not None:
             return {name: None if bound is None else _above_kinks(bound, operands) for name, bound in found.items()}

@@ -10,11 +10,12 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.instances.bindings import IS_LOCAL, LOCAL
+from bridge.instances.bindings import IS_LOCAL
 from bridge.instances.envelopes import FIRST_STEP, SECOND_STEP, starts_around
 from bridge.instances.goals import Goal, Items, ratio
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
+from bridge.instances.letters import EVERY, LOCAL
 from bridge.instances.transformer_batch import BatchMember, Found, TransformerBatch, together
 from bridge.limits.run import Run
 from bridge.theorems.transformer import Transformer
@@ -164,10 +165,10 @@ class SearchBatch:
     @cached_property
     def _readings(self) -> "list[_ReadingBatch]":
         """The quantities of one derivation share a reading; bounds of the theorem's own are those of one scope."""
-        parts = [self._ratios]
-        if self.known.theorem.bounds is not None:
-            scopes = dict.fromkeys(scope for _, scope, _ in self._ratios)
-            parts = [[each for each in self._ratios if each[1] == scope] for scope in scopes]
+        scopes = dict.fromkeys(scope for _, scope, _ in self._ratios)
+        apart = scopes if self.known.theorem.bounds is not None else [each for each in scopes if each == EVERY]
+        parts = [[each for each in self._ratios if each[1] == scope] for scope in apart]
+        parts += [rest] if (rest := [each for each in self._ratios if each[1] not in apart]) else []
         return [_ReadingBatch(self, ratios) for part in parts for ratios in self._read_together(part)]
 
     def _read_together(self, ratios: Sequence[tuple[Quantity, str, Items]]) -> list[list[tuple[Quantity, str, Items]]]:

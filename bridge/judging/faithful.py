@@ -8,14 +8,17 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import flint
 import torch
 from torch import Tensor
 
+from bridge.instances.bindings import steps_of
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
+from bridge.instances.readings import steps_of_derivation
 from bridge.judging.judge import EQUAL_BITS
 from bridge.judging.rows import NOT_RUN, WITHIN_ROUNDING
 from bridge.judging.stated import Stated
@@ -37,6 +40,8 @@ WRONG = {
     "network": "the network of '{name}' does not compute the emulated value of its derivation: they are {apart} apart",
     "reference": "the reference of '{name}' is not the exact value of its derivation: they are {apart} apart",
 }
+
+FIRST = "; of the steps that it returns by name, '{step}' is the first that differs"
 
 
 @dataclass(frozen=True)
@@ -131,7 +136,8 @@ class FaithfulSides:
         found = Distances(self.instance, self.sides).on_balls(one)
         rounded = [side for side, apart in found.items() if apart > 0 and self._may_be_rounding(side, one)]
         found |= {side: flint.arb(0).union(found[side]) for side in rounded}
-        return _judged(found, [WITHIN_ROUNDING] if rounded else [])
+        wrong = {side: Distances(self.instance, [side]).first_apart(side, one) for side in found if found[side] > 0}
+        return _judged(found, [WITHIN_ROUNDING] if rounded else [], wrong)
 
     def _may_be_rounding(self, side: Side, one: Batch) -> bool:
         """Whether they meet once floats that Python computed stand for all numbers near them."""
@@ -151,9 +157,12 @@ def beyond_rounding(apart: flint.arb) -> flint.arb:
     return flint.arb(0) if apart.is_finite() and not apart > 0 else apart
 
 
-def _judged(found: Mapping[Side, flint.arb], remarks: list[str]) -> Sides:
+def _judged(
+    found: Mapping[Side, flint.arb], remarks: list[str], first: Mapping[Side, str] = MappingProxyType({})
+) -> Sides:
     wrong = [
         WRONG[side.role].format(name=side.name, apart=f"{float(apart):.2g}")
+        + (FIRST.format(step=first[side]) if first.get(side) else "")
         for side, apart in found.items()
         if apart > 0
     ]
@@ -201,6 +210,16 @@ class Distances:
             self._require_entries(side, run.numel(), value.numel())
             apart[side] = _apart(run, value)
         return apart
+
+    def first_apart(self, side: Side, one: Batch) -> str:
+        """The first step of the derivation, of those returned by name, that is computed otherwise; "" for none."""
+        bits, quantity = BASE_BITS + self.instance.bounds.extra_bits, self.instance.readings.quantities[side.name]
+        names = [step.name for step in steps_of(quantity) if step.name != quantity.concluded_by]
+        at = self.instance.inputs.members(one, bits)
+        run = self.instance.networks.steps_on_balls(side.role, side.name, names, at, bits)
+        values = self.instance.readings.on_balls(quantity, steps_of_derivation(quantity, list(run)), one, bits)
+        pairs = ((name, run[name].flatten(), side.of(values[name]).flatten()) for name in run if name in values)
+        return next((name for name, x, y in pairs if x.numel() != y.numel() or _apart(x, y) > 0), "")
 
     # A float64 run and a float32 run differ by the rounding of float32; see `Runs.estimated_rounding`.
     def beside_rounding(self, side: Side, one: Batch) -> flint.arb:

@@ -44,13 +44,14 @@ class AtHand:
     """The operands, and what of them is used.
 
     `local`: approximants at each argument, beside their supremum; a tensor of one truth value where the prompts of a
-    batch differ in that. `by_rules`: the bounds of the rules too, where the
-    letters in them are known.
+    batch differ in that. `by_rules`: the bounds of the rules too, where the letters in them are known. `every`: for
+    every matrix within the distance that is stated (`Emulated.within`), not for the one that is bound.
     """
 
     operands: Operands
     local: bool | torch.Tensor = True
     by_rules: bool = True
+    every: bool = False
 
     def within(self, step: Step) -> "AtHand":
         return replace(self, operands=self.operands.within(step))

@@ -23,10 +23,16 @@ from symbolic.words.errors import UsageError
 
 @dataclass(frozen=True)
 class Emulated:
-    """The exact and the emulated value of one array, (..., m) each."""
+    """The exact and the emulated value of one array, (..., m) each.
+
+    `within`, of a matrix in the place of another: at least the largest entry of the absolute difference, in letters of
+    the theorem or as a number; infinite where only its norm is bounded. Bounds of the scope *prompt, every* then hold
+    for every matrix so near, those of other scopes for this one.
+    """
 
     exact: Array
     emulated: Array
+    within: Any = None
 
 
 @dataclass(frozen=True)
@@ -221,7 +227,7 @@ def _mapped(operand: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(operand, tuple):
         return tuple(_mapped(each, change) for each in operand)
     if isinstance(operand, Emulated):
-        return Emulated(_mapped(operand.exact, change), _mapped(operand.emulated, change))
+        return replace(operand, exact=_mapped(operand.exact, change), emulated=_mapped(operand.emulated, change))
     return change(operand)
 
 

@@ -138,11 +138,11 @@ def enclose(
 
 
 def read_errors(
-    derivation: Derivation, operands: Operands, wanted: Iterable[str] = (), *, local: bool = True
+    derivation: Derivation, operands: Operands, wanted: Iterable[str] = (), *, local: bool = True, every: bool = False
 ) -> Reading:
     """The sharpest reading: approximants at each argument and by their suprema, whichever gives less at each step."""
-    by_suprema = enclose(derivation, AtHand(operands, local=False), wanted)
-    return enclose(derivation, AtHand(operands), wanted, coarser=by_suprema) if local else by_suprema
+    by_suprema = enclose(derivation, AtHand(operands, local=False, every=every), wanted)
+    return enclose(derivation, AtHand(operands, every=every), wanted, coarser=by_suprema) if local else by_suprema
 
 
 def _holds(known: Enclosed) -> bool:

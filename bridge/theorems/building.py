@@ -18,6 +18,7 @@ from bridge.limits.accepted import require_known
 from bridge.limits.arguments import arguments_of
 from bridge.limits.refusals import briefly_refused, shown_by
 from bridge.theorems.check import Check
+from bridge.theorems.modules import as_function
 from bridge.theorems.pair import Pair
 from bridge.theorems.quantities import (
     as_formula,
@@ -75,23 +76,19 @@ def theorem(
     cites: str | Citation = "",
     **rare: Any,
 ) -> Theorem:
-    """States a theorem: each of `bounds`, a conclusion of the error calculus, bounds the error of the network.
+    """States a theorem: each of `bounds`, an expression or a conclusion of the rules, bounds the error of the network.
 
     For example, a layer whose activation loses a share eps of its value:
 
         K, eps = sp.symbols("K eps", positive=True)
         d = sp.Symbol("d", integer=True, positive=True)
-        product = bs.rules.linear_map(bs.rules.given("x", dim=d, size=1), "W x", operator_norm=K, dim=d)
-        own = bs.theorem(
-            "one-layer",
-            bs.rules.apply_function(product, "output", eps=eps, lipschitz=1, size=1),
-            parameters={K: 2, eps: (0.01, 0.1), d: 4},
-            weights={"W": bs.domains.Rows(d, bs.domains.Ball(d, norm=1, radius=K))},
-            inputs={"x": bs.domains.Box(d)},
-            network=lambda W, x, eps: (1 - eps) * torch.tanh(W @ x),
-            reference=lambda W, x: torch.tanh(W @ x),
-        )
+        lossy = bs.function(sp.tanh).approximated(lambda t: (1 - eps) * sp.tanh(t))
+        output = lossy(bs.matrix("W", d, d, row_sums=K) @ bs.vector("x", d, size=1))
+        own = bs.theorem("one-layer", output, parameters={K: 2, eps: (0.01, 0.1), d: 4})
         print(bs.compare(own))
+
+    Of an expression, network, reference, domains and all that follows below are known. For a conclusion of the rules
+    (`bs.rules`) they are given.
 
     What is stated. A quantity takes name, norm and derivation from its conclusion; the last one is the main one.
         parameters      each symbol's default; a tuple spans a grid. Its sign and whether it is whole are read off it
@@ -109,7 +106,8 @@ def theorem(
 
     What is run. Functions take parameters, weights, inputs and what is built, by name; they are written in torch.
         inputs, weights domains, drawn for each prompt and for each network
-        network         gives {quantity: array}, or one array: a function, a `bs.Transformer` or a `bs.Pair`
+        network         gives {quantity: array}, or one array: a function, a `torch.nn.Module`, a `bs.Transformer` or a
+                        `bs.Pair`; entries named like steps of the derivation tell `faithful` where it goes wrong
         reference       the exact values, likewise
         built           what is computed once for each network, by name
         handles         the operands that the steps of the derivations name: gives bounds at a prompt, row `faithful`
@@ -194,8 +192,10 @@ def theorem(
         **{"main": main, "entries": entries, **rare},
         inputs=inputs,
         weights=weights,
-        network=network,
-        reference=reference,
+        network={n: as_function(x) for n, x in network.items()}
+        if isinstance(network, Mapping)
+        else as_function(network),
+        reference=as_function(reference),
         built=dict(built or {}),
         readers={each.name: each.read for each in texts},
         knows=letters,

@@ -20,7 +20,10 @@ TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
 PAGES = [README, *(path.read_text() for path in sorted((ROOT / "docs").glob("*.md")))]
 PYTHON = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
 STEPS = PYTHON.findall(TUTORIAL.partition("\n## ")[0])  # one program, explained piece by piece
-SNIPPETS = ["\n".join(STEPS), *(each for page in PAGES for each in PYTHON.findall(page) if each not in STEPS)]
+RULES = PYTHON.findall(TUTORIAL.partition("\n## By rules")[2].partition("\n## ")[0])  # another one
+PIECES = {*STEPS, *RULES}
+SINGLE = [each for page in PAGES for each in PYTHON.findall(page) if each not in PIECES]
+SNIPPETS = ["\n".join(STEPS), "\n".join(RULES), *SINGLE]
 BLOCKS = [block for page in PAGES for block in re.findall(r"^```\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)]
 SHOWN = [each for block in BLOCKS for each in re.findall(r"^(boundsmith [^#\n]*)", block, flags=re.MULTILINE)]
 COMMANDS = list(dict.fromkeys(each.strip() for each in SHOWN))

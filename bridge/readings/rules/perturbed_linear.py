@@ -9,7 +9,7 @@ from bridge.readings.numbers import Number, norm_number, numbers
 from bridge.readings.operands import Emulated, Operands
 from bridge.readings.values import is_emulated, value
 from symbolic.calculus.perturbations import PerturbedLinear
-from symbolic.derivations.derivation import Norm, Step
+from symbolic.derivations.derivation import Norm, Step, as_expr
 
 
 @value.register
@@ -22,19 +22,25 @@ def _through(matrix: Array, error: Error) -> Error:
 
 
 # A_hat (x + c + u) - A x = (A_hat c + (A_hat - A) x) + A_hat u; of A alone, (A_hat - A)(x + c + u) is within the
-# perturbation times the norm of x + c + u.
+# perturbation times the norm of x + c + u, and in each coordinate within h ||x + c + u||_1 where all entries of
+# |A_hat - A| are at most h.
 @enclosed.register
 def _enclosed(operation: PerturbedLinear, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     (before,) = x
     exact, error, found = exactly(operation, x, at), before.error, at.operands.operand(operation.matrix)
-    if isinstance(found, Emulated):
+    if isinstance(found, Emulated) and not (at.every and found.within is not None):
         near = _through(found.emulated, error)
         centre = near.centre + applied(found.emulated - found.exact, before.exact)
         image = None if is_number(found.emulated) else Image(found.emulated, lambda: error.two)
         return Enclosed(exact, Error(centre, near.radius, one=lambda: near.one, two=lambda: near.two), image)
-    reach = NORMS[Norm(operation.source)](before.exact + error.centre) + error.spread(Norm(operation.source))
-    moved = at.operands.number(operation.perturbation) * reach.unsqueeze(-1)
-    return Enclosed(exact, _through(found, error).plus(Error.within(step.norm, moved, exact)))
+    distance, source, target = operation.perturbation, Norm(operation.source), step.norm
+    if isinstance(found, Emulated):
+        found, within = found.exact, as_expr(found.within)
+        if within.is_infinite is not True:
+            distance, source, target = within, Norm.ONE, Norm.INF
+    reach = NORMS[source](before.exact + error.centre) + error.spread(source)
+    moved = at.operands.number(distance) * reach.unsqueeze(-1)
+    return Enclosed(exact, _through(found, error).plus(Error.within(target, moved, exact)))
 
 
 @numbers.register

@@ -307,7 +307,10 @@ def test_json_has_the_chosen_rows(run: Command, calls: Calls) -> None:
         ("--columns derivd", "there is no column 'derivd'. Nearest: derived"),
         ("--columns q", "There are: quantity, where, scope, kind, printed"),
         ("--quantity outptu", "there is no quantity 'outptu'. Nearest: output"),
-        ("--scope promt", "there is no scope 'promt'. Nearest: prompt. There are: network, prompt, local, none."),
+        (
+            "--scope promt",
+            "there is no scope 'promt'. Nearest: prompt. There are: network, prompt, every, local, none.",
+        ),
         ("--sort domain", "'domain' has no order; sort by quantity, where, scope, verdict or a number."),
         ("--columns p,p", "'p' is given twice; name it once."),
         ("--siunitx", "it goes with --output FILE.tex."),

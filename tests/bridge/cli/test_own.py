@@ -76,7 +76,7 @@ def test_solve(run: Command) -> None:
 
 def test_certify(run: Command, folder: Path) -> None:
     assert "states no inequality" in refused(run("certify", "own.py"))
-    stated = BESIDE.replace("    knows=", f"    inequalities=[{INEQUALITIES}],\n    knows=").replace(
+    stated = BESIDE.replace("    printed=", f"    inequalities=[{INEQUALITIES}],\n    printed=").replace(
         "own = ", 'x = sp.Symbol("x", real=True)\nown = '
     )
     (folder / "stated.py").write_text(stated)
@@ -101,7 +101,7 @@ def test_show_and_latex(path: Path, run: Command) -> None:
 
 def test_assumptions_in_words_reach_every_page(run: Command, folder: Path) -> None:
     words = "the entries of `x` are independent"
-    (folder / "own.py").write_text(BESIDE.replace("    knows=", f"    assumptions=[{words!r}],\n    knows="))
+    (folder / "own.py").write_text(BESIDE.replace("    printed=", f"    assumptions=[{words!r}],\n    printed="))
     assert f"  {words.replace('`', '')}" in run("show", "own.py").out.splitlines()
     assert json.loads(run("show", "own.py", "--json").out)["assumptions"] == [words.replace("`", "")]
     assert "Assume that the entries of $x$ are independent." in run("latex", "own.py", "--part", "theorem").out
@@ -109,9 +109,9 @@ def test_assumptions_in_words_reach_every_page(run: Command, folder: Path) -> No
 
 def test_bibtex(run: Command, folder: Path) -> None:
     assert refused(run("latex", "own.py", "--bibtex")) == "my-theorem cites no paper with a BibTeX entry."
-    cited = BESIDE.replace("    knows=", '    cites=bs.statements.Citation(WANG2024, "Theorem 4.1"),\n    knows=')
+    cited = BESIDE.replace("    printed=", '    cites=bs.statements.Citation(WANG2024, "Theorem 4.1"),\n    printed=')
     (folder / "own.py").write_text(
-        cited.replace("import torch", "import torch\nfrom symbolic.words.citations import WANG2024")
+        cited.replace("import sympy as sp", "import sympy as sp\nfrom symbolic.words.citations import WANG2024")
     )
     assert run("latex", "own.py", "--bibtex").out.startswith("@")
 

@@ -52,7 +52,10 @@ def test_names_are_given_once(typed: dict[str, str], message: str) -> None:
     [
         (Choice(columns=("derivd",)), "there is no column 'derivd'. Nearest: derived, verdict, printed. There are: "),
         (Choice(columns=("q",)), "there is no column 'q'.* W_star"),
-        (Choice(scopes=("promt",)), "there is no scope 'promt'. Nearest: prompt. There are: network, prompt, local, "),
+        (
+            Choice(scopes=("promt",)),
+            "there is no scope 'promt'. Nearest: prompt. There are: network, prompt, every, local, ",
+        ),
         (Choice(quantities=("outptu",)), "there is no quantity 'outptu'. Nearest: output, output.rate"),
         (Choice(sort=("domain",)), "'domain' has no order; sort by quantity, where, scope, verdict or a number"),
         (Choice(sort=("-rato",)), "there is no column 'rato'. Nearest: ratio"),

@@ -98,7 +98,8 @@ def test_a_program_may_draw_around_a_known_mean() -> None:
 def engine_errors(theorem: bs.Theorem, seeds: int) -> np.ndarray:
     """V (mean - p) of the engine's own draws, by numpy."""
     V = theorem.weights["V"].at({m: 2, d: 3, K: 1.0})
-    generator = torch.Generator().manual_seed(int(np.random.SeedSequence([0, 0]).generate_state(1)[0]))
+    place = list(theorem.weights).index("V")
+    generator = torch.Generator().manual_seed(int(np.random.SeedSequence([0, place]).generate_state(1)[0]))
     drawn = V.sample(1, generator)[0].numpy()
     means = np.array([coins(seed, 25, 3, 0.25).numpy().mean(0) for seed in range(seeds)])
     return (means - 0.25) @ drawn.T

@@ -35,7 +35,7 @@ def bound_of(theorem: bs.Theorem, **numbers: float) -> float:
 
 
 def test_a_theorem_in_eight_lines_has_every_row_of_the_one_written_by_hand() -> None:
-    by_hand = read_theorem(str(EXAMPLES / "own_theorem.py"))
+    by_hand = read_theorem(str(EXAMPLES / "by_rules.py"))
     rows = [bs.compare(each, **FEW).rows for each in (layers(row_sums=K), by_hand)]
     assert len(rows[0]) == len(rows[1]) == 8
     for ours, theirs in zip(*rows, strict=True):
@@ -360,7 +360,7 @@ def test_a_least_length_is_an_assumption_and_its_bound_is_judged_at_prompts() ->
     (owed,) = theorem.statement.quantity("output").derivation.obligations
     assert owed.condition == (d * delta / 2 + least <= longer)
     rows = bs.compare(theorem, **FEW).rows
-    assert {row.scope for row in rows} == {"prompt", None}
+    assert {row.scope for row in rows} == {"prompt, every", "prompt", None}
     assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in rows)
     outside = bs.compare(bs.theorem("own", output, parameters={**values, longer: 2}), **FEW).rows
     verdicts = {verdict for row in outside for verdict in row.verdict.values()}

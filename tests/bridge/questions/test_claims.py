@@ -122,7 +122,7 @@ def test_a_claim_on_a_proved_value_is_proved_where_it_follows() -> None:
 
 
 def test_letters_of_a_worst_case_take_their_worst_value() -> None:
-    assert network_row(claimed("output <= rho*eps")).claimed == 0.01
+    assert network_row(claimed("output <= rho_tanh*eps")).claimed == 0.01
 
 
 @pytest.mark.long

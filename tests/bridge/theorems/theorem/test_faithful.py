@@ -89,7 +89,7 @@ def test_only_the_quantity_that_fails_is_named() -> None:
     assert "'out'" not in row.remark
 
 
-@pytest.mark.parametrize("name", ["own_theorem.py", "gradient_step.py", "ridge.py"])
+@pytest.mark.parametrize("name", ["by_rules.py", "gradient_step.py", "ridge.py"])
 def test_a_changed_weight_of_an_example_is_found_on_balls_and_in_floats(name: str) -> None:
     theorem = read_theorem(str(EXAMPLES / name))
     for changed, holds in ((theorem, True), (_changed(theorem), False)):

@@ -21,17 +21,17 @@ def test_one_layer_is_shown_under_the_recursion_in_plain_text(run: Command) -> N
     assert "\\" not in derivation
     lines = derivation.splitlines()
     at = lines.index("    one layer, from an argument with the error e_l:")
-    assert lines[at - 1] == "    e_(l+1) <= K*e_l + eps*rho, e_0 = e_x"
+    assert lines[at - 1] == "    e_(l+1) <= K*e_l + eps*rho_tanh, e_0 = e_x"
     assert lines[at + 1 : at + 3] == ["      W p (inf-norm): linear map from its argument", "        e_W p <= K*e_l"]
-    assert "        e_r(W p) <= e_W p + eps*rho" in lines
+    assert "        e_tanh(W p) <= e_W p + eps*rho_tanh" in lines
     record = json.loads(run("show", OWN, "--json").out)["derivation"][-1]
-    assert [step["name"] for step in record["layer"]] == ["W p", "r(W p)"]
-    assert record["reason"] == "e_(l+1) <= K*e_l + eps*rho, e_0 = e_x"
+    assert [step["name"] for step in record["layer"]] == ["W p", "tanh(W p)"]
+    assert record["reason"] == "e_(l+1) <= K*e_l + eps*rho_tanh, e_0 = e_x"
 
 
 def test_latex_shows_one_layer_in_the_notation_of_the_theorem(run: Command) -> None:
     latex = run("latex", OWN).out
-    assert r"$e_{l+1} \le K e_{l} + \varepsilon \rho$ with $e_0 = 0$." in latex
+    assert r"$e_{l+1} \le K e_{l} + \varepsilon \rho_{\mathrm{tanh}}$ with $e_0 = 0$." in latex
     layer = latex.partition("One layer, from an argument with the error $e_l$:\n\\begin{itemize}\n")[2]
     assert re.findall(r"\\item\[\((.*?)\)\]", layer.partition("\\end{itemize}")[0]) == ["2a", "2b"]
 
@@ -120,7 +120,7 @@ def test_the_values_of_the_worst_case_are_shown(tmp_path: Path, run: Command) ->
     assert truncated("out").statement.quantities[0].bound_at == {rho: lam * g}
     assert r"Derived by rules, at the worst case $\rho = g \lambda$:" in truncated("out").latex()
     shown = run("show", OWN).out
-    assert "    at the worst case rho = 1\n" in shown
+    assert "    at the worst case rho_tanh = 1\n" in shown
     plain = bs.theorem(
         "plain",
         bs.rules.given("x", dim=1, size=1),

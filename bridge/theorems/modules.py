@@ -1,0 +1,35 @@
+"""A network that is a `torch.nn.Module`, as a function of the names that its `forward` takes."""
+
+import copy
+import functools
+import inspect
+from typing import Any
+
+import torch
+
+
+class ModuleNetwork:
+    """The module in evaluation mode, with its weights as they are now, in the dtype of its arguments.
+
+    On balls its weights are exact. `forward` takes parameters, weights and inputs of the theorem by name, and gives one
+    array or a dict of them.
+    """
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        self.module = copy.deepcopy(module).eval().requires_grad_(False)
+        self.__name__ = type(module).__name__
+        self.__signature__ = inspect.signature(module.forward)
+
+    def __call__(self, **known: Any) -> Any:
+        dtypes = {each.dtype for each in known.values() if isinstance(each, torch.Tensor) and each.is_floating_point()}
+        if not dtypes:
+            return self.module(**known)
+        dtype = functools.reduce(torch.promote_types, dtypes)
+        state = {**dict(self.module.named_parameters()), **dict(self.module.named_buffers())}
+        cast = {name: each.to(dtype) if each.is_floating_point() else each for name, each in state.items()}
+        return torch.func.functional_call(self.module, cast, kwargs=known)
+
+
+def as_function(network: Any) -> Any:
+    """A module as a function; every other network as it is."""
+    return ModuleNetwork(network) if isinstance(network, torch.nn.Module) else network
