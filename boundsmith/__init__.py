@@ -10,7 +10,7 @@ State a theorem of your own:
     Knobs, AtPoint, InputSearch, ExactRuns, Refuting, Refusal, Refutation, Work    what few theorems need
 
 Compose it: an expression knows its bound, its network and its reference:
-    vector, tokens, matrix, value               inputs and weights; a program of your own
+    vector, tokens, matrix, value, draws        inputs and weights; a program of your own; random draws
     function, quantised                         functions in SymPy; activations on a grid
     repeat, softmax, hard_max, attend, rms_norm, mean, concatenate, and + - * @
 

@@ -17,6 +17,7 @@ from bridge.expressions.attention import hard_max as hard_max
 from bridge.expressions.attention import mean as mean
 from bridge.expressions.attention import quantised as quantised
 from bridge.expressions.attention import softmax as softmax
+from bridge.expressions.draws import draws as draws
 from bridge.expressions.functions import function as function
 from bridge.expressions.inputs import tokens as tokens
 from bridge.expressions.inputs import value as value

@@ -1,6 +1,6 @@
 """Sets of inputs and weights: boundsmith draws from them, attacks within them, and checks membership on balls.
 
-- vectors: Box, Ball, Sphere, Simplex, Signs, Integers
+- vectors: Box, Ball, Sphere, Shell, Simplex, Signs, Integers
 - matrices: Rows, SingularValues
 - of several parts: Product, Concatenated, layered_box
 - what each of them is: Domain
@@ -14,6 +14,7 @@ from bridge.domains import (
     Integers,
     Product,
     Rows,
+    Shell,
     Signs,
     Simplex,
     SingularValues,
@@ -25,6 +26,7 @@ __all__ = [
     "Box",
     "Ball",
     "Sphere",
+    "Shell",
     "Simplex",
     "Signs",
     "Integers",

@@ -5,6 +5,7 @@ A value has a name, a size and an error, both in one norm (inf, 1 or 2). A rule 
 
 - start of a derivation: given
 - linear maps, sums, products: linear_map, perturbed_map, add, mean, concatenate, stack, bilinear, change_norm
+- along tokens: centre, append, token
 - functions: apply_function, taylor, line_at_zero, perturbed_function, project, soft_threshold, rms_normalise
 - attention: softmax, cut_softmax, softmax_as_linear, softmax_to_hard_max, hard_max, concentrate, attend, exclude,
   heads_as_linear, heads_as_matrix
@@ -19,11 +20,13 @@ A value has a name, a size and an error, both in one norm (inf, 1 or 2). A rule 
 from symbolic.calculus import (
     accumulate,
     add,
+    append,
     apply_function,
     attend,
     best_shares,
     bilinear,
     bounded_iterates,
+    centre,
     change_norm,
     cheapest_split,
     concatenate,
@@ -67,6 +70,7 @@ from symbolic.calculus import (
     softmax_to_hard_max,
     stack,
     taylor,
+    token,
     union_bound,
     within_budget,
 )
@@ -82,6 +86,9 @@ __all__ = [
     "stack",
     "bilinear",
     "change_norm",
+    "centre",
+    "append",
+    "token",
     "apply_function",
     "taylor",
     "line_at_zero",

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 MODULES = ("arrays", "enclosed", "errors", "functions", "reading", "values", "weights")
 READ = (
     *("apply", "attention", "cases", "clip", "concentration", "given", "hard_max", "iteration", "linear", "product"),
-    *("normalisation", "repetition", "soft_threshold", "softmax", "sums"),
+    *("normalisation", "repetition", "soft_threshold", "softmax", "sums", "tokens"),
 )
 TARGETS = [f"bridge/readings/{name}.py" for name in (*MODULES, *(f"rules/{each}" for each in READ))]
 OF_RULES = (
@@ -21,6 +21,7 @@ OF_RULES = (
     *("head_matrices", "heads", "invariants", "iterations", "layers", "linear", "linear_softmax", "nonexpansive"),
     "normalisation",
     *("perturbations", "products", "proximal", "recursions", "repetition", "shares", "softmax", "sums", "taylor"),
+    "tokens",
 )
 RULES = [f"symbolic/calculus/{name}.py" for name in OF_RULES]
 # What words a refusal, says whether a network can be compared, makes an operand of an expression, or calls a function

@@ -3,6 +3,7 @@
 from bridge.domains.boxes import Box, Integers, Signs
 from bridge.domains.domain import Domain
 from bridge.domains.products import Concatenated, Product, Rows
+from bridge.domains.shells import Shell
 from bridge.domains.spectra import SingularValues
 from bridge.domains.spheres import Ball, Simplex, Sphere
 
@@ -11,6 +12,7 @@ __all__ = [
     "Box",
     "Ball",
     "Sphere",
+    "Shell",
     "Signs",
     "Simplex",
     "SingularValues",

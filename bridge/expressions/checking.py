@@ -4,15 +4,18 @@ import sympy as sp
 import torch
 
 from bridge.domains import Domain
+from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.expression import Expression
-from bridge.expressions.inputs import TokenOfLayer
+from bridge.expressions.inputs import LARGEST, TokenOfLayer
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.matrix_norms import NORMS
 from bridge.expressions.objects import Objects
 from bridge.expressions.repetition import RepeatedLayers
-from bridge.limits.arguments import arguments_of
+from bridge.limits.arguments import arguments_of, called_with
 from symbolic.words.errors import UsageError
 
+INPUT, WEIGHT = "neither an input nor a parameter; give inputs=", "neither a parameter nor a weight"
+SEED, OTHER = "neither a parameter nor the seed", "not a parameter"
 TRIED, SLACK = 16, 1e-9  # matrices of a domain whose norms are looked at
 
 
@@ -29,10 +32,12 @@ def require_sound(graph: Objects) -> None:
     _require_own_layers(graph)
     for matrix in graph.matrices.values():
         _require_norms(graph, matrix)
+    for each in graph.draws.values():
+        _require_sizes(graph, each)
 
 
 def _require_one_use(graph: Objects) -> None:
-    kinds = (graph.inputs_of_graph, graph.matrices, graph.functions, graph.values, graph.grids)
+    kinds = (graph.inputs_of_graph, graph.matrices, graph.functions, graph.values, graph.grids, graph.draws)
     names = [name for kind in kinds for name in kind]
     for name in names:
         if names.count(name) > 1:
@@ -49,15 +54,21 @@ def _require_one_domain(graph: Objects) -> None:
 
 
 def _require_known_arguments(graph: Objects) -> None:
-    known = {*graph.inputs, *graph.weights, *(letter.name for letter in graph.parameters)}
-    programs = [(each.name, program) for each in graph.values.values() for program in each.programs]
-    programs += [(each.name, each.program) for each in graph.matrices.values() if each.program is not None]
-    for name, program in programs:
-        if unknown := [each for each in arguments_of(program) if each not in known]:
-            raise UsageError(
-                f"{graph.id}: the program of '{name}' takes {', '.join(unknown)}, which is neither an input nor a "
-                f"parameter; give inputs="
-            )
+    parameters = {letter.name for letter in graph.parameters}
+    weights = {*graph.weights, *parameters}
+    programs = {name: each.source for name, each in graph.draws.items() if not isinstance(each.source, Domain)}
+    means = [node for node in graph.nodes if isinstance(node, SampleMean) and node.expectation is not None]
+    computed = [(x.name, program) for x in graph.values.values() for program in x.programs]
+    computed += [(x.name, x.program) for x in graph.matrices.values() if x.program is not None]
+    taken = [
+        *((f"program of '{name}'", program, {*graph.inputs, *weights}, INPUT) for name, program in computed),
+        *((f"program of '{name}'", program, {*parameters, "seed"}, SEED) for name, program in programs.items()),
+        *((f"mean of '{name}'", each.mean, parameters, OTHER) for name, each in graph.draws.items()),
+        *((f"expectation of '{each.label}'", each.expectation, weights, WEIGHT) for each in means),
+    ]
+    for role, program, known, kinds in taken:
+        if unknown := [name for name in (arguments_of(program) if callable(program) else ()) if name not in known]:
+            raise UsageError(f"{graph.id}: the {role} takes {', '.join(unknown)}, which is {kinds}")
 
 
 def _require_norms(graph: Objects, matrix: Matrix) -> None:
@@ -80,6 +91,35 @@ def _require_norms(graph: Objects, matrix: Matrix) -> None:
             )
 
 
+def _require_sizes(graph: Objects, draws: Draws) -> None:
+    """Raises UsageError where draws have another shape, or exceed a norm that is said to bound them."""
+    bounds = {norm: _number(graph, draws.name, bound) for norm, bound in draws.sizes.items()}
+    if isinstance(draws.source, Domain):
+        domain = draws.source.at(graph.at)
+        largest = {norm: float(domain.bound(norm)) for norm in bounds}
+    else:
+        shape = [int(_number(graph, draws.name, each)) for each in (draws.number, draws.dim)]
+        found = [called_with(draws.source, {**graph.numbers, "seed": seed}) for seed in range(TRIED)]
+        if other := [list(each.shape) for each in found if list(each.shape) != shape]:
+            raise UsageError(f"{graph.id}: {draws.name} is drawn in the shape {other[0]}, expected {shape}")
+        largest = {norm: max(float(LARGEST[norm](each)) for each in found) for norm in bounds}
+    for norm, most in bounds.items():
+        if largest[norm] > most * (1 + SLACK):
+            raise UsageError(
+                f"{graph.id}: {draws.name} is drawn with a norm of {largest[norm]:.4g}, above "
+                f"{sp.sstr(draws.sizes[norm])} = {most:.4g}; make them agree"
+            )
+
+
+def _number(graph: Objects, name: str, formula: sp.Expr) -> float:
+    """At the last values of the parameters. Raises UsageError for another letter."""
+    found = formula.xreplace(graph.at)
+    if found.free_symbols:
+        letters = ", ".join(sorted(map(str, found.free_symbols)))
+        raise UsageError(f"{graph.id}: {name} has the letter {letters}, which is not a parameter")
+    return float(found)
+
+
 def _as_given(graph: Objects, matrix: Matrix) -> torch.Tensor:
     """One matrix for each layer. Raises UsageError for other dimensions than the parameters say."""
     assert matrix.given is not None  # asked of these
@@ -100,6 +140,11 @@ def _require_own_layers(graph: Objects) -> None:
     def visit(node: Expression, loop: Expression | None) -> None:
         if isinstance(node, TokenOfLayer) and (loop is None or node.number.argument is not loop):
             raise UsageError(f"{graph.id}: {node.label} stands outside of the layers whose number it takes")
+        if isinstance(node, SampleMean) and loop is not None:
+            raise UsageError(
+                f"{graph.id}: {node.label} stands in layers that repeat, each of which would draw anew; take the mean "
+                f"before them"
+            )
         if isinstance(node, MatrixImage) and node.matrix.layers is not None:
             loops.setdefault(node.matrix.name, set()).add(0 if loop is None else id(loop))
             if loop is None or len(loops[node.matrix.name]) > 1:

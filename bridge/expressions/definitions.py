@@ -10,6 +10,7 @@ from itertools import chain, count
 import sympy as sp
 
 from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
+from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.expression import Entrywise, Expression, Pairs, Sum
 from bridge.expressions.functions import Applied, Function, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
@@ -17,6 +18,7 @@ from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.normalisation import RmsNorm
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
 from bridge.expressions.running import nodes_of
+from bridge.expressions.tokens import Appended, Centred, TokenAtPlace
 from symbolic.words.ascii_math import AsciiMathError, ascii_math
 
 LETTERS = ("p", "q", "z", "y", "r", "a", "c", "v", "w")  # of values that a formula names
@@ -51,7 +53,7 @@ class Writing:
         exact, near = written(node, self)
         if (
             self.uses[id(node)] < 2
-            or isinstance(node, Input | LayerArgument | TokenOfLayer | Value)
+            or isinstance(node, Input | Draws | LayerArgument | TokenOfLayer | Value)
             or id(node) in self.letters
         ):
             return (self.letters[id(node)],) * 2 if id(node) in self.letters else (exact, near)
@@ -71,7 +73,7 @@ class Writing:
 
 def _within(text: str) -> str:
     """In brackets, where it is a sum or a product."""
-    return f"({text})" if re.search(r"[ +*/-]", text) else text
+    return f"({text})" if re.search(r"[ +*/-]", text) and not re.fullmatch(r"\([^()]*\)", text) else text
 
 
 def _formula(expr: sp.Expr, argument: str) -> str:
@@ -94,7 +96,7 @@ def written(node: Expression, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
-def _(node: Input, writing: Writing) -> tuple[str, str]:
+def _(node: Input | Draws, writing: Writing) -> tuple[str, str]:
     return node.name, node.name
 
 
@@ -148,6 +150,9 @@ def _sum(node: Sum, parts: Sequence[str]) -> str:
     for (factor, _), part in zip(node.terms, parts, strict=True):
         negative = factor.could_extract_minus_sign()
         size = -factor if negative else factor
+        if factor == 0:
+            text += " + 0" if text else "0"
+            continue
         part = f"({part})" if re.search(r" [+-] ", part) or part.startswith("-") else part
         term = (
             part
@@ -204,6 +209,28 @@ def _(node: RmsNorm, writing: Writing) -> tuple[str, str]:
 @written.register
 def _(node: Mean, writing: Writing) -> tuple[str, str]:
     return writing.each(lambda x: f"mean({x})", *node.parts)
+
+
+@written.register
+def _(node: Centred, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda x: f"{_within_sum(x)} - mean({x})", *node.parts)
+
+
+@written.register
+def _(node: Appended, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda x, y: f"({x}; {y})", *node.parts)
+
+
+@written.register
+def _(node: TokenAtPlace, writing: Writing) -> tuple[str, str]:
+    place = sp.sstr(node.place + 1 if node.place >= 0 else node.tokens + node.place + 1).replace(" ", "")
+    return writing.each(lambda x: f"{x if x.isalnum() else f'({x})'}_{_within(place)}", *node.parts)
+
+
+@written.register
+def _(node: SampleMean, writing: Writing) -> tuple[str, str]:
+    exact, near = writing.both(node.parts[0])
+    return f"E(mean({exact}))", f"mean({near})"
 
 
 @written.register

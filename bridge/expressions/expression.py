@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from keyword import iskeyword
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import sympy as sp
 
@@ -18,6 +18,7 @@ from symbolic.calculus.products import ProductKind
 from symbolic.derivations.derivation import Approximated, Norm, as_expr
 from symbolic.words.errors import UsageError
 
+Made = TypeVar("Made", bound=Callable[..., "Expression"])
 LONGEST = 24  # characters of a label that is put together of those of parts
 
 
@@ -85,6 +86,7 @@ class Running(Protocol):
     def letters(self, symbols: Sequence[sp.Symbol], beside: Any) -> list[Any]: ...
     def count(self, expr: sp.Expr) -> int: ...
     def inside(self, layer: int, argument: "Expression", value: Any) -> "Running": ...
+    def apart(self, node: "Expression", value: Any) -> "Running": ...
     def saw(self, what: object, value: Any) -> None: ...
 
 
@@ -107,6 +109,29 @@ class Expression(ABC):
             raise UsageError(f"an expression is named {name!r}; give it a text, such as 'output'")
         self.label, self.is_named = name, True
         return self
+
+    def sample_mean(self, delta: Any = None, *, expectation: Any = None) -> "Expression":
+        """Of tokens that are computed from `bs.draws`, each from its own: their mean, in the place of the expectation.
+
+        The bound holds with a probability of at least 1 - `delta`; without it, it is one in expectation. `expectation`,
+        a program of parameters and weights by name, gives the exact value of each coordinate. It is known for linear
+        images, and for odd functions of symmetric draws.
+        """
+        return METHODS["sample_mean"](self, delta, expectation)
+
+    def centred(self) -> "Expression":
+        """Each token less the mean of all tokens."""
+        return METHODS["centred"](self)
+
+    def append(self, other: Any) -> "Expression":
+        """The tokens of this one, then those of `other` (0: a token of zeros); a vector is one token."""
+        return METHODS["append"](self, other)
+
+    def __getitem__(self, place: Any) -> "Expression":
+        """One token: the first is 0, the last -1."""
+        return METHODS["token"](self, place)
+
+    __iter__ = None  # without it Python would take one token after the other, and find no last one
 
     @abstractmethod
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
@@ -161,6 +186,19 @@ class Expression(ABC):
 
     def __truediv__(self, other: Any) -> "Expression":
         return Sum(((1 / as_number("divisor", other), self),))
+
+
+METHODS: dict[str, Callable[..., Expression]] = {}  # what methods do, of files that import this one
+
+
+def method(name: str) -> Callable[[Made], Made]:
+    """Names a function as what the method does; bridge/expressions/__init__.py imports the files that have some."""
+
+    def named(function: Made) -> Made:
+        METHODS[name] = function
+        return function
+
+    return named
 
 
 def as_number(what: str, given: Any) -> sp.Expr:

@@ -47,10 +47,11 @@ class Input(Expression):
     def run(self, running: Running) -> Any:
         return running.array(self.name)
 
-    def __getitem__(self, layer: Any) -> "TokenOfLayer":
-        if not isinstance(layer, LayerNumber) or self.count is None:
-            raise UsageError(f"{self.name}[{layer!r}]: a token is taken by the number of a layer, as in bs.repeat")
-        return TokenOfLayer(self, layer)
+    def __getitem__(self, place: Any) -> Expression:
+        """One token: by a whole number, or in a repetition by that of the layer."""
+        return (
+            TokenOfLayer(self, place) if isinstance(place, LayerNumber) and self.count else super().__getitem__(place)
+        )
 
 
 class LayerNumber:
@@ -97,8 +98,8 @@ def vector(
     One of the three is enough; with several, or for another set, give the `domain` too, of which they have to be true.
     A `weight` is drawn once for a network; other vectors vary with the prompt. Raises UsageError without a bound.
     """
-    sizes = _sizes(name, size, norm, sums)
-    return Input(name, dim, None, sizes, domain or _domain_of(name, dim, sizes), weight=weight)
+    sizes = sizes_of(name, size, norm, sums)
+    return Input(name, dim, None, sizes, domain or domain_of(name, dim, sizes), weight=weight)
 
 
 def tokens(
@@ -113,11 +114,12 @@ def tokens(
     weight: bool = False,
 ) -> Input:
     """`count` tokens in R^dim; bounds are those of each token, as for `vector`, and `domain` is that of one token."""
-    sizes = _sizes(name, size, norm, sums)
-    return Input(name, dim, count, sizes, Rows(count, domain or _domain_of(name, dim, sizes)), weight=weight)
+    sizes = sizes_of(name, size, norm, sums)
+    return Input(name, dim, count, sizes, Rows(count, domain or domain_of(name, dim, sizes)), weight=weight)
 
 
-def _sizes(name: str, size: Any, norm: Any, sums: Any) -> dict[Norm, sp.Expr]:
+def sizes_of(name: str, size: Any, norm: Any, sums: Any) -> dict[Norm, sp.Expr]:
+    """The norms that are bounded. Raises UsageError where none is."""
     given = {Norm.INF: size, Norm.TWO: norm, Norm.ONE: sums}
     sizes = {each: as_number("size", bound) for each, bound in given.items() if bound is not None}
     if not sizes:
@@ -125,7 +127,8 @@ def _sizes(name: str, size: Any, norm: Any, sums: Any) -> dict[Norm, sp.Expr]:
     return sizes
 
 
-def _domain_of(name: str, dim: Any, sizes: Mapping[Norm, sp.Expr]) -> Domain:
+def domain_of(name: str, dim: Any, sizes: Mapping[Norm, sp.Expr]) -> Domain:
+    """The set in which one norm is bounded."""
     if len(sizes) > 1:
         raise UsageError(f"{name}: {len(sizes)} norms are bounded; give domain=, a set in which all of them hold")
     ((norm, bound),) = sizes.items()

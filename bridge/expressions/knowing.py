@@ -87,11 +87,11 @@ class KnownLetters:
             if len(measured) == len(programs) and (all(prompts) or not any(prompts)):
                 known[letter] = _largest_of(names, measured)
         of_functions = [f for f in self.graph.functions.values() if f.letter in self.letters]
-        known |= {f.letter: tuple(found) for f in of_functions if (found := self._at_network(f, known))}
-        if self.graph.without_program:
-            return known
-        known |= {f.letter: (*known.get(f.letter, ()), self._at_prompt(f)) for f in of_functions}
-        return known | {cut.letter: self._lost(cut) for cut in self.graph.cuts}
+        at_prompts = bool(self.graph.inputs) and not self.graph.without_program  # else it is about the draws at hand
+        for f in of_functions:
+            at = (*self._at_network(f, known), *([self._at_prompt(f)] if at_prompts else []))
+            known |= {f.letter: at} if at else {}
+        return known | {cut.letter: self._lost(cut) for cut in self.graph.cuts if at_prompts}
 
     def _norm_of(self, name: str, matrix: Matrix, key: Key) -> Program | None:
         """The spectral norm of a matrix that varies with the prompt is not measured at each of them."""

@@ -9,6 +9,7 @@ import sympy as sp
 
 from bridge.domains import Domain
 from bridge.expressions.attention import CutSoftmaxOf, Quantised
+from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
@@ -38,6 +39,11 @@ class Objects:
         last = {s: x[-1] if isinstance(x, tuple | list | range) else x for s, x in self.parameters.items()}
         return {s: sp.Integer(x) if s.is_integer else sp.Float(x) for s, x in last.items()}
 
+    @property
+    def numbers(self) -> dict[str, int | float]:
+        """The same by name, as programs take them."""
+        return {s.name: int(x) if x.is_Integer else float(x) for s, x in self.at.items()}
+
     @cached_property
     def inputs_of_graph(self) -> dict[str, Input]:
         found = (node.of if isinstance(node, TokenOfLayer) else node for node in self.nodes)
@@ -54,6 +60,10 @@ class Objects:
     @cached_property
     def values(self) -> dict[str, Value]:
         return self._by_name((node.name, node) for node in self.nodes if isinstance(node, Value))
+
+    @cached_property
+    def draws(self) -> dict[str, Draws]:
+        return self._by_name((node.name, node) for node in self.nodes if isinstance(node, Draws))
 
     @cached_property
     def grids(self) -> dict[str, Quantised]:
@@ -87,7 +97,8 @@ class Objects:
 
     @property
     def weights(self) -> dict[str, Any]:
-        own = {name: each.domain for name, each in self.inputs_of_graph.items() if each.weight}
+        own: dict[str, Any] = {name: each.domain for name, each in self.inputs_of_graph.items() if each.weight}
+        own |= {name: each.drawn for name, each in self.draws.items()}
         return own | self._drawn(varies=False)
 
     def _drawn(self, *, varies: bool) -> dict[str, Any]:
@@ -138,6 +149,8 @@ class Objects:
             bounds = matrix.norms.items() if what else ()
             found += [f"{what} has {kinds[key]} of at most `{sp.sstr(bound)}`" for key, bound in bounds]
         found += [sentence for function in self.functions.values() for sentence in function.assumptions]
+        of_draws = [node for node in self.nodes if isinstance(node, Draws | SampleMean)]
+        found += [sentence for node in of_draws for sentence in node.assumptions]
         return [*found, *dict.fromkeys(node.premise for node in self.nodes if node.premise)]
 
     @property

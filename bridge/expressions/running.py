@@ -61,6 +61,12 @@ class GraphRun:
         found._values[id(argument)] = value
         return found
 
+    def apart(self, node: Expression, value: Any) -> "GraphRun":
+        """A run of its own, in which the node has that value."""
+        found = GraphRun(self.known, approximate=self.approximate)
+        found._values[id(node)] = value
+        return found
+
     def array(self, name: str) -> Any:
         return self.known[name]
 

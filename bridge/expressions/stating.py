@@ -14,6 +14,7 @@ from bridge.expressions.attention import CutSoftmaxOf, Quantised
 from bridge.expressions.checking import require_sound
 from bridge.expressions.definitions import definition, largest_difference, lost_weight
 from bridge.expressions.deriving import LeastBounds, derived
+from bridge.expressions.draws import SampleMean
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Function, t
 from bridge.expressions.inputs import TokenOfLayer, Value
@@ -106,7 +107,8 @@ class Graph(Objects):
     @cached_property
     def _handles(self) -> set[str]:
         """The handles of the steps, those of layers too."""
-        steps = (step for each in self.conclusions for step in each.derivation.steps)
+        read = (each for each in self.conclusions if not (each.events or each.mean_over))  # others are judged by draws
+        steps = (step for each in read for step in each.derivation.steps)
         return {handle for step in steps if step.operation is not None for handle in step.operation.handles}
 
     # Functions: where they are certified.
@@ -126,11 +128,8 @@ class Graph(Objects):
     def _range(self, function: Function) -> float:
         """Beyond it a bound at a prompt is conditional: twice what arguments reach in some random runs, or more."""
         seen: dict[int, list[Any]] = {}
-        generator = torch.Generator().manual_seed(0)
-        values = self.at
-        domains = {**self.inputs, **self.weights}
-        drawn = {n: _drawn(each, values, generator) for n, each in domains.items()}
-        known = {**drawn, **{letter.name: _as_python(number) for letter, number in values.items()}}
+        generator, domains = torch.Generator().manual_seed(0), {**self.inputs, **self.weights}
+        known = {name: self._some(each, generator) for name, each in domains.items()} | self.numbers
         known |= {name: matrix.approximate(known.__getitem__) for name, matrix in self.approximate_matrices.items()}
         for approximate in (False,) if self.without_program else (False, True):
             side = GraphRun(known, approximate=approximate, seen=seen)
@@ -138,6 +137,11 @@ class Graph(Objects):
                 side.value(output)
         largest = max((float(abs(each).max()) for each in seen.get(id(function), [])), default=LEAST_RANGE)
         return max(LEAST_RANGE, 2.0 ** (int(sp.ceiling(sp.log(max(largest, 1e-3), 2))) + 2))
+
+    def _some(self, domain: Any, generator: torch.Generator) -> Any:
+        """A random member, or what a function gives: one that draws, or an array that is given."""
+        drawn = isinstance(domain, Domain)
+        return domain.at(self.at).sample(1, generator)[0] if drawn else called_with(domain, {**self.numbers, "seed": 0})
 
     # Letters that an instance knows better.
 
@@ -168,7 +172,8 @@ class Graph(Objects):
             "built": self.built,
             "network": self.network,
             "reference": self.reference,
-            "handles": self.handles,
+            "handles": self.handles if self.inputs and self._handles else None,
+            "random": {node.draws.randomness: node.draws.name for node in self.nodes if isinstance(node, SampleMean)},
             "worst": {letter: worst for letter, worst in self.worst.items() if letter in self._known.letters},
             "knows": self.knows,
             "meanings": self.meanings,
@@ -178,15 +183,6 @@ class Graph(Objects):
 
 def _approximate(matrix: Matrix) -> Callable[[Mapping[str, Any]], Any]:
     return lambda known: matrix.approximate(known.__getitem__)
-
-
-def _drawn(domain: Any, values: Mapping[sp.Symbol, Any], generator: torch.Generator) -> Any:
-    """A random member, or the array that is given."""
-    return domain() if isinstance(domain, Program) else domain.at(values).sample(1, generator)[0]
-
-
-def _as_python(number: Any) -> int | float:
-    return int(number) if number.is_Integer else float(number)
 
 
 def _operand(matrix: Matrix, known: Mapping[str, Any]) -> Any:
@@ -215,9 +211,10 @@ def graph_of(
     """Of these outputs; a single one without a name is the output."""
     if len(outputs) == 1 and not outputs[0].is_named:
         outputs = [copy.copy(outputs[0]).named("output")]
-    cuts = [node for node in nodes_of(outputs) if isinstance(node, CutSoftmaxOf)]
-    for place, cut in enumerate(cuts if len(cuts) > 1 else (), start=1):
-        cut.number = f"_{place}"
+    for kind in (CutSoftmaxOf, SampleMean):
+        alike = [node for node in nodes_of(outputs) if isinstance(node, kind)]
+        for place, node in enumerate(alike if len(alike) > 1 else (), start=1):
+            node.number = f"_{place}"
     try:
         known = None if norm is None else as_norm(norm)
     except DerivationError as error:

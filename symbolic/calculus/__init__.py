@@ -50,6 +50,7 @@ from symbolic.calculus.shares import best_shares, within_budget
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
 from symbolic.calculus.sums import add, change_norm, concatenate, mean
 from symbolic.calculus.taylor import line_at_zero, taylor
+from symbolic.calculus.tokens import append, centre, token
 from symbolic.derivations.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, given
 from symbolic.derivations.events import Event
 
@@ -78,11 +79,13 @@ __all__ = [
     "Step",
     "add",
     "apply_function",
+    "append",
     "attend",
     "best_shares",
     "bilinear",
     "bounded_iterates",
     "change_norm",
+    "centre",
     "cheapest_split",
     "concatenate",
     "concentrate",
@@ -133,6 +136,7 @@ __all__ = [
     "softmax_to_hard_max",
     "stack",
     "taylor",
+    "token",
     "union_bound",
     "values_on",
     "within_budget",

@@ -14,7 +14,10 @@ import sympy as sp
 from symbolic.derivations.obligations import DerivationError, RangeObligation, as_expr, real
 from symbolic.words.prose import joined, make_prose, marked, prose
 
-LINEAR = ("sum", "mean", "concatenation", "change of norm", "linear map", "product", "apply a function", "cover")
+LINEAR = (
+    *("sum", "mean", "centring", "one token", "appended tokens", "concatenation", "change of norm", "linear map"),
+    *("product", "apply a function", "cover"),
+)
 
 
 class ShareSymbol(sp.Symbol):

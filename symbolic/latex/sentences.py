@@ -16,11 +16,13 @@ Numbers = Mapping[str, str]  # of steps, by name
 
 # What each rule bounds; {name} is the name of the step, if it is mathematics, {of} are its premises.
 BOUNDED = {
+    "appended tokens": "the sequence{name} of the tokens of {of}",
     "apply a function": "the value{name} of {function} at {of}",
     "attention": "the average{name} of {last} under the weights {first}",
     "bounded iterates": "the iterates{name} of {of}",
     "budget of probability": "the conclusion of {of}, with these shares,",
     "case distinction": "the value{name}, {of} according to the case,",
+    "centring": "the value{name} of {of}, less its mean over the tokens,",
     "change of norm": "the vector of {of} in {norm}",
     "concatenation": "the vector{name} of all parts {of}",
     "comparison": "the flow{name} from {of}",
@@ -36,6 +38,7 @@ BOUNDED = {
     "linear map": "the linear image{name} of {of}",
     "Lipschitz map": "the image{name} of {of} under an approximate Lipschitz map",
     "mean": "the mean{name} of {of}",
+    "one token": "the token{name} of {of}",
     "perturbed linear map": "the image{name} of {of} under a perturbed linear map",
     "pooled perturbation": "the value{name} of {of} under a joint perturbation",
     "pooled sum": "the sum{name} of {of} under a joint perturbation",

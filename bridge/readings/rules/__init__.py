@@ -20,4 +20,5 @@ from bridge.readings.rules import sink as sink
 from bridge.readings.rules import soft_threshold as soft_threshold
 from bridge.readings.rules import softmax as softmax
 from bridge.readings.rules import sums as sums
+from bridge.readings.rules import tokens as tokens
 from bridge.readings.rules import vector_map as vector_map

@@ -7,7 +7,19 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.domains import Ball, Box, Concatenated, Domain, Integers, Rows, Signs, Simplex, SingularValues, Sphere
+from bridge.domains import (
+    Ball,
+    Box,
+    Concatenated,
+    Domain,
+    Integers,
+    Rows,
+    Shell,
+    Signs,
+    Simplex,
+    SingularValues,
+    Sphere,
+)
 from bridge.domains.rounding import ball_of
 from numeric.balls import BallArray, working_precision
 from symbolic.derivations.derivation import Norm
@@ -44,6 +56,10 @@ OTHERS = [
     Sphere(3),
     Sphere(25, radius=0.3),
     Sphere(2, radius=sp.sqrt(3) * 100),
+    Shell(1, low=0.5, high=2),
+    Shell(3),
+    Shell(5, low=1e-3, high=1e3),
+    Shell(n, low=B, high=sp.sqrt(n)).at({n: 8, B: 0.3}),
     Signs(3),
     Signs(2, 2, size=0.1),
     Integers(3, low=-3, high=5),
@@ -61,6 +77,7 @@ NESTED = [
     Rows(2, Rows(3, Simplex(4))),
     Rows(3, Box(2, low=-2, high=1)),
     Rows(4, Sphere(3)),
+    Rows(3, Shell(2, low=1, high=2)),
     Rows(2, SingularValues(2, 2, low=1, high=2)),
     Concatenated(Box(2, 3, size=0.1), Ball(n, radius=B), Box(0, 4)).at({n: 2, B: 0.3}),
     Concatenated(Box(n, size=sp.sqrt(2)), Rows(2, Simplex(3)), Box()).at({n: 0}),
@@ -76,6 +93,7 @@ TOLERANT = [
     SingularValues(2, 4, low=1, high=1),
     SingularValues(4, 3, low=sp.sqrt(2), high=sp.sqrt(2)),
     SingularValues(1, 1, low=1, high=1),
+    Shell(3, low=sp.sqrt(2), high=sp.sqrt(2)),
 ]
 ALL = CONVEX + OTHERS + NESTED
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -89,8 +107,8 @@ def slack(domain: Domain, dtype: torch.dtype) -> float:
     """By how much a kind that floating point cannot meet exactly may be missed; 0 for the others."""
     while isinstance(domain, Rows):
         domain = domain.row
-    if isinstance(domain, SingularValues):
-        return 2 * domain.rounding(dtype)
+    if isinstance(domain, SingularValues | Shell):
+        return 2 * (domain.columns if isinstance(domain, Shell) else domain).rounding(dtype)
     return domain.slack(dtype) if isinstance(domain, Sphere | Simplex) else 0.0
 
 
@@ -105,6 +123,8 @@ def defects(domain: Domain, member: BallArray) -> list[flint.arb]:
     with working_precision(member.bits):
         if isinstance(domain, Sphere):
             return [(member * member).sum().balls[0] - ball_of(domain.radius, member.bits) ** 2]
+        if isinstance(domain, Shell):
+            return [(member * member).sum().balls[0] - ball_of(domain.high, member.bits) ** 2]
         if isinstance(domain, Simplex):
             return [member.sum().balls[0] - 1]
         if isinstance(domain, Signs):

@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.domains import Ball, Box, Domain, Integers, Product, Rows, Signs, Simplex, SingularValues, Sphere
+from bridge.domains import Ball, Box, Domain, Integers, Product, Rows, Shell, Signs, Simplex, SingularValues, Sphere
 from symbolic.derivations.derivation import Norm, given
 from symbolic.words.errors import UsageError
 from tests.bridge.domains.kinds import B, d, generator, n
@@ -24,6 +24,7 @@ BOUNDS = [
     (Ball(d, radius=B, norm=1), (B, B, B)),
     (Ball(n, d, radius=B, norm="inf"), (B, n * d * B, sp.sqrt(n * d) * B)),
     (Sphere(d, radius=B), (B, sp.sqrt(d) * B, B)),
+    (Shell(d, low=B / 2, high=B), (B, sp.sqrt(d) * B, B)),
     (Signs(d, size=B), (B, d * B, sp.sqrt(d) * B)),
     (Simplex(n), (1, 1, 1)),
     (Integers(d, low=-n, high=n), (n, d * n, sp.sqrt(d) * n)),
@@ -94,6 +95,8 @@ REFUSED = [
         {n: 1, d: 1, B: 2},
         "SingularValues(n, d, low=B, high=1): SingularValues: low = 2 exceeds high = 1",
     ),
+    (Shell(n, low=B), {n: 1, B: 2}, "Shell(n, low=B, high=1): Shell: low = 2 exceeds high = 1"),
+    (Shell(d), {d: 0}, "Shell(d, low=0, high=1): the dimension 0 is below 1"),
     (SingularValues(n, d), {n: 1, d: 0}, "SingularValues(n, d, low=0, high=1): the dimension 0 is below 1"),
     (Ball(2, radius=m), {m: float("nan")}, "expected a finite real number, got nan"),
     (Ball(2, radius=m), {m: sp.I}, "expected a finite real number, got I"),
@@ -116,6 +119,8 @@ WRONG_CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: Ball(2, norm=3), "Ball: the norm 3 is not one of inf, 1, 2"),
     (lambda: Box("n"), "expected a number or a SymPy expression, got 'n'"),
     (lambda: Sphere(0), "the dimension 0 is below 1"),
+    (lambda: Shell(2, low=-1), "the lower end -1 is negative"),
+    (lambda: Shell(2, low=2), "Shell: low = 2 exceeds high = 1"),
     (lambda: SingularValues(2, 2, low=-1), "the lower end -1 is negative"),
     (lambda: SingularValues(2, 2, low=2), "SingularValues: low = 2 exceeds high = 1"),
     (lambda: Integers(1, low=0.5, high=2), "Integers: low = 1/2 is not an integer"),

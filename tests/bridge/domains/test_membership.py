@@ -7,7 +7,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.domains import Ball, Box, Domain, Integers, Rows, Signs, Simplex, SingularValues, Sphere
+from bridge.domains import Ball, Box, Domain, Integers, Rows, Shell, Signs, Simplex, SingularValues, Sphere
 from bridge.domains.vectors import tolerance
 from symbolic.derivations.derivation import Norm
 from tests.bridge.domains.kinds import DTYPES
@@ -38,6 +38,8 @@ INSIDE = [
     (Simplex(2), vector(0.1, 0.9 + 9e-13)),
     (Sphere(2), vector(0.6, 0.8)),
     (Sphere(2, radius=7), vector(0, 7 + 6.9e-12)),
+    (Shell(2, low=5, high=7), vector(3, 4.0001)),
+    (Shell(2, low=5, high=5), vector(3, 4)),
     (Rows(2, Ball(1)), torch.tensor([[1.0], [-1.0]], dtype=torch.float64)),
     (SingularValues(2, 2, low=1, high=7), torch.tensor([[0.0, 1.25], [-6.5, 0.0]], dtype=torch.float64)),
     (SingularValues(2, 2), torch.zeros(2, 2, dtype=torch.float64)),
@@ -66,6 +68,8 @@ OUTSIDE = [
     (Simplex(2), vector(0.1, 0.9 + 2e-12), "expected 1 within 1e-12 in float64"),
     (Sphere(2, radius=7), vector(0, 7 + 8e-12), "expected 7 within 7e-12 in float64"),
     (Sphere(2), vector(0.5, 0, dtype=torch.float32), "||x||_2 = 0.5, expected 1 within 2.38419e-07 in float32"),
+    (Shell(2, low=5, high=7), vector(3, 3.99), "||x||_2 = 4.992003605767929 is outside [5, 7]"),
+    (Shell(2, low=1, high=1), vector(3, 4), "||x||_2 = 5.0 is outside [1, 1] within 4.88498e-15 in float64"),
     (Box(2), vector(0, math.nan), "entry (1,) is nan; expected finite numbers"),
     (Ball(2), vector(math.inf, math.nan), "entry (0,) is inf (1 more not finite); expected finite numbers"),
     (Box(2), vector(1), "expected shape (2,), got (1,)"),

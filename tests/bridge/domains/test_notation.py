@@ -12,6 +12,7 @@ from bridge.domains import (
     Domain,
     Integers,
     Rows,
+    Shell,
     Signs,
     Simplex,
     SingularValues,
@@ -36,6 +37,7 @@ WRITTEN: list[tuple[Domain, str, str]] = [
         rf"w \in {R}^{{n \times d}},\ \|\mathrm{{vec}}(w)\|_{{\infty}} \le \varepsilon",
     ),
     (Sphere(3, radius=B), "w in R^3, ||w||_2 = B", rf"w \in {R}^{{3}},\ \|w\|_{{2}} = B"),
+    (Shell(3, low=1, high=B), "w in R^3, 1 <= ||w||_2 <= B", rf"w \in {R}^{{3}},\ 1 \le \|w\|_{{2}} \le B"),
     (Simplex(n), "w in R^n, w >= 0, ||w||_1 = 1", rf"w \in {R}^{{n}},\ w \ge 0,\ \|w\|_{{1}} = 1"),
     (
         SingularValues(n, d, low=B, high=1),

@@ -58,7 +58,17 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "weights of other tokens": (lambda: bs.attend(bs.softmax(x), V), "attend: one weight for each token is needed"),
     "a mean of a vector": (lambda: bs.mean(x), "mean: tokens are needed: x is in R^d"),
     "no name": (lambda: (x + x).named(""), "an expression is named ''; give it a text, such as 'output'"),
-    "a token by a number": (lambda: V[0], "a token is taken by the number of a layer, as in bs.repeat"),
+    "a token of a vector": (lambda: x[0], "x[0]: x is in R^d; a token has a whole number, such as 0 or -1"),
+    "a token by a text": (lambda: V["a"], "V['a']: V is in n tokens in R^d; a token has a whole number"),
+    "a token by a fraction": (lambda: (V + V)[0.5], "V + V[0.5]: V + V is in n tokens in R^d; a token has a whole"),
+    "a token beyond the last": (lambda: bs.tokens("u", 3, d, size=1)[3], "u[3]: there are 3 tokens"),
+    "a token before the first": (lambda: bs.tokens("u", 3, d, size=1)[-4], "u[-4]: there are 3 tokens"),
+    "a vector less its mean": (lambda: x.centred(), "centred: tokens are needed: x is in R^d"),
+    "appended tokens of another dimension": (
+        lambda: V.append(y),
+        "append: one dimension is needed: V is in n tokens in R^d, y is in R^h",
+    ),
+    "an appended number": (lambda: V.append(1), "V.append: expected an expression, or 0, got int"),
     "a name with a space": (
         lambda: bs.vector("my x", d, size=1),
         "an object is named 'my x'; give it a name of letters",

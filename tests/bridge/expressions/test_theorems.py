@@ -1,6 +1,6 @@
 """Theorems as expressions: every bound is that of rules written by hand, or of a brute force that is not ours."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -365,6 +365,39 @@ def test_a_least_length_is_an_assumption_and_its_bound_is_judged_at_prompts() ->
     outside = bs.compare(bs.theorem("own", output, parameters={**values, longer: 2}), **FEW).rows
     verdicts = {verdict for row in outside for verdict in row.verdict.values()}
     assert verdicts == {bs.Verdict.OUTSIDE, bs.Verdict.KEPT}  # of the bound, and of *faithful*
+
+
+# ||x|| >= m: x of length m in the plane, turned by the grid as far as it goes.
+def normalised_on_a_grid(shape: Callable[..., Any] = bs.vector, *count: Any, **more: Any) -> bs.Theorem:
+    least = sp.Symbol("m", positive=True)
+    x = shape("x", *count, d, norm=R, domain=bs.domains.Shell(d, low=least, high=R))
+    output = bs.rms_norm(bs.quantised(x, delta), least=least - sp.sqrt(d) * delta / 2, **more)
+    return bs.theorem("shell", output, norm=2, parameters={least: 0.5, R: 2.0, delta: 0.01, d: 2, n: 3})
+
+
+@pytest.mark.parametrize("given", [(), (bs.tokens, n)], ids=["a vector", "tokens"])
+def test_the_length_of_an_input_in_a_shell_is_known_at_all_prompts(given: tuple[Any, ...]) -> None:
+    theorem = normalised_on_a_grid(*given)
+    bound = bound_of(theorem, m=0.5, R=2.0, delta=0.01, d=2)
+    assert bound == pytest.approx(np.sqrt(2) * (np.sqrt(2) * 0.005) / (0.5 - np.sqrt(2) * 0.005))
+    assert theorem.statement.assumptions == ()
+    rows = bs.compare(theorem, **FEW).rows
+    assert {row.scope for row in rows} == {"network", "prompt", None}
+    assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in rows)
+    angles = np.linspace(0, 2 * np.pi, 20_001)
+    x = 0.5 * np.stack([np.cos(angles), np.sin(angles)], -1)
+    near = 0.01 * np.floor(x / 0.01 + 0.5)
+    errors = np.linalg.norm(normalised(near) - normalised(x), axis=-1)
+    assert 0.85 * bound < errors.max() < bound
+
+
+def normalised(x: np.ndarray) -> np.ndarray:
+    return x / np.sqrt((x * x).mean(-1, keepdims=True))
+
+
+def test_a_length_of_the_author_is_still_an_assumption() -> None:
+    theorem = normalised_on_a_grid(exact_least=R / 2)
+    assert theorem.statement.assumptions == ("the argument of output has a 2-norm of at least R/2",)
 
 
 def test_layers_that_normalise_what_they_add_to_have_a_bound() -> None:

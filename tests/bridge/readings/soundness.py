@@ -22,6 +22,7 @@ STOPS = ("project, ball", "perturbed_function", "evolve", "recur", "bilinear")
 READ = (
     *("given", "given, probabilities", "given, affine", "add", "concatenate", "change_norm", "mean", "either"),
     "change_norm, weights",
+    *("centre", "centre, opposite tokens", "append", "append, zeros and centred tokens", "token"),
     *("apply_function", "apply_function, within", "apply_function, Taylor", "apply_function, after a linear map"),
     *("taylor", "linear_map", "linear_map, tokens to coordinates", "project, box"),
     *(
@@ -54,6 +55,9 @@ STEPS = {
     "concatenate": "concatenation",
     "change_norm": "change of norm",
     "mean": "mean",
+    "centre": "centring",
+    "append": "appended tokens",
+    "token": "one token",
     "either": "case distinction",
     "apply_function": "apply a function",
     "taylor": "Taylor's formula",

@@ -17,6 +17,7 @@ from symbolic.calculus import (
     Norm,
     add,
     apply_function,
+    centre,
     concentrate,
     contract,
     exclude,
@@ -110,6 +111,11 @@ CASES: dict[str, tuple[Callable[[bool], Approximated], dict[str, Any], str]] = {
         ),
         {"f": TANH},
         "the deviation of 'f' is 0.0716298, above the 0.05 that",
+    ),
+    "number of tokens": (
+        lambda wrong: centre(given("x", dim=1, size=2), "y", count=2 if wrong else 3),
+        {"x": torch.tensor([[1.0], [2.0], [0.0]], dtype=torch.float64)},
+        "step 'y': the number of tokens is 3, above the 2 that rule 'centring' was given",
     ),
     "margin": (
         lambda wrong: hard_max(x(), "w", margin=2 if wrong else 1),

@@ -19,10 +19,12 @@ from symbolic.calculus import (
     Norm,
     accumulate,
     add,
+    append,
     apply_function,
     attend,
     bilinear,
     bounded_iterates,
+    centre,
     change_norm,
     concatenate,
     concentrate,
@@ -58,6 +60,7 @@ from symbolic.calculus import (
     softmax_as_linear,
     softmax_to_hard_max,
     taylor,
+    token,
     union_bound,
     within_budget,
 )
@@ -198,6 +201,39 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
         Says(2 * ex + 3 * ey, size=2 * X + 3 * Y, premises=("x", "y")),
     ),
     "mean": (lambda: mean(CENTRED, "m"), Says(ex, radius=rho)),
+    "centre": (
+        lambda: centre(CENTRED, "y", count=m),
+        Says(2 * (1 - 1 / m) * ex, size=2 * (1 - 1 / m) * rho, radius=rho),
+    ),
+    "centre, no radius": (
+        lambda: centre(vector(norm=two), "y", count=4),
+        Says(ex * sp.Rational(3, 2), size=X * sp.Rational(3, 2), norm=two, radius=X),
+    ),
+    "append": (
+        lambda: append(CENTRED, vector("y", size=2 * X, error=3 * ex, radius=rho), "xy"),
+        Says(3 * ex, size=2 * X, premises=("x", "y")),
+    ),
+    "append, zeros behind centred tokens": (
+        lambda: append(centre(CENTRED, "c", count=2), vector("y", size=sp.Integer(0), error=ex / 2), "cy"),
+        Says(ex, size=rho, radius=rho, premises=("c", "y")),
+    ),
+    "append, zeros before centred tokens": (
+        lambda: append(vector("y", size=sp.Integer(0), error=2 * ex), centre(CENTRED, "c", count=2), "yc"),
+        Says(2 * ex, size=rho, radius=rho, premises=("y", "c")),
+    ),
+    "append, zeros behind other tokens": (
+        lambda: append(CENTRED, vector("y", size=sp.Integer(0), error=ex / 2), "xy"),
+        Says(ex, premises=("x", "y")),
+    ),
+    "append, another token behind centred ones": (
+        lambda: append(centre(CENTRED, "c", count=2), vector("y", size=2 * rho, error=ex / 2), "cy"),
+        Says(ex, size=2 * rho, premises=("c", "y")),
+    ),
+    "token": (lambda: token(CENTRED, "y", place=-1, count=m), Says(ex, radius=rho)),
+    "token of weights": (
+        lambda: token(weights(), "y", place=1, count=3),
+        Says(ey, size=ONE, norm=one, premises=("w",), probabilities=True),
+    ),
     "concatenate": (
         lambda: concatenate(vector(), given("y", dim=m, size=2 * X, error=3 * ex), name="xy"),
         Says(3 * ex, size=2 * X, dim=n + m, premises=("x", "y")),

@@ -6,6 +6,7 @@ import sympy as sp
 from symbolic.calculus import (
     Norm,
     apply_function,
+    centre,
     change_norm,
     correct,
     exclude,
@@ -17,6 +18,7 @@ from symbolic.calculus import (
     rms_normalise,
     soft_threshold,
     taylor,
+    token,
 )
 from tests.symbolic.cases.case import Half, RuleCase, draw, norm, shown, value
 from tests.symbolic.fuzzing.realised import Realised
@@ -129,6 +131,39 @@ def mean_random(rng: np.random.Generator) -> Realised:
     middle = (tokens.max(0) + tokens.min(0)) / 2
     each = given("x", dim=3, size=1, error=0.1, radius=float(np.abs(tokens - middle).max()))
     return shown(mean(each, "mean"), shares @ tokens, shares @ near, centre=middle)
+
+
+def centre_sharp(which: Norm) -> Realised:
+    """One token at one end of the ball around c, the others at the other end; so are the errors."""
+    c, u = np.array([3.0, -1.0]), np.array([1.0, 0.0])
+    signs = np.array([1.0, -1.0, -1.0, -1.0])[:, None]
+    tokens, errors = c + 0.5 * signs * u, 0.25 * signs * u
+    x = given("x", dim=2, norm=which, size=4, error=0.25, radius=Half)
+    exact, near = (v - v.mean(0) for v in (tokens, tokens + errors))
+    return shown(centre(x, "y", count=4), exact, near, which, centre=c - tokens.mean(0))
+
+
+def centre_random(rng: np.random.Generator) -> Realised:
+    count = int(rng.integers(1, 5))
+    tokens = rng.uniform(-1, 1, (count, 3))
+    near = tokens + rng.uniform(-0.1, 0.1, tokens.shape)
+    middle = (tokens.max(0) + tokens.min(0)) / 2
+    x = given("x", dim=3, size=1, error=0.1, radius=float(np.abs(tokens - middle).max()))
+    exact, near = (v - v.mean(0) for v in (tokens, near))
+    return shown(centre(x, "y", count=4), exact, near, centre=middle - tokens.mean(0))  # of at most 4 tokens
+
+
+def token_sharp() -> Realised:
+    tokens = np.array([[5.0, 4.0], [3.0, 4.0]])
+    x = given("x", dim=2, size=5, error=0.25, radius=1)
+    return shown(token(x, "y", place=0, count=2), tokens[0], tokens[0] + 0.25, centre=[4.0, 4.0])
+
+
+def token_random(rng: np.random.Generator) -> Realised:
+    tokens, place = rng.uniform(-1, 1, (4, 3)), int(rng.integers(-4, 4))
+    near = tokens + rng.uniform(-0.1, 0.1, tokens.shape)
+    x = given("x", dim=3, size=1, error=0.1)
+    return shown(token(x, "y", place=place, count=4), tokens[place], near[place])
 
 
 def change_sharp(source: Norm, target: Norm, error: np.ndarray) -> Realised:
@@ -271,6 +306,8 @@ CASES = [
     RuleCase("taylor", "taylor", lambda: taylor_sharp(2, Norm.INF, 2), taylor_random),
     RuleCase("linear_map", "linear_map", linear_sharp, linear_random),
     RuleCase("mean", "mean", mean_sharp, mean_random),
+    *(RuleCase(f"centre in norm {n}", "centre", lambda n=n: centre_sharp(n), centre_random) for n in Norm),
+    RuleCase("token", "token", token_sharp, token_random),
     *(
         RuleCase(f"change_norm {s} to {t}", "change_norm", lambda s=s, t=t, v=v: change_sharp(s, t, np.array(v)))
         for v, pairs in (

@@ -9,6 +9,7 @@ from symbolic.calculus import (
     add,
     apply_function,
     bilinear,
+    centre,
     concentrate,
     contract,
     converge,
@@ -33,6 +34,7 @@ from symbolic.calculus import (
     softmax_as_linear,
     softmax_to_hard_max,
     taylor,
+    token,
 )
 from symbolic.calculus.layers import iterate
 from tests.symbolic.cases.premises import HALF, ONE, SIGN, ZERO, Premise, Q, bounds_a_norm, e, is_whole, number
@@ -241,6 +243,8 @@ BOUNDS.append(
 COUNTS = [
     is_whole("given, dim", lambda v: given("x", dim=v, size=1), "the dimension of 'x'", 1),
     is_whole("linear_map, dim", lambda v: linear_map(number(), "y", operator_norm=1, dim=v), "the dimension of 'y'", 1),
+    is_whole("centre, count", lambda v: centre(number(), "y", count=v), "the count of 'y'", 1),
+    is_whole("token, count", lambda v: token(number(), "y", place=0, count=v), "the count of 'y'", 1),
     is_whole("bilinear, dim", lambda v: bilinear(number(), number("y"), "xy", dim=v), "the dimension of 'xy'", 1),
     is_whole(
         "perturbed_map, dim",

@@ -9,6 +9,7 @@ from symbolic.calculus import (
     Event,
     Norm,
     add,
+    append,
     attend,
     bounded_iterates,
     concatenate,
@@ -33,6 +34,7 @@ from symbolic.calculus import (
     softmax_as_linear,
     softmax_to_hard_max,
     taylor,
+    token,
     union_bound,
 )
 from symbolic.calculus.cases import either
@@ -71,6 +73,7 @@ NORMS = [
         lambda n: softmax_to_hard_max(vector(norm=n), "q", margin=2, inverse_temperature=1),
         *Norm,
     ),
+    in_norms("append", lambda n: append(vector(), vector("y", n), "xy"), Norm.INF, words="both have to be one"),
     in_norms("project", lambda n: project(vector(norm=n), "P", size=1), Norm.TWO),
     in_norms("project, box", lambda n: project(vector(norm=n), "P", size=1, box=True), *Norm),
     in_norms("rms_normalise", lambda n: rms_normalise(vector(norm=n), "g", shift=1), Norm.TWO),
@@ -279,6 +282,26 @@ KINDS = [
         ("others",),
         ("draws",),
         "already rests on",
+    ),
+    Premise(
+        "append, dimensions",
+        lambda dim: append(vector(), vector("y", dim=dim), "xy"),
+        (3,),
+        (2, N),
+        r"'x' is bounded in R\^3 in the inf-norm and 'y' in R\^",
+    ),
+    Premise(
+        "token, place",
+        lambda place: token(vector(), "y", place=place, count=2),
+        (0, 1, -1, -2),
+        (2, -3),
+        "place of the token 'y', counted from 1,: 3 <= 2",
+    ),
+    Premise(
+        "token, no place", lambda x: token(vector(), "y", place=x, count=N), (0, -1), (0.0, True, "0"), "give a whole"
+    ),
+    Premise(
+        "token, count", lambda place: token(vector(), "y", place=place, count=N), (0, -1), owed={2: (sp.Le(3, N),)}
     ),
     Premise(
         "union_bound, members",

@@ -6,7 +6,9 @@ import sympy as sp
 from symbolic.calculus import (
     Norm,
     add,
+    append,
     bilinear,
+    centre,
     concatenate,
     given,
     perturbed_function,
@@ -63,6 +65,21 @@ def concatenate_sharp(which: Norm) -> Realised:
     near_x, near_y = x + np.array([0.3, 0.1]), y - 0.4
     result = concatenate(value("x", x, near_x, which), value("y", y, near_y, which), name="xy")
     return shown(result, np.concatenate([x, y]), np.concatenate([near_x, near_y]), which)
+
+
+def append_sharp(which: Norm) -> Realised:
+    """Centred tokens at both ends of a ball around 1, then a 0."""
+    tokens, u = np.array([[1.5], [-0.5]]) - 0.5, np.array([0.25])
+    x = centre(given("x", dim=1, norm=which, size=2, error=Half / 4, radius=1), "c", count=2)
+    result = append(x, given("y", dim=1, norm=which, size=0, error=0.25), "cy")
+    near = np.concatenate([tokens, [u]])
+    return shown(result, np.concatenate([tokens, [0 * u]]), near, which, centre=[0.0])
+
+
+def append_random(rng: np.random.Generator) -> Realised:
+    (x, near_x), (y, near_y) = draw(rng), draw(rng)
+    result = append(value("x", x, near_x, Norm.TWO), value("y", y, near_y, Norm.TWO), "xy")
+    return shown(result, np.stack([x, y]), np.stack([near_x, near_y]), Norm.TWO)
 
 
 def stack_sharp(count: int) -> Realised:
@@ -178,6 +195,7 @@ CASES = [
     RuleCase("bilinear with a known size", "bilinear", clipped_product_sharp, clipped_product_random),
     RuleCase("add", "add", sum_sharp, sum_random),
     *(RuleCase(f"concatenate in norm {n}", "concatenate", lambda n=n: concatenate_sharp(n)) for n in Norm),
+    *(RuleCase(f"append in norm {n}", "append", lambda n=n: append_sharp(n), append_random) for n in Norm),
     *(RuleCase(f"stack of {count}", "stack", lambda count=count: stack_sharp(count)) for count in (1, 2, 5)),
     *(RuleCase(f"either, at {count}", "either", lambda count=count: either_sharp(count)) for count in (1, 2)),
     RuleCase("perturbed_map", "perturbed_map", lambda: perturbed_sharp(False)),

@@ -170,6 +170,64 @@ def concatenate(program: Program) -> None:
     program.conclude(value, exact, near, norm=first.value.norm, keep=exact.shape[-1] <= 6)
 
 
+def centred(program: Program, x: Realised) -> Realised:
+    """A radius that is not known is the size, around 0."""
+    value = program.apply("centre", x, NAME, count=1 if x.single else program.tokens)
+    mean, near_mean = (v.mean(1, keepdims=True) for v in (x.exact, x.near))
+    middle = (0 if x.centre is None else x.centre) - mean[:, 0]
+    return program.conclude(value, x.exact - mean, x.near - near_mean, norm=x.value.norm, centre=middle)
+
+
+@move("centre", "centre", error_loose="errors of tokens need not be opposite", size_loose="nor need tokens be")
+def centre(program: Program) -> None:
+    centred(program, program.pick())
+
+
+# The first token at one end of the ball, all others at the other end; so are the errors.
+@move("centre, opposite tokens", "centre")
+def centre_opposite(program: Program) -> None:
+    norm, dim, size, error = program.any_norm(), program.whole(1, 3), program.number(), program.number(0.01, 1.5)
+    radius = size * program.rng.uniform()
+    along = program.signs(program.points, 1) * program.compass(dim, norm)
+    ends = np.where(np.arange(program.tokens) == 0, 1.0, -1.0)[:, None] * along[:, None, :]
+    middle = (size - radius) * along
+    exact = middle[:, None, :] + radius * ends
+    near = exact + error * program.signs(program.points, 1)[..., None] * ends
+    given = {"dim": dim, "norm": norm, "size": size, "error": error, "radius": radius}
+    centred(program, program.start(given, exact, near, middle))
+
+
+def appended(program: Program, first: Realised, second: Realised) -> None:
+    value = program.apply("append", first, second, NAME)
+    sides = [[v[:, :1] if one.single else v for v in (one.exact, one.near)] for one in (first, second)]
+    exact, near = (np.concatenate(each, 1) for each in zip(*sides, strict=True))
+    middle = first.centre if first.exact.any() else second.centre
+    program.conclude(value, exact, near, norm=first.value.norm, centre=middle, single=False, keep=False)
+
+
+@move("append", "append")
+def append(program: Program) -> None:
+    first = program.pick()
+    appended(program, first, program.pick(first.value.norm, first.exact.shape[-1]))
+
+
+@move("append, zeros and centred tokens", "append", size_loose="centred tokens need not be opposite")
+def append_zeros(program: Program) -> None:
+    x = program.pick()
+    zeros = program.given(x.value.norm, x.exact.shape[-1], size=0.0, radius=None)
+    several = [centred(program, x), zeros]
+    appended(program, *(several if program.chance(0.5) else reversed(several)))
+
+
+@move("token", "token", size_loose="another token may be larger")
+def token(program: Program) -> None:
+    x, place = program.pick(single=False), program.whole(0, program.tokens - 1)
+    place -= program.tokens if program.chance(0.5) else 0
+    value = program.apply("token", x, NAME, place=place, count=program.tokens)
+    exact, near = (np.repeat(v[:, place][:, None], program.tokens, 1) for v in (x.exact, x.near))
+    program.conclude(value, exact, near, norm=x.value.norm, centre=x.centre, single=True)
+
+
 # Values that are moved by parameters of their own: their shares of the perturbation are as their errors.
 @move("pooled_sum", "pooled_sum")
 def pooled_sum(program: Program) -> None:
@@ -375,4 +433,9 @@ MOVES = (
     known_size,
     stack,
     either,
+    centre,
+    centre_opposite,
+    append,
+    append_zeros,
+    token,
 )

@@ -8,8 +8,8 @@ import sympy as sp
 from symbolic.calculus import DerivationError
 from tests.symbolic.fuzzing.evaluation import satisfied
 
-SIGNED = {"slope", "gap", "lead", "rate", "sink", "value"}  # numbers of either sign
-COUNTS = {"dim", "depth", "count", "steps", "keys"}
+SIGNED = {"slope", "gap", "lead", "rate", "sink", "value", "place"}  # numbers of either sign
+COUNTS = {"dim", "depth", "count", "steps", "keys", "place"}
 
 
 def spoiled(named: Mapping[str, Any], letters: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:

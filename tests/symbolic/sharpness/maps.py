@@ -6,7 +6,9 @@ import sympy as sp
 from symbolic.calculus import (
     Norm,
     add,
+    append,
     bilinear,
+    centre,
     change_norm,
     concatenate,
     correct,
@@ -21,6 +23,7 @@ from symbolic.calculus import (
     project,
     rms_normalise,
     soft_threshold,
+    token,
 )
 from symbolic.calculus.cases import either
 from symbolic.calculus.families import stack
@@ -90,6 +93,22 @@ def sum_of_two(which: Norm) -> Realised:
 
 def mean_of_many(which: Norm) -> Realised:
     return shown_along(mean(along(which, SIZE, ERROR), "m"), SIZE, SIZE + ERROR)
+
+
+# Two tokens at both ends of a ball, and so are their errors.
+def centred(which: Norm) -> Realised:
+    exact, near = moved(which)
+    x = given("x", dim=DIM, norm=which, size=SIZE, error=ERROR)
+    return shown(centre(x, "y", count=2), np.stack([exact, -exact]), np.stack([near, -near]), which, centre=0 * exact)
+
+
+def both_sequences(which: Norm) -> Realised:
+    x, y = along(which, SIZE, ERROR), along(which, SIZE, ERROR / 2, "y")
+    return shown_along(append(x, y, "xy"), SIZE, SIZE + ERROR)
+
+
+def one_token(which: Norm) -> Realised:
+    return shown_along(token(along(which, SIZE, ERROR), "y", place=0, count=2), SIZE, SIZE + ERROR)
 
 
 def blocks(which: Norm) -> Realised:
@@ -183,6 +202,9 @@ ATTAINING = (
     Attaining("change_norm", "one coordinate, or all alike", change, target=True),
     Attaining("add", ALONG, sum_of_two),
     Attaining("mean", "all errors the same", mean_of_many),
+    Attaining("centre", "two tokens, and two errors, that are opposite", centred),
+    Attaining("append", "any", both_sequences),
+    Attaining("token", "the token with the largest error", one_token),
     Attaining("concatenate", "any", blocks),
     Attaining("stack", "any", stacked),
     Attaining("either", "any, in its own case", one_of_two),

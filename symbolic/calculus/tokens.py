@@ -1,0 +1,106 @@
+"""Rule 4, along tokens: all of them less their mean, those of two values one after the other, one of them."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from symbolic.derivations.derivation import Approximated, DerivationError, Obligation, as_expr, rule_step
+from symbolic.derivations.obligations import at_most, whole
+from symbolic.derivations.operations import Operation
+
+
+@dataclass(frozen=True)
+class Centring(Operation):
+    """Each token less the mean of all, of which there are at most `count`."""
+
+    count: sp.Expr = field(compare=False)
+
+
+@dataclass(frozen=True)
+class TokensAppended(Operation):
+    """The tokens of the first value, then those of the second; a vector is one token."""
+
+
+@dataclass(frozen=True)
+class TokenAt(Operation):
+    """The token at that place, from the end on where it is negative."""
+
+    place: int
+
+
+def centring_factor(count: Any) -> sp.Expr:
+    """How much farther than its tokens a token of `count` may be from their mean."""
+    return 2 * (1 - 1 / as_expr(count))
+
+
+# With m the mean of n tokens v_j, v_i - m = (1/n) sum_{j != i} (v_i - v_j). If all of them are within r of some c, then
+# ||v_i - v_j|| <= 2 r and ||v_i - m|| <= 2 (1 - 1/n) r: so for the errors, around 0, and for the exact tokens. Those
+# are moved by one vector, and stay within r of c - m. Equality: one token at c + r u, all others at c - r u.
+def centre(x: Approximated, name: str, *, count: Any, reason: str = "") -> Approximated:
+    """The `count` tokens of x (or fewer), each less the mean of all."""
+    count = as_expr(count)
+    factor, radius = centring_factor(count), x.size if x.radius is None else x.radius
+    step = rule_step(
+        name,
+        x.norm,
+        "centring",
+        factor * x.error_symbol,
+        obligations=whole("centre", name, least=1, count=count),
+        reason=reason or "since a token is the mean of its distances from all tokens away from their mean",
+        operation=Centring(count),
+    )
+    return x.follows(step, dim=x.dim, size=factor * radius, radius=radius)
+
+
+# Each token obeys the bounds of its own value. Equality: any. Tokens that are centred have the mean 0, which is as near
+# to any centre of theirs as they are, so that tokens that are 0 stand within the same radius.
+def append(x: Approximated, y: Approximated, name: str, *, reason: str = "") -> Approximated:
+    """The tokens of x, then those of y; a vector is one token.
+
+    The radius of centred tokens (`centre`) is kept where the others are 0.
+    """
+    if x.norm is not y.norm or sp.simplify(x.dim - y.dim) != 0:
+        raise DerivationError(
+            f"append: '{x.name}' is bounded in R^{x.dim} in the {x.norm}-norm and '{y.name}' in R^{y.dim} in the "
+            f"{y.norm}-norm; both have to be one (change_norm)"
+        )
+    step = rule_step(
+        name,
+        x.norm,
+        "appended tokens",
+        sp.Max(x.error_symbol, y.error_symbol),
+        reason=reason or "since each token is one of them",
+        operation=TokensAppended(),
+    )
+    radius = _radius_beside_zero(x, y) or _radius_beside_zero(y, x)
+    return x.follows(step, y, dim=x.dim, size=sp.Max(x.size, y.size), radius=radius)
+
+
+def _radius_beside_zero(x: Approximated, y: Approximated) -> sp.Expr | None:
+    return x.radius if isinstance(x.derivation.step(x.name).operation, Centring) and y.size.is_zero else None
+
+
+# ||v_hat_i - v_i|| is at most the bound on all tokens. Equality: the token with the largest error.
+def token(x: Approximated, name: str, *, place: Any, count: Any, reason: str = "") -> Approximated:
+    """One of the `count` tokens of x: the one at `place`, from 0 on, or from -1 on backwards."""
+    if isinstance(place, bool) or not isinstance(place, int):
+        raise DerivationError(f"token: the place of '{name}' is {place!r}; give a whole number, such as 0 or -1")
+    count = as_expr(count)
+    step = rule_step(
+        name,
+        x.norm,
+        "one token",
+        x.error_symbol,
+        obligations=(*whole("token", name, least=1, count=count), *_among(name, place, count)),
+        reason=reason or "since it is one of them",
+        operation=TokenAt(place),
+    )
+    flags = {"probabilities": x.probabilities, "affine": x.affine}
+    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius, **flags)
+
+
+def _among(name: str, place: int, count: sp.Expr) -> tuple[Obligation, ...]:
+    needed = sp.Integer(place + 1 if place >= 0 else -place)
+    owed = at_most(f"place of the token '{name}', counted from 1,", needed, count)
+    return (owed,) if owed.open else ()
