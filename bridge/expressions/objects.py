@@ -75,6 +75,11 @@ class Objects:
     def cuts(self) -> list[CutSoftmaxOf]:
         return [node for node in self.nodes if isinstance(node, CutSoftmaxOf)]
 
+    def number_cuts(self) -> None:
+        """Gives several of them letters that differ."""
+        for place, cut in enumerate(self.cuts if len(self.cuts) > 1 else (), start=1):
+            cut.number = f"_{place}"
+
     # Where arrays come from.
 
     @property

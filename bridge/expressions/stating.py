@@ -18,7 +18,7 @@ from bridge.expressions.functions import Applied, Function, t
 from bridge.expressions.inputs import LARGEST, TokenOfLayer, Value
 from bridge.expressions.matrices import KINDS, NORMS, Key, Matrix
 from bridge.expressions.objects import Objects
-from bridge.expressions.running import GraphRun, Program, nodes_of
+from bridge.expressions.running import GraphRun, Program
 from bridge.limits.arguments import arguments_of, called_with
 from bridge.lowering.ball_values import as_exact, evaluate_ball
 from bridge.lowering.enclosures import supremum
@@ -307,9 +307,7 @@ def graph_of(id: str, outputs: Sequence[Expression], parameters: Mapping[sp.Symb
     """Of these outputs; a single one without a name is the output."""
     if len(outputs) == 1 and not outputs[0].is_named:
         outputs = [copy.copy(outputs[0]).named("output")]
-    cuts = [node for node in nodes_of(outputs) if isinstance(node, CutSoftmaxOf)]
-    for place, cut in enumerate(cuts if len(cuts) > 1 else (), start=1):
-        cut.number = f"_{place}"
+    Objects(id, outputs, {}).number_cuts()
     try:
         known = None if norm is None else as_norm(norm)
     except DerivationError as error:
