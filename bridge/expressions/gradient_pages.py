@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 
 import sympy as sp
 
@@ -28,6 +29,7 @@ from symbolic.latex.typesetting import latex
 from symbolic.latex.widths import width
 from symbolic.words.prose import prose_latex
 
+LONGEST = 120  # characters of a line of words
 CONDITION = 30.0  # points between a formula and the layers that it is of
 
 
@@ -60,8 +62,9 @@ class GradientPages:
             ("the gradient", found),
             ("where", functions),
         ]
-        shown = [f"{title}\n{_columns(rows)}" for title, rows in blocks if rows]
-        return "\n".join([*shown, *(f"  {note}" for note in self._notes(plain=True))])
+        shown = [f"{fill(title, LONGEST)}\n{_columns(rows)}" for title, rows in blocks if rows]
+        notes = (fill(note, LONGEST, initial_indent="  ", subsequent_indent="  ") for note in self._notes(plain=True))
+        return "\n".join([*shown, *notes])
 
     def _plain_line(self, line: FormulaLine, write: TermWriter, *, backward: bool = False) -> tuple[str, str, str]:
         return write(line.left), write(line.right), self._layers(line, write, backward=backward)

@@ -149,9 +149,9 @@ def _require_kinds(arrays: Mapping[str, Any], numbers: Mapping[str, Any]) -> Non
 
 def _sizes(
     shapes: Mapping[str, tuple[sp.Expr, ...]], arrays: Mapping[str, Any], numbers: Mapping[str, Any]
-) -> tuple[list[str], dict[str, int]]:
+) -> tuple[list[str], dict[str, Any]]:
     """The names of arrays that are a batch, and the sizes that follow from shapes."""
-    sizes: dict[str, int] = {}
+    sizes: dict[str, Any] = {}
     batched = []
     for name, shape in shapes.items():
         more = arrays[name].ndim - len(shape)
@@ -160,7 +160,7 @@ def _sizes(
         batched += [name] if more else []
         for size, own in zip(shape, tuple(arrays[name].shape)[more:], strict=True):
             if size.is_Symbol:
-                sizes.setdefault(size.name, int(numbers.get(size.name, own)))
+                sizes.setdefault(size.name, numbers.get(size.name, own))
     for name, shape in shapes.items():
         at = {
             letter: sizes.get(letter.name, numbers.get(letter.name, letter)) for s in shape for letter in s.free_symbols

@@ -19,22 +19,10 @@ from bridge.expressions.repetition import LayerArgument, RepeatedLayers
 from symbolic.gradients.letters import LayerIndex, Letter
 from symbolic.gradients.terms import LayerSum, Lettered, Term, Unity, combination, in_front
 
-LETTERS = (
-    "z",
-    "v",
-    "y",
-    "c",
-    "b",
-    "g",
-    "w",
-    "m",
-    "h",
-    "q",
-    "k",
-    "o",
-    "n",
-    *(f"v_{number}" for number in range(1, 100)),
-)
+# Of values without a name; none has a subscript of its own, which would be taken for the number of a layer.
+PLAIN = "zvyucbgwmhqkonfx"
+GREEK = ("alpha", "beta", "gamma", "theta", "phi", "psi", "xi", "zeta", "eta", "mu", "nu", "omega", "kappa", "tau")
+LETTERS = (*PLAIN, *GREEK, *(one + other for one in PLAIN for other in PLAIN))
 WEIGHTS = ("a",)
 PREFERRED = {
     RepeatedLayers: ("p", "q", "h"),
@@ -43,7 +31,7 @@ PREFERRED = {
     CutSoftmaxOf: WEIGHTS,
     HardMaxOf: WEIGHTS,
 }  # of values without a name
-DIVISORS, INDICES, LOSSES = ("r", "rho"), ("l", "k", "j", "i", "l_1", "l_2", "l_3"), ("L", "J", "E", "F")
+DIVISORS, INDICES, LOSSES = ("r", "rho"), ("l", "k", "j", "i"), ("L", "J", "E", "F")
 
 
 def of_loop(kind: str, loop: RepeatedLayers) -> Lettered:
@@ -189,9 +177,7 @@ class Naming:
     def _fresh(self, names: Sequence[str]) -> str:
         """The first that no name of the user's begins with; it is taken from now on."""
         stems = {name.partition("_")[0] for name in self._taken}
-        found = next(
-            name for name in (*names, *LETTERS) if name not in self._taken and ("_" in name or name not in stems)
-        )
+        found = next(name for name in (*names, *LETTERS) if name not in stems)
         self._taken.add(found)
         return found
 

@@ -32,6 +32,7 @@ from symbolic.latex.typesetting import latex
 from symbolic.words.ascii_math import NAMED
 
 ACCENTS = {"bar": (r"\bar", r"\overline"), "hat": (r"\hat", r"\widehat")}  # of one letter, of a word
+WORD = r"\mathrm"
 COMMANDS = ("tanh", "sin", "cos", "exp", "log", "sinh", "cosh", "arctan")  # of LaTeX
 SUM, ENTRIES, MATRICES, ATOM = range(4)  # what stands outermost in a formula
 Written = tuple[str, int]
@@ -53,7 +54,7 @@ class Letter:
         stem, _, own = self.name.partition("_")
         shown = latex(sp.Symbol(stem))
         if self.accent:
-            shown = f"{ACCENTS[self.accent][len(stem) > 1]}{{{shown}}}"
+            shown = f"{ACCENTS[self.accent][shown.startswith(WORD)]}{{{shown}}}"
         below = [own.replace("_", ",")] if own else []
         below += [latex(index) for index in self.indices]
         return f"{shown}_{{{','.join(below)}}}" if below else shown
