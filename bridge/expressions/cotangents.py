@@ -110,11 +110,12 @@ def _side(node: Applied, approximate: bool) -> tuple[str, sp.Expr]:
 
 
 def derivative(name: str, expr: sp.Expr) -> sp.Expr:
-    """f'(t). Raises UsageError where f jumps."""
+    """f'(t), but at single points. Raises UsageError for a formula with parts that jump."""
     found = expr.diff(t)
     if found.has(sp.Derivative, sp.Subs, sp.DiracDelta) or expr.has(sp.floor, sp.ceiling):
         raise UsageError(
-            f"gradient: {name} has no derivative, {shown(expr)} jumps; give a continuous function in its place"
+            f"gradient: {name} has no derivative, a part of {shown(expr)} jumps; write a continuous function by Max, "
+            f"Min and Abs"
         )
     return found
 

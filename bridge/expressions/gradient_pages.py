@@ -25,7 +25,6 @@ from symbolic.gradients.terms import (
 )
 from symbolic.latex.displays import environment, wrapped
 from symbolic.latex.page import PAGE
-from symbolic.latex.typesetting import latex
 from symbolic.latex.widths import width
 from symbolic.words.prose import prose_latex
 
@@ -54,7 +53,7 @@ class GradientPages:
         forward = [self._plain_line(line, write) for line in self.lines.forward]
         backward = [self._plain_line(line, write, backward=True) for line in self.lines.backward]
         found = [self._derivative(line, write) for line in self.lines.gradients]
-        functions = [(f"{name}({self.lines.naming.argument})", text, "") for name, text in self._functions(write)]
+        functions = [(left, right, "") for left, right in self._functions(write)]
         loss = write.letter(self.loss)
         blocks = [
             (f"the gradient of {loss}, where {self._declared(plain=True)}, and forward", forward),
@@ -99,11 +98,7 @@ class GradientPages:
         forward = [self._row(line, write, backward=False) for line in self.lines.forward]
         backward = [self._row(line, write, backward=True) for line in self.lines.backward]
         found = [_row(*self._derivative(line, write)) for line in self.lines.gradients]
-        argument = latex(self.lines.naming.argument)
-        functions = [
-            _row(f"{write.function(name.rstrip(chr(39)), slope=name.endswith(chr(39)))}({argument})", text, "")
-            for name, text in self._functions(write)
-        ]
+        functions = [_row(left, right, "") for left, right in self._functions(write)]
         parts = [f"Let {self._declared(plain=False)}, and", display(forward)]
         if backward:
             parts += [f"A bar marks the derivative of ${loss}$ by a value, an array of its shape:", display(backward)]
@@ -154,10 +149,11 @@ class GradientPages:
     def _functions(self, write: TermWriter) -> Iterator[tuple[str, str]]:
         """Those that were written, and their formulas; tanh is what it is called."""
         argument = self.lines.naming.argument
-        for name, each in write.functions.items():
+        for each in write.functions.values():
             expr = each.expr.xreplace({t: argument})
-            if sp.sstr(expr) != f"{name}({argument})":
-                yield name, write.number(expr if write.plain else expr.rewrite(sp.Heaviside, sp.Piecewise))
+            if sp.sstr(expr) != f"{each.name}({argument})":
+                shown = expr if write.plain else expr.rewrite(sp.Heaviside, sp.Piecewise)
+                yield f"{write.function(each.name, slope=each.slope)}({write.number(argument)})", write.number(shown)
 
     def _notes(self, *, plain: bool) -> list[str]:
         """What signs mean, of those that occur."""

@@ -231,7 +231,7 @@ class Naming:
         return self.indices(self.graph.flows.scope(node))
 
     def _name(self, node: Expression) -> str:
-        """ "" for a value without a letter."""
+        """Empty for a value without a letter."""
         if isinstance(node, TokenOfLayer):
             return node.of.name
         if is_leaf(node):

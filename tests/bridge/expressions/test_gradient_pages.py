@@ -2,13 +2,27 @@
 
 import re
 
+import sympy as sp
 import torch
 
 import boundsmith as bs
 from symbolic.gradients.terms import Lettered
 from symbolic.latex.page import PAGE
 from symbolic.latex.widths import width
-from tests.bridge.expressions.gradient_cases import CASES, RUN, L, N, W, by_autograd, drawn, every_case, tanh, x, y
+from tests.bridge.expressions.gradient_cases import (
+    CASES,
+    RUN,
+    L,
+    N,
+    W,
+    by_autograd,
+    drawn,
+    every_case,
+    squares,
+    tanh,
+    x,
+    y,
+)
 from tests.bridge.expressions.gradient_reader import Reader
 
 
@@ -42,6 +56,13 @@ where
   tanh'(t) = 1 - tanh(t)^2
   * is the product entry by entry; functions act entry by entry"""
     assert str(bs.gradient(residual @ residual, W)) == repr(bs.gradient(residual @ residual, W)) == expected
+
+
+def test_the_slope_of_a_kinked_function_is_written_by_cases() -> None:
+    relu = bs.function(lambda t: sp.Max(t, 0), name="relu")
+    gradient = bs.gradient(squares(relu(W @ x)), W)
+    assert "relu'(t) = Heaviside(t)" in str(gradient)
+    assert r"\operatorname{relu}'(t) &= \begin{cases} 0 & \text{for}\: t < 0 \\\frac{1}{2}" in gradient.latex()
 
 
 def test_each_matrix_of_a_layer_has_a_line() -> None:

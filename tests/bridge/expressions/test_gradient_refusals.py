@@ -55,7 +55,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a floor": (
         lambda: bs.gradient(squares(step(W @ x)), W),
-        "gradient: step has no derivative, floor(t) jumps; give a continuous function in its place",
+        "gradient: step has no derivative, a part of floor(t) jumps; write a continuous function by Max, Min and Abs",
     ),
     "no matrix of a layer": (
         lambda: bs.gradient(squares(L @ x), L),
