@@ -123,6 +123,8 @@ class Transposed(Term):
         factor, term = in_front(values[0])
         if isinstance(term, OuterProduct):
             return combination([(factor, OuterProduct(term.right, term.left))])
+        if isinstance(term, MatrixTimes) and term.axes == 2:
+            return combination([(factor, times(cls.simplest(term.right), cls.simplest(term.left)))])
         return combination([(factor, term.of if isinstance(term, Transposed) else cls(term))])
 
 

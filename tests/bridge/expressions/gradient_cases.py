@@ -21,6 +21,7 @@ x, y, b, q = (bs.vector(name, d, size=1) for name in ("x", "y", "b", "q"))
 bias = bs.vector("bias", h, size=1, weight=True)
 X, Y, S = bs.tokens("X", n, d, size=1), bs.tokens("Y", n, d, size=1), bs.tokens("S", N, d, size=1)
 Z = bs.tokens("Z", n, h, size=1)
+one = bs.value("one", lambda d: torch.ones(d, dtype=torch.float64, device="cpu"), dim=d, size=1, inputs={})
 tanh = bs.function(sp.tanh)
 gelu = bs.function(lambda t: t * (1 + sp.erf(t / sp.sqrt(2))) / 2, name="gelu", lipschitz=2)
 logistic = bs.function(lambda t: sp.log(1 + sp.exp(-t)), name="logistic")
@@ -101,6 +102,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         squares(bs.mean(A @ (bs.matrix("J", d, d + h, row_sums=1) @ bs.concatenate(X, gelu(Z))))),
         (A, X, Z),
     ),
+    "a loss over tokens": (bs.mean((attention(X) - Y) * (attention(X) - Y)) @ one, (A, W, Y)),
     "a product of tokens": (squares(bs.mean((A @ X) * gelu(B @ X))), (A, B, X)),
     "a loss of a function": (logistic(row @ tanh(W @ x)), (row, W)),
     "a linear loss": (3 * (y @ (W @ x)) / 4, (W, x)),

@@ -9,7 +9,9 @@ import torch
 
 from bridge.expressions.backward import FormulasAtPrompt
 from bridge.expressions.gradient_lines import FormulaLine
+from bridge.expressions.inputs import Value
 from bridge.expressions.running import GraphRun
+from bridge.limits.arguments import called_with
 from symbolic.gradients.letters import LayerIndex, Letter
 from symbolic.gradients.terms import Coordinates, LayerSum, Lettered, OnesVector, Term, UnitVector, Unity
 from tests.bridge.expressions.gradient_cases import NUMBERS
@@ -71,6 +73,8 @@ class Reader:
 
     def lettered(self, of: Lettered) -> torch.Tensor:
         letter = self.letters[of]
+        if isinstance(of.of, Value):
+            return called_with(of.of.program, NUMBERS)
         if letter.name in self.arrays and not letter.accent:  # declared, not defined
             array = self.arrays[letter.name]
             return array[self.number(letter.indices[-1]) - 1] if letter.indices else array
