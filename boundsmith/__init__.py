@@ -13,6 +13,7 @@ Compose it: an expression knows its bound, its network and its reference:
     vector, tokens, matrix, value, draws        inputs and weights; a program of your own; random draws
     function, quantised                         functions in SymPy; activations on a grid
     repeat, softmax, hard_max, attend, rms_norm, mean, concatenate, and + - * @
+    gradient                                    of a loss by matrices and inputs: formulas, LaTeX, numbers, balls
 
 Ask about a theorem, an id of a result, or a file with a theorem:
     compare                                     every bound beside the largest error that is found

@@ -1,6 +1,6 @@
 """Gradients of networks p(j) = r(V_j p(j-1)) of any depth: by recursion, and by automatic differentiation.
 
-`bs.formulas.ArrayAlgebra` runs the recursion on tensors and on balls.
+`bs.gradient` differentiates any expression. `bs.formulas.ArrayAlgebra` runs the recursion on tensors and on balls.
 
 - by recursion: LayeredNetwork, gradient_by_recursion
 - by automatic differentiation: Shape, autograd_gradient

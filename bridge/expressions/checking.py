@@ -21,7 +21,7 @@ TRIED, SLACK = 16, 1e-9  # matrices of a domain whose norms are looked at
 
 def require_sound(graph: Objects) -> None:
     """Raises UsageError for names that two things have, and for what the number of a layer does not tell."""
-    _require_one_use(graph)
+    require_one_use(graph)
     _require_one_domain(graph)
     taken = {letter.name for letter in graph.parameters} & {letter.name for letter in graph.worst}
     if taken:
@@ -29,14 +29,15 @@ def require_sound(graph: Objects) -> None:
             f"{graph.id}: {', '.join(sorted(taken))} names a letter of the derivation; rename the parameter"
         )
     _require_known_arguments(graph)
-    _require_own_layers(graph)
+    require_own_layers(graph)
     for matrix in graph.matrices.values():
         _require_norms(graph, matrix)
     for each in graph.draws.values():
         _require_sizes(graph, each)
 
 
-def _require_one_use(graph: Objects) -> None:
+def require_one_use(graph: Objects) -> None:
+    """Raises UsageError for a name of two objects."""
     kinds = (graph.inputs_of_graph, graph.matrices, graph.functions, graph.values, graph.grids, graph.draws)
     names = [name for kind in kinds for name in kind]
     for name in names:
@@ -133,7 +134,7 @@ def _as_given(graph: Objects, matrix: Matrix) -> torch.Tensor:
     return matrix.given.reshape(-1, *shape[-2:])
 
 
-def _require_own_layers(graph: Objects) -> None:
+def require_own_layers(graph: Objects) -> None:
     """Raises UsageError for a token, or a matrix, of another loop than the one that it stands in directly."""
     loops: dict[str, set[int]] = {}  # the repetitions in which a matrix of each layer stands; 0: none
 

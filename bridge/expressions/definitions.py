@@ -11,7 +11,7 @@ import sympy as sp
 
 from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
 from bridge.expressions.draws import Draws, SampleMean
-from bridge.expressions.expression import Entrywise, Expression, Pairs, Sum
+from bridge.expressions.expression import Entrywise, Expression, InnerProduct, Pairs, Sum
 from bridge.expressions.functions import Applied, Function, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.matrices import Matrix, MatrixImage
@@ -171,6 +171,14 @@ def _(node: Entrywise, writing: Writing) -> tuple[str, str]:
 @written.register
 def _(node: Pairs, writing: Writing) -> tuple[str, str]:
     return writing.each(lambda query, keys: f"{_within(keys)} {_within(query)}", *node.parts)
+
+
+@written.register
+def _(node: InnerProduct, writing: Writing) -> tuple[str, str]:
+    x, y = node.parts
+    if x is y:
+        return writing.each(lambda x: f"||{x}||_2^2", x)
+    return writing.each(lambda x, y: f"{_within(x)}^T {_within(y)}", x, y)
 
 
 @written.register

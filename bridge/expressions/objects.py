@@ -87,6 +87,13 @@ class Objects:
     def cuts(self) -> list[CutSoftmaxOf]:
         return [node for node in self.nodes if isinstance(node, CutSoftmaxOf)]
 
+    def number_letters(self) -> None:
+        """Gives several nodes of one kind letters that differ."""
+        for kind in (CutSoftmaxOf, SampleMean):
+            alike = [node for node in self.nodes if isinstance(node, kind)]
+            for place, node in enumerate(alike if len(alike) > 1 else (), start=1):
+                node.number = f"_{place}"
+
     # Where arrays come from.
 
     @property

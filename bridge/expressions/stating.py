@@ -10,7 +10,7 @@ import sympy as sp
 import torch
 
 from bridge.domains import Domain
-from bridge.expressions.attention import CutSoftmaxOf, Quantised
+from bridge.expressions.attention import Quantised
 from bridge.expressions.checking import require_sound
 from bridge.expressions.definitions import definition, largest_difference, lost_weight
 from bridge.expressions.deriving import LeastBounds, derived
@@ -22,7 +22,7 @@ from bridge.expressions.knowing import SPECTRAL, KnownLetters, of_array
 from bridge.expressions.matrices import Matrix
 from bridge.expressions.matrix_norms import KINDS, NORMS
 from bridge.expressions.objects import Objects
-from bridge.expressions.running import GraphRun, Program, nodes_of
+from bridge.expressions.running import GraphRun, Program
 from bridge.limits.arguments import called_with
 from bridge.readings import Emulated, Smooth
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_norm
@@ -211,10 +211,7 @@ def graph_of(
     """Of these outputs; a single one without a name is the output."""
     if len(outputs) == 1 and not outputs[0].is_named:
         outputs = [copy.copy(outputs[0]).named("output")]
-    for kind in (CutSoftmaxOf, SampleMean):
-        alike = [node for node in nodes_of(outputs) if isinstance(node, kind)]
-        for place, node in enumerate(alike if len(alike) > 1 else (), start=1):
-            node.number = f"_{place}"
+    Objects(id, outputs, {}).number_letters()
     try:
         known = None if norm is None else as_norm(norm)
     except DerivationError as error:
