@@ -38,7 +38,6 @@ Namespaces, each with its names by purpose in its docstring:
     statements    the data of a statement: quantities, hypotheses, citations, errata
     sources       real tables, series and texts as prompts; files of your own
     dynamics      gradient flows, conserved quantities, decays
-    gradients     gradients of layered networks, by recursion
     barron        classes of functions by their Fourier densities
 
 `help(bs.compare)` explains a name, `help(bs.rules)` a namespace. All of them are imported on first use.

@@ -5,7 +5,6 @@ from boundsmith import checks as checks
 from boundsmith import domains as domains
 from boundsmith import dynamics as dynamics
 from boundsmith import formulas as formulas
-from boundsmith import gradients as gradients
 from boundsmith import networks as networks
 from boundsmith import rules as rules
 from boundsmith import sources as sources
