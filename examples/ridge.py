@@ -7,28 +7,41 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from boundsmith import domains, rules
 from boundsmith.networks import Block, BlockMap, Construction, Head, ReluAttention, Stream
 
 alpha, beta, lamda, W, B_x, B_y = sp.symbols("alpha beta lamda W B_x B_y", positive=True)
 L, n, d = sp.symbols("L n d", integer=True, positive=True)
 
-# A step multiplies w - w* by I - (X^T X/n + lamda I)/(beta + lamda), whose norm is at most 1 - 1/kappa, kappa =
-# (beta + lamda)/(alpha + lamda). Before the first step, w = 0 is W = ||w*|| away.
-kappa = (beta + lamda) / (alpha + lamda)
-start = rules.given("w_0", dim=d, norm=bs.Norm.TWO, size=W, error=W)
-descent = rules.contract(start, "w", factor=1 - 1 / kappa, offset=0, size=W, depth=L, matrix="A")
-prediction = rules.linear_map(descent, "prediction", operator_norm=B_x, dim=1, target=bs.Norm.INF, matrix="x")
 
-# w* = (X^T X/n + lamda I)^-1 X^T y/n takes y/sqrt(n), of norm at most B_y, times sqrt(s)/(s + lamda) along the singular
-# vector with the value sqrt(n s), s in [alpha, beta]. This factor increases up to s = lamda and then decreases.
-s = sp.Min(sp.Max(lamda, alpha), beta)
+def moments(X, y):
+    return X.mT @ X / X.shape[0], X.mT @ y / X.shape[0], torch.eye(X.shape[1], dtype=X.dtype, device=X.device)
+
+
+def solution(X, y, lamda):
+    XX, Xy, identity = moments(X, y)
+    return torch.linalg.solve(XX + lamda * identity, Xy)
+
+
+def step(X, y, beta, lamda):
+    XX, _, identity = moments(X, y)
+    return (beta * identity - XX) / (beta + lamda)
+
+
+# A step multiplies w - w* by A, whose norm is at most 1 - 1/kappa. Before the first step w = 0 is W = ||w*|| away from
+# the solution w*, which takes y/sqrt(n), of norm at most B_y, times sqrt(s)/(s + lamda) along the singular vector with
+# the value sqrt(n s), s in [alpha, beta]. This factor increases up to s = lamda and then decreases.
+kappa, s = (beta + lamda) / (alpha + lamda), sp.Min(sp.Max(lamda, alpha), beta)
+words = ("the minimiser of `||X w - y||_2^2/(2 n) + lamda ||w||_2^2/2`", "0")
+start = bs.value("w", solution, approximate=lambda X: 0 * X[0], dim=d, norm=2, size=W, error=W, meaning=words)
+A = bs.matrix("A", d, d, spectral=1 - 1 / kappa, given=step, meaning="`(beta I - X^T X/n)/(beta + lamda)`")
+mean = bs.value("b", lambda X, y: moments(X, y)[1], dim=d, norm=2, size=B_y * sp.sqrt(beta), meaning="`X^T y/n`")
+descent = bs.repeat(lambda w: A @ w + mean / (beta + lamda), start, L)
+prediction = (descent @ bs.vector("x", d, norm=B_x)).named("prediction")
 
 
 def ridge(beta, lamda, n, d, L):
     tokens = Stream([Block("x", d), Block("query", d), Block("w", d), Block("one", 1), Block("y", 1)])
-    scores = Stream([Block("x", d), Block("one", 1)])
-    step = 1 / (beta + lamda)
+    scores, step = Stream([Block("x", d), Block("one", 1)]), 1 / (beta + lamda)
 
     def head(name, query, key, value, sign=1):
         query, value = ({pair: sign * weight for pair, weight in each.items()} for each in (query, value))
@@ -53,46 +66,17 @@ def tokens(X, y, x):
     return torch.cat([examples, query[None]])
 
 
-def solution(X, y, lamda):
-    n, d = X.shape
-    return torch.linalg.solve(X.mT @ X / n + lamda * torch.eye(d, dtype=X.dtype, device=X.device), X.mT @ y / n)
-
-
+singular = bs.domains.SingularValues(n, d, low=sp.sqrt(n * alpha), high=sp.sqrt(n * beta))
 own = bs.theorem(
     "ridge",
     prediction,
     parameters={alpha: 0.25, beta: 1.0, lamda: 0.1, L: (4, 16), n: 16, d: 4, B_x: 1.0, B_y: 1.0},
     hypotheses=[alpha < beta, d <= n],
-    inputs={
-        "X": domains.SingularValues(n, d, low=sp.sqrt(n * alpha), high=sp.sqrt(n * beta)),
-        "y": domains.Box(n, size=B_y),
-        "x": domains.Ball(d, radius=B_x),
-    },
+    inputs={"X": singular, "y": bs.domains.Box(n, size=B_y)},
     network=bs.Transformer(build=ridge, tokens=tokens, read={"prediction": lambda output: output[-1:]}),
-    reference=lambda X, y, x, lamda: (x @ solution(X, y, lamda))[None],
     worst={W: B_y * sp.sqrt(s) / (s + lamda)},
-    knows={W: lambda X, y, lamda: torch.linalg.vector_norm(solution(X, y, lamda))},
-    handles=lambda X, y, x, beta, lamda, n, d: {
-        "w_0": bs.Emulated(solution(X, y, lamda), X.new_zeros(d)),
-        "A": torch.eye(d, dtype=X.dtype, device=X.device) * (beta / (beta + lamda)) - X.mT @ X / n / (beta + lamda),
-        "x": x[None],
-    },
     printed={"prediction": B_x * W * sp.exp(-L / (2 * kappa))},
     cites="after Bai et al. 2023",
-    meanings={
-        alpha: "bound on the squared singular values of `X`, over `n`, from below",
-        beta: "the same from above",
-        L: "number of steps",
-        n: "number of examples",
-        d: "number of coordinates",
-        lamda: "weight of the penalty",
-        B_x: "bound on `||x||_2`",
-        B_y: "bound on the labels",
-        "prediction": (
-            "`x^T w`, where `w` minimises `||X w - y||_2^2/(2 n) + lamda ||w||_2^2/2`",
-            "`x^T w_L`, where `w_0 = 0` and `w_(l+1) = w_l - (X^T (X w_l - y)/n + lamda w_l)/(beta + lamda)`",
-        ),
-    },
 )
 
 if __name__ == "__main__":

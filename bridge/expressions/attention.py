@@ -19,6 +19,7 @@ from bridge.expressions.expression import (
     same,
 )
 from bridge.expressions.functions import t
+from bridge.expressions.linear_attention import LinearWeightsBySoftmax
 from bridge.limits.arguments import arguments_of
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings.arrays import cut_weights, largest_places, unit_vector
@@ -47,6 +48,10 @@ class SoftmaxOf(Expression):
         `lost` bounds the weight of the others at every prompt; a prompt knows its own.
         """
         return CutSoftmaxOf(self.parts[0], mask=mask, lost=as_number("lost weight", lost))
+
+    def in_place_of_linear(self) -> LinearWeightsBySoftmax:
+        """In the place of linear weights, (1 + s_i - mean s)/n of n scores s."""
+        return LinearWeightsBySoftmax(self.parts[0])
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         def rule(name: str, scores: InNorm) -> InNorm:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
-from itertools import chain, count
+from itertools import accumulate, chain, count
 
 import sympy as sp
 
@@ -14,6 +14,7 @@ from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.expression import Entrywise, Expression, InnerProduct, Pairs, Sum
 from bridge.expressions.functions import Applied, Function, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
+from bridge.expressions.linear_attention import LinearWeightsBySoftmax
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.normalisation import RmsNorm
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
@@ -73,7 +74,13 @@ class Writing:
 
 def _within(text: str) -> str:
     """In brackets, where it is a sum or a product."""
-    return f"({text})" if re.search(r"[ +*/-]", text) and not re.fullmatch(r"\([^()]*\)", text) else text
+    return f"({text})" if re.search(r"[ +*/-]", _outside(text)) else text
+
+
+def _outside(text: str) -> str:
+    """What stands in no brackets."""
+    depths = accumulate((c == "(") - (c == ")") for c in text)
+    return "".join(c for c, depth in zip(text, depths, strict=True) if depth == 0)
 
 
 def _formula(expr: sp.Expr, argument: str) -> str:
@@ -130,7 +137,7 @@ def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
 
 def _within_sum(text: str) -> str:
     """In brackets, where a factor beside it would be taken into a sum or a product entry by entry."""
-    return f"({text})" if re.search(r" [+*-] ", text) or text.startswith("-") else text
+    return f"({text})" if re.search(r" [+*-] |/", _outside(text)) or text.startswith("-") else text
 
 
 @written.register
@@ -153,7 +160,7 @@ def _sum(node: Sum, parts: Sequence[str]) -> str:
         if factor == 0:
             text += " + 0" if text else "0"
             continue
-        part = f"({part})" if re.search(r" [+-] ", part) or part.startswith("-") else part
+        part = f"({part})" if re.search(r" [+-] ", _outside(part)) or part.startswith("-") else part
         term = (
             part
             if size == 1
@@ -184,6 +191,13 @@ def _(node: InnerProduct, writing: Writing) -> tuple[str, str]:
 @written.register
 def _(node: SoftmaxOf, writing: Writing) -> tuple[str, str]:
     return writing.each(lambda scores: f"softmax({scores})", *node.parts)
+
+
+@written.register
+def _(node: LinearWeightsBySoftmax, writing: Writing) -> tuple[str, str]:
+    exact, near = writing.both(node.parts[0])
+    count = _within(sp.sstr(node.dim).replace("**", "^").replace("*", " "))
+    return f"(1 + {exact} - mean({exact}))/{count}", f"softmax({near})"
 
 
 @written.register
@@ -269,6 +283,8 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
 
     `taken` are names that no value may have.
     """
+    if isinstance(output, Value) and output.meanings[0] and output.error == 0:
+        return output.meanings[0], "the same"
     nodes = nodes_of([output])
     loops = [node for node in nodes if isinstance(node, RepeatedLayers)]
     if any(isinstance(each, RepeatedLayers) for loop in loops for each in nodes_of(loop.inner)):

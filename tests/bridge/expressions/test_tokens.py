@@ -141,4 +141,4 @@ def test_they_are_defined_in_formulas() -> None:
     assert words[r"\mathrm{output}"] == ("softmax(p (Q p_(n+1))) (q; 0), where p = (X; x) and q = y - mean(y)")
     x = bs.tokens("x", n, d, size=1)
     first = bs.theorem("first", bs.quantised(x + x, s)[0] - x[-2], parameters={s: 0.25, n: 4, d: 2})
-    assert first.statement.objects[r"\mathrm{output}"] == "((x + x)_1) - x_(n-1)"
+    assert first.statement.objects[r"\mathrm{output}"] == "(x + x)_1 - x_(n-1)"
