@@ -61,6 +61,9 @@ def array_formula(expr: sp.Basic, backend: str, named: Collection[str]) -> Array
     sizes = [size for each in arrays for size in each.sizes]
     sizes += [sp.sympify(size) for each in plain.atoms(*SHAPED) for size in each.shape]
     letters = frozenset().union(*(size.free_symbols for size in sizes))
+    for total in sorted(formula.atoms(ExprWithLimits), key=str):
+        if meant_twice := sorted({str(index) for index in total.variables if index in letters}):
+            raise LoweringError(backend, total, f"its index {meant_twice[0]} is a size too; give it another letter")
     _check_bound(formula, letters, backend, named)
     return ArrayFormula(formula, tuple(arrays), letters)
 
