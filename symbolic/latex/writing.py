@@ -172,6 +172,7 @@ def _displays(shown: Any, page: Page) -> Iterator[str]:
     """The bodies of displays, the most readable one first."""
     if isinstance(shown, Approximated):
         yield gathered([*_bound(shown, page), *_conditions(shown, page)])
+        yield gathered([*in_groups([shown.error_symbol, shown.error], r"\le", page), *_conditions(shown, page)])
         return
     whole = page.latex(shown)
     if points_of(whole) <= page.room:

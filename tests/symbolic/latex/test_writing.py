@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from symbolic.calculus import apply_function, given, iterate, recursion_from
+from symbolic.calculus import apply_function, expected_mean, given, iterate, recursion_from, sample_mean, within_budget
+from symbolic.derivations.derivation import Norm
+from symbolic.derivations.events import Event
 from symbolic.latex.groups import _Groups
 from symbolic.latex.page import PAGE, Page
 from symbolic.latex.widths import width
@@ -71,7 +73,7 @@ def test_a_random_formula_fits_each_width_and_reads_back_to_its_value(seed: int)
     point = {each: 0.3 + 0.17 * place for place, each in enumerate(X)}
     letters = {f"x_{{{place}}}": value for place, value in enumerate(point.values(), start=1)}
     exact = float(sp.lambdify(X, expression, "math")(*point.values()))
-    for room in (None, 200.0):
+    for room in (None, 150.0):
         shown = latex(expression, width=room)
         assert width(shown) <= (room or PAGE)
         assert value_of(shown, letters) == pytest.approx(exact, rel=1e-9)
@@ -194,6 +196,19 @@ def test_an_approximated_value_shows_its_bound_and_its_open_conditions() -> None
     ]
     assert latex(deep, inline=True).startswith(r"e_{\text{deep}} \le \mathrm{eps} n\quad \text{if }")
     assert "\n" not in latex(deep, inline=True)
+
+
+def test_probability_and_expectation_are_shown_with_the_bound() -> None:
+    B, delta = sp.symbols("B delta", positive=True)
+    draw = given("draw", dim=1, size=B)
+    likely = sample_mean(draw, "one mean", count=n, event=Event("mean", over="signs"))
+    likely = within_budget(likely, "mean", delta=delta)
+    shown = latex(likely)
+    assert r"\text{over signs: with probability at least } 1 - \delta" in shown
+    assert shown.startswith("\\begin{gathered}\ne_{\\text{mean}} \\le")
+    vector = given("draw", dim=2, size=B, norm=Norm.TWO)
+    mean = latex(expected_mean(vector, "mean", count=n, over="the draws", deviation=1))
+    assert r"\text{in expectation over the draws}" in mean
 
 
 def test_a_long_bound_is_shown_by_the_errors_of_its_steps() -> None:
