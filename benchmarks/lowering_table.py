@@ -11,11 +11,15 @@ i, j = sp.symbols("i j", integer=True)
 A = sp.MatrixSymbol("A", 2, 2)
 B = sp.MatrixSymbol("B", 2, 3)
 C = sp.MatrixSymbol("C", 3, 3)
+N, D = sp.symbols("N D", integer=True, positive=True)
+u, X = sp.MatrixSymbol("u", D, 1), sp.MatrixSymbol("X", N, D)
+a, w = sp.IndexedBase("a", shape=(N,)), sp.IndexedBase("w", shape=(N, D))
 v = sp.MatrixSymbol("v", 3, 1)
 
 LINE = (-800.0, -30.0, -2.5, -1.0, -0.3, -1e-5, -1e-12, 0.0, 1e-12, 1e-5, 0.3, 0.9, 1.0, 2.5, 30.0, 200.0, 800.0)
 POSITIVE = (1e-12, 1e-5, 0.3, 1.0, 2.5, 8.0, 30.0, 171.5, 200.0, 800.0, 1e5)
 WHOLE = (0, 1, 2, 3, 7, 8, 27, 40)
+SIZES = {N: 40, D: 3}
 POINTS: dict[sp.Basic, Sequence[float]] = {x: LINE, y: LINE, p: POSITIVE, q: POSITIVE, k: WHOLE, m: WHOLE}
 
 E, S, L = sp.exp, sp.sin, sp.log
@@ -109,7 +113,7 @@ FOLDED = [
     sp.Sum((-x) ** i / sp.factorial(i), (i, 0, 60)), sp.Sum(1 / i**2, (i, 1, sp.oo)),
     sp.Integral(E(-(i**2)), (i, 0, x)),
     sp.Integral(sp.Function("f")(i), (i, 0, x)), sp.Derivative(sp.Function("f")(x), x), sp.Subs(S(y), y, x + 1),
-    sp.Limit(S(x) / x, x, 0) * x, sp.Derivative(x**3, x), sp.Sum(sp.Indexed("a", i), (i, 0, 3)),
+    sp.Limit(S(x) / x, x, 0) * x, sp.Derivative(x**3, x),
     sp.Derivative(sp.re(x), x),
     sp.Sum(sp.log(i + p), (i, 0, k)), sp.Product(p, (i, 1, k)), x * sp.Sum(E(i * x) / E(9 * x), (i, 0, 9)),
 ]  # fmt: skip
@@ -126,9 +130,20 @@ MATRICES = [
     (A - A.T) * (A + A.T), A * NARROW, (A * NARROW).I, C - C.T, (C + C.T) / 2, sp.sqrt(sp.Trace(C.T * C)),
     sp.Matrix([[1, 1], [1, 1 + p]]).inv(), sp.Matrix([[x, y], [y, x]]).det(),
     sp.Matrix([[E(x), 1], [1, E(-x)]]).det(),
-    A ** -2, sp.BlockMatrix([[A, B]]), A**HALF, sp.MatrixSymbol("M", k, 2), sp.Inverse(C * C.T),
+    A ** -2, sp.BlockMatrix([[A, B]]), A**HALF, sp.Inverse(C * C.T),
     sp.ZeroMatrix(2, 3) + B,
     sp.HadamardPower(A, 2), sp.Matrix([x, y]).norm(), sp.det(sp.Matrix([[1 + p, 1], [1, 1 + q]])), sp.exp(A),
+]  # fmt: skip
+
+SIZED = [
+    sp.Sum(a[i], (i, 0, N - 1)), sp.Sum((-1) ** i * a[i], (i, 0, N - 1)), sp.sqrt(sp.Sum(a[i] ** 2, (i, 0, N - 1))) / N,
+    L(sp.Sum(E(x * a[i]), (i, 0, N - 1))), sp.Product(1 + a[i] / N, (i, 0, N - 1)),
+    sp.Sum((a[i + 1] - a[i]) ** 2, (i, 0, N - 2)), sp.Sum(a[i] * x**i, (i, 0, N - 1)), E(a[0]) - E(a[N - 1]),
+    sp.Sum(w[i, j] * a[i] * j, (j, 0, D - 1), (i, 0, N - 1)), sp.Sum(sp.Max(w[i, 0], 0) - w[i, 1], (i, 0, N - 1)),
+    sp.Sum(a[sp.floor(i / 7)] * a[sp.Mod(3 * i, N)], (i, 0, N - 1)), sp.Sum(a[i] * a[j], (j, 0, i), (i, 0, D)),
+    X * u, X.T * X / N, sp.Trace(X * X.T) - sp.Trace(X.T * X), (X.T * X + sp.Identity(D)).I * u,
+    sp.MatrixSymbol("M", N, 2),
+    sp.sqrt((u.T * u)[0, 0]) / D, sp.HadamardProduct(X, X), sp.Determinant(X.T * X / N), x * u * u.T,
 ]  # fmt: skip
 
 # What it would take to have what some backend refuses, by the name of the node that is at fault.
@@ -150,14 +165,13 @@ WANTED = {
     "a polynomial whose degree is a letter: its recursion as a loop of three terms": (
         "legendre", "chebyshevt", "hermite",
     ),
-    "no function, or one that nobody named": ("DiracDelta", "f", "Derivative", "Indexed", "Limit"),
+    "no function, or one that nobody named": ("DiracDelta", "f", "Derivative", "Limit"),
     "quadrature with an error that is known": ("Integral",),
     "letters in other units: a constant beyond the range of a double": ("Integer",),
     "a tail that is bounded: the sum is infinite": ("Sum",),
     "blocks put together, real powers and exponentials of matrices: the Schur form, on no backend but mpmath": (
         "BlockMatrix", "MatPow", "exp", "HadamardPower",
     ),
-    "sizes that are numbers": ("MatrixSymbol",),
 }  # fmt: skip
 
 

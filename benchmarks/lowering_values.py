@@ -24,7 +24,7 @@ import sympy as sp
 import torch
 from flint import arb, arb_mat
 
-from benchmarks.lowering_table import MATRICES, NARROW, POINTS, WANTED, scalars
+from benchmarks.lowering_table import MATRICES, NARROW, POINTS, SIZED, SIZES, WANTED, scalars
 from bridge.lowering import LoweringError, lower
 
 BACKENDS = ("numpy", "torch", "mpmath", "arb")
@@ -55,15 +55,19 @@ def points(expr: Any, seed: int) -> list[dict[str, Any]]:
     if len(found) > MOST_POINTS:
         found = rng.sample(found, MOST_POINTS)
     entries = np.random.default_rng(seed)
+    sizes = {str(letter): size for letter, size in SIZES.items()}
+    arrays = {str(each): sp.Tuple(*each.shape).xreplace(SIZES) for each in free if each not in POINTS}
     return [
         {str(letter): value for letter, value in zip(letters, values, strict=True)}
-        | {str(each): entries.uniform(-2, 2, each.shape).tolist() for each in free if each not in POINTS}
+        | {name: entries.uniform(-2, 2, tuple(map(int, shape))).tolist() for name, shape in arrays.items()}
+        | (sizes if expr.has(*SIZES) else {})
         for values in found
     ]
 
 
 def free_letters(expr: Any) -> set[sp.Basic]:
-    return {each for each in expr.free_symbols if each in POINTS or isinstance(each, sp.MatrixSymbol)}
+    scalars = {each for each in expr.free_symbols if each in POINTS or isinstance(each, sp.MatrixSymbol)}
+    return scalars | expr.atoms(sp.IndexedBase)
 
 
 def outcomes(expr: Any, seed: int) -> Iterator[Outcome]:
@@ -218,8 +222,12 @@ class Walk:
         base, power = map(self, node.args)
         return base ** (int(power) if power == int(power) else power)
 
+    def _Indexed(self, node: Any) -> Any:
+        place = [int(self(index)) for index in node.indices]
+        return self._values[str(node.base)][(*place, 0)[:2]]
+
     def _Identity(self, node: Any) -> Any:
-        return mp.eye(int(node.shape[0]))
+        return mp.eye(int(self(node.shape[0])))
 
     def _ZeroMatrix(self, node: Any) -> Any:
         return mp.zeros(*map(int, node.shape))
@@ -333,7 +341,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    table = [*scalars(), *MATRICES]
+    table = [*scalars(), *MATRICES, *SIZED]
     if options.share:
         table = random.Random(options.seed).sample(table, options.share)
     found = [each for expr in table for each in outcomes(expr, options.seed)]
@@ -344,7 +352,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     refused = Counter((each.expression, each.detail) for each in found if each.kind == "refused")
     for (expression, node), backends in sorted(refused.items(), key=lambda pair: pair[0][1]):
         print(f"refused by {backends}: {expression}: {node}: {wish(node)}")
-    print(f"{len(scalars())} scalars and {len(MATRICES)} matrices; refused by all: {list(refused.values()).count(4)}")
+    sizes = f"{len(scalars())} scalars, {len(MATRICES)} matrices and {len(SIZED)} formulas over arrays of any size"
+    print(f"{sizes}; refused by all: {list(refused.values()).count(4)}")
     for backend in BACKENDS:
         counts = Counter(each.kind for each in found if each.backend == backend)
         print(f"{backend:7} " + ", ".join(f"{kind} {counts[kind]}" for kind in ("right", "refused", *FAILURES)))

@@ -23,6 +23,9 @@ Ask about a theorem, an id of a result, or a file with a theorem:
     replay                                      a saved witness, run again
     results, find_result                        the results of the papers
 
+Write it:
+    latex                                       a formula or a bound in lines that fit a page
+
 What they give:
     Comparison, Verdict, Approximated, Derivation, Norm, Event
 

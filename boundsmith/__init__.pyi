@@ -56,6 +56,7 @@ from symbolic.derivations.derivation import Derivation as Derivation
 from symbolic.derivations.derivation import DerivationError as DerivationError
 from symbolic.derivations.derivation import Norm as Norm
 from symbolic.derivations.events import Event as Event
+from symbolic.latex.writing import latex as latex
 from symbolic.statements.catalogue import find_result as find_result
 from symbolic.statements.catalogue import results as results
 from symbolic.words.errors import UsageError as UsageError

@@ -12,7 +12,7 @@ from numeric.balls import Arb, rational
 from numeric.balls.decisions import at_most, both, either, equal, less, negation
 from numeric.balls.functions import ONE_ARGUMENT, SEVERAL_ARGUMENTS, hull
 
-from . import loops
+from . import indexing, loops
 from .common import Argument, Backend, check_rows
 from .number_printers import ExactPrinter
 
@@ -111,6 +111,7 @@ NAMES: dict[str, Any] = {
     "matrix": lambda like, rows: arb_mat(rows), "scale": lambda s, A: A * s, "matmul": lambda A, B: A * B,
     "transpose": arb_mat.transpose, "inverse": inverse, "matrix_power": matrix_power, "trace": arb_mat.trace,
     "determinant": arb_mat.det, "kron": kron, "hadamard": hadamard, "identity": identity, "filled": filled,
+    **indexing.elements_by(lambda A, i, j: A[i, j], as_integer),
     "entry": lambda A, i, j: A[loops.as_index(as_integer(i)), loops.as_index(as_integer(j))],
 }  # fmt: skip
 
@@ -134,6 +135,8 @@ def converted(argument: Argument, value: Any) -> Any:
         return ball(argument, value)
     rows = value.tolist() if hasattr(value, "tolist") else value
     check_rows(argument, rows)
+    if not rows:
+        return arb_mat(*argument.shape)
     return arb_mat([[ball(argument, entry) for entry in row] for row in rows])
 
 

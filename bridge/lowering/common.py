@@ -155,6 +155,8 @@ def check_rows(argument: Argument, rows: Any) -> None:
     """Raise ValueError unless these are rows of numbers of the shape of the MatrixSymbol."""
     if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple) for row in rows):
         raise ValueError(f"{argument.name}: expected rows of numbers of the shape {argument.shape}, got {rows!r:.80}")
+    if not rows and argument.shape[0] == 0:
+        return
     lengths = {len(row) for row in rows}
     if len(lengths) != 1:
         raise ValueError(f"{argument.name}: its rows have the lengths {sorted(lengths)}, expected {argument.shape[1:]}")

@@ -9,7 +9,7 @@ derivatives are then finite there, and the zero gradient that the outer selectio
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
-from .nodes import Branches, Expm1, Guard, Log1p, LogSumExp, Loop, is_constant, with_arguments
+from .nodes import ArrayEntry, Branches, Expm1, Guard, Log1p, LogSumExp, Loop, is_constant, with_arguments
 
 HARMLESS_ARGUMENT: dict[type[sp.Basic], sp.Expr] = {
     sp.exp: sp.S.Zero,
@@ -44,7 +44,7 @@ class Masking:
     def _masked(self, node: sp.Basic, mask: Boolean) -> sp.Basic:
         if isinstance(node, sp.MatrixBase):
             return node.applyfunc(lambda entry: self(entry, mask))
-        if not node.args or isinstance(node, sp.MatrixExpr | Boolean) or is_constant(node):
+        if not node.args or isinstance(node, sp.MatrixExpr | Boolean | ArrayEntry) or is_constant(node):
             return node
         if isinstance(node, Branches):
             return self._branches(node, mask)

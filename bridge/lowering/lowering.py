@@ -14,11 +14,12 @@ from .arb_backend import ArbBackend, ArbPrinter
 from .common import Argument, Backend, Lowered, LoweringError, safe_identifier
 from .guards import Masking
 from .mpmath_backend import MpmathBackend, MpmathPrinter
-from .nodes import entrywise, forget, free_symbols, nameless
+from .nodes import entrywise, forget, free_symbols, has_sizes, nameless
 from .numpy_backend import NumpyBackend, NumpyPrinter
 from .points import Points
 from .printer import LoweringPrinter
 from .sharing import Sharing
+from .sized import SizedLowered
 from .stable import Stabiliser
 from .torch_backend import TorchBackend, TorchPrinter
 from .watches import Watching
@@ -46,8 +47,8 @@ def lower(
 ) -> Lowered:
     """Turn a SymPy expression into a function of numbers.
 
-    Arguments: `expr`, a scalar expression, an explicit matrix, a matrix expression over MatrixSymbols of concrete
-    shape, or a condition. All symbols stand for real numbers. `backend`, one of
+    Arguments: `expr`, a scalar expression, an explicit matrix, a matrix expression over MatrixSymbols, entries of an
+    IndexedBase under sums and products, or a condition. All symbols stand for real numbers. `backend`, one of
 
     - "numpy": arrays that broadcast, computed in `dtype` (float64); IEEE rules without warnings (inf, nan);
     - "torch": tensors that broadcast, differentiable, in the `dtype` and on the `device` given or else of the input
@@ -60,8 +61,13 @@ def lower(
     would lose more than three of its sixteen digits, overflow on the way, or fall on the wrong side of a jump (numpy
     and torch, in float64; mpmath likewise at its own precision). Values change, gradients stay. Not inside `vmap`.
 
-    Shapes: a scalar argument has any batch shape (...), a MatrixSymbol (..., n, m); the result has the broadcast
-    batch shape, followed by the shape of the matrix if the expression is one. mpmath and Arb have no batches.
+    Shapes: a scalar argument has any batch shape (...), a MatrixSymbol (..., n, m), an IndexedBase one axis for each of
+    its indices behind the batch; the result has the broadcast batch shape, followed by the shape of the matrix if the
+    expression is one. mpmath and Arb have no batches.
+
+    Sizes may be letters, also in the formula: `x.T*x/n`. A call reads them off its arrays, which have to agree, and
+    keeps one function for each set of sizes. They are no arguments, unless `args` names them. An IndexedBase without a
+    shape has n entries where its indices run over 0, ..., n - 1 and n is none of `args`. Indices count from 0.
 
     Conventions. max(x, c) and min(x, c) with a constant c have derivative 0 at the tie, as torch.relu has; at a tie of
     two variables torch shares the gradient equally. |x| has derivative 0 at 0, sign and Heaviside have it everywhere.
@@ -73,14 +79,23 @@ def lower(
 
     Returns: a `Lowered`, called by position or by name.
 
-    Raises: LoweringError for a node that the backend cannot express, ValueError for arguments that do not match the
-    expression, TypeError for a string or an option that the backend does not have.
+    Raises: LoweringError for a node that the backend cannot express, for an index that no sum binds and for a size that
+    no array tells, ValueError for arguments that do not match the expression, TypeError for a string or an option that
+    the backend does not have. A call raises UsageError for arrays whose sizes or axes do not fit, and for an index
+    outside of its array.
     """
     forget()  # equal expressions of separate calls need not be the same objects, and comparing them is slow
     formula = checked(expr)
     options = {"dtype": dtype, "device": device, "bits": bits}
     check_options(backend, options)
     with deep_recursion():
+        if has_sizes(formula):
+            return SizedLowered(
+                formula,
+                backend,
+                args,
+                lambda of, symbols: lower(of, backend, args=symbols, cse=cse, watch=watch, **options),
+            )
         return lowered(formula, backend, args, options, cse, watch)
 
 
@@ -181,11 +196,10 @@ def make_backend(name: str, options: dict[str, Any], shape: tuple[int, ...]) -> 
 
 
 def is_matrix(expr: sp.Basic, backend: str) -> bool:
-    """Whether it is a matrix; LoweringError if any matrix in it has a symbolic size."""
-    for node in (expr, *free_symbols(expr)):
-        sizes = node.shape if isinstance(node, sp.MatrixExpr) else ()
-        if not all(sp.sympify(size).is_Integer for size in sizes):
-            raise LoweringError(backend, node, f"its shape {sizes} is symbolic; substitute the sizes first")
+    """Whether it is a matrix; LoweringError if its size is symbolic although no array in it has such a size."""
+    sizes = expr.shape if isinstance(expr, sp.MatrixExpr) else ()
+    if not all(sp.sympify(size).is_Integer for size in sizes):
+        raise LoweringError(backend, expr, f"its shape {sizes} is symbolic; substitute the sizes first")
     return isinstance(expr, sp.MatrixBase | sp.MatrixExpr)
 
 

@@ -4,7 +4,11 @@ import sympy as sp
 from sympy.matrices.expressions.kronecker import KroneckerProduct
 from sympy.matrices.expressions.matexpr import MatrixElement
 
+from .nodes import ArrayEntry, free_symbols
 from .printer import LoweringPrinter
+
+OF_WHOLE_NUMBERS = {sp.floor: "exact_floor", sp.ceiling: "exact_ceiling", sp.Max: "largest_of", sp.Min: "smallest_of"}
+COUNTER = "_i"  # what the indices of loops are called
 
 
 class MatrixPrinter(LoweringPrinter):
@@ -36,6 +40,12 @@ class MatrixPrinter(LoweringPrinter):
     def _print_HadamardProduct(self, expr: sp.HadamardProduct) -> str:
         return self._nest(expr, "hadamard", [self._print(arg) for arg in expr.args])
 
+    def _print_HadamardPower(self, expr: sp.HadamardPower) -> str:
+        base, power = expr.args
+        if not (power.is_Integer and power >= 1):
+            raise self.refuse(expr, "only whole powers of its entries, from 1 on, are known")
+        return self._nest(expr, "hadamard", [self._print(base)] * int(power))
+
     def _print_KroneckerProduct(self, expr: KroneckerProduct) -> str:
         return self._nest(expr, "kron", [self._print(arg) for arg in expr.args])
 
@@ -66,3 +76,30 @@ class MatrixPrinter(LoweringPrinter):
     def _print_MatrixElement(self, expr: MatrixElement) -> str:
         indices = (str(index) if index.is_Integer else self._print(index) for index in (expr.i, expr.j))
         return self._call(expr, "entry", self._print(expr.parent), *indices)
+
+    def _print_ArrayEntry(self, expr: ArrayEntry) -> str:
+        matrix, name, sizes, *indices = expr.args
+        shape = f"({', '.join(map(str, sizes))},)"
+        return self._call(expr, "element", self._print(matrix), repr(name.name), shape, *map(self.index, indices))
+
+    def index(self, expr: sp.Expr) -> str:
+        """An index in exact arithmetic, whatever the numbers of the backend are."""
+        if expr.is_Integer:
+            return str(expr)
+        if expr.is_Rational:
+            return f"fraction({expr.p}, {expr.q})"
+        if expr.is_Add or expr.is_Mul:
+            return f"({(' + ' if expr.is_Add else ' * ').join(map(self.index, expr.args))})"
+        if expr.is_Pow and expr.exp.is_Integer and expr.exp >= 0:
+            return f"{self.index(expr.base)}**{expr.exp}"
+        if expr.func in OF_WHOLE_NUMBERS:
+            return self._call(expr, OF_WHOLE_NUMBERS[expr.func], *map(self.index, expr.args))
+        return self._call(expr, "whole", self._print(expr))
+
+    def choice(self, condition: sp.Basic, value: sp.Expr, otherwise: str) -> str:
+        """Entries of arrays may lie outside where the condition fails; one on indices alone is decided first."""
+        shown = self._print(value)
+        on_indices = all(str(letter).startswith(COUNTER) for letter in free_symbols(condition))
+        if on_indices and "element(" in f"{shown}{otherwise}":
+            return f"branch_that_holds(_like, {self._print(condition)}, lambda: {shown}, lambda: {otherwise})"
+        return f"where(_like, {self._print(condition)}, {shown}, {otherwise})"

@@ -8,7 +8,7 @@ import mpmath as mp
 import sympy as sp
 from flint import arb, arb_mat, fmpq, fmpz
 
-from . import loops
+from . import indexing, loops
 from .common import Argument, Backend, check_rows
 from .number_printers import ExactPrinter
 
@@ -141,6 +141,7 @@ NAMES: dict[str, Any] = {name: real_valued(function) for name, function in FUNCT
     "matrix_power": lambda A, power: A**power, "trace": lambda A: mp.fsum(A[i, i] for i in range(A.rows)),
     "determinant": mp.det, "kron": kron, "hadamard": hadamard,
     "entry": lambda A, i, j: A[loops.as_index(i), loops.as_index(j)],
+    **indexing.elements_by(lambda A, i, j: A[i, j]),
     "identity": lambda like, n, m: mp.eye(n), "filled": lambda like, n, m, value: mp.matrix(n, m) + value,
 }  # fmt: skip
 
@@ -196,6 +197,8 @@ def _converted(argument: Argument, value: Any) -> Any:
         return exact(argument, value)
     rows = value.tolist() if hasattr(value, "tolist") else value
     check_rows(argument, rows)
+    if not rows:
+        return mp.matrix(*argument.shape)
     return mp.matrix([[exact(argument, entry) for entry in row] for row in rows])
 
 

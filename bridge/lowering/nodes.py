@@ -21,6 +21,7 @@ OF_MATRICES = (
     sp.Determinant,
     MatrixElement,
 )  # take matrices, as all others do not
+SHAPED = (sp.MatrixSymbol, sp.Identity, sp.ZeroMatrix, sp.OneMatrix)  # name their sizes
 NO_FORMULA = (sp.Subs, sp.Limit, sp.Indexed, sp.IndexedBase, sp.Lambda, sp.Order, sp.AccumBounds)
 
 
@@ -119,6 +120,23 @@ class WatchedProduct(LoopProduct):
     """The same, watched: on the way it may leave the range."""
 
 
+class ArrayEntry(MatrixElement):
+    """(matrix, name, sizes, *indices): an entry of an array with these sizes; one of three axes or more is a column."""
+
+    is_extended_real = True
+
+    def __new__(cls, *args: Any) -> "ArrayEntry":
+        return sp.Expr.__new__(cls, *args)
+
+    def doit(self, **hints: Any) -> "ArrayEntry":
+        return self
+
+    @property
+    def indices(self) -> tuple[sp.Expr, ...]:
+        found: tuple[sp.Expr, ...] = self.args[3:]
+        return found
+
+
 class Watched(Node):
     """(name, text, *parts): the function of that name, which flags the points where float64 loses digits of its value.
 
@@ -176,13 +194,22 @@ def _entrywise(node: sp.Basic) -> sp.Basic | None:
     return next((found for found in map(entrywise, node.args) if found is not None), None)
 
 
+def _has_sizes(node: sp.Basic) -> bool:
+    """Whether arrays occur whose sizes are known when they are given: indexed ones, matrices of symbolic shape."""
+    if isinstance(node, sp.Indexed | sp.Idx):
+        return True
+    if isinstance(node, SHAPED):
+        return not all(sp.sympify(each).is_Integer for each in node.shape)
+    return any(map(has_sizes, node.flat() if isinstance(node, sp.MatrixBase) else node.args))
+
+
 free_symbols, size = Remembered(_free_symbols), Remembered(_size)
-nameless, entrywise = Remembered(_nameless), Remembered(_entrywise)
+nameless, entrywise, has_sizes = Remembered(_nameless), Remembered(_entrywise), Remembered(_has_sizes)
 
 
 def forget() -> None:
     """Empty the caches."""
-    for cached in (free_symbols, size, nameless, entrywise):
+    for cached in (free_symbols, size, nameless, entrywise, has_sizes):
         cached.forget()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 import torch
 
-from . import loops, special
+from . import indexing, loops, special
 from .common import Argument, Backend, as_float, check_matrix_shape, entry, kron
 from .conditioning import Watch, watched_functions
 from .number_printers import FloatPrinter
@@ -132,6 +132,11 @@ def inverse(A: Array) -> Array:
         return np.where(regular[..., None, None], np.linalg.inv(whole), math.nan)
 
 
+def largest_index(value: Array) -> float:
+    """Beyond it not every whole number is one of the dtype."""
+    return 2 / float(np.finfo(value.dtype).eps) if value.dtype.kind == "f" else math.inf
+
+
 NAMES: dict[str, Any] = {
     "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
     "acos": np.arccos, "atan": np.arctan, "atan2": atan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
@@ -147,6 +152,7 @@ NAMES: dict[str, Any] = {
     "matmul": np.matmul, "transpose": lambda A: np.swapaxes(A, -1, -2), "inverse": inverse,
     "matrix_power": np.linalg.matrix_power, "trace": lambda A: np.trace(A, axis1=-2, axis2=-1),
     "determinant": np.linalg.det, "kron": kron, "hadamard": np.multiply, "entry": entry,
+    **indexing.elements_by(entry, largest=largest_index), "branch_that_holds": indexing.branch_that_holds(where),
     "identity": lambda like, n, m: np.eye(n, m, dtype=like.dtype),
     "filled": lambda like, n, m, value: np.full((n, m), value, like.dtype), "inf": math.inf, "nan": math.nan,
 }  # fmt: skip

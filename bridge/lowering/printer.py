@@ -218,7 +218,7 @@ class LoweringPrinter(Printer):
         return text
 
     def choice(self, condition: sp.Basic, value: sp.Expr, otherwise: str) -> str:
-        return f"where(_like, {self._print(condition)}, {self._print(value)}, {otherwise})"
+        raise NotImplementedError
 
     def _print_Guard(self, expr: nodes.Guard) -> str:
         mask, value, safe = expr.args

@@ -9,7 +9,7 @@ from collections import Counter
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
-from .nodes import Branches, Loop, constants_and_others, free_symbols, is_constant, with_arguments
+from .nodes import ArrayEntry, Branches, Loop, constants_and_others, free_symbols, is_constant, with_arguments
 
 DEEPEST = 24  # Python refuses text nested deeper than about 200 parentheses, a level may open several
 
@@ -22,7 +22,7 @@ def parts_of(node: sp.Basic) -> tuple[sp.Basic, ...]:
         fixed, others = constants_and_others(node.args)
         if fixed and len(others) > 1:
             return (*fixed, node.func(*others))
-    return () if isinstance(node, sp.MatrixSymbol) else node.args
+    return () if isinstance(node, sp.MatrixSymbol | ArrayEntry) else node.args  # indices are computed by themselves
 
 
 def rebuilt(node: sp.Basic, old: tuple[sp.Basic, ...], new: list[sp.Basic]) -> sp.Basic:

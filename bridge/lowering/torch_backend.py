@@ -10,7 +10,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from . import loops, special
+from . import indexing, loops, special
 from .common import Argument, Backend, as_float, check_matrix_shape, entry, kron
 from .conditioning import Watch, watched_functions
 from .number_printers import FloatPrinter
@@ -92,6 +92,11 @@ def scale(scalar: Any, A: Tensor) -> Tensor:
     return scalar[..., None, None] * A if isinstance(scalar, Tensor) else scalar * A
 
 
+def largest_index(value: Tensor) -> float:
+    """Beyond it not every whole number is one of the dtype."""
+    return 2 / torch.finfo(value.dtype).eps if value.is_floating_point() else math.inf
+
+
 NAMES: dict[str, Any] = {
     "exp": torch.exp, "log": torch.log, "sqrt": torch.sqrt, "sin": torch.sin, "cos": torch.cos, "tan": torch.tan,
     "asin": torch.asin, "acos": torch.acos, "atan": torch.atan, "atan2": atan2, "sinh": torch.sinh,
@@ -107,6 +112,7 @@ NAMES: dict[str, Any] = {
     "scale": scale, "matmul": torch.matmul, "transpose": lambda A: A.transpose(-1, -2), "inverse": inverse,
     "matrix_power": torch.linalg.matrix_power, "trace": lambda A: A.diagonal(dim1=-2, dim2=-1).sum(-1),
     "determinant": torch.linalg.det, "kron": kron, "hadamard": torch.mul, "entry": entry,
+    **indexing.elements_by(entry, largest=largest_index), "branch_that_holds": indexing.branch_that_holds(where),
     "identity": lambda like, n, m: torch.eye(n, m, dtype=like.dtype, device=like.device),
     "filled": lambda like, n, m, value: like.new_full((n, m), float(value)), "inf": math.inf, "nan": math.nan,
 }  # fmt: skip

@@ -41,14 +41,14 @@ def equations(line: Line, page: Page) -> list[str]:
     """
     left, relation, expression = line
     line = left, relation, as_shown(expression, page.notation)
-    whole = _lines(line, page)
+    whole = in_lines(line, page)
     fits = width(whole) <= page.room
     if fits and whole.count(LINE_END) < MOST_LINES:
         return [whole]
     (main,), parts = shortened([line], page)
 
     def shown(main: Any, parts: Letters) -> list[str]:
-        return [_lines(each, page) for each in [(left, relation, main), *definitions(parts, page)]]
+        return [in_lines(each, page) for each in [(left, relation, main), *definitions(parts, page)]]
 
     if fits and 2 * len(gathered(shown(main, parts))) > len(whole):
         return [whole]
@@ -64,7 +64,7 @@ def definitions(letters: Letters, page: Page) -> list[Line]:
 def lines(line: Line, page: Page) -> int | None:
     """How many lines the formula takes without names for its parts; None if it does not fit the page."""
     left, relation, expression = line
-    shown = _lines((left, relation, as_shown(expression, page.notation)), page)
+    shown = in_lines((left, relation, as_shown(expression, page.notation)), page)
     return shown.count(LINE_END) + 1 if width(shown) <= page.room else None
 
 
@@ -95,16 +95,16 @@ def shortened(stated: Sequence[Line], page: Page, bound: Set[sp.Symbol] = frozen
     A part with one of the letters `bound` is a function of it.
     """
     right, parts = _with_names([each for _, _, each in stated], page, bound)
-    letter = _letter([each for _, _, each in stated], page)
+    letter = unused_letter([each for _, _, each in stated], page)
     lines = [(of, relation, each) for (of, relation, _), each in zip(stated, right, strict=True)]
     lines += definitions(parts, page)
     own = {symbol for _, _, each in stated for symbol in each.free_symbols} - bound
     for place in range(len(parts), len(parts) + MOST_NAMES) if letter else ():
-        wide = (line[2] for line in lines if width(_lines(line, page)) > page.room)
+        wide = (line[2] for line in lines if width(in_lines(line, page)) > page.room)
         part = next((found for each in wide if (found := _longest_part(each, page)) is not None), None)
         if part is None:
             break
-        name = _name(f"{letter}_{place + 1}", part, part.free_symbols - own - {each for each, _ in parts})
+        name = name_of_part(f"{letter}_{place + 1}", part, part.free_symbols - own - {each for each, _ in parts})
         lines = [(of, sign, each.xreplace({part: name})) for of, sign, each in lines]
         lines += definitions([(name, part)], page)
         parts.append((name, part))
@@ -121,7 +121,7 @@ def _renumbered(right: Sequence[Any], parts: Letters) -> tuple[list[Any], Letter
     return [each.xreplace(numbered) for each in right], meanings
 
 
-def _name(letter: str, part: Any, indices: set[sp.Symbol]) -> Any:
+def name_of_part(letter: str, part: Any, indices: set[sp.Symbol]) -> Any:
     """A symbol, or a function of the indices of sums that the part contains."""
     if indices:
         return sp.Function(letter)(*sorted(indices, key=str))
@@ -144,9 +144,9 @@ def _longest_part(expression: Any, page: Page) -> Any:
     return max(fitting, key=page.width, default=None)
 
 
-def _lines(line: Line, page: Page) -> str:
+def in_lines(line: Line, page: Page) -> str:
     left, relation, expression = line
-    whole = rf"{left} {relation} {page.latex(expression)}"
+    whole = rf"{left} {relation} {page.latex(expression)}".strip()
     if width(whole) <= page.room:
         return whole
     terms = ordered_terms(expression.as_ordered_terms()) if isinstance(expression, sp.Add) else [expression]
@@ -161,7 +161,7 @@ def _lines(line: Line, page: Page) -> str:
             lines.append("")
         lines[-1] = f"{lines[-1]} {signed}".strip()
     first, *others = lines
-    return environment("aligned", [f"{indent}{relation} {first}", *(rf"&\quad {each}" for each in others)])
+    return environment("aligned", [f"{indent}{relation} {first}".strip(), *(rf"&\quad {each}" for each in others)])
 
 
 GAPS, SIGNS = {r"\quad", r"\qquad"}, {"+", "-"} & set(BINARY)
@@ -225,7 +225,7 @@ def with_names(expression: Any, page: Page) -> tuple[Any, Letters]:
 
 
 def _with_names(expressions: Sequence[Any], page: Page, bound: Set[sp.Symbol]) -> tuple[list[Any], Letters]:
-    letter = _letter(expressions, page)
+    letter = unused_letter(expressions, page)
     if not letter:
         return list(expressions), []
     own = {symbol for each in expressions for symbol in each.free_symbols} - bound
@@ -244,7 +244,7 @@ def _with_names(expressions: Sequence[Any], page: Page, bound: Set[sp.Symbol]) -
     return [each.xreplace(known) for each in mains], parts
 
 
-def _letter(expressions: Sequence[Any], page: Page) -> str:
+def unused_letter(expressions: Sequence[Any], page: Page) -> str:
     """Of the names of parts; "" if all are taken."""
     letters = [str(symbol) for each in expressions for symbol in each.free_symbols]
     written = [name.lstrip("\\") for name in names_of_letters(page.notation)]

@@ -1,19 +1,21 @@
 """How a derived bound is shown: in one piece where that is short, else by the steps that it is made of."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import sympy as sp
 
+from symbolic.derivations.derivation import Derivation
 from symbolic.latex.displays import Line, definitions, equation, equations, gathered, lines, shortened, with_end
 from symbolic.latex.naming import Named, NamedPart, named_bound, range_of
-from symbolic.latex.page import PAGE, Letters, Page
+from symbolic.latex.page import Letters, Page
 from symbolic.latex.typesetting import Notation, as_shown
 from symbolic.latex.widths import width
 from symbolic.statements.result import Quantity
 from symbolic.words.names import ERROR, PLACE, members_in
 
-IN_ONE_PIECE = 2  # lines
+IN_ONE_PIECE, LONG = 2, 99  # lines
 NAME = 90.0  # points: of a name with its relation
 
 
@@ -22,10 +24,15 @@ def shown_bound(quantity: Quantity, page: Page) -> Named | None:
     closed = quantity.derived()
     if closed is None or quantity.derivation is None:
         return None
-    if (lines((quantity.latex_symbol, r"\le", closed), page) or PAGE) <= IN_ONE_PIECE:
+    line = quantity.latex_symbol, r"\le", closed
+    return in_parts(line, quantity.derivation, quantity.concluded_by, quantity.at_worst, page)
+
+
+def in_parts(line: Line, derivation: Derivation, step: str, at: Mapping[sp.Symbol, Any], page: Page) -> Named | None:
+    """The bound of a step, at these values of its letters; None if `line`, its closed form, is short."""
+    if (lines(line, page) or LONG) <= IN_ONE_PIECE:
         return None
-    step, at = quantity.concluded_by, quantity.at_worst
-    named = named_bound(quantity.derivation, step, at, lambda each: page.width(each) <= PAGE - NAME)
+    named = named_bound(derivation, step, at, lambda each: page.width(each) <= page.room - NAME)
     return named if named.parts else None
 
 
@@ -107,9 +114,9 @@ def _members(named: Named, part: NamedPart, written: Callable[[sp.Expr], str], o
 
 def _stated(line: Line, end: str, page: Page) -> str:
     """A display of parts that have their names, and what ends it."""
-    alone = Page(page.notation)
+    alone = Page(page.notation, room=page.room)
     whole = with_end(equation(line, alone), end)
-    return whole if width(whole) <= PAGE else with_end(equation(line, alone.narrower(width(end))), end)
+    return whole if width(whole) <= page.room else with_end(equation(line, alone.narrower(width(end))), end)
 
 
 def _occurs(name: sp.Expr, expression: sp.Expr) -> bool:

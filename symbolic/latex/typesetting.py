@@ -78,7 +78,7 @@ class _Printer(LatexPrinter):
     def _as_ordered_terms(self, expr: sp.Expr, order: str | None = None) -> Sequence[sp.Expr]:
         return ordered_terms(super()._as_ordered_terms(expr, order=order))
 
-    def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
+    def _print_Symbol(self, expr: sp.Symbol | sp.MatrixSymbol, style: str = "plain") -> str:
         """A name of several letters stands upright."""
         known = self._settings["symbol_names"].get(expr)
         if known:
@@ -186,7 +186,8 @@ class _Printer(LatexPrinter):
         name = r"\log" if len(expr.args) == 1 else rf"\log_{{{self._print(expr.args[1])}}}"
         power = "" if exp is None else f"^{{{exp}}}"
         inside = self._print(expr.args[0])
-        bare = expr.args[0].is_Atom and not closed
+        slash = self.in_script and expr.args[0].is_Rational and not expr.args[0].is_Integer
+        bare = expr.args[0].is_Atom and not closed and not slash
         return f"{name}{power} {inside}" if bare else rf"{name}{power}\left({inside}\right)"
 
 

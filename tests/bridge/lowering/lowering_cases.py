@@ -302,7 +302,6 @@ REFUSED = [
     (sp.ff(x, y), f"FallingFactorial `FallingFactorial(x, y)`: {NONE}"),
     (sp.exp(A) + 1, "exp `exp(A)`: it takes a matrix where a number belongs; write it entry by entry"),
     (sp.atan2(A, x), "atan2 `atan2(A, x)`: it takes a matrix where a number belongs; write it entry by entry"),
-    (sp.MatrixSymbol("M", n, 2), "MatrixSymbol `M`: its shape (n, 2) is symbolic; substitute the sizes first"),
     (sp.BlockMatrix([[A, B]]), "BlockMatrix `Matrix([[A, B]])`: call .as_explicit() first"),
     (A ** sp.Rational(1, 2), "MatPow `A**(1/2)`: only integer powers of matrices are known"),
     (sp.Symbol("w", imaginary=True) + 1, "Symbol `w`: it is declared not real; arguments are real numbers"),
