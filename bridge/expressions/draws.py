@@ -21,7 +21,7 @@ from bridge.expressions.expression import (
     require_shape,
     same,
 )
-from bridge.expressions.inputs import Input, Value, domain_of, sizes_of
+from bridge.expressions.inputs import Input, TokenOfLayer, Value, domain_of, sizes_of
 from bridge.expressions.matrices import MatrixImage
 from bridge.expressions.running import nodes_of
 from bridge.limits.arguments import arguments_of, called_with
@@ -201,11 +201,15 @@ def draws(
         fits = len(source.shape) == 1 and same(sp.sympify(source.shape[0]), as_number("dimension", dim))
         if not fits:
             raise UsageError(f"{name}: one draw is in R^{dim}, and its domain {source} has another shape")
-    if radius is not None and set(sizes) != {Norm.INF}:
+    centre, of_entries = _mean_of(source), set(sizes) == {Norm.INF}
+    if radius is not None and not of_entries:
         raise UsageError(f"{name}: a radius is about coordinates; give it beside size= alone")
-    within = as_number("radius", radius) if radius is not None else _radius_of(source) if size is not None else None
-    centre = mean if callable(mean) else _mean_of(source) if mean is None else as_number("mean", mean)
-    return Draws(name, count, dim, sizes, source, radius=within if set(sizes) == {Norm.INF} else None, mean=centre)
+    if mean is not None and centre is not None:
+        raise UsageError(f"{name}: the mean of its domain is {sp.sstr(centre)}; leave mean= out")
+    if mean is not None:
+        centre = mean if callable(mean) else as_number("mean", mean)
+    within = as_number("radius", radius) if radius is not None else _radius_of(source) if of_entries else None
+    return Draws(name, count, dim, sizes, source, radius=within, mean=centre)
 
 
 # A symmetric distribution has the expectation 0. Uniform on an interval, or on its integers: the middle.
@@ -274,6 +278,8 @@ def _varying(node: Expression) -> str:
     """What it takes of a prompt; "" for nothing."""
     if isinstance(node, Input):
         return "" if node.weight else node.name
+    if isinstance(node, TokenOfLayer):
+        return "" if node.of.weight else node.of.name
     if isinstance(node, Value):
         return node.name
     return node.matrix.name if isinstance(node, MatrixImage) and node.matrix.varies else ""
