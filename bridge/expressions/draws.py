@@ -5,7 +5,7 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.domains import Ball, Box, Domain, Rows, Signs, Sphere
+from bridge.domains import Ball, Box, Domain, Rows, Signs, Simplex, Sphere
 from bridge.expressions.expectations import Expected, RandomParts, expected
 from bridge.expressions.expression import (
     Asking,
@@ -32,6 +32,7 @@ from symbolic.derivations.events import Event
 from symbolic.words.errors import UsageError
 
 Program = Callable[..., Any]
+UNIFORM = (Box, Ball, Sphere, Signs, Simplex)  # domains whose samples are uniform
 
 
 class Draws(Expression):
@@ -100,7 +101,7 @@ class Draws(Expression):
         """How they are drawn, in words."""
         listed = f"the draws `{self.name}_1, ..., {self.name}_{_subscript(self.number)}` are independent"
         if isinstance(self.source, Domain):
-            return [f"{listed}, each uniform on its set"]
+            return [f"{listed}, each uniform: `{self.source.words(f'{self.name}_i')}`"]
         sizes = [f"a {_norm(norm)} of at most `{sp.sstr(size)}`" for norm, size in self.sizes.items()]
         if self.radius is not None:
             sizes.append(f"coordinates within `{sp.sstr(self.radius)}` of a centre")
@@ -191,7 +192,7 @@ def draws(
     ball, a sphere or signs is known. With `size`, `radius` bounds the distance of the coordinates from some centre
     (known for a box). Draws are weights: a network has them once, and a bound with probability is about all of them.
 
-    Raises UsageError without a bound, and for a domain of another shape.
+    Raises UsageError without a bound, and for a domain of another shape or kind.
     """
     sizes = sizes_of(name, size, norm, sums)
     if domain is not None and program is not None:
@@ -201,6 +202,9 @@ def draws(
         fits = len(source.shape) == 1 and same(sp.sympify(source.shape[0]), as_number("dimension", dim))
         if not fits:
             raise UsageError(f"{name}: one draw is in R^{dim}, and its domain {source} has another shape")
+        if not isinstance(source, UNIFORM):
+            kinds = ", ".join(kind.__name__ for kind in UNIFORM)
+            raise UsageError(f"{name}: draws are uniform on a {kinds}, and {source} is none; give program=")
     centre, of_entries = _mean_of(source), set(sizes) == {Norm.INF}
     if radius is not None and not of_entries:
         raise UsageError(f"{name}: a radius is about coordinates; give it beside size= alone")

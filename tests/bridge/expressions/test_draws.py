@@ -197,8 +197,10 @@ def test_it_defines_the_mean_and_the_expectation() -> None:
     words = through_layers().statement.objects
     assert words[r"\mathrm{output}"] == "p_N, where p_0 = E(mean(z)) and p_l = tanh(W p_(l-1))"
     assert words[r"\widehat{\mathrm{output}}"] == "the same for p_0 = mean(z)"
+    domain = through_layers().statement.quantity("output").domain  # no bound is about all draws
+    assert domain == "W_i in R^d, ||W_i||_1 <= K for i = 1, ..., d"
     assert through_layers().statement.assumptions[0] == (
-        "the draws z_1, ..., z_n are independent, each uniform on its set"
+        "the draws z_1, ..., z_n are independent, each uniform: z_i in [-B, B]^d"
     )
 
 
@@ -235,6 +237,10 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a domain of another shape": (
         lambda: bs.draws("z", n, d, size=1, domain=bs.domains.Box(n)),
         "z: one draw is in R^d, and its domain Box(n, size=1) has another shape",
+    ),
+    "a domain without uniform samples": (
+        lambda: bs.draws("z", n, d, norm=1, domain=bs.domains.Shell(d)),
+        "z: draws are uniform on a Box, Ball, Sphere, Signs, Simplex, and Shell(d, low=0, high=1) is none; give",
     ),
     "a radius of a 2-norm": (
         lambda: bs.draws("z", n, d, norm=1, radius=1),
