@@ -13,6 +13,7 @@ Compose it: an expression knows its bound, its network and its reference:
     vector, tokens, matrix, value, draws        inputs and weights; a program of your own; random draws
     function, quantised                         functions in SymPy; activations on a grid
     repeat, softmax, hard_max, attend, rms_norm, mean, concatenate, and + - * @
+    gradient                                    of a loss by matrices and inputs: formulas, LaTeX, numbers, balls
 
 Ask about a theorem, an id of a result, or a file with a theorem:
     compare                                     every bound beside the largest error that is found
@@ -37,7 +38,6 @@ Namespaces, each with its names by purpose in its docstring:
     statements    the data of a statement: quantities, hypotheses, citations, errata
     sources       real tables, series and texts as prompts; files of your own
     dynamics      gradient flows, conserved quantities, decays
-    gradients     gradients of layered networks, by recursion
     barron        classes of functions by their Fourier densities
 
 `help(bs.compare)` explains a name, `help(bs.rules)` a namespace. All of them are imported on first use.

@@ -5,7 +5,6 @@ from boundsmith import checks as checks
 from boundsmith import domains as domains
 from boundsmith import dynamics as dynamics
 from boundsmith import formulas as formulas
-from boundsmith import gradients as gradients
 from boundsmith import networks as networks
 from boundsmith import rules as rules
 from boundsmith import sources as sources
@@ -19,6 +18,7 @@ from bridge.expressions.attention import quantised as quantised
 from bridge.expressions.attention import softmax as softmax
 from bridge.expressions.draws import draws as draws
 from bridge.expressions.functions import function as function
+from bridge.expressions.gradients import gradient as gradient
 from bridge.expressions.inputs import tokens as tokens
 from bridge.expressions.inputs import value as value
 from bridge.expressions.inputs import vector as vector

@@ -18,6 +18,7 @@ from bridge.expressions.expression import (
     require_shape,
     same,
 )
+from bridge.expressions.functions import t
 from bridge.limits.arguments import arguments_of
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings.arrays import cut_weights, largest_places, unit_vector
@@ -272,10 +273,13 @@ class Quantised(Expression):
     def letters(self) -> list[sp.Symbol]:
         return sorted(self.step.free_symbols, key=str)
 
+    @property
+    def rounding(self) -> sp.Expr:
+        """The formula of the grid in t."""
+        return self.step * sp.floor(t / self.step + (0 if self.down else sp.Rational(1, 2)))
+
     def on_grid(self, x: Any, letters: list[Any]) -> Any:
-        z = sp.Dummy("z", real=True)
-        whole = sp.floor(z / self.step) if self.down else sp.floor(z / self.step + sp.Rational(1, 2))
-        return ArrayFunction(whole * self.step, z, *self.letters)(x, *letters)
+        return ArrayFunction(self.rounding, t, *self.letters)(x, *letters)
 
 
 def softmax(scores: Expression) -> SoftmaxOf:

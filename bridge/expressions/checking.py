@@ -7,20 +7,21 @@ from bridge.domains import Domain
 from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.expression import Expression
 from bridge.expressions.inputs import LARGEST, TokenOfLayer
-from bridge.expressions.matrices import NORMS, Matrix, MatrixImage
+from bridge.expressions.matrices import Matrix, MatrixImage
+from bridge.expressions.matrix_norms import NORMS
 from bridge.expressions.objects import Objects
 from bridge.expressions.repetition import RepeatedLayers
 from bridge.limits.arguments import arguments_of, called_with
 from symbolic.words.errors import UsageError
 
-INPUT, WEIGHT = "neither an input nor a parameter", "neither a parameter nor a weight"
+INPUT, WEIGHT = "neither an input nor a parameter; give inputs=", "neither a parameter nor a weight"
 SEED, OTHER = "neither a parameter nor the seed", "not a parameter"
 TRIED, SLACK = 16, 1e-9  # matrices of a domain whose norms are looked at
 
 
 def require_sound(graph: Objects) -> None:
     """Raises UsageError for names that two things have, and for what the number of a layer does not tell."""
-    _require_one_use(graph)
+    require_one_use(graph)
     _require_one_domain(graph)
     taken = {letter.name for letter in graph.parameters} & {letter.name for letter in graph.worst}
     if taken:
@@ -28,14 +29,15 @@ def require_sound(graph: Objects) -> None:
             f"{graph.id}: {', '.join(sorted(taken))} names a letter of the derivation; rename the parameter"
         )
     _require_known_arguments(graph)
-    _require_own_layers(graph)
+    require_own_layers(graph)
     for matrix in graph.matrices.values():
         _require_norms(graph, matrix)
     for each in graph.draws.values():
         _require_sizes(graph, each)
 
 
-def _require_one_use(graph: Objects) -> None:
+def require_one_use(graph: Objects) -> None:
+    """Raises UsageError for a name of two objects."""
     kinds = (graph.inputs_of_graph, graph.matrices, graph.functions, graph.values, graph.grids, graph.draws)
     names = [name for kind in kinds for name in kind]
     for name in names:
@@ -46,7 +48,7 @@ def _require_one_use(graph: Objects) -> None:
 def _require_one_domain(graph: Objects) -> None:
     given: dict[str, Domain] = {}
     own = [{name: each.domain} for name, each in graph.inputs_of_graph.items()]
-    for domains in (*own, *(each.inputs for each in graph.values.values())):
+    for domains in (*own, *(each.inputs for each in graph.values.values()), graph.more_inputs):
         for name, domain in domains.items():
             if given.setdefault(name, domain) != domain:
                 raise UsageError(f"{graph.id}: the input '{name}' has two domains; give one of them another name")
@@ -57,8 +59,10 @@ def _require_known_arguments(graph: Objects) -> None:
     weights = {*graph.weights, *parameters}
     programs = {name: each.source for name, each in graph.draws.items() if not isinstance(each.source, Domain)}
     means = [node for node in graph.nodes if isinstance(node, SampleMean) and node.expectation is not None]
+    computed = [(x.name, program) for x in graph.values.values() for program in x.programs]
+    computed += [(x.name, x.program) for x in graph.matrices.values() if x.program is not None]
     taken = [
-        *((f"program of '{x.name}'", x.program, {*graph.inputs, *weights}, INPUT) for x in graph.values.values()),
+        *((f"program of '{name}'", program, {*graph.inputs, *weights}, INPUT) for name, program in computed),
         *((f"program of '{name}'", program, {*parameters, "seed"}, SEED) for name, program in programs.items()),
         *((f"mean of '{name}'", each.mean, parameters, OTHER) for name, each in graph.draws.items()),
         *((f"expectation of '{each.label}'", each.expectation, weights, WEIGHT) for each in means),
@@ -137,7 +141,7 @@ def _as_given(graph: Objects, matrix: Matrix) -> torch.Tensor:
     return matrix.given.reshape(-1, *shape[-2:])
 
 
-def _require_own_layers(graph: Objects) -> None:
+def require_own_layers(graph: Objects) -> None:
     """Raises UsageError for a token, or a matrix, of another loop than the one that it stands in directly."""
     loops: dict[str, set[int]] = {}  # the repetitions in which a matrix of each layer stands; 0: none
 

@@ -11,7 +11,7 @@ import sympy as sp
 
 from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
 from bridge.expressions.draws import Draws, SampleMean
-from bridge.expressions.expression import Entrywise, Expression, Pairs, Sum
+from bridge.expressions.expression import Entrywise, Expression, InnerProduct, Pairs, Sum
 from bridge.expressions.functions import Applied, Function, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.matrices import Matrix, MatrixImage
@@ -44,6 +44,7 @@ class Writing:
     letters: dict[int, str] = field(default_factory=dict)
     matrices: dict[str, Matrix] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    given: dict[str, str] = field(default_factory=dict)  # what programs compute, in the author's words
 
     def both(self, node: Expression) -> tuple[str, str]:
         """The text of a node, exact and approximate."""
@@ -95,8 +96,20 @@ def written(node: Expression, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
-def _(node: Input | Draws | Value, writing: Writing) -> tuple[str, str]:
+def _(node: Input | Draws, writing: Writing) -> tuple[str, str]:
     return node.name, node.name
+
+
+@written.register
+def _(node: Value, writing: Writing) -> tuple[str, str]:
+    exact, near = node.meanings
+    if exact:
+        writing.given[node.name] = exact
+    if node.error == 0:
+        return node.name, node.name
+    bound = f"is at most `{sp.sstr(node.error)}` away from `{node.name}` in the {node.norm}-norm"
+    writing.notes.append(f"`{node.name}_hat` {f'is {near}' if near else bound}")
+    return node.name, f"{node.name}_hat"
 
 
 @written.register
@@ -108,6 +121,8 @@ def _(node: TokenOfLayer, writing: Writing) -> tuple[str, str]:
 def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
     matrix, layer = node.matrix, "" if node.matrix.layers is None else "_l"
     writing.matrices[matrix.name] = matrix
+    if matrix.meaning:
+        writing.given[matrix.name] = matrix.meaning
     near = f"{matrix.name}_hat" if matrix.change is not None else matrix.name
     x, within = writing.both(node.parts[0]), _within if isinstance(node.parts[0], Attend) else _within_sum
     return f"{matrix.name}{layer} {within(x[0])}", f"{near}{layer} {within(x[1])}"
@@ -156,6 +171,14 @@ def _(node: Entrywise, writing: Writing) -> tuple[str, str]:
 @written.register
 def _(node: Pairs, writing: Writing) -> tuple[str, str]:
     return writing.each(lambda query, keys: f"{_within(keys)} {_within(query)}", *node.parts)
+
+
+@written.register
+def _(node: InnerProduct, writing: Writing) -> tuple[str, str]:
+    x, y = node.parts
+    if x is y:
+        return writing.each(lambda x: f"||{x}||_2^2", x)
+    return writing.each(lambda x, y: f"{_within(x)}^T {_within(y)}", x, y)
 
 
 @written.register
@@ -257,7 +280,7 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
     changed = [(line.letter, line.approximate) for line in writing.lines if line.exact != line.approximate]
     own = near if near != exact or not lines else ""
     made = _made(list(writing.matrices.values()))
-    words = [_where(exact, lines), _network(changed, own, [*made, *dict.fromkeys(writing.notes)])]
+    words = [_where(exact, lines, writing.given), _network(changed, own, [*made, *dict.fromkeys(writing.notes)])]
     formulas = [formula for text in words for formula in re.findall(r"`([^`]*)`", text)]
     return (words[0], words[1]) if all(map(_parses, formulas)) else None
 
@@ -288,10 +311,11 @@ def _parses(formula: str) -> bool:
     return True
 
 
-def _where(value: str, lines: Sequence[tuple[str, str]]) -> str:
-    if not lines:
-        return f"`{value}`"
-    return f"`{value}`, where {_listed([f'`{letter} = {text}`' for letter, text in lines])}"
+def _where(value: str, lines: Sequence[tuple[str, str]], given: Mapping[str, str]) -> str:
+    known = [f"`{letter} = {text}`" for letter, text in lines] + [
+        f"`{name}` is {words}" for name, words in given.items()
+    ]
+    return f"`{value}`, where {_listed(known)}" if known else f"`{value}`"
 
 
 def _network(changed: Sequence[tuple[str, str]], own: str, notes: Sequence[str]) -> str:

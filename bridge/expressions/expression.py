@@ -19,6 +19,7 @@ from symbolic.derivations.derivation import Approximated, Norm, as_expr
 from symbolic.words.errors import UsageError
 
 Made = TypeVar("Made", bound=Callable[..., "Expression"])
+DUAL = ((Norm.TWO, Norm.TWO), (Norm.ONE, Norm.INF), (Norm.INF, Norm.ONE))  # |<x, y>| <= ||x|| ||y||
 LONGEST = 24  # characters of a label that is put together of those of parts
 
 
@@ -182,7 +183,8 @@ class Expression(ABC):
     __rmul__ = __mul__
 
     def __matmul__(self, other: Any) -> "Expression":
-        return Pairs(self, _operand("@", self, other))
+        vectors = self.count is None and _operand("@", self, other).count is None
+        return (InnerProduct if vectors else Pairs)(self, _operand("@", self, other))
 
     def __truediv__(self, other: Any) -> "Expression":
         return Sum(((1 / as_number("divisor", other), self),))
@@ -342,11 +344,32 @@ class Pairs(Expression):
         def rule(name: str, one: InNorm, other: InNorm) -> InNorm:
             return product(name, one, other, norm=Norm.INF, dim=asking.at(self.dim), kind=ProductKind.PAIRS)
 
-        for first, second in ((Norm.TWO, Norm.TWO), (Norm.ONE, Norm.INF), (Norm.INF, Norm.ONE)):
+        for first, second in DUAL:
             yield Candidate(Norm.INF, f"{first} and {second}", ((queries, first), (keys, second)), rule)
 
     def run(self, running: Running) -> Any:
         return running.value(self.parts[0]) @ running.value(self.parts[1]).mT
+
+
+class InnerProduct(Expression):
+    """<x, y> of two vectors, in R^1, where all norms are one."""
+
+    def __init__(self, x: Expression, y: Expression) -> None:
+        self.parts, self.dim, self.label = (x, y), sp.S.One, composed(f"<{x.label}, {y.label}>", "inner product")
+        require_shape("an inner product of vectors of different dimensions", same(x.dim, y.dim), x, y)
+
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        x, y = self.parts
+        for norm in Norm:
+            for first, second in DUAL:
+
+                def rule(name: str, one: InNorm, other: InNorm, norm: Norm = norm) -> InNorm:
+                    return product(name, one, other, norm=norm, dim=self.dim, kind=ProductKind.INNER)
+
+                yield Candidate(norm, f"{first} and {second}", ((x, first), (y, second)), rule)
+
+    def run(self, running: Running) -> Any:
+        return (running.value(self.parts[0]) * running.value(self.parts[1])).sum(-1, keepdim=True)
 
 
 def _of_product(one: InNorm, other: InNorm) -> Norm:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import sympy as sp
@@ -135,19 +136,24 @@ def domain_of(name: str, dim: Any, sizes: Mapping[Norm, sp.Expr]) -> Domain:
 
 
 class Value(Expression):
-    """What no expression says: a program, of which the author vouches for the bounds."""
+    """What no expression says: a program, of which the author vouches for the bounds.
+
+    It may err: by a bound, which the author vouches for too, and in the network by another program.
+    """
 
     def __init__(
         self,
         name: str,
         program: Callable[..., Any],
+        approximate: Callable[..., Any] | None,
         dim: Any,
         count: Any,
         bounds: Mapping[str, Any],
         inputs: Mapping[str, Domain],
+        meanings: tuple[str, str] = ("", ""),
     ) -> None:
         self.label, self.name, self.is_named = require_name(name), name, True
-        self.program, self.inputs = program, dict(inputs)
+        self.program, self.approximate, self.inputs, self.meanings = program, approximate, dict(inputs), meanings
         self.dim, self.count = as_number("dimension", dim), None if count is None else as_number("count", count)
         self.norm, self.bounds = (
             as_norm(bounds["norm"]),
@@ -158,20 +164,35 @@ class Value(Expression):
         def rule(name: str) -> InNorm:
             bounds = {n: asking.at(each) for n, each in self.bounds.items()}
             value = given(name, dim=asking.at(self.dim), norm=self.norm, **bounds)
-            return InNorm(value.with_conclusion(operation=Given(self.name)), bounds["size"])
+            size = bounds["size"] + bounds.get("error", sp.Integer(0))
+            return InNorm(value.with_conclusion(operation=Given(self.name)), size)
 
         yield Candidate(self.norm, "given", (), rule)
 
     @property
     def formulas(self) -> tuple[sp.Expr, ...]:
-        return tuple(as_number("bound", each) for each in self.bounds.values())
+        return tuple(as_number("bound", each) for name, each in self.bounds.items() if name == "radius")
+
+    @property
+    def error(self) -> sp.Expr:
+        return as_number("error", self.bounds.get("error", 0))
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is known what the network has in its place."""
+        return self.error == 0 or self.approximate is not None
+
+    @property
+    def programs(self) -> list[Callable[..., Any]]:
+        return [self.program, *([] if self.approximate is None else [self.approximate])]
 
     @property
     def takes(self) -> tuple[str, ...]:
-        return arguments_of(self.program)
+        return tuple(dict.fromkeys(name for program in self.programs for name in arguments_of(program)))
 
     def run(self, running: Running) -> Any:
-        return self.program(**{name: running.array(name) for name in arguments_of(self.program)})
+        program = self.approximate if running.approximate and self.approximate is not None else self.program
+        return program(**{name: running.array(name) for name in arguments_of(program)})
 
 
 def value(
@@ -183,11 +204,23 @@ def value(
     count: Any = None,
     norm: Any = Norm.INF,
     radius: Any = None,
-    inputs: Mapping[str, Domain],
+    error: Any = None,
+    approximate: Callable[..., Any] | None = None,
+    meaning: str | tuple[str, str] = "",
+    inputs: Mapping[str, Domain] = MappingProxyType({}),
 ) -> Value:
-    """An exact value that `program` computes from parameters and `inputs`, by name; at most `size` in the norm.
+    """An exact value that `program` computes from parameters and inputs, by name; at most `size` in the norm.
 
-    `radius`, if known, bounds the distance of its tokens from some common centre. The bounds are yours: nothing here
-    proves them, and a run that exceeds them makes the theorem `violated`.
+    `radius`, if known, bounds the distance of its tokens from some common centre. With an `error` the network has
+    something else in its place: what the program `approximate` computes, or (without one) what a network of yours does.
+    `meaning` tells a reader what is computed (a pair: exactly, and by the network). `inputs` are domains, which
+    `bs.theorem(inputs=)` may give too. The bounds are yours: nothing here proves them, and a run that exceeds them
+    makes the theorem `violated`. Raises UsageError for an approximate value without an error.
     """
-    return Value(name, program, dim, count, {"norm": norm, "size": size, "radius": radius}, inputs)
+    if approximate is not None and error is None:
+        raise UsageError(
+            f"{name}: another program stands in its place; give error=, at least how far the two are apart"
+        )
+    bounds = {"norm": norm, "size": size, "radius": radius, "error": error}
+    words = (meaning, "") if isinstance(meaning, str) else meaning
+    return Value(name, program, approximate, dim, count, bounds, inputs, words)

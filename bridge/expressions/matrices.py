@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import sympy as sp
 import torch
 
-from bridge.domains import Ball, Box, Domain, Rows, SingularValues
+from bridge.domains import Box, Domain, Rows
 from bridge.expressions.expression import (
     Asking,
     Candidate,
@@ -21,36 +21,12 @@ from bridge.expressions.expression import (
     require_shape,
     same,
 )
-from bridge.lowering.formula import evaluate
-from numeric.networks.norms import spectral_norm_upper
+from bridge.expressions.matrix_norms import KINDS, Key, all_norms, domain_of, kind_of
+from bridge.limits.arguments import arguments_of
+from bridge.lowering.formula import ArrayFunction
 from symbolic.calculus import linear_map, perturbed_map
 from symbolic.derivations.derivation import Norm
 from symbolic.words.errors import UsageError
-
-Key = tuple[Norm, Norm]  # from, to
-ORDER = {Norm.ONE: 1, Norm.TWO: 2, Norm.INF: 3}
-KINDS: Mapping[str, Key] = {
-    "spectral": (Norm.TWO, Norm.TWO),
-    "row_sums": (Norm.INF, Norm.INF),
-    "column_sums": (Norm.ONE, Norm.ONE),
-    "row_norms": (Norm.TWO, Norm.INF),
-    "entries": (Norm.ONE, Norm.INF),
-}
-
-
-def _spectral(matrix: Any) -> float:
-    """The largest of all layers, rounded up."""
-    return max(spectral_norm_upper(each.cpu().numpy()) for each in matrix.reshape(-1, *matrix.shape[-2:]))
-
-
-# Of a matrix, or of one for each layer (N, m, n); the spectral norm is computed once for a network (`is_built`).
-NORMS: Mapping[Key, Callable[[Any], Any]] = {
-    KINDS["spectral"]: _spectral,
-    KINDS["row_sums"]: lambda matrix: abs(matrix).sum(-1).amax(),
-    KINDS["column_sums"]: lambda matrix: abs(matrix).sum(-2).amax(),
-    KINDS["row_norms"]: lambda matrix: torch.sqrt((matrix * matrix).sum(-1)).amax(),
-    KINDS["entries"]: lambda matrix: abs(matrix).amax(),
-}
 
 
 @dataclass(frozen=True)
@@ -78,7 +54,9 @@ def _refusing(shown: str, instead: str) -> Callable[["Matrix", Any], NoReturn]:
 
 
 class Matrix:
-    """An m x n matrix, drawn once for a network, or, if it `varies`, with each prompt; or `given` as an array.
+    """An m x n matrix, drawn once for a network, or, if it `varies`, with each prompt.
+
+    It may be `given` as an array, or by a `program` from parameters and inputs.
 
     `layers` are as many of them, one for each layer of a repetition. `norms` bound it from one norm to another. With a
     `change` the network runs another one in its place.
@@ -97,8 +75,11 @@ class Matrix:
         varies: bool = False,
         has_own_domain: bool = False,
         given: torch.Tensor | None = None,
+        program: Callable[..., Any] | None = None,
+        meaning: str = "",
     ) -> None:
-        self.varies, self.has_own_domain, self.given = varies, has_own_domain, given
+        self.varies, self.has_own_domain, self.given, self.program = varies, has_own_domain, given, program
+        self.meaning = meaning
         self.name, self.rows, self.columns = (
             require_name(name),
             as_number("dimension", rows),
@@ -140,17 +121,17 @@ class Matrix:
     def within(self, distance: Any, kind: str = "spectral") -> "Matrix":
         """Any matrix at most `distance` away in the norm of that kind: the difference is drawn, once for a network."""
         bound = as_number("distance", distance)
-        drawn = _domain(f"the change of {self.name}", self.rows, self.columns, {kind: bound})
+        drawn = domain_of(f"the change of {self.name}", self.rows, self.columns, {kind: bound})
         norm = f"{kind.replace('_', ' ')} norm of `{{0}}_hat - {{0}}`"
         phrase = f"`{{0}}_hat` is any matrix with a {norm} of at most `{sp.sstr(bound)}`"
-        return self._with(Change({_kind(kind): bound}, phrase, lambda exact, change: exact + change, drawn=drawn))
+        return self._with(Change({kind_of(kind): bound}, phrase, lambda exact, change: exact + change, drawn=drawn))
 
     # |W_hat - W| <= h in each entry, so that in each row it adds up to at most h n, in each column to h m, and the
     # Frobenius norm is at most h sqrt(m n). Equality: all entries h.
     def rounded(self, step: Any) -> "Matrix":
         """Each entry rounded to the nearest multiple of `step`."""
         grid = as_number("step of a grid", step)
-        half, m, n = grid / 2, self.rows, self.columns
+        half, m, n, z = grid / 2, self.rows, self.columns, sp.Dummy("z", real=True)
         one, two, inf = Norm.ONE, Norm.TWO, Norm.INF
         distances = {
             (inf, inf): half * n,
@@ -166,8 +147,8 @@ class Matrix:
         letters = tuple(sorted(grid.free_symbols, key=str))
 
         def made(exact: Any, **known: Any) -> Any:
-            multiple = float(evaluate(grid, {letter: known[letter.name] for letter in letters}))
-            return torch.round(exact / multiple) * multiple
+            beside = [x.to(exact.dtype) if isinstance(x := known[s.name], torch.Tensor) else x for s in letters]
+            return ArrayFunction(sp.floor(z / grid + sp.Rational(1, 2)) * grid, z, *letters)(exact, *beside)
 
         phrase = f"`{{0}}_hat` is `{{0}}` with each entry rounded to the nearest multiple of `{sp.sstr(grid)}`"
         return self._with(Change(distances, phrase, made, letters))
@@ -182,38 +163,32 @@ class Matrix:
     __getitem__ = _refusing("a layer takes its own matrix by itself", "{0} @ x, and layers=N where it is made")
 
     def array(self, running: Running) -> Any:
-        found = self.sides(running.array)[running.approximate]
+        found = self.sides(running.array)[1] if running.approximate else running.array(self.name)
         return found if self.layers is None else found[running.layer]
 
     def sides(self, array: Callable[[str], Any]) -> tuple[Any, Any]:
         """The exact and the approximate one, of arrays and parameters by name."""
-        exact = array(self.name)
+        exact = self._exact(array)
         if self.change is None:
             return exact, exact
         return exact, self.approximate(array) if self.varies else array(self.approximate_name)
+
+    def _exact(self, array: Callable[[str], Any]) -> Any:
+        if self.program is None:
+            return array(self.name)
+        return self.program(**{name: array(name) for name in arguments_of(self.program)})
 
     def approximate(self, array: Callable[[str], Any]) -> Any:
         """The one in its place, made anew."""
         assert self.change is not None  # asked of approximate ones
         letters = {letter.name: array(letter.name) for letter in self.change.letters}
-        return self.change.made(*(array(name) for name in self.drawn), **letters)
+        drawn = [] if self.drawn_change is None else [array(self.change_name)]
+        return self.change.made(self._exact(array), *drawn, **letters)
 
     @property
     def drawn(self) -> list[str]:
         """What is drawn: the matrix, and the difference of the one in its place."""
         return [self.name, *([] if self.drawn_change is None else [self.change_name])]
-
-
-# ||A||_(p', q') <= ||A||_(p, q) for p' <= p and q' >= q: the unit ball of the smaller norm holds less, and the larger
-# exponent measures less.
-def all_norms(known: Mapping[Key, sp.Expr]) -> dict[Key, sp.Expr]:
-    """Every operator norm that these say something of."""
-    found = dict(known)
-    for (p, q), bound in known.items():
-        for source in (each for each in Norm if ORDER[each] <= ORDER[p]):
-            for target in (each for each in Norm if ORDER[each] >= ORDER[q]):
-                found.setdefault((source, target), bound)
-    return found
 
 
 def matrix(
@@ -226,6 +201,7 @@ def matrix(
     layers: Any = None,
     varies: bool = False,
     given: Any = None,
+    meaning: str = "",
     **norms: Any,
 ) -> Matrix:
     """A matrix that is drawn once for a network (if it `varies`, with each prompt), with a bound on one norm or more:
@@ -237,20 +213,27 @@ def matrix(
         entries     the largest absolute value of an entry
 
     With several, or with `column_sums`, give the `domain` too, of which they have to be true. `layers=N`: one matrix
-    for each layer of a repetition; without it a matrix is shared by all layers. `given` is an array to be taken instead
-    of a random one, (rows, columns) or (layers, rows, columns), such as a weight of a trained network. `.rounded(step)`
-    and `.within(distance)` give matrices that err. Raises UsageError for a matrix without a norm.
+    for each layer of a repetition; without it a matrix is shared by all layers. `.rounded(step)` and
+    `.within(distance)` give matrices that err.
+
+    `given` is an array to be taken instead of a random one, (rows, columns) or (layers, rows, columns), such as a
+    weight of a trained network; or a program that makes one for each prompt, from parameters and inputs by name, and
+    `meaning` tells a reader what it makes. Raises UsageError for a matrix without a norm.
     """
     found = {kind: as_number(kind, bound) for kind, bound in norms.items()}
-    sizes = {_kind(kind): bound for kind, bound in found.items()}
+    sizes = {kind_of(kind): bound for kind, bound in found.items()}
     if not sizes:
         raise UsageError(f"{name}: no norm is bounded; give one of {', '.join(f'{each}=' for each in KINDS)}")
-    array = None if given is None else _as_array(name, given, 2 if layers is None else 3)
-    if array is not None and (varies or domain is not None):
+    if given is not None and (varies or domain is not None):
         raise UsageError(f"{name}: a given matrix is neither drawn from a domain nor varies; leave out the other one")
-    drawn = domain or (Box(rows, columns) if array is not None else _domain(name, rows, columns, found))
+    drawn = domain or (Box(rows, columns) if given is not None else domain_of(name, rows, columns, found))
+    if callable(given):
+        return Matrix(name, rows, columns, sizes, drawn, layers, varies=True, program=given, meaning=meaning)
+    array = None if given is None else _as_array(name, given, 2 if layers is None else 3)
     own = domain is not None
-    return Matrix(name, rows, columns, sizes, drawn, layers, varies=varies, has_own_domain=own, given=array)
+    return Matrix(
+        name, rows, columns, sizes, drawn, layers, varies=varies, has_own_domain=own, given=array, meaning=meaning
+    )
 
 
 def _as_array(name: str, given: Any, axes: int) -> torch.Tensor:
@@ -262,25 +245,6 @@ def _as_array(name: str, given: Any, axes: int) -> torch.Tensor:
     if found.ndim != axes or not bool(found.isfinite().all()):
         raise UsageError(f"{name}: given has the shape {tuple(found.shape)}; give {axes} axes of finite numbers")
     return found
-
-
-def _kind(kind: str) -> Key:
-    if kind not in KINDS:
-        raise UsageError(f"a matrix has no norm '{kind}'; it has: {', '.join(KINDS)}")
-    return KINDS[kind]
-
-
-def _domain(name: str, rows: Any, columns: Any, norms: Mapping[str, sp.Expr]) -> Domain:
-    domains: Mapping[str, Callable[[Any], Domain]] = {
-        "spectral": lambda bound: SingularValues(rows, columns, high=bound),
-        "row_sums": lambda bound: Rows(rows, Ball(columns, norm=1, radius=bound)),
-        "row_norms": lambda bound: Rows(rows, Ball(columns, radius=bound)),
-        "entries": lambda bound: Box(rows, columns, size=bound),
-    }
-    if len(norms) > 1 or not set(norms) <= set(domains):
-        raise UsageError(f"{name}: give domain=, a set of matrices in which {' and '.join(norms)} hold")
-    ((kind, bound),) = norms.items()
-    return domains[kind](bound)
 
 
 class MatrixImage(Expression):
@@ -315,8 +279,10 @@ class MatrixImage(Expression):
 
     @property
     def takes(self) -> tuple[str, ...]:
-        change = self.matrix.change
-        return () if change is None or not self.matrix.varies else tuple(letter.name for letter in change.letters)
+        matrix = self.matrix
+        letters = matrix.change.letters if matrix.change is not None and matrix.varies else ()
+        own = () if matrix.program is None else arguments_of(matrix.program)
+        return (*own, *(letter.name for letter in letters))
 
     def run(self, running: Running) -> Any:
         x, found = running.value(self.parts[0]), self.matrix.array(running)

@@ -1,7 +1,7 @@
 """The objects of the expressions of one theorem, by name, and where their arrays come from."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,8 @@ from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
-from bridge.expressions.matrices import KINDS, Matrix, MatrixImage
+from bridge.expressions.matrices import Matrix, MatrixImage
+from bridge.expressions.matrix_norms import KINDS
 from bridge.expressions.running import Program, nodes_of
 from symbolic.derivations.derivation import as_expr
 from symbolic.words.errors import UsageError
@@ -26,6 +27,7 @@ class Objects:
     id: str
     outputs: Sequence[Expression]
     parameters: Mapping[sp.Symbol, Any]
+    more_inputs: Mapping[str, Domain] = field(default_factory=dict, kw_only=True)  # which programs take
 
     @cached_property
     def nodes(self) -> list[Expression]:
@@ -85,13 +87,20 @@ class Objects:
     def cuts(self) -> list[CutSoftmaxOf]:
         return [node for node in self.nodes if isinstance(node, CutSoftmaxOf)]
 
+    def number_letters(self) -> None:
+        """Gives several nodes of one kind letters that differ."""
+        for kind in (CutSoftmaxOf, SampleMean):
+            alike = [node for node in self.nodes if isinstance(node, kind)]
+            for place, node in enumerate(alike if len(alike) > 1 else (), start=1):
+                node.number = f"_{place}"
+
     # Where arrays come from.
 
     @property
     def inputs(self) -> dict[str, Domain]:
         own = {name: each.domain for name, each in self.inputs_of_graph.items() if not each.weight}
         own |= {name: domain for each in self.values.values() for name, domain in each.inputs.items()}
-        return own | self._drawn(varies=True)
+        return {**own, **self.more_inputs, **self._drawn(varies=True)}
 
     @property
     def weights(self) -> dict[str, Any]:
@@ -103,7 +112,8 @@ class Objects:
         """Of matrices (a given one: the function that gives it), and of the differences of those in their places."""
         found: dict[str, Any] = {}
         for matrix in (each for each in self.matrices.values() if each.varies is varies):
-            found[matrix.name] = matrix.of_layers if matrix.given is None else _fixed(matrix.given)
+            if matrix.program is None:
+                found[matrix.name] = matrix.of_layers if matrix.given is None else _fixed(matrix.given)
             if matrix.drawn_change is not None:
                 found[matrix.change_name] = matrix.drawn_change
         return found
@@ -134,9 +144,14 @@ class Objects:
             f"``{each.name}`` has a {each.norm}-norm of at most `{sp.sstr(as_expr(each.bounds['size']))}`"
             for each in self.values.values()
         ]
+        found += [
+            f"``{each.name}_hat`` is at most `{sp.sstr(each.error)}` away from ``{each.name}`` in the {each.norm}-norm"
+            for each in self.values.values()
+            if each.error != 0
+        ]
         kinds = {key: "a spectral norm" if kind == "spectral" else _plain(kind) for kind, key in KINDS.items()}
         for matrix in self.matrices.values():
-            what = f"the given matrix `{matrix.name}`" if matrix.given is not None else ""
+            what = f"the given matrix `{matrix.name}`" if matrix.given is not None or matrix.program else ""
             what = f"every matrix `{matrix.name}` of its set" if matrix.has_own_domain else what
             bounds = matrix.norms.items() if what else ()
             found += [f"{what} has {kinds[key]} of at most `{sp.sstr(bound)}`" for key, bound in bounds]
@@ -144,6 +159,11 @@ class Objects:
         of_draws = [node for node in self.nodes if isinstance(node, Draws | SampleMean)]
         found += [sentence for node in of_draws for sentence in node.assumptions]
         return [*found, *dict.fromkeys(node.premise for node in self.nodes if node.premise)]
+
+    @property
+    def without_program(self) -> list[str]:
+        """The values that err by a bound alone, so that the graph does not run approximately."""
+        return [name for name, each in self.values.items() if not each.runs]
 
     @property
     def is_of_prompts(self) -> bool:

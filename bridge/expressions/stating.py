@@ -10,28 +10,25 @@ import sympy as sp
 import torch
 
 from bridge.domains import Domain
-from bridge.expressions.attention import CutSoftmaxOf, Quantised
+from bridge.expressions.attention import Quantised
 from bridge.expressions.checking import require_sound
 from bridge.expressions.definitions import definition, largest_difference, lost_weight
 from bridge.expressions.deriving import LeastBounds, derived
 from bridge.expressions.draws import SampleMean
 from bridge.expressions.expression import Expression
-from bridge.expressions.functions import Applied, Function, t
-from bridge.expressions.inputs import LARGEST, TokenOfLayer, Value
-from bridge.expressions.matrices import KINDS, NORMS, Key, Matrix
+from bridge.expressions.functions import Function, t
+from bridge.expressions.inputs import TokenOfLayer, Value
+from bridge.expressions.knowing import SPECTRAL, KnownLetters, of_array
+from bridge.expressions.matrices import Matrix
+from bridge.expressions.matrix_norms import KINDS, NORMS
 from bridge.expressions.objects import Objects
-from bridge.expressions.running import GraphRun, Program, nodes_of
-from bridge.limits.arguments import arguments_of, called_with
-from bridge.lowering.ball_values import as_exact, evaluate_ball
-from bridge.lowering.enclosures import supremum
-from bridge.lowering.formula import ArrayFunction
+from bridge.expressions.running import GraphRun, Program
+from bridge.limits.arguments import called_with
 from bridge.readings import Emulated, Smooth
-from numeric.balls import BallArray, float_above
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_norm
 from symbolic.words.errors import UsageError
 
 LEAST_RANGE = 4.0  # of the argument of a function, where its derivatives are certified
-SPECTRAL = KINDS["spectral"]
 
 
 @dataclass(frozen=True)
@@ -66,16 +63,17 @@ class Graph(Objects):
         for cut in self.cuts:
             if cut.mask is not None:
                 found[cut.kept] = cut.mask
-        for name in self._spectral_norms:
+        for name in self._known.spectral_norms:
             matrix = self.matrices[name]
-            found[f"norm_{name}"] = _of_array(name, NORMS[SPECTRAL])
+            found[f"norm_{name}"] = of_array(name, NORMS[SPECTRAL])
         return found
 
     # Programs.
 
     @property
-    def network(self) -> Program:
-        return Program(self.names, lambda known: self._run(known, approximate=True))
+    def network(self) -> Program | None:
+        """None where only a network of the author's knows what stands in the place of a value."""
+        return None if self.without_program else Program(self.names, lambda known: self._run(known, approximate=True))
 
     @property
     def reference(self) -> Program:
@@ -97,7 +95,8 @@ class Graph(Objects):
             if isinstance(node, TokenOfLayer):
                 found[node.label] = tuple(known[node.of.name][place] for place in range(len(known[node.of.name])))
             if isinstance(node, Value):
-                found[node.name] = called_with(node.program, known)
+                sides = [called_with(program, known) for program in node.programs]
+                found[node.name] = sides[0] if len(sides) == 1 else Emulated(*sides)
             if isinstance(node, Quantised):
                 found[node.handle] = _grid(node, [known[letter.name] for letter in node.letters])
         for name, matrix in self.matrices.items():
@@ -132,7 +131,7 @@ class Graph(Objects):
         generator, domains = torch.Generator().manual_seed(0), {**self.inputs, **self.weights}
         known = {name: self._some(each, generator) for name, each in domains.items()} | self.numbers
         known |= {name: matrix.approximate(known.__getitem__) for name, matrix in self.approximate_matrices.items()}
-        for approximate in (False, True):
+        for approximate in (False,) if self.without_program else (False, True):
             side = GraphRun(known, approximate=approximate, seen=seen)
             for output in self.outputs:
                 side.value(output)
@@ -146,108 +145,13 @@ class Graph(Objects):
 
     # Letters that an instance knows better.
 
-    @property
-    def _spectral_norms(self) -> list[str]:
-        """The matrices whose spectral norm is a letter of its own."""
-        own = {name: each for name, each in self.matrices.items() if not each.varies}
-        return [name for name, matrix in own.items() if self._knows_better(matrix.norms.get(SPECTRAL))]
-
-    def _knows_better(self, bound: sp.Expr | None) -> bool:
-        """Whether the bound is a letter that stands for nothing but norms, which an instance measures."""
-        return isinstance(bound, sp.Symbol) and bound in self._letters and bound not in self._of_others
-
     @cached_property
-    def _of_others(self) -> set[sp.Symbol]:
-        """The letters that stand for something else too: a dimension, a factor, a distance, a part of a bound."""
-        formulas = [formula for node in self.nodes for formula in (*node.formulas, node.dim, node.count or sp.S.Zero)]
-        sizes = [size for each in self.inputs_of_graph.values() for size in each.sizes.values()]
-        for matrix in self.matrices.values():
-            sizes += matrix.norms.values()
-            formulas += [matrix.rows, matrix.columns, matrix.layers or sp.S.Zero]
-            formulas += [] if matrix.change is None else [*matrix.change.distances.values(), *matrix.change.letters]
-        formulas += [size for size in sizes if not isinstance(size, sp.Symbol)]
-        return set(self.used).union(*(formula.free_symbols for formula in formulas))
-
-    @cached_property
-    def _letters(self) -> set[sp.Symbol]:
-        return {letter for each in self.conclusions for letter in each.derivation.letters}
+    def _known(self) -> "KnownLetters":
+        return KnownLetters(self, self.conclusions, self._derived.reached)
 
     @property
     def knows(self) -> dict[sp.Symbol, Any]:
-        own: dict[sp.Symbol, list[Program | None]] = {}  # None: of an object whose norm is not measured
-        for name, each in self.inputs_of_graph.items():
-            for norm, bound in each.sizes.items():
-                if self._knows_better(bound):
-                    own.setdefault(bound, []).append(_of_array(name, LARGEST[norm]))
-        for name, matrix in self.matrices.items():
-            for key, bound in matrix.norms.items():
-                if self._knows_better(bound):
-                    own.setdefault(bound, []).append(self._norm_of(name, matrix, key))
-        known: dict[sp.Symbol, Any] = {}
-        for letter, programs in own.items():
-            measured = [each for each in programs if each is not None]
-            names = [name for each in measured for name in arguments_of(each)]
-            prompts = [name in self.inputs for name in names]
-            if len(measured) == len(programs) and (all(prompts) or not any(prompts)):
-                known[letter] = _largest_of(names, measured)
-        of_functions = [f for f in self.functions.values() if f.letter in self._letters]
-        at_prompts = bool(self.inputs)  # without prompts it would be about the draws at hand
-        for f in of_functions:
-            at = (*self._at_network(f, known), *([self._at_prompt(f)] if at_prompts else []))
-            known |= {f.letter: at} if at else {}
-        return known | {cut.letter: self._lost(cut) for cut in self.cuts if at_prompts}
-
-    def _norm_of(self, name: str, matrix: Matrix, key: Key) -> Program | None:
-        """The spectral norm of a matrix that varies with the prompt is not measured at each of them."""
-        if key != SPECTRAL:
-            return _of_array(name, NORMS[key])
-        return None if matrix.varies else _of_array(f"norm_{name}", lambda number: number)
-
-    def _at_network(self, function: Function, known: Mapping[sp.Symbol, Program]) -> list[Program]:
-        """The largest |g| on the range of all approximate arguments, as sizes bound it; none where none bounds it."""
-        nodes = [node for node in self.nodes if isinstance(node, Applied) and node.function is function]
-        largest = sp.Max(*(self._derived.reached.get(id(node), sp.oo) for node in nodes))
-        largest = largest.xreplace(self.worst)
-        if largest == sp.oo or not largest.free_symbols <= set(self.parameters):
-            return []
-        better = {
-            s: known[s]
-            for s in largest.free_symbols
-            if s in known and not set(arguments_of(known[s])) & set(self.inputs)
-        }
-        params = [s for s in sorted(largest.free_symbols, key=str) if s not in better]
-        _, g = function.difference
-
-        def at(given: Mapping[str, Any]) -> float:
-            numbers = {s: _ball(called_with(program, given)) for s, program in better.items()}
-            numbers |= {s: _ball(given[s.name]) for s in params}
-            reach = float_above(evaluate_ball(largest, numbers))
-            return float_above(supremum(g, t, -reach, reach))
-
-        names = [name for program in better.values() for name in arguments_of(program)]
-        return [Program([*names, *(s.name for s in params)], at)]
-
-    def _at_prompt(self, function: Function) -> Program:
-        """The largest |g| at the approximate arguments, where the rule takes f_hat - f."""
-        _, g = function.difference
-        return self._seen_of(function, lambda argument: abs(ArrayFunction(g, t)(argument)).amax())
-
-    def _lost(self, cut: CutSoftmaxOf) -> Program:
-        """The largest weight of the keys left out, at the approximate scores."""
-        return self._seen_of(cut, lambda lost: lost.amax())
-
-    def _seen_of(self, what: object, number: Callable[[Any], Any]) -> Program:
-        """The largest of these numbers of all that a run of the network, at one prompt, says of a node."""
-
-        def at_prompt(known: Mapping[str, Any]) -> Any:
-            seen: dict[int, list[Any]] = {}
-            side = GraphRun(known, approximate=True, seen=seen)
-            for output in self.outputs:
-                side.value(output)
-            found = seen.get(id(what), [])  # none, without layers
-            return _largest([number(each) for each in found]) if found else 0
-
-        return Program(self.names, at_prompt)
+        return self._known.all
 
     @property
     def meanings(self) -> dict[Any, Any]:
@@ -255,8 +159,8 @@ class Graph(Objects):
         taken = [each.name for each in self.parameters]
         taken += [*self.inputs, *self.weights, *self.values, "l"]
         found: dict[Any, Any] = {output.label: definition(output, taken) for output in self.outputs}
-        found |= {f.letter: largest_difference(f) for f in self.functions.values() if f.letter in self._letters}
-        found |= {cut.letter: lost_weight(cut) for cut in self.cuts if cut.letter in self._letters}
+        found |= {f.letter: largest_difference(f) for f in self.functions.values() if f.letter in self._known.letters}
+        found |= {cut.letter: lost_weight(cut) for cut in self.cuts if cut.letter in self._known.letters}
         return {name: each for name, each in found.items() if each is not None}
 
     def parts(self) -> dict[str, Any]:
@@ -270,7 +174,7 @@ class Graph(Objects):
             "reference": self.reference,
             "handles": self.handles if self.inputs and self._handles else None,
             "random": {node.draws.randomness: node.draws.name for node in self.nodes if isinstance(node, SampleMean)},
-            "worst": {letter: worst for letter, worst in self.worst.items() if letter in self._letters},
+            "worst": {letter: worst for letter, worst in self.worst.items() if letter in self._known.letters},
             "knows": self.knows,
             "meanings": self.meanings,
             "assumptions": self.assumptions,
@@ -279,20 +183,6 @@ class Graph(Objects):
 
 def _approximate(matrix: Matrix) -> Callable[[Mapping[str, Any]], Any]:
     return lambda known: matrix.approximate(known.__getitem__)
-
-
-def _largest_of(names: Sequence[str], programs: Sequence[Program]) -> Program:
-    return Program(names, lambda known: _largest([called_with(each, known) for each in programs]))
-
-
-def _of_array(name: str, norm: Any) -> Program:
-    return Program([name], lambda known: norm(known[name]))
-
-
-def _largest(numbers: list[Any]) -> Any:
-    if len(numbers) == 1 or not isinstance(numbers[0], torch.Tensor | BallArray):
-        return max(numbers) if len(numbers) > 1 else numbers[0]
-    return torch.stack(numbers).amax()
 
 
 def _operand(matrix: Matrix, known: Mapping[str, Any]) -> Any:
@@ -311,21 +201,19 @@ def _grid(node: Quantised, letters: list[Any]) -> Smooth:
     return Smooth(lambda x: x, lambda x: node.on_grid(x, letters))
 
 
-def graph_of(id: str, outputs: Sequence[Expression], parameters: Mapping[sp.Symbol, Any], norm: Any) -> Graph:
+def graph_of(
+    id: str,
+    outputs: Sequence[Expression],
+    parameters: Mapping[sp.Symbol, Any],
+    norm: Any,
+    inputs: Mapping[str, Domain] | None = None,
+) -> Graph:
     """Of these outputs; a single one without a name is the output."""
     if len(outputs) == 1 and not outputs[0].is_named:
         outputs = [copy.copy(outputs[0]).named("output")]
-    for kind in (CutSoftmaxOf, SampleMean):
-        alike = [node for node in nodes_of(outputs) if isinstance(node, kind)]
-        for place, node in enumerate(alike if len(alike) > 1 else (), start=1):
-            node.number = f"_{place}"
+    Objects(id, outputs, {}).number_letters()
     try:
         known = None if norm is None else as_norm(norm)
     except DerivationError as error:
         raise UsageError(f"{id}: {error}") from None
-    return Graph(id, tuple(outputs), parameters, known)
-
-
-def _ball(number: Any) -> Any:
-    """A number of a run as `evaluate_ball` takes it."""
-    return number.balls[0] if isinstance(number, BallArray) else as_exact(number)
+    return Graph(id, tuple(outputs), parameters, known, more_inputs=dict(inputs or {}))

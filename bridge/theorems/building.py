@@ -217,13 +217,16 @@ def _of_graph(
     if others := [each for each in outputs if not isinstance(each, Expression)]:
         raise UsageError(f"{id}: {others[0].name} is not an expression, and others are; state two theorems")
     require_symbols(id, "`parameters`", parameters)
-    graph = graph_of(id, outputs, parameters, given.get("norm"))
+    graph = graph_of(id, outputs, parameters, given.get("norm"), given["inputs"])
     found = {name: each for name, each in given.items() if name != "norm"}
     for name, part in graph.parts().items():
         if name == "assumptions":
             found[name] = [*part, *given[name]]
         else:
             found[name] = {**part, **(given[name] or {})} if isinstance(part, Mapping) else given[name] or part
+    if found["network"] is None:
+        names = ", ".join(graph.without_program)
+        raise UsageError(f"{id}: {names} errs by a bound alone; give network=, or approximate= where it is made")
     if any(each.count is not None for each in outputs):
         found = {"tokens": True, "entries": {}, **found}
     return graph, found

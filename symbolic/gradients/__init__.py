@@ -3,6 +3,8 @@
 SymPy's own matrix calculus fails beyond two layers of symbolic size. Here one generic layer is differentiated, with
 symbolic index and sizes; the gradient by recursion and the gradient as a product both follow from that one step, and
 their equality is proved by induction over the layers. Nothing is unrolled: depth 50 costs what depth 3 costs.
+
+terms.py and letters.py are the formulas of any backward pass and how they are written (bridge/expressions/gradients).
 """
 
 from symbolic.gradients.evaluation import (

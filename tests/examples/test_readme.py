@@ -90,6 +90,13 @@ def test_readme_python_runs(snippet: str, few: None, tmp_path: Path, capsys: pyt
     assert all(text in printed for text in promised)
 
 
+def test_the_gradient_that_is_shown_is_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    section = TUTORIAL.partition("\n## Gradients\n")[2].partition("\n## ")[0]
+    exec(compile(PYTHON.findall(section)[0], "snippet", "exec"), {})
+    (shown,) = re.findall(r"^```text\n(.*?)^```", section, flags=re.DOTALL | re.MULTILINE)
+    assert shown in capsys.readouterr().out
+
+
 @pytest.mark.long
 def test_a_snippet_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
     done = run([sys.executable, "-W", "error", "-c", SNIPPETS[-1]], tmp_path)

@@ -55,6 +55,11 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: bs.repeat(lambda p: 1, x, 3),
         "the layer returns int; return an expression",
     ),
+    "vectors of two dimensions": (
+        lambda: x @ y,
+        "an inner product of vectors of different dimensions: x is in R^d, y is in R^h",
+    ),
+    "a vector as keys": (lambda: x @ V, "tokens and one dimension are needed: x is in R^d"),
     "weights of other tokens": (lambda: bs.attend(bs.softmax(x), V), "attend: one weight for each token is needed"),
     "a mean of a vector": (lambda: bs.mean(x), "mean: tokens are needed: x is in R^d"),
     "no name": (lambda: (x + x).named(""), "an expression is named ''; give it a text, such as 'output'"),

@@ -83,6 +83,35 @@ def test_a_rounded_block_is_kept_and_read_at_a_prompt() -> None:
     assert ("faithful", None) in rows
 
 
+# | ||W_hat x||^2 - ||W x||^2 | <= (s + eta)^2 R^2 - s^2 R^2, attained where W and its change are multiples of u v^T and
+# x one of v; | <W_hat x - W x, y> | <= eta R X, attained where y is a multiple of u.
+def inner_product(*, squared: bool) -> bs.Theorem:
+    W = bs.matrix("W", n, d, spectral=s).within(eta)
+    image = W @ bs.vector("x", d, norm=R)
+    output = image @ (image if squared else bs.vector("y", n, norm=X))
+    return bs.theorem(
+        "inner", output, parameters={s: 1.5, eta: 0.1, R: 2.0, d: 3, n: 4, **({} if squared else {X: 0.7})}
+    )
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_the_bound_of_an_inner_product_is_attained(squared: bool) -> None:
+    u, v = np.array([0.5, -0.5, 0.5, 0.5]), np.array([2.0, 1.0, -2.0]) / 3
+    exact, change = 1.5 * np.outer(u, v), 0.1 * np.outer(u, v)
+    x, y = 2.0 * v, 0.7 * u
+    one, other = (exact @ x, (exact + change) @ x)
+    error = other @ other - one @ one if squared else (other - one) @ y
+    letters = {"s": 1.5, "eta": 0.1, "R": 2.0, "X": 0.7}
+    theorem = inner_product(squared=squared)
+    assert error == pytest.approx(bound_of(theorem, **letters), rel=1e-12)
+    assert all(set(row.verdict.values()) == {bs.Verdict.KEPT} for row in bs.compare(theorem, **FEW).rows)
+
+
+def test_an_inner_product_says_what_it_is() -> None:
+    for squared, text in ((True, "||p||_2^2, where p = W x"), (False, "(W x)^T y")):
+        assert inner_product(squared=squared).statement.objects[r"\mathrm{output}"] == text
+
+
 # h' = A h + B u: with numbers A = 1 - g, A_hat = 1 - g + eta and u = X at each time both errors add up.
 def recurrence() -> bs.Theorem:
     A = bs.matrix("A", n, n, spectral=1 - g, varies=True).within(eta)

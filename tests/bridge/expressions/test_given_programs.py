@@ -1,0 +1,121 @@
+"""What programs give beside an expression: values that err, and matrices made at each prompt."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+import torch
+
+import boundsmith as bs
+from symbolic.words.errors import UsageError
+
+rho, R, eta = sp.symbols("rho R eta", positive=True)
+L, n, d = sp.symbols("L n d", integer=True, positive=True)
+FEW = {"samples": 8, "attack": 20, "restarts": 4}
+INPUTS = {"X": bs.domains.SingularValues(n, d, low=sp.sqrt(n) / 2, high=sp.sqrt(n)), "y": bs.domains.Box(n)}
+
+
+def solution(X: Any, y: Any) -> Any:
+    return torch.linalg.solve(X.mT @ X, X.mT @ y)
+
+
+def step(X: Any) -> Any:
+    return torch.eye(X.shape[1], dtype=X.dtype, device=X.device) - X.mT @ X / X.shape[0]
+
+
+def least_squares(**more: Any) -> bs.Theorem:
+    """L steps of gradient descent from 0 on least squares: the solution is a fixed point, the start is R away."""
+    words = ("the least-squares solution", "0")
+    start = bs.value("w", solution, approximate=lambda X: 0 * X[0], dim=d, norm=2, size=R, error=R, meaning=words)
+    A = bs.matrix("A", d, d, spectral=sp.Rational(3, 4), given=step, meaning="`I - X^T X/n`")
+    b = bs.value("b", lambda X, y: X.mT @ y / X.shape[0], dim=d, norm=2, size=1, meaning="`X^T y/n`")
+    output = bs.repeat(lambda w: A @ w + b, start, L)
+    values = {L: 5, n: 6, d: 3}
+    return bs.theorem("descent", output, norm=2, parameters=values, inputs=INPUTS, worst={R: 2}, **more)
+
+
+def test_gradient_descent_to_a_fixed_point_is_a_start_that_errs() -> None:
+    own = least_squares()
+    bound = own.statement.quantity("output").derived()
+    assert sp.simplify(bound - 2 * sp.Rational(3, 4) ** L) == 0
+    rows = bs.compare(own, **FEW).rows
+    assert {verdict for row in rows for verdict in row.verdict.values()} == {"kept"}
+    network = next(row for row in rows if row.scope == "network")
+    assert network.attacked is not None
+    assert network.instance is not None
+    assert 0.99 * network.instance <= network.attacked  # y along the weakest direction
+
+
+def test_the_steps_are_those_of_numpy() -> None:
+    generator = np.random.default_rng(0)
+    X, y = generator.standard_normal((6, 3)), generator.uniform(-1, 1, 6)
+    w = np.zeros(3)
+    for _ in range(5):
+        w -= X.T @ (X @ w - y) / 6
+    own = least_squares()
+    run = own.network(X=torch.tensor(X), y=torch.tensor(y), L=5)["output"].numpy()
+    exact = own.reference(X=torch.tensor(X), y=torch.tensor(y), L=5)["output"].numpy()
+    assert run == pytest.approx(w, rel=1e-12)
+    assert exact == pytest.approx(np.linalg.lstsq(X, y, rcond=None)[0], rel=1e-9)
+
+
+def test_the_theorem_says_what_the_programs_compute() -> None:
+    words = least_squares().statement.objects
+    exact, near = words[r"\mathrm{output}"], words[r"\widehat{\mathrm{output}}"]
+    assert exact == (
+        "p_L, where p_0 = w, p_l = A p_(l-1) + b, w is the least-squares solution, A is I - X^T X/n and b is X^T y/n"
+    )
+    assert near == "the same for p_0 = w_hat, where w_hat is 0"
+
+
+def test_a_letter_of_a_start_is_known_at_a_prompt() -> None:
+    row = next(row for row in bs.compare(least_squares(), **FEW).rows if row.scope == "prompt")
+    assert row.instance is not None
+    assert row.exact is not None
+    assert row.instance <= 1.001 * row.exact
+
+
+# Without a program for what the network has, its bound alone is known: the network is the author's.
+def perturbed(**more: Any) -> bs.Theorem:
+    noisy = bs.value("v", lambda x: x, dim=d, size=1, error=eta, inputs={"x": bs.domains.Box(d)})
+    W = bs.matrix("W", d, d, row_sums=rho)
+    return bs.theorem("noisy", bs.function(sp.tanh)(W @ noisy), parameters={eta: 0.125, rho: 1.5, d: 3}, **more)
+
+
+def test_a_value_that_errs_by_a_bound_alone_has_the_network_of_its_author() -> None:
+    own = perturbed(network=lambda W, x, eta: torch.tanh(W @ (x + eta * torch.sign(W[0]))))
+    rows = {row.scope or row.quantity: row for row in bs.compare(own, **FEW).rows}
+    assert rows["network"].derived == 0.1875
+    assert {verdict for row in rows.values() for verdict in row.verdict.values()} == {"kept"}
+    assert "reference alone" in own_faithful(own)
+    too_far = perturbed(network=lambda W, x, eta: torch.tanh(W @ (x + 2 * eta * torch.sign(W[0]))))
+    assert "violated" in {verdict for row in bs.compare(too_far, **FEW) for verdict in row.verdict.values()}
+
+
+def own_faithful(own: bs.Theorem) -> str:
+    return str(next(row for row in bs.compare(own, **FEW).rows if row.quantity == "faithful").meaning)
+
+
+def test_without_it_the_theorem_is_refused() -> None:
+    with pytest.raises(UsageError) as refused:
+        perturbed()
+    assert str(refused.value) == ("noisy: v errs by a bound alone; give network=, or approximate= where it is made")
+
+
+def test_another_program_needs_a_bound() -> None:
+    with pytest.raises(UsageError, match="another program stands in its place; give error=, at least how far"):
+        bs.value("v", lambda x: x, dim=d, size=1, approximate=lambda x: 0 * x)
+
+
+def test_a_program_of_an_unknown_input_is_refused() -> None:
+    A = bs.matrix("A", d, d, spectral=1, given=lambda Z: Z)
+    with pytest.raises(UsageError, match="the program of 'A' takes Z, which is neither an input nor a parameter; give"):
+        bs.theorem("own", A @ bs.vector("x", d, norm=1), parameters={d: 2})
+
+
+def test_a_matrix_beyond_its_norm_puts_the_prompt_outside() -> None:
+    A = bs.matrix("A", d, d, spectral=1, given=lambda x: 2 * torch.diag(x)).rounded(eta)
+    own = bs.theorem("own", A @ bs.vector("x", d, size=1), parameters={eta: 0.25, d: 2})
+    rows = bs.compare(own, samples=8, attack=0, restarts=1).rows
+    assert "outside" in {verdict for row in rows if row.scope == "prompt" for verdict in row.verdict.values()}
