@@ -93,23 +93,30 @@ def _require_norms(graph: Objects, matrix: Matrix) -> None:
 
 
 def _require_sizes(graph: Objects, draws: Draws) -> None:
-    """Raises UsageError where draws have another shape, or exceed a norm that is said to bound them."""
-    bounds = {norm: _number(graph, draws.name, bound) for norm, bound in draws.sizes.items()}
-    if isinstance(draws.source, Domain):
-        domain = draws.source.at(graph.at)
-        largest = {norm: float(domain.bound(norm)) for norm in bounds}
-    else:
-        shape = [int(_number(graph, draws.name, each)) for each in (draws.number, draws.dim)]
-        found = [called_with(draws.source, {**graph.numbers, "seed": seed}) for seed in range(TRIED)]
-        if other := [list(each.shape) for each in found if list(each.shape) != shape]:
-            raise UsageError(f"{graph.id}: {draws.name} is drawn in the shape {other[0]}, expected {shape}")
-        largest = {norm: max(float(LARGEST[norm](each)) for each in found) for norm in bounds}
-    for norm, most in bounds.items():
-        if largest[norm] > most * (1 + SLACK):
+    """Raises UsageError where draws have another shape, or exceed what is said to bound them."""
+    found = _some_draws(graph, draws)
+    bounds = [("norm", bound, float(LARGEST[norm](found))) for norm, bound in draws.sizes.items()]
+    if draws.radius is not None:
+        bounds.append(("radius", draws.radius, float((found.amax(0) - found.amin(0)).amax()) / 2))
+    for what, bound, largest in bounds:
+        most = _number(graph, draws.name, bound)
+        if largest > most * (1 + SLACK):
             raise UsageError(
-                f"{graph.id}: {draws.name} is drawn with a norm of {largest[norm]:.4g}, above "
-                f"{sp.sstr(draws.sizes[norm])} = {most:.4g}; make them agree"
+                f"{graph.id}: {draws.name} is drawn with a {what} of {largest:.4g}, above {sp.sstr(bound)} = "
+                f"{most:.4g}; make them agree"
             )
+
+
+def _some_draws(graph: Objects, draws: Draws) -> torch.Tensor:
+    """(..., d), extreme ones of a domain. Raises UsageError for another shape than the parameters say."""
+    if isinstance(draws.source, Domain):
+        domain, generator = draws.source.at(graph.at), torch.Generator().manual_seed(0)
+        return torch.cat([domain.corners(TRIED, generator), domain.sample(TRIED, generator)])
+    shape = [int(_number(graph, draws.name, each)) for each in (draws.number, draws.dim)]
+    found = [called_with(draws.source, {**graph.numbers, "seed": seed}) for seed in range(TRIED)]
+    if other := [list(each.shape) for each in found if list(each.shape) != shape]:
+        raise UsageError(f"{graph.id}: {draws.name} is drawn in the shape {other[0]}, expected {shape}")
+    return torch.cat(found)
 
 
 def _number(graph: Objects, name: str, formula: sp.Expr) -> float:

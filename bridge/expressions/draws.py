@@ -5,7 +5,7 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.domains import Ball, Box, Domain, Rows, Signs, Sphere
+from bridge.domains import Ball, Box, Domain, Rows, Signs, Simplex, Sphere
 from bridge.expressions.expectations import Expected, RandomParts, expected
 from bridge.expressions.expression import (
     Asking,
@@ -21,7 +21,7 @@ from bridge.expressions.expression import (
     require_shape,
     same,
 )
-from bridge.expressions.inputs import Input, Value, domain_of, sizes_of
+from bridge.expressions.inputs import Input, TokenOfLayer, Value, domain_of, sizes_of
 from bridge.expressions.matrices import MatrixImage
 from bridge.expressions.running import nodes_of
 from bridge.limits.arguments import arguments_of, called_with
@@ -32,6 +32,7 @@ from symbolic.derivations.events import Event
 from symbolic.words.errors import UsageError
 
 Program = Callable[..., Any]
+UNIFORM = (Box, Ball, Sphere, Signs, Simplex)  # domains whose samples are uniform
 
 
 class Draws(Expression):
@@ -100,7 +101,7 @@ class Draws(Expression):
         """How they are drawn, in words."""
         listed = f"the draws `{self.name}_1, ..., {self.name}_{_subscript(self.number)}` are independent"
         if isinstance(self.source, Domain):
-            return [f"{listed}, each uniform on its set"]
+            return [f"{listed}, each uniform: `{self.source.words(f'{self.name}_i')}`"]
         sizes = [f"a {_norm(norm)} of at most `{sp.sstr(size)}`" for norm, size in self.sizes.items()]
         if self.radius is not None:
             sizes.append(f"coordinates within `{sp.sstr(self.radius)}` of a centre")
@@ -191,7 +192,7 @@ def draws(
     ball, a sphere or signs is known. With `size`, `radius` bounds the distance of the coordinates from some centre
     (known for a box). Draws are weights: a network has them once, and a bound with probability is about all of them.
 
-    Raises UsageError without a bound, and for a domain of another shape.
+    Raises UsageError without a bound, and for a domain of another shape or kind.
     """
     sizes = sizes_of(name, size, norm, sums)
     if domain is not None and program is not None:
@@ -201,11 +202,18 @@ def draws(
         fits = len(source.shape) == 1 and same(sp.sympify(source.shape[0]), as_number("dimension", dim))
         if not fits:
             raise UsageError(f"{name}: one draw is in R^{dim}, and its domain {source} has another shape")
-    if radius is not None and set(sizes) != {Norm.INF}:
+        if not isinstance(source, UNIFORM):
+            kinds = ", ".join(kind.__name__ for kind in UNIFORM)
+            raise UsageError(f"{name}: draws are uniform on a {kinds}, and {source} is none; give program=")
+    centre, of_entries = _mean_of(source), set(sizes) == {Norm.INF}
+    if radius is not None and not of_entries:
         raise UsageError(f"{name}: a radius is about coordinates; give it beside size= alone")
-    within = as_number("radius", radius) if radius is not None else _radius_of(source) if size is not None else None
-    centre = mean if callable(mean) else _mean_of(source) if mean is None else as_number("mean", mean)
-    return Draws(name, count, dim, sizes, source, radius=within if set(sizes) == {Norm.INF} else None, mean=centre)
+    if mean is not None and centre is not None:
+        raise UsageError(f"{name}: the mean of its domain is {sp.sstr(centre)}; leave mean= out")
+    if mean is not None:
+        centre = mean if callable(mean) else as_number("mean", mean)
+    within = as_number("radius", radius) if radius is not None else _radius_of(source) if of_entries else None
+    return Draws(name, count, dim, sizes, source, radius=within, mean=centre)
 
 
 # A symmetric distribution has the expectation 0. Uniform on an interval, or on its integers: the middle.
@@ -274,6 +282,8 @@ def _varying(node: Expression) -> str:
     """What it takes of a prompt; "" for nothing."""
     if isinstance(node, Input):
         return "" if node.weight else node.name
+    if isinstance(node, TokenOfLayer):
+        return "" if node.of.weight else node.of.name
     if isinstance(node, Value):
         return node.name
     return node.matrix.name if isinstance(node, MatrixImage) and node.matrix.varies else ""

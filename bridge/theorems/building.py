@@ -141,7 +141,10 @@ def theorem(
     bounded = (each.error.free_symbols for each in bounds if isinstance(each, Approximated))
     symbols = {*parameters, *letters, *set().union(*bounded)}
     notation = {symbol: GREEK[symbol.name] for symbol in sorted(symbols, key=str) if symbol.name in GREEK}
-    drawn = {name: each for name, each in {**weights, **inputs}.items() if isinstance(each, Domain)}
+    chances = {plain(over): (x,) if isinstance(x, str) else tuple(x) for over, x in (random or {}).items()}
+    of_chance = {name for names in chances.values() for name in names}  # no bound is about all of their values
+    domains = {name: each for name, each in {**weights, **inputs}.items() if isinstance(each, Domain)}
+    drawn = {name: each for name, each in domains.items() if name not in of_chance}
     where = {
         "domain": "; ".join(each.words(name) for name, each in drawn.items()),
         "domain_latex": ", ".join(f"${each.latex(name, notation)}$" for name, each in drawn.items()),
@@ -200,7 +203,7 @@ def theorem(
         readers={each.name: each.read for each in texts},
         knows=letters,
         handles=handles,
-        random={plain(over): (x,) if isinstance(x, str) else tuple(x) for over, x in (random or {}).items()},
+        random=chances,
         checks=tuple(checks),
         inequalities=inequalities if callable(inequalities) else tuple(inequalities),
         sources=tuple(sources),

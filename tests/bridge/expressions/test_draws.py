@@ -197,8 +197,10 @@ def test_it_defines_the_mean_and_the_expectation() -> None:
     words = through_layers().statement.objects
     assert words[r"\mathrm{output}"] == "p_N, where p_0 = E(mean(z)) and p_l = tanh(W p_(l-1))"
     assert words[r"\widehat{\mathrm{output}}"] == "the same for p_0 = mean(z)"
+    domain = through_layers().statement.quantity("output").domain  # no bound is about all draws
+    assert domain == "W_i in R^d, ||W_i||_1 <= K for i = 1, ..., d"
     assert through_layers().statement.assumptions[0] == (
-        "the draws z_1, ..., z_n are independent, each uniform on its set"
+        "the draws z_1, ..., z_n are independent, each uniform: z_i in [-B, B]^d"
     )
 
 
@@ -215,6 +217,17 @@ def shared(length: int) -> Callable[..., torch.Tensor]:
     return lambda n, d, seed: torch.ones(n, length, dtype=torch.float64, device="cpu")
 
 
+def signs(n: int, d: int, seed: int) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return 2 * torch.randint(2, (n, d), generator=generator, dtype=torch.int64, device="cpu").double() - 1
+
+
+def of_layer(h: Any, u: Any) -> Any:
+    """Each token of h attends to two tokens, of which u is one."""
+    keys = u.append(0)
+    return bs.attend(bs.softmax(keys @ h), keys)
+
+
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "no bound": (lambda: bs.draws("z", n, d), "z: no norm is bounded; give size="),
     "a domain and a program": (
@@ -225,9 +238,29 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: bs.draws("z", n, d, size=1, domain=bs.domains.Box(n)),
         "z: one draw is in R^d, and its domain Box(n, size=1) has another shape",
     ),
+    "a domain without uniform samples": (
+        lambda: bs.draws("z", n, d, norm=1, domain=bs.domains.Shell(d)),
+        "z: draws are uniform on a Box, Ball, Sphere, Signs, Simplex, and Shell(d, low=0, high=1) is none; give",
+    ),
     "a radius of a 2-norm": (
         lambda: bs.draws("z", n, d, norm=1, radius=1),
         "z: a radius is about coordinates; give it beside size= alone",
+    ),
+    "a mean of a box": (
+        lambda: bs.draws("z", n, d, size=1, domain=bs.domains.Box(d, low=0, high=1), mean=1),
+        "z: the mean of its domain is 1/2; leave mean= out",
+    ),
+    "a radius of a box that is too small": (
+        stated(bs.draws("y", n, d, size=1, radius=sp.Rational(1, 2)).sample_mean(delta)),
+        "wrong: y is drawn with a radius of 1, above 1/2 = 0.5; make them agree",
+    ),
+    "a radius of a program that is too small": (
+        stated(bs.draws("y", n, d, size=1, radius=delta, program=signs, mean=0).sample_mean(delta)),
+        "wrong: y is drawn with a radius of 1, above delta = 0.1; make them agree",
+    ),
+    "a token of a layer of the prompt": (
+        lambda: bs.repeat(lambda h, k: of_layer(h, bs.tokens("u", N, d, size=1)[k]), z, N).sample_mean(delta),
+        "u varies with the prompt",
     ),
     "a vector": (lambda: x.sample_mean(delta), "sample_mean: tokens are needed: x is in R^d"),
     "tokens that are not drawn": (

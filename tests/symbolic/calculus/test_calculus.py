@@ -57,7 +57,7 @@ def test_each_number_is_exact_and_the_mutant_fails(case: NumberCase) -> None:
 
 def test_a_radius_is_stated_by_the_rules_that_can_show_one() -> None:
     stating = {case.rule for case in CASES if case.sharp().value.radius is not None}
-    assert stating == {"given", "linear_map", "mean", "attend", "correct", "pool"}
+    assert stating == {"given", "linear_map", "mean", "centre", "append", "token", "attend", "correct", "pool"}
 
 
 RECORDS = {"Approximated", "Derivation", "DerivationError", "Event", "Invariant", "Knob", "Norm", "Obligation", "Step"}
