@@ -11,12 +11,13 @@ import sympy as sp
 
 from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
 from bridge.expressions.draws import Draws, SampleMean
-from bridge.expressions.expression import Entrywise, Expression, InnerProduct, Pairs, Sum
+from bridge.expressions.expression import Expression, Sum
 from bridge.expressions.functions import Applied, Function, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.linear_attention import LinearWeightsBySoftmax
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.normalisation import RmsNorm
+from bridge.expressions.products import Entrywise, InnerProduct, Pairs
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
 from bridge.expressions.running import nodes_of
 from bridge.expressions.tokens import Appended, Centred, TokenAtPlace

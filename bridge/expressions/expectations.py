@@ -6,10 +6,11 @@ from enum import IntEnum
 import sympy as sp
 
 from bridge.expressions.attention import Attend, ConcatenatedParts, Quantised, SoftmaxOf
-from bridge.expressions.expression import Entrywise, Expression, Pairs, Sum
+from bridge.expressions.expression import Expression, Sum
 from bridge.expressions.functions import Applied, t
 from bridge.expressions.matrices import MatrixImage
 from bridge.expressions.normalisation import RmsNorm
+from bridge.expressions.products import Entrywise, Pairs
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
 from bridge.expressions.running import nodes_of
 

@@ -9,12 +9,13 @@ import sympy as sp
 
 from bridge.expressions.attention import CutSoftmaxOf, HardMaxOf, SoftmaxOf
 from bridge.expressions.cotangents import axes_of, cotangent_of, divisor_of, formula, is_leaf, value_of
-from bridge.expressions.expression import Expression, Pairs
+from bridge.expressions.expression import Expression
 from bridge.expressions.flows import Flows, Scope
 from bridge.expressions.inputs import TokenOfLayer
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.normalisation import RmsNorm
 from bridge.expressions.objects import Objects
+from bridge.expressions.products import Pairs
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
 from symbolic.gradients.letters import LayerIndex, Letter
 from symbolic.gradients.terms import LayerSum, Lettered, Term, Unity, combination, in_front
