@@ -239,7 +239,7 @@ def matrix(
 def _as_array(name: str, given: Any, axes: int) -> torch.Tensor:
     """In float64, detached. Raises UsageError for what is no array of real numbers with so many axes."""
     try:
-        found = torch.as_tensor(given).detach().to(torch.float64, copy=True)
+        found = torch.as_tensor(given, dtype=torch.float64, device="cpu").detach().clone()
     except (TypeError, ValueError, RuntimeError):
         raise UsageError(f"{name}: given={given!r:.40}; give an array of numbers") from None
     if found.ndim != axes or not bool(found.isfinite().all()):
