@@ -14,7 +14,7 @@ from bridge.expressions.expression import Entrywise, Expression, Pairs, Sum
 from bridge.expressions.functions import Applied, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.matrices import Matrix, MatrixImage
-from bridge.expressions.normalisation import RmsNorm
+from bridge.expressions.normalisation import Normalised, OfEachToken
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
 from bridge.expressions.running import nodes_of
 from symbolic.words.ascii_math import AsciiMathError, ascii_math
@@ -41,7 +41,8 @@ class Writing:
     lines: list[DefinedLetter] = field(default_factory=list)
     letters: dict[int, str] = field(default_factory=dict)
     matrices: dict[str, Matrix] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # on the approximate side
+    words: list[str] = field(default_factory=list)  # on both sides
 
     def both(self, node: Expression) -> tuple[str, str]:
         """The text of a node, exact and approximate."""
@@ -180,10 +181,23 @@ def _(node: Attend, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
-def _(node: RmsNorm, writing: Writing) -> tuple[str, str]:
+def _(node: Normalised, writing: Writing) -> tuple[str, str]:
     dim, shift = (_within(sp.sstr(each).replace("**", "^").replace("*", " ")) for each in (node.dim, node.shift))
     shifted = "" if node.shift == 0 else f" + {shift}"
-    return writing.each(lambda x: f"{f'({x})' if ' ' in x else x}/sqrt(||{x}||_2^2/{dim}{shifted})", *node.parts)
+
+    def over_root(x: str) -> str:
+        above = f"({x})" if " " in x and not node.centred else x
+        return f"{above}/sqrt(||{x}||_2^2/{dim}{shifted})"
+
+    if not node.centred:
+        return writing.each(over_root, *node.parts)
+    writing.words.append("`centred(x)` is `x` with the mean of its coordinates taken from each of them")
+    return writing.each(lambda x: over_root(f"centred({x})"), *node.parts)
+
+
+@written.register
+def _(node: OfEachToken, writing: Writing) -> tuple[str, str]:
+    return writing.both(node.parts[0])
 
 
 @written.register
@@ -230,7 +244,10 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
     changed = [(line.letter, line.approximate) for line in writing.lines if line.exact != line.approximate]
     own = near if near != exact or not lines else ""
     made = _made(list(writing.matrices.values()))
-    words = [_where(exact, lines), _network(changed, own, [*made, *dict.fromkeys(writing.notes)])]
+    words = [
+        _where(exact, lines, list(dict.fromkeys(writing.words))),
+        _network(changed, own, [*made, *dict.fromkeys(writing.notes)]),
+    ]
     formulas = [formula for text in words for formula in re.findall(r"`([^`]*)`", text)]
     return (words[0], words[1]) if all(map(_parses, formulas)) else None
 
@@ -248,10 +265,9 @@ def _parses(formula: str) -> bool:
     return True
 
 
-def _where(value: str, lines: Sequence[tuple[str, str]]) -> str:
-    if not lines:
-        return f"`{value}`"
-    return f"`{value}`, where {_listed([f'`{letter} = {text}`' for letter, text in lines])}"
+def _where(value: str, lines: Sequence[tuple[str, str]], words: Sequence[str]) -> str:
+    known = [*(f"`{letter} = {text}`" for letter, text in lines), *words]
+    return f"`{value}`, where {_listed(known)}" if known else f"`{value}`"
 
 
 def _network(changed: Sequence[tuple[str, str]], own: str, notes: Sequence[str]) -> str:

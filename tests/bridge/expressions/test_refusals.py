@@ -73,6 +73,22 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: bs.function(sp.tanh(K)).approximated(sp.tanh(a)),
         "tanh: tanh(a) does not have the argument K; give a function, lambda K: ...",
     ),
+    "a layer norm of a matrix": (
+        lambda: bs.blocks.layer_norm(W),
+        "layer_norm: expected an expression, got Matrix",
+    ),
+    "a gain that is a number": (
+        lambda: bs.blocks.layer_norm(x, shift=1, gain=2),
+        "layer_norm: expected a vector as the gain, got int; give bs.vector(...)",
+    ),
+    "a gain of other coordinates": (
+        lambda: bs.blocks.rms_norm(x, shift=1, gain=y),
+        "rms_norm: the gain has to be one vector of as many coordinates: y is in R^h, x is in R^d",
+    ),
+    "a bias for each token": (
+        lambda: bs.blocks.layer_norm(V, shift=1, bias=V),
+        "layer_norm: the bias has to be one vector of as many coordinates: V is in n tokens in R^d, V is in n tokens",
+    ),
     "rounded twice": (lambda: W.rounded(1).rounded(1), "W is approximate already; take a matrix of another name"),
 }
 
@@ -108,6 +124,14 @@ def test_a_norm_that_no_rule_gives_is_refused() -> None:
     weights = bs.softmax(x)
     with pytest.raises(bs.UsageError, match="output is not bounded in the inf-norm; it is in: 1"):
         bs.theorem("own", weights, norm="inf", parameters={d: 3})
+
+
+@pytest.mark.parametrize("norm", [bs.blocks.rms_norm, bs.blocks.layer_norm])
+def test_a_normalisation_without_a_shift_and_a_least_length_is_refused(norm: Any) -> None:
+    with pytest.raises(bs.UsageError, match=r"near 0; give shift > 0, or least > 0 and exact_least"):
+        bs.theorem("own", norm(W.rounded(0.1) @ x), parameters={K: 1.5, d: 3, h: 2})
+    with pytest.raises(bs.UsageError, match="which the approximate argument has to keep too; give exact_least"):
+        bs.theorem("own", norm(W.rounded(0.1) @ x, least=0.1), parameters={K: 1.5, d: 3, h: 2})
 
 
 def test_an_expression_beside_a_conclusion_is_refused() -> None:

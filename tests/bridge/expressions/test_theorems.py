@@ -341,7 +341,7 @@ def test_a_sum_of_a_list_is_an_expression() -> None:
 def test_a_normalised_vector_keeps_its_bound_and_attains_it_at_prompts() -> None:
     c = sp.Symbol("c", positive=True)
     W, x = bs.matrix("W", d, d, spectral=K).rounded(delta), bs.vector("x", d, norm=1)
-    theorem = bs.theorem("own", bs.rms_norm(W @ x, shift=c), parameters={K: 1.5, delta: 0.01, c: 0.1, d: 3})
+    theorem = bs.theorem("own", bs.blocks.rms_norm(W @ x, shift=c), parameters={K: 1.5, delta: 0.01, c: 0.1, d: 3})
     assert theorem.statement.quantity("output").derived() == d * delta / (2 * sp.sqrt(c))  # ||W_hat - W|| <= d delta/2
     assert theorem.statement.objects[r"\mathrm{output}"] == "(W x)/sqrt(||W x||_2^2/d + c)"
     rows = bs.compare(theorem, **FEW).rows
@@ -353,7 +353,7 @@ def test_a_normalised_vector_keeps_its_bound_and_attains_it_at_prompts() -> None
 def test_a_least_length_is_an_assumption_and_its_bound_is_judged_at_prompts() -> None:
     least, longer = sp.symbols("m M", positive=True)
     W, x = bs.matrix("W", d, d, spectral=K).rounded(delta), bs.vector("x", d, norm=1, domain=bs.domains.Sphere(d))
-    output = bs.rms_norm(x + W @ x, least=least, exact_least=longer)
+    output = bs.blocks.rms_norm(x + W @ x, least=least, exact_least=longer)
     values = {K: 0.5, delta: 0.01, least: 0.45, longer: 0.5, d: 3}
     theorem = bs.theorem("own", output, parameters=values)
     assert theorem.statement.assumptions == ("the argument of output has a 2-norm of at least M",)
@@ -370,7 +370,7 @@ def test_a_least_length_is_an_assumption_and_its_bound_is_judged_at_prompts() ->
 def test_layers_that_normalise_what_they_add_to_have_a_bound() -> None:
     c, N = sp.Symbol("c", positive=True), sp.Symbol("N", integer=True, positive=True)
     W, x = bs.matrix("W", d, d, spectral=K).rounded(delta), bs.vector("x", d, norm=1)
-    output = bs.repeat(lambda p: p + W @ bs.rms_norm(p, shift=c), x, N)
+    output = bs.repeat(lambda p: p + W @ bs.blocks.rms_norm(p, shift=c), x, N)
     theorem = bs.theorem("own", output, norm=2, parameters={K: 0.5, delta: 0.01, c: 0.1, N: 2, d: 3})
     # e -> e (1 + (K + a) / sqrt(c)) + a sqrt(d), with a = d delta / 2, from 0
     a, bound = 3 * 0.01 / 2, 0.0

@@ -29,6 +29,7 @@ READ = (
         "soft_threshold, along a corner",
         "rms_normalise",
         "rms_normalise, away from 0",
+        "rms_normalise, centred",
         "bilinear, entry-wise",
         "bilinear, entry-wise, after a linear map",
     ),

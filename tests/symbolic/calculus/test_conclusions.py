@@ -242,6 +242,10 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
         lambda: rms_normalise(vector(norm=two), "y", shift=c, least=a, exact_least=b),
         Says(ex / sp.sqrt(a**2 / n + c), size=sp.sqrt(n), norm=two),
     ),
+    "rms_normalise, centred": (
+        lambda: rms_normalise(vector(norm=two), "y", shift=c, least=a, exact_least=b, centred=True),
+        Says(ex / sp.sqrt(a**2 / n + c), size=sp.sqrt(n), norm=two),
+    ),
     "softmax": (
         lambda: softmax(vector(), "q"),
         Says(2 * sp.tanh(ex / 2), size=ONE, norm=one, probabilities=True),

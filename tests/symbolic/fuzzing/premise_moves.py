@@ -117,6 +117,21 @@ def rms_normalise_away_from_zero(program: Program) -> None:
     mapped(program, x, maps.normalised(shift, **known))
 
 
+# Of vectors that add up to 0, to the opposite; the others anywhere, and moved anywhere.
+@move("rms_normalise, centred", "rms_normalise", weight=0.5)
+def rms_normalise_centred(program: Program) -> None:
+    dim, size, shape = program.whole(2, 4), program.number(), (program.points, program.tokens, 1)
+    unit = program.anywhere(dim, Norm.TWO)
+    flat = units(unit - unit.mean(-1, keepdims=True), Norm.TWO)
+    level = program.rng.random(shape) < 0.5
+    exact = size * np.where(level, flat, unit)
+    near = np.where(level, -exact, exact + 2 * size * program.anywhere(dim, Norm.TWO))
+    arguments = {"dim": dim, "norm": Norm.TWO, "size": size, "error": 2 * size}
+    x = program.start(arguments, exact, near, single=program.without_tokens())
+    shift = size**2 / dim * (1e3 if program.chance(0.5) else 1e-3)
+    mapped(program, x, maps.centred(shift))
+
+
 @move("correct, rounding", "correct")
 def rounding(program: Program) -> None:
     """Whole numbers, rounded: errors below 1/2 are undone."""
@@ -360,6 +375,7 @@ MOVES = (
     function_of_a_map,
     soft_threshold_along,
     rms_normalise_away_from_zero,
+    rms_normalise_centred,
     line_at_zero,
     rounding,
     add,

@@ -60,3 +60,7 @@ def onto_ball(vectors: np.ndarray, radius: float) -> np.ndarray:
 
 def over_root_mean_square(vectors: np.ndarray, shift: float) -> np.ndarray:
     return vectors / np.sqrt(np.square(vectors).mean(-1, keepdims=True) + shift)
+
+
+def layer_normalised(vectors: np.ndarray, shift: float) -> np.ndarray:
+    return (vectors - vectors.mean(-1, keepdims=True)) / np.sqrt(vectors.var(-1, keepdims=True) + shift)

@@ -27,7 +27,7 @@ from symbolic.calculus.families import stack
 from tests.symbolic.cases.case import shown, value
 from tests.symbolic.cases.one_premise import function_sharp, line_sharp, taylor_sharp, turned
 from tests.symbolic.fuzzing.realised import Realised
-from tests.symbolic.fuzzing.vectors import over_root_mean_square, shrink
+from tests.symbolic.fuzzing.vectors import layer_normalised, over_root_mean_square, shrink
 from tests.symbolic.sharpness.attaining import DIM, Attaining, Limit, along, direction, functional, shown_along
 
 SIZE, ERROR = 2.0, 0.25
@@ -140,6 +140,12 @@ def normalised_by_shift(which: Norm) -> Realised:
     return shown(result, *(over_root_mean_square(each, 0.5) for each in (x, -x)), Norm.TWO)
 
 
+def layer_norm(which: Norm) -> Realised:
+    x = 1e-3 * np.array([2.0, -1.0, -1.0])
+    result = rms_normalise(value("x", x, -x, which), "g", shift=0.5, centred=True)
+    return shown(result, *(layer_normalised(each, 0.5) for each in (x, -x)), Norm.TWO)
+
+
 def with_foreign_key(which: Norm) -> Realised:
     weight = 1 / (1 + 3 * np.exp(0.5))
     result = exclude(along(which, SIZE, ERROR), "y", count=3, lead=0.5, diameter=1.5)
@@ -191,6 +197,7 @@ ATTAINING = (
     Attaining("soft_threshold", "u' > u > t > t' in each coordinate", threshold),
     Attaining("rms_normalise", "both as long as stated, turned a little", normalised, variant="away from 0"),
     Attaining("rms_normalise", "both near 0", normalised_by_shift, variant="shifted"),
+    Attaining("rms_normalise", "both near 0, adding up to 0", layer_norm, variant="centred"),
     Attaining("exclude", "the foreign value as far away as stated, all leads as stated", with_foreign_key),
     Attaining("correct", "an error of sigma, which is undone: the bound is 0", corrected),
     Attaining("pool", "moves in proportion to the slopes", pooled),

@@ -25,6 +25,7 @@ from tests.symbolic.fuzzing.maps.operators import (
     signed_permutation,
 )
 from tests.symbolic.fuzzing.maps.plain import (
+    centred,
     change_norm,
     contract,
     convex,
@@ -47,6 +48,7 @@ __all__ = [
     "along",
     "apply_function",
     "apply_within",
+    "centred",
     "change_norm",
     "contract",
     "contracted",

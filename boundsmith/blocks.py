@@ -1,0 +1,8 @@
+"""Blocks of real transformers, as expressions: of vectors, or of tokens, each token for itself.
+
+- normalisation: rms_norm, layer_norm
+"""
+
+from bridge.expressions.normalisation import layer_norm, rms_norm
+
+__all__ = ["rms_norm", "layer_norm"]

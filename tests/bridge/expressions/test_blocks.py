@@ -1,0 +1,101 @@
+"""Blocks of transformers: each theorem against numpy, at vectors that attain its bound and at random ones."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+import torch
+
+import boundsmith as bs
+from bridge.limits.arguments import called_with
+from tests.bridge.expressions.test_theorems import FEW, bound_of
+
+K, R, G, B, c, delta, eta, m, M = sp.symbols("K R G B c delta eta m M", positive=True)
+N, d, n = sp.symbols("N d n", integer=True, positive=True)
+KEPT = {bs.Verdict.KEPT}
+
+
+def compared(theorem: bs.Theorem, **more: Any) -> dict[Any, Any]:
+    return {(row.quantity, row.scope): row for row in bs.compare(theorem, **{**FEW, **more}).rows}
+
+
+def ran(theorem: bs.Theorem, **known: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The exact output and the approximate one; arrays are those of numpy."""
+    given = {name: torch.tensor(each) if isinstance(each, np.ndarray) else each for name, each in known.items()}
+    return tuple(called_with(each, given)["output"].numpy() for each in (theorem.reference, theorem.network))
+
+
+def layer_norm(x: np.ndarray, shift: float) -> np.ndarray:
+    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + shift)
+
+
+# --- layer norm ------------------------------------------------------------------------------------------------------
+
+
+def normalised(**more: Any) -> bs.Theorem:
+    A, x = bs.matrix("A", d, d, spectral=K).within(eta), bs.tokens("x", n, d, norm=R)
+    gain, bias = bs.vector("g", d, size=G, weight=True), bs.vector("b", d, size=B, weight=True)
+    output = bs.blocks.layer_norm(A @ x, shift=c, gain=gain, bias=bias)
+    values = {K: 1.5, eta: 0.01, R: 2.0, G: 3.0, B: 0.5, c: 0.1, d: 4, n: 3, **more}
+    return bs.theorem("layer norm", output, norm=2, parameters=values)
+
+
+def test_a_layer_norm_is_that_of_numpy_and_its_bound_holds() -> None:
+    theorem, rng = normalised(), np.random.default_rng(0)
+    bound = bound_of(theorem, eta=0.01, R=2.0, G=3.0, c=0.1, K=1.5)
+    assert bound == pytest.approx(3 * 0.01 * 2 / 0.1**0.5)
+    largest = 0.0
+    for _ in range(300):
+        A, change, x = (
+            rng.normal(size=(4, 4)) * rng.choice([1e-3, 0.3]),
+            rng.normal(size=(4, 4)),
+            rng.normal(size=(3, 4)),
+        )
+        change *= 0.01 / np.linalg.norm(change, 2)
+        x *= 2 / np.linalg.norm(x, axis=-1, keepdims=True)
+        g, bias = rng.choice([-3.0, 3.0], 4), rng.uniform(-0.5, 0.5, 4)
+        exact, near = (g * layer_norm(x @ W.T, 0.1) + bias for W in (A, A + change))
+        found = ran(theorem, A=A, A_hat=A + change, dA=change, x=x, g=g, b=bias, c=0.1)
+        assert np.allclose(found, (exact, near), rtol=1e-12, atol=1e-13)
+        largest = max(largest, float(np.linalg.norm(near - exact, axis=-1).max()))
+    assert 0.7 * bound < largest <= bound
+
+
+def test_the_bound_of_a_layer_norm_is_attained_by_errors_that_add_up_to_0() -> None:
+    flat = np.array([1.0, -1.0, 1.0, -1.0]) / 2
+    exact, near = (3.0 * layer_norm(size * flat, 0.1) for size in (0.0, 1e-4 * 2))
+    bound = bound_of(normalised(), eta=1e-4, R=2.0, G=3.0, c=0.1, K=1.5)
+    assert np.linalg.norm(near - exact) == pytest.approx(bound, rel=1e-6)
+
+
+def test_a_layer_norm_is_kept_and_attained_at_prompts() -> None:
+    rows = compared(normalised())
+    assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+    assert rows["output", "prompt"].ratio < 1.01
+    assert ("faithful", None) in rows
+    exact, near = (normalised().statement.objects[side] for side in (r"\mathrm{output}", r"\widehat{\mathrm{output}}"))
+    assert exact == (
+        "(g * (centred(A x)/sqrt(||centred(A x)||_2^2/d + c))) + b, where centred(x) is x with the mean of its "
+        "coordinates taken from each of them"
+    )
+    assert near.startswith("(g * (centred(A_hat x)/sqrt(||centred(A_hat x)||_2^2/d + c))) + b, where A_hat is any")
+
+
+# What is long itself need not be long without its mean: the premise is about the latter.
+def test_a_least_length_of_a_layer_norm_is_that_of_the_centred_argument() -> None:
+    W = bs.matrix("W", d, d, spectral=K, varies=True).rounded(delta)
+    x = bs.vector("x", d, norm=1, domain=bs.domains.Sphere(d))
+    output = bs.blocks.layer_norm(x + W @ x, least=m, exact_least=M)
+    values = {K: 0.5, delta: 0.001, m: 0.05, M: 0.06, d: 3}
+    theorem = bs.theorem("own", output, norm=2, parameters=values)
+    words = "the argument of output, less the mean of its coordinates, has a 2-norm of at least M"
+    assert theorem.statement.assumptions == (words,)
+    assert bound_of(theorem, delta=0.001, d=3, m=0.05) == pytest.approx(3 * 0.0005 * 3**0.5 / 0.05)
+    flat, bent = torch.ones(3, dtype=torch.float64) / 3**0.5, torch.tensor([1.0, 0.0, 0.0], dtype=torch.float64)
+    W_at = 0.1 * torch.eye(3, dtype=torch.float64)
+    assert bs.steps(theorem, {"x": bent, "W": W_at})["output"].bound is not None
+    with pytest.raises(
+        bs.UsageError, match=r"the 2-norm of the exact argument, centred, is .*, below the 0.06 that rule"
+    ):
+        bs.steps(theorem, {"x": flat, "W": W_at})
