@@ -5,7 +5,8 @@ A value has a name, a size and an error, both in one norm (inf, 1 or 2). A rule 
 
 - start of a derivation: given
 - linear maps, sums, products: linear_map, perturbed_map, add, mean, concatenate, stack, bilinear, change_norm
-- functions: apply_function, taylor, line_at_zero, perturbed_function, project, soft_threshold, rms_normalise
+- functions: apply_function, taylor, line_at_zero, perturbed_function, project, soft_threshold, rms_normalise,
+  rotate
 - attention: softmax, cut_softmax, softmax_as_linear, softmax_to_hard_max, hard_max, concentrate, attend, exclude,
   heads_as_linear, heads_as_matrix
 - layers: repeat, recursion_from, iterate, recur, accumulate, either, correct, confine
@@ -60,6 +61,7 @@ from symbolic.calculus import (
     recursion_from,
     repeat,
     rms_normalise,
+    rotate,
     sample_mean,
     soft_threshold,
     softmax,
@@ -89,6 +91,7 @@ __all__ = [
     "project",
     "soft_threshold",
     "rms_normalise",
+    "rotate",
     "softmax",
     "cut_softmax",
     "softmax_as_linear",

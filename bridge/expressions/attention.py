@@ -1,6 +1,6 @@
 """Attention: softmax, the hard max that it approximates, averages under weights; means and concatenations."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import sympy as sp
@@ -61,10 +61,8 @@ class SoftmaxOf(Expression):
 class CutSoftmaxOf(Expression):
     """softmax of the scores, and in the network that of some keys: those of a mask, or of the largest scores.
 
-    `letter` stands for the largest weight of the keys left out; `number` tells the nodes of one graph apart.
+    `letter` stands for the largest weight of the keys left out.
     """
-
-    number = ""
 
     def __init__(
         self,
@@ -81,7 +79,7 @@ class CutSoftmaxOf(Expression):
 
     @property
     def letter(self) -> sp.Symbol:
-        return sp.Symbol(f"mu{self.number}", nonnegative=True)
+        return sp.Symbol(f"mu{self.suffix}", nonnegative=True)
 
     @property
     def formulas(self) -> tuple[sp.Expr, ...]:
@@ -90,7 +88,11 @@ class CutSoftmaxOf(Expression):
     @property
     def kept(self) -> str:
         """The name of the mask; "" without one."""
-        return "" if self.mask is None else f"kept{self.number}"
+        return "" if self.mask is None else f"kept{self.suffix}"
+
+    @property
+    def made(self) -> Mapping[str, Callable[..., Any]]:
+        return {} if self.mask is None else {self.kept: self.mask}
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         def rule(name: str, scores: InNorm) -> InNorm:

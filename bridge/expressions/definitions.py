@@ -15,6 +15,7 @@ from bridge.expressions.functions import Applied, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.normalisation import Normalised, OfEachToken
+from bridge.expressions.positions import RotaryPositions
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
 from bridge.expressions.running import nodes_of
 from symbolic.words.ascii_math import AsciiMathError, ascii_math
@@ -37,7 +38,7 @@ class Writing:
     """The definitions of one output, in order; what is used twice, named or repeated has a line."""
 
     uses: Mapping[int, int]
-    free: Sequence[str]
+    taken: Sequence[str]
     lines: list[DefinedLetter] = field(default_factory=list)
     letters: dict[int, str] = field(default_factory=dict)
     matrices: dict[str, Matrix] = field(default_factory=dict)
@@ -61,7 +62,8 @@ class Writing:
 
     def fresh(self) -> str:
         used = {re.split(r"_", each)[0] for each in self.letters.values()}
-        return next(each for each in chain(self.free, (f"x{k}" for k in count(1))) if each not in used)
+        free = (each for each in LETTERS if each not in self.taken)
+        return next(each for each in chain(free, (f"x{k}" for k in count(1))) if each not in used)
 
     def each(self, form: Callable[..., str], *nodes: Expression) -> tuple[str, str]:
         """The same form of the exact and of the approximate parts."""
@@ -196,6 +198,20 @@ def _(node: Normalised, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
+def _(node: RotaryPositions, writing: Writing) -> tuple[str, str]:
+    place, token, *_ = (each for each in ("k", "j", "i", "h", "s", "t") if each not in writing.taken)
+    angle = f"`{place}`-th of its angles"
+    if node.base is not None:
+        base, dim = (_within(sp.sstr(each).replace("**", "^").replace("*", " ")) for each in (node.base, node.dim))
+        angle = f"angle `{base}^(-2 {place}/{dim}) {token}`"
+    writing.words.append(
+        f"`rotary(x)` turns the coordinates `2 {place}` and `2 {place} + 1` of token `{token}` of `x` by the {angle}, "
+        f"`{place}` and `{token}` from 0 on"
+    )
+    return writing.each(lambda x: f"rotary({x})", *node.parts)
+
+
+@written.register
 def _(node: OfEachToken, writing: Writing) -> tuple[str, str]:
     return writing.both(node.parts[0])
 
@@ -238,7 +254,7 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
     if any(isinstance(each, RepeatedLayers) for loop in loops for each in nodes_of(loop.inner)):
         return None  # the number of a layer has one letter
     uses = Counter(id(part) for node in nodes for part in (*node.parts, *node.inner))
-    writing = Writing(uses, [each for each in LETTERS if each not in taken])
+    writing = Writing(uses, taken)
     exact, near = writing.both(output)
     lines = [(line.letter, line.exact) for line in writing.lines]
     changed = [(line.letter, line.approximate) for line in writing.lines if line.exact != line.approximate]

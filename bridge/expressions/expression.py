@@ -97,6 +97,7 @@ class Expression(ABC):
     dim: sp.Expr
     count: sp.Expr | None = None
     label: str = ""
+    suffix = ""  # of names and letters of its own, where a graph has several nodes of its kind
     is_named = False
     parts: tuple["Expression", ...] = ()
     inner: tuple["Expression", ...] = ()
@@ -125,6 +126,11 @@ class Expression(ABC):
     def formulas(self) -> tuple[sp.Expr, ...]:
         """Formulas of the user's that are no plain bound on a norm: a letter in them has another meaning too."""
         return ()
+
+    @property
+    def made(self) -> Mapping[str, Callable[..., Any]]:
+        """Arrays that are made once, by name: functions of parameters."""
+        return {}
 
     @property
     def premise(self) -> str:

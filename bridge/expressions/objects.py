@@ -1,6 +1,6 @@
 """The objects of the expressions of one theorem, by name, and where their arrays come from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -104,7 +104,12 @@ class Objects:
 
     @property
     def arrays(self) -> list[str]:
-        return [*self.inputs, *self.weights, *self.approximate_matrices, *(cut.kept for cut in self.cuts if cut.kept)]
+        return [*self.inputs, *self.weights, *self.approximate_matrices, *self.made]
+
+    @property
+    def made(self) -> dict[str, Callable[..., Any]]:
+        """The arrays of nodes that are made once, by name: functions of parameters."""
+        return {name: program for node in self.nodes for name, program in node.made.items()}
 
     @cached_property
     def used(self) -> list[sp.Symbol]:

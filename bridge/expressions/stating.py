@@ -18,6 +18,7 @@ from bridge.expressions.functions import Applied, Function, t
 from bridge.expressions.inputs import LARGEST, TokenOfLayer, Value
 from bridge.expressions.matrices import KINDS, NORMS, Key, Matrix
 from bridge.expressions.objects import Objects
+from bridge.expressions.positions import RotaryPositions
 from bridge.expressions.running import GraphRun, Program, nodes_of
 from bridge.limits.arguments import arguments_of, called_with
 from bridge.lowering.ball_values import as_exact, evaluate_ball
@@ -61,9 +62,7 @@ class Graph(Objects):
             found[name] = Program([*matrix.drawn, *letters], _approximate(matrix))
         for function in self.functions.values():
             found[f"f_{function.name}"] = self._smooth(function)
-        for cut in self.cuts:
-            if cut.mask is not None:
-                found[cut.kept] = cut.mask
+        found |= self.made
         for name in self._spectral_norms:
             matrix = self.matrices[name]
             found[f"norm_{name}"] = _of_array(name, NORMS[SPECTRAL])
@@ -100,7 +99,7 @@ class Graph(Objects):
                 found[node.handle] = _grid(node, [known[letter.name] for letter in node.letters])
         for name, matrix in self.matrices.items():
             found[name] = _operand(matrix, known)
-        found |= {cut.kept: known[cut.kept] for cut in self.cuts if cut.kept}
+        found |= {name: known[name] for name in self.made}
         return {name: each for name, each in found.items() if name in self._handles}
 
     @cached_property
@@ -307,9 +306,10 @@ def graph_of(id: str, outputs: Sequence[Expression], parameters: Mapping[sp.Symb
     """Of these outputs; a single one without a name is the output."""
     if len(outputs) == 1 and not outputs[0].is_named:
         outputs = [copy.copy(outputs[0]).named("output")]
-    cuts = [node for node in nodes_of(outputs) if isinstance(node, CutSoftmaxOf)]
-    for place, cut in enumerate(cuts if len(cuts) > 1 else (), start=1):
-        cut.number = f"_{place}"
+    for kind in (CutSoftmaxOf, RotaryPositions):
+        alike = [node for node in nodes_of(outputs) if isinstance(node, kind)]
+        for place, node in enumerate(alike if len(alike) > 1 else (), start=1):
+            node.suffix = f"_{place}"
     try:
         known = None if norm is None else as_norm(norm)
     except DerivationError as error:

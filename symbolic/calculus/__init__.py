@@ -46,6 +46,7 @@ from symbolic.calculus.products import bilinear
 from symbolic.calculus.proximal import ProximalSteps, bounded_iterates, proximal_gradient
 from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, recur
 from symbolic.calculus.repetition import repeat
+from symbolic.calculus.rotations import rotate
 from symbolic.calculus.shares import best_shares, within_budget
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
 from symbolic.calculus.sums import add, change_norm, concatenate, mean
@@ -126,6 +127,7 @@ __all__ = [
     "recursion_from",
     "repeat",
     "rms_normalise",
+    "rotate",
     "sample_mean",
     "soft_threshold",
     "softmax",

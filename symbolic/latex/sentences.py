@@ -44,6 +44,7 @@ BOUNDED = {
     "proximal gradient": "the gap{name} after all steps, by {of},",
     "quadratic convergence": "the iterate{name} from {of} on",
     "rms normalisation": "the normalised value{name} of {of}",
+    "rotation": "the rotated value{name} of {of}",
     "sample mean": "the sample mean{name} of {of}",
     "soft threshold": "the soft threshold{name} of {of}",
     "softmax": "the softmax{name} of {of}",

@@ -16,6 +16,7 @@ from bridge.readings.rules import normalisation as normalisation
 from bridge.readings.rules import perturbed_linear as perturbed_linear
 from bridge.readings.rules import product as product
 from bridge.readings.rules import repetition as repetition
+from bridge.readings.rules import rotation as rotation
 from bridge.readings.rules import sink as sink
 from bridge.readings.rules import soft_threshold as soft_threshold
 from bridge.readings.rules import softmax as softmax

@@ -99,3 +99,101 @@ def test_a_least_length_of_a_layer_norm_is_that_of_the_centred_argument() -> Non
         bs.UsageError, match=r"the 2-norm of the exact argument, centred, is .*, below the 0.06 that rule"
     ):
         bs.steps(theorem, {"x": flat, "W": W_at})
+
+
+# --- rotary positions ------------------------------------------------------------------------------------------------
+
+
+def rotated(x: np.ndarray, base: float) -> np.ndarray:
+    """Pairs of coordinates as complex numbers."""
+    tokens, dim = x.shape
+    angles = np.arange(tokens)[:, None] / base ** (2 * np.arange(dim // 2) / dim)
+    pairs = (x[:, 0::2] + 1j * x[:, 1::2]) * np.exp(1j * angles)
+    return np.stack([pairs.real, pairs.imag], -1).reshape(x.shape)
+
+
+def turned(norm: Any, **more: Any) -> bs.Theorem:
+    A, x = bs.matrix("A", d, d, spectral=K, varies=True).within(eta), bs.tokens("x", n, d, norm=R)
+    output = bs.blocks.rotary(A @ x, **{"base": M, **more})
+    return bs.theorem("rotary", output, norm=norm, parameters={K: 1, eta: 0.01, R: 2.0, M: 100.0, d: 4, n: 3})
+
+
+def test_rotary_positions_are_those_of_complex_numbers_and_keep_lengths() -> None:
+    theorem, rng = turned(2), np.random.default_rng(0)
+    assert theorem.statement.quantity("output").derived() == eta * R
+    A, change, x = rng.normal(size=(4, 4)), 0.01 * np.linalg.qr(rng.normal(size=(4, 4)))[0], rng.normal(size=(3, 4))
+    angles = theorem.built["angles"](d=4, n=3, M=100.0)
+    exact, near = ran(theorem, A=A, dA=change, x=x, angles=angles, d=4, n=3, M=100.0)
+    assert np.allclose(exact, rotated(x @ A.T, 100.0), rtol=1e-12, atol=1e-14)
+    assert np.allclose(near, rotated(x @ (A + change).T, 100.0), rtol=1e-12, atol=1e-14)
+    errors = np.linalg.norm(near - exact, axis=-1)
+    assert np.allclose(errors, 0.01 * np.linalg.norm(x, axis=-1), rtol=1e-10)  # each attains its own bound
+    rows = compared(theorem)
+    assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+    assert all(row.ratio < 1.01 for row in rows.values() if row.scope)
+
+
+# (1, 1) and pi/4: the sum of both coordinates comes to one of them.
+def test_an_angle_of_pi_over_4_attains_the_bounds_of_the_other_norms() -> None:
+    assert bound_of(turned("inf"), eta=0.01, R=2.0, d=4) == pytest.approx(0.02)  # in the 2-norm all along
+    x, D = bs.tokens("x", n, 2, size=1), bs.matrix("D", 2, 2, row_sums=1, varies=True).within(eta, "row_sums")
+    output = bs.blocks.rotary(D @ x, angles=lambda n: torch.full((n, 1), torch.pi / 4, dtype=torch.float64))
+    theorem = bs.theorem("rotary", output, norm="inf", parameters={eta: 0.01, n: 2})
+    assert theorem.statement.quantity("output").derived() == sp.sqrt(2) * eta
+    change, eighth = 0.01 * np.array([[1.0, 0.0], [1.0, 0.0]]), np.exp(0.25j * np.pi)
+    exact, near = (((D @ np.ones(2)) @ [1, 1j]) * eighth for D in (np.eye(2), np.eye(2) + change))
+    assert abs((near - exact).imag) == pytest.approx(2**0.5 * 0.01, rel=1e-12)
+    row = compared(theorem)["output", "prompt"]
+    assert row.verdict == {"instance": bs.Verdict.KEPT}
+    assert row.ratio < 1.01
+
+
+def test_the_letters_of_a_definition_are_not_those_of_its_positions() -> None:
+    k, j = sp.symbols("k j", integer=True, positive=True)
+    theorem = bs.theorem("own", bs.blocks.rotary(bs.tokens("x", j, k, size=1)), parameters={k: 2, j: 3})
+    assert theorem.statement.objects[r"\mathrm{output}"] == (
+        "rotary(x), where rotary(x) turns the coordinates 2 i and 2 i + 1 of token h of x by the angle "
+        "10000^(-2 i/k) h, i and h from 0 on"
+    )
+
+
+# --- a transformer ---------------------------------------------------------------------------------------------------
+
+
+def pre_norm(x: Any) -> Any:
+    """Layer norm, attention with rotary positions, and a residual sum."""
+    Q, P, V, W = (bs.matrix(name, d, d, spectral=K).rounded(delta) for name in "QPVW")
+    gain, bias = bs.vector("g", d, size=G, weight=True), bs.vector("b", d, size=B, weight=True)
+
+    def block(x: Any) -> Any:
+        y = bs.blocks.layer_norm(x, shift=c, gain=gain, bias=bias)
+        scores = bs.blocks.rotary(P @ y) @ bs.blocks.rotary(Q @ y) / sp.sqrt(d)
+        return x + W @ bs.attend(bs.softmax(scores), V @ y)
+
+    return bs.repeat(block, x, N)
+
+
+def test_blocks_of_layer_norm_and_rotary_attention_are_those_of_numpy_and_their_bounds_hold_at_prompts() -> None:
+    values = {K: 0.5, delta: 2**-8, G: 1.5, B: 0.5, c: 0.1, d: 4, n: 3, N: (1, 3)}
+    theorem = bs.theorem("pre-norm", pre_norm(bs.tokens("x", n, d, norm=1)), norm=2, parameters=values)
+    rng = np.random.default_rng(0)
+    exact = {name: rng.normal(size=(4, 4)) / 5 for name in "QPVW"}
+    rounded = {name: np.round(each * 2**8) / 2**8 for name, each in exact.items()}
+    x, g, b = rng.normal(size=(3, 4)), rng.uniform(-1.5, 1.5, 4), rng.uniform(-0.5, 0.5, 4)
+
+    def transformer(w: Any) -> np.ndarray:
+        state = x
+        for _ in range(3):
+            y = g * layer_norm(state, 0.1) + b
+            scores = rotated(y @ w["Q"].T, 1e4) @ rotated(y @ w["P"].T, 1e4).T / 2
+            shares = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+            state = state + shares @ y @ w["V"].T @ w["W"].T
+        return state
+
+    angles = {name: theorem.built[name](d=4, n=3) for name in ("angles_1", "angles_2")}
+    known = {**exact, **{f"{name}_hat": each for name, each in rounded.items()}, **angles}
+    found = ran(theorem, x=x, g=g, b=b, **known, N=3, c=0.1, d=4, n=3)
+    assert np.allclose(found, (transformer(exact), transformer(rounded)), rtol=1e-12, atol=1e-14)
+    rows = [row for row in bs.compare(theorem, **FEW).rows if row.scope]
+    assert all(set(row.verdict.values()) == KEPT for row in rows)
+    assert all(row.ratio < 1.5 for row in rows if row.scope == "prompt")

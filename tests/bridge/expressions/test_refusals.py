@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import sympy as sp
+import torch
 
 import boundsmith as bs
 
@@ -89,6 +90,19 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: bs.blocks.layer_norm(V, shift=1, bias=V),
         "layer_norm: the bias has to be one vector of as many coordinates: V is in n tokens in R^d, V is in n tokens",
     ),
+    "rotary positions of a number": (lambda: bs.blocks.rotary(1), "rotary: expected an expression, got int"),
+    "rotary positions of one vector": (
+        lambda: bs.blocks.rotary(x),
+        "rotary: tokens are needed, which have places: x is",
+    ),
+    "rotary positions in odd dimension": (
+        lambda: bs.blocks.rotary(bs.tokens("V", n, 3, size=1)),
+        "rotary: V is in R^3; an even dimension is needed",
+    ),
+    "a base that is a text": (
+        lambda: bs.blocks.rotary(V, base="e"),
+        "expected a number or a SymPy expression as a base, got str",
+    ),
     "rounded twice": (lambda: W.rounded(1).rounded(1), "W is approximate already; take a matrix of another name"),
 }
 
@@ -124,6 +138,19 @@ def test_a_norm_that_no_rule_gives_is_refused() -> None:
     weights = bs.softmax(x)
     with pytest.raises(bs.UsageError, match="output is not bounded in the inf-norm; it is in: 1"):
         bs.theorem("own", weights, norm="inf", parameters={d: 3})
+
+
+def test_rotary_positions_that_do_not_fit_the_parameters_are_refused() -> None:
+    with pytest.raises(bs.UsageError, match=r"rotate: the half_dimension of 'output' is 3/2; give a whole"):
+        stated(bs.blocks.rotary(V))
+    wrong = {
+        (3, 1): r"'angles' of shape \(3, 1\) and 'V' of shape \(4, 2\) do not fit",
+        (4, 3): r"expected an array whose last axis has length h = 2, got the shape \(4, 6\) from 'angles' of shape",
+    }
+    for shape, words in wrong.items():
+        turned = bs.blocks.rotary(bs.tokens("V", n, h, size=1), angles=lambda shape=shape: torch.zeros(shape))
+        with pytest.raises(bs.UsageError, match=words):
+            bs.compare(stated(turned), samples=2, attack=0)
 
 
 @pytest.mark.parametrize("norm", [bs.blocks.rms_norm, bs.blocks.layer_norm])

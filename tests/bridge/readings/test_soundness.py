@@ -33,7 +33,7 @@ def test_no_reading_is_below_what_it_bounds(seed: int) -> None:
     assert set(STEPS.values()) <= set(found.steps)
     assert {rule for rule in STEPS.values() if found.ratios[rule, "bound"] < 0.99} == ZERO
     assert all(found.stops[rule] < found.steps[rule] for rule in STEPS.values())
-    assert len(found.networks) == 10
+    assert len(found.networks) == 11
     assert {"closed", "prompt, enclosed", "prompt, by rule", "local, enclosed"} <= set(found.least)
 
 

@@ -52,6 +52,7 @@ from symbolic.calculus import (
     recur,
     repeat,
     rms_normalise,
+    rotate,
     sample_mean,
     soft_threshold,
     softmax,
@@ -246,6 +247,13 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
         lambda: rms_normalise(vector(norm=two), "y", shift=c, least=a, exact_least=b, centred=True),
         Says(ex / sp.sqrt(a**2 / n + c), size=sp.sqrt(n), norm=two),
     ),
+    **{
+        f"rotate, {norm}": (
+            lambda norm=norm: rotate(vector(norm=norm), "y", angles="t"),
+            Says(times * ex, size=times * X, norm=norm),
+        )
+        for norm, times in ((Norm.INF, sp.sqrt(2)), (two, 1), (one, sp.sqrt(2)))
+    },
     "softmax": (
         lambda: softmax(vector(), "q"),
         Says(2 * sp.tanh(ex / 2), size=ONE, norm=one, probabilities=True),

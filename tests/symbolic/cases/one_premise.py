@@ -15,12 +15,14 @@ from symbolic.calculus import (
     mean,
     project,
     rms_normalise,
+    rotate,
     soft_threshold,
     taylor,
 )
 from tests.symbolic.cases.case import Half, RuleCase, draw, norm, shown, value
 from tests.symbolic.fuzzing.realised import Realised
 from tests.symbolic.fuzzing.vectors import layer_normalised, onto_ball, over_root_mean_square, shrink
+from tests.symbolic.fuzzing.vectors import turned as turned_by
 
 
 def given_sharp() -> Realised:
@@ -244,6 +246,22 @@ def normalised_random_by_shift(rng: np.random.Generator) -> Realised:
     return shown(result, *(over_root_mean_square(each, 0.1) for each in (x, near)), Norm.TWO)
 
 
+def rotated_sharp(which: Norm) -> Realised:
+    """By pi/4: of (1, 1) in the sup norm, of (1, 0) in the others; another plane is 0."""
+    unit = np.array([1.0, 1.0, 0.0, 0.0]) if which is Norm.INF else np.eye(4)[0]
+    exact, near = 2.0 * unit, 2.25 * unit
+    result = rotate(value("x", exact, near, which), "y")
+    return shown(result, *(turned_by(each, np.array([np.pi / 4, 1.0])) for each in (exact, near)), which)
+
+
+def rotated_random(rng: np.random.Generator) -> Realised:
+    which = list(Norm)[rng.integers(3)]
+    exact, near, angles = *draw(rng, 4), rng.uniform(-9, 9, 2)
+    return shown(
+        rotate(value("x", exact, near, which), "y"), *(turned_by(each, angles) for each in (exact, near)), which
+    )
+
+
 def exclude_sharp() -> Realised:
     lead, count = 0.5, 3
     out, off, diameter = 1.0, 0.1, 1.5
@@ -319,6 +337,7 @@ CASES = [
         size=normalised_size,
     ),
     RuleCase("rms_normalise, centred", "rms_normalise", layer_norm_sharp, layer_norm_random, size=layer_norm_size),
+    *(RuleCase(f"rotate in norm {n}", "rotate", lambda n=n: rotated_sharp(n), rotated_random) for n in Norm),
     RuleCase("exclude", "exclude", exclude_sharp, exclude_random),
     RuleCase("correct", "correct", corrected_sharp, corrected_random, error_loose="0; sharp is sigma, see below"),
 ]

@@ -132,6 +132,12 @@ def rms_normalise_centred(program: Program) -> None:
     mapped(program, x, maps.centred(shift))
 
 
+@move("rotate", "rotate")
+def rotate(program: Program) -> None:
+    x = program.pick(dim=2 * program.whole(1, 2))
+    mapped(program, x, maps.rotate(program, about(program, x)))
+
+
 @move("correct, rounding", "correct")
 def rounding(program: Program) -> None:
     """Whole numbers, rounded: errors below 1/2 are undone."""
@@ -376,6 +382,7 @@ MOVES = (
     soft_threshold_along,
     rms_normalise_away_from_zero,
     rms_normalise_centred,
+    rotate,
     line_at_zero,
     rounding,
     add,

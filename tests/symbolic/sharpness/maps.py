@@ -20,6 +20,7 @@ from symbolic.calculus import (
     pooled_sum,
     project,
     rms_normalise,
+    rotate,
     soft_threshold,
 )
 from symbolic.calculus.cases import either
@@ -28,6 +29,7 @@ from tests.symbolic.cases.case import shown, value
 from tests.symbolic.cases.one_premise import function_sharp, line_sharp, taylor_sharp, turned
 from tests.symbolic.fuzzing.realised import Realised
 from tests.symbolic.fuzzing.vectors import layer_normalised, over_root_mean_square, shrink
+from tests.symbolic.fuzzing.vectors import turned as turned_by
 from tests.symbolic.sharpness.attaining import DIM, Attaining, Limit, along, direction, functional, shown_along
 
 SIZE, ERROR = 2.0, 0.25
@@ -146,6 +148,14 @@ def layer_norm(which: Norm) -> Realised:
     return shown(result, *(layer_normalised(each, 0.5) for each in (x, -x)), Norm.TWO)
 
 
+def rotated(which: Norm) -> Realised:
+    """By pi/4: a corner onto an axis, in the 1-norm an axis away from all axes."""
+    unit = np.array([1.0, 0.0] if which is Norm.ONE else [1.0, 1.0]) / (np.sqrt(2) if which is Norm.TWO else 1)
+    exact, near = SIZE * unit, (SIZE + ERROR) * unit
+    result = rotate(value("x", exact, near, which), "y")
+    return shown(result, *(turned_by(each, np.array([np.pi / 4])) for each in (exact, near)), which)
+
+
 def with_foreign_key(which: Norm) -> Realised:
     weight = 1 / (1 + 3 * np.exp(0.5))
     result = exclude(along(which, SIZE, ERROR), "y", count=3, lead=0.5, diameter=1.5)
@@ -198,6 +208,7 @@ ATTAINING = (
     Attaining("rms_normalise", "both as long as stated, turned a little", normalised, variant="away from 0"),
     Attaining("rms_normalise", "both near 0", normalised_by_shift, variant="shifted"),
     Attaining("rms_normalise", "both near 0, adding up to 0", layer_norm, variant="centred"),
+    Attaining("rotate", "a corner turned onto an axis, in the 1-norm an axis off all axes", rotated),
     Attaining("exclude", "the foreign value as far away as stated, all leads as stated", with_foreign_key),
     Attaining("correct", "an error of sigma, which is undone: the bound is 0", corrected),
     Attaining("pool", "moves in proportion to the slopes", pooled),

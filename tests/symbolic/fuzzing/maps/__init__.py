@@ -36,6 +36,7 @@ from tests.symbolic.fuzzing.maps.plain import (
     project_ball,
     project_box,
     rms_normalise,
+    rotate,
     soft_threshold,
     soft_threshold_along,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "project_ball",
     "project_box",
     "rms_normalise",
+    "rotate",
     "signed_permutation",
     "soft_threshold",
     "soft_threshold_along",
