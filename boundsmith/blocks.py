@@ -2,9 +2,11 @@
 
 - normalisation: rms_norm, layer_norm
 - positions: rotary
+- losses: log_softmax, cross_entropy
 """
 
+from bridge.expressions.losses import cross_entropy, log_softmax
 from bridge.expressions.normalisation import layer_norm, rms_norm
 from bridge.expressions.positions import rotary
 
-__all__ = ["rms_norm", "layer_norm", "rotary"]
+__all__ = ["rms_norm", "layer_norm", "rotary", "log_softmax", "cross_entropy"]

@@ -9,6 +9,7 @@ A value has a name, a size and an error, both in one norm (inf, 1 or 2). A rule 
   rotate
 - attention: softmax, cut_softmax, softmax_as_linear, softmax_to_hard_max, hard_max, concentrate, attend, exclude,
   heads_as_linear, heads_as_matrix
+- losses: log_softmax, cross_entropy
 - layers: repeat, recursion_from, iterate, recur, accumulate, either, correct, confine
 - iterations and flows: contract, converge, descend, descent_lemma, gradient_descent, bounded_iterates,
   proximal_gradient, evolve
@@ -34,6 +35,7 @@ from symbolic.calculus import (
     converge,
     correct,
     cover,
+    cross_entropy,
     cut_softmax,
     descend,
     descent_lemma,
@@ -49,6 +51,7 @@ from symbolic.calculus import (
     knob_for,
     line_at_zero,
     linear_map,
+    log_softmax,
     mean,
     minimise,
     perturbed_function,
@@ -102,6 +105,8 @@ __all__ = [
     "exclude",
     "heads_as_linear",
     "heads_as_matrix",
+    "log_softmax",
+    "cross_entropy",
     "repeat",
     "recursion_from",
     "iterate",

@@ -13,6 +13,7 @@ from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf
 from bridge.expressions.expression import Entrywise, Expression, Pairs, Sum
 from bridge.expressions.functions import Applied, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
+from bridge.expressions.losses import CrossEntropyOf, LogSoftmaxOf
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.normalisation import Normalised, OfEachToken
 from bridge.expressions.positions import RotaryPositions
@@ -168,6 +169,18 @@ def _(node: CutSoftmaxOf, writing: Writing) -> tuple[str, str]:
     of_keys = "those of the mask" if node.most is None else f"the `{keys}` largest scores"
     writing.notes.append(f"`softmax_{keys}` is softmax over {of_keys}")
     return f"softmax({exact})", f"softmax_{keys}({near})"
+
+
+@written.register
+def _(node: LogSoftmaxOf, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda scores: f"log(softmax({scores}))", *node.parts)
+
+
+@written.register
+def _(node: CrossEntropyOf, writing: Writing) -> tuple[str, str]:
+    if node.index is not None:
+        return writing.each(lambda scores: f"-log(softmax({scores})_{node.index})", node.parts[0])
+    return writing.each(lambda scores, label: f"-{label}^T log(softmax({scores}))", *node.parts)
 
 
 @written.register

@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from bridge.domains import Domain
-from bridge.expressions.attention import CutSoftmaxOf, Quantised
+from bridge.expressions.attention import Quantised
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
@@ -67,13 +67,14 @@ class Objects:
 
     @cached_property
     def worst(self) -> dict[sp.Symbol, sp.Expr]:
-        """Of the largest |g| of f_hat - f = share * g, and of lost weights, under the hypotheses."""
+        """Of the largest |g| of f_hat - f = share * g, and of weights that nodes see, under the hypotheses."""
         of_functions = {f.letter: f.largest_difference for f in self.functions.values() if f.letter is not None}
-        return of_functions | {cut.letter: cut.worst for cut in self.cuts}
+        return of_functions | {letter: node.worst for letter, node in self.seeing.items() if node.worst is not None}
 
     @cached_property
-    def cuts(self) -> list[CutSoftmaxOf]:
-        return [node for node in self.nodes if isinstance(node, CutSoftmaxOf)]
+    def seeing(self) -> dict[sp.Symbol, Expression]:
+        """The nodes with a letter of their own."""
+        return {node.letter: node for node in self.nodes if node.letter is not None}
 
     # Where arrays come from.
 

@@ -16,6 +16,7 @@ from bridge.expressions.deriving import LeastBounds, derived
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function, t
 from bridge.expressions.inputs import LARGEST, TokenOfLayer, Value
+from bridge.expressions.losses import CrossEntropyOf
 from bridge.expressions.matrices import KINDS, NORMS, Key, Matrix
 from bridge.expressions.objects import Objects
 from bridge.expressions.positions import RotaryPositions
@@ -187,7 +188,8 @@ class Graph(Objects):
                 known[letter] = _largest_of(names, measured)
         of_functions = [f for f in self.functions.values() if f.letter in self._letters]
         known |= {f.letter: (*self._at_network(f, known), self._at_prompt(f)) for f in of_functions}
-        return known | {cut.letter: self._lost(cut) for cut in self.cuts}
+        seen = {letter: node for letter, node in self.seeing.items() if letter in self._letters}
+        return known | {letter: self._largest_seen(node) for letter, node in seen.items()}
 
     def _norm_of(self, name: str, matrix: Matrix, key: Key) -> Program | None:
         """The spectral norm of a matrix that varies with the prompt is not measured at each of them."""
@@ -224,16 +226,15 @@ class Graph(Objects):
         _, g = function.difference
         return self._seen_of(function, lambda argument: abs(ArrayFunction(g, t)(argument)).amax())
 
-    def _lost(self, cut: CutSoftmaxOf) -> Program:
-        """The largest weight of the keys left out, at the approximate scores."""
-        return self._seen_of(cut, lambda lost: lost.amax())
+    def _largest_seen(self, node: Expression) -> Program:
+        return self._seen_of(node, lambda seen: seen.amax(), approximate=not node.sees_exact)
 
-    def _seen_of(self, what: object, number: Callable[[Any], Any]) -> Program:
-        """The largest of these numbers of all that a run of the network, at one prompt, says of a node."""
+    def _seen_of(self, what: object, number: Callable[[Any], Any], *, approximate: bool = True) -> Program:
+        """The largest of these numbers of all that a run, at one prompt, says of a node."""
 
         def at_prompt(known: Mapping[str, Any]) -> Any:
             seen: dict[int, list[Any]] = {}
-            side = GraphRun(known, approximate=True, seen=seen)
+            side = GraphRun(known, approximate=approximate, seen=seen)
             for output in self.outputs:
                 side.value(output)
             found = seen.get(id(what), [])  # none, without layers
@@ -306,7 +307,7 @@ def graph_of(id: str, outputs: Sequence[Expression], parameters: Mapping[sp.Symb
     """Of these outputs; a single one without a name is the output."""
     if len(outputs) == 1 and not outputs[0].is_named:
         outputs = [copy.copy(outputs[0]).named("output")]
-    for kind in (CutSoftmaxOf, RotaryPositions):
+    for kind in (CutSoftmaxOf, RotaryPositions, CrossEntropyOf):
         alike = [node for node in nodes_of(outputs) if isinstance(node, kind)]
         for place, node in enumerate(alike if len(alike) > 1 else (), start=1):
             node.suffix = f"_{place}"

@@ -39,6 +39,7 @@ from symbolic.calculus.knobs import Knob, cheapest_split, knob_for, minimise
 from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.linear import linear_map
 from symbolic.calculus.linear_softmax import softmax_as_linear
+from symbolic.calculus.log_softmax import cross_entropy, log_softmax
 from symbolic.calculus.nonexpansive import project, soft_threshold
 from symbolic.calculus.normalisation import rms_normalise
 from symbolic.calculus.perturbations import correct, largest_safe, perturbed_function, perturbed_map, pool, pooled_sum
@@ -94,6 +95,7 @@ __all__ = [
     "correct",
     "counted",
     "cover",
+    "cross_entropy",
     "cut_softmax",
     "descend",
     "descent_lemma",
@@ -115,6 +117,7 @@ __all__ = [
     "largest_safe",
     "line_at_zero",
     "linear_map",
+    "log_softmax",
     "mean",
     "minimise",
     "perturbed_function",

@@ -157,6 +157,108 @@ def test_the_letters_of_a_definition_are_not_those_of_its_positions() -> None:
     )
 
 
+# --- losses ----------------------------------------------------------------------------------------------------------
+
+APART = {"inf": 2.0, 2: 2**0.5, 1: 1.0}
+V = sp.Symbol("V", integer=True, positive=True)
+
+
+def log_softmax(scores: np.ndarray) -> np.ndarray:
+    return scores - np.log(np.exp(scores).sum(-1, keepdims=True))
+
+
+def moved_scores(kind: str) -> Any:
+    """s, and in the network s + dE u for any dE of a norm of at most eta; u is at most 1."""
+    E, size = bs.matrix("E", V, V, **{kind: 0}).within(eta, kind), {"row_sums": "size", "spectral": "norm"}[kind]
+    return bs.vector("s", V, size=5) + E @ bs.vector("u", V, **{size: 1})
+
+
+KINDS_OF = {"inf": "row_sums", 2: "spectral"}
+
+
+@pytest.mark.parametrize("norm", ["inf", 2])
+def test_a_log_softmax_attains_its_bound_where_a_score_far_behind_falls(norm: Any) -> None:
+    theorem = bs.theorem("loss", bs.blocks.log_softmax(moved_scores(KINDS_OF[norm])), parameters={eta: 0.1, V: 3})
+    bound, rng, largest = bound_of(theorem, eta=0.1, V=3), np.random.default_rng(0), 0.0
+    assert bound == pytest.approx(APART[norm] * 0.1)
+    order = np.inf if norm == "inf" else 2
+    for _ in range(500):
+        scores, move = rng.uniform(-5, 5, 3), rng.choice([-1.0, 0.0, 1.0], 3) + 1e-3
+        move *= 0.1 / np.linalg.norm(move, order)
+        largest = max(largest, float(abs(log_softmax(scores + move) - log_softmax(scores)).max()))
+    assert 0.99 * bound < largest <= bound
+
+
+def labelled(label: Any, **more: Any) -> bs.Theorem:
+    W = bs.matrix("W", V, d, row_sums=K).rounded(delta)
+    output = bs.blocks.cross_entropy(W @ bs.tokens("x", n, d, size=1), label, **more)
+    return bs.theorem("loss", output, parameters={K: 2.0, delta: 0.1, d: 3, V: 4, n: 2})
+
+
+def weights_over_classes() -> Any:
+    return bs.vector("y", V, sums=1, domain=bs.domains.Simplex(V))
+
+
+# At each prompt the bound of the rule knows the weight nu of the other classes at the exact scores.
+@pytest.mark.parametrize("kind", ["class", "weights"])
+def test_a_cross_entropy_is_that_of_numpy_and_its_bound_knows_the_weight_of_the_other_classes(kind: str) -> None:
+    theorem, rng = labelled(2 if kind == "class" else weights_over_classes()), np.random.default_rng(0)
+    assert bound_of(theorem, d=3, delta=0.1) == pytest.approx(2 * 3 * 0.05)
+    quantity, nu = theorem.statement.quantity("output"), sp.Symbol("nu", nonnegative=True)
+    assert quantity.derivation.step("output").local.free_symbols >= {nu}
+    handle, largest = "label" if kind == "class" else "y", 0.0
+    for _ in range(300):
+        W, x = rng.uniform(-1, 1, (4, 3)) * rng.choice([0.1, 1.0]), rng.choice([-1.0, 1.0], (2, 3))
+        y = np.eye(4)[2] if kind == "class" or rng.random() < 0.5 else rng.dirichlet(np.ones(4))
+        W_hat = np.round(W * 10) / 10
+        sides = [-(log_softmax(x @ each.T) @ y)[:, None] for each in (W, W_hat)]
+        known = {"W": W, "W_hat": W_hat, "x": x, handle: y}
+        assert np.allclose(ran(theorem, **known), sides, rtol=1e-12, atol=1e-13)
+        others = 1 - np.exp(log_softmax(x @ W.T)) @ y
+        tensors = {name: torch.tensor(each) for name, each in known.items()}
+        assert float(called_with(theorem.knows[nu][-1], tensors)) == pytest.approx(others.max(), rel=1e-12)
+        moved = abs(x @ (W_hat - W).T).max(-1)
+        bounds = np.log(1 + others * (np.exp(2 * moved) - 1))
+        errors = abs(sides[1] - sides[0])[:, 0]
+        assert np.all(errors <= bounds * (1 + 1e-12))
+        largest = max(largest, float((errors / bounds).max()))
+    assert largest > 0.8
+
+
+def test_the_bound_of_a_cross_entropy_is_attained_by_a_label_that_falls() -> None:
+    theorem = labelled(0)
+    local = theorem.statement.quantity("output").derivation.step("output").local
+    (error,) = local.free_symbols - {sp.Symbol("nu", nonnegative=True)}
+    scores, move = np.array([0.3, -0.2, 0.7]), np.array([-0.1, 0.1, 0.1])
+    p = np.exp(log_softmax(scores))[0]
+    found = -(log_softmax(scores + move) - log_softmax(scores))[0]
+    assert float(local.subs({error: 0.1, sp.Symbol("nu", nonnegative=True): 1 - p})) == pytest.approx(found, rel=1e-12)
+
+
+@pytest.mark.parametrize("label", [1, "weights"])
+def test_losses_are_kept_and_attained_at_prompts(label: Any) -> None:
+    theorem = labelled(weights_over_classes() if label == "weights" else label)
+    rows = compared(theorem, attack=100)
+    assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+    assert rows["output", "prompt"].ratio < 1.01
+    exact = theorem.statement.objects[r"\mathrm{output}"]
+    assert exact == ("-y^T log(softmax(W x))" if label == "weights" else "-log(softmax(W x)_1)")
+
+
+def test_a_weight_of_other_classes_that_is_too_small_is_outside_or_violated() -> None:
+    rows = compared(labelled(1, others=0.01))
+    assert bs.Verdict.VIOLATED in rows["output", "network"].verdict.values()
+
+
+def test_two_losses_of_one_theorem_have_letters_of_their_own() -> None:
+    W, x = bs.matrix("W", V, d, row_sums=K).rounded(delta), bs.vector("x", d, size=1)
+    losses = [bs.blocks.cross_entropy(W @ x, label).named(f"loss_{label}") for label in (0, 1)]
+    theorem = bs.theorem("losses", *losses, parameters={K: 2.0, delta: 0.1, d: 3, V: 4})
+    assert {letter.name for letter in theorem.knows} >= {"nu_1", "nu_2"}
+    rows = bs.compare(theorem, **FEW).rows
+    assert all(set(row.verdict.values()) == KEPT for row in rows)
+
+
 # --- a transformer ---------------------------------------------------------------------------------------------------
 
 

@@ -103,6 +103,32 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: bs.blocks.rotary(V, base="e"),
         "expected a number or a SymPy expression as a base, got str",
     ),
+    "a log-softmax of a text": (lambda: bs.blocks.log_softmax("s"), "log_softmax: expected an expression, got str"),
+    "a cross-entropy of a number": (
+        lambda: bs.blocks.cross_entropy(1, 0),
+        "cross_entropy: expected an expression, got int",
+    ),
+    "a label out of range": (
+        lambda: bs.blocks.cross_entropy(bs.vector("s", 3, size=1), 3),
+        "cross_entropy: the label is 3, of 3 classes; give 0, ..., 2",
+    ),
+    "a negative label": (lambda: bs.blocks.cross_entropy(x, -1), "the label is -1, of d classes; give 0, ..., d - 1"),
+    "a label that is a truth value": (
+        lambda: bs.blocks.cross_entropy(x, True),
+        "the number of a class, or exact weights",
+    ),
+    "a label that is no class": (
+        lambda: bs.blocks.cross_entropy(x, 0.5),
+        "expected the number of a class, or exact weights over the classes, got float; give bs.vector(..., sums=1,",
+    ),
+    "a label that holds no weights": (
+        lambda: bs.blocks.cross_entropy(x, bs.vector("y", d, sums=1)),
+        "or exact weights over the classes, got y in Ball(d, radius=1, norm=1); give bs.vector(",
+    ),
+    "a label of other classes": (
+        lambda: bs.blocks.cross_entropy(x, bs.vector("y", h, sums=1, domain=bs.domains.Simplex(h))),
+        "cross_entropy: a weight for each class is needed: y is in R^h, x is in R^d",
+    ),
     "rounded twice": (lambda: W.rounded(1).rounded(1), "W is approximate already; take a matrix of another name"),
 }
 
@@ -151,6 +177,11 @@ def test_rotary_positions_that_do_not_fit_the_parameters_are_refused() -> None:
         turned = bs.blocks.rotary(bs.tokens("V", n, h, size=1), angles=lambda shape=shape: torch.zeros(shape))
         with pytest.raises(bs.UsageError, match=words):
             bs.compare(stated(turned), samples=2, attack=0)
+
+
+def test_a_label_beyond_the_classes_of_the_parameters_is_refused() -> None:
+    with pytest.raises(bs.UsageError, match=r"cross_entropy: the label is 7, of 3 classes; give 0, ..., 2"):
+        bs.compare(stated(bs.blocks.cross_entropy(x, 7)), samples=2, attack=0)
 
 
 @pytest.mark.parametrize("norm", [bs.blocks.rms_norm, bs.blocks.layer_norm])

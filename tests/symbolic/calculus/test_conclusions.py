@@ -30,6 +30,7 @@ from symbolic.calculus import (
     converge,
     correct,
     cover,
+    cross_entropy,
     cut_softmax,
     descend,
     evolve,
@@ -42,6 +43,7 @@ from symbolic.calculus import (
     heads_as_matrix,
     line_at_zero,
     linear_map,
+    log_softmax,
     mean,
     perturbed_function,
     perturbed_map,
@@ -254,6 +256,26 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
         )
         for norm, times in ((Norm.INF, sp.sqrt(2)), (two, 1), (one, sp.sqrt(2)))
     },
+    **{
+        f"log_softmax, {norm}": (
+            lambda norm=norm: log_softmax(vector(norm=norm), "y"),
+            Says(times * ex, size=times * X + sp.log(n - 1 + sp.exp(-times * X))),
+        )
+        for norm, times in ((Norm.INF, 2), (two, sp.sqrt(2)), (one, 1))
+    },
+    **{
+        f"cross_entropy, {norm}": (
+            lambda norm=norm: cross_entropy(vector(norm=norm), "y", others=a),
+            Says(
+                sp.log(1 + a * (sp.exp(times * ex) - 1)), size=times * X + sp.log(n - 1 + sp.exp(-times * X)), dim=ONE
+            ),
+        )
+        for norm, times in ((Norm.INF, 2), (two, sp.sqrt(2)), (one, 1))
+    },
+    "cross_entropy, of any label": (
+        lambda: cross_entropy(vector(), "y", label="y"),
+        Says(2 * ex, size=2 * X + sp.log(n - 1 + sp.exp(-2 * X)), dim=ONE),
+    ),
     "softmax": (
         lambda: softmax(vector(), "q"),
         Says(2 * sp.tanh(ex / 2), size=ONE, norm=one, probabilities=True),

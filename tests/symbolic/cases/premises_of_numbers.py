@@ -13,6 +13,7 @@ from symbolic.calculus import (
     contract,
     converge,
     correct,
+    cross_entropy,
     cut_softmax,
     evolve,
     exclude,
@@ -114,6 +115,7 @@ BOUNDS = [
         lambda v: softmax_to_hard_max(number(error=0), "q", margin=1, inverse_temperature=v),
         "the inverse_temperature of 'q'",
     ),
+    bounds_a_norm("cross_entropy, others", lambda v: cross_entropy(number(), "q", others=v), "the others of 'q'"),
     bounds_a_norm("cut_softmax, lost", lambda v: cut_softmax(number(), "q", lost=v), "the lost of 'q'"),
     bounds_a_norm(
         "softmax_as_linear, half range",

@@ -14,6 +14,7 @@ from symbolic.calculus import (
     concatenate,
     concentrate,
     cover,
+    cross_entropy,
     cut_softmax,
     descend,
     expected_mean,
@@ -23,6 +24,7 @@ from symbolic.calculus import (
     heads_as_linear,
     heads_as_matrix,
     line_at_zero,
+    log_softmax,
     pool,
     pooled_sum,
     project,
@@ -62,6 +64,8 @@ def proximal(start: Norm = Norm.TWO, update: Norm = Norm.ONE, iterates: Norm = N
 
 NORMS = [
     in_norms("softmax", lambda n: softmax(vector(norm=n), "q"), *Norm),
+    in_norms("log_softmax", lambda n: log_softmax(vector(norm=n), "q"), *Norm),
+    in_norms("cross_entropy", lambda n: cross_entropy(vector(norm=n), "q"), *Norm),
     in_norms("cut_softmax", lambda n: cut_softmax(vector(norm=n), "q", lost=HALF), *Norm),
     in_norms("softmax_as_linear", lambda n: softmax_as_linear(vector(norm=n), "q"), *Norm),
     in_norms("heads_as_linear", lambda n: heads_as_linear(vector(norm=n), "q", sink=1), Norm.INF),
