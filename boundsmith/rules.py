@@ -4,7 +4,8 @@ A value has a name, a size and an error, both in one norm (inf, 1 or 2). A rule 
 `help(bs.rules.attend)` lists its arguments, and its source contains its proof. docs/tutorial.md has a table of norms.
 
 - start of a derivation: given
-- linear maps, sums, products: linear_map, perturbed_map, add, mean, concatenate, stack, bilinear, change_norm
+- linear maps, sums, products: linear_map, perturbed_map, add, mean, concatenate, as_tokens, stack, bilinear,
+  change_norm
 - functions: apply_function, taylor, line_at_zero, perturbed_function, project, soft_threshold, rms_normalise,
   rotate
 - attention: softmax, cut_softmax, softmax_as_linear, softmax_to_hard_max, hard_max, concentrate, attend, exclude,
@@ -22,6 +23,7 @@ from symbolic.calculus import (
     accumulate,
     add,
     apply_function,
+    as_tokens,
     attend,
     best_shares,
     bilinear,
@@ -84,6 +86,7 @@ __all__ = [
     "add",
     "mean",
     "concatenate",
+    "as_tokens",
     "stack",
     "bilinear",
     "change_norm",

@@ -20,7 +20,7 @@ from bridge.expressions.expression import (
 )
 from bridge.limits.arguments import arguments_of
 from bridge.lowering.formula import ArrayFunction
-from bridge.readings.arrays import cut_weights, largest_places, unit_vector
+from bridge.readings.arrays import attended, cut_weights, largest_places, unit_vector
 from symbolic import calculus
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivations.derivation import Norm
@@ -180,8 +180,7 @@ class Attend(Expression):
             yield Candidate(norm, str(norm), ((self.parts[0], Norm.ONE), (self.parts[1], norm)), rule)
 
     def run(self, running: Running) -> Any:
-        weights, values = (running.value(part) for part in self.parts)
-        return weights @ values
+        return attended(*(running.value(part) for part in self.parts))
 
 
 class Mean(Expression):

@@ -10,6 +10,7 @@ from itertools import chain, count
 import sympy as sp
 
 from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
+from bridge.expressions.experts import ExpertsOf
 from bridge.expressions.expression import Entrywise, Expression, Pairs, Sum
 from bridge.expressions.functions import Applied, t
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
@@ -192,7 +193,8 @@ def _(node: HardMaxOf, writing: Writing) -> tuple[str, str]:
 
 @written.register
 def _(node: Attend, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda weights, values: f"{_within_sum(weights)} {_within(values)}", *node.parts)
+    within = str if isinstance(node.parts[1], ExpertsOf) else _within
+    return writing.each(lambda weights, values: f"{_within_sum(weights)} {within(values)}", *node.parts)
 
 
 @written.register
@@ -227,6 +229,11 @@ def _(node: RotaryPositions, writing: Writing) -> tuple[str, str]:
 @written.register
 def _(node: OfEachToken, writing: Writing) -> tuple[str, str]:
     return writing.both(node.parts[0])
+
+
+@written.register
+def _(node: ExpertsOf, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda *parts: f"rows({', '.join(parts)})", *node.parts)
 
 
 @written.register

@@ -50,7 +50,7 @@ from symbolic.calculus.repetition import repeat
 from symbolic.calculus.rotations import rotate
 from symbolic.calculus.shares import best_shares, within_budget
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
-from symbolic.calculus.sums import add, change_norm, concatenate, mean
+from symbolic.calculus.sums import add, as_tokens, change_norm, concatenate, mean
 from symbolic.calculus.taylor import line_at_zero, taylor
 from symbolic.derivations.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, given
 from symbolic.derivations.events import Event
@@ -80,6 +80,7 @@ __all__ = [
     "Step",
     "add",
     "apply_function",
+    "as_tokens",
     "attend",
     "best_shares",
     "bilinear",

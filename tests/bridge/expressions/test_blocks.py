@@ -157,6 +157,94 @@ def test_the_letters_of_a_definition_are_not_those_of_its_positions() -> None:
     )
 
 
+# --- experts ---------------------------------------------------------------------------------------------------------
+
+
+def experts(weights: Any = None, *, norm: Any = 2, **more: Any) -> bs.Theorem:
+    """Two linear experts of rounded weights, and one that is exact, under a gate that is off by eta."""
+    x = bs.tokens("x", n, d, norm=1)
+    E, F = (bs.matrix(name, d, d, spectral=K).rounded(step) for name, step in (("E", delta), ("F", delta / 4)))
+    scores = bs.matrix("gate", 3, d, row_norms=2, varies=True).within(eta, "row_norms") @ x
+    gate = bs.hard_max(scores, margin=m) if weights is None else weights(scores)
+    values = {K: 0.5, delta: 2**-6, eta: 2**-8, m: 0.05, d: 3, n: 2, **more}
+    return bs.theorem("experts", bs.blocks.mixture(gate, [E @ x, F @ x, x]), norm=norm, parameters=values)
+
+
+def test_the_winner_of_a_gate_stays_while_its_margin_survives() -> None:
+    theorem, rng = experts(), np.random.default_rng(0)
+    bound = bound_of(theorem, d=3, delta=2**-6, eta=2**-8)
+    assert bound == pytest.approx(3 * 2**-7)  # of the expert with the largest error
+    (owed,) = theorem.statement.quantity("output").derivation.obligations
+    assert owed.condition == sp.Gt(m, 2 * eta)
+    stayed = 0
+    for _ in range(300):
+        E, F, gate = (rng.normal(size=(3, 3)) / 4 for _ in range(3))
+        x = rng.normal(size=(2, 3))
+        x /= np.linalg.norm(x, axis=-1, keepdims=True)
+        near = {"E": np.round(E * 2**6) / 2**6, "F": np.round(F * 2**8) / 2**8}
+        change = rng.normal(size=(3, 3))
+        change *= 2**-8 / np.linalg.norm(change, axis=-1, keepdims=True)
+        sides = []
+        for first, second, scores in ((E, F, x @ gate.T), (near["E"], near["F"], x @ (gate + change).T)):
+            values = np.stack([x @ first.T, x @ second.T, x], 1)
+            sides.append(values[np.arange(2), scores.argmax(-1)])
+        known = {"E": E, "F": F, "gate": gate, "dgate": change, "E_hat": near["E"], "F_hat": near["F"], "x": x}
+        assert np.allclose(ran(theorem, **known), sides, rtol=1e-12, atol=1e-14)
+        ordered = np.sort(x @ gate.T, -1)
+        kept = ordered[:, 2] - ordered[:, 1] > 2 * 2**-8
+        stayed += int(kept.sum())
+        assert np.all(np.linalg.norm(sides[1] - sides[0], axis=-1)[kept] <= bound)
+    assert 500 < stayed < 600
+
+
+def test_the_error_of_a_mixture_is_that_of_the_winning_expert_at_prompts() -> None:
+    theorem = experts()
+    assert theorem.statement.assumptions == ("the largest score leads every other one by at least m",)
+    rows = compared(theorem)
+    assert {scope for _, scope in rows} == {"prompt", None}
+    assert rows["output", "prompt"].verdict == {"instance": bs.Verdict.KEPT}
+    x = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]], dtype=torch.float64)
+    for winner, exact in ((0, False), (2, True)):  # the third expert does not err
+        gate = torch.zeros(3, 3, dtype=torch.float64)
+        gate[winner] = 1.0
+        found = bs.steps(theorem, {"x": x, "gate": gate, "dgate": 0 * gate})["output"]
+        assert found.bound == pytest.approx(found.error, rel=1e-9)
+        assert (found.bound == 0) is exact
+    assert theorem.statement.objects[r"\mathrm{output}"] == "hardmax(gate x) rows(E x, F x, x)"
+
+
+# All that is known of the errors of experts: any within eps in each coordinate, of which the largest counts.
+def test_the_bound_of_a_mixture_is_attained_by_the_worst_expert() -> None:
+    x = bs.vector("x", d, size=1)
+    coarse, fine = (
+        bs.quantised(bs.matrix(name, d, d, row_sums=1) @ x, step) for name, step in (("A", delta), ("C", eta))
+    )
+    output = bs.blocks.mixture(bs.softmax(bs.vector("s", 2, size=40)), [coarse, fine])
+    theorem = bs.theorem("experts", output, norm="inf", parameters={delta: 0.1, eta: 0.01, d: 2})
+    assert bound_of(theorem, delta=0.1, eta=0.01) == pytest.approx(0.05)
+    rows = compared(theorem, attack=100)
+    assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+    exact, half = np.array([0.05, -0.35 - 1e-9]), np.array([0.1, -0.4])
+    weights = np.exp([40.0, -40.0]) / np.exp([40.0, -40.0]).sum()
+    known = {
+        "A": np.diag(exact),
+        "C": np.eye(2),
+        "x": np.ones(2),
+        "s": np.array([40.0, -40.0]),
+        "delta": 0.1,
+        "eta": 0.01,
+    }
+    found = ran(theorem, **known)
+    assert np.allclose(found[1], weights @ [half, np.ones(2)])
+    assert abs(found[1] - found[0]).max() == pytest.approx(0.05, rel=1e-6)
+
+
+def test_a_mixture_of_the_best_experts_by_softmax_knows_the_weight_that_it_loses() -> None:
+    rows = compared(experts(lambda scores: bs.softmax(scores).largest(2)), attack=60)
+    assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+    assert rows["output", "prompt"].ratio < 1.5
+
+
 # --- losses ----------------------------------------------------------------------------------------------------------
 
 APART = {"inf": 2.0, 2: 2**0.5, 1: 1.0}

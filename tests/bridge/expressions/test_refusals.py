@@ -129,6 +129,27 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: bs.blocks.cross_entropy(x, bs.vector("y", h, sums=1, domain=bs.domains.Simplex(h))),
         "cross_entropy: a weight for each class is needed: y is in R^h, x is in R^d",
     ),
+    "a mixture under a list": (lambda: bs.blocks.mixture([1], [x]), "mixture: expected expressions, got list"),
+    "a mixture of numbers": (
+        lambda: bs.blocks.mixture(bs.softmax(x), [1, 2]),
+        "mixture: expected expressions, got int",
+    ),
+    "a mixture of nothing": (
+        lambda: bs.blocks.mixture(bs.softmax(x), []),
+        "mixture: no experts came; give a list of expressions",
+    ),
+    "a mixture of shapes": (
+        lambda: bs.blocks.mixture(bs.softmax(bs.vector("s", 2, size=1)), [x, y]),
+        "values of one shape, and as many tokens as the weights, are needed: softmax(s) is in R^2, x is in R^d, y",
+    ),
+    "a mixture at tokens under one weight": (
+        lambda: bs.blocks.mixture(bs.softmax(bs.vector("s", 2, size=1)), [V, V]),
+        "as many tokens as the weights, are needed: softmax(s) is in R^2, V is in n tokens in R^d",
+    ),
+    "a mixture of too few experts": (
+        lambda: bs.blocks.mixture(bs.softmax(bs.vector("s", 3, size=1)), [x, x]),
+        "mixture: one weight for each of the 2 experts is needed: softmax(s) is in R^3",
+    ),
     "rounded twice": (lambda: W.rounded(1).rounded(1), "W is approximate already; take a matrix of another name"),
 }
 

@@ -20,7 +20,17 @@ IN_FLOATS = 3  # of so many programs one is read in floats too
 # Rules without an operation, after which nothing is enclosed: their bounds go on by rule.
 STOPS = ("project, ball", "perturbed_function", "evolve", "recur", "bilinear")
 READ = (
-    *("given", "given, probabilities", "given, affine", "add", "concatenate", "change_norm", "mean", "either"),
+    *(
+        "given",
+        "given, probabilities",
+        "given, affine",
+        "add",
+        "as_tokens",
+        "concatenate",
+        "change_norm",
+        "mean",
+        "either",
+    ),
     "change_norm, weights",
     *("apply_function", "apply_function, within", "apply_function, Taylor", "apply_function, after a linear map"),
     *("taylor", "linear_map", "linear_map, tokens to coordinates", "project, box"),
@@ -55,6 +65,7 @@ READ = (
 STEPS = {
     "given": "given",
     "add": "sum",
+    "as_tokens": "tokens",
     "concatenate": "concatenation",
     "change_norm": "change of norm",
     "mean": "mean",

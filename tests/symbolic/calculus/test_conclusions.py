@@ -20,6 +20,7 @@ from symbolic.calculus import (
     accumulate,
     add,
     apply_function,
+    as_tokens,
     attend,
     bilinear,
     bounded_iterates,
@@ -201,6 +202,10 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
         Says(2 * ex + 3 * ey, size=2 * X + 3 * Y, premises=("x", "y")),
     ),
     "mean": (lambda: mean(CENTRED, "m"), Says(ex, radius=rho)),
+    "as_tokens": (
+        lambda: as_tokens(vector(), given("y", dim=n, size=2 * X, error=3 * ex), name="xy"),
+        Says(3 * ex, size=2 * X, premises=("x", "y")),
+    ),
     "concatenate": (
         lambda: concatenate(vector(), given("y", dim=m, size=2 * X, error=3 * ex), name="xy"),
         Says(3 * ex, size=2 * X, dim=n + m, premises=("x", "y")),

@@ -9,6 +9,7 @@ from symbolic.calculus import (
     Event,
     Norm,
     add,
+    as_tokens,
     attend,
     bounded_iterates,
     concatenate,
@@ -159,6 +160,20 @@ def combined(rule: Callable[..., Any]) -> Callable[[int], Any]:
 
 KINDS = [
     Premise("add, values", combined(add), (1, 2), (0,), "no values to combine"),
+    Premise("as_tokens, values", combined(as_tokens), (1, 2), (0,), "no values to combine"),
+    Premise(
+        "as_tokens, dimension",
+        lambda d: as_tokens(vector(), vector("y", dim=d), name="s"),
+        (3,),
+        (2,),
+        "as_tokens: the values differ in dimension",
+    ),
+    in_norms(
+        "as_tokens",
+        lambda n: as_tokens(vector(), vector("y", n), name="s"),
+        Norm.INF,
+        words="are stated in different norms",
+    ),
     Premise("concatenate, values", combined(concatenate), (1, 2), (0,), "no values to combine"),
     Premise("add, dimension", lambda d: add(vector(), vector("y", dim=d), name="s"), (3,), (2,), "differ in dimension"),
     Premise(

@@ -6,6 +6,7 @@ import sympy as sp
 from symbolic.calculus import (
     Norm,
     add,
+    as_tokens,
     bilinear,
     concatenate,
     given,
@@ -63,6 +64,14 @@ def concatenate_sharp(which: Norm) -> Realised:
     near_x, near_y = x + np.array([0.3, 0.1]), y - 0.4
     result = concatenate(value("x", x, near_x, which), value("y", y, near_y, which), name="xy")
     return shown(result, np.concatenate([x, y]), np.concatenate([near_x, near_y]), which)
+
+
+def tokens_sharp(which: Norm) -> Realised:
+    """The first has the larger error, the second the larger size."""
+    x, y = np.array([[1.0, 2.0], [3.0, 1.0]])
+    near_x, near_y = x + np.array([0.4, 0.3]), y - 0.1
+    result = as_tokens(value("x", x, near_x, which), value("y", y, near_y, which), name="xy")
+    return shown(result, np.stack([x, y]), np.stack([near_x, near_y]), which)
 
 
 def stack_sharp(count: int) -> Realised:
@@ -177,6 +186,7 @@ CASES = [
     RuleCase("bilinear", "bilinear", product_sharp, product_random),
     RuleCase("bilinear with a known size", "bilinear", clipped_product_sharp, clipped_product_random),
     RuleCase("add", "add", sum_sharp, sum_random),
+    *(RuleCase(f"as_tokens in norm {n}", "as_tokens", lambda n=n: tokens_sharp(n)) for n in Norm),
     *(RuleCase(f"concatenate in norm {n}", "concatenate", lambda n=n: concatenate_sharp(n)) for n in Norm),
     *(RuleCase(f"stack of {count}", "stack", lambda count=count: stack_sharp(count)) for count in (1, 2, 5)),
     *(RuleCase(f"either, at {count}", "either", lambda count=count: either_sharp(count)) for count in (1, 2)),

@@ -191,6 +191,17 @@ def concatenate(program: Program) -> None:
     program.conclude(value, exact, near, norm=first.value.norm, keep=exact.shape[-1] <= 6)
 
 
+# Values without tokens, as many as a value of this program has.
+@move("as_tokens", "as_tokens")
+def as_tokens(program: Program) -> None:
+    first = program.pick(single=True)
+    norm, dim = first.value.norm, first.exact.shape[-1]
+    parts = (first, *(program.pick(norm, dim, single=True) for _ in range(program.tokens - 1)))
+    value = program.apply("as_tokens", *parts, name=NAME)
+    exact, near = (np.stack(each, 1) for each in ([x.exact[:, 0] for x in parts], [x.near[:, 0] for x in parts]))
+    program.conclude(value, exact, near, norm=norm, single=False)
+
+
 # Values that are moved by parameters of their own: their shares of the perturbation are as their errors.
 @move("pooled_sum", "pooled_sum")
 def pooled_sum(program: Program) -> None:
@@ -386,6 +397,7 @@ MOVES = (
     line_at_zero,
     rounding,
     add,
+    as_tokens,
     concatenate,
     pooled_sum,
     pool,

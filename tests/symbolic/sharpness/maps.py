@@ -6,6 +6,7 @@ import sympy as sp
 from symbolic.calculus import (
     Norm,
     add,
+    as_tokens,
     bilinear,
     change_norm,
     concatenate,
@@ -98,6 +99,12 @@ def blocks(which: Norm) -> Realised:
     (x, near), y = moved(which), np.array([1.0])
     result = concatenate(value("x", x, near, which), value("y", y, y + ERROR, which), name="xy")
     return shown(result, np.concatenate([x, y]), np.concatenate([near, y + ERROR]), which)
+
+
+def tokens(which: Norm) -> Realised:
+    (x, near), small = moved(which), ERROR / 2 * direction(which)
+    result = as_tokens(value("x", x, near, which), value("y", x, x + small, which), name="xy")
+    return shown(result, np.stack([x, x]), np.stack([near, x + small]), which)
 
 
 def stacked(which: Norm) -> Realised:
@@ -200,6 +207,7 @@ ATTAINING = (
     Attaining("add", ALONG, sum_of_two),
     Attaining("mean", "all errors the same", mean_of_many),
     Attaining("concatenate", "any", blocks),
+    Attaining("as_tokens", "any", tokens),
     Attaining("stack", "any", stacked),
     Attaining("either", "any, in its own case", one_of_two),
     Attaining("project", "both points inside the set", projected, variant="a convex set"),
