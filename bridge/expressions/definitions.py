@@ -10,6 +10,7 @@ from itertools import chain, count
 import sympy as sp
 
 from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
+from bridge.expressions.embeddings import RowsOfTable
 from bridge.expressions.experts import ExpertsOf
 from bridge.expressions.expression import Entrywise, Expression, Pairs, Sum
 from bridge.expressions.functions import Applied, t
@@ -114,6 +115,15 @@ def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
     near = f"{matrix.name}_hat" if matrix.change is not None else matrix.name
     x, within = writing.both(node.parts[0]), _within if isinstance(node.parts[0], Attend) else _within_sum
     return f"{matrix.name}{layer} {within(x[0])}", f"{near}{layer} {within(x[1])}"
+
+
+@written.register
+def _(node: RowsOfTable, writing: Writing) -> tuple[str, str]:
+    matrix = node.matrix
+    writing.matrices[matrix.name] = matrix
+    near = f"{matrix.name}_hat" if matrix.change is not None else matrix.name
+    exact, approximate = map(_within_sum, writing.both(node.parts[0]))
+    return f"{matrix.name}^T {exact}", f"{near}^T {approximate}"
 
 
 def _within_sum(text: str) -> str:

@@ -13,6 +13,7 @@ from bridge.expressions.attention import CutSoftmaxOf, Quantised
 from bridge.expressions.checking import require_sound
 from bridge.expressions.definitions import definition
 from bridge.expressions.deriving import LeastBounds, derived
+from bridge.expressions.embeddings import RowsOfTable
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function, t
 from bridge.expressions.inputs import LARGEST, TokenOfLayer, Value
@@ -100,6 +101,9 @@ class Graph(Objects):
                 found[node.handle] = _grid(node, [known[letter.name] for letter in node.letters])
         for name, matrix in self.matrices.items():
             found[name] = _operand(matrix, known)
+        found |= {
+            node.handle: _transposed(found[node.matrix.name]) for node in self.nodes if isinstance(node, RowsOfTable)
+        }
         found |= {name: known[name] for name in self.made}
         return {name: each for name, each in found.items() if name in self._handles}
 
@@ -296,6 +300,10 @@ def _operand(matrix: Matrix, known: Mapping[str, Any]) -> Any:
         return exact if matrix.change is None else Emulated(exact, near)
     places = range(len(exact))
     return tuple(exact[place] if matrix.change is None else Emulated(exact[place], near[place]) for place in places)
+
+
+def _transposed(operand: Any) -> Any:
+    return Emulated(operand.exact.mT, operand.emulated.mT) if isinstance(operand, Emulated) else operand.mT
 
 
 def _grid(node: Quantised, letters: list[Any]) -> Smooth:

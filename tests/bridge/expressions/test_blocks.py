@@ -101,6 +101,49 @@ def test_a_least_length_of_a_layer_norm_is_that_of_the_centred_argument() -> Non
         bs.steps(theorem, {"x": flat, "W": W_at})
 
 
+# --- embeddings ------------------------------------------------------------------------------------------------------
+
+words = sp.Symbol("w", integer=True, positive=True)
+
+
+def embedded(**more: Any) -> bs.Theorem:
+    table = bs.matrix("E", words, d, row_norms=R).rounded(delta)
+    x = bs.tokens("x", n, words, sums=1, domain=bs.domains.Simplex(words))
+    output = bs.blocks.embedding(table, x)
+    return bs.theorem("embedding", output, norm=2, parameters={R: 1.0, delta: 0.1, words: 7, d: 3, n: 2})
+
+
+def test_the_error_of_an_embedding_is_that_of_one_row() -> None:
+    theorem, rng = embedded(), np.random.default_rng(0)
+    assert theorem.statement.quantity("output").derived() == delta * sp.sqrt(d) / 2
+    E, largest = rng.uniform(-0.5, 0.5, (7, 3)), 0.0
+    E[4] = [0.05 - 1e-9, -0.15 + 1e-9, 0.25 - 1e-9]  # nearly the middles of cells
+    rounded = np.round(E * 10) / 10
+    for _ in range(100):
+        x = np.eye(7)[rng.integers(7, size=2)] if rng.random() < 0.5 else rng.dirichlet(np.ones(7), 2)
+        exact, near = ran(theorem, E=E, E_hat=rounded, x=x)
+        assert np.allclose(exact, [sum(share * row for share, row in zip(each, E, strict=True)) for each in x])
+        assert np.allclose(near, [sum(share * row for share, row in zip(each, rounded, strict=True)) for each in x])
+        largest = max(largest, float(np.linalg.norm(near - exact, axis=-1).max()))
+    assert largest <= 0.05 * 3**0.5
+    assert largest == pytest.approx(0.05 * 3**0.5, rel=1e-6)  # the word of that row
+
+
+def test_an_embedding_is_kept_and_attained_at_prompts_and_its_table_gives_logits() -> None:
+    rows = compared(embedded())
+    assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+    assert rows["output", "prompt"].ratio < 1.01
+    table = bs.matrix("E", words, d, spectral=K).rounded(delta)
+    x = bs.tokens("x", n, words, sums=1, domain=bs.domains.Simplex(words))
+    theorem = bs.theorem(
+        "tied", table @ bs.blocks.embedding(table, x), parameters={K: 1, delta: 0.01, words: 5, d: 3, n: 2}
+    )
+    assert theorem.statement.objects[r"\mathrm{output}"] == "E E^T x"
+    rows = compared(theorem)
+    assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+    assert rows["output", "prompt"].ratio < 1.01
+
+
 # --- rotary positions ------------------------------------------------------------------------------------------------
 
 

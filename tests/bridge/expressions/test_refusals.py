@@ -150,6 +150,19 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: bs.blocks.mixture(bs.softmax(bs.vector("s", 3, size=1)), [x, x]),
         "mixture: one weight for each of the 2 experts is needed: softmax(s) is in R^3",
     ),
+    "an embedding without a table": (
+        lambda: bs.blocks.embedding(x, x),
+        "embedding: expected a matrix and an expression, got Input and Input",
+    ),
+    "an embedding of a number": (
+        lambda: bs.blocks.embedding(W, 3),
+        "embedding: expected a matrix and an expression, got Matrix and int",
+    ),
+    "an embedding of other words": (lambda: bs.blocks.embedding(W, x), "embedding: W has h rows: x is in R^d"),
+    "a table for each layer": (
+        lambda: bs.blocks.embedding(bs.matrix("E", d, h, row_sums=1, layers=3), x),
+        "embedding: E is one matrix for each layer; give one table",
+    ),
     "rounded twice": (lambda: W.rounded(1).rounded(1), "W is approximate already; take a matrix of another name"),
 }
 
