@@ -1,6 +1,5 @@
 """From expressions to what a theorem takes: derivation, domains, programs, operands, and the letters of an instance."""
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +20,7 @@ from bridge.expressions.losses import CrossEntropyOf
 from bridge.expressions.matrices import KINDS, NORMS, Key, Matrix
 from bridge.expressions.objects import Objects
 from bridge.expressions.positions import RotaryPositions
-from bridge.expressions.running import GraphRun, Program, nodes_of
+from bridge.expressions.running import GraphRun, Program, copied, nodes_of
 from bridge.limits.arguments import arguments_of, called_with
 from bridge.lowering.ball_values import as_exact, evaluate_ball
 from bridge.lowering.enclosures import supremum
@@ -313,8 +312,9 @@ def _grid(node: Quantised, letters: list[Any]) -> Smooth:
 
 def graph_of(id: str, outputs: Sequence[Expression], parameters: Mapping[sp.Symbol, Any], norm: Any) -> Graph:
     """Of these outputs; a single one without a name is the output."""
+    outputs = copied(outputs)
     if len(outputs) == 1 and not outputs[0].is_named:
-        outputs = [copy.copy(outputs[0]).named("output")]
+        outputs[0].named("output")
     for kind in (CutSoftmaxOf, RotaryPositions, CrossEntropyOf):
         alike = [node for node in nodes_of(outputs) if isinstance(node, kind)]
         for place, node in enumerate(alike if len(alike) > 1 else (), start=1):

@@ -36,7 +36,7 @@ def rotate(x: Approximated, name: str, *, angles: str = "", reason: str = "") ->
         x.norm,
         "rotation",
         stretch * x.error_symbol,
-        obligations=whole("rotate", name, least=0, half_dimension=x.dim / 2),
+        obligations=whole("rotate", name, least=0, **{"half dimension": x.dim / 2}),
         reason=reason or _by_planes(x.norm),
         operation=Rotation(angles) if angles else unnamed("angles"),
     )

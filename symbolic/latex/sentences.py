@@ -55,7 +55,7 @@ BOUNDED = {
     "softmax to hard max": "the softmax{name} of {of} against the hard max",
     "sum": "the {combination}{name} of {of}",
     "Taylor's formula": "Taylor's polynomial{name} at {of}",
-    "tokens": "the tokens{name} {of}",
+    "tokens": "the value{name} with the tokens {of}",
     "union bound": "the largest{name} of all members of {of}",
 }
 NORMS = {Norm.INF: "the sup norm", Norm.ONE: "the 1-norm", Norm.TWO: "the 2-norm"}

@@ -82,6 +82,20 @@ def test_a_layer_norm_is_kept_and_attained_at_prompts() -> None:
     assert near.startswith("(g * (centred(A_hat x)/sqrt(||centred(A_hat x)||_2^2/d + c))) + b, where A_hat is any")
 
 
+# The error of the gain, one vector for all tokens, counts with the size sqrt(d) of what it multiplies.
+def test_a_gain_on_a_grid_errs_at_every_token() -> None:
+    g, x = bs.vector("g", d, size=2, weight=True), bs.tokens("x", n, d, norm=1)
+    output = bs.blocks.rms_norm(x, shift=c, gain=bs.quantised(g, delta))
+    theorem = bs.theorem("gain", output, norm=2, parameters={delta: 0.1, c: 1e-4, d: 4, n: 3})
+    assert theorem.statement.quantity("output").derived() == sp.sqrt(d) * delta / 2
+    gain, point = np.full(4, 1.05 - 1e-9), np.ones((3, 4)) / 2  # moved by half a step
+    exact, near = ran(theorem, g=gain, x=point, c=1e-4, delta=0.1)
+    normalised = point / np.sqrt((point**2).mean(-1, keepdims=True) + 1e-4)
+    assert np.allclose(exact, gain * normalised, rtol=1e-12)
+    assert np.linalg.norm(near - exact, axis=-1) == pytest.approx(4**0.5 * 0.05, rel=1e-3)
+    assert all(set(row.verdict.values()) == KEPT for row in compared(theorem).values())
+
+
 # What is long itself need not be long without its mean: the premise is about the latter.
 def test_a_least_length_of_a_layer_norm_is_that_of_the_centred_argument() -> None:
     W = bs.matrix("W", d, d, spectral=K, varies=True).rounded(delta)
@@ -388,6 +402,18 @@ def test_two_losses_of_one_theorem_have_letters_of_their_own() -> None:
     assert {letter.name for letter in theorem.knows} >= {"nu_1", "nu_2"}
     rows = bs.compare(theorem, **FEW).rows
     assert all(set(row.verdict.values()) == KEPT for row in rows)
+
+
+def test_a_theorem_keeps_its_letters_where_another_one_shares_its_nodes() -> None:
+    W, x = bs.matrix("W", V, d, row_sums=K).rounded(delta), bs.vector("x", d, size=1)
+    loss, other = (bs.blocks.cross_entropy(W @ x, label) for label in (0, 1))
+    first, second, both = (
+        bs.theorem("loss", output, parameters={K: 2.0, delta: 0.1, d: 3, V: 4})
+        for output in (2 * loss, 2 * other, loss + other)
+    )
+    assert {letter.name for letter in both.knows} > {"nu_1", "nu_2"}
+    for theorem in (first, second, both):
+        assert all(set(row.verdict.values()) == KEPT for row in bs.compare(theorem, **FEW).rows)
 
 
 # --- a transformer ---------------------------------------------------------------------------------------------------

@@ -201,7 +201,7 @@ def test_a_norm_that_no_rule_gives_is_refused() -> None:
 
 
 def test_rotary_positions_that_do_not_fit_the_parameters_are_refused() -> None:
-    with pytest.raises(bs.UsageError, match=r"rotate: the half_dimension of 'output' is 3/2; give a whole"):
+    with pytest.raises(bs.UsageError, match=r"rotate: the half dimension of 'output' is 3/2; give a whole"):
         stated(bs.blocks.rotary(V))
     wrong = {
         (3, 1): r"'angles' of shape \(3, 1\) and 'V' of shape \(4, 2\) do not fit",
