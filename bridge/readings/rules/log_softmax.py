@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from bridge.readings.arrays import Array, largest, rounding
+from bridge.readings.arrays import Array, rounding
 from bridge.readings.enclosed import AtHand, Enclosed, enclosed, exactly
 from bridge.readings.errors import Error
 from bridge.readings.numbers import Number, is_known, largest_entry, numbers
@@ -32,15 +32,13 @@ def _enclosed_of_log_softmax(operation: LogSoftmax, step: Step, x: list[Enclosed
 
 # With weights p and |u| <= r entry i moves by at most log(1 + sum_(j != i) p_j (e^(r_i + r_j) - 1)), where
 # e^(r_i + r_j) - 1 = e^(r_i) (e^(r_j) - 1) + (e^(r_i) - 1); by rule `log_softmax` also by at most
-# log(1 + (1 - p_i) (e^w - 1)) <= w, w the most by which two scores move against each other.
+# log(1 + (1 - p_i) (e^w - 1)) <= w, w the most by which two scores move against each other. |u| <= w too.
 def _radius(weights: Array, error: Error) -> Array:
-    radius, apart = error.radius, most_apart(error).unsqueeze(-1)
-    held, held_apart = torch.clamp(radius, max=WIDEST), torch.clamp(apart, max=WIDEST)
-    rest = sum_of_others(weights)
+    apart, rest = most_apart(error).unsqueeze(-1), sum_of_others(weights)
+    held, held_apart = (torch.clamp(each, max=WIDEST) for each in (error.radius, apart))
     by_entries = torch.exp(held) * sum_of_others(weights * torch.expm1(held)) + torch.expm1(held) * rest
-    sharp = torch.minimum(torch.log1p(by_entries), torch.log1p(rest * torch.expm1(held_apart)))
-    moves_little = torch.maximum(largest(radius).unsqueeze(-1), apart) <= WIDEST
-    return torch.where(moves_little, torch.minimum(sharp, apart), apart + 0 * radius)
+    sharp = torch.log1p(torch.minimum(by_entries, rest * torch.expm1(held_apart)))
+    return torch.where(apart <= WIDEST, sharp, apart)
 
 
 @value.register
