@@ -12,7 +12,7 @@ State a theorem of your own:
 Compose it: an expression knows its bound, its network and its reference:
     vector, tokens, matrix, value, draws        inputs and weights; a program of your own; random draws
     function, quantised                         functions in SymPy; activations on a grid
-    repeat, softmax, hard_max, attend, rms_norm, mean, concatenate, and + - * @
+    repeat, softmax, hard_max, attend, mean, concatenate, and + - * @
     gradient                                    of a loss by matrices and inputs: formulas, LaTeX, numbers, balls
 
 Ask about a theorem, an id of a result, or a file with a theorem:
@@ -33,6 +33,7 @@ Errors:
     UsageError, DerivationError                 what was called, what came, what to do
 
 Namespaces, each with its names by purpose in its docstring:
+    blocks        layers of real transformers, as expressions: normalisation, positions, losses, experts
     rules         the error calculus: from approximated values to new ones, each with a proven bound
     domains       sets of inputs and weights, which are sampled, attacked and checked
     networks      transformers from constructed weights

@@ -1,6 +1,7 @@
 # The names of boundsmith and where each comes from. `__init__.py` reads this file, and type checkers do.
 
 from boundsmith import barron as barron
+from boundsmith import blocks as blocks
 from boundsmith import checks as checks
 from boundsmith import domains as domains
 from boundsmith import dynamics as dynamics
@@ -23,7 +24,6 @@ from bridge.expressions.inputs import tokens as tokens
 from bridge.expressions.inputs import value as value
 from bridge.expressions.inputs import vector as vector
 from bridge.expressions.matrices import matrix as matrix
-from bridge.expressions.normalisation import rms_norm as rms_norm
 from bridge.expressions.repetition import repeat as repeat
 from bridge.limits.cost import Work as Work
 from bridge.questions.certify.certifying import certify as certify

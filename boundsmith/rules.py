@@ -4,11 +4,14 @@ A value has a name, a size and an error, both in one norm (inf, 1 or 2). A rule 
 `help(bs.rules.attend)` lists its arguments, and its source contains its proof. docs/tutorial.md has a table of norms.
 
 - start of a derivation: given
-- linear maps, sums, products: linear_map, perturbed_map, add, mean, concatenate, stack, bilinear, change_norm
+- linear maps, sums, products: linear_map, perturbed_map, add, mean, concatenate, as_tokens, stack, bilinear,
+  change_norm
 - along tokens: centre, append, token
-- functions: apply_function, taylor, line_at_zero, perturbed_function, project, soft_threshold, rms_normalise
+- functions: apply_function, taylor, line_at_zero, perturbed_function, project, soft_threshold, rms_normalise,
+  rotate
 - attention: softmax, cut_softmax, softmax_as_linear, softmax_to_hard_max, hard_max, concentrate, attend, exclude,
   heads_as_linear, heads_as_matrix
+- losses: log_softmax, cross_entropy
 - layers: repeat, recursion_from, iterate, recur, accumulate, either, correct, confine
 - iterations and flows: contract, converge, descend, descent_lemma, gradient_descent, bounded_iterates,
   proximal_gradient, evolve
@@ -22,6 +25,7 @@ from symbolic.calculus import (
     add,
     append,
     apply_function,
+    as_tokens,
     attend,
     best_shares,
     bilinear,
@@ -36,6 +40,7 @@ from symbolic.calculus import (
     converge,
     correct,
     cover,
+    cross_entropy,
     cut_softmax,
     descend,
     descent_lemma,
@@ -51,6 +56,7 @@ from symbolic.calculus import (
     knob_for,
     line_at_zero,
     linear_map,
+    log_softmax,
     mean,
     minimise,
     perturbed_function,
@@ -63,6 +69,7 @@ from symbolic.calculus import (
     recursion_from,
     repeat,
     rms_normalise,
+    rotate,
     sample_mean,
     soft_threshold,
     softmax,
@@ -83,6 +90,7 @@ __all__ = [
     "add",
     "mean",
     "concatenate",
+    "as_tokens",
     "stack",
     "bilinear",
     "change_norm",
@@ -96,6 +104,7 @@ __all__ = [
     "project",
     "soft_threshold",
     "rms_normalise",
+    "rotate",
     "softmax",
     "cut_softmax",
     "softmax_as_linear",
@@ -106,6 +115,8 @@ __all__ = [
     "exclude",
     "heads_as_linear",
     "heads_as_matrix",
+    "log_softmax",
+    "cross_entropy",
     "repeat",
     "recursion_from",
     "iterate",

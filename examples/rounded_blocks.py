@@ -12,9 +12,9 @@ silu = bs.function(lambda t: t / (1 + sp.exp(-t)), name="silu")
 
 
 def block(x):
-    y = bs.rms_norm(x, shift=c)
+    y = bs.blocks.rms_norm(x, shift=c)
     x += sum(W @ bs.attend(bs.softmax((P @ y) @ (Q @ y)), V @ y) for Q, P, V, W in (heads[:4], heads[4:]))
-    z = bs.rms_norm(x, shift=c)
+    z = bs.blocks.rms_norm(x, shift=c)
     return x + D @ (silu(G @ z) * (U @ z))
 
 

@@ -44,11 +44,14 @@ def test_a_namespace_lists_its_names_by_purpose(namespace: ModuleType) -> None:
 
 
 def test_a_name_has_one_place_but_for_expressions_named_as_their_rules() -> None:
-    within = [name for namespace in NAMESPACES.values() for name in namespace.__all__]
+    places = {bs: dir(bs), **{namespace: namespace.__all__ for namespace in NAMESPACES.values()}}
+    expressions = [(place, name) for place in (bs, bs.blocks) for name in places.pop(place)]
+    within = [name for names in places.values() for name in names]
     assert len(within) == len(set(within))
-    twice = set(dir(bs)) & set(within)
-    assert twice <= set(bs.rules.__all__)
-    assert all(getattr(bs, name).__module__.startswith("bridge.expressions.") for name in twice)
+    assert len(expressions) == len({name for _, name in expressions})
+    twice = [(place, name) for place, name in expressions if name in within]
+    assert {name for _, name in twice} <= set(bs.rules.__all__)
+    assert all(getattr(place, name).__module__.startswith("bridge.expressions.") for place, name in twice)
 
 
 def test_an_unknown_name_is_refused() -> None:

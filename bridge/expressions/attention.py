@@ -1,6 +1,6 @@
 """Attention: softmax, the hard max that it approximates, averages under weights; means and concatenations."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import sympy as sp
@@ -22,7 +22,7 @@ from bridge.expressions.functions import t
 from bridge.expressions.linear_attention import LinearWeightsBySoftmax
 from bridge.limits.arguments import arguments_of
 from bridge.lowering.formula import ArrayFunction
-from bridge.readings.arrays import cut_weights, largest_places, unit_vector
+from bridge.readings.arrays import attended, cut_weights, largest_places, unit_vector
 from symbolic import calculus
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivations.derivation import Norm
@@ -67,10 +67,8 @@ class SoftmaxOf(Expression):
 class CutSoftmaxOf(Expression):
     """softmax of the scores, and in the network that of some keys: those of a mask, or of the largest scores.
 
-    `letter` stands for the largest weight of the keys left out; `number` tells the nodes of one graph apart.
+    `letter` stands for the largest weight of the keys left out.
     """
-
-    number = ""
 
     def __init__(
         self,
@@ -87,7 +85,7 @@ class CutSoftmaxOf(Expression):
 
     @property
     def letter(self) -> sp.Symbol:
-        return sp.Symbol(f"mu{self.number}", nonnegative=True)
+        return sp.Symbol(f"mu{self.suffix}", nonnegative=True)
 
     @property
     def formulas(self) -> tuple[sp.Expr, ...]:
@@ -96,7 +94,11 @@ class CutSoftmaxOf(Expression):
     @property
     def kept(self) -> str:
         """The name of the mask; "" without one."""
-        return "" if self.mask is None else f"kept{self.number}"
+        return "" if self.mask is None else f"kept{self.suffix}"
+
+    @property
+    def made(self) -> Mapping[str, Callable[..., Any]]:
+        return {} if self.mask is None else {self.kept: self.mask}
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         def rule(name: str, scores: InNorm) -> InNorm:
@@ -184,8 +186,7 @@ class Attend(Expression):
             yield Candidate(norm, str(norm), ((self.parts[0], Norm.ONE), (self.parts[1], norm)), rule)
 
     def run(self, running: Running) -> Any:
-        weights, values = (running.value(part) for part in self.parts)
-        return weights @ values
+        return attended(*(running.value(part) for part in self.parts))
 
 
 class Mean(Expression):

@@ -2,281 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import singledispatch
-from itertools import accumulate, chain, count
+from collections.abc import Sequence
 
 import sympy as sp
 
-from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
-from bridge.expressions.draws import Draws, SampleMean
-from bridge.expressions.expression import Expression, Sum
-from bridge.expressions.functions import Applied, Function, t
-from bridge.expressions.inputs import Input, TokenOfLayer, Value
-from bridge.expressions.linear_attention import LinearWeightsBySoftmax
-from bridge.expressions.matrices import Matrix, MatrixImage
-from bridge.expressions.normalisation import RmsNorm
-from bridge.expressions.products import Entrywise, InnerProduct, Pairs
-from bridge.expressions.repetition import LayerArgument, RepeatedLayers
+from bridge.expressions.attention import CutSoftmaxOf
+from bridge.expressions.expression import Expression
+from bridge.expressions.functions import Function
+from bridge.expressions.inputs import Value
+from bridge.expressions.matrices import Matrix
+from bridge.expressions.node_texts import INDICES, Writing, formula_at
+from bridge.expressions.repetition import RepeatedLayers
 from bridge.expressions.running import nodes_of
-from bridge.expressions.tokens import Appended, Centred, TokenAtPlace
 from symbolic.words.ascii_math import AsciiMathError, ascii_math
-
-LETTERS = ("p", "q", "z", "y", "r", "a", "c", "v", "w")  # of values that a formula names
-PLACE = sp.Symbol("PLACE")  # stands for an argument in the text of a formula
-
-
-@dataclass(frozen=True)
-class DefinedLetter:
-    """letter = exact, and in the network letter = approximate."""
-
-    letter: str
-    exact: str
-    approximate: str
-
-
-@dataclass
-class Writing:
-    """The definitions of one output, in order; what is used twice, named or repeated has a line."""
-
-    uses: Mapping[int, int]
-    free: Sequence[str]
-    lines: list[DefinedLetter] = field(default_factory=list)
-    letters: dict[int, str] = field(default_factory=dict)
-    matrices: dict[str, Matrix] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    given: dict[str, str] = field(default_factory=dict)  # what programs compute, in the author's words
-
-    def both(self, node: Expression) -> tuple[str, str]:
-        """The text of a node, exact and approximate."""
-        if id(node) in self.letters:
-            return (self.letters[id(node)],) * 2
-        exact, near = written(node, self)
-        if (
-            self.uses[id(node)] < 2
-            or isinstance(node, Input | Draws | LayerArgument | TokenOfLayer | Value)
-            or id(node) in self.letters
-        ):
-            return (self.letters[id(node)],) * 2 if id(node) in self.letters else (exact, near)
-        letter = self.letters[id(node)] = self.fresh()
-        self.lines.append(DefinedLetter(letter, exact, near))
-        return letter, letter
-
-    def fresh(self) -> str:
-        used = {re.split(r"_", each)[0] for each in self.letters.values()}
-        return next(each for each in chain(self.free, (f"x{k}" for k in count(1))) if each not in used)
-
-    def each(self, form: Callable[..., str], *nodes: Expression) -> tuple[str, str]:
-        """The same form of the exact and of the approximate parts."""
-        parts = [self.both(node) for node in nodes]
-        return form(*(part[0] for part in parts)), form(*(part[1] for part in parts))
-
-
-def _within(text: str) -> str:
-    """In brackets, where it is a sum or a product."""
-    return f"({text})" if re.search(r"[ +*/-]", _outside(text)) else text
-
-
-def _outside(text: str) -> str:
-    """What stands in no brackets."""
-    depths = accumulate((c == "(") - (c == ")") for c in text)
-    return "".join(c for c, depth in zip(text, depths, strict=True) if depth == 0)
-
-
-def _formula(expr: sp.Expr, argument: str) -> str:
-    """The text of an expression in t at an argument."""
-    text = (
-        sp.sstr(expr.subs(t, PLACE))
-        .replace("**", "^")
-        .replace("*", " ")
-        .replace("Max(", "max(")
-        .replace("Abs(", "abs(")
-    )
-    text = re.sub(rf"((?<=\()|(?<=, )){PLACE}(?=[,)])", lambda _: argument, text)
-    return text.replace(str(PLACE), _within(argument))
-
-
-@singledispatch
-def written(node: Expression, writing: Writing) -> tuple[str, str]:
-    """The text of a node by those of its parts."""
-    return writing.each(lambda *parts: f"{type(node).__name__.lower()}({', '.join(parts)})", *node.parts)
-
-
-@written.register
-def _(node: Input | Draws, writing: Writing) -> tuple[str, str]:
-    return node.name, node.name
-
-
-@written.register
-def _(node: Value, writing: Writing) -> tuple[str, str]:
-    exact, near = node.meanings
-    if exact:
-        writing.given[node.name] = exact
-    if node.error == 0:
-        return node.name, node.name
-    bound = f"is at most `{sp.sstr(node.error)}` away from `{node.name}` in the {node.norm}-norm"
-    writing.notes.append(f"`{node.name}_hat` {f'is {near}' if near else bound}")
-    return node.name, f"{node.name}_hat"
-
-
-@written.register
-def _(node: TokenOfLayer, writing: Writing) -> tuple[str, str]:
-    return (f"{node.of.name}_l",) * 2
-
-
-@written.register
-def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
-    matrix, layer = node.matrix, "" if node.matrix.layers is None else "_l"
-    writing.matrices[matrix.name] = matrix
-    if matrix.meaning:
-        writing.given[matrix.name] = matrix.meaning
-    near = f"{matrix.name}_hat" if matrix.change is not None else matrix.name
-    x, within = writing.both(node.parts[0]), _within if isinstance(node.parts[0], Attend) else _within_sum
-    return f"{matrix.name}{layer} {within(x[0])}", f"{near}{layer} {within(x[1])}"
-
-
-def _within_sum(text: str) -> str:
-    """In brackets, where a factor beside it would be taken into a sum or a product entry by entry."""
-    return f"({text})" if re.search(r" [+*-] |/", _outside(text)) or text.startswith("-") else text
-
-
-@written.register
-def _(node: Applied, writing: Writing) -> tuple[str, str]:
-    exact, near = writing.both(node.parts[0])
-    return _formula(node.function.exact, exact), _formula(node.function.side(approximate=True), near)
-
-
-@written.register
-def _(node: Sum, writing: Writing) -> tuple[str, str]:
-    parts = [writing.both(part) for _, part in node.terms]
-    return _sum(node, [part[0] for part in parts]), _sum(node, [part[1] for part in parts])
-
-
-def _sum(node: Sum, parts: Sequence[str]) -> str:
-    text = ""
-    for (factor, _), part in zip(node.terms, parts, strict=True):
-        negative = factor.could_extract_minus_sign()
-        size = -factor if negative else factor
-        if factor == 0:
-            text += " + 0" if text else "0"
-            continue
-        part = f"({part})" if re.search(r" [+-] ", _outside(part)) or part.startswith("-") else part
-        term = (
-            part
-            if size == 1
-            else f"{_within_sum(sp.sstr(size).replace('**', '^').replace('*', ' '))} {_within_sum(part)}"
-        )
-        text += (f" {'-' if negative else '+'} " if text else "-" if negative else "") + term
-    return text
-
-
-@written.register
-def _(node: Entrywise, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda x, y: f"{_within(x)} * {_within(y)}", *node.parts)
-
-
-@written.register
-def _(node: Pairs, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda query, keys: f"{_within(keys)} {_within(query)}", *node.parts)
-
-
-@written.register
-def _(node: InnerProduct, writing: Writing) -> tuple[str, str]:
-    x, y = node.parts
-    if x is y:
-        return writing.each(lambda x: f"||{x}||_2^2", x)
-    return writing.each(lambda x, y: f"{_within(x)}^T {_within(y)}", x, y)
-
-
-@written.register
-def _(node: SoftmaxOf, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda scores: f"softmax({scores})", *node.parts)
-
-
-@written.register
-def _(node: LinearWeightsBySoftmax, writing: Writing) -> tuple[str, str]:
-    exact, near = writing.both(node.parts[0])
-    count = _within(sp.sstr(node.dim).replace("**", "^").replace("*", " "))
-    return f"(1 + {exact} - mean({exact}))/{count}", f"softmax({near})"
-
-
-@written.register
-def _(node: CutSoftmaxOf, writing: Writing) -> tuple[str, str]:
-    exact, near = writing.both(node.parts[0])
-    keys = "S" if node.most is None else _within(sp.sstr(node.most))
-    of_keys = "those of the mask" if node.most is None else f"the `{keys}` largest scores"
-    writing.notes.append(f"`softmax_{keys}` is softmax over {of_keys}")
-    return f"softmax({exact})", f"softmax_{keys}({near})"
-
-
-@written.register
-def _(node: HardMaxOf, writing: Writing) -> tuple[str, str]:
-    exact, near = writing.both(node.parts[0])
-    by_softmax = f"softmax({_within(sp.sstr(node.beta))} {_within_sum(near)})"
-    return f"hardmax({exact})", f"hardmax({near})" if node.beta is None else by_softmax
-
-
-@written.register
-def _(node: Attend, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda weights, values: f"{_within_sum(weights)} {_within(values)}", *node.parts)
-
-
-@written.register
-def _(node: RmsNorm, writing: Writing) -> tuple[str, str]:
-    dim, shift = (_within(sp.sstr(each).replace("**", "^").replace("*", " ")) for each in (node.dim, node.shift))
-    shifted = "" if node.shift == 0 else f" + {shift}"
-    return writing.each(lambda x: f"{f'({x})' if ' ' in x else x}/sqrt(||{x}||_2^2/{dim}{shifted})", *node.parts)
-
-
-@written.register
-def _(node: Mean, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda x: f"mean({x})", *node.parts)
-
-
-@written.register
-def _(node: Centred, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda x: f"{_within_sum(x)} - mean({x})", *node.parts)
-
-
-@written.register
-def _(node: Appended, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda x, y: f"({x}; {y})", *node.parts)
-
-
-@written.register
-def _(node: TokenAtPlace, writing: Writing) -> tuple[str, str]:
-    place = sp.sstr(node.place + 1 if node.place >= 0 else node.tokens + node.place + 1).replace(" ", "")
-    return writing.each(lambda x: f"{x if x.isalnum() else f'({x})'}_{_within(place)}", *node.parts)
-
-
-@written.register
-def _(node: SampleMean, writing: Writing) -> tuple[str, str]:
-    exact, near = writing.both(node.parts[0])
-    return f"E(mean({exact}))", f"mean({near})"
-
-
-@written.register
-def _(node: ConcatenatedParts, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda *parts: f"({', '.join(parts)})", *node.parts)
-
-
-@written.register
-def _(node: Quantised, writing: Writing) -> tuple[str, str]:
-    (exact, near), step = writing.both(node.parts[0]), sp.sstr(node.step)
-    nearest = "" if node.down else " + 1/2"
-    return exact, f"{_within(step)} floor({_within(near)}/{_within(step)}{nearest})"
-
-
-@written.register
-def _(node: RepeatedLayers, writing: Writing) -> tuple[str, str]:
-    letter = writing.fresh()
-    writing.letters[id(node)] = f"{letter}_{_within(sp.sstr(node.depth))}"
-    start = writing.both(node.parts[0])
-    writing.lines.append(DefinedLetter(f"{letter}_0", *start))
-    writing.letters[id(node.argument)] = f"{letter}_(l-1)"
-    writing.lines.append(DefinedLetter(f"{letter}_l", *writing.both(node.body)))
-    return (writing.letters[id(node)],) * 2
 
 
 def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | None:
@@ -287,32 +25,42 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
     if isinstance(output, Value) and output.meanings[0] and output.error == 0:
         return output.meanings[0], "the same"
     nodes = nodes_of([output])
-    loops = [node for node in nodes if isinstance(node, RepeatedLayers)]
-    if any(isinstance(each, RepeatedLayers) for loop in loops for each in nodes_of(loop.inner)):
-        return None  # the number of a layer has one letter
+    if _depth(output) > len(INDICES):
+        return None
     uses = Counter(id(part) for node in nodes for part in (*node.parts, *node.inner))
-    writing = Writing(uses, [each for each in LETTERS if each not in taken])
+    writing = Writing(uses, taken)
     exact, near = writing.both(output)
     lines = [(line.letter, line.exact) for line in writing.lines]
     changed = [(line.letter, line.approximate) for line in writing.lines if line.exact != line.approximate]
     own = near if near != exact or not lines else ""
     made = _made(list(writing.matrices.values()))
-    words = [_where(exact, lines, writing.given), _network(changed, own, [*made, *dict.fromkeys(writing.notes)])]
+    words = [
+        _where(exact, lines, list(dict.fromkeys(writing.words))),
+        _network(changed, own, [*made, *dict.fromkeys(writing.notes)]),
+    ]
     formulas = [formula for text in words for formula in re.findall(r"`([^`]*)`", text)]
     return (words[0], words[1]) if all(map(_parses, formulas)) else None
+
+
+def _depth(output: Expression) -> int:
+    """How many repetitions stand within one another."""
+    loops = [node for node in nodes_of([output]) if isinstance(node, RepeatedLayers)]
+    return max((1 + _depth(loop.body) for loop in loops), default=0)
 
 
 def largest_difference(function: Function) -> str:
     """What the letter of a function with another one in its place stands for."""
     share, g = function.difference
-    formula = f"|{_formula(g, 't')}|"
+    formula = f"|{formula_at(g, 't')}|"
     shown = f"`{formula}`" if _parses(formula) else f"|f_hat - f|/({sp.sstr(share)})"
     return f"largest {shown} at the arguments `t` of {function.name} in the network"
 
 
-def lost_weight(cut: CutSoftmaxOf) -> str:
-    """What the letter of a softmax over some keys stands for."""
-    return f"largest weight, in the network, of the keys that ``{cut.label}`` leaves out"
+def seen_weight(node: Expression) -> str:
+    """What the letter of a node stands for: of a softmax over some keys, or of a loss."""
+    if isinstance(node, CutSoftmaxOf):
+        return f"largest weight, in the network, of the keys that ``{node.label}`` leaves out"
+    return f"largest weight of the other classes at the exact scores of ``{node.label}``"
 
 
 def _made(matrices: Sequence[Matrix]) -> list[str]:
@@ -328,10 +76,8 @@ def _parses(formula: str) -> bool:
     return True
 
 
-def _where(value: str, lines: Sequence[tuple[str, str]], given: Mapping[str, str]) -> str:
-    known = [f"`{letter} = {text}`" for letter, text in lines] + [
-        f"`{name}` is {words}" for name, words in given.items()
-    ]
+def _where(value: str, lines: Sequence[tuple[str, str]], words: Sequence[str]) -> str:
+    known = [*(f"`{letter} = {text}`" for letter, text in lines), *words]
     return f"`{value}`, where {_listed(known)}" if known else f"`{value}`"
 
 

@@ -127,11 +127,11 @@ class SampleMean(Expression):
     """The mean over independent draws, in the place of its expectation.
 
     With `delta` its error has a bound with a probability of at least 1 - delta, without it one in expectation. Without
-    a program for the expectation that is x at the expectation of each draw. `number` tells the nodes of one graph
+    a program for the expectation that is x at the expectation of each draw. `suffix` tells the nodes of one graph
     apart.
     """
 
-    number = ""
+    suffix = ""
 
     def __init__(self, x: Expression, draws: Draws, delta: sp.Expr | None, expectation: Program | None) -> None:
         self.parts, self.dim, self.label = (x,), x.dim, composed(f"mean({x.label})", "sample mean")
@@ -143,7 +143,7 @@ class SampleMean(Expression):
             if self.delta is None:
                 value = calculus.expected_mean(x.value, name, count=count, over=over)
             else:
-                event = Event(f"mean{self.number}", over=over, share=asking.at(self.delta))
+                event = Event(f"mean{self.suffix}", over=over, share=asking.at(self.delta))
                 value = calculus.sample_mean(x.value, name, count=count, event=event)
             return InNorm(value, x.approximate_size)
 

@@ -9,13 +9,13 @@ from bridge.expressions.attention import Attend, ConcatenatedParts, Quantised, S
 from bridge.expressions.expression import Expression, Sum
 from bridge.expressions.functions import Applied, t
 from bridge.expressions.matrices import MatrixImage
-from bridge.expressions.normalisation import RmsNorm
+from bridge.expressions.normalisation import Normalised
 from bridge.expressions.products import Entrywise, Pairs
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
 from bridge.expressions.running import nodes_of
 
 # Of these one token depends on the same token of each part; of the last two, on all tokens of the second part.
-TOKEN_BY_TOKEN = (MatrixImage, Sum, Entrywise, Applied, ConcatenatedParts, Quantised, SoftmaxOf, RmsNorm)
+TOKEN_BY_TOKEN = (MatrixImage, Sum, Entrywise, Applied, ConcatenatedParts, Quantised, SoftmaxOf, Normalised)
 LAYERS, SHARED_SECOND = (RepeatedLayers, LayerArgument), (Pairs, Attend)
 
 

@@ -98,6 +98,9 @@ class Expression(ABC):
     dim: sp.Expr
     count: sp.Expr | None = None
     label: str = ""
+    worst: sp.Expr | None = None  # of its letter, under the hypotheses
+    sees_exact = False  # the letter is of the exact run, not of the approximate one
+    suffix = ""  # of names and letters of its own, where a graph has several nodes of its kind
     is_named = False
     parts: tuple["Expression", ...] = ()
     inner: tuple["Expression", ...] = ()
@@ -149,6 +152,16 @@ class Expression(ABC):
     def formulas(self) -> tuple[sp.Expr, ...]:
         """Formulas of the user's that are no plain bound on a norm: a letter in them has another meaning too."""
         return ()
+
+    @property
+    def letter(self) -> sp.Symbol | None:
+        """It stands for the largest number that `run` sees at a prompt."""
+        return None
+
+    @property
+    def made(self) -> Mapping[str, Callable[..., Any]]:
+        """Arrays that are made once, by name: functions of parameters."""
+        return {}
 
     @property
     def premise(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.expressions.attention import CutSoftmaxOf
+from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function, t
 from bridge.expressions.inputs import LARGEST, Value
 from bridge.expressions.matrices import Matrix
@@ -91,7 +91,8 @@ class KnownLetters:
         for f in of_functions:
             at = (*self._at_network(f, known), *([self._at_prompt(f)] if at_prompts else []))
             known |= {f.letter: at} if at else {}
-        return known | {cut.letter: self._lost(cut) for cut in self.graph.cuts if at_prompts}
+        seen = {s: node for s, node in self.graph.seeing.items() if s in self.letters and at_prompts}
+        return known | {letter: self._largest_seen(node) for letter, node in seen.items()}
 
     def _norm_of(self, name: str, matrix: Matrix, key: Key) -> Program | None:
         """The spectral norm of a matrix that varies with the prompt is not measured at each of them."""
@@ -130,16 +131,15 @@ class KnownLetters:
         _, g = function.difference
         return self._seen_of(function, lambda argument: abs(ArrayFunction(g, t)(argument)).amax())
 
-    def _lost(self, cut: CutSoftmaxOf) -> Program:
-        """The largest weight of the keys left out, at the approximate scores."""
-        return self._seen_of(cut, lambda lost: lost.amax())
+    def _largest_seen(self, node: Expression) -> Program:
+        return self._seen_of(node, lambda seen: seen.amax(), approximate=not node.sees_exact)
 
-    def _seen_of(self, what: object, number: Callable[[Any], Any]) -> Program:
-        """The largest of these numbers of all that a run of the network, at one prompt, says of a node."""
+    def _seen_of(self, what: object, number: Callable[[Any], Any], *, approximate: bool = True) -> Program:
+        """The largest of these numbers of all that a run, at one prompt, says of a node."""
 
         def at_prompt(known: Mapping[str, Any]) -> Any:
             seen: dict[int, list[Any]] = {}
-            side = GraphRun(known, approximate=True, seen=seen)
+            side = GraphRun(known, approximate=approximate, seen=seen)
             for output in self.graph.outputs:
                 side.value(output)
             found = seen.get(id(what), [])  # none, without layers

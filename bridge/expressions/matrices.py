@@ -256,6 +256,10 @@ class MatrixImage(Expression):
         require_shape(f"{matrix.name} has {matrix.columns} columns", fits, x)
         self.label = composed(f"{matrix.name} {x.label}", f"image by {matrix.name}")
 
+    @property
+    def handle(self) -> str:
+        return self.matrix.name
+
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         norms, change = all_norms(self.matrix.norms), self.matrix.change
         near = {} if change is None else all_norms(change.distances)
@@ -268,7 +272,7 @@ class MatrixImage(Expression):
 
         def rule(name: str, x: InNorm) -> InNorm:
             norm, dim = asking.at(bound), asking.at(self.dim)
-            shared = {"operator_norm": norm, "dim": dim, "target": target, "matrix": self.matrix.name}
+            shared = {"operator_norm": norm, "dim": dim, "target": target, "matrix": self.handle}
             if distance is None:
                 return InNorm(linear_map(x.value, name, **shared), _times(norm, x.approximate_size))
             change = asking.at(distance)

@@ -1,6 +1,6 @@
 """The objects of the expressions of one theorem, by name, and where their arrays come from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,8 +13,10 @@ from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Applied, Function
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
+from bridge.expressions.losses import CrossEntropyOf
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.matrix_norms import KINDS
+from bridge.expressions.positions import RotaryPositions
 from bridge.expressions.running import Program, nodes_of
 from symbolic.derivations.derivation import as_expr
 from symbolic.words.errors import UsageError
@@ -79,20 +81,25 @@ class Objects:
 
     @cached_property
     def worst(self) -> dict[sp.Symbol, sp.Expr]:
-        """Of the largest |g| of f_hat - f = share * g, and of lost weights, under the hypotheses."""
+        """Of the largest |g| of f_hat - f = share * g, and of weights that nodes see, under the hypotheses."""
         of_functions = {f.letter: f.largest_difference for f in self.functions.values() if f.letter is not None}
-        return of_functions | {cut.letter: cut.worst for cut in self.cuts}
+        return of_functions | {letter: node.worst for letter, node in self.seeing.items() if node.worst is not None}
 
     @cached_property
+    def seeing(self) -> dict[sp.Symbol, Expression]:
+        """The nodes with a letter of their own."""
+        return {node.letter: node for node in self.nodes if node.letter is not None}
+
+    @property
     def cuts(self) -> list[CutSoftmaxOf]:
         return [node for node in self.nodes if isinstance(node, CutSoftmaxOf)]
 
     def number_letters(self) -> None:
         """Gives several nodes of one kind letters that differ."""
-        for kind in (CutSoftmaxOf, SampleMean):
+        for kind in (CutSoftmaxOf, RotaryPositions, CrossEntropyOf, SampleMean):
             alike = [node for node in self.nodes if isinstance(node, kind)]
             for place, node in enumerate(alike if len(alike) > 1 else (), start=1):
-                node.number = f"_{place}"
+                node.suffix = f"_{place}"
 
     # Where arrays come from.
 
@@ -125,7 +132,12 @@ class Objects:
 
     @property
     def arrays(self) -> list[str]:
-        return [*self.inputs, *self.weights, *self.approximate_matrices, *(cut.kept for cut in self.cuts if cut.kept)]
+        return [*self.inputs, *self.weights, *self.approximate_matrices, *self.made]
+
+    @property
+    def made(self) -> dict[str, Callable[..., Any]]:
+        """The arrays of nodes that are made once, by name: functions of parameters."""
+        return {name: program for node in self.nodes for name, program in node.made.items()}
 
     @cached_property
     def used(self) -> list[sp.Symbol]:

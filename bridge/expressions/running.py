@@ -1,5 +1,6 @@
 """The graph as a program: one prompt through all nodes, exact or approximate, on tensors or on balls."""
 
+import copy
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -8,6 +9,7 @@ import sympy as sp
 import torch
 
 from bridge.expressions.expression import Expression
+from bridge.expressions.inputs import LayerNumber
 from symbolic.words.errors import UsageError
 
 
@@ -99,3 +101,12 @@ def nodes_of(outputs: Iterable[Expression]) -> list[Expression]:
     for output in outputs:
         visit(output)
     return list(found.values())
+
+
+def copied(outputs: Sequence[Expression]) -> list[Expression]:
+    """Nodes of one theorem alone, whose suffixes are theirs; what is no node is shared."""
+    nodes = nodes_of(outputs)
+    members = (each for node in nodes for each in vars(node).values())
+    found = {id(each): each for each in members if not isinstance(each, Expression | LayerNumber | tuple)}
+    copies = {id(node): copy.deepcopy(node, found) for node in nodes}  # each after its parts, which are found
+    return [copies[id(output)] for output in outputs]

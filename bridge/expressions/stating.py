@@ -1,8 +1,7 @@
 """From expressions to what a theorem takes: derivation, domains, programs, operands, and the letters of an instance."""
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,17 +11,19 @@ import torch
 from bridge.domains import Domain
 from bridge.expressions.attention import Quantised
 from bridge.expressions.checking import require_sound
-from bridge.expressions.definitions import definition, largest_difference, lost_weight
+from bridge.expressions.definitions import definition, largest_difference, seen_weight
 from bridge.expressions.deriving import LeastBounds, derived
 from bridge.expressions.draws import SampleMean
+from bridge.expressions.embeddings import RowsOfTable
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Function, t
 from bridge.expressions.inputs import TokenOfLayer, Value
 from bridge.expressions.knowing import SPECTRAL, KnownLetters, of_array
 from bridge.expressions.matrices import Matrix
 from bridge.expressions.matrix_norms import KINDS, NORMS
+from bridge.expressions.node_texts import INDICES
 from bridge.expressions.objects import Objects
-from bridge.expressions.running import GraphRun, Program
+from bridge.expressions.running import GraphRun, Program, copied
 from bridge.limits.arguments import called_with
 from bridge.readings import Emulated, Smooth
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_norm
@@ -60,9 +61,7 @@ class Graph(Objects):
             found[name] = Program([*matrix.drawn, *letters], _approximate(matrix))
         for function in self.functions.values():
             found[f"f_{function.name}"] = self._smooth(function)
-        for cut in self.cuts:
-            if cut.mask is not None:
-                found[cut.kept] = cut.mask
+        found |= self.made
         for name in self._known.spectral_norms:
             matrix = self.matrices[name]
             found[f"norm_{name}"] = of_array(name, NORMS[SPECTRAL])
@@ -101,7 +100,10 @@ class Graph(Objects):
                 found[node.handle] = _grid(node, [known[letter.name] for letter in node.letters])
         for name, matrix in self.matrices.items():
             found[name] = _operand(matrix, known)
-        found |= {cut.kept: known[cut.kept] for cut in self.cuts if cut.kept}
+        found |= {
+            node.handle: _transposed(found[node.matrix.name]) for node in self.nodes if isinstance(node, RowsOfTable)
+        }
+        found |= {name: known[name] for name in self.made}
         return {name: each for name, each in found.items() if name in self._handles}
 
     @cached_property
@@ -157,10 +159,10 @@ class Graph(Objects):
     def meanings(self) -> dict[Any, Any]:
         """What each output is, as far as formulas say it, and each letter that nobody but the graph gave."""
         taken = [each.name for each in self.parameters]
-        taken += [*self.inputs, *self.weights, *self.values, "l"]
+        taken += [*self.inputs, *self.weights, *self.values, *INDICES]
         found: dict[Any, Any] = {output.label: definition(output, taken) for output in self.outputs}
         found |= {f.letter: largest_difference(f) for f in self.functions.values() if f.letter in self._known.letters}
-        found |= {cut.letter: lost_weight(cut) for cut in self.cuts if cut.letter in self._known.letters}
+        found |= {s: seen_weight(node) for s, node in self.seeing.items() if s in self._known.letters}
         return {name: each for name, each in found.items() if each is not None}
 
     def parts(self) -> dict[str, Any]:
@@ -196,6 +198,14 @@ def _operand(matrix: Matrix, known: Mapping[str, Any]) -> Any:
     return tuple(Emulated(exact[place], near[place], within) for place in range(len(exact)))
 
 
+def _transposed(operand: Any) -> Any:
+    return (
+        replace(operand, exact=operand.exact.mT, emulated=operand.emulated.mT)
+        if isinstance(operand, Emulated)
+        else operand.mT
+    )
+
+
 def _grid(node: Quantised, letters: list[Any]) -> Smooth:
     """The identity, and the grid in its place."""
     return Smooth(lambda x: x, lambda x: node.on_grid(x, letters))
@@ -209,8 +219,9 @@ def graph_of(
     inputs: Mapping[str, Domain] | None = None,
 ) -> Graph:
     """Of these outputs; a single one without a name is the output."""
+    outputs = copied(outputs)
     if len(outputs) == 1 and not outputs[0].is_named:
-        outputs = [copy.copy(outputs[0]).named("output")]
+        outputs[0].named("output")
     Objects(id, outputs, {}).number_letters()
     try:
         known = None if norm is None else as_norm(norm)

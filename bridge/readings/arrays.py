@@ -246,6 +246,12 @@ def _leads(scores: list[flint.arb], one: int, other: int) -> bool:
     return bool(scores[one] > scores[other] or (one < other and scores[one] >= scores[other]))
 
 
+def turned(x: Array, angles: Array) -> Array:
+    """Coordinates 2 k and 2 k + 1 by the k-th angle: (..., d) and (..., d/2) to (..., d)."""
+    cos, sin, first, second = torch.cos(angles), torch.sin(angles), x[..., 0::2], x[..., 1::2]
+    return torch.stack([cos * first - sin * second, sin * first + cos * second], -1).flatten(-2)
+
+
 def attended(weights: Array, values: Array) -> Array:
     """(..., n) and (..., n, m) to (..., m)."""
     return (weights.unsqueeze(-2) @ values).squeeze(-2) if weights.ndim == values.ndim - 1 else weights @ values

@@ -18,7 +18,7 @@ from symbolic.derivations.derivation import Norm
 # By rule `softmax` the weights that grow gain at most tanh(w/4) together: twice that in the 1-norm, sqrt(2) times in
 # the 2-norm.
 def moves(weights: Array, error: Error) -> Error:
-    radius, apart = error.radius, _apart(error)
+    radius, apart = error.radius, most_apart(error)
     held, others = torch.clamp(radius, max=WIDEST), sum_of_others(weights)
     gained, lost = weights * torch.exp(held), weights * torch.exp(-held)
     lost_by_others, gained_by_others = sum_of_others(torch.stack([lost, gained]))
@@ -31,7 +31,7 @@ def moves(weights: Array, error: Error) -> Error:
     return Error(None, spread, one=lambda: 2 * gain, two=lambda: root_two_times(gain))
 
 
-def _apart(error: Error) -> Array:
+def most_apart(error: Error) -> Array:
     """The most by which two scores move against each other: 2 ||u||_inf, sqrt(2) ||u||_2 or ||u||_1 at most."""
     if error.only is Norm.ONE:
         return error.one

@@ -39,6 +39,7 @@ from symbolic.calculus.knobs import Knob, cheapest_split, knob_for, minimise
 from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.linear import linear_map
 from symbolic.calculus.linear_softmax import softmax_as_linear
+from symbolic.calculus.log_softmax import cross_entropy, log_softmax
 from symbolic.calculus.nonexpansive import project, soft_threshold
 from symbolic.calculus.normalisation import rms_normalise
 from symbolic.calculus.perturbations import correct, largest_safe, perturbed_function, perturbed_map, pool, pooled_sum
@@ -46,9 +47,10 @@ from symbolic.calculus.products import bilinear
 from symbolic.calculus.proximal import ProximalSteps, bounded_iterates, proximal_gradient
 from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, recur
 from symbolic.calculus.repetition import repeat
+from symbolic.calculus.rotations import rotate
 from symbolic.calculus.shares import best_shares, within_budget
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
-from symbolic.calculus.sums import add, change_norm, concatenate, mean
+from symbolic.calculus.sums import add, as_tokens, change_norm, concatenate, mean
 from symbolic.calculus.taylor import line_at_zero, taylor
 from symbolic.calculus.tokens import append, centre, token
 from symbolic.derivations.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, given
@@ -80,6 +82,7 @@ __all__ = [
     "add",
     "apply_function",
     "append",
+    "as_tokens",
     "attend",
     "best_shares",
     "bilinear",
@@ -96,6 +99,7 @@ __all__ = [
     "correct",
     "counted",
     "cover",
+    "cross_entropy",
     "cut_softmax",
     "descend",
     "descent_lemma",
@@ -117,6 +121,7 @@ __all__ = [
     "largest_safe",
     "line_at_zero",
     "linear_map",
+    "log_softmax",
     "mean",
     "minimise",
     "perturbed_function",
@@ -129,6 +134,7 @@ __all__ = [
     "recursion_from",
     "repeat",
     "rms_normalise",
+    "rotate",
     "sample_mean",
     "soft_threshold",
     "softmax",

@@ -1,4 +1,4 @@
-"""Rule 5 for a map that is Lipschitz away from 0: a vector over its root mean square."""
+"""Rule 5 for maps that are Lipschitz away from 0: a vector over its root mean square, centred before or not."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,14 +12,15 @@ from symbolic.derivations.operations import Operation
 
 @dataclass(frozen=True)
 class RmsNormalisation(Operation):
-    """x / sqrt(||x||_2^2 / d + `shift`), token by token.
+    """x / sqrt(||x||_2^2 / d + `shift`), token by token; if `centred`, of x less the mean of its coordinates.
 
-    No argument, exact or approximate, is shorter than `least` in the 2-norm, and no exact one than `exact_least`.
+    No such x, exact or approximate, is shorter than `least` in the 2-norm, and no exact one than `exact_least`.
     """
 
     shift: sp.Expr
     least: sp.Expr = field(compare=False)
     exact_least: sp.Expr = field(compare=False)
+    centred: bool = False
 
 
 # With h(r) = r / sqrt(r^2/d + c), g(r u) = h(r) u for unit vectors u. For x = r u and y = s v with r, s >= m,
@@ -29,13 +30,24 @@ class RmsNormalisation(Operation):
 # moved by more. ||x_hat|| >= ||x|| - e, so that ||x|| >= m + e will do: the obligation. Without a least length, m = 0.
 # Equality: both of length m, in any two directions (as ||x|| >= m + e: turned a little, e -> 0); for m = 0, both
 # near 0. The size: h(r) < sqrt(d) for c > 0, and h(r) = sqrt(d) for c = 0, of the approximate value too.
+# Centred (layer norm): x - (1, ..., 1) mean(x) is the orthogonal projection onto the vectors that add up to 0, which
+# lengthens no error; its length is sqrt(d) times the standard deviation. Equality: x and x_hat as above that add up to
+# 0, d > 1 (d > 2 to be turned).
 def rms_normalise(
-    x: Approximated, name: str, *, shift: Any = 0, least: Any = 0, exact_least: Any = None, reason: str = ""
+    x: Approximated,
+    name: str,
+    *,
+    shift: Any = 0,
+    least: Any = 0,
+    exact_least: Any = None,
+    centred: bool = False,
+    reason: str = "",
 ) -> Approximated:
     """x / sqrt(||x||_2^2 / d + shift), in the 2-norm; exact and approximate values are at most sqrt(d).
 
     `least` is a lower bound of both ||x|| and ||x_hat||, `exact_least` one of ||x||, which it takes to show the former.
-    Without them `shift` has to be positive. Obligation: least + error <= exact_least.
+    Without them `shift` has to be positive. If `centred`, x less the mean of its coordinates stands for x in all of
+    this: layer norm. Obligation: least + error <= exact_least.
     """
     require_norm("rms_normalise", x, Norm.TWO)
     numbers = {"shift": as_expr(shift), "least": as_expr(least)}
@@ -56,10 +68,15 @@ def rms_normalise(
         "rms normalisation",
         x.error_symbol / sp.sqrt(floor),
         obligations=(*owed, *positive("rms_normalise", name, floor=floor)),
-        reason=reason or "since division by a root mean square stretches by the inverse of its least value at most",
-        operation=RmsNormalisation(shift, least, known),
+        reason=reason or _by_the_least(centred),
+        operation=RmsNormalisation(shift, least, known, centred),
     )
     return x.follows(step, dim=x.dim, size=sp.sqrt(x.dim))
+
+
+def _by_the_least(centred: bool) -> str:
+    before = "centring is an orthogonal projection, and " if centred else ""
+    return f"since {before}division by a root mean square stretches by the inverse of its least value at most"
 
 
 def _stays_away(x: Approximated, name: str, least: sp.Expr, exact_least: Any) -> Obligation:

@@ -28,6 +28,11 @@ class Concatenation(Operation):
 
 
 @dataclass(frozen=True)
+class AsTokens(Operation):
+    """x_1, x_2, ... as the tokens of one value: (..., m) each to (..., k, m)."""
+
+
+@dataclass(frozen=True)
 class Restated(Operation):
     """The same value in another norm."""
 
@@ -52,15 +57,19 @@ def _common_norm(rule: str, values: tuple[Approximated, ...]) -> Norm:
     return values[0].norm
 
 
+def _require_one_dimension(rule: str, values: tuple[Approximated, ...]) -> None:
+    if any(sp.simplify(value.dim - values[0].dim) != 0 for value in values):
+        dims = ", ".join(f"'{value.name}' in R^{value.dim}" for value in values)
+        raise DerivationError(f"{rule}: the values differ in dimension ({dims})")
+
+
 # ||sum c_i (x_hat_i - x_i)|| <= sum |c_i| e_i, the triangle inequality. Equality: errors that all point one way.
 def add(
     *values: Approximated, name: str, coefficients: tuple[Any, ...] | None = None, reason: str = ""
 ) -> Approximated:
     """sum_i c_i x_i of values of one dimension and one norm; the coefficients are 1 by default."""
     norm = _common_norm("add", values)
-    if any(sp.simplify(value.dim - values[0].dim) != 0 for value in values):
-        dims = ", ".join(f"'{value.name}' in R^{value.dim}" for value in values)
-        raise DerivationError(f"add: the values differ in dimension ({dims})")
+    _require_one_dimension("add", values)
     given = coefficients if coefficients is not None else (1,) * len(values)
     signed = tuple(as_expr(c) for c in given)
     factors = [abs(c) for c in signed]
@@ -117,6 +126,22 @@ def _join(norm: Norm, parts: list[sp.Expr]) -> sp.Expr:
     if norm is Norm.ONE:
         return sp.Add(*parts)
     return sp.sqrt(sp.Add(*(part**2 for part in parts)))
+
+
+# Bounds on tokens hold for each of them. Equality: the value with the largest error, and that with the largest size.
+def as_tokens(*values: Approximated, name: str, reason: str = "") -> Approximated:
+    """Values of one dimension and one norm as the tokens of one: `attend` then weighs them, as experts."""
+    norm = _common_norm("as_tokens", values)
+    _require_one_dimension("as_tokens", values)
+    step = rule_step(
+        name,
+        norm,
+        "tokens",
+        sp.Max(*(value.error_symbol for value in values)),
+        reason=reason or "since the bound of tokens is that of the largest",
+        operation=AsTokens(),
+    )
+    return values[0].follows(step, *values[1:], dim=values[0].dim, size=sp.Max(*(value.size for value in values)))
 
 
 # ||v||_inf <= ||v||_2 <= ||v||_1 (equality: one non-zero coordinate), and towards the smaller exponents

@@ -28,6 +28,7 @@ BOUNDED = {
     "comparison": "the flow{name} from {of}",
     "correction": "the corrected value{name} of {of}",
     "cover": "the supremum{name} over all members of {of}",
+    "cross-entropy": "the cross-entropy{name} of {of}",
     "cut softmax": "the softmax{name} of {of} over the keys that are kept",
     "descent": "the descent{name} from {of}",
     "expected mean": "the sample mean{name} of {of}",
@@ -37,6 +38,7 @@ BOUNDED = {
     "line at 0": "the tangent{name} at 0, taken at {of},",
     "linear map": "the linear image{name} of {of}",
     "Lipschitz map": "the image{name} of {of} under an approximate Lipschitz map",
+    "log-softmax": "the log-softmax{name} of {of}",
     "mean": "the mean{name} of {of}",
     "one token": "the token{name} of {of}",
     "perturbed linear map": "the image{name} of {of} under a perturbed linear map",
@@ -47,6 +49,7 @@ BOUNDED = {
     "proximal gradient": "the gap{name} after all steps, by {of},",
     "quadratic convergence": "the iterate{name} from {of} on",
     "rms normalisation": "the normalised value{name} of {of}",
+    "rotation": "the rotated value{name} of {of}",
     "sample mean": "the sample mean{name} of {of}",
     "soft threshold": "the soft threshold{name} of {of}",
     "softmax": "the softmax{name} of {of}",
@@ -55,6 +58,7 @@ BOUNDED = {
     "softmax to hard max": "the softmax{name} of {of} against the hard max",
     "sum": "the {combination}{name} of {of}",
     "Taylor's formula": "Taylor's polynomial{name} at {of}",
+    "tokens": "the value{name} with the tokens {of}",
     "union bound": "the largest{name} of all members of {of}",
 }
 NORMS = {Norm.INF: "the sup norm", Norm.ONE: "the 1-norm", Norm.TWO: "the 2-norm"}

@@ -12,10 +12,12 @@ from bridge.readings.rules import given as given
 from bridge.readings.rules import hard_max as hard_max
 from bridge.readings.rules import iteration as iteration
 from bridge.readings.rules import linear as linear
+from bridge.readings.rules import log_softmax as log_softmax
 from bridge.readings.rules import normalisation as normalisation
 from bridge.readings.rules import perturbed_linear as perturbed_linear
 from bridge.readings.rules import product as product
 from bridge.readings.rules import repetition as repetition
+from bridge.readings.rules import rotation as rotation
 from bridge.readings.rules import sink as sink
 from bridge.readings.rules import soft_threshold as soft_threshold
 from bridge.readings.rules import softmax as softmax

@@ -1,7 +1,8 @@
-"""Vectors over their root mean square."""
+"""Vectors over their root mean square, centred before or not."""
 
 from collections.abc import Iterator
 
+import flint
 import sympy as sp
 import torch
 
@@ -18,7 +19,12 @@ from symbolic.derivations.derivation import Norm, Step
 
 @value.register
 def _value(operation: RmsNormalisation, x: list[Array], operands: Operands, emulated: bool) -> Array:
-    return normalised(x[0], operation, operands)
+    return normalised(_argument(x[0], operation), operation, operands)
+
+
+def _argument(x: Array, operation: RmsNormalisation) -> Array:
+    """What is divided by its root mean square."""
+    return x - x.mean(-1, keepdim=True) if operation.centred else x
 
 
 def normalised(x: Array, operation: RmsNormalisation, operands: Operands) -> Array:
@@ -41,8 +47,8 @@ def _root(dim: int, operands: Operands) -> Array:
 @enclosed.register
 def _enclosed(operation: RmsNormalisation, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     (before,) = x
-    exact, error = exactly(operation, x, at), before.error
-    moved, dim = error.after(before.exact), exact.shape[-1]
+    exact, error = exactly(operation, x, at), _error(before.error, operation, at.operands)
+    moved, dim = error.after(_argument(before.exact, operation)), exact.shape[-1]
     centre = Error.none(exact) if error.is_centred else Error.known(normalised(moved, operation, at.operands) - exact)
     if error.is_known:
         return Enclosed(exact, centre)
@@ -52,6 +58,21 @@ def _enclosed(operation: RmsNormalisation, step: Step, x: list[Enclosed], at: At
     divisor = torch.maximum(_divisor(length, dim, operation, at.operands), error.two / widest)
     rest = Error.within(Norm.TWO, (error.two / divisor).unsqueeze(-1), exact)
     return Enclosed(exact, centre.plus(rest))
+
+
+# (u - mean(u))_i = ((d - 1) u_i - sum_(j != i) u_j) / d is at most ((d - 2) r_i + sum_j r_j) / d and, by Cauchy and
+# Schwarz, sqrt(1 - 1/d) ||u||_2. As a projection it does not lengthen u.
+def _error(error: Error, operation: RmsNormalisation, operands: Operands) -> Error:
+    """That of the argument."""
+    if not operation.centred or error.is_none:
+        return error
+    centre = None if error.is_centred else _argument(error.centre, operation)
+    if error.is_known:
+        return Error.known(centre)
+    radius, dim = error.radius, error.radius.shape[-1]
+    by_radius = ((dim - 2) * radius + radius.sum(-1, keepdim=True)) / dim
+    by_two = operands.number(sp.sqrt(1 - sp.Rational(1, dim))) * error.two
+    return Error(centre, torch.minimum(by_radius, by_two.unsqueeze(-1)), two=lambda: error.two)
 
 
 # h(r) = r / sqrt(r^2/d + c) grows with r and |x_i| / sqrt(||x||_2^2/d + c) <= h(|x_i|). Norms give no least length: the
@@ -64,7 +85,10 @@ def _bounded(operation: RmsNormalisation, step: Step, x: list[Bounded], known: N
     def after(length: Ball) -> Ball:
         return length / (length * length / before.dim + shift).sqrt() if shift > 0 else most
 
-    lengths = (before.size, before.emulated, before.reach, before.emulated_reach)
+    # |x_i - mean(x)| <= 2 (1 - 1/d) ||x||_inf
+    widest = flint.arb(2 * (before.dim - 1)) / before.dim if operation.centred else flint.arb(1)
+    reaches = (widest * each for each in (before.reach, before.emulated_reach))
+    lengths = (before.size, before.emulated, *reaches)
     size, emulated, reach, emulated_reach = (after(each).min(most) for each in lengths)
     error = size + emulated
     error = (before.error / shift.sqrt()).min(error) if shift > 0 else error
@@ -81,6 +105,7 @@ def _numbers(operation: RmsNormalisation, step: Step, x: list[Emulated], at: Ope
         ("approximate", before.emulated, operation.least),
     ):
         if operation.least != 0 and is_known(least, at):
-            found = torch.amin(two_norm(argument).reshape(-1), 0)
-            what, of_run = f"the 2-norm of the {side} argument", side == "approximate"
+            found = torch.amin(two_norm(_argument(argument, operation)).reshape(-1), 0)
+            centred = ", centred," if operation.centred else ""
+            what, of_run = f"the 2-norm of the {side} argument{centred}", side == "approximate"
             yield Number(what, at.number(least), found, at_least=True, of_run=of_run, computed=rounding(found))

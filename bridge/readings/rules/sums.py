@@ -13,7 +13,7 @@ from bridge.readings.network import Ball, Bounded, NormsAtHand, bounded, joined_
 from bridge.readings.operands import Operands
 from bridge.readings.values import value
 from numeric.balls import ball_maximum
-from symbolic.calculus.sums import Combination, Concatenation, Restated, TokenMean
+from symbolic.calculus.sums import AsTokens, Combination, Concatenation, Restated, TokenMean
 from symbolic.derivations.derivation import Step
 
 
@@ -93,6 +93,26 @@ def _bounded_of_concatenation(operation: Concatenation, step: Step, x: list[Boun
     size, emulated, error = (joined_norm(step.norm, each) for each in parts)
     reach, emulated_reach = (ball_maximum([getattr(each, part) for each in x]) for part in ("reach", "emulated_reach"))
     return Bounded(step.norm, sum(each.dim for each in x), size, emulated, error, reach, emulated_reach)
+
+
+@value.register
+def _value_of_tokens(operation: AsTokens, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return torch.stack(x, -2)
+
+
+@enclosed.register
+def _enclosed_of_tokens(operation: AsTokens, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
+    exact, errors = exactly(operation, x, at), [each.error for each in x]
+    centre = None if all(each.is_centred for each in errors) else torch.stack([each.centre for each in errors], -2)
+    if all(each.is_known for each in errors):
+        return Enclosed(exact, Error(centre, None, like=exact))
+    tokens = Error(
+        centre,
+        torch.stack([each.radius for each in errors], -2),
+        one=lambda: torch.stack([each.one for each in errors], -1),
+        two=lambda: torch.stack([each.two for each in errors], -1),
+    )
+    return Enclosed(exact, tokens)
 
 
 @value.register

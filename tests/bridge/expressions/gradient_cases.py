@@ -34,7 +34,7 @@ def squares(output: Any) -> Any:
 
 def block(p: Any) -> Any:
     """Pre-norm, with a gated unit."""
-    z = bs.rms_norm(p, shift=c)
+    z = bs.blocks.rms_norm(p, shift=c)
     return p + D @ (gelu(U @ z) * (U @ z + bias))
 
 
@@ -49,9 +49,9 @@ W_Q, W_K, W_V = (bs.matrix(f"W_{name}", d, d, row_sums=1, layers=N) for name in 
 
 def transformer(tokens: Any) -> Any:
     """A pre-norm block with attention and a hidden layer, each layer with its own matrices."""
-    z = bs.rms_norm(tokens, shift=c)
+    z = bs.blocks.rms_norm(tokens, shift=c)
     tokens = tokens + bs.attend(bs.softmax((W_K @ z) @ (W_Q @ z) / sp.sqrt(d)), W_V @ z)
-    return tokens + W_2 @ gelu(W_1 @ bs.rms_norm(tokens, shift=c))
+    return tokens + W_2 @ gelu(W_1 @ bs.blocks.rms_norm(tokens, shift=c))
 
 
 def nested() -> Any:
@@ -79,7 +79,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "attention": (squares(bs.mean(attention(X))), (A, B, W, X)),
     "attention of one query": (squares(bs.attend(bs.softmax((A @ X) @ (B @ q)), W @ X)), (A, B, W, q)),
     "blocks of attention": (
-        squares(bs.mean(bs.repeat(lambda p: bs.rms_norm(p + attention(p), shift=c), X, N))),
+        squares(bs.mean(bs.repeat(lambda p: bs.blocks.rms_norm(p + attention(p), shift=c), X, N))),
         (A, B, W, X),
     ),
     "tokens of layers": (squares(bs.repeat(lambda p, layer: tanh(A @ p + B @ S[layer]), x, N)), (A, B, S)),

@@ -62,14 +62,14 @@ class Grown:
         return self.draw.choice((tanh, gelu))(self.draw.choice(vectors))
 
     def norm(self, vectors: list[Any], tokens: list[Any]) -> Any:
-        return bs.rms_norm(self.draw.choice(vectors), shift=c)
+        return bs.blocks.rms_norm(self.draw.choice(vectors), shift=c)
 
     def attend(self, vectors: list[Any], tokens: list[Any]) -> Any:
         scores = self.draw.choice(tokens) @ self.draw.choice(vectors)
         return bs.attend(bs.softmax(scores), self.draw.choice(tokens))
 
     def weights(self, vectors: list[Any], tokens: list[Any]) -> Any:
-        keys = bs.rms_norm(self.draw.choice(tokens), shift=c)
+        keys = bs.blocks.rms_norm(self.draw.choice(tokens), shift=c)
         return bs.attend(bs.softmax(keys @ self.draw.choice(tokens)), self.draw.choice(tokens))
 
     def mean(self, vectors: list[Any], tokens: list[Any]) -> Any:

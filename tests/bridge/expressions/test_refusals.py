@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import sympy as sp
+import torch
 
 import boundsmith as bs
 
@@ -88,6 +89,95 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: bs.function(sp.tanh(K)).approximated(sp.tanh(a)),
         "tanh: tanh(a) does not have the argument K; give a function, lambda K: ...",
     ),
+    "a layer norm of a matrix": (
+        lambda: bs.blocks.layer_norm(W),
+        "layer_norm: expected an expression, got Matrix",
+    ),
+    "a gain that is a number": (
+        lambda: bs.blocks.layer_norm(x, shift=1, gain=2),
+        "layer_norm: expected a vector as the gain, got int; give bs.vector(...)",
+    ),
+    "a gain of other coordinates": (
+        lambda: bs.blocks.rms_norm(x, shift=1, gain=y),
+        "rms_norm: the gain has to be one vector of as many coordinates: y is in R^h, x is in R^d",
+    ),
+    "a bias for each token": (
+        lambda: bs.blocks.layer_norm(V, shift=1, bias=V),
+        "layer_norm: the bias has to be one vector of as many coordinates: V is in n tokens in R^d, V is in n tokens",
+    ),
+    "rotary positions of a number": (lambda: bs.blocks.rotary(1), "rotary: expected an expression, got int"),
+    "rotary positions of one vector": (
+        lambda: bs.blocks.rotary(x),
+        "rotary: tokens are needed, which have places: x is",
+    ),
+    "rotary positions in odd dimension": (
+        lambda: bs.blocks.rotary(bs.tokens("V", n, 3, size=1)),
+        "rotary: V is in R^3; an even dimension is needed",
+    ),
+    "a base that is a text": (
+        lambda: bs.blocks.rotary(V, base="e"),
+        "expected a number or a SymPy expression as a base, got str",
+    ),
+    "a log-softmax of a text": (lambda: bs.blocks.log_softmax("s"), "log_softmax: expected an expression, got str"),
+    "a cross-entropy of a number": (
+        lambda: bs.blocks.cross_entropy(1, 0),
+        "cross_entropy: expected an expression, got int",
+    ),
+    "a label out of range": (
+        lambda: bs.blocks.cross_entropy(bs.vector("s", 3, size=1), 3),
+        "cross_entropy: the label is 3, of 3 classes; give 0, ..., 2",
+    ),
+    "a negative label": (lambda: bs.blocks.cross_entropy(x, -1), "the label is -1, of d classes; give 0, ..., d - 1"),
+    "a label that is a truth value": (
+        lambda: bs.blocks.cross_entropy(x, True),
+        "the number of a class, or exact weights",
+    ),
+    "a label that is no class": (
+        lambda: bs.blocks.cross_entropy(x, 0.5),
+        "expected the number of a class, or exact weights over the classes, got float; give bs.vector(..., sums=1,",
+    ),
+    "a label that holds no weights": (
+        lambda: bs.blocks.cross_entropy(x, bs.vector("y", d, sums=1)),
+        "or exact weights over the classes, got y in Ball(d, radius=1, norm=1); give bs.vector(",
+    ),
+    "a label of other classes": (
+        lambda: bs.blocks.cross_entropy(x, bs.vector("y", h, sums=1, domain=bs.domains.Simplex(h))),
+        "cross_entropy: a weight for each class is needed: y is in R^h, x is in R^d",
+    ),
+    "a mixture under a list": (lambda: bs.blocks.mixture([1], [x]), "mixture: expected expressions, got list"),
+    "a mixture of numbers": (
+        lambda: bs.blocks.mixture(bs.softmax(x), [1, 2]),
+        "mixture: expected expressions, got int",
+    ),
+    "a mixture of nothing": (
+        lambda: bs.blocks.mixture(bs.softmax(x), []),
+        "mixture: no experts came; give a list of expressions",
+    ),
+    "a mixture of shapes": (
+        lambda: bs.blocks.mixture(bs.softmax(bs.vector("s", 2, size=1)), [x, y]),
+        "values of one shape, and as many tokens as the weights, are needed: softmax(s) is in R^2, x is in R^d, y",
+    ),
+    "a mixture at tokens under one weight": (
+        lambda: bs.blocks.mixture(bs.softmax(bs.vector("s", 2, size=1)), [V, V]),
+        "as many tokens as the weights, are needed: softmax(s) is in R^2, V is in n tokens in R^d",
+    ),
+    "a mixture of too few experts": (
+        lambda: bs.blocks.mixture(bs.softmax(bs.vector("s", 3, size=1)), [x, x]),
+        "mixture: one weight for each of the 2 experts is needed: softmax(s) is in R^3",
+    ),
+    "an embedding without a table": (
+        lambda: bs.blocks.embedding(x, x),
+        "embedding: expected a matrix and an expression, got Input and Input",
+    ),
+    "an embedding of a number": (
+        lambda: bs.blocks.embedding(W, 3),
+        "embedding: expected a matrix and an expression, got Matrix and int",
+    ),
+    "an embedding of other words": (lambda: bs.blocks.embedding(W, x), "embedding: W has h rows: x is in R^d"),
+    "a table for each layer": (
+        lambda: bs.blocks.embedding(bs.matrix("E", d, h, row_sums=1, layers=3), x),
+        "embedding: E is one matrix for each layer; give one table",
+    ),
     "rounded twice": (lambda: W.rounded(1).rounded(1), "W is approximate already; take a matrix of another name"),
 }
 
@@ -123,6 +213,32 @@ def test_a_norm_that_no_rule_gives_is_refused() -> None:
     weights = bs.softmax(x)
     with pytest.raises(bs.UsageError, match="output is not bounded in the inf-norm; it is in: 1"):
         bs.theorem("own", weights, norm="inf", parameters={d: 3})
+
+
+def test_rotary_positions_that_do_not_fit_the_parameters_are_refused() -> None:
+    with pytest.raises(bs.UsageError, match=r"rotate: the half dimension of 'output' is 3/2; give a whole"):
+        stated(bs.blocks.rotary(V))
+    wrong = {
+        (3, 1): r"'angles' of shape \(3, 1\) and 'V' of shape \(4, 2\) do not fit",
+        (4, 3): r"expected an array whose last axis has length h = 2, got the shape \(4, 6\) from 'angles' of shape",
+    }
+    for shape, words in wrong.items():
+        turned = bs.blocks.rotary(bs.tokens("V", n, h, size=1), angles=lambda shape=shape: torch.zeros(shape))
+        with pytest.raises(bs.UsageError, match=words):
+            bs.compare(stated(turned), samples=2, attack=0)
+
+
+def test_a_label_beyond_the_classes_of_the_parameters_is_refused() -> None:
+    with pytest.raises(bs.UsageError, match=r"cross_entropy: the label is 7, of 3 classes; give 0, ..., 2"):
+        bs.compare(stated(bs.blocks.cross_entropy(x, 7)), samples=2, attack=0)
+
+
+@pytest.mark.parametrize("norm", [bs.blocks.rms_norm, bs.blocks.layer_norm])
+def test_a_normalisation_without_a_shift_and_a_least_length_is_refused(norm: Any) -> None:
+    with pytest.raises(bs.UsageError, match=r"near 0; give shift > 0, or least > 0 and exact_least"):
+        bs.theorem("own", norm(W.rounded(0.1) @ x), parameters={K: 1.5, d: 3, h: 2})
+    with pytest.raises(bs.UsageError, match="which the approximate argument has to keep too; give exact_least"):
+        bs.theorem("own", norm(W.rounded(0.1) @ x, least=0.1), parameters={K: 1.5, d: 3, h: 2})
 
 
 def test_an_expression_beside_a_conclusion_is_refused() -> None:

@@ -52,6 +52,16 @@ def test_it_defines_what_it_is_about() -> None:
     assert words[r"\widehat{\mathrm{output}}"] == "the same for p_l = (1 - eps) tanh(W p_(l-1))"
 
 
+def test_layers_within_layers_have_numbers_of_their_own() -> None:
+    A, B = bs.matrix("A", d, d, row_sums=K, layers=h), bs.matrix("B", d, d, row_sums=K, layers=N)
+    u, analog = bs.tokens("u", N, d, size=1), bs.function(sp.tanh).approximated(lambda t: (1 - eps) * sp.tanh(t))
+    output = bs.repeat(lambda p, l: B @ bs.repeat(lambda q: analog(A @ q), p, h) + u[l], bs.vector("x", d, size=1), N)
+    words = bs.theorem("nested", output, parameters={eps: 0.01, K: 0.5, N: 2, h: 3, d: 3}).statement.objects
+    exact = "p_N, where p_0 = x, q_0 = p_(l-1), q_k = tanh(A_k q_(k-1)) and p_l = B_l q_h + u_l"
+    assert words[r"\mathrm{output}"] == exact
+    assert words[r"\widehat{\mathrm{output}}"] == "the same for q_k = (1 - eps) tanh(A_k q_(k-1))"
+
+
 # A ReLU block of rounded weights: ||W_hat - W|| <= h = delta sqrt(d h) / 2, so that the error is at most
 # (s_2 + h) h R + h s_1 R, attained by matrices of equal entries just above the middle of a cell.
 def block() -> bs.Theorem:
@@ -370,7 +380,7 @@ def test_a_sum_of_a_list_is_an_expression() -> None:
 def test_a_normalised_vector_keeps_its_bound_and_attains_it_at_prompts() -> None:
     c = sp.Symbol("c", positive=True)
     W, x = bs.matrix("W", d, d, spectral=K).rounded(delta), bs.vector("x", d, norm=1)
-    theorem = bs.theorem("own", bs.rms_norm(W @ x, shift=c), parameters={K: 1.5, delta: 0.01, c: 0.1, d: 3})
+    theorem = bs.theorem("own", bs.blocks.rms_norm(W @ x, shift=c), parameters={K: 1.5, delta: 0.01, c: 0.1, d: 3})
     assert theorem.statement.quantity("output").derived() == d * delta / (2 * sp.sqrt(c))  # ||W_hat - W|| <= d delta/2
     assert theorem.statement.objects[r"\mathrm{output}"] == "(W x)/sqrt(||W x||_2^2/d + c)"
     rows = bs.compare(theorem, **FEW).rows
@@ -382,7 +392,7 @@ def test_a_normalised_vector_keeps_its_bound_and_attains_it_at_prompts() -> None
 def test_a_least_length_is_an_assumption_and_its_bound_is_judged_at_prompts() -> None:
     least, longer = sp.symbols("m M", positive=True)
     W, x = bs.matrix("W", d, d, spectral=K).rounded(delta), bs.vector("x", d, norm=1, domain=bs.domains.Sphere(d))
-    output = bs.rms_norm(x + W @ x, least=least, exact_least=longer)
+    output = bs.blocks.rms_norm(x + W @ x, least=least, exact_least=longer)
     values = {K: 0.5, delta: 0.01, least: 0.45, longer: 0.5, d: 3}
     theorem = bs.theorem("own", output, parameters=values)
     assert theorem.statement.assumptions == ("the argument of output has a 2-norm of at least M",)
@@ -400,7 +410,7 @@ def test_a_least_length_is_an_assumption_and_its_bound_is_judged_at_prompts() ->
 def normalised_on_a_grid(shape: Callable[..., Any] = bs.vector, *count: Any, **more: Any) -> bs.Theorem:
     least = sp.Symbol("m", positive=True)
     x = shape("x", *count, d, norm=R, domain=bs.domains.Shell(d, low=least, high=R))
-    output = bs.rms_norm(bs.quantised(x, delta), least=least - sp.sqrt(d) * delta / 2, **more)
+    output = bs.blocks.rms_norm(bs.quantised(x, delta), least=least - sp.sqrt(d) * delta / 2, **more)
     return bs.theorem("shell", output, norm=2, parameters={least: 0.5, R: 2.0, delta: 0.01, d: 2, n: 3})
 
 
@@ -432,7 +442,7 @@ def test_a_length_of_the_author_is_still_an_assumption() -> None:
 def test_layers_that_normalise_what_they_add_to_have_a_bound() -> None:
     c, N = sp.Symbol("c", positive=True), sp.Symbol("N", integer=True, positive=True)
     W, x = bs.matrix("W", d, d, spectral=K).rounded(delta), bs.vector("x", d, norm=1)
-    output = bs.repeat(lambda p: p + W @ bs.rms_norm(p, shift=c), x, N)
+    output = bs.repeat(lambda p: p + W @ bs.blocks.rms_norm(p, shift=c), x, N)
     theorem = bs.theorem("own", output, norm=2, parameters={K: 0.5, delta: 0.01, c: 0.1, N: 2, d: 3})
     # e -> e (1 + (K + a) / sqrt(c)) + a sqrt(d), with a = d delta / 2, from 0
     a, bound = 3 * 0.01 / 2, 0.0

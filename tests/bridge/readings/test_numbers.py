@@ -20,6 +20,7 @@ from symbolic.calculus import (
     centre,
     concentrate,
     contract,
+    cross_entropy,
     exclude,
     given,
     hard_max,
@@ -161,6 +162,11 @@ CASES: dict[str, tuple[Callable[[bool], Approximated], dict[str, Any], str]] = {
         lambda wrong: normalised(2 if wrong else 1, sp.Symbol("mu", positive=True)),
         {},
         "the 2-norm of the exact argument is 1.11803, below the 2 that",
+    ),
+    "weight of other classes": (
+        lambda wrong: cross_entropy(x(), "h", label="L", others=TENTH if wrong else HALF),
+        {"L": torch.tensor([1.0, 0.0], dtype=torch.float64)},
+        "step 'h': the weight of classes other than the label is 0.182426, above the 0.1 that rule 'cross-entropy' was",
     ),
     "half range": (
         lambda wrong: softmax_as_linear(x(), "w", half_range=HALF if wrong else 1),

@@ -12,6 +12,7 @@ from symbolic.calculus.nonexpansive import Clip
 from symbolic.calculus.normalisation import RmsNormalisation
 from symbolic.calculus.products import Product
 from symbolic.calculus.repetition import Repetition
+from symbolic.calculus.rotations import Rotation
 from symbolic.calculus.softmax import Attention
 from symbolic.calculus.sums import Combination, Concatenation, Restated, TokenMean
 from symbolic.derivations.operations import Given, Operation, Unread
@@ -24,7 +25,7 @@ WITHOUT = {
 }
 # What gives a bound for all prompts of a network; the others end a network reading, which says so.
 FOR_NETWORKS = {
-    *(Given, Linear, Apply, Product, Combination, TokenMean, Restated, Clip, Concatenation, RmsNormalisation)
+    *(Given, Linear, Apply, Product, Combination, TokenMean, Restated, Clip, Concatenation, RmsNormalisation, Rotation)
 }
 
 

@@ -33,7 +33,7 @@ def test_no_reading_is_below_what_it_bounds(seed: int) -> None:
     assert set(STEPS.values()) <= set(found.steps)
     assert {rule for rule in STEPS.values() if found.ratios[rule, "bound"] < 0.99} == ZERO
     assert all(found.stops[rule] < found.steps[rule] for rule in STEPS.values())
-    assert len(found.networks) == 10
+    assert len(found.networks) == 11
     assert {"closed", "prompt, enclosed", "prompt, by rule", "local, enclosed"} <= set(found.least)
 
 
@@ -49,7 +49,7 @@ def test_floats_that_differ_from_balls_are_found(part: str) -> None:
         balls, floats = Balls(Derived(program), point, hidden), Floats(program, hidden)
         assert not floats.check_against(balls)
         name = f"{program.checked[0].result.value.name} {part}"
-        floats.batched[name] = floats.batched[name].clone()  # of a bound in the 1-norm, both norms are one array
+        floats.batched[name] = floats.batched[name].clone()  # two parts may be one tensor
         floats.batched[name][point] += 1e-6
         with pytest.raises(Breach, match=f"{part} in floats"):
             floats.check_against(balls)

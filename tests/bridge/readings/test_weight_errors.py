@@ -14,10 +14,12 @@ from numeric.balls import BallArray, BallsError, working_precision
 from symbolic.calculus import (
     Approximated,
     Norm,
+    add,
     attend,
     concentrate,
     given,
     linear_map,
+    log_softmax,
     softmax,
 )
 
@@ -139,3 +141,42 @@ def test_attention_adds_what_weights_and_values_err_by(
     assert found.centre.tolist() == pytest.approx([sign * centre])
     assert found.radius.tolist() == pytest.approx([radius])
     assert found.two.item() == pytest.approx(radius)
+
+
+# --- log-softmax: by how much each entry moves at most, which some move attains -------------------------------------
+
+
+def log_softmax_error(error: Approximated, bound: float, **operands: torch.Tensor) -> Error:
+    moved = log_softmax(error, "l").derivation
+    return enclose(moved, AtHand(Operands({"s": SCORES, **operands}, {e: bound}))).steps["l"].error
+
+
+def log_softmax_moved(moves: list[list[float]]) -> torch.Tensor:
+    """The farthest of each entry."""
+    near = SCORES + torch.tensor(moves, dtype=torch.float64)
+    return (torch.log_softmax(near, -1) - torch.log_softmax(SCORES, -1)).abs().amax(0)
+
+
+def test_entries_of_a_log_softmax_move_as_far_as_the_radii_of_their_scores_say() -> None:
+    radii = [0.5, 0.01, 2.0]
+    scaled = linear_map(given("z", dim=3, size=0, error=e), "A z", operator_norm=2, dim=3, matrix="A")
+    known = {"z": torch.zeros(3, dtype=torch.float64), "A": torch.diag(torch.tensor(radii, dtype=torch.float64))}
+    corners = [[a * radii[0], b * radii[1], c * radii[2]] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
+    found = log_softmax_error(add(given("s", dim=3, size=3), scaled, name="sum"), 1.0, **known)
+    assert torch.allclose(found.absolute, log_softmax_moved(corners), rtol=1e-12)
+
+
+def test_entries_of_a_log_softmax_move_as_far_as_the_2_norm_of_their_scores_says() -> None:
+    error = 0.5 / 2**0.5
+    pairs = [[-error, error, 0.0], [error, -error, 0.0], [0.0, error, -error]]
+    found = log_softmax_error(given("s", dim=3, norm=Norm.TWO, size=4, error=e), 0.5).absolute
+    weights = torch.softmax(SCORES, -1)
+    assert torch.allclose(found, torch.log1p((1 - weights) * (math.exp(2**0.5 * 0.5) - 1)), rtol=1e-12)
+    assert (log_softmax_moved(pairs) <= found).all()
+
+
+def test_entries_of_a_log_softmax_move_by_less_than_scores_that_move_far() -> None:
+    found = log_softmax_error(scores(), 1000.0).absolute
+    corners = [[-1e3, 1e3, 1e3], [1e3, -1e3, 1e3], [1e3, 1e3, -1e3]]
+    assert (log_softmax_moved(corners) <= found).all()
+    assert found.tolist() == [2000.0] * 3

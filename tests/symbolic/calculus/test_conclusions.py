@@ -21,6 +21,7 @@ from symbolic.calculus import (
     add,
     append,
     apply_function,
+    as_tokens,
     attend,
     bilinear,
     bounded_iterates,
@@ -32,6 +33,7 @@ from symbolic.calculus import (
     converge,
     correct,
     cover,
+    cross_entropy,
     cut_softmax,
     descend,
     evolve,
@@ -44,6 +46,7 @@ from symbolic.calculus import (
     heads_as_matrix,
     line_at_zero,
     linear_map,
+    log_softmax,
     mean,
     perturbed_function,
     perturbed_map,
@@ -54,6 +57,7 @@ from symbolic.calculus import (
     recur,
     repeat,
     rms_normalise,
+    rotate,
     sample_mean,
     soft_threshold,
     softmax,
@@ -234,6 +238,10 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
         lambda: token(weights(), "y", place=1, count=3),
         Says(ey, size=ONE, norm=one, premises=("w",), probabilities=True),
     ),
+    "as_tokens": (
+        lambda: as_tokens(vector(), given("y", dim=n, size=2 * X, error=3 * ex), name="xy"),
+        Says(3 * ex, size=2 * X, premises=("x", "y")),
+    ),
     "concatenate": (
         lambda: concatenate(vector(), given("y", dim=m, size=2 * X, error=3 * ex), name="xy"),
         Says(3 * ex, size=2 * X, dim=n + m, premises=("x", "y")),
@@ -277,6 +285,37 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "rms_normalise, away from 0 and shifted": (
         lambda: rms_normalise(vector(norm=two), "y", shift=c, least=a, exact_least=b),
         Says(ex / sp.sqrt(a**2 / n + c), size=sp.sqrt(n), norm=two),
+    ),
+    "rms_normalise, centred": (
+        lambda: rms_normalise(vector(norm=two), "y", shift=c, least=a, exact_least=b, centred=True),
+        Says(ex / sp.sqrt(a**2 / n + c), size=sp.sqrt(n), norm=two),
+    ),
+    **{
+        f"rotate, {norm}": (
+            lambda norm=norm: rotate(vector(norm=norm), "y", angles="t"),
+            Says(times * ex, size=times * X, norm=norm),
+        )
+        for norm, times in ((Norm.INF, sp.sqrt(2)), (two, 1), (one, sp.sqrt(2)))
+    },
+    **{
+        f"log_softmax, {norm}": (
+            lambda norm=norm: log_softmax(vector(norm=norm), "y"),
+            Says(times * ex, size=times * X + sp.log(n - 1 + sp.exp(-times * X))),
+        )
+        for norm, times in ((Norm.INF, 2), (two, sp.sqrt(2)), (one, 1))
+    },
+    **{
+        f"cross_entropy, {norm}": (
+            lambda norm=norm: cross_entropy(vector(norm=norm), "y", others=a),
+            Says(
+                sp.log(1 + a * (sp.exp(times * ex) - 1)), size=times * X + sp.log(n - 1 + sp.exp(-times * X)), dim=ONE
+            ),
+        )
+        for norm, times in ((Norm.INF, 2), (two, sp.sqrt(2)), (one, 1))
+    },
+    "cross_entropy, of any label": (
+        lambda: cross_entropy(vector(), "y", label="y"),
+        Says(2 * ex, size=2 * X + sp.log(n - 1 + sp.exp(-2 * X)), dim=ONE),
     ),
     "softmax": (
         lambda: softmax(vector(), "q"),

@@ -165,6 +165,10 @@ RULES: dict[str, Callable[[bs.Approximated, sp.Expr], bs.Approximated]] = {
     "rms_normalise": lambda a, e: bs.rules.rms_normalise(
         bs.rules.change_norm(a, 2, "two"), "d", shift=e, least=e, exact_least=3 * e
     ),
+    "rotate": lambda a, _: bs.rules.rotate(bs.rules.concatenate(a, NUMBER, name="two"), "d"),
+    "log_softmax": lambda a, _: bs.rules.log_softmax(a, "d"),
+    "cross_entropy": lambda a, e: bs.rules.cross_entropy(a, "d", others=e),
+    "as_tokens": lambda a, _: bs.rules.as_tokens(a, NUMBER, name="d"),
     "cover": lambda a, e: bs.rules.cover(a, "d", members=3, radius=e, lipschitz=1),
     "exclude": lambda a, e: bs.rules.exclude(a, "d", count=3, lead=e, diameter=1),
     "repeat": lambda a, e: bs.rules.repeat(

@@ -16,13 +16,15 @@ from symbolic.calculus import (
     mean,
     project,
     rms_normalise,
+    rotate,
     soft_threshold,
     taylor,
     token,
 )
 from tests.symbolic.cases.case import Half, RuleCase, draw, norm, shown, value
 from tests.symbolic.fuzzing.realised import Realised
-from tests.symbolic.fuzzing.vectors import onto_ball, over_root_mean_square, shrink
+from tests.symbolic.fuzzing.vectors import layer_normalised, onto_ball, over_root_mean_square, shrink
+from tests.symbolic.fuzzing.vectors import turned as turned_by
 
 
 def given_sharp() -> Realised:
@@ -251,10 +253,48 @@ def normalised_random(rng: np.random.Generator) -> Realised:
     return shown(result, *(over_root_mean_square(each, shift) for each in (exact, exact + moved)), Norm.TWO)
 
 
+def layer_norm_sharp() -> Realised:
+    """Both of length 1/2 beside any mean, turned a little in the plane of the vectors that add up to 0."""
+    plane = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
+    x, near = (2.0 + each @ plane for each in turned(0.5, 1e-4, 2))
+    given_x = given("x", dim=3, norm=Norm.TWO, size=norm(x, Norm.TWO) * (1 + 1e-15), error=1.0000001e-4)
+    least = 0.5 * (1 - 1e-12)
+    result = rms_normalise(given_x, "g", shift=0.5, least=least - 1.00001e-4, exact_least=least, centred=True)
+    return shown(result, *(layer_normalised(each, 0.5) for each in (x, near)), Norm.TWO)
+
+
+def layer_norm_random(rng: np.random.Generator) -> Realised:
+    x, near = draw(rng)
+    result = rms_normalise(value("x", x, near, Norm.TWO), "g", shift=0.1, centred=True)
+    return shown(result, *(layer_normalised(each, 0.1) for each in (x, near)), Norm.TWO)
+
+
+def layer_norm_size() -> Realised:
+    x, near = np.array([300.0, 400.0]), np.array([400.0, 300.0])
+    result = rms_normalise(value("x", x, near, Norm.TWO), "g", shift=1e-6, centred=True)
+    return shown(result, *(layer_normalised(each, 1e-6) for each in (x, near)), Norm.TWO)
+
+
 def normalised_random_by_shift(rng: np.random.Generator) -> Realised:
     x, near = draw(rng)
     result = rms_normalise(value("x", x, near, Norm.TWO), "g", shift=0.1)
     return shown(result, *(over_root_mean_square(each, 0.1) for each in (x, near)), Norm.TWO)
+
+
+def rotated_sharp(which: Norm) -> Realised:
+    """By pi/4: of (1, 1) in the sup norm, of (1, 0) in the others; another plane is 0."""
+    unit = np.array([1.0, 1.0, 0.0, 0.0]) if which is Norm.INF else np.eye(4)[0]
+    exact, near = 2.0 * unit, 2.25 * unit
+    result = rotate(value("x", exact, near, which), "y")
+    return shown(result, *(turned_by(each, np.array([np.pi / 4, 1.0])) for each in (exact, near)), which)
+
+
+def rotated_random(rng: np.random.Generator) -> Realised:
+    which = list(Norm)[rng.integers(3)]
+    exact, near, angles = *draw(rng, 4), rng.uniform(-9, 9, 2)
+    return shown(
+        rotate(value("x", exact, near, which), "y"), *(turned_by(each, angles) for each in (exact, near)), which
+    )
 
 
 def exclude_sharp() -> Realised:
@@ -333,6 +373,8 @@ CASES = [
         normalised_random_by_shift,
         size=normalised_size,
     ),
+    RuleCase("rms_normalise, centred", "rms_normalise", layer_norm_sharp, layer_norm_random, size=layer_norm_size),
+    *(RuleCase(f"rotate in norm {n}", "rotate", lambda n=n: rotated_sharp(n), rotated_random) for n in Norm),
     RuleCase("exclude", "exclude", exclude_sharp, exclude_random),
     RuleCase("correct", "correct", corrected_sharp, corrected_random, error_loose="0; sharp is sigma, see below"),
 ]

@@ -7,6 +7,7 @@ from symbolic.calculus import (
     Norm,
     add,
     append,
+    as_tokens,
     bilinear,
     centre,
     concatenate,
@@ -80,6 +81,14 @@ def append_random(rng: np.random.Generator) -> Realised:
     (x, near_x), (y, near_y) = draw(rng), draw(rng)
     result = append(value("x", x, near_x, Norm.TWO), value("y", y, near_y, Norm.TWO), "xy")
     return shown(result, np.stack([x, y]), np.stack([near_x, near_y]), Norm.TWO)
+
+
+def tokens_sharp(which: Norm) -> Realised:
+    """The first has the larger error, the second the larger size."""
+    x, y = np.array([[1.0, 2.0], [3.0, 1.0]])
+    near_x, near_y = x + np.array([0.4, 0.3]), y - 0.1
+    result = as_tokens(value("x", x, near_x, which), value("y", y, near_y, which), name="xy")
+    return shown(result, np.stack([x, y]), np.stack([near_x, near_y]), which)
 
 
 def stack_sharp(count: int) -> Realised:
@@ -194,6 +203,7 @@ CASES = [
     RuleCase("bilinear", "bilinear", product_sharp, product_random),
     RuleCase("bilinear with a known size", "bilinear", clipped_product_sharp, clipped_product_random),
     RuleCase("add", "add", sum_sharp, sum_random),
+    *(RuleCase(f"as_tokens in norm {n}", "as_tokens", lambda n=n: tokens_sharp(n)) for n in Norm),
     *(RuleCase(f"concatenate in norm {n}", "concatenate", lambda n=n: concatenate_sharp(n)) for n in Norm),
     *(RuleCase(f"append in norm {n}", "append", lambda n=n: append_sharp(n), append_random) for n in Norm),
     *(RuleCase(f"stack of {count}", "stack", lambda count=count: stack_sharp(count)) for count in (1, 2, 5)),

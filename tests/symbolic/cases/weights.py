@@ -11,18 +11,20 @@ from symbolic.calculus import (
     attend,
     change_norm,
     concentrate,
+    cross_entropy,
     cut_softmax,
     given,
     hard_max,
     heads_as_linear,
     heads_as_matrix,
+    log_softmax,
     softmax,
     softmax_as_linear,
     softmax_to_hard_max,
 )
 from tests.symbolic.cases.case import Half, RuleCase, draw, shown, value
 from tests.symbolic.fuzzing.realised import Realised
-from tests.symbolic.fuzzing.softmax_moves import cut_weights, largest_of, linear_weights, scaled_weights
+from tests.symbolic.fuzzing.softmax_moves import cut_weights, largest_of, linear_weights, log_weights, scaled_weights
 from tests.symbolic.fuzzing.vectors import softmax_weights
 
 
@@ -58,6 +60,38 @@ def softmax_affine(source: Norm, target: Norm) -> Realised:
 def softmax_random(source: Norm, target: Norm, rng: np.random.Generator) -> Realised:
     x, near = (rng.uniform(0, 8) * v for v in draw(rng, int(rng.integers(1, 6))))
     return softmax_at(x, near, source, target)
+
+
+def log_softmax_sharp(source: Norm) -> Realised:
+    """Of two scores far apart the less likely one falls; in the sup norm of three."""
+    apart = np.array([1.0, 1.0, -1.0] if source is Norm.INF else [1.0, -1.0])
+    exact, near = 9 * apart, 9.5 * apart
+    return shown(log_softmax(value("t", exact, near, source), "l"), log_weights(exact), log_weights(near))
+
+
+def log_softmax_random(rng: np.random.Generator) -> Realised:
+    source = list(Norm)[rng.integers(3)]
+    x, near = (rng.uniform(0, 8) * v for v in draw(rng, int(rng.integers(1, 6))))
+    return shown(log_softmax(value("t", x, near, source), "l"), log_weights(x), log_weights(near))
+
+
+def cross_entropy_at(scores: np.ndarray, near: np.ndarray, label: np.ndarray, source: Norm) -> Realised:
+    others = 1 - float(softmax_weights(scores) @ label)
+    result = cross_entropy(value("t", scores, near, source), "h", others=others)
+    return shown(result, *(-(label @ log_weights(each))[None] for each in (scores, near)))
+
+
+def cross_entropy_sharp(source: Norm) -> Realised:
+    """The label's score falls, by as much as the others rise."""
+    apart = np.array([1.0, 1.0, -1.0] if source is Norm.INF else [1.0, -1.0])
+    return cross_entropy_at(0.5 * apart, 1.25 * apart, np.eye(len(apart))[-1], source)
+
+
+def cross_entropy_random(rng: np.random.Generator) -> Realised:
+    source, classes = list(Norm)[rng.integers(3)], int(rng.integers(1, 6))
+    x, near = (rng.uniform(0, 8) * v for v in draw(rng, classes))
+    label = rng.dirichlet(np.ones(classes)) if rng.random() < 0.5 else np.eye(classes)[0]
+    return cross_entropy_at(x, near, label, source)
 
 
 def as_linear(scores: np.ndarray, near: np.ndarray, source: Norm = Norm.INF) -> Realised:
@@ -312,6 +346,16 @@ CASES = [
         )
         for s in (Norm.ONE, Norm.TWO)
         for words, random in (("half range", as_linear_random), ("size", as_linear_by_size))
+    ),
+    *(
+        RuleCase(f"log_softmax from norm {n}", "log_softmax", lambda n=n: log_softmax_sharp(n), log_softmax_random)
+        for n in Norm
+    ),
+    *(
+        RuleCase(
+            f"cross_entropy from norm {n}", "cross_entropy", lambda n=n: cross_entropy_sharp(n), cross_entropy_random
+        )
+        for n in Norm
     ),
     RuleCase("softmax_as_linear, small", "softmax_as_linear", as_linear_small),
     *(

@@ -117,6 +117,27 @@ def rms_normalise_away_from_zero(program: Program) -> None:
     mapped(program, x, maps.normalised(shift, **known))
 
 
+# Of vectors that add up to 0, to the opposite; the others anywhere, and moved anywhere.
+@move("rms_normalise, centred", "rms_normalise", weight=0.5)
+def rms_normalise_centred(program: Program) -> None:
+    dim, size, shape = program.whole(2, 4), program.number(), (program.points, program.tokens, 1)
+    unit = program.anywhere(dim, Norm.TWO)
+    flat = units(unit - unit.mean(-1, keepdims=True), Norm.TWO)
+    level = program.rng.random(shape) < 0.5
+    exact = size * np.where(level, flat, unit)
+    near = np.where(level, -exact, exact + 2 * size * program.anywhere(dim, Norm.TWO))
+    arguments = {"dim": dim, "norm": Norm.TWO, "size": size, "error": 2 * size}
+    x = program.start(arguments, exact, near, single=program.without_tokens())
+    shift = size**2 / dim * (1e3 if program.chance(0.5) else 1e-3)
+    mapped(program, x, maps.centred(shift))
+
+
+@move("rotate", "rotate")
+def rotate(program: Program) -> None:
+    x = program.pick(dim=2 * program.whole(1, 2))
+    mapped(program, x, maps.rotate(program, about(program, x)))
+
+
 @move("correct, rounding", "correct")
 def rounding(program: Program) -> None:
     """Whole numbers, rounded: errors below 1/2 are undone."""
@@ -226,6 +247,17 @@ def token(program: Program) -> None:
     value = program.apply("token", x, NAME, place=place, count=program.tokens)
     exact, near = (np.repeat(v[:, place][:, None], program.tokens, 1) for v in (x.exact, x.near))
     program.conclude(value, exact, near, norm=x.value.norm, centre=x.centre, single=True)
+
+
+# Values without tokens, as many as a value of this program has.
+@move("as_tokens", "as_tokens")
+def as_tokens(program: Program) -> None:
+    first = program.pick(single=True)
+    norm, dim = first.value.norm, first.exact.shape[-1]
+    parts = (first, *(program.pick(norm, dim, single=True) for _ in range(program.tokens - 1)))
+    value = program.apply("as_tokens", *parts, name=NAME)
+    exact, near = (np.stack(each, 1) for each in ([x.exact[:, 0] for x in parts], [x.near[:, 0] for x in parts]))
+    program.conclude(value, exact, near, norm=norm, single=False)
 
 
 # Values that are moved by parameters of their own: their shares of the perturbation are as their errors.
@@ -418,9 +450,12 @@ MOVES = (
     function_of_a_map,
     soft_threshold_along,
     rms_normalise_away_from_zero,
+    rms_normalise_centred,
+    rotate,
     line_at_zero,
     rounding,
     add,
+    as_tokens,
     concatenate,
     pooled_sum,
     pool,

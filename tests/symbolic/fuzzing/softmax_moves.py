@@ -103,6 +103,46 @@ def cut_to_the_largest(program: Program) -> Realised:
     return program.conclude(value, softmax_weights(scores.exact), cut_weights(scores.near, kept), norm=Norm.ONE)
 
 
+# The last score is far below all others, and falls while they rise; in the 1- and 2-norm there are two of them.
+def falling_label(program: Program) -> Realised:
+    norm, error = program.any_norm(), program.number(0.05, 2.0)
+    apart = units(np.where(np.arange(program.tokens if norm is Norm.INF else 2) > 0, 1.0, -1.0)[::-1], norm)
+    size = 8.0 / abs(apart[0])
+    shape = (program.points, program.tokens, len(apart))
+    anywhere = program.anywhere(len(apart), norm)
+    straight = program.straight[:, None, None]
+    exact = size * np.where(straight, apart, anywhere * program.rng.uniform(size=(*shape[:2], 1)))
+    near = exact + error * np.where(straight, apart, program.anywhere(len(apart), norm))
+    arguments = {"dim": len(apart), "norm": norm, "size": size, "error": error}
+    return program.start(arguments, exact, near, single=program.without_tokens())
+
+
+def log_weights(scores: np.ndarray) -> np.ndarray:
+    shifted = scores - scores.max(-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+
+
+@move("log_softmax", "log_softmax")
+def log_softmax(program: Program) -> Realised:
+    scores = falling_label(program) if program.chance(0.7) else program.pick()
+    value = program.apply("log_softmax", scores, NAME)
+    return program.conclude(value, log_weights(scores.exact), log_weights(scores.near), norm=Norm.INF)
+
+
+@move("cross_entropy", "cross_entropy")
+def cross_entropy(program: Program) -> Realised:
+    """Of one class, or of weights over all of them."""
+    scores = falling_label(program) if program.chance(0.7) else program.pick()
+    classes, certain = scores.exact.shape[-1], program.chance(0.7)
+    label = np.eye(classes)[-1] if certain else program.rng.dirichlet(np.ones(classes))
+    label = np.broadcast_to(label, scores.exact.shape)
+    others = float((1 - (softmax_weights(scores.exact) * label).sum(-1)).max()) if program.chance(0.5) else 1.0
+    operand = program.handle(label[:, 0] if scores.single else label)
+    value = program.apply("cross_entropy", scores, NAME, others=max(others, 0.0), label=operand)
+    exact, near = (-(label * log_weights(each)).sum(-1, keepdims=True) for each in (scores.exact, scores.near))
+    return program.conclude(value, exact, near, norm=Norm.INF)
+
+
 @move("concentrate", "concentrate")
 def concentrate(program: Program) -> Realised:
     """The gaps exactly as stated at most points, larger at the others."""
@@ -327,6 +367,8 @@ MOVES = (
     affine_softmax,
     cut_softmax,
     cut_to_the_largest,
+    log_softmax,
+    cross_entropy,
     concentrate,
     softmax_to_hard_max,
     hard_max,

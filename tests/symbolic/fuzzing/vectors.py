@@ -60,3 +60,13 @@ def onto_ball(vectors: np.ndarray, radius: float) -> np.ndarray:
 
 def over_root_mean_square(vectors: np.ndarray, shift: float) -> np.ndarray:
     return vectors / np.sqrt(np.square(vectors).mean(-1, keepdims=True) + shift)
+
+
+def turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Each pair of coordinates, as a complex number."""
+    pairs = (vectors[..., 0::2] + 1j * vectors[..., 1::2]) * np.exp(1j * angles)
+    return np.stack([pairs.real, pairs.imag], -1).reshape(vectors.shape)
+
+
+def layer_normalised(vectors: np.ndarray, shift: float) -> np.ndarray:
+    return (vectors - vectors.mean(-1, keepdims=True)) / np.sqrt(vectors.var(-1, keepdims=True) + shift)

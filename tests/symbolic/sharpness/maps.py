@@ -7,6 +7,7 @@ from symbolic.calculus import (
     Norm,
     add,
     append,
+    as_tokens,
     bilinear,
     centre,
     change_norm,
@@ -22,6 +23,7 @@ from symbolic.calculus import (
     pooled_sum,
     project,
     rms_normalise,
+    rotate,
     soft_threshold,
     token,
 )
@@ -30,7 +32,8 @@ from symbolic.calculus.families import stack
 from tests.symbolic.cases.case import shown, value
 from tests.symbolic.cases.one_premise import function_sharp, line_sharp, taylor_sharp, turned
 from tests.symbolic.fuzzing.realised import Realised
-from tests.symbolic.fuzzing.vectors import over_root_mean_square, shrink
+from tests.symbolic.fuzzing.vectors import layer_normalised, over_root_mean_square, shrink
+from tests.symbolic.fuzzing.vectors import turned as turned_by
 from tests.symbolic.sharpness.attaining import DIM, Attaining, Limit, along, direction, functional, shown_along
 
 SIZE, ERROR = 2.0, 0.25
@@ -117,6 +120,12 @@ def blocks(which: Norm) -> Realised:
     return shown(result, np.concatenate([x, y]), np.concatenate([near, y + ERROR]), which)
 
 
+def tokens(which: Norm) -> Realised:
+    (x, near), small = moved(which), ERROR / 2 * direction(which)
+    result = as_tokens(value("x", x, near, which), value("y", x, x + small, which), name="xy")
+    return shown(result, np.stack([x, x]), np.stack([near, x + small]), which)
+
+
 def stacked(which: Norm) -> Realised:
     j = sp.Symbol("j", integer=True, positive=True)
     first, family, last = (given(name, dim=1, norm=which, size=1, error=ERROR) for name in ("a", "f", "z"))
@@ -157,6 +166,20 @@ def normalised_by_shift(which: Norm) -> Realised:
     x = 1e-3 * direction(which)
     result = rms_normalise(value("x", x, -x, which), "g", shift=0.5)
     return shown(result, *(over_root_mean_square(each, 0.5) for each in (x, -x)), Norm.TWO)
+
+
+def layer_norm(which: Norm) -> Realised:
+    x = 1e-3 * np.array([2.0, -1.0, -1.0])
+    result = rms_normalise(value("x", x, -x, which), "g", shift=0.5, centred=True)
+    return shown(result, *(layer_normalised(each, 0.5) for each in (x, -x)), Norm.TWO)
+
+
+def rotated(which: Norm) -> Realised:
+    """By pi/4: a corner onto an axis, in the 1-norm an axis away from all axes."""
+    unit = np.array([1.0, 0.0] if which is Norm.ONE else [1.0, 1.0]) / (np.sqrt(2) if which is Norm.TWO else 1)
+    exact, near = SIZE * unit, (SIZE + ERROR) * unit
+    result = rotate(value("x", exact, near, which), "y")
+    return shown(result, *(turned_by(each, np.array([np.pi / 4])) for each in (exact, near)), which)
 
 
 def with_foreign_key(which: Norm) -> Realised:
@@ -206,6 +229,7 @@ ATTAINING = (
     Attaining("append", "any", both_sequences),
     Attaining("token", "the token with the largest error", one_token),
     Attaining("concatenate", "any", blocks),
+    Attaining("as_tokens", "any", tokens),
     Attaining("stack", "any", stacked),
     Attaining("either", "any, in its own case", one_of_two),
     Attaining("project", "both points inside the set", projected, variant="a convex set"),
@@ -213,6 +237,8 @@ ATTAINING = (
     Attaining("soft_threshold", "u' > u > t > t' in each coordinate", threshold),
     Attaining("rms_normalise", "both as long as stated, turned a little", normalised, variant="away from 0"),
     Attaining("rms_normalise", "both near 0", normalised_by_shift, variant="shifted"),
+    Attaining("rms_normalise", "both near 0, adding up to 0", layer_norm, variant="centred"),
+    Attaining("rotate", "a corner turned onto an axis, in the 1-norm an axis off all axes", rotated),
     Attaining("exclude", "the foreign value as far away as stated, all leads as stated", with_foreign_key),
     Attaining("correct", "an error of sigma, which is undone: the bound is 0", corrected),
     Attaining("pool", "moves in proportion to the slopes", pooled),

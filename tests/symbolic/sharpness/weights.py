@@ -91,6 +91,8 @@ ATTAINING = (
     Attaining("softmax", TWO_KEYS, cases.softmax_sharp, target=True),
     Attaining("softmax", f"{TWO_KEYS}, by 1e-3", cases.softmax_affine, target=True, variant="affine"),
     Attaining("cut_softmax", "exact scores, of which one is left out", cases.cut_sharp),
+    Attaining("log_softmax", "two scores far apart, of which the less likely one falls", cases.log_softmax_sharp),
+    Attaining("cross_entropy", "two scores, of which that of the label falls", cases.cross_entropy_sharp),
     Attaining("softmax_as_linear", "equal scores that err apart (two keys, by little, but in the sup norm)", as_linear),
     Attaining("hard_max", "errors just below those of a tie; the bound is 0", winner),
     Attaining("softmax_to_hard_max", "all others at the margin, moved against the winner", to_the_winner),

@@ -16,6 +16,7 @@ from symbolic.calculus import (
     perturbed_map,
     repeat,
     rms_normalise,
+    rotate,
     soft_threshold,
 )
 from tests.bridge.readings.directed.case import Directed, full, tensor
@@ -338,6 +339,31 @@ NORMALISED = [
 ]
 
 
+# Layer norm: an error along (1, ..., 1) is lost; across it, it counts as after a root mean square.
+def layer_normalised(name: str, *moved: list[float], two: float) -> Directed:
+    x = given("x", dim=3, norm=Norm.TWO, size=9, error=e)
+    value = rms_normalise(x, "g", shift=HALF, centred=True)
+    return Directed(
+        f"a layer norm, {name}",
+        value,
+        {"x": [1.0, -1.0, 0.0]},
+        tuple({"x": each} for each in moved),
+        {e: 1e-5},
+        {"two": two},
+    )
+
+
+LAYER_NORMS = [layer_normalised("turned", [1.0 + 4e-6, -1.0 + 4e-6, -8e-6], two=1.03)]
+
+
+# A square of errors turned by less than pi/4: each entry moves by |cos| + |sin|, and no less.
+def turned_square() -> Directed:
+    x = given("x", dim=2, size=9, error=e)
+    corners = tuple({"x": [1.0 + a, -1.0 + b]} for a in (-0.125, 0.125) for b in (-0.125, 0.125))
+    value = rotate(x, "y", angles="t")
+    return Directed("a rotation", value, {"x": [1.0, -1.0], "t": [0.3]}, corners, {e: 0.125}, {"radius": 1 + 1e-9})
+
+
 # A pair is known: the enclosure gives the error itself, and its centre where an error is added.
 def normalised_pair(*, moved: bool) -> Directed:
     pair = given("y", dim=2, norm=Norm.TWO, size=9, error=1)
@@ -362,6 +388,8 @@ def normalised_across() -> Directed:
 
 CASES = [
     *NORMALISED,
+    *LAYER_NORMS,
+    turned_square(),
     normalised_across(),
     *(normalised_pair(moved=moved) for moved in (False, True)),
     *(

@@ -25,6 +25,7 @@ from tests.symbolic.fuzzing.maps.operators import (
     signed_permutation,
 )
 from tests.symbolic.fuzzing.maps.plain import (
+    centred,
     change_norm,
     contract,
     convex,
@@ -35,6 +36,7 @@ from tests.symbolic.fuzzing.maps.plain import (
     project_ball,
     project_box,
     rms_normalise,
+    rotate,
     soft_threshold,
     soft_threshold_along,
 )
@@ -47,6 +49,7 @@ __all__ = [
     "along",
     "apply_function",
     "apply_within",
+    "centred",
     "change_norm",
     "contract",
     "contracted",
@@ -65,6 +68,7 @@ __all__ = [
     "project_ball",
     "project_box",
     "rms_normalise",
+    "rotate",
     "signed_permutation",
     "soft_threshold",
     "soft_threshold_along",

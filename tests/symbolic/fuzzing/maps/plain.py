@@ -7,7 +7,7 @@ from tests.symbolic.fuzzing.maps.map import About, Map, Pair
 from tests.symbolic.fuzzing.maps.operators import along, contracted, signed_permutation
 from tests.symbolic.fuzzing.program import Program
 from tests.symbolic.fuzzing.record import Pair as Operands
-from tests.symbolic.fuzzing.vectors import lengths, onto_ball, over_root_mean_square, shrink
+from tests.symbolic.fuzzing.vectors import layer_normalised, lengths, onto_ball, over_root_mean_square, shrink, turned
 
 
 def mean(program: Program, about: About) -> Map:
@@ -101,6 +101,26 @@ def normalised(shift: float, **lengths: float) -> Map:
         return over_root_mean_square(exact, shift), over_root_mean_square(near, shift)
 
     return Map("rms_normalise", {"shift": shift, **lengths}, run, Norm.TWO)
+
+
+def centred(shift: float) -> Map:
+    def run(exact: np.ndarray, near: np.ndarray) -> Pair:
+        return layer_normalised(exact, shift), layer_normalised(near, shift)
+
+    return Map("rms_normalise", {"shift": shift, "centred": True}, run, Norm.TWO)
+
+
+# The error, or the exact value, goes where it is longest in the norm: onto an axis, or between two.
+def rotate(program: Program, about: About) -> Map:
+    handle, towards = program.handle(kind="t"), np.pi / 4 if about.norm is Norm.ONE else 0.0
+
+    def run(exact: np.ndarray, near: np.ndarray) -> Pair:
+        of = np.where(np.arange(len(exact))[:, None, None] % 2 == 0, near - exact, exact)
+        angles = towards - np.arctan2(of[..., 1::2], of[..., 0::2])
+        program.operands[handle].append(about.tokens(angles))
+        return turned(exact, angles), turned(near, angles)
+
+    return Map("rotate", {"angles": handle}, run, about.norm)
 
 
 # The foreign value lies in the direction in which the average is off already.

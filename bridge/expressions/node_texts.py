@@ -1,0 +1,339 @@
+"""The text of each node as a formula, exact and approximate."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import singledispatch
+from itertools import accumulate, chain, count
+
+import sympy as sp
+
+from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
+from bridge.expressions.draws import Draws, SampleMean
+from bridge.expressions.embeddings import RowsOfTable
+from bridge.expressions.experts import ExpertsOf
+from bridge.expressions.expression import Expression, Sum
+from bridge.expressions.functions import Applied, t
+from bridge.expressions.inputs import Input, TokenOfLayer, Value
+from bridge.expressions.linear_attention import LinearWeightsBySoftmax
+from bridge.expressions.losses import CrossEntropyOf, LogSoftmaxOf
+from bridge.expressions.matrices import Matrix, MatrixImage
+from bridge.expressions.normalisation import Normalised, OfEachToken
+from bridge.expressions.positions import RotaryPositions
+from bridge.expressions.products import Entrywise, InnerProduct, Pairs
+from bridge.expressions.repetition import LayerArgument, RepeatedLayers
+from bridge.expressions.tokens import Appended, Centred, TokenAtPlace
+
+LETTERS = ("p", "q", "z", "y", "r", "a", "c", "v", "w")  # of values that a formula names
+INDICES = ("l", "k", "j", "i")  # of layers, and of layers within layers
+PLACE = sp.Symbol("PLACE")  # stands for an argument in the text of a formula
+
+
+@dataclass(frozen=True)
+class DefinedLetter:
+    """letter = exact, and in the network letter = approximate."""
+
+    letter: str
+    exact: str
+    approximate: str
+
+
+@dataclass
+class Writing:
+    """The definitions of one output, in order; what is used twice, named or repeated has a line."""
+
+    uses: Mapping[int, int]
+    taken: Sequence[str]
+    lines: list[DefinedLetter] = field(default_factory=list)
+    letters: dict[int, str] = field(default_factory=dict)
+    matrices: dict[str, Matrix] = field(default_factory=dict)
+    indices: dict[int, str] = field(default_factory=dict)  # of the repetitions around a node, by their arguments
+    notes: list[str] = field(default_factory=list)  # on the approximate side
+    words: list[str] = field(default_factory=list)  # on both sides
+
+    def both(self, node: Expression) -> tuple[str, str]:
+        """The text of a node, exact and approximate."""
+        if id(node) in self.letters:
+            return (self.letters[id(node)],) * 2
+        exact, near = written(node, self)
+        if (
+            self.uses[id(node)] < 2
+            or isinstance(node, Input | Draws | LayerArgument | TokenOfLayer | Value)
+            or id(node) in self.letters
+        ):
+            return (self.letters[id(node)],) * 2 if id(node) in self.letters else (exact, near)
+        letter = self.letters[id(node)] = self.fresh()
+        self.lines.append(DefinedLetter(letter, exact, near))
+        return letter, letter
+
+    def fresh(self) -> str:
+        used = {re.split(r"_", each)[0] for each in self.letters.values()}
+        free = (each for each in LETTERS if each not in self.taken)
+        return next(each for each in chain(free, (f"x{k}" for k in count(1))) if each not in used)
+
+    def each(self, form: Callable[..., str], *nodes: Expression) -> tuple[str, str]:
+        """The same form of the exact and of the approximate parts."""
+        parts = [self.both(node) for node in nodes]
+        return form(*(part[0] for part in parts)), form(*(part[1] for part in parts))
+
+
+def within(text: str) -> str:
+    """In brackets, where it is a sum or a product."""
+    return f"({text})" if re.search(r"[ +*/-]", _outside(text)) else text
+
+
+def _outside(text: str) -> str:
+    """What stands in no brackets."""
+    depths = accumulate((c == "(") - (c == ")") for c in text)
+    return "".join(c for c, depth in zip(text, depths, strict=True) if depth == 0)
+
+
+def formula_at(expr: sp.Expr, argument: str) -> str:
+    """The text of an expression in t at an argument."""
+    text = (
+        sp.sstr(expr.subs(t, PLACE))
+        .replace("**", "^")
+        .replace("*", " ")
+        .replace("Max(", "max(")
+        .replace("Abs(", "abs(")
+    )
+    text = re.sub(rf"((?<=\()|(?<=, )){PLACE}(?=[,)])", lambda _: argument, text)
+    return text.replace(str(PLACE), within(argument))
+
+
+@singledispatch
+def written(node: Expression, writing: Writing) -> tuple[str, str]:
+    """The text of a node by those of its parts."""
+    return writing.each(lambda *parts: f"{type(node).__name__.lower()}({', '.join(parts)})", *node.parts)
+
+
+@written.register
+def _(node: Input | Draws, writing: Writing) -> tuple[str, str]:
+    return node.name, node.name
+
+
+@written.register
+def _(node: Value, writing: Writing) -> tuple[str, str]:
+    exact, near = node.meanings
+    if exact:
+        writing.words.append(f"`{node.name}` is {exact}")
+    if node.error == 0:
+        return node.name, node.name
+    bound = f"is at most `{sp.sstr(node.error)}` away from `{node.name}` in the {node.norm}-norm"
+    writing.notes.append(f"`{node.name}_hat` {f'is {near}' if near else bound}")
+    return node.name, f"{node.name}_hat"
+
+
+@written.register
+def _(node: TokenOfLayer, writing: Writing) -> tuple[str, str]:
+    return (f"{node.of.name}_{writing.indices[id(node.number.argument)]}",) * 2
+
+
+@written.register
+def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
+    matrix, layer = node.matrix, "" if node.matrix.layers is None else f"_{list(writing.indices.values())[-1]}"
+    writing.matrices[matrix.name] = matrix
+    if matrix.meaning:
+        writing.words.append(f"`{matrix.name}` is {matrix.meaning}")
+    near = f"{matrix.name}_hat" if matrix.change is not None else matrix.name
+    x, beside = writing.both(node.parts[0]), within if isinstance(node.parts[0], Attend) else _within_sum
+    return f"{matrix.name}{layer} {beside(x[0])}", f"{near}{layer} {beside(x[1])}"
+
+
+@written.register
+def _(node: RowsOfTable, writing: Writing) -> tuple[str, str]:
+    matrix = node.matrix
+    writing.matrices[matrix.name] = matrix
+    near = f"{matrix.name}_hat" if matrix.change is not None else matrix.name
+    exact, approximate = map(_within_sum, writing.both(node.parts[0]))
+    return f"{matrix.name}^T {exact}", f"{near}^T {approximate}"
+
+
+def _within_sum(text: str) -> str:
+    """In brackets, where a factor beside it would be taken into a sum or a product entry by entry."""
+    return f"({text})" if re.search(r" [+*-] |/", _outside(text)) or text.startswith("-") else text
+
+
+@written.register
+def _(node: Applied, writing: Writing) -> tuple[str, str]:
+    exact, near = writing.both(node.parts[0])
+    return formula_at(node.function.exact, exact), formula_at(node.function.side(approximate=True), near)
+
+
+@written.register
+def _(node: Sum, writing: Writing) -> tuple[str, str]:
+    parts = [writing.both(part) for _, part in node.terms]
+    return _sum(node, [part[0] for part in parts]), _sum(node, [part[1] for part in parts])
+
+
+def _sum(node: Sum, parts: Sequence[str]) -> str:
+    text = ""
+    for (factor, _), part in zip(node.terms, parts, strict=True):
+        negative = factor.could_extract_minus_sign()
+        size = -factor if negative else factor
+        if factor == 0:
+            text += " + 0" if text else "0"
+            continue
+        part = f"({part})" if re.search(r" [+-] ", _outside(part)) or part.startswith("-") else part
+        term = (
+            part
+            if size == 1
+            else f"{_within_sum(sp.sstr(size).replace('**', '^').replace('*', ' '))} {_within_sum(part)}"
+        )
+        text += (f" {'-' if negative else '+'} " if text else "-" if negative else "") + term
+    return text
+
+
+@written.register
+def _(node: Entrywise, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda x, y: f"{within(x)} * {within(y)}", *node.parts)
+
+
+@written.register
+def _(node: Pairs, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda query, keys: f"{within(keys)} {within(query)}", *node.parts)
+
+
+@written.register
+def _(node: InnerProduct, writing: Writing) -> tuple[str, str]:
+    x, y = node.parts
+    if x is y:
+        return writing.each(lambda x: f"||{x}||_2^2", x)
+    return writing.each(lambda x, y: f"{within(x)}^T {within(y)}", x, y)
+
+
+@written.register
+def _(node: SoftmaxOf, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda scores: f"softmax({scores})", *node.parts)
+
+
+@written.register
+def _(node: LinearWeightsBySoftmax, writing: Writing) -> tuple[str, str]:
+    exact, near = writing.both(node.parts[0])
+    count = within(sp.sstr(node.dim).replace("**", "^").replace("*", " "))
+    return f"(1 + {exact} - mean({exact}))/{count}", f"softmax({near})"
+
+
+@written.register
+def _(node: CutSoftmaxOf, writing: Writing) -> tuple[str, str]:
+    exact, near = writing.both(node.parts[0])
+    keys = "S" if node.most is None else within(sp.sstr(node.most))
+    of_keys = "those of the mask" if node.most is None else f"the `{keys}` largest scores"
+    writing.notes.append(f"`softmax_{keys}` is softmax over {of_keys}")
+    return f"softmax({exact})", f"softmax_{keys}({near})"
+
+
+@written.register
+def _(node: LogSoftmaxOf, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda scores: f"log(softmax({scores}))", *node.parts)
+
+
+@written.register
+def _(node: CrossEntropyOf, writing: Writing) -> tuple[str, str]:
+    if node.index is not None:
+        return writing.each(lambda scores: f"-log(softmax({scores})_{node.index})", node.parts[0])
+    return writing.each(lambda scores, label: f"-{label}^T log(softmax({scores}))", *node.parts)
+
+
+@written.register
+def _(node: HardMaxOf, writing: Writing) -> tuple[str, str]:
+    exact, near = writing.both(node.parts[0])
+    by_softmax = f"softmax({within(sp.sstr(node.beta))} {_within_sum(near)})"
+    return f"hardmax({exact})", f"hardmax({near})" if node.beta is None else by_softmax
+
+
+@written.register
+def _(node: Attend, writing: Writing) -> tuple[str, str]:
+    beside = str if isinstance(node.parts[1], ExpertsOf) else within
+    return writing.each(lambda weights, values: f"{_within_sum(weights)} {beside(values)}", *node.parts)
+
+
+@written.register
+def _(node: Normalised, writing: Writing) -> tuple[str, str]:
+    dim, shift = (within(sp.sstr(each).replace("**", "^").replace("*", " ")) for each in (node.dim, node.shift))
+    shifted = "" if node.shift == 0 else f" + {shift}"
+
+    def over_root(x: str) -> str:
+        above = f"({x})" if " " in x and not node.less_mean else x
+        return f"{above}/sqrt(||{x}||_2^2/{dim}{shifted})"
+
+    if not node.less_mean:
+        return writing.each(over_root, *node.parts)
+    writing.words.append("`centred(x)` is `x` with the mean of its coordinates taken from each of them")
+    return writing.each(lambda x: over_root(f"centred({x})"), *node.parts)
+
+
+@written.register
+def _(node: RotaryPositions, writing: Writing) -> tuple[str, str]:
+    place, token, *_ = (each for each in ("k", "j", "i", "h", "s", "t") if each not in writing.taken)
+    angle = f"`{place}`-th of its angles"
+    if node.base is not None:
+        base, dim = (within(sp.sstr(each).replace("**", "^").replace("*", " ")) for each in (node.base, node.dim))
+        angle = f"angle `{base}^(-2 {place}/{dim}) {token}`"
+    writing.words.append(
+        f"`rotary(x)` turns the coordinates `2 {place}` and `2 {place} + 1` of token `{token}` of `x` by the {angle}, "
+        f"`{place}` and `{token}` from 0 on"
+    )
+    return writing.each(lambda x: f"rotary({x})", *node.parts)
+
+
+@written.register
+def _(node: OfEachToken, writing: Writing) -> tuple[str, str]:
+    return writing.both(node.parts[0])
+
+
+@written.register
+def _(node: ExpertsOf, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda *parts: f"rows({', '.join(parts)})", *node.parts)
+
+
+@written.register
+def _(node: Mean, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda x: f"mean({x})", *node.parts)
+
+
+@written.register
+def _(node: Centred, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda x: f"{_within_sum(x)} - mean({x})", *node.parts)
+
+
+@written.register
+def _(node: Appended, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda x, y: f"({x}; {y})", *node.parts)
+
+
+@written.register
+def _(node: TokenAtPlace, writing: Writing) -> tuple[str, str]:
+    place = sp.sstr(node.place + 1 if node.place >= 0 else node.tokens + node.place + 1).replace(" ", "")
+    return writing.each(lambda x: f"{x if x.isalnum() else f'({x})'}_{within(place)}", *node.parts)
+
+
+@written.register
+def _(node: SampleMean, writing: Writing) -> tuple[str, str]:
+    exact, near = writing.both(node.parts[0])
+    return f"E(mean({exact}))", f"mean({near})"
+
+
+@written.register
+def _(node: ConcatenatedParts, writing: Writing) -> tuple[str, str]:
+    return writing.each(lambda *parts: f"({', '.join(parts)})", *node.parts)
+
+
+@written.register
+def _(node: Quantised, writing: Writing) -> tuple[str, str]:
+    (exact, near), step = writing.both(node.parts[0]), sp.sstr(node.step)
+    nearest = "" if node.down else " + 1/2"
+    return exact, f"{within(step)} floor({within(near)}/{within(step)}{nearest})"
+
+
+@written.register
+def _(node: RepeatedLayers, writing: Writing) -> tuple[str, str]:
+    letter, index = writing.fresh(), INDICES[len(writing.indices)]
+    writing.letters[id(node)] = f"{letter}_{within(sp.sstr(node.depth))}"
+    start = writing.both(node.parts[0])
+    writing.lines.append(DefinedLetter(f"{letter}_0", *start))
+    writing.letters[id(node.argument)] = f"{letter}_({index}-1)"
+    writing.indices[id(node.argument)] = index
+    writing.lines.append(DefinedLetter(f"{letter}_{index}", *writing.both(node.body)))
+    del writing.indices[id(node.argument)]
+    return (writing.letters[id(node)],) * 2
