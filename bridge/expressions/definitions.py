@@ -25,10 +25,11 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
     if isinstance(output, Value) and output.meanings[0] and output.error == 0:
         return output.meanings[0], "the same"
     nodes = nodes_of([output])
-    if _depth(output) > len(INDICES):
+    depth, free = _depth(output), [each for each in INDICES if each not in taken]
+    if depth > len(free):
         return None
     uses = Counter(id(part) for node in nodes for part in (*node.parts, *node.inner))
-    writing = Writing(uses, taken)
+    writing = Writing(uses, [*taken, *free[:depth]], free)
     exact, near = writing.both(output)
     lines = [(line.letter, line.exact) for line in writing.lines]
     changed = [(line.letter, line.approximate) for line in writing.lines if line.exact != line.approximate]

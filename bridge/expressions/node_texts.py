@@ -44,6 +44,7 @@ class Writing:
 
     uses: Mapping[int, int]
     taken: Sequence[str]
+    numbers: Sequence[str]  # of layers, the outermost repetition first
     lines: list[DefinedLetter] = field(default_factory=list)
     letters: dict[int, str] = field(default_factory=dict)
     matrices: dict[str, Matrix] = field(default_factory=dict)
@@ -328,7 +329,7 @@ def _(node: Quantised, writing: Writing) -> tuple[str, str]:
 
 @written.register
 def _(node: RepeatedLayers, writing: Writing) -> tuple[str, str]:
-    letter, index = writing.fresh(), INDICES[len(writing.indices)]
+    letter, index = writing.fresh(), writing.numbers[len(writing.indices)]
     writing.letters[id(node)] = f"{letter}_{within(sp.sstr(node.depth))}"
     start = writing.both(node.parts[0])
     writing.lines.append(DefinedLetter(f"{letter}_0", *start))

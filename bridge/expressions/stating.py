@@ -21,7 +21,6 @@ from bridge.expressions.inputs import TokenOfLayer, Value
 from bridge.expressions.knowing import SPECTRAL, KnownLetters, of_array
 from bridge.expressions.matrices import Matrix
 from bridge.expressions.matrix_norms import KINDS, NORMS
-from bridge.expressions.node_texts import INDICES
 from bridge.expressions.objects import Objects
 from bridge.expressions.running import GraphRun, Program, copied
 from bridge.limits.arguments import called_with
@@ -159,7 +158,7 @@ class Graph(Objects):
     def meanings(self) -> dict[Any, Any]:
         """What each output is, as far as formulas say it, and each letter that nobody but the graph gave."""
         taken = [each.name for each in self.parameters]
-        taken += [*self.inputs, *self.weights, *self.values, *INDICES]
+        taken += [*self.inputs, *self.weights, *self.values]
         found: dict[Any, Any] = {output.label: definition(output, taken) for output in self.outputs}
         found |= {f.letter: largest_difference(f) for f in self.functions.values() if f.letter in self._known.letters}
         found |= {s: seen_weight(node) for s, node in self.seeing.items() if s in self._known.letters}

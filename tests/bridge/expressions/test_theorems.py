@@ -55,7 +55,9 @@ def test_it_defines_what_it_is_about() -> None:
 def test_layers_within_layers_have_numbers_of_their_own() -> None:
     A, B = bs.matrix("A", d, d, row_sums=K, layers=h), bs.matrix("B", d, d, row_sums=K, layers=N)
     u, analog = bs.tokens("u", N, d, size=1), bs.function(sp.tanh).approximated(lambda t: (1 - eps) * sp.tanh(t))
-    output = bs.repeat(lambda p, l: B @ bs.repeat(lambda q: analog(A @ q), p, h) + u[l], bs.vector("x", d, size=1), N)
+    output = bs.repeat(
+        lambda p, layer: B @ bs.repeat(lambda q: analog(A @ q), p, h) + u[layer], bs.vector("x", d, size=1), N
+    )
     words = bs.theorem("nested", output, parameters={eps: 0.01, K: 0.5, N: 2, h: 3, d: 3}).statement.objects
     exact = "p_N, where p_0 = x, q_0 = p_(l-1), q_k = tanh(A_k q_(k-1)) and p_l = B_l q_h + u_l"
     assert words[r"\mathrm{output}"] == exact
