@@ -31,9 +31,12 @@ def step(X, y, beta, lamda):
 # the solution w*, which takes y/sqrt(n), of norm at most B_y, times sqrt(s)/(s + lamda) along the singular vector with
 # the value sqrt(n s), s in [alpha, beta]. This factor increases up to s = lamda and then decreases.
 kappa, s = (beta + lamda) / (alpha + lamda), sp.Min(sp.Max(lamda, alpha), beta)
-words = ("the minimiser of `||X w - y||_2^2/(2 n) + lamda ||w||_2^2/2`", "0")
-start = bs.value("w", solution, approximate=lambda X: 0 * X[0], dim=d, norm=2, size=W, error=W, meaning=words)
-A = bs.matrix("A", d, d, spectral=1 - 1 / kappa, given=step, meaning="`(beta I - X^T X/n)/(beta + lamda)`")
+words = {
+    "w": ("the minimiser of `||X w - y||_2^2/(2 n) + lamda ||w||_2^2/2`", "0"),
+    "A": "`beta` times the identity less `X^T X/n`, over `beta + lamda`",
+}
+start = bs.value("w", solution, approximate=lambda X: 0 * X[0], dim=d, norm=2, size=W, error=W, meaning=words["w"])
+A = bs.matrix("A", d, d, spectral=1 - 1 / kappa, given=step, meaning=words["A"])
 mean = bs.value("b", lambda X, y: moments(X, y)[1], dim=d, norm=2, size=B_y * sp.sqrt(beta), meaning="`X^T y/n`")
 descent = bs.repeat(lambda w: A @ w + mean / (beta + lamda), start, L)
 prediction = (descent @ bs.vector("x", d, norm=B_x)).named("prediction")
@@ -77,6 +80,7 @@ own = bs.theorem(
     worst={W: B_y * sp.sqrt(s) / (s + lamda)},
     printed={"prediction": B_x * W * sp.exp(-L / (2 * kappa))},
     cites="after Bai et al. 2023",
+    meanings={W: "bound on `||w||_2`"},
 )
 
 if __name__ == "__main__":

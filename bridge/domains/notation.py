@@ -45,6 +45,7 @@ class Notation(ABC):
     norm_bars: ClassVar[str]
     vectorised: ClassVar[str]  # a matrix as one vector
     singular_value: ClassVar[str]  # the k-th
+    largest_singular_value: ClassVar[str]
 
     @abstractmethod
     def number(self, entry: Any) -> str:
@@ -97,6 +98,7 @@ class Latex(Notation):
     comma, of_all, of_every = r",\ ", r"\ \text{for}\ ", r"\ \text{for every}\ "
     braces = (r"\{", r"\}")
     norm_bars, vectorised, singular_value = r"\|", r"\mathrm{vec}", r"\sigma_k"
+    largest_singular_value = r"\sigma_{\max}"
 
     def number(self, entry: Any) -> str:
         decimal = written(as_expr(entry))
@@ -129,6 +131,7 @@ class Plain(Notation):
     comma, of_all, of_every = ", ", " for ", " for every "
     braces = ("{", "}")
     norm_bars, vectorised, singular_value = "||", "vec", "sigma_k"
+    largest_singular_value = "sigma_max"
 
     def number(self, entry: Any) -> str:
         return written(as_expr(entry))

@@ -119,8 +119,11 @@ class SingularValues(Domain):
 
     def condition(self, x: Element, notation: Notation) -> str:
         low, high = map(notation.number, (self.low, self.high))
-        value = f"{notation.singular_value}({notation.element(x)})"
-        values = f"{low} {notation.at_most} {value} {notation.at_most} {high}{notation.of_every}k"
+        largest, each = (
+            f"{s}({notation.element(x)})" for s in (notation.largest_singular_value, notation.singular_value)
+        )
+        values = f"{low} {notation.at_most} {each} {notation.at_most} {high}{notation.of_every}k"
+        values = f"{largest} {notation.at_most} {high}" if self.low == 0 else values
         return notation.both(notation.entries(x, notation.reals, self.shape), values)
 
     def outside(self, x: Tensor) -> str | None:

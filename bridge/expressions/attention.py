@@ -20,7 +20,8 @@ from bridge.expressions.expression import (
 )
 from bridge.expressions.functions import t
 from bridge.expressions.linear_attention import LinearWeightsBySoftmax
-from bridge.limits.arguments import arguments_of
+from bridge.expressions.running import Program
+from bridge.limits.arguments import arguments_of, called_with
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings.arrays import attended, cut_weights, largest_places, unit_vector
 from symbolic import calculus
@@ -42,12 +43,13 @@ class SoftmaxOf(Expression):
         """The network sees the keys of the `most` largest scores alone."""
         return CutSoftmaxOf(self.parts[0], most=as_number("number of keys", most))
 
-    def keeping(self, mask: Callable[..., Any], *, lost: Any = 1) -> "CutSoftmaxOf":
+    def keeping(self, mask: Callable[..., Any], *, lost: Any = 1, meaning: str = "") -> "CutSoftmaxOf":
         """The network sees some keys alone: `mask` gives 1 for each of them and 0 for others, from parameters by name.
 
-        `lost` bounds the weight of the others at every prompt; a prompt knows its own.
+        `lost` bounds the weight of the others at every prompt, which is yours to know; a prompt knows its own.
+        `meaning` tells a reader which keys are kept.
         """
-        return CutSoftmaxOf(self.parts[0], mask=mask, lost=as_number("lost weight", lost))
+        return CutSoftmaxOf(self.parts[0], mask=mask, lost=as_number("lost weight", lost), meaning=meaning)
 
     def in_place_of_linear(self) -> LinearWeightsBySoftmax:
         """In the place of linear weights, (1 + s_i - mean s)/n of n scores s."""
@@ -77,10 +79,11 @@ class CutSoftmaxOf(Expression):
         most: sp.Expr | None = None,
         mask: Callable[..., Any] | None = None,
         lost: sp.Expr | None = None,
+        meaning: str = "",
     ) -> None:
         self.parts, self.dim, self.count = (scores,), scores.dim, scores.count
         self.most, self.mask = most, mask
-        self.worst = lost if most is None or lost is not None else 1 - most / self.dim
+        self.worst, self.meaning = lost if most is None or lost is not None else 1 - most / self.dim, meaning
         self.label = composed(f"cut softmax({scores.label})", "cut softmax")
 
     @property
@@ -92,13 +95,22 @@ class CutSoftmaxOf(Expression):
         return tuple(each for each in (self.most, self.worst) if each is not None)
 
     @property
+    def assumptions(self) -> tuple[str, ...]:
+        if self.mask is None or self.worst == 1:
+            return ()
+        return (f"the keys that ``{self.label}`` leaves out have a weight of at most `{sp.sstr(self.worst)}`",)
+
+    @property
     def kept(self) -> str:
         """The name of the mask; "" without one."""
         return "" if self.mask is None else f"kept{self.suffix}"
 
     @property
     def made(self) -> Mapping[str, Callable[..., Any]]:
-        return {} if self.mask is None else {self.kept: self.mask}
+        mask = self.mask
+        if mask is None:
+            return {}
+        return {self.kept: Program(arguments_of(mask), lambda known: as_numbers(called_with(mask, known)))}
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         def rule(name: str, scores: InNorm) -> InNorm:
@@ -240,7 +252,7 @@ class Quantised(Expression):
 
     def __init__(self, x: Expression, step: sp.Expr, *, down: bool, error: sp.Expr | None) -> None:
         self.parts, self.dim, self.count = (x,), x.dim, x.count
-        self.step, self.down = step, down
+        self.step, self.down, self.given_error = step, down, error
         self.eps = error if error is not None else step if down else step / 2
         self.label = composed(f"grid({x.label})", "grid")
 
@@ -260,8 +272,14 @@ class Quantised(Expression):
             yield Candidate(norm, str(norm), ((self.parts[0], norm),), rule)
 
     @property
+    def assumptions(self) -> tuple[str, ...]:
+        if self.given_error is None:
+            return ()
+        return (f"``{self.label}`` moves no coordinate by more than `{sp.sstr(self.given_error)}`",)
+
+    @property
     def handle(self) -> str:
-        return self.label
+        return f"{self.label}{self.suffix}"
 
     @property
     def formulas(self) -> tuple[sp.Expr, ...]:
@@ -286,6 +304,11 @@ class Quantised(Expression):
 
     def on_grid(self, x: Any, letters: list[Any]) -> Any:
         return ArrayFunction(self.rounding, t, *self.letters)(x, *letters)
+
+
+def as_numbers(mask: Any) -> Any:
+    """1 and 0 for a mask of truth values."""
+    return mask.to(torch.float64) if isinstance(mask, torch.Tensor) and mask.dtype == torch.bool else mask
 
 
 def softmax(scores: Expression) -> SoftmaxOf:

@@ -40,6 +40,16 @@ def require_one_use(graph: Objects) -> None:
     """Raises UsageError for a name of two objects."""
     kinds = (graph.inputs_of_graph, graph.matrices, graph.functions, graph.values, graph.grids, graph.draws)
     names = [name for kind in kinds for name in kind]
+    objects = {*graph.inputs_of_graph, *graph.matrices, *graph.values, *graph.draws}
+    if taken := sorted(objects & {letter.name for letter in graph.parameters}):
+        raise UsageError(
+            f"{graph.id}: '{taken[0]}' names a parameter and another object; give one of them another name"
+        )
+    own = {*graph.made, *(each.approximate_name for each in graph.matrices.values() if each.change is not None)}
+    own |= {each.change_name for each in graph.matrices.values() if each.change is not None}
+    own |= {*(f"norm_{name}" for name in graph.matrices), *(f"f_{name}" for name in graph.functions)}
+    if taken := sorted(own & (objects | {letter.name for letter in graph.parameters})):
+        raise UsageError(f"{graph.id}: '{taken[0]}' is the name of an array that the graph makes; take another name")
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"{graph.id}: two objects are called '{name}'; give one of them another name")

@@ -11,7 +11,7 @@ from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Function
 from bridge.expressions.inputs import Value
 from bridge.expressions.matrices import Matrix
-from bridge.expressions.node_texts import INDICES, Writing, formula_at
+from bridge.expressions.node_texts import INDICES, Writing, formula_at, object_text
 from bridge.expressions.repetition import RepeatedLayers
 from bridge.expressions.running import nodes_of
 from symbolic.words.ascii_math import AsciiMathError, ascii_math
@@ -66,7 +66,8 @@ def seen_weight(node: Expression) -> str:
 
 def _made(matrices: Sequence[Matrix]) -> list[str]:
     """How approximate matrices are made."""
-    return [each.change.phrase.format(each.name) for each in matrices if each.change is not None]
+    changed = [(each.name, each.change) for each in matrices if each.change is not None]
+    return [change.words(object_text(name), object_text(name, hat=True)) for name, change in changed]
 
 
 def _parses(formula: str) -> bool:

@@ -18,6 +18,7 @@ from symbolic.calculus.sums import norm_change_factor
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr
 from symbolic.words.errors import UsageError
 
+AFFINE_BY_RULE = " (softmax(..., affine=True) has one)"  # what the rule for layers advises, to users of rules
 SMALL = 1e-3  # an error of the argument of a layer, relative to its size, where it starts without one
 Scope = tuple[tuple[int, Norm], ...]  # the repetitions around a node, each with the norm that its layers keep
 Place = tuple[Scope, int, Norm]  # of a node
@@ -58,6 +59,10 @@ class _Best:
     @property
     def rank(self) -> tuple[float, float]:
         return self.error, self.size
+
+
+class NotBoundedError(UsageError):
+    """No rule bounds a node in any norm."""
 
 
 class AtNumbers:
@@ -124,7 +129,7 @@ class AtNumbers:
             for candidate in node.candidates(self):
                 self._try(node, candidate, found)
         if not found:
-            raise UsageError(
+            raise NotBoundedError(
                 f"no rule bounds {node.label}: {'; '.join(dict.fromkeys(self.refusals)) or 'no norm is known'}"
             )
         for source, target in ((one, other) for one in list(found) for other in Norm if other is not one):
@@ -139,7 +144,7 @@ class AtNumbers:
             bounded = candidate.rule(
                 self._name(node, candidate.key, candidate.norm), *(each.bounded for each in needs if each)
             )
-        except DerivationError as error:
+        except (DerivationError, NotBoundedError) as error:  # the latter of a layer, in this norm
             self.refusals.append(_without_ids(str(error), node))
             return
         self._take(node, candidate.norm, Way(candidate.key, candidate.needs), self._best(bounded), found)
@@ -207,8 +212,9 @@ class InLetters:
 
 
 def _without_ids(words: str, node: Expression) -> str:
-    """A refusal with the label of the node in the place of its name at numbers."""
-    return re.sub(r"'\d+ by [^']*'", f"'{node.label}'", words)
+    """A refusal with the label of the node in the place of its name at numbers, and the language's own remedy."""
+    named = re.sub(r"'(a layer of )?\d{6,} by [^']*'", lambda found: f"'{found[1] or ''}{node.label}'", words)
+    return named.replace(AFFINE_BY_RULE, "; normalise what enters attention, by bs.blocks.rms_norm(x, shift=)")
 
 
 # Names.

@@ -97,18 +97,18 @@ class Draws(Expression):
         return () if self.mean is None else arguments_of(self.mean)
 
     @property
-    def assumptions(self) -> list[str]:
+    def assumptions(self) -> tuple[str, ...]:
         """How they are drawn, in words."""
         listed = f"the draws `{self.name}_1, ..., {self.name}_{_subscript(self.number)}` are independent"
         if isinstance(self.source, Domain):
-            return [f"{listed}, each uniform: `{self.source.words(f'{self.name}_i')}`"]
+            return (f"{listed}, each uniform: `{self.source.words(f'{self.name}_i')}`",)
         sizes = [f"a {_norm(norm)} of at most `{sp.sstr(size)}`" for norm, size in self.sizes.items()]
         if self.radius is not None:
             sizes.append(f"coordinates within `{sp.sstr(self.radius)}` of a centre")
         if self.mean is not None:
             of_program = "that its program gives" if not isinstance(self.mean, sp.Expr) else f"`{sp.sstr(self.mean)}`"
             sizes.append(f"the expectation {of_program}")
-        return [f"{listed}, each with {' and '.join(sizes)}"]
+        return (f"{listed}, each with {' and '.join(sizes)}",)
 
     def run(self, running: Running) -> Any:
         return running.array(self.name)
@@ -159,9 +159,11 @@ class SampleMean(Expression):
         return () if self.expectation is None else arguments_of(self.expectation)
 
     @property
-    def assumptions(self) -> list[str]:
+    def assumptions(self) -> tuple[str, ...]:
         """What the author says of the expectation."""
-        return [] if self.expectation is None else [f"the expectation of ``{self.parts[0].label}`` is computed exactly"]
+        return (
+            () if self.expectation is None else (f"the expectation of ``{self.parts[0].label}`` is computed exactly",)
+        )
 
     def run(self, running: Running) -> Any:
         if running.approximate:

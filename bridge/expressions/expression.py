@@ -164,6 +164,11 @@ class Expression(ABC):
         return {}
 
     @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What its author vouches for, in sentences."""
+        return ()
+
+    @property
     def premise(self) -> str:
         """What it takes of a prompt, in words, where some prompts of the domain may lack it; "" for nothing."""
         return ""

@@ -1,8 +1,10 @@
 """Functions of one coordinate, typed once in SymPy: their constants, and the approximate ones in their place."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import sympy as sp
@@ -20,9 +22,9 @@ from symbolic.words.errors import UsageError
 
 t = sp.Dummy("argument_of_f", real=True)  # no letter of the user's is the argument
 # Where a supremum over all numbers is searched: to the largest float, in parts whose ends differ less in size.
-PARTS = tuple((s * low, s * high) for low, high in ((0.0, 64.0), (64.0, 2.0**26), (2.0**26, 1e300)) for s in (1, -1))
-
-HUGE = 1e100  # a supremum beyond it grows with the numbers that it is taken over
+ENDS = (0.0, 64.0, 2.0**26, 1e150, 1e300)
+PARTS = tuple((s * low, s * high) for low, high in pairwise(ENDS) for s in (1, -1))
+MORE = 1 + 1e-9  # a supremum that is larger by more on the last part than on the others grows without end
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,19 @@ KNOWN: Mapping[sp.Expr, Constants] = {
 }
 
 
-def largest_on_line(expr: sp.Expr) -> sp.Expr | None:
-    """At least sup |expr| over all float64 numbers, certified; None where no finite bound is found."""
+def _parts(radius: sp.Expr | None) -> tuple[tuple[float, float], ...]:
+    """Where a supremum is searched: [-radius, radius], or the line."""
+    return PARTS if radius is None else ((-float(radius), float(radius)),)
+
+
+def largest_within(expr: sp.Expr, radius: sp.Expr | None = None) -> sp.Expr | None:
+    """At least sup |expr| on [-radius, radius], or over all float64 numbers, certified; None without a finite bound."""
     try:
-        found = max(float_above(supremum(expr, t, min(ends), max(ends))) for ends in PARTS)
+        found = [float_above(supremum(expr, t, min(ends), max(ends))) for ends in _parts(radius)]
     except (UsageError, LoweringError):
         return None
-    return sp.Rational(found) if found < HUGE else None
+    grows = radius is None and max(found[-2:]) > MORE * max(found[:-2])
+    return None if grows or not math.isfinite(max(found)) else sp.Rational(max(found))
 
 
 def shown(expr: sp.Expr) -> str:
@@ -63,10 +71,10 @@ def shown(expr: sp.Expr) -> str:
     return sp.sstr(expr.xreplace({t: sp.Symbol("t")}))
 
 
-def _largest(g: sp.Expr) -> sp.Expr | None:
-    """At least sup |g|: known, or certified."""
-    known = KNOWN.get(g) or KNOWN.get(-g)
-    return largest_on_line(g) if known is None else known.largest
+def _largest(g: sp.Expr, radius: sp.Expr | None) -> sp.Expr | None:
+    """At least sup |g| there: known, or certified."""
+    known = (KNOWN.get(g) or KNOWN.get(-g)) if radius is None else None
+    return largest_within(g, radius) if known is None else known.largest
 
 
 class Function:
@@ -81,7 +89,9 @@ class Function:
         error: Any = None,
         argument: sp.Symbol = t,
         vouched: tuple[str, ...] = (),
+        radius: sp.Expr | None = None,
     ) -> None:
+        self.radius = radius  # of the range of its arguments; None: all numbers
         self.exact, self.name, self.constants, self.approximate = exact, name, constants, approximate
         self.argument = argument  # the letter under which the user wrote it
         self.given_error = None if error is None else as_number("error", error)
@@ -100,7 +110,8 @@ class Function:
                 f"lambda {self.argument}: ..."
             )
         found = found.xreplace({self.argument: t})
-        return Function(self.exact, self.name, self.constants, found, error, self.argument, self.vouched)
+        vouched, radius = self.vouched, self.radius
+        return Function(self.exact, self.name, self.constants, found, error, self.argument, vouched, radius)
 
     def __call__(self, x: Any) -> "Applied":
         if not isinstance(x, Expression):
@@ -134,14 +145,16 @@ class Function:
         """At least sup |f_hat|, in letters; None where no finite bound is found."""
         whole = self.side(approximate=True)
         share, g = sp.factor_terms(whole).as_independent(t, as_Add=False)
-        known = self.constants.largest if g == self.exact else None if g.free_symbols - {t} else _largest(g)
+        known = (
+            self.constants.largest if g == self.exact else None if g.free_symbols - {t} else _largest(g, self.radius)
+        )
         return None if known is None else abs(share) * known
 
     @cached_property
     def largest_difference(self) -> sp.Expr:
         """At least sup |g|. Raises UsageError where it is infinite."""
         _, g = self.difference
-        found = _largest(g)
+        found = _largest(g, self.radius)
         if found is None:
             raise UsageError(f"{self.name}: {shown(g)} has no finite bound; give approximated(..., error=)")
         return found
@@ -164,12 +177,15 @@ class Function:
         return self.exact if self.approximate is None or not approximate else self.approximate
 
 
-def function(f: Any, *, name: str = "", lipschitz: Any = None, largest: Any = None) -> Function:
+def function(f: Any, *, name: str = "", lipschitz: Any = None, largest: Any = None, radius: Any = None) -> Function:
     """A function of one coordinate: SymPy's own (`sp.tanh`), an expression in one symbol, or a function of a symbol.
 
-    Its Lipschitz constant and its largest absolute value, over all numbers, are known or certified (a little above the
-    least), unless `lipschitz` and `largest` give them. Raises UsageError for a function without a Lipschitz constant.
+    Its Lipschitz constant and its largest absolute value, over all numbers or on [-radius, radius], are known or
+    certified (a little above the least), unless `lipschitz` and `largest` give them. With a `radius`, a number, bounds
+    owe that exact and approximate arguments lie within it. Raises UsageError for a function without a Lipschitz
+    constant there.
     """
+    within = None if radius is None else _as_radius(radius)
     expr, argument = _formula(f)
     if expr.free_symbols - {t}:
         letters = ", ".join(sorted(map(str, expr.free_symbols - {t})))
@@ -177,28 +193,46 @@ def function(f: Any, *, name: str = "", lipschitz: Any = None, largest: Any = No
     called = name or (type(expr).__name__ if isinstance(expr, sp.Function) else "f")
     known = KNOWN.get(expr)
     if known is None and lipschitz is None:
-        _require_continuous(called, expr)
+        _require_continuous(called, expr, within)
     slope = as_number("Lipschitz constant", lipschitz) if lipschitz is not None else known and known.lipschitz
-    slope = largest_on_line(expr.diff(t)) if slope is None else slope
+    slope = largest_within(expr.diff(t), within) if slope is None else slope
     if slope is None:
-        raise UsageError(f"{called}: no Lipschitz constant of {shown(expr)} over all numbers is found; give lipschitz=")
+        raise UsageError(f"{called}: no Lipschitz constant of {shown(expr)} is found {_where(within)} or lipschitz=")
     most = as_number("largest value", largest) if largest is not None else None
     if most is None:
-        most = known.largest if known is not None else largest_on_line(expr)
+        most = known.largest if known is not None and within is None else largest_within(expr, within)
     given = {"has a Lipschitz constant of at most": lipschitz, "has an absolute value of at most": largest}
     vouched = tuple(f"``{called}`` {words} `{sp.sstr(each)}`" for words, each in given.items() if each is not None)
-    return Function(expr, called, Constants(slope, most), argument=argument, vouched=vouched)
+    return Function(expr, called, Constants(slope, most), argument=argument, vouched=vouched, radius=within)
 
 
-def _require_continuous(name: str, expr: sp.Expr) -> None:
+def _as_radius(radius: Any) -> sp.Expr:
+    """An exact number. Raises UsageError for what is no positive one."""
+    found = as_number("radius", radius)
+    if found.free_symbols or not (found > 0) == True or not found.is_finite:  # noqa: E712 - a relation of SymPy
+        raise UsageError(f"function: radius={sp.sstr(found)}; give a positive number, within which arguments lie")
+    return sp.Rational(float(found)) if found.is_Float else found
+
+
+def _where(radius: sp.Expr | None) -> str:
+    return (
+        "over all numbers; give radius=, within which arguments lie,"
+        if radius is None
+        else (f"on [-{sp.sstr(radius)}, {sp.sstr(radius)}]; give a smaller radius=")
+    )
+
+
+def _require_continuous(name: str, expr: sp.Expr, radius: sp.Expr | None) -> None:
     """Raises UsageError for a function that may jump: its derivative does not show that."""
     jumps = expr.has(*STEPS) and not is_continuous(expr, t)
     try:
-        finite = all(supremum(expr, t, min(ends), max(ends)).is_finite() for ends in PARTS)
+        finite = all(supremum(expr, t, min(ends), max(ends)).is_finite() for ends in _parts(radius))
     except (UsageError, LoweringError):
         finite = False
     if jumps or not finite:
-        raise UsageError(f"{name}: {shown(expr)} may jump, or has poles; give lipschitz=, which holds throughout")
+        raise UsageError(
+            f"{name}: {shown(expr)} may jump, has poles or exceeds all floats {_where(radius)} or lipschitz="
+        )
 
 
 def _formula(f: Any) -> tuple[sp.Expr, sp.Symbol]:
@@ -235,15 +269,15 @@ class Applied(Expression):
             asking.reaches(self, x.reach)
             sizes = {"by slope": slope * x.value.size + f.at_zero * ones, **_times(by_sup, ones)}
             size = asking.least(self, f"size in {norm}", sizes)
-            bound = apply_function(x.value, name, eps=eps, lipschitz=slope, size=size, function=f.name)
+            known = {"eps": eps, "lipschitz": slope, "size": size, "function": f.name}
+            bound = apply_function(x.value, name, **known, **({} if f.radius is None else {"radius": f.radius}))
             options = {
                 **_times({name: each + eps for name, each in by_sup.items()}, ones),
                 **_times(of_approximate, ones),
             }
             if x.approximate_size is not None:
                 options["by slope"] = slope * x.approximate_size + (f.at_zero + eps) * ones
-            known = asking.least(self, f"approximate size in {norm}", options) if options else None
-            return InNorm(bound, known)
+            return InNorm(bound, asking.least(self, f"approximate size in {norm}", options) if options else None)
 
         return rule
 

@@ -202,7 +202,8 @@ class GradientPages:
     def _notes_on_objects(self, plain: bool) -> list[str]:
         """How approximate matrices are made, and which values are no formulas."""
         objects = self.lines.naming.objects
-        made = [m.change.phrase.format(m.name) for m in objects.matrices.values() if m.change is not None]
+        changed = [(each.name, each.change) for each in objects.matrices.values() if each.change is not None]
+        made = [change.words(name, f"{name}_hat") for name, change in changed]
         found = [each.replace("`", "") if plain else prose_latex(each) for each in made if self.lines.flows.approximate]
         write = self.writer(plain=plain)
         return [*found, *(f"{_math(write.letter(Letter(name)), plain)} is given" for name in objects.values)]

@@ -125,7 +125,7 @@ class Gradient:
         if not self.flows.approximate:
             return known
         made = {name: m.approximate(known.__getitem__) for name, m in self._objects.approximate_matrices.items()}
-        kept = {cut.kept: called_with(cut.mask, known) for cut in self._objects.cuts if cut.mask is not None}
+        kept = {name: called_with(program, known) for name, program in self._objects.made.items()}
         return {**known, **made, **kept}
 
 

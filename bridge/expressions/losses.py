@@ -71,6 +71,12 @@ class CrossEntropyOf(Expression):
         return sp.Symbol(f"nu{self.suffix}", nonnegative=True)
 
     @property
+    def assumptions(self) -> tuple[str, ...]:
+        if self.worst == 1:
+            return ()
+        return (f"the other classes of ``{self.label}`` have a weight of at most `{sp.sstr(self.worst)}`",)
+
+    @property
     def handle(self) -> str:
         """The name of the weights over the classes."""
         return self.weights or f"label{self.suffix}"

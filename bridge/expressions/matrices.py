@@ -21,7 +21,7 @@ from bridge.expressions.expression import (
     require_shape,
     same,
 )
-from bridge.expressions.matrix_norms import KINDS, Key, all_norms, domain_of, kind_of
+from bridge.expressions.matrix_norms import KINDS, Key, all_norms, domain_of, kind_of, norm_words
 from bridge.limits.arguments import arguments_of
 from bridge.lowering.formula import ArrayFunction
 from symbolic.calculus import linear_map, perturbed_map
@@ -38,10 +38,14 @@ class Change:
     """
 
     distances: Mapping[Key, sp.Expr]
-    phrase: str  # with {0} for the name of the matrix
+    phrase: str  # with {0} for the matrix and {1} for the approximate one
     made: Callable[..., Any]
     letters: tuple[sp.Symbol, ...] = ()
     drawn: Domain | None = None
+
+    def words(self, exact: str, near: str) -> str:
+        """How the approximate matrix is made, by the texts of both."""
+        return self.phrase.format(exact, near)
 
 
 def _refusing(shown: str, instead: str) -> Callable[["Matrix", Any], NoReturn]:
@@ -122,8 +126,7 @@ class Matrix:
         """Any matrix at most `distance` away in the norm of that kind: the difference is drawn, once for a network."""
         bound = as_number("distance", distance)
         drawn = domain_of(f"the change of {self.name}", self.rows, self.columns, {kind: bound})
-        norm = f"{kind.replace('_', ' ')} norm of `{{0}}_hat - {{0}}`"
-        phrase = f"`{{0}}_hat` is any matrix with a {norm} of at most `{sp.sstr(bound)}`"
+        phrase = f"`{{1}}` is any matrix for which `{{1}} - {{0}}` has {norm_words(kind)} of at most `{sp.sstr(bound)}`"
         return self._with(Change({kind_of(kind): bound}, phrase, lambda exact, change: exact + change, drawn=drawn))
 
     # |W_hat - W| <= h in each entry, so that in each row it adds up to at most h n, in each column to h m, and the
@@ -150,7 +153,7 @@ class Matrix:
             beside = [x.to(exact.dtype) if isinstance(x := known[s.name], torch.Tensor) else x for s in letters]
             return ArrayFunction(sp.floor(z / grid + sp.Rational(1, 2)) * grid, z, *letters)(exact, *beside)
 
-        phrase = f"`{{0}}_hat` is `{{0}}` with each entry rounded to the nearest multiple of `{sp.sstr(grid)}`"
+        phrase = f"`{{1}}` is `{{0}}` with each entry rounded to the nearest multiple of `{sp.sstr(grid)}`"
         return self._with(Change(distances, phrase, made, letters))
 
     def __matmul__(self, x: Any) -> "MatrixImage":

@@ -66,3 +66,8 @@ def domain_of(name: str, rows: Any, columns: Any, norms: Mapping[str, sp.Expr]) 
         raise UsageError(f"{name}: give domain=, a set of matrices in which {' and '.join(norms)} hold")
     ((kind, bound),) = norms.items()
     return domains[kind](bound)
+
+
+def norm_words(kind: str) -> str:
+    """For sentences: what a matrix has."""
+    return {"spectral": "a spectral norm"}.get(kind, kind.replace("_", " "))

@@ -78,6 +78,16 @@ class Writing:
         return form(*(part[0] for part in parts)), form(*(part[1] for part in parts))
 
 
+def object_text(name: str, *, hat: bool = False, index: str = "") -> str:
+    """The name of an object as a letter with what stands below it, and the number of a layer."""
+    base, _, below = name.partition("_")
+    if not below and (numbered := re.fullmatch(r"([A-Za-z]+)(\d+)", name)):
+        base, below = numbered.groups()
+    parts = [each for each in (*below.split("_"), index) if each]
+    lower = f"_{parts[0]}" if len(parts) == 1 else f"_({', '.join(parts)})" if parts else ""
+    return f"{base}{lower}{'_hat' if hat else ''}"
+
+
 def within(text: str) -> str:
     """In brackets, where it is a sum or a product."""
     return f"({text})" if re.search(r"[ +*/-]", _outside(text)) else text
@@ -110,44 +120,44 @@ def written(node: Expression, writing: Writing) -> tuple[str, str]:
 
 @written.register
 def _(node: Input | Draws, writing: Writing) -> tuple[str, str]:
-    return node.name, node.name
+    return (object_text(node.name),) * 2
 
 
 @written.register
 def _(node: Value, writing: Writing) -> tuple[str, str]:
-    exact, near = node.meanings
+    (exact, near), name, hat = node.meanings, object_text(node.name), object_text(node.name, hat=True)
     if exact:
-        writing.words.append(f"`{node.name}` is {exact}")
+        writing.words.append(f"`{name}` is {exact}")
     if node.error == 0:
-        return node.name, node.name
-    bound = f"is at most `{sp.sstr(node.error)}` away from `{node.name}` in the {node.norm}-norm"
-    writing.notes.append(f"`{node.name}_hat` {f'is {near}' if near else bound}")
-    return node.name, f"{node.name}_hat"
+        return name, name
+    bound = f"is at most `{sp.sstr(node.error)}` away from `{name}` in the {node.norm}-norm"
+    writing.notes.append(f"`{hat}` {f'is {near}' if near else bound}")
+    return name, hat
 
 
 @written.register
 def _(node: TokenOfLayer, writing: Writing) -> tuple[str, str]:
-    return (f"{node.of.name}_{writing.indices[id(node.number.argument)]}",) * 2
+    return (object_text(node.of.name, index=writing.indices[id(node.number.argument)]),) * 2
 
 
 @written.register
 def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
-    matrix, layer = node.matrix, "" if node.matrix.layers is None else f"_{list(writing.indices.values())[-1]}"
+    matrix, layer = node.matrix, "" if node.matrix.layers is None else list(writing.indices.values())[-1]
     writing.matrices[matrix.name] = matrix
     if matrix.meaning:
-        writing.words.append(f"`{matrix.name}` is {matrix.meaning}")
-    near = f"{matrix.name}_hat" if matrix.change is not None else matrix.name
+        writing.words.append(f"`{object_text(matrix.name)}` is {matrix.meaning}")
     x, beside = writing.both(node.parts[0]), within if isinstance(node.parts[0], Attend) else _within_sum
-    return f"{matrix.name}{layer} {beside(x[0])}", f"{near}{layer} {beside(x[1])}"
+    near = object_text(matrix.name, hat=matrix.change is not None, index=layer)
+    return f"{object_text(matrix.name, index=layer)} {beside(x[0])}", f"{near} {beside(x[1])}"
 
 
 @written.register
 def _(node: RowsOfTable, writing: Writing) -> tuple[str, str]:
     matrix = node.matrix
     writing.matrices[matrix.name] = matrix
-    near = f"{matrix.name}_hat" if matrix.change is not None else matrix.name
+    near = object_text(matrix.name, hat=matrix.change is not None)
     exact, approximate = map(_within_sum, writing.both(node.parts[0]))
-    return f"{matrix.name}^T {exact}", f"{near}^T {approximate}"
+    return f"{object_text(matrix.name)}^T {exact}", f"{near}^T {approximate}"
 
 
 def _within_sum(text: str) -> str:
@@ -192,7 +202,7 @@ def _(node: Entrywise, writing: Writing) -> tuple[str, str]:
 
 @written.register
 def _(node: Pairs, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda query, keys: f"{within(keys)} {within(query)}", *node.parts)
+    return writing.each(lambda query, keys: f"{'(x)' if keys == 'x' else within(keys)} {within(query)}", *node.parts)
 
 
 @written.register
@@ -212,14 +222,16 @@ def _(node: SoftmaxOf, writing: Writing) -> tuple[str, str]:
 def _(node: LinearWeightsBySoftmax, writing: Writing) -> tuple[str, str]:
     exact, near = writing.both(node.parts[0])
     count = within(sp.sstr(node.dim).replace("**", "^").replace("*", " "))
-    return f"(1 + {exact} - mean({exact}))/{count}", f"softmax({near})"
+    writing.words.append("`avg(s)` is the mean of the scores `s` of a query")
+    return f"(1 + {exact} - avg({exact}))/{count}", f"softmax({near})"
 
 
 @written.register
 def _(node: CutSoftmaxOf, writing: Writing) -> tuple[str, str]:
     exact, near = writing.both(node.parts[0])
     keys = "S" if node.most is None else within(sp.sstr(node.most))
-    of_keys = "those of the mask" if node.most is None else f"the `{keys}` largest scores"
+    of_keys = f"the keys `S`{f', {node.meaning}' if node.meaning else ''}"
+    of_keys = of_keys if node.most is None else f"the `{keys}` largest scores"
     writing.notes.append(f"`softmax_{keys}` is softmax over {of_keys}")
     return f"softmax({exact})", f"softmax_{keys}({near})"
 

@@ -1,5 +1,6 @@
 """The objects of the expressions of one theorem, by name, and where their arrays come from."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +16,7 @@ from bridge.expressions.functions import Applied, Function
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.losses import CrossEntropyOf
 from bridge.expressions.matrices import Matrix, MatrixImage
-from bridge.expressions.matrix_norms import KINDS
+from bridge.expressions.matrix_norms import KINDS, norm_words
 from bridge.expressions.positions import RotaryPositions
 from bridge.expressions.running import Program, nodes_of
 from symbolic.derivations.derivation import as_expr
@@ -96,8 +97,9 @@ class Objects:
 
     def number_letters(self) -> None:
         """Gives several nodes of one kind letters that differ."""
-        for kind in (CutSoftmaxOf, RotaryPositions, CrossEntropyOf, SampleMean):
-            alike = [node for node in self.nodes if isinstance(node, kind)]
+        labels = Counter(node.label for node in self.nodes if isinstance(node, Quantised))
+        for kind in (CutSoftmaxOf, RotaryPositions, CrossEntropyOf, SampleMean, Quantised):
+            alike = [node for node in self.nodes if isinstance(node, kind) and labels[node.label] != 1]
             for place, node in enumerate(alike if len(alike) > 1 else (), start=1):
                 node.suffix = f"_{place}"
 
@@ -161,15 +163,14 @@ class Objects:
             for each in self.values.values()
             if each.error != 0
         ]
-        kinds = {key: "a spectral norm" if kind == "spectral" else _plain(kind) for kind, key in KINDS.items()}
+        kinds = {key: norm_words(kind) for kind, key in KINDS.items()}
         for matrix in self.matrices.values():
             what = f"the given matrix `{matrix.name}`" if matrix.given is not None or matrix.program else ""
             what = f"every matrix `{matrix.name}` of its set" if matrix.has_own_domain else what
             bounds = matrix.norms.items() if what else ()
             found += [f"{what} has {kinds[key]} of at most `{sp.sstr(bound)}`" for key, bound in bounds]
         found += [sentence for function in self.functions.values() for sentence in function.assumptions]
-        of_draws = [node for node in self.nodes if isinstance(node, Draws | SampleMean)]
-        found += [sentence for node in of_draws for sentence in node.assumptions]
+        found += [sentence for node in self.nodes for sentence in node.assumptions]
         return [*found, *dict.fromkeys(node.premise for node in self.nodes if node.premise)]
 
     @property
@@ -181,10 +182,6 @@ class Objects:
     def is_of_prompts(self) -> bool:
         """Whether a premise holds at some prompts only, so that no bound is about all of them."""
         return any(node.premise for node in self.nodes)
-
-
-def _plain(kind: str) -> str:
-    return kind.replace("_", " ")
 
 
 def _fixed(array: Any) -> Program:

@@ -127,10 +127,13 @@ class Graph(Objects):
         return Program([letter.name for letter in letters], of)
 
     def _range(self, function: Function) -> float:
-        """Beyond it a bound at a prompt is conditional: twice what arguments reach in some random runs, or more."""
+        """Beyond it a bound at a prompt is conditional: its own, or twice what arguments reach in some random runs."""
+        if function.radius is not None:
+            return float(function.radius)
         seen: dict[int, list[Any]] = {}
         generator, domains = torch.Generator().manual_seed(0), {**self.inputs, **self.weights}
         known = {name: self._some(each, generator) for name, each in domains.items()} | self.numbers
+        known |= {name: called_with(program, known) for name, program in self.made.items()}
         known |= {name: matrix.approximate(known.__getitem__) for name, matrix in self.approximate_matrices.items()}
         for approximate in (False,) if self.without_program else (False, True):
             side = GraphRun(known, approximate=approximate, seen=seen)
@@ -167,6 +170,9 @@ class Graph(Objects):
     def parts(self) -> dict[str, Any]:
         """The arguments of a theorem that follow from the graph."""
         require_sound(self)
+        steps = [step.name for each in self.conclusions for step in each.derivation.steps]
+        if taken := sorted({f"e_{name}" for name in steps} & {letter.name for letter in self.parameters}):
+            raise UsageError(f"{self.id}: '{taken[0]}' is the error of a step in the proof; rename the parameter")
         return {
             "inputs": self.inputs,
             "weights": self.weights,

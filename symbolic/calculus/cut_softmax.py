@@ -8,7 +8,7 @@ import sympy as sp
 from symbolic.calculus.softmax import APART
 from symbolic.calculus.sums import OF_WEIGHTS
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr, rule_step
-from symbolic.derivations.obligations import nonnegative, whole
+from symbolic.derivations.obligations import at_most, nonnegative, whole
 from symbolic.derivations.operations import Handle, Operation, unnamed
 
 
@@ -43,7 +43,7 @@ def cut_softmax(
 
     `lost` bounds the weight that softmax of the approximate scores gives to the keys left out; of the `most` largest,
     1 - most / n always does. `kept` is the handle of a mask, 1 for a key that is kept and 0 for another. `affine` as in
-    `softmax`. Obligation: at least one key is kept.
+    `softmax`. Obligations: at least one key is kept, and no more than there are.
     """
     if most is not None and kept:
         raise DerivationError(f"cut_softmax: '{name}' has both kept= and most=; give one of them")
@@ -59,6 +59,7 @@ def cut_softmax(
         obligations=(
             *nonnegative("cut_softmax", name, lost=lost),
             *(() if count is None else whole("cut_softmax", name, least=1, most=count)),
+            *(() if count is None else (at_most(f"there are as many keys as '{name}' keeps", count, scores.dim),)),
         ),
         sharp=False,
         operation=CutSoftmax(kept, count, lost) if kept or count is not None else unnamed("kept", "most"),

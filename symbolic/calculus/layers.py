@@ -89,12 +89,27 @@ def _events_of_one(layer: Approximated, index: sp.Symbol) -> Events:
     return layer.events
 
 
+# a_i x + b_i <= (max a) x + max b for x >= 0. Equality where one of them has the largest factor and offset.
+def affine_majorant(bound: sp.Expr, x: sp.Symbol) -> sp.Expr:
+    """At least the bound for x >= 0, without a largest of terms that are affine in x."""
+    largest = {each for each in bound.atoms(sp.Max) if each.has(x)}
+    inner = sorted((each for each in largest if not any(each is not e and each.has(e) for e in largest)), key=str)
+    for each in inner:
+        factors = [sp.diff(term, x) for term in each.args]
+        if not any(factor.has(x) for factor in factors):
+            above = sp.Max(*factors) * x + sp.Max(*(term.subs(x, 0) for term in each.args))
+            return affine_majorant(bound.subs(each, above), x)
+    return bound
+
+
 def _coefficients(premise: Approximated, layer: Approximated, pooled: bool) -> tuple[sp.Expr, sp.Expr]:
     """Factor and offset of the bound in the error, or of its square in the square of the error."""
     error, bound = premise.error, layer.error
     if pooled:
         square = sp.Dummy("square", nonnegative=True)
         error, bound = square, sp.expand(bound**2).subs(error, sp.sqrt(square))
+    else:
+        bound = affine_majorant(bound, error)
     factor = sp.diff(bound, error)
     if factor.has(error) or not is_continuous(bound, error):
         raise DerivationError(f"recursion_from: the error of '{layer.name}' is not affine in that of '{premise.name}'")

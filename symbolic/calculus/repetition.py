@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.geometric import at_layer
-from symbolic.calculus.layers import iterate, recursion_from
+from symbolic.calculus.layers import affine_majorant, iterate, recursion_from
 from symbolic.calculus.recursions import LinearRecursion
 from symbolic.derivations.derivation import (
     Approximated,
@@ -146,7 +146,7 @@ def _affine(after: Callable[[sp.Expr], sp.Expr], error: sp.Symbol) -> tuple[sp.E
     """The factor and the offset of the size after one layer, neither of them negative; None for another dependence."""
     before = sp.Dummy("s", nonnegative=True)
     try:
-        size = after(before)
+        size = affine_majorant(after(before), before)
     except DerivationError:  # a rule that needs to know more of the size
         return None
     factor, offset = sp.diff(size, before), size.subs(before, 0)

@@ -137,7 +137,8 @@ class _MathReader:
             return r" \in "
         if name == "R" and self.is_real_numbers():
             return self.with_scripts(r"\mathbb{R}")
-        if name == "x" and token.spaced and following is not None and following.spaced and following.kind != "sign":
+        between = token.spaced and self.stands_behind_operand() and following is not None and following.spaced
+        if name == "x" and between and following is not None and following.kind != "sign":
             return r" \times "
         shown = r"\infty " if name == "inf" and self.is_infinity(following) else self.names.get(name, _name(name))
         if shown is None:
@@ -164,7 +165,12 @@ class _MathReader:
     def follows_operand(self) -> bool:
         """Whether a letter or number stands before the one just read: then they are a product."""
         before = self.tokens[self.place - 2] if self.place > 1 else None
-        if before is None or FUNCTION.fullmatch(before.text) or before.text in ("in", "x"):
+        return before is not None and before.text not in ("in", "x") and self.stands_behind_operand()
+
+    def stands_behind_operand(self) -> bool:
+        """Whether a number, a letter that is no function, or a group stands before what was just read."""
+        before = self.tokens[self.place - 2] if self.place > 1 else None
+        if before is None or FUNCTION.fullmatch(before.text):
             return False
         return before.kind in ("number", "letters") or before.text in CLOSING
 
@@ -264,8 +270,8 @@ def _sign(text: str) -> str:
 
 
 def _accented(letters: str, accent: str) -> str:
-    """The accent on the last of two letters, as in dp; else on the whole."""
-    first, last = (letters[0], letters[1]) if len(letters) == 2 else ("", letters)
+    """The accent on the last of two letters that are a product, as in dp; on the whole of a name, as in Wq."""
+    first, last = (letters[0], letters[1]) if len(letters) == 2 and letters[0].islower() else ("", letters)
     return f"{first}{accent}{{{last}}}"
 
 

@@ -15,8 +15,8 @@ from symbolic.derivations.derivation import Step
 
 
 def _centred(x: Array) -> Array:
-    """(..., n, m) less its mean over n; a value without tokens counts as one token."""
-    return torch.atleast_2d(x) - token_mean(x).unsqueeze(-2)
+    """(..., n, m) less its mean over n; a value without tokens is its own mean."""
+    return x - x if x.ndim == 1 else x - token_mean(x).unsqueeze(-2)
 
 
 @value.register
@@ -28,6 +28,8 @@ def _value_of_centring(operation: Centring, x: list[Array], operands: Operands, 
 @enclosed.register
 def _enclosed_of_centring(operation: Centring, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
     exact, error = exactly(operation, x, at), x[0].error
+    if exact.ndim == 1:
+        return Enclosed(exact, Error.none(exact))
 
     def spread(r: Array, tokens: int) -> Array:
         """Along that axis."""
@@ -35,9 +37,9 @@ def _enclosed_of_centring(operation: Centring, step: Step, x: list[Enclosed], at
 
     of_each = Error(
         _centred(error.centre),
-        spread(torch.atleast_2d(error.radius), -2),
-        one=lambda: spread(torch.atleast_1d(error.one), -1),
-        two=lambda: spread(torch.atleast_1d(error.two), -1),
+        spread(error.radius, -2),
+        one=lambda: spread(error.one, -1),
+        two=lambda: spread(error.two, -1),
     )
     return Enclosed(exact, of_each)
 

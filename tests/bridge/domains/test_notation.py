@@ -40,6 +40,11 @@ WRITTEN: list[tuple[Domain, str, str]] = [
     (Shell(3, low=1, high=B), "w in R^3, 1 <= ||w||_2 <= B", rf"w \in {R}^{{3}},\ 1 \le \|w\|_{{2}} \le B"),
     (Simplex(n), "w in R^n, w >= 0, ||w||_1 = 1", rf"w \in {R}^{{n}},\ w \ge 0,\ \|w\|_{{1}} = 1"),
     (
+        SingularValues(n, d, high=B),
+        "w in R^(n x d), sigma_max(w) <= B",
+        rf"w \in {R}^{{n \times d}},\ \sigma_{{\max}}(w) \le B",
+    ),
+    (
         SingularValues(n, d, low=B, high=1),
         "w in R^(n x d), B <= sigma_k(w) <= 1 for every k",
         rf"w \in {R}^{{n \times d}},\ B \le \sigma_k(w) \le 1\ \text{{for every}}\ k",

@@ -49,7 +49,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a function with letters": (lambda: bs.function(lambda t: a * t), "has the letters a beside its argument"),
     "a function that is too steep": (
         lambda: bs.function(lambda t: t**2),
-        "f: no Lipschitz constant of t**2 over all numbers is found; give lipschitz=",
+        "f: no Lipschitz constant of t**2 is found over all numbers; give radius=",
     ),
     "a layer of another shape": (lambda: bs.repeat(lambda p: W @ p, x, 3), "a layer has to keep the shape"),
     "a layer that is no expression": (
@@ -82,9 +82,12 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a keyword": (lambda: bs.matrix("lambda", d, d, row_sums=1), "an object is named 'lambda'"),
     "a jump": (
         lambda: bs.function(lambda t: sp.Piecewise((0, t < 1), (1, True))),
-        "may jump, or has poles; give lipsch",
+        "may jump, has poles or exceeds",
     ),
-    "poles": (lambda: bs.function(lambda t: sp.atan(sp.tan(t))), "may jump, or has poles; give lipschitz="),
+    "poles": (
+        lambda: bs.function(lambda t: sp.atan(sp.tan(t))),
+        "has poles or exceeds all floats over all numbers; give radius=",
+    ),
     "another argument": (
         lambda: bs.function(sp.tanh(K)).approximated(sp.tanh(a)),
         "tanh: tanh(a) does not have the argument K; give a function, lambda K: ...",

@@ -501,3 +501,17 @@ def test_the_blocks_of_the_example_are_those_of_numpy() -> None:
     for program, w in ((own.reference, weights), (own.network, rounded)):
         found = called_with(program, {**known, "N": 2, "c": 0.1})["output"]
         assert np.allclose(found, block(block(X, w), w), rtol=1e-12, atol=1e-14)
+
+
+# Coordinates that pass unchanged beside those of a map: where K + eta <= 1, a layer halves sizes and errors and adds
+# eta/2 times the size, so that N layers err by at most N eta/2^N; attained by one coordinate at N = 1, W_hat = K + eta.
+def test_layers_that_put_coordinates_side_by_side() -> None:
+    W = bs.matrix("W", d, d, row_sums=K).within(eta, "row_sums")
+    C = bs.matrix("C", d, 2 * d, row_sums=sp.Rational(1, 2))
+    output = bs.repeat(lambda p: C @ bs.concatenate(p, W @ p), bs.vector("x", d, size=1), N)
+    own = bs.theorem("beside", output, parameters={K: 0.5, eta: 0.25, d: 3, N: (1, 3)})
+    assert bound_of(own, K=0.5, eta=0.25, N=1) == pytest.approx(0.125)
+    assert bound_of(own, K=0.5, eta=0.25, N=3) == pytest.approx(3 * 0.25 / 8)
+    rows = bs.compare(own, **FEW).rows
+    assert {verdict for row in rows for verdict in row.verdict.values()} == {"kept"}
+    assert abs(0.5 * 0.75 - 0.5 * 0.5) == bound_of(own, K=0.5, eta=0.25, N=1)

@@ -39,7 +39,9 @@ from symbolic.calculus import (
     token,
 )
 from symbolic.calculus.layers import iterate
-from tests.symbolic.cases.premises import HALF, ONE, SIGN, ZERO, Premise, Q, bounds_a_norm, e, is_whole, number
+from tests.symbolic.cases.premises import HALF, ONE, SIGN, ZERO, N, Premise, Q, bounds_a_norm, e, is_whole, number
+
+MANY = given("scores", dim=N + 9, size=1, error=e)
 
 BOUNDS = [
     bounds_a_norm("given, error", lambda v: given("x", dim=1, size=1, error=v), "the error of 'x'"),
@@ -269,7 +271,7 @@ COUNTS = [
         "the half dimension of 'y' is .*; give a whole number",
         {sp.Symbol("n", integer=True, positive=True): ("the half dimension of 'y' is a whole number",)},
     ),
-    is_whole("cut_softmax, most", lambda v: cut_softmax(number(), "q", lost=HALF, most=v), "the most of 'q'", 1),
+    is_whole("cut_softmax, most", lambda v: cut_softmax(MANY, "q", lost=HALF, most=v), "the most of 'q'", 1),
     is_whole("concentrate, count", lambda v: concentrate("k", count=v, slope=1), "the count of 'k'", 1),
     is_whole(
         "exclude, count", lambda v: exclude(number(), "out", count=v, lead=1, diameter=1), "the count of 'out'", 1

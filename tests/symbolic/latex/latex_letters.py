@@ -150,6 +150,8 @@ class _Reader:
             self.place += 2
         elif token == r"\sigma" and self.tokens[self.place : self.place + 3] == ["_", "k", "("]:
             self.place += 2  # singular values
+        elif token == r"\sigma" and self.tokens[self.place : self.place + 4] == ["_", "{", r"\max", "}"]:
+            self.place += 4  # the largest one
         elif token == "[" and self.peek(1) == "]" and is_small(Letter(self.peek())):
             self.found.bound.add(self.next())
         elif token in OF_ARGUMENTS and self.peek() in ("(", r"\left"):
