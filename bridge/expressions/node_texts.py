@@ -100,14 +100,9 @@ def _outside(text: str) -> str:
 
 
 def formula_at(expr: sp.Expr, argument: str) -> str:
-    """The text of an expression in t at an argument."""
-    text = (
-        sp.sstr(expr.subs(t, PLACE))
-        .replace("**", "^")
-        .replace("*", " ")
-        .replace("Max(", "max(")
-        .replace("Abs(", "abs(")
-    )
+    """The text of an expression in t at an argument; products of values, which are entry by entry, have a star."""
+    text = sp.sstr(expr.subs(t, PLACE)).replace("**", "^").replace("Max(", "max(").replace("Abs(", "abs(")
+    text = re.sub(rf"({PLACE}|(?<!sqrt\(\d)\))\*(?={PLACE}|\(|[a-z]+\()", r"\1 % ", text).replace("*", " ").replace("%", "*")
     text = re.sub(rf"((?<=\()|(?<=, )){PLACE}(?=[,)])", lambda _: argument, text)
     return text.replace(str(PLACE), within(argument))
 
@@ -297,6 +292,7 @@ def _(node: OfEachToken, writing: Writing) -> tuple[str, str]:
 
 @written.register
 def _(node: ExpertsOf, writing: Writing) -> tuple[str, str]:
+    writing.words.append("`rows(a, b, ...)` are the tokens `a`, `b`, ...")
     return writing.each(lambda *parts: f"rows({', '.join(parts)})", *node.parts)
 
 

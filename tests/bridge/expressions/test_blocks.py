@@ -267,7 +267,9 @@ def test_the_error_of_a_mixture_is_that_of_the_winning_expert_at_prompts() -> No
         found = bs.steps(theorem, {"x": x, "gate": gate, "dgate": 0 * gate})["output"]
         assert found.bound == pytest.approx(found.error, rel=1e-9)
         assert (found.bound == 0) is exact
-    assert theorem.statement.objects[r"\mathrm{output}"] == "hardmax(gate x) rows(E x, F x, x)"
+    assert theorem.statement.objects[r"\mathrm{output}"] == (
+        "hardmax(gate x) rows(E x, F x, x), where rows(a, b, ...) are the tokens a, b, ..."
+    )
 
 
 # All that is known of the errors of experts: any within eps in each coordinate, of which the largest counts.
