@@ -7,6 +7,8 @@ from functools import singledispatch
 from itertools import accumulate, chain, count
 
 import sympy as sp
+from sympy.printing.precedence import PRECEDENCE, precedence
+from sympy.printing.str import StrPrinter
 
 from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
 from bridge.expressions.draws import Draws, SampleMean
@@ -99,10 +101,25 @@ def _outside(text: str) -> str:
     return "".join(c for c, depth in zip(text, depths, strict=True) if depth == 0)
 
 
+class _WithStars(StrPrinter):
+    """Products of values, which are entry by entry, have a star; a number before a value has none."""
+
+    def _print_Mul(self, expr: sp.Mul) -> str:
+        values = [each for each in expr.args if each.has(PLACE) and not each.as_base_exp()[1].is_negative]
+        if len(values) < 2:
+            return str(super()._print_Mul(expr))
+        numerator, denominator = (expr / sp.Mul(*values)).as_numer_denom()
+        shown = " % ".join(self.parenthesize(each, precedence(expr)) for each in values)
+        before = {1: "", -1: "-"}.get(numerator, f"{self.parenthesize(numerator, precedence(expr))} ")
+        return f"{before}{shown}" + (
+            "" if denominator == 1 else f"/{self.parenthesize(denominator, PRECEDENCE['Pow'])}"
+        )
+
+
 def formula_at(expr: sp.Expr, argument: str) -> str:
-    """The text of an expression in t at an argument; products of values, which are entry by entry, have a star."""
-    text = sp.sstr(expr.subs(t, PLACE)).replace("**", "^").replace("Max(", "max(").replace("Abs(", "abs(")
-    text = re.sub(rf"({PLACE}|(?<!sqrt\(\d)\))\*(?={PLACE}|\(|[a-z]+\()", r"\1 % ", text).replace("*", " ").replace("%", "*")
+    """The text of an expression in t at an argument."""
+    text = _WithStars().doprint(expr.subs(t, PLACE)).replace("**", "^").replace("Max(", "max(").replace("Abs(", "abs(")
+    text = text.replace("*", " ").replace("%", "*")
     text = re.sub(rf"((?<=\()|(?<=, )){PLACE}(?=[,)])", lambda _: argument, text)
     return text.replace(str(PLACE), within(argument))
 
