@@ -60,8 +60,8 @@ def largest_difference(function: Function) -> str:
 def seen_weight(node: Expression) -> str:
     """What the letter of a node stands for: of a softmax over some keys, or of a loss."""
     if isinstance(node, CutSoftmaxOf):
-        return f"largest weight, in the network, of the keys that ``{node.label}`` leaves out"
-    return f"largest weight of the other classes at the exact scores of ``{node.label}``"
+        return f"largest sum, over queries, of the weights of the keys that ``{node.label}`` leaves out, in the network"
+    return f"largest sum of the weights of all classes but the label, at the exact scores of ``{node.label}``"
 
 
 def _made(matrices: Sequence[Matrix]) -> list[str]:
