@@ -10,7 +10,7 @@ from bridge.expressions.attention import CutSoftmaxOf
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Function
 from bridge.expressions.inputs import Value
-from bridge.expressions.matrices import Matrix
+from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.node_texts import INDICES, Writing, formula_at, object_text
 from bridge.expressions.repetition import RepeatedLayers
 from bridge.expressions.running import nodes_of
@@ -35,6 +35,8 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
     changed = [(line.letter, line.approximate) for line in writing.lines if line.exact != line.approximate]
     own = near if near != exact or not lines else ""
     made = _made(list(writing.matrices.values()))
+    if any(isinstance(node, MatrixImage) and node.count is not None for node in nodes):
+        writing.words.append("matrices act on each token")
     words = [
         _where(exact, lines, list(dict.fromkeys(writing.words))),
         _network(changed, own, [*made, *dict.fromkeys(writing.notes)]),

@@ -77,7 +77,7 @@ def test_a_layer_norm_is_kept_and_attained_at_prompts() -> None:
     exact, near = (normalised().statement.objects[side] for side in (r"\mathrm{output}", r"\widehat{\mathrm{output}}"))
     assert exact == (
         "g * (centred(A x)/sqrt(||centred(A x)||_2^2/d + c)) + b, where centred(x) is x with the mean of its "
-        "coordinates taken from each of them"
+        "coordinates taken from each of them and matrices act on each token"
     )
     assert near.startswith("g * (centred(A_hat x)/sqrt(||centred(A_hat x)||_2^2/d + c)) + b, where A_hat is any")
 
@@ -152,7 +152,7 @@ def test_an_embedding_is_kept_and_attained_at_prompts_and_its_table_gives_logits
     theorem = bs.theorem(
         "tied", table @ bs.blocks.embedding(table, x), parameters={K: 1, delta: 0.01, words: 5, d: 3, n: 2}
     )
-    assert theorem.statement.objects[r"\mathrm{output}"] == "E E^T x"
+    assert theorem.statement.objects[r"\mathrm{output}"] == "E E^T x, where matrices act on each token"
     rows = compared(theorem)
     assert all(set(row.verdict.values()) == KEPT for row in rows.values())
     assert rows["output", "prompt"].ratio < 1.01
@@ -268,7 +268,8 @@ def test_the_error_of_a_mixture_is_that_of_the_winning_expert_at_prompts() -> No
         assert found.bound == pytest.approx(found.error, rel=1e-9)
         assert (found.bound == 0) is exact
     assert theorem.statement.objects[r"\mathrm{output}"] == (
-        "hardmax(gate x) rows(E x, F x, x), where rows(a, b, ...) are the tokens a, b, ..."
+        "hardmax(gate x) rows(E x, F x, x), where rows(a, b, ...) are the tokens a, b, ... and matrices act on each "
+        "token"
     )
 
 
@@ -389,7 +390,11 @@ def test_losses_are_kept_and_attained_at_prompts(label: Any) -> None:
     assert all(set(row.verdict.values()) == KEPT for row in rows.values())
     assert rows["output", "prompt"].ratio < 1.01
     exact = theorem.statement.objects[r"\mathrm{output}"]
-    assert exact == ("-y^T log(softmax(W x))" if label == "weights" else "-log(softmax(W x)_1)")
+    assert exact == (
+        "-y^T log(softmax(W x)), where matrices act on each token"
+        if label == "weights"
+        else "-log(softmax(W x)_1), where matrices act on each token"
+    )
 
 
 def test_a_weight_of_other_classes_that_is_too_small_is_outside_or_violated() -> None:

@@ -472,7 +472,10 @@ def test_scores_and_averages_keep_their_brackets() -> None:
     x = bs.tokens("x", n, d, norm=1)
     output = W @ bs.attend(bs.softmax((P @ x) @ (Q @ x)), V @ x)
     theorem = bs.theorem("own", output, parameters={K: 1, n: 2, d: 3})
-    assert theorem.statement.objects[r"\mathrm{output}"] == "W (softmax((P x) (Q x)) (V x))"
+    assert (
+        theorem.statement.objects[r"\mathrm{output}"]
+        == "W (softmax((P x) (Q x)) (V x)), where matrices act on each token"
+    )
 
 
 def test_the_blocks_of_the_example_are_those_of_numpy() -> None:
