@@ -34,7 +34,7 @@ LINES = {
     "own_theorem.py": 14,
     "by_rules.py": 65,
     "gradient_step.py": 43,
-    "ridge.py": 59,
+    "ridge.py": 62,
     "elastic_net.py": 75,
     "momentum.py": 80,
     "rounded_blocks.py": 20,
