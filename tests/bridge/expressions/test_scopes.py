@@ -8,6 +8,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from bridge.instances.bindings import AtPrompt
 from bridge.instances.instance import Instance
 from bridge.questions.compare import grid_of
 
@@ -93,6 +94,9 @@ def test_letters_that_this_network_knows_at_a_prompt_are_not_used_for_every_matr
     (rho,) = (letter for letter in instance.letters.of_prompt if letter.name == "rho_tanh")
     at_prompt, of_every = (instance.letters.at(scope, one)[rho] for scope in ("prompt", "prompt, every"))
     assert float(at_prompt) < 0.5 < float(of_every)
+    quantity = instance.bounds.quantities["output"]
+    read = [AtPrompt(instance.letters, quantity, lambda operands: operands, every=each) for each in (False, True)]
+    assert [rho in each.at_prompt for each in read] == [True, False]
 
 
 def test_the_rows_stand_from_the_widest_scope_to_the_narrowest() -> None:
