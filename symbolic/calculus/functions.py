@@ -26,6 +26,7 @@ class Apply(Operation):
 
 
 APPROXIMANT = "by the error of the approximant at the approximate argument, and the Lipschitz constant of the function"
+EXACT = "by the Lipschitz constant of the function"
 
 
 # f_hat(x_hat) - f(x) = (f_hat - f)(x_hat) + (f(x_hat) - f(x)): each coordinate of the first part is at most eps, if
@@ -60,7 +61,7 @@ def apply_function(
         x.norm,
         "apply a function",
         eps * norm_of_ones(x.norm, x.dim) + lipschitz * x.error_symbol,
-        reason=reason or APPROXIMANT,
+        reason=reason or (EXACT if eps == 0 else APPROXIMANT),
         obligations=obligations,
         operation=Apply(function, beside, eps, ((lipschitz,),)) if function else unnamed("function"),
     )

@@ -126,7 +126,10 @@ def _bounded(step: Step, numbers: Numbers) -> str:
 
 def _function(step: Step) -> str:
     handle = step.operation.function if isinstance(step.operation, Apply) else ""
-    return f"${name_latex(handle)}$" if is_mathematical(handle) else "the approximated function"
+    if is_mathematical(handle):
+        return f"${name_latex(handle)}$"
+    is_exact = isinstance(step.operation, Apply) and step.operation.eps == 0
+    return "the function" if is_exact else "the approximated function"
 
 
 def _combination(step: Step) -> str:
