@@ -39,7 +39,11 @@ heads = {
 last = {name: {name: lambda output: output[-1:]} for name in heads}
 networks = {name: bs.Transformer(build=heads[name], tokens=tokens, read=last[name]) for name in heads}
 
-least_squares = lambda X, y, x: (torch.linalg.lstsq(X, y).solution.mT @ x)[0]  # noqa: E731
+
+def least_squares(X, y, x):
+    return (torch.linalg.lstsq(X, y).solution.mT @ x)[0]
+
+
 # A table of real numbers: its rows are the examples, the last one is the query. Labels have mean 0 there.
 table = bs.sources.Tabular(
     "n", "d", ("B_x", "B_y"), lambda data: {"X": data.x, "y": data.y[:, :1], "x": data.x_query},

@@ -21,7 +21,8 @@ from symbolic.derivations.signs import is_continuous
 from symbolic.words.errors import UsageError
 
 t = sp.Dummy("argument_of_f", real=True)  # no letter of the user's is the argument
-# Where a supremum over all numbers is searched: to the largest float, in parts whose ends differ less in size.
+# Where a supremum over all numbers is searched: nearly to the largest float, in parts whose ends differ less in size.
+# What happens beyond is not proved: that a supremum does not grow from one part to the next speaks for it.
 ENDS = (0.0, 64.0, 2.0**26, 1e150, 1e300)
 PARTS = tuple((s * low, s * high) for low, high in pairwise(ENDS) for s in (1, -1))
 MORE = 1 + 1e-9  # a supremum that is larger by more on the last part than on the others grows without end
@@ -207,11 +208,11 @@ def function(f: Any, *, name: str = "", lipschitz: Any = None, largest: Any = No
 
 
 def _as_radius(radius: Any) -> sp.Expr:
-    """An exact number. Raises UsageError for what is no positive one."""
+    """The float where suprema are searched, as an exact number. Raises UsageError for what is no positive one."""
     found = as_number("radius", radius)
     if found.free_symbols or not (found > 0) == True or not found.is_finite:  # noqa: E712 - a relation of SymPy
         raise UsageError(f"function: radius={sp.sstr(found)}; give a positive number, within which arguments lie")
-    return sp.Rational(float(found)) if found.is_Float else found
+    return sp.Rational(float(found))
 
 
 def _where(radius: sp.Expr | None) -> str:

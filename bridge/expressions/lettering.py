@@ -13,6 +13,7 @@ from bridge.expressions.expression import Expression
 from bridge.expressions.flows import Flows, Scope
 from bridge.expressions.inputs import TokenOfLayer
 from bridge.expressions.matrices import Matrix, MatrixImage
+from bridge.expressions.node_texts import INDICES
 from bridge.expressions.normalisation import RmsNorm
 from bridge.expressions.objects import Objects
 from bridge.expressions.products import Pairs
@@ -32,7 +33,7 @@ PREFERRED = {
     CutSoftmaxOf: WEIGHTS,
     HardMaxOf: WEIGHTS,
 }  # of values without a name
-DIVISORS, INDICES, LOSSES = ("r", "rho"), ("l", "k", "j", "i"), ("L", "J", "E", "F")
+DIVISORS, LOSSES = ("r", "rho"), ("L", "J", "E", "F")
 
 
 def of_loop(kind: str, loop: RepeatedLayers) -> Lettered:

@@ -9,7 +9,7 @@ import torch
 
 
 class ModuleNetwork:
-    """The module in evaluation mode, with its weights as they are now, in the dtype of its arguments.
+    """The module in evaluation mode, with its weights as they are now, in the dtype and on the device of its arguments.
 
     On balls its weights are exact. `forward` takes parameters, weights and inputs of the theorem by name, and gives one
     array or a dict of them.
@@ -21,13 +21,15 @@ class ModuleNetwork:
         self.__signature__ = inspect.signature(module.forward)
 
     def __call__(self, **known: Any) -> Any:
-        dtypes = {each.dtype for each in known.values() if isinstance(each, torch.Tensor) and each.is_floating_point()}
-        if not dtypes:
+        real = [each for each in known.values() if isinstance(each, torch.Tensor) and each.is_floating_point()]
+        if not real:  # on balls
             return self.module(**known)
-        dtype = functools.reduce(torch.promote_types, dtypes)
+        dtype, device = functools.reduce(torch.promote_types, (each.dtype for each in real)), real[0].device
         state = {**dict(self.module.named_parameters()), **dict(self.module.named_buffers())}
-        cast = {name: each.to(dtype) if each.is_floating_point() else each for name, each in state.items()}
-        return torch.func.functional_call(self.module, cast, kwargs=known)
+        placed = {
+            name: each.to(device, dtype if each.is_floating_point() else each.dtype) for name, each in state.items()
+        }
+        return torch.func.functional_call(self.module, placed, kwargs=known)
 
 
 def as_function(network: Any) -> Any:

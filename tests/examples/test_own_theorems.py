@@ -33,7 +33,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 LINES = {
     "own_theorem.py": 14,
     "by_rules.py": 65,
-    "gradient_step.py": 43,
+    "gradient_step.py": 44,
     "ridge.py": 62,
     "elastic_net.py": 75,
     "momentum.py": 80,

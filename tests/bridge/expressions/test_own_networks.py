@@ -8,6 +8,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from bridge.theorems.modules import as_function
 from symbolic.words.errors import UsageError
 
 K, delta, eps = sp.symbols("K delta eps", positive=True)
@@ -99,6 +100,23 @@ def test_the_first_step_that_differs_is_named() -> None:
 def test_the_statement_says_that_the_matrix_is_given() -> None:
     words = "the given matrix A has a spectral norm of at most K"
     assert words in theorem().statement.assumptions
+
+
+def test_a_module_runs_where_its_arguments_are_and_as_they_are() -> None:
+    network = as_function(seeded())
+    for dtype in (torch.float32, torch.float64):
+        found = network(x=torch.zeros(4, dtype=dtype, device="meta"))["output"]
+        assert (found.device.type, found.dtype) == ("meta", dtype)
+
+
+def test_a_module_is_taken_as_it_is_now() -> None:
+    module = seeded()
+    network, x = as_function(module), torch.ones(4, dtype=torch.float64)
+    before = network(x=x)["output"]
+    with torch.no_grad():
+        module.second.weight.zero_()
+    assert torch.equal(network(x=x)["output"], before)
+    assert before.abs().max() > 0
 
 
 def test_a_given_matrix_of_each_layer() -> None:

@@ -81,3 +81,12 @@ def test_layers_owe_the_range_at_each_of_them() -> None:
 def test_what_has_no_constant_is_refused(call: Any, words: str) -> None:
     with pytest.raises(bs.UsageError, match=re.escape(words)):
         call()
+
+
+# The range that is owed is the one on which the constant holds, to the last digit: 1/3 and sqrt(2) are no floats.
+@pytest.mark.parametrize("radius", [sp.Rational(1, 3), sp.sqrt(2), sp.pi, 0.1, 3])
+def test_the_range_that_is_owed_is_the_one_that_was_searched(radius: Any) -> None:
+    square = bs.function(lambda z: z**2, radius=radius)
+    assert square.radius is not None
+    assert square.radius == sp.Rational(float(radius))
+    assert square.constants.lipschitz >= 2 * square.radius
