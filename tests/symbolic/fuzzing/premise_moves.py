@@ -249,6 +249,15 @@ def token(program: Program) -> None:
     program.conclude(value, exact, near, norm=x.value.norm, centre=x.centre, single=True)
 
 
+@move("token, several", "token", size_loose="another token may be larger", error_loose="the same")
+def several_tokens(program: Program) -> None:
+    x, first = program.pick(single=False), program.whole(0, program.tokens - 1)
+    stop = None if program.chance(0.5) else program.whole(first + 1, program.tokens)
+    value = program.apply("token", x, NAME, place=(first, stop), count=program.tokens)
+    exact, near = (v[:, first:stop] for v in (x.exact, x.near))
+    program.conclude(value, exact, near, norm=x.value.norm, centre=x.centre, single=False, keep=False)
+
+
 # Values without tokens, as many as a value of this program has.
 @move("as_tokens", "as_tokens")
 def as_tokens(program: Program) -> None:
@@ -353,6 +362,17 @@ def all_pairs(program: Program) -> None:
     value = program.apply("bilinear", x, y, NAME, norm=Norm.INF, dim=program.tokens, product=kind)
     exact, near = (np.einsum("ptk,psk->pts", a, b) for a, b in ((x.exact, y.exact), (x.near, y.near)))
     program.conclude(value, exact, near, norm=Norm.INF, single=x.single)
+
+
+# Weights of any sign, whose sum need not be 1.
+@move("bilinear, weighted sums", "bilinear")
+def weighted_sums(program: Program) -> None:
+    x = program.pick(Norm.ONE, program.tokens)
+    y = program.pick(single=False)
+    norm, dim, kind = y.value.norm, y.exact.shape[-1], "weighted sums of tokens"
+    value = program.apply("bilinear", x, y, NAME, norm=norm, dim=dim, product=kind)
+    exact, near = (np.einsum("pts,psk->ptk", a, b) for a, b in ((x.exact, y.exact), (x.near, y.near)))
+    program.conclude(value, exact, near, norm=norm, single=x.single)
 
 
 # The sum of all |y_i x_k|^p is the product of the two sums.
@@ -464,6 +484,7 @@ MOVES = (
     entry_wise_of_a_map,
     inner_product,
     all_pairs,
+    weighted_sums,
     mean_of_outer_products,
     known_size,
     stack,
@@ -473,4 +494,5 @@ MOVES = (
     append,
     append_zeros,
     token,
+    several_tokens,
 )
