@@ -75,6 +75,19 @@ def spectral_norm_upper(W: Float64[np.ndarray, "m n"]) -> float:
     return spectral_norm(W).upper
 
 
+def least_singular_value(W: Float64[np.ndarray, "m m"]) -> float:
+    """1/||W^-1||_2 of a square matrix, rounded down; 0 where balls do not tell W from a singular matrix."""
+    _require_finite_matrix("least_singular_value", W)
+    with working_precision(BITS):
+        try:
+            inverse = flint.arb_mat(W.tolist()).inv().entries()
+        except ZeroDivisionError:
+            return 0.0
+        middle = [float(each.mid()) for each in inverse]
+        off = sum((abs(each - near) for each, near in zip(inverse, middle, strict=True)), start=flint.arb(0))
+        return float_below(1 / (spectral_norm(np.array(middle).reshape(W.shape)).upper + off))
+
+
 def infinity_to_one_norm(W: Float64[np.ndarray, "m n"]) -> NormEnclosure:
     """sup over ||x||_inf <= 1 of ||x^T W||_1 = max over sign vectors s, t of s^T W t.
 

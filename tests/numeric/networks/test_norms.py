@@ -12,6 +12,7 @@ from numeric.networks.norms import (
     entrywise_one_norm,
     entrywise_one_norm_upper,
     infinity_to_one_norm,
+    least_singular_value,
     spectral_enclosure,
     spectral_norm,
     spectral_norm_upper,
@@ -88,6 +89,15 @@ def test_spectral_enclosure_holds_in_any_basis(seed, blur, scale):
 def test_gershgorin_ends_count_what_lies_off_the_diagonal():
     # All columns of the identity see the same length; only the off-diagonal entries of W^T W tell the norm 2 of W.
     assert spectral_enclosure(np.ones((2, 2)), np.eye(2)).upper >= 2.0
+
+
+def test_least_singular_value_is_rounded_down_and_0_for_a_singular_matrix():
+    assert least_singular_value(0.25 * np.eye(3)) == 0.25
+    assert least_singular_value(np.ones((2, 2))) == 0
+    for seed in range(20):
+        matrix = np.random.default_rng(seed).standard_normal((5, 5))
+        exact = np.linalg.svd(matrix)[1][-1]
+        assert exact * (1 - 1e-9) <= least_singular_value(matrix) <= exact * (1 + 1e-12)
 
 
 def test_spectral_norm_of_a_larger_matrix_is_tight():

@@ -1,0 +1,41 @@
+"""Heads that see earlier tokens by their distance alone, each one recursion z <- r z + x, mixed by their values."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from numeric.networks.layers import Head, RelativePositions, SoftmaxAttention
+from numeric.networks.maps import BlockMap, Number
+from numeric.networks.stream import Stream, StreamError
+
+
+# Softmax of -slope (t - 1) over the lags t is r^(t-1) over its sum, r = e^-slope: z_s = r z_{s-1} + x_{s-1}, divided by
+# the same recursion of ones. The interpreters run a head without dot product in this way, linear in the number of
+# tokens; `Network(..., dense=True)` has all matrices.
+def exponential_heads(
+    stream: Stream, source: str, target: str, slopes: Sequence[Number], weights: np.ndarray
+) -> SoftmaxAttention:
+    """A residual layer of one head for each slope: it writes to block i of `target` sum_h weights[i, h] a_h.
+
+    a_h is the average of the block `source` (d) of earlier tokens under softmax of -slope_h (t - 1), t the lag; 0 at
+    the first token. `weights` (I, H) are floats, or balls (dtype object); `target` has the size I d.
+    """
+    size, count = stream.size(source), len(slopes)
+    if weights.shape[1:] != (count,) or len(weights) * size != stream.size(target):
+        got = f"weights of shape {weights.shape} for {count} slopes and blocks of sizes {size} and "
+        remedy = "Give (I, H) weights for H slopes, and a target of I times the size of the source."
+        raise StreamError("exponential_heads", f"{got}{stream.size(target)}", remedy)
+    heads = (
+        Head(f"h{place}", None, None, BlockMap(stream, stream, {(target, source): stacked(column, size)}), positions)
+        for place, (column, positions) in enumerate(
+            zip(weights.T, map(RelativePositions, slopes), strict=True), start=1
+        )
+    )
+    return SoftmaxAttention(tuple(heads), residual=True)
+
+
+def stacked(numbers: np.ndarray, size: int) -> np.ndarray:
+    """The multiples of the identity by these numbers, one below the other, (I size, size); balls as they are."""
+    found, places = np.full((len(numbers), size, size), numbers[0] * 0), np.arange(size)
+    found[:, places, places] = numbers[:, None]
+    return found.reshape(-1, size)

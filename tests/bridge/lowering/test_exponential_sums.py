@@ -1,0 +1,145 @@
+"""Sums of exponentials: closed forms and brute force, rates and a search, the threshold and a linear program."""
+
+import random
+import re
+
+import flint
+import numpy as np
+import pytest
+from scipy.optimize import linprog, minimize
+
+from bridge.lowering.exponential_sums import BITS, ExponentialSums, best_rates
+from numeric.balls import Arb, working_precision
+from symbolic.words.errors import UsageError
+
+LONGEST = 400  # lags that are summed; rates are at most 0.9
+
+
+def random_rates(generator: random.Random, most: int) -> list[float]:
+    return sorted(generator.uniform(0.02, 0.9) for _ in range(generator.randint(1, most)))
+
+
+def solved(sums: ExponentialSums, lag: int) -> list[Arb]:
+    """The coefficients from the equations that they meet: 1 at the lag, 0 at the others up to H."""
+    rows = [[rate**t for rate in sums.rates] for t in range(sums.heads)]
+    right = [[int(t == lag - 1)] for t in range(sums.heads)]
+    return [row[0] for row in flint.arb_mat(rows).solve(flint.arb_mat(right)).tolist()]
+
+
+def summed(rates: list[Arb], weights: list[Arb], lag: int, count: int) -> float:
+    """The l1 distance over the first lags, one after the other."""
+    total, powers = flint.arb(0), list(weights)
+    for t in range(1, count + 1):
+        total += abs(sum(powers, start=flint.arb(0)) - int(t == lag))
+        powers = [power * rate for power, rate in zip(powers, rates, strict=True)]
+    return float(total)
+
+
+def test_the_closed_forms_are_those_of_the_equations_and_of_the_sum() -> None:
+    generator = random.Random(0)
+    for _ in range(1000):
+        sums = ExponentialSums.of_rates(random_rates(generator, 6))
+        lag = generator.randint(1, sums.heads)
+        with working_precision(BITS):
+            coefficients = solved(sums, lag)
+            pairs = zip(sums.coefficients(lag), coefficients, strict=True)
+            assert all(abs(float(mine / other) - 1) < 1e-13 for mine, other in pairs)
+            expected = summed(list(sums.rates), coefficients, lag, LONGEST)
+        assert float(sums.distance(lag)) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("s", [3, 4, 5, 9, 40])
+def test_heads_that_average_have_the_same_distance_at_every_token_with_the_lag(s: int) -> None:
+    sums = ExponentialSums.of_rates([0.05, 0.3, 0.6, 0.61])
+    for lag in (1, 2):
+        rates = np.array([float(rate) for rate in sums.rates])
+        logits = np.log(rates)[:, None] * np.arange(s - 1)  # (H, s-1)
+        weights = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+        mixed = np.array([float(c) for c in sums.combined(lag)]) @ weights
+        mixed[lag - 1] -= 1
+        assert np.abs(mixed).sum() == pytest.approx(float(sums.distance(lag)), rel=1e-9)
+        assert (mixed <= 1e-12).all() or (mixed >= -1e-12).all()  # attained by constant tokens
+
+
+@pytest.mark.parametrize(("heads", "lag"), [(1, 2), (1, 3), (2, 3), (3, 4)])
+def test_fewer_heads_than_the_lag_have_a_distance_of_at_least_1(heads: int, lag: int) -> None:
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        rates = generator.uniform(0.01, 0.95, heads)
+        assert least_distance(rates, lag) >= 1 - 1e-7
+    assert least_distance(generator.uniform(0.01, 0.2, lag), lag) < 1  # with one for each lag it falls
+
+
+def least_distance(rates: np.ndarray, lag: int, count: int = 80) -> float:
+    """min over c of sum_t |sum_h c_h r_h^(t-1) - [t = lag]|, t <= count: a linear program."""
+    powers = rates ** np.arange(count)[:, None]  # (T, H)
+    right = (np.arange(1, count + 1) == lag).astype(float)
+    identity = np.eye(count)
+    above, below = np.hstack([powers, -identity]), np.hstack([-powers, -identity])
+    costs = np.concatenate([np.zeros(len(rates)), np.ones(count)])
+    bounds = [(None, None)] * len(rates) + [(0, None)] * count
+    found = linprog(costs, np.vstack([above, below]), np.concatenate([right, -right]), bounds=bounds)
+    return float(found.fun)
+
+
+@pytest.mark.parametrize(("heads", "lag"), [(2, 2), (3, 2), (4, 2)])
+def test_no_search_over_all_rates_finds_better_ones(heads: int, lag: int) -> None:
+    most = 1e4
+    ours = best_rates(heads, lag, most=most)
+
+    def objective(point: np.ndarray) -> float:
+        sums = ExponentialSums(tuple(np.abs(point)))
+        excess = max(0.0, float(np.log(float(sums.size(lag)) / most)))
+        return float(np.log(float(sums.distance(lag)))) + 50 * excess
+
+    start = np.array(ours.slopes)
+    found = minimize(objective, start, method="Nelder-Mead", options={"maxfev": 600})
+    assert np.exp(found.fun) >= float(ours.distance(lag)) * 0.99
+
+
+def test_figures_of_coefficients_and_bits() -> None:
+    assert float(best_rates(4, 2, most=1e4).distance(2)) <= 1e-9
+    assert float(best_rates(6, 2, most=1e4).distance(2)) <= 1e-13
+    assert float(best_rates(6, 2, most=1e4).size(2)) <= 1e4
+    twelve = best_rates(12, 4, unit=2.0**-64)
+    assert float(twelve.distance(4)) < 1e-9
+    assert 30 < twelve.bits(4, 1e-9) <= 64
+    accurate = best_rates(5, 4, error=1e-9)
+    assert 0.99e-9 < float(accurate.distance(4)) <= 1e-9
+
+
+def test_the_last_lag_errs_most() -> None:
+    for heads in (2, 4, 7):
+        sums = best_rates(heads, heads, unit=2.0**-53)
+        distances = [float(sums.distance(lag)) for lag in range(1, heads + 1)]
+        assert distances == sorted(distances)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ExponentialSums(()), "got the slopes []; give positive finite numbers"),
+        (lambda: ExponentialSums((1.0, -1.0)), "got the slopes [1.0, -1.0]"),
+        (lambda: ExponentialSums((1.0, 1.0)), "two of the slopes [1.0, 1.0] coincide; give each head its own"),
+        (lambda: ExponentialSums.of_rates([0.5, 1.0]), "got the rates [0.5, 1.0]; give numbers above 0 and below 1"),
+        (lambda: ExponentialSums.of_rates([0.5, 0.5]), "two of the rates [0.5, 0.5] coincide; give each head its own"),
+        (lambda: ExponentialSums.spread(0, 0.5), "got 0 heads and the largest rate 0.5; give one head at least"),
+        (lambda: ExponentialSums.spread(2, 1.0), "got 2 heads and the largest rate 1.0"),
+        (lambda: ExponentialSums.of_rates([0.5]).distance(2), "got lag 2 of 1 heads; a lag takes as many heads, and "),
+        (lambda: ExponentialSums.of_rates([0.5]).bits(1, 0.0), "got the accuracy 0.0; give a positive finite number"),
+        (lambda: best_rates(2, 2), "got no bound; give error=, most= or unit="),
+        (lambda: best_rates(2, 2, most=-1.0), "got most = -1.0; give positive finite numbers"),
+        (
+            lambda: best_rates(2, 2, most=1.0),
+            "2 heads at lag 2 take coefficients of 5.83044 in all, above 1; give more heads",
+        ),
+        (
+            lambda: best_rates(4, 2, most=100.0, error=1e-9),
+            "with coefficients of 100 in all, 4 heads leave an error of ",
+        ),
+    ],
+)
+def test_refusals(call: object, words: str) -> None:
+    assert callable(call)
+    with pytest.raises(UsageError, match=re.escape(words)):
+        call()
