@@ -38,6 +38,7 @@ LINES = {
     "elastic_net.py": 75,
     "momentum.py": 80,
     "rounded_blocks.py": 20,
+    "last_tokens.py": 18,
 }  # neither blank nor comment
 COLUMNS = {
     "own_theorem.py": {"printed", "derived", "instance", "measured", "attacked", "exact", "verdict"},
@@ -47,6 +48,7 @@ COLUMNS = {
     "elastic_net.py": {"derived", "instance", "measured", "attacked", "exact", "verdict"},
     "momentum.py": {"derived", "instance", "measured", "attacked", "exact", "verdict"},
     "rounded_blocks.py": {"derived", "instance", "measured", "attacked", "exact", "verdict"},
+    "last_tokens.py": {"derived", "instance", "measured", "attacked", "exact", "verdict"},
 }
 SMALL = ["--samples", "8", "--attack", "3", "--restarts", "2"]
 CONCEPTS = 10
@@ -142,6 +144,7 @@ RATIOS = {
     "ridge.py": 1 + 1e-9,
     "momentum.py": 1.001,
     "rounded_blocks.py": 1.01,
+    "last_tokens.py": 1 + 1e-9,
 }
 
 

@@ -135,6 +135,7 @@ SIZES = {
     "icgd.trajectory": ("L", "N", "K", "d", "n"),
     "icgd.gradient": ("N", "K", "d_x", "d_y", "n"),
     "induction.vanilla": ("L", "d"),
+    "induction.ngram": ("L", "d"),
     "induction.first_stage": ("L",),
     "induction.losses": ("L",),
 }

@@ -32,6 +32,12 @@ class Windows:
         return np.frombuffer(self.text.content, dtype=np.uint8)
 
     @property
+    def alphabet(self) -> np.ndarray:
+        """The bytes that occur in the text, in order."""
+        found: np.ndarray = np.unique(self._bytes)
+        return found
+
+    @property
     def commonest(self) -> int:
         """The byte of the text that occurs most often."""
         return int(np.bincount(self._bytes, minlength=BYTES).argmax())
@@ -49,8 +55,9 @@ class Windows:
 class Textual(InputSource):
     """Windows of so many bytes as the parameter `length` says.
 
-    `prompt` takes `windows`, bytes (B, length), and gives the inputs of all of them, (B, ...) each. Predictions are
-    bytes (B). They count where `scored`, a function of `windows`, is true, (B); `where` says which windows these are.
+    `prompt` takes `windows`, bytes (B, length), and `data`, the `Windows` of the text, and gives the inputs of all of
+    them, (B, ...) each. Predictions are bytes (B). They count where `scored`, a function of `windows`, is true, (B);
+    `where` says which windows these are.
     """
 
     reads = TextFile

@@ -14,6 +14,28 @@ VANILLA = {
     "W_Q^{(2,1)}": "query matrix of layer 2, which takes `(x_s, y_s)` to `(0, x_s)`",
     r"\|W^\star\|_F": "Frobenius norm of `W*`",
 }
+NGRAM = {
+    "x_s": VANILLA["x_s"],
+    "s": "index of a token, from `n` to `L-1` in the maxima and in layer 2",
+    "q": "the last `n-1` tokens, `x_L, ..., x_{L-n+2}`",
+    "k_s": "the `n-1` tokens before token `s`, `x_{s-1}, ..., x_{s-n+1}`",
+    r"\hat q": "`x_L` and what layer 1 writes beside it for the lags `1 .. n-2`",
+    r"\hat k_s": "what layer 1 writes beside token `s` for the lags `1 .. n-1`, for lag `i` the sum over its heads "
+    "`h` of `c_{h,i}/(1 - r_h)` times the mean of the `x_t`, `t < s`, with weights softmax of `log(r_h) (s-1-t)`",
+    "c_{h,i}": "`(-1)^(H-i)` times the elementary symmetric polynomial of degree `H-i` of the rates but `r_h`, over "
+    "the product of `r_h - r_j` over all `j` but `h`",
+    "e_k": "elementary symmetric polynomial of degree `k` of the rates",
+    "r_h": "the rates, `rho sin(pi (h - 63/64)/(2 H))^2 / sin(pi (H - 63/64)/(2 H))^2`, `h = 1 .. H`",
+    r"W^\star": "the square matrix `W*` of the induction head, of size `(n-1) d`",
+    r"\mathrm{IH}_n(X)": "output of the induction head, the mean of the `x_s`, `n <= s <= L-1`, with weights softmax "
+    "of its scores `q^T W* k_s`",
+    r"\mathrm{TF}_{-1}(X)": "last output token of the transformer that the proof constructs, the mean of the `x_s` "
+    "with weights softmax of its scores",
+    r"\mathrm{TF}^{\text{printed}}_{-1}(X)": "the same with the value weights that A.2 prints, `c_{h,i}` times "
+    "`sum_{j=0}^H r_h^(j-1)` in the place of `c_{h,i}/(1 - r_h)`",
+    r"\mathrm{score}_s": "score of token `s` in layer 2",
+    r"\mathrm{fl}(\hat k_s)": "what layer 1 writes beside token `s` in the numbers of the run",
+}
 OPTIMA = {
     r"g^\star": "`alpha*/(1 + alpha*)`",
     r"h^\star": "`1/(1 + alpha*)`",

@@ -1,0 +1,238 @@
+"""Theorem 4.3 of wang2024 on random, attacked and real prompts: induction heads over n-grams, H heads in layer 1."""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import flint
+import numpy as np
+import torch
+
+from bridge.domains import Box
+from bridge.domains.matrices import LARGEST_NORM, read_square
+from bridge.limits.cost import EXPONENTIAL, NUMBER, PRODUCT, Cost, Count, Work
+from bridge.limits.run import FORMATS
+from bridge.lowering.exponential_sums import BITS, ExponentialSums, best_rates
+from bridge.readings import Emulated
+from bridge.theorems.check import Check, Sides
+from bridge.theorems.parts import ExactRuns, InputSearch, Knobs
+from bridge.theorems.sources import Prediction, Textual
+from bridge.theorems.sources.one_hot import coordinates, likeliest, unit_vectors
+from bridge.theorems.sources.textual import Windows
+from bridge.theorems.theorem import Theorem
+from bridge.theorems.transformer import Transformer
+from numeric.balls import Arb, BallArray, float_above, working_precision
+from numeric.networks.construction import Construction
+from numeric.networks.network import Network
+from numeric.networks.norms import infinity_to_one_norm, least_singular_value
+from numeric.tools.null_vectors import null_vector
+from numeric.topics.induction import ngram as networks
+from numeric.topics.induction.vanilla import induction_head
+from symbolic.topics.induction import ngram as theory
+from symbolic.words.errors import UsageError
+
+WIDEST_SEARCHED, MOST_HEADS, MOST_BITS = 64, 32, 256
+N, D, W_STAR = (theory.NGRAM.parameter(name).default for name in ("n", "d", "W_star"))
+
+
+def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
+    """d, from W* where that is a matrix, and the bits of the format, where they are not given."""
+    found = {"n": N, "W_star": W_STAR, "bits": FORMATS[dtype], **params}
+    n = int(theory.NGRAM.number("n", found["n"]))
+    if n < 2:
+        raise UsageError(f"{theory.NGRAM.id}: n = {n} does not meet n >= 2 (a key has a token)")
+    d = int(theory.NGRAM.number("d", found["d"])) if "d" in found else None
+    size = len(read_square("W_star", found["W_star"], None if d is None else (n - 1) * d, default=(n - 1) * D,
+                           seed=seed, size_name="(n-1) d"))  # fmt: skip
+    if size % (n - 1):
+        raise UsageError(f"W_star is {size} x {size}; for n = {n} it has to be (n-1) d x (n-1) d, n - 1 = {n - 1}")
+    found["d"] = size // (n - 1)
+    if (heads := theory.NGRAM.number("H", found["H"])) > MOST_HEADS:
+        raise UsageError(f"{theory.NGRAM.id}: H = {heads}; give at most {MOST_HEADS} heads")
+    return found
+
+
+def similarity(W_star: Any, n: int, d: int, seed: int) -> Any:
+    size = (int(n) - 1) * int(d)
+    return read_square("W_star", W_star, size, default=size, seed=seed, size_name="(n-1) d")
+
+
+# Layer 1.
+
+
+@lru_cache(maxsize=256)
+def family(n: int, H: int, rho: float, bits: int) -> ExponentialSums:
+    sums = ExponentialSums.spread(H, rho) if rho else best_rates(H, n - 1, unit=2.0**-bits)
+    if not sums.size(n - 1) * max(factors(sums), key=float) < LARGEST_NORM:
+        beyond = f"its coefficients are beyond {LARGEST_NORM:g}, where float64 products overflow"
+        raise UsageError(f"{theory.NGRAM.id}: rho = {rho:g}: {beyond}; raise rho")
+    return sums
+
+
+def build(sums: ExponentialSums, n: Any, W_star: Any) -> Construction:
+    return _network(sums, [sums.combined(lag) for lag in range(1, int(n))], W_star)
+
+
+def build_printed(sums: ExponentialSums, n: Any, W_star: Any) -> Construction:
+    """With the value weights of A.2."""
+    with working_precision(BITS):
+        pairs = [zip(sums.combined(lag), factors(sums), strict=True) for lag in range(1, int(n))]
+        return _network(sums, [[c * factor for c, factor in each] for each in pairs], W_star)
+
+
+def _network(sums: ExponentialSums, weights: Sequence[Sequence[Arb]], W_star: Any) -> Construction:
+    """With balls for a run on balls, and the nearest floats otherwise."""
+    found = np.array([list(row) for row in weights], dtype=object)
+    if isinstance(W_star, BallArray):
+        return networks.ngram([flint.arb(slope) for slope in sums.slopes], found, W_star)
+    return networks.ngram(sums.slopes, found.astype(float), W_star)
+
+
+def factors(sums: ExponentialSums) -> tuple[Arb, ...]:
+    """The printed value weight of each head over the one that the proof needs, sum_{j=0}^H r^(j-1) (1 - r)."""
+    with working_precision(BITS):
+        return tuple((1 - rate ** (sums.heads + 1)) / rate for rate in sums.rates)
+
+
+def of_normaliser(sums: ExponentialSums, lags: int) -> float:
+    """What the printed value weights add to the distance of a lag, at most."""
+    with working_precision(BITS):
+        added = [sum((abs(c * (f - 1)) for c, f in zip(sums.combined(lag), factors(sums), strict=True)), flint.arb(0))
+                 for lag in range(1, lags + 1)]  # fmt: skip
+    return max(map(float_above, added))
+
+
+def largest_distance(sums: ExponentialSums, lags: int) -> float:
+    """Of the lags up to this one, rounded up; 0 for none."""
+    return max((float_above(sums.distance(lag)) for lag in range(1, lags + 1)), default=0.0)
+
+
+# In floats the averages lose what cancels in their sum, which is no error of the network of real numbers: there what
+# layer 1 writes is the token at the lag and what the tail of the sum of exponentials adds.
+@lru_cache(maxsize=8)
+def tails(sums: ExponentialSums, n: int, L: int) -> torch.Tensor:
+    """(n-1, S + 1, L), of the tokens s = n .. L."""
+    return torch.from_numpy(np.stack([sums.gaps(lag, n, L) for lag in range(1, n)]))
+
+
+def beside(x: Any, sums: ExponentialSums, n: int) -> Any:
+    """What layer 1 writes beside the tokens s = n .. L, (S + 1, (n-1) d)."""
+    if isinstance(x, BallArray):
+        slopes, weights = map(flint.arb, sums.slopes), [sums.combined(lag) for lag in range(1, n)]
+        return networks.lagged(x, list(slopes), weights)[n - 1 :]
+    exact = torch.cat([x[n - 1 - lag : x.shape[0] - lag] for lag in range(1, n)], dim=-1)
+    return exact + torch.cat(tuple(tails(sums, n, x.shape[0]).to(x) @ x), dim=-1)
+
+
+def operands(sums: ExponentialSums, n: Any, W_star: Any, x: Any) -> dict[str, Any]:
+    n, d = int(n), x.shape[1]
+    y = beside(x, sums, n)
+    return {
+        "keys": Emulated(networks.patches(x, n), y[:-1]),
+        "query": Emulated(networks.last_patch(x, n), torch.cat([x[-1], y[-1, : (n - 2) * d]], dim=-1)),
+        "similarity": W_star.mT,
+        "values": x[n - 1 : -1],
+    }
+
+
+# Rows of their own.
+
+
+# A patch v at the lags 1 .. n-1 of a key that A v = 0 hides, A the weights of n - 2 heads there, which depend on
+# positions alone: with 0 at all other earlier tokens, layer 1 makes the same of v and of -v, so every layer 2 gives
+# both one score. Those of IH_n are q^T W* v and -q^T W* v, and one of them is missed by at least |q^T W* v|. At q =
+# sign(W* v) that is ||W* v||_1 >= ||W* v||_2 >= sigma ||v||_2 >= sigma ||v||_inf, sigma the least singular value. For
+# d > 1, v stands in one coordinate. The weights of a head are multiples of r_h^(t-1), whatever it divides by: so they
+# hide the same.
+def lower_bound(sums: ExponentialSums, n: int, d: int, W_star: Any) -> Sides:
+    """The error of a score with n - 2 of the heads, at the prompt that they hide."""
+    W = np.asarray(W_star)
+    with working_precision(BITS):
+        patch = null_vector([[rate**lag for lag in range(n - 1)] for rate in sums.rates[2 - n :]])
+        images = (flint.arb_mat(W[:, place::d].tolist()) * flint.arb_mat([[v] for v in patch]) for place in range(d))
+        found = max((sum(map(abs, image.entries()), start=flint.arb(0)) for image in images), key=float)
+        return Sides(found, derived=least_singular_value(W), proved=("derived",))
+
+
+def in_format(sums: ExponentialSums, n: int, d: int, L: int, samples: int, seed: int, dtype: str, device: str) -> Sides:
+    """The largest error of layer 1 as it runs, at random signs and at tokens that are all the same."""
+    generator = torch.Generator().manual_seed(seed)
+    x = 2.0 * torch.randint(0, 2, (samples, L, d), generator=generator, dtype=torch.float64, device="cpu") - 1.0
+    x[0] = 1.0
+    network = Network(build(sums, n, np.zeros(((n - 1) * d,) * 2)), getattr(torch, dtype), device)
+    found = network.run(x.to(network.embedding.bias), ("keys",))["keys"][:, n - 1 : -1].to(x)
+    exact = torch.stack([networks.patches(each, n) for each in x])
+    unit, last = 2.0 ** -FORMATS[dtype], float_above(sums.loss(n - 1))
+    largest, derived = float((found - exact).abs().max()), largest_distance(sums, n - 1) + unit * last
+    if not math.isfinite(largest):
+        return Sides(
+            derived=derived, outside=f"the weights of layer 1 are within the range of {dtype}", samples=samples
+        )
+    return Sides(largest, derived=derived, samples=samples)
+
+
+def lost_bits(n: int, H: int, rho: float, bits: int) -> int:
+    """Those that sums of averages lose, and the scores of the printed network, products of two such sums."""
+    sums = family(n, H, rho, bits)
+    return sums.bits(n - 1, 1.0) + 2 * math.ceil(math.log2(max(map(float, factors(sums)))))
+
+
+def work(L: Count, d: Count, n: Count, H: Count) -> Work:
+    held = NUMBER * (6 * ((n - 1) * d) ** 2 + 3 * (n - 1) * L**2)
+    norms = Cost(held, 100 * PRODUCT * ((n - 1) * d) ** 3)
+    return Work(numbers=10 * L * (n * d + H), products=H * L * n * d * EXPONENTIAL, exact=H * L * d * n, before=norms)
+
+
+def by_vanilla(x: torch.Tensor, W_star: torch.Tensor, d: int, data: Windows) -> np.ndarray:
+    """What IH_2 predicts, which compares the last token alone."""
+    similarity = W_star[:d, :d].to(x)
+    return likeliest(torch.stack([induction_head(each, similarity)["output"] for each in x]), data)
+
+
+TEXT = Textual(
+    "L",
+    lambda windows, data: {"x": unit_vectors(windows, data)},
+    implied=coordinates,
+    defaults={"n": (2, 3, 4, 5), "H": 8, "L": 256, "W_star": 4.0},
+    predictions=(
+        Prediction("network", "network: byte of the largest coordinate", lambda network, data: likeliest(
+            network["output"], data)),
+        Prediction("exact", "exact IH_n: byte of the largest coordinate", lambda reference, data: likeliest(
+            reference["output"], data)),
+        Prediction("vanilla", "exact IH_2: byte of the largest coordinate", by_vanilla),
+    ),
+)  # fmt: skip
+NGRAM = Theorem(
+    theory.NGRAM,
+    main="output",
+    inputs={"x": Box(theory.L, theory.d)},
+    weights={"W_star": similarity},
+    built={"sums": family},
+    network={"": Transformer(build, read=networks.READ), "output.printed": Transformer(build_printed)},
+    reference=networks.ngram_head,
+    knows={
+        theory.eta: (lambda sums, n: largest_distance(sums, int(n) - 1),),
+        theory.nu: (lambda sums, n: largest_distance(sums, int(n) - 1) + of_normaliser(sums, int(n) - 1),),
+        theory.eta_q: (lambda sums, n: largest_distance(sums, int(n) - 2),),
+        theory.W_norm: (lambda W_star: W_star.abs().sum(),),
+        # The norm of W*^T from sup to 1-norm, enclosed, is never above ||W*||_{1,1}.
+        theory.omega: (lambda W_star: infinity_to_one_norm(W_star.midpoint()).upper,),
+        theory.radius: (lambda x, n: (x[n - 1 : -1].amax(0) - x[n - 1 : -1].amin(0)).amax() / 2,),
+    },
+    handles=operands,
+    checks=(
+        Check(theory.NGRAM.quantity("lower_bound"), lower_bound),
+        Check(theory.NGRAM.quantity("format"), in_format),
+    ),
+    search=InputSearch(starts=networks.prompt_starts),
+    exact=ExactRuns(bits=lost_bits),
+    knobs=Knobs(
+        resolve=resolve,
+        implied=("d", "bits"),
+        automatic=("rho",),
+        searched={"d": (1, WIDEST_SEARCHED), "H": (1, MOST_HEADS), "bits": (2, MOST_BITS)},
+    ),
+    work=work,
+    sources=(TEXT,),
+)

@@ -1,0 +1,131 @@
+"""Theorem 4.3 end to end: bounds against the network, what is lost in a format, real text, refusals."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bridge import compare, solve
+from bridge.questions.compare import Comparison
+from bridge.theorems.record import Row, Verdict
+from symbolic import UsageError
+
+ID = "induction.ngram"
+SHIPPED = str(Path(__file__).parents[4] / "examples" / "harbour.txt")
+QUICK = {"samples": 32, "attack": 60, "restarts": 6}
+FEW = {"samples": 4, "attack": 10, "restarts": 2}
+
+
+def rows(comparison: Comparison, quantity: str, scope: str | None = "network") -> list[Row]:
+    return [row for row in comparison if row.quantity == quantity and row.scope == scope]
+
+
+@pytest.fixture(scope="module")
+def default() -> Comparison:
+    return compare(ID, **QUICK)
+
+
+def assert_kept(comparison: Comparison) -> None:
+    for row in comparison:
+        ours = {tier: verdict for tier, verdict in row.verdict.items() if tier != "printed"}
+        assert set(ours.values()) <= {Verdict.KEPT, Verdict.PROVED}, row
+        assert row.quantity == "output.printed" or row.verdict.get("printed") is not Verdict.VIOLATED, row
+
+
+def test_the_defaults_keep_the_bounds_and_refute_the_printed_network(default: Comparison) -> None:
+    assert_kept(default)
+    assert all(row.verdict["printed"] is Verdict.VIOLATED for row in rows(default, "output.printed"))
+    assert all(row.witness.error_lower > 1 for row in rows(default, "output.printed"))
+    assert {row.params["H"] for row in rows(default, "output")} == {2, 4}
+
+
+def test_the_bound_is_attained_by_layer_1_and_near_for_the_output(default: Comparison) -> None:
+    assert all(row.ratio == pytest.approx(1, rel=1e-6) for row in rows(default, "keys"))
+    assert all(1 <= row.ratio <= 5 for row in rows(default, "output"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "at",
+    [
+        {"n": 2, "H": 1, "L": 4, "d": 1, "W_star": 1.0},
+        {"n": 3, "H": 2, "L": 5, "rho": 0.5},
+        {"n": 3, "H": 5, "L": 65, "W_star": "signs:3", "rho": 0.9},
+        {"n": 4, "H": 3, "L": 8, "d": 2, "W_star": "random:2", "rho": 0.1},
+        {"n": 6, "H": 9, "L": 40, "d": 2, "W_star": "random:2"},
+        {"n": 5, "H": 6, "L": 24, "dtype": "float32"},
+    ],
+    ids=str,
+)
+def test_no_derived_or_instance_bound_is_exceeded(at: dict[str, Any]) -> None:
+    assert_kept(compare(ID, **at, **FEW))
+
+
+def test_the_lower_bound_is_the_least_singular_value() -> None:
+    (row,) = rows(compare(ID, n=4, H=3, d=1, W_star=[[2, 0, 0], [0, 0.5, 0], [0, 0, 1]], **FEW), "lower_bound", None)
+    assert row.derived == pytest.approx(0.5)
+    assert row.measured >= row.derived
+    assert row.verdict == {"derived": Verdict.PROVED}
+    assert not rows(compare(ID, n=2, H=1, **FEW), "lower_bound", None)
+
+
+def test_a_format_has_a_floor() -> None:
+    (row,) = rows(compare(ID, n=5, H=6, dtype="float32", **FEW), "format", None)
+    assert 1e-3 < row.measured <= row.derived < 0.3
+    assert row.verdict == {"derived": Verdict.KEPT}
+
+
+@pytest.mark.long
+def test_heads_rates_and_bits_are_solved_for() -> None:
+    rate = solve(ID, for_="rho", error=1e-6, n=5, H=5)
+    assert rate.bound == pytest.approx(1e-6)
+    bits = solve(ID, for_="bits", error=1e-9, n=5, H=12)
+    (fewer,) = rows(compare(ID, n=5, H=12, bits=bits.value - 1, **FEW), "output")
+    assert bits.bound <= 1e-9 < fewer.derived
+    assert solve(ID, for_="H", error=1e-9, n=4, rho=1e-3).value == 5
+
+
+@pytest.mark.long
+def test_the_text_is_predicted_beside_the_exact_heads() -> None:
+    comparison = compare(ID, text=SHIPPED, n=(2, 4), samples=128)
+    shares = {(row.quantity, row.params["n"]): row.measured for row in comparison if row.quantity.startswith("pred")}
+    assert_kept(comparison)
+    for n in (2, 4):
+        assert shares["prediction.agreement", n] >= 0.99
+        assert shares["prediction.exact", n] > shares["prediction.commonest", n]
+    assert shares["prediction.vanilla", 2] == shares["prediction.exact", 2]
+    assert shares["prediction.exact", 4] > shares["prediction.vanilla", 4]
+
+
+REFUSED = [
+    ({"n": 1}, "n = 1 does not meet n >= 2 (a key has a token)"),
+    ({"n": 5, "L": 5, "H": 4}, "L = 5 does not meet L - n >= 1 at n = 5 (`IH_n` is an empty sum below)"),
+    ({"n": 5, "H": 3}, "H = 3 does not meet H >= n - 1 at n = 5 (fewer heads than lags err by at least 1"),
+    ({"H": 33}, "H = 33; give at most 32 heads"),
+    ({"rho": 1}, "rho = 1.0 does not meet rho < 1"),
+    ({"n": 3, "W_star": np.eye(3).tolist()}, "W_star is 3 x 3; for n = 3 it has to be (n-1) d x (n-1) d, n - 1 = 2"),
+    ({"n": 3, "d": 2, "W_star": np.eye(3).tolist()}, "W_star is 3 x 3 but (n-1) d = 4"),
+]
+
+
+@pytest.mark.parametrize(("at", "words"), REFUSED, ids=str)
+def test_refusals(at: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(words.replace("`", ""))):
+        compare(ID, **at)
+
+
+@pytest.mark.parametrize(
+    ("content", "at", "words"),
+    [
+        (b"abc", {"n": 3, "L": 4}, "has 3 bytes; a window of L = 4 and the next byte need 5"),
+        (b"a" * 90, {"n": 3, "L": 8}, "has one character only; give a text with two different ones at least"),
+        (b"abab" * 9, {"n": 3, "L": 8, "d": 3}, "has 2 different bytes, and d = 3; leave out d"),
+    ],
+)
+def test_texts_that_do_not_fit_are_refused(content: bytes, at: dict[str, Any], words: str, tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=re.escape(words)):
+        compare(ID, text=str(path), **at)
