@@ -268,8 +268,10 @@ class Applied(Expression):
         def rule(name: str, x: InNorm) -> InNorm:
             ones = norm_of_ones(norm, x.value.dim)
             asking.reaches(self, x.reach)
-            sizes = {"by slope": slope * x.value.size + f.at_zero * ones, **_times(by_sup, ones)}
+            by_slope = slope * x.value.size_symbol + f.at_zero * ones
+            sizes = {"by slope": x.value.closed(by_slope), **_times(by_sup, ones)}
             size = asking.least(self, f"size in {norm}", sizes)
+            size = by_slope if size == sizes["by slope"] else size
             known = {"eps": eps, "lipschitz": slope, "size": size, "function": f.name}
             bound = apply_function(x.value, name, **known, **({} if f.radius is None else {"radius": f.radius}))
             options = {

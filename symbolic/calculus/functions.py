@@ -52,7 +52,9 @@ def apply_function(
     `function` is the handle of f and f_hat, `beside` those of further arguments, which are exact.
     """
     eps, lipschitz, size, radius = as_expr(eps), as_expr(lipschitz), as_expr(size), as_expr(radius)
-    obligations: tuple[Obligation, ...] = nonnegative("apply_function", name, eps=eps, lipschitz=lipschitz, size=size)
+    obligations: tuple[Obligation, ...] = nonnegative(
+        "apply_function", name, eps=eps, lipschitz=lipschitz, size=x.closed(size)
+    )
     if radius != sp.oo:
         obligations += positive("apply_function", name, radius=radius)
         obligations += (RangeObligation.of(name, x.size + x.error, radius),)
