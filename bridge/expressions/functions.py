@@ -25,6 +25,8 @@ t = sp.Dummy("argument_of_f", real=True)  # no letter of the user's is the argum
 # What happens beyond is not proved: that a supremum does not grow from one part to the next speaks for it.
 ENDS = (0.0, 64.0, 2.0**26, 1e150, 1e300)
 PARTS = tuple((s * low, s * high) for low, high in pairwise(ENDS) for s in (1, -1))
+CLOSE = 20  # bits of a certified supremum
+DIGITS = 5  # decimal digits of one, rounded up
 MORE = 1 + 1e-9  # a supremum that is larger by more on the last part than on the others grows without end
 
 
@@ -58,13 +60,24 @@ def _parts(radius: sp.Expr | None) -> tuple[tuple[float, float], ...]:
 
 
 def largest_within(expr: sp.Expr, radius: sp.Expr | None = None) -> sp.Expr | None:
-    """At least sup |expr| on [-radius, radius], or over all float64 numbers, certified; None without a finite bound."""
+    """At least sup |expr| on [-radius, radius], or over all float64 numbers, certified; None without a finite bound.
+
+    A number of a few digits, so that formulas with it are short.
+    """
     try:
-        found = [float_above(supremum(expr, t, min(ends), max(ends))) for ends in _parts(radius)]
+        found = [float_above(supremum(expr, t, min(ends), max(ends), close=CLOSE)) for ends in _parts(radius)]
     except (UsageError, LoweringError):
         return None
     grows = radius is None and max(found[-2:]) > MORE * max(found[:-2])
-    return None if grows or not math.isfinite(max(found)) else sp.Rational(max(found))
+    return None if grows or not math.isfinite(max(found)) else decimal_above(sp.Rational(max(found)))
+
+
+def decimal_above(number: sp.Rational) -> sp.Rational:
+    """The least number of so many decimal digits that is at least this one, which is not negative."""
+    if number == 0:
+        return number
+    unit = sp.Rational(10) ** (math.floor(math.log10(number)) + 1 - DIGITS)
+    return sp.ceiling(number / unit) * unit
 
 
 def shown(expr: sp.Expr) -> str:
