@@ -63,6 +63,7 @@ WHY = {
 }
 FUNCTIONS = ("apply a function", "Taylor's formula")
 BY_SLOPE = "by the value of the function at 0, and its Lipschitz constant"
+BY_TAYLOR = "by Taylor's formula at 0"
 BY_LARGEST = "by the largest absolute value of the function"
 SEPARATE = "by a separate estimate"
 BY_WEIGHTS = "by the 1-norm of the weights"
@@ -179,7 +180,8 @@ def _why(step: Step) -> str:
         return SEPARATE
     of_premises = len(_sizes_in(step.sizes.size))
     if step.rule in FUNCTIONS:
-        return BY_SLOPE if of_premises else BY_LARGEST
+        linear = not step.sizes.size.diff(size_symbol(step.premises[0])).atoms(SizeSymbol)
+        return BY_LARGEST if not of_premises else BY_SLOPE if linear else BY_TAYLOR
     if isinstance(step.operation, Repetition):
         return "by induction over the layers"
     if step.rule == "attention" and of_premises > 1:
@@ -196,8 +198,8 @@ def layer_lines(step: Step, letter: str, used: Collection[sp.Symbol], page: Page
     bounds = {"exact": sizes.closed, "approximate": sizes.approximate}
     named = dict(zip(bounds, (of(argument.name) for of in KINDS), strict=True))
     said = {which: page.latex(each) for which, each in bounds.items() if named[which] in inner and each is not None}
-    most = listed([f"${bound}$ (the {which} one)" for which, bound in said.items()])
+    words = [f"its {which} value has a norm of at most ${bound}$" for which, bound in said.items()]
     if len(set(said.values())) < len(said):
-        most = f"${said['exact']}$"
+        words = [f"both of its values have a norm of at most ${said['exact']}$"]
     lines = SizeLines(page, inner, known={size_symbol(argument.name): sizes.closed})
-    return lines, f" and, by induction over the layers, a norm of at most {most}" if said else ""
+    return lines, f"; by induction over the layers, {listed(words)}" if said else ""

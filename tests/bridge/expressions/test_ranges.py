@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 import boundsmith as bs
-from bridge.expressions.functions import decimal_above
+from bridge.expressions.constants import decimal_above
 
 K, delta, eps = sp.symbols("K delta eps", positive=True)
 N, d = sp.symbols("N d", integer=True, positive=True)

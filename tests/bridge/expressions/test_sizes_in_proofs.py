@@ -24,6 +24,11 @@ def test_the_size_of_an_approximate_factor_is_said_where_the_bound_rests_on_it()
     assert text.count("The approximate value has a norm of at most") + text.count("The same holds of the approx") >= 2
 
 
+def test_the_size_of_a_function_near_0_is_by_taylors_formula() -> None:
+    (line,) = re.findall(r"By Taylor's formula at 0, \\\[ .*?\\\]", rounded_blocks.own.latex())
+    assert r"\|\text{silu(G rms norm(sum))}\|_{\infty}" in line
+
+
 THEOREMS: dict[str, Callable[[], str]] = {
     "rounded_blocks": lambda: rounded_blocks.own.latex(),
     "ridge": lambda: ridge.own.latex(),

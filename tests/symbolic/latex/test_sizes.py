@@ -101,8 +101,9 @@ def test_a_layer_that_needs_the_size_of_its_argument_says_it_and_passes_it_on() 
         return add(p, moved, name="residual")
 
     text = proof(repeat(given("start", dim=3, norm=2, size=X), "output", layer, N))
-    assert r"from an argument with the error $e_l$ and, by induction over the layers, a norm of at most $X (a" in (
-        text.replace(r"\left(", "(")
+    assert (
+        r"from an argument with the error $e_l$; by induction over the layers, its exact value has a norm of at most $X"
+        in text
     )
     assert r"By assumption, $\|\text{start}\|_{2} \le X$." in text
     assert r"By the triangle inequality, \[ \|\text{residual}\|_{2}" in text
