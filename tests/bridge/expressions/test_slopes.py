@@ -8,6 +8,7 @@ import pytest
 import sympy as sp
 
 import boundsmith as bs
+from examples import rounded_blocks
 
 K, delta = sp.symbols("K delta", positive=True)
 N, d = sp.symbols("N d", integer=True, positive=True)
@@ -78,3 +79,11 @@ def test_a_layer_that_keeps_no_size_takes_the_largest_slope() -> None:
     output = bs.repeat(lambda p: p + SILU(W @ p), bs.vector("x", d, size=1), N)
     own = bs.theorem("residual", output, parameters={K: 0.5, delta: 0.01, d: 2, N: (1, 2)})
     assert own.statement.quantity("output").derived().subs({K: 1, delta: 1, N: 1}) == sp.Rational("1.0999")
+
+
+# The largest error that the attack finds with the network of seed 0 at N = 1 is 1.045e-3.
+def test_blocks_behind_a_norm_count_with_slopes_near_0() -> None:
+    of = rounded_blocks
+    derived = of.own.statement.quantity("output").derived()
+    bound = float(derived.subs({of.K: 0.5, of.delta: 2**-10, of.c: 0.1, of.d: 4, of.n: 3, of.N: 1}))
+    assert 1.045e-3 < bound < 40 * 1.045e-3
