@@ -1,0 +1,189 @@
+"""A function of two variables on a grid: its derivatives certified on a box, low rank at the knots, the error of both.
+
+Of the values G at the knots and a matrix G_K + c in their place, all of float64 entries taken exactly,
+    |I (G_K + c) - g| <= (error of the interpolation, centred) + half the length of the range of the entries of G_K - G,
+with I the interpolation of values at the knots by hat functions, which averages, and c in the middle of both ranges.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import flint
+import numpy as np
+import sympy as sp
+
+from bridge.lowering import LoweringError
+from bridge.lowering.ball_values import evaluate_ball
+from bridge.lowering.enclosures import STEPS
+from bridge.lowering.formula import ArrayFunction, evaluate
+from bridge.lowering.least_value import least_of
+from numeric.balls import BallArray, float_above, float_below, working_precision
+from numeric.networks.hats import LowRankGrid, factors, numerical_rank
+from symbolic.calculus.bilinear_interpolation import secant_range, secant_range_by_slopes
+from symbolic.words.errors import UsageError
+
+BITS, SAMPLES, TIGHTNESS = 96, 9, 1e-3  # TIGHTNESS: of ranges, in units of the largest value that samples show
+MOST_CELLS = 2048
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class SecondDerivative:
+    """The range of g_uu away from kinks, and that of the sum of all jumps of g_u that a line of constant v meets."""
+
+    bend: Ends
+    kink: Ends
+
+
+@dataclass(frozen=True)
+class CertifiedKernel:
+    """g(u, v) on [-radius, radius]^2 with certified ranges, a little wider than the least ones.
+
+    Raises UsageError for a g that is not known to be finite and Lipschitz continuous there.
+    """
+
+    function: sp.Expr
+    variables: tuple[sp.Symbol, sp.Symbol]
+    radius: float
+
+    def __post_init__(self) -> None:
+        if self.function.has(*STEPS):
+            raise self._refused("may jump")
+        if self._range(self.function) is None:
+            raise self._refused("is not known to be finite")
+        if None in self._slopes:
+            raise self._refused("has no Lipschitz constant that is found")
+
+    def _refused(self, why: str) -> UsageError:
+        box = f"[-{self.radius:g}, {self.radius:g}]^2"
+        return UsageError(f"{sp.sstr(self.function)} {why} on {box}; give a smaller radius or another function")
+
+    @cached_property
+    def size(self) -> float:
+        """At least sup |g|."""
+        found = self._range(self.function)
+        assert found is not None  # checked
+        return max(-found[0], found[1])
+
+    @property
+    def slopes(self) -> tuple[Ends, Ends]:
+        """The ranges of g_u and g_v."""
+        first, second = self._slopes
+        assert first is not None and second is not None  # checked  # noqa: PT018
+        return first, second
+
+    @property
+    def lipschitz(self) -> tuple[float, float]:
+        """At least sup |g_u| and sup |g_v|."""
+        first, second = (max(-low, high) for low, high in self.slopes)
+        return first, second
+
+    @cached_property
+    def _slopes(self) -> tuple[Ends | None, Ends | None]:
+        u, v = (self._range(self.function.diff(x)) for x in self.variables)
+        return u, v
+
+    @cached_property
+    def second(self) -> tuple[SecondDerivative | None, SecondDerivative | None]:
+        """Of g_u and of g_v; None where no bound is found."""
+        u, v = (self._second(x) for x in self.variables)
+        return u, v
+
+    # SymPy's second derivative of abs(u - v) is 2 DiracDelta(u - v). A kink along a u + b(v) = 0, with a number a,
+    # meets each line of constant v once, and g_u jumps there by the coefficient of the delta over |a|.
+    def _second(self, x: sp.Symbol) -> SecondDerivative | None:
+        derivative, jumps = self.function.diff(x, 2), [(0.0, 0.0)]
+        for delta in derivative.atoms(sp.DiracDelta):
+            mass, slope = sp.Dummy("mass"), delta.args[0].diff(x)
+            share = derivative.xreplace({delta: mass}).diff(mass)
+            plain = len(delta.args) == 1 and slope.is_number and slope != 0
+            jump = self._range(share / abs(slope)) if plain and not share.has(mass, sp.DiracDelta) else None
+            if jump is None:
+                return None
+            jumps.append((min(jump[0], 0.0), max(jump[1], 0.0)))
+        bend = self._range(derivative.xreplace(dict.fromkeys(derivative.atoms(sp.DiracDelta), sp.S.Zero)))
+        low, high = (sum(map(flint.arb, each), flint.arb(0)) for each in zip(*jumps, strict=True))
+        return None if bend is None else SecondDerivative(bend, (float_below(low), float_above(high)))
+
+    def _range(self, expression: sp.Expr) -> Ends | None:
+        return range_on_box(expression, self.variables, self.radius)
+
+    def interpolation_range(self, cells: Any) -> tuple[sp.Expr, sp.Expr]:
+        """Of I g - g for that number of cells in each direction, in letters too."""
+        width = 2 * sp.Rational(self.radius) / cells
+        found = [
+            secant_range_by_slopes(width, _exactly(slope))
+            if second is None
+            else secant_range(width, _exactly(second.bend), _exactly(second.kink))
+            for slope, second in zip(self.slopes, self.second, strict=True)
+        ]
+        low, high = (sp.Add(*each) for each in zip(*found, strict=True))
+        return low, high
+
+    def interpolation_error(self, cells: Any) -> sp.Expr:
+        """At least sup |I g + c - g|, with c the middle of that range."""
+        low, high = self.interpolation_range(cells)
+        return (high - low) / 2
+
+    def values(self, cells: int) -> BallArray:
+        """g at the knots, the first variable in rows: (cells + 1, cells + 1)."""
+        with working_precision(BITS):
+            knots = BallArray.exactly(np.arange(cells + 1.0), BITS) * 2 * self.radius / cells - self.radius
+            return ArrayFunction(self.function, *self.variables)(knots.unsqueeze(-1), knots)
+
+
+def _exactly(ends: Ends) -> tuple[sp.Expr, sp.Expr]:
+    return sp.Rational(ends[0]), sp.Rational(ends[1])
+
+
+@lru_cache(maxsize=512)
+def range_on_box(expression: sp.Expr, variables: tuple[sp.Symbol, ...], radius: float) -> Ends | None:
+    """Floats below and above the values of the expression on [-radius, radius]^n; None without finite ones."""
+    box = dict.fromkeys(variables, (-radius, radius))
+    ends = np.linspace(-radius, radius, SAMPLES)
+    try:
+        points = np.meshgrid(*(ends for _ in variables))
+        scale = float(np.abs(evaluate(expression, dict(zip(variables, points, strict=True)))).max())
+        low, high = (least_of(each, box, tolerance=TIGHTNESS * scale).lower for each in (expression, -expression))
+    except (LoweringError, UsageError):
+        return None
+    return (low, -high) if np.isfinite([scale, low, high]).all() else None
+
+
+@dataclass(frozen=True, eq=False)
+class KernelGrid:
+    """`grid` in the place of a kernel: |grid - g| <= kernel.interpolation_error(cells) + residual, certified."""
+
+    grid: LowRankGrid
+    residual: float
+
+
+@lru_cache(maxsize=64)
+def kernel_grid(kernel: CertifiedKernel, cells: int, rank: int | None = None) -> KernelGrid:
+    """The grid of so many cells and of that rank (the numerical one), and its residual entry by entry in balls.
+
+    Raises UsageError for less than one cell or more than MOST_CELLS, and for a rank that is not between 1 and the
+    numerical rank of the values at the knots.
+    """
+    name = sp.sstr(kernel.function)
+    if not 1 <= cells <= MOST_CELLS:
+        raise UsageError(f"{name}: {cells} cells; give 1 to {MOST_CELLS}")
+    exact = kernel.values(cells)
+    middles = exact.midpoint()
+    most = numerical_rank(middles)
+    rank = most if rank is None else rank
+    if not 1 <= rank <= most:
+        raise UsageError(
+            f"{name}: rank {rank}; its values at {cells + 1} knots have the numerical rank {most}: give 1 to {most}"
+        )
+    queries, keys = factors(middles, rank)
+    with working_precision(BITS):
+        product = BallArray.exactly(queries.T, BITS) @ BallArray.exactly(keys, BITS)
+        rest = (product - exact).balls
+        low, high = min(float_below(each) for each in rest), max(float_above(each) for each in rest)
+        shift = evaluate_ball(-sp.Add(*_exactly((low, high)), *kernel.interpolation_range(cells)) / 2, {})
+        offset = float(shift.mid())
+        off = abs(shift - flint.arb(offset))
+        residual = float_above((flint.arb(high) - flint.arb(low)) / 2 + off)
+    return KernelGrid(LowRankGrid(kernel.radius, queries, keys, offset), residual)
