@@ -1,7 +1,7 @@
 """Blocks of real transformers, as expressions: of vectors, or of tokens, each token for itself.
 
 - normalisation: rms_norm, layer_norm
-- words and positions: embedding, rotary
+- words and positions: embedding, rotary, recent
 - experts: mixture
 - losses: log_softmax, cross_entropy
 """
@@ -11,5 +11,6 @@ from bridge.expressions.experts import mixture
 from bridge.expressions.losses import cross_entropy, log_softmax
 from bridge.expressions.normalisation import layer_norm, rms_norm
 from bridge.expressions.positions import rotary
+from bridge.expressions.recency import recent
 
-__all__ = ["rms_norm", "layer_norm", "embedding", "rotary", "mixture", "log_softmax", "cross_entropy"]
+__all__ = ["rms_norm", "layer_norm", "embedding", "rotary", "recent", "mixture", "log_softmax", "cross_entropy"]

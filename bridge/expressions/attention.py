@@ -20,11 +20,13 @@ from bridge.expressions.expression import (
 )
 from bridge.expressions.functions import t
 from bridge.expressions.linear_attention import LinearWeightsBySoftmax
+from bridge.expressions.products import product
 from bridge.expressions.running import Program
 from bridge.limits.arguments import arguments_of, called_with
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings.arrays import attended, cut_weights, largest_places, unit_vector
 from symbolic import calculus
+from symbolic.calculus.products import ProductKind
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivations.derivation import Norm
 from symbolic.words.errors import UsageError
@@ -182,7 +184,7 @@ class HardMaxOf(Expression):
 
 
 class Attend(Expression):
-    """The average of the values under the weights."""
+    """The average of the values under the weights; their sum with these weights, where they need not add up to 1."""
 
     def __init__(self, weights: Expression, values: Expression) -> None:
         self.parts, self.dim, self.count = (weights, values), values.dim, weights.count
@@ -192,7 +194,10 @@ class Attend(Expression):
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         def rule(name: str, weights: InNorm, values: InNorm) -> InNorm:
-            return InNorm(calculus.attend(weights.value, values.value, name), values.approximate_size)
+            if weights.value.holds_weights:
+                return InNorm(calculus.attend(weights.value, values.value, name), values.approximate_size)
+            norm, dim = values.value.norm, values.value.dim
+            return product(name, weights, values, norm=norm, dim=dim, kind=ProductKind.WEIGHTED)
 
         for norm in Norm:
             yield Candidate(norm, str(norm), ((self.parts[0], Norm.ONE), (self.parts[1], norm)), rule)
@@ -325,7 +330,10 @@ def hard_max(scores: Expression, *, margin: Any) -> HardMaxOf:
 
 
 def attend(weights: Expression, values: Expression) -> Attend:
-    """The average of the tokens `values` under `weights`, which come from a softmax or a hard max."""
+    """The sums of the tokens `values` with the `weights` of each query: averages under those of a softmax or hard max.
+
+    Weights of any sign (a value, an input) count with their 1-norm.
+    """
     return Attend(_checked("attend", weights), _checked("attend", values))
 
 

@@ -45,7 +45,10 @@ def require_one_use(graph: Objects) -> None:
         raise UsageError(
             f"{graph.id}: '{taken[0]}' names a parameter and another object; give one of them another name"
         )
-    own = {*graph.made, *(each.approximate_name for each in graph.matrices.values() if each.change is not None)}
+    own = {
+        *(graph.made.keys() - graph.values.keys()),
+        *(each.approximate_name for each in graph.matrices.values() if each.change is not None),
+    }
     own |= {each.change_name for each in graph.matrices.values() if each.change is not None}
     own |= {*(f"norm_{name}" for name in graph.matrices), *(f"f_{name}" for name in graph.functions)}
     if taken := sorted(own & (objects | {letter.name for letter in graph.parameters})):

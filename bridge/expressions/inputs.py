@@ -10,7 +10,7 @@ import torch
 
 from bridge.domains import Ball, Box, Domain, Rows
 from bridge.expressions.expression import Asking, Candidate, Expression, InNorm, Running, as_number, require_name
-from bridge.limits.arguments import arguments_of
+from bridge.limits.arguments import arguments_of, called_with
 from symbolic.calculus import given
 from symbolic.derivations.derivation import Norm, as_norm
 from symbolic.derivations.operations import Given
@@ -141,6 +141,8 @@ class Value(Expression):
     It may err: by a bound, which the author vouches for too, and in the network by another program.
     """
 
+    is_fixed = False  # whether parameters alone make it: once for a network
+
     def __init__(
         self,
         name: str,
@@ -187,11 +189,28 @@ class Value(Expression):
         return [self.program, *([] if self.approximate is None else [self.approximate])]
 
     @property
+    def made(self) -> Mapping[str, Callable[..., Any]]:
+        return dict(zip(self._names, self.programs, strict=True)) if self.is_fixed else {}
+
+    @property
+    def _names(self) -> list[str]:
+        """Of its arrays, exactly and in the network."""
+        return [self.name, f"{self.name}_hat"][: len(self.programs)]
+
+    @property
     def takes(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for program in self.programs for name in arguments_of(program)))
 
+    def sides(self, known: Mapping[str, Any]) -> list[Any]:
+        """The exact array, and the one in the network if that is another."""
+        if self.is_fixed:
+            return [known[name] for name in self._names]
+        return [called_with(program, known) for program in self.programs]
+
     def run(self, running: Running) -> Any:
-        program = self.approximate if running.approximate and self.approximate is not None else self.program
+        name, program = list(zip(self._names, self.programs, strict=True))[-1 if running.approximate else 0]
+        if self.is_fixed:
+            return running.array(name)
         return program(**{name: running.array(name) for name in arguments_of(program)})
 
 

@@ -214,6 +214,7 @@ def matrix(
         column_sums the same in a column
         row_norms   the largest 2-norm of a row
         entries     the largest absolute value of an entry
+        total       the sum of all absolute values
 
     With several, or with `column_sums`, give the `domain` too, of which they have to be true. `layers=N`: one matrix
     for each layer of a repetition; without it a matrix is shared by all layers. `.rounded(step)` and

@@ -19,6 +19,7 @@ KINDS: Mapping[str, Key] = {
     "column_sums": (Norm.ONE, Norm.ONE),
     "row_norms": (Norm.TWO, Norm.INF),
     "entries": (Norm.ONE, Norm.INF),
+    "total": (Norm.INF, Norm.ONE),  # at least this norm
 }
 
 
@@ -34,6 +35,7 @@ NORMS: Mapping[Key, Callable[[Any], Any]] = {
     KINDS["column_sums"]: lambda matrix: abs(matrix).sum(-2).amax(),
     KINDS["row_norms"]: lambda matrix: torch.sqrt((matrix * matrix).sum(-1)).amax(),
     KINDS["entries"]: lambda matrix: abs(matrix).amax(),
+    KINDS["total"]: lambda matrix: abs(matrix).sum((-2, -1)).amax(),
 }
 
 
@@ -61,6 +63,7 @@ def domain_of(name: str, rows: Any, columns: Any, norms: Mapping[str, sp.Expr]) 
         "row_sums": lambda bound: Rows(rows, Ball(columns, norm=1, radius=bound)),
         "row_norms": lambda bound: Rows(rows, Ball(columns, radius=bound)),
         "entries": lambda bound: Box(rows, columns, size=bound),
+        "total": lambda bound: Ball(rows, columns, norm=1, radius=bound),
     }
     if len(norms) > 1 or not set(norms) <= set(domains):
         raise UsageError(f"{name}: give domain=, a set of matrices in which {' and '.join(norms)} hold")
@@ -70,4 +73,5 @@ def domain_of(name: str, rows: Any, columns: Any, norms: Mapping[str, sp.Expr]) 
 
 def norm_words(kind: str) -> str:
     """For sentences: what a matrix has."""
-    return {"spectral": "a spectral norm"}.get(kind, kind.replace("_", " "))
+    words = {"spectral": "a spectral norm", "total": "a sum of absolute values of its entries"}
+    return words.get(kind, kind.replace("_", " "))

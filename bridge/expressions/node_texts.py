@@ -23,6 +23,7 @@ from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.normalisation import Normalised, OfEachToken
 from bridge.expressions.positions import RotaryPositions
 from bridge.expressions.products import Entrywise, InnerProduct, Pairs
+from bridge.expressions.recency import RecentWeights
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
 from bridge.expressions.tokens import Appended, Centred, TokenAtPlace
 
@@ -269,7 +270,15 @@ def _(node: HardMaxOf, writing: Writing) -> tuple[str, str]:
 
 @written.register
 def _(node: Attend, writing: Writing) -> tuple[str, str]:
-    beside = str if isinstance(node.parts[1], ExpertsOf) else within
+    weights, values = node.parts
+    if isinstance(weights, RecentWeights):
+        slope = within(sp.sstr(weights.slope).replace("**", "^").replace("*", " "))
+        writing.notes.append(
+            f"`recent(v)_j` is the sum of `v_i` over `i <= j` with the weights softmax of `-{slope} (j - i)`"
+        )
+        exact, near = writing.both(values)
+        return exact, f"recent{near if near.startswith('(') else f'({near})'}"
+    beside = str if isinstance(values, ExpertsOf) else within
     return writing.each(lambda weights, values: f"{_within_sum(weights)} {beside(values)}", *node.parts)
 
 
@@ -328,10 +337,23 @@ def _(node: Appended, writing: Writing) -> tuple[str, str]:
     return writing.each(lambda x, y: f"({x}; {y})", *node.parts)
 
 
+def _place(node: TokenAtPlace, place: int) -> str:
+    """From 1 on."""
+    return sp.sstr(place + 1 if place >= 0 else node.tokens + place + 1).replace(" ", "")
+
+
 @written.register
 def _(node: TokenAtPlace, writing: Writing) -> tuple[str, str]:
-    place = sp.sstr(node.place + 1 if node.place >= 0 else node.tokens + node.place + 1).replace(" ", "")
-    return writing.each(lambda x: f"{x if x.isalnum() else f'({x})'}_{within(place)}", *node.parts)
+    if isinstance(node.place, tuple):
+        first, stop = node.place
+        ends = _place(node, first), _place(node, -1 if stop is None else stop - 1)
+        return writing.each(lambda x: f"({', ..., '.join(f'{_alone(x)}_{within(end)}' for end in ends)})", *node.parts)
+    place = _place(node, node.place)
+    return writing.each(lambda x: f"{_alone(x)}_{within(place)}", *node.parts)
+
+
+def _alone(text: str) -> str:
+    return text if text.isalnum() else f"({text})"
 
 
 @written.register

@@ -18,6 +18,7 @@ from bridge.expressions.losses import CrossEntropyOf
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.matrix_norms import KINDS, norm_words
 from bridge.expressions.positions import RotaryPositions
+from bridge.expressions.recency import RecentWeights
 from bridge.expressions.running import Program, nodes_of
 from symbolic.derivations.derivation import as_expr
 from symbolic.words.errors import UsageError
@@ -96,9 +97,11 @@ class Objects:
         return [node for node in self.nodes if isinstance(node, CutSoftmaxOf)]
 
     def number_letters(self) -> None:
-        """Gives several nodes of one kind letters that differ."""
+        """Gives several nodes of one kind letters that differ; tells values of parameters alone that they are."""
+        for value in self.values.values():
+            value.is_fixed = set(value.takes) <= {letter.name for letter in self.parameters}
         labels = Counter(node.label for node in self.nodes if isinstance(node, Quantised))
-        for kind in (CutSoftmaxOf, RotaryPositions, CrossEntropyOf, SampleMean, Quantised):
+        for kind in (CutSoftmaxOf, RotaryPositions, RecentWeights, CrossEntropyOf, SampleMean, Quantised):
             alike = [node for node in self.nodes if isinstance(node, kind) and labels[node.label] != 1]
             for place, node in enumerate(alike if len(alike) > 1 else (), start=1):
                 node.suffix = f"_{place}"

@@ -93,7 +93,7 @@ class Graph(Objects):
             if isinstance(node, TokenOfLayer):
                 found[node.label] = tuple(known[node.of.name][place] for place in range(len(known[node.of.name])))
             if isinstance(node, Value):
-                sides = [called_with(program, known) for program in node.programs]
+                sides = node.sides(known)
                 found[node.name] = sides[0] if len(sides) == 1 else Emulated(*sides)
             if isinstance(node, Quantised):
                 found[node.handle] = _grid(node, [known[letter.name] for letter in node.letters])
@@ -102,7 +102,7 @@ class Graph(Objects):
         found |= {
             node.handle: _transposed(found[node.matrix.name]) for node in self.nodes if isinstance(node, RowsOfTable)
         }
-        found |= {name: known[name] for name in self.made}
+        found = {name: known[name] for name in self.made} | found
         return {name: each for name, each in found.items() if name in self._handles}
 
     @cached_property
@@ -227,7 +227,7 @@ def graph_of(
     outputs = copied(outputs)
     if len(outputs) == 1 and not outputs[0].is_named:
         outputs[0].named("output")
-    Objects(id, outputs, {}).number_letters()
+    Objects(id, outputs, parameters).number_letters()
     try:
         known = None if norm is None else as_norm(norm)
     except DerivationError as error:

@@ -1,4 +1,4 @@
-"""Along tokens: all of them less their mean, those of two expressions one after the other, one of them."""
+"""Along tokens: all of them less their mean, those of two expressions one after the other, some of them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +18,7 @@ from bridge.expressions.expression import (
     same,
 )
 from symbolic import calculus
-from symbolic.calculus.tokens import centring_factor
+from symbolic.calculus.tokens import centring_factor, tokens_between
 from symbolic.derivations.derivation import Norm
 from symbolic.words.errors import UsageError
 
@@ -72,11 +72,13 @@ class Appended(Expression):
 
 
 class TokenAtPlace(Expression):
-    """One token, from the end on where the place is negative."""
+    """One token, from the end on where the place is negative, or those from one place up to another."""
 
-    def __init__(self, x: Expression, place: int) -> None:
+    def __init__(self, x: Expression, place: int | tuple[int, int | None]) -> None:
         self.parts, self.dim, self.place, self.tokens = (x,), x.dim, place, x.count or sp.S.One
-        self.label = composed(f"{x.label}[{place}]", "token")
+        self.label = composed(f"{x.label}[{shown_place(place)}]", "token")
+        if isinstance(place, tuple):
+            self.count = tokens_between(place, self.tokens)
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         def rule(name: str, x: InNorm) -> InNorm:
@@ -87,7 +89,16 @@ class TokenAtPlace(Expression):
             yield Candidate(norm, str(norm), ((self.parts[0], norm),), rule)
 
     def run(self, running: Running) -> Any:
-        return running.value(self.parts[0])[..., self.place, :]
+        place = slice(*self.place) if isinstance(self.place, tuple) else self.place
+        return running.value(self.parts[0])[..., place, :]
+
+
+def shown_place(place: int | tuple[int, int | None]) -> str:
+    """As Python writes it."""
+    if not isinstance(place, tuple):
+        return str(place)
+    first, stop = place
+    return f"{first or ''}:{'' if stop is None else stop}"
 
 
 @method("append")
@@ -102,13 +113,26 @@ def append(x: Expression, y: Any) -> Appended:
 
 @method("token")
 def token_at(x: Expression, place: Any) -> TokenAtPlace:
-    """One token. Raises UsageError for a vector, and for a place that is no whole number or beyond the last token."""
+    """One token, or several for a slice. Raises UsageError for a vector, and for places that no token has."""
+    if x.count is not None and isinstance(place, slice):
+        return _tokens_at(x, place)
     whole = isinstance(place, int) and not isinstance(place, bool)
     if x.count is None or not whole:
         raise UsageError(
             f"{x.label}[{place!r:.40}]: {x.label} is in {x.shape}; a token has a whole number, such as 0 or -1, or in "
-            f"bs.repeat that of a layer"
+            f"bs.repeat that of a layer; several have a slice, such as 1:-1"
         )
     if x.count.is_number and not -x.count <= place < x.count:
         raise UsageError(f"{x.label}[{place}]: there are {x.count} tokens")
     return TokenAtPlace(x, place)
+
+
+def _tokens_at(x: Expression, place: slice) -> TokenAtPlace:
+    first, stop = 0 if place.start is None else place.start, place.stop
+    whole = all(isinstance(each, int) and not isinstance(each, bool) for each in (first, 0 if stop is None else stop))
+    if not whole or place.step not in (None, 1):
+        raise UsageError(f"{x.label}[{place}]: a slice of tokens goes from one whole number to another, step by step")
+    found = TokenAtPlace(x, (first, stop))
+    if found.count is not None and found.count.is_nonpositive:
+        raise UsageError(f"{x.label}[{shown_place((first, stop))}]: {x.label} is in {x.shape}; no token is left")
+    return found

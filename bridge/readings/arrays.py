@@ -257,6 +257,11 @@ def attended(weights: Array, values: Array) -> Array:
     return (weights.unsqueeze(-2) @ values).squeeze(-2) if weights.ndim == values.ndim - 1 else weights @ values
 
 
+def attended_norms(weights: Array, norms: Array) -> Array:
+    """sum_i w_i n_i: (..., n) and (..., n) to (...)."""
+    return (weights * norms).sum(-1)
+
+
 def between(function: Callable[[Array], Array], middle: Array, r: Array) -> tuple[Array, Array]:
     """A function that does not decrease: its value at the middle, and by how much it differs within r of it."""
     found = function(middle)

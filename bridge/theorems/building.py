@@ -35,6 +35,7 @@ from symbolic.derivations.derivation import Approximated
 from symbolic.derivations.exact_numbers import require_symbols
 from symbolic.derivations.inequalities import Inequality
 from symbolic.derivations.worst_cases import closed
+from symbolic.statements.errata import Erratum
 from symbolic.statements.result import Hypothesis, Parameter, Quantity, Result
 from symbolic.words.citations import Citation
 from symbolic.words.errors import UsageError
@@ -74,6 +75,8 @@ def theorem(
     title: str = "",
     claim: str = "",
     cites: str | Citation = "",
+    remarks: Sequence[Any] = (),
+    errata: Mapping[str, Erratum] | None = None,
     **rare: Any,
 ) -> Theorem:
     """States a theorem: each of `bounds`, an expression or a conclusion of the rules, bounds the error of the network.
@@ -102,7 +105,8 @@ def theorem(
         knows           the same letters for the network at hand, or for the prompt at hand
         meanings        letters in words; under the name of a quantity, what its exact value is, or a pair: that, and
                         what the network computes
-        title, claim, cites, checks, inequalities
+        errata          by quantity, what is wrong with its printed bound (`bs.statements.Erratum`)
+        title, claim, cites, remarks, checks, inequalities
 
     What is run. Functions take parameters, weights, inputs and what is built, by name; they are written in torch.
         inputs, weights domains, drawn for each prompt and for each network
@@ -154,7 +158,7 @@ def theorem(
         for each in bounds
         if not isinstance(each, Expression)  # of which there is none any more
     ]
-    for argument, given in (("printed", printed), ("trivial", trivial)):
+    for argument, given in (("printed", printed), ("trivial", trivial), ("errata", errata)):
         _require_quantities(id, argument, given or {}, quantities)
     if not quantities and not checks:
         raise UsageError(f"{id}: nothing is stated; give the conclusion of a derivation, or a check")
@@ -166,6 +170,7 @@ def theorem(
     at_worst = closed(known)
     stated = [with_printed(each, printed.get(each.name), at_worst) for each in quantities]
     stated = [with_trivial(each, trivial.get(each.name), at_worst, {*parameters, *of_network}) for each in stated]
+    stated = [replace(each, erratum=(errata or {}).get(each.name, each.erratum)) for each in stated]
     known_letters = [*stated, *(each.quantity for each in checks)]
     words = _meanings(id, letters_mean, parameters, known_letters) if letters_mean else {}
     with _own_words(id):
@@ -184,9 +189,10 @@ def theorem(
             ),
             quantities=(*stated, *{check.quantity.name: check.quantity for check in checks}.values()),
             notation=notation,
-            assumptions=_sentences(id, assumptions),
+            assumptions=_sentences(id, "assumptions", assumptions),
             symbols={letter: meaning for letter, meaning in words.items() if letter not in parameters},
             objects=described,
+            remarks=_sentences(id, "remarks", remarks),
         )
     main = (stated[-1] if stated else checks[0].quantity).name
     entries = {each.name: each.dim for each in bounds if isinstance(each, Approximated)}
@@ -338,14 +344,14 @@ def _own_words(id: str) -> Iterator[None]:
         raise UsageError(f"{id}: {error}; mend it, or write names and code between double backticks") from None
 
 
-def _sentences(id: str, assumptions: Any) -> tuple[str, ...]:
+def _sentences(id: str, argument: str, given: Any) -> tuple[str, ...]:
     """Raises UsageError for what is not a list of texts."""
-    if isinstance(assumptions, str) or not all(isinstance(each, str) for each in assumptions):
+    if isinstance(given, str) or not all(isinstance(each, str) for each in given):
         raise UsageError(
-            f"{id}: `assumptions` is {assumptions!r:.80}; give a list of sentences, such as "
+            f"{id}: `{argument}` is {given!r:.80}; give a list of sentences, such as "
             "['the rows of `X` are independent']"
         )
-    return tuple(assumptions)
+    return tuple(given)
 
 
 def _hypothesis(given: Any, parameters: Mapping[sp.Symbol, Any]) -> Hypothesis:

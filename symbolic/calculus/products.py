@@ -10,19 +10,20 @@ from symbolic.derivations.operations import Operation, unnamed
 
 
 class ProductKind(StrEnum):
-    """Which bilinear map: of two vectors, a mean over the tokens of outer products, or of each token with each."""
+    """Which bilinear map: of two vectors, or of tokens: a mean of outer products, each with each, a sum."""
 
     ENTRYWISE = "entrywise"
     INNER = "inner"
     MEAN_OUTER = "mean of outer products"
     PAIRS = "inner products of all pairs"
+    WEIGHTED = "weighted sums of tokens"
 
 
 @dataclass(frozen=True)
 class Product(Operation):
     """B(x, y). An outer product is flattened row by row: entry (i, k) is y_i x_k.
 
-    Of all pairs of tokens, entry j of token i is the inner product of x_i and y_j.
+    Of all pairs of tokens, entry j of token i is the inner product of x_i and y_j. A weighted sum is sum_j x_ij y_j.
     """
 
     kind: ProductKind
@@ -48,10 +49,11 @@ def bilinear(
     """B(x, y) with ||B(u, v)||_norm <= constant ||u|| ||v||; u and v are measured in the norms of x and y.
 
     With constant 1: the entry-wise product in the norm of x with y in the sup norm; the inner product with x in the
-    1-norm and y in the sup norm, or both in the 2-norm; a matrix in an operator norm times a vector.
+    1-norm and y in the sup norm, or both in the 2-norm; a sum of the tokens y with weights x of any sign, x in the
+    1-norm and y in any; a matrix in an operator norm times a vector.
     `approximate_size` bounds ||x_hat|| if a better bound than size + error is known (for instance if x_hat is clipped).
-    `product` says which map B is: "entrywise", "inner", "mean of outer products" over the tokens, or "inner products of
-    all pairs" of tokens, in the sup norm over those of y, whose number is `dim`.
+    `product` says which map B is: "entrywise", "inner", "mean of outer products" over the tokens, "weighted sums of
+    tokens", or "inner products of all pairs" of tokens, in the sup norm over those of y, whose number is `dim`.
     """
     constant, dim = as_expr(constant), x.dim if dim is None else as_expr(dim)
     known = {} if approximate_size is None else {"approximate_size": as_expr(approximate_size)}

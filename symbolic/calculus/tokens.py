@@ -1,4 +1,4 @@
-"""Rule 4, along tokens: all of them less their mean, those of two values one after the other, one of them."""
+"""Rule 4, along tokens: all of them less their mean, those of two values one after the other, some of them."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,9 +24,9 @@ class TokensAppended(Operation):
 
 @dataclass(frozen=True)
 class TokenAt(Operation):
-    """The token at that place, from the end on where it is negative."""
+    """The token at that place, from the end on where it is negative, or those from a first place up to another."""
 
-    place: int
+    place: int | tuple[int, int | None]
 
 
 def centring_factor(count: Any) -> sp.Expr:
@@ -83,21 +83,46 @@ def _radius_beside_zero(x: Approximated, y: Approximated) -> sp.Expr | None:
 
 # ||v_hat_i - v_i|| is at most the bound on all tokens. Equality: the token with the largest error.
 def token(x: Approximated, name: str, *, place: Any, count: Any, reason: str = "") -> Approximated:
-    """One of the `count` tokens of x: the one at `place`, from 0 on, or from -1 on backwards."""
-    if isinstance(place, bool) or not isinstance(place, int):
-        raise DerivationError(f"token: the place of '{name}' is {place!r}; give a whole number, such as 0 or -1")
+    """One of the `count` tokens of x: the one at `place`, from 0 on, or from -1 on backwards.
+
+    Some of them: `place` is a pair, of the first and of the one after the last (None: up to the end).
+    """
+    first, *stop = place if isinstance(place, tuple) and len(place) == 2 else (place,)
+    if not _is_place(first) or not all(each is None or _is_place(each) for each in stop):
+        raise DerivationError(
+            f"token: the place of '{name}' is {place!r}; give a whole number, such as -1, or a pair, such as (0, -1)"
+        )
     count = as_expr(count)
+    owed = whole("token", name, least=1, count=count)
+    among = _some(name, place, count) if stop else _among(name, first, count)
     step = rule_step(
         name,
         x.norm,
-        "one token",
+        "some tokens" if stop else "one token",
         x.error_symbol,
-        obligations=(*whole("token", name, least=1, count=count), *_among(name, place, count)),
-        reason=reason or "since it is one of them",
+        obligations=(*owed, *among),
+        reason=reason or ("since each is one of them" if stop else "since it is one of them"),
         operation=TokenAt(place),
     )
     flags = {"probabilities": x.probabilities, "affine": x.affine}
     return x.follows(step, dim=x.dim, size=x.size, radius=x.radius, **flags)
+
+
+def _is_place(given: Any) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool)
+
+
+def tokens_between(place: tuple[int, int | None], count: Any) -> sp.Expr:
+    """How many of `count` tokens stand from the first place up to the other one, which counts no more."""
+    first, last = (end if end >= 0 else as_expr(count) + end for end in (place[0], 0 if place[1] is None else place[1]))
+    return sp.Add(as_expr(count) if place[1] is None else last, -first)
+
+
+def _some(name: str, place: tuple[int, int | None], count: sp.Expr) -> tuple[Obligation, ...]:
+    first, stop = place
+    owed = at_most(f"least number of the tokens '{name}'", sp.S.One, tokens_between(place, count))
+    ends = _among(name, first, count) + (_among(name, stop - 1, count) if stop is not None and stop > 0 else ())
+    return (*ends, *((owed,) if owed.open else ()))
 
 
 def _among(name: str, place: int, count: sp.Expr) -> tuple[Obligation, ...]:

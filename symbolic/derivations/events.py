@@ -15,8 +15,8 @@ from symbolic.derivations.obligations import DerivationError, RangeObligation, a
 from symbolic.words.prose import joined, make_prose, marked, prose
 
 LINEAR = (
-    *("sum", "mean", "centring", "one token", "appended tokens", "concatenation", "change of norm", "linear map"),
-    *("product", "apply a function", "cover"),
+    *("sum", "mean", "centring", "one token", "some tokens", "appended tokens", "concatenation"),
+    *("change of norm", "linear map", "product", "apply a function", "cover"),
 )
 
 

@@ -18,13 +18,14 @@ class Claim:
 
     Of "topic.name" the module `topics.topic.name` on the symbolic floor holds the Result, as NAME, and that of the
     bridge the Theorem, as NAME, unless another `module` holds both. It is imported on first use, as some derive on
-    import.
+    import. What an expression states (`is_expression`) stands on the bridge alone, and its Result is read off.
     """
 
     id: str
     citation: Citation
     summary: str
     module: str
+    is_expression: bool = False
 
     def on(self, floor: str) -> Any:
         """What stands for it on that floor. Raises UsageError where the catalogue promises what is not there."""
@@ -40,6 +41,10 @@ class Claim:
 
 def _claim(id: str, citation: Citation, summary: str, module: str = "") -> Claim:
     return Claim(id, citation, summary, module or id)
+
+
+def _expression(id: str, citation: Citation, summary: str) -> Claim:
+    return Claim(id, citation, summary, id, is_expression=True)
 
 
 def _planned(id: str, citation: Citation, summary: str) -> Claim:
@@ -195,5 +200,6 @@ def find_running(id: str) -> Claim:
 
 def find_result(id: str) -> Result:
     """The Result of that id. Raises UsageError for an unknown id, and for one that is only planned."""
-    found: Result = find_running(id).on("symbolic")
+    claim = find_running(id)
+    found: Result = claim.on("bridge").statement if claim.is_expression else claim.on("symbolic")
     return found

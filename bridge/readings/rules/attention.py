@@ -2,7 +2,7 @@
 
 import torch
 
-from bridge.readings.arrays import Array, attended, largest, two_norm
+from bridge.readings.arrays import Array, attended, attended_norms, largest, two_norm
 from bridge.readings.enclosed import AtHand, Enclosed, enclosed, exactly
 from bridge.readings.errors import Error, total
 from bridge.readings.operands import Operands
@@ -48,8 +48,3 @@ def _enclosed(operation: Attention, step: Step, x: list[Enclosed], at: AtHand) -
         return far if v.is_known else far + at_most * largest(v.two)
 
     return Enclosed(exact, Error(centre, total(reach, off_one.unsqueeze(-1) * shared, *spread), two=two, like=exact))
-
-
-def attended_norms(weights: Array, norms: Array) -> Array:
-    """sum_i w_i n_i: (..., n) and (..., n) to (...)."""
-    return (weights * norms).sum(-1)

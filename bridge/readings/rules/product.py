@@ -1,4 +1,4 @@
-"""Products of two values: entry by entry, inner, means of outer products."""
+"""Products of two values: entry by entry, inner, of all pairs, means of outer products, weighted sums."""
 
 from collections.abc import Callable, Mapping
 from functools import reduce
@@ -6,7 +6,7 @@ from operator import add
 
 import torch
 
-from bridge.readings.arrays import Array, largest, spectral, two_norm
+from bridge.readings.arrays import Array, attended, attended_norms, largest, one_norm, spectral, two_norm
 from bridge.readings.enclosed import AtHand, Enclosed, enclosed, gain
 from bridge.readings.errors import Error, total
 from bridge.readings.network import DUAL, Bounded, NormsAtHand, bounded, require_equal_dims
@@ -32,6 +32,7 @@ PRODUCTS: Mapping[ProductKind, Callable[[Array, Array], Array]] = {
     ProductKind.INNER: lambda x, y: (x * y).sum(-1, keepdim=True),
     ProductKind.MEAN_OUTER: mean_of_outer,
     ProductKind.PAIRS: lambda x, y: x @ y.mT,
+    ProductKind.WEIGHTED: attended,
 }
 
 
@@ -124,6 +125,30 @@ def _pairs(x: Enclosed, y: Enclosed) -> Error:
     return Error(centre, torch.minimum(by_entry, by_two))
 
 
+# With a = x_j + c_a + u_a and v = y_j + c_b + u_b, sum a v - sum x_j y_j is
+#   sum x_j c_b + c_a (y_j + c_b)  +  sum u_a (y_j + c_b)  +  sum a u_b:
+# entry by entry with the radii; as lengths with those of the tokens, and with the 1-norm of the weights.
+def _weighted(x: Enclosed, y: Enclosed) -> Error:
+    a, b = x.error, y.error
+    shifted, moved = a.after(x.exact), b.after(y.exact)  # (..., n), (..., n, m)
+    centre = attended(x.exact, b.centre) + attended(a.centre, moved)
+    if a.is_known and b.is_known:
+        return Error(centre, None, like=centre)
+    reach = abs(shifted) + a.radius
+    most = torch.minimum(one_norm(reach), one_norm(shifted) + a.one).unsqueeze(-1)
+    of_weights = torch.minimum(attended(a.radius, abs(moved)), a.one.unsqueeze(-1) * torch.amax(abs(moved), -2))
+    of_values = torch.minimum(attended(reach, b.radius), most * torch.amax(b.radius, -2))
+
+    def lengths(norm: Callable[[Array], Array], of_tokens: Array) -> Array:
+        sizes = norm(moved)
+        first = torch.minimum(attended_norms(a.radius, sizes), a.one * largest(sizes))
+        return first + torch.minimum(attended_norms(reach, of_tokens), most.squeeze(-1) * largest(of_tokens))
+
+    return Error(
+        centre, of_weights + of_values, one=lambda: lengths(one_norm, b.one), two=lambda: lengths(two_norm, b.two)
+    )
+
+
 def _as_tokens(known: Enclosed) -> tuple[Array, ...]:
     """Exact value, centre and radius, (n, m) each."""
     return tuple(torch.atleast_2d(each) for each in (known.exact, known.error.centre, known.error.radius))
@@ -134,6 +159,7 @@ _PRODUCT_ERRORS = {
     ProductKind.INNER: _inner,
     ProductKind.MEAN_OUTER: _mean_of_outer,
     ProductKind.PAIRS: _pairs,
+    ProductKind.WEIGHTED: _weighted,
 }
 
 
@@ -148,6 +174,7 @@ def _bounded(operation: Product, step: Step, x: list[Bounded], known: NormsAtHan
         return None  # a number that multiplies a vector counts in each of its coordinates
     first, second = a.error * b.size + a.emulated * b.error, a.error * b.emulated + a.size * b.error
     dims = {ProductKind.ENTRYWISE: b.dim, ProductKind.INNER: 1, ProductKind.MEAN_OUTER: a.dim * b.dim}
+    dims[ProductKind.WEIGHTED] = b.dim
     size, emulated = a.size * b.size, a.emulated * b.emulated
     return Bounded(step.norm, dims[operation.kind], size, emulated, first.min(second), size, emulated)
 
@@ -158,5 +185,6 @@ _SUBMULTIPLICATIVE = {
     ProductKind.ENTRYWISE: {(Norm.INF, each, each) for each in Norm},
     ProductKind.INNER: {(each, DUAL[each], any_norm) for each in Norm for any_norm in Norm},
     ProductKind.MEAN_OUTER: {(each, each, each) for each in Norm},
+    ProductKind.WEIGHTED: {(Norm.ONE, each, each) for each in Norm},
     ProductKind.PAIRS: set(),  # norms do not say how many keys there are
 }

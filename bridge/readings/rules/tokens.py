@@ -1,4 +1,4 @@
-"""Tokens less their mean, tokens of two values one after the other, one token."""
+"""Tokens less their mean, tokens of two values one after the other, some tokens."""
 
 from collections.abc import Iterator
 
@@ -68,14 +68,18 @@ def _enclosed_of_appended(operation: TokensAppended, step: Step, x: list[Enclose
     return Enclosed(exactly(operation, x, at), joined)
 
 
+def _places(operation: TokenAt) -> int | slice:
+    return slice(*operation.place) if isinstance(operation.place, tuple) else operation.place
+
+
 @value.register
 def _value_of_token(operation: TokenAt, x: list[Array], operands: Operands, emulated: bool) -> Array:
-    return x[0][..., operation.place, :]
+    return x[0][..., _places(operation), :]
 
 
 @enclosed.register
 def _enclosed_of_token(operation: TokenAt, step: Step, x: list[Enclosed], at: AtHand) -> Enclosed:
-    error, place = x[0].error, operation.place
+    error, place = x[0].error, _places(operation)
     of_one = Error(
         error.centre[..., place, :],
         error.radius[..., place, :],

@@ -46,6 +46,7 @@ READ = (
         "bilinear, entry-wise, after a linear map",
     ),
     *("bilinear, inner product", "bilinear, mean of outer products", "bilinear, all pairs"),
+    "bilinear, weighted sums",
     *(
         "softmax",
         "softmax, affine",

@@ -249,6 +249,15 @@ def token(program: Program) -> None:
     program.conclude(value, exact, near, norm=x.value.norm, centre=x.centre, single=True)
 
 
+@move("token, several", "token", size_loose="another token may be larger", error_loose="the same")
+def several_tokens(program: Program) -> None:
+    x, first = program.pick(single=False), program.whole(0, program.tokens - 1)
+    stop = None if program.chance(0.5) else program.whole(first + 1, program.tokens)
+    value = program.apply("token", x, NAME, place=(first, stop), count=program.tokens)
+    exact, near = (v[:, first:stop] for v in (x.exact, x.near))
+    program.conclude(value, exact, near, norm=x.value.norm, centre=x.centre, single=False, keep=False)
+
+
 # Values without tokens, as many as a value of this program has.
 @move("as_tokens", "as_tokens")
 def as_tokens(program: Program) -> None:
@@ -378,6 +387,17 @@ def pairs_of_tokens(program: Program) -> None:
     program.conclude(value, exact, near + off, norm=Norm.INF, single=x.single)
 
 
+# Weights of any sign, whose sum need not be 1.
+@move("bilinear, weighted sums", "bilinear")
+def weighted_sums(program: Program) -> None:
+    x = program.pick(Norm.ONE, program.tokens)
+    y = program.pick(single=False)
+    norm, dim, kind = y.value.norm, y.exact.shape[-1], "weighted sums of tokens"
+    value = program.apply("bilinear", x, y, NAME, norm=norm, dim=dim, product=kind)
+    exact, near = (np.einsum("pts,psk->ptk", a, b) for a, b in ((x.exact, y.exact), (x.near, y.near)))
+    program.conclude(value, exact, near, norm=norm, single=x.single)
+
+
 # The sum of all |y_i x_k|^p is the product of the two sums.
 @move("bilinear, mean of outer products", "bilinear")
 def mean_of_outer_products(program: Program) -> None:
@@ -488,6 +508,7 @@ MOVES = (
     inner_product,
     all_pairs,
     pairs_of_tokens,
+    weighted_sums,
     mean_of_outer_products,
     known_size,
     stack,
@@ -497,4 +518,5 @@ MOVES = (
     append,
     append_zeros,
     token,
+    several_tokens,
 )

@@ -15,6 +15,15 @@ import boundsmith as bs
 from numeric.balls.limits import ExactCost, TooLargeForExact
 from tests.bridge.theorems.theorem.theorems import compared, d, eps, n, product, rho, row_of, scaled
 
+ERRATUM = bs.statements.Erratum(
+    bs.statements.Weight.NOTATION,
+    bs.statements.Citation(None, "Lemma 1"),
+    "a sentence",
+    "read so",
+    "repaired",
+    "yes: so",
+)
+
 
 def check(**changes: Any) -> bs.Check:
     quantity = bs.statements.Quantity(
@@ -264,10 +273,19 @@ RUN: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.parametrize("argument", ["assumptions", "remarks"])
 @pytest.mark.parametrize("given", ["x is short", [eps < 1]], ids=["a text", "a relation"])
-def test_assumptions_are_a_list_of_sentences(given: Any) -> None:
-    with pytest.raises(bs.UsageError, match=r"scaled: `assumptions` is .*; give a list of sentences, such as"):
-        scaled(assumptions=given)
+def test_sentences_are_a_list(given: Any, argument: str) -> None:
+    with pytest.raises(bs.UsageError, match=rf"scaled: `{argument}` is .*; give a list of sentences, such as"):
+        scaled(**{argument: given})
+
+
+def test_the_erratum_of_no_quantity_is_refused() -> None:
+    with pytest.raises(bs.UsageError, match="scaled: `errata` names inp, which is not a quantity; it has: out"):
+        scaled(errata={"inp": ERRATUM})
+    found = scaled(errata={"out": ERRATUM}, remarks=["as printed"]).statement
+    assert found.quantity("out").erratum == ERRATUM
+    assert found.remarks == ("as printed",)
 
 
 @pytest.mark.parametrize(
