@@ -226,18 +226,21 @@ def appended(program: Program, first: Realised, second: Realised) -> None:
     program.conclude(value, exact, near, norm=first.value.norm, centre=middle, single=False, keep=False)
 
 
-@move("append", "append")
-def append(program: Program) -> None:
-    first = program.pick()
-    appended(program, first, program.pick(first.value.norm, first.exact.shape[-1]))
-
-
 @move("append, zeros and centred tokens", "append", size_loose="centred tokens need not be opposite")
 def append_zeros(program: Program) -> None:
     x = program.pick()
     zeros = program.given(x.value.norm, x.exact.shape[-1], size=0.0, radius=None)
     several = [centred(program, x), zeros]
     appended(program, *(several if program.chance(0.5) else reversed(several)))
+
+
+@move("append", "append")
+def append(program: Program) -> None:
+    if program.chance(0.1):  # a radius is known
+        append_zeros.run(program)
+        return
+    first = program.pick()
+    appended(program, first, program.pick(first.value.norm, first.exact.shape[-1]))
 
 
 @move("token", "token", size_loose="another token may be larger")
