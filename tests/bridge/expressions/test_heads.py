@@ -6,9 +6,11 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from bridge.theorems.registry import find_theorem
 from tests.bridge.expressions.test_blocks import KEPT, compared, ran
 from tests.bridge.expressions.test_theorems import FEW, bound_of
 
+OF_THE_PAPER = find_theorem("induction.vanilla").statement.quantity("output").derived()
 p, w, eta = sp.symbols("p w eta", positive=True)
 L, d = sp.symbols("L d", integer=True, positive=True)
 
@@ -37,6 +39,8 @@ def test_an_induction_head_is_that_of_numpy_and_has_the_bound_of_its_paper() -> 
     lost = 2 * sum(np.exp(-slope * k) for k in range(1, 6)) / sum(np.exp(-slope * k) for k in range(6))
     bound = bound_of(theorem, p=slope, L=8, d=3, w=total)
     assert bound == pytest.approx(2 * np.tanh(total * lost / 2))
+    W_norm = next(each for each in OF_THE_PAPER.free_symbols if each.name == "W_norm")
+    assert theorem.statement.quantity("output").derived() == OF_THE_PAPER.subs(W_norm, w)
     largest = 0.0
     for _ in range(300):
         x = rng.choice([-1.0, 1.0], size=(8, 3))
