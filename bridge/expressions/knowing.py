@@ -91,6 +91,7 @@ class KnownLetters:
         for f in of_functions:
             at = (*self._at_network(f, known), *([self._at_prompt(f)] if at_prompts else []))
             known |= {f.letter: at} if at else {}
+        known |= {g.letter: (g.residual,) for g in self.graph.similarities.values() if g.letter in self.letters}
         seen = {s: node for s, node in self.graph.seeing.items() if s in self.letters and at_prompts}
         return known | {letter: self._largest_seen(node) for letter, node in seen.items()}
 

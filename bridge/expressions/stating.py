@@ -11,7 +11,7 @@ import torch
 from bridge.domains import Domain
 from bridge.expressions.attention import Quantised
 from bridge.expressions.checking import require_sound
-from bridge.expressions.definitions import definition, largest_difference, seen_weight
+from bridge.expressions.definitions import definition, largest_difference, residual, seen_weight
 from bridge.expressions.deriving import LeastBounds, derived
 from bridge.expressions.draws import SampleMean
 from bridge.expressions.embeddings import RowsOfTable
@@ -88,6 +88,7 @@ class Graph(Objects):
 
     def _operands(self, known: Mapping[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {name: known[f"f_{name}"] for name in self.functions}
+        found |= {name: each.operand(known) for name, each in self.similarities.items()}
         found |= {name: known[name] for name in self.inputs_of_graph}
         for node in self.nodes:
             if isinstance(node, TokenOfLayer):
@@ -164,6 +165,7 @@ class Graph(Objects):
         taken += [*self.inputs, *self.weights, *self.values]
         found: dict[Any, Any] = {output.label: definition(output, taken) for output in self.outputs}
         found |= {f.letter: largest_difference(f) for f in self.functions.values() if f.letter in self._known.letters}
+        found |= {g.letter: residual(g) for g in self.similarities.values() if g.letter in self._known.letters}
         found |= {s: seen_weight(node) for s, node in self.seeing.items() if s in self._known.letters}
         return {name: each for name, each in found.items() if each is not None}
 

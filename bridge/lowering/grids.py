@@ -5,6 +5,7 @@ Of the values G at the knots and a matrix G_K + c in their place, all of float64
 with I the interpolation of values at the knots by hat functions, which averages, and c in the middle of both ranges.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -23,9 +24,10 @@ from numeric.networks.hats import LowRankGrid, factors, numerical_rank
 from symbolic.calculus.bilinear_interpolation import secant_range, secant_range_by_slopes
 from symbolic.words.errors import UsageError
 
-BITS, SAMPLES, TIGHTNESS = 96, 9, 1e-3  # TIGHTNESS: of ranges, in units of the largest value that samples show
+BITS, SAMPLES, DIGITS = 96, 9, 6
+TIGHTNESS = 1e-3  # of ranges, in units of the largest value that samples show
 MOST_CELLS = 2048
-Ends = tuple[float, float]
+Ends = tuple[sp.Rational, sp.Rational]  # below and above, of few digits, so that formulas can show them
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,11 @@ class CertifiedKernel:
         return UsageError(f"{sp.sstr(self.function)} {why} on {box}; give a smaller radius or another function")
 
     @cached_property
-    def size(self) -> float:
+    def size(self) -> sp.Rational:
         """At least sup |g|."""
         found = self._range(self.function)
         assert found is not None  # checked
-        return max(-found[0], found[1])
+        return sp.Max(-found[0], found[1])
 
     @property
     def slopes(self) -> tuple[Ends, Ends]:
@@ -74,9 +76,9 @@ class CertifiedKernel:
         return first, second
 
     @property
-    def lipschitz(self) -> tuple[float, float]:
+    def lipschitz(self) -> tuple[sp.Rational, sp.Rational]:
         """At least sup |g_u| and sup |g_v|."""
-        first, second = (max(-low, high) for low, high in self.slopes)
+        first, second = (sp.Max(-low, high) for low, high in self.slopes)
         return first, second
 
     @cached_property
@@ -93,7 +95,7 @@ class CertifiedKernel:
     # SymPy's second derivative of abs(u - v) is 2 DiracDelta(u - v). A kink along a u + b(v) = 0, with a number a,
     # meets each line of constant v once, and g_u jumps there by the coefficient of the delta over |a|.
     def _second(self, x: sp.Symbol) -> SecondDerivative | None:
-        derivative, jumps = self.function.diff(x, 2), [(0.0, 0.0)]
+        derivative, jumps = self.function.diff(x, 2), [(sp.S.Zero, sp.S.Zero)]
         for delta in derivative.atoms(sp.DiracDelta):
             mass, slope = sp.Dummy("mass"), delta.args[0].diff(x)
             share = derivative.xreplace({delta: mass}).diff(mass)
@@ -101,10 +103,10 @@ class CertifiedKernel:
             jump = self._range(share / abs(slope)) if plain and not share.has(mass, sp.DiracDelta) else None
             if jump is None:
                 return None
-            jumps.append((min(jump[0], 0.0), max(jump[1], 0.0)))
+            jumps.append((sp.Min(jump[0], 0), sp.Max(jump[1], 0)))
         bend = self._range(derivative.xreplace(dict.fromkeys(derivative.atoms(sp.DiracDelta), sp.S.Zero)))
-        low, high = (sum(map(flint.arb, each), flint.arb(0)) for each in zip(*jumps, strict=True))
-        return None if bend is None else SecondDerivative(bend, (float_below(low), float_above(high)))
+        low, high = (sp.Add(*each) for each in zip(*jumps, strict=True))
+        return None if bend is None else SecondDerivative(bend, (low, high))
 
     def _range(self, expression: sp.Expr) -> Ends | None:
         return range_on_box(expression, self.variables, self.radius)
@@ -113,9 +115,7 @@ class CertifiedKernel:
         """Of I g - g for that number of cells in each direction, in letters too."""
         width = 2 * sp.Rational(self.radius) / cells
         found = [
-            secant_range_by_slopes(width, _exactly(slope))
-            if second is None
-            else secant_range(width, _exactly(second.bend), _exactly(second.kink))
+            secant_range_by_slopes(width, slope) if second is None else secant_range(width, second.bend, second.kink)
             for slope, second in zip(self.slopes, self.second, strict=True)
         ]
         low, high = (sp.Add(*each) for each in zip(*found, strict=True))
@@ -133,13 +133,9 @@ class CertifiedKernel:
             return ArrayFunction(self.function, *self.variables)(knots.unsqueeze(-1), knots)
 
 
-def _exactly(ends: Ends) -> tuple[sp.Expr, sp.Expr]:
-    return sp.Rational(ends[0]), sp.Rational(ends[1])
-
-
 @lru_cache(maxsize=512)
 def range_on_box(expression: sp.Expr, variables: tuple[sp.Symbol, ...], radius: float) -> Ends | None:
-    """Floats below and above the values of the expression on [-radius, radius]^n; None without finite ones."""
+    """Numbers below and above the values of the expression on [-radius, radius]^n; None without finite ones."""
     box = dict.fromkeys(variables, (-radius, radius))
     ends = np.linspace(-radius, radius, SAMPLES)
     try:
@@ -148,7 +144,15 @@ def range_on_box(expression: sp.Expr, variables: tuple[sp.Symbol, ...], radius: 
         low, high = (least_of(each, box, tolerance=TIGHTNESS * scale).lower for each in (expression, -expression))
     except (LoweringError, UsageError):
         return None
-    return (low, -high) if np.isfinite([scale, low, high]).all() else None
+    return (_outwards(low), -_outwards(high)) if np.isfinite([scale, low, high]).all() else None
+
+
+def _outwards(low: float) -> sp.Rational:
+    """At most the number, of few digits."""
+    if low == 0:
+        return sp.S.Zero
+    unit = sp.Integer(10) ** (math.floor(math.log10(abs(low))) - DIGITS + 1)
+    return sp.floor(sp.Rational(low) / unit) * unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +186,7 @@ def kernel_grid(kernel: CertifiedKernel, cells: int, rank: int | None = None) ->
         product = BallArray.exactly(queries.T, BITS) @ BallArray.exactly(keys, BITS)
         rest = (product - exact).balls
         low, high = min(float_below(each) for each in rest), max(float_above(each) for each in rest)
-        shift = evaluate_ball(-sp.Add(*_exactly((low, high)), *kernel.interpolation_range(cells)) / 2, {})
+        shift = evaluate_ball(-sp.Add(sp.Rational(low), sp.Rational(high), *kernel.interpolation_range(cells)) / 2, {})
         offset = float(shift.mid())
         off = abs(shift - flint.arb(offset))
         residual = float_above((flint.arb(high) - flint.arb(low)) / 2 + off)

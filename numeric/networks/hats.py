@@ -44,12 +44,12 @@ class LowRankGrid:
         return 2 * (self.cells + 1)
 
     def __call__(self, u: Any, v: Any) -> Any:
-        """H(u_i)^T (A^T B + offset) H(v_j) for queries u (...) and keys v (n): (..., n)."""
+        """sum_i H(u_i)^T (A^T B + offset) H(v_i) for each query u (..., m) and key v (n, m): (..., n)."""
         of_u, of_v = (
-            hats(each, self.radius, self.cells) @ like(matrix, each).mT
+            (hats(each, self.radius, self.cells) @ like(matrix, each).mT).flatten(-2)
             for each, matrix in ((u, self.queries), (v, self.keys))
-        )  # (..., rank), (n, rank)
-        return of_u @ of_v.mT + self.offset
+        )  # (..., m rank), (n, m rank)
+        return of_u @ of_v.mT + v.shape[-1] * self.offset
 
 
 def like(numbers: np.ndarray, array: Any) -> Any:

@@ -66,11 +66,12 @@ def apply_to_pairs(
         "function of pairs",
         eps + of_x * x.error_symbol + of_y * y.error_symbol,
         obligations=obligations,
-        reason=reason or _reason(eps),
+        reason=reason or _reason(eps, radius),
         operation=operation if function else unnamed("function"),
     )
     return x.follows(step, y, dim=count, size=size)
 
 
-def _reason(eps: sp.Expr) -> str:
-    return f"{EXACT if eps == 0 else APPROXIMANT} in each argument"
+def _reason(eps: sp.Expr, radius: sp.Expr) -> str:
+    clipped = "" if radius == sp.oo else "; arguments are clipped, which moves no two of them apart"
+    return f"{EXACT if eps == 0 else APPROXIMANT} in each argument{clipped}"
