@@ -14,7 +14,6 @@ from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.node_texts import INDICES, Writing, formula_at, object_text
 from bridge.expressions.repetition import RepeatedLayers
 from bridge.expressions.running import nodes_of
-from bridge.expressions.similarities import Similarity
 from symbolic.words.ascii_math import AsciiMathError, ascii_math
 
 
@@ -58,12 +57,6 @@ def largest_difference(function: Function) -> str:
     formula = f"|{formula_at(g, 't')}|"
     shown = f"`{formula}`" if _parses(formula) else f"|f_hat - f|/({sp.sstr(share)})"
     return f"largest {shown} at the arguments `t` of {function.name} in the network"
-
-
-def residual(similarity: Similarity) -> str:
-    """What the letter of a similarity by a grid stands for."""
-    g = similarity.name
-    return f"half the length of the range of the entries of `A^T B - G`, `G` the values of `{g}` at the knots"
 
 
 def seen_weight(node: Expression) -> str:

@@ -158,7 +158,12 @@ class Objects:
 
     @property
     def names(self) -> list[str]:
-        return [*self.arrays, *(letter.name for letter in self.used)]
+        return [*self.arrays, *(letter.name for letter in self.used), *self.texts]
+
+    @property
+    def texts(self) -> list[str]:
+        """The parameters that are no numbers."""
+        return [name for name, each in self.similarities.items() if each.function is None]
 
     @property
     def assumptions(self) -> list[str]:

@@ -21,7 +21,7 @@ from bridge.lowering.formula import ArrayFunction, evaluate
 from bridge.lowering.least_value import least_of
 from numeric.balls import BallArray, float_above, float_below, working_precision
 from numeric.networks.hats import LowRankGrid, factors, numerical_rank
-from symbolic.calculus.bilinear_interpolation import secant_range, secant_range_by_slopes
+from symbolic.calculus.bilinear_interpolation import centred_error, kink_of_slopes, secant_range
 from symbolic.words.errors import UsageError
 
 BITS, SAMPLES, DIGITS = 96, 9, 6
@@ -32,7 +32,10 @@ Ends = tuple[sp.Rational, sp.Rational]  # below and above, of few digits, so tha
 
 @dataclass(frozen=True)
 class SecondDerivative:
-    """The range of g_uu away from kinks, and that of the sum of all jumps of g_u that a line of constant v meets."""
+    """The range of g_uu away from kinks, and that of the sum of all jumps of g_u that a line of constant v meets.
+
+    Where g_uu is not known, a kink stands for it.
+    """
 
     bend: Ends
     kink: Ends
@@ -66,7 +69,7 @@ class CertifiedKernel:
         """At least sup |g|."""
         found = self._range(self.function)
         assert found is not None  # checked
-        return sp.Max(-found[0], found[1])
+        return _largest(found)
 
     @property
     def slopes(self) -> tuple[Ends, Ends]:
@@ -76,10 +79,14 @@ class CertifiedKernel:
         return first, second
 
     @property
-    def lipschitz(self) -> tuple[sp.Rational, sp.Rational]:
-        """At least sup |g_u| and sup |g_v|."""
-        first, second = (sp.Max(-low, high) for low, high in self.slopes)
-        return first, second
+    def slope_u(self) -> sp.Rational:
+        """At least sup |g_u|."""
+        return _largest(self.slopes[0])
+
+    @property
+    def slope_v(self) -> sp.Rational:
+        """At least sup |g_v|."""
+        return _largest(self.slopes[1])
 
     @cached_property
     def _slopes(self) -> tuple[Ends | None, Ends | None]:
@@ -87,10 +94,23 @@ class CertifiedKernel:
         return u, v
 
     @cached_property
-    def second(self) -> tuple[SecondDerivative | None, SecondDerivative | None]:
-        """Of g_u and of g_v; None where no bound is found."""
-        u, v = (self._second(x) for x in self.variables)
+    def second(self) -> tuple[SecondDerivative, SecondDerivative]:
+        """Of u and of v."""
+        u, v = (
+            self._second(x) or SecondDerivative((sp.S.Zero, sp.S.Zero), kink_of_slopes(slope))
+            for x, slope in zip(self.variables, self.slopes, strict=True)
+        )
         return u, v
+
+    @property
+    def bends(self) -> sp.Rational:
+        """The lengths of the ranges of g_uu and of g_vv together, each with 0."""
+        return sp.Add(*(sp.Max(each.bend[1], 0) - sp.Min(each.bend[0], 0) for each in self.second))
+
+    @property
+    def kinks(self) -> sp.Rational:
+        """The same of the jumps of g_u and of g_v."""
+        return sp.Add(*(sp.Max(each.kink[1], 0) - sp.Min(each.kink[0], 0) for each in self.second))
 
     # SymPy's second derivative of abs(u - v) is 2 DiracDelta(u - v). A kink along a u + b(v) = 0, with a number a,
     # meets each line of constant v once, and g_u jumps there by the coefficient of the delta over |a|.
@@ -111,26 +131,26 @@ class CertifiedKernel:
     def _range(self, expression: sp.Expr) -> Ends | None:
         return range_on_box(expression, self.variables, self.radius)
 
-    def interpolation_range(self, cells: Any) -> tuple[sp.Expr, sp.Expr]:
-        """Of I g - g for that number of cells in each direction, in letters too."""
+    def interpolation_range(self, cells: int) -> tuple[sp.Expr, sp.Expr]:
+        """Of I g - g for that number of cells in each direction."""
         width = 2 * sp.Rational(self.radius) / cells
-        found = [
-            secant_range_by_slopes(width, slope) if second is None else secant_range(width, second.bend, second.kink)
-            for slope, second in zip(self.slopes, self.second, strict=True)
-        ]
+        found = [secant_range(width, each.bend, each.kink) for each in self.second]
         low, high = (sp.Add(*each) for each in zip(*found, strict=True))
         return low, high
 
     def interpolation_error(self, cells: Any) -> sp.Expr:
-        """At least sup |I g + c - g|, with c the middle of that range."""
-        low, high = self.interpolation_range(cells)
-        return (high - low) / 2
+        """At least sup |I g + c - g|, with c the middle of that range; in letters too."""
+        return centred_error(2 * sp.Rational(self.radius) / cells, self.bends, self.kinks)
 
     def values(self, cells: int) -> BallArray:
         """g at the knots, the first variable in rows: (cells + 1, cells + 1)."""
         with working_precision(BITS):
             knots = BallArray.exactly(np.arange(cells + 1.0), BITS) * 2 * self.radius / cells - self.radius
             return ArrayFunction(self.function, *self.variables)(knots.unsqueeze(-1), knots)
+
+
+def _largest(ends: Ends) -> sp.Rational:
+    return sp.Max(-ends[0], ends[1])
 
 
 @lru_cache(maxsize=512)

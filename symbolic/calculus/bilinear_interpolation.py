@@ -25,9 +25,16 @@ def secant_range(width: Any, bend: Range, kink: Range = (0, 0)) -> tuple[sp.Expr
     return low, high
 
 
-# At u = t + s h, I_u g - g = (1 - s)(g(t) - g(u)) + s (g(t + h) - g(u)) = s (1 - s) h times the difference of two mean
+# Half the lengths of the ranges of both variables. Equality: u^2 + v^2, at knots and at middles of cells.
+def centred_error(width: Any, bends: Any, kinks: Any) -> sp.Expr:
+    """At least sup |I g + c - g|: `bends` and `kinks` are the lengths of the ranges of bends and kinks, each with 0."""
+    return as_expr(width) ** 2 / 16 * as_expr(bends) + as_expr(width) / 8 * as_expr(kinks)
+
+
+# Where all that is known of g_u is that it is in [a, b], a kink of any jump in [a - b, b - a] bounds as much: at
+# u = t + s h, I_u g - g = (1 - s)(g(t) - g(u)) + s (g(t + h) - g(u)) is s (1 - s) h times the difference of two mean
 # slopes. Equality: a kink with the slopes a and b at the middle of a cell.
-def secant_range_by_slopes(width: Any, slope: Range) -> tuple[sp.Expr, sp.Expr]:
-    """Of I_u g - g on cells of that width, where all that is known of g_u is that it is in `slope`."""
-    most = as_expr(width) / 4 * (as_expr(slope[1]) - as_expr(slope[0]))
+def kink_of_slopes(slope: Range) -> Range:
+    """The range of jumps in the place of second derivatives that are not known."""
+    most = as_expr(slope[1]) - as_expr(slope[0])
     return -most, most

@@ -59,6 +59,7 @@ def apply_to_pairs(
     if radius != sp.oo:
         obligations += positive("apply_to_pairs", name, radius=radius)
         obligations += tuple(RangeObligation.of(name, each.size, radius) for each in (x, y))
+    of_x, of_y = (sp.S.Zero if each.error == 0 else slope for each, slope in ((x, of_x), (y, of_y)))  # it stays
     operation = PairwiseFunction(function, eps, (of_x, of_y), (x.norm, y.norm), radius)
     step = rule_step(
         name,

@@ -181,3 +181,49 @@ def test_what_does_not_fit_is_refused(name: str) -> None:
     with pytest.raises(bs.UsageError) as error:
         call()
     assert words in str(error.value)
+
+
+# --- a similarity that is a parameter --------------------------------------------------------------------------------
+
+READ = {"Gaussian": GAUSSIAN, "kinked": KINKED, "pole": 1 / (u - v)}
+TEXT = bs.Text("g", lambda g: READ[g], takes="NAME", default="Gaussian")
+
+
+def of_a_parameter(query: Any) -> bs.Theorem:
+    similarity = bs.blocks.similarity(given="g").approximated(cells=M)
+    output = similarity(query, bs.quantised(bs.tokens("k", L, 1, size=1), eta))
+    return bs.theorem("scores", output, parameters={eta: 0.1, M: 16, L: 5}, texts=[TEXT])
+
+
+def test_the_bound_has_letters_where_a_parameter_gives_the_similarity_and_numbers_in_a_run() -> None:
+    theorem = of_a_parameter(bs.vector("q", 1, size=1))
+    names = {letter.name for letter in theorem.statement.quantity("output").derived().free_symbols}
+    assert names == {"C_g", "J_g", "Lv_g", "rho_g", "M", "eta"}
+    for name in ("Gaussian", "kinked"):
+        rows = compared(theorem, g=name)
+        assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+        values = {eta: 0.1, M: 16, L: 5}
+        similarity = bs.blocks.similarity(READ[name]).approximated(cells=M)
+        keys = bs.quantised(bs.tokens("k", L, 1, size=1), eta)
+        fixed = compared(bs.theorem("scores", similarity(bs.vector("q", 1, size=1), keys), parameters=values))
+        assert rows["output", "network"].derived == pytest.approx(fixed["output", "network"].derived, rel=1e-9)
+
+
+def test_both_slopes_count_where_the_query_errs_too() -> None:
+    theorem = of_a_parameter(bs.quantised(bs.vector("q", 1, size=1), eta))
+    derived = theorem.statement.quantity("output").derived()
+    assert {"Lu_g", "Lv_g"} <= {letter.name for letter in derived.free_symbols}
+    rows = compared(theorem, g="kinked")
+    assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+
+
+def test_a_similarity_that_a_parameter_gives_is_certified_in_the_run() -> None:
+    with pytest.raises(bs.UsageError, match=r"1/\(u - v\) is not known to be finite on \[-1, 1\]\^2"):
+        compared(of_a_parameter(bs.vector("q", 1, size=1)), g="pole")
+    with pytest.raises(bs.UsageError, match="similarity: give a function of u and v, or given="):
+        bs.blocks.similarity()
+    scores = bs.blocks.similarity(given="g")(
+        bs.vector("q", 1, size=1), bs.function(sp.sin)(bs.tokens("k", L, 1, size=1))
+    )
+    with pytest.raises(bs.UsageError, match=r"s: g is known in runs alone; give bs.function\(radius=\), within which"):
+        bs.compare(bs.theorem("s", scores, parameters={L: 3}, texts=[TEXT]), samples=2, attack=0)
