@@ -7,6 +7,7 @@ from symbolic.calculus import (
     Approximated,
     Norm,
     add,
+    append,
     bilinear,
     change_norm,
     contract,
@@ -206,6 +207,41 @@ def outer(first: float, second: float, sign: float) -> Directed:
     )
 
 
+# Two tokens at one place or at opposite ones, and weights that err at one of them: 2 and -1 with the errors a and b.
+def weighted(norm: Norm, a: float, b: float, other: float, sign: float) -> Directed:
+    x, y = given("x", dim=2, norm=Norm.ONE, size=9, error=e), given("y", dim=2, norm=norm, size=9, error=f)
+    product = bilinear(x, y, "sums", norm=norm, dim=2, product="weighted sums of tokens")
+    weights, tokens = tensor([2.0, -1.0]), tensor([[sign * 3.0, 0.0], [-sign * other, 0.0]])
+    move = tensor([[sign, 0.0], [-sign, 0.0]])
+    return Directed(
+        f"weighted sums, {norm}, {a} and {b}, {other}, {sign:+g}",
+        product,
+        {"x": weights, "y": tokens},
+        ({"x": weights + tensor([a, 0.0]), "y": tokens + b * move},),
+        {e: a, f: b},
+        {"radius": 1.0, "bound": 1.0}
+        | ({} if norm is Norm.INF else {"two": 1.0})
+        | ({"one": 1.0} if norm is Norm.ONE else {}),
+    )
+
+
+# All weights err by a, and of the tokens the first one alone, by b: each counts with what stands beside it.
+def weighted_apart(norm: Norm, a: float, b: float, sign: float) -> Directed:
+    x = change_norm(given("x", dim=2, norm=Norm.INF, size=9, error=e), Norm.ONE, "x in the 1-norm")
+    y, z = (given(name, dim=2, norm=norm, size=9, error=error) for name, error in (("y", f), ("z", 0)))
+    product = bilinear(x, append(y, z, "tokens"), "sums", norm=norm, dim=2, product="weighted sums of tokens")
+    weights, first, last = tensor([2.0, -1.0]), tensor([sign * 3.0, 0.0]), tensor([-sign, 0.0])
+    near = weights + tensor([a, -a])
+    return Directed(
+        f"weighted sums, each with its own, {norm}, {a} and {b}, {sign:+g}",
+        product,
+        {"x": weights, "y": first, "z": last},
+        ({"x": near, "y": first + tensor([sign * b, 0.0])},),
+        {e: a, f: b},
+        {"radius": 1.0} | ({} if norm is Norm.INF else {"two": 1.0}) | ({"one": 1.0} if norm is Norm.ONE else {}),
+    )
+
+
 # --- thresholds ------------------------------------------------------------------------------------------------------
 
 
@@ -394,7 +430,7 @@ CASES = [
     *(normalised_pair(moved=moved) for moved in (False, True)),
     *(
         of_numbers(kind, norm, sign)
-        for kind in ("entrywise", "inner", "mean of outer products")
+        for kind in ("entrywise", "inner", "mean of outer products", "weighted sums of tokens")
         for norm in Norm
         for sign in (1.0, -1.0)
     ),
@@ -408,6 +444,19 @@ CASES = [
     ),
     *(outer(first, second, sign) for first, second in ((0.5, 0.25), (0.25, 2.0)) for sign in (1.0, -1.0)),
     *(by_norms(sign) for sign in (1.0, -1.0)),
+    *(
+        weighted(norm, a, b, other, sign)
+        for norm in Norm
+        for a, b in ((0.5, 0.25), (0.5, 0.0), (0.0, 0.25), (2.0, 4.0))
+        for other in (3.0, 0.0)
+        for sign in (1.0, -1.0)
+    ),
+    *(
+        weighted_apart(norm, a, b, sign)
+        for norm in Norm
+        for a, b in ((0.5, 0.25), (0.5, 0.0), (0.0, 0.25))
+        for sign in (1.0, -1.0)
+    ),
     *THRESHOLDS,
     *(iterated(q, depth) for q in (0.5, -0.5) for depth in (2, 3)),
     *(layered(tokens) for tokens in (0, 3)),
