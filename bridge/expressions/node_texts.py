@@ -224,7 +224,7 @@ def _(node: SimilarityScores, writing: Writing) -> tuple[str, str]:
     g, name, hat = node.similarity, object_text(node.similarity.name), object_text(node.similarity.name, hat=True)
     over = "" if node.coordinates == 1 else ", added up over the coordinates"
     formula = "" if g.function is None else sp.sstr(g.function).replace("**", "^").replace("Abs(", "abs(")
-    what = f"`{formula.replace('*', ' ')}`" if formula else f"the function of the parameter ``{g.name}``"
+    what = f"`{formula.replace('*', ' ')}`" if formula else f"the function of the parameter ``{g.given}``"
     writing.words.append(f"`{name}(u, v)` is {what}{over}, of a query `u` with each key `v`")
     (query, keys), (near_query, near_keys) = zip(*(writing.both(part) for part in node.parts), strict=True)
     if g.cells is None:

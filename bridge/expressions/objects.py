@@ -163,7 +163,7 @@ class Objects:
     @property
     def texts(self) -> list[str]:
         """The parameters that are no numbers."""
-        return [name for name, each in self.similarities.items() if each.function is None]
+        return list(dict.fromkeys(each.given for each in self.similarities.values() if each.given))
 
     @property
     def assumptions(self) -> list[str]:

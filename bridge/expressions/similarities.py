@@ -59,13 +59,14 @@ OF_KERNELS: Mapping[str, tuple[str, str]] = {
 class Similarity:
     """g(u, v) on [-radius, radius]^2, added up over the coordinates of a query and a key; beyond, of the nearest point.
 
-    Without a `function` the parameter of its name gives it. With `cells`, the network has a grid of hat functions in
+    Without a `function` the parameter `given` is it. With `cells`, the network has a grid of hat functions in
     its place, of that `rank` (the whole one without).
     """
 
     name: str
     radius: float
     function: sp.Expr | None
+    given: str = ""
     cells: sp.Expr | None = None
     rank: sp.Expr | None = None
 
@@ -89,7 +90,7 @@ class Similarity:
 
     def number(self, what: str) -> sp.Expr:
         """What is known of g: certified, or a letter."""
-        letter = sp.Symbol(f"{OF_KERNELS[what][0]}_{self.name}", nonnegative=True)
+        letter = sp.Symbol(f"{OF_KERNELS[what][0]}_{self.given}", nonnegative=True)
         return letter if self.function is None else getattr(certified(self.function, self.radius), what)
 
     @property
@@ -109,29 +110,29 @@ class Similarity:
     def letters(self) -> dict[sp.Symbol, tuple[str, Program]]:
         """Each letter in words, and as a program of parameters."""
         own = OF_KERNELS.items() if self.function is None else ()
-        found = {self.number(what): (words.format(g=self.name), self._number(what)) for what, (_, words) in own}
+        found = {self.number(what): (words.format(g=self.given), self._number(what)) for what, (_, words) in own}
         if self.cells is not None:
-            values = f"`G` the values of `{self.name}` at the knots"
-            words = f"half the length of the range of the entries of `A^T B - G`, {values}"
+            values = f"`G` the values of `{self.given or self.name}` at the knots, `A^T B` in their place"
+            words = f"half the length of the range of the entries of `A^T B - G`, {values} for {self.name}"
             found[self.residual] = words, Program(self.takes, lambda known: self.grid(known).residual)
         return found
 
     def _number(self, what: str) -> Program:
-        return Program([self.name], lambda known: float_above(exact_ball(getattr(self.kernel(known), what))))
+        return Program([self.given], lambda known: float_above(exact_ball(getattr(self.kernel(known), what))))
 
     # At parameters.
 
     @property
     def takes(self) -> tuple[str, ...]:
         """The parameters that its programs take, by name."""
-        return (*names_in(*self.knobs), *([self.name] if self.function is None else []))
+        return (*names_in(*self.knobs), *([self.given] if self.given else []))
 
     @property
     def knobs(self) -> tuple[sp.Expr, ...]:
         return tuple(each for each in (self.cells, self.rank) if each is not None)
 
     def kernel(self, known: Mapping[str, Any]) -> CertifiedKernel:
-        function = _formula(known[self.name]) if self.function is None else self.function
+        function = _formula(known[self.given]) if self.function is None else self.function
         return certified(function, self.radius)
 
     def exact(self, query: Any, keys: Any, known: Mapping[str, Any]) -> Any:
@@ -216,10 +217,12 @@ def similarity(f: Any = None, *, given: str = "", radius: Any = 1, name: str = "
 
     Of vectors it is the sum over their coordinates, which lie in [-radius, radius]. `g(query, keys)` are the scores of
     tokens `keys`. Suprema of g and of its first and second derivatives, and its kinks, are certified there. In the
-    place of f, `given` names a parameter that is text (`bs.Text`), which is read as such an f. Raises UsageError for
+    place of f, `given` names a parameter that is text (`bs.Text`), which is read as such an f; several approximations
+    of one take names. Raises UsageError for
     other letters, and for a function that is not known to be finite and Lipschitz continuous.
     """
-    require_name(given or name)
+    name = given if given and name == "g" else name
+    require_name(name)
     within = as_number("radius", radius)
     if within.free_symbols or not (within > 0) == True or not within.is_finite:  # noqa: E712 - a relation of SymPy
         raise UsageError(f"similarity: radius={sp.sstr(within)}; give a positive number, within which coordinates lie")
@@ -227,7 +230,7 @@ def similarity(f: Any = None, *, given: str = "", radius: Any = 1, name: str = "
         raise UsageError("similarity: give a function of u and v, or given=, the name of a parameter that is one")
     if f is not None:
         certified(_formula(f), float(within))
-    return Similarity(given or name, float(within), None if f is None else _formula(f))
+    return Similarity(name, float(within), None if f is None else _formula(f), given)
 
 
 def _formula(f: Callable[..., Any] | Any) -> sp.Expr:
