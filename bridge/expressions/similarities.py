@@ -112,8 +112,9 @@ class Similarity:
         own = OF_KERNELS.items() if self.function is None else ()
         found = {self.number(what): (words.format(g=self.given), self._number(what)) for what, (_, words) in own}
         if self.cells is not None:
-            values = f"`G` the values of `{self.given or self.name}` at the knots, `A^T B` in their place"
-            words = f"half the length of the range of the entries of `A^T B - G`, {values} for {self.name}"
+            of = self.given or self.name
+            words = f"half the length of the range of the entries of `A^T B - G`, `G` the values of `{of}` at the knots"
+            words += "" if self.name == of else f", for `{self.name}`"
             found[self.residual] = words, Program(self.takes, lambda known: self.grid(known).residual)
         return found
 

@@ -16,9 +16,12 @@ from numeric.balls import BallArray
 # So the first and the last are 1 beyond the ends of the grid, where all hats are what they are at the nearest end.
 def hats(u: Any, radius: float, cells: int) -> Any:
     """The `cells` + 1 hat functions of the grid on [-radius, radius] at u, clipped to it: (...) to (..., cells + 1)."""
-    place = (torch.clamp(u, -radius, radius) + radius) * cells / (2 * radius)
-    knots = like(np.arange(cells + 1.0), u)
-    return torch.relu(1 - abs(place.unsqueeze(-1) - knots))
+    return torch.relu(1 - abs(places(u, radius, cells).unsqueeze(-1) - like(np.arange(cells + 1.0), u)))
+
+
+def places(u: Any, radius: float, cells: int) -> Any:
+    """Where u, clipped to [-radius, radius], stands between the knots 0, 1, ..., `cells`."""
+    return (torch.clamp(u, -radius, radius) + radius) * cells / (2 * radius)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +49,18 @@ class LowRankGrid:
     def __call__(self, u: Any, v: Any) -> Any:
         """sum_i H(u_i)^T (A^T B + offset) H(v_i) for each query u (..., m) and key v (n, m): (..., n)."""
         of_u, of_v = (
-            (hats(each, self.radius, self.cells) @ like(matrix, each).mT).flatten(-2)
-            for each, matrix in ((u, self.queries), (v, self.keys))
+            self._features(each, matrix).flatten(-2) for each, matrix in ((u, self.queries), (v, self.keys))
         )  # (..., m rank), (n, m rank)
         return of_u @ of_v.mT + v.shape[-1] * self.offset
+
+    def _features(self, u: Any, matrix: np.ndarray) -> Any:
+        """A H(u), (...) to (..., rank). Two hats at most are not 0; on balls it is not decided which."""
+        if isinstance(u, BallArray):
+            return hats(u, self.radius, self.cells) @ like(matrix, u).mT
+        place, columns = places(u, self.radius, self.cells), like(matrix.T, u)
+        before = torch.clamp(place.detach().floor(), 0, self.cells - 1)
+        share, index = (place - before).unsqueeze(-1), before.long()
+        return (1 - share) * columns[index] + share * columns[index + 1]
 
 
 def like(numbers: np.ndarray, array: Any) -> Any:
