@@ -113,8 +113,8 @@ class Similarity:
         found = {self.number(what): (words.format(g=self.given), self._number(what)) for what, (_, words) in own}
         if self.cells is not None:
             of = self.given or self.name
-            words = f"half the length of the range of the entries of `A^T B - G`, `G` the values of `{of}` at the knots"
-            words += "" if self.name == of else f", for `{self.name}`"
+            words = f"of what the grid of `{self.name}` differs by from `{of}` at them"
+            words = f"half the length of the range, over all pairs of knots, {words}"
             found[self.residual] = words, Program(self.takes, lambda known: self.grid(known).residual)
         return found
 

@@ -195,7 +195,7 @@ def kernel_grid(kernel: CertifiedKernel, cells: int, rank: int | None = None) ->
         raise UsageError(f"{name}: {cells} cells; give 1 to {MOST_CELLS}")
     exact = kernel.values(cells)
     middles = exact.midpoint()
-    most = numerical_rank(middles)
+    most = max(1, numerical_rank(middles))
     rank = most if rank is None else rank
     if not 1 <= rank <= most:
         raise UsageError(

@@ -52,7 +52,7 @@ REMARKS = (
 STEEPEST = sp.pi * sp.sqrt((K - 1) * (2 * K - 1) / (6 * sp.Integer(SIDE) ** 3))
 BASIS = Quantity(
     "basis",
-    r"\max_{k \le K} \max(\|\phi_k\|_{\mathrm{Lip}}, \|\psi_k\|_{\mathrm{Lip}})",
+    r"\text{steepness of the first } K \text{ singular functions}",
     "largest Lipschitz constant of the first `K` singular functions of `g` on `[-2, 2]`, of one coordinate",
     "Lipschitz constant",
     "functions `g` with at least `K` singular values that are not 0",
@@ -68,7 +68,7 @@ BASIS = Quantity(
 
 def basis(g: sp.Expr, K: int) -> Sides:
     letters = {letter: {"u": u, "v": v}[letter.name] for letter in g.free_symbols}
-    _, slopes = steepness(lambda x, y: evaluate(g.xreplace(letters) + 0 * u * v, {u: x, v: y}), -SIDE / 2, SIDE / 2, K)
+    _, slopes = steepness(lambda x, y: evaluate(g.xreplace(letters), {u: x, v: y}) + 0 * x * y, -SIDE / 2, SIDE / 2, K)
     if np.isnan(slopes).any():
         return Sides(outside=f"`g` has `{K}` singular values that floats tell from 0")
     return Sides(found=within(float(slopes.max()), ACCURACY * float(slopes.max())), remark="by quadrature, in floats")
@@ -97,7 +97,7 @@ TEXT = Textual(
 
 def _stated() -> Theorem:
     x = tokens("x", L, d, size=1)
-    y = recent(x[:-2], slope=p).named("y")
+    y = recent(x[:-2], slope=p).named("previous")
     scores = similarity(given="g").approximated(cells=M, rank=K)(x[-1], y).named("scores")
     by_layer = similarity(given="g", name="g_1")(x[-1], y).named("scores.layer1")
     by_relus = similarity(given="g", name="g_M").approximated(cells=M)(x[-1], x[:-2]).named("scores.relus")
@@ -124,8 +124,6 @@ def _stated() -> Theorem:
         checks=[Check(BASIS, basis)],
         sources=[TEXT],
         title="Generalised induction heads of any similarity, by two layers with ReLUs between them",
-        claim=r"\left\| \mathrm{GIH}_2 - \mathrm{TF} \right\|_{L, 2} \le A_{g,q,n} H^{-q} + "
-        r"B_{g,\alpha} L^{1/(1+2\alpha)} M^{-\alpha/(1+3\alpha)}",
         cites=Citation(WANG2024, "Theorem 4.4", "Theorem A.8"),
         remarks=REMARKS,
     )

@@ -111,15 +111,15 @@ def test_it_says_what_it_computes() -> None:
         "with each key v"
     )
     assert objects[r"\widehat{\mathrm{output}}"].endswith(
-        "and g_hat(u, v) is H(u)^T A^T B H(v) + c, H are the hat functions of M cells on [-1, 1], constant beyond, "
-        "A^T B of rank K is nearest to those of g at the knots, and c is a constant"
+        "and g_hat(u, v) is H(u)^T S H(v) + c, H are the hat functions of M cells on [-1, 1], constant beyond, S is the "
+        "matrix of rank K that is nearest to the values of g at the knots, and c is a constant"
     )
     both = scored(GAUSSIAN, d).statement.objects
     assert "exp(-(u - v)^2/2), added up over the coordinates, of a query u" in both[r"\mathrm{output}"]
-    assert "A^T B has the values of g at the knots" in both[r"\widehat{\mathrm{output}}"]
+    assert "S is the matrix that has the values of g at the knots" in both[r"\widehat{\mathrm{output}}"]
     rho = sp.Symbol("rho_g", nonnegative=True)
     assert scored(GAUSSIAN, rank=K).statement.symbols[rho] == (
-        "half the length of the range of the entries of A^T B - G, G the values of g at the knots"
+        "half the length of the range, over all pairs of knots, of what the grid of g differs by from g at them"
     )
 
 
