@@ -111,8 +111,8 @@ def test_it_says_what_it_computes() -> None:
         "with each key v"
     )
     assert objects[r"\widehat{\mathrm{output}}"].endswith(
-        "and g_hat(u, v) is H(u)^T S H(v) + c, H are the hat functions of M cells on [-1, 1], constant beyond, S is the "
-        "matrix of rank K that is nearest to the values of g at the knots, and c is a constant"
+        "and g_hat(u, v) is H(u)^T S H(v) + c, H are the hat functions of M cells on [-1, 1], constant beyond, S is "
+        "the matrix of rank K that is nearest to the values of g at the knots, and c is a constant"
     )
     both = scored(GAUSSIAN, d).statement.objects
     assert "exp(-(u - v)^2/2), added up over the coordinates, of a query u" in both[r"\mathrm{output}"]

@@ -16,7 +16,6 @@ OPEN = {
     "induction.balance": r"w_{\rm{KQ}}",
     "induction.figure2": r"L_{\rm{IH2}} L_{\rm{G4}}",
     "induction.first_stage": "d",
-    "induction.general": "x_{1} x_{2} x_{L-1} x_{L-2} x_{L}",
     "induction.phases": "z T d X T_{1}",
     "induction.trends": r"h_{(24)} h_{\rm{repaired}}",
     "induction.vanilla": "D",
