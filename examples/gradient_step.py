@@ -9,7 +9,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from boundsmith.networks import Block, BlockMap, Construction, Head, LinearAttention, SoftmaxAttention, Stream
+from boundsmith.networks import Construction, Head, LinearAttention, SoftmaxAttention, Stream
 
 beta, eta, B_x, B_y = sp.symbols("beta eta B_x B_y", positive=True)
 n, d = sp.symbols("n d", integer=True, positive=True)
@@ -22,10 +22,9 @@ linear = bs.value("linear", lambda X, x, y, eta: eta * (y - y.mean(0)).mT @ (X @
 
 
 def attention(kind, d, sharpness, scale):
-    tokens, scores = Stream([Block("x", d), Block("y", 1)]), Stream([Block("x", d)])
-    query, key = (BlockMap(tokens, scores, {("x", "x"): factor}) for factor in (sharpness, 1.0))
-    value = BlockMap(tokens, tokens, {("y", "y"): scale})
-    return Construction.of("gradient step", tokens, kind((Head("step", query, key, value),), residual=True))
+    tokens, same = Stream.of(x=d, y=1), ("x", "x")
+    head = Head.of("step", tokens, query={same: sharpness}, key={same: 1.0}, value={("y", "y"): scale})
+    return Construction.of("gradient step", tokens, kind((head,), residual=True))
 
 
 def tokens(X, y, x):

@@ -27,7 +27,7 @@ prediction = rules.linear_map(state, "prediction", operator_norm=1, dim=1, targe
 
 def network(n, d, eta, beta, c, C, T):
     sizes = {"x": d, "key": d, **dict.fromkeys(("r", "v", "g", "sink", "one"), 1)}
-    stream = networks.Stream([networks.Block(name, size) for name, size in sizes.items()])
+    stream = networks.Stream.of(**sizes)
     reads = {"query": {"x": 1.0}, "key": {"key": 1.0}, "value": {("g", "r"): 1.0}}
     heads = networks.linear_heads(stream, networks.Sink(c, C, "sink", "one"), "opposite", **reads)
     moves = {("v", "v"): beta - 1, ("r", "v"): beta, ("v", "g"): -1 * eta / c, ("r", "g"): -1 * eta / c}

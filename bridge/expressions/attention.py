@@ -266,7 +266,7 @@ class Quantised(Expression):
 
         def rule(name: str, x: InNorm) -> InNorm:
             value = calculus.apply_function(
-                x.value, name, eps=eps, lipschitz=1, size=x.value.size, function=self.handle
+                x.value, name, eps=eps, lipschitz=1, size=x.value.size_symbol, function=self.handle
             )
             size = (
                 None if x.approximate_size is None else x.approximate_size + eps * norm_of_ones(value.norm, value.dim)

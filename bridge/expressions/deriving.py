@@ -7,7 +7,7 @@ least at the end (at these numbers). The formulas are those of the rules in both
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
@@ -46,6 +46,12 @@ def _restated(known: InNorm, target: Norm, name: str) -> InNorm:
     size = known.approximate_size
     factor = norm_change_factor(known.value.norm, target, known.value.dim)
     return InNorm(value, None if size is None else factor * size)
+
+
+def _with_its_size(known: InNorm) -> InNorm:
+    """The step says how large the approximate value is, for the proof."""
+    size = known.approximate_size
+    return known if size is None else replace(known, value=known.value.with_approximate_size(size))
 
 
 @dataclass(frozen=True)
@@ -193,12 +199,12 @@ class InLetters:
     def inside(self, layers: LayersOf, norm: Norm, premise: InNorm) -> "InLetters":
         found = InLetters(self.choice, self.names, (*self.scope, (id(layers), norm)), affine=True)
         found.reached = self.reached
-        found._found[id(layers.argument), premise.value.norm] = premise
+        found._found[id(layers.argument), premise.value.norm] = _with_its_size(premise)
         return found
 
     def bounded(self, node: Expression, norm: Norm) -> InNorm:
         if (id(node), norm) not in self._found:
-            self._found[id(node), norm] = self._derived(node, norm)
+            self._found[id(node), norm] = _with_its_size(self._derived(node, norm))
         return self._found[id(node), norm]
 
     def _derived(self, node: Expression, norm: Norm) -> InNorm:

@@ -1,81 +1,26 @@
 """Functions of one coordinate, typed once in SymPy: their constants, and the approximate ones in their place."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import sympy as sp
 
+from bridge.expressions.constants import KNOWN, Constants, largest_of, largest_within, parts_of, shown, t
 from bridge.expressions.expression import Asking, Candidate, Expression, InNorm, Running, as_number, composed, names_in
 from bridge.lowering import LoweringError
 from bridge.lowering.enclosures import STEPS, supremum
 from bridge.lowering.formula import ArrayFunction
-from numeric.balls import float_above
 from symbolic.calculus import apply_function
+from symbolic.calculus.functions import APPROXIMANT, EXACT
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivations.derivation import Norm
+from symbolic.derivations.obligations import shown_at_most
 from symbolic.derivations.signs import is_continuous
 from symbolic.words.errors import UsageError
+from symbolic.words.names import approximate_symbol
 
-t = sp.Dummy("argument_of_f", real=True)  # no letter of the user's is the argument
-# Where a supremum over all numbers is searched: nearly to the largest float, in parts whose ends differ less in size.
-# What happens beyond is not proved: that a supremum does not grow from one part to the next speaks for it.
-ENDS = (0.0, 64.0, 2.0**26, 1e150, 1e300)
-PARTS = tuple((s * low, s * high) for low, high in pairwise(ENDS) for s in (1, -1))
-MORE = 1 + 1e-9  # a supremum that is larger by more on the last part than on the others grows without end
-
-
-@dataclass(frozen=True)
-class Constants:
-    """sup |f'| and sup |f| over all numbers; None where the latter is infinite."""
-
-    lipschitz: sp.Expr
-    largest: sp.Expr | None = None
-
-
-_ONE = sp.Integer(1)
-# |tanh'| = 1 - tanh^2; sigma' = sigma (1 - sigma) <= 1/4; erf' = 2 e^(-t^2) / sqrt(pi); atan' = 1 / (1 + t^2).
-KNOWN: Mapping[sp.Expr, Constants] = {
-    t: Constants(_ONE),
-    abs(t): Constants(_ONE),
-    sp.Max(t, 0): Constants(_ONE),
-    sp.tanh(t): Constants(_ONE, _ONE),
-    1 / (1 + sp.exp(-t)): Constants(sp.Rational(1, 4), _ONE),
-    sp.sin(t): Constants(_ONE, _ONE),
-    sp.cos(t): Constants(_ONE, _ONE),
-    sp.erf(t): Constants(2 / sp.sqrt(sp.pi), _ONE),
-    sp.atan(t): Constants(_ONE, sp.pi / 2),
-    sp.log(1 + sp.exp(t)): Constants(_ONE),
-}
-
-
-def _parts(radius: sp.Expr | None) -> tuple[tuple[float, float], ...]:
-    """Where a supremum is searched: [-radius, radius], or the line."""
-    return PARTS if radius is None else ((-float(radius), float(radius)),)
-
-
-def largest_within(expr: sp.Expr, radius: sp.Expr | None = None) -> sp.Expr | None:
-    """At least sup |expr| on [-radius, radius], or over all float64 numbers, certified; None without a finite bound."""
-    try:
-        found = [float_above(supremum(expr, t, min(ends), max(ends))) for ends in _parts(radius)]
-    except (UsageError, LoweringError):
-        return None
-    grows = radius is None and max(found[-2:]) > MORE * max(found[:-2])
-    return None if grows or not math.isfinite(max(found)) else sp.Rational(max(found))
-
-
-def shown(expr: sp.Expr) -> str:
-    """For messages, with the letter t."""
-    return sp.sstr(expr.xreplace({t: sp.Symbol("t")}))
-
-
-def _largest(g: sp.Expr, radius: sp.Expr | None) -> sp.Expr | None:
-    """At least sup |g| there: known, or certified."""
-    known = (KNOWN.get(g) or KNOWN.get(-g)) if radius is None else None
-    return largest_within(g, radius) if known is None else known.largest
+NEAR = ", at most its slope at 0 and the largest second derivative times what bounds both arguments"
 
 
 class Function:
@@ -147,7 +92,7 @@ class Function:
         whole = self.side(approximate=True)
         share, g = sp.factor_terms(whole).as_independent(t, as_Add=False)
         known = (
-            self.constants.largest if g == self.exact else None if g.free_symbols - {t} else _largest(g, self.radius)
+            self.constants.largest if g == self.exact else None if g.free_symbols - {t} else largest_of(g, self.radius)
         )
         return None if known is None else abs(share) * known
 
@@ -155,7 +100,7 @@ class Function:
     def largest_difference(self) -> sp.Expr:
         """At least sup |g|. Raises UsageError where it is infinite."""
         _, g = self.difference
-        found = _largest(g, self.radius)
+        found = largest_of(g, self.radius)
         if found is None:
             raise UsageError(f"{self.name}: {shown(g)} has no finite bound; give approximated(..., error=)")
         return found
@@ -173,6 +118,18 @@ class Function:
         if self.approximate is None:
             return sp.Integer(0)
         return self.given_error if self.letter is None else self.difference[0] * self.letter
+
+    @cached_property
+    def line(self) -> tuple[sp.Expr, sp.Expr] | None:
+        """|f'(0)| and sup |f''|, for a function on all numbers whose slope at 0 is not its largest one; else None."""
+        slope = self.exact.diff(t)
+        if self.radius is not None or self.vouched or slope.has(*STEPS, sp.Derivative, sp.Subs):  # f' may jump
+            return None
+        at_zero = abs(slope.subs(t, 0))
+        if at_zero.free_symbols or not bool(at_zero < self.constants.lipschitz):
+            return None
+        curvature = largest_within(slope.diff(t))
+        return None if curvature is None else (at_zero, curvature)
 
     def side(self, approximate: bool) -> sp.Expr:
         return self.exact if self.approximate is None or not approximate else self.approximate
@@ -227,7 +184,7 @@ def _require_continuous(name: str, expr: sp.Expr, radius: sp.Expr | None) -> Non
     """Raises UsageError for a function that may jump: its derivative does not show that."""
     jumps = expr.has(*STEPS) and not is_continuous(expr, t)
     try:
-        finite = all(supremum(expr, t, min(ends), max(ends)).is_finite() for ends in _parts(radius))
+        finite = all(supremum(expr, t, min(ends), max(ends)).is_finite() for ends in parts_of(radius))
     except (UsageError, LoweringError):
         finite = False
     if jumps or not finite:
@@ -258,29 +215,69 @@ class Applied(Expression):
         for norm in Norm:
             yield Candidate(norm, str(norm), ((self.parts[0], norm),), self._rule(asking, norm))
 
-    # |f(x)| <= |f(0)| + L |x|, and <= sup |f|; f_hat is at most eps away.
+    # |f(x)| <= |f(0)| + L |x|, and <= sup |f|; f_hat is at most eps away. Where all arguments lie in [-R, R], f' is at
+    # most |f'(0)| + R sup |f''| there, and |f(x)| <= |f(0)| + |f'(0)| |x| + sup |f''| |x|^2 / 2, by Taylor's formula;
+    # the vector of the |x_i|^2 has in each norm at most the norm ||x||^2.
     def _rule(self, asking: Asking, norm: Norm) -> Callable[..., InNorm]:
         f = self.function
-        slope, eps = asking.at(f.constants.lipschitz), asking.at(f.eps)
+        eps = asking.at(f.eps)
         by_sup = {} if f.constants.largest is None else {"largest": asking.at(f.constants.largest)}
         of_approximate = {} if f.largest_approximate is None else {"its own": asking.at(f.largest_approximate)}
 
         def rule(name: str, x: InNorm) -> InNorm:
             ones = norm_of_ones(norm, x.value.dim)
             asking.reaches(self, x.reach)
-            sizes = {"by slope": slope * x.value.size + f.at_zero * ones, **_times(by_sup, ones)}
-            size = asking.least(self, f"size in {norm}", sizes)
-            known = {"eps": eps, "lipschitz": slope, "size": size, "function": f.name}
-            bound = apply_function(x.value, name, **known, **({} if f.radius is None else {"radius": f.radius}))
+            lipschitz, reach = self._slope(asking, norm, x)
+            sizes = {**self._sizes(asking, x.value.size_symbol, ones, near=reach is not None), **_times(by_sup, ones)}
+            chosen = asking.least(self, f"size in {norm}", {key: x.value.closed(each) for key, each in sizes.items()})
+            size = next(each for each in sizes.values() if x.value.closed(each) == chosen)
+            known = {"eps": eps, "lipschitz": lipschitz, "size": size, "function": f.name}
+            if reach is not None:
+                known |= {
+                    "radius": reach,
+                    "approximate_size": x.approximate_size,
+                    "reason": (EXACT if eps == 0 else APPROXIMANT) + NEAR,
+                }
+            elif f.radius is not None:
+                known["radius"] = f.radius
+            bound = apply_function(x.value, name, **known)
             options = {
                 **_times({name: each + eps for name, each in by_sup.items()}, ones),
                 **_times(of_approximate, ones),
             }
             if x.approximate_size is not None:
-                options["by slope"] = slope * x.approximate_size + (f.at_zero + eps) * ones
+                own = self._sizes(asking, x.approximate_size, ones, near=reach is not None)
+                options |= {key: each + eps * ones for key, each in own.items()}
             return InNorm(bound, asking.least(self, f"approximate size in {norm}", options) if options else None)
 
         return rule
+
+    def _sizes(self, asking: Asking, of_argument: sp.Expr, ones: sp.Expr, *, near: bool) -> dict[str, sp.Expr]:
+        """Bounds on the norm of f(x) by that of x; `near`: by the slope at 0 too."""
+        f = self.function
+        found = {"by slope": asking.at(f.constants.lipschitz) * of_argument + f.at_zero * ones}
+        if near and f.line is not None:
+            slope, curvature = map(asking.at, f.line)
+            found["by curvature"] = f.at_zero * ones + slope * of_argument + curvature * of_argument**2 / 2
+        return found
+
+    def _slope(self, asking: Asking, norm: Norm, x: InNorm) -> tuple[sp.Expr, sp.Expr | None]:
+        """The Lipschitz constant of f, and the range in which it is one; None for all numbers.
+
+        The range is one whose end is known whatever the error and the layer are.
+        """
+        f, size = self.function, x.approximate_size
+        everywhere = asking.at(f.constants.lipschitz)
+        if f.line is None or size is None or any(isinstance(e, sp.Dummy) for e in (x.value.size + size).free_symbols):
+            return everywhere, None
+        slope, curvature = map(asking.at, f.line)
+        own, approximate = x.value.size_symbol, approximate_symbol(x.value.name)
+        reach = approximate if shown_at_most(x.value.size, size) == sp.true else sp.Max(own, approximate)
+        near = slope + curvature * reach
+        closed = x.value.closed(near).xreplace({approximate: size})
+        if asking.least(self, f"slope in {norm}", {"everywhere": everywhere, "near 0": closed}) == everywhere:
+            return everywhere, None
+        return near, reach
 
     @property
     def formulas(self) -> tuple[sp.Expr, ...]:

@@ -1,5 +1,6 @@
 """Operator norms of matrices: their names, how they follow from one another, and the sets in which they hold."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,18 +25,24 @@ KINDS: Mapping[str, Key] = {
 
 
 def _spectral(matrix: Any) -> float:
-    """The largest of all layers, rounded up."""
-    return max(spectral_norm_upper(each.cpu().numpy()) for each in matrix.reshape(-1, *matrix.shape[-2:]))
+    """The largest of all layers, rounded up; 0 without a layer."""
+    layers = matrix.reshape(math.prod(matrix.shape[:-2]), *matrix.shape[-2:])
+    return max((spectral_norm_upper(each.cpu().numpy()) for each in layers), default=0.0)
+
+
+def _largest(entries: Any) -> Any:
+    """Of all layers; 0 without a layer."""
+    return entries.amax() if math.prod(entries.shape) else entries.sum()
 
 
 # Of a matrix, or of one for each layer (N, m, n); the spectral norm is computed once for a network (`is_built`).
 NORMS: Mapping[Key, Callable[[Any], Any]] = {
     KINDS["spectral"]: _spectral,
-    KINDS["row_sums"]: lambda matrix: abs(matrix).sum(-1).amax(),
-    KINDS["column_sums"]: lambda matrix: abs(matrix).sum(-2).amax(),
-    KINDS["row_norms"]: lambda matrix: torch.sqrt((matrix * matrix).sum(-1)).amax(),
-    KINDS["entries"]: lambda matrix: abs(matrix).amax(),
-    KINDS["total"]: lambda matrix: abs(matrix).sum((-2, -1)).amax(),
+    KINDS["row_sums"]: lambda matrix: _largest(abs(matrix).sum(-1)),
+    KINDS["column_sums"]: lambda matrix: _largest(abs(matrix).sum(-2)),
+    KINDS["row_norms"]: lambda matrix: torch.sqrt(_largest((matrix * matrix).sum(-1))),
+    KINDS["entries"]: lambda matrix: _largest(abs(matrix)),
+    KINDS["total"]: lambda matrix: _largest(abs(matrix).sum((-2, -1))),
 }
 
 

@@ -22,7 +22,8 @@ from symbolic.words.errors import UsageError
 BITS = 96
 Interval = tuple[Arb, Arb, Arb]  # a bound of the function there, and its two ends
 Bounds = Callable[[Arb, Arb], tuple[Arb, Arb, Arb]]
-TIGHTNESS = flint.arb(2) ** -11  # relative: below the 10^-3 that callers may count on
+CLOSE = 11  # bits of a supremum that are right: a relative error below the 10^-3 that callers may count on
+TIGHTNESS = flint.arb(2) ** -CLOSE
 MOST_INTERVALS = 20_000
 STEPS = (sp.Heaviside, sp.sign, sp.floor, sp.ceiling, sp.Piecewise, sp.DiracDelta, sp.Mod)  # f' does not detect jumps
 
@@ -46,14 +47,14 @@ def with_slopes(
         return function, None
 
 
-def supremum(expr: sp.Expr, symbol: sp.Symbol, low: Any, high: Any) -> flint.arb:
-    """An upper bound of sup |expr| over low <= symbol <= high, within 10^-3 of it (or below 10^-30).
+def supremum(expr: sp.Expr, symbol: sp.Symbol, low: Any, high: Any, *, close: int = CLOSE) -> flint.arb:
+    """An upper bound of sup |expr| over low <= symbol <= high, within 2^-close < 10^-3 of it (or below 10^-30).
 
     `low` and `high` are numbers (floats as the binary rationals that they are) or balls, of which the outer ends count.
     Raises UsageError where the interval is empty or no finite bound is found (a pole, or undefined throughout).
     """
     start, end = _ends(expr, low, high)
-    return _largest(expr, symbol, start, end, Fraction(0), absolute=True)
+    return _largest(expr, symbol, start, end, Fraction(0), absolute=True, close=close)
 
 
 def suprema(expr: sp.Expr, symbol: sp.Symbol, edges: Sequence[Any]) -> list[flint.arb]:
@@ -89,13 +90,22 @@ def _fraction(number: Any) -> Fraction:
 
 @lru_cache(maxsize=4096)
 def _largest(
-    expr: sp.Expr, symbol: sp.Symbol, low: Fraction, high: Fraction, size: Fraction, *, absolute: bool
+    expr: sp.Expr,
+    symbol: sp.Symbol,
+    low: Fraction,
+    high: Fraction,
+    size: Fraction,
+    *,
+    absolute: bool,
+    close: int = CLOSE,
 ) -> flint.arb:
-    """An upper bound, a point, of sup expr (of sup |expr|), at most TIGHTNESS max(|sup|, size) + 2^-BITS above it."""
+    """An upper bound, a point, of sup expr (of sup |expr|), at most 2^-close max(|sup|, size) + 2^-BITS above it."""
     with working_precision(BITS):
+        tightness = flint.arb(2) ** -close
         start, end, scale = map(rational, (low, high, size))
         bounds = bounds_of(expr, symbol)
-        bound = _branch_and_bound(bounds, start, end, scale * TIGHTNESS + flint.arb(2) ** -BITS, absolute)
+        slack = scale * tightness + flint.arb(2) ** -BITS
+        bound = _branch_and_bound(bounds, start, end, (tightness, slack), absolute)
     if not bound.is_finite():
         raise UsageError(
             f"no finite bound found for {sp.sstr(expr)} on [{float(low):g}, {float(high):g}]: it has a pole there or "
@@ -126,7 +136,10 @@ def bounds_of(expr: sp.Expr, symbol: sp.Symbol) -> Bounds:
     return bounds
 
 
-def _branch_and_bound(bounds: Bounds, low: Arb, high: Arb, slack: Arb, absolute: bool) -> Arb:
+def _branch_and_bound(bounds: Bounds, low: Arb, high: Arb, within: tuple[Arb, Arb], absolute: bool) -> Arb:
+    """`within`: how far the bound may be from a value that is attained, relative to that and beside it."""
+    tightness, slack = within
+
     def bounded(start: Arb, end: Arb) -> tuple[Arb, Arb]:
         below, above, point = bounds(start, end)
         return (above.max(-below), abs(point).lower()) if absolute else (above, point.lower())
@@ -143,7 +156,7 @@ def _branch_and_bound(bounds: Bounds, low: Arb, high: Arb, slack: Arb, absolute:
             yield -_key(bound), (bound, start, end)
 
     def enough(_: float, interval: Interval) -> bool:
-        return bool(best.is_finite() and interval[0] <= best + abs(best) * TIGHTNESS + slack)
+        return bool(best.is_finite() and interval[0] <= best + abs(best) * tightness + slack)
 
     left = best_first([(-_key(bound), (bound, low, high))], halves, enough, most=2 * MOST_INTERVALS + 1)
     largest = left.parts[0][1][0]

@@ -6,14 +6,14 @@ Positions are numbered 1..L as in the papers.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 from jaxtyping import Float64
 
-from numeric.networks.maps import BlockMap, Number, all_finite, as_weight, frozen_array
+from numeric.networks.maps import Action, BlockMap, BlockPair, LowRank, Number, all_finite, as_weight, frozen_array
 from numeric.networks.stream import Stream, StreamError
 
 
@@ -70,6 +70,13 @@ class Causal:
 
 
 Positions: TypeAlias = RelativePositions | Causal
+Weights: TypeAlias = Mapping[BlockPair, Action]
+
+
+def _size(stream: Stream, source: str, action: Action) -> int:
+    """Of what the action makes of the block."""
+    shape: tuple[int, ...] = action.left.shape if isinstance(action, LowRank) else getattr(action, "shape", ())
+    return shape[0] if len(shape) > 1 else stream.size(source)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +101,27 @@ class Head:
         require_same(call, "target of query", self.query.target, "target of key", self.key.target)
         require_same(call, "source of query", self.query.source, "source of value", self.value.source)
         require_same(call, "source of key", self.key.source, "source of value", self.value.source)
+
+    @classmethod
+    def of(cls, name: str, stream: Stream, *, query: Weights, key: Weights, value: Weights) -> "Head":
+        """The head whose maps have these actions, see `BlockMap`; `value` maps the stream to itself.
+
+        Queries and keys lie in the blocks that the query names, each as large as what the query maps to it.
+        """
+        scores = Stream.of(**{target: _size(stream, source, action) for (target, source), action in query.items()})
+        return cls(
+            name, BlockMap(stream, scores, query), BlockMap(stream, scores, key), BlockMap(stream, stream, value)
+        )
+
+    def with_opposite(self) -> tuple["Head", "Head"]:
+        """This head and one with the opposite queries and values.
+
+        For ReLU attention both together are linear attention: relu(s) v + relu(-s) (-v) = s v.
+        """
+        if self.query is None:
+            raise StreamError(f"Head({self.name!r}).with_opposite", "there is no query", "Give query and key.")
+        query, value = self.query.opposite(), self.value.opposite()
+        return self, replace(self, name=f"opposite {self.name}", query=query, value=value)
 
     @property
     def has_dot_product(self) -> bool:

@@ -74,6 +74,14 @@ class BlockMap:
         touched = {target_block for target_block, _ in self.action}
         return tuple(name for name in self.target.names if name in touched)
 
+    def opposite(self) -> "BlockMap":
+        """The map with the opposite sign."""
+        negative = {
+            pair: LowRank(-what.left, what.right) if isinstance(what, LowRank) else -1 * what
+            for pair, what in self.action.items()
+        }
+        return BlockMap(self.source, self.target, negative)
+
     def onto(self, names: Iterable[str]) -> "BlockMap":
         """The same map followed by the restriction to the target blocks `names`."""
         target = self.target.only(names)

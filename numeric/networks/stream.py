@@ -4,9 +4,13 @@ A construction never computes an index: it names blocks ("move `x` to `y`"), and
 """
 
 import difflib
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+import torch
 
 
 class StreamError(ValueError):
@@ -55,6 +59,11 @@ class Stream:
                 "Give each block a name of its own.",
             )
 
+    @classmethod
+    def of(cls, **sizes: int) -> "Stream":
+        """The stream of blocks of these names and sizes, in this order."""
+        return cls(Block(name, size) for name, size in sizes.items())
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(block.name for block in self.blocks)
@@ -67,6 +76,34 @@ class Stream:
     def _slices(self) -> dict[str, slice]:
         ends = [sum(block.size for block in self.blocks[: index + 1]) for index in range(len(self.blocks))]
         return {block.name: slice(end - block.size, end) for block, end in zip(self.blocks, ends, strict=True)}
+
+    def tokens(self, *parts: Mapping[str, Any]) -> Any:
+        """Tokens (n, width), part after part; each maps blocks to their values there, and blocks without one are 0.
+
+        A part is one token, or as many as a matrix in it has rows. A value is an array (tokens, size) in floats or
+        balls, (size,) for one token or (tokens,) for a block of one coordinate; or a number, for all coordinates.
+        """
+        return torch.cat([self._rows(part) for part in parts], -2)
+
+    def _rows(self, part: Mapping[str, Any]) -> Any:
+        arrays = {name: each for name, each in part.items() if not isinstance(each, int | float)}
+        if not arrays:
+            raise StreamError(
+                "Stream.tokens", f"no array among {', '.join(part) or 'no blocks'}", "Give one, for dtype and device."
+            )
+        count = next((each.shape[-2] for each in arrays.values() if each.ndim > 1), 1)
+        like = next(iter(arrays.values()))
+        columns = {name: part[name] * like.new_ones(count, self.size(name)) for name in part.keys() - arrays.keys()}
+        for name, array in arrays.items():
+            if math.prod(array.shape) != count * self.size(name):
+                raise StreamError(
+                    f"Stream.tokens({name!r})",
+                    f"an array of the shape {tuple(array.shape)} for {count} tokens",
+                    f"Give one of the shape {(count, self.size(name))}.",
+                )
+            columns[name] = array.reshape(count, self.size(name))
+        zeros = {block.name: like.new_zeros(count, block.size) for block in self.blocks if block.name not in columns}
+        return torch.cat([{**columns, **zeros}[name] for name in self.names], -1)
 
     def headed_by(self, *blocks: Block) -> "Stream":
         """A stream of the same width with these blocks on top, for papers whose matrices are all D x D."""

@@ -33,5 +33,5 @@ def either(first: Approximated, when: Any, second: Approximated, *, name: str, r
     shared = {s.name for s in first.derivation.steps} & {s.name for s in second.derivation.steps}
     here = first.with_obligations(lambda owed: unless(sp.Not(when), owed), shared)
     there = second.with_obligations(lambda owed: unless(when, owed), shared)
-    size = sp.Piecewise((first.size, when), (second.size, True))
+    size = sp.Piecewise((first.size_symbol, when), (second.size_symbol, True))
     return here.follows(step, there, dim=dim, size=size)

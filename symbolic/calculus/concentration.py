@@ -65,13 +65,13 @@ def sample_mean(
         reason=reason or f"by Hoeffding's inequality for `{sp.sstr(count)}` independent draws",
         obligations=(
             *whole("sample_mean", name, least=1, count=count),
-            *nonnegative("sample_mean", name, sigma=spread),
+            *nonnegative("sample_mean", name, sigma=x.closed(spread)),
             *probability(f"share of {event.name}", share),
         ),
         sharp=False,
         events=(event,),
     )
-    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
+    return x.follows(step, dim=x.dim, size=x.size_symbol, radius=x.own_radius)
 
 
 # With Z_j the deviation of the mean in coordinate j of member k, of the 2 dim m numbers +-Z_j the largest has
@@ -119,12 +119,12 @@ def expected_mean(
         reason=reason or f"by the variance of the mean of `{sp.sstr(count)}` independent draws",
         obligations=(
             *whole("expected_mean", name, least=1, count=count),
-            *nonnegative("expected_mean", name, sigma=spread),
+            *nonnegative("expected_mean", name, sigma=x.closed(spread)),
             *owed,
         ),
         mean_over=over,
     )
-    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
+    return x.follows(step, dim=x.dim, size=x.size_symbol, radius=x.own_radius)
 
 
 def _largest(x: Approximated, members: sp.Expr, *, by_variance: bool) -> sp.Expr:
@@ -137,7 +137,7 @@ def _largest(x: Approximated, members: sp.Expr, *, by_variance: bool) -> sp.Expr
 def _spread(rule: str, x: Approximated, sigma: Any) -> sp.Expr:
     """The sub-Gaussian parameter of a draw: half the width of its range, or the one that is given."""
     if sigma is None:
-        return x.size if x.radius is None else x.radius
+        return x.radius_symbol
     sigma = as_expr(sigma)
     if sigma.is_finite is False or sigma.is_negative or sigma is sp.nan:
         raise DerivationError(
@@ -184,7 +184,7 @@ def union_bound(x: Approximated, name: str, *, members: Any, reason: str = "") -
         members=members,
     )
     flags = {"probabilities": x.probabilities, "affine": x.affine}
-    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius, **flags)
+    return x.follows(step, dim=x.dim, size=x.size_symbol, radius=x.own_radius, **flags)
 
 
 # Let c be the member of the cover nearest to f. Then
@@ -225,7 +225,7 @@ def cover(
         ),
         members=members,
     )
-    return x.follows(step, dim=x.dim, size=x.size + exact_moves * radius)
+    return x.follows(step, dim=x.dim, size=x.size_symbol + exact_moves * radius)
 
 
 def _not_too_fine(name: str, radius: sp.Expr) -> tuple[Obligation, ...]:

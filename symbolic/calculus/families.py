@@ -76,7 +76,7 @@ def stack(
         return unless(sp.Lt(count, 2), for_all(reopened(owed, index), index, sp.Integer(2), count - 1, where))
 
     first, family = (each.with_obligations(of_several, needed_anyway) for each in (first, family))
-    return family.follows(step, first, last, dim=dim, size=total(first.size, family.size, last.size))
+    return family.follows(step, first, last, dim=dim, size=total(first.size_symbol, family.size, last.size_symbol))
 
 
 def _require_member(index: sp.Symbol, first: Approximated, last: Approximated) -> None:

@@ -9,6 +9,8 @@ from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivations.derivation import Approximated, as_expr, rule_step
 from symbolic.derivations.obligations import Obligation, RangeObligation, nonnegative, positive
 from symbolic.derivations.operations import Handle, Handles, Operation, unnamed
+from symbolic.derivations.sizes import closed_with
+from symbolic.words.names import approximate_symbol
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ EXACT = "by the Lipschitz constant of the function"
 # f_hat(x_hat) - f(x) = (f_hat - f)(x_hat) + (f(x_hat) - f(x)): each coordinate of the first part is at most eps, if
 # x_hat lies where eps holds, so its norm is at most eps ||(1, ..., 1)||; the second is at most L |x_hat - x| in each
 # coordinate, if both points lie where L holds, so its norm is at most L e. Both points lie in [-R, R] if
-# size + error <= R: the obligation. Equality: f(x) = L x, f_hat = f + eps, x_hat = x + e (1, ..., 1).
+# size + error <= R, or if both norms are at most R whatever the error is: the obligation.
+# Equality: f(x) = L x, f_hat = f + eps, x_hat = x + e (1, ..., 1).
 def apply_function(
     x: Approximated,
     name: str,
@@ -41,6 +44,7 @@ def apply_function(
     lipschitz: Any,
     size: Any,
     radius: Any = sp.oo,
+    approximate_size: Any = None,
     reason: str = "",
     function: str = "",
     beside: tuple[str, ...] = (),
@@ -48,14 +52,18 @@ def apply_function(
     """f_hat(x_hat) against f(x), where |f_hat - f| <= eps and |f'| <= lipschitz on [-radius, radius].
 
     `eps` and `lipschitz` may depend on `radius` (Taylor remainders). `size` bounds ||f(x)|| in x's norm. Obligation:
-    the argument lies in the domain, ||x|| + error <= radius (each norm bounds every coordinate).
+    the argument lies in the domain, ||x|| + error <= radius (each norm bounds every coordinate). `approximate_size`
+    bounds ||x_hat|| whatever the error is; then it is max(||x||, ||x_hat||) <= radius.
     `function` is the handle of f and f_hat, `beside` those of further arguments, which are exact.
     """
     eps, lipschitz, size, radius = as_expr(eps), as_expr(lipschitz), as_expr(size), as_expr(radius)
-    obligations: tuple[Obligation, ...] = nonnegative("apply_function", name, eps=eps, lipschitz=lipschitz, size=size)
-    if radius != sp.oo:
-        obligations += positive("apply_function", name, radius=radius)
-        obligations += (RangeObligation.of(name, x.size + x.error, radius),)
+    known = {} if approximate_size is None else {approximate_symbol(x.name): as_expr(approximate_size)}
+    slope, largest, reach = (closed_with((x,), each, known) for each in (lipschitz, size, radius))
+    obligations: tuple[Obligation, ...] = nonnegative("apply_function", name, eps=eps, lipschitz=slope, size=largest)
+    if reach != sp.oo:
+        obligations += positive("apply_function", name, radius=reach)
+        both = sp.Max(x.size, *known.values()) if known else x.size + x.error
+        obligations += () if both == reach else (RangeObligation.of(name, both, reach),)
     step = rule_step(
         name,
         x.norm,
@@ -63,6 +71,6 @@ def apply_function(
         eps * norm_of_ones(x.norm, x.dim) + lipschitz * x.error_symbol,
         reason=reason or (EXACT if eps == 0 else APPROXIMANT),
         obligations=obligations,
-        operation=Apply(function, beside, eps, ((lipschitz,),)) if function else unnamed("function"),
+        operation=Apply(function, beside, eps, ((slope,),)) if function else unnamed("function"),
     )
-    return x.follows(step, dim=x.dim, size=size)
+    return x.follows(step, dim=x.dim, size=size, known=known)

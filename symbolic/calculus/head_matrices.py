@@ -41,7 +41,7 @@ def heads_as_matrix(
     widest = reach if widest is None else as_expr(widest)
     real("heads_as_matrix", name, sink=sink)
     relative, lost = _relative(second, reach), _lost(second, widest, keys * sp.exp(-sink))
-    error = scores.error_symbol + (scores.size + scores.error_symbol) * relative + sp.sqrt(scores.dim) * lost
+    error = scores.error_symbol + (scores.size_symbol + scores.error_symbol) * relative + sp.sqrt(scores.dim) * lost
     step = rule_step(
         name,
         Norm.TWO,
@@ -55,7 +55,7 @@ def heads_as_matrix(
         operation=Unread("its scores are those of all queries in one vector; heads_as_linear takes those of one"),
     )
     constant = sp.sqrt(scores.dim) if second is Second.NONE else sp.S.Zero
-    return scores.follows(step, dim=scores.dim, size=constant + scores.size)
+    return scores.follows(step, dim=scores.dim, size=constant + scores.size_symbol)
 
 
 def _relative(second: Second, r: sp.Expr) -> sp.Expr:

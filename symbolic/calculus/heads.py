@@ -59,7 +59,7 @@ def heads_as_linear(
     require_norm("heads_as_linear", scores, Norm.INF)
     sink = as_expr(sink)
     real("heads_as_linear", name, sink=sink)
-    at, leak = scores.size + scores.error_symbol, scores.dim * sp.exp(-sink)
+    at, leak = scores.size_symbol + scores.error_symbol, scores.dim * sp.exp(-sink)
     step = rule_step(
         name,
         Norm.INF,
@@ -69,7 +69,7 @@ def heads_as_linear(
         operation=SinkSoftmax(sink, second),
     )
     constant = sp.S.One if second is Second.NONE else sp.S.Zero
-    return scores.follows(step, dim=scores.dim, size=constant + scores.size)
+    return scores.follows(step, dim=scores.dim, size=constant + scores.size_symbol)
 
 
 REASONS = {

@@ -48,11 +48,13 @@ def linear_map(
     """
     operator_norm, bias, dim = as_expr(operator_norm), as_expr(bias), as_expr(dim)
     norm = as_norm(target or x.norm)
-    if radius is None and x.radius is not None:
-        radius = operator_norm * x.radius
+    if radius is not None:
+        radius = as_expr(radius)
+    elif x.radius is not None:
+        radius = operator_norm * x.radius_symbol
     numbers = {"operator_norm": operator_norm, "bias": bias}
     if radius is not None:
-        numbers["radius"] = as_expr(radius)
+        numbers["radius"] = x.closed(radius)
     step = rule_step(
         name,
         norm,
@@ -62,7 +64,7 @@ def linear_map(
         reason=reason or _by_the_norm(x.norm, norm),
         operation=Linear(matrix, operator_norm, x.norm, transposed, bias_vector) if matrix else unnamed("matrix"),
     )
-    return x.follows(step, dim=dim, size=operator_norm * x.size + bias, radius=numbers.get("radius"))
+    return x.follows(step, dim=dim, size=operator_norm * x.size_symbol + bias, radius=radius)
 
 
 def _by_the_norm(source: Norm, target: Norm) -> str:

@@ -56,15 +56,15 @@ def softmax_as_linear(scores: Approximated, name: str, *, half_range: Any = None
     weights in place of softmax.
     """
     apart = APART[scores.norm]
-    r = apart * scores.size / 2 if half_range is None else as_expr(half_range)
+    r = apart * scores.size_symbol / 2 if half_range is None else as_expr(half_range)
     step = rule_step(
         name,
         Norm.ONE,
         "softmax as a linear map",
         CURVATURE * r**2 + 2 * sp.tanh(apart * scores.error_symbol / 4),
-        obligations=nonnegative("softmax_as_linear", name, half_range=r),
+        obligations=nonnegative("softmax_as_linear", name, half_range=scores.closed(r)),
         reason=reason or "by the Taylor remainder of `softmax(t s)` at `t = 1`, and the rule of softmax",
-        operation=LinearSoftmax(r),
+        operation=LinearSoftmax(scores.closed(r)),
     )
     from_half = sp.Max(r, sp.Rational(1, 2))
     return scores.follows(step, dim=scores.dim, size=from_half + 1 / (4 * from_half), affine=True)

@@ -47,7 +47,7 @@ def log_softmax(scores: Approximated, name: str, *, reason: str = "") -> Approxi
         reason=reason or _by_scores(scores.norm),
         operation=LogSoftmax(),
     )
-    return scores.follows(step, dim=scores.dim, size=largest_surprise(scores.size, scores.norm, scores.dim))
+    return scores.follows(step, dim=scores.dim, size=largest_surprise(scores.size_symbol, scores.norm, scores.dim))
 
 
 # For a label i it is the above; for weights y, sum_i y_i log(p_i + (1 - p_i) e^w) <= log(p + (1 - p) e^w), where
@@ -72,7 +72,7 @@ def cross_entropy(
         reason=reason or _by_scores(scores.norm),
         operation=CrossEntropy(label, others) if label else unnamed("label"),
     )
-    return scores.follows(step, dim=sp.Integer(1), size=largest_surprise(scores.size, scores.norm, scores.dim))
+    return scores.follows(step, dim=sp.Integer(1), size=largest_surprise(scores.size_symbol, scores.norm, scores.dim))
 
 
 def largest_surprise(size: sp.Expr, norm: Norm, count: sp.Expr) -> sp.Expr:

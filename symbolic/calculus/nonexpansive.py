@@ -79,4 +79,4 @@ def soft_threshold(
         reason=reason or "since soft thresholding is 1-Lipschitz in its argument and in its threshold",
         operation=SoftThreshold(threshold, threshold_error) if threshold else unnamed("threshold"),
     )
-    return x.follows(step, dim=x.dim, size=x.size)
+    return x.follows(step, dim=x.dim, size=x.size_symbol)

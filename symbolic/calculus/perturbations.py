@@ -96,7 +96,7 @@ def perturbed_map(
     if pooled:
         require_per_unit("perturbed_map", x)
     through = numbers.get("perturbed_norm", spread + numbers["perturbation"]) * x.error_symbol
-    direct = numbers["perturbation"] * x.size
+    direct = numbers["perturbation"] * x.size_symbol
     step = rule_step(
         name,
         norm,
@@ -111,7 +111,7 @@ def perturbed_map(
         pooled=pooled,
         operation=PerturbedLinear(matrix, spread, numbers["perturbation"], x.norm) if matrix else unnamed("matrix"),
     )
-    return x.follows(step, dim=dim, size=spread * x.size)
+    return x.follows(step, dim=dim, size=spread * x.size_symbol)
 
 
 # If value i moves by at most e_i t_i, where sum t_i^2 <= 1 (each is moved by parameters of its own, the squares of the
@@ -213,7 +213,7 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
             owed = for_all(reopened(owed, group), group, sp.Integer(0), total, where)
         return owed
 
-    return x.with_obligations(of_all).follows(step, dim=x.dim, size=x.size, radius=x.radius)
+    return x.with_obligations(of_all).follows(step, dim=x.dim, size=x.size_symbol, radius=x.own_radius)
 
 
 # F_hat(x_hat) - F(x) = (F_hat - F)(x_hat) + (F(x_hat) - F(x)), at most eps + L e. Unlike `apply_function` this is about
@@ -269,7 +269,7 @@ def correct(x: Approximated, name: str, *, sigma: Any, reason: str = "") -> Appr
         reason=reason or f"since errors of at most `{sp.sstr(sigma)}` are undone",
         operation=Correction(sigma),
     )
-    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
+    return x.follows(step, dim=x.dim, size=x.size_symbol, radius=x.own_radius)
 
 
 # A bound that grows with the perturbation is at most `margin` up to the solution of bound = margin, and above it from

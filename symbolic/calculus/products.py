@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+import sympy as sp
+
 from symbolic.derivations.derivation import Approximated, NormName, as_expr, as_norm, rule_step
 from symbolic.derivations.obligations import nonnegative, whole
 from symbolic.derivations.operations import Operation, unnamed
+from symbolic.words.names import approximate_symbol
 
 
 class ProductKind(StrEnum):
@@ -57,13 +60,12 @@ def bilinear(
     """
     constant, dim = as_expr(constant), x.dim if dim is None else as_expr(dim)
     known = {} if approximate_size is None else {"approximate_size": as_expr(approximate_size)}
-    both = x.size * y.error_symbol + x.error_symbol * y.error_symbol
-    moved = known["approximate_size"] * y.error_symbol if known else both
+    approximate = approximate_symbol(x.name) if known else x.size_symbol + x.error_symbol
     step = rule_step(
         name,
         as_norm(norm or x.norm),
         "product",
-        constant * (y.size * x.error_symbol + moved),
+        constant * (y.size_symbol * x.error_symbol + sp.expand(approximate * y.error_symbol)),
         obligations=(
             *nonnegative("bilinear", name, constant=constant, **known),
             *whole("bilinear", name, least=1, dimension=dim),
@@ -71,7 +73,11 @@ def bilinear(
         reason=reason or _expansion(bool(known)),
         operation=Product(ProductKind(product)) if product else unnamed("product"),
     )
-    return x.follows(step, y, dim=dim, size=constant * x.size * y.size)
+    size, bounds = (
+        constant * x.size_symbol * y.size_symbol,
+        {approximate_symbol(x.name): each for each in known.values()},
+    )
+    return x.follows(step, y, dim=dim, size=size, known=bounds)
 
 
 def _expansion(asymmetric: bool) -> str:

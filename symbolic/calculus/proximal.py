@@ -172,7 +172,7 @@ def proximal_gradient(
         name,
         Norm.INF,
         "proximal gradient",
-        rule.closed(start.error_symbol, update.error_symbol, largest + start.size, lipschitz, steps),
+        rule.closed(start.error_symbol, update.error_symbol, largest + start.size_symbol, lipschitz, steps),
         obligations=(
             *_steps("proximal_gradient", name, step, smoothness, most=1),
             *nonnegative("proximal_gradient", name, lipschitz=lipschitz),

@@ -64,6 +64,7 @@ def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approxima
 
     sizes = _sizes(x.size, lambda size: from_size(size)[1].size, error, index)
     premise, one = from_size(sizes.before)
+    one = one.with_its_size()
     recursion = _recursion(name, premise, replace(one, size=sizes.before.subs(index, index + 1)), index)
     kept = (each for each in recursion.obligations if each.condition != sp.Ge(sizes.before, 0))
     owed = (*kept, *sizes.owed(name), *_fitting(premise, one, sizes.after))
@@ -99,19 +100,32 @@ def steps_of_one_layer(step: Step, layer: str = "l") -> tuple[Step, ...]:
     if not isinstance(step.operation, Repetition) or step.recursion is None:
         return ()
     premise = step.operation.premise
-    plain = {
-        error_symbol(premise): sp.Symbol(f"e_{layer}", nonnegative=True),
-        step.operation.index: sp.Symbol(layer, integer=True, nonnegative=True),
-    }
+    steps = (each for each in step.operation.layer.derivation.steps if each.name != premise)
     return tuple(
         replace(
-            each.with_bounds(lambda bound: bound.xreplace(plain)),
+            _in_layer(each, step.operation, layer),
             premises=tuple("its argument" if name == premise else name for name in each.premises),
             obligations=(),
         )
-        for each in step.operation.layer.derivation.steps
-        if each.name != premise
+        for each in steps
     )
+
+
+def argument_of_layer(step: Step, layer: str = "l") -> Step | None:
+    """The argument of one layer of a repetition, `layer` as above; None for a step without layers."""
+    operation = step.operation
+    if not isinstance(operation, Repetition):
+        return None
+    return _in_layer(operation.layer.derivation.step(operation.premise), operation, layer)
+
+
+def _in_layer(step: Step, repetition: Repetition, layer: str) -> Step:
+    """A step with the letters of the display in the place of the error of the argument and the number of the layer."""
+    plain = {
+        error_symbol(repetition.premise): sp.Symbol(f"e_{layer}", nonnegative=True),
+        repetition.index: sp.Symbol(layer, integer=True, nonnegative=True),
+    }
+    return step.with_bounds(lambda bound: bound.xreplace(plain))
 
 
 # What a layer adds to the error may grow with the size of its argument, which is not negative in any layer.

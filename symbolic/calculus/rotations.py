@@ -40,7 +40,7 @@ def rotate(x: Approximated, name: str, *, angles: str = "", reason: str = "") ->
         reason=reason or _by_planes(x.norm),
         operation=Rotation(angles) if angles else unnamed("angles"),
     )
-    return x.follows(step, dim=x.dim, size=stretch * x.size)
+    return x.follows(step, dim=x.dim, size=stretch * x.size_symbol)
 
 
 def _by_planes(norm: Norm) -> str:

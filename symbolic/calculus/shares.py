@@ -83,7 +83,7 @@ def within_budget(
         ),
     )
     flags = {"probabilities": x.probabilities, "affine": x.affine}
-    return chosen.follows(step, dim=chosen.dim, size=chosen.size, radius=chosen.radius, **flags)
+    return chosen.follows(step, dim=chosen.dim, size=chosen.size_symbol, radius=chosen.own_radius, **flags)
 
 
 def _free(events: Events) -> dict[ShareSymbol, Events]:

@@ -252,7 +252,7 @@ def attend(weights: Approximated, values: Approximated, name: str, *, reason: st
     Uses `values.radius`, the distance of the exact values from some common centre, or their size if it is unknown.
     """
     _require_weights("attend", weights)
-    radius = values.size if values.radius is None else values.radius
+    radius = values.radius_symbol
     step = rule_step(
         name,
         values.norm,
@@ -261,8 +261,8 @@ def attend(weights: Approximated, values: Approximated, name: str, *, reason: st
         reason=reason or "since both weight vectors add up to 1, and only the distances from a centre count",
         operation=Attention(),
     )
-    total = sp.Integer(1) if weights.probabilities else weights.size
-    return weights.follows(step, values, dim=values.dim, size=total * values.size, radius=total * radius)
+    total = sp.Integer(1) if weights.probabilities else weights.size_symbol
+    return weights.follows(step, values, dim=values.dim, size=total * values.size_symbol, radius=total * radius)
 
 
 # One key too many, with weight w: out_hat = (1 - w) out_1 + w v, so out_hat - out = (out_1 - out) + w (v - out_1), at
@@ -297,4 +297,4 @@ def exclude(
         or "since a key outside the sum has a weight of at most `1/(1 + n e^g)`, where `n` keys lead it by `g`",
         operation=Exclusion(foreign, leads, leak, diameter) if foreign and leads else unnamed("foreign", "leads"),
     )
-    return value.follows(step, dim=value.dim, size=value.size)
+    return value.follows(step, dim=value.dim, size=value.size_symbol)

@@ -85,7 +85,7 @@ def add(
         reason=reason or "by the triangle inequality",
         operation=Combination(signed),
     )
-    size = sp.Add(*(c * value.size for c, value in zip(factors, values, strict=True)))
+    size = sp.Add(*(c * value.size_symbol for c, value in zip(factors, values, strict=True)))
     return values[0].follows(step, *values[1:], dim=values[0].dim, size=size)
 
 
@@ -101,7 +101,7 @@ def mean(x: Approximated, name: str, *, reason: str = "") -> Approximated:
         reason=reason or "since a mean is at most the largest",
         operation=TokenMean(),
     )
-    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
+    return x.follows(step, dim=x.dim, size=x.size_symbol, radius=x.own_radius)
 
 
 # The norm of a concatenation is the max, the sum, or the root of the sum of squares of the parts' norms. Equality: any.
@@ -117,7 +117,7 @@ def concatenate(*values: Approximated, name: str, reason: str = "") -> Approxima
         operation=Concatenation(),
     )
     dim = sp.Add(*(value.dim for value in values))
-    return values[0].follows(step, *values[1:], dim=dim, size=_join(norm, [value.size for value in values]))
+    return values[0].follows(step, *values[1:], dim=dim, size=_join(norm, [value.size_symbol for value in values]))
 
 
 def _join(norm: Norm, parts: list[sp.Expr]) -> sp.Expr:
@@ -141,7 +141,9 @@ def as_tokens(*values: Approximated, name: str, reason: str = "") -> Approximate
         reason=reason or "since the bound of tokens is that of the largest",
         operation=AsTokens(),
     )
-    return values[0].follows(step, *values[1:], dim=values[0].dim, size=sp.Max(*(value.size for value in values)))
+    return values[0].follows(
+        step, *values[1:], dim=values[0].dim, size=sp.Max(*(value.size_symbol for value in values))
+    )
 
 
 # ||v||_inf <= ||v||_2 <= ||v||_1 (equality: one non-zero coordinate), and towards the smaller exponents
@@ -170,7 +172,7 @@ def change_norm(x: Approximated, target: NormName, name: str, *, reason: str = "
         operation=Restated(),
     )
     flags = {"probabilities": x.probabilities, "affine": x.affine}
-    return x.follows(step, dim=x.dim, size=size_factor * x.size, **flags)
+    return x.follows(step, dim=x.dim, size=size_factor * x.size_symbol, **flags)
 
 
 def factor_in_words(factor: sp.Expr, what: str) -> str:

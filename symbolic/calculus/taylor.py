@@ -115,11 +115,11 @@ def line_at_zero(
         name,
         x.norm,
         "line at 0",
-        abs(slope) * x.error_symbol + supremum * (x.size + x.error_symbol) ** order / sp.factorial(order),
+        abs(slope) * x.error_symbol + supremum * (x.size_symbol + x.error_symbol) ** order / sp.factorial(order),
         reason=reason or f"`|f(z) - f(0) - f'(0) z| <= sup |f^({order})| |z|^{order} / {order}!`",
         obligations=nonnegative("line_at_zero", name, supremum=supremum),
     )
-    size = abs(value) * norm_of_ones(x.norm, x.dim) + abs(slope) * x.size
+    size = abs(value) * norm_of_ones(x.norm, x.dim) + abs(slope) * x.size_symbol
     return x.follows(step, dim=x.dim, size=size)
 
 

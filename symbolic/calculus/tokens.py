@@ -40,7 +40,7 @@ def centring_factor(count: Any) -> sp.Expr:
 def centre(x: Approximated, name: str, *, count: Any, reason: str = "") -> Approximated:
     """The `count` tokens of x (or fewer), each less the mean of all."""
     count = as_expr(count)
-    factor, radius = centring_factor(count), x.size if x.radius is None else x.radius
+    factor, radius = centring_factor(count), x.radius_symbol
     step = rule_step(
         name,
         x.norm,
@@ -74,11 +74,11 @@ def append(x: Approximated, y: Approximated, name: str, *, reason: str = "") -> 
         operation=TokensAppended(),
     )
     radius = _radius_beside_zero(x, y) or _radius_beside_zero(y, x)
-    return x.follows(step, y, dim=x.dim, size=sp.Max(x.size, y.size), radius=radius)
+    return x.follows(step, y, dim=x.dim, size=sp.Max(x.size_symbol, y.size_symbol), radius=radius)
 
 
 def _radius_beside_zero(x: Approximated, y: Approximated) -> sp.Expr | None:
-    return x.radius if isinstance(x.derivation.step(x.name).operation, Centring) and y.size.is_zero else None
+    return x.own_radius if isinstance(x.derivation.step(x.name).operation, Centring) and y.size.is_zero else None
 
 
 # ||v_hat_i - v_i|| is at most the bound on all tokens. Equality: the token with the largest error.
@@ -105,7 +105,7 @@ def token(x: Approximated, name: str, *, place: Any, count: Any, reason: str = "
         operation=TokenAt(place),
     )
     flags = {"probabilities": x.probabilities, "affine": x.affine}
-    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius, **flags)
+    return x.follows(step, dim=x.dim, size=x.size_symbol, radius=x.own_radius, **flags)
 
 
 def _is_place(given: Any) -> bool:

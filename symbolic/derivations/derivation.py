@@ -20,6 +20,7 @@ from symbolic.derivations.norms import Norm, NormName, as_norm
 from symbolic.derivations.obligations import DerivationError, Obligation, as_expr, nonnegative, whole
 from symbolic.derivations.operations import Given, Operation, letters_in
 from symbolic.derivations.provenance import Provenance, weakest
+from symbolic.derivations.sizes import Sized, Sizes, closed_with
 from symbolic.words.citations import Citation
 from symbolic.words.names import ERROR, ErrorSymbol, error_symbol
 from symbolic.words.prose import make_prose
@@ -47,7 +48,8 @@ class Step:
     `events` are those on which it holds, beside those of its premises, each of them for `members` members at once.
     `mean_over` names the randomness over which the error is bounded in expectation, "" if it is bounded for each draw.
     `named` is `local` by the errors of members of families (`member_error`), where their bounds are put into it, and
-    solves `named_recursion`; `families` are the steps of members that its derivation lacks. Displays alone use these.
+    solves `named_recursion`; `families` are the steps of members that its derivation lacks. `sizes` says how large the
+    exact value is. Displays alone use these.
     `provenance` is None for a hypothesis; the rules of the calculus make their steps by `rule_step`, and any other step
     is by hand unless it says otherwise.
     """
@@ -74,6 +76,7 @@ class Step:
     named: sp.Expr | None = field(default=None, compare=False)
     named_recursion: Recursion | None = field(default=None, compare=False)
     families: tuple["Step", ...] = field(default=(), compare=False)
+    sizes: Sizes | None = field(default=None, compare=False)
     provenance: Provenance | None = Provenance.HAND
 
     def __post_init__(self) -> None:
@@ -91,8 +94,10 @@ class Step:
         return error_symbol(self.name)
 
     def with_bounds(self, change: Callable[[sp.Expr], sp.Expr]) -> "Step":
-        """The same step, its local bound changed to an equal one."""
-        return replace(self, local=change(self.local), named=None if self.named is None else change(self.named))
+        """The same step, its local bound changed to an equal one, and so its sizes."""
+        named = None if self.named is None else change(self.named)
+        sizes = None if self.sizes is None else self.sizes.changed(change)
+        return replace(self, local=change(self.local), named=named, sizes=sizes)
 
     @property
     def shown(self) -> sp.Expr:
@@ -248,7 +253,7 @@ def _merge(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 @dataclass(frozen=True)
-class Approximated:
+class Approximated(Sized):
     """A vector v in R^dim and its approximation v_hat, with ||v|| <= size and ||v_hat - v|| <= error in `norm`.
 
     `size` bounds the exact value; the approximate one is at most size + error. `radius` (optional) bounds the
@@ -293,13 +298,32 @@ class Approximated:
     def follows(self, step: Step, *others: "Approximated", **changes: Any) -> "Approximated":
         """The conclusion of `step`, with this derivation and the derivations of `others` followed by the step.
 
-        The premises of the step are these values, in this order, unless it names them in another one.
+        The premises of the step are these values, in this order, unless it names them in another one. Its bound, and
+        the `size` and `radius` of the conclusion, may be in the symbols of the sizes of these values, and in those that
+        `known` maps to bounds.
         """
         require_one_sense(step, (self, *others))
+        known = changes.pop("known", {})
         premises = step.premises or tuple(each.name for each in (self, *others))
-        step = replace(step, premises=premises, dim=changes["dim"])
-        derivation = self.derivation.then(step, *(other.derivation for other in others))
-        return Approximated(name=step.name, norm=step.norm, derivation=derivation, **changes)
+        stated = {"error": step.local, "size": changes["size"], "radius": changes.get("radius")}
+        closed = {which: closed_with((self, *others), each, known) for which, each in stated.items()}
+        sizes = Sizes(step.local, stated["size"], closed["size"], stated["radius"], closed["radius"])
+        step = replace(step, premises=premises, dim=changes["dim"], local=closed.pop("error"), sizes=sizes)
+        own, *rest = (each.with_its_size().derivation for each in (self, *others))
+        derivation = own.then(step, *rest)
+        return Approximated(name=step.name, norm=step.norm, derivation=derivation, **{**changes, **closed})
+
+    def with_its_size(self) -> "Approximated":
+        """The same value, whose own step says its size, where another one was put in the place of that of the rule."""
+        sizes = self.derivation.steps[-1].sizes
+        if sizes is None or sizes.closed == self.size:
+            return self
+        return self.with_conclusion(sizes=replace(sizes, size=self.size, closed=self.size, separate=True))
+
+    def with_approximate_size(self, size: sp.Expr) -> "Approximated":
+        """The same value, whose own step says how large the approximate one is."""
+        sizes = self.derivation.steps[-1].sizes
+        return self if sizes is None else self.with_conclusion(sizes=replace(sizes, approximate=size))
 
     def with_conclusion(self, **changes: Any) -> "Approximated":
         """The same value, these fields of its own step changed."""
@@ -356,7 +380,9 @@ def given(
         dim=dim,
         provenance=None if numbers["error"].is_Atom else Provenance.HAND,
     )
-    derivation, radius = Derivation((step,)), numbers.get("radius")
+    radius = numbers.get("radius")
+    step = replace(step, sizes=Sizes(step.local, numbers["size"], numbers["size"], radius, radius))
+    derivation = Derivation((step,))
     return Approximated(name, dim, norm, numbers["size"], derivation, radius, probabilities, affine)
 
 

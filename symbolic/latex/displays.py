@@ -18,6 +18,7 @@ INDENT, QUAD = 130.0, 11.0  # points: of a left side that shares its line, and o
 WORTH_A_NAME = 60.0  # points
 MOST_NAMES = 12
 MOST_LINES = 4  # of a sum without names
+TALL = re.compile(r"\\(frac|sum|prod|int|begin|left)\b")  # what a line of text sets small, or apart
 LINE_END = " \\\\\n"
 Line = tuple[str, str, Any]  # left side, relation, right side
 
@@ -80,6 +81,12 @@ def display(formulas: Sequence[str], end: str = "") -> str:
     main, *parts = formulas
     others = environment("gather*", [*(with_end(each, ",") for each in parts[:-1]), with_end(parts[-1], end)])
     return rf"\[ {main} \]" + f"\nwhere\n{{\\allowdisplaybreaks\n{others}}}"
+
+
+def in_text(formulas: Sequence[str]) -> str:
+    """What ends a sentence: a short formula in the line, another one in a display."""
+    small = len(formulas) == 1 and width(formulas[0]) <= PAGE / 3 and not TALL.search(formulas[0])
+    return f"${formulas[0]}$." if small else display(formulas, ".")
 
 
 def with_end(formula: str, words: str) -> str:

@@ -1,6 +1,5 @@
 """Derivations as proofs: numbered steps of one or two sentences each, with their displays."""
 
-import re
 import string
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -12,17 +11,18 @@ import sympy as sp
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivations.derivation import Derivation, Norm, Step
 from symbolic.derivations.events import Event
-from symbolic.latex.displays import display, equations, with_end, wrapped
+from symbolic.latex.displays import display, equations, in_text, with_end, wrapped
 from symbolic.latex.naming import with_families
 from symbolic.latex.owed import Owed, owed
 from symbolic.latex.page import PAGE, Page
 from symbolic.latex.recurrences import families_in, layer_letter, recurrence, same_argument
 from symbolic.latex.sentences import NORMS, RECURRENCES, is_exact, is_identity, numbered, reason_of, sentence
+from symbolic.latex.sizes import SizeLines, layer_lines, sizes_in_layer, sizes_used
 from symbolic.latex.typesetting import Notation
 from symbolic.latex.widths import width
 from symbolic.statements.result import Quantity, Result
 from symbolic.words.indices import fresh, names_of_letters
-from symbolic.words.names import INDEXED, error_latex, letters_by_name
+from symbolic.words.names import INDEXED, error_latex, letters_by_name, size_symbol
 from symbolic.words.prose import begun, listed, marked, prose_latex
 
 Slack = Mapping[str, float]
@@ -31,9 +31,9 @@ NOTATION = (
     r"For a quantity ${v}$ of the proof, $e_{{{v}}}$ bounds its error, the norm of the difference between its "
     r"approximate value and its exact one"
 )
+SIZES = r" The norm of its exact value is $\|{v}\|$, for tokens the largest of their norms."
 LISTED = 30.0  # points by which an item of a list is indented
 FULL_STOP = 4.0
-TALL = re.compile(r"\\(frac|sum|prod|int|begin|left)\b")  # what a line of text sets small, or apart
 ONE_LAYER = "One layer, from an argument with the error"
 
 
@@ -65,6 +65,7 @@ class _Proof:
 
     page: Page
     told: _Told
+    sizes: SizeLines
     claims: Mapping[str, list[str]] = field(default_factory=dict)
     numbers: dict[str, str] = field(default_factory=dict)
     exact: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
@@ -90,9 +91,11 @@ def proofs(result: Result, page: Page, slack: Slack | None = None) -> list[str]:
     norms = Counter(step.norm for step in erring if not is_exact(step))
     usual = max(norms, key=lambda norm: norms[norm], default=Norm.TWO)
     told = _Told(Owed(page), slack or {}, usual, letters)
+    used = frozenset().union(*(sizes_used(derivation.steps) for derivation, _ in shown))
     for derivation, quantities in shown:
         steps = with_families(derivation.steps)
-        proof = _Proof(_for_items(page, steps, LISTED + FULL_STOP), told, _claims(quantities))
+        room = _for_items(page, steps, LISTED + FULL_STOP)
+        proof = _Proof(room, told, SizeLines(room, used), _claims(quantities))
         items, new = list[str](), set[str]()
         for step in steps:
             same = (step.name, step.local, *(each.condition for each in owed(step)))
@@ -100,13 +103,19 @@ def proofs(result: Result, page: Page, slack: Slack | None = None) -> list[str]:
                 new.add(step.name)
                 known[same] = str(len(known) + 1)
             proof.numbers[step.name] = known[same]
+            proof.sizes.name(step)
             items += [_item(step, proof)] if step.name in new else []
             proof.exact |= {step.error: sp.S.Zero} if proof.bound(step) == 0 else {}
         lines += [_heading(quantities, new), *_list(items)] if items else []
     named = fresh(names_of_letters(result.notation) | {q.latex_symbol for q in result.quantities}, "vuzabq")
     norm = f"{NORMS[usual]}{' where no other norm is named' if len(norms) > 1 else ''}"
-    which = f"{NOTATION.format(v=named)}: {norm}."
+    sizes = SIZES.format(v=named) if any(_says_sizes(each, used) for d, _ in shown for each in d.steps) else ""
+    which = f"{NOTATION.format(v=named)}: {norm}.{sizes}"
     return [which, *lines] if lines and erring else lines
+
+
+def _says_sizes(step: Step, used: Set[sp.Symbol]) -> bool:
+    return size_symbol(step.name) in used or bool(sizes_in_layer(step, used))
 
 
 def _for_items(page: Page, steps: Sequence[Step], indent: float) -> Page:
@@ -145,8 +154,9 @@ def _item(step: Step, proof: _Proof) -> str:
     """Number, sentence and bound; recurrence, events and conditions; what it loses; the quantity that it bounds."""
     number = proof.numbers[step.name]
     label = rf"\item[({number})]"
+    sizes = proof.sizes.of(step)
     if is_exact(step):
-        return f"{label} {sentence(step, proof.numbers)}"
+        return " ".join([label, sentence(step, proof.numbers), *sizes])
     if is_identity(step):
         return f"{label} {sentence(step, proof.numbers)} {display([wrapped(step.reason, proof.page.room)], '.')}"
     before = same_argument(step, proof.told.arguments, proof.told.letters)
@@ -156,6 +166,7 @@ def _item(step: Step, proof: _Proof) -> str:
         _likewise(before, proof.page) if before else _recurrence(step, proof) or _sentence(step, proof),
         _bound(step, proof),
         _norm_words(step, proof),
+        *sizes,
         *(_event_words(event, proof.page) for event in step.events),
         *proof.told.owed.sentences(step, number, proof.page.room),
         _slack_words(step, proof.told.slack),
@@ -178,9 +189,7 @@ def _bound(step: Step, proof: _Proof) -> str:
     local = proof.bound(step)
     if local == 0 and not step.latex:
         return f"${step_latex(step)} = 0$."
-    shown = equations((step_latex(step), r"\le", local), proof.page)
-    small = len(shown) == 1 and width(shown[0]) <= PAGE / 3 and not TALL.search(shown[0])
-    return f"${shown[0]}$." if small else display(shown, ".")
+    return in_text(equations((step_latex(step), r"\le", local), proof.page))
 
 
 def _likewise(before: tuple[str, sp.Expr, sp.Expr], page: Page) -> str:
@@ -243,11 +252,14 @@ def _layer_items(step: Step, proof: _Proof) -> str:
     layer = steps_of_one_layer(step, letter)
     if not layer:
         return ""
-    inner = _Proof(_for_items(proof.page, layer, LISTED), replace(proof.told, arguments=[], reasons={}))
+    page = _for_items(proof.page, layer, LISTED)
+    sizes, argument = layer_lines(step, letter, proof.sizes.used, page)
+    inner = _Proof(page, replace(proof.told, arguments=[], reasons={}), sizes)
     marks = [*string.ascii_lowercase, *(str(place) for place in range(1, len(layer)))]
     items = []
     for each, mark in zip(layer, marks, strict=False):
         inner.numbers[each.name] = f"{proof.numbers[step.name]}{mark}"
+        inner.sizes.name(each)
         items.append(_item(each, inner))
         inner.exact |= {each.error: sp.S.Zero} if inner.bound(each) == 0 else {}
-    return "\n".join([f"{ONE_LAYER} $e_{letter}$:", *_list(items), ""])
+    return "\n".join([f"{ONE_LAYER} $e_{letter}${argument}:", *_list(items), ""])

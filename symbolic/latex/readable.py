@@ -3,6 +3,7 @@
 Every form has the value of the expression, which `Written.value` gives back; a test compares the two.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +11,7 @@ from functools import lru_cache
 import sympy as sp
 
 HALF = sp.Rational(1, 2)
+LEAST, MOST_DIGITS = 1000, 12  # numerator and denominator of a fraction that is shown as a decimal; its digits
 
 
 class LogTo(sp.Function):
@@ -55,7 +57,8 @@ def one_fraction(expression: sp.Add) -> Written | None:
     if first.q == 1 and not below:
         return None
     parts = [_split(term) for term in expression.args]
-    if not all(number.q == first.q and set(under) == set(below) for number, _, under in parts):
+    alike = all(number.q == first.q and set(under) == set(below) for number, _, under in parts)
+    if not alike or any(decimal(number)[0] for number, _, _ in parts):
         return None
     whole = sp.Add(*(sp.Mul(number.p, *above) for number, above, _ in parts))
     if not whole.is_Add:
@@ -65,7 +68,22 @@ def one_fraction(expression: sp.Add) -> Written | None:
 
 def has_fraction(expression: sp.Expr) -> bool:
     """Whether a term of the sum is written as a fraction."""
-    return any(number.q != 1 or below for number, _, below in map(_split, sp.Add.make_args(expression)))
+    return any(decimal(number)[1] != 1 or below for number, _, below in map(_split, sp.Add.make_args(expression)))
+
+
+def decimal(number: sp.Rational) -> tuple[str, int]:
+    """A long fraction as an exact decimal, and the denominator that is left: 10999/30000 is 1.0999 over 3.
+
+    "" and the whole denominator for a short fraction, and for one with too many digits.
+    """
+    rest, places = int(number.q), 0
+    while rest % 2 == 0 or rest % 5 == 0:
+        rest, places = rest // math.gcd(rest, 10), places + 1
+    digits = abs(int(number * rest * 10**places))
+    if min(abs(number.p), number.q // rest) < LEAST or digits >= 10**MOST_DIGITS:
+        return "", int(number.q)
+    whole, part = divmod(digits, 10**places)
+    return f"{'-' if number < 0 else ''}{whole}.{part:0{places}d}", rest
 
 
 @lru_cache(maxsize=1 << 12)

@@ -10,13 +10,13 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
 from symbolic.calculus.geometric import written_out
-from symbolic.latex.readable import LogTo, Written, has_fraction, one_fraction, product
+from symbolic.latex.readable import LogTo, Written, decimal, has_fraction, one_fraction, product
 from symbolic.words.indices import fresh, names_of_letters, with_fresh_indices
 from symbolic.words.names import ERROR, error_latex, is_member_error, letter_latex, member_latex
 from symbolic.words.shown import SHOWN
 
 Notation = Mapping[sp.Symbol, str]
-Factors = tuple[int, Sequence[sp.Expr]]  # a number and what stands beside it
+Factors = tuple[int | str, Sequence[sp.Expr]]  # a number, or its decimal, and what stands beside it
 TINY = 20  # bits
 STARRED = re.compile(r"([^^]+)\^(\\star|\{\\star\})")
 PRIME_INSIDE = re.compile(r"'(?!['^]|$)")  # a'_1: a power behind it would be a second superscript
@@ -86,7 +86,9 @@ class _Printer(LatexPrinter):
         return letter_latex(expr.name) or str(super()._print_Symbol(expr, style))
 
     def _print_Rational(self, expr: sp.Rational) -> str:
-        """A tiny power of two as such."""
+        """A tiny power of two as such, a long fraction as a decimal."""
+        if all(decimal(expr)) and decimal(expr)[1] == 1:
+            return decimal(expr)[0]
         place = int(expr.q).bit_length() - 1
         if self.in_script and expr.q != 1:
             return f"{expr.p}/{expr.q}"
@@ -112,12 +114,14 @@ class _Printer(LatexPrinter):
 
     def _product(self, written: Written) -> str:
         sign, number = ("- ", -written.number) if written.number < 0 else ("", written.number)
-        if number.q == 1 and not written.below:
-            return sign + self._factors(number.p, written.above)
+        digits, under = decimal(number)
+        top = digits or number.p
+        if under == 1 and not written.below:
+            return sign + self._factors(top, written.above)
         nested = any(each.is_Add and has_fraction(each) for each in written.below)
         beside = [] if nested else [each for each in written.above if each.is_Add and has_fraction(each)]
         above = [each for each in written.above if each not in beside]
-        fraction = sign + self._fraction((number.p, above), (number.q, written.below))
+        fraction = sign + self._fraction((top, above), (under, written.below))
         sums = [rf"\left({self._print(each)}\right)" for each in beside]
         return " ".join([fraction, *sums])
 
@@ -129,12 +133,12 @@ class _Printer(LatexPrinter):
         under = self._factors(*below)
         return f"{self._factors(*above)} / " + (rf"\left({under}\right)" if several else under)
 
-    def _alone(self, number: int, factors: Sequence[sp.Expr]) -> str:
+    def _alone(self, number: int | str, factors: Sequence[sp.Expr]) -> str:
         """A sum that is the only factor needs no brackets."""
         alone = number == 1 and len(factors) == 1
         return str(self._print(factors[0])) if alone else self._factors(number, factors)
 
-    def _factors(self, number: int, factors: Sequence[sp.Expr]) -> str:
+    def _factors(self, number: int | str, factors: Sequence[sp.Expr]) -> str:
         """Number and factors beside each other, in brackets where they need them."""
         shown = [] if number == 1 else [str(number)]
         for place, factor in enumerate(factors):

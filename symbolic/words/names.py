@@ -48,6 +48,30 @@ def error_symbol(name: str) -> ErrorSymbol:
     return ErrorSymbol(f"{ERROR}{name}", nonnegative=True)
 
 
+class SizeSymbol(sp.Symbol):
+    """A bound on the value of a step: the norm of the exact or the approximate one, or how far its tokens are apart."""
+
+    @classmethod
+    def class_key(cls) -> Any:
+        """Printed in the order of all symbols."""
+        return sp.Symbol.class_key()
+
+
+def size_symbol(name: str) -> SizeSymbol:
+    """The symbol by which rules refer to the size of `name`."""
+    return SizeSymbol(f"|{name}|", nonnegative=True)
+
+
+def radius_symbol(name: str) -> SizeSymbol:
+    """The symbol by which rules refer to the radius of `name`."""
+    return SizeSymbol(f"|{name} - c|", nonnegative=True)
+
+
+def approximate_symbol(name: str) -> SizeSymbol:
+    """The symbol by which rules refer to the norm of the approximate value of `name`, where it has a bound."""
+    return SizeSymbol(f"|{name}_hat|", nonnegative=True)
+
+
 def member_error(name: str, place: Any) -> sp.Expr:
     """The error of the member `place` of the family that the step `name` (`A[j]`) belongs to."""
     found = INDEXED.fullmatch(name)

@@ -154,6 +154,16 @@ def test_arguments_stay_inside_what_the_joint_induction_says() -> None:
 # --- perturbations ---------------------------------------------------------------------------------------------------
 
 
+def test_a_range_that_holds_both_arguments_owes_nothing_of_the_error() -> None:
+    x = number(error=s)
+    known = {"eps": 0, "lipschitz": 1, "size": 1, "approximate_size": 2}
+    assert not apply_function(x, "f", radius=2, **known).derivation.conditional
+    (owed,) = apply_function(x, "f", radius=s, **known).derivation.obligations
+    assert owed.condition == sp.Le(2, s)
+    with pytest.raises(DerivationError, match="hypothesis violated: the argument of 'f' stays in"):
+        apply_function(x, "f", radius=1, **known)
+
+
 def test_a_known_size_is_sharper_and_has_to_be_a_size() -> None:
     x, y = number(error=s), given("y", dim=1, size=3, error=s)
     plain, known = bilinear(x, y, "xy").error, bilinear(x, y, "xy'", approximate_size=2).error

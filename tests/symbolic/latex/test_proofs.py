@@ -14,6 +14,7 @@ from symbolic.latex.page import Page
 from symbolic.latex.printing import result_latex
 from symbolic.latex.proofs import NOTATION, proofs
 from symbolic.latex.sentences import BOUNDED, HOW, RECURRENCES, sentence
+from symbolic.latex.sizes import FUNCTIONS, WHY
 from symbolic.statements.result import Kind, Quantifier, Quantity, Result
 from symbolic.words.names import name_in_words, name_latex
 
@@ -77,6 +78,9 @@ def test_every_rule_has_words() -> None:
     }
     assert len(rules) > 20
     assert rules - {*BOUNDED, *HOW, *RECURRENCES} == {"softmax concentration"}
+    given_a_size = {"Lipschitz map", "accumulation", "comparison", "contraction", "correction", "quadratic convergence"}
+    given_a_size |= {"recursion", "proximal gradient", "descent", "gradient descent"}  # the last three are numbers
+    assert rules - {*WHY, *FUNCTIONS, *HOW} == given_a_size
 
 
 def stated(value: Approximated) -> str:

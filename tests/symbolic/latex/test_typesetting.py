@@ -57,6 +57,13 @@ WRITTEN = [
     ((L / 2 - sp.Rational(1, 2)) * (x + 1), r"\frac{\left(L - 1\right) \left(x + 1\right)}{2}"),
     (L / 2 - sp.Rational(3, 2), r"\frac{L - 3}{2}"),
     ((x / (2 * z) + y / (2 * z)) / y, r"\frac{x + y}{2 y z}"),
+    (sp.Rational(10999, 10000), "1.0999"),
+    (-sp.Rational(10999, 20000) * x, "- 0.54995 x"),
+    (sp.Rational(10999, 30000) * x / y, r"\frac{1.0999 x}{3 y}"),
+    (sp.Rational(10999, 10000) * (x + sp.Rational(10999, 10000) * y), "1.0999 x + 1.20978001 y"),
+    (x / 1000 + y / 1000, r"\frac{x + y}{1000}"),
+    (sp.Rational(3, 1024) * x, r"\frac{3 x}{1024}"),
+    (sp.Rational(12345678901234, 10**13) * x, r"\frac{6172839450617 x}{5000000000000}"),  # too many digits
     ((x / z + 1) / y, r"\frac{1}{y} \left(\frac{x}{z} + 1\right)"),
     (8 * (2 * x + 2) / y, r"\frac{16 \left(x + 1\right)}{y}"),
     (-(1 - (1 + x) ** L) / x, r"\frac{\left(x + 1\right)^{L} - 1}{x}"),
