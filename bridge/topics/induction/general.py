@@ -84,8 +84,8 @@ ONE_CONSTANT = Quantity(
         sentence="the `L^oo`, Barron and Lipschitz norms of all `phi_k` and `psi_k` are bounded by one constant",
         reading="no `g` with infinitely many singular values meets it: `K` orthonormal functions on an interval of "
         "length `l` need a Lipschitz constant of at least `pi sqrt((K-1)(2K-1)/(6 l^3))`; for `exp(-abs(u-v))` and "
-        "`K = 24` that is 5.27, and the constant of its singular functions is 12.8 (in any dimension: bounded functions "
-        "with one Lipschitz constant are relatively compact, and orthonormal ones keep the distance `sqrt(2)`); read "
+        "`K = 24` that is 5.27, and the constant of its singular functions is 12.8 (in any dimension: functions "
+        "with one bound and one Lipschitz constant are relatively compact, and orthonormal ones `sqrt(2)` apart); read "
         "for a `g` of finite rank, the decay of `sigma_k` says nothing",
         repair="for `n = 2` and `d = 1`, hat functions in the place of singular functions: a bound for every `g` with "
         "bounded second derivatives or kinks, for every prompt and length",

@@ -28,7 +28,11 @@ SIMILARITIES = {
 
 
 def rows_of(**params: Any) -> dict[Any, Any]:
-    return {(row.quantity, row.scope): row for row in bs.compare(GENERAL, **params).rows}
+    """Without the erratum, which is violated at every point."""
+    rows = {(row.quantity, row.scope): row for row in bs.compare(GENERAL, **params).rows}
+    erratum = rows.pop(("basis.one_constant", None))
+    assert erratum.verdict == {"printed": bs.Verdict.VIOLATED}
+    return rows
 
 
 @pytest.mark.parametrize("g", SIMILARITIES)
@@ -162,6 +166,7 @@ def test_tokens_outside_the_box_are_outside_the_hypotheses() -> None:
 def test_the_shipped_text_keeps_the_bounds_and_agrees_with_the_exact_head() -> None:
     comparison = bs.compare("induction.general", text=SHIPPED, p=(8, 16), L=128, samples=64)
     shares = {(row.quantity, row.params["p"]): row.measured for row in comparison if row.quantity.startswith("pred")}
-    assert all(bs.Verdict.VIOLATED not in row.verdict.values() for row in comparison)
+    violated = {row.quantity for row in comparison if bs.Verdict.VIOLATED in row.verdict.values()}
+    assert violated <= {"basis.one_constant"}
     assert shares["prediction.exact", 16] > shares["prediction.commonest", 16]
     assert shares["prediction.agreement", 16] >= 0.95  # ties between bytes
