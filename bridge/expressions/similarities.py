@@ -24,7 +24,7 @@ from bridge.expressions.expression import (
 from bridge.expressions.running import Program
 from bridge.lowering.ball_values import exact_ball
 from bridge.lowering.formula import ArrayFunction
-from bridge.lowering.grids import CertifiedKernel, KernelGrid, kernel_grid
+from bridge.lowering.grids import CertifiedKernel, KernelGrid, cheapest_grid, kernel_grid
 from bridge.readings import Smooth
 from numeric.balls import float_above
 from symbolic import calculus
@@ -70,13 +70,20 @@ class Similarity:
     cells: sp.Expr | None = None
     rank: sp.Expr | None = None
 
-    def approximated(self, *, cells: Any, rank: Any = None) -> "Similarity":
+    def approximated(self, *, cells: Any = None, rank: Any = None, error: Any = None) -> "Similarity":
         """The same by two layers of `cells` + 1 ReLUs, one for queries and one for keys, and a product of `rank`.
 
         The ReLUs give the hat functions of a grid of cells of one width; the product is the best one of that rank for
         the values of g at the knots (without a rank: all of these values), and a constant. The error has two certified
-        parts: what bends and kinks of g add in a cell, and what the rank leaves at the knots.
+        parts: what bends and kinks of g add in a cell, and what the rank leaves at the knots. In the place of cells and
+        rank, an `error` (a number) chooses the cheapest ones.
         """
+        if (cells is None) == (error is None):
+            raise UsageError(f"{self.name}: give the number of cells, and a rank if you like, or an error")
+        if error is not None:
+            if self.function is None or rank is not None:
+                raise UsageError(f"{self.name}: an error chooses cells and rank of a known function alone; give cells")
+            cells, rank = cheapest_grid(certified(self.function, self.radius), float(as_number("error", error)))
         known = None if rank is None else as_number("rank", rank)
         return replace(self, cells=as_number("number of cells", cells), rank=known)
 

@@ -27,6 +27,7 @@ from symbolic.words.errors import UsageError
 BITS, SAMPLES, DIGITS = 96, 9, 6
 TIGHTNESS = 1e-3  # of ranges, in units of the largest value that samples show
 MOST_CELLS = 2048
+GROWTHS = (1, 1.02, 1.05, 1.1, 1.2, 1.4, 2)  # times the least number of cells: what is tried
 Ends = tuple[sp.Rational, sp.Rational]  # below and above, of few digits, so that formulas can show them
 
 
@@ -211,3 +212,48 @@ def kernel_grid(kernel: CertifiedKernel, cells: int, rank: int | None = None) ->
         off = abs(shift - flint.arb(offset))
         residual = float_above((flint.arb(high) - flint.arb(low)) / 2 + off)
     return KernelGrid(LowRankGrid(kernel.radius, queries, keys, offset), residual)
+
+
+# Fewer cells than the least number leave nothing to the rank; more of them leave it more.
+def cheapest_grid(kernel: CertifiedKernel, error: float) -> tuple[int, int]:
+    """Cells and rank of a certified error of at most that, with few weights, rank times cells + 1, among those tried.
+
+    Raises UsageError for an error that is not positive, and where MOST_CELLS are too few.
+    """
+    name = sp.sstr(kernel.function)
+    if not error > 0:
+        raise UsageError(f"{name}: error={error}; give a positive number")
+    least, found = _least_cells(kernel, error), list[tuple[int, int]]()
+    for cells in sorted({math.ceil(least * growth) for growth in GROWTHS}):
+        rank = _least_rank(kernel, cells, error) if cells <= MOST_CELLS else None
+        found += [] if rank is None else [(cells, rank)]
+    if not found:
+        raise UsageError(f"{name}: error={error:g} takes more than {MOST_CELLS} cells; give a larger one")
+    return min(found, key=lambda each: (each[0] + 1) * each[1])
+
+
+def _least_cells(kernel: CertifiedKernel, error: float) -> int:
+    """The least number for which the error of the interpolation is at most that."""
+    low, high = 0, 1
+    while kernel.interpolation_error(high) > error and high <= MOST_CELLS:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if kernel.interpolation_error(middle) <= error else (middle, high)
+    return high
+
+
+def _least_rank(kernel: CertifiedKernel, cells: int, error: float) -> int | None:
+    """The least rank that is enough, in floats by the values at the knots, and certified; None without one."""
+    spare, values = error - float(kernel.interpolation_error(cells)), kernel.values(cells).midpoint()
+    queries, keys = factors(values, max(1, numerical_rank(values)))
+    rest = values.copy()
+    for rank, (query, key) in enumerate(zip(queries, keys, strict=True), start=1):
+        rest -= np.outer(query, key)
+        if np.ptp(rest) / 2 <= spare and _error(kernel, cells, rank) <= error:
+            return rank
+    return None
+
+
+def _error(kernel: CertifiedKernel, cells: int, rank: int) -> sp.Rational:
+    return kernel.interpolation_error(cells) + sp.Rational(kernel_grid(kernel, cells, rank).residual)

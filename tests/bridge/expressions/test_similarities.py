@@ -130,6 +130,15 @@ def test_the_number_of_cells_that_an_accuracy_needs_is_found() -> None:
     assert bounds[0] <= 1e-3 < bounds[1] * 1.001
 
 
+def test_an_error_chooses_cells_and_rank() -> None:
+    similarity = bs.blocks.similarity(GAUSSIAN).approximated(error=1e-3)
+    theorem = bs.theorem(
+        "scores", similarity(bs.vector("q", 1, size=1), bs.tokens("k", L, 1, size=1)), parameters={L: 5}
+    )
+    (output,) = (row for key, row in compared(theorem).items() if key == ("output", "network"))
+    assert 0.5e-3 < output.derived <= 1e-3
+
+
 x = bs.tokens("x", L, 2, size=1)
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "another letter": (
@@ -142,6 +151,14 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a radius": (lambda: bs.blocks.similarity(u * v, radius=0), "similarity: radius=0; give a positive number, within"),
     "a letter as a radius": (lambda: bs.blocks.similarity(u * v, radius=p), "radius=p; give a positive number"),
     "a name": (lambda: bs.blocks.similarity(u * v, name="a b"), "an object is named 'a b'; give it a name of letters"),
+    "an error and cells": (
+        lambda: bs.blocks.similarity(u * v).approximated(cells=M, error=0.1),
+        "g: give the number of cells, and a rank if you like, or an error",
+    ),
+    "an error and a rank": (
+        lambda: bs.blocks.similarity(u * v).approximated(rank=K, error=0.1),
+        "g: an error chooses cells and rank of a known function alone; give cells",
+    ),
     "a number as a query": (
         lambda: bs.blocks.similarity(u * v)(1, x),
         "g: expected an expression of queries and one of keys, got 1",

@@ -7,7 +7,7 @@ import torch
 
 from boundsmith import UsageError
 from bridge.lowering.formula import ArrayFunction
-from bridge.lowering.grids import MOST_CELLS, CertifiedKernel, kernel_grid
+from bridge.lowering.grids import MOST_CELLS, CertifiedKernel, cheapest_grid, kernel_grid
 from numeric.balls import BallArray
 from numeric.networks.hats import hats
 
@@ -123,3 +123,30 @@ def test_a_grid_that_cannot_be_built_is_refused(cells: int, rank: int, words: st
     with pytest.raises(UsageError) as error:
         kernel_grid(CertifiedKernel((1 + u * v) ** 3, (u, v), 1.0), cells, rank)
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize(("name", "error"), [("Gaussian", 1e-2), ("Gaussian", 1e-4), ("polynomial", 1e-3)])
+def test_the_cheapest_grid_of_an_error_meets_it_and_neither_fewer_cells_nor_a_smaller_rank_would(
+    name: str, error: float
+) -> None:
+    kernel = CertifiedKernel(KERNELS[name][0], (u, v), 1.0)
+    cells, rank = cheapest_grid(kernel, error)
+
+    def certified(cells: int, rank: int) -> float:
+        return float(kernel.interpolation_error(cells)) + kernel_grid(kernel, cells, rank).residual
+
+    assert certified(cells, rank) <= error
+    assert certified(cells, rank - 1) > error
+    assert certified(int(cells / 1.1), rank) > error
+    assert rank * (cells + 1) <= min(  # no other split of those that are halfway costs less
+        (r * (m + 1) for m in (int(1.05 * cells), 2 * cells) for r in range(1, rank) if certified(m, r) <= error),
+        default=rank * (cells + 1),
+    )
+
+
+def test_an_error_that_no_grid_meets_is_refused() -> None:
+    kernel = CertifiedKernel(sp.exp(-abs(u - v)), (u, v), 1.0)
+    with pytest.raises(UsageError, match=r"exp\(-Abs\(u - v\)\): error=0.0; give a positive number"):
+        cheapest_grid(kernel, 0.0)
+    with pytest.raises(UsageError, match=f"error=1e-09 takes more than {MOST_CELLS} cells; give a larger one"):
+        cheapest_grid(kernel, 1e-9)
