@@ -43,7 +43,7 @@ BOUNDED = {
     "log-softmax": "the log-softmax{name} of {of}",
     "mean": "the mean{name} of {of}",
     "one token": "the token{name} of {of}",
-    "some tokens": "the tokens{name} of {of}",
+    "some tokens": "the choice{name} of tokens of {of}",
     "perturbed linear map": "the image{name} of {of} under a perturbed linear map",
     "pooled perturbation": "the value{name} of {of} under a joint perturbation",
     "pooled sum": "the sum{name} of {of} under a joint perturbation",
