@@ -2,7 +2,7 @@
 
 - normalisation: rms_norm, layer_norm
 - words and positions: embedding, rotary, recent
-- experts: mixture
+- scores and experts: similarity, mixture
 - losses: log_softmax, cross_entropy
 """
 
@@ -12,5 +12,16 @@ from bridge.expressions.losses import cross_entropy, log_softmax
 from bridge.expressions.normalisation import layer_norm, rms_norm
 from bridge.expressions.positions import rotary
 from bridge.expressions.recency import recent
+from bridge.expressions.similarities import similarity
 
-__all__ = ["rms_norm", "layer_norm", "embedding", "rotary", "recent", "mixture", "log_softmax", "cross_entropy"]
+__all__ = [
+    "rms_norm",
+    "layer_norm",
+    "embedding",
+    "rotary",
+    "recent",
+    "similarity",
+    "mixture",
+    "log_softmax",
+    "cross_entropy",
+]

@@ -7,8 +7,8 @@ A value has a name, a size and an error, both in one norm (inf, 1 or 2). A rule 
 - linear maps, sums, products: linear_map, perturbed_map, add, mean, concatenate, as_tokens, stack, bilinear,
   change_norm
 - along tokens: centre, append, token
-- functions: apply_function, taylor, line_at_zero, perturbed_function, project, soft_threshold, rms_normalise,
-  rotate
+- functions: apply_function, apply_to_pairs, taylor, line_at_zero, perturbed_function, project, soft_threshold,
+  rms_normalise, rotate
 - attention: softmax, cut_softmax, softmax_as_linear, softmax_to_hard_max, hard_max, concentrate, attend, exclude,
   heads_as_linear, heads_as_matrix
 - losses: log_softmax, cross_entropy
@@ -25,6 +25,7 @@ from symbolic.calculus import (
     add,
     append,
     apply_function,
+    apply_to_pairs,
     as_tokens,
     attend,
     best_shares,
@@ -98,6 +99,7 @@ __all__ = [
     "append",
     "token",
     "apply_function",
+    "apply_to_pairs",
     "taylor",
     "line_at_zero",
     "perturbed_function",

@@ -13,13 +13,13 @@ ROOT = Path(__file__).parents[2]
 MODULES = ("arrays", "enclosed", "errors", "functions", "reading", "values", "weights")
 READ = (
     *("apply", "attention", "cases", "clip", "concentration", "given", "hard_max", "iteration", "linear", "product"),
-    *("log_softmax", "normalisation", "repetition", "rotation", "soft_threshold", "softmax", "sums", "tokens"),
+    *("log_softmax", "normalisation", "pairs", "repetition", "rotation", "soft_threshold", "softmax", "sums", "tokens"),
 )
 TARGETS = [f"bridge/readings/{name}.py" for name in (*MODULES, *(f"rules/{each}" for each in READ))]
 OF_RULES = (
     *("accumulation", "cases", "concentration", "descent", "evolution", "families", "functions", "geometric"),
     *("head_matrices", "heads", "invariants", "iterations", "layers", "linear", "linear_softmax", "nonexpansive"),
-    *("log_softmax", "normalisation", "rotations"),
+    *("log_softmax", "normalisation", "pairs", "rotations"),
     *("perturbations", "products", "proximal", "recursions", "repetition", "shares", "softmax", "sums", "taylor"),
     "tokens",
 )

@@ -63,6 +63,11 @@ class KnownLetters:
         """Those of the derivations."""
         return {letter for each in self.conclusions for letter in each.derivation.letters}
 
+    @cached_property
+    def bounding(self) -> set[sp.Symbol]:
+        """Those of the bounds; others belong to sizes alone."""
+        return {letter for each in self.conclusions for letter in each.error.free_symbols}
+
     @property
     def all(self) -> dict[sp.Symbol, Any]:
         own: dict[sp.Symbol, list[Program | None]] = {}  # None: of an object whose norm is not measured
@@ -91,6 +96,8 @@ class KnownLetters:
         for f in of_functions:
             at = (*self._at_network(f, known), *([self._at_prompt(f)] if at_prompts else []))
             known |= {f.letter: at} if at else {}
+        of_grids = {s: program for g in self.graph.similarities.values() for s, (_, program) in g.letters.items()}
+        known |= {letter: (program,) for letter, program in of_grids.items() if letter in self.bounding}
         seen = {s: node for s, node in self.graph.seeing.items() if s in self.letters and at_prompts}
         return known | {letter: self._largest_seen(node) for letter, node in seen.items()}
 

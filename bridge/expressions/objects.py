@@ -20,6 +20,7 @@ from bridge.expressions.matrix_norms import KINDS, norm_words
 from bridge.expressions.positions import RotaryPositions
 from bridge.expressions.recency import RecentWeights
 from bridge.expressions.running import Program, nodes_of
+from bridge.expressions.similarities import Similarity, SimilarityScores
 from symbolic.derivations.derivation import as_expr
 from symbolic.words.errors import UsageError
 
@@ -72,6 +73,11 @@ class Objects:
     @cached_property
     def grids(self) -> dict[str, Quantised]:
         return self._by_name((node.handle, node) for node in self.nodes if isinstance(node, Quantised))
+
+    @cached_property
+    def similarities(self) -> dict[str, Similarity]:
+        found = (node.similarity for node in self.nodes if isinstance(node, SimilarityScores))
+        return self._by_name((each.name, each) for each in found)
 
     def _by_name(self, named: Iterator[tuple[str, Any]]) -> dict[str, Any]:
         """Raises UsageError for two objects of one name."""
@@ -152,7 +158,12 @@ class Objects:
 
     @property
     def names(self) -> list[str]:
-        return [*self.arrays, *(letter.name for letter in self.used)]
+        return [*self.arrays, *(letter.name for letter in self.used), *self.texts]
+
+    @property
+    def texts(self) -> list[str]:
+        """The parameters that are no numbers."""
+        return list(dict.fromkeys(each.given for each in self.similarities.values() if each.given))
 
     @property
     def assumptions(self) -> list[str]:

@@ -42,6 +42,7 @@ from symbolic.calculus.linear_softmax import softmax_as_linear
 from symbolic.calculus.log_softmax import cross_entropy, log_softmax
 from symbolic.calculus.nonexpansive import project, soft_threshold
 from symbolic.calculus.normalisation import rms_normalise
+from symbolic.calculus.pairs import apply_to_pairs
 from symbolic.calculus.perturbations import correct, largest_safe, perturbed_function, perturbed_map, pool, pooled_sum
 from symbolic.calculus.products import bilinear
 from symbolic.calculus.proximal import ProximalSteps, bounded_iterates, proximal_gradient
@@ -81,6 +82,7 @@ __all__ = [
     "Step",
     "add",
     "apply_function",
+    "apply_to_pairs",
     "append",
     "as_tokens",
     "attend",

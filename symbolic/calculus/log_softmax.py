@@ -77,6 +77,8 @@ def cross_entropy(
 
 def largest_surprise(size: sp.Expr, norm: Norm, count: sp.Expr) -> sp.Expr:
     """At least -log softmax of `count` scores of that size."""
+    if count == 1:  # where SymPy may not see that the formula is 0
+        return sp.Integer(0)
     apart = APART[norm] * size
     return apart + sp.log(count - 1 + sp.exp(-apart))
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from symbolic.calculus.functions import Apply
+from symbolic.calculus.pairs import PairwiseFunction
 from symbolic.calculus.sums import Combination
 from symbolic.derivations.derivation import Norm, Step
 from symbolic.derivations.operations import Given
@@ -32,6 +33,7 @@ BOUNDED = {
     "cut softmax": "the softmax{name} of {of} over the keys that are kept",
     "descent": "the descent{name} from {of}",
     "expected mean": "the sample mean{name} of {of}",
+    "function of pairs": "the values{name} of {function} for all pairs of {of}",
     "foreign key": "the average of {of} with one more key",
     "gradient descent": "the mean{name} over all steps from {of} on",
     "hard max": "the hard max{name} of {of}",
@@ -126,10 +128,10 @@ def _bounded(step: Step, numbers: Numbers) -> str:
 
 
 def _function(step: Step) -> str:
-    handle = step.operation.function if isinstance(step.operation, Apply) else ""
+    handle = step.operation.function if isinstance(step.operation, Apply | PairwiseFunction) else ""
     if is_mathematical(handle):
         return f"${name_latex(handle)}$"
-    is_exact = isinstance(step.operation, Apply) and step.operation.eps == 0
+    is_exact = isinstance(step.operation, Apply | PairwiseFunction) and step.operation.eps == 0
     return "the function" if is_exact else "the approximated function"
 
 

@@ -121,7 +121,9 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("machines.turing_margin", _wei("Theorem 4.1, Appendix C"), "margin of this transformer: inverse polynomial"),
     _claim("induction.vanilla", _wang("Theorem 4.1, Theorem A.1, Lemma D.1"), "two layers, one head compute IH_2"),
     _claim("induction.ngram", _wang("Theorem 4.3, Theorem A.2, Lemma D.2"), "many heads compute IH_n"),
-    _planned("induction.general", _wang("Theorem 4.4, Theorem A.3, Def. A.7"), "heads and FFN compute GIH_n"),
+    _expression(
+        "induction.general", _wang("Theorem 4.4, Theorem A.8, Def. A.7"), "any similarity by ReLUs of low rank"
+    ),
     _claim("induction.first_stage", _wang("Lemma 5.3, Appendix B"), "layer 1 learns to attend to the previous token"),
     _claim("induction.balance", _wang("Lemma 5.4"), "w_Q^2 - w_K^2 is conserved"),
     _claim("induction.losses", _wang("Lemma D.3, Lemma D.4", "eq. (19), (22)"), "closed forms of the losses"),

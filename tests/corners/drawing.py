@@ -53,6 +53,7 @@ LARGEST: Mapping[str, Mapping[str, int]] = MappingProxyType(
         "machines.turing_margin": {"T": 4},
         "induction.vanilla": {"L": 32, "d": 8},
         "induction.ngram": {"L": 32, "d": 4, "n": 5, "H": 8},
+        "induction.general": {"L": 32, "d": 4, "M": 64},
         "induction.first_stage": {"L": 100},
         "induction.losses": {"L": 100},
         "induction.karamata": {"L": 200},

@@ -14,6 +14,7 @@ from bridge.readings.rules import iteration as iteration
 from bridge.readings.rules import linear as linear
 from bridge.readings.rules import log_softmax as log_softmax
 from bridge.readings.rules import normalisation as normalisation
+from bridge.readings.rules import pairs as pairs
 from bridge.readings.rules import perturbed_linear as perturbed_linear
 from bridge.readings.rules import product as product
 from bridge.readings.rules import repetition as repetition

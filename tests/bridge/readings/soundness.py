@@ -18,7 +18,7 @@ POINTS, DEPTHS = 4, (4, 13)
 SEEDS, PROGRAMS = (0, 1), 100  # of the tests
 IN_FLOATS = 3  # of so many programs one is read in floats too
 # Rules without an operation, after which nothing is enclosed: their bounds go on by rule.
-STOPS = ("project, ball", "perturbed_function", "evolve", "recur", "bilinear")
+STOPS = ("project, ball", "perturbed_function", "evolve", "recur", "bilinear", "apply_to_pairs")
 READ = (
     *(
         "given",

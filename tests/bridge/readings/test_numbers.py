@@ -17,6 +17,7 @@ from symbolic.calculus import (
     Norm,
     add,
     apply_function,
+    apply_to_pairs,
     centre,
     concentrate,
     contract,
@@ -60,6 +61,23 @@ def turned(eps: Any = 1, lipschitz: Any = 1) -> Approximated:
 
 def normalised(least: Any, exact_least: Any = 1, after: Approximated | None = None) -> Approximated:
     return rms_normalise(after or x(Norm.TWO), "g", least=least, exact_least=exact_least)
+
+
+def compared(*, slope: Any = 1, eps: Any = TENTH) -> Approximated:
+    """|x_1 - y_1|, off by 0.05, at x = 0.5 and 0.5 and at the keys 0 and 1, of which the network has 0 and 1.25."""
+    query, keys = (given(name, dim=1, size=2, error=HALF) for name in ("x", "k"))
+    return apply_to_pairs(query, keys, "s", count=2, slopes=(1, slope), size=2, eps=eps, radius=2, function="f")
+
+
+def distance(q: Any, k: Any) -> Any:
+    return abs(q - k[..., 0])
+
+
+PAIRS = {
+    "x": torch.tensor([0.5], dtype=torch.float64),
+    "k": Emulated([[0.0], [1.0]], [[0.0], [1.25]]),
+    "f": Smooth(distance, lambda q, k: distance(q, k) + 0.05),
+}
 
 
 TURN = Smooth(lambda z: z.flip(-1), lambda z: z.flip(-1) + 0.25)  # of both coordinates
@@ -162,6 +180,16 @@ CASES: dict[str, tuple[Callable[[bool], Approximated], dict[str, Any], str]] = {
         lambda wrong: normalised(2 if wrong else 1, sp.Symbol("mu", positive=True)),
         {},
         "the 2-norm of the exact argument is 1.11803, below the 2 that",
+    ),
+    "slope of a function of pairs": (
+        lambda wrong: compared(slope=HALF if wrong else 1),
+        PAIRS,
+        "step 's': what 'f' moves by beyond its slopes is 0.125, above the 0 that rule 'function of pairs' was given",
+    ),
+    "deviation of a function of pairs": (
+        lambda wrong: compared(eps=sp.Rational(1, 25) if wrong else TENTH),
+        PAIRS,
+        "step 's': the deviation of 'f' is 0.05, above the 0.04 that rule 'function of pairs' was given",
     ),
     "weight of other classes": (
         lambda wrong: cross_entropy(x(), "h", label="L", others=TENTH if wrong else HALF),

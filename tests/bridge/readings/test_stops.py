@@ -29,6 +29,10 @@ NAMED: dict[str, tuple[Callable[[], Approximated], str]] = {
     "apply_function": (lambda: calculus.apply_function(start(), "y", eps=0, lipschitz=1, size=1), "function="),
     "taylor": (lambda: calculus.taylor(start(), "y", size=1, suprema={1: 1}), "function="),
     "perturbed_function": (lambda: calculus.perturbed_function(start(), "y", lipschitz=1, size=1), "function="),
+    "apply_to_pairs": (
+        lambda: calculus.apply_to_pairs(start(), start(), "y", count=2, slopes=(1, 1), size=1),
+        "function=",
+    ),
     "bilinear": (lambda: calculus.bilinear(start(), start(), "y"), "product="),
     "project": (lambda: calculus.project(start(), "y", size=1, box=True), "low= and high="),
     "soft_threshold": (lambda: calculus.soft_threshold(start(), "y"), "threshold="),

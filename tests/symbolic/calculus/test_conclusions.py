@@ -21,6 +21,7 @@ from symbolic.calculus import (
     add,
     append,
     apply_function,
+    apply_to_pairs,
     as_tokens,
     attend,
     bilinear,
@@ -313,6 +314,10 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
         )
         for norm, times in ((Norm.INF, 2), (two, sp.sqrt(2)), (one, 1))
     },
+    "cross_entropy, of one class": (
+        lambda: cross_entropy(given("x", dim=1, size=sp.log(2 + sp.exp(-16)), error=ex), "y"),
+        Says(2 * ex, size=sp.Integer(0), dim=ONE),
+    ),
     "cross_entropy, of any label": (
         lambda: cross_entropy(vector(), "y", label="y"),
         Says(2 * ex, size=2 * X + sp.log(n - 1 + sp.exp(-2 * X)), dim=ONE),
@@ -559,6 +564,16 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "perturbed_function, as it is": (
         lambda: perturbed_function(vector(norm=two), "y", lipschitz=a, size=Y),
         Says(a * ex, size=Y, norm=two),
+    ),
+    "apply_to_pairs": (
+        lambda: apply_to_pairs(
+            vector(), vector("y", two, size=Y, error=ey), "s", count=m, slopes=(a, b), size=c, eps=p, radius=X + Y
+        ),
+        Says(p + a * ex + b * ey, size=c, dim=m, premises=("x", "y")),
+    ),
+    "apply_to_pairs, exactly": (
+        lambda: apply_to_pairs(vector(), vector("y", size=Y, error=ey), "s", count=m, slopes=(a, 0), size=c),
+        Says(a * ex, size=c, dim=m, premises=("x", "y")),
     ),
     "pooled_sum": (
         lambda: pooled_sum(vector(), vector("y", size=Y, error=ey), name="s"),

@@ -1,5 +1,7 @@
 """Numbers that a rule takes: bounds are finite and not negative, counts are whole."""
 
+from typing import Any
+
 import sympy as sp
 
 from symbolic.calculus import (
@@ -8,6 +10,7 @@ from symbolic.calculus import (
     accumulate,
     add,
     apply_function,
+    apply_to_pairs,
     bilinear,
     centre,
     concentrate,
@@ -42,6 +45,12 @@ from symbolic.calculus.layers import iterate
 from tests.symbolic.cases.premises import HALF, ONE, SIGN, ZERO, N, Premise, Q, bounds_a_norm, e, is_whole, number
 
 MANY = given("scores", dim=N + 9, size=1, error=e)
+
+
+def pairs(of_x: Any = 1, of_y: Any = 1, **numbers: Any) -> Any:
+    known = {"count": 2, "size": 1, "eps": 1} | numbers
+    return apply_to_pairs(number(), number("y"), "s", slopes=(of_x, of_y), **known)
+
 
 BOUNDS = [
     bounds_a_norm("given, error", lambda v: given("x", dim=1, size=1, error=v), "the error of 'x'"),
@@ -157,6 +166,10 @@ BOUNDS = [
     bounds_a_norm(
         "perturbed_function, size", lambda v: perturbed_function(number(), "F", lipschitz=1, size=v), "the size of 'F'"
     ),
+    *(
+        bounds_a_norm(f"apply_to_pairs, {what}", lambda v, what=what: pairs(**{what: v}), f"the {said} of 's'")
+        for what, said in (("eps", "eps"), ("of_x", "first slope"), ("of_y", "second slope"), ("size", "size"))
+    ),
     bounds_a_norm(
         "pool, total", lambda v: pool(number(error=2 * e), "pooled", groups=(e,), total=v), "the total of 'pooled'"
     ),
@@ -263,6 +276,7 @@ COUNTS = [
         "the dimension of 'F'",
         1,
     ),
+    is_whole("apply_to_pairs, count", lambda v: pairs(count=v), "the count of 's'", 1),
     Premise(
         "rotate, planes",
         lambda v: rotate(given("x", dim=v, size=1), "y"),

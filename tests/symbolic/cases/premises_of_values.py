@@ -10,6 +10,7 @@ from symbolic.calculus import (
     Norm,
     add,
     append,
+    apply_to_pairs,
     as_tokens,
     attend,
     bounded_iterates,
@@ -65,6 +66,10 @@ def proximal(start: Norm = Norm.TWO, update: Norm = Norm.ONE, iterates: Norm = N
     return proximal_gradient(w, "gap", update=p, iterates=kept, radius=Q, lipschitz=1, **UPDATE)
 
 
+def pairs_of(x: Any, y: Any) -> Any:
+    return apply_to_pairs(x, y, "s", count=2, slopes=(1, 1), size=1)
+
+
 NORMS = [
     in_norms("softmax", lambda n: softmax(vector(norm=n), "q"), *Norm),
     in_norms("log_softmax", lambda n: log_softmax(vector(norm=n), "q"), *Norm),
@@ -79,6 +84,8 @@ NORMS = [
         lambda n: softmax_to_hard_max(vector(norm=n), "q", margin=2, inverse_temperature=1),
         *Norm,
     ),
+    in_norms("apply_to_pairs", lambda n: pairs_of(vector(norm=n), vector("y")), *Norm),
+    in_norms("apply_to_pairs, keys", lambda n: pairs_of(vector(), vector("y", n)), *Norm),
     in_norms("append", lambda n: append(vector(), vector("y", n), "xy"), Norm.INF, words="both have to be one"),
     in_norms("project", lambda n: project(vector(norm=n), "P", size=1), Norm.TWO),
     in_norms("project, box", lambda n: project(vector(norm=n), "P", size=1, box=True), *Norm),

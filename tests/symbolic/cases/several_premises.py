@@ -7,6 +7,7 @@ from symbolic.calculus import (
     Norm,
     add,
     append,
+    apply_to_pairs,
     as_tokens,
     bilinear,
     centre,
@@ -66,6 +67,25 @@ def concatenate_sharp(which: Norm) -> Realised:
     near_x, near_y = x + np.array([0.3, 0.1]), y - 0.4
     result = concatenate(value("x", x, near_x, which), value("y", y, near_y, which), name="xy")
     return shown(result, np.concatenate([x, y]), np.concatenate([near_x, near_y]), which)
+
+
+def pairs_sharp() -> Realised:
+    """f(x, y) = 2 x + 3 y, off by 1/4; the keys 1 and -1."""
+    x, y = np.array([1.0]), np.array([1.0])
+    values = value("x", x, x + 0.1), value("y", y, y + 0.2)
+    result = apply_to_pairs(*values, "s", count=2, slopes=(2, 3), size=5, eps=Half / 2, radius=2)
+    keys = np.array([1.0, -1.0])
+    return shown(result, 2 * x + 3 * keys, 2 * (x + 0.1) + 3 * (keys + 0.2) + 0.25)
+
+
+def pairs_random(rng: np.random.Generator) -> Realised:
+    """max |x_k - y_k| of two vectors, clipped to the box of the exact ones."""
+    (x, near_x), (y, near_y) = draw(rng), draw(rng)
+    result = apply_to_pairs(
+        value("x", x, near_x), value("y", y, near_y, Norm.TWO), "s", count=1, slopes=(1, 1), size=2, eps=0.05, radius=2
+    )
+    near = abs(near_x.clip(-2, 2) - near_y.clip(-2, 2)).max() + rng.uniform(-0.05, 0.05)
+    return shown(result, abs(x - y).max(), near)
 
 
 def append_sharp(which: Norm) -> Realised:
@@ -219,5 +239,6 @@ CASES = [
     ),
     RuleCase("pooled_sum", "pooled_sum", pooled_sum_sharp, pooled_sum_random),
     RuleCase("pool", "pool", pool_sharp, pool_random),
+    RuleCase("apply_to_pairs", "apply_to_pairs", pairs_sharp, pairs_random),
     RuleCase("perturbed_function", "perturbed_function", lipschitz_sharp, lipschitz_random),
 ]

@@ -226,18 +226,21 @@ def appended(program: Program, first: Realised, second: Realised) -> None:
     program.conclude(value, exact, near, norm=first.value.norm, centre=middle, single=False, keep=False)
 
 
-@move("append", "append")
-def append(program: Program) -> None:
-    first = program.pick()
-    appended(program, first, program.pick(first.value.norm, first.exact.shape[-1]))
-
-
 @move("append, zeros and centred tokens", "append", size_loose="centred tokens need not be opposite")
 def append_zeros(program: Program) -> None:
     x = program.pick()
     zeros = program.given(x.value.norm, x.exact.shape[-1], size=0.0, radius=None)
     several = [centred(program, x), zeros]
     appended(program, *(several if program.chance(0.5) else reversed(several)))
+
+
+@move("append", "append")
+def append(program: Program) -> None:
+    if program.chance(0.1):  # a radius is known
+        append_zeros.run(program)
+        return
+    first = program.pick()
+    appended(program, first, program.pick(first.value.norm, first.exact.shape[-1]))
 
 
 @move("token", "token", size_loose="another token may be larger")
@@ -364,6 +367,29 @@ def all_pairs(program: Program) -> None:
     program.conclude(value, exact, near, norm=Norm.INF, single=x.single)
 
 
+# f(x, y) = a phi(x) + b psi(y) moves by a and b times the errors where these go along phi and psi. Beyond the box, in
+# which the exact arguments lie, the approximate ones are clipped.
+@move("apply_to_pairs", "apply_to_pairs", size_loose="no pair of tokens need be aligned")
+def pairs_of_tokens(program: Program) -> None:
+    x, y = program.pick(), program.pick(single=False)
+    slopes = program.number(0.2, 1.5), program.number(0.2, 1.5)
+    eps = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
+    within = {"radius": max(program.size(x), program.size(y), 1e-3)} if program.chance(0.5) else {}
+    size = slopes[0] * program.size(x) + slopes[1] * program.size(y)
+    named = {"slopes": slopes, "size": size, "eps": eps, **within}
+    value = program.apply("apply_to_pairs", x, y, NAME, count=program.tokens, **named)
+    phi, psi = (program.functional(z.exact, z.near, z.value.norm) for z in (x, y))
+    most = within.get("radius", np.inf)
+
+    def pairs(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        of_u, of_v = (np.einsum("ptd,pd->pt", each.clip(-most, most), f) for each, f in ((u, phi), (v, psi)))
+        return slopes[0] * of_u[:, :, None] + slopes[1] * of_v[:, None, :]
+
+    exact, near = pairs(x.exact, y.exact), pairs(x.near, y.near)
+    off = eps * np.where(near >= exact, 1.0, -1.0)
+    program.conclude(value, exact, near + off, norm=Norm.INF, single=x.single)
+
+
 # Weights of any sign, whose sum need not be 1.
 @move("bilinear, weighted sums", "bilinear")
 def weighted_sums(program: Program) -> None:
@@ -484,6 +510,7 @@ MOVES = (
     entry_wise_of_a_map,
     inner_product,
     all_pairs,
+    pairs_of_tokens,
     weighted_sums,
     mean_of_outer_products,
     known_size,

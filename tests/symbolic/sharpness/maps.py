@@ -7,6 +7,7 @@ from symbolic.calculus import (
     Norm,
     add,
     append,
+    apply_to_pairs,
     as_tokens,
     bilinear,
     centre,
@@ -78,6 +79,15 @@ def lipschitz(source: Norm, target: Norm) -> Realised:
     phi, z, (exact, near) = functional(source), direction(target), moved(source)
     result = perturbed_function(along(source, SIZE, ERROR), "F", lipschitz=2, eps=0.5, size=4, dim=DIM, target=target)
     return shown(result, 2 * (phi @ exact) * z, (2 * (phi @ near) + 0.5) * z, target)
+
+
+def of_pairs(first: Norm, second: Norm) -> Realised:
+    """f(x, y) = 2 phi(x) + 3 psi(y)."""
+    (x, near_x), (y, near_y) = moved(first), moved(second)
+    phi, psi = functional(first), functional(second)
+    values = along(first, SIZE, ERROR), along(second, SIZE, ERROR, "y")
+    result = apply_to_pairs(*values, "s", count=1, slopes=(2, 3), size=10, eps=0.5)
+    return shown(result, 2 * (phi @ x) + 3 * (psi @ y), 2 * (phi @ near_x) + 3 * (psi @ near_y) + 0.5)
 
 
 # Towards the larger exponents one coordinate, towards the smaller ones all alike.
@@ -222,6 +232,7 @@ ATTAINING = (
     Attaining("bilinear", "a product of two functionals, errors along both", product, 2, target=True),
     Attaining("perturbed_map", "a map of rank one, enlarged, errors along its largest direction", perturbed, 1, True),
     Attaining("perturbed_function", "a map of rank one, eps and errors along one direction", lipschitz, 1, True),
+    Attaining("apply_to_pairs", "a sum of two functionals, off by eps, errors along both", of_pairs, 2),
     Attaining("change_norm", "one coordinate, or all alike", change, target=True),
     Attaining("add", ALONG, sum_of_two),
     Attaining("mean", "all errors the same", mean_of_many),

@@ -1,10 +1,21 @@
 """Functions at the ends of their ranges, deviations that are known in two ways, remainders that are attained."""
 
+from typing import Any
+
 import sympy as sp
 import torch
 
-from bridge.readings import Smooth
-from symbolic.calculus import Approximated, Norm, add, apply_function, given, linear_map, perturbed_function
+from bridge.readings import Emulated, Smooth
+from symbolic.calculus import (
+    Approximated,
+    Norm,
+    add,
+    apply_function,
+    apply_to_pairs,
+    given,
+    linear_map,
+    perturbed_function,
+)
 from tests.bridge.readings.directed.case import Directed, tensor
 
 e, eps = sp.symbols("e eps", positive=True)
@@ -176,6 +187,25 @@ def of_vectors(largest: float, *, beyond: bool) -> Directed:
     )
 
 
+# |x - y| of a query and keys in the box [-2, 2], off by 1/8; what is beyond the box is clipped.
+def of_pairs(near: float | None) -> Directed:
+    """Of keys that are moved within 1/2; or (`near`) of a query that the network has elsewhere."""
+
+    def exact(query: Any, keys: Any) -> Any:
+        return abs(torch.clamp(query, -2, 2) - torch.clamp(keys[..., 0], -2, 2))
+
+    query, keys = (given(name, dim=1, size=2, error=e) for name in ("q", "k"))
+    value = apply_to_pairs(query, keys, "s", count=2, slopes=(1, 1), size=4, eps=0.125, radius=2, function="f")
+    known: dict[str, Any] = {"f": Smooth(exact, lambda q, k: exact(q, k) + 0.125), "k": [[1.0], [2.0]]}
+    if near is not None:
+        known |= {"q": Emulated([0.5], [near]), "k": Emulated([[1.0], [2.0]], [[1.0], [2.5]])}
+        moved = [abs(each - min(near, 2.0)) + 0.125 for each in (1.0, 2.0)]
+        return Directed(f"a function of pairs, a query at {near}", value, known, letters={e: 2}, emulated=(moved,))
+    known["q"] = Emulated([0.5], [0.25])
+    moves = tuple({"k": [[1.0 + s], [2.0 + s]]} for s in (0.5, -0.5))
+    return Directed("a function of pairs, keys within 1/2", value, known, moves, {e: 0.5}, {"bound": 1.0})
+
+
 CASES = [
     *RANGES,
     *DEVIATIONS,
@@ -184,4 +214,5 @@ CASES = [
     *(steep(norm) for norm in Norm),
     of_vectors(1.0, beyond=False),
     of_vectors(1.75, beyond=True),
+    *(of_pairs(near) for near in (None, 0.75, 2.5)),
 ]

@@ -1,0 +1,255 @@
+"""Scores of keys by a similarity g(u, v) typed in SymPy, and hat functions of low rank in its place."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import sympy as sp
+import torch
+
+from bridge.expressions.expression import (
+    Asking,
+    Candidate,
+    Expression,
+    InNorm,
+    Running,
+    as_number,
+    composed,
+    names_in,
+    require_name,
+    require_shape,
+    same,
+)
+from bridge.expressions.running import Program
+from bridge.lowering.ball_values import exact_ball
+from bridge.lowering.formula import ArrayFunction
+from bridge.lowering.grids import CertifiedKernel, KernelGrid, cheapest_grid, kernel_grid
+from bridge.readings import Smooth
+from numeric.balls import float_above
+from symbolic import calculus
+from symbolic.calculus.bilinear_interpolation import centred_error
+from symbolic.calculus.sums import norm_of_ones
+from symbolic.derivations.derivation import Norm
+from symbolic.words.errors import UsageError
+
+U, V = sp.symbols("u v", real=True)
+
+
+@lru_cache(maxsize=64)
+def certified(function: sp.Expr, radius: float) -> CertifiedKernel:
+    """Raises UsageError for a function that is not known to be finite and Lipschitz continuous."""
+    return CertifiedKernel(function, (U, V), radius)
+
+
+# What is known of a similarity: the attribute of a certified one, the letter where a parameter gives it, in words.
+OF_KERNELS: Mapping[str, tuple[str, str]] = {
+    "size": ("B", "at least the largest absolute value of `{g}`"),
+    "slope_u": ("Lu", "at least the largest absolute slope of `{g}` in the query"),
+    "slope_v": ("Lv", "at least the largest absolute slope of `{g}` in the key"),
+    "bends": (
+        "C",
+        "length of the range of the second derivatives of `{g}` and 0 away from kinks, in query and key added",
+    ),
+    "kinks": ("J", "the same of the jumps of its slopes at kinks"),
+}
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """g(u, v) on [-radius, radius]^2, added up over the coordinates of a query and a key; beyond, of the nearest point.
+
+    Without a `function` the parameter `given` is it. With `cells`, the network has a grid of hat functions in
+    its place, of that `rank` (the whole one without).
+    """
+
+    name: str
+    radius: float
+    function: sp.Expr | None
+    given: str = ""
+    cells: sp.Expr | None = None
+    rank: sp.Expr | None = None
+
+    def approximated(self, *, cells: Any = None, rank: Any = None, error: Any = None) -> "Similarity":
+        """The same by two layers of `cells` + 1 ReLUs, one for queries and one for keys, and a product of `rank`.
+
+        The ReLUs give the hat functions of a grid of cells of one width; the product is the best one of that rank for
+        the values of g at the knots (without a rank: all of these values), and a constant. The error has two certified
+        parts: what bends and kinks of g add in a cell, and what the rank leaves at the knots. In the place of cells and
+        rank, an `error` (a number) chooses the cheapest ones.
+        """
+        if (cells is None) == (error is None):
+            raise UsageError(f"{self.name}: give the number of cells, and a rank if you like, or an error")
+        if error is not None:
+            if self.function is None or rank is not None:
+                raise UsageError(f"{self.name}: an error chooses cells and rank of a known function alone; give cells")
+            cells, rank = cheapest_grid(certified(self.function, self.radius), float(as_number("error", error)))
+        known = None if rank is None else as_number("rank", rank)
+        return replace(self, cells=as_number("number of cells", cells), rank=known)
+
+    def __call__(self, query: Any, keys: Any) -> "SimilarityScores":
+        for each in (query, keys):
+            if not isinstance(each, Expression):
+                raise UsageError(f"{self.name}: expected an expression of queries and one of keys, got {each!r:.40}")
+        return SimilarityScores(self, query, keys)
+
+    # In letters.
+
+    def number(self, what: str) -> sp.Expr:
+        """What is known of g: certified, or a letter."""
+        letter = sp.Symbol(f"{OF_KERNELS[what][0]}_{self.given}", nonnegative=True)
+        return letter if self.function is None else getattr(certified(self.function, self.radius), what)
+
+    @property
+    def residual(self) -> sp.Symbol:
+        """The letter of what the rank leaves."""
+        return sp.Symbol(f"rho_{self.name}", nonnegative=True)
+
+    @property
+    def eps(self) -> sp.Expr:
+        """The error of one coordinate."""
+        if self.cells is None:
+            return sp.S.Zero
+        width = 2 * sp.Rational(self.radius) / self.cells
+        return centred_error(width, self.number("bends"), self.number("kinks")) + self.residual
+
+    @property
+    def letters(self) -> dict[sp.Symbol, tuple[str, Program]]:
+        """Each letter in words, and as a program of parameters."""
+        own = OF_KERNELS.items() if self.function is None else ()
+        found = {self.number(what): (words.format(g=self.given), self._number(what)) for what, (_, words) in own}
+        if self.cells is not None:
+            of = self.given or self.name
+            words = f"of what the grid of `{self.name}` differs by from `{of}` at them"
+            words = f"half the length of the range, over all pairs of knots, {words}"
+            found[self.residual] = words, Program(self.takes, lambda known: self.grid(known).residual)
+        return found
+
+    def _number(self, what: str) -> Program:
+        return Program([self.given], lambda known: float_above(exact_ball(getattr(self.kernel(known), what))))
+
+    # At parameters.
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """The parameters that its programs take, by name."""
+        return (*names_in(*self.knobs), *([self.given] if self.given else []))
+
+    @property
+    def knobs(self) -> tuple[sp.Expr, ...]:
+        return tuple(each for each in (self.cells, self.rank) if each is not None)
+
+    def kernel(self, known: Mapping[str, Any]) -> CertifiedKernel:
+        function = _formula(known[self.given]) if self.function is None else self.function
+        return certified(function, self.radius)
+
+    def exact(self, query: Any, keys: Any, known: Mapping[str, Any]) -> Any:
+        """(..., m) and (n, m) to (..., n)."""
+        function = ArrayFunction(self.kernel(known).function, U, V)
+        query, keys = (torch.clamp(each, -self.radius, self.radius) for each in (query, keys))
+        return function(query.unsqueeze(-2), keys).sum(-1)
+
+    def grid(self, known: Mapping[str, Any]) -> KernelGrid:
+        """At the numbers of its knobs."""
+        cells, rank = (None if each is None else _whole(self.name, each, known) for each in (self.cells, self.rank))
+        assert cells is not None  # asked of approximate ones
+        return kernel_grid(self.kernel(known), cells, rank)
+
+    def operand(self, known: Mapping[str, Any]) -> Smooth:
+        """As readings of a derivation take it."""
+        exact = lambda query, keys: self.exact(query, keys, known)  # noqa: E731
+        return Smooth(exact, None if self.cells is None else self.grid(known).grid)
+
+
+def _whole(name: str, knob: sp.Expr, known: Mapping[str, Any]) -> int:
+    found = knob.xreplace({letter: sp.sympify(int(known[letter.name])) for letter in knob.free_symbols})
+    if not found.is_Integer:
+        raise UsageError(f"{name}: {sp.sstr(knob)} is {found} here; a number of cells and a rank are whole")
+    return int(found)
+
+
+class SimilarityScores(Expression):
+    """For each query the similarities to all keys, which are tokens."""
+
+    def __init__(self, similarity: Similarity, query: Expression, keys: Expression) -> None:
+        self.similarity, self.parts = similarity, (query, keys)
+        fits = keys.count is not None and same(keys.dim, query.dim)
+        require_shape("a similarity of keys with queries: tokens and one dimension are needed", fits, keys, query)
+        self.dim, self.count, self.coordinates = keys.count or sp.S.One, query.count, keys.dim
+        self.label = composed(f"{similarity.name}({query.label}, {keys.label})", "scores")
+
+    # g(x, y) = sum_i g(x_i, y_i) moves by at most L sum_i |dx_i|, which the norm of dx bounds by that of (1, ..., 1) in
+    # the dual norm.
+    def candidates(self, asking: Asking) -> Iterator[Candidate]:
+        g, many = self.similarity, asking.at(self.coordinates)
+        eps, size = many * asking.at(g.eps), many * asking.at(g.number("size"))
+        norms = [Norm.INF] if many == 1 else list(Norm)
+        for of_query in norms:
+            for of_keys in norms:
+
+                def rule(name: str, query: InNorm, keys: InNorm) -> InNorm:
+                    slopes = tuple(
+                        asking.at(g.number(what)) * norm_of_ones(DUAL[each.value.norm], many)
+                        for what, each in (("slope_u", query), ("slope_v", keys))
+                    )
+                    numbers = {"count": asking.at(self.dim), "slopes": slopes, "size": size, "eps": eps}
+                    value = calculus.apply_to_pairs(
+                        query.value, keys.value, name, radius=sp.Rational(g.radius), function=g.name, **numbers
+                    )
+                    return InNorm(value, size + eps)
+
+                needs = ((self.parts[0], of_query), (self.parts[1], of_keys))
+                yield Candidate(Norm.INF, f"{of_query} and {of_keys}", needs, rule)
+
+    @property
+    def formulas(self) -> tuple[sp.Expr, ...]:
+        return self.similarity.knobs
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return self.similarity.takes
+
+    def run(self, running: Running) -> Any:
+        query, keys = (running.value(part) for part in self.parts)
+        known = {name: running.array(name) for name in self.takes}
+        if not running.approximate or self.similarity.cells is None:
+            return self.similarity.exact(query, keys, known)
+        return self.similarity.grid(known).grid(query, keys)
+
+
+DUAL = {Norm.INF: Norm.ONE, Norm.TWO: Norm.TWO, Norm.ONE: Norm.INF}
+
+
+def similarity(f: Any = None, *, given: str = "", radius: Any = 1, name: str = "g") -> Similarity:
+    """A similarity of queries and keys: g(u, v) in SymPy, in the letters u and v or as a function of two symbols.
+
+    Of vectors it is the sum over their coordinates, which lie in [-radius, radius]. `g(query, keys)` are the scores of
+    tokens `keys`. Suprema of g and of its first and second derivatives, and its kinks, are certified there. In the
+    place of f, `given` names a parameter that is text (`bs.Text`), which is read as such an f; several approximations
+    of one take names. Raises UsageError for
+    other letters, and for a function that is not known to be finite and Lipschitz continuous.
+    """
+    name = given if given and name == "g" else name
+    require_name(name)
+    within = as_number("radius", radius)
+    if within.free_symbols or not (within > 0) == True or not within.is_finite:  # noqa: E712 - a relation of SymPy
+        raise UsageError(f"similarity: radius={sp.sstr(within)}; give a positive number, within which coordinates lie")
+    if (f is None) != bool(given):
+        raise UsageError("similarity: give a function of u and v, or given=, the name of a parameter that is one")
+    if f is not None:
+        certified(_formula(f), float(within))
+    return Similarity(name, float(within), None if f is None else _formula(f), given)
+
+
+def _formula(f: Callable[..., Any] | Any) -> sp.Expr:
+    found = f if isinstance(f, sp.Expr) or not callable(f) else f(U, V)
+    if not isinstance(found, sp.Expr):
+        raise UsageError(f"similarity: expected a function of u and v in SymPy, got {type(found).__name__}")
+    own = {letter: {"u": U, "v": V}[letter.name] for letter in found.free_symbols if letter.name in ("u", "v")}
+    if others := sorted(str(letter) for letter in found.free_symbols if letter not in own):
+        raise UsageError(
+            f"similarity: {sp.sstr(found)} has the letter {', '.join(others)}; give a function of u and v alone, or "
+            f"lambda u, v: ..."
+        )
+    expression: sp.Expr = found.xreplace(own)
+    return expression

@@ -1,0 +1,172 @@
+"""Theorem 4.4 as an expression: the head against numpy, its bounds under attack, Definition A.7, refusals, a text."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+import torch
+
+import boundsmith as bs
+from bridge.limits.arguments import called_with
+from bridge.lowering.formula import evaluate
+from bridge.lowering.grids import kernel_grid
+from bridge.topics.induction.general import BASIS, GENERAL, K, read
+from numeric.topics.induction.general import steepness
+from tests.bridge.expressions.test_theorems import FEW
+
+SHIPPED = str(Path(__file__).parents[4] / "examples" / "harbour.txt")
+KEPT = {bs.Verdict.KEPT}
+GAUSSIAN, EXPONENTIAL = "exp(-(u-v)^2/2)", "exp(-abs(u-v))"
+SIMILARITIES = {
+    GAUSSIAN: lambda u, v: np.exp(-((u - v) ** 2) / 2),
+    EXPONENTIAL: lambda u, v: np.exp(-abs(u - v)),
+    "(1+u*v)^3": lambda u, v: (1 + u * v) ** 3,
+    "exp(u-2*v)+u*sin(3*v)": lambda u, v: np.exp(u - 2 * v) + u * np.sin(3 * v),
+}
+
+
+def rows_of(**params: Any) -> dict[Any, Any]:
+    """Without the erratum, which is violated at every point."""
+    rows = {(row.quantity, row.scope): row for row in bs.compare(GENERAL, **params).rows}
+    erratum = rows.pop(("basis.one_constant", None))
+    assert erratum.verdict == {"printed": bs.Verdict.VIOLATED}
+    return rows
+
+
+@pytest.mark.parametrize("g", SIMILARITIES)
+@pytest.mark.parametrize("length", [3, 9])
+def test_the_target_is_that_of_numpy_and_the_network_is_near_it(g: str, length: int) -> None:
+    rng, numbers = np.random.default_rng(0), {"p": 30.0, "L": length, "d": 2, "M": 64, "K": 2, "g": read(g)}
+    places = np.arange(length - 2)
+    lags = np.where(places[:, None] >= places, -30.0 * (places[:, None] - places), -np.inf)
+    for _ in range(20):
+        x = rng.uniform(-1, 1, (length, 2))
+        known = {**numbers, "x": torch.tensor(x), "lags": torch.tensor(lags)}
+        known |= {name: torch.tensor(lags) for name in ("lags_1", "lags_2")}
+        exact, near = (called_with(each, known) for each in (GENERAL.reference, GENERAL.network))
+        scores = sum(SIMILARITIES[g](x[-1, i], x[:-2, i]) for i in (0, 1))
+        weights = np.exp(scores - scores.max())
+        assert np.allclose(exact["output"], weights @ x[1:-1] / weights.sum(), rtol=1e-12)
+        assert np.allclose(exact["previous"], x[:-2])
+        full = abs(near["scores.relus"] - torch.tensor(scores)).max()
+        assert float(full) < 0.032  # a kink in a cell of width 1/32: half of that in each coordinate
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("length", [8, 64, 256])
+def test_a_gaussian_by_514_relus_errs_by_less_than_1e_5_under_attack(length: int) -> None:
+    rows = rows_of(L=length, M=256, K=8, g=GAUSSIAN)
+    output = rows["output", "network"]
+    assert output.attacked <= 1e-5
+    assert output.derived == pytest.approx(1.1046e-5, rel=1e-3)  # at every length
+    assert output.derived <= 5 * output.attacked
+    assert kernel_grid(_certified(GAUSSIAN), 256, 8).grid.neurons == 514
+    assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("rank", "most", "derived"), [(129, 5e-3, 7.85e-3), (64, 5e-3, 1.3e-2), (16, 2.5e-2, 3.62e-2)])
+def test_an_exponential_by_258_relus_needs_more_than_rank_16(rank: int, most: float, derived: float) -> None:
+    rows = rows_of(L=8, M=128, K=rank, g=EXPONENTIAL)
+    output = rows["output", "network"]
+    assert 0.3 * most < output.attacked <= most
+    assert output.derived <= derived
+    assert output.derived <= 5 * output.attacked
+    assert kernel_grid(_certified(EXPONENTIAL), 128, rank).grid.neurons == 258
+
+
+def _certified(g: str) -> Any:
+    return bs.blocks.similarity(read(g)).kernel({})
+
+
+def test_the_terms_of_the_scores_have_rows_that_are_nearly_attained() -> None:
+    rows = rows_of(L=8, M=16, K=4, p=3.0, g=GAUSSIAN)
+    assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+    for name in ("previous", "scores.layer1", "scores.relus"):
+        assert rows[name, "network"].ratio < 1.1
+    parts = sum(rows[name, "network"].derived for name in ("scores.layer1", "scores.relus"))
+    rank = kernel_grid(_certified(GAUSSIAN), 16, 4).residual - kernel_grid(_certified(GAUSSIAN), 16).residual
+    assert rows["scores", "network"].derived == pytest.approx(parts + rank, rel=1e-9)
+
+
+# --- Definition A.7 --------------------------------------------------------------------------------------------------
+
+
+def needed(count: int) -> float:
+    return float(evaluate(BASIS.derived() or BASIS.derive(), {K: count}))
+
+
+def test_orthonormal_functions_are_as_steep_as_the_bound_says() -> None:
+    """Cosines, and any rotation of them: their energies add up to the same."""
+    rng, points = np.random.default_rng(0), np.linspace(-2, 2, 8001)
+    for count in range(2, 25):
+        slopes = [
+            -np.sqrt(1 / 2) * np.pi * k / 4 * np.sin(np.pi * k * (points + 2) / 4) for k in range(count)
+        ]  # of 1/2 (k = 0) and sqrt(1/2) cos
+        turned, _ = np.linalg.qr(rng.normal(size=(count, count)))
+        for each in (np.array(slopes), turned @ np.array(slopes)):
+            assert needed(count) <= abs(each).max(1).max()
+        energies = (np.array(slopes) ** 2).sum() * (points[1] - points[0])
+        assert needed(count) == pytest.approx(np.sqrt(energies / (4 * count)), rel=1e-3)
+
+
+@pytest.mark.parametrize(("g", "at_24"), [(EXPONENTIAL, 12.8), (GAUSSIAN, None)])
+def test_the_singular_functions_of_a_similarity_grow_steeper_without_end(g: str, at_24: float | None) -> None:
+    _, slopes = steepness(SIMILARITIES[g], -2.0, 2.0, 24)
+    known = slopes[~np.isnan(slopes)]
+    for count in range(1, len(known) + 1):
+        assert needed(count) <= known[:count].max()
+    assert needed(24) == pytest.approx(5.27, rel=1e-3)
+    if at_24:
+        assert known.max() == pytest.approx(at_24, rel=1e-2)
+
+
+def test_the_row_of_definition_a7_has_the_constant_at_hand_and_the_least_one() -> None:
+    basis = rows_of(K=8, L=8, **FEW)["basis", None]
+    assert basis.measured == pytest.approx(14.56, rel=1e-3)
+    assert basis.derived == pytest.approx(needed(8))
+    assert set(basis.verdict.values()) == KEPT
+    nothing = rows_of(K=1, L=8, M=16, g="u-u", **FEW)["basis", None]
+    assert set(nothing.verdict.values()) == {bs.Verdict.OUTSIDE}
+
+
+# --- what is refused -------------------------------------------------------------------------------------------------
+
+REFUSED = {
+    "a pole": ({"g": "1/(u-v)"}, "1/(u - v) is not known to be finite on [-1, 1]^2; give a smaller radius or another"),
+    "another letter": ({"g": "exp(-w)"}, "similarity: exp(-w) has the letter w; give a function of u and v alone"),
+    "no formula": ({"g": "import os"}, "the expression 'import os'"),
+    "a rank": ({"g": "u*v", "K": 8}, "u*v: rank 8; its values at 257 knots have the numerical rank 1: give 1 to 1"),
+    "a flat kernel": ({"p": 0.0}, "induction.general: p = 0.0 does not meet p > 0"),
+    "two tokens": ({"L": 2}, "induction.general: L = 2 does not meet L >= 3"),
+    "many cells": ({"M": 4096}, "exp(-(u - v)**2/2): 4096 cells; give 1 to 2048"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_instance_is_refused(name: str) -> None:
+    params, words = REFUSED[name]
+    with pytest.raises(bs.UsageError) as error:
+        bs.compare(GENERAL, **{"L": 8, **params}, **FEW)
+    assert words in str(error.value)
+
+
+def test_tokens_outside_the_box_are_outside_the_hypotheses() -> None:
+    x = bs.tokens("x", 4, 1, size=2)
+    with pytest.raises(bs.UsageError, match=r"hypothesis violated: the argument of 'output' stays in \[-R, R\]"):
+        bs.theorem("head", bs.blocks.similarity(read(GAUSSIAN))(x[-1], x[:-2]), parameters={sp.Symbol("n"): 1})
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_the_shipped_text_keeps_the_bounds_and_agrees_with_the_exact_head() -> None:
+    comparison = bs.compare("induction.general", text=SHIPPED, p=(8, 16), L=128, samples=64)
+    shares = {(row.quantity, row.params["p"]): row.measured for row in comparison if row.quantity.startswith("pred")}
+    violated = {row.quantity for row in comparison if bs.Verdict.VIOLATED in row.verdict.values()}
+    assert violated <= {"basis.one_constant"}
+    assert shares["prediction.exact", 16] > shares["prediction.commonest", 16]
+    assert shares["prediction.agreement", 16] >= 0.95  # ties between bytes
