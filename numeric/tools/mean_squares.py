@@ -17,7 +17,7 @@ Field = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
-class Interval:
+class MeanSquare:
     """Ends of an enclosure, rounded apart by the share ROUNDED of the upper one."""
 
     low: float
@@ -39,7 +39,7 @@ def enclosed_on_line(
     off: float = 0.0,
     slope: float,
     offset: float,
-) -> Interval:
+) -> MeanSquare:
     """E e(x)^2 for d = 1, from values of e at increasing knots; `bend` is at least |e''| between them.
 
     `values` may be off by `off`; beyond the knots |e(x)| is at most slope |x| + offset.
@@ -56,15 +56,15 @@ def enclosed_on_line(
     t0, t1, t2 = mixture.moments(*ends)
     tails = float((offset**2 * t0 + 2 * offset * slope * t1.abs() + slope**2 * t2).sum())
     high = (inside + rest) * (inside + rest) + max(0.0, tails)
-    return Interval(max(0.0, inside - rest) ** 2 - ROUNDED * high, high * (1 + ROUNDED))
+    return MeanSquare(max(0.0, inside - rest) ** 2 - ROUNDED * high, high * (1 + ROUNDED))
 
 
 # Maurer and Pontil 2009, Theorem 4, for numbers in [0, cap], on both sides: each fails with probability failure / 2.
-def empirical_bernstein(values: Float64[Tensor, " n"], cap: float, failure: float) -> Interval:
+def empirical_bernstein(values: Float64[Tensor, " n"], cap: float, failure: float) -> MeanSquare:
     """The mean of independent numbers in [0, cap] is inside with probability at least 1 - failure."""
     n, log = len(values), math.log(4 / failure)
     mean, margin = float(values.mean()), math.sqrt(2 * float(values.var()) * log / n) + 7 * cap * log / (3 * (n - 1))
-    return Interval(max(0.0, mean - margin), mean + margin)
+    return MeanSquare(max(0.0, mean - margin), mean + margin)
 
 
 # |z| of a standard normal vector has the moments 2^(m/2) Gamma((d + m)/2, r^2/2) / Gamma(d/2) beyond r.

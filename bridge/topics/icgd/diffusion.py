@@ -13,13 +13,14 @@ from torch import Tensor
 from bridge.limits.cost import Cost, Count, Work
 from bridge.theorems.check import Sides, checks_of, within
 from bridge.theorems.numbers import plain
+from bridge.theorems.parts import Knobs
 from bridge.theorems.record import NamedTable
 from bridge.theorems.theorem import Theorem
-from bridge.topics.icgd.scores import Learner, scale_of, score_setting
+from bridge.topics.icgd.scores import ScoreLearner, scale_of, score_setting
 from bridge.topics.icgd.smoothness import accuracy_here, smoothness_here
 from bridge.topics.tools.sampled_scores import FAILURE, SampledScore, losses_apart, off_autograd, steepest, weights_of
 from numeric.balls import float_above
-from numeric.tools.mean_squares import Interval
+from numeric.tools.mean_squares import MeanSquare
 from numeric.tools.mixtures import Mixture, isotropic, noised, numbers
 from numeric.tools.two_samples import apart
 from symbolic.dynamics import diffusions as formulas
@@ -52,13 +53,13 @@ def drawn_start(N: int, K: int, d: int, B_v: float, eta: float, activation: str,
 def learner(
     mixture: Mixture, draws: Tensor, start: Tensor, N: int, K: int, d: int, B_v: float, eta: float,
     activation: str, relus: int, targets: bool, scale: float, T_0: float, T: float, L: int,
-) -> Learner:  # fmt: skip
+) -> ScoreLearner:  # fmt: skip
     if len(draws) < len(mixture.weights):
         raise UsageError(f"{ID}: n = {len(draws)} examples of {len(mixture.weights)} components; give one for each")
     found, setting = noised(mixture, draws, T_0, T), score_setting(N, K, d, B_v, eta, activation)
     y = found.given if targets else mixture.at(found.t).score(found.x)
     scale = scale_of(y, setting.activation, scale)
-    return Learner(found.x, found.t, y, setting, int(relus), scale, T, int(L), start)
+    return ScoreLearner(found.x, found.t, y, setting, int(relus), scale, T, int(L), start)
 
 
 # The score.
@@ -77,7 +78,7 @@ def lipschitz(sampled: SampledScore, mixture: Mixture, T_0: float) -> Sides:
     return Sides(found, proved=DERIVED, letters=sampled.letters, remark=words)
 
 
-def size(sampled: SampledScore, learner: Learner, mixture: Mixture, T_0: float) -> Sides:
+def size(sampled: SampledScore, learner: ScoreLearner, mixture: Mixture, T_0: float) -> Sides:
     directions = torch.nn.functional.normalize(torch.cat([-mixture.means, mixture.means, learner.x]), dim=-1)
     found = torch.linalg.vector_norm(mixture.at(T_0).score(learner.radius * directions), dim=-1)
     return Sides(float(found.max()) * (1 - ACCURACY), proved=DERIVED, letters=sampled.letters)
@@ -86,7 +87,7 @@ def size(sampled: SampledScore, learner: Learner, mixture: Mixture, T_0: float) 
 # The losses.
 
 
-def ball(interval: Interval) -> flint.arb:
+def ball(interval: MeanSquare) -> flint.arb:
     return flint.arb(interval.low).union(flint.arb(interval.high))
 
 
@@ -131,7 +132,7 @@ def differences(sampled: SampledScore, mixture: Mixture, t: float, d: int, seed:
 # Learning.
 
 
-def path(learner: Learner, eta: float, L: int) -> Sides:
+def path(learner: ScoreLearner, eta: float, L: int) -> Sides:
     """At the step where the distance is the largest share of its bound."""
     smoothest, eps = (
         float_above(each(learner.setting, learner.emulation)) for each in (smoothness_here, accuracy_here)
@@ -146,10 +147,10 @@ def path(learner: Learner, eta: float, L: int) -> Sides:
         f"the largest share over {int(L)} steps; `e_l` is below the diameter {plain(learner.setting.diameter)} for the "
         f"first {sharp}; largest distance {plain(float(distances.max()))}"
     )
-    return Sides(float((distances / torch.tensor(bounds, dtype=torch.float64)).max()), proved=DERIVED, remark=words)
+    return Sides(float((distances / distances.new_tensor(bounds)).max()), proved=DERIVED, remark=words)
 
 
-def errors(learner: Learner, mixture: Mixture, d: int, T_0: float, T: float, seed: int) -> NamedTable:
+def errors(learner: ScoreLearner, mixture: Mixture, d: int, T_0: float, T: float, seed: int) -> NamedTable:
     """Approximation, optimisation and emulation apart, at fresh draws of (x, t), t uniform in [T_0, T]."""
     drawn = noised(mixture, numbers(POINTS // 4, d, seed + 1), T_0, T)
     fresh, exact = (drawn.x, drawn.t), mixture.at(drawn.t).score(drawn.x)
@@ -195,7 +196,7 @@ def total_variation(sampled: SampledScore, d: int, seed: int) -> Sides:
 def work(L: Count, N: Count, K: Count, d: Count, n: Count, M: Count) -> Work:
     """In each step about 30 passes through the layers, and 2 more of exact descent; at each time, all points."""
     weights = N * K * (K + d)
-    return Work(before=Cost(8 * L * weights + 2**28, 4e-4 * L * N + 3e-8 * L * n * weights + 3e-6 * M * weights))
+    return Work(before=Cost(8 * L * weights + 2**28, 4e-4 * L * N + 5e-9 * L * n * weights + 3e-6 * M * weights))
 
 
 SIDES: Mapping[str, Callable[..., Sides]] = {
@@ -219,6 +220,7 @@ DIFFUSION = Theorem(
         "learner": learner,
         "sampled": lambda learner, mixture, s, T_0, T, M: SampledScore(learner.learnt, mixture, s, T_0, T, int(M)),
     },
+    knobs=Knobs(automatic=("scale",)),
     checks=checks_of(theory.DIFFUSION, SIDES),
     tables=(errors,),
     work=work,

@@ -68,7 +68,7 @@ def scale_of(y: Float64[Tensor, "n d"], r: Activation, asked: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Learner:
+class ScoreLearner:
     """What the network learns from x (n, d) at the times t (n) with targets y (n, d), in L steps from `start` (D_w)."""
 
     x: Float64[Tensor, "n d"]

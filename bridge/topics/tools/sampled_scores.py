@@ -19,7 +19,7 @@ from torch import Tensor
 from bridge.lowering.ball_values import evaluate_ball
 from numeric.balls import float_above
 from numeric.tools.ancestral import ancestral, times
-from numeric.tools.mean_squares import Interval, empirical_bernstein, enclosed_on_line, normal_tail
+from numeric.tools.mean_squares import MeanSquare, empirical_bernstein, enclosed_on_line, normal_tail
 from numeric.tools.mixtures import Mixture, isotropic
 from symbolic.dynamics import diffusions as theory
 from symbolic.words.errors import UsageError
@@ -120,7 +120,7 @@ class SampledScore:
         """The score at points (m, d), or what the learnt score is off by."""
         return p.score(x) - self.learnt.at(x, t) if learnt else p.score(x)
 
-    def on_line(self, t: float, *, learnt: bool) -> Interval:
+    def on_line(self, t: float, *, learnt: bool) -> MeanSquare:
         """E|s_t|^2, or that of the error of the learnt score, for d = 1. Knots at both ends of the ball."""
         off, own_bend = (self.learnt.off, self.learnt.bend) if learnt else (0.0, 0.0)
         bend = float_above(self.number(theory.score_bend(), t=t)) + own_bend
@@ -137,7 +137,7 @@ class SampledScore:
     # A time t_k and a point x = a m + sqrt(v) z are drawn together. The error is at most alpha + beta |z|; what exceeds
     # its value at |z| = FAR is cut, and its mean is at most that of (alpha + beta |z|)^2 beyond FAR. Times are drawn in
     # proportion to these caps, and squares divided by them: the mean of the quotients, times the mean cap, is the mean.
-    def by_draws(self, along: list[float], *, learnt: bool) -> Interval:
+    def by_draws(self, along: list[float], *, learnt: bool) -> MeanSquare:
         """The mean over these times, with probability 1 - FAILURE."""
         generator = torch.Generator().manual_seed(1)
         envelopes = [self._envelope(t, learnt) for t in along]
@@ -151,7 +151,7 @@ class SampledScore:
         inside = empirical_bernstein(torch.cat(found), 1.0, FAILURE)
         moments, most = [normal_tail(self.d, order, FAR) for order in range(3)], float(caps.mean())
         tail = max(a**2 * moments[0] + 2 * a * b * moments[1] + b**2 * moments[2] for a, b in envelopes)
-        return Interval(inside.low * most, inside.high * most + tail)
+        return MeanSquare(inside.low * most, inside.high * most + tail)
 
     def _envelope(self, t: float, learnt: bool) -> tuple[float, float]:
         """alpha and beta."""
@@ -159,7 +159,7 @@ class SampledScore:
         a, v = math.exp(-t), float(self.number(theory.v, t=t))
         return offset + slope * a * self.letters[theory.reach], slope * math.sqrt(v)
 
-    def information(self, t: float) -> Interval:
+    def information(self, t: float) -> MeanSquare:
         return self.on_line(t, learnt=False) if self.d == 1 else self.by_draws([t], learnt=False)
 
     # The other terms.

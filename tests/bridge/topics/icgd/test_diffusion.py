@@ -12,7 +12,7 @@ from bridge.instances.instance import Instance
 from bridge.questions.compare import Comparison
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.icgd.diffusion import DIFFUSION
-from bridge.topics.icgd.scores import Learner
+from bridge.topics.icgd.scores import ScoreLearner
 from numeric.tools.mixtures import Mixture
 from numeric.topics.icgd.network import IcgdNetwork
 from symbolic.words.errors import UsageError
@@ -96,7 +96,7 @@ def test_rows_of_the_score_hold_in_three_dimensions_and_with_denoising_targets()
 
 def test_the_learnt_score_is_what_the_network_predicts_at_a_query() -> None:
     at = known()
-    learner: Learner = at["learner"]
+    learner: ScoreLearner = at["learner"]
     x, y = learner.prompt
     network = IcgdNetwork(replace(learner.emulation.construction(len(x)), steps=learner.L + 1))
     for point, time in ((0.3, 0.5), (-1.2, 1.9), (40.0, 0.7)):
@@ -108,7 +108,7 @@ def test_the_learnt_score_is_what_the_network_predicts_at_a_query() -> None:
 
 
 def test_the_network_follows_gradient_descent_written_out() -> None:
-    learner: Learner = known(B_v=0.9, eta=3.0, relus=4096)["learner"]
+    learner: ScoreLearner = known(B_v=0.9, eta=3.0, relus=4096)["learner"]
     (x, y), shape = learner.prompt, learner.setting.shape
     w, box = learner.start.clone(), torch.as_tensor(shape.box(0.9))
     for done in range(learner.L):
@@ -123,7 +123,7 @@ def test_the_network_follows_gradient_descent_written_out() -> None:
 
 
 def test_the_learnt_score_is_near_a_function_that_bends_as_little_as_stated() -> None:
-    learner: Learner = known(L=40, K=16, relus=64)["learner"]
+    learner: ScoreLearner = known(L=40, K=16, relus=64)["learner"]
     learnt, radius = learner.learnt, learner.radius
     x = torch.linspace(-radius, radius, 4001, dtype=torch.float64)[:, None]
     for time in (0.2, 1.1, 2.0):
