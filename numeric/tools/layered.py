@@ -110,6 +110,18 @@ def autograd_gradient(
     return gradient
 
 
+def descend(
+    shape: Shape, w: Tensor, x: Tensor, y: Tensor, r: Function, loss: Function, eta: float, row_norm: float, steps: int
+) -> Float[Tensor, "steps D_w"]:
+    """The weights after each step of gradient descent on L_n, projected onto the box of `row_norm`, from w (D_w)."""
+    box, found = torch.as_tensor(shape.box(row_norm), dtype=w.dtype, device=w.device), list[Tensor]()
+    for _ in range(steps):
+        w = w - eta * autograd_gradient(shape, w, x, y, r, loss)
+        w = torch.minimum(torch.maximum(w, -box), box)
+        found.append(w)
+    return torch.stack(found)
+
+
 # By the definition of a derivative: moving V_j[a, b] by t moves z(j)[a] by t p(j-1)[b]; the tangent of z(j)[a] then
 # runs through the later layers, T(i) = diag(slopes) V_i T(i-1), and through the loss.
 def tangent_gradient(shape: Shape, w: Array, x: Array, y: Array, r: Function, slope: Function, pull: Function) -> Array:

@@ -102,7 +102,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("icgd.trajectory", _wu("Corollary 1.1, Lemma 14"), "L blocks follow the gradient-descent path"),
     _claim("icgd.dimensions", _wu("Theorem 5"), "input and output widths differ", module="icgd.step"),
     _planned("icgd.softmax", _wu("Lemma 16-18, Theorem 6"), "softmax blocks approximate equivariant maps"),
-    _planned("icgd.diffusion", _wu("Appendix H"), "score functions learnt in context"),
+    _claim("icgd.diffusion", _wu("Appendix H"), "score functions learnt in context"),
     _planned("icgd.pretraining", _wu("Appendix G, Fig. 1-3"), "trained models match direct training"),
     _claim("universal.barron", _li("Appendix B", "eq. (17)-(22)"), "Barron constants of function classes"),
     _claim("universal.covering", _li("Section 3", "eq. (23)"), "the covering number in the theorem"),

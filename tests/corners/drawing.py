@@ -51,6 +51,7 @@ LARGEST: Mapping[str, Mapping[str, int]] = MappingProxyType(
         "universal.lasso": {"N": 1024, "n": 32},
         "universal.risk": {"N": 256, "n": 32, "L": 21},
         "machines.turing_margin": {"T": 4},
+        "icgd.diffusion": {"L": 16, "N": 3, "K": 8, "n": 64, "M": 32, "relus": 256, "d": 3},
         "induction.vanilla": {"L": 32, "d": 8},
         "induction.ngram": {"L": 32, "d": 4, "n": 5, "H": 8},
         "induction.general": {"L": 32, "d": 4, "M": 64},

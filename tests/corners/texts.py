@@ -16,6 +16,8 @@ LONGEST = 4  # symbols of an input of a machine
 VALUES: Mapping[str, Sequence[Any]] = {
     "activation": tuple(ACTIVATIONS),
     "loss": tuple(LOSSES),
+    "weights": ("1/2, 3/10, 1/5", "1", "1/2, 1/2", "0.999, 0.001", "1e-9, 0.999999999"),
+    "targets": ("scores", "denoising"),
     "family": FAMILIES,
     "flow": tuple(FLOWS),
     "second": tuple(str(each) for each in Second if each is not Second.NONE),

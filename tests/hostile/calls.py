@@ -133,6 +133,7 @@ SIZES = {
     "icgd.step": ("N", "K", "d", "n"),
     "icgd.dimensions": ("N", "K", "d_x", "d_y", "n"),
     "icgd.trajectory": ("L", "N", "K", "d", "n"),
+    "icgd.diffusion": ("L", "N", "K", "d", "n", "M"),
     "icgd.gradient": ("N", "K", "d_x", "d_y", "n"),
     "induction.vanilla": ("L", "d"),
     "induction.ngram": ("L", "d"),

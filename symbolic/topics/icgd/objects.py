@@ -111,3 +111,21 @@ TRAJECTORY = {
     "f": "the risk that is minimised, a function that is differentiable on an open set that contains `W`",
     "G(w)": "gradient mapping of `f`, `(w - Proj(w - eta nabla f(w)))/eta`",
 }
+DIFFUSION = {
+    "x_t": "point at time `t`: `e^(-t) x_0` plus a Gaussian vector, of mean 0 and covariance `1 - e^(-2 t)` times the "
+    "identity, where `x_0` is drawn from a mixture of Gaussians with covariances `s^2` times the identity",
+    "p_t": "density of `x_t`",
+    "s_t": "score of `p_t`, the gradient of its logarithm; here by the closed form for mixtures",
+    "x": "a vector of `d` coordinates",
+    "J": "Fisher information of `p_(T_0)`, the mean of the squared 2-norm of `s_(T_0)` at `x_(T_0)`",
+    "q": "law of the samples, drawn by the learnt score: from a standard normal vector at `T` to `T_0` in `M` steps",
+    r"\delta": "total variation of two laws",
+    r"\mathrm{Lip}": "Lipschitz constant in the 2-norm",
+    "w^l": "weights after `l` steps of the transformer, on points `x` at times `t` and their scores",
+    r"w_{\mathrm{GD}}^l": "weights after `l` steps of projected gradient descent on the same examples, from one start",
+    "e_l": "bound of ``icgd.trajectory`` after `l` steps, at most the diameter of the box of the weights",
+    "l": "number of steps taken",
+    "W": "weights of a network",
+    r"\ell_{1}(W)": "mean of the squared 2-norm of what the network is off by at `x_(T_0)`, the integrand of (H.1)",
+    r"\ell_{2}(W)": "the same against the score of `x_(T_0)` given `x_0`, the integrand of (H.2)",
+}
