@@ -70,9 +70,10 @@ NORMALISER = Erratum(
     "heads of lag `i` add up to `sum_h alpha_{h,i} sum_{s=1}^{L-1} e^(-beta_{h,i} (s-1)) x_{L-s}`",
     reading="the sum that softmax divides by has `L - 1` terms from `1` on, and the printed one `H_i + 1` terms from "
     "`e^beta_{h,i}` on; for long prompts the head has `(1 - r^(H_i+1))/r` times its weights, `r = e^-beta_{h,i}`, "
-    "which is 1 for one `r` alone; with `H_i` read as `L - 1` and `j` from 1 on it is right at one token alone",
-    repair="`1/(1 - r)` in the place of the sum: then the distance from the indicator is that of Lemma D.2, exactly, "
-    "at every token that has the lag, for prompts of all lengths",
+    "which is 1 for one `r` alone; a slip of the index: with `j` from 1 on it is `1 - r^H_i`, which at most "
+    "doubles the distance from the indicator",
+    repair="`j` from 1 on; or `1/(1 - r)` in the place of the sum: then the distance from the indicator is that of "
+    "Lemma D.2, exactly, at every token that has the lag, for prompts of all lengths",
     survives="yes: with the value weight `alpha_{h,i}/(1 - e^-beta_{h,i})`",
 )
 
@@ -109,7 +110,8 @@ def _quantities() -> tuple[Quantity, ...]:
             "two layers, `n-2` heads in the first whose weights depend on positions alone, any second layer",
             Kind.LOWER, Quantifier.FOR_ALL, scopes=(), obtained=Provenance.HAND, indices=(sp.Ge(n, 3, evaluate=False),),
             remark="the weights of `n-2` heads at `n-1` lags have a null vector `v`; layer 1 cannot tell the patch `v` "
-            "from `-v`, and `q = sign(W* v)` can; the bound is the least singular value of `W*`, 1 for `W* = I`",
+            "from `-v`, and `q = sign(W* v)` can; the bound is the least singular value of `W*`, 1 for `W* = I` (softmax "
+            "ignores what all scores have in common)",
         ),
         Quantity(
             "format", r"\sup_s \|\mathrm{fl}(\hat k_s) - k_s\|_\infty", "largest error of layer 1 against the tokens "
@@ -164,6 +166,7 @@ NGRAM = Result(
         "heads of weights that depend on positions alone some score errs by at least the least singular value of `W*`, "
         "and with `n-1` heads every accuracy is reached as `rho` tends to 0. What an accuracy costs is the size of the "
         "coefficients, that is bits: about `rho^-(n-2)`.",
+        "Layer 2 as printed also attends to the keys `s < n`, which `IH_n` leaves out; here they are masked.",
         "One family of heads serves all lags; A.2 has heads of their own for each lag.",
         "A.2 counts the errors of the keys in `2 ||W*||_{1,1} eps` and not those of the query; the bound holds all the "
         "same, since softmax moves by half of what Lemma D.1 says.",
