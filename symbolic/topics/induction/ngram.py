@@ -110,8 +110,8 @@ def _quantities() -> tuple[Quantity, ...]:
             "two layers, `n-2` heads in the first whose weights depend on positions alone, any second layer",
             Kind.LOWER, Quantifier.FOR_ALL, scopes=(), obtained=Provenance.HAND, indices=(sp.Ge(n, 3, evaluate=False),),
             remark="the weights of `n-2` heads at `n-1` lags have a null vector `v`; layer 1 cannot tell the patch `v` "
-            "from `-v`, and `q = sign(W* v)` can; the bound is the least singular value of `W*`, 1 for `W* = I` (softmax "
-            "ignores what all scores have in common)",
+            "from `-v`, and `q = sign(W* v)` can; the bound is the least singular value of `W*`, 1 for `W* = I` "
+            "(softmax ignores what all scores have in common)",
         ),
         Quantity(
             "format", r"\sup_s \|\mathrm{fl}(\hat k_s) - k_s\|_\infty", "largest error of layer 1 against the tokens "
