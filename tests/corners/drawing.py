@@ -45,6 +45,8 @@ FREE: Mapping[str, tuple[str, ...]] = MappingProxyType(
 # Sizes of which nothing estimates the cost, and which make a point long.
 LARGEST: Mapping[str, Mapping[str, int]] = MappingProxyType(
     {
+        "icgd.softmax": {"d": 2, "n": 4, "D": 16},
+        "icgd.softmax_step": {"N": 3, "K": 8, "n": 8, "L": 4},
         "universal.barron": {"d": 4, "M": 6},
         "universal.covering": {"d": 3, "functions": 4, "places": 5},
         "universal.proximal": {"L": 41, "N": 16, "n": 8},

@@ -20,6 +20,8 @@ VALUES: Mapping[str, Sequence[Any]] = {
     "targets": ("scores", "denoising"),
     "family": FAMILIES,
     "flow": tuple(FLOWS),
+    "icgd.softmax_step.activation": ("linear", *ACTIVATIONS),
+    "map": ("others",),
     "second": tuple(str(each) for each in Second if each is not Second.NONE),
     "netlist": tuple(netlists.shipped()),
     "machine": tuple(machine_files.shipped()),

@@ -129,3 +129,30 @@ DIFFUSION = {
     r"\ell_{1}(W)": "mean of the squared 2-norm of what the network is off by at `x_(T_0)`, the integrand of (H.1)",
     r"\ell_{2}(W)": "the same against the score of `x_(T_0)` given `x_0`, the integrand of (H.2)",
 }
+SOFTMAX = {
+    "f": "a permutation-equivariant map of `n` tokens, linear for `d = 1`",
+    "Z": "the prompt, `n` tokens of `d` coordinates",
+    r"f_{\mathrm{Softmax}}": "the block: a feed-forward layer, one softmax head, a feed-forward layer",
+    r"\bar{f}": "`f` at the upper corner of the cell of the grid in which `Z` lies",
+    "r": "bound on the norms of ids",
+    r"\delta": "lower bound on the distance of the ids of different tokens or prompts",
+    r"\mathrm{quant}": "the step function (F.8)",
+    r"\mathrm{quant}_\rho": "the sum (F.7) of ramps",
+    "S": "the attention layer, with its residual",
+    "k": "a token",
+    "G": "a grid point at most half a cell away from what the last layer receives",
+    "z": "a number",
+}
+SOFTMAX_STEP = {
+    r"\hat{w}^{+}": "weights after one step of the transformer from `w`",
+    "w^{+}": "weights after one exact step from `w`, projected onto the box `W`",
+    r"\hat{w}^{(L)}": "weights after `L` steps of the transformer",
+    r"w_{\mathrm{GD}}^{(L)}": "weights after `L` exact steps from the same start",
+    r"\ell": "number of layers of one step, feed-forward or attention",
+    "W": "the box of weights, each at most `B_v` over the root of the length of its row",
+    "w": "all weights of the network that is trained",
+    "x_i": "input of example `i`",
+    "y_i": "output of example `i`",
+    "L_n": "mean over the examples of the squared distance of the network's output from `y_i`, halved",
+    r"\mathrm{ids}": "the ids of Lemma 17 that occur on the grid",
+}

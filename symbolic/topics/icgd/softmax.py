@@ -1,0 +1,206 @@
+"""Softmax blocks approximate equivariant maps (wu2024, Lemmas 16 to 18): what ids cost, where the bound holds."""
+
+from functools import partial
+from typing import Any
+
+import sympy as sp
+
+from symbolic.derivations.provenance import Provenance
+from symbolic.statements.errata import Erratum, Weight
+from symbolic.statements.result import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.topics.icgd import objects
+from symbolic.words.citations import WU2024, Citation
+
+d, n, D = (sp.Symbol(name, integer=True, positive=True) for name in ("d", "n", "D"))
+B_x, ramp = sp.symbols("B_x ramp", positive=True)
+L = sp.Symbol("L", nonnegative=True)  # the Lipschitz constant of f in the 2-norm
+q = sp.Symbol("q", integer=True, positive=True)  # the least prime power that is at least D^d
+
+_cite = partial(Citation, WU2024)
+
+# Lemma 17 on the grid {B/D, ..., B}^d: |V| = D^d tokens with norms from sqrt(d) B/D to sqrt(d) B, B/D apart. delta is
+# FRONT exp(-RATE), and an id takes log2(r/delta) bits; exp(-RATE) itself is below every float.
+TOKENS = D**d
+_SPAN, _LEAST, _APART = sp.sqrt(d) * B_x, sp.sqrt(d) * B_x / D, B_x / D
+_COMMON = (TOKENS + 1) ** 4 * (2 * sp.log(n) + 3) * sp.pi * d
+FRONT = 2 * sp.log(n) ** 2 * _APART**2 * _LEAST / (_SPAN**2 * _COMMON)
+RATE = _COMMON * _SPAN**2 / (4 * _APART * _LEAST)
+RADIUS = _SPAN + _APART / 4
+PRINTED_BITS = (sp.log(RADIUS / FRONT) + RATE) / sp.log(2)
+
+# Ids are cell * width + the sum of n - 1 marks below q^(n-1) - 1 (n = 2: below q), so that width is one more than the
+# largest sum. Any injective map needs an id for each cell and each multiset of n - 1 cells beside it.
+MARKS = sp.Piecewise((TOKENS, sp.Eq(n, 2)), (q ** (n - 1) - 1, True))
+BITS = sp.ceiling(sp.log(TOKENS * ((n - 1) * (MARKS - 1) + 1), 2))
+CONTEXTS = TOKENS * sp.binomial(TOKENS + n - 2, n - 1)
+
+CELL = L * sp.sqrt(d * n) * B_x / D  # (F.4)
+KAPPA = L * (8 * sp.sqrt(d * n) + sp.sqrt(n)) * B_x / (2 * D)
+
+# Off the ramps the block is f at the middle of the cell, at most B/(2D) away in each of d n coordinates; equality at
+# the ends of a cell, for an f that stretches (1, ..., 1) most.
+OFF_RAMPS = CELL / 2
+
+# D - 1 ramps of the width ramp B in each of the n coordinates (d = 1).
+SHARE = 1 - (1 - (D - 1) * ramp) ** n
+
+# (F.24), d = 1, n = 2, f(z_1, z_2) = (z_2, z_1). By (F.15) the ids of a cell c lie within B/(4D) of its corner, so all
+# those of c before all those of c + 1. Take c in the middle, and of all cells of the other token but c and c + 1 let x
+# be the one with the least id beside c. On the ramp from c to c + 1, with z_2 the corner of x, the id is continuous and
+# ends beyond those of c: it meets the id of (c, y) for all y, where FF_2 has the corner of y. As the first and the last
+# cell are among the y (D >= 4), one is (D - 1)/2 cells or more from x, and x alone is within half a cell of z_2.
+ABOVE_INTERVAL = 4  # the least D for which the value leaves the interval of (F.24)
+ABOVE_KAPPA = 14  # the least D for which (D - 1) B/(2D) exceeds KAPPA = 9 sqrt(2) B/(2D)
+
+_PROOF = "Appendix F.4"
+BETWEEN = Erratum(
+    Weight.PROOF,
+    _cite(_PROOF, "(F.24)"),
+    "a piecewise-linear `FF_2` with the value `f(L)` at the id of every grid point `L` has, at an arbitrary input `Z`, "
+    "a value between the least and the largest `f(L)` with `||L - Z||_max <= B_x/(2D)`",
+    "ids are numbers for `d = 1`, and by (F.15) those of one cell lie together, apart from those of the next. On the "
+    "ramp (F.6) the id of a token runs continuously from its cell to the next one, through the ids of the first cell "
+    "beside other tokens, where `FF_2` has their values: neighbouring ids are no neighbouring inputs. For `n = 2` and "
+    "`f(z_1, z_2) = (z_2, z_1)` the token whose id is the least of its cell meets all of them, so that the error is at "
+    "least `(D - 1) B_x/(2D)` there: for every width of the ramps, every attention with (F.15) and every continuous "
+    "`FF_2`",
+    "the bound holds off the ramps, as `L sqrt(d n) B_x/(2D)` where `FF_2` has the values at the middles of the cells; "
+    "for `d = 1` the ramps are the share `1 - (1 - (D - 1) ramp)^n` of the cube, as small as `ramp` makes it",
+    "open: this proof gives Lemma 16 off a set as small as one likes, and not for every `Z`; whether other blocks of "
+    "this kind reach the bound everywhere is not decided",
+)
+
+NOTATION = {B_x: "B_x", ramp: r"\rho"}
+SYMBOLS = {
+    L: "Lipschitz constant of `f` in the 2-norm",
+    q: "least prime power that is at least `D^d`",
+}
+_LEMMA_16, _LEMMA_17 = _cite("Lemma 16", "Lemma 18"), _cite("Lemma 17")
+_one_token = (sp.Le(d, 1),)
+
+
+def row(name: str, latex: str, meaning: str, norm: str, domain: str, bound: Any = None, **more: Any) -> Quantity:
+    """A row that is no error of the theorem's network unless it has scopes; `bound` is our own formula, by hand."""
+    kind, scopes = more.pop("kind", Kind.UPPER), more.pop("scopes", ())
+    if bound is not None:
+        more = {"derive": bound, "obtained": Provenance.HAND, **more}
+    return Quantity(name, latex, meaning, norm, domain, kind, Quantifier.FOR_ALL, scopes=scopes, **more)
+
+
+_CUBE, _ERROR = "`Z in [0, B_x]^n`", r"\|f_{\mathrm{Softmax}}(Z) - f(Z)\|_2"
+_HEAD = "a softmax head of rank 1, whose values have a norm just below `1/(4 sqrt(d) D)`,"
+QUANTITIES = (
+    row(
+        *(
+            "bits",
+            r"\log_2(r/\delta)",
+            "bits of an id: binary logarithm of the range of ids over their distance, rounded up for whole numbers",
+        ),
+        *("bits", "all prompts of `n` tokens of the grid", BITS),
+        printed=Printed(PRINTED_BITS, _LEMMA_17),
+        remark="ids from a `B_(n-1)` set in the sense of Bose and Chowla; tokens may be equal, which Lemma 17 excludes",
+    ),
+    row(
+        *("bits.counting", r"\log_2(r/\delta)", "bits of an id of any contextual mapping"),
+        *("bits", "all prompts of `n` tokens of the grid", sp.ceiling(sp.log(CONTEXTS, 2))),
+        kind=Kind.LOWER,
+        remark="one id for each token and each multiset of `n - 1` others",
+    ),
+    row(
+        *("F.4", r"\sup_Z \|f(Z) - \bar{f}(Z)\|_2", "error of `f` at the upper corner of the cell"),
+        *("2-norm", _CUBE, CELL),
+        printed=Printed(CELL, _cite(_PROOF, "(F.4)")),
+        indices=_one_token,
+    ),
+    row(
+        *("F.9", r"\sup_z |\mathrm{quant}_\rho(z) - \mathrm{quant}(z)|", "distance of ramps from steps"),
+        *("absolute value", "`z in [0, B_x]`", B_x / D),
+        printed=Printed(B_x / D, _cite(_PROOF, "(F.9)")),
+        indices=_one_token,
+        remark="the middle case of (F.6) is read as the height of the ramp at `z`, 0 at its start",
+    ),
+    row(
+        *("F.15", r"\|S(Z)_{:,k} - Z_{:,k}\|_2 / \max_l \|Z_{:,l}\|_2", f"what {_HEAD} adds to a token"),
+        *("2-norm, relative to the largest token", "all `Z`, attained where all tokens are equal"),
+        printed=Printed(1 / (4 * sp.sqrt(d) * D), _cite(_PROOF, "(F.15)"), strict=True),
+    ),
+    row(
+        *("F.22", r"\|S(Z)_{:,k} - Z_{:,k}\|_2", f"what {_HEAD} adds to a token of the grid"),
+        *("2-norm", "the grid, attained at the token of all `B_x`"),
+        printed=Printed(B_x / (4 * D), _cite(_PROOF, "(F.22)"), strict=True),
+    ),
+    row(
+        *("block", _ERROR, "error of the block"),
+        *("2-norm", f"{_CUBE} off the ramps", OFF_RAMPS),
+        printed=Printed(KAPPA, _LEMMA_16),
+        indices=_one_token,
+        remark="values at the middles of the cells",
+    ),
+    row(
+        *("F.24", r"\mathrm{dist}(f_{\mathrm{Softmax}}(Z)_k, [\min_G f(G)_k, \max_G f(G)_k])"),
+        "distance of a value of `FF_2` from the values of `f` at most half a cell away",
+        *("absolute value", f"{_CUBE} on the ramps"),
+        printed=Printed(sp.Integer(0), _cite(_PROOF, "(F.24)")),
+        indices=_one_token,
+        erratum=BETWEEN,
+    ),
+    row(
+        *("ramps", _ERROR, "error of the block"),
+        *("2-norm", f"{_CUBE} on the ramps"),
+        printed=Printed(KAPPA, _cite(_PROOF, "the last display, from (F.24)")),
+        indices=_one_token,
+        erratum=BETWEEN,
+    ),
+    row(
+        *("share", r"|\{Z \text{ on a ramp}\}| / B_x^n", "share of the cube that lies on a ramp"),
+        *("volume", _CUBE, SHARE),
+        kind=Kind.EXACT,
+        indices=_one_token,
+    ),
+)
+
+SOFTMAX = Result(
+    id="icgd.softmax",
+    title="Softmax blocks approximate equivariant maps",
+    citation=_cite("Lemmas 16 to 18", "Definitions 11 to 13"),
+    claim=r"\|f_{\mathrm{Softmax}}(Z) - f(Z)\|_2 \le \frac{L (8 \sqrt{dn} + \sqrt{n}) B_x}{2D}",
+    parameters=(
+        Parameter("d", d, "coordinates of a token; the block itself is built for `d = 1`", 1, integer=True),
+        Parameter("n", n, "number of tokens", 2, integer=True),
+        Parameter("D", D, "granularity of the grid", (8, 64), integer=True),
+        Parameter("B_x", B_x, "side of the cube of inputs", 1),
+        Parameter(
+            "ramp",
+            ramp,
+            "width of a ramp over `B_x`, the `delta` of (F.5)",
+            2.0**-10,
+            in_words="width of a ramp over `B_x`",
+        ),
+        Parameter(
+            *(
+                "map",
+                None,
+                "`f`, linear for `d = 1`: ``others`` (the mean of the others), or the rows of a matrix",
+                "others",
+            ),
+            takes="others|ROWS",
+        ),
+    ),
+    hypotheses=(
+        Hypothesis("d", sp.Ge(d, 1, evaluate=False), "a token has a coordinate"),
+        Hypothesis("n", sp.Ge(n, 2, evaluate=False), "`delta` of Lemma 17 is 0 for one token"),
+        Hypothesis("D", sp.Ge(D, 2, evaluate=False), "a grid of one point tells no inputs apart"),
+        Hypothesis("B_x", sp.Gt(B_x, 0, evaluate=False), "it is the side of a cube"),
+        Hypothesis("ramp", sp.Gt(ramp, 0, evaluate=False), "a ramp of width 0 is a step"),
+        Hypothesis("ramp", sp.Lt(ramp, 1 / D, evaluate=False), "a ramp is shorter than a cell"),
+    ),
+    objects=objects.SOFTMAX,
+    quantities=QUANTITIES,
+    notation=NOTATION,
+    symbols=SYMBOLS,
+    remarks=(
+        "The proof leaves out prompts that have equal tokens after quantisation; the block here has ids for them too.",
+        "The feed-forward layers here write the own part of an id and a mark into coordinates of their own, and one "
+        "uniform head adds the marks. Penalties for inputs outside the cube, (F.10) to (F.13), are left out.",
+    ),
+)
