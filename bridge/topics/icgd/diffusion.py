@@ -92,7 +92,7 @@ def ball(interval: MeanSquare) -> flint.arb:
 
 
 def how(d: int) -> str:
-    return "quadrature" if d == 1 else f"by draws, with probability {plain(1 - FAILURE)}"
+    return "quadrature" if d == 1 else f"by draws, with probability `1 - {plain(FAILURE)}`"
 
 
 def information(sampled: SampledScore, T_0: float, d: int) -> Sides:
@@ -188,7 +188,7 @@ def total_variation(sampled: SampledScore, d: int, seed: int) -> Sides:
     known = {formulas.start: start, formulas.score_error: error, formulas.discretisation: steps}
     words = (
         f"`E_0 = {plain(start)}`, `E_s = {plain(error)}` ({how(d)}), `E_h = {plain(steps)}`; measured on samples, at "
-        f"least {plain(found.sure)} with probability {plain(1 - FAILURE)}"
+        f"least {plain(found.sure)} with probability `1 - {plain(FAILURE)}`"
     )
     return Sides(found.sure, measured=found.seen, letters=known, remark=words)
 
