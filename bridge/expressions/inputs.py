@@ -190,10 +190,10 @@ class Value(Expression):
 
     @property
     def made(self) -> Mapping[str, Callable[..., Any]]:
-        return dict(zip(self._names, self.programs, strict=True)) if self.is_fixed else {}
+        return dict(zip(self.arrays, self.programs, strict=True)) if self.is_fixed else {}
 
     @property
-    def _names(self) -> list[str]:
+    def arrays(self) -> list[str]:
         """Of its arrays, exactly and in the network."""
         return [self.name, f"{self.name}_hat"][: len(self.programs)]
 
@@ -204,11 +204,11 @@ class Value(Expression):
     def sides(self, known: Mapping[str, Any]) -> list[Any]:
         """The exact array, and the one in the network if that is another."""
         if self.is_fixed:
-            return [known[name] for name in self._names]
+            return [known[name] for name in self.arrays]
         return [called_with(program, known) for program in self.programs]
 
     def run(self, running: Running) -> Any:
-        name, program = list(zip(self._names, self.programs, strict=True))[-1 if running.approximate else 0]
+        name, program = list(zip(self.arrays, self.programs, strict=True))[-1 if running.approximate else 0]
         if self.is_fixed:
             return running.array(name)
         return program(**{name: running.array(name) for name in arguments_of(program)})

@@ -166,15 +166,21 @@ def of_array(name: str, norm: Any) -> Program:
 def _size_of(value: Value) -> Program:
     """The norm of the exact value."""
     norm = LARGEST[value.norm]
+    if value.is_fixed:
+        return of_array(value.name, norm)
     return Program(arguments_of(value.program), lambda known: norm(called_with(value.program, known)))
 
 
 def _error_of(value: Value) -> Program | None:
     """The distance of the two; None where the approximate one is not known."""
-    norm, approximate = LARGEST[value.norm], value.approximate
-    if approximate is None:
+    if value.approximate is None:
         return None
-    return Program(value.takes, lambda known: norm(called_with(approximate, known) - called_with(value.program, known)))
+
+    def distance(known: Mapping[str, Any]) -> Any:
+        exact, near = value.sides(known)
+        return LARGEST[value.norm](near - exact)
+
+    return Program(value.arrays if value.is_fixed else value.takes, distance)
 
 
 def _largest(numbers: list[Any]) -> Any:

@@ -108,6 +108,24 @@ def test_a_sum_with_weights_of_any_sign_is_that_of_numpy() -> None:
     assert rows["output", "prompt"].ratio < 1.2
 
 
+# The arrays are made once: what is measured of them is that of the arrays that run, in each format.
+def test_the_error_of_a_value_of_parameters_alone_is_measured() -> None:
+    def near(L: int, p: float) -> torch.Tensor:
+        places = torch.arange(L, dtype=torch.float64, device="cpu")
+        weights = torch.exp(-p * (places[:, None] - places).abs())
+        return weights / weights.sum(-1, keepdim=True)
+
+    unit = bs.value("I", lambda L: torch.eye(L, dtype=torch.float64, device="cpu"), count=L, dim=L, norm=1, size=1,
+                    error=eta, approximate=near)  # fmt: skip
+    output = bs.attend(unit, bs.tokens("x", L, d, size=1))
+    theorem = bs.theorem("near", output, parameters={eta: 0.9, p: 3.0, L: 5, d: 2})
+    away = near(5, 3.0).numpy() - np.eye(5)
+    for settings in ({}, {"dtype": "float32"}):
+        rows = compared(theorem, **settings)
+        assert rows["output", "network"].instance == pytest.approx(abs(away).sum(1).max(), rel=1e-6)
+        assert rows["output", "prompt"].ratio < 1.01
+
+
 # --- slices ----------------------------------------------------------------------------------------------------------
 
 
