@@ -193,6 +193,8 @@ SOFTMAX_STEP = Result(
         L_f: "Lipschitz constant of the gradient of `L_n` on `W`",
     },
     remarks=(
+        "The construction is for the risk of an `N`-layer network with the square loss; Theorem 6 is about any loss "
+        "with a Lipschitz gradient.",
         "The proof needs `f` to be Lipschitz in `x` and `y` too, while the theorem asks for it in `w` alone; and (F.6) "
         "has the domain `[0, B]` where the inputs are signed.",
     ),
