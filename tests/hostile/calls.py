@@ -187,9 +187,9 @@ def words() -> Iterator[Call]:
 
 
 def ids() -> Iterator[Call]:
-    for id in (ESCAPE, LONG, "", "icgd", "../x", "icgd.step\n", "٣", "--", "-1", "icgd.diffusion"):
+    for id in (ESCAPE, LONG, "", "icgd", "../x", "icgd.step\n", "٣", "--", "-1", "icgd.pretraining"):
         for command in (("show",), ("latex",), ("compare",), ("solve", "--for", "error")):
-            codes = EITHER if command == ("show",) and id == "icgd.diffusion" else REFUSED
+            codes = EITHER if command == ("show",) and id == "icgd.pretraining" else REFUSED
             yield Call("id", (*command, id), codes)
 
 

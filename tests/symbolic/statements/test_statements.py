@@ -104,8 +104,8 @@ def test_every_citation_prints_as_text_latex_and_bibtex(claim: Claim) -> None:
 def test_unknown_ids_name_the_nearest_ones() -> None:
     with pytest.raises(UsageError, match=r"no result 'induction\.vanila'.*Nearest: induction\.vanilla"):
         find_result("induction.vanila")
-    with pytest.raises(UsageError, match=r"'icgd\.diffusion' .* is planned"):
-        find_result("icgd.diffusion")
+    with pytest.raises(UsageError, match=r"'icgd\.pretraining' .* is planned"):
+        find_result("icgd.pretraining")
 
 
 def test_hypotheses_complain_about_all_that_is_wrong_at_once() -> None:
