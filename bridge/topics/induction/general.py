@@ -87,10 +87,12 @@ ONE_CONSTANT = Quantity(
         "`K = 24` that is 5.27, and the constant of its singular functions is 12.8 (in any dimension: functions "
         "with one bound and one Lipschitz constant are relatively compact, and orthonormal ones `sqrt(2)` apart); read "
         "for a `g` of finite rank, the decay of `sigma_k` says nothing",
-        repair="for `n = 2` and `d = 1`, hat functions in the place of singular functions: a bound for every `g` with "
-        "bounded second derivatives or kinks, for every prompt and length",
-        survives="yes: Theorem 4.4 is about `g` of finite rank; for one coordinate such a network exists for every "
-        "similarity with bounded second derivatives, with an error of the order of `M^-2`",
+        repair="constants that may grow with `k`, where the sum over `k` of `sigma_k` times the largest value times "
+        "the sum of Barron norm and Lipschitz constant is finite, and the tail decays: the proof stands as it is; or, "
+        "for `n = 2` and `d = 1`, hat functions in the place of singular functions: a bound for every `g` with bounded "
+        "second derivatives or kinks, for every prompt and length",
+        survives="yes: as printed Theorem 4.4 is about `g` of finite rank; for one coordinate such a network exists "
+        "for every similarity with bounded second derivatives, with an error of the order of `M^-2`",
     ),
 )
 
