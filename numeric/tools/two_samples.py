@@ -34,7 +34,7 @@ def apart(one: Float64[Tensor, "m d"], other: Float64[Tensor, "k d"], failure: f
     def shares(points: Tensor) -> Tensor:
         places = torch.searchsorted(ends, points[:, :coordinates].T.contiguous())  # (coordinates, m)
         powers = each ** torch.arange(coordinates, dtype=torch.int64, device="cpu")[:, None]
-        return torch.bincount((places * powers).sum(0), minlength=each**coordinates) / len(points)
+        return torch.bincount((places * powers).sum(0), minlength=each**coordinates).double() / len(points)
 
     chosen = shares(halves[0][0]) > shares(halves[1][0])
     seen = float((shares(halves[0][1]) - shares(halves[1][1]))[chosen].sum())
