@@ -97,6 +97,7 @@ TOO_LARGE = Erratum(
     "the theorem asks for `||eps^(l-1)||_2 <= eta eps`; the proof ends at `eps`, which is more where `eta < 1`",
     "`kappa = eta eps`, since the 2-norm of the part `w` is at most that of the whole",
     "yes: Lemma 16 is stated for every `kappa`",
+    at=(("N", 2),),  # Definition 1 has N >= 2
 )
 _DOMAIN = "`w` in the box `W`, `||x_i|| <= B_x`, `||y_i|| <= B_y`"
 
@@ -133,6 +134,7 @@ def quantities_for(depth: int | None, linear: bool = False, asked: bool = True) 
             *(*allowed, "ratio", "one step", 1 / eta),
             printed=Printed(sp.Integer(1), _cite("Appendix F.3")),
             erratum=TOO_LARGE,
+            indices=(sp.Ge(N, 2, evaluate=False),),
         ),
         row(
             *(*bits, "bits", "Lemma 16 with the bound `eta eps`, of a map with Lipschitz constant 1", MEMORISING),

@@ -145,7 +145,7 @@ def test_what_memorising_takes() -> None:
 
 
 def test_the_proof_leaves_more_than_the_theorem_allows() -> None:
-    short, long = (rows(eps=0.1, eta=eta, **QUICK)["accuracy"] for eta in (0.5, 1.0))
+    short, long = (rows(N=2, eps=0.1, eta=eta, **QUICK)["accuracy"] for eta in (0.5, 1.0))
     assert (short.measured, short.verdict["printed"]) == (2, Verdict.VIOLATED)
     assert (long.measured, long.verdict["printed"]) == (1, Verdict.KEPT)
 
