@@ -62,7 +62,7 @@ WHY = {
     "tokens": OF_TOKENS,
     "union bound": SAME,
 }
-FUNCTIONS = ("apply a function", "Taylor's formula")
+FUNCTIONS = ("apply a function", "function of pairs", "Taylor's formula")
 BY_SLOPE = "by the value of the function at 0, and its Lipschitz constant"
 BY_TAYLOR = "by Taylor's formula at 0"
 BY_LARGEST = "by the largest absolute value of the function"
