@@ -7,18 +7,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import flint
+import sympy as sp
 import torch
 from torch import Tensor
 
 from bridge.limits.cost import Cost, Count, Work
 from bridge.theorems.check import Sides, checks_of, within
 from bridge.theorems.numbers import plain
-from bridge.theorems.parts import Knobs
+from bridge.theorems.parts import AtPoint, Knobs
 from bridge.theorems.record import NamedTable
 from bridge.theorems.theorem import Theorem
 from bridge.topics.icgd.scores import ScoreLearner, scale_of, score_setting
 from bridge.topics.icgd.smoothness import accuracy_here, smoothness_here
-from bridge.topics.tools.sampled_scores import FAILURE, SampledScore, losses_apart, off_autograd, steepest, weights_of
+from bridge.topics.tools.sampled_scores import (
+    FAILURE,
+    ROUNDED,
+    SampledScore,
+    losses_apart,
+    off_autograd,
+    steepest,
+    weights_of,
+)
 from numeric.balls import float_above
 from numeric.tools.mean_squares import MeanSquare
 from numeric.tools.mixtures import Mixture, isotropic, noised, numbers
@@ -59,6 +68,8 @@ def learner(
     found, setting = noised(mixture, draws, T_0, T), score_setting(N, K, d, B_v, eta, activation)
     y = found.given if targets else mixture.at(found.t).score(found.x)
     scale = scale_of(y, setting.activation, scale)
+    largest = float(torch.linalg.vector_norm(y / scale, dim=-1).max()) * (1 + ROUNDED)
+    setting = replace(setting, B_y=max(setting.B_y, largest))  # a scale that is given may be small
     return ScoreLearner(found.x, found.t, y, setting, int(relus), scale, T, int(L), start)
 
 
@@ -187,8 +198,8 @@ def total_variation(sampled: SampledScore, d: int, seed: int) -> Sides:
     start, error, steps = sampled.start, sampled.score_error, sampled.discretisation
     known = {formulas.start: start, formulas.score_error: error, formulas.discretisation: steps}
     words = (
-        f"`E_0 = {plain(start)}`, `E_s = {plain(error)}` ({how(d)}), `E_h = {plain(steps)}`; measured on samples, at "
-        f"least {plain(found.sure)} with probability `1 - {plain(FAILURE)}`"
+        f"`E_0 <= {plain(start)}`, `E_s <= {plain(error)}` ({how(d)}), `E_h <= {plain(steps)}`; measured on samples, "
+        f"at least {plain(found.sure)} with probability `1 - {plain(FAILURE)}`"
     )
     return Sides(found.sure, measured=found.seen, letters=known, remark=words)
 
@@ -220,6 +231,7 @@ DIFFUSION = Theorem(
         "learner": learner,
         "sampled": lambda learner, mixture, s, T_0, T, M: SampledScore(learner.learnt, mixture, s, T_0, T, int(M)),
     },
+    at_point=AtPoint(quantities=lambda d: theory.quantities_at(d, sp.Rational(str(FAILURE)))),
     knobs=Knobs(automatic=("scale",)),
     checks=checks_of(theory.DIFFUSION, SIDES),
     tables=(errors,),

@@ -55,10 +55,10 @@ def scale_of(y: Float64[Tensor, "n d"], r: Activation, asked: float) -> float:
     least, most = r.values or (-math.inf, math.inf)
     if low < 0 <= least or high > 0 >= most:
         raise UsageError(
-            f"icgd.diffusion: the scores have both signs, from {plain(low)} to {plain(high)}, and the values of "
-            f"'{r.name}' lie in ({plain(least)}, {plain(most)}): no scale brings them there; take tanh or sin"
+            f"icgd.diffusion: the scores reach from {plain(low)} to {plain(high)}, and the values of '{r.name}' lie in "
+            f"({plain(least)}, {plain(most)}): no scale brings them there; take tanh or sin"
         )
-    needed = max(high / most, low / least)
+    needed = max(high / most if high > 0 else 0.0, low / least if low < 0 else 0.0)
     if asked and needed >= asked:
         raise UsageError(
             f"icgd.diffusion: scale = {plain(asked)}: the scores reach from {plain(low)} to {plain(high)}, beyond the "

@@ -15,6 +15,7 @@ from symbolic.topics.icgd import objects
 from symbolic.topics.icgd.step import STEP_HYPOTHESES, STEP_PARAMETERS
 from symbolic.topics.icgd.symbols import L, relus
 from symbolic.words.citations import WU2024, Citation
+from symbolic.words.prose import marked
 
 M, T, T_0, s, scale = of.M, of.T, of.T_0, of.s, sp.Symbol("scale", nonnegative=True)
 _DEFAULTS = {"N": 3, "K": 16, "d": 1, "n": 200, "B_v": 2.0, "eta": 2.0, "activation": "tanh"}
@@ -61,6 +62,7 @@ def _quantity(name: str, latex: str, meaning: str, norm: str, kind: Kind, bound:
 _EXACT, _UPPER, _LOWER, _2, _SQUARED = Kind.EXACT, Kind.UPPER, Kind.LOWER, "2-norm", "squared 2-norm"
 _SCORE, _INFORMATION = r"s_{T_0}", "J"
 _SIZE, _APART = rf"\sup_{{\|x\|_2 \le B}} \|{_SCORE}(x)\|_2", r"\ell_{2}(W) - \ell_{1}(W)"
+DRAWN = "the points at which the error of the score is measured"
 _VARIATION = of.total_variation(of.girsanov(of.start, of.score_error, of.discretisation))
 QUANTITIES = (
     _quantity(
@@ -106,6 +108,17 @@ QUANTITIES = (
     ),
 )
 
+
+def quantities_at(d: int, failure: sp.Expr) -> tuple[Quantity, ...]:
+    """Those of a run in d dimensions. Beyond one, the number for E_s is too small with a probability of `failure`."""
+    if d == 1:
+        return QUANTITIES
+    *sure, variation = QUANTITIES
+    words = f"{marked(variation.meaning)}; its bound holds with a probability of at least `1 - {failure}`"
+    chance: dict[str, Any] = {"quantifier": Quantifier.PROBABILITY, "failure": failure, "randomness": DRAWN}
+    return (*sure, replace(variation, meaning=words, **chance))
+
+
 DIFFUSION = Result(
     id="icgd.diffusion",
     title="Diffusion scores learnt in context, and samples drawn by them",
@@ -121,15 +134,18 @@ DIFFUSION = Result(
         of.reach: "largest norm of a mean",
         of.spread: "variance of the means, with the weights",
         of.B: "largest norm of the `x` of an example",
-        of.start: "at least the Kullback-Leibler divergence of `p_T` from the standard normal law",
-        of.score_error: "at least the sum over the times `t` of the sampler, but for the last, of the mean of the "
-        "squared 2-norm of what the learnt score is off by at `x_t`, times `(1 - e^(-2 (T - T_0)/M))/2`",
-        of.discretisation: "at least what the length of the steps adds, by the Fisher information at these times",
+        of.start: "Kullback-Leibler divergence of `p_T` from the standard normal law",
+        of.score_error: "sum over the times `u` at which a step of the sampler begins of the mean of the squared "
+        "2-norm of `g(x_u, u) - s_u(x_u)`, times `(1 - e^(-2 h))/2`",
+        of.discretisation: "sum over the same times `u` of the integral over `0 <= r <= h` of the Fisher information "
+        "of `p_(u - r)` less `e^(-2 r)` times that of `p_u`",
     },
     formulas=(Formula("E_h", of.closed_discretisation, "discretisation, in closed form", Kind.UPPER),),
     remarks=(
         "The sampler is ancestral (symbolic/dynamics/diffusions.py). Its discretisation is a term of its own, and the "
         "divergence of the paths is the sum of the three terms.",
+        "The numbers that a run takes for `E_0`, `E_s` and `E_h` are at least these. For `d >= 2` that of `E_s` is the "
+        "upper end of a confidence interval: the bound in numbers then holds with probability, over the points drawn.",
         "Beyond the ball of the examples the learnt score takes the value at the nearest point of the ball: it is "
         "defined and bounded everywhere, and the errors there are counted. No condition of Novikov is needed.",
         "Lemma 19 has ReLU networks, and Theorem 1 asks for four continuous derivatives of the activation: it does not "

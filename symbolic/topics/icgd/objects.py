@@ -118,7 +118,11 @@ DIFFUSION = {
     "s_t": "score of `p_t`, the gradient of its logarithm; here by the closed form for mixtures",
     "x": "a vector of `d` coordinates",
     "J": "Fisher information of `p_(T_0)`, the mean of the squared 2-norm of `s_(T_0)` at `x_(T_0)`",
-    "q": "law of the samples, drawn by the learnt score: from a standard normal vector at `T` to `T_0` in `M` steps",
+    "q": "law of the samples: from a standard normal vector at `T` to `T_0` in `M` steps, of which the one from the "
+    "time `u` takes `y` to `e^h y + (e^h - e^(-h)) g(y, u)` plus an independent Gaussian vector, of mean 0 and "
+    "covariance `e^(2 h) - 1` times the identity",
+    "g": "the learnt score, a function of a point and a time",
+    "h": "`(T - T_0)/M`, the length of a step",
     r"\delta": "total variation of two laws",
     r"\mathrm{Lip}": "Lipschitz constant in the 2-norm",
     "w^l": "weights after `l` steps of the transformer, on points `x` at times `t` and their scores",

@@ -12,9 +12,10 @@ from bridge.instances.instance import Instance
 from bridge.questions.compare import Comparison
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.icgd.diffusion import DIFFUSION
-from bridge.topics.icgd.scores import ScoreLearner
+from bridge.topics.icgd.scores import ScoreLearner, scale_of
 from numeric.tools.mixtures import Mixture
 from numeric.topics.icgd.network import IcgdNetwork
+from symbolic.calculus.activations import activation
 from symbolic.words.errors import UsageError
 
 SMALL = {"L": 12, "K": 6, "n": 40, "M": 40, "relus": 64}
@@ -153,6 +154,43 @@ def test_targets_are_scores_or_those_given_the_clean_point(targets: str) -> None
     assert float((learner.y.abs() / learner.scale).max()) == pytest.approx(0.9)
 
 
+def test_a_small_scale_is_within_the_bound_on_the_targets() -> None:
+    learner: ScoreLearner = known(weights="1", n=1, activation="gelu", scale=0.01)["learner"]
+    _, y = learner.prompt
+    assert float(torch.linalg.vector_norm(y)) > 10
+    assert learner.setting.B_y >= float(torch.linalg.vector_norm(y))
+    assert learner.emulation.mask_bound >= learner.setting.B_y
+    assert known()["learner"].setting.B_y == 1
+
+
+@pytest.mark.parametrize(("name", "largest"), [("sigmoid", 0.9), ("softplus", 1.0)])
+def test_targets_above_0_fit_an_activation_above_0(name: str, largest: float) -> None:
+    y = torch.tensor([[0.5], [3.0]], dtype=torch.float64)
+    assert 3 / scale_of(y, activation(name), 0.0) == pytest.approx(largest)
+
+
+# ---- what holds with probability
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_the_bound_by_draws_says_that_it_holds_with_probability(d: int) -> None:
+    record = compared(d=d, **SMALL)
+    found = row(record, "total_variation")
+    assert found.quantifier == ("for all inputs" if d == 1 else "with probability")
+    assert ("with a probability of at least 1 - 1/1000000" in found.meaning) == (d == 2)
+    assert ("with a probability of at least 1 - 1/1000000" in str(record)) == (d == 2)
+    assert {each.quantifier for each in record.rows if each is not found} == {"for all inputs"}
+    at_point = Instance.of(
+        DIFFUSION, {**{each.name: each.default for each in DIFFUSION.statement.parameters}, "d": d}
+    ).point
+    chance = at_point.stated.quantity("total_variation").chance
+    assert chance == (
+        "for all inputs"
+        if d == 1
+        else "with probability at least 999999/1000000 over the points at which the error of the score is measured"
+    )
+
+
 # ---- refusals
 
 SETTINGS = {"L": 2, "n": 8, "K": 4, "M": 2, "relus": 32}
@@ -176,7 +214,7 @@ REFUSED = [
     ),
     (
         {"activation": "sigmoid"},
-        r"both signs, from -\d.*'sigmoid' lie in \(0, 1\): no scale brings them there; take tanh",
+        r"the scores reach from -\d.*'sigmoid' lie in \(0, 1\): no scale brings them there; take tanh",
     ),
     ({"scale": 0.5}, r"icgd\.diffusion: scale = 0\.5: the scores reach from .* of 'tanh'; give more than \d.*, or 0"),
     ({"n": 2}, r"icgd\.diffusion: n = 2 examples of 3 components; give one for each"),
