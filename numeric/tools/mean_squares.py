@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
+from numeric.networks.stream import StreamError
 from numeric.tools.mixtures import Mixture
 
 Field = Callable[[Tensor], Tensor]
@@ -42,17 +43,19 @@ def enclosed_on_line(
 ) -> MeanSquare:
     """E e(x)^2 for d = 1, from values of e at increasing knots; `bend` is at least |e''| between them.
 
-    `values` may be off by `off`; beyond the knots |e(x)| is at most slope |x| + offset.
+    `values` may be off by `off`; beyond the knots |e(x)| is at most slope |x| + offset. Raises StreamError for knots on
+    one side of 0 alone.
     """
+    first, last = float(knots[0]), float(knots[-1])
+    if not first <= 0 <= last:  # else x has both signs beyond an end
+        raise StreamError("enclosed_on_line", f"knots from {first} to {last}", "Give knots on both sides of 0.")
     widths = knots[1:] - knots[:-1]
     slopes = (values[1:] - values[:-1]) / widths
     starts = values[:-1] - slopes * knots[:-1]
     m0, m1, m2 = mixture.moments(knots[:-1], knots[1:])
     inside = math.sqrt(max(0.0, float((starts**2 * m0 + 2 * starts * slopes * m1 + slopes**2 * m2).sum())))
     rest = bend * float(widths.max()) ** 2 / 8 + off
-    ends = torch.stack(
-        [knots.new_tensor([-torch.inf, float(knots[-1])]), knots.new_tensor([float(knots[0]), torch.inf])]
-    )
+    ends = knots.new_tensor([[-torch.inf, last], [first, torch.inf]])
     t0, t1, t2 = mixture.moments(*ends)
     tails = float((offset**2 * t0 + 2 * offset * slope * t1.abs() + slope**2 * t2).sum())
     high = (inside + rest) * (inside + rest) + max(0.0, tails)

@@ -124,6 +124,29 @@ def test_a_mean_of_squares_is_enclosed(cells: int) -> None:
     assert shifted.low <= exact <= shifted.high
 
 
+def test_tails_count_with_both_of_their_terms() -> None:
+    p, knots = line().at(0.3), torch.tensor([-0.5, 0.0, 0.5], dtype=torch.float64)
+    found = enclosed_on_line(p, knots, 2 * knots.abs() + 3, bend=0.0, slope=2.0, offset=3.0)
+    x = np.linspace(-9, 9, 200_001)
+    masses = np.exp(p.log_density(torch.as_tensor(x)[:, None]).numpy()) * (x[1] - x[0])
+    assert found.high == pytest.approx(float(((2 * np.abs(x) + 3) ** 2 * masses).sum()), rel=1e-6)
+
+
+@pytest.mark.parametrize("ends", [(0.1, 2.0), (-2.0, -0.1)])
+def test_knots_have_to_lie_on_both_sides_of_0(ends: tuple[float, float]) -> None:
+    words = rf"enclosed_on_line: knots from {ends[0]} to {ends[1]}\. Give knots on both sides of 0"
+    knots = torch.tensor(ends, dtype=torch.float64)
+    with pytest.raises(StreamError, match=words):
+        enclosed_on_line(line(), knots, knots, bend=0.0, slope=1.0, offset=0.0)
+
+
+def test_the_interval_of_bernstein_is_that_of_the_theorem_on_each_side() -> None:
+    """n = 100 numbers 0 and 1, half of each: their variance is 25/99, and failure/2 = 2/e^5."""
+    found = empirical_bernstein(torch.tensor([0.0, 1.0] * 50, dtype=torch.float64), 1.0, failure=4 * math.exp(-5))
+    assert found.high == pytest.approx(0.5 + math.sqrt(2 * 25 / 99 * 5 / 100) + 7 * 5 / (3 * 99))
+    assert found.low == pytest.approx(1 - found.high)
+
+
 def test_the_interval_of_bernstein_covers_the_mean() -> None:
     generator = torch.Generator().manual_seed(0)
     draws = torch.rand(500, 400, generator=generator, dtype=torch.float64) ** 4  # mean 1/5

@@ -13,6 +13,7 @@ from bridge.questions.compare import Comparison
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.icgd.diffusion import DIFFUSION
 from bridge.topics.icgd.scores import ScoreLearner, scale_of
+from bridge.topics.icgd.smoothness import accuracy_here
 from numeric.tools.mixtures import Mixture
 from numeric.topics.icgd.network import IcgdNetwork
 from symbolic.calculus.activations import activation
@@ -90,6 +91,24 @@ def test_rows_of_the_score_hold_in_three_dimensions_and_with_denoising_targets()
     assert steepest.measured is not None
     assert steepest.measured >= 0.99 * steepest.derived
     assert row(record, "losses.equivalent").verdict["printed"] is Verdict.PROVED
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_the_losses_at_draws_differ_by_what_the_information_says(d: int) -> None:
+    losses = row(compared(d=d, **SMALL), "losses")
+    at_draws = float(losses.remark.split(" at 65536 draws")[0].split()[-1])
+    assert losses.measured is not None
+    assert at_draws == pytest.approx(losses.measured, rel=0.1)
+
+
+def test_the_first_step_is_held_against_the_error_of_one_step() -> None:
+    at = known(L=1, relus=512)
+    learner: ScoreLearner = at["learner"]
+    off = float(torch.linalg.vector_norm(learner.path[0] - learner.descent[0]))
+    allowed = learner.setting.eta * float(accuracy_here(learner.setting, learner.emulation))
+    assert off > 0
+    measured = row(compared(**{**SMALL, "L": 1, "relus": 512}), "path").measured
+    assert measured == pytest.approx(off / allowed, rel=1e-9)
 
 
 # ---- the learner, by hand

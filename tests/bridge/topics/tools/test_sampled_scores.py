@@ -1,6 +1,7 @@
 """The terms of Girsanov's bound for a score that is off by a known amount, by quadrature and by exact laws."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -56,6 +57,70 @@ def test_on_a_line_the_error_of_the_score_is_enclosed() -> None:
     h = (T - T_0) / M
     assert found.score_error >= -math.expm1(-2 * h) / 2 * M * shift**2
     assert found.score_error <= 1.05 * -math.expm1(-2 * h) / 2 * M * shift**2
+
+
+def test_what_the_learnt_score_is_off_by_counts_twice() -> None:
+    """At the knots and between them."""
+    found = sampled(1, 0.15)
+    off = replace(found, learnt=replace(found.learnt, off=0.05)).on_line(0.7, learnt=True)
+    x, masses, score = densities(0.7)
+    nearest = np.interp(np.clip(x, -RADIUS, RADIUS), x, score)
+    least, most = (float(((score - nearest - shift) ** 2 * masses).sum()) for shift in (0.05, 0.25))
+    assert off.low <= least
+    assert most <= off.high <= 1.05 * most
+
+
+def test_the_bend_of_the_learnt_score_decides_the_knots() -> None:
+    size, often, found = 0.3, 90.0, sampled(1, 0.0)
+    exact_one = found.learnt
+
+    def waves(x: Tensor, t: float) -> Tensor:
+        return exact_one.at(x, t) + size * torch.sin(often * x.clamp(-RADIUS, RADIUS))
+
+    bent = replace(exact_one, at=waves, bend=exact_one.bend + size * often**2, largest=exact_one.largest + size)
+    known = replace(found, learnt=bent).on_line(0.7, learnt=True)
+    x, masses, _ = densities(0.7)
+    exact = float((size**2 * np.sin(often * x) ** 2 * masses).sum())
+    assert known.low <= exact <= known.high <= 1.1 * exact
+
+
+def test_the_start_is_at_least_its_divergence() -> None:
+    x, masses, _ = densities(T)
+    p = masses / (x[1] - x[0])
+    exact = float((masses * (np.log(p) + x**2 / 2 + math.log(2 * math.pi) / 2)).sum())
+    assert exact <= sampled(1, 0.0).start <= 2.5 * exact
+
+
+def test_a_rare_component_attains_what_is_said_of_the_score() -> None:
+    """Where it lies, all shares are those of the other one, at the opposite mean."""
+    weights = torch.tensor([1e-9, 1 - 1e-9], dtype=torch.float64)
+    means = torch.tensor([[2.0, 0.0], [-2.0, 0.0]], dtype=torch.float64)
+    found = replace(sampled(2, 0.0), clean=isotropic(weights, means, S))
+    alpha, beta = found._envelope(1.0, False)
+    a, v = math.exp(-1.0), 1 - math.exp(-2.0) * (1 - S**2)
+    z = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 3.0], [-1.0, 1.0]], dtype=torch.float64)
+    sizes = torch.linalg.vector_norm(found.clean.at(1.0).score(a * means[:1] + math.sqrt(v) * z), dim=-1)
+    bounds = alpha + beta * torch.linalg.vector_norm(z, dim=-1)
+    assert bool((sizes <= bounds).all())
+    assert bool((sizes[:2] >= 0.999 * bounds[:2]).all())
+
+
+def test_what_is_cut_is_added_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The score of one component at 0 is -z over the root of v: all of it beyond FAR is cut."""
+    monkeypatch.setattr(of, "FAR", 1.0)
+    monkeypatch.setattr(of, "DRAWS", 1 << 18)
+    one = isotropic(torch.ones(1).double(), torch.zeros(1, 2).double(), S)
+    exact = 2 / (1 - math.exp(-2 * T_0) * (1 - S**2))
+    known = replace(sampled(2, 0.0), clean=one).by_draws([T_0], learnt=False)
+    assert known.low <= exact <= known.high <= 1.35 * exact
+
+
+def test_beyond_a_line_the_terms_sum_over_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of, "DRAWS", 1 << 16)
+    found, h = sampled(2, 0.5), (T - T_0) / M
+    exact = -math.expm1(-2 * h) / 2 * M * 2 * 0.5**2
+    assert exact <= found.score_error <= 2.5 * exact
+    assert found.discretisation >= float(found.number(of.theory.closed_discretisation()))
 
 
 def test_beyond_a_line_it_is_known_with_probability(monkeypatch: pytest.MonkeyPatch) -> None:
