@@ -126,3 +126,14 @@ def test_inputs_outside_the_cube_are_refused() -> None:
     with pytest.raises(UsageError, match=message):
         error(torch.tensor([0.5, 1.25]).double(), block, A, "float64")
     assert SOFTMAX.main == "block"
+
+
+def test_numbers_of_the_statement_by_hand() -> None:
+    at = {theory.d: 1, theory.n: 3, theory.D: 4, theory.B_x: 1, theory.ramp: 0.1, theory.L: 1}
+    prompts = {(z[0], tuple(sorted(z[1:]))) for z in product(range(4), repeat=3)}
+    assert theory.CONTEXTS.subs(at) == len(prompts)
+    assert theory.SHARE.subs(at) == pytest.approx(1 - 0.7**3)
+    assert theory.RADIUS.subs(at) == 1 + Fraction(1, 16)  # r_max + eps/4 of Lemma 17
+    kappa = [theory.KAPPA.subs({**at, theory.n: 2, theory.D: D}) for D in (13, 14)]
+    assert [bool(bound < (D - 1) / (2 * D)) for D, bound in zip((13, 14), kappa, strict=True)] == [False, True]
+    assert theory.ABOVE_KAPPA == 14
