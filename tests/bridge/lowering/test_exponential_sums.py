@@ -106,6 +106,39 @@ def test_figures_of_coefficients_and_bits() -> None:
     assert 30 < twelve.bits(4, 1e-9) <= 64
     accurate = best_rates(5, 4, error=1e-9)
     assert 0.99e-9 < float(accurate.distance(4)) <= 1e-9
+    for heads, least in ((5, 93), (12, 62)):
+        assert erring(heads, least) <= 1e-9 < erring(heads, least - 1)
+
+
+def erring(heads: int, bits: int) -> float:
+    """Of the best rates for 5-grams in that format, with rounding."""
+    sums = best_rates(heads, 4, unit=2.0**-bits)
+    return float(sums.distance(4) + 2.0**-bits * sums.loss(4))
+
+
+def test_a_large_error_takes_the_smallest_coefficients() -> None:
+    """Beyond the rates that have them, larger ones err more with more."""
+    smallest = min(float(ExponentialSums.spread(2, rho).size(2)) for rho in np.linspace(0.05, 0.95, 91))
+    for error in (2.0, 10.0, 1e9):
+        found = best_rates(2, 2, error=error)
+        assert float(found.size(2)) <= smallest
+        assert float(found.distance(2)) <= error
+
+
+# r rounded once, the recursion of a head in float32 beside float64, and what the formula says of one head.
+@pytest.mark.parametrize("rate", [0.01, 0.5, 0.9, 0.99])
+def test_rounding_adds_no_more_than_its_formula(rate: float) -> None:
+    generator, sums = np.random.default_rng(0), ExponentialSums.of_rates([rate])
+    exact, weight = float(sums.rates[0]), float(sums.combined(1)[0])
+    for _ in range(20):
+        x = generator.choice([-1.0, 1.0], 400)
+        averages = []
+        for kind in (np.float32, np.float64):
+            r, total, ones = kind(exact), kind(0), kind(0)
+            for token in x.astype(kind):
+                total, ones = kind(r * total) + token, kind(r * ones) + kind(1)
+            averages.append(float(kind(weight) * kind(total / ones)))
+        assert abs(averages[0] - averages[1]) <= 2.0**-24 * float(sums.loss(1))
 
 
 def test_the_last_lag_errs_most() -> None:
@@ -132,6 +165,10 @@ def test_the_last_lag_errs_most() -> None:
         (
             lambda: best_rates(2, 2, most=1.0),
             "2 heads at lag 2 take coefficients of 5.83044 in all, above 1; give more heads",
+        ),
+        (
+            lambda: best_rates(2, 2, error=1e-200),
+            "2 heads leave an error of 1.47412e-150 at lag 2, above 1e-200; give more heads, larger coefficients or",
         ),
         (
             lambda: best_rates(4, 2, most=100.0, error=1e-9),

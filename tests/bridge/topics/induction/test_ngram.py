@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sympy.parsing.sympy_parser import convert_xor, implicit_multiplication, parse_expr, standard_transformations
 
 from bridge import compare, solve
+from bridge.lowering.exponential_sums import ExponentialSums
 from bridge.questions.compare import Comparison
 from bridge.theorems.record import Row, Verdict
+from bridge.theorems.registry import find_theorem
 from symbolic import UsageError
+from symbolic.topics.induction import objects
 
 ID = "induction.ngram"
 SHIPPED = str(Path(__file__).parents[4] / "examples" / "harbour.txt")
@@ -69,6 +73,22 @@ def test_the_lower_bound_is_the_least_singular_value() -> None:
     assert row.measured >= row.derived
     assert row.verdict == {"derived": Verdict.PROVED}
     assert not rows(compare(ID, n=2, H=1, **FEW), "lower_bound", None)
+    assert not rows(compare(ID, n=4, H=3, L=6, **FEW), "lower_bound", None)  # patch and query overlap
+
+
+def test_the_rates_in_words_are_those_that_are_built() -> None:
+    heads = 5
+    formula = objects.NGRAM["r_h"].split("`")[1].replace("rho", "0.3").replace("H", str(heads))
+    written = parse_expr(formula, transformations=(*standard_transformations, convert_xor, implicit_multiplication))
+    built = ExponentialSums.spread(heads, 0.3).rates
+    assert [float(written.subs("h", place)) for place in range(1, heads + 1)] == pytest.approx([*map(float, built)])
+
+
+def test_the_export_excludes_rates_that_are_all_0() -> None:
+    """0 means automatic in a run, and is no value of the statement."""
+    words = find_theorem(ID).statement.latex()
+    assert r"the numbers $0 < \rho < 1$ (largest of the rates" in words
+    assert r"about $\rho^{-(n-2)}$" in words
 
 
 def test_a_format_has_a_floor() -> None:
@@ -105,6 +125,7 @@ REFUSED = [
     ({"n": 5, "H": 3}, "H = 3 does not meet H >= n - 1 at n = 5 (fewer heads than lags err by at least 1"),
     ({"H": 33}, "H = 33; give at most 32 heads"),
     ({"rho": 1}, "rho = 1.0 does not meet rho < 1"),
+    ({"rho": -0.5}, "rho = -0.5 does not meet rho > 0 (rates are those of a softmax, and differ)"),
     ({"n": 3, "W_star": np.eye(3).tolist()}, "W_star is 3 x 3; for n = 3 it has to be (n-1) d x (n-1) d, n - 1 = 2"),
     ({"n": 3, "d": 2, "W_star": np.eye(3).tolist()}, "W_star is 3 x 3 but (n-1) d = 4"),
 ]
