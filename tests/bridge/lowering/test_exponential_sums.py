@@ -61,6 +61,21 @@ def test_heads_that_average_have_the_same_distance_at_every_token_with_the_lag(s
         assert (mixed <= 1e-12).all() or (mixed >= -1e-12).all()  # attained by constant tokens
 
 
+# A tail of rates near 1 is too long to be summed: geometric sums take its place.
+@pytest.mark.parametrize("rates", [[0.05, 0.3, 0.6], [0.2, 0.9, 0.9999]], ids=["summed", "geometric"])
+def test_gaps_are_what_softmax_over_earlier_tokens_differs_by(rates: list[float]) -> None:
+    sums, last = ExponentialSums.of_rates(rates), 12
+    for lag in (1, 2, 3):
+        found = sums.gaps(lag, lag + 1, last)
+        for s in range(lag + 1, last + 1):
+            logits = np.log(rates)[:, None] * np.arange(s - 1)  # (H, s-1), by lag
+            weights = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+            expected = np.zeros(last)
+            expected[: s - 1] = (np.array([float(c) for c in sums.combined(lag)]) @ weights)[::-1]
+            expected[s - 1 - lag] -= 1  # the token at the lag
+            assert found[s - lag - 1] == pytest.approx(expected, rel=1e-6, abs=1e-10 * float(sums.size(lag)))
+
+
 @pytest.mark.parametrize(("heads", "lag"), [(1, 2), (1, 3), (2, 3), (3, 4)])
 def test_fewer_heads_than_the_lag_have_a_distance_of_at_least_1(heads: int, lag: int) -> None:
     generator = np.random.default_rng(0)
