@@ -13,6 +13,7 @@ from bridge.lowering.exponential_sums import ExponentialSums
 from bridge.questions.compare import Comparison
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.registry import find_theorem
+from bridge.topics.induction.ngram import factors
 from symbolic import UsageError
 from symbolic.topics.induction import objects
 
@@ -82,6 +83,12 @@ def test_the_rates_in_words_are_those_that_are_built() -> None:
     written = parse_expr(formula, transformations=(*standard_transformations, convert_xor, implicit_multiplication))
     built = ExponentialSums.spread(heads, 0.3).rates
     assert [float(written.subs("h", place)) for place in range(1, heads + 1)] == pytest.approx([*map(float, built)])
+
+
+def test_the_printed_value_weights_have_the_sum_of_a2() -> None:
+    sums = ExponentialSums.spread(3, 0.3)
+    printed = [sum(rate ** (j - 1) for j in range(4)) * (1 - rate) for rate in map(float, sums.rates)]
+    assert [*map(float, factors(sums))] == pytest.approx(printed)
 
 
 def test_the_export_excludes_rates_that_are_all_0() -> None:
