@@ -9,7 +9,7 @@ import pytest
 from sympy.parsing.sympy_parser import convert_xor, implicit_multiplication, parse_expr, standard_transformations
 
 from bridge import compare, solve
-from bridge.lowering.exponential_sums import ExponentialSums
+from bridge.lowering.exponential_sums import ExponentialSums, best_rates
 from bridge.questions.compare import Comparison
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.registry import find_theorem
@@ -49,6 +49,10 @@ def test_the_defaults_keep_the_bounds_and_refute_the_printed_network(default: Co
 def test_the_bound_is_attained_by_layer_1_and_near_for_the_output(default: Comparison) -> None:
     assert all(row.ratio == pytest.approx(1, rel=1e-6) for row in rows(default, "keys"))
     assert all(1 <= row.ratio <= 5 for row in rows(default, "output"))
+    sums, norm = best_rates(2, 2, unit=2.0**-53), 6 * 0.25
+    of_query, of_keys = (float(sums.distance(lag)) for lag in (1, 2))
+    (scores,) = (row for row in rows(default, "scores") if row.params["H"] == 2)
+    assert scores.derived == pytest.approx(norm * (of_keys + of_query + of_keys * of_query), rel=1e-9)
 
 
 @pytest.mark.long
