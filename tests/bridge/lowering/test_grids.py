@@ -60,6 +60,10 @@ def test_certified_ranges_hold_differences_of_the_function(name: str) -> None:
         assert float(high - low) <= 1.05 * np.ptp(slopes) + 1e-4
 
 
+def test_jumps_of_both_slopes_are_those_of_the_function() -> None:
+    assert float(CertifiedKernel(abs(u - v / 2), (u, v), 1.0).kinks) == pytest.approx(2 + 1, rel=1e-2)
+
+
 def test_a_kink_with_the_extreme_slopes_at_the_middle_of_a_cell_attains_the_bound_by_slopes() -> None:
     """max(-u, 2 u) on [-h/2, h/2]: the line between its ends is 3 h/4 above it at 0."""
     width = sp.Rational(1, 2)
