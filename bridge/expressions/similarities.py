@@ -49,9 +49,10 @@ OF_KERNELS: Mapping[str, tuple[str, str]] = {
     "slope_v": ("Lv", "at least the largest absolute slope of `{g}` in the key"),
     "bends": (
         "C",
-        "length of the range of the second derivatives of `{g}` and 0 away from kinks, in query and key added",
+        "at least the length of the shortest interval with 0 and all second derivatives of `{g}` in the query, away "
+        "from kinks, plus that of the key",
     ),
-    "kinks": ("J", "the same of the jumps of its slopes at kinks"),
+    "kinks": ("J", "the same of the sums of all jumps that the slopes of `{g}` have on a line"),
 }
 
 

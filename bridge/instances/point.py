@@ -102,7 +102,7 @@ def _require_memory(theorem: Theorem, params: Mapping[str, Any]) -> None:
 def resolved(theorem: Theorem, params: Mapping[str, Any]) -> dict[str, Any]:
     """`completed` parameters that meet the hypotheses. Raises UsageError."""
     values = completed(theorem, params)
-    theorem.statement.check(values)
+    theorem.statement.check(values, theorem.knobs.automatic)
     return values
 
 

@@ -193,8 +193,8 @@ def best_rates(
 
     With `most`: the least distance of those whose sum over h of |c_h/(1 - r_h)| is at most that. With `unit`, that of a
     format (2^-53 in float64): the least distance plus what rounding the averages adds. With `error` alone: the least
-    coefficients of those within that distance. Raises UsageError where `most` lies below what the rates can do, or
-    leaves a distance above `error`, and says which.
+    coefficients of those within that distance. Raises UsageError where `most` lies below what the rates can do, and
+    where a distance above `error` is left, and says which.
     """
     given = {"error": error, "most": most, "unit": unit or None}
     if unknown := [f"{name} = {x}" for name, x in given.items() if x is not None and not 0 < x < math.inf]:
@@ -207,7 +207,9 @@ def best_rates(
 
     if most is None and not unit:
         assert error is not None  # one of the three is given
-        return at(_last(lambda point: float_above(at(point).distance(lag)) <= error, *RANGE))
+        smallest = _least(lambda point: float(at(point).size(lag)), *RANGE)
+        largest = _last(lambda point: float_above(at(point).distance(lag)) <= error, RANGE[0], smallest)
+        return _within(at(largest), lag, error)
     if unit:
         lowest = _last(lambda point: float(at(point).distance(lag)) <= unit / SPARE, *RANGE)  # below it nothing is won
         best = at(_least(lambda point: float(at(point).distance(lag) + unit * at(point).size(lag)), lowest, RANGE[1]))
@@ -229,7 +231,7 @@ def _within(sums: ExponentialSums, lag: int, error: float | None) -> Exponential
     if error is not None and left > error:
         raise UsageError(
             f"best_rates: with coefficients of {float(sums.size(lag)):.6g} in all, {sums.heads} heads leave an error "
-            f"of {left:.6g} at lag {lag}, above {error:.6g}; give more heads, or larger coefficients"
+            f"of {left:.6g} at lag {lag}, above {error:.6g}; give more heads, larger coefficients or a larger error"
         )
     return sums
 

@@ -24,9 +24,9 @@ COEFFICIENT = (-1) ** (H - i) * others[H - i] / sp.Product(r - q[k], (k, 0, H - 
 # So phi - indicator has one sign, and its l1 norm is the generating function at x = 1.
 DISTANCE = sp.Sum((-1) ** (k + H - i + 1) * e[k], (k, H - i + 1, H)) / sp.Sum((-1) ** k * e[k], (k, 0, H))
 
-# Fewer than i rates have l1 distance at least 1, whatever the c_h, even for complex |r_h| < 1. Otherwise the generating
-# function F of phi has |F(x) - x^(i-1)| < 1 = |x^(i-1)| on |x| = 1, and by Rouche i - 1 zeros in the disc. But F =
-# N/E has at most H - 1 < i - 1 zeros.
+# Fewer than i rates have l1 distance at least 1 over all t, whatever the c_h, even for complex |r_h| < 1. Otherwise the
+# generating function F of phi has |F(x) - x^(i-1)| < 1 = |x^(i-1)| on |x| = 1, and by Rouche i - 1 zeros in the disc.
+# But F = N/E has at most H - 1 < i - 1 zeros.
 LEAST_DISTANCE = sp.Integer(1)
 
 # A head averages: softmax of -p_h (t - 1) over the lags t = 1 .. s-1 of the token s, r_h = e^-p_h, has the weights
@@ -46,6 +46,7 @@ RATE = rho * (sp.sin(sp.pi * (h + OFFSET) / (2 * H)) / sp.sin(sp.pi * (H - 1 + O
 
 # Rounding, to first order in the unit u of the numbers: in z_s = r z_{s-1} + x_s the term of lag t is rounded at most
 # 2 t times, which costs it 2 t u of its absolute value, 2 u (1 + r/(1 - r)) on average over the weights r^(t-1).
-# So do the sums of r^(t-1), by which z_s is divided. With that quotient, the weight c of the head, its product and a
-# sum over H heads, a head that averages tokens in [-1, 1] adds at most u times
-LOSS = sp.Abs(c) * (H + 7 + 4 * r / (1 - r))
+# So do the sums of r^(t-1), by which z_s is divided. That r is rounded changes the weights (1 - r) r^(t-1) by u times
+# |t - 1 - r/(1 - r)| of each, 2 u r/(1 - r) in all at most. With the quotient, the weight c of the head, its product
+# and a sum over H heads, a head that averages tokens in [-1, 1] adds at most u times
+LOSS = sp.Abs(c) * (H + 7 + 6 * r / (1 - r))

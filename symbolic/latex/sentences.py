@@ -33,7 +33,7 @@ BOUNDED = {
     "cut softmax": "the softmax{name} of {of} over the keys that are kept",
     "descent": "the descent{name} from {of}",
     "expected mean": "the sample mean{name} of {of}",
-    "function of pairs": "the values{name} of {function} for all pairs of {of}",
+    "function of pairs": "the vector{name} of the values of {function} for all pairs of {of}",
     "foreign key": "the average of {of} with one more key",
     "gradient descent": "the mean{name} over all steps from {of} on",
     "hard max": "the hard max{name} of {of}",

@@ -6,7 +6,7 @@ Nothing here computes a bound; a bound is an expression (printed, typed once fro
 
 import difflib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache, cached_property
@@ -339,9 +339,14 @@ class Result:
             return names[name]
         raise UsageError(f"{self.id} has no quantity '{name}'. It has: {', '.join(names)}.")
 
-    def check(self, values: Mapping[str, Any]) -> None:
+    def hypotheses_at(self, values: Mapping[str, Any], automatic: Collection[str]) -> list[Hypothesis]:
+        """Those that are asked of these values: the 0 of an `automatic` parameter stands for another number."""
+        return [each for each in self.hypotheses if each.parameter not in automatic or values.get(each.parameter) != 0]
+
+    def check(self, values: Mapping[str, Any], automatic: Collection[str] = ()) -> None:
         """Raises UsageError that names every hypothesis the values do not meet, all of them at once."""
-        complaints = [complaint for h in self.hypotheses if (complaint := h.complaint(values))]
+        asked = self.hypotheses_at(values, automatic)
+        complaints = [complaint for h in asked if (complaint := h.complaint(values))]
         if complaints:
             raise UsageError(f"{self.id}: " + "; ".join(complaints) + ".")
 

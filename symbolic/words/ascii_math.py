@@ -251,7 +251,8 @@ class _MathReader:
             return self.until(token.text).strip()
         if token.text in ("-", "+"):
             self.place += 1
-            return token.text + self.script()
+            group = (opening := self.peek()) is not None and opening.text in OPENING
+            return token.text + (f"({self.script()})" if group else self.script())
         if token.text == "*":
             self.place += 1
             return r"\star"

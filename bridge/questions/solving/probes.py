@@ -125,7 +125,8 @@ def numbers_of(result: Result, params: Mapping[str, Any]) -> dict[sp.Symbol, Any
 def probe(theorem: Theorem, quantity: str, tier: str, params: Mapping[str, Any]) -> KnobProbe:
     """The hypotheses, then the point, then its bound. Raises UsageError for a point that the theorem refuses."""
     stated = theorem.statement
-    violated = _violated_hypothesis(stated.hypotheses, numbers_of(stated, params))
+    asked = stated.hypotheses_at(params, theorem.knobs.automatic)
+    violated = _violated_hypothesis(asked, numbers_of(stated, params))
     if violated:
         return violated
     instance = Instance.of(theorem, dict(params))

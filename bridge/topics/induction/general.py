@@ -41,6 +41,7 @@ L, d, M, K = sp.symbols("L d M K", integer=True, positive=True)
 u, v = sp.symbols("u v", real=True)
 SIDE, ACCURACY = 4, 1e-3  # of [-2, 2], on which Definition A.7 stands; of slopes by quadrature
 SIMILARITY = "similarity of one coordinate, a formula in `u` and `v`, such as ``exp(-abs(u-v))`` or ``(1+u*v)^3``"
+LETTER = "the similarity, any Lipschitz continuous function on `[-1, 1]^2`"
 REMARKS = (
     "Theorem 4.4 leaves `A` and `B` open, so that no printed number is judged. Its error is that of `L^2`, which the "
     "bounds here, for every prompt, bound as well; they do not grow with `L`.",
@@ -88,11 +89,13 @@ ONE_CONSTANT = Quantity(
         "with one bound and one Lipschitz constant are relatively compact, and orthonormal ones `sqrt(2)` apart); read "
         "for a `g` of finite rank, the decay of `sigma_k` says nothing",
         repair="constants that may grow with `k`, where the sum over `k` of `sigma_k` times the largest value times "
-        "the sum of Barron norm and Lipschitz constant is finite, and the tail decays: the proof stands as it is; or, "
-        "for `n = 2` and `d = 1`, hat functions in the place of singular functions: a bound for every `g` with bounded "
-        "second derivatives or kinks, for every prompt and length",
+        "the sum of Barron norm and Lipschitz constant is finite, and that over `k > K` of `sigma_k` times the square "
+        "of the largest value is `O(K^-alpha)`: the proof stands as it is; or, for `n = 2` and `d = 1`, hat functions "
+        "in the place of singular functions: a bound for every `g` with bounded second derivatives or kinks, for every "
+        "prompt and length",
         survives="yes: as printed Theorem 4.4 is about `g` of finite rank; for one coordinate such a network exists "
-        "for every similarity with bounded second derivatives, with an error of the order of `M^-2`",
+        "for every similarity with bounded second derivatives, with an error of the order of `M^-2` where the rank may "
+        "grow with `M`",
     ),
 )
 
@@ -162,7 +165,7 @@ def _stated() -> Theorem:
         },
         checks=[
             Check(BASIS, basis),
-            Check(ONE_CONSTANT, one_constant, params={"K": 24, "M": 64, "g": "exp(-abs(u-v))"}),
+            Check(ONE_CONSTANT, one_constant, params=WITNESS),
         ],
         sources=[TEXT],
         title="Generalised induction heads of any similarity, by two layers with ReLUs between them",
@@ -171,7 +174,7 @@ def _stated() -> Theorem:
         cites=Citation(WANG2024, "Theorem 4.4", "Theorem A.8"),
         remarks=REMARKS,
     )
-    objects = {"x_{i}": "token `i` of the prompt", **found.statement.objects}
+    objects = {"x_{i}": "token `i` of the prompt", "g": LETTER, **found.statement.objects}
     return replace(found, statement=replace(found.statement, objects=objects))
 
 

@@ -139,12 +139,14 @@ def operands(sums: ExponentialSums, n: Any, W_star: Any, x: Any) -> dict[str, An
 # Rows of their own.
 
 
-# A patch v at the lags 1 .. n-1 of a key that A v = 0 hides, A the weights of n - 2 heads there, which depend on
-# positions alone: with 0 at all other earlier tokens, layer 1 makes the same of v and of -v, so every layer 2 gives
-# both one score. Those of IH_n are q^T W* v and -q^T W* v, and one of them is missed by at least |q^T W* v|. At q =
-# sign(W* v) that is ||W* v||_1 >= ||W* v||_2 >= sigma ||v||_2 >= sigma ||v||_inf, sigma the least singular value. For
-# d > 1, v stands in one coordinate. The weights of a head are multiples of r_h^(t-1), whatever it divides by: so they
-# hide the same.
+# Four prompts, a and b signs: the patch a v at the tokens 1 .. n-1, b u at the last n - 1 ones (L >= 2n - 1), and 0
+# between; A v = 0, A the weights of n - 2 heads at the lags of the key n, and u = sign(W* v). Layer 1 makes the same of
+# this key in all four, and of the token L what is affine in a and b: so is their score, for every bilinear form of
+# layer 2, and its mean with the signs a b is 0. That of IH_n is a b u^T W* v: one of the four is missed by at least
+# u^T W* v = ||W* v||_1 >= ||W* v||_2 >= sigma ||v||_2 >= sigma ||v||_inf, sigma the least singular value. After n more
+# tokens 0 the difference to the score of a key that sees these alone has that mean 0 as well: whatever constant is
+# taken from all scores, one of them is missed by half. For d > 1, v stands in one coordinate. The weights of a head are
+# multiples of r_h^(t-1), whatever it divides by: so they hide the same.
 def lower_bound(sums: ExponentialSums, n: int, d: int, W_star: Any) -> Sides:
     """The error of a score with n - 2 of the heads, at the prompt that they hide."""
     W = np.asarray(W_star)

@@ -7,7 +7,7 @@ under softmax of q^T W* k_s, q = (x_L, ..., x_{L-n+2}), k_s = (x_{s-1}, ..., x_{
 import sympy as sp
 
 from symbolic.calculus import attend, bilinear, given, linear_map, softmax
-from symbolic.calculus.exponential_sums import LEAST_DISTANCE
+from symbolic.calculus.exponential_sums import LEAST_DISTANCE, LOSS
 from symbolic.derivations.derivation import Approximated, Norm
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.errata import Erratum, Weight
@@ -30,7 +30,7 @@ SYMBOLS = {
     eta: "the largest over the lags `i = 1 .. n-1` of `sum_{k=H-i+1}^H (-1)^(k-H+i-1) e_k / prod_h (1 - r_h)`, "
     "with `e_k` the elementary symmetric polynomials of the rates",
     eta_q: "the same over the lags `i = 1 .. n-2`, `0` for `n = 2`",
-    nu: "`eta` and the largest over the lags `i` of `sum_h |c_{h,i}|/(1 - r_h) |(1 - r_h^(H+1))/r_h - 1|`, where the "
+    nu: "`eta` plus the largest over the lags `i` of `sum_h |c_{h,i}|/(1 - r_h) |(1 - r_h^(H+1))/r_h - 1|`, where the "
     "last factor is what the printed value weight adds to that of the head, relatively",
 }
 WORST_CASE = {omega: W_norm, radius: sp.Integer(1)}  # on tokens in [-1, 1]^d
@@ -69,12 +69,12 @@ NORMALISER = Erratum(
     sentence="a head of layer 1 has the value weight `alpha_{h,i} sum_{j=0}^{H_i} e^(-beta_{h,i} (j-1))`, so that the "
     "heads of lag `i` add up to `sum_h alpha_{h,i} sum_{s=1}^{L-1} e^(-beta_{h,i} (s-1)) x_{L-s}`",
     reading="the sum that softmax divides by has `L - 1` terms from `1` on, and the printed one `H_i + 1` terms from "
-    "`e^beta_{h,i}` on; for long prompts the head has `(1 - r^(H_i+1))/r` times its weights, `r = e^-beta_{h,i}`, "
-    "which is 1 for one `r` alone; a slip of the index: with `j` from 1 on it is `1 - r^H_i`, which at most "
-    "doubles the distance from the indicator",
-    repair="`j` from 1 on; or `1/(1 - r)` in the place of the sum: then the distance from the indicator is that of "
-    "Lemma D.2, exactly, at every token that has the lag, for prompts of all lengths",
-    survives="yes: with the value weight `alpha_{h,i}/(1 - e^-beta_{h,i})`",
+    "`e^(beta_{h,i})` on; for long prompts the head has `(1 - r^(H_i+1))/r` times its weights, "
+    "`r = e^(-beta_{h,i})`, which is 1 for one `r` alone; a slip of the index: with `j` from 1 on it is "
+    "`1 - r^(H_i)`, which at most doubles the distance from the indicator for `H_i >= i`",
+    repair="`j` from 1 on; or `1/(1 - r)` in the place of the sum: then the distance from the indicator is at most "
+    "that of Lemma D.2 at every token that has the lag, for prompts of all lengths",
+    survives="yes: with the value weight `alpha_{h,i}/(1 - e^(-beta_{h,i}))`, and layer 2 masked below `n`",
 )
 
 
@@ -106,19 +106,24 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         Quantity(
             "lower_bound", r"\sup_s |\mathrm{score}_s - q^\top W^\star k_s|", "largest error of a score where layer 1 "
-            "has `n-2` heads, at a prompt that its weights hide", "sup norm over `s`",
-            "two layers, `n-2` heads in the first whose weights depend on positions alone, any second layer",
-            Kind.LOWER, Quantifier.FOR_ALL, scopes=(), obtained=Provenance.HAND, indices=(sp.Ge(n, 3, evaluate=False),),
-            remark="the weights of `n-2` heads at `n-1` lags have a null vector `v`; layer 1 cannot tell the patch `v` "
-            "from `-v`, and `q = sign(W* v)` can; the bound is the least singular value of `W*`, 1 for `W* = I` "
-            "(softmax ignores what all scores have in common)",
+            "has `n-2` heads, at prompts whose patch its weights hide", "sup norm over `s`",
+            "two layers, `n-2` heads in the first whose weights depend on positions alone, any values and residual, "
+            "any bilinear scores in the second",
+            Kind.LOWER, Quantifier.FOR_ALL, scopes=(), obtained=Provenance.HAND,
+            indices=(sp.Ge(n, 3, evaluate=False), sp.Ge(L, 2 * n - 1, evaluate=False)),
+            remark="the weights of `n-2` heads at `n-1` lags have a null vector `v`: in layer 1 a key is the same "
+            "after the patches `v` and `-v`, and `q = sign(W* v)` tells them apart; the bound is the least singular "
+            "value of `W*`, 1 for `W* = I` (softmax ignores what all scores have in common: up to that half of it is "
+            "left, for `L >= 3n - 1`)",
         ),
         Quantity(
             "format", r"\sup_s \|\mathrm{fl}(\hat k_s) - k_s\|_\infty", "largest error of layer 1 against the tokens "
-            "at the lags, in the numbers of the run", "sup norm, sup over `s = n .. L-1`", _DOMAIN, Kind.UPPER,
-            Quantifier.FOR_ALL, scopes=(), obtained=Provenance.HAND,
-            remark="`eta` and what rounding adds, to first order `u sum_h |c_{h,i}|/(1 - r_h) (H + 7 + 4 r_h/(1 - "
-            "r_h))` in the unit `u` of the format: more heads have smaller coefficients, no rates have neither error",
+            "at the lags, in the numbers of the run; the bound is to first order in their unit",
+            "sup norm, sup over `s = n .. L-1`", _DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, scopes=(),
+            obtained=Provenance.HAND,
+            remark="`eta` plus what rounding adds to recursions, to first order in the unit of the format this times "
+            f"the sum over the heads of `{sp.sstr(LOSS)}`, with `r` the rate of a head and `c` its weight "
+            "`c_{h,i}/(1 - r_h)`: more heads have smaller coefficients, no rates have neither error",
         ),
         Quantity(
             "output.printed", r"\|\mathrm{TF}^{\text{printed}}_{-1} - \mathrm{IH}_n\|_\infty", "error of the last "
@@ -150,26 +155,27 @@ NGRAM = Result(
     hypotheses=(
         Hypothesis("n", sp.Ge(n, 2, evaluate=False), "a key has a token"),
         Hypothesis("H", sp.Ge(H, n - 1, evaluate=False),
-                   f"fewer heads than lags err by at least {LEAST_DISTANCE} in the weights of one lag"),
+                   f"fewer heads than lags err by at least {LEAST_DISTANCE} in the weights of some lag"),
         Hypothesis("L", sp.Ge(L - n, 1, evaluate=False), "`IH_n` is an empty sum below"),
         Hypothesis("d", sp.Ge(SIZE, 1, evaluate=False), "a key has a coordinate"),
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
         Hypothesis("rho", sp.Lt(rho, 1, evaluate=False), "rates are those of a softmax"),
-        Hypothesis("rho", sp.Ge(rho, 0, evaluate=False), "rates are those of a softmax"),
+        Hypothesis("rho", sp.Gt(rho, 0, evaluate=False), "rates are those of a softmax, and differ"),
     ),
     objects=objects.NGRAM,
     quantities=_quantities(),
     notation=NOTATION,
     symbols=SYMBOLS,
     remarks=(
-        "`H^-q` of Theorem 4.3 has a constant without a value, and says less than what holds: with fewer than `n-1` "
-        "heads of weights that depend on positions alone some score errs by at least the least singular value of `W*`, "
-        "and with `n-1` heads every accuracy is reached as `rho` tends to 0. What an accuracy costs is the size of the "
-        "coefficients, that is bits: about `rho^-(n-2)`.",
-        "Layer 2 as printed also attends to the keys `s < n`, which `IH_n` leaves out; here they are masked.",
+        "The rate of Theorem 4.3 in `H` has a constant without a value, and says less than what holds: with fewer than "
+        "`n-1` heads of weights that depend on positions alone some score errs by at least the least singular value of "
+        "`W*`, and with `n-1` heads every accuracy is reached as `rho` tends to 0, in exact arithmetic. What an "
+        "accuracy costs is the size of the coefficients, that is bits of what layer 1 averages: about `rho^-(n-2)`.",
+        "Layer 2 as printed also attends to the keys `s < n`, which `IH_n` leaves out: at short prompts it errs for "
+        "every `H`. Here these keys are masked.",
         "One family of heads serves all lags; A.2 has heads of their own for each lag.",
         "A.2 counts the errors of the keys in `2 ||W*||_{1,1} eps` and not those of the query; the bound holds all the "
-        "same, since softmax moves by half of what Lemma D.1 says.",
+        "same where `eta_q (1 + eta) <= eta`, since softmax moves by half of what Lemma D.1 says.",
         "The paper names no domain for the tokens; A.2 needs tokens in `[-1, 1]^d` (or a smaller cube).",
     ),
 )  # fmt: skip

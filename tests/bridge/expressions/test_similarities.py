@@ -64,6 +64,13 @@ def test_the_bound_has_the_slopes_the_cells_and_what_the_rank_leaves() -> None:
     assert float(derived.coeff(M, -2)) == pytest.approx(4 / 16 * 2 * (1 + 2 * np.exp(-1.5)), rel=2e-3)
 
 
+def test_errors_of_the_grid_add_up_over_coordinates() -> None:
+    similarity = bs.blocks.similarity(GAUSSIAN).approximated(cells=M)
+    output = similarity(bs.vector("q", d, size=1), bs.tokens("k", L, d, size=1))
+    derived = bs.theorem("scores", output, parameters={M: 16, L: 5, d: 3}).statement.quantity("output").derived()
+    assert sp.expand(derived - d * derived.subs(d, 1)) == 0
+
+
 @pytest.mark.parametrize("rank", [{}, {"rank": K}])
 def test_every_bound_on_scores_is_kept(rank: dict[str, Any]) -> None:
     rows = compared(scored(GAUSSIAN, d, **rank), attack=60)

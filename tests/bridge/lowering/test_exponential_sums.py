@@ -61,6 +61,21 @@ def test_heads_that_average_have_the_same_distance_at_every_token_with_the_lag(s
         assert (mixed <= 1e-12).all() or (mixed >= -1e-12).all()  # attained by constant tokens
 
 
+# A tail of rates near 1 is too long to be summed: geometric sums take its place.
+@pytest.mark.parametrize("rates", [[0.05, 0.3, 0.6], [0.2, 0.9, 0.9999]], ids=["summed", "geometric"])
+def test_gaps_are_what_softmax_over_earlier_tokens_differs_by(rates: list[float]) -> None:
+    sums, last = ExponentialSums.of_rates(rates), 12
+    for lag in (1, 2, 3):
+        found = sums.gaps(lag, lag + 1, last)
+        for s in range(lag + 1, last + 1):
+            logits = np.log(rates)[:, None] * np.arange(s - 1)  # (H, s-1), by lag
+            weights = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+            expected = np.zeros(last)
+            expected[: s - 1] = (np.array([float(c) for c in sums.combined(lag)]) @ weights)[::-1]
+            expected[s - 1 - lag] -= 1  # the token at the lag
+            assert found[s - lag - 1] == pytest.approx(expected, rel=1e-6, abs=1e-10 * float(sums.size(lag)))
+
+
 @pytest.mark.parametrize(("heads", "lag"), [(1, 2), (1, 3), (2, 3), (3, 4)])
 def test_fewer_heads_than_the_lag_have_a_distance_of_at_least_1(heads: int, lag: int) -> None:
     generator = np.random.default_rng(0)
@@ -106,6 +121,39 @@ def test_figures_of_coefficients_and_bits() -> None:
     assert 30 < twelve.bits(4, 1e-9) <= 64
     accurate = best_rates(5, 4, error=1e-9)
     assert 0.99e-9 < float(accurate.distance(4)) <= 1e-9
+    for heads, least in ((5, 93), (12, 62)):
+        assert erring(heads, least) <= 1e-9 < erring(heads, least - 1)
+
+
+def erring(heads: int, bits: int) -> float:
+    """Of the best rates for 5-grams in that format, with rounding."""
+    sums = best_rates(heads, 4, unit=2.0**-bits)
+    return float(sums.distance(4) + 2.0**-bits * sums.loss(4))
+
+
+def test_a_large_error_takes_the_smallest_coefficients() -> None:
+    """Beyond the rates that have them, larger ones err more with more."""
+    smallest = min(float(ExponentialSums.spread(2, rho).size(2)) for rho in np.linspace(0.05, 0.95, 91))
+    for error in (2.0, 10.0, 1e9):
+        found = best_rates(2, 2, error=error)
+        assert float(found.size(2)) <= smallest
+        assert float(found.distance(2)) <= error
+
+
+# r rounded once, the recursion of a head in float32 beside float64, and what the formula says of one head.
+@pytest.mark.parametrize("rate", [0.01, 0.5, 0.9, 0.99])
+def test_rounding_adds_no_more_than_its_formula(rate: float) -> None:
+    generator, sums = np.random.default_rng(0), ExponentialSums.of_rates([rate])
+    exact, weight = float(sums.rates[0]), float(sums.combined(1)[0])
+    for _ in range(20):
+        x = generator.choice([-1.0, 1.0], 400)
+        averages = []
+        for kind in (np.float32, np.float64):
+            r, total, ones = kind(exact), kind(0), kind(0)
+            for token in x.astype(kind):
+                total, ones = kind(r * total) + token, kind(r * ones) + kind(1)
+            averages.append(float(kind(weight) * kind(total / ones)))
+        assert abs(averages[0] - averages[1]) <= 2.0**-24 * float(sums.loss(1))
 
 
 def test_the_last_lag_errs_most() -> None:
@@ -132,6 +180,10 @@ def test_the_last_lag_errs_most() -> None:
         (
             lambda: best_rates(2, 2, most=1.0),
             "2 heads at lag 2 take coefficients of 5.83044 in all, above 1; give more heads",
+        ),
+        (
+            lambda: best_rates(2, 2, error=1e-200),
+            "2 heads leave an error of 1.47412e-150 at lag 2, above 1e-200; give more heads, larger coefficients or",
         ),
         (
             lambda: best_rates(4, 2, most=100.0, error=1e-9),

@@ -10,6 +10,7 @@ from bridge.lowering.formula import ArrayFunction
 from bridge.lowering.grids import MOST_CELLS, CertifiedKernel, cheapest_grid, kernel_grid
 from numeric.balls import BallArray
 from numeric.networks.hats import hats
+from symbolic.calculus.bilinear_interpolation import kink_of_slopes, secant_range
 
 u, v = sp.symbols("u v", real=True)
 # A kernel, its radius, cells, rank, and how many times the largest error found the bound is at most.
@@ -57,6 +58,16 @@ def test_certified_ranges_hold_differences_of_the_function(name: str) -> None:
         assert float(low) - 1e-9 <= slopes.min()
         assert slopes.max() <= float(high) + 1e-9
         assert float(high - low) <= 1.05 * np.ptp(slopes) + 1e-4
+
+
+def test_jumps_of_both_slopes_are_those_of_the_function() -> None:
+    assert float(CertifiedKernel(abs(u - v / 2), (u, v), 1.0).kinks) == pytest.approx(2 + 1, rel=1e-2)
+
+
+def test_a_kink_with_the_extreme_slopes_at_the_middle_of_a_cell_attains_the_bound_by_slopes() -> None:
+    """max(-u, 2 u) on [-h/2, h/2]: the line between its ends is 3 h/4 above it at 0."""
+    width = sp.Rational(1, 2)
+    assert secant_range(width, (0, 0), kink_of_slopes((-1, 2)))[1] == (width / 2 + width) / 2
 
 
 # The interpolant is that of numpy, in each variable.

@@ -23,6 +23,7 @@ from symbolic.words.prose import Prose, ProseError, joined, marked, plain, prose
         ("f: R^d -> R", r"f:\mathbb{R}^{d}\to \mathbb{R}"),
         ("[-R, R)", "[-R, R)"),
         ("e^-p", "e^{-p}"),
+        ("rho^-(n-2)", r"\rho^{-(n-2)}"),
         ("r'(j)[k]", "r'(j)[k]"),
         ("h* = 1/(1 + alpha)", r"h^{\star} = 1/(1 + \alpha )"),
         ("w*_T", r"w_{T}^{\star}"),

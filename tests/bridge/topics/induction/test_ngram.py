@@ -6,11 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sympy.parsing.sympy_parser import convert_xor, implicit_multiplication, parse_expr, standard_transformations
 
 from bridge import compare, solve
+from bridge.lowering.exponential_sums import ExponentialSums, best_rates
 from bridge.questions.compare import Comparison
 from bridge.theorems.record import Row, Verdict
+from bridge.theorems.registry import find_theorem
+from bridge.topics.induction.ngram import factors
 from symbolic import UsageError
+from symbolic.topics.induction import objects
 
 ID = "induction.ngram"
 SHIPPED = str(Path(__file__).parents[4] / "examples" / "harbour.txt")
@@ -44,6 +49,10 @@ def test_the_defaults_keep_the_bounds_and_refute_the_printed_network(default: Co
 def test_the_bound_is_attained_by_layer_1_and_near_for_the_output(default: Comparison) -> None:
     assert all(row.ratio == pytest.approx(1, rel=1e-6) for row in rows(default, "keys"))
     assert all(1 <= row.ratio <= 5 for row in rows(default, "output"))
+    sums, norm = best_rates(2, 2, unit=2.0**-53), 6 * 0.25
+    of_query, of_keys = (float(sums.distance(lag)) for lag in (1, 2))
+    (scores,) = (row for row in rows(default, "scores") if row.params["H"] == 2)
+    assert scores.derived == pytest.approx(norm * (of_keys + of_query + of_keys * of_query), rel=1e-9)
 
 
 @pytest.mark.long
@@ -69,6 +78,28 @@ def test_the_lower_bound_is_the_least_singular_value() -> None:
     assert row.measured >= row.derived
     assert row.verdict == {"derived": Verdict.PROVED}
     assert not rows(compare(ID, n=2, H=1, **FEW), "lower_bound", None)
+    assert not rows(compare(ID, n=4, H=3, L=6, **FEW), "lower_bound", None)  # patch and query overlap
+
+
+def test_the_rates_in_words_are_those_that_are_built() -> None:
+    heads = 5
+    formula = objects.NGRAM["r_h"].split("`")[1].replace("rho", "0.3").replace("H", str(heads))
+    written = parse_expr(formula, transformations=(*standard_transformations, convert_xor, implicit_multiplication))
+    built = ExponentialSums.spread(heads, 0.3).rates
+    assert [float(written.subs("h", place)) for place in range(1, heads + 1)] == pytest.approx([*map(float, built)])
+
+
+def test_the_printed_value_weights_have_the_sum_of_a2() -> None:
+    sums = ExponentialSums.spread(3, 0.3)
+    printed = [sum(rate ** (j - 1) for j in range(4)) * (1 - rate) for rate in map(float, sums.rates)]
+    assert [*map(float, factors(sums))] == pytest.approx(printed)
+
+
+def test_the_export_excludes_rates_that_are_all_0() -> None:
+    """0 means automatic in a run, and is no value of the statement."""
+    words = find_theorem(ID).statement.latex()
+    assert r"the numbers $0 < \rho < 1$ (largest of the rates" in words
+    assert r"about $\rho^{-(n-2)}$" in words
 
 
 def test_a_format_has_a_floor() -> None:
@@ -105,6 +136,7 @@ REFUSED = [
     ({"n": 5, "H": 3}, "H = 3 does not meet H >= n - 1 at n = 5 (fewer heads than lags err by at least 1"),
     ({"H": 33}, "H = 33; give at most 32 heads"),
     ({"rho": 1}, "rho = 1.0 does not meet rho < 1"),
+    ({"rho": -0.5}, "rho = -0.5 does not meet rho > 0 (rates are those of a softmax, and differ)"),
     ({"n": 3, "W_star": np.eye(3).tolist()}, "W_star is 3 x 3; for n = 3 it has to be (n-1) d x (n-1) d, n - 1 = 2"),
     ({"n": 3, "d": 2, "W_star": np.eye(3).tolist()}, "W_star is 3 x 3 but (n-1) d = 4"),
 ]

@@ -1,5 +1,6 @@
 """The reference IH_n, by loops; the network of Theorem 4.3 against it; a text; time and memory by counts."""
 
+import itertools
 import math
 from pathlib import Path
 
@@ -77,25 +78,31 @@ def test_64_bits_and_12_heads_give_5_grams_to_1e_9() -> None:
     assert np.abs(READ["keys"](found, 5).midpoint() - keys).max() < 1e-9
 
 
+# The key s = n of prompts a v, 0, b u, with v hidden from layer 1 and u = sign(v): scores are affine in a and in b.
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
 def test_n_minus_2_heads_of_positions_alone_miss_a_score_by_1(n: int) -> None:
-    """Any weights by position, any values, any bilinear second layer; W* = I, one coordinate."""
-    generator = np.random.default_rng(n)
-    L, s = 3 * n, n + 1  # the key s, 1-based, whose patch is hidden; the last n - 1 tokens are the query
+    """Any weights by position, any values, residual and bias, any bilinear second layer; W* = I, one coordinate."""
+    generator, width, L = np.random.default_rng(n), 5, 3 * n
     for _ in range(1000):
-        weights = generator.dirichlet(np.ones(s - 1), n - 2)  # (H, s - 1): those of token s, by position
+        of_key, of_query = (generator.dirichlet(np.ones(length), n - 2) for length in (n - 1, L - 1))  # (H, positions)
         with working_precision(200):
-            at_lags = [[flint.arb(row[s - 1 - lag]) for lag in range(1, n)] for row in weights.tolist()]
-            patch = np.array([float(v) for v in null_vector(at_lags)])
-        errors = []
-        for sign in (1, -1):
+            at_lags = [[flint.arb(weight) for weight in row[::-1]] for row in of_key.tolist()]
+            patch = np.array([float(v) for v in null_vector(at_lags)])  # by lag
+        values, residual, bias = (generator.standard_normal((count, width)) for count in (n - 2, 1, 1))
+        form, errors, parts = generator.standard_normal((width, width)), [], []
+        for a, b in itertools.product((1, -1), repeat=2):
             x = np.zeros(L)
-            x[[s - 1 - lag for lag in range(1, n)]] = sign * patch
-            x[[L - 1 - lag for lag in range(n - 1)]] = np.sign(patch)
-            layer_1 = np.concatenate([[x[s - 1]], weights @ x[: s - 1]])  # of token s
-            score = generator.standard_normal(n - 1) @ layer_1
-            errors.append(abs(score - np.sign(patch) @ (sign * patch)))
-        assert max(errors) >= 1 - 1e-12
+            x[: n - 1] = a * patch[::-1]
+            x[1 - n :] = b * np.sign(patch)[::-1]
+            key, query = (
+                x[place] * residual[0] + weights @ x[:place] @ values + bias[0]
+                for place, weights in ((n - 1, of_key), (L - 1, of_query))
+            )
+            score, exact = query @ form @ key, ngram_head(torch.as_tensor(x[:, None]), torch.eye(n - 1).double(), n)
+            errors.append(abs(score - float(exact["scores"][0])))
+            parts.append(a * b * score)
+        assert max(errors) >= np.abs(patch).sum() - 1e-9 >= 1 - 1e-9
+        assert abs(np.mean(parts)) < 1e-9
 
 
 @pytest.mark.long
