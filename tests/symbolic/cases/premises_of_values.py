@@ -323,7 +323,7 @@ KINDS = [
         lambda place: token(vector(), "y", place=place, count=2),
         (0, 1, -1, -2),
         (2, -3),
-        "place of the token 'y', counted from 1,: 3 <= 2",
+        "there are enough tokens for 'y': 3 <= 2",
     ),
     Premise(
         "token, no place", lambda x: token(vector(), "y", place=x, count=N), (0, -1), (0.0, True, "0"), "give a whole"
