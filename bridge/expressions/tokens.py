@@ -78,8 +78,9 @@ class TokenAtPlace(Expression):
     def __init__(self, x: Expression, place: int | tuple[int, int | None]) -> None:
         self.parts, self.dim, self.place, self.tokens = (x,), x.dim, place, x.count or sp.S.One
         places, several = ":".join(self.places), "s" if isinstance(place, tuple) else ""
-        letters = (f"{x.label}_{places}", f"{x.label}_{{{places}}}")
-        label = next(filter(is_mathematical, letters), f"token{several} {places} of {x.label}")
+        letter = f"{x.label}_{places}" if places.isalnum() else f"{x.label}_{{{places}}}"
+        is_letter = is_mathematical(letter) and "_" not in x.label and "*" not in places
+        label = letter if is_letter else f"token{several} {places} of {x.label}"
         self.label = composed(label, f"token{several}")
         if isinstance(place, tuple):
             self.count = tokens_between(place, self.tokens)

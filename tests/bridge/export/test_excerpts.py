@@ -34,7 +34,7 @@ def test_an_excerpt_has_the_chosen_quantities_tiers_and_their_letters() -> None:
 
 def test_the_theorem_is_a_sentence_and_the_proof_its_steps() -> None:
     theorem = Excerpt(("output",), "derived", part="theorem").latex(find_result("induction.vanilla"))
-    assert theorem.startswith(r"Let the integer $L \ge 3$ (number of tokens)")
+    assert theorem.startswith(r"Let the integers $L \ge 3$ (number of tokens)")
     assert r"L\ge 3$, the error of the last output token" in theorem
     assert "satisfies the upper bound" in theorem
     assert r"\lambda" not in theorem  # a hypothesis on the gate, which the chosen quantity does not have

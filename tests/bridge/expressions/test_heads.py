@@ -76,8 +76,17 @@ def test_the_proof_of_a_head_names_its_tokens_and_says_that_they_are_there() -> 
     assert r"This holds provided that there are enough tokens for $x_{1:L-2}$: $1 \leq L - 2$." in text
     assert r"As in (5), this needs that there are enough tokens for $x_{2:L-1}$." in text
     assert text.count("there are enough tokens") == 2
-    centred = bs.tokens("y", 8, d, size=1).centred()
-    assert (centred[0].label, centred[2:].label) == ("token 1 of y.centred", "tokens 3:8 of y.centred")
+
+
+def test_tokens_of_what_is_no_letter_have_words() -> None:
+    centred, u, x_1 = (
+        bs.tokens("y", 8, d, size=1).centred(),
+        bs.tokens("u", 2 * L, d, size=1),
+        bs.tokens("x_1", L, d, size=1),
+    )
+    found = [each.label for each in (centred[0], centred[2:], u[-1], u[0], x_1[-1])]
+    words = ["token 1 of y.centred", "tokens 3:8 of y.centred", "token 2*L of u", "u_1", "token L of x_1"]
+    assert found == words
 
 
 def test_what_is_not_tokens_has_no_recent_ones() -> None:
