@@ -20,7 +20,7 @@ def network(L):
 
 
 L, d = sp.symbols("L d", integer=True, positive=True)
-words = "the weights `1/2`, `3/10`, `1/5` of the last three tokens, and 0", "sums of what softmax gives five heads"
+words = "the vector with `1/5`, `3/10`, `1/2` at the last three tokens, else 0", "a sum of the weights of five heads"
 weights = bs.value("w", wanted, approximate=network, dim=L, norm=1, size=1, error=distance, meaning=words)
 own = bs.theorem("last-tokens", bs.attend(weights, bs.tokens("x", L, d, size=1)), parameters={L: (8, 64), d: 4})
 

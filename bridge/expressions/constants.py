@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import sympy as sp
 
@@ -46,13 +47,16 @@ KNOWN: Mapping[sp.Expr, Constants] = {
 }
 
 
-def parts_of(radius: sp.Expr | None) -> tuple[tuple[float, float], ...]:
-    """Where a supremum is searched: [-radius, radius], or the line."""
-    return PARTS if radius is None else ((-float(radius), float(radius)),)
+def parts_of(radius: sp.Expr | None) -> tuple[tuple[Any, Any], ...]:
+    """Where a supremum is searched: [-radius, radius], up to the next floats if it is no fraction, or the line."""
+    if radius is None:
+        return PARTS
+    end = radius if radius.is_Rational else math.nextafter(float(radius), math.inf)
+    return ((-end, end),)
 
 
 def largest_within(expr: sp.Expr, radius: sp.Expr | None = None) -> sp.Expr | None:
-    """At least sup |expr| on [-radius, radius], or over all float64 numbers, certified; None without a finite bound.
+    """At least sup |expr| on [-radius, radius], or up to 1e300, certified; None without a finite bound.
 
     A number of a few digits, so that formulas with it are short.
     """

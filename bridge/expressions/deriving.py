@@ -247,7 +247,7 @@ def names_of(choice: ChosenWays, outputs: Sequence[tuple[Expression, Norm]]) -> 
     for (scope, place, norm), node in used.items():
         norms = {its for _, other, its in used if other == place}
         plain = len(norms) == 1 or (not scope and (node, norm) in wanted)
-        base = node.label if plain else f"{node.label} in the {'sup ' if norm is Norm.INF else f'{norm}-'}norm"
+        base = node.label if plain else f"{node.label} in the {norm.words}"
         number = next(k for k in range(1, len(used) + 2) if _numbered(base, k) not in names.values())
         names[scope, place, norm] = _numbered(base, number)
     return names

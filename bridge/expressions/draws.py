@@ -102,7 +102,7 @@ class Draws(Expression):
         listed = f"the draws `{self.name}_1, ..., {self.name}_{_subscript(self.number)}` are independent"
         if isinstance(self.source, Domain):
             return (f"{listed}, each uniform: `{self.source.words(f'{self.name}_i')}`",)
-        sizes = [f"a {_norm(norm)} of at most `{sp.sstr(size)}`" for norm, size in self.sizes.items()]
+        sizes = [f"a {norm.words} of at most `{sp.sstr(size)}`" for norm, size in self.sizes.items()]
         if self.radius is not None:
             sizes.append(f"coordinates within `{sp.sstr(self.radius)}` of a centre")
         if self.mean is not None:
@@ -239,10 +239,6 @@ def _is_symmetric(source: Domain | Program) -> bool:
 
 def _subscript(count: sp.Expr) -> str:
     return sp.sstr(count) if count.is_Atom else f"({sp.sstr(count)})"
-
-
-def _norm(norm: Norm) -> str:
-    return "sup norm" if norm is Norm.INF else f"{norm}-norm"
 
 
 # The rule needs draws that are independent, which what mixes tokens does not keep. It is about one prompt: a bound for

@@ -287,7 +287,8 @@ class Sum(Expression):
         require_shape("a sum of values of different shapes", fits, *self.parts)
         self.dim, self.count = first.dim, first.count
         names = [each.label if factor == 1 else f"{sp.sstr(factor)}*{each.label}" for factor, each in flat]
-        self.label = composed(" + ".join(names), "sum")
+        several = "sum" if len(flat) > 1 else "multiple"
+        self.label = composed(" + ".join(names), several) if all(each.is_Atom for each, _ in flat) else several
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         factors = [asking.at(factor) for factor, _ in self.terms]

@@ -165,11 +165,11 @@ def function(f: Any, *, name: str = "", lipschitz: Any = None, largest: Any = No
 
 
 def _as_radius(radius: Any) -> sp.Expr:
-    """The float where suprema are searched, as an exact number. Raises UsageError for what is no positive one."""
+    """An exact number. Raises UsageError for what is no positive one."""
     found = as_number("radius", radius)
     if found.free_symbols or not (found > 0) == True or not found.is_finite:  # noqa: E712 - a relation of SymPy
         raise UsageError(f"function: radius={sp.sstr(found)}; give a positive number, within which arguments lie")
-    return sp.Rational(float(found))
+    return sp.Rational(float(found)) if found.is_Float else found
 
 
 def _where(radius: sp.Expr | None) -> str:

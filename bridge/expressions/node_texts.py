@@ -144,7 +144,7 @@ def _(node: Value, writing: Writing) -> tuple[str, str]:
         writing.words.append(f"`{name}` is {exact}")
     if node.error == 0:
         return name, name
-    bound = f"is at most `{sp.sstr(node.error)}` away from `{name}` in the {node.norm}-norm"
+    bound = f"is at most `{sp.sstr(node.error, full_prec=False)}` away from `{name}` in the {node.norm.words}"
     writing.notes.append(f"`{hat}` {f'is {near}' if near else bound}")
     return name, hat
 
@@ -358,19 +358,13 @@ def _(node: Appended, writing: Writing) -> tuple[str, str]:
     return writing.each(lambda x, y: f"({x}; {y})", *node.parts)
 
 
-def _place(node: TokenAtPlace, place: int) -> str:
-    """From 1 on."""
-    return sp.sstr(place + 1 if place >= 0 else node.tokens + place + 1).replace(" ", "")
-
-
 @written.register
 def _(node: TokenAtPlace, writing: Writing) -> tuple[str, str]:
-    if isinstance(node.place, tuple):
-        first, stop = node.place
-        ends = _place(node, first), _place(node, -1 if stop is None else stop - 1)
-        return writing.each(lambda x: f"({', ..., '.join(f'{_alone(x)}_{within(end)}' for end in ends)})", *node.parts)
-    place = _place(node, node.place)
-    return writing.each(lambda x: f"{_alone(x)}_{within(place)}", *node.parts)
+    def of(x: str) -> str:
+        some = ", ..., ".join(f"{_alone(x)}_{within(place)}" for place in dict.fromkeys(node.places))
+        return some if isinstance(node.place, int) else f"({some})"
+
+    return writing.each(of, *node.parts)
 
 
 def _alone(text: str) -> str:

@@ -168,15 +168,12 @@ class Objects:
     @property
     def assumptions(self) -> list[str]:
         """What nothing here proves: bounds that the author vouches for, and what an approximation needs."""
-        found = [
-            f"``{each.name}`` has a {each.norm}-norm of at most `{sp.sstr(as_expr(each.bounds['size']))}`"
-            for each in self.values.values()
-        ]
-        found += [
-            f"``{each.name}_hat`` is at most `{sp.sstr(each.error)}` away from ``{each.name}`` in the {each.norm}-norm"
-            for each in self.values.values()
-            if each.error != 0
-        ]
+        found = list[str]()
+        for each in self.values.values():
+            size, error = (sp.sstr(as_expr(bound), full_prec=False) for bound in (each.bounds["size"], each.error))
+            found += [f"``{each.name}`` has a {each.norm.words} of at most `{size}`"]
+            away = f"``{each.name}_hat`` is at most `{error}` away from ``{each.name}`` in the {each.norm.words}"
+            found += [away] if each.error != 0 else []
         kinds = {key: norm_words(kind) for kind, key in KINDS.items()}
         for matrix in self.matrices.values():
             what = f"the given matrix `{matrix.name}`" if matrix.given is not None or matrix.program else ""

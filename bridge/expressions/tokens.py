@@ -21,6 +21,7 @@ from symbolic import calculus
 from symbolic.calculus.tokens import centring_factor, tokens_between
 from symbolic.derivations.derivation import Norm
 from symbolic.words.errors import UsageError
+from symbolic.words.names import is_mathematical
 
 
 @method("centred")
@@ -76,9 +77,19 @@ class TokenAtPlace(Expression):
 
     def __init__(self, x: Expression, place: int | tuple[int, int | None]) -> None:
         self.parts, self.dim, self.place, self.tokens = (x,), x.dim, place, x.count or sp.S.One
-        self.label = composed(f"{x.label}[{shown_place(place)}]", "token")
+        places, several = ":".join(self.places), "s" if isinstance(place, tuple) else ""
+        letter = f"{x.label}_{places}" if places.isalnum() else f"{x.label}_{{{places}}}"
+        is_letter = is_mathematical(letter) and "_" not in x.label and "*" not in places
+        label = letter if is_letter else f"token{several} {places} of {x.label}"
+        self.label = composed(label, f"token{several}")
         if isinstance(place, tuple):
             self.count = tokens_between(place, self.tokens)
+
+    @property
+    def places(self) -> list[str]:
+        """That of the token, or of the first and the last one, from 1 on."""
+        ends = [self.place] if isinstance(self.place, int) else [self.place[0], (self.place[1] or 0) - 1]
+        return [sp.sstr(end + 1 if end >= 0 else self.tokens + end + 1).replace(" ", "") for end in ends]
 
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         def rule(name: str, x: InNorm) -> InNorm:

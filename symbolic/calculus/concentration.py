@@ -163,7 +163,7 @@ def _members(rule: str, name: str, members: sp.Expr) -> tuple[Obligation, ...]:
     real(rule, name, members=members)
     if (members - 1).is_negative:
         raise DerivationError(f"{rule}: '{name}' has {sp.sstr(members)} members; give at least 1")
-    owed = at_most(f"number of members of '{name}'", sp.Integer(1), members)
+    owed = at_most(f"there are members of '{name}'", sp.Integer(1), members)
     return (owed,) if owed.open else ()
 
 

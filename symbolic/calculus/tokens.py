@@ -120,12 +120,13 @@ def tokens_between(place: tuple[int, int | None], count: Any) -> sp.Expr:
 
 def _some(name: str, place: tuple[int, int | None], count: sp.Expr) -> tuple[Obligation, ...]:
     first, stop = place
-    owed = at_most(f"least number of the tokens '{name}'", sp.S.One, tokens_between(place, count))
-    ends = _among(name, first, count) + (_among(name, stop - 1, count) if stop is not None and stop > 0 else ())
-    return (*ends, *((owed,) if owed.open else ()))
+    owed = at_most(f"there are enough tokens for '{name}'", sp.S.One, tokens_between(place, count))
+    ends = (*([first] if first < 0 else []), *([stop - 1] if stop is not None and stop > 0 else []))
+    needed = (each for end in ends for each in _among(name, end, count))  # a first place counted from 0 follows
+    return (*needed, *((owed,) if owed.open else ()))
 
 
 def _among(name: str, place: int, count: sp.Expr) -> tuple[Obligation, ...]:
     needed = sp.Integer(place + 1 if place >= 0 else -place)
-    owed = at_most(f"place of the token '{name}', counted from 1,", needed, count)
+    owed = at_most(f"there are enough tokens for '{name}'", needed, count)
     return (owed,) if owed.open else ()

@@ -22,7 +22,7 @@ from symbolic.derivations.operations import Given, Operation, letters_in
 from symbolic.derivations.provenance import Provenance, weakest
 from symbolic.derivations.sizes import Sized, Sizes, closed_with
 from symbolic.words.citations import Citation
-from symbolic.words.names import ERROR, ErrorSymbol, error_symbol
+from symbolic.words.names import ERROR, ErrorSymbol, approximate_symbol, error_symbol
 from symbolic.words.prose import make_prose
 from symbolic.words.shown import SHOWN, displayed
 
@@ -309,7 +309,10 @@ class Approximated(Sized):
         closed = {which: closed_with((self, *others), each, known) for which, each in stated.items()}
         sizes = Sizes(step.local, stated["size"], closed["size"], stated["radius"], closed["radius"])
         step = replace(step, premises=premises, dim=changes["dim"], local=closed.pop("error"), sizes=sizes)
-        own, *rest = (each.with_its_size().derivation for each in (self, *others))
+        own, *rest = (
+            each.with_its_size().with_approximate_size(known.get(approximate_symbol(each.name))).derivation
+            for each in (self, *others)
+        )
         derivation = own.then(step, *rest)
         return Approximated(name=step.name, norm=step.norm, derivation=derivation, **{**changes, **closed})
 
@@ -320,10 +323,12 @@ class Approximated(Sized):
             return self
         return self.with_conclusion(sizes=replace(sizes, size=self.size, closed=self.size, separate=True))
 
-    def with_approximate_size(self, size: sp.Expr) -> "Approximated":
-        """The same value, whose own step says how large the approximate one is."""
+    def with_approximate_size(self, size: sp.Expr | None) -> "Approximated":
+        """The same value, whose own step says how large the approximate one is, if that is known."""
         sizes = self.derivation.steps[-1].sizes
-        return self if sizes is None else self.with_conclusion(sizes=replace(sizes, approximate=size))
+        if sizes is None or size is None:
+            return self
+        return self.with_conclusion(sizes=replace(sizes, approximate=size))
 
     def with_conclusion(self, **changes: Any) -> "Approximated":
         """The same value, these fields of its own step changed."""

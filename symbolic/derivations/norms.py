@@ -17,6 +17,10 @@ class Norm(StrEnum):
     def latex(self) -> str:
         return {"inf": r"\infty", "1": "1", "2": "2"}[self.value]
 
+    @property
+    def words(self) -> str:
+        return "sup norm" if self is Norm.INF else f"{self}-norm"
+
 
 NormName = Norm | str | int | float  # "2" or 2, "inf" or infinity
 

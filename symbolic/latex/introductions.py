@@ -80,7 +80,11 @@ class Introduction:
         alone = [limit for _, limit in limits if limit is not None]
         whole = [self._number(each, alone) for each in numbers if each.integer]
         real = [self._number(each, alone) for each in numbers if not each.integer]
-        kinds = [f"{kind} {listed(each)}" for kind, each in (("the integers", whole), ("the numbers", real)) if each]
+        kinds = [
+            f"the {kind}{'s' if len(each) > 1 else ''} {listed(each)}"
+            for kind, each in (("integer", whole), ("number", real))
+            if each
+        ]
         lines = [f"Let {' and '.join(kinds)} be given."] if kinds else []
         meanings = [f"{name}: {prose_latex(meaning, self.page.names)}" for name, meaning in self.notation().items()]
         lines += ["", "Notation: " + "; ".join(meanings) + "."] if meanings else []

@@ -12,6 +12,7 @@ import sympy as sp
 
 HALF = sp.Rational(1, 2)
 LEAST, MOST_DIGITS = 1000, 12  # numerator and denominator of a fraction that is shown as a decimal; its digits
+MOST_ZEROS = 4  # behind the point, before a power of ten stands for them
 
 
 class LogTo(sp.Function):
@@ -82,8 +83,12 @@ def decimal(number: sp.Rational) -> tuple[str, int]:
     digits = abs(int(number * rest * 10**places))
     if min(abs(number.p), number.q // rest) < LEAST or digits >= 10**MOST_DIGITS:
         return "", int(number.q)
+    sign, zeros = "-" if number < 0 else "", places - len(str(digits))  # behind the point
+    if zeros >= MOST_ZEROS:
+        first, others = str(digits)[0], str(digits)[1:].rstrip("0")
+        return rf"{sign}{first}{'.' if others else ''}{others} \cdot 10^{{-{zeros + 1}}}", rest
     whole, part = divmod(digits, 10**places)
-    return f"{'-' if number < 0 else ''}{whole}.{part:0{places}d}", rest
+    return f"{sign}{whole}.{part:0{places}d}", rest
 
 
 @lru_cache(maxsize=1 << 12)

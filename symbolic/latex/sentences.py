@@ -64,7 +64,7 @@ BOUNDED = {
     "tokens": "the value{name} with the tokens {of}",
     "union bound": "the largest{name} of all members of {of}",
 }
-NORMS = {Norm.INF: "the sup norm", Norm.ONE: "the 1-norm", Norm.TWO: "the 2-norm"}
+NORMS = {norm: f"the {norm.words}" for norm in Norm}
 RECURRENCES = {  # what the relation that a step solves is about
     "accumulation": "the errors of successive steps satisfy",
     "contraction": "the errors of successive steps satisfy",

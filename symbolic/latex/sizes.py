@@ -159,9 +159,11 @@ class SizeLines:
             said.append(f"{begun(_why(step))}, {self._bound(step, sizes)}")
         if approximate and sizes.approximate is not None:
             alike = exact and sizes.approximate == sizes.closed
-            most = "" if alike else f", with ${self.page.latex(sizes.approximate)}$ in the place of this bound"
+            most = "" if alike else f", with ${self.page.latex(sizes.approximate)}$ in place of this bound"
             most = most if exact else f" has a norm of at most ${self.page.latex(sizes.approximate)}$"
-            said.append(f"The same holds of the approximate value{most}." if exact else f"The approximate value{most}.")
+            said.append(
+                f"The same holds for the approximate value{most}." if exact else f"The approximate value{most}."
+            )
         if radius_symbol(step.name) in self.used and sizes.closed_radius is not None:
             radius, why = self.page.latex(sizes.closed_radius), NEAR.get(step.rule, "")
             said.append(f"All tokens are at most ${radius}$ away from one point{why}.")

@@ -26,6 +26,8 @@ INDEX = r"_(?:\w+|\{[^{}]*\})"
 LETTER = rf"(?:[A-Za-z]|[A-Z]+(?=_)|{GREEK.pattern})(?:'*{INDEX})?'*\*?(?:\^\w+)?"
 MATHEMATICAL = re.compile(rf"{LETTER}|\|{LETTER}\||[a-zA-Z]\({LETTER}\)|[-+=]|\d+")
 DOT = r",\,"  # between the parts of a name with dots
+TIMES = re.compile(r"([A-Za-z]\w*|\d+)\*([A-Za-z(<].*)")  # c*x
+INNER = re.compile(r"<([^<>]+), ([^<>,]+)>")  # <x, y>
 ARTICLES = ("a", "A", "I")
 
 
@@ -123,7 +125,9 @@ def name_latex(name: str) -> str:
 
 def name_in_words(name: str) -> str:
     """The same for use in a sentence."""
-    shown = "".join(part if not formal else ", " if part == DOT else f"${part}$" for formal, part in _parts(name))
+    parts = [(False, ", ") if part == DOT else (formal, part) for formal, part in _parts(name)]
+    runs = ((formal, "".join(part for _, part in run)) for formal, run in groupby(parts, lambda each: each[0]))
+    shown = "".join(f"${part}$" if formal else part for formal, part in runs)
     return shown if is_mathematical(name) else f"``{shown}''"
 
 
@@ -139,6 +143,10 @@ def _parts(name: str) -> Parts:
     found = INDEXED.fullmatch(name)
     if found is not None:
         return _member(found[1], f"{found[2] or ''}{found[3] or ''}", found[4])
+    if (found := TIMES.fullmatch(name)) and _is_formal(found[1]):
+        return [*_of_words(found[1]), (True, r"\,"), *_parts(found[2])]
+    if found := INNER.fullmatch(name):
+        return [(True, r"\langle "), *_parts(found[1]), (True, ", "), *_parts(found[2]), (True, r"\rangle ")]
     first, *others = DOTTED.split(name)
     return _of_words(first) + [part for other in others for part in [(True, DOT), (False, escape(_spaced(other)))]]
 

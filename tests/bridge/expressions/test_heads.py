@@ -67,6 +67,28 @@ def test_a_head_on_tokens_writes_which_weights_it_has() -> None:
     )
 
 
+def test_the_proof_of_a_head_names_its_tokens_and_says_that_they_are_there() -> None:
+    x = bs.tokens("x", L, d, size=1)
+    output = bs.attend(bs.softmax(bs.blocks.recent(x[:-2], slope=p) @ x[-1]), x[1:-1])
+    text = bs.theorem("head", output, parameters={p: 4, L: 8, d: 3}).latex()
+    for token in ("x_{L}", "x_{1:L-2}", "x_{2:L-1}"):
+        assert f"e_{{{token}" in text
+    assert r"This holds provided that there are enough tokens for $x_{1:L-2}$: $1 \leq L - 2$." in text
+    assert r"As in (5), this needs that there are enough tokens for $x_{2:L-1}$." in text
+    assert text.count("there are enough tokens") == 2
+
+
+def test_tokens_of_what_is_no_letter_have_words() -> None:
+    centred, u, x_1 = (
+        bs.tokens("y", 8, d, size=1).centred(),
+        bs.tokens("u", 2 * L, d, size=1),
+        bs.tokens("x_1", L, d, size=1),
+    )
+    found = [each.label for each in (centred[0], centred[2:], u[-1], u[0], x_1[-1])]
+    words = ["token 1 of y.centred", "tokens 3:8 of y.centred", "token 2*L of u", "u_1", "token L of x_1"]
+    assert found == words
+
+
 def test_what_is_not_tokens_has_no_recent_ones() -> None:
     with pytest.raises(bs.UsageError, match=r"recent: tokens are needed, which have places: x is in R\^d"):
         bs.blocks.recent(bs.vector("x", d, size=1), slope=p)
@@ -132,16 +154,16 @@ def test_the_error_of_a_value_of_parameters_alone_is_measured() -> None:
 @pytest.mark.parametrize(
     ("place", "count", "shown"),
     [
-        (slice(1, -1), L - 2, "1:-1"),
-        (slice(None, -2), L - 2, ":-2"),
-        (slice(-3, None), 3, "-3:"),
-        (slice(1, 4), 3, "1:4"),
+        (slice(1, -1), L - 2, "2:L-1"),
+        (slice(None, -2), L - 2, "1:L-2"),
+        (slice(-3, None), 3, "L-2:L"),
+        (slice(1, 4), 3, "2:4"),
     ],
 )
 def test_a_slice_knows_how_many_tokens_it_has(place: slice, count: sp.Expr, shown: str) -> None:
     found = bs.tokens("x", L, d, size=1)[place]
     assert sp.simplify(found.count - count) == 0
-    assert found.label == f"x[{shown}]"
+    assert found.label == f"x_{{{shown}}}"
     theorem = bs.theorem("slice", bs.quantised(found, eta), parameters={eta: 0.25, L: 6, d: 2})
     x = np.linspace(-1, 1, 12).reshape(6, 2)
     exact, _ = ran(theorem, x=x, L=6, d=2, eta=0.25)

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 import boundsmith as bs
-from bridge.expressions.constants import decimal_above
+from bridge.expressions.constants import decimal_above, parts_of
 
 K, delta, eps = sp.symbols("K delta eps", positive=True)
 N, d = sp.symbols("N d", integer=True, positive=True)
@@ -121,10 +121,15 @@ def test_what_has_no_constant_is_refused(call: Any, words: str) -> None:
         call()
 
 
-# The range that is owed is the one on which the constant holds, to the last digit: 1/3 and sqrt(2) are no floats.
+# The constant holds on the range that is owed, to the last digit: 1/3 and sqrt(2) are no floats.
 @pytest.mark.parametrize("radius", [sp.Rational(1, 3), sp.sqrt(2), sp.pi, 0.1, 3])
-def test_the_range_that_is_owed_is_the_one_that_was_searched(radius: Any) -> None:
+def test_the_constant_holds_on_all_of_the_range_that_is_owed(radius: Any) -> None:
     square = bs.function(lambda z: z**2, radius=radius)
     assert square.radius is not None
-    assert square.radius == sp.Rational(float(radius))
+    assert square.radius == (sp.Rational(radius) if isinstance(radius, float) else radius)
     assert square.constants.lipschitz >= 2 * square.radius
+    low, high = parts_of(square.radius)[0]
+    assert sp.Rational(high) >= square.radius
+    assert low == -high
+    own = bs.theorem("square", square(bs.vector("x", d, size=square.radius)), parameters={d: 2})
+    assert own.statement.quantity("output").derived() == 0

@@ -323,10 +323,16 @@ KINDS = [
         lambda place: token(vector(), "y", place=place, count=2),
         (0, 1, -1, -2),
         (2, -3),
-        "place of the token 'y', counted from 1,: 3 <= 2",
+        "there are enough tokens for 'y': 3 <= 2",
     ),
     Premise(
         "token, no place", lambda x: token(vector(), "y", place=x, count=N), (0, -1), (0.0, True, "0"), "give a whole"
+    ),
+    Premise(
+        "token, some of them",
+        lambda place: token(vector(), "y", place=place, count=N),
+        ((0, None), (-1, None)),
+        owed={(-3, None): (sp.Le(3, N),), (1, -1): (sp.Le(1, N - 2),), (0, 4): (sp.Le(4, N),)},
     ),
     Premise(
         "token, count", lambda place: token(vector(), "y", place=place, count=N), (0, -1), owed={2: (sp.Le(3, N),)}

@@ -285,7 +285,7 @@ def undefined(text: str) -> list[str]:
 
 
 def _numbers(block: str) -> Iterator[Letter]:
-    r"""Those of "Let the integers $N \ge 2$ (number of examples) be given"."""
+    r"""Those of "Let the integer $N \ge 2$ (number of examples) be given"."""
     if not block.startswith("Let the "):
         return
     depth, kept = 0, []

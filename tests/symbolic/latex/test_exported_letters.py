@@ -38,7 +38,7 @@ def test_every_letter_of_an_exported_theorem_is_introduced(result: Result) -> No
     assert sorted(undefined(theorem_latex(result))) == sorted(OPEN.get(result.id, "").split())
 
 
-OPENING = "Let the integers $N \\ge 1$ (number of examples) and the numbers $B > 0$ (a bound) be given."
+OPENING = "Let the integer $N \\ge 1$ (number of examples) and the number $B > 0$ (a bound) be given."
 NOTATION = (
     r"Notation: $x_t$: value at time $t$; $\hat x_t$: its copy; $f$: function of a number; $W$: has the rows $w_k$."
 )

@@ -132,7 +132,7 @@ def test_a_trajectory_stays_in_a_convex_set() -> None:
     assert r"$w^{0}$ in the closed convex set $W$, onto which both project" in text
     assert "$W$: a closed convex set of weights" in text
     assert r"w^{l+1} = \mathrm{Proj} (w^{l} - \eta \nabla \,f(w^{l}) + e^{l})" in text
-    assert "Let the integers $L \\ge 1$ (number of steps of gradient descent) and the numbers $\\eta" in text
+    assert "Let the integer $L \\ge 1$ (number of steps of gradient descent) and the numbers $\\eta" in text
 
 
 # In one dimension: gradients with an error of at most eps, steps of at most 1/L_f.

@@ -103,7 +103,7 @@ def test_letters_are_those_of_formulas_words_and_kept_hypotheses() -> None:
     opening = opening_of(small(hypotheses=kept), conclusions(small(hypotheses=kept)))
     assert opening.letters == {a, b, c, n}
     assert opening.lines() == [
-        "Let the integers $n$ (the n) and the numbers $a$ (the a), $b$ (the b) and $c \\ge 2$ (the c) be given.",
+        "Let the integer $n$ (the n) and the numbers $a$ (the a), $b$ (the b) and $c \\ge 2$ (the c) be given.",
         "",
         "Assume that $a < c$.",
     ]

@@ -10,7 +10,7 @@ from symbolic import find_result
 from symbolic.latex.proof_text import proof_latex
 from symbolic.latex.typesetting import latex
 from symbolic.statements.catalogue import RUNNING
-from symbolic.words.names import error_symbol, member_error, name_latex
+from symbolic.words.names import error_symbol, member_error, name_in_words, name_latex
 
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.S)
 STEMS = ("a", "mu", "rho0", "xhat")
@@ -113,3 +113,17 @@ def test_displays_of_proofs_compile(id: str) -> None:
     proof = proof_latex(find_result(id))
     for formula in re.findall(r"\\\[(.*?)\\\]|\$(.*?)\$", proof, re.S):
         assert not complaint("".join(formula).replace("&", ""))
+
+
+@pytest.mark.parametrize(
+    ("name", "formula", "words"),
+    [
+        ("<x_{1:L-2}, x_L>", r"\langle x_{1:L-2}, x_{L}\rangle ", r"$\langle x_{1:L-2}, x_{L}\rangle $"),
+        ("beta*<x, y>", r"\beta\,\langle x, y\rangle ", r"$\beta\,\langle x, y\rangle $"),
+        ("2*A x", r"2\,A\,x", r"$2\,A\,x$"),
+        ("<(X; x), x>", r"\langle \text{(X; x)}, x\rangle ", r"``$\langle $(X; x)$, x\rangle $''"),
+    ],
+)
+def test_products_in_names_are_formulas(name: str, formula: str, words: str) -> None:
+    assert name_latex(name) == formula
+    assert name_in_words(name) == words

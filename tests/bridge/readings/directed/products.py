@@ -225,6 +225,17 @@ def weighted(norm: Norm, a: float, b: float, other: float, sign: float) -> Direc
     )
 
 
+# Both factors are elsewhere in the network, where 5/2 (7/2, 0) - (1, 1) takes the place of 2 (3, 0) - (1, 0).
+def weighted_at_hand() -> Directed:
+    x, y = (given(name, dim=2, norm=norm, size=9, error=e) for name, norm in (("x", Norm.ONE), ("y", Norm.INF)))
+    product = bilinear(x, y, "sums", norm=Norm.INF, dim=2, product="weighted sums of tokens")
+    known = {
+        "x": Emulated([2.0, -1.0], [2.5, -1.0]),
+        "y": Emulated([[3.0, 0.0], [1.0, 0.0]], [[3.5, 0.0], [1.0, 1.0]]),
+    }
+    return Directed("weighted sums, both at hand", product, known, letters={e: 2}, emulated=([7.75, -1.0],))
+
+
 # All weights err by a, and of the tokens the first one alone, by b: each counts with what stands beside it.
 def weighted_apart(norm: Norm, a: float, b: float, sign: float) -> Directed:
     x = change_norm(given("x", dim=2, norm=Norm.INF, size=9, error=e), Norm.ONE, "x in the 1-norm")
@@ -444,6 +455,7 @@ CASES = [
     ),
     *(outer(first, second, sign) for first, second in ((0.5, 0.25), (0.25, 2.0)) for sign in (1.0, -1.0)),
     *(by_norms(sign) for sign in (1.0, -1.0)),
+    weighted_at_hand(),
     *(
         weighted(norm, a, b, other, sign)
         for norm in Norm
