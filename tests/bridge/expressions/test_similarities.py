@@ -172,7 +172,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "one key": (
         lambda: bs.blocks.similarity(u * v)(x[0], x[1]),
-        "a similarity of keys with queries: tokens and one dimension are needed: x[1] is in R^2, x[0] is in R^2",
+        "a similarity of keys with queries: tokens and one dimension are needed: x_2 is in R^2, x_1 is in R^2",
     ),
     "tokens outside the box": (
         lambda: bs.theorem("s", bs.blocks.similarity(u * v, radius=0.5)(x[0], x), parameters={L: 4}),
