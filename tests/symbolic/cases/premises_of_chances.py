@@ -199,7 +199,7 @@ CHANCES = [
         (1, 2, sp.Rational(3, 2)),
         (0, HALF),
         "give at least 1",
-        {SIGN: ("number of members",)},
+        {SIGN: ("there are members",)},
     ),
     Premise(
         "cover, radius",
@@ -291,7 +291,7 @@ CHANCES = [
         (1, N, A + 1),
         (0,),
         "give at least 1",
-        {A: ("number of members",)},
+        {A: ("there are members",)},
     ),
 ]
 PREMISES = [*POOLS, *CHANCES]

@@ -343,7 +343,7 @@ KINDS = [
         (1, N),
         (HALF, 0),
         "give at least 1",
-        {SIGN: ("number of members",)},
+        {SIGN: ("there are members",)},
     ),
     Premise(
         "cover, members",
@@ -351,7 +351,7 @@ KINDS = [
         (1,),
         (HALF,),
         "give at least 1",
-        {SIGN: ("number of members",)},
+        {SIGN: ("there are members",)},
     ),
     Premise(
         "cover, in expectation",

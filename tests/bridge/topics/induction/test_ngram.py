@@ -98,7 +98,7 @@ def test_the_printed_value_weights_have_the_sum_of_a2() -> None:
 def test_the_export_excludes_rates_that_are_all_0() -> None:
     """0 means automatic in a run, and is no value of the statement."""
     words = find_theorem(ID).statement.latex()
-    assert r"the numbers $0 < \rho < 1$ (largest of the rates" in words
+    assert r"$0 < \rho < 1$ (largest of the rates" in words
     assert r"about $\rho^{-(n-2)}$" in words
 
 

@@ -17,7 +17,7 @@ def test_the_probability_is_spent_and_named() -> None:
     assert sp.simplify(quantity.may_fail - delta) == 0
     assert quantity.over == (theory.DRAW,)
     assert not quantity.derivation.conditional or all(
-        "number of members" in each.statement for each in quantity.derivation.obligations if each.open
+        "there are members" in each.statement for each in quantity.derivation.obligations if each.open
     )
 
 
