@@ -115,6 +115,14 @@ class Matrix:
     def drawn_change(self) -> Domain | None:
         return None if self.change is None or self.change.drawn is None else self._of_layers(self.change.drawn)
 
+    @property
+    def changes(self) -> Domain | None:
+        """The domain of the difference to the approximate one, of all layers; None where no domain is known."""
+        within = None if self.change is None else self.change.distances.get(KINDS["entries"])
+        if self.drawn_change is not None or within is None:
+            return self.drawn_change
+        return self._of_layers(Box(self.rows, self.columns, size=within))
+
     def _with(self, change: Change) -> "Matrix":
         if self.change is not None:
             raise UsageError(f"{self.name} is approximate already; take a matrix of another name")

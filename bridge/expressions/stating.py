@@ -66,6 +66,11 @@ class Graph(Objects):
             found[f"norm_{name}"] = of_array(name, NORMS[SPECTRAL])
         return found
 
+    @property
+    def _near(self) -> dict[str, tuple[str, Domain]]:
+        found = {name: (each.name, each.changes) for name, each in self.approximate_matrices.items()}
+        return {name: (of, domain) for name, (of, domain) in found.items() if domain is not None}
+
     # Programs.
 
     @property
@@ -187,6 +192,7 @@ class Graph(Objects):
             "built": self.built,
             "network": self.network,
             "reference": self.reference,
+            "near": self._near,
             "handles": self.handles if self.inputs and self._handles else None,
             "random": {node.draws.randomness: node.draws.name for node in self.nodes if isinstance(node, SampleMean)},
             "worst": {letter: worst for letter, worst in self.worst.items() if letter in self._known.letters},

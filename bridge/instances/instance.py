@@ -1,9 +1,11 @@
 """A theorem at one point, composed: inputs, networks, runs, letters, readings, bounds. Nothing is inherited."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+
+from torch import Tensor
 
 from bridge.instances.bounds import Bounds, Claims
 from bridge.instances.inputs import Drawn, Inputs
@@ -85,6 +87,12 @@ class Instance:
     def with_claims(self, claims: Claims) -> "Instance":
         return replace(self, bounds=self.bounds.with_claims(claims)) if claims else self
 
+    def with_arrays(self, arrays: Mapping[str, Tensor]) -> "Instance":
+        """The same, with these in the place of what is built."""
+        point = replace(self.point, given={**self.point.given, **arrays})
+        other = self._of(point, self.known.with_arrays(arrays), self.inputs, self.refusal)
+        return other.with_claims(self.bounds.claims)
+
     @property
     def theorem(self) -> Theorem:
         return self.point.theorem
@@ -115,4 +123,5 @@ class Instance:
         """The parameters that rebuild this network: drawn weights, and those that a parameter specifies."""
         params, recorded = self.point.params, self.theorem.recorded
         drawn = [name for name in self.known.weights if name in recorded or name in params]
-        return {**params, **{name: self.known.weights[name].tolist() for name in drawn}}
+        near = [name for name in self.point.given if name in self.theorem.search.near]
+        return {**params, **{name: self.known[name].tolist() for name in (*drawn, *near)}}

@@ -91,13 +91,22 @@ class Known(Mapping[str, Any]):
         self.format = format
         self.params = with_values(theorem.id, theorem.readers, point.params)
         self.weights = Made({n: partial(self._drawn, n, point) for n in theorem.weights if _is_kept(theorem, n)})
-        self.built = Made({name: partial(self.call, build, {}) for name, build in theorem.built.items()})
+        self.built = Made({name: partial(self._made, name, point) for name in theorem.built})
         self._balls: dict[int, Made] = {}
 
     def require(self) -> None:
         """Makes all of it, so that what does not fit is refused before anything long."""
         for name in (*self.weights, *self.built):
             self[name]
+
+    def with_arrays(self, arrays: Arrays) -> "Known":
+        """The same, with these in the place of what is built."""
+        other = copy.copy(self)
+        recipes = {
+            name: partial(arrays.__getitem__ if name in arrays else self.built.__getitem__, name) for name in self.built
+        }
+        other.built, other._balls = Made(recipes), {}
+        return other
 
     def nearby(self) -> "Known":
         """The same, with `near`."""
@@ -130,6 +139,17 @@ class Known(Mapping[str, Any]):
         generator = torch.Generator().manual_seed(int(seeds.generate_state(1)[0]))
         return drawn_from.at(self._letters).sample(1, generator)[0]
 
+    def _made(self, name: str, point: Point) -> Any:
+        """What is built, or the array near a weight that a witness gives in its place."""
+        if name not in point.given:
+            return self.call(self.theorem.built[name])
+        of, domain = self.theorem.search.near[name]
+        found = self._array(name, point.given[name])
+        complaint = domain.at(self._letters).complaint(found - self.weights[of])
+        if complaint:
+            raise UsageError(f"{self.theorem.id}: {name} - {of}: {complaint}")
+        return found
+
     def _taken(self, weight: str, name: str, point: Point) -> Any:
         """What the recipe of a weight takes: the seed, the weights before it, parameters."""
         names = list(self.theorem.weights)
@@ -137,15 +157,18 @@ class Known(Mapping[str, Any]):
         return point.seed if name == "seed" else self.weights[name] if before else self.params[name]
 
     def _checked(self, name: str, value: Any) -> Tensor:
-        try:
-            weight = _float64(value)
-        except (TypeError, ValueError, RuntimeError):
-            raise UsageError(f"{self.theorem.id}: the weight {name} is not an array of numbers") from None
+        weight = self._array(name, value)
         drawn_from = self.theorem.weights[name]
         complaint = drawn_from.at(self._letters).complaint(weight) if isinstance(drawn_from, Domain) else None
         if complaint:
             raise UsageError(f"{self.theorem.id}: the weight {name}: {complaint}")
         return weight
+
+    def _array(self, name: str, value: Any) -> Tensor:
+        try:
+            return _float64(value)
+        except (TypeError, ValueError, RuntimeError):
+            raise UsageError(f"{self.theorem.id}: the weight {name} is not an array of numbers") from None
 
     @property
     def _letters(self) -> dict[sp.Symbol, Any]:

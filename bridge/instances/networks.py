@@ -33,7 +33,7 @@ class Networks:
         return self._each_network(names, lambda key, wanted: self.outputs(key, inputs, wanted, dtype))
 
     def reference(self, inputs: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
-        return self._named("the reference", self.known.batched(_on_tensors(self._reference), inputs), names)
+        return self._named("the reference", self.known.batched(on_tensors(self._reference), inputs), names)
 
     def exact_network(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
         return self._each_network(names, lambda key, wanted: self._exact_run(key, inputs, wanted, bits))
@@ -68,7 +68,7 @@ class Networks:
         """What one of the networks makes of these quantities, (B, ...) each."""
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
-            return self._named("the network", self.known.batched(_on_tensors(network), inputs, dtype), names)
+            return self._named("the network", self.known.batched(on_tensors(network), inputs, dtype), names)
         tokens = self.tokens(network, inputs, dtype)
         taps = self.torch_network(key, dtype).run(tokens, self.taps(network, names))
         return {name: self.read(network, name, taps, dtype) for name in names}
@@ -181,7 +181,7 @@ def _tap(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _on_tensors(function: Function | Pair) -> Function:
+def on_tensors(function: Function | Pair) -> Function:
     return function.tensors if isinstance(function, Pair) else function
 
 

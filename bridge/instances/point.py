@@ -37,7 +37,8 @@ class Point:
     @classmethod
     def at(cls, theorem: Theorem, params: Mapping[str, Any], run: Run = ONE_INPUT) -> "Point":
         """`params` may hold the weights of a witness. Raises UsageError for what does not meet the hypotheses."""
-        given = {name: value for name, value in params.items() if name in theorem.recorded}
+        stored = {*theorem.recorded, *theorem.search.near}
+        given = {name: value for name, value in params.items() if name in stored}
         own = {name: value for name, value in params.items() if name not in given}
         theorem.statement.check_texts(own)
         resolve = theorem.knobs.resolve
@@ -132,7 +133,8 @@ def first_defaults(theorem: Theorem) -> dict[str, Any]:
 
 def missing(theorem: Theorem, params: Mapping[str, Any]) -> list[str]:
     """What the `params` of a witness leave out. Raises UsageError for a name that is not a parameter."""
-    own = {name: value for name, value in params.items() if name not in theorem.recorded}
+    stored = {*theorem.recorded, *theorem.search.near}
+    own = {name: value for name, value in params.items() if name not in stored}
     return [*theorem.statement.check_names(own), *(name for name in theorem.recorded if name not in params)]
 
 

@@ -10,6 +10,8 @@ from bridge.instances.bound import Bound, float64_above
 from bridge.instances.goals import Goal, prompt_scopes, stated_goals
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
+from bridge.instances.letters import EVERY
+from bridge.instances.neighbours import Neighbours
 from bridge.instances.search import Points
 from bridge.judging.judge import Evidence, Judge, flags_of, judge
 from bridge.judging.measure import Place, evidence_at, measure
@@ -102,19 +104,28 @@ class Errors:
             self.judged(goal.quantity, scope, {tier: bounds.at(goal.quantity, tier, scope, each.inputs)}, [each], run)
             for each in found
         ]
+        if scope == EVERY and (worst := Neighbours(self.instance, goal).worst(found[-1].inputs, run)):
+            rows.append(self._of_another(goal, *worst, run))
         by_closeness = sorted(range(len(rows)), key=lambda place: (_slackness(rows[place], tier), -place))
         row = rows[by_closeness[0]].model_copy()
         if by_closeness[0] > 0:
             row.measured, row.attacked = None, row.measured
-        worst = [
+        worst_rows = [
             rows[place]
             for verdict in (Verdict.VIOLATED, Verdict.UNDECIDED)
             for place in by_closeness
             if verdict in rows[place].verdict.values()
         ]
-        if worst:
-            row.verdict, row.witness, row.remark = worst[0].verdict, worst[0].witness, worst[0].remark
+        if worst_rows:
+            first = worst_rows[0]
+            row.verdict, row.witness, row.remark = first.verdict, first.witness, first.remark
         return row
+
+    def _of_another(self, goal: Goal, one: Batch, instance: Instance, run: Run) -> Row:
+        """With other matrices as near to the exact ones."""
+        other, quantity, scope = Errors(instance), goal.quantity, str(goal.scope)
+        bound = instance.bounds.at(quantity, "instance", scope, one)
+        return other.judged(quantity, scope, {"instance": bound}, [other.place(quantity, one)], run)
 
     # Judging.
 

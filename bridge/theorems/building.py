@@ -20,6 +20,7 @@ from bridge.limits.refusals import briefly_refused, shown_by
 from bridge.theorems.check import Check
 from bridge.theorems.modules import as_function
 from bridge.theorems.pair import Pair
+from bridge.theorems.parts import InputSearch
 from bridge.theorems.quantities import (
     as_formula,
     as_printed,
@@ -228,6 +229,9 @@ def _of_graph(
     for name, part in graph.parts().items():
         if name == "assumptions":
             found[name] = [*part, *given[name]]
+        elif name == "near":
+            own = given.get("search") or InputSearch()
+            found["search"] = replace(own, near={**part, **own.near})
         else:
             found[name] = {**part, **(given[name] or {})} if isinstance(part, Mapping) else given[name] or part
     if found["network"] is None:

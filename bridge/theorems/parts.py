@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy as sp
 
+from bridge.domains import Domain
 from bridge.theorems.refusal import Refusal
 from bridge.theorems.refutation import Refutation
 from numeric.balls.limits import DEFAULT_LIMIT
@@ -66,12 +67,16 @@ class InputSearch:
     `envelope`, a function as the network is, stands in for it in the first half of an attack: a smooth one, where the
     error itself has kinks. Where `leading` names quantities, these alone are searched for, and the others are shown
     where the first of them errs most.
+
+    `near` names what is built in the place of a weight and stands for any array as near to it: that weight, and the
+    domain of the difference. The attack of the scope *prompt, every* moves it.
     """
 
     samples: Function | None = None
     starts: Function | None = None
     envelope: Function | None = None
     leading: tuple[str, ...] = ()
+    near: Mapping[str, tuple[str, Domain]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
