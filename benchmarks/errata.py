@@ -9,8 +9,8 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from bridge import compare
 from bridge.export.written_files import write_text
+from bridge.questions.compare import compare
 from bridge.questions.errata.entries import WITNESSES, is_violated, stored_witness, witness_path
 from bridge.theorems.record import Row
 from bridge.theorems.refutable import refutable

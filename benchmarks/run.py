@@ -19,8 +19,8 @@ from benchmarks import (
     phases,
     universal_transformer,
 )
-from bridge import compare
 from bridge.domains import Box
+from bridge.questions.compare import compare
 from numeric.networks.exact import run_exact
 from numeric.networks.network import Network
 from numeric.search.attack import attack, box_project

@@ -16,13 +16,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bridge import compare, solve
 from bridge.instances.instance import Instance
 from bridge.instances.point import Point
 from bridge.instances.search import memory_of
 from bridge.judging.judged import judged_at
 from bridge.limits.run import Run
-from bridge.questions.solve import NOT_GUARANTEED
+from bridge.questions.compare import compare
+from bridge.questions.solve import NOT_GUARANTEED, solve
 from bridge.questions.solving.probes import State, probe
 from bridge.questions.solving.solution import Solution
 from bridge.questions.solving.tiers import TIERS

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.theorems.record import Row, Verdict
 
 COUNTS = (64, 128, 256, 512, 1024, 2048, 4096)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict
 from symbolic.statements.catalogue import RUNNING

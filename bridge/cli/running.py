@@ -1,12 +1,11 @@
 """`boundsmith compare`, `solve` and `show --steps`: run, write the files, print."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.console import RenderableType
 
-import bridge
 from bridge.cli.outputs import REAL_INPUTS, Outputs
 from bridge.cli.requests import Request
 from bridge.cli.terminal import (
@@ -25,26 +24,26 @@ from bridge.export.latex_tables import latex_left_out
 from bridge.export.tables import save_witnesses
 from bridge.export.terminal import comparison_blocks, row_blocks
 from bridge.export.writing import export, plot, plot_steps
-from bridge.questions.compare import shown_quantities
+from bridge.questions.compare import compare, shown_quantities
+from bridge.questions.replaying import replay
+from bridge.questions.solve import solve
 from bridge.questions.solving.solution import sentences
 from bridge.questions.steps import all_steps
-from bridge.readings.steps import HEADER, StepAtPrompt, Steps
 from bridge.theorems.registry import find_theorem
 
 SOLVED = (
     *("result", "name", "value", "bound", "requested", "quantity", "tier"),
     *("closed_form", "closed_form_conditions", "method", "params", "note", "of_error", "chance"),
 )
-NUMBERS = ("size", "error", "bound", "ratio")
 KEPT_FIRST = ("step", "error", "bound", "size", "ratio", "norm", "by", "rule")
 
 
 def run_compare(request: Request, options: Mapping[str, Any], outputs: Outputs) -> None:
-    """`options` are the keyword arguments of `bridge.compare` that the user gave; it has defaults for the others."""
+    """`options` are the keyword arguments of `compare` that the user gave; it has defaults for the others."""
     if outputs.choice.quantities and not REAL_INPUTS & set(options):
         _check_quantities(request, outputs.choice)
     with warnings_in_words(), progress(f"preparing {request.typed}") as report:
-        comparison = bridge.compare(request.theorem, **options, progress=report, **request.parameters)
+        comparison = compare(request.theorem, **options, progress=report, **request.parameters)
     _write(comparison, outputs)
     if outputs.as_json:
         show_json_text(chosen(comparison, outputs.choice).to_json())
@@ -66,7 +65,7 @@ def _check_quantities(request: Request, choice: Choice) -> None:
 def run_replay(request: Request, path: Path, *, as_json: bool) -> None:
     """Checks a saved witness again."""
     theorem = find_theorem(request.theorem)
-    row = bridge.replay(str(path), theorem)
+    row = replay(str(path), theorem)
     if as_json:
         show_json_text(row.model_dump_json(indent=2))
     else:
@@ -96,9 +95,9 @@ def _name_files(comparison: Comparison, outputs: Outputs) -> None:
 
 
 def run_solve(request: Request, knob: str, options: Mapping[str, Any], *, as_json: bool) -> None:
-    """`options` are the keyword arguments of `bridge.solve` that the user gave. `knob` may be `error` itself."""
+    """`options` are the keyword arguments of `solve` that the user gave. `knob` may be `error` itself."""
     with warnings_in_words(), progress(f"solving {request.typed} for {knob}"):
-        solution = bridge.solve(request.theorem, for_=knob, **options, **request.parameters)
+        solution = solve(request.theorem, for_=knob, **options, **request.parameters)
     conditions = [{"statement": each.statement, "kind": str(each.kind)} for each in solution.conditions]
     record = {**{name: getattr(solution, name) for name in SOLVED}, "conditions": conditions}
     if as_json:
@@ -111,23 +110,15 @@ def run_steps(request: Request, *, seed: int, exact: bool, as_json: bool) -> Non
     with warnings_in_words(), progress(f"reading {request.typed}"):
         found = all_steps(request.theorem, seed=seed, exact=exact, **request.parameters)
     if as_json:
-        show_json({name: [_step_record(row) for row in steps] for name, steps in found.items()})
+        show_json({name: [row.record for row in steps] for name, steps in found.items()})
         return
     how = "on balls, rounded up" if exact else "in float64; --exact proves them"
     blocks: list[RenderableType] = []
     for name, steps in found.items():
-        blocks += [*([name] if len(found) > 1 else []), *_steps_table(steps), ""]
+        blocks += [
+            *([name] if len(found) > 1 else []),
+            *bounded(*steps.filled, line_width(), KEPT_FIRST, cut=("stopped",)),
+            "",
+        ]
     rules = "by: the enclosure of this prompt, or the rule in norms"
     show_filled(*blocks, f"one random prompt, seed {seed}; {how}; {rules}")
-
-
-def _steps_table(steps: Steps) -> Iterator[RenderableType]:
-    columns = [place for place, _ in enumerate(HEADER) if any(row.cells[place] for row in steps)]
-    headings = [(HEADER[place], HEADER[place] in NUMBERS) for place in columns]
-    lines = [[row.cells[place] for place in columns] for row in steps]
-    yield from bounded(headings, lines, line_width(), KEPT_FIRST, cut=("stopped",))
-
-
-def _step_record(row: StepAtPrompt) -> dict[str, Any]:
-    numbers = {name: getattr(row, name) for name in NUMBERS}
-    return {"step": row.name, "rule": row.rule, "norm": str(row.norm), **numbers, "by": row.by, "stopped": row.stopped}

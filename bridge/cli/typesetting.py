@@ -43,10 +43,11 @@ def write_latex(
 
 def _slacks(theorem: Any) -> dict[str, float]:
     """Those of all rows at the last point of the grid of defaults."""
-    import bridge  # the engine, without which formulas are shown in no time
+    # The engine, without which formulas are shown in no time.
     from bridge.cli.terminal import progress, warnings_in_words
+    from bridge.questions.compare import compare
 
     with warnings_in_words(), progress("measuring the slack of each step") as report:
-        rows = [row for row in bridge.compare(theorem, progress=report) if row.slack]
+        rows = [row for row in compare(theorem, progress=report) if row.slack]
     last = [row for row in rows if row.params == rows[-1].params]
     return {name: factor for row in last for name, factor in row.slack.items()}

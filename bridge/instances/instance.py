@@ -75,13 +75,14 @@ class Instance:
 
     def require(self) -> None:
         """Makes what is drawn and built, and all letters, so that what does not fit is refused before anything long."""
-        self.known.require()
+        for name in (*self.known.weights, *self.known.built):
+            self.known[name]
         _ = self.letters.numbers
 
     @cached_property
     def nearby(self) -> "Instance":
         """The same point, where on balls each float that Python computed stands for all numbers near it."""
-        near = self._of(self.point, self.known.nearby(), self.inputs, self.refusal)
+        near = self._of(self.point, self.known.changed(near=True), self.inputs, self.refusal)
         return near.with_claims(self.bounds.claims)
 
     def with_claims(self, claims: Claims) -> "Instance":
@@ -89,8 +90,7 @@ class Instance:
 
     def with_arrays(self, arrays: Mapping[str, Tensor]) -> "Instance":
         """The same, with these in the place of what is built."""
-        point = replace(self.point, given={**self.point.given, **arrays})
-        other = self._of(point, self.known.with_arrays(arrays), self.inputs, self.refusal)
+        other = self._of(self.point, self.known.changed(arrays=arrays), self.inputs, self.refusal)
         return other.with_claims(self.bounds.claims)
 
     @property
@@ -117,11 +117,3 @@ class Instance:
         """The parameters as tables show them; None for one that nothing depends on here."""
         shown = self.point.shown
         return shown | {name: None for name in self.idle if name in shown}
-
-    @cached_property
-    def full(self) -> dict[str, Any]:
-        """The parameters that rebuild this network: drawn weights, and those that a parameter specifies."""
-        params, recorded = self.point.params, self.theorem.recorded
-        drawn = [name for name in self.known.weights if name in recorded or name in params]
-        near = [name for name in self.point.given if name in self.theorem.search.near]
-        return {**params, **{name: self.known[name].tolist() for name in (*drawn, *near)}}

@@ -92,27 +92,23 @@ class Known(Mapping[str, Any]):
         self.params = with_values(theorem.id, theorem.readers, point.params)
         self.weights = Made({n: partial(self._drawn, n, point) for n in theorem.weights if _is_kept(theorem, n)})
         self.built = Made({name: partial(self._made, name, point) for name in theorem.built})
+        self._specified, self._given = point.params, tuple(name for name in point.given if name in theorem.search.near)
         self._balls: dict[int, Made] = {}
 
-    def require(self) -> None:
-        """Makes all of it, so that what does not fit is refused before anything long."""
-        for name in (*self.weights, *self.built):
-            self[name]
-
-    def with_arrays(self, arrays: Arrays) -> "Known":
-        """The same, with these in the place of what is built."""
+    def changed(self, *, near: bool = False, arrays: Arrays = MappingProxyType({})) -> "Known":
+        """The same, with `near`, or with these arrays in the place of what is built."""
         other = copy.copy(self)
-        recipes = {
-            name: partial(arrays.__getitem__ if name in arrays else self.built.__getitem__, name) for name in self.built
-        }
-        other.built, other._balls = Made(recipes), {}
+        made = {name: partial((arrays if name in arrays else self.built).__getitem__, name) for name in self.built}
+        other.near, other.built, other._balls = near or self.near, Made(made), {}
+        other._given = (*self._given, *arrays)
         return other
 
-    def nearby(self) -> "Known":
-        """The same, with `near`."""
-        other = copy.copy(self)
-        other.near, other._balls = True, {}
-        return other
+    @property
+    def full(self) -> dict[str, Any]:
+        """The parameters that rebuild this network: weights that are drawn or that a parameter specifies, and arrays
+        that are given in the place of what is built."""
+        drawn = [name for name in self.weights if name in self.theorem.recorded or name in self._specified]
+        return {**self._specified, **{name: self[name].tolist() for name in (*drawn, *self._given)}}
 
     def __getitem__(self, name: str) -> Any:
         for names in (self.built, self.weights, self.params):

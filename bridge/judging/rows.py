@@ -98,7 +98,7 @@ def witness_of(
     about = {
         "result": instance.theorem.id,
         "quantity": quantity.name,
-        "params": instance.full,
+        "params": instance.known.full,
         "inputs": {name: _listed(value) for name, value in inputs.items()},
         "error_lower": error,
         "bounds": {tier: number for tier, number in numbers.items() if number is not None},

@@ -71,7 +71,7 @@ class Stated:
             known = " or ".join(dict.fromkeys(map(str, expected)))
             raise UsageError(f"{self._id}: '{self.check.name}' takes inputs of shapes {known}, got {_shapes(one)}")
         stated, automatic = self.instance.point.stated, self.instance.theorem.knobs.automatic
-        stated.check({**self.instance.full, **self._replaced(one)}, automatic)
+        stated.check({**self.instance.known.full, **self._replaced(one)}, automatic)
         return self.row_at(one, run)
 
     def points(self, run: Run) -> list[Batch]:

@@ -24,6 +24,7 @@ from symbolic.derivations.derivation import UNIT_ROUNDING, Approximated, Derivat
 from symbolic.words.errors import UsageError
 
 BITS = 128
+NUMBERS = ("size", "error", "bound", "ratio")
 HEADER = ("step", "rule", "norm", "size", "error", "bound", "ratio", "by", "")
 TOLERANCE = 1e-12  # relative: letters may be rounded
 ROUNDED = 2.0**-50  # relative to the size of the exact value: so may the entries of a pair
@@ -53,9 +54,16 @@ class StepAtPrompt:
         return self.bound / self.error if self.bound and self.error else None
 
     @property
+    def record(self) -> dict[str, Any]:
+        """The row without its exact value, as JSON holds it."""
+        numbers = {name: getattr(self, name) for name in NUMBERS}
+        about = {"step": self.name, "rule": self.rule, "norm": str(self.norm)}
+        return {**about, **numbers, "by": self.by, "stopped": self.stopped}
+
+    @property
     def cells(self) -> tuple[str, ...]:
         """The row in words."""
-        found = (self.size, self.error, self.bound, self.ratio)
+        found = (getattr(self, name) for name in NUMBERS)
         numbers = ("-" if each is None else f"{each:.4g}" for each in found)
         return self.name, self.rule, self.norm.value, *numbers, self.by or "-", self.stopped
 
@@ -78,6 +86,13 @@ class Steps:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def filled(self) -> tuple[list[tuple[str, bool]], list[list[str]]]:
+        """The headings of the columns that some row fills, each with whether it has numbers; and the rows."""
+        columns = [place for place, _ in enumerate(HEADER) if any(row.cells[place] for row in self)]
+        headings = [(HEADER[place], HEADER[place] in NUMBERS) for place in columns]
+        return headings, [[row.cells[place] for place in columns] for row in self]
 
     def __str__(self) -> str:
         lines = [HEADER, *(row.cells for row in self.rows)]
@@ -181,7 +196,7 @@ def require_hypotheses(step: Step, value: Emulated | None, operands: Operands) -
     numbers = {s: x for s, x in operands.letters.items() if isinstance(x, int | float | sp.Rational)}
     violated = [each.statement for each in step.obligations if truth(each.condition, numbers) is False]
     if violated:
-        raise UsageError(f"the prompt is outside the hypotheses of step '{step.name}': {violated[0]}")
+        raise UsageError(f"a hypothesis of step '{step.name}' is not met here: {violated[0]}")
 
 
 def _require_at_most(
@@ -192,7 +207,7 @@ def _require_at_most(
     if allowed is not None and found > allowed * (1 + TOLERANCE + _of_norm(array)) + rounded * bool(allowed):
         here, most = apart(found, allowed)
         raise UsageError(
-            f"the prompt is outside the hypotheses: '{step.name}' has the {what} {here} in the {step.norm}-norm, "
+            f"a hypothesis is not met here: '{step.name}' has the {what} {here} in the {step.norm}-norm, "
             f"above {bound}{'' if sp.sympify(bound, strict=True).is_number else f' = {most}'}"
         )
     return found
@@ -215,9 +230,7 @@ def _require_weights(step: Step, value: Emulated) -> None:
         off, least = _below(abs(array.sum(-1) - 1)), _below(-array)
         if off > UNIT_ROUNDING or (signed and least > 0):
             wrong = f"misses the sum 1 by {off:.3g}" if off > UNIT_ROUNDING else f"has an entry {-least:.3g}"
-            raise UsageError(
-                f"the prompt is outside the hypotheses: '{step.name}' holds weights, but its {side} value {wrong}"
-            )
+            raise UsageError(f"a hypothesis is not met here: '{step.name}' holds weights, but its {side} value {wrong}")
 
 
 def _number(bound: Any, operands: Operands) -> float | None:

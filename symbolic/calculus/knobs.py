@@ -56,7 +56,7 @@ def _only_stationary_point(smooth: sp.Expr, real: sp.Dummy, knob: sp.Symbol, tam
     candidates = [value for value in map(sp.simplify, stationary) if not value.is_nonpositive]
     if len(candidates) != 1:
         found = f"{len(candidates)} stationary points" if candidates else "no stationary point in closed form"
-        raise DerivationError(f"minimise: {shown} has {found} in {knob}; use bridge.solve numerically")
+        raise DerivationError(f"minimise: {shown} has {found} in {knob}; use bs.solve numerically")
     if candidates[0].is_positive is not True:
         at = tamed.back(candidates[0])
         raise DerivationError(f"minimise: cannot show that the stationary point {knob} = {at} is positive")
@@ -99,7 +99,7 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
         raise DerivationError(f"knob_for: cannot show that {sp.sstr(bound)} decreases in {knob}")
     best = limit_at_infinity(tamed.expression, target)
     if best is None:
-        raise DerivationError(f"knob_for: no limit of {sp.sstr(bound)} in {knob} is known; use bridge.solve")
+        raise DerivationError(f"knob_for: no limit of {sp.sstr(bound)} in {knob} is known; use bs.solve")
     condition = sp.Gt(accuracy, tamed.back(best))
     if condition == sp.false:
         reached = tamed.back(best)
@@ -108,7 +108,7 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
         )
     highest = limit_at_zero(tamed.expression, target)
     if highest is None:
-        raise DerivationError(f"knob_for: no limit of {sp.sstr(bound)} at {knob} = 0 is known; use bridge.solve")
+        raise DerivationError(f"knob_for: no limit of {sp.sstr(bound)} at {knob} = 0 is known; use bs.solve")
     in_reach = sp.true if highest.has(sp.oo) else sp.Le(accuracy, tamed.back(highest))
     if in_reach == sp.false:  # every knob is large enough
         value = sp.Integer(1 if knob.is_integer else 0)
@@ -116,7 +116,7 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     level = sp.Dummy("accuracy", positive=True)
     found = [value for value in solutions(tamed.expression, target, level) or () if not _never_positive(value)]
     if len(found) != 1:
-        raise DerivationError(f"knob_for: {sp.sstr(bound)} = {accuracy} has no closed solution; use bridge.solve")
+        raise DerivationError(f"knob_for: {sp.sstr(bound)} = {accuracy} has no closed solution; use bs.solve")
     value = tamed.back(_simplest(found[0])).subs(level, accuracy)
     if value.is_extended_real is False:
         raise DerivationError(f"knob_for: {sp.sstr(bound)} never equals {accuracy}; give an accuracy that it attains")

@@ -295,15 +295,13 @@ def largest_safe(bound: Any, perturbation: sp.Symbol, margin: Any) -> Knob:
     # The bound grows from its value at 0: what keeps it below the margin for good is a limit that is not above it.
     highest = limit_at_infinity(smooth, free)
     if highest is None:
-        raise DerivationError(
-            f"largest_safe: no limit of {sp.sstr(bound)} in {perturbation} is known; use bridge.solve"
-        )
+        raise DerivationError(f"largest_safe: no limit of {sp.sstr(bound)} in {perturbation} is known; use bs.solve")
     all_are_safe = sp.Le(highest, margin)
     if all_are_safe == sp.true:
         return Knob(perturbation, sp.oo, highest, condition)
     found = [value for value in solutions(smooth, free, margin) or () if not value.is_negative]
     if len(found) != 1 or found[0].is_extended_real is False:
-        raise DerivationError(f"largest_safe: {sp.sstr(bound)} = {margin} has no closed solution; use bridge.solve")
+        raise DerivationError(f"largest_safe: {sp.sstr(bound)} = {margin} has no closed solution; use bs.solve")
     reached = sp.simplify(smooth.subs(free, found[0]))
     value = sp.Piecewise((sp.oo, all_are_safe), (found[0], True))
     return Knob(perturbation, value, sp.Piecewise((highest, all_are_safe), (reached, True)), condition)

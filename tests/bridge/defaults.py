@@ -4,9 +4,9 @@ import json
 from functools import cache
 from pathlib import Path
 
-from bridge import compare
 from bridge.export.comparison import Comparison
 from bridge.export.written_files import write_text
+from bridge.questions.compare import compare
 
 SHARED: dict[str, Path] = {}  # "folder": where all processes of one run of the tests find the records; set by a fixture
 

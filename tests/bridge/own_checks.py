@@ -5,7 +5,7 @@ from typing import Any
 
 import sympy as sp
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.theorems.building import theorem
 from bridge.theorems.check import Check, Sides
 from bridge.theorems.record import Row

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from bridge import compare
+from bridge.questions.compare import compare
 from symbolic import UsageError
 
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bridge import compare
 from bridge.limits.cost import LongRun
-from bridge.questions.compare import Comparison
+from bridge.questions.compare import Comparison, compare
 from bridge.theorems.registry import find_theorem
 from bridge.theorems.theorem import Theorem
 from symbolic.statements.catalogue import RUNNING

@@ -12,8 +12,8 @@ import pytest
 import torch
 
 import boundsmith as bs
-from bridge import compare
 from bridge.export.comparison import Comparison
+from bridge.questions.compare import compare
 from bridge.theorems.record import Row
 from symbolic.words.errors import UsageError
 from tests.bridge.theorems.theorem.theorems import product

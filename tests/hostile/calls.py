@@ -413,15 +413,15 @@ def interrupts() -> Iterator[Call]:
 
 
 def _compare(id: str, **arguments: Any) -> None:
-    import bridge
+    from bridge.questions.compare import compare
 
-    bridge.compare(id, **arguments)
+    compare(id, **arguments)
 
 
 def _solve(id: str, **arguments: Any) -> None:
-    import bridge
+    from bridge.questions.solve import solve
 
-    bridge.solve(id, **arguments)
+    solve(id, **arguments)
 
 
 PYTHON: dict[str, Callable[[], None]] = {

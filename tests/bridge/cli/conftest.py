@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-import bridge
 from bridge.cli import main
 from bridge.export.comparison import Comparison
 from tests.bridge.export.cases import comparison
@@ -36,7 +35,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Command:
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Puts a fake in the place of `bridge.compare`; the list holds what it was called with."""
+    """Puts a fake in the place of `compare`; the list holds what it was called with."""
     recorded: list[dict[str, Any]] = []
 
     def compare(result_id: str, *, progress: Callable[[int, int, str], None], **arguments: Any) -> Comparison:
@@ -44,7 +43,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         progress(1, 2, "p = 1")
         return comparison()
 
-    monkeypatch.setattr(bridge, "compare", compare)
+    monkeypatch.setattr("bridge.cli.running.compare", compare)
     return recorded
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-import bridge
 from bridge.export.comparison import Comparison, load
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.registry import find_theorem
@@ -109,13 +108,13 @@ def test_the_footer_and_one_violation_a_quantity(run: Command, calls: Calls) -> 
 def test_a_row_that_is_not_run_says_why(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     record = comparison()
     record.rows[0].verdict, record.rows[0].remark = {"printed": Verdict.NOT_REPRESENTABLE}, "too many ReLUs"
-    monkeypatch.setattr(bridge, "compare", lambda id, **arguments: record)
+    monkeypatch.setattr("bridge.cli.running.compare", lambda id, **arguments: record)
     assert run("compare", ID).out.splitlines()[-1] == "not representable: too many ReLUs (p = 1, L = 8: y)"
 
 
 def test_rulings_part_groups_and_not_single_rows(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def rulings(record: Comparison) -> int:
-        monkeypatch.setattr(bridge, "compare", lambda id, **arguments: record)
+        monkeypatch.setattr("bridge.cli.running.compare", lambda id, **arguments: record)
         return sum(line.startswith("──") for line in run("compare", ID, "--all").out.splitlines())
 
     assert rulings(comparison(ps=(1, 2), Ls=(8,))) == 5
@@ -201,7 +200,7 @@ def test_a_refusal_of_the_engine_leaves_no_file(run: Command, monkeypatch: pytes
     def compare(result_id: str, **arguments: Any) -> Comparison:
         raise UsageError("induction.vanilla: p = -1 does not meet p > 0 (the bias has to fall off).")
 
-    monkeypatch.setattr(bridge, "compare", compare)
+    monkeypatch.setattr("bridge.cli.running.compare", compare)
     sentence = refused(run("compare", ID, "--json", "-o", tmp_path / "t.tex", "--save-witnesses", tmp_path / "w"))
     assert "p = -1 does not meet p > 0" in sentence
     assert list(tmp_path.iterdir()) == []
@@ -217,7 +216,7 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         paths.append(path)
         return row
 
-    monkeypatch.setattr(bridge, "replay", replayed)
+    monkeypatch.setattr("bridge.cli.running.replay", replayed)
     return paths
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-import bridge
 from bridge.cli import entry
 from bridge.cli.commands import app
 from tests.bridge.cli.conftest import Command, refused
@@ -39,17 +38,17 @@ def test_every_refusal_is_one_sentence(module: str, name: str, run: Command, mon
         error_class = getattr(importlib.import_module(module), name)
         error = error_class.__new__(error_class)
         Exception.__init__(error, "the reason")
-    monkeypatch.setattr(bridge, "compare", _raise(error))
+    monkeypatch.setattr("bridge.cli.running.compare", _raise(error))
     assert "the reason" in refused(run("compare", "induction.vanilla"))
 
 
 def test_the_systems_refusal_is_one_sentence(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bridge, "compare", _raise(PermissionError(13, "Permission denied", "book.txt")))
+    monkeypatch.setattr("bridge.cli.running.compare", _raise(PermissionError(13, "Permission denied", "book.txt")))
     assert refused(run("compare", "induction.vanilla")) == "Permission denied: 'book.txt'."
 
 
 def test_a_bug_shows_its_traceback_and_asks_for_a_report(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bridge, "compare", _raise(ZeroDivisionError("inside")))
+    monkeypatch.setattr("bridge.cli.running.compare", _raise(ZeroDivisionError("inside")))
     outcome = run("compare", "induction.vanilla", "--set", "W_star=random: 1")
     assert (outcome.code, outcome.out) == (1, "")
     assert "ZeroDivisionError: inside" in outcome.err
@@ -59,7 +58,7 @@ def test_a_bug_shows_its_traceback_and_asks_for_a_report(run: Command, monkeypat
 
 
 def test_an_interrupt_is_one_line(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bridge, "compare", _raise(KeyboardInterrupt()))
+    monkeypatch.setattr("bridge.cli.running.compare", _raise(KeyboardInterrupt()))
     outcome = run("compare", "induction.vanilla")
     assert outcome.code == 130
     assert outcome.err == "boundsmith: interrupted; no partial file is left behind\n"

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-import bridge
 from bridge.export.comparison import Comparison, load
 from bridge.export.html import comparison_html
 from bridge.export.latex_tables import comparison_latex
@@ -23,7 +22,7 @@ TABLES = [
 
 def with_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     with_them: Comparison = comparison().model_copy(update={"tables": TABLES})
-    monkeypatch.setattr(bridge, "compare", lambda *_, **__: with_them)
+    monkeypatch.setattr("bridge.cli.running.compare", lambda *_, **__: with_them)
 
 
 def test_text_stays_text_whatever_digits_it_holds(run: Command, calls: list[dict[str, Any]]) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-import bridge
 from bridge.questions.solving.probes import CheckedCondition, ConditionKind
 from bridge.questions.solving.solution import Solution
 from tests.bridge.cli.conftest import Command, refused
@@ -39,7 +38,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             result=result_id,
         )
 
-    monkeypatch.setattr(bridge, "solve", solve)
+    monkeypatch.setattr("bridge.cli.running.solve", solve)
     return recorded
 
 

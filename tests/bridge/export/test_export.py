@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
-from bridge import compare
 from bridge.export.choice import Choice
 from bridge.export.comparison import Comparison, load
 from bridge.export.html import comparison_html
@@ -24,6 +23,7 @@ from bridge.export.plots import draw
 from bridge.export.tables import comparison_csv, save_witnesses
 from bridge.export.terminal import comparison_blocks
 from bridge.export.writing import export
+from bridge.questions.compare import compare
 from bridge.theorems.building import theorem
 from bridge.theorems.check import Check, Sides
 from bridge.theorems.record import OPTIONAL, Row, Verdict, Witness

@@ -2,7 +2,6 @@
 
 import pytest
 
-from bridge import compare
 from bridge.export.choice import Choice
 from bridge.export.layout import digits_of, group_ends, layout, number_words, shown_rows
 from bridge.export.legend import legend
@@ -11,6 +10,7 @@ from bridge.export.sheet import Sheet, sheet
 from bridge.export.tables import comparison_csv
 from bridge.export.verdict_words import verdict_words
 from bridge.export.violations import reasons, violations
+from bridge.questions.compare import compare
 from bridge.theorems.numbers import DIGITS, plain, value_words
 from bridge.theorems.record import TIERS, Flag, Record, Row, RowErratum, Verdict, Witness
 from symbolic.statements.catalogue import find_result

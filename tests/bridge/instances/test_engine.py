@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import torch
 
-from bridge import compare, replay
 from bridge.export.comparison import Comparison
 from bridge.export.latex_tables import comparison_latex
 from bridge.export.tables import comparison_csv
 from bridge.export.terminal import comparison_blocks
 from bridge.instances.runs import Runs
-from bridge.questions.compare import grid_of
+from bridge.questions.compare import compare, grid_of
+from bridge.questions.replaying import replay
 from bridge.theorems.check import Check, Sides
 from bridge.theorems.parts import Knobs
 from bridge.theorems.record import Row, Verdict

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from bridge import compare, replay
 from bridge.domains import Box
-from bridge.questions.replaying import replay_witness
+from bridge.questions.compare import compare
+from bridge.questions.replaying import replay, replay_witness
 from bridge.theorems.check import Check, Sides
 from bridge.theorems.parts import AtPoint
 from bridge.theorems.record import NamedTable, Verdict, Witness

@@ -7,8 +7,8 @@ import flint
 import pytest
 import sympy as sp
 
-from bridge import compare
 from bridge.judging.judge import implies, of_order
+from bridge.questions.compare import compare
 from bridge.questions.replaying import replay_witness
 from bridge.theorems.building import theorem
 from bridge.theorems.check import Check, Sides, at_most, within

@@ -9,10 +9,10 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge import compare, replay
 from bridge.export.comparison import Comparison
 from bridge.instances.letters import general_form, means_the_prompts
-from bridge.questions.replaying import replay_witness
+from bridge.questions.compare import compare
+from bridge.questions.replaying import replay, replay_witness
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.registry import registered_theorem
 from symbolic.statements.catalogue import RUNNING

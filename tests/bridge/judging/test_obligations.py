@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from bridge import compare
 from bridge.instances.instance import Instance
 from bridge.instances.runs import Runs
 from bridge.judging.judge import Evidence, flags_of, judge
+from bridge.questions.compare import compare
 from bridge.theorems.record import Flag, Row, Verdict
 from bridge.topics.induction.vanilla import VANILLA as HEAD
 from numeric.balls.limits import ExactCost, TooLargeForExact

@@ -8,12 +8,12 @@ import pytest
 import sympy as sp
 
 import boundsmith as bs
-from bridge import compare, replay
 from bridge.export.comparison import Comparison, load
 from bridge.export.html import comparison_html
 from bridge.export.latex_tables import comparison_latex
 from bridge.export.tables import comparison_csv
-from bridge.questions.replaying import replay_witness
+from bridge.questions.compare import compare
+from bridge.questions.replaying import replay, replay_witness
 from bridge.theorems.record import Row, Verdict
 from symbolic.words.errors import UsageError
 

@@ -9,10 +9,10 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from benchmarks import solving as benchmark
-from bridge import compare, solve
 from bridge.instances.bound import Bound
 from bridge.instances.instance import Instance
-from bridge.questions.solve import NOT_GUARANTEED
+from bridge.questions.compare import compare
+from bridge.questions.solve import NOT_GUARANTEED, solve
 from bridge.questions.solving.probes import KnobProbe, State, probe
 from bridge.questions.solving.search import NoAnswerError, Search
 from bridge.questions.solving.values import Grid, Interval, grid_of, interval_of, lattice_of

@@ -264,7 +264,7 @@ def test_an_approximant_in_the_place_of_a_function_that_the_rule_takes_as_exact(
     ids=str,
 )
 def test_a_prompt_outside_the_domain(changes: dict[str, Any], words: str) -> None:
-    with pytest.raises(UsageError, match=f"the prompt is outside the hypotheses: {words}"):
+    with pytest.raises(UsageError, match=f"a hypothesis is not met here: {words}"):
         shown(**changes)
 
 
@@ -293,7 +293,7 @@ def test_declared_sizes_and_errors_are_compared_in_their_own_units(bits: int | N
     x = bs.rules.given("x", dim=1, size=scale, error=scale / 4)
     exact = 2.0 ** round(math.log2(scale) - 1)
     for size, error in ((1.01 * scale, 0.0), (exact, 0.26 * scale)):
-        with pytest.raises(UsageError, match="the prompt is outside the hypotheses: 'x' has the"):
+        with pytest.raises(UsageError, match="a hypothesis is not met here: 'x' has the"):
             at(x, {"x": bs.Emulated([size], [size + error])}, bits=bits)
     third = bs.rules.given("x", dim=1, size=1, error=sp.Float(1e-9))
     assert at(third, {"x": bs.Emulated([1.0], [1.0 + 1e-9])}, bits=bits)["x"].bound is not None

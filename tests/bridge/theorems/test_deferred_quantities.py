@@ -11,7 +11,7 @@ from symbolic.statements.deferred import Deferred
 COMPARED = """
 from dataclasses import replace
 
-import bridge
+from bridge.questions.compare import compare
 from bridge.export.violations import reasons
 from bridge.topics.icgd.step import theorem_of
 from symbolic.statements.deferred import Deferred
@@ -21,7 +21,7 @@ def refused():
 
 ours = theorem_of("FORWARD")
 statement = replace(ours.statement, id="own.forward", quantities=Deferred(refused))
-comparison = bridge.compare(replace(ours, statement=statement), N=1, samples=2, attack=0)
+comparison = compare(replace(ours, statement=statement), N=1, samples=2, attack=0)
 assert {row.quantity for row in comparison} >= {"p[1]", "range_r", "norm[forward]"}
 assert not reasons(comparison)
 """

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from bridge import replay
 from bridge.export.comparison import Comparison
 from bridge.instances.instance import Instance
 from bridge.judging.faithful import NAME as FAITHFUL
 from bridge.judging.judged import settings_used
 from bridge.questions.compare import grid_of
+from bridge.questions.replaying import replay
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.refutable import refutable
 from bridge.theorems.registry import find_theorem, theorems

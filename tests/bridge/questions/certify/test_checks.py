@@ -3,9 +3,9 @@
 import pytest
 import sympy as sp
 
-from bridge import compare
 from bridge.questions.certify import prove
 from bridge.questions.certify.checks import certified, moved_inside, proved_together
+from bridge.questions.compare import compare
 from bridge.questions.replaying import replay_witness
 from bridge.theorems.building import theorem
 from bridge.theorems.record import Row, Verdict

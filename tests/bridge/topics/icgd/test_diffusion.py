@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from bridge import compare
 from bridge.instances.instance import Instance
-from bridge.questions.compare import Comparison
+from bridge.questions.compare import Comparison, compare
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.icgd.diffusion import DIFFUSION
 from bridge.topics.icgd.scores import ScoreLearner, scale_of

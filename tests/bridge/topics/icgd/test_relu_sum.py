@@ -3,8 +3,7 @@
 import pytest
 import sympy as sp
 
-from bridge import compare
-from bridge.questions.compare import Comparison
+from bridge.questions.compare import Comparison, compare
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.icgd.relu_sum import BUILT, certified_sum, largest
 from symbolic import UsageError

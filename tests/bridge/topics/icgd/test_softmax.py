@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 import torch
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.icgd.softmax import SOFTMAX, error, lipschitz, read_map

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.icgd.softmax_step import Plan, plan, read_activation, setting
 from numeric.networks.construction import Construction

@@ -20,13 +20,15 @@ from benchmarks.icgd_bounds import (
     tightness,
     worst_share,
 )
-from bridge import compare, replay, solve
 from bridge.instances.bindings import LOCAL
 from bridge.instances.point import resolved
 from bridge.judging.elsewhere import rows_elsewhere
 from bridge.judging.measure import evidence_at
 from bridge.limits.run import Run
+from bridge.questions.compare import compare
 from bridge.questions.errata import errata as listed
+from bridge.questions.replaying import replay
+from bridge.questions.solve import solve
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.registry import find_theorem
 from symbolic.statements.catalogue import RUNNING

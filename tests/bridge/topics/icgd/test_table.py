@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from bridge import compare, replay
 from bridge.cli import main
 from bridge.export.comparison import Comparison
 from bridge.instances.instance import Instance
 from bridge.instances.real import Real, real_instance, suiting
 from bridge.limits.run import Format, Run
 from bridge.lowering.activations import activation_formula
+from bridge.questions.compare import compare
+from bridge.questions.replaying import replay
 from bridge.theorems.data import ScaledTable, Table, load_table, scaled
 from bridge.theorems.record import Row, Verdict, Witness
 from bridge.theorems.registry import find_theorem
@@ -193,7 +194,7 @@ def test_a_witness_replays_without_the_table(tmp_path: Path) -> None:
         result=ID,
         quantity="gradient",
         scope="prompt, local",
-        params=instance.full,
+        params=instance.known.full,
         inputs={name: value.tolist() for name, value in inputs.items()},
         error_lower=float(error),
         bounds={},

@@ -11,7 +11,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from bridge import compare, replay
 from bridge.export.comparison import Comparison
 from bridge.instances.bindings import LOCAL
 from bridge.instances.inputs import Batch
@@ -20,6 +19,8 @@ from bridge.judging.elsewhere import rows_elsewhere
 from bridge.judging.judged import again, judged_at
 from bridge.limits.run import Run
 from bridge.lowering.activations import activation_formula, loss_formula
+from bridge.questions.compare import compare
+from bridge.questions.replaying import replay
 from bridge.theorems.record import Flag, Row, Verdict, Witness
 from bridge.theorems.refutable import sentences_on
 from bridge.topics.icgd.iterates import iterates

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.theorem import Theorem
 from symbolic.statements.result import Quantity

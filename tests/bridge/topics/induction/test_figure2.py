@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.theorems.record import Verdict
 from bridge.topics.induction.figure2 import FIGURE2, figure, trajectory_of
 from bridge.topics.induction.trajectory import run

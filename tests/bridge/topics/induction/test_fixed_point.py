@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.induction.fixed_point import FlowsInNumbers, eigenvalues_of, stated, unique
 from symbolic.dynamics import FixedPoint

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.theorems.record import Verdict
 from bridge.topics.induction.losses import LOSSES, SoftmaxLoss, softmax_order
 from numeric.topics.induction.losses import Estimate

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from sympy.parsing.sympy_parser import convert_xor, implicit_multiplication, parse_expr, standard_transformations
 
-from bridge import compare, solve
 from bridge.lowering.exponential_sums import ExponentialSums, best_rates
-from bridge.questions.compare import Comparison
+from bridge.questions.compare import Comparison, compare
+from bridge.questions.solve import solve
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.registry import find_theorem
 from bridge.topics.induction.ngram import factors

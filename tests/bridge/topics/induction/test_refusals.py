@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.questions.replaying import replay_witness
 from symbolic.words.errors import UsageError
 from tests.yardstick.records import stored

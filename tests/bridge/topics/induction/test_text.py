@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.theorems.record import Verdict
 from bridge.topics.induction.vanilla import repeated
 from symbolic import UsageError

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from bridge import compare
 from bridge.instances.instance import Instance
-from bridge.questions.compare import Comparison
+from bridge.questions.compare import Comparison, compare
 from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Flag, Row, Verdict
 from bridge.topics.induction.vanilla import VANILLA, lags
@@ -235,7 +234,7 @@ def test_the_record_is_one_json_object_with_the_promised_fields(default: Compari
 def test_a_similarity_may_be_a_matrix_which_gives_d() -> None:
     for spec in ([[1, 0.5], [0, -1]], "[[1, 0.5], [0, -1]]"):
         instance = Instance.of(VANILLA, {"p": 1, "L": 8, "W_star": spec})
-        assert (instance.full["W_star"], instance.full["d"]) == ([[1, 0.5], [0, -1]], 2)
+        assert (instance.known.full["W_star"], instance.known.full["d"]) == ([[1, 0.5], [0, -1]], 2)
 
 
 REFUSED = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.topics.looped.autoregression import gap, layers, signs
 from bridge.topics.looped.series import of_synthetic, synthetic
 from symbolic.words.errors import UsageError

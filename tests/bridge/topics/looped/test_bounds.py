@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.theorems.record import Flag, Row, Verdict
 from tests.bridge.defaults import default_run
 

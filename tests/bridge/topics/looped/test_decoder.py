@@ -2,7 +2,7 @@
 
 import pytest
 
-from bridge import compare
+from bridge.questions.compare import compare
 from tests.bridge.defaults import default_run
 
 ID = "looped.decoder"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from bridge import compare
 from bridge.export.comparison import Comparison
+from bridge.questions.compare import compare
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.looped.gradient_descent import PromptLetters
 from bridge.topics.looped.gradient_descent_knobs import resolve

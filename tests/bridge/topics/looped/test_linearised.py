@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.looped_linearised import prompt
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.theorems.record import Verdict
 from bridge.topics.looped.linearised import formats, resolve
 

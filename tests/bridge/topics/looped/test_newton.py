@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from bridge import compare
 from bridge.instances.instance import Instance
+from bridge.questions.compare import compare
 from bridge.theorems.record import Verdict
 from bridge.theorems.registry import find_theorem
 from bridge.topics.looped import newton_tables as tables

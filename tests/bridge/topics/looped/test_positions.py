@@ -2,7 +2,7 @@
 
 import pytest
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.theorems.record import Verdict
 from symbolic.words.errors import UsageError
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from bridge import compare
 from bridge.lowering.least_value import Enclosure
+from bridge.questions.compare import compare
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.machines import approximation
 from bridge.topics.machines.approximation import APPROXIMATION, Member, MemberPair

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from bridge import compare
 from bridge.export.comparison import Comparison
+from bridge.questions.compare import compare
 from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.machines import circuit as module

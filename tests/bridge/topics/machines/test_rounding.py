@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.theorems.record import Row, Verdict
 from bridge.topics.machines import rounding
 from bridge.topics.machines.rounding import ROUNDING

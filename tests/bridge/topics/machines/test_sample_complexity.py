@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bridge import compare
 from bridge.export.comparison import Comparison
 from bridge.export.layout import layout
+from bridge.questions.compare import compare
 from bridge.theorems.check import Check
 from bridge.theorems.numbers import plain
 from bridge.theorems.record import Flag, Row, Verdict

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.theorem import Function, Theorem

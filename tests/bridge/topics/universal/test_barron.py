@@ -5,7 +5,7 @@ import sympy as sp
 import torch
 from scipy import stats
 
-from bridge import compare
+from bridge.questions.compare import compare
 from bridge.theorems.record import Verdict
 from bridge.topics.universal import barron as bridge
 from bridge.topics.universal.classes import parts_of

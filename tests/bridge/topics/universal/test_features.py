@@ -8,7 +8,8 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge import compare, solve
+from bridge.questions.compare import compare
+from bridge.questions.solve import solve
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.theorem import Theorem
 from bridge.topics.universal.features import FEATURES, network, points, reference, represented

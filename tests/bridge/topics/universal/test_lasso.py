@@ -2,8 +2,9 @@
 
 import pytest
 
-from bridge import compare, solve
 from bridge.export.comparison import Comparison
+from bridge.questions.compare import compare
+from bridge.questions.solve import solve
 from bridge.theorems.record import Verdict
 from bridge.topics.universal import lasso
 from numeric.topics.universal.lasso import duality_gap

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from bridge import compare
 from bridge.lowering import lower
+from bridge.questions.compare import compare
 from bridge.theorems.record import Verdict
 from bridge.topics.universal import proximal
 from symbolic.topics.universal import proximal as theory

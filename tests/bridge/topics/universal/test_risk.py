@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from bridge import compare, solve
 from bridge.export.comparison import Comparison
+from bridge.questions.compare import compare
+from bridge.questions.solve import solve
 from bridge.theorems.record import Verdict
 from bridge.theorems.registry import registered_theorem
 from bridge.topics.universal import risk

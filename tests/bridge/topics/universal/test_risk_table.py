@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from bridge import compare
 from bridge.export.comparison import Comparison
+from bridge.questions.compare import compare
 from bridge.theorems.data import diabetes
 from bridge.theorems.record import Verdict
 from bridge.topics.universal import risk_splits

@@ -4,9 +4,9 @@ import pytest
 import torch
 from mpmath import mp
 
-from bridge import compare
 from bridge.instances.instance import Instance
 from bridge.limits.run import FORMATS
+from bridge.questions.compare import compare
 from bridge.theorems.registry import registered_theorem
 from bridge.topics.universal.logistic import functions_of, gap
 from bridge.topics.universal.transformer import formats, logistic, resolve
