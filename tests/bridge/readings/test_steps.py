@@ -269,7 +269,7 @@ def test_a_prompt_outside_the_domain(changes: dict[str, Any], words: str) -> Non
 
 
 def test_letters_outside_the_hypotheses_of_a_step() -> None:
-    with pytest.raises(UsageError, match=r"outside the hypotheses of step 'r.W p.'"):
+    with pytest.raises(UsageError, match=r"a hypothesis of step .r.W p.. is not met here"):
         shown(layer(bs.rules.given("x", dim=d, size=1), radius=sp.Rational(1, 2)))
 
 
