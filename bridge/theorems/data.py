@@ -116,7 +116,7 @@ def scaled(table: Table, B_x: float, B_y: float, *, output_range: tuple[float, f
     """
     _check_scalable(table, B_x, B_y)
     d_x, d_y = table.features.shape[1], table.targets.shape[1]
-    features = _standardised(table.features)  # (n + 1, d_x)
+    features = standardised(table.features, len(table.features) - 1)  # (n + 1, d_x)
     norms = np.sqrt((features**2).sum(1))  # (n + 1,)
     factor = _below(B_x, d_x) / norms[:-1].max()
     x = features * factor
@@ -168,12 +168,15 @@ def _target_box(largest: float, output_range: tuple[float, float] | None) -> tup
     return box
 
 
-def _standardised(features: np.ndarray) -> np.ndarray:
-    """Each column (of (n + 1, d)) with mean 0 and standard deviation 1 on the prompt; no square over- or underflows."""
-    lowest, highest = features[:-1].min(0), features[:-1].max(0)
+def standardised(features: np.ndarray, count: int) -> np.ndarray:
+    """Each column (of (n + 1, d)) with mean 0 and standard deviation 1 on the first `count` rows, the prompt.
+
+    No square over- or underflows. Raises UsageError for a query that has no such size.
+    """
+    lowest, highest = features[:count].min(0), features[:count].max(0)
     with np.errstate(over="ignore"):  # of the query: refused below
         unit = (features - lowest) / (highest - lowest)  # in [0, 1] on the prompt
-    standard = (unit - unit[:-1].mean(0)) / unit[:-1].std(0)
+    standard = (unit - unit[:count].mean(0)) / unit[:count].std(0)
     if not np.isfinite(standard).all():
         raise UsageError("the query is beyond float64 after scaling by the prompt; its columns have no common scale")
     return standard
