@@ -52,7 +52,7 @@ _HYPOTHESES = (
     Hypothesis("M", sp.Ge(M, T - T_0), "a step of the sampler is at most 1"),
     Hypothesis("M", sp.Ge(M, 1, evaluate=False), "the sampler takes a step"),
     Hypothesis("L", sp.Ge(L, 1, evaluate=False), "a score is learnt in one step at least"),
-    Hypothesis("scale", sp.Ge(scale, 0, evaluate=False), "targets are divided by it; 0: computed from them"),
+    Hypothesis("scale", sp.Gt(scale, 0, evaluate=False), "targets are divided by it; 0: computed from them"),
     Hypothesis("relus", sp.Ge(relus, 3), "a sum of ReLUs has a constant and one hinge on each side"),
     *(each for each in STEP_HYPOTHESES if each.parameter in _DEFAULTS),
 )
