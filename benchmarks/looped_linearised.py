@@ -4,7 +4,7 @@ import time
 
 import torch
 
-from bridge.theorems.data import load_table
+from bridge.theorems.tables import load_table
 from bridge.topics.looped.linearised import LINEARISED, TABULAR, formats
 
 MOST_RATIO = 10.0

@@ -22,6 +22,7 @@ ALLOWED = {
     "tests/bridge/cli/test_certify.py: test_stating_that_takes_too_long_is_refused": "the time is over at once",
     "tests/bridge/cli/test_certify.py: test_the_time_limit_of_a_recheck_is_longer": "it is noted, not kept",
     "bridge/questions/certify/deadline.py": "the limit of seconds that a user may set on a proof",
+    "bridge/theorems/tables.py": "dates in a table are read; no clock is",
     "bridge/limits/memory.py": "the limits of memory of this process, of which `resource` tells",
     "tests/hostile/server.py": "the guard that ends a call that hangs, and what benchmarks/hostile.py prints",
     "tests/hostile/calls.py: expressions": "a limit that is not a time is refused; the others are of the benchmark",

@@ -194,6 +194,9 @@ def compare(
         str | None, taking("FILE", "Real input: a table with a header row, for results that accept tables.")
     ] = None,
     target: Annotated[str | None, taking("COLUMN", "For --csv: the column to predict from the other columns.")] = None,
+    features: Annotated[
+        str | None, taking("NAMES", "For a table: the columns to take beside the target, as bmi,bp; by default all.")
+    ] = None,
     lags: Annotated[int | None, taking("Q", "For a table that is a series: predict from the Q values before.")] = None,
     claim: Annotated[
         list[str] | None,
@@ -239,7 +242,7 @@ def compare(
 
     of_run: dict[str, Any] = {"seed": seed, "samples": samples, "attack": attack, "restarts": restarts}
     of_run |= {"dtype": dtype, "device": device, "claim": claim or None}
-    of_inputs = {"text": text, "data": data, "csv": csv, "target": target, "lags": lags}
+    of_inputs = {"text": text, "data": data, "csv": csv, "target": target, "features": features, "lags": lags}
     given = {name: value for name, value in (of_run | of_inputs).items() if value is not None}
     of_latex: dict[str, Any] = {"siunitx": siunitx, "caption": caption, "label": label}
     shown = choice(columns or (), quantity or (), scope or (), sort or (), all_rows=all_rows, **of_latex)

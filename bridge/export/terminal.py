@@ -156,8 +156,9 @@ def _footer(whole: Sheet, beside: int) -> Iterator[str]:
         yield f"{beside} tables beside the rows are left out; without --quantity and --scope they are shown"
     rounding = f"bounds are rounded outward to {DIGITS} digits; --json has every digit"
     yield "; ".join(filter(None, (budget_words(whole.rows), no_verdict_words(whole.rows), rounding)))
-    shown = BUDGET if sampled(whole.rows) else (*BUDGET, "inputs")
-    environment = [f"{name} {value}" for name, value in whole.comparison.environment.items() if name not in shown]
+    known = whole.comparison.environment
+    none = known.get("inputs") == "random" and not sampled(whole.rows)
+    environment = [f"{name} {x}" for name, x in known.items() if name not in BUDGET and not (none and name == "inputs")]
     if environment:
         yield ", ".join(environment)
 

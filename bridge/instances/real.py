@@ -53,7 +53,7 @@ def real_instance(theorem: Theorem, params: Mapping[str, Any], material: Materia
     source.require_affordable(theorem.id, known, material)
     data = source.read(theorem.id, known, material)
     here = at_source(theorem, source, material.source)
-    found = source.completed(known, params, data, run.format.name)
+    found = source.completed(known, params, data, run)
     point = Point.at(here, {**params, **found}, run)
     instance = Instance.at(point, run.format, lambda drawn: Real(drawn, source, data, params, run))
     instance.require()
@@ -190,7 +190,8 @@ class Real:
     @property
     def settings(self) -> frozenset[str]:
         """Those of a run that functions of the source take."""
-        return frozenset({"seed", "dtype"} & {n for _, each in self.source.functions() for n in arguments_of(each)})
+        functions = [self.source.implied, *(each for _, each in self.source.functions())]
+        return frozenset({"seed", "dtype"} & {n for each in functions if each is not None for n in arguments_of(each)})
 
     def predictions(self, shown: Mapping[str, Any], run: Run) -> Iterator[Row]:
         """Beside the truth. `shown` are the parameters of the rows."""

@@ -25,12 +25,13 @@ from bridge.limits.cost import Cost
 from bridge.limits.memory import require_memory
 from bridge.limits.refusals import briefly_refused, explained
 from bridge.limits.run import Format, Run
-from bridge.theorems.data import Table, load_table
+from bridge.theorems.data import Table
 from bridge.theorems.numbers import value_words
 from bridge.theorems.real_inputs import Material, TextFile
 from bridge.theorems.record import Row
 from bridge.theorems.refutable import refutable
 from bridge.theorems.registry import TheoremLike, find_theorem
+from bridge.theorems.tables import load_table
 from bridge.theorems.theorem import Theorem
 from numeric.search.threads import one_thread
 from symbolic.statements.result import Kind
@@ -57,6 +58,7 @@ def compare(
     data: str | None = None,
     csv: str | None = None,
     target: str | None = None,
+    features: str | Sequence[str] | None = None,
     lags: int | None = None,
     claim: str | Sequence[str] = (),
     progress: Progress | None = None,
@@ -73,6 +75,7 @@ def compare(
 
     Real inputs come from one source at most: `text`, a file of which windows are the inputs, without an attack;
     `data`, the name of a bundled table; or `csv`, a file with a header row, and `target`, the column to be predicted.
+    Of a table `features` are the columns that are taken beside the target ("bmi,bp", or a list), by default all others.
     Of a table that is a series, a value is predicted from the `lags` values before it.
 
     `claim` is a bound of your own, such as "output <= 2*W_norm*exp(-p)", or several: judged like a printed one, in the
@@ -86,7 +89,7 @@ def compare(
     settings = _whole_numbers(**{**DEFAULTS, **theorem.settings, **given})
     run = Run(**settings, format=Format.named("float64" if dtype is None else dtype, device))
     given |= {} if dtype is None else {"dtype": dtype}
-    source = _source(text, data, csv, target)
+    source = _source(text, data, csv, target, features)
     params |= source.lagged(theorem, lags, params)
     params = {**source.defaults(theorem, params), **params}
     grid = grid_of(theorem, params)
@@ -276,18 +279,24 @@ class _Source:
         return bool(instance.theorem.inputs) and isinstance(inputs, Real) and inputs.source.work is None
 
 
-def _source(text: str | None, data: str | None, csv: str | None, target: str | None) -> _Source:
+def _source(
+    text: str | None, data: str | None, csv: str | None, target: str | None, features: str | Sequence[str] | None
+) -> _Source:
     given = [name for name, value in (("text", text), ("data", data), ("csv", csv)) if value is not None]
     if len(given) > 1:
         raise UsageError(f"compare: inputs come from one source, but {' and '.join(given)} are given; keep one of them")
     if target is not None and csv is None:
         raise UsageError(f"compare: target = '{target}' names a column of a csv; give csv = FILE too, or no target")
+    if features is not None and data is None and csv is None:
+        raise UsageError(
+            f"compare: features = {features!r} names columns of a table; give data = NAME or csv = FILE too, or omit it"
+        )
     if text is not None:
         return _Source("text", TextFile.at(text))
     if not given:
         return _Source("random")
-    table = load_table(data, csv, target)
-    return _Source(f"table {table.source}", table)
+    table = load_table(data, csv, target, features)
+    return _Source(f"table {table.source}{table.note}", table)
 
 
 def grid_of(theorem: Theorem, params: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -343,6 +343,9 @@ def _require_sources(theorem: TheoremData) -> None:
         unknown = sorted({*source.needs, *source.defaults} - parameters)
         if unknown:
             raise UsageError(f"{theorem.id}: its {source.called} name {', '.join(unknown)}, which is not a parameter")
+        if theorem.inputs and not source.reads_inputs:
+            name = type(source).__name__
+            raise UsageError(f"{theorem.id}: a {name} makes no prompt, but the theorem has inputs; leave one out")
         known = {*parameters, *theorem.weights, *theorem.inputs, *theorem.built, *source.built, *OF_SOURCE}
         for role, function in source.functions():
             _require_known(

@@ -52,6 +52,7 @@ class ScaledSeries:
 class Series(InputSource):
     """A table of one column of times and one of values, of which the last `held` are to be predicted.
 
+    One column alone is of values at equal steps.
     `examples` and `lags` name parameters: the number N of values before them that are fitted, and from how many values
     before it each is predicted; `--lags` sets the latter. The `data` are a `ScaledSeries`, and predictions are values
     at all times, (M + 1), scaled as these are. No prompt is made of a series, so that no bound is measured there.
@@ -118,11 +119,14 @@ class Series(InputSource):
 
 def _values(table: Table) -> Tensor:
     """The values of a series. Raises UsageError for a table that is none, and for gaps in time."""
-    if table.features.shape[1] != 1 or table.targets.shape[1] != 1:
+    columns = (table.features.shape[1], table.targets.shape[1])
+    if sum(columns) == 1:
+        return torch.tensor((table.features if columns[0] else table.targets)[:, 0], dtype=torch.float64, device="cpu")
+    if columns != (1, 1):
         names = ", ".join(table.names)
         raise UsageError(
-            f"{table.source}: a series has one column of times beside its values, but there are {names}; remove the "
-            f"others"
+            f"{table.source}: a series has one column of times beside its values, but there are {names}; name the "
+            f"one by --features"
         )
     times = table.features[:, 0]
     steps = np.diff(times)
@@ -132,6 +136,7 @@ def _values(table: Table) -> Tensor:
         place = int(wrong[0]) if len(wrong) else 0
         raise UsageError(
             f"{table.source}: the series has gaps in time: {table.names[0]} goes from {times[place]:g} to "
-            f"{times[place + 1]:g}, where steps are {usual:g}; give equal steps forward"
+            f"{times[place + 1]:g}, where steps are {usual:g}; give equal steps forward, "
+            f"or name the values by --features without --target: rows are then equal steps"
         )
     return torch.tensor(table.targets[:, 0], dtype=torch.float64, device="cpu")

@@ -57,8 +57,8 @@ class InputSource(ABC):
 
     Parameters: `defaults` suit these inputs where none are given. `suggested`, a function, gives further ones; it takes
     parameters, `given` (those of the user) and `data`, what was read, and is left out where that does not fit.
-    `implied` gives those that the data determine, from all others, `given`, `data` and `dtype`; it raises UsageError
-    for parameters that do not fit. `work` counts what all runs of a point take, from parameters.
+    `implied` gives those that the data determine, from all others, `given`, `data`, `dtype` and `seed`; it raises
+    UsageError for parameters that do not fit. `work` counts what all runs of a point take, from parameters.
 
     The theorem: `instead` gives, from the theorem, the one by which such inputs are read, and `outside` is the
     hypothesis that no such input meets, in words with {source}: no bound then covers it. `float64`: no other format
@@ -77,6 +77,7 @@ class InputSource(ABC):
     called: ClassVar[str]  # in the plural
     makes_prompts: ClassVar[bool] = True
     batched: ClassVar[bool] = False  # whether functions take all prompts at once
+    reads_inputs: ClassVar[bool] = True  # False: only a theorem without inputs has such a source
 
     defaults: Mapping[str, Any] = field(default_factory=dict)
     suggested: Function | None = None
@@ -143,9 +144,9 @@ class InputSource(ABC):
                 return found  # said once the parameters of each point are known
         return {**found, **called_with(self.suggested, {**known, **more})}
 
-    def completed(self, known: Mapping[str, Any], given: Mapping[str, Any], data: Any, dtype: str) -> Mapping[str, Any]:
+    def completed(self, known: Mapping[str, Any], given: Mapping[str, Any], data: Any, run: Run) -> Mapping[str, Any]:
         """The parameters that the data imply."""
-        of_data = {"given": given, "data": data, "dtype": dtype}
+        of_data = {"given": given, "data": data, "dtype": run.format.name, "seed": run.seed}
         return {} if self.implied is None else called_with(self.implied, {**known, **of_data})
 
     def require_run(self, id: str, dtype: str, device: str) -> None:

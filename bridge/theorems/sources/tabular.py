@@ -72,6 +72,7 @@ class Tabular(InputSource):
         return data
 
     def require_fit(self, id: str, params: Mapping[str, Any], material: Table) -> None:
+        material.require_target(id)
         count, rows = len(material.features), params[self.rows]
         least = max(LEAST, material.features.shape[1]) if self.spanning else LEAST
         shape = {self.columns: (material.features.shape[1], "columns")}

@@ -17,6 +17,7 @@ from bridge.theorems.numbers import plain
 from bridge.theorems.parts import AtPoint, Knobs
 from bridge.theorems.record import NamedTable
 from bridge.theorems.theorem import Theorem
+from bridge.topics.icgd.diffusion_table import TABLE
 from bridge.topics.icgd.scores import ScoreLearner, scale_of, score_setting
 from bridge.topics.icgd.smoothness import accuracy_here, smoothness_here
 from bridge.topics.tools.sampled_scores import (
@@ -235,5 +236,6 @@ DIFFUSION = Theorem(
     knobs=Knobs(automatic=("scale",)),
     checks=checks_of(theory.DIFFUSION, SIDES),
     tables=(errors,),
+    sources=(TABLE,),
     work=work,
 )

@@ -25,7 +25,12 @@ _PARAMETERS = (
     Parameter("T_0", T_0, "time at which sampling ends", 0.2),
     Parameter("T", T, "time at which sampling starts", 2.0),
     Parameter("M", M, "number of steps of the sampler", 1000, integer=True),
-    Parameter("weights", None, "weights of the components, which add up to 1", "1/2, 3/10, 1/5", takes="NUMBERS"),
+    Parameter(
+        *("weights", None, "weights of the components, which add up to 1; at a table as many are fitted"),
+        *("1/2, 3/10, 1/5",),
+        takes="NUMBERS",
+        in_words="weights of the components, which add up to 1",
+    ),
     Parameter("targets", None, "targets: exact scores, or those of (H.2)", "scores", takes="scores|denoising"),
     Parameter("scale", scale, "by what targets are divided; 0: computed from them", 0.0, setting=True),
     Parameter("L", L, "number of steps of gradient descent", 2000, integer=True, setting=True),
@@ -47,7 +52,7 @@ _HYPOTHESES = (
     Hypothesis("M", sp.Ge(M, T - T_0), "a step of the sampler is at most 1"),
     Hypothesis("M", sp.Ge(M, 1, evaluate=False), "the sampler takes a step"),
     Hypothesis("L", sp.Ge(L, 1, evaluate=False), "a score is learnt in one step at least"),
-    Hypothesis("scale", sp.Ge(scale, 0, evaluate=False), "targets are divided by it; 0: computed from them"),
+    Hypothesis("scale", sp.Gt(scale, 0, evaluate=False), "targets are divided by it; 0: computed from them"),
     Hypothesis("relus", sp.Ge(relus, 3), "a sum of ReLUs has a constant and one hinge on each side"),
     *(each for each in STEP_HYPOTHESES if each.parameter in _DEFAULTS),
 )
@@ -146,6 +151,9 @@ DIFFUSION = Result(
         "divergence of the paths is the sum of the three terms.",
         "The numbers that a run takes for `E_0`, `E_s` and `E_h` are at least these. For `d >= 2` that of `E_s` is the "
         "upper end of a confidence interval: the bound in numbers then holds with probability, over the points drawn.",
+        "At a table (``--data``, ``--csv``) the data are a mixture of one covariance that is fitted to the rows, in "
+        "coordinates in which that is `s^2 I`; the examples start at rows. The bound is between this mixture, noised, "
+        "and the samples: it says nothing of how far the mixture is from the law of the rows.",
         "Beyond the ball of the examples the learnt score takes the value at the nearest point of the ball: it is "
         "defined and bounded everywhere, and the errors there are counted. No condition of Novikov is needed.",
         "Lemma 19 has ReLU networks, and Theorem 1 asks for four continuous derivatives of the activation: it does not "

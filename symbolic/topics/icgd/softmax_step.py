@@ -180,7 +180,7 @@ SOFTMAX_STEP = Result(
     ),
     hypotheses=(
         *(Hypothesis(name, sp.Ge(symbol, 1, evaluate=False), "a number") for name, symbol in _LETTERS.items()),
-        Hypothesis("cells", sp.Ge(cells, 0, evaluate=False), "a number of cells; 0: computed from `eps`"),
+        Hypothesis("cells", sp.Ge(cells, 1, evaluate=False), "a number of cells; 0: computed from `eps`"),
         Hypothesis("cells", sp.Eq(sp.Mod(cells, 2), 0, evaluate=False), "0 is a knot"),
         *(
             Hypothesis(str(symbol), sp.Gt(symbol, 0, evaluate=False), "it bounds a size")

@@ -105,12 +105,7 @@ _ONLY = {"eta": ("w", "w.requested", "norm[step]")}  # what takes a step
 
 def _hypothesis(name: str) -> Hypothesis:
     symbol = _PARAMETERS[name].symbol
-    if name in ("relus", "relus_r1", "R"):
-        condition = sp.Ge(symbol, 0, evaluate=False)
-    elif _PARAMETERS[name].integer:
-        condition = sp.Ge(symbol, 1, evaluate=False)
-    else:
-        condition = sp.Gt(symbol, 0, evaluate=False)
+    condition = sp.Ge(symbol, 1, evaluate=False) if _PARAMETERS[name].integer else sp.Gt(symbol, 0, evaluate=False)
     return Hypothesis(name, condition, _REASONS[name], _ONLY.get(name, ()))
 
 

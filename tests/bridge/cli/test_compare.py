@@ -55,9 +55,11 @@ def test_every_option_reaches_the_engine(run: Command, calls: Calls, files: None
 def test_tables_reach_the_engine(run: Command, calls: Calls, files: None) -> None:
     run("compare", ID, "--data", "diabetes")
     run("compare", ID, "--csv", "house.csv", "--target", "price", "--grid", "p=tanh,gelu")
+    run("compare", ID, "--csv", "house.csv", "--features", "size,age")
     assert calls == [
         {"id": ID, "data": "diabetes"},
         {"id": ID, "csv": "house.csv", "target": "price", "p": ("tanh", "gelu")},
+        {"id": ID, "csv": "house.csv", "features": "size,age"},
     ]
 
 
@@ -72,6 +74,9 @@ def test_tables_reach_the_engine(run: Command, calls: Calls, files: None) -> Non
         ("--data iris", "there is no table 'iris'; available: diabetes"),
         ("--csv missing.csv --target y", "--csv: there is no file 'missing.csv'"),
         ("--data diabetes", "takes no --data and no --csv"),
+        ("--data diabetes --features bmi,bpm", "no column 'bpm' (--features); did you mean bp or bmi?"),
+        ("--features bmi", "features = 'bmi' names columns of a table; give data = NAME or csv = FILE too"),
+        (f"--text {TEXT} --features bmi", "features = 'bmi' names columns of a table"),
         (f"--text {TEXT} --attack 5", "text is measured as it is and not attacked; leave out attack = 5"),
     ],
 )

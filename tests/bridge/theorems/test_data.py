@@ -1,9 +1,7 @@
-"""Real tables: what is read, what is refused, and that the query never has a say in the scaling of the prompt."""
+"""Real tables as prompts: the scaling, what is refused, and that the query never has a say in it."""
 
-import builtins
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bridge.theorems.data import ScaledTable, Table, diabetes, load_table, read_csv, scaled, sunspots
+from bridge.theorems.data import ScaledTable, Table, scaled
+from bridge.theorems.tables import diabetes
 from symbolic.words.errors import UsageError
 
 RANGES = [None, (-1.0, 1.0), (0.0, 1.0), (0.0, float("inf")), (-0.17, float("inf"))]
@@ -171,146 +170,9 @@ def test_a_table_that_cannot_be_scaled_is_refused(
         scaled(table, **{"B_x": 1.0, "B_y": 1.0, **call})
 
 
-def test_diabetes_is_raw_and_whole() -> None:
-    table = load_table("diabetes", None, None)
-    assert (table.features.shape, table.targets.shape, len(table.names)) == ((442, 10), (442, 1), 10)
-    assert table.features[0, :4].tolist() == [59.0, 2.0, 32.1, 101.0]  # unscaled: age, sex, body mass, blood pressure
-    assert set(table.features[:, table.names.index("sex")]) == {1.0, 2.0}
-    assert table.targets[:3, 0].tolist() == [151.0, 75.0, 141.0]
-
-
-def test_sunspots_are_a_series_of_years() -> None:
-    pytest.importorskip("statsmodels", reason="the bundled series is part of statsmodels")
-    table = load_table("sunspots", None, None)
-    assert (table.features.shape, table.targets.shape, table.names) == ((309, 1), (309, 1), ("YEAR",))
-    assert np.array_equal(table.features[:, 0], np.arange(1700, 2009))
-    assert table.targets[:3, 0].tolist() == [5.0, 11.0, 16.0]
-
-
-PACKAGES = [(diabetes, "sklearn", "scikit-learn"), (sunspots, "statsmodels", "statsmodels")]
-
-
-@pytest.mark.parametrize(("load", "package", "called"), PACKAGES, ids=[name for *_, name in PACKAGES])
-def test_without_their_packages_tables_say_one_sentence(
-    load: Any, package: str, called: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = builtins.__import__
-
-    def without(name: str, *more: Any) -> Any:
-        if name.startswith(package):
-            raise ImportError(name)
-        return whole(name, *more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(UsageError, match=rf"{called}, which is not installed: pip install 'boundsmith\[data\]'"):
-        load()
-
-
 def test_the_first_rows() -> None:
     table = diabetes().first(41)
     assert scaled(table, 1.0, 1.0).x.shape == (40, 10)
     for rows in (2, 443):
         with pytest.raises(UsageError, match=f"diabetes: expected 3 to 442 rows .* got {rows}"):
             diabetes().first(rows)
-
-
-GOOD = "size,price,age\n1,10,3\n2,20,1\n4,15,2\n"
-
-
-def write(folder: Path, content: str | bytes) -> str:
-    path = folder / "house.csv"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return str(path)
-
-
-@given(st.lists(st.lists(st.floats(-1e150, 1e150), min_size=3, max_size=3), min_size=3, max_size=8))
-@settings(max_examples=50)
-def test_what_is_written_is_what_is_read(tmp_path_factory: pytest.TempPathFactory, rows: list[list[float]]) -> None:
-    values = np.array(rows)
-    if (values[:-1] == values[0]).all(0).any():
-        values[:2] = [[0, 0, 0], [1, 1, 1]]
-    lines = ["b,a,c", *(",".join(repr(float(v)) for v in row) for row in values)]
-    table = read_csv(write(tmp_path_factory.mktemp("csv"), "\n".join(lines)), "a")
-    assert (table.features == values[:, [0, 2]]).all()
-    assert (table.targets == values[:, [1]]).all()
-    assert table.names == ("b", "c")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        GOOD,
-        "\ufeff" + GOOD,
-        GOOD.replace("\n", "\r\n"),
-        GOOD.replace("\n", "\n\n"),
-        GOOD.replace(",", " , "),
-        '"size","price","age"\n"1","10",3\n2,20,1\n4,1.5e1,2',
-    ],
-    ids=["plain", "mark", "carriage returns", "empty lines", "spaces", "quotes"],
-)
-def test_what_spreadsheets_write_is_read(content: str, tmp_path: Path) -> None:
-    table = read_csv(write(tmp_path, content), "price")
-    assert table.features.tolist() == [[1, 3], [2, 1], [4, 2]]
-    assert table.targets.tolist() == [[10], [20], [15]]
-    assert table.source == str(tmp_path / "house.csv")
-
-
-REFUSED = [
-    (GOOD.replace("20", "many"), "line 3, column 'price': 'many' is not a number"),
-    (GOOD.replace("20", "1_0"), "line 3, column 'price': '1_0' is not a number"),
-    (GOOD.replace("20", ""), "line 3, column 'price': the value is missing"),
-    (GOOD.replace("2,20,1", ",,"), "line 3, column 'size': the value is missing; line 3, column 'price': the value"),
-    (GOOD.replace("20", "NaN"), "line 3, column 'price': 'NaN' is not finite"),
-    (GOOD.replace("20", "1e400"), "'1e400' is not finite"),
-    (GOOD.replace("20", "1e200"), r"'1e200' is beyond 1e\+150"),
-    (GOOD.replace("2,20,1", "2,20"), "line 3 has 2 cells, the header has 3"),
-    (GOOD.replace("2,20,1", "2,x,1").replace("4,", "4,,"), "column 'price': 'x' is not a number; line 4 has 4 cells"),
-    (GOOD.replace("2,20", "1,20"), "column 'size' is constant over the prompt"),
-    (GOOD.replace("20", "10"), "column 'price' is constant over the prompt"),
-    (GOOD.replace("age", "size"), "2 columns are named 'size'"),
-    (GOOD.replace("age", ""), "column 3 has no name"),
-    ("size,price\n1,2\n3,4\n", "2 rows of numbers, but at least 3 are needed"),
-    ("size,price\n1,x\n", "'x' is not a number; 1 rows of numbers, but at least 3"),
-    ("1,2\n3,4\n5,6\n", "the first line holds numbers; a header row .* is needed"),
-    ("price\n1\n2\n3\n", "one column, but a target and a feature are needed"),
-    (GOOD.replace(",", ";"), "it has semicolons; separate the columns by commas"),
-    ("", "is empty; a header row and at least 3 rows"),
-    ("\n \n", "is empty"),
-    (b"\xff\xfe\x00s", "is not a UTF-8 text file"),
-    (GOOD + '5,"6,7\n', "line 5: unexpected end of data"),
-    (GOOD + "5," + "1" * 200_000 + ",1\n", "line 5: field larger than field limit"),
-    ("a,price\n" + "x,1\n" * 20, "and 12 more$"),
-]
-
-
-@pytest.mark.parametrize(("content", "message"), REFUSED, ids=[str(message)[:40] for _, message in REFUSED])
-def test_a_file_that_cannot_serve_is_refused(content: str | bytes, message: str, tmp_path: Path) -> None:
-    path = write(tmp_path, content)
-    with pytest.raises(UsageError, match=message) as refusal:
-        read_csv(path, "price")
-    assert path in str(refusal.value)
-    assert "\n" not in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("target", "message"),
-    [
-        ("prices", r"has no column 'prices' \(--target\); did you mean price"),
-        ("zzz", "it has: size, price, age"),
-        (None, "give --target, the column of .* to predict: size, price, age"),
-    ],
-)
-def test_an_unknown_target_is_refused(target: str | None, message: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=message):
-        read_csv(write(tmp_path, GOOD), target)
-
-
-def test_a_target_beside_a_bundled_table_is_refused() -> None:
-    with pytest.raises(UsageError, match="--target goes with --csv FILE, not with --data; leave out 'age'"):
-        load_table("diabetes", None, "age")
-
-
-def test_a_path_that_is_no_file_is_refused(tmp_path: Path) -> None:
-    for path, message in ((tmp_path, "is a folder"), (tmp_path / "no.csv", "there is no file")):
-        with pytest.raises(UsageError, match=message):
-            read_csv(str(path), "price")

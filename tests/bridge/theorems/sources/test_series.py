@@ -65,6 +65,16 @@ def test_the_last_values_are_predicted_in_units_of_the_series(tmp_path: Path) ->
     assert compared(written(tmp_path), lags=3)["prediction.difference"].params["q"] == 3
 
 
+def test_values_alone_are_at_equal_steps(tmp_path: Path) -> None:
+    path = written(tmp_path, times=np.arange(12) ** 2)
+    found = {row.quantity: row.measured for row in bs.compare(THEOREM, csv=path, features="y")}
+    assert found == {name: row.measured for name, row in compared(written(tmp_path)).items()}
+    alone = tmp_path / "alone.csv"
+    alone.write_text("y\n" + "\n".join(map(repr, VALUES.tolist())))
+    for target in (None, "y"):
+        assert {row.quantity: row.measured for row in bs.compare(THEOREM, csv=str(alone), target=target)} == found
+
+
 def test_the_examples_have_mean_0_and_are_at_most_1() -> None:
     data = ScaledSeries.of(torch.as_tensor(VALUES, dtype=torch.float64), 8)
     assert float(data.x[:9].mean()) == pytest.approx(0, abs=1e-12)
@@ -87,9 +97,17 @@ def test_a_constant_series_is_refused() -> None:
 @pytest.mark.parametrize(
     ("columns", "options", "why"),
     [
-        ({"times": np.delete(np.arange(13), 5)}, {}, "gaps in time: t goes from 4 to 6, where steps are 1"),
+        (
+            {"times": np.delete(np.arange(13), 5)},
+            {},
+            "gaps in time: t goes from 4 to 6, .* steps are 1; .* values by --features",
+        ),
         ({"times": -np.arange(12)}, {}, "gaps in time"),
-        ({"header": "t,y,other", "other": VALUES[::-1] ** 2}, {}, "one column of times .*, but there are t, other"),
+        (
+            {"header": "t,y,other", "other": VALUES[::-1] ** 2},
+            {},
+            "one column of times .*, but there are t, other; name the one by --features",
+        ),
         ({}, {"lags": 0}, "q = 0 lags for n = 8 values before those held out; take 1 to 7"),
         ({}, {"lags": 8}, "q = 8 lags for n = 8"),
         ({}, {"n": 11}, "n = 11, but the last time of .* is 11; take 2 to 10"),

@@ -21,7 +21,7 @@ from benchmarks.icgd_bounds import (
     worst_share,
 )
 from bridge.instances.bindings import LOCAL
-from bridge.instances.point import resolved
+from bridge.instances.point import first_defaults, resolved
 from bridge.judging.elsewhere import rows_elsewhere
 from bridge.judging.measure import evidence_at
 from bridge.limits.run import Run
@@ -258,6 +258,19 @@ def test_what_zero_computes_is_automatic(id: str) -> None:
     assert zero == set(theorem.knobs.automatic) == own.get(id, {"relus", "R", "relus_r1"})
 
 
+@pytest.mark.parametrize("id", ICGD)
+def test_0_is_automatic_in_a_run_and_no_value_of_the_statement(id: str) -> None:
+    theorem = find_theorem(id)
+    automatic, stated = theorem.knobs.automatic, theorem.statement
+    zero = dict.fromkeys(automatic, 0)
+    resolved(theorem, {**first_defaults(theorem), **zero})
+    refused = {each.parameter for each in stated.hypotheses if each.parameter in zero and each.complaint(zero)}
+    assert refused == set(automatic)
+    for name in automatic:
+        with pytest.raises(UsageError, match=rf"{name} = -1\S* does not meet {name} >=? [01] \(.*; 0: "):
+            resolved(theorem, {**first_defaults(theorem), name: -1})
+
+
 @pytest.mark.long
 def test_the_least_number_of_relus_is_solved_for() -> None:
     found = solve("icgd.step", for_="relus", error=1e-2, N=2)
@@ -299,7 +312,7 @@ def test_relu_is_outside_the_hypotheses() -> None:
     [
         ({"eps": 0.0}, "eps = 0.0 does not meet eps > 0"),
         ({"N": 0}, "N = 0 does not meet N >= 1"),
-        ({"K": 0, "relus": -1}, "K = 0 does not meet K >= 1 .*; relus = -1 does not meet relus >= 0"),
+        ({"K": 0, "relus": -1}, "K = 0 does not meet K >= 1 .*; relus = -1 does not meet relus >= 1"),
         ({"relus": 2}, "at least 3"),
         ({"relus_r1": 5}, "relus_r1 = 5 requires relus; give both or neither"),
         ({"N": 3, "relus": 64, "R": 0.5}, r"R = 0\.5 is too small: the arguments of r and r' reach 1"),

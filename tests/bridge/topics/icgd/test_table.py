@@ -15,9 +15,10 @@ from bridge.limits.run import Format, Run
 from bridge.lowering.activations import activation_formula
 from bridge.questions.compare import compare
 from bridge.questions.replaying import replay
-from bridge.theorems.data import ScaledTable, Table, load_table, scaled
+from bridge.theorems.data import ScaledTable, Table, scaled
 from bridge.theorems.record import Row, Verdict, Witness
 from bridge.theorems.registry import find_theorem
+from bridge.theorems.tables import load_table
 from bridge.topics.icgd.table import OUTPUT_RANGES, PROMPT_LIMIT, STARTS, STEPS, Lessons, learning
 from numeric.topics.icgd.network import IcgdNetwork
 from symbolic import UsageError

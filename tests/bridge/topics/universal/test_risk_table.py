@@ -10,8 +10,8 @@ import torch
 
 from bridge.export.comparison import Comparison
 from bridge.questions.compare import compare
-from bridge.theorems.data import diabetes
 from bridge.theorems.record import Verdict
+from bridge.theorems.tables import diabetes
 from bridge.topics.universal import risk_splits
 from bridge.topics.universal.prompts import learner
 from numeric.topics.universal.risk import with_idle
