@@ -106,19 +106,19 @@ def how(d: int) -> str:
     return "quadrature" if d == 1 else f"by draws, with probability `1 - {plain(FAILURE)}`"
 
 
-def information(sampled: SampledScore, T_0: float, d: int) -> Sides:
-    found = sampled.information(T_0)
+def information(sampled: SampledScore, d: int) -> Sides:
+    found = sampled.information
     words = f"between {plain(found.low)} and {plain(found.high)}, {how(d)}"
     return Sides(ball(found), measured=found.low, proved=DERIVED, letters=sampled.letters, remark=words)
 
 
-def least_information(sampled: SampledScore, T_0: float, d: int) -> Sides:
-    return replace(information(sampled, T_0, d), measured=sampled.information(T_0).high)
+def least_information(sampled: SampledScore, d: int) -> Sides:
+    return replace(information(sampled, d), measured=sampled.information.high)
 
 
 def losses(sampled: SampledScore, mixture: Mixture, T_0: float, d: int, seed: int) -> Sides:
     """By the Fisher information."""
-    found, most = sampled.information(T_0), flint.arb(d) / sampled.number(1 - formulas.a**2, t=T_0)
+    found, most = sampled.information, flint.arb(d) / sampled.number(1 - formulas.a**2, t=T_0)
     measured, _ = differences(sampled, mixture, T_0, d, seed)
     remark = f"{plain(float(measured.mean()))} at {POINTS} draws, for the learnt score"
     apart = most - ball(found)

@@ -159,8 +159,11 @@ class SampledScore:
         a, v = math.exp(-t), float(self.number(theory.v, t=t))
         return offset + slope * a * self.letters[theory.reach], slope * math.sqrt(v)
 
-    def information(self, t: float) -> MeanSquare:
-        return self.on_line(t, learnt=False) if self.d == 1 else self.by_draws([t], learnt=False)
+    @cached_property
+    def information(self) -> MeanSquare:
+        """That of p_{T_0}."""
+        at = self.T_0
+        return self.on_line(at, learnt=False) if self.d == 1 else self.by_draws([at], learnt=False)
 
     # The other terms.
 
@@ -211,7 +214,10 @@ def _drawn(p: Mixture, count: int, generator: torch.Generator) -> Tensor:
 
 def steepest(p: Mixture, points: Tensor) -> float:
     """The largest norm of the derivative of the score at points (m, d)."""
-    return float(torch.linalg.matrix_norm(torch.func.vmap(torch.func.jacrev(p.score))(points), 2).max())
+    at = points.clone().requires_grad_()
+    scores = p.score(at).sum(0)  # (d); each point's own score depends on that point alone
+    rows = [torch.autograd.grad(each, at, retain_graph=True)[0] for each in scores]
+    return float(torch.linalg.matrix_norm(torch.stack(rows, 1), 2).max())
 
 
 def off_autograd(p: Mixture, points: Tensor) -> float:

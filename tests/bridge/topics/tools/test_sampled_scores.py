@@ -137,7 +137,7 @@ def test_beyond_a_line_it_is_known_with_probability(monkeypatch: pytest.MonkeyPa
     points = torch.as_tensor(x)[:, None]
     step = x[1] - x[0]
     information = float((along.score(points)[:, 0] ** 2 * torch.exp(along.log_density(points))).sum() * step) + 1 / v
-    interval = found.information(T_0)
+    interval = found.information
     assert interval.low <= information <= interval.high
     assert masses.sum() == pytest.approx(1)
 
