@@ -78,11 +78,11 @@ def losses_apart() -> sp.Expr:
     return d / (1 - a**2) - largest_information()
 
 
-# The start. KL(p || q) = E_p log(p/q) <= log E_p(p/q) (Jensen). For two components of p_T, N(m, v I) and N(m', v I),
+# The start. KL(p || q) = E_p log(p/q) <= log E_p(p/q) (Jensen). For two components, N(a m, v I) and N(a m', v I),
 # the integral of their product over N(0, I) is this one, by completing the square; it is finite for v < 2.
 def overlap() -> sp.Expr:
-    """The integral of N(x; m, v I) N(x; m', v I)/N(x; 0, I): `product` is m . m', `squares` is |m|^2 + |m'|^2."""
-    exponent = (2 * product - (1 - v) * squares) / (2 * v * (2 - v))
+    """The integral of N(x; a m, v I) N(x; a m', v I)/N(x; 0, I): `product` is m . m', `squares` |m|^2 + |m'|^2."""
+    exponent = a**2 * (2 * product - (1 - v) * squares) / (2 * v * (2 - v))
     return (v * (2 - v)) ** (-d / 2) * sp.exp(exponent)
 
 
@@ -90,6 +90,11 @@ def overlap() -> sp.Expr:
 def discretisation_bound(first: sp.Expr, between: sp.Expr, last: sp.Expr) -> sp.Expr:
     """At least E_h, from `first` <= I_T, `between` >= the sum of I_{t_k} over 0 < k < M, and `last` >= I_{T_0}."""
     return of_steps(first, between, last, h)
+
+
+def error_of_steps() -> sp.Expr:
+    """E_s, from the sum over the steps of the mean squares of the error of the score."""
+    return errors_of_score(squares, h)
 
 
 # The mean of the squares over the steps is that of which E_s is the sum, with its factor.

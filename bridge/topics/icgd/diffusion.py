@@ -103,7 +103,7 @@ def ball(interval: MeanSquare) -> flint.arb:
 
 
 def how(d: int) -> str:
-    return "quadrature" if d == 1 else f"by draws, with probability `1 - {plain(FAILURE)}`"
+    return "enclosed" if d == 1 else f"by draws, with probability `1 - {plain(FAILURE)}`"
 
 
 def information(sampled: SampledScore, d: int) -> Sides:
@@ -201,7 +201,7 @@ def total_variation(sampled: SampledScore, d: int, seed: int) -> Sides:
         f"`E_0 <= {plain(start)}`, `E_s <= {plain(error)}` ({how(d)}), `E_h <= {plain(steps)}`; measured on samples, "
         f"at least {plain(found.sure)} with probability `1 - {plain(FAILURE)}`"
     )
-    return Sides(found.sure, measured=found.seen, letters=known, remark=words)
+    return Sides(found.sure, measured=found.seen, proved=DERIVED if d == 1 else (), letters=known, remark=words)
 
 
 def work(L: Count, N: Count, K: Count, d: Count, n: Count, M: Count) -> Work:

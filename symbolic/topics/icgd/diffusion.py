@@ -144,8 +144,10 @@ DIFFUSION = Result(
     remarks=(
         "The sampler is ancestral (symbolic/calculus/girsanov.py). Its discretisation is a term of its own, and the "
         "divergence of the paths is the sum of the three terms.",
-        "The numbers that a run takes for `E_0`, `E_s` and `E_h` are at least these. For `d >= 2` that of `E_s` is the "
-        "upper end of a confidence interval: the bound in numbers then holds with probability, over the points drawn.",
+        "The numbers that a run takes for `E_0`, `E_s` and `E_h` are at least these. For `d = 1` all three are "
+        "certified with every rounding, `E_s` for the sums of ReLUs of the network that predicts, at the weights that "
+        "the run found. For `d >= 2` that of `E_s` is the upper end of a confidence interval: the bound in numbers "
+        "then holds with probability, over the points drawn.",
         "Beyond the ball of the examples the learnt score takes the value at the nearest point of the ball: it is "
         "defined and bounded everywhere, and the errors there are counted. No condition of Novikov is needed.",
         "Lemma 19 has ReLU networks, and Theorem 1 asks for four continuous derivatives of the activation: it does not "

@@ -117,7 +117,7 @@ def test_the_start_is_at_least_its_divergence_and_close_to_it() -> None:
     for w, m in zip(WEIGHTS, MEANS, strict=True):
         for u, k in zip(WEIGHTS, MEANS, strict=True):
             m_T, k_T = float(law.a * m), float(law.a * k)
-            one = float(of.overlap().subs(at(2.0, product=m_T * k_T, squares=m_T**2 + k_T**2)))
+            one = float(of.overlap().subs(at(2.0, product=m * k, squares=m**2 + k**2)))
             two = mp.quad(
                 lambda x, m=m_T, k=k_T: mp.npdf(x, m, mp.sqrt(law.v)) * mp.npdf(x, k, mp.sqrt(law.v)) / mp.npdf(x),
                 [-9, -3, 0, 3, 9],
