@@ -16,6 +16,7 @@ A value has a name, a size and an error, both in one norm (inf, 1 or 2). A rule 
 - iterations and flows: contract, converge, descend, descent_lemma, gradient_descent, bounded_iterates,
   proximal_gradient, evolve
 - probability: sample_mean, expected_mean, union_bound, cover, within_budget, best_shares
+- samples of a diffusion model: girsanov
 - perturbed parameters: pool, pooled_sum
 - best values of a parameter: minimise, knob_for, cheapest_split
 """
@@ -49,6 +50,7 @@ from symbolic.calculus import (
     evolve,
     exclude,
     expected_mean,
+    girsanov,
     gradient_descent,
     hard_max,
     heads_as_linear,
@@ -141,6 +143,7 @@ __all__ = [
     "cover",
     "within_budget",
     "best_shares",
+    "girsanov",
     "pool",
     "pooled_sum",
     "minimise",

@@ -95,7 +95,9 @@ class SharedMap:
 
 
 class BlockLayer(ABC):
-    """What a layer adds to the blocks of the queries."""
+    """What a layer adds to the blocks of the queries; one that `sets` blocks knows what is after it without that."""
+
+    sets = False
 
     @abstractmethod
     def images(self, blocks: Blocks, at: Queries, products: Products) -> Iterator[Blocks]:

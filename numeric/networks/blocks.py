@@ -50,7 +50,7 @@ class Queries:
         return block[:, self.first :] if self.first and block.shape[1] > 1 else block
 
     def of(self, blocks: Mapping[str, Array]) -> Blocks:
-        return {name: self.rows(block) for name, block in blocks.items()}
+        return {name: self.rows(block) for name, block in blocks.items()} if self.first else dict(blocks)
 
 
 def summed(blocks: Mapping[str, Array], more: Mapping[str, Array]) -> Blocks:

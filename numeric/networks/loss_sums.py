@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ class LossSum:
     """
 
     pieces: tuple[tuple[int, int, ReluSum], ...]
+    _tensors: dict[tuple[torch.dtype, torch.device], tuple[Tensor, Tensor]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for alpha, beta, piece in self.pieces:
@@ -46,6 +47,14 @@ class LossSum:
             for alpha, beta, a in ((alpha, beta, piece.directions) for alpha, beta, piece in self.pieces)
         ]
         return np.concatenate([np.zeros((0, 3)), *parts])
+
+    def tensors(self, dtype: torch.dtype, device: torch.device | str) -> tuple[Tensor, Tensor]:
+        """Weights (H) and directions (H, 3) in the given dtype, on the given device; kept for the next call."""
+        key = (dtype, torch.device(device))
+        if key not in self._tensors:
+            both = (torch.tensor(each, dtype=dtype, device=device) for each in (self.weights, self.directions))
+            self._tensors[key] = next(both), next(both)
+        return self._tensors[key]
 
     @property
     def relus(self) -> int:

@@ -40,14 +40,15 @@ class ReluSum(ExactHingeSum):
         if isinstance(t, BallArray):
             return entrywise(self.exact)(t)
         slopes, intercepts = self.lines(t.dtype, t.device)
-        cell = self.cell_of(t)  # (...)
-        return torch.addcmul(_at(cell, intercepts), _at(cell, slopes), t)
+        flat = t.reshape(-1)
+        cell = self.cell_of(flat)  # unlike `take`, `index_select` has a rule for vmap
+        return torch.addcmul(intercepts.index_select(0, cell), slopes.index_select(0, cell), flat).view(t.shape)
 
     def slope(self, t: Any) -> Any:
         """The slope of the cell of each point (at a knot: of the one on its right; of exact balls: both slopes)."""
         if isinstance(t, BallArray):
             return entrywise(self.exact_slope)(t)
-        return _at(self.cell_of(t), self.lines(t.dtype, t.device)[0])
+        return self.lines(t.dtype, t.device)[0].index_select(0, self.cell_of(t.reshape(-1))).view(t.shape)
 
     def cell_of(self, t: Tensor) -> Tensor:
         """The index of the cell of each point, those beyond the ends counting to the outermost; 0 for nan."""
@@ -96,8 +97,3 @@ def points_at_kinks(sums: ReluSum, count: int, generator: torch.Generator) -> Te
     cells = torch.where(which % 4 < 2, sharpest[which % sums.cells], random)
     share = knots.new_tensor([0.5, 0.001])[which % 2]  # of the cell, from its left end
     return torch.lerp(knots[cells], knots[cells + 1], share)
-
-
-def _at(index: Tensor, table: Tensor) -> Tensor:
-    """The entries of the table at an index of any shape; unlike `take`, it has a rule for vmap."""
-    return table.index_select(0, index.flatten()).view(index.shape)

@@ -63,9 +63,11 @@ class BlockRun:
         before, blocks, images = dict[str, Array](), summed(self.embedding(source), self.bias), list[Blocks]()
         for number in range(len(self.layers) + 1):
             at = Queries(self.construction.first_query(number, length), length)
+            here = selected.get(number, {})
             if number:
-                before, (blocks, images) = blocks, self.step(number, blocks, at, products)
-            for name, tap in selected.get(number, {}).items():
+                changes = any(isinstance(tap, ChangeTap) for tap in here.values())
+                before, (blocks, images) = blocks, self.step(number, blocks, at, products, changes=changes)
+            for name, tap in here.items():
                 if isinstance(tap, StreamTap | ChangeTap):
                     width = self.construction.stream(number).size(tap.block)
                     parts = [each[tap.block] for each in images if tap.block in each]
@@ -88,10 +90,15 @@ class BlockRun:
         batch, rows = (max(each.shape[axis] for each in parts) for axis in (0, 1))
         return torch.cat([each.expand(batch, rows, each.shape[2]) for each in parts], -1)
 
-    def step(self, number: int, blocks: Blocks, at: Queries, products: Products) -> tuple[Blocks, list[Blocks]]:
-        """The blocks of the queries after layer `number`, from those of all tokens before it, and what it adds."""
+    def step(
+        self, number: int, blocks: Blocks, at: Queries, products: Products, *, changes: bool
+    ) -> tuple[Blocks, list[Blocks]]:
+        """The blocks of the queries after layer `number`, from those of all tokens before it, and what it adds.
+
+        A layer that sets blocks computes what it adds only for `changes`.
+        """
         layer = self.layers[number - 1]
-        images = list(layer.images(blocks, at, products))
+        images = list(layer.images(blocks, at, products)) if changes or not layer.sets else []
         residual = self.construction.layers[number - 1].residual
         after = layer.after(at.of(blocks) if residual else {}, images)
         products.keep(after)

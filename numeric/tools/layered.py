@@ -90,7 +90,11 @@ def _half_width(row_norm: float, columns: int) -> float:
 
 def predict(shape: Shape, w: Array, x: Array, r: Callable[..., Any]) -> Array:
     """f(w, x) = p(N), (..., n, d_y): p(j) = r(V_j p(j-1))."""
-    for V in shape.matrices(w):
+    return _outputs(shape.matrices(w), x, r)
+
+
+def _outputs(matrices: Sequence[Array], x: Array, r: Function) -> Array:
+    for V in matrices:
         x = r(x @ V.mT)
     return x
 
@@ -114,11 +118,14 @@ def descend(
     shape: Shape, w: Tensor, x: Tensor, y: Tensor, r: Function, loss: Function, eta: float, row_norm: float, steps: int
 ) -> Float[Tensor, "steps D_w"]:
     """The weights after each step of gradient descent on L_n, projected onto the box of `row_norm`, from w (D_w)."""
-    box, found = torch.as_tensor(shape.box(row_norm), dtype=w.dtype, device=w.device), list[Tensor]()
+    V, widths = [each.detach() for each in shape.matrices(w)], shape.half_widths(row_norm)
+    found = []
     for _ in range(steps):
-        w = w - eta * autograd_gradient(shape, w, x, y, r, loss)
-        w = torch.minimum(torch.maximum(w, -box), box)
-        found.append(w)
+        at = [each.requires_grad_() for each in V]
+        gradients = torch.autograd.grad(loss(_outputs(at, x, r), y).sum((-2, -1)) / (2 * x.shape[-2]), at)
+        moved = (each.detach() - eta * gradient for each, gradient in zip(at, gradients, strict=True))
+        V = [each.clamp(-width, width) for each, width in zip(moved, widths, strict=True)]
+        found.append(torch.cat([each.flatten() for each in V]))
     return torch.stack(found)
 
 

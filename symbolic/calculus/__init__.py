@@ -23,6 +23,7 @@ from symbolic.calculus.evolution import evolve
 from symbolic.calculus.families import stack
 from symbolic.calculus.functions import apply_function
 from symbolic.calculus.geometric import geometric_sum
+from symbolic.calculus.girsanov import girsanov
 from symbolic.calculus.head_matrices import heads_as_matrix
 from symbolic.calculus.heads import heads_as_linear
 from symbolic.calculus.invariants import (
@@ -111,6 +112,7 @@ __all__ = [
     "expected_mean",
     "finite_depth",
     "geometric_sum",
+    "girsanov",
     "given",
     "gradient_descent",
     "hard_max",

@@ -1,16 +1,16 @@
 """Diffusion by the Ornstein-Uhlenbeck process: scores of Gaussian mixtures, and how far samples are by Girsanov.
 
-Forward, dX = -X dt + sqrt(2) dW: x_t = a x_0 + sqrt(1 - a^2) z, a = e^(-t), of density p_t and score s_t. The sampler
-goes back from time T to T_0 > 0 in M steps of length h = (T - T_0)/M, at the times t_k = T - k h, from y_0 ~ N(0, I):
-
-    y_{k+1} = e^h y_k + 2 sinh(h) f_k(y_k) + sqrt(e^(2h) - 1) z_k,      z_k ~ N(0, I) independent.
-
-With the score for f_k that is Tweedie's mean of x at t_{k+1}, given x at t_k (ancestral sampling).
+The process, its sampler and their letters are those of symbolic/calculus/girsanov.py.
 """
 
 from collections.abc import Sequence
 
 import sympy as sp
+
+from symbolic.calculus.girsanov import discretisation_bound as of_steps
+from symbolic.calculus.girsanov import girsanov
+from symbolic.calculus.girsanov import score_error as errors_of_score
+from symbolic.derivations.derivation import Norm, given
 
 t, T, T_0, s = (sp.Symbol(name, positive=True) for name in ("t", "T", "T_0", "s"))
 d, M = (sp.Symbol(name, integer=True, positive=True) for name in ("d", "M"))
@@ -78,52 +78,32 @@ def losses_apart() -> sp.Expr:
     return d / (1 - a**2) - largest_information()
 
 
-# The start. KL(p || q) = E_p log(p/q) <= log E_p(p/q) (Jensen). For two components of p_T, N(m, v I) and N(m', v I),
+# The start. KL(p || q) = E_p log(p/q) <= log E_p(p/q) (Jensen). For two components, N(a m, v I) and N(a m', v I),
 # the integral of their product over N(0, I) is this one, by completing the square; it is finite for v < 2.
 def overlap() -> sp.Expr:
-    """The integral of N(x; m, v I) N(x; m', v I)/N(x; 0, I): `product` is m . m', `squares` is |m|^2 + |m'|^2."""
-    exponent = (2 * product - (1 - v) * squares) / (2 * v * (2 - v))
+    """The integral of N(x; a m, v I) N(x; a m', v I)/N(x; 0, I): `product` is m . m', `squares` |m|^2 + |m'|^2."""
+    exponent = a**2 * (2 * product - (1 - v) * squares) / (2 * v * (2 - v))
     return (v * (2 - v)) ** (-d / 2) * sp.exp(exponent)
 
 
-# Girsanov. Between t_k and t_{k+1} the sampler solves dy = (y + 2 e^(-r) f_k(y_k)) dr + sqrt(2) dB, r = t_k - u; the
-# reversed process solves dx = (x + 2 s_u(x)) dr + sqrt(2) dB (Anderson; s_u is smooth, and Lipschitz for u >= T_0).
-# With P its law on paths and Q that of the sampler, started at p_T and at N(0, I),
-#
-#     KL(P || Q) = KL(p_T || N(0, I)) + (1/2) E_P int |2 s_u(x_u) - 2 e^(-r) f_k(x_{t_k})|^2 / 2 dr.          (1)
-#
-# No condition of Novikov is asked for: stop both when the path leaves the ball of radius m. If each f_k is bounded on
-# bounded sets, the difference of the drifts is bounded until then, so that (1) holds up to the stopping time. Neither
-# process explodes (x has a Lipschitz drift, y is affine in B on each step), so that the stopping times pass T_0 under P
-# and under Q. KL on growing sigma-algebras increases to KL on what they generate, and the integral by monotone
-# convergence.
-# Let u < t_k, and y = x_{t_k}, the sum of e^(-r) x_u and a Gaussian. Then s_{t_k}(y) = e^r E[s_u(x_u) | y]: in the
-# gradient of p_{t_k}, pass that of the Gaussian to p_u by parts. In (1) therefore s_u(x_u) - e^(-r) s_{t_k}(y) is
-# orthogonal to all functions of y, and its mean square is I_u - e^(-2r) I_{t_k}. Hence
-#
-#     KL(P || Q) = KL(p_T || N(0, I)) + E_s + E_h,     E_s = (1 - e^(-2h))/2 sum_k E|f_k(x_{t_k}) - s_{t_k}(x_{t_k})|^2,
-#     E_h = sum_k int_0^h (I_{t_k - r} - e^(-2r) I_{t_k}) dr,
-#
-# and the KL of the samples, at the end of the paths, is at most that of the paths. p_{T_0} is what is sampled, not p_0.
-def girsanov(start: sp.Expr, score_error: sp.Expr, discretisation: sp.Expr) -> sp.Expr:
-    """At least KL(p_{T_0} || samples), from at least KL(p_T || N(0, I)), E_s and E_h.
-
-    In continuous time (h to 0, the reversed equation itself with f) E_h is 0 and E_s the integral of E|f - s_t|^2.
-    """
-    return start + score_error + discretisation
-
-
-# Pinsker, and Bretagnolle and Huber, whose bound is below 1 always and the smaller one for KL > 1.594.
-def total_variation(divergence: sp.Expr) -> sp.Expr:
-    """At least the total variation of two laws, from at least their KL."""
-    return sp.Min(sp.sqrt(divergence / 2), sp.sqrt(1 - sp.exp(-divergence)))
-
-
-# e^(-t) s_t(x_t) is a martingale in reversed time, so that e^(-2t) I_t falls with t. With u = t_k - r in step k,
-# I_u - e^(-2r) I_{t_k} <= e^(2u) (e^(-2 t_{k+1}) I_{t_{k+1}} - e^(-2 t_k) I_{t_k}). Integrate over the step, and sum.
+# Girsanov: the letters of a run, and the steps of the sampler.
 def discretisation_bound(first: sp.Expr, between: sp.Expr, last: sp.Expr) -> sp.Expr:
     """At least E_h, from `first` <= I_T, `between` >= the sum of I_{t_k} over 0 < k < M, and `last` >= I_{T_0}."""
-    return (sp.exp(2 * h) - 1) / 2 * (last - sp.exp(-2 * h) * first + (1 - sp.exp(-2 * h)) * between)
+    return of_steps(first, between, last, h)
+
+
+def error_of_steps() -> sp.Expr:
+    """E_s, from the sum over the steps of the mean squares of the error of the score."""
+    return errors_of_score(squares, h)
+
+
+# The mean of the squares over the steps is that of which E_s is the sum, with its factor.
+def samples_apart() -> sp.Expr:
+    """At least the total variation of p_{T_0} and the samples, from E_0, E_s and E_h."""
+    mean_square, most = score_error / errors_of_score(M, h), largest_information().subs(t, T_0)
+    score = given("the learnt score", dim=d, norm=Norm.TWO, size=sp.sqrt(most), error=sp.sqrt(mean_square))
+    times = {"start_time": T, "end_time": T_0, "steps": M}
+    return girsanov(score, "samples", **times, start=start, discretisation=discretisation).error
 
 
 # 0 <= I_T, each other I at most d/v, and v least at T_0 for s <= 1.

@@ -104,22 +104,22 @@ def ball(interval: MeanSquare) -> flint.arb:
 
 
 def how(d: int) -> str:
-    return "quadrature" if d == 1 else f"by draws, with probability `1 - {plain(FAILURE)}`"
+    return "enclosed" if d == 1 else f"by draws, with probability `1 - {plain(FAILURE)}`"
 
 
-def information(sampled: SampledScore, T_0: float, d: int) -> Sides:
-    found = sampled.information(T_0)
+def information(sampled: SampledScore, d: int) -> Sides:
+    found = sampled.information
     words = f"between {plain(found.low)} and {plain(found.high)}, {how(d)}"
     return Sides(ball(found), measured=found.low, proved=DERIVED, letters=sampled.letters, remark=words)
 
 
-def least_information(sampled: SampledScore, T_0: float, d: int) -> Sides:
-    return replace(information(sampled, T_0, d), measured=sampled.information(T_0).high)
+def least_information(sampled: SampledScore, d: int) -> Sides:
+    return replace(information(sampled, d), measured=sampled.information.high)
 
 
 def losses(sampled: SampledScore, mixture: Mixture, T_0: float, d: int, seed: int) -> Sides:
     """By the Fisher information."""
-    found, most = sampled.information(T_0), flint.arb(d) / sampled.number(1 - formulas.a**2, t=T_0)
+    found, most = sampled.information, flint.arb(d) / sampled.number(1 - formulas.a**2, t=T_0)
     measured, _ = differences(sampled, mixture, T_0, d, seed)
     remark = f"{plain(float(measured.mean()))} at {POINTS} draws, for the learnt score"
     apart = most - ball(found)
@@ -202,7 +202,7 @@ def total_variation(sampled: SampledScore, d: int, seed: int) -> Sides:
         f"`E_0 <= {plain(start)}`, `E_s <= {plain(error)}` ({how(d)}), `E_h <= {plain(steps)}`; measured on samples, "
         f"at least {plain(found.sure)} with probability `1 - {plain(FAILURE)}`"
     )
-    return Sides(found.sure, measured=found.seen, letters=known, remark=words)
+    return Sides(found.sure, measured=found.seen, proved=DERIVED if d == 1 else (), letters=known, remark=words)
 
 
 def work(L: Count, N: Count, K: Count, d: Count, n: Count, M: Count) -> Work:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import flint
 import torch
 from jaxtyping import Float64
 from torch import Tensor
@@ -21,8 +22,9 @@ from bridge.theorems.numbers import plain
 from bridge.topics.icgd.emulation import Emulation, with_relus
 from bridge.topics.icgd.plan import NEEDED_DERIVATIVES
 from bridge.topics.icgd.setting import StepSetting
-from bridge.topics.tools.sampled_scores import ROUNDED, LearntScore
+from bridge.topics.tools.sampled_scores import LearntScore
 from numeric.balls import float_above
+from numeric.networks.norms import spectral_norm_upper
 from numeric.tools.layered import Shape, descend, predict
 from numeric.topics.icgd.network import IcgdNetwork
 from numeric.topics.icgd.sampling import INSIDE
@@ -33,6 +35,7 @@ from symbolic.words.errors import UsageError
 
 SHARE = 0.9  # of the range of the output activation that the targets fill
 LONGEST = 1000  # steps of one run, of which all iterates are held
+FLOAT = flint.arb(2) ** -48
 
 
 def score_setting(N: int, K: int, d: int, B_v: float, eta: float, activation: str) -> StepSetting:
@@ -133,16 +136,23 @@ class ScoreLearner:
 
     # Sums of ReLUs add e_j = sqrt(m_j) eps_r + sup|r'| ||V_j|| e_{j-1} over the layers. For d = 1, in x: with z = V p,
     # |r(z)'| <= sup|r'| ||V|| |p'|, |r(z)''| <= sup|r''| (||V|| |p'|)^2 + sup|r'| ||V|| |p''|.
+    # In floats: the features, of norm at most 1, are off by 2^-50; a product of k columns by k 2^-53 ||V||_F |p|
+    # (1 + 2^-40); and the line of a cell, between secants of |r'| <= sup|r'| with values below sup|r| + 1, by
+    # 2^-48 (sup|r| + 1 + sup|r'| R), also where rounding takes the neighbour's line next to a knot.
     @cached_property
     def learnt(self) -> LearntScore:
         """What the first N layers of one more block predict at the query (x, t, 1)."""
         w, emulation, reach = self.path[-1], self.emulation, self.emulation.ranges.largest
-        eps, first, second = map(float_above, (emulation.r.error, *(self.setting.supremum(k, reach) for k in (1, 2))))
-        off, slope, bend = 0.0, 1 / self.unit, 0.0
+        size, first, second = (self.setting.supremum(k, reach) for k in range(3))
+        eps = emulation.r.error + FLOAT * (size + 1 + first * emulation.r.radius)
+        off, slope, bend, norm_before = FLOAT, 1 / flint.arb(self.unit), flint.arb(0), flint.arb(1)
         for V in self.setting.shape.matrices(w):
-            norm = float(torch.linalg.matrix_norm(V, 2)) * (1 + ROUNDED)
-            off = math.sqrt(len(V)) * eps + first * norm * off
+            rows, columns = V.shape
+            norm = flint.arb(spectral_norm_upper(V.numpy()))
+            rounding = FLOAT * columns * flint.arb(columns).sqrt() * norm * norm_before
+            off = flint.arb(rows).sqrt() * eps + first * (norm * off + rounding)
             slope, bend = first * norm * slope, second * (norm * slope) ** 2 + first * norm * bend
-        largest = self.scale * math.sqrt(self.setting.shape.d_y) * emulation.ranges.outputs
-        scaled = (number * (1 + ROUNDED) for number in (largest, self.scale * off, self.scale * bend))
-        return LearntScore(lambda x, t: self.predicted(w, emulation.r.relu_sum, x, t), self.radius, *scaled)
+            norm_before = flint.arb(rows).sqrt() * emulation.ranges.outputs
+        largest = self.scale * flint.arb(self.setting.shape.d_y).sqrt() * emulation.ranges.outputs
+        found = (float_above(each * (1 + FLOAT)) for each in (largest, self.scale * off, self.scale * bend))
+        return LearntScore(lambda x, t: self.predicted(w, emulation.r.relu_sum, x, t), self.radius, *found)

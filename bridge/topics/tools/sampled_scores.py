@@ -19,7 +19,7 @@ from torch import Tensor
 from bridge.lowering.ball_values import evaluate_ball
 from numeric.balls import float_above
 from numeric.tools.ancestral import ancestral, times
-from numeric.tools.mean_squares import MeanSquare, empirical_bernstein, enclosed_on_line, normal_tail
+from numeric.tools.mean_squares import Line, MeanSquare, empirical_bernstein, enclosed_on_line, normal_tail
 from numeric.tools.mixtures import Mixture, isotropic
 from symbolic.dynamics import diffusions as theory
 from symbolic.words.errors import UsageError
@@ -29,6 +29,7 @@ MOST_KNOTS = 1 << 12
 BEYOND = 4.0  # of the ball: how far knots go
 DRAWS, FAILURE = 1 << 19, 1e-6
 FAR = 6.0  # deviations of a component, beyond which a tail is computed
+FLOAT = 2.0**-51
 ROUNDED = 2.0**-36  # more than what floats are off by in means and their products
 SAMPLES, TRUTH = 4000, 1 << 17
 
@@ -78,7 +79,7 @@ class SampledScore:
         known = {theory.Delta: apart, theory.reach: reach, theory.spread: spread, theory.B: self.learnt.radius}
         return {**known, theory.s: self.s, theory.d: self.d, theory.T: self.T, theory.T_0: self.T_0, theory.M: self.M}
 
-    def number(self, formula: sp.Expr, **at: float) -> flint.arb:
+    def number(self, formula: sp.Expr, **at: float | Fraction) -> flint.arb:
         return evaluate_ball(formula, {**self.letters, **{getattr(theory, name): x for name, x in at.items()}})
 
     @property
@@ -96,17 +97,13 @@ class SampledScore:
     @cached_property
     def start(self) -> float:
         """At least KL(p_T || N(0, I))."""
-        means = (math.exp(-self.T) * self.clean.means).tolist()
-        weights, total = self.clean.weights.tolist(), flint.arb(0)
+        means = [[Fraction(x) for x in mean] for mean in self.clean.means.tolist()]
+        weights, total = [flint.arb(w) for w in self.clean.weights.tolist()], flint.arb(0)
         for w, m in zip(weights, means, strict=True):
             for other, k in zip(weights, means, strict=True):
-                dot, squares = math.fsum(x * y for x, y in zip(m, k, strict=True)), math.fsum(x * x for x in (*m, *k))
-                total += (
-                    flint.arb(w)
-                    * flint.arb(other)
-                    * self.number(theory.overlap(), t=self.T, product=dot, squares=squares)
-                )
-        return max(0.0, float_above(total.log())) + ROUNDED
+                dot, squares = sum(x * y for x, y in zip(m, k, strict=True)), sum(x * x for x in (*m, *k))
+                total += w * other * self.number(theory.overlap(), t=self.T, product=dot, squares=squares)
+        return max(0.0, float_above((total * (1 + 4 * flint.arb(ROUNDED))).log()))
 
     # Means of squares.
 
@@ -120,19 +117,35 @@ class SampledScore:
         """The score at points (m, d), or what the learnt score is off by."""
         return p.score(x) - self.learnt.at(x, t) if learnt else p.score(x)
 
-    def on_line(self, t: float, *, learnt: bool) -> MeanSquare:
-        """E|s_t|^2, or that of the error of the learnt score, for d = 1. Knots at both ends of the ball."""
-        off, own_bend = (self.learnt.off, self.learnt.bend) if learnt else (0.0, 0.0)
-        bend = float_above(self.number(theory.score_bend(), t=t)) + own_bend
-        radius, p = self.learnt.radius, self.clean.at(t)
+    # A time in floats is off by 2^-51 t, and a = e^(-t) by as much, relatively. v moves by 2 a^2 (1 - s^2) as much, at
+    # most 2^-51 v, since a^2 t <= (1 - a^2)/2.
+    def at(self, t: float) -> Mixture:
+        """p_t in floats that are off by a relative (2 + t) 2^-51 at most."""
+        a, v = (float(self.number(each, t=t).mid()) for each in (theory.a, theory.v))
+        return isotropic(self.clean.weights, a * self.clean.means, math.sqrt(v))
+
+    def on_line(self, t: float) -> tuple[MeanSquare, MeanSquare]:
+        """E|s_t|^2, and that of the error of the learnt score, for d = 1. Knots at both ends of the ball."""
+        radius, own = self.learnt.radius, float_above(self.number(theory.score_bend(), t=t))
+        bend = own + self.learnt.bend
         cells = min(MOST_KNOTS, 1 + math.floor(2 * radius * math.sqrt(bend / (8 * REST))))
         width = 2 * radius / cells
         inside = torch.linspace(-radius, radius, cells + 1, dtype=torch.float64, device="cpu")
         more = width * torch.arange(1, math.ceil(BEYOND / width) + 1, dtype=torch.float64, device="cpu")
-        knots = torch.cat([-radius - more.flip(0), inside, radius + more])
-        values = self.field(knots[:, None], t, p, learnt)[:, 0]
-        slope, offset = self.tails(t, learnt)
-        return enclosed_on_line(p, knots, values, bend=bend, off=2 * off, slope=slope, offset=offset)
+        line = Line(self.at(t), torch.cat([-radius - more.flip(0), inside, radius + more]), (2 + t) * FLOAT)
+        (values, off), ends = line.score, (self.tails(t, learnt) for learnt in (False, True))
+        apart = values - self.learnt.at(line.points[:, None], t)[:, 0]
+        fields = ((values, own, off), (apart, bend, off + 2 * self.learnt.off))
+        score, error = (
+            enclosed_on_line(line, field, bend=most, off=rounding, slope=slope, offset=offset)
+            for (field, most, rounding), (slope, offset) in zip(fields, ends, strict=True)
+        )
+        return score, error
+
+    @cached_property
+    def on_lines(self) -> list[tuple[MeanSquare, MeanSquare]]:
+        """The same at all times."""
+        return [self.on_line(t) for t in self.along]
 
     # A time t_k and a point x = a m + sqrt(v) z are drawn together. The error is at most alpha + beta |z|; what exceeds
     # its value at |z| = FAR is cut, and its mean is at most that of (alpha + beta |z|)^2 beyond FAR. Times are drawn in
@@ -159,8 +172,10 @@ class SampledScore:
         a, v = math.exp(-t), float(self.number(theory.v, t=t))
         return offset + slope * a * self.letters[theory.reach], slope * math.sqrt(v)
 
-    def information(self, t: float) -> MeanSquare:
-        return self.on_line(t, learnt=False) if self.d == 1 else self.by_draws([t], learnt=False)
+    @cached_property
+    def information(self) -> MeanSquare:
+        """That of p_{T_0}."""
+        return self.on_line(self.T_0)[0] if self.d == 1 else self.by_draws([self.T_0], learnt=False)
 
     # The other terms.
 
@@ -169,19 +184,23 @@ class SampledScore:
         """At least E_s."""
         before = self.along[:-1]
         if self.d == 1:
-            total = math.fsum(self.on_line(t, learnt=True).high for t in before)
+            total = math.fsum(error.high for _, error in self.on_lines[:-1])
         else:
             total = self.M * self.by_draws(before, learnt=True).high
-        return -math.expm1(-2 * (self.T - self.T_0) / self.M) / 2 * total
+        return float_above(self.number(theory.error_of_steps(), squares=total * (1 + ROUNDED)))
 
     @cached_property
     def discretisation(self) -> float:
         """At least E_h: by the Fisher information at every time for d = 1, else in closed form."""
         if self.d > 1:
             return float_above(self.number(theory.closed_discretisation()))
-        first, *between, last = (self.on_line(t, learnt=False) for t in self.along)
+        first, *between, last = (score for score, _ in self.on_lines)
         inside, ends = sp.symbols("inside", nonnegative=True), sp.symbols("first last", nonnegative=True)
-        known = {inside: math.fsum(each.high for each in between), ends[0]: first.low, ends[1]: last.high}
+        known = {
+            inside: math.fsum(each.high for each in between) * (1 + ROUNDED),
+            ends[0]: first.low,
+            ends[1]: last.high,
+        }
         formula = theory.discretisation_bound(ends[0], inside, ends[1])
         return float_above(evaluate_ball(formula, {**self.letters, **known}))
 
@@ -211,7 +230,10 @@ def _drawn(p: Mixture, count: int, generator: torch.Generator) -> Tensor:
 
 def steepest(p: Mixture, points: Tensor) -> float:
     """The largest norm of the derivative of the score at points (m, d)."""
-    return float(torch.linalg.matrix_norm(torch.func.vmap(torch.func.jacrev(p.score))(points), 2).max())
+    at = points.clone().requires_grad_()
+    scores = p.score(at).sum(0)  # (d); each point's own score depends on that point alone
+    rows = [torch.autograd.grad(each, at, retain_graph=True)[0] for each in scores]
+    return float(torch.linalg.matrix_norm(torch.stack(rows, 1), 2).max())
 
 
 def off_autograd(p: Mixture, points: Tensor) -> float:

@@ -40,12 +40,15 @@ class AttentionBlocks(BlockLayer):
         """Families that share one sum of ReLUs look their scores up at once."""
         for relus, families in self.activations:
             scores = [rows_times(family, blocks, self.stream, products) for family in families]  # each (B, L, K)
-            values = relus(at.rows(scores[0] if len(scores) == 1 else torch.cat(scores, dim=-1)))
+            if len(scores) == 1:
+                yield {families[0].target: relus(at.rows(scores[0]))}
+                continue
+            values = relus(at.rows(torch.cat(scores, dim=-1)))
             pieces = values.split([each.shape[-1] for each in scores], dim=-1)
             for family, piece in zip(families, pieces, strict=True):
                 yield {family.target: piece}
         for each in self.outer:
-            yield {each.matrix: -outer_product(each, blocks, at)}
+            yield {each.matrix: outer_product(each, blocks, at)}
 
 
 def rows_times(family: ActivationHeads, blocks: Blocks, stream: Stream, products: Products) -> Array:
@@ -55,9 +58,9 @@ def rows_times(family: ActivationHeads, blocks: Blocks, stream: Stream, products
 
 
 def outer_product(family: OuterProductHeads, blocks: Blocks, at: Queries) -> Array:
-    """The mean over the tokens of signal times source, scaled, row by row: (B, 1, rows * columns)."""
+    """What it adds, -scale * mean over the tokens of signal times source, row by row: (B, 1, rows * columns)."""
     signal, source = (at_every(blocks[name], at.length) for name in (family.signal, family.source))
-    exactly = family.scale / at.length
+    exactly = -family.scale / at.length
     found = (signal.mT @ source) * (exactly if isinstance(signal, BallArray) else float(exactly))
     return found.reshape(found.shape[0], 1, -1)
 
@@ -85,8 +88,9 @@ class MaskedBlocks(BlockLayer):
         layer, rows = self.layer, at.of(blocks)
         count = at.length - at.first
         t, y = (at_every(rows[name], count) for name in (layer.first, layer.second))  # (B, Q, K)
-        pieces, start = [], 0
-        for mask, group in groupby(masks_of(layer.mask, at_every(rows[layer.mask], count))):
+        pieces, start, tokens = [], 0, blocks[layer.mask]
+        masks = products.once("masks", (tokens,), lambda: masks_of(layer.mask, at_every(tokens, at.length)))
+        for mask, group in groupby(masks[at.first :]):
             end = start + len(list(group))
             pieces.append(masked_units(layer, t[:, start:end], y[:, start:end], mask))
             start = end
@@ -110,6 +114,8 @@ def masks_of(name: str, block: Array) -> list[float]:
 
 class BoxBlocks(BlockLayer):
     """Sets its blocks; what it adds is the difference."""
+
+    sets = True
 
     def __init__(self, layer: BoxAndClear) -> None:
         self.layer = layer

@@ -246,8 +246,7 @@ class MaskedUnits(CompactLayer):
     def literally(self, t: Any, y: Any, mask: float) -> Any:
         """The sum over all units for one value of the mask, entry by entry of t and y, tensors or arrays of balls."""
         floats = torch.float64 if isinstance(t, BallArray) else t.dtype
-        weights = torch.tensor(self.relus.weights, dtype=floats, device=t.device)  # (H)
-        a = torch.tensor(self.relus.directions, dtype=floats, device=t.device)  # (H, 3)
+        weights, a = self.relus.tensors(floats, t.device)  # (H), (H, 3)
         arguments = t[..., None] * a[:, 0] + y[..., None] * a[:, 1] + a[:, 2] - self.bound * (1 - mask)
         return torch.relu(arguments) @ weights
 

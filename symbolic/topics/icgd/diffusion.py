@@ -1,6 +1,6 @@
 """Diffusion scores learnt in context, and the samples that they draw (wu2024, Appendix H, Lemma 19, (H.1), (H.2)).
 
-Formulas and proofs are those of symbolic/dynamics/diffusions.py.
+Formulas and proofs are those of symbolic/dynamics/diffusions.py; samples are bounded by the rule of Girsanov's theorem.
 """
 
 from dataclasses import replace
@@ -68,7 +68,7 @@ _EXACT, _UPPER, _LOWER, _2, _SQUARED = Kind.EXACT, Kind.UPPER, Kind.LOWER, "2-no
 _SCORE, _INFORMATION = r"s_{T_0}", "J"
 _SIZE, _APART = rf"\sup_{{\|x\|_2 \le B}} \|{_SCORE}(x)\|_2", r"\ell_{2}(W) - \ell_{1}(W)"
 DRAWN = "the points at which the error of the score is measured"
-_VARIATION = of.total_variation(of.girsanov(of.start, of.score_error, of.discretisation))
+_VARIATION = of.samples_apart()
 QUANTITIES = (
     _quantity(
         *("score", rf"\|{_SCORE}(x) - \nabla \log p_{{T_0}}(x)\|_2", "closed form of the score against the gradient"),
@@ -147,10 +147,12 @@ DIFFUSION = Result(
     },
     formulas=(Formula("E_h", of.closed_discretisation, "discretisation, in closed form", Kind.UPPER),),
     remarks=(
-        "The sampler is ancestral (symbolic/dynamics/diffusions.py). Its discretisation is a term of its own, and the "
+        "The sampler is ancestral (symbolic/calculus/girsanov.py). Its discretisation is a term of its own, and the "
         "divergence of the paths is the sum of the three terms.",
-        "The numbers that a run takes for `E_0`, `E_s` and `E_h` are at least these. For `d >= 2` that of `E_s` is the "
-        "upper end of a confidence interval: the bound in numbers then holds with probability, over the points drawn.",
+        "The numbers that a run takes for `E_0`, `E_s` and `E_h` are at least these. For `d = 1` all three are "
+        "certified with every rounding, `E_s` for the sums of ReLUs of the network that predicts, at the weights that "
+        "the run found. For `d >= 2` that of `E_s` is the upper end of a confidence interval: the bound in numbers "
+        "then holds with probability, over the points drawn.",
         "At a table (``--data``, ``--csv``) the data are a mixture of one covariance that is fitted to the rows, in "
         "coordinates in which that is `s^2 I`; the examples start at rows. The bound is between this mixture, noised, "
         "and the samples: it says nothing of how far the mixture is from the law of the rows.",

@@ -53,6 +53,12 @@ UNREAD: dict[str, tuple[Callable[[], Approximated], str]] = {
         lambda: calculus.accumulate(start(), "y", factor=1, offset=0, size=1, depth=1),
         "'accumulation' has no enclosure: a step is known by how it enlarges an error",
     ),
+    "girsanov": (
+        lambda: calculus.girsanov(
+            calculus.change_norm(start(), 2, "score"), "y", start_time=2, end_time=1, steps=3, moment=1
+        ),
+        "'Girsanov's theorem' has no enclosure: an event under random samples is no function of a score at one point",
+    ),
     "heads_as_matrix": (
         lambda: calculus.heads_as_matrix(start(), "y", sink=9, reach=1, keys=2),
         "'softmax beside a sink' has no enclosure: its scores are those of all queries in one vector",

@@ -40,6 +40,7 @@ from symbolic.calculus import (
     evolve,
     exclude,
     expected_mean,
+    girsanov,
     given,
     gradient_descent,
     hard_max,
@@ -113,6 +114,7 @@ class Says:
 
 
 two, one = Norm.TWO, Norm.ONE
+PATHS = c + (1 - sp.exp(-2 * a / m)) / 2 * m * (ex**2 + p) + t
 CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "given": (lambda: CENTRED, Says(ex, radius=rho, premises=())),
     "sample_mean": (
@@ -151,6 +153,16 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "expected_mean, variance": (
         lambda: expected_mean(vector(), "y", count=m, over="draws", deviation=b),
         Says(ex + b * sp.sqrt(n) / sp.sqrt(m)),
+    ),
+    "girsanov": (
+        lambda: girsanov(
+            vector(norm=two), "y", start_time=a + b, end_time=b, steps=m, start=c, beyond=p, discretisation=t
+        ),
+        Says(
+            sp.Min(sp.sqrt(PATHS / 2), sp.sqrt(1 - sp.exp(-PATHS))),
+            size=ONE,
+            dim=ONE,
+        ),
     ),
     "given, exact": (lambda: given("x", dim=n, size=X), Says(sp.Integer(0), premises=())),
     "apply_function": (

@@ -50,6 +50,7 @@ CALLS = {
     "gradient_descent": "bs.rules.gradient_descent(one, 'c', step=R, smoothness=1, steps=B)",
     "evolve": "bs.rules.evolve(s, 'c', rate=R, offset=q, time=B, size=2)",
     "expected_mean": "bs.rules.expected_mean(one, 'c', count=B, over='w', deviation=1, members=B)",
+    "girsanov": "bs.rules.girsanov(s, 'c', start_time=2, end_time=1, steps=B, moment=q)",
     "cover": "bs.rules.cover(s, 'c', members=B, radius=1, lipschitz=1)",
     "union_bound": "bs.rules.union_bound(s, 'c', members=B)",
     "concentrate": "bs.rules.concentrate('c', count=B, gaps=lambda i: i)",
@@ -172,6 +173,9 @@ RULES: dict[str, Callable[[bs.Approximated, sp.Expr], bs.Approximated]] = {
     "cross_entropy": lambda a, e: bs.rules.cross_entropy(a, "d", others=e),
     "as_tokens": lambda a, _: bs.rules.as_tokens(a, NUMBER, name="d"),
     "cover": lambda a, e: bs.rules.cover(a, "d", members=3, radius=e, lipschitz=1),
+    "girsanov": lambda a, e: bs.rules.girsanov(
+        bs.rules.change_norm(a, 2, "two"), "d", start_time=2, end_time=1, steps=DEEP, moment=e, beyond=e
+    ),
     "exclude": lambda a, e: bs.rules.exclude(a, "d", count=3, lead=e, diameter=1),
     "repeat": lambda a, e: bs.rules.repeat(
         a, "d", lambda v: bs.rules.linear_map(v, "w", operator_norm=1, dim=1, bias=e), DEEP

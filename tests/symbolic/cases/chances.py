@@ -1,10 +1,22 @@
-"""Random draws, on the events."""
+"""Random draws: means on their events, and samples of a learnt score."""
 
 import numpy as np
 import sympy as sp
 
-from symbolic.calculus import Event, add, cover, expected_mean, given, sample_mean, union_bound, within_budget
+from symbolic.calculus import (
+    Event,
+    Norm,
+    add,
+    cover,
+    expected_mean,
+    girsanov,
+    given,
+    sample_mean,
+    union_bound,
+    within_budget,
+)
 from tests.symbolic.cases.case import Half, RuleCase, number, shown, value
+from tests.symbolic.cases.diffusions import Sampled, shifted, tilted
 from tests.symbolic.fuzzing.realised import Realised
 
 SHARE = sp.Rational(1, 10)
@@ -46,6 +58,37 @@ def expected_sharp() -> Realised:
     return shown(expected_mean(x, "mean", count=1, over="the sample", deviation=1), 1.0, 2.0)
 
 
+MANY, LATE, EARLY = 10**11, 10.0, 1e-9  # steps, and times, in the limit in which the bound is attained
+
+
+def sampled(found: Sampled, T: float, T_0: float, steps: int, dim: int = 1) -> Realised:
+    score = given("score", dim=dim, norm=Norm.TWO, size=1, error=float(found.off))
+    result = girsanov(score, "event", start_time=T, end_time=T_0, steps=steps, **found.told)
+    return shown(result, found.exact, found.near)
+
+
+def samples_sharp() -> Realised:
+    return sampled(tilted(0.01, LATE, EARLY), LATE, EARLY, MANY)
+
+
+def samples_certain() -> Realised:
+    """The event that always happens."""
+    return sampled(Sampled(1.0, 1.0, 0.0, {"moment": 1.0}), 1.0, 0.5, 2)
+
+
+def samples_random(rng: np.random.Generator) -> Realised:
+    steps, dim = int(rng.integers(1, 40)), int(rng.integers(1, 4))
+    T_0 = rng.uniform(0.02, 1)
+    T = T_0 + rng.uniform(0.1, 3)
+    if rng.random() < 0.5:
+        return sampled(tilted(rng.uniform(0.05, 0.95), T, T_0), T, T_0, steps)
+    mean, off, place = rng.uniform(0, 3), rng.uniform(-2, 2), rng.uniform(-2, 2)
+    found = shifted(mean, off, place, T, T_0, steps, dim)
+    if rng.random() < 0.5:  # the divergence of two Gaussians for the moment, and any data for these
+        found = Sampled(found.exact, found.near, found.off, {"start": np.exp(-2 * T) * mean**2 / 2})
+    return sampled(found, T, T_0, steps, dim)
+
+
 CASES = [
     RuleCase("sample_mean", "sample_mean", lambda: sample_mean_sharp(None)),
     RuleCase("sample_mean of noise", "sample_mean", lambda: sample_mean_sharp(3.0)),
@@ -53,4 +96,5 @@ CASES = [
     RuleCase("cover", "cover", cover_sharp),
     RuleCase("within_budget", "within_budget", budget_sharp),
     RuleCase("expected_mean", "expected_mean", expected_sharp),
+    RuleCase("girsanov", "girsanov", samples_sharp, samples_random, samples_certain, trials=30),
 ]

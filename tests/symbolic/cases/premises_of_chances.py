@@ -1,5 +1,6 @@
 """What pools and budgets of probability presuppose."""
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
@@ -14,6 +15,7 @@ from symbolic.calculus import (
     concatenate,
     cover,
     expected_mean,
+    girsanov,
     given,
     linear_map,
     perturbed_map,
@@ -53,6 +55,13 @@ MOVED = number("x", error=1, norm=Norm.TWO)
 
 def scaled(name: str, x: Approximated = MOVED) -> Approximated:
     return linear_map(x, name, operator_norm=1, dim=1)
+
+
+def sampled(what: str, number: Any) -> Approximated:
+    """Three steps from time 2 to 1, with one of the numbers in the place of the rule's."""
+    told = {what: number} if what in ("start", "moment") else {"start": 0, what: number}
+    score = vector(norm=Norm.TWO)
+    return girsanov(score, "p", **{"start_time": 2, "end_time": 1, "steps": 3, **told})
 
 
 POOLS = [
@@ -184,6 +193,27 @@ CHANCES = [
     ),
     is_whole(
         "expected_mean, count", lambda v: expected_mean(vector(), "m", count=v, over="draws"), "the count of 'm'", 1
+    ),
+    *(
+        bounds_a_norm(f"girsanov, {what}", partial(sampled, what), f"the {what} of 'p'")
+        for what in ("beyond", "start", "moment", "information", "discretisation")
+    ),
+    is_whole("girsanov, steps", partial(sampled, "steps"), "the steps of 'p'", 1),
+    Premise(
+        "girsanov, end_time",
+        lambda v: girsanov(vector(norm=Norm.TWO), "p", start_time=v + 1, end_time=v, steps=3, start=0),
+        (HALF, 1),
+        (0, -1, sp.nan),
+        "the end_time of 'p'.*(give it > 0|finite)",
+        {SIGN: ("the end_time of 'p' is positive",)},
+    ),
+    Premise(
+        "girsanov, start_time",
+        partial(sampled, "start_time"),
+        (2, sp.Rational(10001, 10000)),
+        (1, HALF, sp.oo, sp.nan),
+        "the duration of 'p'.*(give it > 0|finite)",
+        {SIGN: ("the duration of 'p' is positive",)},
     ),
     Premise(
         "expected_mean, deviation",

@@ -21,6 +21,7 @@ from symbolic.calculus import (
     cut_softmax,
     descend,
     expected_mean,
+    girsanov,
     given,
     gradient_descent,
     hard_max,
@@ -95,6 +96,11 @@ NORMS = [
     *(in_norms(f"stack, part {place}", one_of_three(place), Norm.TWO) for place in range(3)),
     in_norms("sample_mean", lambda n: sample_mean(vector(norm=n), "m", count=2, event=EVENT), Norm.INF),
     in_norms("expected_mean", lambda n: expected_mean(vector(norm=n), "m", count=2, over="draws"), Norm.INF, Norm.TWO),
+    in_norms(
+        "girsanov",
+        lambda n: girsanov(vector(norm=n), "y", start_time=2, end_time=1, steps=3, start=0),
+        Norm.TWO,
+    ),
     in_norms(
         "expected_mean, several",
         lambda n: expected_mean(vector(norm=n), "m", count=2, over="draws", members=2),

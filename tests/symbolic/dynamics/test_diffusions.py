@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from symbolic.calculus.girsanov import path_divergence, total_variation
 from symbolic.dynamics import diffusions as of
 
 WEIGHTS, MEANS, S = (0.5, 0.3, 0.2), (1.4, -0.3, -2.1), 0.3
@@ -116,7 +117,7 @@ def test_the_start_is_at_least_its_divergence_and_close_to_it() -> None:
     for w, m in zip(WEIGHTS, MEANS, strict=True):
         for u, k in zip(WEIGHTS, MEANS, strict=True):
             m_T, k_T = float(law.a * m), float(law.a * k)
-            one = float(of.overlap().subs(at(2.0, product=m_T * k_T, squares=m_T**2 + k_T**2)))
+            one = float(of.overlap().subs(at(2.0, product=m * k, squares=m**2 + k**2)))
             two = mp.quad(
                 lambda x, m=m_T, k=k_T: mp.npdf(x, m, mp.sqrt(law.v)) * mp.npdf(x, k, mp.sqrt(law.v)) / mp.npdf(x),
                 [-9, -3, 0, 3, 9],
@@ -198,7 +199,7 @@ def test_the_divergence_of_paths_is_the_sum_of_the_three_terms(slope: float) -> 
         for k in range(M)
         for mass, r in zip(masses, (nodes + 1) * h / 2, strict=True)
     )
-    total = float(of.girsanov(sp.Float(start), sp.Float(score_error), sp.Float(discretisation)))
+    total = float(path_divergence(sp.Float(start), sp.Float(score_error), sp.Float(discretisation)))
     assert 0.98 * total <= found <= total * (1 + 1e-9)
     # The samples, at the end of the path, are no farther, and their total variation is below its bound.
     last = np.linalg.inv(precision)[-1, -1]
@@ -207,9 +208,9 @@ def test_the_divergence_of_paths_is_the_sum_of_the_three_terms(slope: float) -> 
     assert ends <= total
     grid = np.linspace(-8, 8, 4001)
     p, q = (np.exp(-(grid**2) / (2 * each)) / math.sqrt(2 * math.pi * each) for each in (v(T_0), last))
-    assert np.abs(p - q).sum() * (grid[1] - grid[0]) / 2 <= float(of.total_variation(sp.Float(total)))
+    assert np.abs(p - q).sum() * (grid[1] - grid[0]) / 2 <= float(total_variation(sp.Float(total)))
 
 
 def test_the_smaller_bound_of_the_total_variation_is_taken() -> None:
-    assert float(of.total_variation(sp.Float(0.02))) == pytest.approx(0.1)
-    assert float(of.total_variation(sp.Float(3.0))) == pytest.approx(math.sqrt(1 - math.exp(-3)))
+    assert float(total_variation(sp.Float(0.02))) == pytest.approx(0.1)
+    assert float(total_variation(sp.Float(3.0))) == pytest.approx(math.sqrt(1 - math.exp(-3)))

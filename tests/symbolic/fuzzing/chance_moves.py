@@ -1,4 +1,4 @@
-"""Moves of rule 13, on the events: the mean is as far from its expectation as they allow.
+"""Moves of rule 13, on the events: the mean is as far from its expectation as they allow; and of samples.
 
 How often the events happen is tested by simulation (tests/symbolic/calculus/test_concentration.py).
 """
@@ -6,6 +6,7 @@ How often the events happen is tested by simulation (tests/symbolic/calculus/tes
 import numpy as np
 
 from symbolic.calculus import Event, Norm
+from tests.symbolic.cases.diffusions import Sampled, shifted, tilted
 from tests.symbolic.fuzzing.evaluation import evaluate
 from tests.symbolic.fuzzing.move import Move, move
 from tests.symbolic.fuzzing.program import NAME, Program
@@ -78,4 +79,27 @@ def expected_mean(program: Program) -> None:
     program.conclude(value, x.exact, near, norm=Norm.INF, centre=x.centre, keep=False)
 
 
-MOVES: list[Move] = [sample_mean, union_bound, cover, within_budget, expected_mean]
+@move("girsanov", "girsanov", weight=0.3)
+def girsanov(program: Program) -> None:
+    """The bound is attained in a limit; else both laws are Gaussian, or the event always happens."""
+    dim, steps = program.whole(1, 3), program.whole(1, 30)
+    T_0 = program.number(0.1, 1.0)
+    T = T_0 + program.number(0.25, 2.0)
+    limit = program.chance(0.3)
+    if limit:
+        dim, steps, T, T_0 = 1, 10**11, 10.0, 1e-9
+        found = tilted(0.01, T, T_0)
+    x = program.given(Norm.TWO, dim, error=found.off) if limit else program.pick(Norm.TWO)
+    if not limit:
+        mean, place, dim = program.number(0.1, 2.0), program.rng.uniform(-1, 2), x.exact.shape[-1]
+        found = shifted(mean, x.error, place, T, T_0, steps, dim)
+        if program.chance(0.3):
+            found = Sampled(np.ones_like(x.error), np.ones_like(x.error), x.error, found.told)
+    value = program.apply("girsanov", x, NAME, start_time=T, end_time=T_0, steps=steps, **found.told)
+    exact, near = (
+        np.broadcast_to(np.reshape(each, (-1, 1, 1)), x.exact[..., :1].shape) for each in (found.exact, found.near)
+    )
+    program.conclude(value, exact, near, norm=Norm.INF)
+
+
+MOVES: list[Move] = [sample_mean, union_bound, cover, within_budget, expected_mean, girsanov]

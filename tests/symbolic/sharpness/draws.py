@@ -12,12 +12,15 @@ from symbolic.calculus import (
     change_norm,
     cover,
     expected_mean,
+    girsanov,
     given,
     sample_mean,
     union_bound,
     within_budget,
 )
 from tests.symbolic.cases.case import shown
+from tests.symbolic.cases.chances import EARLY, LATE, MANY
+from tests.symbolic.cases.diffusions import tilted
 from tests.symbolic.fuzzing.realised import Realised
 from tests.symbolic.sharpness.attaining import DIM, Attaining, along, shown_along
 
@@ -82,6 +85,13 @@ def of_one_budget(which: Norm) -> Realised:
     return shown(result, 1.0, 1.5 + farthest(float(SHARE)), which)
 
 
+def drawn_by_a_score(which: Norm) -> Realised:
+    """Data with a sign that is a little more likely, and the score of data without."""
+    found, times = tilted(0.01, LATE, EARLY), {"start_time": LATE, "end_time": EARLY, "steps": MANY}
+    score = given("score", dim=1, norm=which, size=1, error=found.off)
+    return shown(girsanov(score, "event", **times, **found.told), found.exact, found.near)
+
+
 ONE_DRAW = "one draw, 0 or +-t, as far as it may be with the share 1/100"
 ATTAINING = (
     Attaining("sample_mean", ONE_DRAW, one_draw),
@@ -90,4 +100,5 @@ ATTAINING = (
     Attaining("union_bound", "events that exclude each other", all_members),
     Attaining("cover", "x_hat and x move apart", covered),
     Attaining("within_budget", ONE_DRAW, of_one_budget),
+    Attaining("girsanov", "one sign of the data is a little more likely, many short steps", drawn_by_a_score),
 )

@@ -53,7 +53,7 @@ def test_at_the_defaults_a_score_is_learnt_and_its_samples_are_near() -> None:
     assert variation.derived is not None
     assert variation.measured is not None
     assert 0 < variation.measured <= variation.derived <= 0.19
-    assert variation.verdict["derived"] is Verdict.KEPT
+    assert variation.verdict["derived"] is Verdict.PROVED
     path = row(record, "path")
     assert path.measured is not None
     assert 0 < path.measured <= 1
@@ -195,6 +195,8 @@ def test_the_bound_by_draws_says_that_it_holds_with_probability(d: int) -> None:
     record = compared(d=d, **SMALL)
     found = row(record, "total_variation")
     assert found.quantifier == ("for all inputs" if d == 1 else "with probability")
+    assert found.verdict == {"derived": Verdict.PROVED if d == 1 else Verdict.KEPT}
+    assert ("(enclosed)" in found.remark) == (d == 1)
     assert ("with a probability of at least 1 - 1/1000000" in found.meaning) == (d == 2)
     assert ("with a probability of at least 1 - 1/1000000" in str(record)) == (d == 2)
     assert {each.quantifier for each in record.rows if each is not found} == {"for all inputs"}

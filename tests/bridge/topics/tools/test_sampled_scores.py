@@ -50,9 +50,8 @@ def test_on_a_line_the_error_of_the_score_is_enclosed() -> None:
         x, masses, score = densities(time)
         nearest = np.interp(np.clip(x, -RADIUS, RADIUS), x, score)
         exact = float(((score - nearest - shift) ** 2 * masses).sum())
-        known = found.on_line(time, learnt=True)
+        information, known = found.on_line(time)
         assert known.low <= exact <= known.high <= 1.05 * exact
-        information = found.on_line(time, learnt=False)
         assert information.low <= float((score**2 * masses).sum()) <= information.high <= 1.01 * information.low
     h = (T - T_0) / M
     assert found.score_error >= -math.expm1(-2 * h) / 2 * M * shift**2
@@ -62,7 +61,7 @@ def test_on_a_line_the_error_of_the_score_is_enclosed() -> None:
 def test_what_the_learnt_score_is_off_by_counts_twice() -> None:
     """At the knots and between them."""
     found = sampled(1, 0.15)
-    off = replace(found, learnt=replace(found.learnt, off=0.05)).on_line(0.7, learnt=True)
+    off = replace(found, learnt=replace(found.learnt, off=0.05)).on_line(0.7)[1]
     x, masses, score = densities(0.7)
     nearest = np.interp(np.clip(x, -RADIUS, RADIUS), x, score)
     least, most = (float(((score - nearest - shift) ** 2 * masses).sum()) for shift in (0.05, 0.25))
@@ -78,7 +77,7 @@ def test_the_bend_of_the_learnt_score_decides_the_knots() -> None:
         return exact_one.at(x, t) + size * torch.sin(often * x.clamp(-RADIUS, RADIUS))
 
     bent = replace(exact_one, at=waves, bend=exact_one.bend + size * often**2, largest=exact_one.largest + size)
-    known = replace(found, learnt=bent).on_line(0.7, learnt=True)
+    known = replace(found, learnt=bent).on_line(0.7)[1]
     x, masses, _ = densities(0.7)
     exact = float((size**2 * np.sin(often * x) ** 2 * masses).sum())
     assert known.low <= exact <= known.high <= 1.1 * exact
@@ -137,7 +136,7 @@ def test_beyond_a_line_it_is_known_with_probability(monkeypatch: pytest.MonkeyPa
     points = torch.as_tensor(x)[:, None]
     step = x[1] - x[0]
     information = float((along.score(points)[:, 0] ** 2 * torch.exp(along.log_density(points))).sum() * step) + 1 / v
-    interval = found.information(T_0)
+    interval = found.information
     assert interval.low <= information <= interval.high
     assert masses.sum() == pytest.approx(1)
 
