@@ -92,6 +92,19 @@ READ = {
 }
 
 
+def indistinct_prompts(patch: np.ndarray, pulse: np.ndarray, d: int, *, quiet: int, blocks: int) -> Tensor:
+    """Two prompts that heads which the patch K (n - 1) and the pulse V leave at rest do not tell apart: (2, L, d).
+
+    `quiet` zeros, `blocks` times K, V, -K, -V (in the other prompt K, -V, -K, V), as many zeros, K; K in coordinate 1,
+    V in coordinate 2.
+    """
+    K, V = np.zeros((len(patch), d)), np.zeros((len(pulse), d))
+    K[:, 0], V[:, 1] = patch, pulse
+    zeros = np.zeros((quiet, d))
+    found = [np.concatenate([zeros, *[K, sign * V, -K, -sign * V] * blocks, zeros, K]) for sign in (1, -1)]
+    return torch.from_numpy(np.stack(found))
+
+
 def prompt_starts(L: int, n: int, d: int, W_star: Tensor, count: int, generator: torch.Generator) -> dict[str, Tensor]:
     """Prompts in [-1, 1] from which an attack on `ngram` starts: uniform, signs, and runs of one sign vector.
 

@@ -7,7 +7,7 @@ under softmax of q^T W* k_s, q = (x_L, ..., x_{L-n+2}), k_s = (x_{s-1}, ..., x_{
 import sympy as sp
 
 from symbolic.calculus import attend, bilinear, given, linear_map, softmax
-from symbolic.calculus.exponential_sums import LEAST_DISTANCE, LOSS
+from symbolic.calculus import exponential_sums as sums
 from symbolic.derivations.derivation import Approximated, Norm
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.errata import Erratum, Weight
@@ -35,6 +35,8 @@ SYMBOLS = {
 }
 WORST_CASE = {omega: W_norm, radius: sp.Integer(1)}  # on tokens in [-1, 1]^d
 SIZE, PRINTED = (n - 1) * d, " as printed"
+LEAST_ERROR = sums.LEAST_ERROR.subs({sums.H: H, sums.i: n - 1, sums.unit: 2**-bits})
+INDISTINCT = sp.tanh(W_norm / SIZE) / ((n - 1) * 2 ** (n - 2) + 1)  # ||W*||_{1,1} = |w| (n-1) d for W* = w I
 
 
 # The token at lag i is sum_t [t = i] x_{s-t}, and layer 1 has other weights there, at a distance in the 1-norm of
@@ -117,12 +119,29 @@ def _quantities() -> tuple[Quantity, ...]:
             "left, for `L >= 3n - 1`)",
         ),
         Quantity(
+            "output.lower_bound", r"\sup_L \sup_X \|\mathrm{TF}_{-1} - \mathrm{IH}_n\|_\infty", "largest error of the "
+            "output where layer 1 has `n-2` heads, at two prompts that it does not tell apart",
+            "sup norm, sup over `L`",
+            "two layers and `W*` a multiple of the identity: `n-2` heads in the first whose weights are those of "
+            "slopes, any values and residual, any continuous functions of one token after each layer, any number of "
+            "heads in the second",
+            Kind.LOWER, Quantifier.FOR_ALL, scopes=(), derive=INDISTINCT, obtained=Provenance.HAND,
+            indices=(sp.Ge(n, 3, evaluate=False), sp.Ge(d, 2, evaluate=False)),
+        ),
+        Quantity(
+            "precision", r"\sup |\hat x_{s-n+1} - x_{s-n+1}|",
+            "largest error of layer 1 at lag `n-1`, where averages of heads are off by `2^-bits` at most",
+            "absolute value", f"{_DOMAIN}, whose weights are exact at the lags `1 .. H`, any rates",
+            Kind.LOWER, Quantifier.FOR_ALL, scopes=(), derive=LEAST_ERROR, obtained=Provenance.HAND,
+            remark="for fixed `H` an accuracy costs bits: up to a constant, `H/(H-n+2)` times its own at least",
+        ),
+        Quantity(
             "format", r"\sup_s \|\mathrm{fl}(\hat k_s) - k_s\|_\infty", "largest error of layer 1 against the tokens "
             "at the lags, in the numbers of the run; the bound is to first order in their unit",
             "sup norm, sup over `s = n .. L-1`", _DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, scopes=(),
             obtained=Provenance.HAND,
             remark="`eta` plus what rounding adds to recursions, to first order in the unit of the format this times "
-            f"the sum over the heads of `{sp.sstr(LOSS)}`, with `r` the rate of a head and `c` its weight "
+            f"the sum over the heads of `{sp.sstr(sums.LOSS)}`, with `r` the rate of a head and `c` its weight "
             "`c_{h,i}/(1 - r_h)`: more heads have smaller coefficients, no rates have neither error",
         ),
         Quantity(
@@ -155,7 +174,7 @@ NGRAM = Result(
     hypotheses=(
         Hypothesis("n", sp.Ge(n, 2, evaluate=False), "a key has a token"),
         Hypothesis("H", sp.Ge(H, n - 1, evaluate=False),
-                   f"fewer heads than lags err by at least {LEAST_DISTANCE} in the weights of some lag"),
+                   f"fewer heads than lags err by at least {sums.LEAST_DISTANCE} in the weights of some lag"),
         Hypothesis("L", sp.Ge(L - n, 1, evaluate=False), "`IH_n` is an empty sum below"),
         Hypothesis("d", sp.Ge(SIZE, 1, evaluate=False), "a key has a coordinate"),
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
