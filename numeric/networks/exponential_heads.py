@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from functools import reduce
+from typing import Any
 
 import numpy as np
+import torch
 from jaxtyping import Float64
 
+from numeric.networks.attention import causal_average
 from numeric.networks.layers import Head, RelativePositions, SoftmaxAttention
 from numeric.networks.maps import BlockMap, Number
 from numeric.networks.stream import Stream, StreamError
@@ -34,6 +37,13 @@ def exponential_heads(
         )
     )
     return SoftmaxAttention(tuple(heads), residual=True)
+
+
+def mixed_averages(x: Any, slopes: Sequence[Number], weights: Sequence[Sequence[Number]]) -> Any:
+    """What such a layer writes beside the tokens x (L, d), without a network: (L, I d)."""
+    averages = [causal_average(x[None], RelativePositions(slope))[0] for slope in slopes]  # each (L, d)
+    mixed = ([weight * average for weight, average in zip(row, averages, strict=True)] for row in weights)
+    return torch.cat([sum(parts[1:], start=parts[0]) for parts in mixed], dim=-1)
 
 
 def stacked(numbers: np.ndarray, size: int) -> np.ndarray:

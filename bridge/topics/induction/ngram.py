@@ -104,31 +104,9 @@ def of_normaliser(sums: ExponentialSums, lags: int) -> float:
     return max(map(float_above, added))
 
 
-def largest_distance(sums: ExponentialSums, lags: int) -> float:
-    """Of the lags up to this one, rounded up; 0 for none."""
-    return max((float_above(sums.distance(lag)) for lag in range(1, lags + 1)), default=0.0)
-
-
-# In floats the averages lose what cancels in their sum, which is no error of the network of real numbers: there what
-# layer 1 writes is the token at the lag and what the tail of the sum of exponentials adds.
-@lru_cache(maxsize=8)
-def tails(sums: ExponentialSums, n: int, L: int) -> torch.Tensor:
-    """(n-1, S + 1, L), of the tokens s = n .. L."""
-    return torch.from_numpy(np.stack([sums.gaps(lag, n, L) for lag in range(1, n)]))
-
-
-def beside(x: Any, sums: ExponentialSums, n: int) -> Any:
-    """What layer 1 writes beside the tokens s = n .. L, (S + 1, (n-1) d)."""
-    if isinstance(x, BallArray):
-        slopes, weights = map(flint.arb, sums.slopes), [sums.combined(lag) for lag in range(1, n)]
-        return networks.lagged(x, list(slopes), weights)[n - 1 :]
-    exact = torch.cat([x[n - 1 - lag : x.shape[0] - lag] for lag in range(1, n)], dim=-1)
-    return exact + torch.cat(tuple(tails(sums, n, x.shape[0]).to(x) @ x), dim=-1)
-
-
 def operands(sums: ExponentialSums, n: Any, W_star: Any, x: Any) -> dict[str, Any]:
     n, d = int(n), x.shape[1]
-    y = beside(x, sums, n)
+    y = sums.written(x, n - 1, n)
     return {
         "keys": Emulated(networks.patches(x, n), y[:-1]),
         "query": Emulated(networks.last_patch(x, n), torch.cat([x[-1], y[-1, : (n - 2) * d]], dim=-1)),
@@ -199,12 +177,19 @@ def enough_blocks(w: float, patch: np.ndarray, pulse: int, quiet: int) -> int:
     return math.ceil(2 * (2 * quiet + 3 * n) / (share * spare)) if spare > 0 else MOST_TOKENS
 
 
-def precision(sums: ExponentialSums, n: int, bits: int) -> Sides:
-    """Of tokens that are all 1, with each average off by 2^-bits in the direction that counts."""
+def of_ones(sums: ExponentialSums, lag: int, unit: Arb) -> Arb:
+    """The error of layer 1 at tokens that are all 1, with each average off by `unit` in the direction that counts."""
     with working_precision(BITS):
-        weights = sums.combined(n - 1)
-        found = abs(sum(weights, start=flint.arb(-1))) + sum(map(abs, weights)) * flint.arb(2) ** -bits
-    return Sides(found, proved=("derived",))
+        weights = sums.combined(lag)
+        return abs(sum(weights, start=flint.arb(-1))) + sum(map(abs, weights)) * unit
+
+
+def grams(sums: ExponentialSums) -> Sides:
+    return Sides(of_ones(sums, 1, flint.arb(0)), derived=sums.distance(1), proved=("derived",))
+
+
+def precision(sums: ExponentialSums, n: int, bits: int) -> Sides:
+    return Sides(of_ones(sums, n - 1, flint.arb(2) ** -bits), proved=("derived",))
 
 
 def in_format(sums: ExponentialSums, n: int, d: int, L: int, samples: int, seed: int, dtype: str, device: str) -> Sides:
@@ -216,7 +201,7 @@ def in_format(sums: ExponentialSums, n: int, d: int, L: int, samples: int, seed:
     found = network.run(x.to(network.embedding.bias), ("keys",))["keys"][:, n - 1 : -1].to(x)
     exact = torch.stack([networks.patches(each, n) for each in x])
     unit, last = 2.0 ** -FORMATS[dtype], float_above(sums.loss(n - 1))
-    largest, derived = float((found - exact).abs().max()), largest_distance(sums, n - 1) + unit * last
+    largest, derived = float((found - exact).abs().max()), sums.largest_distance(n - 1) + unit * last
     if not math.isfinite(largest):
         return Sides(
             derived=derived, outside=f"the weights of layer 1 are within the range of {dtype}", samples=samples
@@ -264,9 +249,9 @@ NGRAM = Theorem(
     network={"": Transformer(build, read=networks.READ), "output.printed": Transformer(build_printed)},
     reference=networks.ngram_head,
     knows={
-        theory.eta: (lambda sums, n: largest_distance(sums, int(n) - 1),),
-        theory.nu: (lambda sums, n: largest_distance(sums, int(n) - 1) + of_normaliser(sums, int(n) - 1),),
-        theory.eta_q: (lambda sums, n: largest_distance(sums, int(n) - 2),),
+        theory.eta: (lambda sums, n: sums.largest_distance(int(n) - 1),),
+        theory.nu: (lambda sums, n: sums.largest_distance(int(n) - 1) + of_normaliser(sums, int(n) - 1),),
+        theory.eta_q: (lambda sums, n: sums.largest_distance(int(n) - 2),),
         theory.W_norm: (lambda W_star: W_star.abs().sum(),),
         # The norm of W*^T from sup to 1-norm, enclosed, is never above ||W*||_{1,1}.
         theory.omega: (lambda W_star: infinity_to_one_norm(W_star.midpoint()).upper,),
@@ -278,6 +263,7 @@ NGRAM = Theorem(
         {
             "lower_bound": lower_bound,
             "output.lower_bound": output_lower_bound,
+            "grams": grams,
             "precision": precision,
             "format": in_format,
         },

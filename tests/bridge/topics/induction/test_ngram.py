@@ -103,6 +103,18 @@ def test_an_output_bound_is_for_multiples_of_the_identity_and_prompts_that_fit()
         assert "prompts that show it have more than 131,072 tokens" in long.remark
 
 
+def test_layer_1_writes_the_3_gram_target_up_to_the_distance_of_lag_1() -> None:
+    for at in ({"n": 2, "H": 1}, {"n": 3, "H": 2}, {"n": 4, "H": 5}):
+        (row,) = rows(compare(ID, **at, rho=0.3, **FEW), "grams", None)
+        rates = np.array([float(rate) for rate in ExponentialSums.spread(at["H"], 0.3).rates])
+        c = np.linalg.solve(np.vander(rates, increasing=True).T, np.eye(len(rates))[0])
+        lags = np.arange(1, 60)
+        error = abs(c @ rates[:, None] ** (lags - 1) - (lags == 1)).sum()
+        assert row.measured == pytest.approx(error, rel=1e-6)
+        assert row.ratio == pytest.approx(1)
+        assert row.verdict == {"derived": Verdict.PROVED}
+
+
 def test_the_rates_at_hand_nearly_meet_the_law_of_least_errors() -> None:
     for bits, heads in ((53, 2), (53, 5), (24, 3)):
         (row,) = rows(compare(ID, n=3, H=heads, bits=bits, **FEW), "precision", None)
