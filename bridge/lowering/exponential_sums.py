@@ -9,10 +9,12 @@ from typing import Any
 import flint
 import numpy as np
 import sympy as sp
+import torch
 
 from bridge.lowering.ball_values import evaluate_ball
 from bridge.lowering.lowering import lower
-from numeric.balls import Arb, float_above, working_precision
+from numeric.balls import Arb, BallArray, float_above, working_precision
+from numeric.networks.exponential_heads import mixed_averages
 from symbolic.calculus import exponential_sums as theory
 from symbolic.words.errors import UsageError
 
@@ -86,6 +88,10 @@ class ExponentialSums:
         with working_precision(BITS):
             return _lowered(theory.DISTANCE)(e=elementary_symmetric(self.rates), i=self._checked(lag))
 
+    def largest_distance(self, lags: int) -> float:
+        """Of the lags up to this one, rounded up; 0 for none."""
+        return max((float_above(self.distance(lag)) for lag in range(1, lags + 1)), default=0.0)
+
     def tail(self, lag: int, relative: float) -> list[Arb]:
         """The sum at t = H + 1, H + 2, ..., up to where less than this share of the distance is left."""
         rates = self.rates
@@ -113,6 +119,19 @@ class ExponentialSums:
                 folded = np.pad(entries, (0, -len(entries) % (s - 1))).reshape(-1, s - 1).sum(0)
             found[s - first, : s - 1] = folded[::-1]  # by lag
         return found
+
+    # In floats the averages lose what cancels in their sum, which is no error of the network of real numbers: that
+    # writes the token at the lag and what the tail of the sum of exponentials adds.
+    def written(self, x: Any, lags: int, first: int) -> Any:
+        """What the heads write for the lags 1 .. `lags` beside the tokens first .. L of x (L, d), first > lags.
+
+        (L-first+1, lags d); tensors or balls.
+        """
+        if isinstance(x, BallArray):
+            slopes, weights = map(flint.arb, self.slopes), [self.combined(lag) for lag in range(1, lags + 1)]
+            return mixed_averages(x, list(slopes), weights)[first - 1 :]
+        exact = torch.cat([x[first - 1 - lag : x.shape[0] - lag] for lag in range(1, lags + 1)], dim=-1)
+        return exact + torch.cat(tuple(_tails(self, lags, first, x.shape[0]).to(x) @ x), dim=-1)
 
     def _tail_length(self, lag: int, relative: float) -> int:
         with working_precision(BITS):
@@ -177,6 +196,12 @@ def _coefficients(sums: ExponentialSums, lag: int) -> tuple[Arb, ...]:
             e_h = elementary_symmetric(others)
             found.append(_lowered(theory.COEFFICIENT)(e_h=e_h, q=others, i=lag, r=rate) if others else flint.arb(1))
     return tuple(found)
+
+
+@lru_cache(maxsize=8)
+def _tails(sums: ExponentialSums, lags: int, first: int, last: int) -> torch.Tensor:
+    """(lags, last-first+1, last)."""
+    return torch.from_numpy(np.stack([sums.gaps(lag, first, last) for lag in range(1, lags + 1)]))
 
 
 @lru_cache(maxsize=16)

@@ -1,9 +1,14 @@
 """Heads that see earlier tokens by their distance alone, each one recursion z <- r z + x, mixed by their values."""
 
 from collections.abc import Sequence
+from functools import reduce
+from typing import Any
 
 import numpy as np
+import torch
+from jaxtyping import Float64
 
+from numeric.networks.attention import causal_average
 from numeric.networks.layers import Head, RelativePositions, SoftmaxAttention
 from numeric.networks.maps import BlockMap, Number
 from numeric.networks.stream import Stream, StreamError
@@ -34,8 +39,30 @@ def exponential_heads(
     return SoftmaxAttention(tuple(heads), residual=True)
 
 
+def mixed_averages(x: Any, slopes: Sequence[Number], weights: Sequence[Sequence[Number]]) -> Any:
+    """What such a layer writes beside the tokens x (L, d), without a network: (L, I d)."""
+    averages = [causal_average(x[None], RelativePositions(slope))[0] for slope in slopes]  # each (L, d)
+    mixed = ([weight * average for weight, average in zip(row, averages, strict=True)] for row in weights)
+    return torch.cat([sum(parts[1:], start=parts[0]) for parts in mixed], dim=-1)
+
+
 def stacked(numbers: np.ndarray, size: int) -> np.ndarray:
     """The multiples of the identity by these numbers, one below the other, (I size, size); balls as they are."""
     found, places = np.full((len(numbers), size, size), numbers[0] * 0), np.arange(size)
     found[:, places, places] = numbers[:, None]
     return found.reshape(-1, size)
+
+
+# u_1, ..., u_m adds sum_j u_j r^(m-j) to what a head of rate r has summed up: nothing, once it is over, where the
+# polynomial of these coefficients vanishes at r.
+def unseen(rates: Sequence[float], gap: int = 0) -> Float64[np.ndarray, " entries"]:
+    """Numbers after which heads of these H rates are as before them, of absolute value 1 at most, which some have.
+
+    Without a `gap` H + 1 numbers. Else 1, `gap` zeros, and more: 1 + (gap + 1) (2^H - 1) in all.
+    """
+    if not gap:
+        found = np.poly(np.asarray(rates))
+        return found / abs(found).max()
+    powers = [(gap + 1) * 2**place for place in range(len(rates))]  # of subsets of them no two sums are equal
+    factors = [np.array([1.0, *[0.0] * (power - 1), -(rate**power)]) for rate, power in zip(rates, powers, strict=True)]
+    return reduce(np.convolve, factors)

@@ -8,6 +8,7 @@ import sympy as sp
 
 H, i, h, k = sp.symbols("H i h k", integer=True, nonnegative=True)
 r, rho, c = sp.Symbol("r", positive=True), sp.Symbol("rho", positive=True), sp.Symbol("c", real=True)
+unit = sp.Symbol("unit", positive=True)
 e, others, q = sp.IndexedBase("e"), sp.IndexedBase("e_h"), sp.IndexedBase("q")
 
 # Lagrange: l_h(z) = prod_{j != h} (z - r_j)/(r_h - r_j) interpolates, z^(t-1) = sum_h r_h^(t-1) l_h(z) for t <= H. So
@@ -50,3 +51,18 @@ RATE = rho * (sp.sin(sp.pi * (h + OFFSET) / (2 * H)) / sp.sin(sp.pi * (H - 1 + O
 # |t - 1 - r/(1 - r)| of each, 2 u r/(1 - r) in all at most. With the quotient, the weight c of the head, its product
 # and a sum over H heads, a head that averages tokens in [-1, 1] adds at most u times
 LOSS = sp.Abs(c) * (H + 7 + 6 * r / (1 - r))
+
+# The least error. Averages that are off by `unit` move the token at lag i by up to unit sum_h |c_h/(1 - r_h)|, and
+# tokens that are all the same show this and the distance at once. So the error is at least
+#   F_i = e_{H-i+1} + unit sum_h |c_h|,
+# by the first entry of the tail. Let Y be monic of degree H with Y(r_h) = -unit at the largest rate, +unit at the next
+# one, and so on. Y = prod_h (z - r_h) + sum_h Y(r_h) l_h, and the terms of its coefficient of z^(i-1) have one sign, so
+# this is +-F_i, for all i at once. Y has a root x_h right of each r_h, before the next rate.
+# For i > 1, e_{H-i+1}(x) = F_i and prod_h x_h = |Y(0)| >= unit bound the x_h (Maclaurin), and so Y' on [0, x_H]; hence
+# neighbouring rates, where Y differs by 2 unit, stay apart while F_i is bounded, and a minimum exists. For fixed Y(r_h)
+# dY/dr_h = -Y'(r_h) l_h: there Y' = 0 at each r_h > 0. The H - 1 roots of Y' lie between those of Y, none at the
+# smallest rate, which so is 0. Hence Y alternates H + 1 times on some [0, a]: it is unit T_H(2 z/a - 1), of leading
+# coefficient 1 for 2 (a/4)^H = unit. The rates are its extremal points but a, the same for all lags; F_i is its
+# coefficient. (For i = 1, |sum_h c_h| = 1.) As in (Which rates), where no coefficient of this Y is above 1, no other
+# c_h do better with rates up to a: |Y_i| <= sum_h |c_h| unit + the l1 distance.
+LEAST_ERROR = H / (H + i - 1) * sp.binomial(H + i - 1, 2 * i - 2) * 2 ** ((i - 1) / H) * unit ** ((H - i + 1) / H)

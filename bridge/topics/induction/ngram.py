@@ -13,26 +13,27 @@ from bridge.domains import Box
 from bridge.domains.matrices import LARGEST_NORM, read_square
 from bridge.limits.cost import EXPONENTIAL, NUMBER, PRODUCT, Cost, Count, Work
 from bridge.limits.run import FORMATS
-from bridge.lowering.exponential_sums import BITS, ExponentialSums, best_rates
+from bridge.lowering.exponential_sums import BITS, ExponentialSums, best_rates, elementary_symmetric
 from bridge.readings import Emulated
-from bridge.theorems.check import Check, Sides
+from bridge.theorems.check import Sides, checks_of, within
 from bridge.theorems.parts import ExactRuns, InputSearch, Knobs
 from bridge.theorems.sources import Prediction, Textual
 from bridge.theorems.sources.one_hot import coordinates, likeliest, unit_vectors
 from bridge.theorems.sources.textual import Windows
 from bridge.theorems.theorem import Theorem
 from bridge.theorems.transformer import Transformer
-from numeric.balls import Arb, BallArray, float_above, working_precision
+from numeric.balls import Arb, BallArray, ball_maximum, float_above, working_precision
 from numeric.networks.construction import Construction
+from numeric.networks.exponential_heads import unseen
 from numeric.networks.network import Network
 from numeric.networks.norms import infinity_to_one_norm, least_singular_value
-from numeric.tools.null_vectors import null_vector
 from numeric.topics.induction import ngram as networks
 from numeric.topics.induction.vanilla import induction_head
 from symbolic.topics.induction import ngram as theory
 from symbolic.words.errors import UsageError
 
 WIDEST_SEARCHED, MOST_HEADS, MOST_BITS = 64, 32, 256
+QUIET, MOST_TOKENS, ROUNDING = 37, 1 << 17, 1e-9  # of prompts that heads do not tell apart; log of what zeros leave
 N, D, W_STAR = (theory.NGRAM.parameter(name).default for name in ("n", "d", "W_star"))
 
 
@@ -103,31 +104,9 @@ def of_normaliser(sums: ExponentialSums, lags: int) -> float:
     return max(map(float_above, added))
 
 
-def largest_distance(sums: ExponentialSums, lags: int) -> float:
-    """Of the lags up to this one, rounded up; 0 for none."""
-    return max((float_above(sums.distance(lag)) for lag in range(1, lags + 1)), default=0.0)
-
-
-# In floats the averages lose what cancels in their sum, which is no error of the network of real numbers: there what
-# layer 1 writes is the token at the lag and what the tail of the sum of exponentials adds.
-@lru_cache(maxsize=8)
-def tails(sums: ExponentialSums, n: int, L: int) -> torch.Tensor:
-    """(n-1, S + 1, L), of the tokens s = n .. L."""
-    return torch.from_numpy(np.stack([sums.gaps(lag, n, L) for lag in range(1, n)]))
-
-
-def beside(x: Any, sums: ExponentialSums, n: int) -> Any:
-    """What layer 1 writes beside the tokens s = n .. L, (S + 1, (n-1) d)."""
-    if isinstance(x, BallArray):
-        slopes, weights = map(flint.arb, sums.slopes), [sums.combined(lag) for lag in range(1, n)]
-        return networks.lagged(x, list(slopes), weights)[n - 1 :]
-    exact = torch.cat([x[n - 1 - lag : x.shape[0] - lag] for lag in range(1, n)], dim=-1)
-    return exact + torch.cat(tuple(tails(sums, n, x.shape[0]).to(x) @ x), dim=-1)
-
-
 def operands(sums: ExponentialSums, n: Any, W_star: Any, x: Any) -> dict[str, Any]:
     n, d = int(n), x.shape[1]
-    y = beside(x, sums, n)
+    y = sums.written(x, n - 1, n)
     return {
         "keys": Emulated(networks.patches(x, n), y[:-1]),
         "query": Emulated(networks.last_patch(x, n), torch.cat([x[-1], y[-1, : (n - 2) * d]], dim=-1)),
@@ -151,10 +130,66 @@ def lower_bound(sums: ExponentialSums, n: int, d: int, W_star: Any) -> Sides:
     """The error of a score with n - 2 of the heads, at the prompt that they hide."""
     W = np.asarray(W_star)
     with working_precision(BITS):
-        patch = null_vector([[rate**lag for lag in range(n - 1)] for rate in sums.rates[2 - n :]])
+        e = elementary_symmetric(sums.rates[2 - n :])  # prod_h (x - r_h) vanishes at the rates
+        patch = [(-1) ** lag * each / ball_maximum(e) for lag, each in enumerate(reversed(e))]
         images = (flint.arb_mat(W[:, place::d].tolist()) * flint.arb_mat([[v] for v in patch]) for place in range(d))
         found = max((sum(map(abs, image.entries()), start=flint.arb(0)) for image in images), key=float)
         return Sides(found, derived=least_singular_value(W), proved=("derived",))
+
+
+# Output. Two prompts, of whole patches: zeros, N times K, V, -K, -V, zeros, K, and the same with -V for V. K has n - 1
+# entries on the first coordinate, the largest of absolute value 1, V on the second, and after them heads of n - 2 rates
+# below 1 are as before (numeric/networks/exponential_heads.py; of fewer, add others). So what layer 1 and a function of
+# one token make of a token depends on its patch and its place in it: the same multiset in both prompts, up to what a
+# head divides by, (1 - r^(s-1))/(1 - r), and up to heads of rate 1, whose means tend to 0, or above 1, which see the
+# first zeros. A head of layer 2 without slope averages the multiset, another one sees the zeros at one end. So with
+# more zeros, and more patches still, the two outputs have one limit. Those of IH_n differ by 2 tau: its scores see K
+# alone, w A with A = |K|^2 >= 1 where V begins and the second coordinate of x_s is +-1; at the next n - 2 tokens that
+# is 0, and later the scores are 0, and V and -V cancel. With rho_k the product of K and K moved by k, |rho_k| < A,
+#   tau = sinh(w A)/(cosh(w A) + 2 sum_{k=1}^{n-2} cosh(w rho_k) + m - n + 2), V of m = 1 + (n - 1)(2^(n-2) - 1)
+# entries, and tau >= tanh(w)/((n - 1) 2^(n-2) + 1). One of the two outputs is off by tau in the limit.
+def output_lower_bound(sums: ExponentialSums, n: int, d: int, W_star: Any) -> Sides:
+    """The error of the network with n - 2 of the heads, which writes nothing for lag n - 1, at these two prompts."""
+    W, w = W_star.numpy(), float(W_star[0, 0])
+    if (w * np.eye(len(W)) != W).any():
+        return Sides(outside="`W*` is a multiple of the identity")
+    few = ExponentialSums(sums.slopes[2 - n :])
+    rates = [float(rate) for rate in few.rates]
+    patch, pulse = unseen(rates), unseen(rates, n - 2)
+    quiet = n + math.ceil(QUIET / min(few.slopes))
+    blocks = enough_blocks(abs(w), patch, len(pulse), quiet)
+    if 2 * blocks * (len(patch) + len(pulse)) > MOST_TOKENS:
+        return Sides(proved=("derived",), remark=f"prompts that show it have more than {MOST_TOKENS:,} tokens")
+    x = networks.indistinct_prompts(patch, pulse, d, quiet=quiet, blocks=blocks)
+    weights = [*(few.combined(lag) for lag in range(1, n - 1)), [flint.arb(0)] * few.heads]
+    found = Network(_network(few, weights, W)).run(x, ())["output"]
+    exact = torch.stack([networks.ngram_head(each, W_star, n)["output"] for each in x])
+    return Sides(within(float((found - exact).abs().max()), ROUNDING), proved=("derived",))
+
+
+def enough_blocks(w: float, patch: np.ndarray, pulse: int, quiet: int) -> int:
+    """So many that the zeros and the ends take at most half of what tau has beyond its lower bound."""
+    products = np.correlate(patch, patch, "full")
+    A, n = products.max(), len(patch) + 1
+    of_block = np.exp(w * (abs(products) - A)) + np.exp(-w * (abs(products) + A))  # 2 cosh(w rho) e^(-w A)
+    share = of_block.sum() + 2 * (pulse - n + 2) * math.exp(-w * A)
+    spare = -math.expm1(-2 * w * A) / share / (math.tanh(w) / ((n - 1) * 2 ** (n - 2) + 1)) - 1 if w else 0.0
+    return math.ceil(2 * (2 * quiet + 3 * n) / (share * spare)) if spare > 0 else MOST_TOKENS
+
+
+def of_ones(sums: ExponentialSums, lag: int, unit: Arb) -> Arb:
+    """The error of layer 1 at tokens that are all 1, with each average off by `unit` in the direction that counts."""
+    with working_precision(BITS):
+        weights = sums.combined(lag)
+        return abs(sum(weights, start=flint.arb(-1))) + sum(map(abs, weights)) * unit
+
+
+def grams(sums: ExponentialSums) -> Sides:
+    return Sides(of_ones(sums, 1, flint.arb(0)), derived=sums.distance(1), proved=("derived",))
+
+
+def precision(sums: ExponentialSums, n: int, bits: int) -> Sides:
+    return Sides(of_ones(sums, n - 1, flint.arb(2) ** -bits), proved=("derived",))
 
 
 def in_format(sums: ExponentialSums, n: int, d: int, L: int, samples: int, seed: int, dtype: str, device: str) -> Sides:
@@ -166,7 +201,7 @@ def in_format(sums: ExponentialSums, n: int, d: int, L: int, samples: int, seed:
     found = network.run(x.to(network.embedding.bias), ("keys",))["keys"][:, n - 1 : -1].to(x)
     exact = torch.stack([networks.patches(each, n) for each in x])
     unit, last = 2.0 ** -FORMATS[dtype], float_above(sums.loss(n - 1))
-    largest, derived = float((found - exact).abs().max()), largest_distance(sums, n - 1) + unit * last
+    largest, derived = float((found - exact).abs().max()), sums.largest_distance(n - 1) + unit * last
     if not math.isfinite(largest):
         return Sides(
             derived=derived, outside=f"the weights of layer 1 are within the range of {dtype}", samples=samples
@@ -214,18 +249,24 @@ NGRAM = Theorem(
     network={"": Transformer(build, read=networks.READ), "output.printed": Transformer(build_printed)},
     reference=networks.ngram_head,
     knows={
-        theory.eta: (lambda sums, n: largest_distance(sums, int(n) - 1),),
-        theory.nu: (lambda sums, n: largest_distance(sums, int(n) - 1) + of_normaliser(sums, int(n) - 1),),
-        theory.eta_q: (lambda sums, n: largest_distance(sums, int(n) - 2),),
+        theory.eta: (lambda sums, n: sums.largest_distance(int(n) - 1),),
+        theory.nu: (lambda sums, n: sums.largest_distance(int(n) - 1) + of_normaliser(sums, int(n) - 1),),
+        theory.eta_q: (lambda sums, n: sums.largest_distance(int(n) - 2),),
         theory.W_norm: (lambda W_star: W_star.abs().sum(),),
         # The norm of W*^T from sup to 1-norm, enclosed, is never above ||W*||_{1,1}.
         theory.omega: (lambda W_star: infinity_to_one_norm(W_star.midpoint()).upper,),
         theory.radius: (lambda x, n: (x[n - 1 : -1].amax(0) - x[n - 1 : -1].amin(0)).amax() / 2,),
     },
     handles=operands,
-    checks=(
-        Check(theory.NGRAM.quantity("lower_bound"), lower_bound),
-        Check(theory.NGRAM.quantity("format"), in_format),
+    checks=checks_of(
+        theory.NGRAM,
+        {
+            "lower_bound": lower_bound,
+            "output.lower_bound": output_lower_bound,
+            "grams": grams,
+            "precision": precision,
+            "format": in_format,
+        },
     ),
     search=InputSearch(starts=networks.prompt_starts),
     exact=ExactRuns(bits=lost_bits),

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numeric.networks.attention import causal_average
 from numeric.networks.construction import AttentionTap, Construction, Embedding, ScoresTap, StreamTap
 from numeric.networks.exponential_heads import exponential_heads
 from numeric.networks.layers import Head, RelativePositions, SoftmaxAttention
@@ -42,13 +41,6 @@ def ngram_head(x: Any, W_star: Any, n: int) -> dict[str, Any]:
     scores = keys @ (last_patch(x, n) @ W_star)  # (S)
     attention = torch.softmax(scores, dim=0)  # (S)
     return {"keys": keys, "scores": scores, "attention": attention, "output": attention @ x[n - 1 : -1]}
-
-
-def lagged(x: Any, slopes: Sequence[Number], weights: Sequence[Sequence[Number]]) -> Any:
-    """What layer 1 writes beside the tokens x (L, d), without a network: (L, m d)."""
-    averages = [causal_average(x[None], RelativePositions(slope))[0] for slope in slopes]  # each (L, d)
-    mixed = ([weight * average for weight, average in zip(row, averages, strict=True)] for row in weights)
-    return torch.cat([sum(parts[1:], start=parts[0]) for parts in mixed], dim=-1)
 
 
 def ngram(slopes: Sequence[Number], weights: np.ndarray, W_star: Any) -> Construction:
@@ -90,6 +82,19 @@ READ = {
     "scores": lambda scores, n: scores[0, n - 1 : -1],
     "attention": lambda attention, n: attention[0, n - 1 : -1],
 }
+
+
+def indistinct_prompts(patch: np.ndarray, pulse: np.ndarray, d: int, *, quiet: int, blocks: int) -> Tensor:
+    """Two prompts that heads which the patch K (n - 1) and the pulse V leave at rest do not tell apart: (2, L, d).
+
+    `quiet` zeros, `blocks` times K, V, -K, -V (in the other prompt K, -V, -K, V), as many zeros, K; K in coordinate 1,
+    V in coordinate 2.
+    """
+    K, V = np.zeros((len(patch), d)), np.zeros((len(pulse), d))
+    K[:, 0], V[:, 1] = patch, pulse
+    zeros = np.zeros((quiet, d))
+    found = [np.concatenate([zeros, *[K, sign * V, -K, -sign * V] * blocks, zeros, K]) for sign in (1, -1)]
+    return torch.from_numpy(np.stack(found))
 
 
 def prompt_starts(L: int, n: int, d: int, W_star: Tensor, count: int, generator: torch.Generator) -> dict[str, Tensor]:

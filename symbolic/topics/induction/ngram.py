@@ -4,10 +4,12 @@ Layer 1 writes the tokens at the lags 1 .. n-1 beside each token, as sums of wha
 under softmax of q^T W* k_s, q = (x_L, ..., x_{L-n+2}), k_s = (x_{s-1}, ..., x_{s-n+1}). Tokens lie in [-1, 1]^d.
 """
 
+from functools import partial
+
 import sympy as sp
 
 from symbolic.calculus import attend, bilinear, given, linear_map, softmax
-from symbolic.calculus.exponential_sums import LEAST_DISTANCE, LOSS
+from symbolic.calculus import exponential_sums as sums
 from symbolic.derivations.derivation import Approximated, Norm
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.errata import Erratum, Weight
@@ -35,6 +37,8 @@ SYMBOLS = {
 }
 WORST_CASE = {omega: W_norm, radius: sp.Integer(1)}  # on tokens in [-1, 1]^d
 SIZE, PRINTED = (n - 1) * d, " as printed"
+LEAST_ERROR = sums.LEAST_ERROR.subs({sums.H: H, sums.i: n - 1, sums.unit: 2**-bits})
+INDISTINCT = sp.tanh(W_norm / SIZE) / ((n - 1) * 2 ** (n - 2) + 1)  # ||W*||_{1,1} = |w| (n-1) d for W* = w I
 
 
 # The token at lag i is sum_t [t = i] x_{s-t}, and layer 1 has other weights there, at a distance in the 1-norm of
@@ -78,6 +82,9 @@ NORMALISER = Erratum(
 )
 
 
+_own = partial(Quantity, quantifier=Quantifier.FOR_ALL, scopes=(), obtained=Provenance.HAND)
+
+
 def _quantities() -> tuple[Quantity, ...]:
     chain, network, two = derive_output().derivation, ("network",), sp.Integer(2)
 
@@ -104,25 +111,44 @@ def _quantities() -> tuple[Quantity, ...]:
             "output", r"\|\mathrm{TF}_{-1} - \mathrm{IH}_n\|_\infty", "error of the last output token against `IH_n`",
             "sup norm", 2 * W_norm * eta, two,
         ),
-        Quantity(
+        _own(
             "lower_bound", r"\sup_s |\mathrm{score}_s - q^\top W^\star k_s|", "largest error of a score where layer 1 "
             "has `n-2` heads, at prompts whose patch its weights hide", "sup norm over `s`",
             "two layers, `n-2` heads in the first whose weights depend on positions alone, any values and residual, "
             "any bilinear scores in the second",
-            Kind.LOWER, Quantifier.FOR_ALL, scopes=(), obtained=Provenance.HAND,
-            indices=(sp.Ge(n, 3, evaluate=False), sp.Ge(L, 2 * n - 1, evaluate=False)),
-            remark="the weights of `n-2` heads at `n-1` lags have a null vector `v`: in layer 1 a key is the same "
-            "after the patches `v` and `-v`, and `q = sign(W* v)` tells them apart; the bound is the least singular "
-            "value of `W*`, 1 for `W* = I` (softmax ignores what all scores have in common: up to that half of it is "
-            "left, for `L >= 3n - 1`)",
+            Kind.LOWER, indices=(sp.Ge(n, 3, evaluate=False), sp.Ge(L, 2 * n - 1, evaluate=False)),
+            remark="the least singular value of `W*`, 1 for `W* = I` (softmax ignores what all scores have in common: "
+            "up to that half of it is left, for `L >= 3n - 1`)",
         ),
-        Quantity(
+        _own(
+            "output.lower_bound", r"\sup_L \sup_X \|\mathrm{TF}_{-1} - \mathrm{IH}_n\|_\infty", "largest error of the "
+            "output where layer 1 has `n-2` heads, at two prompts that it does not tell apart",
+            "sup norm, sup over `L`",
+            "two layers and `W*` a multiple of the identity: `n-2` heads in the first whose weights are those of "
+            "slopes, any values and residual, any continuous functions of one token after each layer, any number of "
+            "heads in the second",
+            Kind.LOWER, derive=INDISTINCT, indices=(sp.Ge(n, 3, evaluate=False), sp.Ge(d, 2, evaluate=False)),
+        ),
+        _own(
+            "grams", r"\sup |\hat x_{L-1} - x_{L-1}|", "largest error of the 3-gram target `x_{L-1}` of Remark 5.1, as "
+            "layer 1 writes it", "absolute value", _DOMAIN, Kind.UPPER,
+            remark="the residual has the 2-gram target `x_L`; the 4-gram target `x_{L-2}`, at lag 2, is missed by "
+            f"{sums.LEAST_DISTANCE} at least in a layer of one head, as in section 5, for long prompts (what is learnt "
+            "first is not judged here)",
+        ),
+        _own(
+            "precision", r"\sup |\hat x_{s-n+1} - x_{s-n+1}|",
+            "largest error of layer 1 at lag `n-1`, where averages of heads are off by `2^-bits` at most",
+            "absolute value", f"{_DOMAIN}, whose weights are exact at the lags `1 .. H`, any rates",
+            Kind.LOWER, derive=LEAST_ERROR,
+            remark="for fixed `H` an accuracy costs bits: up to a constant, `H/(H-n+2)` times its own at least",
+        ),
+        _own(
             "format", r"\sup_s \|\mathrm{fl}(\hat k_s) - k_s\|_\infty", "largest error of layer 1 against the tokens "
             "at the lags, in the numbers of the run; the bound is to first order in their unit",
-            "sup norm, sup over `s = n .. L-1`", _DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, scopes=(),
-            obtained=Provenance.HAND,
+            "sup norm, sup over `s = n .. L-1`", _DOMAIN, Kind.UPPER,
             remark="`eta` plus what rounding adds to recursions, to first order in the unit of the format this times "
-            f"the sum over the heads of `{sp.sstr(LOSS)}`, with `r` the rate of a head and `c` its weight "
+            f"the sum over the heads of `{sp.sstr(sums.LOSS)}`, with `r` the rate of a head and `c` its weight "
             "`c_{h,i}/(1 - r_h)`: more heads have smaller coefficients, no rates have neither error",
         ),
         Quantity(
@@ -155,7 +181,7 @@ NGRAM = Result(
     hypotheses=(
         Hypothesis("n", sp.Ge(n, 2, evaluate=False), "a key has a token"),
         Hypothesis("H", sp.Ge(H, n - 1, evaluate=False),
-                   f"fewer heads than lags err by at least {LEAST_DISTANCE} in the weights of some lag"),
+                   f"fewer heads than lags err by at least {sums.LEAST_DISTANCE} in the weights of some lag"),
         Hypothesis("L", sp.Ge(L - n, 1, evaluate=False), "`IH_n` is an empty sum below"),
         Hypothesis("d", sp.Ge(SIZE, 1, evaluate=False), "a key has a coordinate"),
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
@@ -167,10 +193,9 @@ NGRAM = Result(
     notation=NOTATION,
     symbols=SYMBOLS,
     remarks=(
-        "The rate of Theorem 4.3 in `H` has a constant without a value, and says less than what holds: with fewer than "
-        "`n-1` heads of weights that depend on positions alone some score errs by at least the least singular value of "
-        "`W*`, and with `n-1` heads every accuracy is reached as `rho` tends to 0, in exact arithmetic. What an "
-        "accuracy costs is the size of the coefficients, that is bits of what layer 1 averages: about `rho^-(n-2)`.",
+        "The rate of Theorem 4.3 in `H` has a constant without a value, and says less than what holds: fewer than "
+        "`n-1` heads that see positions alone have the lower bounds, and `n-1` heads reach every accuracy as `rho` "
+        "tends to 0, in exact arithmetic. What an accuracy costs is bits of what layer 1 averages.",
         "Layer 2 as printed also attends to the keys `s < n`, which `IH_n` leaves out: at short prompts it errs for "
         "every `H`. Here these keys are masked.",
         "One family of heads serves all lags; A.2 has heads of their own for each lag.",

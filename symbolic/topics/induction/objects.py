@@ -34,6 +34,8 @@ NGRAM = {
     r"\mathrm{TF}^{\text{printed}}_{-1}(X)": "the same with the value weights that A.2 prints, `c_{h,i}` times "
     "`sum_{j=0}^H r_h^(j-1)` in the place of `c_{h,i}/(1 - r_h)`",
     r"\mathrm{score}_s": "score of token `s` in layer 2",
+    r"\hat x_{s-n+1}": "what layer 1 writes beside token `s` for the lag `n-1`",
+    r"\hat x_{L-1}": "what layer 1 writes beside token `L` for the lag 1",
     r"\mathrm{fl}(\hat k_s)": "what layer 1 writes beside token `s` in the numbers of the run",
 }
 OPTIMA = {

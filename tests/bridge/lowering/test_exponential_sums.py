@@ -9,7 +9,9 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 from bridge.lowering.exponential_sums import BITS, ExponentialSums, best_rates
+from bridge.lowering.formula import evaluate
 from numeric.balls import Arb, working_precision
+from symbolic.calculus import exponential_sums as theory
 from symbolic.words.errors import UsageError
 
 LONGEST = 400  # lags that are summed; rates are at most 0.9
@@ -110,6 +112,47 @@ def test_no_search_over_all_rates_finds_better_ones(heads: int, lag: int) -> Non
     start = np.array(ours.slopes)
     found = minimize(objective, start, method="Nelder-Mead", options={"maxfev": 600})
     assert np.exp(found.fun) >= float(ours.distance(lag)) * 0.99
+
+
+def least_error(heads: int, lag: int, unit: float) -> float:
+    return float(evaluate(theory.LEAST_ERROR, {theory.H: heads, theory.i: lag, theory.unit: unit}))
+
+
+def error_of(rates: np.ndarray, lag: int, unit: float) -> float:
+    """The first entry of the tail, and the loss of averages that are off by the unit, by a Vandermonde matrix."""
+    c = np.linalg.solve(np.vander(rates, increasing=True).T, np.eye(len(rates))[lag - 1])
+    return abs(c @ rates ** len(rates)) + unit * abs(c).sum()
+
+
+@pytest.mark.parametrize(
+    ("heads", "lag", "unit"), [(2, 2, 1e-4), (3, 2, 1e-5), (3, 3, 1e-6), (4, 3, 1e-6), (5, 4, 1e-8)]
+)
+def test_no_rates_err_less_than_the_law_and_the_extremal_points_do_not_err_more(
+    heads: int, lag: int, unit: float
+) -> None:
+    law, end = least_error(heads, lag, unit), 4 * (unit / 2) ** (1 / heads)
+    best = end / 2 * (1 - np.cos(np.pi * np.arange(heads) / heads))
+    assert error_of(best, lag, unit) == pytest.approx(law, rel=1e-6)
+    generator = np.random.default_rng(0)
+    for _ in range(2000):
+        near = best * np.exp(generator.normal(scale=0.3, size=heads)) + (best == 0) * generator.uniform(0, end / 20)
+        assert error_of(near, lag, unit) >= law * (1 - 1e-6)
+        assert error_of(generator.uniform(0, 1, heads), lag, unit) >= law * (1 - 1e-6)
+
+
+@pytest.mark.parametrize(("heads", "lag", "unit"), [(2, 2, 1e-3), (3, 2, 1e-4), (4, 3, 1e-6)])
+def test_no_coefficients_of_rates_up_to_the_end_err_less_than_the_law(heads: int, lag: int, unit: float) -> None:
+    """By a linear program over all coefficients."""
+    generator, end, lags = np.random.default_rng(0), 4 * (unit / 2) ** (1 / heads), 40
+    for _ in range(20):
+        rates = generator.uniform(0, end, heads)
+        basis = rates ** np.arange(lags)[:, None]  # (lags, H)
+        one, cost = np.eye(lags)[lag - 1], np.r_[np.zeros(heads), np.ones(lags), np.full(heads, unit)]
+        rows = [[basis, -np.eye(lags), 0 * basis], [np.eye(heads), 0 * basis.T, -np.eye(heads)]]
+        above = np.block([rows[0], [-basis, -np.eye(lags), 0 * basis], rows[1], [-rows[1][0], *rows[1][1:]]])
+        limits = np.r_[one, -one, np.zeros(2 * heads)]
+        found = linprog(cost, above, limits, bounds=[(None, None)] * heads + [(0, None)] * (lags + heads))
+        assert found.fun >= least_error(heads, lag, unit) * (1 - 1e-6)
 
 
 def test_figures_of_coefficients_and_bits() -> None:

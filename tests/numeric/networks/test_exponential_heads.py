@@ -7,7 +7,7 @@ import torch
 
 from numeric.networks.construction import Construction, Embedding, StreamTap
 from numeric.networks.exact import run_exact
-from numeric.networks.exponential_heads import exponential_heads
+from numeric.networks.exponential_heads import exponential_heads, unseen
 from numeric.networks.maps import BlockMap
 from numeric.networks.network import Network
 from numeric.networks.shared_blocks import SharedNetwork
@@ -58,3 +58,15 @@ def test_weights_and_blocks_have_to_fit() -> None:
             StreamError, match=r"exponential_heads: weights of shape \(., .\) for 2 slopes and blocks of "
         ):
             exponential_heads(stream, "x", "y", (1.0, 2.0), weights)
+
+
+@pytest.mark.parametrize("heads", [1, 2, 3, 4])
+def test_heads_do_not_see_these_numbers_once_they_are_over(heads: int) -> None:
+    generator = np.random.default_rng(heads)
+    for gap in (0, 1, heads, 5):
+        rates = generator.uniform(0.05, 0.95, heads)
+        numbers = unseen(rates.tolist(), gap)
+        assert abs(numbers).max() == pytest.approx(1)
+        assert len(numbers) == (1 + (gap + 1) * (2**heads - 1) if gap else heads + 1)
+        assert not gap or (numbers[0] == 1 and not numbers[1 : gap + 1].any())
+        assert abs(rates[:, None] ** np.arange(len(numbers))[::-1] @ numbers).max() < 1e-14

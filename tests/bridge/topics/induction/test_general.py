@@ -12,12 +12,14 @@ import boundsmith as bs
 from bridge.limits.arguments import called_with
 from bridge.lowering.formula import evaluate
 from bridge.lowering.grids import kernel_grid
-from bridge.topics.induction.general import BASIS, GENERAL, K, read
-from numeric.topics.induction.general import steepness
+from bridge.topics.induction.general import GENERAL, read
+from bridge.topics.induction.well_behaved import BASIS, K
+from numeric.tools.singular_functions import SingularFunctions
 from tests.bridge.expressions.test_theorems import FEW
 
 SHIPPED = str(Path(__file__).parents[4] / "examples" / "harbour.txt")
 KEPT = {bs.Verdict.KEPT}
+PROVABLE = {bs.Verdict.KEPT, bs.Verdict.PROVED, bs.Verdict.CONSISTENT}
 GAUSSIAN, EXPONENTIAL = "exp(-(u-v)^2/2)", "exp(-abs(u-v))"
 SIMILARITIES = {
     GAUSSIAN: lambda u, v: np.exp(-((u - v) ** 2) / 2),
@@ -63,7 +65,7 @@ def test_a_gaussian_by_514_relus_errs_by_less_than_1e_5_under_attack(length: int
     assert output.derived == pytest.approx(1.1046e-5, rel=1e-3)  # at every length
     assert output.derived <= 5 * output.attacked
     assert kernel_grid(_certified(GAUSSIAN), 256, 8).grid.neurons == 514
-    assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+    assert all(set(row.verdict.values()) <= PROVABLE for row in rows.values())
 
 
 @pytest.mark.long
@@ -83,7 +85,7 @@ def _certified(g: str) -> Any:
 
 def test_the_terms_of_the_scores_have_rows_that_are_nearly_attained() -> None:
     rows = rows_of(L=8, M=16, K=4, p=3.0, g=GAUSSIAN)
-    assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+    assert all(set(row.verdict.values()) <= PROVABLE for row in rows.values())
     for name in ("previous", "scores.layer1", "scores.relus"):
         assert rows[name, "network"].ratio < 1.1
     parts = sum(rows[name, "network"].derived for name in ("scores.layer1", "scores.relus"))
@@ -95,7 +97,7 @@ def test_the_terms_of_the_scores_have_rows_that_are_nearly_attained() -> None:
 
 
 def needed(count: int) -> float:
-    return float(evaluate(BASIS.derived() or BASIS.derive(), {K: count}))
+    return float(evaluate(BASIS.closed_form, {K: count}))
 
 
 def test_orthonormal_functions_are_as_steep_as_the_bound_says() -> None:
@@ -114,22 +116,76 @@ def test_orthonormal_functions_are_as_steep_as_the_bound_says() -> None:
 
 @pytest.mark.parametrize(("g", "at_24"), [(EXPONENTIAL, 12.8), (GAUSSIAN, None)])
 def test_the_singular_functions_of_a_similarity_grow_steeper_without_end(g: str, at_24: float | None) -> None:
-    _, slopes = steepness(SIMILARITIES[g], -2.0, 2.0, 24)
-    known = slopes[~np.isnan(slopes)]
-    for count in range(1, len(known) + 1):
-        assert needed(count) <= known[:count].max()
+    for count in range(1, 25):
+        found = SingularFunctions.of(SIMILARITIES[g], -2.0, 2.0, count)
+        assert needed(count) <= found.steepness <= found.barron[1] or len(found.sizes) < count
     assert needed(24) == pytest.approx(5.27, rel=1e-3)
     if at_24:
-        assert known.max() == pytest.approx(at_24, rel=1e-2)
+        assert found.steepness == pytest.approx(at_24, rel=1e-2)
 
 
-def test_the_row_of_definition_a7_has_the_constant_at_hand_and_the_least_one() -> None:
-    basis = rows_of(K=8, L=8, **FEW)["basis", None]
-    assert basis.measured == pytest.approx(14.56, rel=1e-3)
-    assert basis.derived == pytest.approx(needed(8))
-    assert set(basis.verdict.values()) == KEPT
-    nothing = rows_of(K=1, L=8, M=16, g="u-u", **FEW)["basis", None]
-    assert set(nothing.verdict.values()) == {bs.Verdict.OUTSIDE}
+def test_the_rows_of_a_basis_have_its_constants_and_the_least_ones() -> None:
+    rows = rows_of(K=8, L=8, **FEW)
+    assert rows["basis", None].measured == pytest.approx(14.56, rel=1e-3)
+    assert rows["basis", None].derived == rows["basis.barron", None].derived == pytest.approx(needed(8))
+    low, high = SingularFunctions.of(SIMILARITIES[GAUSSIAN], -2.0, 2.0, 8).barron
+    assert low < rows["basis.barron", None].measured == pytest.approx(high * 1.001)
+    assert rows["basis.powers", None].verdict == {"printed": bs.Verdict.PROVED, "derived": bs.Verdict.PROVED}
+    relus = rows["basis.relus", None]
+    assert (relus.derived, relus.printed) == pytest.approx((high / 256, high / np.sqrt(257)))
+    assert relus.verdict == {"printed": bs.Verdict.CONSISTENT, "derived": bs.Verdict.KEPT}
+    assert "least constant for all M >= 1 is sqrt(2)" in relus.remark
+    for name in ("basis", "basis.barron"):
+        assert set(rows[name, None].verdict.values()) == KEPT
+    nothing = rows_of(K=1, L=8, M=16, g="u-u", **FEW)
+    for name in ("basis", "basis.barron", "basis.powers", "basis.relus", "output.proof"):
+        assert set(nothing[name, None].verdict.values()) == {bs.Verdict.OUTSIDE}
+
+
+# --- the mean over prompts -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("g", "K"), [(GAUSSIAN, 3), (EXPONENTIAL, 4)])
+def test_the_network_of_the_proof_errs_as_numpy_says_and_below_18(g: str, K: int) -> None:
+    """Its singular functions are eigenvectors of a matrix of midpoints here."""
+    rng, points = np.random.default_rng(0), np.linspace(-2, 2, 1601)[:-1] + 1 / 800
+    _, sizes, right = np.linalg.svd(SIMILARITIES[g](points[:, None], points) / 400)
+    left = SIMILARITIES[g](points[:, None], points) @ right.T[:, :K] / 400 / sizes[:K]  # g is symmetric
+    knots = np.linspace(-2, 2, 32 // K)
+    near = [np.interp(knots, points, each * 20) for each in left.T]
+    squares = []
+    for _ in range(2000):
+        x = rng.uniform(0, 1, 6)
+        at_last, at_keys = ([np.interp(at, knots, each) for each in near] for at in (x[-1], x[:-2]))
+        found = sum(size * a * b for size, a, b in zip(sizes, at_last, at_keys, strict=False))
+        weights = [np.exp(each) / np.exp(each).sum() for each in (found, SIMILARITIES[g](x[-1], x[:-2]))]
+        squares.append(((weights[0] - weights[1]) @ x[1:-1]) ** 2)
+    row = rows_of(L=6, M=31, K=K, g=g, p=30.0, samples=2000, attack=1, restarts=1)["output.proof", None]
+    assert row.measured == pytest.approx(np.sqrt(np.mean(squares)), rel=0.1)
+    assert row.measured < row.printed
+    assert row.verdict == {"printed": bs.Verdict.KEPT}
+
+
+def test_the_mean_error_is_that_of_the_network_with_its_interval() -> None:
+    rows = rows_of(L=6, M=16, K=4, d=2, p=3.0, samples=512, attack=1, restarts=1)
+    mean, grid = rows["output.mean", None], kernel_grid(_certified(GAUSSIAN), 16, 4).grid
+    rng, squares = np.random.default_rng(0), []
+    weights = np.tril(np.exp(-3.0 * np.subtract.outer(np.arange(4), np.arange(4)).clip(0)))
+    for _ in range(512):
+        x = rng.uniform(0, 1, (6, 2))
+        y = weights / weights.sum(1, keepdims=True) @ x[:-2]
+        scores = [
+            grid(torch.tensor(x[-1:]), torch.tensor(y))[0].numpy(),
+            SIMILARITIES[GAUSSIAN](x[-1], x[:-2]).sum(-1),
+        ]
+        near, exact = (np.exp(each) @ x[1:-1] / np.exp(each).sum() for each in scores)
+        squares.append(abs(near - exact).max() ** 2)
+    assert mean.measured == pytest.approx(np.sqrt(np.mean(squares)), rel=0.1)
+    assert mean.derived == rows["output", "network"].derived
+    assert mean.verdict == {"derived": bs.Verdict.KEPT}
+    assert "at a confidence of 1 - 1e-06" in mean.remark
+    assert mean.samples == 512
+    assert ("output.proof", None) not in rows  # of one coordinate
 
 
 # --- what is refused -------------------------------------------------------------------------------------------------
