@@ -175,6 +175,13 @@ class Graph(Objects):
         found |= {s: seen_weight(node) for s, node in self.seeing.items() if s in self._known.letters}
         return {name: each for name, each in found.items() if each is not None}
 
+    @property
+    def random(self) -> dict[str, str]:
+        """What bounds with probability are over, in words, and the array that is drawn."""
+        found = {node.draws.randomness: node.draws.name for node in self.nodes if isinstance(node, SampleMean)}
+        own = (node.similarity for node in self.featured)
+        return found | {g.randomness: g.features for g in own if not g.drawn}
+
     def parts(self) -> dict[str, Any]:
         """The arguments of a theorem that follow from the graph."""
         require_sound(self)
@@ -188,7 +195,7 @@ class Graph(Objects):
             "network": self.network,
             "reference": self.reference,
             "handles": self.handles if self.inputs and self._handles else None,
-            "random": {node.draws.randomness: node.draws.name for node in self.nodes if isinstance(node, SampleMean)},
+            "random": self.random,
             "worst": {letter: worst for letter, worst in self.worst.items() if letter in self._known.letters},
             "knows": self.knows,
             "meanings": self.meanings,
