@@ -79,7 +79,8 @@ class FeatureSimilarity(Similarity):
             self.residual: (f"largest error of the {of}", lambda x: x.error),
         }
         found = {s: (words, Program(self.of_function, _number(self, number))) for s, (words, number) in own.items()}
-        return found | super().letters if self.given else found
+        of_kernel = {s: each for s, each in super().letters.items() if s != self.residual}
+        return {**of_kernel, **found}
 
     @property
     def of_function(self) -> tuple[str, ...]:

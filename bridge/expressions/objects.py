@@ -20,6 +20,7 @@ from bridge.expressions.losses import CrossEntropyOf
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.matrix_norms import KINDS, norm_words
 from bridge.expressions.positions import RotaryPositions
+from bridge.expressions.preceding import PrecedingTokens
 from bridge.expressions.recency import RecentWeights
 from bridge.expressions.running import Program, nodes_of
 from bridge.expressions.similarities import Similarity, SimilarityScores
@@ -80,6 +81,17 @@ class Objects:
     def similarities(self) -> dict[str, Similarity]:
         found = (node.similarity for node in self.nodes if isinstance(node, SimilarityScores))
         return self._by_name((each.name, each) for each in found)
+
+    @cached_property
+    def preceding(self) -> dict[str, PrecedingTokens]:
+        return self._by_name((node.name, node) for node in self.nodes if isinstance(node, PrecedingTokens))
+
+    @property
+    def letters_known(self) -> dict[sp.Symbol, tuple[str, Callable[..., Any]]]:
+        """The letters of similarities and of heads, each in words and as a program of parameters."""
+        known = [each.letters for each in self.similarities.values()]
+        known += [each.letters for each in self.preceding.values()]
+        return {letter: each for letters in known for letter, each in letters.items()}
 
     @property
     def featured(self) -> list[FeatureScores]:

@@ -107,6 +107,14 @@ class Similarity:
         """
         return EXTENSIONS["features"](self, count, delta=delta, cells=cells, terms=terms)
 
+    @property
+    def of_cosines(self) -> "Similarity":
+        """Of random features: the drawn cosines themselves as the exact similarity, which the ReLUs alone miss.
+
+        Its bounds hold surely. Raises UsageError without features, and without cells.
+        """
+        raise UsageError(f"{self.name}: it has no random features; give by_features(count, delta=, cells=)")
+
     def __call__(self, query: Any, keys: Any) -> "SimilarityScores":
         self._require_expressions(query, keys)
         return SimilarityScores(self, query, keys)

@@ -1,9 +1,12 @@
 """Heads that see earlier tokens by their distance alone, each one recursion z <- r z + x, mixed by their values."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import torch
 
+from numeric.networks.attention import causal_average
 from numeric.networks.layers import Head, RelativePositions, SoftmaxAttention
 from numeric.networks.maps import BlockMap, Number
 from numeric.networks.stream import Stream, StreamError
@@ -32,6 +35,13 @@ def exponential_heads(
         )
     )
     return SoftmaxAttention(tuple(heads), residual=True)
+
+
+def lagged(x: Any, slopes: Sequence[Number], weights: Sequence[Sequence[Number]]) -> Any:
+    """What the heads write beside the tokens x (L, d), without a network: (L, m d), of m rows of `weights`."""
+    averages = [causal_average(x[None], RelativePositions(slope))[0] for slope in slopes]  # each (L, d)
+    mixed = ([weight * average for weight, average in zip(row, averages, strict=True)] for row in weights)
+    return torch.cat([sum(parts[1:], start=parts[0]) for parts in mixed], dim=-1)
 
 
 def stacked(numbers: np.ndarray, size: int) -> np.ndarray:

@@ -29,10 +29,10 @@ def deviation_of_cosines(
     """
     count, dim, radius, omega = (as_expr(each) for each in (count, dim, radius, largest))
     size = as_expr(mass) ** dim
-    one = given(f"{name} at one pair", dim=1, size=0, reason="the mean of the features less its expectation")
+    one = given(f"{name} at a pair", dim=1, size=0, reason="the mean of the features less its expectation")
     at_one = sample_mean(
         one,
-        f"{name}, their mean at one pair",
+        f"{name}, mean at a pair",
         count=count,
         event=Event("features", over=over),
         sub_gaussian=size,
@@ -41,7 +41,7 @@ def deviation_of_cosines(
     near = 1 / (2 * dim * omega * sp.sqrt(count))
     everywhere = cover(
         at_one,
-        f"{name}, their mean at all pairs",
+        f"{name}, mean at all pairs",
         members=(1 + 2 * radius / near) ** dim,
         radius=near,
         lipschitz=2 * size * dim * omega,

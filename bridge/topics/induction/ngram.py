@@ -24,6 +24,7 @@ from bridge.theorems.theorem import Theorem
 from bridge.theorems.transformer import Transformer
 from numeric.balls import Arb, BallArray, float_above, working_precision
 from numeric.networks.construction import Construction
+from numeric.networks.exponential_heads import lagged
 from numeric.networks.network import Network
 from numeric.networks.norms import infinity_to_one_norm, least_singular_value
 from numeric.tools.null_vectors import null_vector
@@ -120,7 +121,7 @@ def beside(x: Any, sums: ExponentialSums, n: int) -> Any:
     """What layer 1 writes beside the tokens s = n .. L, (S + 1, (n-1) d)."""
     if isinstance(x, BallArray):
         slopes, weights = map(flint.arb, sums.slopes), [sums.combined(lag) for lag in range(1, n)]
-        return networks.lagged(x, list(slopes), weights)[n - 1 :]
+        return lagged(x, list(slopes), weights)[n - 1 :]
     exact = torch.cat([x[n - 1 - lag : x.shape[0] - lag] for lag in range(1, n)], dim=-1)
     return exact + torch.cat(tuple(tails(sums, n, x.shape[0]).to(x) @ x), dim=-1)
 

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numeric.networks.attention import causal_average
 from numeric.networks.construction import AttentionTap, Construction, Embedding, ScoresTap, StreamTap
 from numeric.networks.exponential_heads import exponential_heads
 from numeric.networks.layers import Head, RelativePositions, SoftmaxAttention
@@ -42,13 +41,6 @@ def ngram_head(x: Any, W_star: Any, n: int) -> dict[str, Any]:
     scores = keys @ (last_patch(x, n) @ W_star)  # (S)
     attention = torch.softmax(scores, dim=0)  # (S)
     return {"keys": keys, "scores": scores, "attention": attention, "output": attention @ x[n - 1 : -1]}
-
-
-def lagged(x: Any, slopes: Sequence[Number], weights: Sequence[Sequence[Number]]) -> Any:
-    """What layer 1 writes beside the tokens x (L, d), without a network: (L, m d)."""
-    averages = [causal_average(x[None], RelativePositions(slope))[0] for slope in slopes]  # each (L, d)
-    mixed = ([weight * average for weight, average in zip(row, averages, strict=True)] for row in weights)
-    return torch.cat([sum(parts[1:], start=parts[0]) for parts in mixed], dim=-1)
 
 
 def ngram(slopes: Sequence[Number], weights: np.ndarray, W_star: Any) -> Construction:

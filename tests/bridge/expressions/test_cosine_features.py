@@ -147,6 +147,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: product().by_features(K, delta=delta).of_cosines,
         "g: its features are cosines, which nothing stands in the place of; give cells",
     ),
+    "no features": (lambda: product().of_cosines, "g: it has no random features; give by_features(count, delta=, cel"),
     "a certain bound": (
         lambda: scored(product().by_features(K, delta=2, cells=M)),
         "give a probability of failure above 0, at most 1",

@@ -1,4 +1,4 @@
-"""The text of similarities, and of what a network has in their place."""
+"""The text of similarities and of preceding tokens, and of what a network has in their place."""
 
 from collections.abc import Callable
 
@@ -6,6 +6,7 @@ import sympy as sp
 
 from bridge.expressions.cosine_features import FeatureScores
 from bridge.expressions.node_texts import Writing, object_text, written
+from bridge.expressions.preceding import PrecedingTokens
 from bridge.expressions.similarities import SimilarityScores
 
 
@@ -69,3 +70,30 @@ def _mean_of_cosines(node: FeatureScores) -> str:
         f"near the factor of one coordinate, `s` is the product of the signs of their `a_j`, and `A` that of the sums "
         f"of all `abs(a_j)`"
     )
+
+
+@written.register
+def _(node: PrecedingTokens, writing: Writing) -> tuple[str, str]:
+    x, name, hat = writing.both(node.x)[0], object_text(node.name), object_text(node.name, hat=True)
+    place = next(letter for letter in ("s", "t", "i", "j") if letter not in writing.taken)
+    ends = (sp.S.Zero, node.lags - 1) if node.own else (sp.S.One, node.lags)
+    first, last = (f"{x}_{_before(place, end)}" for end in ends)
+    listed = first if first == last else f"({first}, ..., {last})"
+    count = sp.sstr(node.x.count).replace(" ", "")
+    writing.words.append(f"`{name}` has `{listed}` for the tokens `{place} = {sp.sstr(node.first)}, ..., {count}`")
+    if node.heads is None:
+        return name, name
+    writing.notes.append(
+        f"`{hat}` are the sums that `{sp.sstr(node.heads)}` heads write in its place, which average earlier tokens "
+        f"with weights that fall exponentially with the distance"
+    )
+    return name, hat
+
+
+def _before(place: str, lag: sp.Expr) -> str:
+    """The index of the token at the lag, the lag after the place."""
+    if lag == 0:
+        return place
+    terms = sorted(sp.Add.make_args(sp.expand(-lag)), key=lambda term: term.is_number)
+    signed = (sp.sstr(term).replace(" ", "") for term in terms)
+    return f"({place}{''.join(term if term.startswith('-') else f'+{term}' for term in signed)})"
