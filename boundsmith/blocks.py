@@ -1,7 +1,7 @@
 """Blocks of real transformers, as expressions: of vectors, or of tokens, each token for itself.
 
 - normalisation: rms_norm, layer_norm
-- words and positions: embedding, rotary, recent
+- words and positions: embedding, rotary, recent, preceding
 - scores and experts: similarity, mixture
 - losses: log_softmax, cross_entropy
 """
@@ -11,6 +11,7 @@ from bridge.expressions.experts import mixture
 from bridge.expressions.losses import cross_entropy, log_softmax
 from bridge.expressions.normalisation import layer_norm, rms_norm
 from bridge.expressions.positions import rotary
+from bridge.expressions.preceding import preceding
 from bridge.expressions.recency import recent
 from bridge.expressions.similarities import similarity
 
@@ -20,6 +21,7 @@ __all__ = [
     "embedding",
     "rotary",
     "recent",
+    "preceding",
     "similarity",
     "mixture",
     "log_softmax",

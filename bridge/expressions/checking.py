@@ -39,7 +39,7 @@ def require_sound(graph: Objects) -> None:
 def require_one_use(graph: Objects) -> None:
     """Raises UsageError for a name of two objects."""
     kinds = (graph.inputs_of_graph, graph.matrices, graph.functions, graph.values, graph.grids, graph.draws)
-    names = [name for kind in (*kinds, graph.similarities) for name in kind]
+    names = [name for kind in (*kinds, graph.similarities, graph.preceding) for name in kind]
     objects = {*graph.inputs_of_graph, *graph.matrices, *graph.values, *graph.draws}
     if taken := sorted(objects & {letter.name for letter in graph.parameters}):
         raise UsageError(

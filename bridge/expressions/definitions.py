@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
+from bridge.expressions import block_texts as block_texts  # it registers what it writes
 from bridge.expressions.attention import CutSoftmaxOf
 from bridge.expressions.expression import Expression
 from bridge.expressions.functions import Function

@@ -96,8 +96,8 @@ class KnownLetters:
         for f in of_functions:
             at = (*self._at_network(f, known), *([self._at_prompt(f)] if at_prompts else []))
             known |= {f.letter: at} if at else {}
-        of_grids = {s: program for g in self.graph.similarities.values() for s, (_, program) in g.letters.items()}
-        known |= {letter: (program,) for letter, program in of_grids.items() if letter in self.bounding}
+        of_parts = {letter: program for letter, (_, program) in self.graph.letters_known.items()}
+        known |= {letter: (program,) for letter, program in of_parts.items() if letter in self.bounding}
         seen = {s: node for s, node in self.graph.seeing.items() if s in self.letters and at_prompts}
         return known | {letter: self._largest_seen(node) for letter, node in seen.items()}
 

@@ -25,7 +25,6 @@ from bridge.expressions.positions import RotaryPositions
 from bridge.expressions.products import Entrywise, InnerProduct, Pairs
 from bridge.expressions.recency import RecentWeights
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
-from bridge.expressions.similarities import SimilarityScores
 from bridge.expressions.tokens import Appended, Centred, TokenAtPlace
 
 LETTERS = ("p", "q", "z", "y", "r", "a", "c", "v", "w")  # of values that a formula names
@@ -217,26 +216,6 @@ def _(node: Entrywise, writing: Writing) -> tuple[str, str]:
 @written.register
 def _(node: Pairs, writing: Writing) -> tuple[str, str]:
     return writing.each(lambda query, keys: f"{'(x)' if keys == 'x' else within(keys)} {within(query)}", *node.parts)
-
-
-@written.register
-def _(node: SimilarityScores, writing: Writing) -> tuple[str, str]:
-    g, name, hat = node.similarity, object_text(node.similarity.name), object_text(node.similarity.name, hat=True)
-    over = "" if node.coordinates == 1 else ", added up over the coordinates"
-    formula = "" if g.function is None else sp.sstr(g.function).replace("**", "^").replace("Abs(", "abs(")
-    what = f"`{formula.replace('*', ' ')}`" if formula else f"the similarity `{object_text(g.given)}`"
-    writing.words.append(f"`{name}(u, v)` is {what}{over}, of a query `u` with each key `v`")
-    (query, keys), (near_query, near_keys) = zip(*(writing.both(part) for part in node.parts), strict=True)
-    if g.cells is None:
-        return f"{name}({query}, {keys})", f"{name}({near_query}, {near_keys})"
-    cells, rank = (None if each is None else sp.sstr(each).replace("*", " ") for each in (g.cells, g.rank))
-    best = "that has the values of" if rank is None else f"of rank `{rank}` that is nearest to the values of"
-    writing.notes.append(
-        f"`{hat}(u, v)` is `H(u)^T S H(v) + c`{over}, `H` are the hat functions of `{cells}` cells on "
-        f"`[-{g.radius:g}, {g.radius:g}]`, constant beyond, `S` is the matrix {best} `{name}` at the knots, and "
-        f"`c` is a constant"
-    )
-    return f"{name}({query}, {keys})", f"{hat}({near_query}, {near_keys})"
 
 
 @written.register

@@ -4,20 +4,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import sympy as sp
 
 from bridge.domains import Domain
 from bridge.expressions.attention import CutSoftmaxOf, Quantised
+from bridge.expressions.cosine_features import FeatureScores
 from bridge.expressions.draws import Draws, SampleMean
-from bridge.expressions.expression import Expression
+from bridge.expressions.expression import Expression, same
 from bridge.expressions.functions import Applied, Function
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.losses import CrossEntropyOf
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.matrix_norms import KINDS, norm_words
 from bridge.expressions.positions import RotaryPositions
+from bridge.expressions.preceding import PrecedingTokens
 from bridge.expressions.recency import RecentWeights
 from bridge.expressions.running import Program, nodes_of
 from bridge.expressions.similarities import Similarity, SimilarityScores
@@ -79,6 +82,29 @@ class Objects:
         found = (node.similarity for node in self.nodes if isinstance(node, SimilarityScores))
         return self._by_name((each.name, each) for each in found)
 
+    @cached_property
+    def preceding(self) -> dict[str, PrecedingTokens]:
+        return self._by_name((node.name, node) for node in self.nodes if isinstance(node, PrecedingTokens))
+
+    @property
+    def letters_known(self) -> dict[sp.Symbol, tuple[str, Callable[..., Any]]]:
+        """The letters of similarities and of heads, each in words and as a program of parameters."""
+        known = [each.letters for each in self.similarities.values()]
+        known += [each.letters for each in self.preceding.values()]
+        return {letter: each for letters in known for letter, each in letters.items()}
+
+    @property
+    def featured(self) -> list[FeatureScores]:
+        """The scores whose features are drawn. Raises UsageError for features of vectors of two dimensions."""
+        found = [node for node in self.nodes if isinstance(node, FeatureScores)]
+        for node, other in pairwise(sorted(found, key=lambda node: node.similarity.name)):
+            if node.similarity is other.similarity and not same(node.coordinates, other.coordinates):
+                raise UsageError(
+                    f"{self.id}: {node.similarity.name} has features of one dimension, and scores vectors in "
+                    f"R^{node.coordinates} and R^{other.coordinates}; give one of them another name"
+                )
+        return found
+
     def _by_name(self, named: Iterator[tuple[str, Any]]) -> dict[str, Any]:
         """Raises UsageError for two objects of one name."""
         found: dict[str, Any] = {}
@@ -124,6 +150,7 @@ class Objects:
     def weights(self) -> dict[str, Any]:
         own: dict[str, Any] = {name: each.domain for name, each in self.inputs_of_graph.items() if each.weight}
         own |= {name: each.drawn for name, each in self.draws.items()}
+        own |= {name: program for node in self.featured for name, program in node.drawn.items()}
         return own | self._drawn(varies=False)
 
     def _drawn(self, *, varies: bool) -> dict[str, Any]:

@@ -94,6 +94,7 @@ class Graph(Objects):
     def _operands(self, known: Mapping[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {name: known[f"f_{name}"] for name in self.functions}
         found |= {name: each.operand(known) for name, each in self.similarities.items()}
+        found |= {name: each.operand(known) for name, each in self.preceding.items()}
         found |= {name: known[name] for name in self.inputs_of_graph}
         for node in self.nodes:
             if isinstance(node, TokenOfLayer):
@@ -175,10 +176,17 @@ class Graph(Objects):
         taken += [*self.inputs, *self.weights, *self.values]
         found: dict[Any, Any] = {output.label: definition(output, taken) for output in self.outputs}
         found |= {f.letter: largest_difference(f) for f in self.functions.values() if f.letter in self._known.letters}
-        own = {s: words for g in self.similarities.values() for s, (words, _) in g.letters.items()}
+        own = {letter: words for letter, (words, _) in self.letters_known.items()}
         found |= {letter: words for letter, words in own.items() if letter in self._known.bounding}
         found |= {s: seen_weight(node) for s, node in self.seeing.items() if s in self._known.letters}
         return {name: each for name, each in found.items() if each is not None}
+
+    @property
+    def random(self) -> dict[str, str]:
+        """What bounds with probability are over, in words, and the array that is drawn."""
+        found = {node.draws.randomness: node.draws.name for node in self.nodes if isinstance(node, SampleMean)}
+        own = (node.similarity for node in self.featured)
+        return found | {g.randomness: g.features for g in own if not g.drawn}
 
     def parts(self) -> dict[str, Any]:
         """The arguments of a theorem that follow from the graph."""
@@ -194,7 +202,7 @@ class Graph(Objects):
             "reference": self.reference,
             "near": self._near,
             "handles": self.handles if self.inputs and self._handles else None,
-            "random": {node.draws.randomness: node.draws.name for node in self.nodes if isinstance(node, SampleMean)},
+            "random": self.random,
             "worst": {letter: worst for letter, worst in self.worst.items() if letter in self._known.letters},
             "knows": self.knows,
             "meanings": self.meanings,

@@ -98,6 +98,7 @@ class OverDraws:
             network=network,
             reference=theorem.reference,
             built=theorem.built,
+            readers=theorem.readers,
             distance=theorem.distance,
             exact=theorem.exact,
             work=theorem.work,
@@ -122,7 +123,7 @@ class OverDraws:
     def fixed(self) -> dict[str, Any]:
         """The parameters, and the weights that are drawn once."""
         weights = {key: value for key, value in self.instance.known.weights.items() if key not in self.names}
-        params = self.instance.known.params
+        params = self.instance.point.params  # texts as they were given
         return {**params, **{key: value for key, value in weights.items() if key in self.theorem.recorded}}
 
     def at(self, seed: int) -> Instance:

@@ -98,7 +98,8 @@ class CertifiedKernel:
     def second(self) -> tuple[SecondDerivative, SecondDerivative]:
         """Of u and of v."""
         u, v = (
-            self._second(x) or SecondDerivative((sp.S.Zero, sp.S.Zero), kink_of_slopes(slope))
+            second_derivative(self.function, x, self.variables, self.radius)
+            or SecondDerivative((sp.S.Zero, sp.S.Zero), kink_of_slopes(slope))
             for x, slope in zip(self.variables, self.slopes, strict=True)
         )
         return u, v
@@ -112,22 +113,6 @@ class CertifiedKernel:
     def kinks(self) -> sp.Rational:
         """The same of the jumps of g_u and of g_v."""
         return sp.Add(*(sp.Max(each.kink[1], 0) - sp.Min(each.kink[0], 0) for each in self.second))
-
-    # SymPy's second derivative of abs(u - v) is 2 DiracDelta(u - v). A kink along a u + b(v) = 0, with a number a,
-    # meets each line of constant v once, and g_u jumps there by the coefficient of the delta over |a|.
-    def _second(self, x: sp.Symbol) -> SecondDerivative | None:
-        derivative, jumps = self.function.diff(x, 2), [(sp.S.Zero, sp.S.Zero)]
-        for delta in derivative.atoms(sp.DiracDelta):
-            mass, slope = sp.Dummy("mass"), delta.args[0].diff(x)
-            share = derivative.xreplace({delta: mass}).diff(mass)
-            plain = len(delta.args) == 1 and slope.is_number and slope != 0
-            jump = self._range(share / abs(slope)) if plain and not share.has(mass, sp.DiracDelta) else None
-            if jump is None:
-                return None
-            jumps.append((sp.Min(jump[0], 0), sp.Max(jump[1], 0)))
-        bend = self._range(derivative.xreplace(dict.fromkeys(derivative.atoms(sp.DiracDelta), sp.S.Zero)))
-        low, high = (sp.Add(*each) for each in zip(*jumps, strict=True))
-        return None if bend is None else SecondDerivative(bend, (low, high))
 
     def _range(self, expression: sp.Expr) -> Ends | None:
         return range_on_box(expression, self.variables, self.radius)
@@ -148,6 +133,28 @@ class CertifiedKernel:
         with working_precision(BITS):
             knots = BallArray.exactly(np.arange(cells + 1.0), BITS) * 2 * self.radius / cells - self.radius
             return ArrayFunction(self.function, *self.variables)(knots.unsqueeze(-1), knots)
+
+
+# SymPy's second derivative of abs(u - v) is 2 DiracDelta(u - v). A kink along a u + b(v) = 0, with a number a,
+# meets each line of constant v once, and g_u jumps there by the coefficient of the delta over |a|.
+def second_derivative(
+    function: sp.Expr, x: sp.Symbol, variables: tuple[sp.Symbol, ...], radius: float
+) -> SecondDerivative | None:
+    """In x, on [-radius, radius]^n; None where it is not known."""
+    derivative, jumps = function.diff(x, 2), [(sp.S.Zero, sp.S.Zero)]
+    for delta in derivative.atoms(sp.DiracDelta):
+        mass, slope = sp.Dummy("mass"), delta.args[0].diff(x)
+        share = derivative.xreplace({delta: mass}).diff(mass)
+        plain = len(delta.args) == 1 and slope.is_number and slope != 0
+        regular = plain and not share.has(mass, sp.DiracDelta)
+        jump = range_on_box(share / abs(slope), variables, radius) if regular else None
+        if jump is None:
+            return None
+        jumps.append((sp.Min(jump[0], 0), sp.Max(jump[1], 0)))
+    smooth = derivative.xreplace(dict.fromkeys(derivative.atoms(sp.DiracDelta), sp.S.Zero))
+    bend = range_on_box(smooth, variables, radius)
+    low, high = (sp.Add(*each) for each in zip(*jumps, strict=True))
+    return None if bend is None else SecondDerivative(bend, (low, high))
 
 
 def _largest(ends: Ends) -> sp.Rational:

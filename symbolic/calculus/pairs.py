@@ -6,7 +6,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.functions import APPROXIMANT, EXACT
-from symbolic.derivations.derivation import Approximated, Norm, as_expr, rule_step
+from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr, rule_step
 from symbolic.derivations.obligations import Obligation, RangeObligation, nonnegative, positive, whole
 from symbolic.derivations.operations import Handle, Operation, unnamed
 
@@ -41,6 +41,7 @@ def apply_to_pairs(
     size: Any,
     eps: Any = 0,
     radius: Any = sp.oo,
+    deviation: Approximated | None = None,
     reason: str = "",
     function: str = "",
 ) -> Approximated:
@@ -50,6 +51,9 @@ def apply_to_pairs(
     with (a, b) = `slopes`, in the norms of x and y; approximate arguments are clipped to the box. `size` bounds |f|.
     Obligation: the exact arguments lie in the box, ||x|| <= radius and ||y|| <= radius (each norm bounds every
     coordinate). `function` is the handle of f and f_hat.
+
+    `deviation` is one number, of size 0, whose error bounds what f_hat errs by beyond eps at all pairs of the box at
+    once, such as what its random weights deviate by: the conclusion then rests on the events of this bound.
     """
     count, eps, size, radius = as_expr(count), as_expr(eps), as_expr(size), as_expr(radius)
     of_x, of_y = (as_expr(each) for each in slopes)
@@ -59,7 +63,13 @@ def apply_to_pairs(
     if radius != sp.oo:
         obligations += positive("apply_to_pairs", name, radius=radius)
         obligations += tuple(RangeObligation.of(name, each.size, radius) for each in (x, y))
+    if deviation is not None and (deviation.dim != 1 or deviation.size != 0):
+        raise DerivationError(
+            f"apply_to_pairs: the deviation '{deviation.name}' has the dimension {sp.sstr(deviation.dim)} and the size "
+            f"{sp.sstr(deviation.size)}; give the error of one number whose exact value is 0"
+        )
     of_x, of_y = (sp.S.Zero if each.error == 0 else slope for each, slope in ((x, of_x), (y, of_y)))  # it stays
+    eps = eps if deviation is None else eps + deviation.error_symbol
     operation = PairwiseFunction(function, eps, (of_x, of_y), (x.norm, y.norm), radius)
     step = rule_step(
         name,
@@ -68,9 +78,9 @@ def apply_to_pairs(
         eps + of_x * x.error_symbol + of_y * y.error_symbol,
         obligations=obligations,
         reason=reason or _reason(eps, radius),
-        operation=operation if function else unnamed("function"),
+        operation=operation if function and deviation is None else unnamed("function"),
     )
-    return x.follows(step, y, dim=count, size=size)
+    return x.follows(step, y, *([] if deviation is None else [deviation]), dim=count, size=size)
 
 
 def _reason(eps: sp.Expr, radius: sp.Expr) -> str:

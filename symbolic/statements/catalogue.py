@@ -125,6 +125,7 @@ CLAIMS: tuple[Claim, ...] = (
     _expression(
         "induction.general", _wang("Theorem 4.4, Theorem A.8, Def. A.7"), "any similarity by ReLUs of low rank"
     ),
+    _expression("induction.patches", _wang("Theorem 4.4, Theorem A.8"), "patches of any dimension by random features"),
     _claim("induction.first_stage", _wang("Lemma 5.3, Appendix B"), "layer 1 learns to attend to the previous token"),
     _claim("induction.balance", _wang("Lemma 5.4"), "w_Q^2 - w_K^2 is conserved"),
     _claim("induction.losses", _wang("Lemma D.3, Lemma D.4", "eq. (19), (22)"), "closed forms of the losses"),

@@ -71,6 +71,65 @@ def test_errors_of_the_grid_add_up_over_coordinates() -> None:
     assert sp.expand(derived - d * derived.subs(d, 1)) == 0
 
 
+# --- a product over coordinates --------------------------------------------------------------------------------------
+
+PRODUCTS = {
+    GAUSSIAN: 1.0,
+    sp.exp(u * v): np.e,
+    KINKED: 2 * np.exp(0.5),
+}  # with the largest absolute value of one factor
+NUMPY[sp.exp(u * v)] = lambda u, v: np.exp(u * v)
+
+
+def multiplied(g: Any, count: Any, **more: Any) -> bs.Theorem:
+    similarity = bs.blocks.similarity(g, multiplied=True).approximated(cells=M, **more)
+    query = bs.quantised(bs.vector("q", count, size=1), eta)
+    output = similarity(query, bs.tokens("k", L, count, size=1))
+    return bs.theorem("scores", output, parameters={eta: 0.02, M: 16, L: 5, **({d: 3} if count is d else {})})
+
+
+@pytest.mark.parametrize("g", PRODUCTS, ids=["Gaussian", "exponential", "kinked"])
+def test_products_over_coordinates_are_those_of_numpy_and_their_bound_holds(g: sp.Expr) -> None:
+    theorem, rng, largest = multiplied(g, d), np.random.default_rng(0), 0.0
+    bound = bound_of(theorem, eta=0.02, M=16, L=5, d=3, rho_g=1e-12)
+    corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T
+    for trial in range(200):
+        q, k = (
+            (rng.choice(corners, each) for each in (1, 5))
+            if trial % 2
+            else (rng.uniform(-1, 1, (each, 3)) for each in (1, 5))
+        )
+        exact, near = ran(theorem, q=q[0], k=k, eta=0.02, M=16, L=5, d=3)
+        assert np.allclose(exact, NUMPY[g](q, k).prod(-1), rtol=1e-12)
+        largest = max(largest, abs(near - exact).max())
+    assert 0.04 * bound < largest <= bound
+
+
+def test_a_product_of_one_exponential_a_coordinate_is_that_of_the_inner_product() -> None:
+    theorem, rng = multiplied(sp.exp(u * v), d), np.random.default_rng(1)
+    q, k = rng.uniform(-1, 1, 3), rng.uniform(-1, 1, (5, 3))
+    assert np.allclose(ran(theorem, q=q, k=k, eta=0.02, M=16, L=5, d=3)[0], np.exp(k @ q), rtol=1e-12)
+
+
+def test_the_bound_of_a_product_has_the_size_of_the_other_factors() -> None:
+    """(S + e)^3 - S^3 with S = sup |g|, and slopes of S^2."""
+    g = sp.exp(u * v)
+    derived = multiplied(g, 3).statement.quantity("output").derived()
+    one = scored(g).statement.quantity("output").derived()
+    eps, size = float(one.subs({eta: 0, M: 16, sp.Symbol("rho_g", nonnegative=True): 0})), np.e
+    found = float(derived.subs({eta: 0, M: 16, sp.Symbol("rho_g", nonnegative=True): 0}))
+    assert found == pytest.approx((size + eps) ** 3 - size**3, rel=4e-3)
+    assert float(derived.coeff(eta)) == pytest.approx(3 * size**3 / 2, rel=4e-3)
+
+
+@pytest.mark.parametrize("g", [GAUSSIAN, KINKED], ids=["Gaussian", "kinked"])
+def test_every_bound_on_a_product_is_kept(g: sp.Expr) -> None:
+    rows = compared(multiplied(g, d), attack=60)
+    assert all(set(row.verdict.values()) == KEPT for row in rows.values())
+    objects = multiplied(g, d).statement.objects
+    assert "multiplied over the coordinates, of a query u with each key v" in objects[r"\mathrm{output}"]
+
+
 @pytest.mark.parametrize("rank", [{}, {"rank": K}])
 def test_every_bound_on_scores_is_kept(rank: dict[str, Any]) -> None:
     rows = compared(scored(GAUSSIAN, d, **rank), attack=60)
@@ -188,7 +247,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
             samples=2,
             attack=0,
         ),
-        "g: M/2 is 5/2 here; a number of cells and a rank are whole",
+        "g: M/2 is 5/2 here; numbers of cells and features, and a rank, are whole",
     ),
     "two of one name": (
         lambda: bs.theorem(

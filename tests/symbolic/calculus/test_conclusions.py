@@ -583,6 +583,19 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
         ),
         Says(p + a * ex + b * ey, size=c, dim=m, premises=("x", "y")),
     ),
+    "apply_to_pairs, of random weights": (
+        lambda: apply_to_pairs(
+            vector(),
+            vector("y", size=Y, error=ey),
+            "s",
+            count=m,
+            slopes=(a, b),
+            size=c,
+            eps=p,
+            deviation=given("z", dim=1, size=0, error=X),
+        ),
+        Says(p + X + a * ex + b * ey, size=c, dim=m, premises=("x", "y", "z")),
+    ),
     "apply_to_pairs, exactly": (
         lambda: apply_to_pairs(vector(), vector("y", size=Y, error=ey), "s", count=m, slopes=(a, 0), size=c),
         Says(a * ex, size=c, dim=m, premises=("x", "y")),
