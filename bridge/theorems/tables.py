@@ -254,13 +254,13 @@ def _row(cells: list[str], reads: list[Read]) -> list[float] | None:
 
 def _days(cell: str) -> float:
     """A date or a time of ISO 8601, in days; without a time zone it is in UTC. Raises ValueError."""
+    if _number(cell) is not None:
+        raise ValueError("a number")
     found = datetime.fromisoformat(cell)
     return (found.replace(tzinfo=found.tzinfo or UTC) - EPOCH) / timedelta(days=1)
 
 
 def _is_date(cell: str) -> bool:
-    if _number(cell) is not None:
-        return False
     try:
         _days(cell)
     except ValueError:

@@ -1,8 +1,10 @@
 """Tables whose rows are draws of a law: the theorem is compared at the law that is fitted to them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from bridge.theorems.data import Table
 from bridge.theorems.real_inputs import Material
@@ -17,9 +19,9 @@ class Sample(InputSource):
     """Rows as independent draws of a law: no prompt is made of them, and nothing is predicted.
 
     `rows` and `columns` name parameters: how many rows are examples, `usual` where that is not given, and their
-    dimension, at most `dimensions`. The `data` are the `Table`, of which features alone are read. `implied` fits the
-    law: it gives the parameters that `fitted` names, which nobody else gives, and may give weights that are drawn by
-    the seed.
+    dimension, at most `dimensions`. The `data` are the `Table`, of which features alone are read, and `longest` rows
+    drawn at random of a longer one. `implied` fits the law: it gives the parameters that `fitted` names, which nobody
+    else gives, and may give weights that are drawn by the seed.
     """
 
     reads = Table
@@ -31,6 +33,7 @@ class Sample(InputSource):
     fitted: tuple[str, ...]
     usual: int
     dimensions: int
+    longest: int
 
     def sizes(self, material: Table) -> dict[str, int]:
         count, columns = material.features.shape
@@ -54,13 +57,20 @@ class Sample(InputSource):
             wrong.append(f"{columns} columns of {material.source}; take 1 to {most} of them by --features: {names}")
         elif d != columns:
             wrong.append(f"{self.columns} = {d} for {material.source} with {names}; leave {self.columns} out")
-        if n > count:
-            wrong.append(f"{self.rows} = {n}, but {material.source} has {count} rows; take 1 to {count}")
+        if n > min(count, self.longest):
+            found = f"{self.rows} = {n}, but {material.source} has {count} rows"
+            wrong.append(f"{found}; take 1 to {min(count, self.longest)}")
         if wrong:
             raise UsageError(f"{id}: {'; '.join(wrong)}")
 
     def read(self, id: str, params: Mapping[str, Any], material: Table) -> Table:
-        return material
+        count = len(material.features)
+        if count <= self.longest:
+            return material
+        chosen = np.sort(np.random.default_rng(0).choice(count, self.longest, replace=False))
+        features, targets = material.features[chosen], material.targets[chosen]
+        source = f"{material.source} ({self.longest} of its {count} rows)"
+        return replace(material, features=features, targets=targets, source=source)
 
     def most(self, samples: int) -> int:
         return 0

@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from torch import Tensor
-
 from bridge.theorems.data import Table
-from bridge.theorems.record import NamedTable
 from bridge.theorems.sources.sample import Sample
 from bridge.theorems.theorem import Theorem
 from bridge.topics.tools.fitted_mixtures import fit_by_components, fitted_mixture
@@ -29,7 +26,7 @@ def fitted(weights: str, n: int, data: Table, seed: int) -> dict[str, Any]:
 def at_fitted(theorem: Theorem) -> Theorem:
     """The same, with words that say of what law the bounds are."""
     own = theorem.at_point.quantities
-    assert own is not None
+    assert own is not None  # one of the statement's needs d
 
     def quantities(d: int) -> Sequence[Quantity]:
         *others, variation = (replace(each, domain=FITTED) for each in own(d))
@@ -38,10 +35,13 @@ def at_fitted(theorem: Theorem) -> Theorem:
     return theorem.with_at_point(quantities=quantities)
 
 
-def fit(data: Table, weights: Tensor, seed: int) -> NamedTable:
-    return fit_by_components(data, len(weights), seed)
-
-
 TABLE = Sample(
-    rows="n", columns="d", fitted=("s",), usual=200, dimensions=2, implied=fitted, instead=at_fitted, tables=(fit,)
+    *("n", "d"),
+    fitted=("s",),
+    usual=200,
+    dimensions=2,
+    longest=10_000,  # are fitted in seconds
+    implied=fitted,
+    instead=at_fitted,
+    tables=(lambda data, weights, seed: fit_by_components(data, len(weights), seed),),
 )

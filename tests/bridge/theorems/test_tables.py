@@ -122,6 +122,7 @@ REFUSED = [
     ),
     (GOOD.replace(",", ";").replace("20", "2,5"), "line 3, column 'price': '2,5' is not a number"),
     ("day,price\n2024-01-01,1\nx,2\n3,3\n", r"column 'day': 'x' is not a date, as the first value is \(1 more below\)"),
+    ("day,price\n2024-01-01,1\n20240102,2\n2024-01-03,3\n", "line 3, column 'day': '20240102' is not a date, as the"),
     ("day,price\n1,1\n2024-01-01,2\n3,3\n", "column 'day': '2024-01-01' is not a number"),
     ("", "is empty; a header row and at least 3 rows"),
     ("\n \n", "is empty"),

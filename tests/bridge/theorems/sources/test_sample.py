@@ -1,5 +1,7 @@
 """Rows as draws of a law: what is fitted stands in parameters and weights of the theorem, and what is refused."""
 
+import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,7 @@ def mean_of(data: Table, x: torch.Tensor) -> NamedTable:
 
 
 SAMPLE = bs.sources.Sample(
-    "n", "d", fitted=("size",), usual=5, dimensions=2, implied=fitted, tables=(mean_of,), defaults={}
+    "n", "d", fitted=("size",), usual=5, dimensions=2, longest=8, implied=fitted, tables=(mean_of,), defaults={}
 )
 NORM = Quantity(
     "norm", "q", "norm of the mean", "2-norm", "all rows", Kind.UPPER, Quantifier.FOR_ALL,
@@ -71,6 +73,16 @@ def test_examples_are_so_many_rows(path: str) -> None:
     found = bs.compare(THEOREM, csv=path, features="b", n=(2, 8)).rows
     assert [(row.params["n"], row.params["d"]) for row in found] == [(2, 1), (8, 1)]
     assert found[1].measured == pytest.approx(abs(ROWS[:, 1].mean()))
+
+
+def test_a_longer_table_is_drawn_from(path: str) -> None:
+    shorter = bs.theorem("own.mean", checks=[CHECK], **{**OWN, "sources": [replace(SAMPLE, longest=4)]})
+    (table,) = bs.compare(shorter, csv=path, features="a,b", n=4).tables
+    assert table.title == f"{path} (4 of its 8 rows)"
+    means = [rows.mean() for rows in map(np.array, itertools.combinations(ROWS, 4))]
+    assert np.abs(np.array(means) - table.rows[0][0]).min() < 1e-12
+    with pytest.raises(UsageError, match=r"n = 5, but .* has 8 rows; take 1 to 4"):
+        bs.compare(shorter, csv=path, features="a,b", n=5)
 
 
 @pytest.mark.parametrize(
