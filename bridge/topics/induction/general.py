@@ -25,11 +25,9 @@ from bridge.lowering.formula import evaluate
 from bridge.questions.certify.reading import read_claim
 from bridge.theorems.building import theorem
 from bridge.theorems.check import Check, Sides, within
-from bridge.theorems.sources import Prediction, Textual
-from bridge.theorems.sources.byte_signs import embedded_bytes, nearest_bytes
+from bridge.theorems.sources.byte_signs import recalled_bytes
 from bridge.theorems.texts import Text
 from bridge.theorems.theorem import Theorem
-from bridge.topics.induction.vanilla import repeated
 from numeric.topics.induction.general import steepness
 from symbolic.statements.errata import Erratum, Weight
 from symbolic.statements.printed import Order
@@ -100,6 +98,7 @@ ONE_CONSTANT = Quantity(
 )
 
 
+OF_TEXTS = {"p": (2, 4, 8, 16), "L": (256,), "M": 64, "g": "-2*(u-v)^2", "K": 3}
 WITNESS = {"K": 24, "M": 64, "g": "exp(-abs(u-v))"}
 
 
@@ -119,22 +118,6 @@ def basis(g: sp.Expr, K: int) -> Sides:
 def read(g: str) -> sp.Expr:
     """A formula in u and v, parsed and never evaluated."""
     return read_claim(g.replace("^", "**"))[0]
-
-
-TEXT = Textual(
-    "L",
-    lambda windows, d: {"x": embedded_bytes(windows, d)},
-    scored=repeated,
-    where="windows whose last byte occurred before",
-    defaults={"p": (2, 4, 8, 16), "L": (256,), "M": 64, "g": "-2*(u-v)^2", "K": 3},
-    suggested=lambda given: {"d": 32},
-    predictions=(
-        Prediction("network", "network: next byte right after a repeated context",
-                   lambda network, d: nearest_bytes(network["output"], d)),
-        Prediction("exact", "exact GIH_2: next byte right after a repeated context",
-                   lambda reference, d: nearest_bytes(reference["output"], d)),
-    ),
-)  # fmt: skip
 
 
 def _stated() -> Theorem:
@@ -167,7 +150,7 @@ def _stated() -> Theorem:
             Check(BASIS, basis),
             Check(ONE_CONSTANT, one_constant, params=WITNESS),
         ],
-        sources=[TEXT],
+        sources=[recalled_bytes("exact GIH_2", OF_TEXTS)],
         title="Generalised induction heads of any similarity, by two layers with ReLUs between them",
         claim=r"\|\widehat{\mathrm{output}} - \mathrm{output}\|_\infty \le "
         r"d \left(\frac{C_g}{4 M^2} + \frac{J_g}{4 M} + \rho_g + 2 \mathrm{Lv}_g e^{-p}\right)",
