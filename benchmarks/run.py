@@ -24,7 +24,8 @@ from bridge.questions.compare import compare
 from numeric.networks.exact import run_exact
 from numeric.networks.network import Network
 from numeric.search.attack import attack, box_project
-from numeric.topics.induction.vanilla import induction_head, prompt_starts, vanilla
+from numeric.topics.induction.ngram import ngram_head
+from numeric.topics.induction.vanilla import prompt_starts, vanilla
 from symbolic.statements.catalogue import results
 
 MOST_SECONDS = 20.0  # for a theorem on its defaults, on two idle cores
@@ -61,7 +62,7 @@ def structured_against_dense() -> None:
 def vanilla_at_full_size() -> None:
     W_star = torch.eye(16, dtype=torch.float64) / 16
     construction = vanilla(2.0, W_star)
-    network, target = Network(construction), torch.func.vmap(lambda x: induction_head(x, W_star)["output"])
+    network, target = Network(construction), torch.func.vmap(lambda x: ngram_head(x, W_star, 2)["output"])
     starts, prompt = prompt_starts(512, 16, W_star, 12, seeded()), Box(512, 16).sample(1, seeded())[0].numpy()
 
     def error(x: torch.Tensor) -> torch.Tensor:

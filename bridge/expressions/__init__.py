@@ -3,4 +3,5 @@
 from bridge.expressions import cosine_features as cosine_features
 from bridge.expressions import draws as draws
 from bridge.expressions import products as products
+from bridge.expressions import sinks as sinks
 from bridge.expressions import tokens as tokens

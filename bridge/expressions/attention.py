@@ -7,6 +7,7 @@ import sympy as sp
 import torch
 
 from bridge.expressions.expression import (
+    METHODS,
     Asking,
     Candidate,
     Expression,
@@ -204,6 +205,13 @@ class Attend(Expression):
 
     def run(self, running: Running) -> Any:
         return attended(*(running.value(part) for part in self.parts))
+
+    def with_sink(self, value: Any = 0, *, lead: Any = 0) -> Expression:
+        """The network's softmax sees one more key, an attention sink: of this `value`, and of the score -`lead`.
+
+        `value` is a vector, the same for all queries; 0 is one of zeros. Other scores are at least minus their size.
+        """
+        return METHODS["with_sink"](self, value, lead)
 
 
 class Mean(Expression):

@@ -7,19 +7,22 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.expressions.cotangents import divisor
 from bridge.expressions.expression import Expression
 from bridge.expressions.flows import Flows, Parameter, Scope
 from bridge.expressions.matrices import Matrix
-from bridge.expressions.normalisation import RmsNorm
+from bridge.expressions.normalisation import Normalised
 from bridge.expressions.repetition import RepeatedLayers
+from bridge.expressions.row_cotangents import divisor
 from bridge.expressions.running import GraphRun
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings.arrays import unit_vector
 from symbolic.gradients.terms import (
+    AsColumn,
+    ClassVector,
     Coordinates,
     Divided,
     DotProduct,
+    EachRow,
     EntryProduct,
     FunctionOf,
     Joined,
@@ -40,7 +43,12 @@ from symbolic.gradients.terms import (
 # Letters of formulas, the same each time: the lowering of a formula is kept by it.
 PLACES, SQUARE = tuple(sp.symbols("z_:16", cls=sp.Dummy)), sp.Dummy("square", nonnegative=True)
 FIRST, REST = slice(len(PLACES)), slice(len(PLACES), None)
-ROW_FUNCTIONS = {"softmax": lambda x: torch.softmax(x, -1), "hardmax": unit_vector}
+ROW_FUNCTIONS = {
+    "softmax": lambda x: torch.softmax(x, -1),
+    "logsoftmax": lambda x: torch.log_softmax(x, -1),
+    "hardmax": unit_vector,
+    "centred": lambda x: x - x.mean(-1, keepdim=True),
+}
 
 
 class RecordedRun(GraphRun):
@@ -74,7 +82,7 @@ class FormulasAtPrompt:
             return self.bar
         if isinstance(term.of, Matrix):
             return term.of.array(self.run)
-        if term.kind == "divisor" and isinstance(term.of, RmsNorm):
+        if term.kind == "divisor" and isinstance(term.of, Normalised):
             return self.array(divisor(term.of))
         assert isinstance(term.of, Expression)  # of a value
         return self.run.value(term.of)
@@ -114,6 +122,15 @@ class FormulasAtPrompt:
         return torch.ones_like(x[:, 0] if term.axis == 0 else x if x.ndim == 1 else x[0])
 
     @array.register
+    def _(self, term: AsColumn) -> Any:
+        return self.array(term.of).unsqueeze(-1)
+
+    @array.register
+    def _(self, term: ClassVector) -> Any:
+        x = self.array(term.like)
+        return torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)[term.index]
+
+    @array.register
     def _(self, term: UnitVector) -> Any:
         x = self.array(term.like)
         return torch.eye(len(x), dtype=x.dtype, device=x.device)[self.run.layer]
@@ -146,6 +163,10 @@ class FormulasAtPrompt:
     def _(self, term: Divided) -> Any:
         r = self.array(term.right)
         return self.array(term.left) / (r if term.axes == 1 else r.unsqueeze(-1))
+
+    @array.register
+    def _(self, term: EachRow) -> Any:
+        return self.array(term.of)
 
     @array.register
     def _(self, term: Joined) -> Any:

@@ -11,6 +11,7 @@ from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.matrix_norms import NORMS
 from bridge.expressions.objects import Objects
 from bridge.expressions.repetition import RepeatedLayers
+from bridge.expressions.sinks import layers_around
 from bridge.limits.arguments import arguments_of, called_with
 from symbolic.words.errors import UsageError
 
@@ -30,8 +31,13 @@ def require_sound(graph: Objects) -> None:
         )
     _require_known_arguments(graph)
     require_own_layers(graph)
+    _require_sinks(graph)
     for matrix in graph.matrices.values():
         _require_norms(graph, matrix)
+        if matrix.typed is not None and (of_parameters := {*matrix.norms.values()} & {*graph.parameters}):
+            raise UsageError(
+                f"{graph.id}: {of_parameters.pop()} is a norm of {matrix.name}, which is typed; it is no parameter"
+            )
     for each in graph.draws.values():
         _require_sizes(graph, each)
 
@@ -49,6 +55,7 @@ def require_one_use(graph: Objects) -> None:
         *(graph.made.keys() - graph.values.keys()),
         *(each.approximate_name for each in graph.matrices.values() if each.change is not None),
     }
+    own |= {name for node in graph.sinks for name in node.handles}
     own |= {each.change_name for each in graph.matrices.values() if each.change is not None}
     own |= {*(f"norm_{name}" for name in graph.matrices), *(f"f_{name}" for name in graph.functions)}
     if taken := sorted(own & (objects | {letter.name for letter in graph.parameters})):
@@ -83,6 +90,19 @@ def _require_known_arguments(graph: Objects) -> None:
     for role, program, known, kinds in taken:
         if unknown := [name for name in (arguments_of(program) if callable(program) else ()) if name not in known]:
             raise UsageError(f"{graph.id}: the {role} takes {', '.join(unknown)}, which is {kinds}")
+
+
+def _require_sinks(graph: Objects) -> None:
+    """Raises UsageError where nothing tells at a prompt what stands beside a sink."""
+    places = layers_around(graph.outputs).values()
+    if any(len(around) > 1 or max(map(len, around)) > 1 for around in places):
+        raise UsageError(
+            f"{graph.id}: attention beside a sink stands in layers within layers, or in layers and outside; build it "
+            f"once, in the layer that needs it"
+        )
+    if graph.sinks and graph.without_program:
+        errs = ", ".join(graph.without_program)
+        raise UsageError(f"{graph.id}: {errs} errs by a bound alone, beside a sink; give approximate= where it is made")
 
 
 def _require_norms(graph: Objects, matrix: Matrix) -> None:

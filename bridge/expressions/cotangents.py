@@ -14,20 +14,16 @@ from bridge.expressions.expression import Expression, Sum
 from bridge.expressions.functions import Applied, shown, t
 from bridge.expressions.inputs import Input, TokenOfLayer
 from bridge.expressions.matrices import Matrix, MatrixImage
-from bridge.expressions.normalisation import RmsNorm
 from bridge.expressions.products import Entrywise, InnerProduct, Pairs
 from symbolic.gradients.terms import (
     Coordinates,
-    Divided,
     DotProduct,
     FunctionOf,
     Joined,
     Lettered,
     NumberTimes,
     OnesVector,
-    RootMeanSquare,
     RowFunction,
-    RowsTimes,
     Term,
     UnitVector,
     combination,
@@ -57,11 +53,6 @@ def cotangent_of(node: Expression) -> Lettered:
 
 def matrix_of(matrix: Matrix) -> Lettered:
     return Lettered("matrix", matrix, 2)
-
-
-def divisor_of(node: RmsNorm) -> Lettered:
-    """The root mean square of the argument."""
-    return Lettered("divisor", node, 1)
 
 
 @singledispatch
@@ -261,27 +252,6 @@ def _(node: ConcatenatedParts, approximate: bool) -> Passed:
     own = [(value_of(part), part.dim) for part in node.parts]
     bar = cotangent_of(node)
     return [(part, Coordinates(bar, tuple(own[:place]), own[place])) for place, part in enumerate(node.parts)]
-
-
-# y = x / r with r^2 = ||x||^2 / d + c: dr = x^T dx / (d r), so that dy = (dx - y y^T dx / d) / r, a symmetric map.
-@formula.register
-def _(node: RmsNorm, approximate: bool) -> Term:
-    return Divided(value_of(node.parts[0]), divisor_of(node))
-
-
-def divisor(node: RmsNorm) -> Term:
-    """The formula of r."""
-    return RootMeanSquare(value_of(node.parts[0]), node.dim, node.shift)
-
-
-@passed.register
-def _(node: RmsNorm, approximate: bool) -> Passed:
-    y, bar = value_of(node), cotangent_of(node)
-    if y.axes == 1:
-        along: Term = NumberTimes(DotProduct(y, bar), y)
-    else:
-        along = RowsTimes(times(entrywise(y, bar), OnesVector(y)), y)
-    return [(node.parts[0], Divided.simplest(combination([(ONE, bar), (-1 / node.dim, along)]), divisor_of(node)))]
 
 
 @formula.register

@@ -10,7 +10,7 @@ from bridge.expressions.cotangents import Passed, passed
 from bridge.expressions.expression import Expression, Sum
 from bridge.expressions.inputs import Input, TokenOfLayer
 from bridge.expressions.matrices import Matrix, MatrixImage
-from bridge.expressions.normalisation import RmsNorm
+from bridge.expressions.normalisation import Normalised
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
 from bridge.expressions.running import nodes_of
 
@@ -48,7 +48,7 @@ class Flows:
                 sizes += matrix.change.letters if self.approximate and matrix.change is not None else ()
             if isinstance(node, TokenOfLayer):
                 sizes += [node.of.count or sp.S.One]
-            if self.approximate or isinstance(node, Sum | RmsNorm | RepeatedLayers):
+            if self.approximate or isinstance(node, Sum | Normalised | RepeatedLayers):
                 found |= {each for formula in node.formulas for each in formula.free_symbols if each.name in node.takes}
             found = found.union(*(each.free_symbols for each in sizes))
         return found

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from bridge.expressions.cotangents import cotangent_of, divisor, divisor_of, formula, value_of
+from bridge.expressions.cotangents import cotangent_of, formula, value_of
 from bridge.expressions.flows import Flows, Scope
 from bridge.expressions.lettering import AFTER, FIRST, LetteredGraph, Naming, of_loop
 from bridge.expressions.matrices import Matrix
-from bridge.expressions.normalisation import RmsNorm
+from bridge.expressions.normalisation import Normalised
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
+from bridge.expressions.row_cotangents import divisor, divisor_of
 from symbolic.gradients.letters import LayerIndex
 from symbolic.gradients.terms import Lettered, Term
 
@@ -62,7 +63,7 @@ class GradientLines:
     def _forward(self, scope: Scope) -> Iterator[FormulaLine]:
         graph = self.graph
         for node in self.flows.within(scope):
-            if isinstance(node, RmsNorm):
+            if isinstance(node, Normalised):
                 yield self._line(divisor_of(node), divisor(node), scope)
             if isinstance(node, RepeatedLayers):
                 yield self._line(of_loop(FIRST, node), value_of(node.start), scope)

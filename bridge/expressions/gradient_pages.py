@@ -13,7 +13,9 @@ from bridge.expressions.inputs import TokenOfLayer
 from bridge.expressions.matrices import Matrix
 from symbolic.gradients.letters import Letter, TermWriter
 from symbolic.gradients.terms import (
+    ClassVector,
     Coordinates,
+    EachRow,
     EntryProduct,
     FunctionOf,
     Lettered,
@@ -28,6 +30,11 @@ from symbolic.latex.page import PAGE
 from symbolic.latex.widths import width
 from symbolic.words.prose import prose_latex
 
+ROW_WORDS = {
+    "hardmax": "the unit vector of the largest entry",
+    "logsoftmax": "the logarithm of softmax",
+    "centred": "what is left without the mean of the entries",
+}
 LONGEST = 120  # characters of a line of words
 CONDITION = 30.0  # points between a formula and the layers that it is of
 
@@ -167,9 +174,12 @@ class GradientPages:
         if kinds & {FunctionOf, RootMeanSquare}:
             notes.append("functions act entry by entry")
         notes += self._notes_on_rows([each for each in terms if isinstance(each, RowFunction)], plain)
-        if OnesVector in kinds:
+        if kinds & {OnesVector, EachRow}:
             notes.append(f"{one} is a vector of ones")
         write = self.writer(plain=plain)
+        for each in dict.fromkeys(term.index for term in terms if isinstance(term, ClassVector)):
+            unit = write.letter(Letter("e", indices=(sp.Integer(each + 1),)))
+            notes.append(f"{_math(unit, plain)} is the unit vector of the class {each}, from 0 on")
         for index in {self.lines.naming.loops[each.loop].index for each in terms if isinstance(each, UnitVector)}:
             unit, place = write.letter(Letter("e", indices=(index,))), write.number(index)
             notes.append(f"{_math(unit, plain)} is the unit vector with a 1 at place {_math(place, plain)}")
@@ -191,8 +201,8 @@ class GradientPages:
         write = self.writer(plain=plain)
         names = dict.fromkeys(each.name for each in functions if each.axes == 2)
         notes = [f"{name} acts on each row" for name in names]
-        if any(each.name == "hardmax" for each in functions):
-            notes.append("hardmax is the unit vector of the largest entry")
+        written = {each.name for each in functions}
+        notes += [f"{name} is {words}" for name, words in ROW_WORDS.items() if name in written]
         for keys in dict.fromkeys(each.keys for each in functions if each.keys is not None):
             name = f"softmax_{write.number(keys)}" if plain else rf"$\operatorname{{softmax}}_{{{write.number(keys)}}}$"
             which = "those of the mask" if keys == KEPT else f"the {_math(write.number(keys), plain)} largest entries"

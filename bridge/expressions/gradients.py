@@ -15,6 +15,7 @@ from bridge.expressions.flows import Flows
 from bridge.expressions.gradient_lines import GradientLines
 from bridge.expressions.gradient_pages import GradientPages
 from bridge.expressions.inputs import Input, Value
+from bridge.expressions.losses import CrossEntropyOf
 from bridge.expressions.matrices import Matrix
 from bridge.expressions.objects import Objects
 from bridge.limits.arguments import called_with
@@ -121,7 +122,9 @@ class Gradient:
         return [torch.stack(list(parts)) for parts in zip(*each, strict=True)]
 
     def _with_approximate(self, known: dict[str, Any]) -> dict[str, Any]:
-        """And what the network takes in the place of matrices, and of all keys."""
+        """And labels that are numbers, and values that take nothing; what the network has in the place of others."""
+        fixed = [node.made for node in self.flows.nodes if isinstance(node, CrossEntropyOf | Value)]
+        known |= {name: called_with(program, known) for made in fixed for name, program in made.items()}
         if not self.flows.approximate:
             return known
         made = {name: m.approximate(known.__getitem__) for name, m in self._objects.approximate_matrices.items()}

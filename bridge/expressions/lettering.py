@@ -8,16 +8,17 @@ from functools import cached_property
 import sympy as sp
 
 from bridge.expressions.attention import CutSoftmaxOf, HardMaxOf, SoftmaxOf
-from bridge.expressions.cotangents import axes_of, cotangent_of, divisor_of, formula, is_leaf, value_of
+from bridge.expressions.cotangents import axes_of, cotangent_of, formula, is_leaf, value_of
 from bridge.expressions.expression import Expression
 from bridge.expressions.flows import Flows, Scope
 from bridge.expressions.inputs import TokenOfLayer
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.node_texts import INDICES
-from bridge.expressions.normalisation import RmsNorm
+from bridge.expressions.normalisation import Normalised
 from bridge.expressions.objects import Objects
 from bridge.expressions.products import Pairs
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
+from bridge.expressions.row_cotangents import divisor_of
 from symbolic.gradients.letters import LayerIndex, Letter
 from symbolic.gradients.terms import LayerSum, Lettered, Term, Unity, combination, in_front
 
@@ -102,7 +103,8 @@ class LetteredGraph:
     def lettered(self) -> set[int]:
         """The nodes whose values have a letter, leaves apart."""
         uses = Counter(id(part) for node in self.flows.nodes for part in (*node.parts, *node.inner))
-        uses.update(id(node.parts[0]) for node in self.flows.nodes if isinstance(node, RmsNorm))  # and in its divisor
+        normalised = (node for node in self.flows.nodes if isinstance(node, Normalised))
+        uses.update(id(node.parts[0]) for node in normalised)  # in its divisor too
         found = set()
         for node in (each for each in self.flows.nodes if not is_leaf(each)):
             used = node.is_named or uses[id(node)] > 1 or self.uses[value_of(node)] > 0
@@ -219,7 +221,7 @@ class Naming:
                 name = self._name(node)
                 if name:
                     _add(found, node, name, self._below(node))
-            if isinstance(node, RmsNorm):
+            if isinstance(node, Normalised):
                 found[divisor_of(node)] = Letter(self._fresh(DIVISORS), "", self.indices(flows.scope(node)))
             if isinstance(node, MatrixImage):
                 _add_matrix(found, node.matrix, self.indices(flows.scope(node))[-1:], flows.approximate)

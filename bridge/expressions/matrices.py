@@ -81,7 +81,9 @@ class Matrix:
         given: torch.Tensor | None = None,
         program: Callable[..., Any] | None = None,
         meaning: str = "",
+        typed: Any = None,
     ) -> None:
+        self.typed = typed
         self.varies, self.has_own_domain, self.given, self.program = varies, has_own_domain, given, program
         self.meaning = meaning
         self.name, self.rows, self.columns = (
@@ -213,6 +215,7 @@ def matrix(
     varies: bool = False,
     given: Any = None,
     meaning: str = "",
+    typed: Any = None,
     **norms: Any,
 ) -> Matrix:
     """A matrix that is drawn once for a network (if it `varies`, with each prompt), with a bound on one norm or more:
@@ -230,7 +233,10 @@ def matrix(
 
     `given` is an array to be taken instead of a random one, (rows, columns) or (layers, rows, columns), such as a
     weight of a trained network; or a program that makes one for each prompt, from parameters and inputs by name, and
-    `meaning` tells a reader what it makes. Raises UsageError for a matrix without a norm.
+    `meaning` tells a reader what it makes. A `typed` one is a parameter of its name with this default, such as 0.5 or
+    "random:1": whoever runs the theorem types a number (of the identity), JSON or @FILE, and a square matrix gives the
+    parameter that is its size. Its norms are letters of the matrix at hand. Raises UsageError for a matrix without a
+    norm.
     """
     found = {kind: as_number(kind, bound) for kind, bound in norms.items()}
     sizes = {kind_of(kind): bound for kind, bound in found.items()}
@@ -238,14 +244,27 @@ def matrix(
         raise UsageError(f"{name}: no norm is bounded; give one of {', '.join(f'{each}=' for each in KINDS)}")
     if given is not None and (varies or domain is not None):
         raise UsageError(f"{name}: a given matrix is neither drawn from a domain nor varies; leave out the other one")
+    if typed is not None:
+        alone = not varies and all(each is None for each in (domain, layers, given))
+        _require_typed(name, rows, columns, found, alone=alone)
     drawn = domain or (Box(rows, columns) if given is not None else domain_of(name, rows, columns, found))
     if callable(given):
         return Matrix(name, rows, columns, sizes, drawn, layers, varies=True, program=given, meaning=meaning)
     array = None if given is None else _as_array(name, given, 2 if layers is None else 3)
     own = domain is not None
     return Matrix(
-        name, rows, columns, sizes, drawn, layers, varies=varies, has_own_domain=own, given=array, meaning=meaning
-    )
+        name, rows, columns, sizes, drawn, layers,
+        varies=varies, has_own_domain=own, given=array, meaning=meaning, typed=typed,
+    )  # fmt: skip
+
+
+def _require_typed(name: str, rows: Any, columns: Any, norms: Mapping[str, sp.Expr], *, alone: bool) -> None:
+    if not alone or rows != columns or not isinstance(rows, sp.Symbol):
+        raise UsageError(
+            f"{name}: a typed matrix is square, of a size that is a letter, and one for all prompts and layers"
+        )
+    if others := [kind for kind, bound in norms.items() if not isinstance(bound, sp.Symbol)]:
+        raise UsageError(f"{name}: {others[0]} is a norm of whatever is typed; give a letter of its own")
 
 
 def _as_array(name: str, given: Any, axes: int) -> torch.Tensor:

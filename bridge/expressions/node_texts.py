@@ -25,6 +25,7 @@ from bridge.expressions.positions import RotaryPositions
 from bridge.expressions.products import Entrywise, InnerProduct, Pairs
 from bridge.expressions.recency import RecentWeights
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
+from bridge.expressions.sinks import AttendBesideSink
 from bridge.expressions.tokens import Appended, Centred, TokenAtPlace
 
 LETTERS = ("p", "q", "z", "y", "r", "a", "c", "v", "w")  # of values that a formula names
@@ -280,6 +281,14 @@ def _(node: Attend, writing: Writing) -> tuple[str, str]:
         return exact, f"recent{near if near.startswith('(') else f'({near})'}"
     beside = str if isinstance(values, ExpertsOf) else within
     return writing.each(lambda weights, values: f"{_within_sum(weights)} {beside(values)}", *node.parts)
+
+
+@written.register
+def _(node: AttendBesideSink, writing: Writing) -> tuple[str, str]:
+    average, value, scores = node.parts
+    (exact, _), (_, own) = writing.both(average), writing.both(value)
+    (_, keys), (_, others) = writing.both(scores), writing.both(average.parts[1])
+    return exact, f"softmax({keys}, {formula_at(-node.lead, '')}) ({others}; {own})"
 
 
 @written.register

@@ -24,6 +24,8 @@ from bridge.expressions.preceding import PrecedingTokens
 from bridge.expressions.recency import RecentWeights
 from bridge.expressions.running import Program, nodes_of
 from bridge.expressions.similarities import Similarity, SimilarityScores
+from bridge.expressions.sinks import AttendBesideSink
+from bridge.expressions.typed import reader_of
 from symbolic.derivations.derivation import as_expr
 from symbolic.words.errors import UsageError
 
@@ -36,6 +38,7 @@ class Objects:
     outputs: Sequence[Expression]
     parameters: Mapping[sp.Symbol, Any]
     more_inputs: Mapping[str, Domain] = field(default_factory=dict, kw_only=True)  # which programs take
+    made_beside: Sequence[str] = field(default=(), kw_only=True)  # what a theorem makes, whose names letters may have
 
     @cached_property
     def nodes(self) -> list[Expression]:
@@ -48,9 +51,10 @@ class Objects:
         return {s: sp.Integer(x) if s.is_integer else sp.Float(x) for s, x in last.items()}
 
     @property
-    def numbers(self) -> dict[str, int | float]:
-        """The same by name, as programs take them."""
-        return {s.name: int(x) if x.is_Integer else float(x) for s, x in self.at.items()}
+    def numbers(self) -> dict[str, Any]:
+        """The same by name, as programs take them; and what is typed."""
+        found = {s.name: int(x) if x.is_Integer else float(x) for s, x in self.at.items()}
+        return found | {each.name: each.typed for each in self.typed}
 
     @cached_property
     def inputs_of_graph(self) -> dict[str, Input]:
@@ -60,6 +64,11 @@ class Objects:
     @cached_property
     def matrices(self) -> dict[str, Matrix]:
         return self._by_name((node.matrix.name, node.matrix) for node in self.nodes if isinstance(node, MatrixImage))
+
+    @property
+    def typed(self) -> list[Matrix]:
+        """The matrices that whoever runs the theorem types."""
+        return [each for each in self.matrices.values() if each.typed is not None]
 
     @cached_property
     def functions(self) -> dict[str, Function]:
@@ -125,6 +134,10 @@ class Objects:
         return {node.letter: node for node in self.nodes if node.letter is not None}
 
     @property
+    def sinks(self) -> list[AttendBesideSink]:
+        return [node for node in self.nodes if isinstance(node, AttendBesideSink)]
+
+    @property
     def cuts(self) -> list[CutSoftmaxOf]:
         return [node for node in self.nodes if isinstance(node, CutSoftmaxOf)]
 
@@ -133,7 +146,8 @@ class Objects:
         for value in self.values.values():
             value.is_fixed = set(value.takes) <= {letter.name for letter in self.parameters}
         labels = Counter(node.label for node in self.nodes if isinstance(node, Quantised))
-        for kind in (CutSoftmaxOf, RotaryPositions, RecentWeights, CrossEntropyOf, SampleMean, Quantised):
+        kinds = (CutSoftmaxOf, RotaryPositions, RecentWeights, CrossEntropyOf, SampleMean, Quantised, AttendBesideSink)
+        for kind in kinds:
             alike = [node for node in self.nodes if isinstance(node, kind) and labels[node.label] != 1]
             for place, node in enumerate(alike if len(alike) > 1 else (), start=1):
                 node.suffix = f"_{place}"
@@ -158,7 +172,7 @@ class Objects:
         found: dict[str, Any] = {}
         for matrix in (each for each in self.matrices.values() if each.varies is varies):
             if matrix.program is None:
-                found[matrix.name] = matrix.of_layers if matrix.given is None else _fixed(matrix.given)
+                found[matrix.name] = _source_of(matrix)
             if matrix.drawn_change is not None:
                 found[matrix.change_name] = matrix.drawn_change
         return found
@@ -185,7 +199,13 @@ class Objects:
 
     @property
     def names(self) -> list[str]:
-        return [*self.arrays, *(letter.name for letter in self.used), *self.texts]
+        return [*self.arrays, *(letter.name for letter in self.used), *self.texts, *self.letters_beside]
+
+    @property
+    def letters_beside(self) -> list[str]:
+        """The letters that nodes take and the theorem makes, which are no parameters."""
+        taken = {name for node in self.nodes for name in node.takes}
+        return [name for name in self.made_beside if name in taken]
 
     @property
     def texts(self) -> list[str]:
@@ -220,6 +240,13 @@ class Objects:
     def is_of_prompts(self) -> bool:
         """Whether a premise holds at some prompts only, so that no bound is about all of them."""
         return any(node.premise for node in self.nodes)
+
+
+def _source_of(matrix: Matrix) -> Any:
+    """The domain of a matrix, or a function that gives it."""
+    if matrix.typed is not None:
+        return reader_of(matrix)
+    return matrix.of_layers if matrix.given is None else _fixed(matrix.given)
 
 
 def _fixed(array: Any) -> Program:

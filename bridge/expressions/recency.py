@@ -6,6 +6,7 @@ from typing import Any
 import sympy as sp
 import torch
 
+from bridge.domains.matrices import LARGEST_NORM
 from bridge.expressions.attention import Attend
 from bridge.expressions.expression import (
     Asking,
@@ -47,6 +48,8 @@ class RecentWeights(Expression):
                 float(evaluate(each, {letter: known[letter.name] for letter in each.free_symbols}))
                 for each in (self.dim, self.slope)
             )
+            if slope * count > LARGEST_NORM:
+                raise UsageError(f"recent: slope={slope:g} is so large that the position bias overflows")
             places = torch.arange(round(count), dtype=torch.int64, device="cpu")
             distances = places[:, None] - places
             by_distance = -slope * places.double()

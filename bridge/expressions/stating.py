@@ -1,6 +1,6 @@
 """From expressions to what a theorem takes: derivation, domains, programs, operands, and the letters of an instance."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,8 @@ from bridge.expressions.matrices import Matrix
 from bridge.expressions.matrix_norms import KINDS, NORMS
 from bridge.expressions.objects import Objects
 from bridge.expressions.running import GraphRun, Program, copied
+from bridge.expressions.sinks import layers_around
+from bridge.expressions.typed import parameter_of
 from bridge.limits.arguments import called_with
 from bridge.readings import Emulated, Smooth
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_norm
@@ -106,11 +108,25 @@ class Graph(Objects):
                 found[node.handle] = _grid(node, [known[letter.name] for letter in node.letters])
         for name, matrix in self.matrices.items():
             found[name] = _operand(matrix, known)
+        if self.sinks:
+            found |= self._beside_sinks(known)
         found |= {
             node.handle: _transposed(found[node.matrix.name]) for node in self.nodes if isinstance(node, RowsOfTable)
         }
         found = {name: known[name] for name in self.made} | found
         return {name: each for name, each in found.items() if name in self._handles}
+
+    def _beside_sinks(self, known: Mapping[str, Any]) -> dict[str, Any]:
+        """Their values, and by how much other scores lead them, as the network has them; in layers, those of each."""
+        seen: dict[int, list[Any]] = {}
+        side, found = GraphRun(known, approximate=True, seen=seen), dict[str, Any]()
+        for output in self.outputs:
+            side.value(output)
+        in_layers = {place for place, (around, *_) in layers_around(self.outputs).items() if around}
+        for node in self.sinks:
+            by_layer = zip(node.handles, zip(*seen.get(id(node), []), strict=True), strict=False)
+            found |= {name: each if id(node) in in_layers else each[0] for name, each in by_layer}
+        return found
 
     @cached_property
     def _handles(self) -> set[str]:
@@ -207,6 +223,7 @@ class Graph(Objects):
             "knows": self.knows,
             "meanings": self.meanings,
             "assumptions": self.assumptions,
+            "texts": [parameter_of(matrix) for matrix in self.typed],
         }
 
 
@@ -244,8 +261,9 @@ def graph_of(
     parameters: Mapping[sp.Symbol, Any],
     norm: Any,
     inputs: Mapping[str, Domain] | None = None,
+    made: Collection[str] = (),
 ) -> Graph:
-    """Of these outputs; a single one without a name is the output."""
+    """Of these outputs; a single one without a name is the output. `made` names what the theorem makes beside them."""
     outputs = copied(outputs)
     if len(outputs) == 1 and not outputs[0].is_named:
         outputs[0].named("output")
@@ -254,4 +272,4 @@ def graph_of(
         known = None if norm is None else as_norm(norm)
     except DerivationError as error:
         raise UsageError(f"{id}: {error}") from None
-    return Graph(id, tuple(outputs), parameters, known, more_inputs=dict(inputs or {}))
+    return Graph(id, tuple(outputs), parameters, known, more_inputs=dict(inputs or {}), made_beside=tuple(made))

@@ -13,14 +13,13 @@ from sympy.logic.boolalg import Boolean
 
 from bridge.domains import Domain
 from bridge.expressions.expression import Expression
-from bridge.expressions.stating import Graph, graph_of
 from bridge.limits.accepted import require_known
 from bridge.limits.arguments import arguments_of
 from bridge.limits.refusals import briefly_refused, shown_by
 from bridge.theorems.check import Check
+from bridge.theorems.graphs import of_graph, of_prompts
 from bridge.theorems.modules import as_function
 from bridge.theorems.pair import Pair
-from bridge.theorems.parts import InputSearch
 from bridge.theorems.quantities import (
     as_formula,
     as_printed,
@@ -32,6 +31,7 @@ from bridge.theorems.quantities import (
 from bridge.theorems.sources.source import InputSource
 from bridge.theorems.texts import Text
 from bridge.theorems.theorem import Function, Network, Theorem
+from bridge.theorems.wording import OwnWords
 from symbolic.derivations.derivation import Approximated
 from symbolic.derivations.exact_numbers import require_symbols
 from symbolic.derivations.inequalities import Inequality
@@ -46,6 +46,7 @@ from symbolic.words.prose import ProseError, plain
 GREEK = {"eps": r"\varepsilon", "lam": r"\lambda", "sigma_init": r"\sigma_{\mathrm{init}}"}
 CONTRADICTION = "it contradicts the assumptions of its symbols; or it was written with ==, where sp.Eq is meant"
 SIGNS = {"negative": sp.Lt, "nonpositive": sp.Le}
+PLAIN = "a hypothesis of the theorem"
 UNCHECKED = ("even", "odd", "prime", "composite", "zero", "irrational")  # assumptions of a symbol
 
 
@@ -60,7 +61,7 @@ def theorem(
     reference: Function | Pair | None = None,
     weights: Mapping[str, Domain | Function] | None = None,
     built: Mapping[str, Function] | None = None,
-    texts: Sequence[Text] = (),
+    texts: Sequence[Text | Parameter] = (),
     hypotheses: Sequence[Any] = (),
     assumptions: Sequence[Any] = (),
     worst: Mapping[sp.Symbol, Any] | None = None,
@@ -78,6 +79,7 @@ def theorem(
     cites: str | Citation = "",
     remarks: Sequence[Any] = (),
     errata: Mapping[str, Erratum] | None = None,
+    wording: OwnWords | None = None,
     **rare: Any,
 ) -> Theorem:
     """States a theorem: each of `bounds`, an expression or a conclusion of the rules, bounds the error of the network.
@@ -92,13 +94,14 @@ def theorem(
         print(bs.compare(own))
 
     Of an expression, network, reference, domains and all that follows below are known. For a conclusion of the rules
-    (`bs.rules`) they are given.
+    (`bs.rules`) they are given. A `bs.statements.Quantity` may stand beside either.
 
     What is stated. A quantity takes name, norm and derivation from its conclusion; the last one is the main one.
         parameters      each symbol's default; a tuple spans a grid. Its sign and whether it is whole are read off it
         hypotheses      further SymPy relations between parameters
         assumptions     further hypotheses in words
-        texts           further parameters that are text, each with the function that reads it: `bs.Text`
+        texts           further parameters that are text, each with the function that reads it: `bs.Text`; or that only
+                        the weight of their name reads: `bs.statements.Parameter`
         printed         your draft's formula for a quantity, by name: compared with the derived one
         trivial         by quantity, the bound from which on one is vacuous; else the size of the conclusion, which
                         bounds the error of the network that gives 0
@@ -107,6 +110,7 @@ def theorem(
         meanings        letters in words; under the name of a quantity, what its exact value is, or a pair: that, and
                         what the network computes
         errata          by quantity, what is wrong with its printed bound (`bs.statements.Erratum`)
+        wording         how quantities, parameters and letters read: `bs.statements.OwnWords`
         title, claim, cites, remarks, checks, inequalities
 
     What is run. Functions take parameters, weights, inputs and what is built, by name; they are written in torch.
@@ -126,9 +130,11 @@ def theorem(
     arguments = {name: given for name, given in locals().items() if name not in ("id", "bounds", "parameters", "rare")}
     _require_fields(id, rare)
     if any(isinstance(each, Expression) for each in bounds):
-        graph, found = _of_graph(id, bounds, parameters, {**arguments, **rare})
-        whole = theorem(id, *graph.conclusions, parameters=parameters, **found)
-        return _of_prompts(whole) if graph.is_of_prompts else whole
+        graph, found = of_graph(id, bounds, parameters, {**arguments, **rare})
+        conclusions = iter(graph.conclusions)
+        concluded = [next(conclusions) if isinstance(each, Expression) else each for each in bounds]
+        whole = theorem(id, *concluded, parameters=parameters, **found)
+        return of_prompts(whole) if graph.is_of_prompts else whole
     _require_conclusions(id, bounds)
     require_symbols(id, "`parameters`", parameters)
     described, letters_mean = described_letters(id, meanings or {}, bounds)
@@ -182,11 +188,10 @@ def theorem(
             claim=claim,
             parameters=(
                 *(_parameter(symbol, default, words.get(symbol)) for symbol, default in parameters.items()),
-                *(each.parameter for each in texts),
+                *(each if isinstance(each, Parameter) else each.parameter for each in texts),
             ),
-            hypotheses=(
-                *_signs(parameters),
-                *(_hypothesis(each, parameters) for each in hypotheses if each != sp.true),
+            hypotheses=_with_signs(
+                [_hypothesis(each, parameters) for each in hypotheses if each != sp.true], parameters
             ),
             quantities=(*stated, *{check.quantity.name: check.quantity for check in checks}.values()),
             notation=notation,
@@ -195,6 +200,7 @@ def theorem(
             objects=described,
             remarks=_sentences(id, "remarks", remarks),
         )
+        statement = statement if wording is None else wording.of(statement)
     main = (stated[-1] if stated else checks[0].quantity).name
     entries = {each.name: each.dim for each in bounds if isinstance(each, Approximated)}
     return Theorem(
@@ -207,7 +213,7 @@ def theorem(
         else as_function(network),
         reference=as_function(reference),
         built=dict(built or {}),
-        readers={each.name: each.read for each in texts},
+        readers={each.name: each.read for each in texts if isinstance(each, Text)},
         knows=letters,
         handles=handles,
         random=chances,
@@ -215,37 +221,6 @@ def theorem(
         inequalities=inequalities if callable(inequalities) else tuple(inequalities),
         sources=tuple(sources),
     )
-
-
-def _of_graph(
-    id: str, outputs: Sequence[Any], parameters: Mapping[sp.Symbol, Any], given: Mapping[str, Any]
-) -> tuple[Graph, dict[str, Any]]:
-    """A graph, and the arguments: those given, before those that follow from it."""
-    if others := [each for each in outputs if not isinstance(each, Expression)]:
-        raise UsageError(f"{id}: {others[0].name} is not an expression, and others are; state two theorems")
-    require_symbols(id, "`parameters`", parameters)
-    graph = graph_of(id, outputs, parameters, given.get("norm"), given["inputs"])
-    found = {name: each for name, each in given.items() if name != "norm"}
-    for name, part in graph.parts().items():
-        if name == "assumptions":
-            found[name] = [*part, *given[name]]
-        elif name == "near":
-            own = given.get("search") or InputSearch()
-            found["search"] = replace(own, near={**part, **own.near})
-        else:
-            found[name] = {**part, **(given[name] or {})} if isinstance(part, Mapping) else given[name] or part
-    if found["network"] is None:
-        names = ", ".join(graph.without_program)
-        raise UsageError(f"{id}: {names} errs by a bound alone; give network=, or approximate= where it is made")
-    if any(each.count is not None for each in outputs):
-        found = {"tokens": True, "entries": {}, **found}
-    return graph, found
-
-
-def _of_prompts(theorem: Theorem) -> Theorem:
-    """The same, each bound judged at prompts alone."""
-    quantities = tuple(replace(each, scopes=("prompt",)) for each in theorem.statement.quantities)
-    return replace(theorem, statement=replace(theorem.statement, quantities=quantities))
 
 
 def _require_fields(id: str, rare: Mapping[str, Any]) -> None:
@@ -339,6 +314,19 @@ def _signs(parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:
     return tuple(found)
 
 
+def _with_signs(given: Sequence[Hypothesis], parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:
+    """Those of the symbols first, but for what a `Hypothesis` of the author's states, with a reason of its own."""
+    own = [each for each in given if each.reason != PLAIN]
+    signs = [each for each in _signs(parameters) if not any(_implies(one.condition, each.condition) for one in own)]
+    return *signs, *given
+
+
+def _implies(one: Any, sign: Any) -> bool:
+    """Whether a bound of a parameter from below is at least the one that its sign says."""
+    same = isinstance(one, sp.Gt | sp.Ge) and one.lhs == sign.lhs and one.rhs.is_number
+    return same and bool(one.rhs > sign.rhs or (one.rhs == sign.rhs and isinstance(one, type(sign) | sp.Gt)))
+
+
 @contextmanager
 def _own_words(id: str) -> Iterator[None]:
     """Raises UsageError for mathematics that cannot be read, in words of the caller's."""
@@ -366,4 +354,4 @@ def _hypothesis(given: Any, parameters: Mapping[sp.Symbol, Any]) -> Hypothesis:
     letters = sorted(getattr(given, "free_symbols", ()), key=str)
     if not isinstance(given, Boolean) or not letters or any(letter not in parameters for letter in letters):
         raise UsageError(f"the hypothesis {given} is not a relation between parameters; give one such as n >= 2")
-    return Hypothesis(str(letters[0]), given, "a hypothesis of the theorem")
+    return Hypothesis(str(letters[0]), given, PLAIN)

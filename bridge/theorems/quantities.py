@@ -37,8 +37,13 @@ def described_letters(
         exact, computed = words if isinstance(words, tuple) and len(words) == 2 else (words, COMPUTED)
         if not (isinstance(exact, str) and isinstance(computed, str)):
             raise UsageError(f"{id}: `meanings` of {name} is {words!r:.80}; give a text, or a pair of them")
-        found |= {_word(name): exact, rf"\widehat{{{_word(name)}}}": computed}
+        found |= dict(zip(letters_of(name), (exact, computed), strict=True))
     return found, {letter: words for letter, words in meanings.items() if not isinstance(letter, str)}
+
+
+def letters_of(name: str) -> tuple[str, str]:
+    """Of the exact value, and of the one that the network computes, in LaTeX."""
+    return _word(name), rf"\widehat{{{_word(name)}}}"
 
 
 def _word(name: str) -> str:
@@ -50,11 +55,11 @@ def quantity_of(
     conclusion: Approximated, worst: Mapping[sp.Symbol, Any], at_prompt: set[sp.Symbol], where: Mapping[str, str]
 ) -> Quantity:
     step = conclusion.derivation.step(conclusion.name)
-    word = _word(conclusion.name)
+    word, near = letters_of(conclusion.name)
     bound = conclusion.error.xreplace(closed({s: x for s, x in worst.items() if s not in at_prompt}))
     return Quantity(
         name=conclusion.name,
-        latex_symbol=rf"\|\widehat{{{word}}} - {word}\|_{{{step.norm.latex}}}",
+        latex_symbol=rf"\|{near} - {word}\|_{{{step.norm.latex}}}",
         meaning=f"error of `{conclusion.name}`" if len(conclusion.name) == 1 else f"error of {conclusion.name}",
         norm=NORMS[step.norm],
         domain=where["domain"],

@@ -7,9 +7,12 @@ from functools import singledispatchmethod
 import sympy as sp
 
 from symbolic.gradients.terms import (
+    AsColumn,
+    ClassVector,
     Coordinates,
     Divided,
     DotProduct,
+    EachRow,
     EntryProduct,
     FunctionOf,
     Joined,
@@ -118,6 +121,10 @@ class TermWriter:
         return ("1" if self.plain else r"\mathbf{1}"), ATOM
 
     @written.register
+    def _(self, term: ClassVector) -> Written:
+        return self.letter(Letter("e", indices=(sp.Integer(term.index + 1),))), ATOM
+
+    @written.register
     def _(self, term: UnitVector) -> Written:
         return self.letter(Letter("e", indices=(self.loops[term.loop].index,))), ATOM
 
@@ -157,6 +164,14 @@ class TermWriter:
     @written.register
     def _(self, term: OuterProduct) -> Written:
         return f"{self.within(term.left, MATRICES)} {self(Transposed(term.right))}", MATRICES
+
+    @written.register
+    def _(self, term: AsColumn) -> Written:
+        return self.written(term.of)
+
+    @written.register
+    def _(self, term: EachRow) -> Written:
+        return f"{self.one} {self(Transposed(term.of))}", MATRICES
 
     @written.register
     def _(self, term: DotProduct) -> Written:

@@ -89,6 +89,13 @@ class OnesVector(VectorLike):
 
 
 @dataclass(frozen=True)
+class ClassVector(VectorLike):
+    """A 1 at the class of that number, from 0 on, an entry for each coordinate."""
+
+    index: int = 0
+
+
+@dataclass(frozen=True)
 class UnitVector(VectorLike):
     """A 1 at the number of the layer, an entry for each row."""
 
@@ -222,7 +229,10 @@ class FunctionOf(Term):
 
 @dataclass(frozen=True)
 class RowFunction(Term):
-    """softmax or hardmax of each row; `keys` says which entries softmax is over, if not over all."""
+    """softmax, its logarithm, hardmax, or what is left without the mean, of each row.
+
+    `keys` says which entries softmax is over, if not over all.
+    """
 
     name: str
     argument: Term
@@ -241,6 +251,27 @@ class RootMeanSquare(Term):
     dim: sp.Expr
     shift: sp.Expr
     axes: int = 1
+
+
+@dataclass(frozen=True)
+class AsColumn(Term):
+    """A vector as a matrix of one column: what a matrix of tokens makes of it are tokens in R^1."""
+
+    of: Term
+    axes: int = 2
+
+
+@dataclass(frozen=True)
+class EachRow(Term):
+    """1 v^T: a vector as the row of every token. It runs as the vector itself, which stands beside all rows."""
+
+    of: Term
+    axes: int = 2
+
+    @classmethod
+    def simplest(cls, *values: Any) -> Term:
+        factor, term = in_front(values[0])
+        return combination([(factor, cls(term))])
 
 
 @dataclass(frozen=True)

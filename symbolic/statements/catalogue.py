@@ -120,7 +120,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("machines.sample_complexity", _wei("Prop. 2.3, Lemma 2.4, A.1, Theorem 3.1"), "sample complexity"),
     _claim("machines.turing", _wei("Lemma C.1-C.8, Theorem 4.1"), "a transformer simulates a Turing machine"),
     _claim("machines.turing_margin", _wei("Theorem 4.1, Appendix C"), "margin of this transformer: inverse polynomial"),
-    _claim("induction.vanilla", _wang("Theorem 4.1, Theorem A.1, Lemma D.1"), "two layers, one head compute IH_2"),
+    _expression("induction.vanilla", _wang("Theorem 4.1, Theorem A.1, Lemma D.1"), "two layers, one head compute IH_2"),
     _claim("induction.ngram", _wang("Theorem 4.3, Theorem A.2, Lemma D.2"), "many heads compute IH_n"),
     _expression(
         "induction.general", _wang("Theorem 4.4, Theorem A.8, Def. A.7"), "any similarity by ReLUs of low rank"

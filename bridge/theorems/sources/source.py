@@ -14,7 +14,6 @@ from symbolic.statements.result import Result
 from symbolic.words.errors import UsageError
 
 NETWORK, EXACT = "network", "exact"  # the predictions whose distance is a row of its own
-GIVEN = ("given", "data")  # what parameters are computed from, beside parameters
 OF_SOURCE = (
     "data",
     "params",

@@ -27,12 +27,10 @@ from bridge.lowering.formula import evaluate
 from bridge.questions.certify.reading import read_claim
 from bridge.theorems.building import theorem
 from bridge.theorems.check import Check, Sides
-from bridge.theorems.sources import Prediction, Textual
-from bridge.theorems.sources.byte_signs import embedded_bytes, nearest_bytes
+from bridge.theorems.sources.byte_signs import recalled_bytes
 from bridge.theorems.texts import Text
 from bridge.theorems.theorem import Theorem
 from bridge.topics.induction import well_behaved
-from bridge.topics.induction.vanilla import repeated
 from bridge.topics.induction.well_behaved import K, L, M, d, p
 from symbolic.words.citations import WANG2024, Citation
 
@@ -56,22 +54,7 @@ def read(g: str) -> sp.Expr:
     return read_claim(g.replace("^", "**"))[0]
 
 
-TEXT = Textual(
-    "L",
-    lambda windows, d: {"x": embedded_bytes(windows, d)},
-    scored=repeated,
-    where="windows whose last byte occurred before",
-    defaults={"p": (2, 4, 8, 16), "L": (256,), "M": 64, "g": "-2*(u-v)^2", "K": 3},
-    suggested=lambda given: {"d": 32},
-    predictions=(
-        Prediction("network", "network: next byte right after a repeated context",
-                   lambda network, d: nearest_bytes(network["output"], d)),
-        Prediction("exact", "exact GIH_2: next byte right after a repeated context",
-                   lambda reference, d: nearest_bytes(reference["output"], d)),
-    ),
-)  # fmt: skip
-
-
+OF_TEXTS = {"p": (2, 4, 8, 16), "L": (256,), "M": 64, "g": "-2*(u-v)^2", "K": 3}
 LETTERS = (L, d, p, M)
 GRID = similarity(given="g").approximated(cells=M, rank=K)
 
@@ -104,7 +87,7 @@ def _stated() -> Theorem:
             **well_behaved.MEANINGS,
         },
         checks=well_behaved.CHECKS,
-        sources=[TEXT],
+        sources=[recalled_bytes("exact GIH_2", OF_TEXTS)],
         title="Generalised induction heads of any similarity, by two layers with ReLUs between them",
         claim=r"\|\widehat{\mathrm{output}} - \mathrm{output}\|_\infty \le "
         r"d \left(\frac{C_g}{4 M^2} + \frac{J_g}{4 M} + \rho_g + 2 \mathrm{Lv}_g e^{-p}\right)",

@@ -28,7 +28,6 @@ from numeric.networks.exponential_heads import unseen
 from numeric.networks.network import Network
 from numeric.networks.norms import infinity_to_one_norm, least_singular_value
 from numeric.topics.induction import ngram as networks
-from numeric.topics.induction.vanilla import induction_head
 from symbolic.topics.induction import ngram as theory
 from symbolic.words.errors import UsageError
 
@@ -224,7 +223,7 @@ def work(L: Count, d: Count, n: Count, H: Count) -> Work:
 def by_vanilla(x: torch.Tensor, W_star: torch.Tensor, d: int, data: Windows) -> np.ndarray:
     """What IH_2 predicts, which compares the last token alone."""
     similarity = W_star[:d, :d].to(x)
-    return likeliest(torch.stack([induction_head(each, similarity)["output"] for each in x]), data)
+    return likeliest(torch.stack([networks.ngram_head(each, similarity, 2)["output"] for each in x]), data)
 
 
 TEXT = Textual(

@@ -1,6 +1,6 @@
-"""Induction heads of Wang et al. 2024 (wang2024): the reference, computed directly, and the networks of Theorem 4.1.
+"""Induction heads of Wang et al. 2024 (wang2024): the networks of Theorem 4.1.
 
-Shapes: L tokens, d their width, S = L - 2 keys s = 2..L-1, at which both name the same quantities.
+Shapes: L tokens, d their width; the keys are s = 2..L-1.
 """
 
 import math
@@ -14,20 +14,6 @@ from numeric.networks.construction import AttentionTap, Construction, Embedding,
 from numeric.networks.layers import Head, RelativePositions, SoftmaxAttention
 from numeric.networks.maps import BlockMap, Number, as_weight
 from numeric.networks.stream import Block, Stream, StreamError
-
-
-def induction_head(x: Any, W_star: Any) -> dict[str, Any]:
-    """IH_2(X_L) = sum_{s=2}^{L-1} softmax_s(x_L^T W* x_{s-1}) x_s of one prompt x (L, d) (wang2024, eq. (4)); L >= 3.
-
-    Tensors or balls: y (S, d), scores (S), attention (S), output (d).
-    """
-    if x.shape[0] < 3:
-        found, remedy = f"a prompt of {x.shape[0]} tokens", "The sum runs over s = 2..L-1: give at least 3 tokens."
-        raise StreamError("induction_head", found, remedy)
-    last, keys, previous = x[-1], x[1:-1], x[:-2]  # (d), (S, d), (S, d)
-    scores = previous @ (last @ W_star)  # (S)
-    attention = torch.softmax(scores, dim=0)  # (S)
-    return {"y": previous, "scores": scores, "attention": attention, "output": attention @ keys}
 
 
 def vanilla(p: Number, W_star: Any, *, gate: Number = math.inf) -> Construction:

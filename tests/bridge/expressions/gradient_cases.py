@@ -7,7 +7,10 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
+from bridge.expressions.inputs import Value
+from bridge.expressions.losses import CrossEntropyOf
 from bridge.expressions.running import GraphRun
+from bridge.limits.arguments import called_with
 
 N, d, h, n, k = sp.symbols("N d h n k", integer=True, positive=True)
 c, eps = sp.symbols("c eps", positive=True)
@@ -70,6 +73,24 @@ def twice() -> Any:
     return middle + bs.repeat(lambda p: p + c * tanh(W @ p), A @ middle, k)
 
 
+def post_norm(p: Any) -> Any:
+    """A layer with a gain and a bias, which all tokens share."""
+    return bs.blocks.layer_norm(p + W @ tanh(A @ p), shift=c, gain=gain, bias=b)
+
+
+gain = bs.vector("gain", d, size=1, weight=True)
+label, labels = (
+    bs.vector("label", d, sums=1, domain=bs.domains.Simplex(d)),
+    bs.tokens("labels", n, d, sums=1, domain=bs.domains.Simplex(d)),
+)
+unit = bs.value("unit", lambda: torch.ones(1, dtype=torch.float64, device="cpu"), dim=1, size=1, inputs={})
+
+
+def averaged(losses: Any) -> Any:
+    """One number, of those of tokens."""
+    return bs.mean(losses) @ unit
+
+
 CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "shared layers": (squares(bs.repeat(lambda p: tanh(W @ p), x, N)), (W, x, y)),
     "a matrix of each layer": (squares(bs.repeat(lambda p: tanh(L @ p + b), x, N)), (L, b)),
@@ -108,6 +129,20 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "a linear loss": (3 * (y @ (W @ x)) / 4, (W, x)),
     "a hard max of what is fixed": (squares(bs.attend(bs.hard_max(X @ q, margin=c), W @ X)), (W,)),
     "a grid, exactly": (squares(bs.quantised(W @ x, eps)), (W,)),
+    "layer norm": (squares(bs.repeat(lambda p: bs.blocks.layer_norm(p + tanh(W @ p), shift=c), x, N)), (W, x)),
+    "layer norm with a gain and a bias": (squares(bs.repeat(post_norm, x, N)), (W, A, gain, b)),
+    "layer norm of tokens": (squares(bs.mean(bs.repeat(post_norm, X, N))), (W, A, gain, b, X)),
+    "rms norm of tokens with a gain": (squares(bs.mean(bs.blocks.rms_norm(W @ X, shift=c, gain=gain))), (W, gain, X)),
+    "log-softmax": (y @ bs.blocks.log_softmax(tanh(W @ x)), (W, x, y)),
+    "log-softmax of tokens": (squares(bs.mean(bs.blocks.log_softmax(tanh(W @ X)))), (W, X)),
+    "cross-entropy at a class": (bs.blocks.cross_entropy(A @ bs.repeat(lambda p: tanh(W @ p), x, N), 2), (W, A, x)),
+    "cross-entropy at weights": (c * bs.blocks.cross_entropy(W @ tanh(A @ x), label), (W, A, label)),
+    "cross-entropy of tokens": (averaged(bs.blocks.cross_entropy(attention(X), labels)), (A, W, X, labels)),
+    "cross-entropy of tokens at one weight": (averaged(bs.blocks.cross_entropy(W @ X, label)), (W, X, label)),
+    "cross-entropy of tokens at a class": (
+        averaged(bs.blocks.cross_entropy(bs.repeat(post_norm, X, N), 0) + c * bs.blocks.cross_entropy(W @ X, 1)),
+        (W, A, gain, b, X),
+    ),
     "the largest keys, exactly": (squares(bs.attend(bs.softmax((A @ X) @ q).largest(2), W @ X)), (A, W)),
 }
 every_case = pytest.mark.parametrize("case", CASES, ids=list(CASES))
@@ -152,10 +187,16 @@ def as_dict(gradient: Any, found: Any) -> dict[str, Any]:
     return found if isinstance(found, dict) else {gradient.flows.by[0].name: found}
 
 
+def made(gradient: Any) -> dict[str, Any]:
+    """The arrays of labels that are numbers, and of values that take nothing."""
+    fixed = [each for each in gradient.flows.nodes if isinstance(each, CrossEntropyOf | Value)]
+    return {name: called_with(program, NUMBERS) for each in fixed for name, program in each.made.items()}
+
+
 def by_autograd(gradient: Any, known: dict[str, Any], *, approximate: bool = False) -> dict[str, torch.Tensor]:
     """Of the program of the network, which is not derived from the formulas."""
     names = [each.name for each in gradient.flows.by]
     moving = {name: known[name].clone().requires_grad_() for name in names}
-    run = GraphRun({**NUMBERS, **known, **moving}, approximate=approximate)
+    run = GraphRun({**NUMBERS, **made(gradient), **known, **moving}, approximate=approximate)
     found = torch.autograd.grad(run.value(gradient.flows.loss).sum(), list(moving.values()), materialize_grads=True)
     return dict(zip(names, found, strict=True))

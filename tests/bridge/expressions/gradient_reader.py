@@ -13,7 +13,16 @@ from bridge.expressions.inputs import Value
 from bridge.expressions.running import GraphRun
 from bridge.limits.arguments import called_with
 from symbolic.gradients.letters import LayerIndex, Letter
-from symbolic.gradients.terms import Coordinates, LayerSum, Lettered, OnesVector, Term, UnitVector, Unity
+from symbolic.gradients.terms import (
+    ClassVector,
+    Coordinates,
+    LayerSum,
+    Lettered,
+    OnesVector,
+    Term,
+    UnitVector,
+    Unity,
+)
 from tests.bridge.expressions.gradient_cases import NUMBERS
 
 
@@ -47,6 +56,9 @@ class Reader:
             return self.lettered(term)
         if isinstance(term, Unity):
             return torch.ones(1, dtype=torch.float64, device="cpu")
+        if isinstance(term, ClassVector):
+            size = self.number(term.like.of.dim)
+            return torch.tensor([float(k == term.index) for k in range(size)], dtype=torch.float64, device="cpu")
         if isinstance(term, OnesVector):
             size = term.like.of.dim if term.axis == -1 else term.like.of.count
             return torch.ones(self.number(size), dtype=torch.float64, device="cpu")

@@ -21,12 +21,17 @@ from tests.bridge.expressions.gradient_cases import (
     W,
     X,
     as_dict,
+    b,
     by_autograd,
     drawn,
     every_case,
     first,
+    gain,
+    labels,
+    made,
     moved,
     numbers,
+    post_norm,
     rounded,
     shapes,
     squares,
@@ -66,7 +71,7 @@ def test_one_parameter_alone_has_the_same_gradient(case: str) -> None:
 def test_the_formulas_forward_are_what_the_nodes_compute(case: str) -> None:
     loss, by = CASES[case]
     gradient = bs.gradient(loss, *by)
-    run = GraphRun({**NUMBERS, **drawn(gradient)}, approximate=False)
+    run = GraphRun({**NUMBERS, **made(gradient), **drawn(gradient)}, approximate=False)
     checked = 0
     for node in gradient.flows.within(None):
         if not is_leaf(node) and not node.inner:
@@ -208,3 +213,19 @@ def test_without_layers_the_gradient_is_that_of_the_start() -> None:
     found = gradient(**arrays, N=0)
     assert not found["W"].any()
     assert torch.allclose(found["A"], 2 * torch.outer(arrays["A"] @ arrays["x"] - arrays["y"], arrays["x"]))
+
+
+def test_norms_and_losses_are_those_of_torch() -> None:
+    """Layers with a norm behind them under the mean cross-entropy of tokens, by torch's own functions."""
+    classes = torch.tensor([2, 0, 1, 1, 2])
+    loss = bs.mean(bs.blocks.cross_entropy(A @ bs.repeat(post_norm, X, N), labels))
+    gradient = bs.gradient(loss, W, A, gain, b)
+    arrays = {**drawn(gradient, 8), "labels": torch.nn.functional.one_hot(classes, 3).double()}
+    moving = {name: arrays[name].clone().requires_grad_() for name in ("W", "A", "gain", "b")}
+    p = arrays["X"]
+    for _ in range(NUMBERS["N"]):
+        z = p + torch.tanh(p @ moving["A"].mT) @ moving["W"].mT
+        p = torch.nn.functional.layer_norm(z, (3,), moving["gain"], moving["b"], eps=NUMBERS["c"])
+    torch.nn.functional.cross_entropy(p @ moving["A"].mT, classes).backward()
+    for name, found in gradient(**arrays, **numbers(gradient)).items():
+        assert torch.allclose(found, moving[name].grad, rtol=1e-12, atol=1e-14)

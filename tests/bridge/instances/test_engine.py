@@ -23,7 +23,6 @@ from bridge.theorems.theorem import Theorem
 from bridge.topics.induction.vanilla import VANILLA as HEAD
 from numeric.balls.limits import ExactCost, TooLargeForExact
 from symbolic.statements.result import Kind, Parameter, Quantity
-from symbolic.topics.induction.vanilla import VANILLA
 from symbolic.words.errors import UsageError
 
 QUICK: dict[str, Any] = {"samples": 4, "attack": 3, "restarts": 2, "L": 4, "d": 2}
@@ -33,9 +32,9 @@ WORD = Parameter("activation", None, "a word", "tanh")
 
 def written_out(activation: str) -> tuple[Quantity, ...]:
     """The output under another name, which the statement of the theorem does not have, with one more scope."""
-    output = replace(VANILLA.quantity("output"), step="output", name=f"output.{activation}")
-    rate = replace(VANILLA.quantity("output.rate"), name=f"output.{activation}.rate")
-    return (replace(output, scopes=("network", "prompt", LOCAL)), rate, VANILLA.quantity("weights"))
+    output = replace(HEAD.statement.quantity("output"), step="output", name=f"output.{activation}")
+    rate = replace(HEAD.statement.quantity("output.rate"), name=f"output.{activation}.rate")
+    return (replace(output, scopes=("network", "prompt", LOCAL)), rate, HEAD.statement.quantity("weights"))
 
 
 def spread(scope: str, x: Any, activation: str) -> dict[str, Any]:
@@ -45,7 +44,7 @@ def spread(scope: str, x: Any, activation: str) -> dict[str, Any]:
 
 def toy(**changes: Any) -> Theorem:
     """Theorem 4.1 with a word as parameter, and quantities whose names hold it."""
-    statement = replace(VANILLA, id="toy", parameters=(*VANILLA.parameters, WORD))
+    statement = replace(HEAD.statement, id="toy", parameters=(*HEAD.statement.parameters, WORD))
     theorem = replace(HEAD, statement=statement, handles=None, bounds=spread, **changes)
     return theorem.with_at_point(quantities=written_out)
 
@@ -85,7 +84,7 @@ def test_a_word_is_a_grid_axis_everywhere() -> None:
     reported: list[str] = []
     record = run(activation=("tanh", "gelu"), progress=lambda done, total, label: reported.append(label))
     assert reported[:2] == [
-        f"p = 2, L = 4, d = 2, W_star = 0.25, leak = 0.01, activation = {w}" for w in ("tanh", "gelu")
+        f"p = 2, L = 4, d = 2, leak = 0.01, W_star = 0.25, activation = {w}" for w in ("tanh", "gelu")
     ]
     assert record.params["activation"] == ["tanh", "gelu"]
     assert {row.params["activation"] for row in record} == {"tanh", "gelu"}
@@ -114,7 +113,7 @@ def test_each_scope_of_a_prompt_is_judged_and_replayed_by_its_own_bound(tmp_path
 
 
 def test_a_check_is_a_row_whose_witness_replays(tmp_path: Path) -> None:
-    never_zero = replace(VANILLA.quantity("weights"), name="never_zero", kind=Kind.UPPER, remark="as printed")
+    never_zero = replace(HEAD.statement.quantity("weights"), name="never_zero", kind=Kind.UPPER, remark="as printed")
     one = {"x": torch.ones(2, dtype=torch.float64, device="cpu")}
     largest = Check(never_zero, lambda x: Sides(x.amax().item(), printed=0, rounding=0.0), one)
     refuting = toy(checks=(*HEAD.checks, largest)).with_at_point(

@@ -12,14 +12,14 @@ from bridge.judging.judge import Evidence, flags_of, judge
 from bridge.questions.compare import compare
 from bridge.theorems.record import Flag, Row, Verdict
 from bridge.topics.induction.vanilla import VANILLA as HEAD
+from bridge.topics.induction.vanilla import L
 from numeric.balls.limits import ExactCost, TooLargeForExact
 from symbolic.derivations.derivation import Derivation, Obligation
 from symbolic.statements.result import Quantity
-from symbolic.topics.induction.vanilla import VANILLA, L
 
 
 def with_obligation(condition: object) -> Quantity:
-    quantity = VANILLA.quantity("y")
+    quantity = HEAD.statement.quantity("y")
     first = replace(quantity.derivation.steps[0], obligations=(Obligation("L is large", condition),))
     return replace(quantity, derivation=Derivation((first, *quantity.derivation.steps[1:])))
 

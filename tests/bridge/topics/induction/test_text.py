@@ -7,7 +7,7 @@ import pytest
 
 from bridge.questions.compare import compare
 from bridge.theorems.record import Verdict
-from bridge.topics.induction.vanilla import repeated
+from bridge.theorems.sources.byte_signs import repeated
 from symbolic import UsageError
 
 SHIPPED = str(Path(__file__).parents[4] / "examples" / "harbour.txt")

@@ -12,7 +12,6 @@ from symbolic.topics.induction.phases import KAPPAS, PHASES
 from symbolic.topics.induction.signs import SIGMA_STAR, speed
 from symbolic.topics.induction.training import L, alpha, g_star, h, h_star, psi, sigma_init, v_star, w, w_star
 from symbolic.topics.induction.trends import TRENDS
-from symbolic.topics.induction.vanilla import VANILLA, W_norm, p
 
 
 def asserted(result: Result) -> dict[str, Conclusion]:
@@ -49,11 +48,13 @@ def test_a_start_near_half_of_w_star_is_none_of_the_trends() -> None:
 
 def test_the_rate_of_vanilla_is_one_of_the_bound_above_it() -> None:
     """At one prompt the slope in p can be anything (L = 5, p = 0.5: -1.45); 0 at L = 3 has no logarithm."""
-    bound = asserted(VANILLA)["output"].quantity.derived()
+    stated = asserted(find_result("induction.vanilla"))
+    bound = stated["output"].quantity.derived()
+    p, L, W_norm = (next(s for s in bound.free_symbols if s.name == name) for name in ("p", "L", "W_norm"))
     for length in (4, 5, 12):
         decay = -sp.log(bound.subs({L: length, W_norm: 2})) / p
         assert float(decay.subs(p, 200)) == pytest.approx(1, abs=0.01)
-    symbol = asserted(VANILLA)["output.rate"].quantity.latex_symbol
+    symbol = stated["output.rate"].quantity.latex_symbol
     assert symbol.startswith(r"\liminf_{p \to \infty}")
     assert r"\sup_X" in symbol
 
