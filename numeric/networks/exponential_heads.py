@@ -1,7 +1,6 @@
 """Heads that see earlier tokens by their distance alone, each one recursion z <- r z + x, mixed by their values."""
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -63,6 +62,8 @@ def unseen(rates: Sequence[float], gap: int = 0) -> Float64[np.ndarray, " entrie
     if not gap:
         found = np.poly(np.asarray(rates))
         return found / abs(found).max()
-    powers = [(gap + 1) * 2**place for place in range(len(rates))]  # of subsets of them no two sums are equal
-    factors = [np.array([1.0, *[0.0] * (power - 1), -(rate**power)]) for rate, power in zip(rates, powers, strict=True)]
-    return reduce(np.convolve, factors)
+    found = np.ones(1)
+    for place, rate in enumerate(rates):
+        power = (gap + 1) * 2**place  # of subsets of them no two sums are equal
+        found = np.concatenate([found, np.zeros(power - len(found)), -(rate**power) * found])
+    return found

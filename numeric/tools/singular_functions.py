@@ -24,10 +24,11 @@ class SingularFunctions:
 
     @classmethod
     def of(cls, g: Callable[[Any, Any], Any], low: float, high: float, count: int) -> "SingularFunctions":
-        """The first `count`, or as many as have singular values that floats tell from 0."""
+        """The first `count`, or as many as have singular values that floats tell from 0; none of an infinite g."""
         nodes, weights = np.polynomial.legendre.leggauss(NODES)
         nodes, roots = (low + high) / 2 + (high - low) / 2 * nodes, np.sqrt((high - low) / 2 * weights)
-        left, sizes, right = np.linalg.svd(roots[:, None] * g(nodes[:, None], nodes) * roots)
+        values = roots[:, None] * g(nodes[:, None], nodes) * roots
+        left, sizes, right = np.linalg.svd(values if np.isfinite(values).all() else 0 * roots * roots[:, None])
         kept = min(count, int((sizes > NODES * np.finfo(float).eps * sizes[0]).sum()))
         points, sizes = np.linspace(low, high, POINTS), sizes[:kept]
         # phi_k(u) = int g(u, v) psi_k(v) dv / sigma_k, and likewise psi_k.

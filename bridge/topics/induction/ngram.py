@@ -153,13 +153,12 @@ def output_lower_bound(sums: ExponentialSums, n: int, d: int, W_star: Any) -> Si
     if (w * np.eye(len(W)) != W).any():
         return Sides(outside="`W*` is a multiple of the identity")
     few = ExponentialSums(sums.slopes[2 - n :])
-    rates = [float(rate) for rate in few.rates]
-    patch, pulse = unseen(rates), unseen(rates, n - 2)
-    quiet = n + math.ceil(QUIET / min(few.slopes))
-    blocks = enough_blocks(abs(w), patch, len(pulse), quiet)
-    if 2 * blocks * (len(patch) + len(pulse)) > MOST_TOKENS:
+    rates, quiet = [float(rate) for rate in few.rates], n + math.ceil(QUIET / min(few.slopes))
+    patch, length = unseen(rates), 1 + (n - 1) * (2 ** (n - 2) - 1)
+    blocks = enough_blocks(abs(w), patch, length, quiet)
+    if 2 * quiet + 2 * blocks * (n - 1 + length) > MOST_TOKENS:
         return Sides(proved=("derived",), remark=f"prompts that show it have more than {MOST_TOKENS:,} tokens")
-    x = networks.indistinct_prompts(patch, pulse, d, quiet=quiet, blocks=blocks)
+    x = networks.indistinct_prompts(patch, unseen(rates, n - 2), d, quiet=quiet, blocks=blocks)
     weights = [*(few.combined(lag) for lag in range(1, n - 1)), [flint.arb(0)] * few.heads]
     found = Network(_network(few, weights, W)).run(x, ())["output"]
     exact = torch.stack([networks.ngram_head(each, W_star, n)["output"] for each in x])

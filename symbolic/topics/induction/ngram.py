@@ -195,7 +195,8 @@ NGRAM = Result(
     remarks=(
         "The rate of Theorem 4.3 in `H` has a constant without a value, and says less than what holds: fewer than "
         "`n-1` heads that see positions alone have the lower bounds, and `n-1` heads reach every accuracy as `rho` "
-        "tends to 0, in exact arithmetic. What an accuracy costs is bits of what layer 1 averages.",
+        "tends to 0, in exact arithmetic. What an accuracy costs is the size of the coefficients, that is bits of what "
+        "layer 1 averages: about `rho^-(n-2)`.",
         "Layer 2 as printed also attends to the keys `s < n`, which `IH_n` leaves out: at short prompts it errs for "
         "every `H`. Here these keys are masked.",
         "One family of heads serves all lags; A.2 has heads of their own for each lag.",

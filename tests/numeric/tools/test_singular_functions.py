@@ -31,6 +31,11 @@ def test_cosines_are_found_with_their_slopes(count: int) -> None:
     assert found.steepness == pytest.approx(np.sqrt(1 / 2) * np.pi * count / 4, rel=1e-4)
 
 
+def test_a_kernel_that_is_not_finite_has_none() -> None:
+    found = of(lambda u, v: np.where(u > 1.9, np.inf, u * v), 3)
+    assert (len(found.sizes), found.phi.shape[1], found.steepness) == (0, 0, 0)
+
+
 def test_both_families_count() -> None:
     """psi(v) is sin(3 v), normalised, steeper than phi."""
     found = of(lambda u, v: np.exp(u / 4) * np.sin(3 * v), 1)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from sympy.parsing.sympy_parser import convert_xor, implicit_multiplication, parse_expr, standard_transformations
 
 from bridge.lowering.exponential_sums import ExponentialSums, best_rates
@@ -14,7 +15,7 @@ from bridge.questions.compare import Comparison, compare
 from bridge.questions.solve import solve
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.registry import find_theorem
-from bridge.topics.induction.ngram import factors
+from bridge.topics.induction.ngram import factors, grams, output_lower_bound, precision
 from symbolic import UsageError
 from symbolic.topics.induction import objects
 
@@ -97,31 +98,37 @@ def test_an_output_errs_with_n_minus_2_heads_as_much_as_the_bound_says(n: int, w
 def test_an_output_bound_is_for_multiples_of_the_identity_and_prompts_that_fit() -> None:
     (other,) = rows(compare(ID, n=3, H=2, d=2, W_star="random:2", **FEW), "output.lower_bound", None)
     assert set(other.verdict.values()) == {Verdict.OUTSIDE}
-    for at in ({"W_star": 1e-5, "H": 2}, {"W_star": 0.0, "H": 2}):
-        (long,) = rows(compare(ID, **at, d=2, **FEW), "output.lower_bound", None)
-        assert long.measured is None
-        assert "prompts that show it have more than 131,072 tokens" in long.remark
+    for n, w, rho in ((3, 1e-5, 1e-6), (3, 0.0, 0.3), (3, 1.0, 0.9999), (26, 1.0, 0.5)):
+        weights = w * torch.eye(2 * (n - 1), dtype=torch.float64)
+        long = output_lower_bound(ExponentialSums.spread(n - 1, rho), n, 2, weights)
+        assert long.found is None
+        assert long.remark == "prompts that show it have more than 131,072 tokens"
+        assert long.proved == ("derived",)
 
 
-def test_layer_1_writes_the_3_gram_target_up_to_the_distance_of_lag_1() -> None:
-    for at in ({"n": 2, "H": 1}, {"n": 3, "H": 2}, {"n": 4, "H": 5}):
-        (row,) = rows(compare(ID, **at, rho=0.3, **FEW), "grams", None)
-        rates = np.array([float(rate) for rate in ExponentialSums.spread(at["H"], 0.3).rates])
-        c = np.linalg.solve(np.vander(rates, increasing=True).T, np.eye(len(rates))[0])
-        lags = np.arange(1, 60)
+def test_layer_1_writes_the_3_gram_target_up_to_the_distance_of_lag_1(default: Comparison) -> None:
+    assert all(row.ratio == pytest.approx(1) for row in rows(default, "grams", None))
+    for heads in (1, 2, 5):
+        sums = ExponentialSums.spread(heads, 0.3)
+        rates, lags = np.array([float(rate) for rate in sums.rates]), np.arange(1, 60)
+        c = np.linalg.solve(np.vander(rates, increasing=True).T, np.eye(heads)[0])
         error = abs(c @ rates[:, None] ** (lags - 1) - (lags == 1)).sum()
-        assert row.measured == pytest.approx(error, rel=1e-6)
-        assert row.ratio == pytest.approx(1)
-        assert row.verdict == {"derived": Verdict.PROVED}
+        sides = grams(sums)
+        assert (float(sides.found), float(sides.derived)) == pytest.approx((error, error), rel=1e-6)
 
 
-def test_the_rates_at_hand_nearly_meet_the_law_of_least_errors() -> None:
-    for bits, heads in ((53, 2), (53, 5), (24, 3)):
-        (row,) = rows(compare(ID, n=3, H=heads, bits=bits, **FEW), "precision", None)
+def test_the_rates_at_hand_nearly_meet_the_law_of_least_errors(default: Comparison) -> None:
+    for row in rows(default, "precision", None):
         assert row.verdict == {"derived": Verdict.PROVED}
-        assert 0.9 < row.ratio <= 1
-    (row,) = rows(compare(ID, n=3, H=2, **FEW), "precision", None)
-    assert row.derived == pytest.approx(2**-25)  # (2/3) 3 sqrt(2) 2^(-53/2)
+        assert 0.99 < row.ratio <= 1
+    assert rows(default, "precision", None)[0].derived == pytest.approx(2**-25)  # (2/3) 3 sqrt(2) 2^(-53/2)
+    for n, heads, bits in ((3, 5, 53), (3, 3, 24), (5, 8, 53)):
+        sums, unit = best_rates(heads, n - 1, unit=2.0**-bits), 2.0**-bits
+        found = float(precision(sums, n, bits).found)
+        k = n - 2
+        law = heads / (heads + k) * math.comb(heads + k, 2 * k) * 2 ** (k / heads) * unit ** (1 - k / heads)
+        assert law <= found == pytest.approx(float(sums.distance(n - 1)) + unit * float(sums.size(n - 1)), rel=1e-9)
+        assert found < 1.2 * law
 
 
 def test_the_rates_in_words_are_those_that_are_built() -> None:
