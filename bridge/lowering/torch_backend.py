@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -136,7 +137,7 @@ class TorchBackend(Backend):
 
     def call(self, function: Callable[..., Any], arguments: Sequence[Argument], values: Sequence[Any]) -> Any:
         if self._dtype is None and self._device is None and _are_alike(arguments, values):
-            like, tensors = torch.empty((), dtype=values[0].dtype, device=values[0].device), list(values)
+            like, tensors = _number_of(values[0].dtype, values[0].device), list(values)
         else:
             like = self._like(arguments, values)
             tensors = [_converted(like, *pair) for pair in zip(arguments, values, strict=True)]
@@ -196,6 +197,11 @@ def can_be_watched(like: Tensor, tensors: Sequence[Tensor]) -> bool:
     if torch._C._len_torch_dispatch_stack() or not all(type(each) in (Tensor, torch.nn.Parameter) for each in tensors):
         return False
     return all(each.numel() for each in tensors)
+
+
+@lru_cache(maxsize=64)
+def _number_of(dtype: torch.dtype, device: torch.device) -> Tensor:
+    return torch.empty((), dtype=dtype, device=device)
 
 
 def _are_alike(arguments: Sequence[Argument], values: Sequence[Any]) -> bool:

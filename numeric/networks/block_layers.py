@@ -105,9 +105,11 @@ class BlockLayer(ABC):
 
     def after(self, blocks: Blocks, images: Sequence[Blocks]) -> Blocks:
         """These blocks of the queries, none for a layer that is not residual, with all that the layer adds."""
+        found = dict(blocks)
         for image in images:
-            blocks = summed(blocks, image)
-        return blocks
+            for name, each in image.items():
+                found[name] = found[name] + each if name in found else each
+        return found
 
 
 class BlockFeedForward(BlockLayer):

@@ -30,8 +30,9 @@ class Products:
 
     def keep(self, blocks: Blocks) -> None:
         """Forgets what other blocks than these enter."""
-        here = set(map(id, blocks.values()))
-        self._known = {place: known for place, known in self._known.items() if here.issuperset(place[1:])}
+        if self._known:
+            here = set(map(id, blocks.values()))
+            self._known = {place: known for place, known in self._known.items() if here.issuperset(place[1:])}
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ class Queries:
         """Those of a block."""
         return block[:, self.first :] if self.first and block.shape[1] > 1 else block
 
-    def of(self, blocks: Mapping[str, Array]) -> Blocks:
-        return {name: self.rows(block) for name, block in blocks.items()} if self.first else dict(blocks)
+    def of(self, blocks: Blocks) -> Blocks:
+        return {name: self.rows(block) for name, block in blocks.items()} if self.first else blocks
 
 
 def summed(blocks: Mapping[str, Array], more: Mapping[str, Array]) -> Blocks:

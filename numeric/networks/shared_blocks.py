@@ -61,9 +61,10 @@ class BlockRun:
         products, none = Products(), next(iter(source.values()))
         found: dict[str, Array] = {}
         before, blocks, images = dict[str, Array](), summed(self.embedding(source), self.bias), list[Blocks]()
+        every = Queries(0, length)
         for number in range(len(self.layers) + 1):
-            at = Queries(self.construction.first_query(number, length), length)
-            here = selected.get(number, {})
+            first, here = self.construction.first_query(number, length), selected.get(number, {})
+            at = Queries(first, length) if first else every
             if number:
                 changes = any(isinstance(tap, ChangeTap) for tap in here.values())
                 before, (blocks, images) = blocks, self.step(number, blocks, at, products, changes=changes)

@@ -119,14 +119,15 @@ def descend(
 ) -> Float[Tensor, "steps D_w"]:
     """The weights after each step of gradient descent on L_n, projected onto the box of `row_norm`, from w (D_w)."""
     V, widths = [each.detach() for each in shape.matrices(w)], shape.half_widths(row_norm)
-    found = []
+    found = list[list[Tensor]]()
     for _ in range(steps):
         at = [each.requires_grad_() for each in V]
         gradients = torch.autograd.grad(loss(_outputs(at, x, r), y).sum((-2, -1)) / (2 * x.shape[-2]), at)
         moved = (each.detach() - eta * gradient for each, gradient in zip(at, gradients, strict=True))
         V = [each.clamp(-width, width) for each, width in zip(moved, widths, strict=True)]
-        found.append(torch.cat([each.flatten() for each in V]))
-    return torch.stack(found)
+        found.append(V)
+    with torch.no_grad():
+        return torch.cat([torch.stack(each).flatten(1) for each in zip(*found, strict=True)], 1)
 
 
 # By the definition of a derivative: moving V_j[a, b] by t moves z(j)[a] by t p(j-1)[b]; the tangent of z(j)[a] then

@@ -89,18 +89,24 @@ class Line:
         """Of the n-th moment, in units of reach^n."""
         return 32 * self.rounded * self.shift
 
+    @cached_property
+    def _ends(self) -> list[list[float]]:
+        """Of each component beyond each end: weight, c outwards, s, 1 + |z|, the integrals of 1, y and y^2 outwards."""
+        found = []
+        for sign, end, mass in ((1.0, -1, 1 - self.distribution[:, -1]), (-1.0, 0, self.distribution[:, 0])):
+            z, phi = sign * self.z[:, end], self.density[:, end]
+            c, s = sign * self.centres[:, 0], self.deviations[:, 0]
+            found += torch.stack([self.mixture.weights, c, s, 1 + z.abs(), mass, phi, mass + z * phi], -1).tolist()
+        return found
+
     def beyond(self, slope: float, offset: float) -> float:
         """At least the integral of (offset + slope |x|)^2 p beyond both ends, which lie on both sides of 0."""
-        total = 0.0
-        for sign, end in ((1.0, -1), (-1.0, 0)):
-            z, phi = sign * self.z[:, end], self.density[:, end]
-            mass = normal_distribution(-z)
-            start, grows = offset + slope * sign * self.centres[:, 0], slope * self.deviations[:, 0]
-            total += float(
-                self.mixture.weights @ (start**2 * mass + 2 * start * grows * phi + grows**2 * (mass + z * phi))
-            )
-            total += self.off * float((start.abs() + grows * (1 + z.abs())).amax()) ** 2
-        return total
+        total = largest = 0.0
+        for weight, c, s, reach, mass, first, second in self._ends:
+            start, grows = offset + slope * c, slope * s
+            total += weight * (start**2 * mass + 2 * start * grows * first + grows**2 * second)
+            largest = max(largest, abs(start) + grows * reach)
+        return total + 2 * self.off * largest**2
 
     # The shares are exp(-(z_k^2 - z_m^2)/2) w_k, z_m the nearest. Each square is off by 4 u (|z|^2 + k |z|), a share by
     # r = 8 u (1 + |z|^2 + k |z|), relatively or beside that of z_m, which is its weight. The z/s are off by

@@ -107,9 +107,8 @@ class SampledScore:
 
     # Means of squares.
 
-    def tails(self, t: float, learnt: bool) -> tuple[float, float]:
+    def tails(self, t: float, v: float, learnt: bool) -> tuple[float, float]:
         """(slope, offset): |s_t(x)|, or the error of the learnt score, is at most slope |x| + offset."""
-        v = float(self.number(theory.v, t=t))
         offset = math.exp(-t) * self.letters[theory.reach] / v + (self.learnt.largest if learnt else 0.0)
         return 1.0001 / v, 1.0001 * offset
 
@@ -133,7 +132,8 @@ class SampledScore:
         inside = torch.linspace(-radius, radius, cells + 1, dtype=torch.float64, device="cpu")
         more = width * torch.arange(1, math.ceil(BEYOND / width) + 1, dtype=torch.float64, device="cpu")
         line = Line(self.at(t), torch.cat([-radius - more.flip(0), inside, radius + more]), (2 + t) * FLOAT)
-        (values, off), ends = line.score, (self.tails(t, learnt) for learnt in (False, True))
+        variance = float(line.mixture.covariances[0, 0, 0])
+        (values, off), ends = line.score, (self.tails(t, variance, learnt) for learnt in (False, True))
         apart = values - self.learnt.at(line.points[:, None], t)[:, 0]
         fields = ((values, own, off), (apart, bend, off + 2 * self.learnt.off))
         score, error = (
@@ -168,8 +168,8 @@ class SampledScore:
 
     def _envelope(self, t: float, learnt: bool) -> tuple[float, float]:
         """alpha and beta."""
-        slope, offset = self.tails(t, learnt)
         a, v = math.exp(-t), float(self.number(theory.v, t=t))
+        slope, offset = self.tails(t, v, learnt)
         return offset + slope * a * self.letters[theory.reach], slope * math.sqrt(v)
 
     @cached_property

@@ -7,6 +7,8 @@ Shapes: B batch, L tokens, Q queries, K size of the target block.
 """
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
 from itertools import groupby
 
 import torch
@@ -60,9 +62,14 @@ def rows_times(family: ActivationHeads, blocks: Blocks, stream: Stream, products
 def outer_product(family: OuterProductHeads, blocks: Blocks, at: Queries) -> Array:
     """What it adds, -scale * mean over the tokens of signal times source, row by row: (B, 1, rows * columns)."""
     signal, source = (at_every(blocks[name], at.length) for name in (family.signal, family.source))
-    exactly = -family.scale / at.length
+    exactly = share_of_a_token(-family.scale, at.length)
     found = (signal.mT @ source) * (exactly if isinstance(signal, BallArray) else float(exactly))
     return found.reshape(found.shape[0], 1, -1)
+
+
+@lru_cache(maxsize=64)
+def share_of_a_token(scale: Fraction, length: int) -> Fraction:
+    return scale / length
 
 
 class MultiplicationBlocks(BlockLayer):
@@ -70,13 +77,11 @@ class MultiplicationBlocks(BlockLayer):
         self.families = layer.families
 
     def images(self, blocks: Blocks, at: Queries, products: Products) -> Iterator[Blocks]:
-        rows = at.of(blocks)
         for family in self.families:
-            signal = rows[family.signal]
+            signal, factor = (at.rows(blocks[name]) for name in (family.signal, family.factor))
             if isinstance(family, TransposeHeads):
-                columns = rows[family.factor].shape[-1]
-                signal = signal @ matrix_of(family.matrix, blocks[family.matrix], columns)  # (B, Q, K)
-            yield {family.target: rows[family.factor] * signal}
+                signal = signal @ matrix_of(family.matrix, blocks[family.matrix], factor.shape[-1])  # (B, Q, K)
+            yield {family.target: factor * signal}
 
 
 class MaskedBlocks(BlockLayer):
@@ -85,15 +90,10 @@ class MaskedBlocks(BlockLayer):
 
     def images(self, blocks: Blocks, at: Queries, products: Products) -> Iterator[Blocks]:
         """Tokens in a row that have one mask are looked up, or cut off, at once."""
-        layer, rows = self.layer, at.of(blocks)
-        count = at.length - at.first
-        t, y = (at_every(rows[name], count) for name in (layer.first, layer.second))  # (B, Q, K)
-        pieces, start, tokens = [], 0, blocks[layer.mask]
-        masks = products.once("masks", (tokens,), lambda: masks_of(layer.mask, at_every(tokens, at.length)))
-        for mask, group in groupby(masks[at.first :]):
-            end = start + len(list(group))
-            pieces.append(masked_units(layer, t[:, start:end], y[:, start:end], mask))
-            start = end
+        layer, masks = self.layer, blocks[self.layer.mask]
+        t, y = (at_every(at.rows(blocks[name]), at.count) for name in (layer.first, layer.second))  # (B, Q, K)
+        runs = products.once(at.first, (masks,), lambda: runs_of(layer.mask, at_every(at.rows(masks), at.count)))
+        pieces = [masked_units(layer, t[:, start:end], y[:, start:end], mask) for start, end, mask in runs]
         yield {layer.into: pieces[0] if len(pieces) == 1 else torch.cat(pieces, dim=1)}
 
 
@@ -103,13 +103,18 @@ def masked_units(layer: MaskedUnits, t: Array, y: Array, mask: float) -> Array:
     return layer.masked(t, y) if mask == 0 else layer.literally(t, y, mask)
 
 
-def masks_of(name: str, block: Array) -> list[float]:
-    """The mask of each token, the same in all prompts of a batch."""
+def runs_of(name: str, block: Array) -> list[tuple[int, int, float]]:
+    """First and last of the tokens in a row that have one mask, which is the same in all prompts of a batch."""
     values = block.midpoint() if isinstance(block, BallArray) else block.detach().double().cpu()  # (B, Q, 1)
     prompts: list[list[list[float]]] = values.tolist()
     if any(each != prompts[0] for each in prompts):
         raise StreamError(f"mask in block {name!r}", "one that differs between prompts", "Run them one by one.")
-    return [mask for (mask,) in prompts[0]]
+    found, start = [], 0
+    for mask, group in groupby(mask for (mask,) in prompts[0]):
+        end = start + len(list(group))
+        found.append((start, end, mask))
+        start = end
+    return found
 
 
 class BoxBlocks(BlockLayer):

@@ -239,7 +239,7 @@ class MaskedUnits(CompactLayer):
     def masked(self, t: Any, y: Any) -> Any:
         """The sum where mask = 0: exactly 0 where ||a_m||_1 <= 1 settles it, else all its terms."""
         settled = torch.maximum(t.detach().abs(), y.detach().abs()) <= self.bound
-        if isinstance(settled, Truth) and all(each is True for each in settled.entries.flat):
+        if _all_hold(settled):
             return torch.zeros_like(t)
         return torch.where(settled, torch.zeros_like(t), self.literally(t, y, mask=0.0))
 
@@ -249,6 +249,16 @@ class MaskedUnits(CompactLayer):
         weights, a = self.relus.tensors(floats, t.device)  # (H), (H, 3)
         arguments = t[..., None] * a[:, 0] + y[..., None] * a[:, 1] + a[:, 2] - self.bound * (1 - mask)
         return torch.relu(arguments) @ weights
+
+
+def _all_hold(settled: Any) -> bool:
+    """Whether it is known now that all do: under vmap no branch can depend on it."""
+    if isinstance(settled, Truth):
+        return all(each is True for each in settled.entries.flat)
+    try:
+        return bool(settled.all())
+    except RuntimeError:
+        return False
 
 
 @dataclass(frozen=True, eq=False)

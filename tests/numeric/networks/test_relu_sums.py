@@ -207,6 +207,14 @@ def test_a_loss_sum_is_one_sum_of_relus_in_two_variables(loss_sum: LossSum) -> N
         )
 
 
+def test_the_coefficients_of_a_loss_sum_are_kept_for_each_dtype(loss_sum: LossSum) -> None:
+    for dtype in (torch.float32, torch.float64, torch.float32):
+        weights, directions = loss_sum.tensors(dtype, "cpu")
+        assert torch.equal(weights, torch.tensor(loss_sum.weights, dtype=dtype))
+        assert torch.equal(directions, torch.tensor(loss_sum.directions, dtype=dtype))
+        assert loss_sum.tensors(dtype, "cpu")[0] is weights
+
+
 def test_a_loss_sum_is_differentiable_and_knows_its_slope(loss_sum: LossSum) -> None:
     t, y = (
         torch.linspace(-1.9, 1.9, 7, requires_grad=True, dtype=torch.float64),

@@ -6,7 +6,7 @@ import mpmath as mp
 import pytest
 import torch
 
-from numeric.tools.mean_squares import Line
+from numeric.tools.mean_squares import Line, enclosed_on_line
 from numeric.tools.mixtures import isotropic
 from numeric.tools.normal import falling_exponential, normal_distribution
 
@@ -83,6 +83,12 @@ def test_moments_are_off_by_no_more_than_stated(spread: str, rounded: float, sig
 @pytest.mark.parametrize("spread", SPREADS)
 def test_scores_are_off_by_no_more_than_stated(spread: str, rounded: float, sign: int) -> None:
     of = line(spread, rounded)
+    halfway = of.centres[:2].mean() + of.deviations[0] ** 2 * torch.linspace(-2, 2, 41, dtype=torch.float64)
+    check_scores(of, sign)
+    check_scores(Line(of.mixture, halfway, rounded), sign)  # where the shares depend on the centres most
+
+
+def check_scores(of: Line, sign: int) -> None:
     centres, deviations = exactly(of, sign)
     values, off = of.score
     for x, found in zip(of.points.tolist(), values.tolist(), strict=True):
@@ -106,3 +112,15 @@ def test_what_is_beyond_the_ends_is_at_least_its_integral(spread: str) -> None:
     found = half.beyond(2.0, 3.0)
     assert exact <= found <= exact * (1 + 1e-6) + 1e-9
     assert math.isfinite(found)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_mean_of_squares_is_enclosed_for_all_mixtures_that_the_floats_stand_for(sign: int) -> None:
+    """1 + 2 x: its interpolant is exact, and all that is lost is rounding."""
+    of = Line(line("wide").mixture, torch.linspace(-7, 7, 57, dtype=torch.float64), 2.0**-30)
+    found = enclosed_on_line(of, 1 + 2 * of.points, bend=0.0, slope=2.0, offset=1.0)
+    pairs = zip(WEIGHTS, *exactly(of, sign), strict=True)
+    exact = sum(mp.mpf(w) * ((1 + 2 * c) ** 2 + 4 * s**2) for w, c, s in pairs)
+    assert found.low <= exact <= found.high <= found.low * (1 + 1e-3)
+    sure = enclosed_on_line(Line(of.mixture, of.points), 1 + 2 * of.points, bend=0.0, slope=2.0, offset=1.0)
+    assert not sure.low <= exact <= sure.high

@@ -172,4 +172,7 @@ def test_the_line_of_means_joins_the_two_most_distant() -> None:
     pair, line = sampled(2, 0.0).line_of_means
     assert sorted(pair.means[:, 0].tolist()) == pytest.approx([-2.1 * math.exp(-T_0), 1.4 * math.exp(-T_0)])
     assert of.steepest(pair, line) >= of.steepest(mixture(2).at(T_0), line)
+    a, v = math.exp(-T_0), 1 - math.exp(-2 * T_0) * (1 - S**2)
+    between = (a * 3.5 * math.sqrt(2)) ** 2 / (4 * v**2) - 1 / v  # along the line; across it -1/v
+    assert of.steepest(pair, line) == pytest.approx(between, rel=1e-4)
     assert of.off_autograd(pair, line) <= 1e-12
