@@ -15,6 +15,7 @@ from bridge.expressions.functions import Applied, shown, t
 from bridge.expressions.inputs import Input, TokenOfLayer
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.products import Entrywise, InnerProduct, Pairs
+from bridge.expressions.sinks import AttendBesideSink
 from symbolic.gradients.terms import (
     Coordinates,
     DotProduct,
@@ -268,6 +269,27 @@ def _(node: Quantised, approximate: bool) -> Passed:
             f"gradient of the exact network"
         )
     return [(node.parts[0], cotangent_of(node))]
+
+
+# The exact average sees no sink.
+@formula.register
+def _(node: AttendBesideSink, approximate: bool) -> Term:
+    _require_exact(node, approximate)
+    return value_of(node.parts[0])
+
+
+@passed.register
+def _(node: AttendBesideSink, approximate: bool) -> Passed:
+    _require_exact(node, approximate)
+    return [(node.parts[0], cotangent_of(node))]
+
+
+def _require_exact(node: AttendBesideSink, approximate: bool) -> None:
+    if approximate:
+        raise UsageError(
+            f"gradient: {node.label} has no formula in the network; leave approximate=True out, for the gradient of "
+            f"the exact one"
+        )
 
 
 # The token of layer l passes its cotangent to row l.

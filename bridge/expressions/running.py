@@ -73,7 +73,12 @@ class GraphRun:
         return self.known[name]
 
     def letters(self, symbols: Sequence[sp.Symbol], beside: Any) -> list[Any]:
-        """Their numbers, in the format of the array that they are computed with."""
+        """Their numbers, in the format of the array that they are computed with. Raises UsageError for one without."""
+        if unknown := [symbol.name for symbol in symbols if symbol.name not in self.known]:
+            raise UsageError(
+                f"nothing gives {unknown[0]} a number where the network runs; make it a parameter, or compute it in "
+                f"built={{'{unknown[0]}': ...}}"
+            )
         found = [self.known[symbol.name] for symbol in symbols]
         return [each.to(beside.dtype) if isinstance(each, torch.Tensor) else each for each in found]
 

@@ -129,6 +129,10 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "a linear loss": (3 * (y @ (W @ x)) / 4, (W, x)),
     "a hard max of what is fixed": (squares(bs.attend(bs.hard_max(X @ q, margin=c), W @ X)), (W,)),
     "a grid, exactly": (squares(bs.quantised(W @ x, eps)), (W,)),
+    "a sink, exactly": (
+        squares(bs.attend(bs.softmax((A @ X) @ (B @ q)), W @ X).with_sink(y, lead=c)),
+        (A, B, W, X, q),
+    ),
     "layer norm": (squares(bs.repeat(lambda p: bs.blocks.layer_norm(p + tanh(W @ p), shift=c), x, N)), (W, x)),
     "layer norm with a gain and a bias": (squares(bs.repeat(post_norm, x, N)), (W, A, gain, b)),
     "layer norm of tokens": (squares(bs.mean(bs.repeat(post_norm, X, N))), (W, A, gain, b, X)),

@@ -53,6 +53,10 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: bs.gradient(squares(bs.quantised(W @ x, eps)), W, approximate=True),
         "grid(W x) is on a grid, which has no derivative; leave approximate=True out",
     ),
+    "a sink": (
+        lambda: bs.gradient(squares(bs.attend(bs.softmax((A @ X) @ q), X).with_sink(0)), A, approximate=True),
+        "attention beside a sink has no formula in the network; leave approximate=True out, for the gradient of",
+    ),
     "a floor": (
         lambda: bs.gradient(squares(step(W @ x)), W),
         "gradient: step has no derivative, a part of floor(t) jumps; write a continuous function by Max, Min and Abs",

@@ -103,6 +103,14 @@ def test_the_lead_of_a_sink_may_be_a_number_that_the_theorem_makes() -> None:
     assert rows["output", "prompt"].ratio == pytest.approx(1)
 
 
+def test_a_lead_that_only_a_bound_knows_is_refused() -> None:
+    gate = sp.Symbol("gate", nonnegative=True)
+    output = bs.attend(bs.softmax(s), V).with_sink(v, lead=gate)
+    theorem = bs.theorem("gated", output, parameters={r: 0.5, n: 4, d: 2}, worst={gate: 1})
+    with pytest.raises(bs.UsageError, match=r"nothing gives gate a number where the network runs; make it a parameter"):
+        compared(theorem)
+
+
 def test_what_has_no_sink_is_refused() -> None:
     with pytest.raises(bs.UsageError, match=r"with_sink: hard_max\(s\) is no softmax; attend\(bs.softmax\(scores\)"):
         bs.attend(bs.hard_max(s, margin=g), V).with_sink(v)
