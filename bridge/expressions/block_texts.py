@@ -67,8 +67,8 @@ def _mean_of_cosines(node: FeatureScores) -> str:
         f"`{sp.sstr(g.count).replace('*', ' ')}` signs `s` and frequencies `w`, which are drawn once, `u` and `v` "
         f"clipped to `[-{g.radius:g}, {g.radius:g}]`, where the coordinates of `w` are independent, `c j` or `-c j` "
         f"with a probability proportional to `abs(a_j)`, the sum of `a_j cos(c j (u - v))` over `j <= {g.terms}` is "
-        f"near the factor of one coordinate, `s` is the product of the signs of their `a_j`, and `A` that of the sums "
-        f"of all `abs(a_j)`"
+        f"near the factor of one coordinate, `s` is the product of the signs of their `a_j`, and `A` is the product "
+        f"of the sums of all `abs(a_j)`"
     )
 
 

@@ -10,6 +10,7 @@ from bridge.expressions.expression import Asking, Candidate, Running, as_number,
 from bridge.expressions.running import Program
 from bridge.expressions.similarities import EXTENSIONS, Similarity, SimilarityScores, whole_number
 from bridge.lowering.cosine_sums import MOST_TERMS, ROUNDED, CosineSum, cosine_sum
+from bridge.lowering.grids import MOST_CELLS
 from bridge.readings import Smooth
 from numeric.networks.cosine_features import cosine_scores
 from symbolic.calculus.random_features import deviation_of_cosines, error_of_lines
@@ -118,9 +119,19 @@ class FeatureSimilarity(Similarity):
     def _scores(self, features: Any, known: Mapping[str, Any], *, approximate: bool) -> Callable[[Any, Any], Any]:
         if not approximate and not self.drawn:
             return lambda query, keys: self.exact(query, keys, known)
-        cells = whole_number(self.name, self.cells, known) if approximate and self.cells is not None else None
+        cells = self._cells(known) if approximate else None
         law = self.cosines(known).law
         return lambda query, keys: cosine_scores(query, keys, features, law, self.radius, cells)
+
+    # The chords of the circle are shorter than the bound says by h^4/192, h the width of a cell: for as many cells that
+    # is more than what rounding the values at the knots adds.
+    def _cells(self, known: Mapping[str, Any]) -> int | None:
+        if self.cells is None:
+            return None
+        cells = whole_number(self.name, self.cells, known)
+        if not 1 <= cells <= MOST_CELLS:
+            raise UsageError(f"{self.name}: {cells} cells; give 1 to {MOST_CELLS}")
+        return cells
 
     def scores(self, query: Any, keys: Any, running: Running) -> Any:
         known = {name: running.array(name) for name in self.takes}

@@ -19,7 +19,7 @@ from symbolic.words.errors import UsageError
 STRETCHES = (1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4)  # half the period, in lengths of the interval: what is tried
 SAMPLES, KNOTS = 4096, 2048  # of the transform, and of the certificate
 MOST_TERMS = 256
-ROUNDED = 2.0**-48  # relative: what probabilities and the mass lose in floats
+ROUNDED = 2.0**-40  # relative: more than probabilities and the mass lose in floats
 
 
 def profile(function: sp.Expr, u: sp.Symbol, v: sp.Symbol) -> sp.Expr | None:

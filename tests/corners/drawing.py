@@ -57,6 +57,7 @@ LARGEST: Mapping[str, Mapping[str, int]] = MappingProxyType(
         "induction.vanilla": {"L": 32, "d": 8},
         "induction.ngram": {"L": 32, "d": 4, "n": 5, "H": 8},
         "induction.general": {"L": 32, "d": 4, "M": 64},
+        "induction.patches": {"L": 10, "d": 2, "n": 4, "H": 6, "M": 64, "K": 64},
         "induction.first_stage": {"L": 100},
         "induction.losses": {"L": 100},
         "induction.karamata": {"L": 200},

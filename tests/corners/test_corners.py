@@ -14,7 +14,7 @@ SEED = 0
 SLOW = (  # which take more than a few seconds to derive, or to run once
     *("induction.phases", "induction.lyapunov_gram", "induction.lyapunov_head", "induction.fixed_point"),
     *("induction.trends", "machines.turing_margin", "machines.rounding", "machines.margin", "universal.risk"),
-    *("universal.barron", "universal.transformer", "looped.newton"),
+    *("universal.barron", "universal.transformer", "looped.newton", "induction.patches"),
 )
 QUICK = [source for source in SOURCES if source not in SLOW]
 

@@ -27,6 +27,7 @@ VALUES: Mapping[str, Sequence[Any]] = {
     "machine": tuple(machine_files.shipped()),
     "machines.margin.netlist": ("majority5", "c17"),  # others are wider than what the attack takes
     "g": ("exp(-(u-v)^2/2)", "exp(-abs(u-v))", "(1+u*v)^3", "exp(u-2*v)+u*sin(3*v)", "-2*(u-v)^2", "u-u"),
+    "induction.patches.g": ("exp(-(u-v)^2/2)", "exp(-abs(u-v))", "cos(2*(u-v))", "-2*(u-v)^2", "u-u"),
     "W_star": (0.25, 0.0, 1.0, -1.0, 1e-9, -1e3, "random:1", "signs:4"),
 }
 

@@ -45,7 +45,8 @@ REMARKS = (
     "For `n >= 4` the step of A.3 from `X` to independent `u` and `v` takes patches for disjoint that overlap where "
     "`s >= L - n + 3`.",
     "For `n = 2` and `d = 1` every similarity with bounded second derivatives, or with kinks, has these bounds; the "
-    "network clips what leaves `[-1, 1]`. Of more coordinates it is a similarity that adds up over them.",
+    "network clips what leaves `[-1, 1]`. Of more coordinates it is a similarity that adds up over them; "
+    "``induction.patches`` has patches of `n - 1` tokens, and products over their coordinates.",
 )
 
 

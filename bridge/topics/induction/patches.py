@@ -53,18 +53,19 @@ def _stated() -> Theorem:
     by_features = of_features(exact_query[-1], exact_keys[:-1]).named("scores.features")
     lines = similarity(given="g", name="g_M", multiplied=True).by_features(K, delta=delta, cells=M).of_cosines
     by_relus = lines(exact_query[-1], exact_keys[:-1]).named("scores.relus")
-    by_hats = similarity(given="g", name="g_h", multiplied=True).approximated(cells=M)(query[-1], keys[:-1])
+    hats = similarity(given="g", name="g_h", multiplied=True).approximated(cells=M)
+    by_hats = hats(query[-1], keys[:-1]).named("scores.hats")
     found = theorem(
         "induction.patches",
         by_layer,
         by_relus,
+        attend(softmax(by_hats), values).named("output.hats"),
         by_features,
         scores,
-        attend(softmax(by_hats), values).named("output.hats"),
         attend(softmax(scores), values).named("output"),
         parameters={n: (3, 5), L: 8, d: 1, H: 4, M: 128, K: 128, delta: 0.1},
         texts=[Text("g", read, takes="FORMULA", default="exp(-(u-v)^2/2)", meaning=FACTOR)],
-        hypotheses=[n >= 2, n + 1 <= L, n - 1 <= H, delta <= 1],
+        hypotheses=[n >= 2, sp.Ge((n - 1) * d, 1), sp.Ge(L, n + 1), sp.Ge(H, n - 1), delta <= 1],
         meanings={
             n: "`n-1` tokens are compared",
             L: "number of tokens",

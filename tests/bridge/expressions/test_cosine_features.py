@@ -160,6 +160,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: bs.compare(scored(product().by_features(K, delta=delta, cells=M / 3)), samples=2, attack=0),
         "g: M/3 is 128/3 here; numbers of cells and features, and a rank, are whole",
     ),
+    "many cells": (
+        lambda: bs.compare(scored(features()), M=4096, samples=2, attack=0),
+        "g: 4096 cells; give 1 to 2048",
+    ),
     "two dimensions": (
         lambda: bs.theorem(
             "s",

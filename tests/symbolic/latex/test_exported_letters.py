@@ -16,6 +16,8 @@ OPEN = {
     "induction.balance": r"w_{\rm{KQ}}",
     "induction.figure2": r"L_{\rm{IH2}} L_{\rm{G4}}",
     "induction.first_stage": "d",
+    "induction.patches": r"\mathrm{keys}_{1} \mathrm{keys}_{L-n} \mathrm{patches}_{1} \mathrm{patches}_{L-n} "
+        r"\mathrm{patch}_{L-n+2} \mathrm{query}_{L-n+2} \mathrm{values}_{1} \mathrm{values}_{L-n}",
     "induction.phases": "z T d X T_{1}",
     "induction.trends": r"h_{(24)} h_{\rm{repaired}}",
     "induction.vanilla": "D",

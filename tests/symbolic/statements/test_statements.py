@@ -42,7 +42,17 @@ RESIDUALS = {past.B_x, past.C, past.R, past.S, past.T, past.c, past.eta}  # |w^T
 OF_RISK = RANGE | {risk.delta}  # and that shares are probabilities
 OF_LOOPS = descent.GROWTH.free_symbols  # < 1
 OF_CHAIN = {chain.N, chain.T, chain.eta, chain.low, chain.alpha, chain.delta}  # eta low <= 1, and growth below 1
+# Of products over (n-1) d coordinates, and that a cover of random features has members and is not finer than floats.
+OF_PATCHES = {
+    *sp.symbols("n d M K", integer=True, positive=True),
+    *sp.symbols("B_g C_g J_g A_g rho_g rho_g_K rho_g_h", nonnegative=True),
+    *sp.symbols("omega_g omega_g_K", positive=True),
+}
 LOOKED_UP = {
+    **{
+        ("induction.patches", f"{name}{of}"): OF_PATCHES
+        for name, of in (("output", ""), ("output", ".hats"), ("scores", ""), ("scores", ".features"))
+    },
     ("icgd.trajectory", "gradient_mapping"): {eta, L_f},  # eta L_f <= 1
     **{("looped.autoregression", name): PREDICTED for name in ("state", "x_hat")},
     ("looped.decoder", "w"): RESIDUALS,
@@ -87,7 +97,7 @@ def test_every_quantity_has_a_bound_with_source_norm_and_domain(result: Result, 
 
 
 def test_every_claim_is_listed_once_and_knows_its_status() -> None:
-    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS) == 49
+    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS) == 50
     assert {status(claim) for claim in CLAIMS} == {"running", "planned"}
     assert status(find_claim("induction.vanilla")) == "running"
 
