@@ -18,6 +18,7 @@ from symbolic.derivations.derivation import Approximated
 from symbolic.words.errors import UsageError
 
 TERMS = 8
+MOST_NUMBERS = 1 << 22  # of all features
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,10 @@ class FeatureScores(SimilarityScores):
 
         def features(known: Mapping[str, Any]) -> Any:
             count, many = (whole_number(g.name, each, known) for each in (g.count, dim))
+            if not count * many <= MOST_NUMBERS:
+                raise UsageError(
+                    f"{g.name}: {count} features of {many} coordinates; give at most {MOST_NUMBERS} numbers in all"
+                )
             return g.cosines(known).law.draw(count, many, int(known["seed"]))
 
         return {g.features: Program([*names_in(g.count, dim), *g.of_function, "seed"], features)}

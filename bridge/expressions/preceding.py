@@ -27,6 +27,7 @@ from symbolic.derivations.derivation import Norm
 from symbolic.derivations.operations import Given
 from symbolic.words.errors import UsageError
 
+MOST_HEADS = 32
 UNIT = 2.0**-53  # rates are those of the least error in float64
 
 
@@ -123,6 +124,8 @@ class PrecedingTokens(Expression):
 @lru_cache(maxsize=64)
 def rates_of(heads: int, lags: int) -> ExponentialSums:
     """Of as many heads, the best ones for float64 at that lag. Raises UsageError for fewer heads than lags."""
+    if heads > MOST_HEADS:
+        raise UsageError(f"preceding: {heads} heads; give at most {MOST_HEADS}")
     if heads < lags:
         raise UsageError(f"preceding: {heads} heads at {lags} lags; a lag takes as many heads, give {lags} or more")
     return best_rates(heads, lags, unit=UNIT)

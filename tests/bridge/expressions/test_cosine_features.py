@@ -164,6 +164,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: bs.compare(scored(features()), M=4096, samples=2, attack=0),
         "g: 4096 cells; give 1 to 2048",
     ),
+    "many features": (
+        lambda: bs.compare(scored(features()), K=10**9, samples=2, attack=0),
+        "g: 1000000000 features of 3 coordinates; give at most 4194304 numbers in all",
+    ),
     "two dimensions": (
         lambda: bs.theorem(
             "s",

@@ -124,6 +124,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         "preceding: 1 heads at 2 lags; a lag takes as many heads, give 2 or more",
     ),
+    "many heads": (
+        lambda: bs.compare(theorem(bs.blocks.preceding(x, n - 1, heads=H)), H=33, samples=2, attack=0),
+        "preceding: 33 heads; give at most 32",
+    ),
     "an early token": (
         lambda: bs.compare(theorem(bs.blocks.preceding(x, n - 1, first=2)), samples=2, attack=0),
         "preceding: the first token is 2 of 9; n or a later one has all lags",
