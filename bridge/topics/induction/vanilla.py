@@ -12,6 +12,7 @@ import sympy as sp
 import torch
 
 from bridge.expressions.attention import attend, softmax
+from bridge.expressions.embeddings import embedding
 from bridge.expressions.inputs import tokens
 from bridge.expressions.matrices import matrix
 from bridge.expressions.recency import recent
@@ -138,7 +139,7 @@ def _wording() -> OwnWords:
 def _stated() -> Theorem:
     x, W = tokens("x", L, d, size=1), matrix("W_star", d, d, total=omega, typed=W_STAR, meaning="similarity `W*`")
     y = recent(x[:-2], slope=p).named("y")
-    scores = ((W @ y) @ x[-1]).named("scores")
+    scores = (y @ embedding(W, x[-1])).named("scores")  # W*^T x_L
     attention = softmax(scores).named("attention")
     output = attend(attention, x[1:-1]).named("output")
     # Key 1 has y_1 = 0, which scores 0.
@@ -208,7 +209,7 @@ def _stated() -> Theorem:
             d: "coordinates of a token (from `W_star` if that is a matrix)",
             leak: "largest increase of the error by the gate of output.gated, in units of `2 ||W*||_{1,1} e^-p`",
             W_norm: "sum of the absolute values of the entries of `W*`",
-            omega: "largest 1-norm of `W* y` for `||y||_oo <= 1`",
+            omega: "largest 1-norm of `W*^T x` for `||x||_oo <= 1`",
             gate: "lead in score of the keys `s >= 2` over key 1, where all of them score 0",
         },
         wording=_wording(),

@@ -5,7 +5,9 @@ import itertools
 import numpy as np
 import pytest
 import sympy as sp
+import torch
 
+from bridge.instances.instance import Instance
 from bridge.topics.induction.vanilla import GATE, VANILLA, L, W_norm, gate, leak, omega, p
 
 RESULT = VANILLA.statement
@@ -64,3 +66,14 @@ def test_slack_names_the_loose_step() -> None:
     loose = derivation.slacks({**tight, "attention": tight["attention"] / 10}, values)
     assert loose["attention"] == pytest.approx(10)
     assert loose["output"] == pytest.approx(0.1)
+
+
+def test_at_a_prompt_scores_err_by_the_norm_of_its_own_last_token() -> None:
+    """The last token meets W* before the errors do: ||W*^T x_L||_1 times the error of y, not a product of norms."""
+    instance = Instance.of(VANILLA, {"p": 4, "L": 8, "d": 4, "W_star": "signs:8"})
+    x = np.random.default_rng(0).uniform(-1, 1, (8, 4))
+    one = {"x": torch.tensor(x)[None]}
+    y, scores = (
+        float(instance.bounds.instance(instance.quantity(name), "prompt", one).ball) for name in ("y", "scores")
+    )
+    assert scores <= abs(x[-1] @ instance.known.weights["W_star"].numpy()).sum() * y * (1 + 1e-9)
