@@ -119,10 +119,10 @@ def descend(
 ) -> Float[Tensor, "steps D_w"]:
     """The weights after each step of gradient descent on L_n, projected onto the box of `row_norm`, from w (D_w)."""
     V, widths = [each.detach() for each in shape.matrices(w)], shape.half_widths(row_norm)
-    found = list[list[Tensor]]()
+    found, shares = list[list[Tensor]](), torch.full_like(y, 1 / (2 * x.shape[-2]))  # of each loss in L_n
     for _ in range(steps):
         at = [each.requires_grad_() for each in V]
-        gradients = torch.autograd.grad(loss(_outputs(at, x, r), y).sum((-2, -1)) / (2 * x.shape[-2]), at)
+        gradients = torch.autograd.grad(loss(_outputs(at, x, r), y), at, shares)
         moved = (each.detach() - eta * gradient for each, gradient in zip(at, gradients, strict=True))
         V = [each.clamp(-width, width) for each, width in zip(moved, widths, strict=True)]
         found.append(V)

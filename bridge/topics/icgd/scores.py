@@ -8,7 +8,7 @@ Shapes: n examples, m points, d coordinates, D_w weights.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +26,6 @@ from bridge.topics.tools.sampled_scores import LearntScore
 from numeric.balls import float_above
 from numeric.networks.norms import spectral_norm_upper
 from numeric.tools.layered import Shape, descend, predict
-from numeric.topics.icgd.network import IcgdNetwork
 from numeric.topics.icgd.sampling import INSIDE
 from symbolic.calculus.activations import Activation
 from symbolic.calculus.activations import activation as activation_named
@@ -113,8 +112,8 @@ class ScoreLearner:
         (x, y), w, found = self.prompt, self.start, list[Tensor]()
         for done in range(0, self.L, LONGEST):
             steps = min(LONGEST, self.L - done)
-            built, tap = replace(self.emulation.construction(len(x)), steps=steps), "trajectory" if steps > 1 else "w"
-            found.append(IcgdNetwork(built).run(w[None], x[None], y[None], taps=(tap,))[tap].reshape(steps, -1))
+            tap = "trajectory" if steps > 1 else "w"
+            found.append(self.emulation.run(w, x, y, (tap,), steps)[tap].reshape(steps, -1))
             w = found[-1][-1]
         return torch.cat(found)
 

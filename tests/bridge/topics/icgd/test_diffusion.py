@@ -159,7 +159,7 @@ def test_the_learnt_score_is_near_a_function_that_bends_as_little_as_stated() ->
     for V in learner.setting.shape.matrices(learner.path[-1]):
         norm = float(torch.linalg.matrix_norm(V, 2))
         slope, bend = norm * slope, 4 / 27**0.5 * (norm * slope) ** 2 + norm * bend
-    assert learnt.bend == pytest.approx(learner.scale * bend, rel=1e-6)
+    assert learner.scale * bend <= learnt.bend <= 1.002 * learner.scale * bend
 
 
 @pytest.mark.parametrize("targets", ["scores", "denoising"])
