@@ -25,7 +25,6 @@ TESTS = {
     "calculus": (
         "tests/symbolic/[!t]*/test_*.py",
         "tests/symbolic/topics/machines/test_perturbed.py",
-        "tests/symbolic/topics/induction/test_vanilla.py",
     ),
     "bridge": ("tests/bridge/**/test_*.py",),
     "numeric": ("tests/numeric/**/test_*.py",),
