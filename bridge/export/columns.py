@@ -37,7 +37,7 @@ KINDS = {  # how a quantity stands to its bounds, and in words
 SCOPES = {
     "network": "every prompt of this network",
     "prompt": "the prompt where the ratio of bound to error is smallest",
-    "prompt, every": "one prompt, every matrix within its distance of the exact one; the attack moves these too",
+    "prompt, every": "one prompt, every matrix as near to the exact one, attacked too",
     "prompt, local": "the same, with the error of each activation at its argument",
 }
 SHORT_SCOPES = {"prompt, every": "every", "prompt, local": "local"}

@@ -130,19 +130,19 @@ def test_nothing_heavy_is_loaded_before_a_command_needs_it(script: str, allowed:
     [
         "show nothing",
         "compare nothing",
-        "compare induction.vanilla --set zz=1",
-        "compare induction.vanilla --set p",
-        "compare induction.vanilla --grid p=,",
+        "compare looped.newton --set zz=1",
+        "compare looped.newton --set T",
+        "compare looped.newton --grid T=,",
         "compare induction.vanilla --dtype float1",
         "compare induction.vanilla --device tpu",
         "compare induction.vanilla --text missing.txt",
         "compare induction.vanilla --witness missing.json",
         "compare induction.vanilla -o missing/table.tex",
         "compare missing.py",
-        "solve induction.vanilla --for zz --error 1",
-        "solve induction.vanilla --for p --error 1 --tier proven",
-        "solve induction.vanilla --for p --error 1 --quantity zz",
-        "certify induction.vanilla --set zz=1",
+        "solve looped.newton --for zz --error 1",
+        "solve looped.newton --for T --error 1 --tier proven",
+        "solve looped.newton --for T --error 1 --quantity zz",
+        "certify looped.newton --set zz=1",
         "certify missing.py",
     ],
 )
@@ -150,7 +150,7 @@ def test_a_call_is_refused_without_torch(call: str) -> None:
     assert _loaded(call, code=2) & {"torch", "scipy", "matplotlib"} == set()
 
 
-@pytest.mark.parametrize("call", ["list", "list --json", "show induction.vanilla", "latex icgd.gradient"])
+@pytest.mark.parametrize("call", ["list", "list --json", "show looped.newton", "latex icgd.gradient"])
 def test_formulas_are_shown_without_torch(call: str) -> None:
     assert _loaded(call, code=0) & {"torch", "scipy", "matplotlib"} == set()
 
