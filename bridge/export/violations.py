@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bridge.export.layout import Layout, digits_of, found, layout
 from bridge.export.theorem_of_record import theorem_of
-from bridge.theorems.numbers import is_number, plain, stated
+from bridge.theorems.numbers import is_number, plain, stated, stated_kind
 from bridge.theorems.record import TIERS, Record, Row, RowErratum, Verdict
 from symbolic.words.prose import marked, prose
 
@@ -79,7 +79,7 @@ class Violation:
         bounded = f"{order}({bounded})" if order else bounded
         at = f" at {self.place}" if self.place and self.worst.params else ""
         subject = marked(self.worst.meaning) or self.quantity.removeprefix(ERRATUM)
-        words = stated(bounded, self.worst_tier, self.worst.kind)
+        words = stated(bounded, self.worst_tier, stated_kind(self.worst.kind, self.worst.order, self.worst_tier))
         return f"{is_number(subject, number, at)}; {words}{_factor(self.worst, self.worst_tier)}"
 
 

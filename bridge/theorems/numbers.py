@@ -50,6 +50,12 @@ def stated(bound: str, tier: str, kind: str) -> str:
     return f"{tier}: {sides.get(kind, '')}{bound}"
 
 
+def stated_kind(kind: str, order: str | None, tier: str) -> str:
+    """The kind of what a tier states: a printed order says by itself from which side it bounds."""
+    of_orders = {"O": "upper", "Omega": "lower"}
+    return of_orders.get(order or "", kind) if tier == "printed" else kind
+
+
 def digits_apart(bound: float, column: str, kind: str, error: float) -> int:
     """The digits, DIGITS at least, with which the bound in that column does not look equal to the error."""
     if bound == error:

@@ -35,11 +35,18 @@ ROUNDED = 2.0**-36  # what the roundings of a sum of at most 2^15 terms add to i
 # 0.8 times 2 u: by 4 u (1 + k), with what they are off by themselves.
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A mixture for d = 1 at points (G), increasing: z, Phi(z) and phi(z), (c, G), and what they may be off by."""
+    """A mixture for d = 1 at points (G), increasing: z, Phi(z) and phi(z), (c, G), and what they may be off by.
+
+    Raises ValueError for components of several variances.
+    """
 
     mixture: Mixture
     points: Float64[Tensor, " G"]
     rounded: float = 2.0**-51
+
+    def __post_init__(self) -> None:
+        if not bool((self.mixture.covariances == self.mixture.covariances[0]).all()):
+            raise ValueError("Line: the shares of the components are those of one variance; give components of one")
 
     @cached_property
     def centres(self) -> Float64[Tensor, "c one"]:

@@ -17,6 +17,7 @@ import sympy as sp
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr, require_norm, rule_step
 from symbolic.derivations.obligations import nonnegative, positive, whole
 from symbolic.derivations.operations import Unread
+from symbolic.words.prose import listed
 
 
 # Between t_k and t_{k+1} the sampler solves dy = (y + 2 e^(-r) f_k(y_k)) dr + sqrt(2) dB, r = t_k - u; the reversed
@@ -90,8 +91,8 @@ def girsanov(
     start_time: Any,
     end_time: Any,
     steps: Any,
+    beyond: Any,
     moment: Any = None,
-    beyond: Any = 0,
     start: Any = None,
     information: Any = None,
     discretisation: Any = None,
@@ -100,14 +101,21 @@ def girsanov(
     """The probability of an event, any one, under samples that a learnt score draws, against that under p_{T_0}.
 
     The sampler is that at the top of this file, from T = `start_time` to T_0 = `end_time` > 0 in `steps` steps. `score`
-    is s_t in the 2-norm, with the learnt score for the approximate one: its error bounds the root of the mean square at
-    x_t, over the times at which a step begins. So does a bound at each x and t; if it holds for the x of some set
-    alone, `beyond` >= E[|f - s_t|^2; x_t outside of the set] at each of these times. Each f is bounded on bounded sets.
+    is s_t in the 2-norm, with the learnt score for the approximate one, and e its error: the mean over the times t_k at
+    which a step begins of E|f_k - s_{t_k}|^2 is at most e^2, as it is if e bounds |f_k - s_{t_k}| at every x. Where it
+    does for the x of some set alone, `beyond` >= E[|f_k - s_{t_k}|^2; x outside of the set] at each t_k; 0 says that e
+    holds at every x, and each x of R^d occurs. Each f_k is measurable and bounded on bounded sets. The error may not
+    hold with probability alone: events are about single arguments, and these are all.
 
     `moment` >= E|x_0|^2 of the data, or `start` >= KL(p_T || N(0, I)) in its place. `information` >= E|s_t(x_t)|^2 at
     each time from T_0 on (by default dim/(1 - e^(-2 T_0)), which holds for all data); or `discretisation` >= E_h.
     """
     require_norm("girsanov", score, Norm.TWO)
+    if score.events:
+        raise DerivationError(
+            f"girsanov: the error of '{score.name}' holds with probability, at one argument, and '{name}' takes it at "
+            f"all of them and at every step; give an error that is known at all of them, for the weights at hand"
+        )
     T, T_0, M, beyond = (as_expr(each) for each in (start_time, end_time, steps, beyond))
     h = (T - T_0) / M
     told = {"moment": moment, "start": start, "information": information, "discretisation": discretisation}
@@ -124,11 +132,32 @@ def girsanov(
         Norm.INF,
         "Girsanov's theorem",
         total_variation(path_divergence(begun, score_error(squares, h), rest)),
-        reason=reason or "by the divergence of the paths, and the total variation that it allows",
+        reason=reason or _premises(known, T, T_0, M, beyond),
         obligations=owed,
         operation=Unread("an event under random samples is no function of a score at one point"),
     )
     return score.follows(step, dim=sp.S.One, size=sp.S.One)
+
+
+# What the bound takes, in words: no condition on letters says it.
+FURTHER = {
+    "moment": "the mean of `||x_0||_2^2` is at most `{}`",
+    "start": "the Kullback-Leibler divergence of the data at the first time from a standard normal law is at most `{}`",
+    "information": "the Fisher information of the data is at most `{}` at each time of the sampler",
+    "discretisation": "the discretisation adds at most `{}` to the divergence",
+}
+
+
+def _premises(known: Mapping[str, sp.Expr], start: sp.Expr, end: sp.Expr, steps: sp.Expr, beyond: sp.Expr) -> str:
+    first, last, many, outside = map(sp.sstr, (start, end, steps, beyond))
+    told = [words.format(sp.sstr(known[what])) for what, words in FURTHER.items() if what in known]
+    everywhere = "the bound on the error of the score holds at every argument"
+    apart = f"outside of where the bound on the error of the score holds the mean of its square is at most `{outside}`"
+    return (
+        f"for data `x_0` that are noised to `e^(-t) x_0 + sqrt(1 - e^(-2 t)) z` at time `t`, with `z` standard normal, "
+        f"and `{many}` steps of ancestral sampling from a standard normal vector at time `{first}` to time `{last}`, "
+        f"where {listed([*told, everywhere if beyond == 0 else apart])}"
+    )
 
 
 def _start(name: str, known: Mapping[str, sp.Expr], dim: sp.Expr, time: sp.Expr) -> sp.Expr:

@@ -103,7 +103,7 @@ def samples_apart() -> sp.Expr:
     mean_square, most = score_error / errors_of_score(M, h), largest_information().subs(t, T_0)
     score = given("the learnt score", dim=d, norm=Norm.TWO, size=sp.sqrt(most), error=sp.sqrt(mean_square))
     times = {"start_time": T, "end_time": T_0, "steps": M}
-    return girsanov(score, "samples", **times, start=start, discretisation=discretisation).error
+    return girsanov(score, "samples", **times, beyond=0, start=start, discretisation=discretisation).error
 
 
 # 0 <= I_T, each other I at most d/v, and v least at T_0 for s <= 1.

@@ -36,6 +36,7 @@ WHY = {
     "cut softmax": WEIGHTS,
     "expected mean": EXPECTED,
     "foreign key": SAME,
+    "Girsanov's theorem": "since it is a probability",
     "given": "by assumption",
     "hard max": WEIGHTS,
     "line at 0": "by the value and the slope of the line",

@@ -27,14 +27,16 @@ def witness_words(entry: Entry) -> str:
     printed = witness.bounds.get("printed")
     if printed is None:
         return f"a difference of {plain(witness.error_lower)}; the reading shows that no constant suffices"
-    kind = quantity_of(entry).kind
+    quantity = quantity_of(entry)
+    kind = (quantity.printed and quantity.printed.relation) or quantity.kind
     if printed == 0 and kind is Kind.LOWER:
         return f"the difference of the sides is {plain(witness.error_lower)}, but must be >= 0"
     digits = digits_apart(printed, "", "", witness.error_lower)
     error, bound = (plain(number, digits=digits) for number in (witness.error_lower, printed))
-    quantity = quantity_of(entry)
     if quantity.finding:
         return prose(marked(quantity.finding).format(found=error, printed=bound), checked=False)
+    order = quantity.printed.order if quantity.printed else ""
+    bound = f"{order}({bound})" if order else bound
     return prose(f"{is_number(marked(quantity.meaning), error)}; {stated(bound, 'printed', kind)}", checked=False)
 
 

@@ -9,8 +9,9 @@ The three terms of (17) are those of the scores. By H: `scores.layer1`, the slop
 By K: `scores.features`, the mean of K random cosines; the paper has the first K singular functions there. By M:
 `scores.relus`, each cosine by M + 1 ReLUs, (A^D)(D omega/M)^2 with D = (n-1) d. The paper's rate for a function of D
 variables is that of Barron's theorem; cosines of one number w^T u each need no such theorem. Random features fall like
-K^(-1/2) in every dimension. Hat functions of each coordinate, `output.hats`, err far less, surely, and take products of
-D of their numbers, r^D of them for a rank r.
+K^(-1/2) in every dimension, up to a logarithm; beside them stands rho_g, which the cosines of one coordinate leave. Hat
+functions of each coordinate, `output.hats`, err far less, surely, and take products of D of their numbers, (r+1)^D of
+them for a rank r.
 """
 
 from dataclasses import replace
@@ -76,7 +77,8 @@ def _stated() -> Theorem:
             delta: "probability of failure",
         },
         title="Generalised induction heads over patches of any dimension, by random features",
-        claim=r"\|\widehat{\mathrm{output}} - \mathrm{output}\|_\infty \le O(\eta) + O(K^{-1/2}) + O(M^{-2})",
+        claim=r"\|\widehat{\mathrm{output}} - \mathrm{output}\|_\infty \le "
+        r"O(\eta) + \tilde O(K^{-1/2}) + O(M^{-2}) + O(\rho_g)",
         cites=Citation(WANG2024, "Theorem 4.4", "Theorem A.8"),
         remarks=REMARKS,
     )

@@ -12,6 +12,7 @@ from bridge.questions.errata import entries as module
 from bridge.questions.errata import errata, html_page, latex_page, markdown_page, replayed
 from bridge.questions.errata.entries import Entry, is_violated
 from bridge.questions.errata.pages import summary_table, witness_words
+from bridge.theorems.numbers import stated_kind
 from bridge.theorems.record import Verdict, Witness
 from symbolic.statements.errata import Weight
 from symbolic.words.errors import UsageError
@@ -222,3 +223,13 @@ def test_an_entry_without_a_witness_is_not_replayed(monkeypatch: pytest.MonkeyPa
     assert witness_words(entry) == "none stored"
     with pytest.raises(UsageError, match=r"no witness of .* of induction\.vanilla is stored"):
         replayed(entry)
+
+
+# "bounded by one constant" refutes a lower bound that grows: at most, whatever the quantity is measured from.
+@pytest.mark.parametrize(
+    ("kind", "order", "tier", "side"),
+    [("lower", "O", "printed", "upper"), ("upper", "Omega", "printed", "lower"), ("lower", "O", "derived", "lower"),
+     ("upper", "", "printed", "upper"), ("lower", None, "printed", "lower")],
+)  # fmt: skip
+def test_a_printed_order_says_from_which_side_it_bounds(kind: str, order: str | None, tier: str, side: str) -> None:
+    assert stated_kind(kind, order, tier) == side

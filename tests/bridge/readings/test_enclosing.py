@@ -145,7 +145,7 @@ def test_a_vector_of_another_norm_is_refused() -> None:
 def test_what_holds_no_weights_is_refused(exact: list[float], emulated: list[float], words: str) -> None:
     weights = given("w", dim=2, norm=Norm.ONE, size=2, error=2, probabilities=True)
     for bits in (None, 96):
-        with pytest.raises(UsageError, match=f"outside the hypotheses: 'w' holds weights, but {words}"):
+        with pytest.raises(UsageError, match=f"a hypothesis is not met here: 'w' holds weights, but {words}"):
             at(weights, {"w": Emulated(exact, emulated)}, bits=bits)
 
 

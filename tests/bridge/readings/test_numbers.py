@@ -264,7 +264,7 @@ def test_an_error_that_may_leave_too_little_of_an_argument_is_refused(
     if kept:
         assert at(derived, {"x": [0.61, 0.0]}, known, bits=bits).rows[-1].bound is not None
         return
-    with pytest.raises(UsageError, match="outside the hypotheses of step 'g': neither argument of 'g' is shorter than"):
+    with pytest.raises(UsageError, match="of step 'g' is not met here: neither argument of 'g' is shorter than"):
         at(derived, {"x": [0.61, 0.0]}, known, bits=bits)
 
 

@@ -55,7 +55,7 @@ UNREAD: dict[str, tuple[Callable[[], Approximated], str]] = {
     ),
     "girsanov": (
         lambda: calculus.girsanov(
-            calculus.change_norm(start(), 2, "score"), "y", start_time=2, end_time=1, steps=3, moment=1
+            calculus.change_norm(start(), 2, "score"), "y", start_time=2, end_time=1, steps=3, beyond=0, moment=1
         ),
         "'Girsanov's theorem' has no enclosure: an event under random samples is no function of a score at one point",
     ),
@@ -116,5 +116,5 @@ def test_a_correction_that_may_fail() -> None:
     fine, beyond = (enclose(corrected.derivation, AtHand(each)) for each in known)
     assert "y" not in fine.stops
     assert beyond.stops["y"] == "the error may be above what the correction undoes"
-    with pytest.raises(UsageError, match="outside the hypotheses of step 'y': the error of 'x' is at most sigma"):
+    with pytest.raises(UsageError, match="a hypothesis of step 'y' is not met here: the error of 'x' is at most sigma"):
         at(corrected, {"x": X.exact}, {sigma: 0.25})

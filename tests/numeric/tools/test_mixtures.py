@@ -199,3 +199,10 @@ def test_what_draws_say_of_the_total_variation_is_below_it(d: int, shift: float)
     assert found.sure <= exact + 1e-12
     assert found.seen == pytest.approx(exact, abs=0.03 if d == 1 else 0.06)
     assert found.sure == pytest.approx(max(0.0, found.seen - 2 * math.sqrt(math.log(2000) / 20_000)))
+
+
+def test_shares_on_a_line_are_those_of_one_variance() -> None:
+    weights, means = torch.full((2,), 0.5, dtype=torch.float64), torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    mixture = Mixture(weights, means, torch.tensor([[[1.0]], [[0.01]]], dtype=torch.float64))
+    with pytest.raises(ValueError, match="give components of one"):
+        Line(mixture, torch.tensor([0.5], dtype=torch.float64))

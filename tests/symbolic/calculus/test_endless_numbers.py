@@ -50,7 +50,7 @@ CALLS = {
     "gradient_descent": "bs.rules.gradient_descent(one, 'c', step=R, smoothness=1, steps=B)",
     "evolve": "bs.rules.evolve(s, 'c', rate=R, offset=q, time=B, size=2)",
     "expected_mean": "bs.rules.expected_mean(one, 'c', count=B, over='w', deviation=1, members=B)",
-    "girsanov": "bs.rules.girsanov(s, 'c', start_time=2, end_time=1, steps=B, moment=q)",
+    "girsanov": "bs.rules.girsanov(s, 'c', start_time=2, end_time=1, steps=B, beyond=0, moment=q)",
     "cover": "bs.rules.cover(s, 'c', members=B, radius=1, lipschitz=1)",
     "union_bound": "bs.rules.union_bound(s, 'c', members=B)",
     "concentrate": "bs.rules.concentrate('c', count=B, gaps=lambda i: i)",

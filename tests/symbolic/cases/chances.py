@@ -63,7 +63,7 @@ MANY, LATE, EARLY = 10**11, 10.0, 1e-9  # steps, and times, in the limit in whic
 
 def sampled(found: Sampled, T: float, T_0: float, steps: int, dim: int = 1) -> Realised:
     score = given("score", dim=dim, norm=Norm.TWO, size=1, error=float(found.off))
-    result = girsanov(score, "event", start_time=T, end_time=T_0, steps=steps, **found.told)
+    result = girsanov(score, "event", start_time=T, end_time=T_0, steps=steps, beyond=0, **found.told)
     return shown(result, found.exact, found.near)
 
 

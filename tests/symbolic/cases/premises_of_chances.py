@@ -61,7 +61,7 @@ def sampled(what: str, number: Any) -> Approximated:
     """Three steps from time 2 to 1, with one of the numbers in the place of the rule's."""
     told = {what: number} if what in ("start", "moment") else {"start": 0, what: number}
     score = vector(norm=Norm.TWO)
-    return girsanov(score, "p", **{"start_time": 2, "end_time": 1, "steps": 3, **told})
+    return girsanov(score, "p", **{"start_time": 2, "end_time": 1, "steps": 3, "beyond": 0, **told})
 
 
 POOLS = [
@@ -201,7 +201,7 @@ CHANCES = [
     is_whole("girsanov, steps", partial(sampled, "steps"), "the steps of 'p'", 1),
     Premise(
         "girsanov, end_time",
-        lambda v: girsanov(vector(norm=Norm.TWO), "p", start_time=v + 1, end_time=v, steps=3, start=0),
+        lambda v: girsanov(vector(norm=Norm.TWO), "p", start_time=v + 1, end_time=v, steps=3, beyond=0, start=0),
         (HALF, 1),
         (0, -1, sp.nan),
         "the end_time of 'p'.*(give it > 0|finite)",

@@ -98,7 +98,7 @@ NORMS = [
     in_norms("expected_mean", lambda n: expected_mean(vector(norm=n), "m", count=2, over="draws"), Norm.INF, Norm.TWO),
     in_norms(
         "girsanov",
-        lambda n: girsanov(vector(norm=n), "y", start_time=2, end_time=1, steps=3, start=0),
+        lambda n: girsanov(vector(norm=n), "y", start_time=2, end_time=1, steps=3, beyond=0, start=0),
         Norm.TWO,
     ),
     in_norms(

@@ -90,12 +90,13 @@ def girsanov(program: Program) -> None:
         dim, steps, T, T_0 = 1, 10**11, 10.0, 1e-9
         found = tilted(0.01, T, T_0)
     x = program.given(Norm.TWO, dim, error=found.off) if limit else program.pick(Norm.TWO)
+    x = program.given(Norm.TWO, dim) if x.value.events else x  # of one argument alone
     if not limit:
         mean, place, dim = program.number(0.1, 2.0), program.rng.uniform(-1, 2), x.exact.shape[-1]
         found = shifted(mean, x.error, place, T, T_0, steps, dim)
         if program.chance(0.3):
             found = Sampled(np.ones_like(x.error), np.ones_like(x.error), x.error, found.told)
-    value = program.apply("girsanov", x, NAME, start_time=T, end_time=T_0, steps=steps, **found.told)
+    value = program.apply("girsanov", x, NAME, start_time=T, end_time=T_0, steps=steps, beyond=0, **found.told)
     exact, near = (
         np.broadcast_to(np.reshape(each, (-1, 1, 1)), x.exact[..., :1].shape) for each in (found.exact, found.near)
     )

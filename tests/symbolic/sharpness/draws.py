@@ -89,7 +89,7 @@ def drawn_by_a_score(which: Norm) -> Realised:
     """Data with a sign that is a little more likely, and the score of data without."""
     found, times = tilted(0.01, LATE, EARLY), {"start_time": LATE, "end_time": EARLY, "steps": MANY}
     score = given("score", dim=1, norm=which, size=1, error=found.off)
-    return shown(girsanov(score, "event", **times, **found.told), found.exact, found.near)
+    return shown(girsanov(score, "event", **times, beyond=0, **found.told), found.exact, found.near)
 
 
 ONE_DRAW = "one draw, 0 or +-t, as far as it may be with the share 1/100"

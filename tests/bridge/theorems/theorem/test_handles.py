@@ -235,7 +235,7 @@ def test_a_distance_that_is_no_norm_has_no_bound_read() -> None:
         (lambda W, x, eps: {**handles(W, x, eps), "W": "W"}, "the handles bind 'W' to str; give an array, a number"),
         (lambda W, x, eps: handles(W[:, :2], x, eps), r"step 'out': 'W' of shape \(3, 2\)"),
         (lambda W, x, eps: handles(W, x[:2], eps), "step 'x': expected an array whose last axis has length d = 3"),
-        (lambda W, x, eps: handles(W, 2 * x, eps), "outside the hypotheses: 'x' has the size 1.* above 1"),
+        (lambda W, x, eps: handles(W, 2 * x, eps), "a hypothesis is not met here: 'x' has the size 1.* above 1"),
         (lambda W, x, eps: handles(W, x.nothing, eps), "the handles raised AttributeError"),
     ],
 )
