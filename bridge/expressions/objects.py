@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -26,6 +26,7 @@ from bridge.expressions.running import Program, nodes_of
 from bridge.expressions.similarities import Similarity, SimilarityScores
 from bridge.expressions.sinks import AttendBesideSink
 from bridge.expressions.typed import reader_of
+from bridge.limits.arguments import arguments_of, called_with
 from symbolic.derivations.derivation import as_expr
 from symbolic.words.errors import UsageError
 
@@ -189,7 +190,8 @@ class Objects:
     @property
     def made(self) -> dict[str, Callable[..., Any]]:
         """The arrays of nodes that are made once, by name: functions of parameters."""
-        return {name: program for node in self.nodes for name, program in node.made.items()}
+        found = {name: program for node in self.nodes for name, program in node.made.items()}
+        return {n: Program(arguments_of(each), partial(called_with, each), when_run=True) for n, each in found.items()}
 
     @cached_property
     def used(self) -> list[sp.Symbol]:

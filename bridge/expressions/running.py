@@ -14,10 +14,15 @@ from symbolic.words.errors import UsageError
 
 
 class Program:
-    """A function of these names, as those of a theorem are; `function` takes their values by name."""
+    """A function of these names, as those of a theorem are; `function` takes their values by name.
 
-    def __init__(self, names: Iterable[str], function: Callable[[Mapping[str, Any]], Any]) -> None:
-        self.function = function
+    `when_run`: what it makes is made when a run first asks for it, since no bound does, and it may be large.
+    """
+
+    def __init__(
+        self, names: Iterable[str], function: Callable[[Mapping[str, Any]], Any], *, when_run: bool = False
+    ) -> None:
+        self.function, self.when_run = function, when_run
         keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
         self.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in dict.fromkeys(names)])
 

@@ -75,7 +75,8 @@ class Instance:
 
     def require(self) -> None:
         """Makes what is drawn and built, and all letters, so that what does not fit is refused before anything long."""
-        for name in (*self.known.weights, *self.known.built):
+        built = [name for name, each in self.theorem.built.items() if not getattr(each, "when_run", False)]
+        for name in (*self.known.weights, *built):
             self.known[name]
         _ = self.letters.numbers
 

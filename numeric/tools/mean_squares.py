@@ -34,7 +34,7 @@ ROUNDED = 2.0**-36  # what the roundings of a sum of at most 2^15 terms add to i
 # 2 u (|z| + k), k = max |c|/s; and Phi(z), phi(z), z phi(z) by at most 0.4, 0.25 and 1 times 2 u k, and 0.25, 0.3 and
 # 0.8 times 2 u: by 4 u (1 + k), with what they are off by themselves.
 @dataclass(frozen=True, eq=False)
-class Line:
+class MixtureOnLine:
     """A mixture for d = 1 at points (G), increasing: z, Phi(z) and phi(z), (c, G), and what they may be off by.
 
     Raises ValueError for components of several variances.
@@ -46,7 +46,7 @@ class Line:
 
     def __post_init__(self) -> None:
         if not bool((self.mixture.covariances == self.mixture.covariances[0]).all()):
-            raise ValueError("Line: the shares of the components are those of one variance; give components of one")
+            raise ValueError("MixtureOnLine: the components have several variances; give components of one")
 
     @cached_property
     def centres(self) -> Float64[Tensor, "c one"]:
@@ -135,7 +135,7 @@ class Line:
 # Beyond the last knots |e| <= slope |x| + offset, whose square has the moments' integral too. In floats l is off by
 # 2^-48 of its largest value.
 def enclosed_on_line(
-    line: Line, values: Float64[Tensor, " G"], *, bend: float, off: float = 0.0, slope: float, offset: float
+    line: MixtureOnLine, values: Float64[Tensor, " G"], *, bend: float, off: float = 0.0, slope: float, offset: float
 ) -> MeanSquare:
     """E e(x)^2 for d = 1, from values of e at the points of the line; `bend` is at least |e''| between them.
 

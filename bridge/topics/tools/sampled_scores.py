@@ -19,7 +19,7 @@ from torch import Tensor
 from bridge.lowering.ball_values import evaluate_ball
 from numeric.balls import float_above
 from numeric.tools.ancestral import ancestral, times
-from numeric.tools.mean_squares import Line, MeanSquare, empirical_bernstein, enclosed_on_line, normal_tail
+from numeric.tools.mean_squares import MeanSquare, MixtureOnLine, empirical_bernstein, enclosed_on_line, normal_tail
 from numeric.tools.mixtures import Mixture, isotropic
 from symbolic.dynamics import diffusions as theory
 from symbolic.words.errors import UsageError
@@ -131,7 +131,7 @@ class SampledScore:
         width = 2 * radius / cells
         inside = torch.linspace(-radius, radius, cells + 1, dtype=torch.float64, device="cpu")
         more = width * torch.arange(1, math.ceil(BEYOND / width) + 1, dtype=torch.float64, device="cpu")
-        line = Line(self.at(t), torch.cat([-radius - more.flip(0), inside, radius + more]), (2 + t) * FLOAT)
+        line = MixtureOnLine(self.at(t), torch.cat([-radius - more.flip(0), inside, radius + more]), (2 + t) * FLOAT)
         variance = float(line.mixture.covariances[0, 0, 0])
         (values, off), ends = line.score, (self.tails(t, variance, learnt) for learnt in (False, True))
         apart = values - self.learnt.at(line.points[:, None], t)[:, 0]

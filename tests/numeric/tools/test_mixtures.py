@@ -11,7 +11,7 @@ from torch import Tensor
 
 from numeric.networks.stream import StreamError
 from numeric.tools.ancestral import ancestral, times
-from numeric.tools.mean_squares import Line, empirical_bernstein, enclosed_on_line, normal_tail
+from numeric.tools.mean_squares import MixtureOnLine, empirical_bernstein, enclosed_on_line, normal_tail
 from numeric.tools.mixtures import Mixture, isotropic, noised, numbers
 from numeric.tools.two_samples import apart
 
@@ -109,7 +109,7 @@ def test_a_time_has_to_be_above_0(time: float) -> None:
 def test_a_mean_of_squares_is_enclosed(cells: int) -> None:
     p = line().at(0.3)
     knots = torch.linspace(-3, 4, cells + 1, dtype=torch.float64)
-    found = enclosed_on_line(Line(p, knots), torch.sin(3 * knots), bend=9.0, slope=0.0, offset=1.0)
+    found = enclosed_on_line(MixtureOnLine(p, knots), torch.sin(3 * knots), bend=9.0, slope=0.0, offset=1.0)
     x = np.linspace(-9, 9, 200_001)
     masses = np.exp(p.log_density(torch.as_tensor(x)[:, None]).numpy()) * (x[1] - x[0])
     exact = float((np.sin(3 * x) ** 2 * masses).sum())
@@ -118,15 +118,17 @@ def test_a_mean_of_squares_is_enclosed(cells: int) -> None:
     # A field that bends as much as it may between two knots, and tails as large as they may be.
     width = 7 / cells
     bent = np.where(np.abs(x - 0.5) < 3.5, 9 / 2 * ((x + 3) % width) * (width - (x + 3) % width), 1.0)
-    worst = enclosed_on_line(Line(p, knots), 0 * knots, bend=9.0, slope=0.0, offset=1.0)
+    worst = enclosed_on_line(MixtureOnLine(p, knots), 0 * knots, bend=9.0, slope=0.0, offset=1.0)
     assert 0.4 * worst.high <= float((bent**2 * masses).sum()) <= worst.high
-    shifted = enclosed_on_line(Line(p, knots), torch.sin(3 * knots) + 0.1, bend=9.0, off=0.1, slope=0.0, offset=1.0)
+    shifted = enclosed_on_line(
+        MixtureOnLine(p, knots), torch.sin(3 * knots) + 0.1, bend=9.0, off=0.1, slope=0.0, offset=1.0
+    )
     assert shifted.low <= exact <= shifted.high
 
 
 def test_tails_count_with_both_of_their_terms() -> None:
     p, knots = line().at(0.3), torch.tensor([-0.5, 0.0, 0.5], dtype=torch.float64)
-    found = enclosed_on_line(Line(p, knots), 2 * knots.abs() + 3, bend=0.0, slope=2.0, offset=3.0)
+    found = enclosed_on_line(MixtureOnLine(p, knots), 2 * knots.abs() + 3, bend=0.0, slope=2.0, offset=3.0)
     x = np.linspace(-9, 9, 200_001)
     masses = np.exp(p.log_density(torch.as_tensor(x)[:, None]).numpy()) * (x[1] - x[0])
     assert found.high == pytest.approx(float(((2 * np.abs(x) + 3) ** 2 * masses).sum()), rel=1e-6)
@@ -137,7 +139,7 @@ def test_knots_have_to_lie_on_both_sides_of_0(ends: tuple[float, float]) -> None
     words = rf"enclosed_on_line: knots from {ends[0]} to {ends[1]}\. Give knots on both sides of 0"
     knots = torch.tensor(ends, dtype=torch.float64)
     with pytest.raises(StreamError, match=words):
-        enclosed_on_line(Line(line(), knots), knots, bend=0.0, slope=1.0, offset=0.0)
+        enclosed_on_line(MixtureOnLine(line(), knots), knots, bend=0.0, slope=1.0, offset=0.0)
 
 
 def test_the_interval_of_bernstein_is_that_of_the_theorem_on_each_side() -> None:
@@ -205,4 +207,4 @@ def test_shares_on_a_line_are_those_of_one_variance() -> None:
     weights, means = torch.full((2,), 0.5, dtype=torch.float64), torch.tensor([[0.0], [1.0]], dtype=torch.float64)
     mixture = Mixture(weights, means, torch.tensor([[[1.0]], [[0.01]]], dtype=torch.float64))
     with pytest.raises(ValueError, match="give components of one"):
-        Line(mixture, torch.tensor([0.5], dtype=torch.float64))
+        MixtureOnLine(mixture, torch.tensor([0.5], dtype=torch.float64))

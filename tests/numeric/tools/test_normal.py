@@ -6,7 +6,7 @@ import mpmath as mp
 import pytest
 import torch
 
-from numeric.tools.mean_squares import Line, enclosed_on_line
+from numeric.tools.mean_squares import MixtureOnLine, enclosed_on_line
 from numeric.tools.mixtures import isotropic
 from numeric.tools.normal import falling_exponential, normal_distribution
 
@@ -41,14 +41,14 @@ def test_the_distribution_is_as_accurate_as_stated() -> None:
 WEIGHTS, SPREADS = [0.5, 0.3, 0.2], {"wide": (0.6, 3.0), "narrow": (0.05, 3.0), "far from 0": (0.3, 40.0)}
 
 
-def line(spread: str, rounded: float = 2.0**-51) -> Line:
+def line(spread: str, rounded: float = 2.0**-51) -> MixtureOnLine:
     deviation, scale = SPREADS[spread]
     means = scale * torch.tensor([[0.5], [-0.1], [-0.7]], dtype=torch.float64)
     mixture = isotropic(torch.tensor(WEIGHTS, dtype=torch.float64), means, deviation)
-    return Line(mixture, torch.linspace(-scale - 2, scale + 2, 41, dtype=torch.float64), rounded)
+    return MixtureOnLine(mixture, torch.linspace(-scale - 2, scale + 2, 41, dtype=torch.float64), rounded)
 
 
-def exactly(of: Line, sign: int) -> tuple[list[mp.mpf], list[mp.mpf]]:
+def exactly(of: MixtureOnLine, sign: int) -> tuple[list[mp.mpf], list[mp.mpf]]:
     """Centres and deviation of a mixture for which these floats may stand."""
     move = 1 + sign * mp.mpf(of.rounded)
     centres = [mp.mpf(c) * (move if place % 2 else 2 - move) for place, (c,) in enumerate(of.centres.tolist())]
@@ -85,10 +85,10 @@ def test_scores_are_off_by_no_more_than_stated(spread: str, rounded: float, sign
     of = line(spread, rounded)
     halfway = of.centres[:2].mean() + of.deviations[0] ** 2 * torch.linspace(-2, 2, 41, dtype=torch.float64)
     check_scores(of, sign)
-    check_scores(Line(of.mixture, halfway, rounded), sign)  # where the shares depend on the centres most
+    check_scores(MixtureOnLine(of.mixture, halfway, rounded), sign)  # where the shares depend on the centres most
 
 
-def check_scores(of: Line, sign: int) -> None:
+def check_scores(of: MixtureOnLine, sign: int) -> None:
     centres, deviations = exactly(of, sign)
     values, off = of.score
     for x, found in zip(of.points.tolist(), values.tolist(), strict=True):
@@ -101,7 +101,7 @@ def check_scores(of: Line, sign: int) -> None:
 @pytest.mark.parametrize("spread", SPREADS)
 def test_what_is_beyond_the_ends_is_at_least_its_integral(spread: str) -> None:
     of = line(spread)
-    half = Line(of.mixture, of.points[15:26])
+    half = MixtureOnLine(of.mixture, of.points[15:26])
     centres, deviations = exactly(of, 1)
     exact = mp.mpf(0)
     for w, c, s in zip(WEIGHTS, centres, deviations, strict=True):
@@ -117,10 +117,10 @@ def test_what_is_beyond_the_ends_is_at_least_its_integral(spread: str) -> None:
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_a_mean_of_squares_is_enclosed_for_all_mixtures_that_the_floats_stand_for(sign: int) -> None:
     """1 + 2 x: its interpolant is exact, and all that is lost is rounding."""
-    of = Line(line("wide").mixture, torch.linspace(-7, 7, 57, dtype=torch.float64), 2.0**-30)
+    of = MixtureOnLine(line("wide").mixture, torch.linspace(-7, 7, 57, dtype=torch.float64), 2.0**-30)
     found = enclosed_on_line(of, 1 + 2 * of.points, bend=0.0, slope=2.0, offset=1.0)
     pairs = zip(WEIGHTS, *exactly(of, sign), strict=True)
     exact = sum(mp.mpf(w) * ((1 + 2 * c) ** 2 + 4 * s**2) for w, c, s in pairs)
     assert found.low <= exact <= found.high <= found.low * (1 + 1e-3)
-    sure = enclosed_on_line(Line(of.mixture, of.points), 1 + 2 * of.points, bend=0.0, slope=2.0, offset=1.0)
+    sure = enclosed_on_line(MixtureOnLine(of.mixture, of.points), 1 + 2 * of.points, bend=0.0, slope=2.0, offset=1.0)
     assert not sure.low <= exact <= sure.high

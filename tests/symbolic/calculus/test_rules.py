@@ -217,7 +217,7 @@ def test_all_none_or_an_unknown_perturbation_is_safe() -> None:
         largest_safe(2 + R, R, 1)
     with pytest.raises(DerivationError, match=r"cannot show that .* grows with R"):
         largest_safe(sp.sin(R), R, 1)
-    with pytest.raises(DerivationError, match=r"no closed solution; use bridge\.solve"):
+    with pytest.raises(DerivationError, match=r"no closed solution; use bs\.solve"):
         largest_safe(R + sp.exp(R) + R**5, R, 5)
 
 

@@ -5,9 +5,12 @@ import sympy as sp
 
 from symbolic.gradients.letters import LayerIndex, Letter, TermWriter
 from symbolic.gradients.terms import (
+    AsColumn,
+    ClassVector,
     Coordinates,
     Divided,
     DotProduct,
+    EachRow,
     EntryProduct,
     FunctionOf,
     Joined,
@@ -62,6 +65,9 @@ FORMS: dict[str, tuple[Term, str, str]] = {
     "a quotient of rows": (Divided(X, r), "diag(r)^(-1) X", r"\operatorname{diag}\left(r\right)^{-1} X"),
     "scaled rows": (RowsTimes(r, X), "diag(r) X", r"\operatorname{diag}\left(r\right) X"),
     "ones": (outer(times(X, OnesVector(X)), OnesVector(X)), "X 1 1^T", r"X \mathbf{1} \mathbf{1}^{\top}"),
+    "a class": (ClassVector(x, index=2), "e_3", r"e_{3}"),
+    "a vector as a column": (AsColumn(x), "x", "x"),
+    "a vector as each row": (EachRow(x), "1 x^T", r"\mathbf{1} x^{\top}"),
     "a unit vector": (outer(UnitVector(X, loop="loop"), x), "e_l x^T", r"e_{l} x^{\top}"),
     "a function": (FunctionOf("f", sp.sin(t), t, total), "f(x - y)", r"f\left(x - y\right)"),
     "a derivative": (FunctionOf("tanh", t, t, x, slope=True), "tanh'(x)", r"\tanh'\left(x\right)"),

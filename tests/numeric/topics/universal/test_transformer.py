@@ -176,7 +176,7 @@ def test_shared_blocks_are_those_that_all_tokens_share():
     blocks = {name: own.tokens(x, y)[None][..., source.slice(name)] for name in source.names}
     blocks["one"] = torch.ones(1, 1, 1, dtype=torch.float64)
     for number in range(1, len(construction.layers) + 1):
-        blocks, _ = network.blocks.step(number, blocks, Queries(0, 21), Products())
+        blocks, _ = network.blocks.step(number, blocks, Queries(0, 21), Products(), changes=False)
     tokens = {name: block.shape[1] for name, block in blocks.items()}
     assert tokens == {"x": 21, "one": 1, "y": 21, "w": 21, "phi": 21, "rho": 1, "lambda": 1, "y_hat": 1}
 
