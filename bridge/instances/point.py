@@ -14,7 +14,7 @@ from bridge.domains import Domain
 from bridge.instances.goals import goals_of
 from bridge.limits.accepted import checked_number, largest_default
 from bridge.limits.arguments import arguments_of, called_with
-from bridge.limits.cost import Cost, sizes_of
+from bridge.limits.cost import NUMBER, Cost, sizes_of
 from bridge.limits.memory import require_memory
 from bridge.limits.run import ONE_INPUT, Run
 from bridge.lowering.conditions import truth
@@ -180,6 +180,14 @@ def _drawn(theorem: Theorem, known: Mapping[str, float]) -> float:
 def require_affordable(theorem: Theorem, params: Mapping[str, Any], call: str) -> None:
     """Raises UsageError for a point whose bounds alone would take too much, before it is built."""
     cost_of(theorem, params, None).require(f"{call} {theorem.id}", "lower the sizes")
+
+
+def bytes_of_weights(theorem: Theorem, numbers: Mapping[sp.Symbol, Any]) -> float:
+    """Of those that domains draw, as far as the parameters say how many they are."""
+    known = {symbol: sp.sympify(value) for symbol, value in numbers.items()}
+    domains = [each for each in theorem.weights.values() if isinstance(each, Domain)]
+    counts = [sp.sympify(sp.Mul(*each.shape)).xreplace(known) for each in domains]
+    return NUMBER * float(sum(each for each in counts if each.is_number))
 
 
 # What a derivation starts from, against the domains of the inputs that it names; its end, against the network.

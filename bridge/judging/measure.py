@@ -19,6 +19,7 @@ from bridge.lowering.ball_values import BASE_BITS, MOST_BITS, bits_for
 from numeric.balls import float_above
 from numeric.balls.limits import TooLargeForExact
 from symbolic.statements.result import Kind, Quantity
+from symbolic.words.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,12 @@ def measure(instance: Instance, run: Run, points: Points | None = None) -> Measu
     quantities = instance.bounds.measured
     if not quantities:
         return Measurement({}, {})
-    sample = instance.inputs.sample(run.samples, run.seed)
     names = [q.name for q in quantities]
+    for name in names:
+        instance.networks.network_key(name)  # raises UsageError for one without a network
+    if not instance.inputs.domain.domains:
+        raise UsageError(f"{instance.theorem.id} has no inputs at which an error is measured; give inputs=")
+    sample = instance.inputs.sample(run.samples, run.seed)
     errors = _in_blocks(lambda part: instance.runs.errors(part, names), sample)
     by_error: dict[str, list[Place]] = {}
     by_ratio: dict[tuple[str, str | None], list[Place]] = {}

@@ -100,15 +100,22 @@ def girsanov(
 ) -> Approximated:
     """The probability of an event, any one, under samples that a learnt score draws, against that under p_{T_0}.
 
-    The sampler is that at the top of this file, from T = `start_time` to T_0 = `end_time` > 0 in `steps` steps. `score`
-    is s_t in the 2-norm, with the learnt score for the approximate one, and e its error: the mean over the times t_k at
-    which a step begins of E|f_k - s_{t_k}|^2 is at most e^2, as it is if e bounds |f_k - s_{t_k}| at every x. Where it
-    does for the x of some set alone, `beyond` >= E[|f_k - s_{t_k}|^2; x outside of the set] at each t_k; 0 says that e
-    holds at every x, and each x of R^d occurs. Each f_k is measurable and bounded on bounded sets. The error may not
-    hold with probability alone: events are about single arguments, and these are all.
+    Data x_0 are noised to x_t = e^(-t) x_0 + sqrt(1 - e^(-2 t)) z, z ~ N(0, I), of law p_t and score s_t. The sampler
+    goes from T = `start_time` to T_0 = `end_time` > 0 in M = `steps` steps of length h = (T - T_0)/M, at t_k = T - k h:
+
+        y_0 ~ N(0, I),    y_{k+1} = e^h y_k + 2 sinh(h) f_k(y_k) + sqrt(e^(2 h) - 1) z_k.
+
+    `score` is s_t in the 2-norm, with the learnt score for the approximate one; its size is not used. Its error e: the
+    mean over the times t_k, at which a step begins, of E|f_k - s_{t_k}|^2 is at most e^2. So it is if e bounds
+    |f_k - s_{t_k}| at every x. If e does so on a set alone, `beyond` is at least E[|f_k - s_{t_k}|^2; x outside of the
+    set] at each t_k; `beyond` = 0 says that e holds at every x. Each f_k is measurable and bounded on bounded sets. An
+    error that holds with probability is refused: its events are about one x, and these are all.
 
     `moment` >= E|x_0|^2 of the data, or `start` >= KL(p_T || N(0, I)) in its place. `information` >= E|s_t(x_t)|^2 at
-    each time from T_0 on (by default dim/(1 - e^(-2 T_0)), which holds for all data); or `discretisation` >= E_h.
+    each time from T_0 on (by default dim/(1 - e^(-2 T_0)), which holds for all data); or `discretisation`, at least the
+    sum over k of the integral over 0 <= r <= h of I_{t_k - r} - e^(-2 r) I_{t_k}, I_t = E|s_t(x_t)|^2.
+
+    Network and reference of a theorem that ends in it give the probability of an event, by the samples and by p_{T_0}.
     """
     require_norm("girsanov", score, Norm.TWO)
     if score.events:

@@ -11,6 +11,7 @@ from sympy.core.function import AppliedUndef
 
 from bridge.instances.bound import Bound
 from bridge.instances.instance import Instance
+from bridge.instances.point import bytes_of_weights
 from bridge.lowering import LoweringError, Terms, TooManyTermsError, at_most_terms
 from bridge.lowering.ball_values import as_exact
 from bridge.lowering.conditions import truth
@@ -23,6 +24,7 @@ from symbolic.statements.result import Hypothesis, Quantity, Result
 from symbolic.words.errors import UsageError
 
 MOST_TERMS = 100_000  # of the sums, products and layers of one point: about a second
+MOST_OF_WEIGHTS = 2**26  # bytes: a number that no machine decides
 TOO_LONG = "the bound takes more than {most:,} terms and layers, which `solve` does not run"
 
 
@@ -129,6 +131,8 @@ def probe(theorem: Theorem, quantity: str, tier: str, params: Mapping[str, Any])
     violated = _violated_hypothesis(asked, numbers_of(stated, params))
     if violated:
         return violated
+    if bytes_of_weights(theorem, numbers_of(stated, params)) > MOST_OF_WEIGHTS:
+        return KnobProbe(State.NOT_REPRESENTABLE, reason=f"the weights take more than {MOST_OF_WEIGHTS >> 20} MiB")
     instance = Instance.of(theorem, dict(params))
     named, refusal = instance.point.stated.quantity(quantity), instance.refusal
     if refusal is not None and not refusal.of_run:

@@ -8,6 +8,7 @@ import pytest
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+import boundsmith as bs
 from benchmarks import solving as benchmark
 from bridge.instances.bound import Bound
 from bridge.instances.instance import Instance
@@ -374,3 +375,13 @@ def test_a_search_gives_up_where_the_bound_is_flat_and_far_above_the_error() -> 
     assert points(0.5) + 5 < points(
         0.99
     )  # which is close below the least bound, so that golden sections close in on it
+
+
+def test_a_search_does_not_draw_weights_beyond_what_fits() -> None:
+    d, b = sp.Symbol("d", integer=True, positive=True), sp.Symbol("b", positive=True)
+    output = bs.matrix("W", d, d, row_sums=1).rounded(b) @ bs.vector("x", d, size=1)
+    own = bs.theorem("wide", output, parameters={d: 4, b: 0.01})
+    assert bs.solve(own, for_="d", error=0.1).value == 20
+    widest = bs.solve(own, for_="d", error=1e4)
+    assert widest.value == 2896  # 2^26 bytes
+    assert "the weights take more than 64 MiB" in str(widest)

@@ -369,3 +369,17 @@ def test_the_users_exception_is_the_cause() -> None:
 def test_a_main_quantity_that_is_not_stated_is_refused() -> None:
     with pytest.raises(bs.UsageError, match=r"scaled: the main quantity 'uot' is none of out"):
         replace(scaled(), main="uot")
+
+
+def test_a_bound_without_anything_to_run_is_refused_by_what_it_lacks() -> None:
+    """A theorem by rules alone: shown, exported and solved, but not compared."""
+    e = sp.Symbol("e", positive=True)
+    doubled = bs.rules.linear_map(bs.rules.given("x", dim=2, size=1, error=e), "y", operator_norm=2, dim=2)
+    with pytest.raises(bs.UsageError, match="bare has no network for 'y', so its error cannot be measured"):
+        bs.compare(bs.theorem("bare", doubled, parameters={e: 0.1}))
+
+    def both(e: float) -> Tensor:
+        return 0 * e * torch.ones(2, dtype=torch.float64)
+
+    with pytest.raises(bs.UsageError, match="bare has no inputs at which an error is measured; give inputs="):
+        bs.compare(bs.theorem("bare", doubled, parameters={e: 0.1}, network=both, reference=both))

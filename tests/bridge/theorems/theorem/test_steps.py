@@ -123,5 +123,5 @@ def test_a_registered_result_shows_each_of_its_ends(run: Command) -> None:
     shown = run("show", "induction.vanilla", "--steps", "--set", "L=5", "--set", "d=2", "--exact")
     assert shown.code == 0
     titles = [line.strip() for line in shown.out.splitlines() if line.startswith("output.")]
-    assert titles == ["output.mask_3", "output.gated"]
-    assert shown.out.count("foreign key") == 4  # the rule, and why its enclosure stops
+    assert [each for each in titles if "│" not in each] == ["output.mask_3", "output.gated"]
+    assert shown.out.count("foreign key") == 2  # a rule of each

@@ -105,7 +105,7 @@ def test_a_file_without_a_target_is_read(tmp_path: Path) -> None:
     row = variation(compare(ID, csv=str(path), features="a", weights="1/2,1/2", **SMALL))
     assert row.params["weights"] == "0.5000, 0.5000"
     assert row.params["s"] < 0.3
-    assert row.verdict["derived"] is Verdict.KEPT
+    assert row.verdict["derived"] is Verdict.PROVED
 
 
 @pytest.mark.long
