@@ -27,7 +27,13 @@ def of_graph(
     made = [name for argument in ("weights", "built") for name in given[argument] or {}]
     graph = graph_of(id, outputs, parameters, given.get("norm"), given["inputs"], made)
     found = {name: each for name, each in given.items() if name != "norm"}
-    for name, part in graph.parts().items():
+    parts = graph.parts()
+    for output, conclusion in zip(graph.outputs, graph.conclusions, strict=True):
+        if output.is_named and output.label != conclusion.name:
+            raise UsageError(
+                f"{id}: two values are called '{output.label}'; name one of them otherwise, by .named(...)"
+            )
+    for name, part in parts.items():
         if name in ("assumptions", "texts"):
             found[name] = [*part, *given[name]]
         elif name == "near":

@@ -148,3 +148,9 @@ def test_a_layer_without_a_recursion_says_what_helps() -> None:
         )  # fmt: skip
     assert "normalise what enters attention, by bs.blocks.rms_norm(x, shift=)" in str(refused.value)
     assert not re.search(r"\d{9}", str(refused.value))
+
+
+def test_two_values_of_one_name_are_refused_by_that_name() -> None:
+    hidden = (bs.matrix("W", d, d, spectral=K).rounded(delta) @ x).named("h")
+    with pytest.raises(bs.UsageError, match="own: two values are called 'h'; name one of them otherwise"):
+        bs.theorem("own", (2 * hidden).named("h"), parameters={K: 1, delta: 0.1, d: 3})
