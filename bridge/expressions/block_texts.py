@@ -1,6 +1,7 @@
 """The text of similarities and of preceding tokens, and of what a network has in their place."""
 
 from collections.abc import Callable
+from itertools import chain, count
 
 import sympy as sp
 
@@ -45,9 +46,9 @@ def _hats(node: SimilarityScores, hat: str, over: str) -> str:
     cells, rank = (None if each is None else sp.sstr(each).replace("*", " ") for each in (g.cells, g.rank))
     best = "that has the values of" if rank is None else f"of rank `{rank}` that is nearest to the values of"
     return (
-        f"{hat} is `H(u)^T S H(v) + c`{over}, `H` are the hat functions of `{cells}` cells on "
-        f"`[-{g.radius:g}, {g.radius:g}]`, constant beyond, `S` is the matrix {best} `{object_text(g.name)}` at the "
-        f"knots, and `c` is a constant"
+        f"{hat} is `chi(u)^T G chi(v) + b`{over}, `chi` are the hat functions of `{cells}` cells on "
+        f"`[-{g.radius:g}, {g.radius:g}]`, constant beyond, `G` is the matrix {best} `{object_text(g.name)}` at the "
+        f"knots, and `b` is a constant"
     )
 
 
@@ -60,34 +61,50 @@ def _features(node: FeatureScores, hat: str, over: str) -> str:
     return f"{hat} is {own}, each cosine and sine by straight lines between `{cells} + 1` knots"
 
 
+# Any spacing tau and coefficients a_j will do: the letters of the bound are those of what they leave.
 def _mean_of_cosines(node: FeatureScores) -> str:
     g = node.similarity
+    residual, *below = g.residual.name.split("_")
+    left = f"{residual}_{below[0]}" if len(below) == 1 else f"{residual}_({' '.join(below)})"
+    near = "in the place of" if g.drawn else f"at most `{left}` away from"
     return (
-        f"the mean of `A s (cos(w^T u) cos(w^T v) + sin(w^T u) sin(w^T v))` over "
-        f"`{sp.sstr(g.count).replace('*', ' ')}` signs `s` and frequencies `w`, which are drawn once, `u` and `v` "
-        f"clipped to `[-{g.radius:g}, {g.radius:g}]`, where the coordinates of `w` are independent, `c j` or `-c j` "
-        f"with a probability proportional to `abs(a_j)`, the sum of `a_j cos(c j (u - v))` over `j <= {g.terms}` is "
-        f"near the factor of one coordinate, `s` is the product of the signs of their `a_j`, and `A` is the product "
-        f"of the sums of all `abs(a_j)`"
+        f"the mean of `A xi (cos(w^T u) cos(w^T v) + sin(w^T u) sin(w^T v))` over "
+        f"`{sp.sstr(g.count).replace('*', ' ')}` signs `xi` and frequencies `w`, which are drawn once, `u` and `v` "
+        f"clipped to `[-{g.radius:g}, {g.radius:g}]`, where `tau > 0` and `a_0, ..., a_{g.terms}` are numbers for "
+        f"which the sum of all `a_j cos(j tau (u - v))` is {near} the factor of one coordinate, the coordinates of `w` "
+        f"are independent, `j tau` and `-j tau` with the probability `|a_j|/2` over the sum of all `|a_j|`, `xi` is "
+        f"the product of the signs of their `a_j`, and `A` is that of these sums, one for each coordinate"
     )
 
 
 @written.register
 def _(node: PrecedingTokens, writing: Writing) -> tuple[str, str]:
     x, name, hat = writing.both(node.x)[0], object_text(node.name), object_text(node.name, hat=True)
-    place = next(letter for letter in ("s", "t", "i", "j") if letter not in writing.taken)
+    place = _free(writing, (), "stij")
     ends = (sp.S.Zero, node.lags - 1) if node.own else (sp.S.One, node.lags)
     first, last = (f"{x}_{_before(place, end)}" for end in ends)
     listed = first if first == last else f"({first}, ..., {last})"
-    count = sp.sstr(node.x.count).replace(" ", "")
-    writing.words.append(f"`{name}` has `{listed}` for the tokens `{place} = {sp.sstr(node.first)}, ..., {count}`")
+    stop = sp.sstr(node.x.count).replace(" ", "")
+    tokens = f"`{place} = {sp.sstr(node.first)}, ..., {stop}`{'' if node.first == 1 else ', counted from 1 on'}"
+    writing.words.append(f"`{name}` has `{listed}` for the tokens {tokens}")
     if node.heads is None:
         return name, name
+    lag, distance, head = (_free(writing, (place,), letters) for letters in ("ijk", "tmk", "hkl"))
     writing.notes.append(
-        f"`{hat}` are the sums that `{sp.sstr(node.heads)}` heads write in its place, which average earlier tokens "
-        f"with weights that fall exponentially with the distance"
+        f"`{hat}` has in the place of `{x}_({place}-{lag})`, `{lag} >= 1`, the sum over `{sp.sstr(node.heads)}` heads "
+        f"`{head}` of `c_({head},{lag})/(1 - r_{head})` times the average of all earlier tokens with weights "
+        f"proportional to `r_{head}^{distance}` for the token `{x}_({place}-{distance})`, with rates `r_{head}` in "
+        f"`(0, 1)` that differ and the numbers `c_({head},{lag})` for which the sum over `{head}` of "
+        f"`c_({head},{lag}) r_{head}^({distance}-1)` is 1 at `{distance} = {lag}` and 0 at the other "
+        f"`{distance} = 1, ..., {sp.sstr(node.heads)}`"
     )
     return name, hat
+
+
+def _free(writing: Writing, others: tuple[str, ...], letters: str) -> str:
+    """The first of these letters that nothing has."""
+    free = chain(letters, (f"{letters[0]}{k}" for k in count(1)))
+    return next(each for each in free if each not in (*writing.taken, *others))
 
 
 def _before(place: str, lag: sp.Expr) -> str:

@@ -15,6 +15,7 @@ import sympy as sp
 from bridge.lowering.formula import ArrayFunction
 from symbolic import calculus
 from symbolic.derivations.derivation import Approximated, Norm, as_expr
+from symbolic.statements.parameters import Hypothesis
 from symbolic.words.errors import UsageError
 
 Made = TypeVar("Made", bound=Callable[..., "Expression"])
@@ -146,7 +147,7 @@ class Expression(ABC):
     @property
     def takes(self) -> tuple[str, ...]:
         """The parameters that its run takes, by name."""
-        return ()
+        return names_in(*self.formulas)
 
     @property
     def formulas(self) -> tuple[sp.Expr, ...]:
@@ -166,6 +167,11 @@ class Expression(ABC):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What its author vouches for, in sentences."""
+        return ()
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What it takes of parameters, without which there is no such network."""
         return ()
 
     @property
@@ -303,10 +309,6 @@ class Sum(Expression):
     @property
     def formulas(self) -> tuple[sp.Expr, ...]:
         return tuple(factor for factor, _ in self.terms)
-
-    @property
-    def takes(self) -> tuple[str, ...]:
-        return names_in(*self.formulas)
 
     def run(self, running: Running) -> Any:
         places = [sp.Dummy(f"z_{place}") for place, _ in enumerate(self.terms)]

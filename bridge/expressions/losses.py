@@ -89,6 +89,10 @@ class CrossEntropyOf(Expression):
     def formulas(self) -> tuple[sp.Expr, ...]:
         return (self.worst,)
 
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return ()
+
     def candidates(self, asking: Asking) -> Iterator[Candidate]:
         def rule(name: str, scores: InNorm) -> InNorm:
             without_letter = asking.affine or scores.value.error.is_zero

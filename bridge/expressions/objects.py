@@ -28,6 +28,7 @@ from bridge.expressions.sinks import AttendBesideSink
 from bridge.expressions.typed import reader_of
 from bridge.limits.arguments import arguments_of, called_with
 from symbolic.derivations.derivation import as_expr
+from symbolic.statements.parameters import Hypothesis
 from symbolic.words.errors import UsageError
 
 
@@ -213,6 +214,12 @@ class Objects:
     def texts(self) -> list[str]:
         """The parameters that are no numbers."""
         return list(dict.fromkeys(each.given for each in self.similarities.values() if each.given))
+
+    @property
+    def hypotheses(self) -> list[Hypothesis]:
+        """What nodes take of parameters, each once."""
+        stated = dict.fromkeys(each for node in self.nodes for each in node.hypotheses)
+        return [each for each in stated if each.condition.free_symbols <= self.parameters.keys()]
 
     @property
     def assumptions(self) -> list[str]:

@@ -22,9 +22,11 @@ from bridge.expressions.running import Program
 from bridge.lowering.exponential_sums import ExponentialSums, best_rates
 from bridge.readings import Emulated
 from numeric.balls import float_above
+from symbolic.calculus import exponential_sums as theory
 from symbolic.calculus import given
 from symbolic.derivations.derivation import Norm
 from symbolic.derivations.operations import Given
+from symbolic.statements.parameters import Hypothesis
 from symbolic.words.errors import UsageError
 
 MOST_HEADS = 32
@@ -45,6 +47,8 @@ class PrecedingTokens(Expression):
         self.label, self.is_named, self.least = require_name(name), True, lags if own else lags + 1
         self.first = self.least if first is None else first
         self.dim, self.count = lags * x.dim, x.count - self.first + 1
+        if heads is not None and sp.Ge(heads, lags) == sp.false:
+            raise few_heads(heads, lags)
 
     @property
     def eta(self) -> sp.Symbol:
@@ -57,6 +61,12 @@ class PrecedingTokens(Expression):
             return {}
         words = f"largest 1-norm, over the lags of `{self.name}`, of the weights of the heads less the indicator"
         return {self.eta: (words, Program(names_in(self.lags, self.heads), self._largest))}
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        if self.heads is None or (enough := sp.Ge(self.heads, self.lags)) == sp.true:
+            return ()
+        return (Hypothesis(min(names_in(self.heads) or names_in(self.lags)), enough, theory.FEW_HEADS),)
 
     # With weights phi(t) on the tokens at the lags t = 1, 2, ... the error is sum_t (phi(t) - [t = lag]) x_(s-t), which
     # is at most the 1-norm of phi - [t = lag] times the size of the tokens (Hoelder; equality: tokens that are all the
@@ -74,10 +84,6 @@ class PrecedingTokens(Expression):
     @property
     def formulas(self) -> tuple[sp.Expr, ...]:
         return (self.lags, self.first, *([] if self.heads is None else [self.heads]))
-
-    @property
-    def takes(self) -> tuple[str, ...]:
-        return names_in(*self.formulas)
 
     # At parameters.
 
@@ -127,8 +133,12 @@ def rates_of(heads: int, lags: int) -> ExponentialSums:
     if heads > MOST_HEADS:
         raise UsageError(f"preceding: {heads} heads; give at most {MOST_HEADS}")
     if heads < lags:
-        raise UsageError(f"preceding: {heads} heads at {lags} lags; a lag takes as many heads, give {lags} or more")
+        raise few_heads(heads, lags)
     return best_rates(heads, lags, unit=UNIT)
+
+
+def few_heads(heads: Any, lags: Any) -> UsageError:
+    return UsageError(f"preceding: {heads} heads at {lags} lags; a lag takes as many heads, give {lags} or more")
 
 
 def preceding(
@@ -138,8 +148,9 @@ def preceding(
 
     With `own` it begins with x_s itself, and ends one token earlier. In the network `heads` heads of attention, which
     see earlier tokens by their distance alone, write them: their errors fall quickly with `heads`, and need as many as
-    there are lags. Without `heads` they are exact. x are tokens of the prompt, `bs.tokens`; `first` is the first
-    token that has all lags, if none is given. Raises UsageError for other expressions.
+    there are lags, which is a hypothesis of the theorem. Without `heads` they are exact. x are tokens of the prompt,
+    `bs.tokens`; `first` is the first token that has all lags, if none is given. Raises UsageError for other
+    expressions, and for fewer heads than lags.
     """
     if not isinstance(x, Input) or x.count is None:
         got = x.label if isinstance(x, Expression) else type(x).__name__

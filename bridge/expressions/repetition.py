@@ -13,7 +13,6 @@ from bridge.expressions.expression import (
     InNorm,
     Running,
     as_number,
-    names_in,
     require_shape,
     same,
 )
@@ -78,10 +77,6 @@ class RepeatedLayers(Expression):
     @property
     def formulas(self) -> tuple[sp.Expr, ...]:
         return (self.depth,)
-
-    @property
-    def takes(self) -> tuple[str, ...]:
-        return names_in(self.depth)
 
     def run(self, running: Running) -> Any:
         found = running.value(self.parts[0])

@@ -15,7 +15,6 @@ from bridge.expressions.expression import (
     Running,
     as_number,
     method,
-    names_in,
     require_shape,
     same,
 )
@@ -57,10 +56,6 @@ class AttendBesideSink(Expression):
     @property
     def formulas(self) -> tuple[sp.Expr, ...]:
         return (self.lead,)
-
-    @property
-    def takes(self) -> tuple[str, ...]:
-        return names_in(self.lead)
 
     def run(self, running: Running) -> Any:
         average, value, scores = self.parts

@@ -222,6 +222,7 @@ class Graph(Objects):
             "worst": {letter: worst for letter, worst in self.worst.items() if letter in self._known.letters},
             "knows": self.knows,
             "meanings": self.meanings,
+            "hypotheses": self.hypotheses,
             "assumptions": self.assumptions,
             "texts": [parameter_of(matrix) for matrix in self.typed],
         }

@@ -169,7 +169,19 @@ class Judge:
         contradicted = [tier for tier in self.bounds if self._covered(tier) and self.of_run(tier) is Verdict.VIOLATED]
         one_is_wrong = f"{', '.join(contradicted)}: the run contradicts the proof, one of the two is wrong"
         outside = [self.sides.outside_all, *(bound.outside for bound in self.bounds.values())]
-        return [*outside, self._open_order(), self._limit(), one_is_wrong if contradicted else ""]
+        return [*outside, self._open_order(), self._limit(), self._straddled(), one_is_wrong if contradicted else ""]
+
+    def _straddled(self) -> str:
+        """Why an interval that samples give decides nothing."""
+        if not self.sides.samples or self._is_asymptotic:
+            return ""
+        open_ones = [tier for tier in self.bounds if self._verdict(tier) is Verdict.UNDECIDED and self._inside(tier)]
+        return f"{', '.join(open_ones)}: inside that interval; more samples make it shorter" if open_ones else ""
+
+    def _inside(self, tier: str) -> bool:
+        bound = self.bounds[tier].ball
+        return any(each.exact is not None and each.exact.rad() > 0 and each.exact.overlaps(bound)
+                   for each in self.evidence)  # fmt: skip
 
     # One bound.
 

@@ -23,6 +23,8 @@ def root_mean_square(errors: Float64[Tensor, " n"], cap: float) -> Sides:
     """The root of the mean square of independent errors in [0, cap], as an interval of confidence 1 - LEVEL."""
     found = empirical_bernstein(errors**2, cap**2, LEVEL)
     low, high = math.sqrt(found.low), math.sqrt(found.high)
-    words = f"between {plain(low)} and {plain(high)} at a confidence of 1 - {LEVEL:g}"
+    words = (
+        f"between {plain(low)} and {plain(high)} at a confidence of 1 - {LEVEL:g}, as no error is above {plain(cap)}"
+    )
     measured = float((errors**2).mean().sqrt())
     return Sides(flint.arb(low).union(flint.arb(high)), measured, samples=len(errors), remark=words)

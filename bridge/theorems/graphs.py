@@ -12,6 +12,7 @@ from bridge.expressions.typed import resolver_of, sizes_of
 from bridge.theorems.parts import InputSearch, Knobs
 from bridge.theorems.theorem import Theorem
 from symbolic.derivations.exact_numbers import require_symbols
+from symbolic.derivations.obligations import follows_from
 from symbolic.statements.result import Quantity
 from symbolic.words.errors import UsageError
 
@@ -36,6 +37,10 @@ def of_graph(
     for name, part in parts.items():
         if name in ("assumptions", "texts"):
             found[name] = [*part, *given[name]]
+        elif name == "hypotheses":
+            known = [getattr(each, "condition", each) for each in given[name]]
+            further = (each for each in part if not any(follows_from(each.condition, one) for one in known))
+            found[name] = [*given[name], *further]
         elif name == "near":
             own = given.get("search") or InputSearch()
             found["search"] = replace(own, near={**part, **own.near})

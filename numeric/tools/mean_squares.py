@@ -162,6 +162,8 @@ def enclosed_on_line(
 def empirical_bernstein(values: Float64[Tensor, " n"], cap: float, failure: float) -> MeanSquare:
     """The mean of independent numbers in [0, cap] is inside with probability at least 1 - failure."""
     n, log = len(values), math.log(4 / failure)
+    if n == 1:  # it has no variance
+        return MeanSquare(0.0, cap)
     mean, margin = float(values.mean()), math.sqrt(2 * float(values.var()) * log / n) + 7 * cap * log / (3 * (n - 1))
     return MeanSquare(max(0.0, mean - margin), mean + margin)
 

@@ -29,6 +29,7 @@ DISTANCE = sp.Sum((-1) ** (k + H - i + 1) * e[k], (k, H - i + 1, H)) / sp.Sum((-
 # generating function F of phi has |F(x) - x^(i-1)| < 1 = |x^(i-1)| on |x| = 1, and by Rouche i - 1 zeros in the disc.
 # But F = N/E has at most H - 1 < i - 1 zeros.
 LEAST_DISTANCE = sp.Integer(1)
+FEW_HEADS = f"fewer heads than lags err by at least {LEAST_DISTANCE} in the weights of some lag"
 
 # A head averages: softmax of -p_h (t - 1) over the lags t = 1 .. s-1 of the token s, r_h = e^-p_h, has the weights
 # (1 - r_h) r_h^(t-1)/(1 - r_h^(s-1)). Times c_h/(1 - r_h) it is sum_{j >= 0} c_h r_h^(t-1 + j(s-1)): phi wrapped

@@ -37,6 +37,13 @@ class Parameter:
         return self.meaning if self.in_words is None else self.in_words
 
 
+def relation_words(condition: Any) -> str:
+    """A relation as it is read: `d = 1` for sp.Eq(d, 1)."""
+    if isinstance(condition, sp.Eq):
+        return f"{sp.sstr(condition.lhs)} = {sp.sstr(condition.rhs)}"
+    return str(sp.sstr(condition))
+
+
 @dataclass(frozen=True)
 class Hypothesis:
     """A condition on the parameters. `condition` is a SymPy relation in the parameters' symbols.
@@ -66,7 +73,7 @@ class Hypothesis:
         ]
         at = f" at {', '.join(others)}" if others else ""
         got = values.get(self.parameter)
-        return f"{self.parameter} = {got} does not meet {sp.sstr(self.condition)}{at} ({self.reason})"
+        return f"{self.parameter} = {got} does not meet {relation_words(self.condition)}{at} ({self.reason})"
 
     def latex(self) -> str:
         return sp.latex(self.condition)

@@ -23,6 +23,7 @@ from symbolic.statements.deferred import Deferred
 from symbolic.statements.errata import Erratum
 from symbolic.statements.parameters import Hypothesis as Hypothesis
 from symbolic.statements.parameters import Parameter as Parameter
+from symbolic.statements.parameters import relation_words
 from symbolic.statements.printed import Kind as Kind
 from symbolic.statements.printed import Order as Order
 from symbolic.statements.printed import Printed as Printed
@@ -201,7 +202,7 @@ class Quantity:
         named = f" ({marked(self.randomness)})" if self.randomness and self.derivation is None else ""
         constructed = self.quantifier is Quantifier.EXISTS and self.domain == CONSTRUCTION
         over = [BY_PROOF] if constructed else [f"{self._over}{named}" if named else self.chance, self.domain]
-        where = [f"for `{sp.sstr(each)}`" for each in self.indices]
+        where = [f"for `{relation_words(each)}`" for each in self.indices]
         parts = filter(None, [f"{self.sense} {marked(over[0])}", self.norm, *over[1:], *where])
         return prose("; ".join(map(marked, parts)), checked=False)
 

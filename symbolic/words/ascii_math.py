@@ -130,6 +130,8 @@ class _MathReader:
         bracket = self.touches("(")
         if name == "sqrt":
             return self.with_scripts(rf"\sqrt{{{self.argument() if bracket else self.script()}}}")
+        if name == "abs" and bracket:
+            return self.with_scripts(f"|{self.argument()}|")
         if name == "log" and (base := self.peek()) is not None and base.kind == "number" and not base.spaced:
             self.place += 1
             return rf"\log_{{{base.text}}} "

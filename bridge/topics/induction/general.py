@@ -30,6 +30,7 @@ from bridge.theorems.check import Check, Sides
 from bridge.theorems.sources.byte_signs import recalled_bytes
 from bridge.theorems.texts import Text
 from bridge.theorems.theorem import Theorem
+from bridge.theorems.wording import OwnWords
 from bridge.topics.induction import well_behaved
 from bridge.topics.induction.well_behaved import K, L, M, d, p
 from symbolic.words.citations import WANG2024, Citation
@@ -48,6 +49,14 @@ REMARKS = (
     "network clips what leaves `[-1, 1]`. Of more coordinates it is a similarity that adds up over them; "
     "``induction.patches`` has patches of `n - 1` tokens, and products over their coordinates.",
 )
+ERRORS = {
+    "previous": "error of layer 1 against the previous token",
+    "scores.layer1": "error of the scores where layer 1 alone errs",
+    "scores.relus": "error of the scores where ReLUs alone stand in the place of `g`, at full rank",
+    "scores": "error of the scores of layer 2, by layer 1, ReLUs and rank together",
+    "attention": "error of the attention weights of layer 2",
+    "output": "error of the output of layer 2",
+}
 
 
 def read(g: str) -> sp.Expr:
@@ -94,6 +103,7 @@ def _stated() -> Theorem:
         r"d \left(\frac{C_g}{4 M^2} + \frac{J_g}{4 M} + \rho_g + 2 \mathrm{Lv}_g e^{-p}\right)",
         cites=Citation(WANG2024, "Theorem 4.4", "Theorem A.8"),
         remarks=REMARKS,
+        wording=OwnWords({name: {"meaning": meaning} for name, meaning in ERRORS.items()}),
     )
     mean = well_behaved.mean_output(found.statement.quantity("output"))
     objects = {"x_{i}": "token `i` of the prompt", "g": LETTER, **found.statement.objects}

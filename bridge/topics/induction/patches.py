@@ -25,6 +25,7 @@ from bridge.expressions.similarities import similarity
 from bridge.theorems.building import theorem
 from bridge.theorems.texts import Text
 from bridge.theorems.theorem import Theorem
+from bridge.theorems.wording import OwnWords
 from bridge.topics.induction.general import read
 from symbolic.words.citations import WANG2024, Citation
 
@@ -40,6 +41,14 @@ REMARKS = (
     "Any `g` that is a product of similarities of one coordinate has the bounds of `output.hats`, the exponential of "
     "an inner product too (`bs.blocks.similarity`); random features take an even function of `u - v`.",
 )
+ERRORS = {
+    "scores.layer1": "error of the scores where layer 1 alone errs, whose `H` heads write the patches",
+    "scores.relus": "error of the scores where ReLUs alone err, in the place of the drawn cosines",
+    "output.hats": "error of the output by hat functions of each coordinate, and by layer 1",
+    "scores.features": "error of the scores where `K` random cosines alone stand in the place of `g`",
+    "scores": "error of the scores by layer 1, random cosines and ReLUs together",
+    "output": "error of the output of the network with all three",
+}
 
 
 def _stated() -> Theorem:
@@ -66,7 +75,7 @@ def _stated() -> Theorem:
         attend(softmax(scores), values).named("output"),
         parameters={n: (3, 5), L: 8, d: 1, H: 4, M: 128, K: 128, delta: 0.1},
         texts=[Text("g", read, takes="FORMULA", default="exp(-(u-v)^2/2)", meaning=FACTOR)],
-        hypotheses=[n >= 2, sp.Ge((n - 1) * d, 1), sp.Ge(L, n + 1), sp.Ge(H, n - 1), delta <= 1],
+        hypotheses=[n >= 2, sp.Ge((n - 1) * d, 1), sp.Ge(L, n + 1), delta <= 1],
         meanings={
             n: "`n-1` tokens are compared",
             L: "number of tokens",
@@ -81,6 +90,7 @@ def _stated() -> Theorem:
         r"O(\eta) + \tilde O(K^{-1/2}) + O(M^{-2}) + O(\rho_g)",
         cites=Citation(WANG2024, "Theorem 4.4", "Theorem A.8"),
         remarks=REMARKS,
+        wording=OwnWords({name: {"meaning": meaning} for name, meaning in ERRORS.items()}),
     )
     objects = {"x_{i}": "token `i` of the prompt", "g": LETTER, **found.statement.objects}
     return replace(found, statement=replace(found.statement, objects=objects), settings=SETTINGS)

@@ -16,6 +16,7 @@ from bridge.lowering.formula import evaluate
 from bridge.theorems.check import Check, Sides, within
 from numeric.tools.singular_functions import NODES, SingularFunctions
 from symbolic.calculus import orthonormal_functions
+from symbolic.derivations.provenance import Derived, Provenance
 from symbolic.statements.errata import Erratum, Weight
 from symbolic.statements.landau import Constant
 from symbolic.statements.printed import Order
@@ -79,7 +80,8 @@ BARRON = _quantity(
 # of p = 1; and moments grow with p.
 POWERS = _quantity(
     "basis.powers", r"\text{ratio of Barron norms}",
-    "Barron norm for `p = oo` over that for `p = 1`, here of the ReLUs that interpolate the first singular function",
+    "Barron norm of exponent `oo` over that of exponent 1, here of the ReLUs that interpolate the first singular "
+    "function",
     "a ratio", "functions with a finite norm that is not 0", Kind.EXACT, derive=sp.S.One,
     printed=Printed(sp.S.One, Citation(WANG2024, "Proposition A.4")),
 )  # fmt: skip
@@ -114,7 +116,8 @@ def mean_output(output: Quantity) -> Quantity:
     """The error of Theorem 4.4, by (5) for p = 2, beside the bound for every prompt."""
     return replace(
         PROOF, name="output.mean", latex_symbol=r"\text{root mean square error}",
-        meaning="error of the output of the network here", derive=output.derived(), printed=THEOREM, indices=(),
+        meaning="error of the output of the network here", printed=THEOREM, indices=(),
+        derive=lambda: Derived(output.derived(), output.provenance or Provenance.HAND),
         remark="Theorem A.8 prints `H^n` for `H^q`; its proof ends in `M^(alpha/(1 + 2 alpha))`, up to logarithms",
     )  # fmt: skip
 

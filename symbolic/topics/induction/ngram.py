@@ -180,8 +180,7 @@ NGRAM = Result(
     ),
     hypotheses=(
         Hypothesis("n", sp.Ge(n, 2, evaluate=False), "a key has a token"),
-        Hypothesis("H", sp.Ge(H, n - 1, evaluate=False),
-                   f"fewer heads than lags err by at least {sums.LEAST_DISTANCE} in the weights of some lag"),
+        Hypothesis("H", sp.Ge(H, n - 1, evaluate=False), sums.FEW_HEADS),
         Hypothesis("L", sp.Ge(L - n, 1, evaluate=False), "`IH_n` is an empty sum below"),
         Hypothesis("d", sp.Ge(SIZE, 1, evaluate=False), "a key has a coordinate"),
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),

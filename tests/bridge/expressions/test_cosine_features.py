@@ -8,6 +8,7 @@ import pytest
 import sympy as sp
 
 import boundsmith as bs
+from tests.bridge.expressions.refused import require_refused
 from tests.bridge.expressions.test_blocks import KEPT, compared, ran
 from tests.bridge.expressions.test_theorems import bound_of
 
@@ -113,11 +114,12 @@ def test_it_says_what_it_computes() -> None:
     objects, symbols = theorem.statement.objects, theorem.statement.symbols
     assert objects[r"\mathrm{output}"].endswith("multiplied over the coordinates, of a query u with each key v")
     near = objects[r"\widehat{\mathrm{output}}"]
-    assert "the mean of A s (cos(w^T u) cos(w^T v) + sin(w^T u) sin(w^T v)) over K signs s and frequencies w" in near
+    assert "the mean of A xi (cos(w^T u) cos(w^T v) + sin(w^T u) sin(w^T v)) over K signs xi and frequencies w" in near
+    assert "a_0, ..., a_8 are numbers for which the sum of all a_j cos(j tau (u - v)) is at most rho_g away" in near
     assert near.endswith("each cosine and sine by straight lines between M + 1 knots")
     assert symbols[sp.Symbol("omega_g", positive=True)].startswith("largest frequency of the 8 cosines and a constant")
     lines = scored(features(name="h").of_cosines).statement.objects
-    assert r"h(u, v) is the mean of A s" in lines[r"\mathrm{output}"]
+    assert r"h(u, v) is the mean of A xi" in lines[r"\mathrm{output}"]
     assert lines[r"\widehat{\mathrm{output}}"].endswith(
         "h_hat(u, v) is h(u, v), each cosine and sine by straight lines between M + 1 knots"
     )
@@ -186,7 +188,4 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_does_not_fit_is_refused(name: str) -> None:
-    call, words = REFUSED[name]
-    with pytest.raises(bs.UsageError) as error:
-        call()
-    assert words in str(error.value)
+    require_refused(REFUSED[name])

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
+import torch
 
 import boundsmith as bs
 from bridge.expressions.preceding import rates_of
+from bridge.lowering.exponential_sums import ExponentialSums
+from tests.bridge.expressions.refused import require_refused
 from tests.bridge.expressions.test_blocks import KEPT, compared, ran
 from tests.bridge.expressions.test_theorems import bound_of
 
@@ -93,11 +96,54 @@ def test_later_tokens_alone_may_be_taken() -> None:
 
 def test_it_says_what_it_computes() -> None:
     objects = theorem(bs.blocks.preceding(x, n - 1, heads=H, name="keys")).statement.objects
-    assert objects[r"\mathrm{keys}"] == "keys, where keys has (x_(s-1), ..., x_(s-n+1)) for the tokens s = n, ..., L"
-    assert objects[r"\widehat{\mathrm{keys}}"] == (
-        "keys_hat, where keys_hat are the sums that H heads write in its place, which average earlier tokens with "
-        "weights that fall exponentially with the distance"
+    assert (
+        objects[r"\mathrm{keys}"]
+        == "keys, where keys has (x_(s-1), ..., x_(s-n+1)) for the tokens s = n, ..., L, counted from 1 on"
     )
+    assert objects[r"\widehat{\mathrm{keys}}"] == (
+        "keys_hat, where keys_hat has in the place of x_(s-i), i >= 1, the sum over H heads h of c_(h,i)/(1 - r_h) "
+        "times the average of all earlier tokens with weights proportional to r_h^t for the token x_(s-t), with rates "
+        "r_h in (0, 1) that differ and the numbers c_(h,i) for which the sum over h of c_(h,i) r_h^(t-1) is 1 at t = i "
+        "and 0 at the other t = 1, ..., H"
+    )
+
+
+def test_what_it_says_of_the_heads_is_what_they_write() -> None:
+    """For any rates, by linear equations for the c_(h,i)."""
+    rates, rng = np.array([0.1, 0.3, 0.45, 0.6]), np.random.default_rng(0)
+    powers = rates[None] ** np.arange(4)[:, None]  # (t, h)
+    tokens, sums = rng.uniform(-1, 1, (9, 1)), ExponentialSums.of_rates(list(rates))
+    written = sums.written(torch.tensor(tokens), 2, 3).numpy()
+    for lag in (1, 2):
+        c = np.linalg.solve(powers, np.arange(4) + 1 == lag)
+        for s in range(3, 10):  # the token s is tokens[s - 1]
+            weights = rates[:, None] ** np.arange(s - 1, 0, -1)  # of the tokens 1, ..., s - 1
+            heads = weights @ tokens[: s - 1, 0] / weights.sum(1)
+            assert written[s - 3, lag - 1] == pytest.approx((c / (1 - rates)) @ heads, abs=1e-12)
+
+
+def test_letters_of_the_theorem_keep_their_meaning_in_what_it_says() -> None:
+    s, t, h = sp.symbols("s t h", integer=True, positive=True)
+    y = bs.tokens("y", s, t, size=1)
+    found = bs.theorem("p", bs.blocks.preceding(y, 2, heads=h).named("output"), parameters={s: 9, t: 2, h: 4})
+    words = found.statement.objects[r"\mathrm{output}"] + found.statement.objects[r"\widehat{\mathrm{output}}"]
+    assert "for the tokens i = 3, ..., s" in words
+    assert "the sum over h heads k of c_(k,j)/(1 - r_k)" in words
+    assert "r_k^m for the token y_(i-m)" in words
+
+
+@pytest.mark.parametrize("given", [[], [n - 1 <= H], [n <= H]])
+def test_as_many_heads_as_lags_are_a_hypothesis_that_stands_once(given: list[Any]) -> None:
+    found = bs.theorem("p", bs.blocks.preceding(x, n - 1, heads=H), parameters=VALUES, hypotheses=[n <= L, *given])
+    stated = [each.condition for each in found.statement.hypotheses if len(each.condition.free_symbols & {n, H}) == 2]
+    assert len(stated) == 1
+    assert (stated[0].subs({n: 4, H: 2}), stated[0].subs({n: 4, H: 4})) == (sp.false, sp.true)
+
+
+def test_without_heads_and_with_enough_of_them_nothing_is_assumed() -> None:
+    for output in (bs.blocks.preceding(x, n - 1), bs.blocks.preceding(x, 2, heads=3)):
+        stated = bs.theorem("p", output, parameters=VALUES).statement.hypotheses
+        assert all("declared" in each.reason for each in stated)
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
@@ -122,6 +168,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
             samples=2,
             attack=0,
         ),
+        "p: H = 1 does not meet H >= n - 1 at n = 3 (fewer heads than lags err by at least 1 in the weights of some",
+    ),
+    "heads that are too few for all numbers": (
+        lambda: bs.blocks.preceding(x, 2, heads=1),
         "preceding: 1 heads at 2 lags; a lag takes as many heads, give 2 or more",
     ),
     "many heads": (
@@ -149,7 +199,4 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_does_not_fit_is_refused(name: str) -> None:
-    call, words = REFUSED[name]
-    with pytest.raises(bs.UsageError) as error:
-        call()
-    assert words in str(error.value)
+    require_refused(REFUSED[name])

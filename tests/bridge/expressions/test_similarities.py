@@ -8,6 +8,7 @@ import pytest
 import sympy as sp
 
 import boundsmith as bs
+from tests.bridge.expressions.refused import require_refused
 from tests.bridge.expressions.test_blocks import KEPT, compared, ran
 from tests.bridge.expressions.test_theorems import bound_of
 
@@ -177,12 +178,12 @@ def test_it_says_what_it_computes() -> None:
         "with each key v"
     )
     assert objects[r"\widehat{\mathrm{output}}"].endswith(
-        "and g_hat(u, v) is H(u)^T S H(v) + c, H are the hat functions of M cells on [-1, 1], constant beyond, S is "
-        "the matrix of rank K that is nearest to the values of g at the knots, and c is a constant"
+        "and g_hat(u, v) is chi(u)^T G chi(v) + b, chi are the hat functions of M cells on [-1, 1], constant beyond, "
+        "G is the matrix of rank K that is nearest to the values of g at the knots, and b is a constant"
     )
     both = scored(GAUSSIAN, d).statement.objects
     assert "exp(-(u - v)^2/2), added up over the coordinates, of a query u" in both[r"\mathrm{output}"]
-    assert "S is the matrix that has the values of g at the knots" in both[r"\widehat{\mathrm{output}}"]
+    assert "G is the matrix that has the values of g at the knots" in both[r"\widehat{\mathrm{output}}"]
     rho = sp.Symbol("rho_g", nonnegative=True)
     assert scored(GAUSSIAN, rank=K).statement.symbols[rho] == (
         "half the length of the range, over all pairs of knots, of what the grid of g differs by from g at them"
@@ -260,10 +261,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_does_not_fit_is_refused(name: str) -> None:
-    call, words = REFUSED[name]
-    with pytest.raises(bs.UsageError) as error:
-        call()
-    assert words in str(error.value)
+    require_refused(REFUSED[name])
 
 
 # --- a similarity that is a parameter --------------------------------------------------------------------------------

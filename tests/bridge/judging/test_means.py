@@ -25,6 +25,14 @@ def test_the_interval_narrows_with_the_samples_and_scales_with_the_errors() -> N
     assert small.measured == pytest.approx(large.measured * 1e-6)
     assert float(small.found.rad()) == pytest.approx(float(large.found.rad()) * 1e-6)
     assert "between 0.57" in large.remark
+    assert large.remark.endswith("at a confidence of 1 - 1e-06, as no error is above 1")
+
+
+def test_one_error_says_that_the_mean_is_at_most_the_largest_one() -> None:
+    found = root_mean_square(torch.tensor([0.5], dtype=torch.float64), 2.0).found
+    assert found.contains(0)
+    assert found.contains(2)
+    assert found.rad() < 1.001
 
 
 def test_uniform_numbers_are_reproducible_and_within_their_range() -> None:

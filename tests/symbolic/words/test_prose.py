@@ -17,6 +17,7 @@ from symbolic.words.prose import Prose, ProseError, joined, marked, plain, prose
     [
         ("|v_jk[i]| <= B_v / sqrt(length of v_jk)", r"|v_{jk}[i]|\le B_{v}/\sqrt{\text{length of }v_{jk}}"),
         ("||x||_2 <= B_x", r"\|x\|_{2}\le B_{x}"),
+        ("exp(-abs(u - v)^2)", r"\exp (-|u - v|^{2})"),
         ("||A||_(2 -> inf)", r"\|A\|_{2\to \infty}"),
         ("R_1 = max{B_v B_r, 1}", r"R_{1} = \max \{B_{v}\,B_{r},1\}"),
         ("x in R^(n x d)", r"x \in \mathbb{R}^{n \times d}"),

@@ -193,6 +193,24 @@ def test_the_mean_error_is_that_of_the_network_with_its_interval() -> None:
     assert ("output.proof", None) not in rows  # of one coordinate
 
 
+def test_an_interval_that_has_the_bound_inside_decides_nothing_and_says_so() -> None:
+    for samples in (1, 32):
+        mean = rows_of(L=8, M=16, K=4, samples=samples, attack=1, restarts=1)["output.mean", None]
+        assert mean.verdict == {"derived": bs.Verdict.UNDECIDED}
+        assert "derived: inside that interval; more samples make it shorter" in mean.remark
+    kept = rows_of(L=8, M=16, K=4, samples=512, attack=1, restarts=1)["output.mean", None]
+    assert kept.verdict == {"derived": bs.Verdict.KEPT}
+    assert "inside that interval" not in kept.remark
+
+
+def test_the_statement_says_how_the_mean_is_bounded_and_for_which_dimension_the_proof_is() -> None:
+    words = GENERAL.latex()
+    mean = words.split(r"\paragraph{Error of the output of the network here.}")[1].split(r"\paragraph")[0]
+    assert "Derived by rules:" in mean
+    assert "for $d = 1$." in words
+    assert "Eq(" not in words
+
+
 # --- what is refused -------------------------------------------------------------------------------------------------
 
 REFUSED = {
