@@ -61,7 +61,7 @@ def cosine_sum(kernel: CertifiedKernel, terms: int) -> CosineSum:
     z = np.linspace(0, reach, SAMPLES + 1)
     exact = _values(kernel, z)
     law = min(laws, key=lambda each: float(abs(each(z) - exact).max()))
-    return CosineSum(law, _certified(kernel, kappa, law))
+    return CosineSum(law, certified_error(kernel, kappa, law))
 
 
 def _values(kernel: CertifiedKernel, z: Float64[np.ndarray, " points"]) -> Float64[np.ndarray, " points"]:
@@ -82,7 +82,8 @@ def _series(kernel: CertifiedKernel, half: float, terms: int) -> FrequencyLaw | 
     return FrequencyLaw(math.pi / half, coefficients)
 
 
-def _certified(kernel: CertifiedKernel, kappa: sp.Expr, law: FrequencyLaw) -> float:
+def certified_error(kernel: CertifiedKernel, kappa: sp.Expr, law: FrequencyLaw) -> float:
+    """At least the largest distance of the sum from g(u, v) = kappa(u - v) on [-radius, radius]^2."""
     (u, v), reach = kernel.variables, 2 * kernel.radius
     second = second_derivative(kappa, u, (u,), reach)
     if second is None:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from bridge.lowering.cosine_sums import cosine_sum, profile
+from bridge.lowering.cosine_sums import KNOTS, certified_error, cosine_sum, profile
 from bridge.lowering.grids import CertifiedKernel
+from numeric.networks.cosine_features import FrequencyLaw
 from symbolic.words.errors import UsageError
 
 u, v = sp.symbols("u v", real=True)
@@ -25,6 +26,15 @@ def test_the_certified_error_bounds_that_on_a_fine_grid_and_is_near_it(g: sp.Exp
     waves = np.cos(np.outer(z, np.arange(terms + 1)) * found.law.spacing) @ found.law.coefficients
     largest = abs(waves - NUMPY[g](z)).max()
     assert largest <= found.error <= 1.01 * largest + 2e-3 * radius
+
+
+def test_a_wave_that_is_0_at_all_knots_counts_between_them() -> None:
+    """a (1 - cos(k z)) with a whole number of periods in each cell: 2 a in the middle of it."""
+    a, flat = 0.01, sp.cos((u - v) / 1000)  # within 2e-6 of 1
+    kappa = sp.cos(u / 1000)
+    law = FrequencyLaw(2 * np.pi * KNOTS / 2, np.array([1 - a, a]))
+    found = certified_error(CertifiedKernel(flat, (u, v), 1.0), kappa, law)
+    assert 2 * a < found < 5 * a  # a pi^2/2
 
 
 def test_more_cosines_err_less_and_a_gaussian_has_nearly_a_law() -> None:
