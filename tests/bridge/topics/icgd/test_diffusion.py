@@ -16,6 +16,7 @@ from bridge.topics.icgd.smoothness import accuracy_here
 from numeric.tools.mixtures import Mixture
 from numeric.topics.icgd.network import IcgdNetwork
 from symbolic.calculus.activations import activation
+from symbolic.latex.printing import result_latex
 from symbolic.words.errors import UsageError
 
 SMALL = {"L": 12, "K": 6, "n": 40, "M": 40, "relus": 64}
@@ -214,6 +215,17 @@ def test_the_bound_by_draws_says_that_it_holds_with_probability(d: int) -> None:
         if d == 1
         else "with probability at least 999999/1000000 over the points at which the error of the score is measured"
     )
+
+
+def test_the_bound_of_the_samples_is_derived_by_rules_and_its_proof_is_exported() -> None:
+    quantity = DIFFUSION.statement.quantity("total_variation")
+    assert quantity.origin == "derived by rules"
+    assert str(quantity.derived()) == "Min(sqrt(1 - exp(-E_0 - E_h - E_s)), sqrt(E_0/2 + E_h/2 + E_s/2))"
+    assert not [owed for owed in quantity.derivation.obligations if owed.open]
+    text = result_latex(replace(DIFFUSION.statement, quantities=(quantity,), formulas=(), remarks=()))
+    assert "By Girsanov's theorem, the probability of any event, with the samples of the score of (1)" in text
+    assert "independent Gaussian vector" in text
+    assert "$e_l$" not in text  # of another quantity; here e is Euler's number
 
 
 # ---- refusals
