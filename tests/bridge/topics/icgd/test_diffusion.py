@@ -156,11 +156,13 @@ def test_the_learnt_score_is_near_a_function_that_bends_as_little_as_stated() ->
         beyond = learnt.at(torch.tensor([[1e6], [-1e6]], dtype=torch.float64), time)
         torch.testing.assert_close(beyond, found[[-1, 0]], rtol=0, atol=1e-12)
     assert 0 < learnt.off < 0.2
-    slope, bend = 1 / learner.unit, 0.0  # of tanh: sup|r'| = 1, sup|r''| = 4/sqrt(27)
+    slope, bend, off = 1 / learner.unit, 0.0, 0.0  # of tanh: sup|r'| = 1, sup|r''| = 4/sqrt(27)
     for V in learner.setting.shape.matrices(learner.path[-1]):
         norm = float(torch.linalg.matrix_norm(V, 2))
         slope, bend = norm * slope, 4 / 27**0.5 * (norm * slope) ** 2 + norm * bend
+        off = len(V) ** 0.5 * float(learner.emulation.r.error) + norm * off
     assert learner.scale * bend <= learnt.bend <= 1.002 * learner.scale * bend
+    assert learner.scale * off <= learnt.off <= 1.002 * learner.scale * off
 
 
 @pytest.mark.parametrize("targets", ["scores", "denoising"])
