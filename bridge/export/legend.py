@@ -14,7 +14,7 @@ from symbolic.statements.result import Parameter, Result
 EPSILON = "eps"  # a letter, though not under its whole name
 VERDICTS = {
     "proved": "a proof covers the statement at these parameters",
-    "kept": "the bound held at every input of this run",
+    "kept": "the bound held wherever this run measured",
     "violated": "the bound fails; in brackets, what the paper's erratum is about",
     "consistent": "an asymptotic rate agrees with the run, on the range shown",
     "outside": "a hypothesis does not hold here",

@@ -99,7 +99,7 @@ def theorem(
     What is stated. A quantity takes name, norm and derivation from its conclusion; the last one is the main one.
         parameters      each symbol's default; a tuple spans a grid. Its sign and whether it is whole are read off it
         hypotheses      further SymPy relations between parameters
-        assumptions     further hypotheses in words
+        assumptions     further hypotheses in words, beside those of the derivations
         texts           further parameters that are text, each with the function that reads it: `bs.Text`; or that only
                         the weight of their name reads: `bs.statements.Parameter`
         printed         your draft's formula for a quantity, by name: compared with the derived one
@@ -195,7 +195,7 @@ def theorem(
             ),
             quantities=(*stated, *{check.quantity.name: check.quantity for check in checks}.values()),
             notation=notation,
-            assumptions=_sentences(id, "assumptions", assumptions),
+            assumptions=_with_premises(_sentences(id, "assumptions", assumptions), stated),
             symbols={letter: meaning for letter, meaning in words.items() if letter not in parameters},
             objects=described,
             remarks=_sentences(id, "remarks", remarks),
@@ -344,6 +344,12 @@ def _sentences(id: str, argument: str, given: Any) -> tuple[str, ...]:
             "['the rows of `X` are independent']"
         )
     return tuple(given)
+
+
+def _with_premises(given: Sequence[str], stated: Sequence[Quantity]) -> tuple[str, ...]:
+    """The assumptions, and the premises in words of what is derived."""
+    derived = (each.derivation.resting_on(each.concluded_by) for each in stated if each.derivation is not None)
+    return tuple(dict.fromkeys([*given, *(words for each in derived for words in each.assumed)]))
 
 
 def _hypothesis(given: Any, parameters: Mapping[sp.Symbol, Any]) -> Hypothesis:

@@ -21,7 +21,8 @@ INNER_SHARE = 0.9  # of an open range such as tanh's (-1, 1): its ends would nee
 class Table:
     """Numbers by rows: `features` (n + 1, d_x), `targets` (n + 1, d_y); the last row is the query.
 
-    There may be no column of one of them. `note` says which columns were chosen, and which were dates.
+    There may be no column of one of them. `note` says which columns were chosen, and which were dates; `target` is the
+    name of the column to predict where a user gave one.
     """
 
     refused: ClassVar[str] = "takes no --data and no --csv: it does not accept tabular input"
@@ -31,6 +32,7 @@ class Table:
     names: tuple[str, ...]
     source: str
     note: str = ""
+    target: str = ""
 
     def require_target(self, id: str) -> None:
         """Raises UsageError where there is no target, or no feature to predict it from."""

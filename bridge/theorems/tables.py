@@ -4,6 +4,7 @@ import csv
 import difflib
 import io
 import math
+import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,6 +25,8 @@ MISSING = ("", "?", "na", "n/a", "nan", "null", "none")  # in lower case
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ABSENT = ("the value is missing", "stands for a missing value")
 FILL, OTHERS = "; fill in what is missing, or leave its rows out", "; --features NAMES takes some columns only"
+DATE = re.compile(r"\d+[-/.]\d+[-/.]\d+\b")  # perhaps; of any order
+ISO = "; dates are written as 2024-01-31"
 SEPARATED = "; columns are separated by commas, semicolons or tabs"
 Names = Sequence[str] | None
 Read = Callable[[str], float]
@@ -147,7 +150,7 @@ def read_csv(path: str, target: str | None, features: Names = None) -> Table:
     names = tuple(header[place] for place in [*places, *goal])
     _refuse(path, [constant_words(names[column]) for column in constant_columns(values)], OTHERS)
     count, note = len(places), _note(features, [names[column] for column in dates])
-    return Table(values[:, :count], values[:, count:], names[:count], path, note)
+    return Table(values[:, :count], values[:, count:], names[:count], path, note, target or "")
 
 
 def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
@@ -282,13 +285,18 @@ def _complaint(cell: str, read: Read) -> str:
     if cell.lower() in MISSING:
         return ABSENT[bool(cell)]
     if read is _days:
-        return "" if _is_date(cell) else "is not a date, as the first value is"
+        return "" if _is_date(cell) else f"is not a date, as the first value is{_as_date(cell)}"
     number = _number(cell)
     if number is None:
-        return "is not a number"
+        return f"is not a number{_as_date(cell)}"
     if not math.isfinite(number):
         return "is not finite"
     return f"is beyond {LARGEST_NUMBER:g}" if abs(number) > LARGEST_NUMBER else ""
+
+
+def _as_date(cell: str) -> str:
+    """How dates are written, for what may be one."""
+    return ISO if DATE.match(cell) and not _is_date(cell) else ""
 
 
 def _number(cell: str) -> float | None:

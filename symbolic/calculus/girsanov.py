@@ -17,7 +17,6 @@ import sympy as sp
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr, require_norm, rule_step
 from symbolic.derivations.obligations import nonnegative, positive, whole
 from symbolic.derivations.operations import Unread
-from symbolic.words.prose import listed
 
 
 # Between t_k and t_{k+1} the sampler solves dy = (y + 2 e^(-r) f_k(y_k)) dr + sqrt(2) dB, r = t_k - u; the reversed
@@ -139,7 +138,8 @@ def girsanov(
         Norm.INF,
         "Girsanov's theorem",
         total_variation(path_divergence(begun, score_error(squares, h), rest)),
-        reason=reason or _premises(known, T, T_0, M, beyond),
+        reason=reason or "by Girsanov's theorem",
+        assumed=_premises(name, score, known, T, T_0, M, beyond),
         obligations=owed,
         operation=Unread("an event under random samples is no function of a score at one point"),
     )
@@ -149,21 +149,37 @@ def girsanov(
 # What the bound takes, in words: no condition on letters says it.
 FURTHER = {
     "moment": "the mean of `||x_0||_2^2` is at most `{}`",
-    "start": "the Kullback-Leibler divergence of the data at the first time from a standard normal law is at most `{}`",
-    "information": "the Fisher information of the data is at most `{}` at each time of the sampler",
-    "discretisation": "the discretisation adds at most `{}` to the divergence",
+    "start": "the Kullback-Leibler divergence of `x_t` at `t = {start}` from a standard normal vector is at most `{}`",
+    "information": "the mean of `||s_t(x_t)||_2^2` is at most `{}` for every `t >= {end}`",
+    "discretisation": "the integrals over `0 <= r <= h` of the mean of `||s_(t - r)(x_(t - r))||_2^2` less `e^(-2 r)` "
+    "times that of `||s_t(x_t)||_2^2` add up to at most `{}` over the times `t` at which steps begin",
 }
+BEGINS = "at each time `t` at which a step begins"
 
 
-def _premises(known: Mapping[str, sp.Expr], start: sp.Expr, end: sp.Expr, steps: sp.Expr, beyond: sp.Expr) -> str:
-    first, last, many, outside = map(sp.sstr, (start, end, steps, beyond))
-    told = [words.format(sp.sstr(known[what])) for what, words in FURTHER.items() if what in known]
-    everywhere = "the bound on the error of the score holds at every argument"
-    apart = f"outside of where the bound on the error of the score holds the mean of its square is at most `{outside}`"
+def _premises(
+    name: str, score: Approximated, known: Mapping[str, sp.Expr], start: sp.Expr, end: sp.Expr, steps: sp.Expr,
+    beyond: sp.Expr,
+) -> tuple[str, ...]:  # fmt: skip
+    T, T_0, M = map(sp.sstr, (start, end, steps))
+    alone = len(score.derivation.steps) == 1
+    within = f"at most `{sp.sstr(score.error)}`" if alone else "within the bound of the derivation"
+    everywhere = f"`||f(x, t) - s_t(x)||_2` is {within} for every `x`, {BEGINS}"
+    apart = (
+        f"`||f(x, t) - s_t(x)||_2` is {within} for every `x` of a set, and the mean of its square at `x = x_t`, "
+        f"counted as 0 in the set, is at most `{sp.sstr(beyond)}`, {BEGINS}"
+    )
     return (
-        f"for data `x_0` that are noised to `e^(-t) x_0 + sqrt(1 - e^(-2 t)) z` at time `t`, with `z` standard normal, "
-        f"and `{many}` steps of ancestral sampling from a standard normal vector at time `{first}` to time `{last}`, "
-        f"where {listed([*told, everywhere if beyond == 0 else apart])}"
+        "`x_t = e^(-t) x_0 + sqrt(1 - e^(-2 t)) z` for data `x_0` and an independent standard normal vector `z`, and "
+        "`s_t` is the gradient of the logarithm of the density of `x_t`",
+        f"the samples begin with a standard normal vector at time `{T}` and end at time `{T_0}`, after `{M}` steps of "
+        f"length `h = {sp.sstr((start - end) / steps)}`, of which the one from time `t` takes `y` to `e^h y + (e^h - "
+        "e^(-h)) f(y, t) + sqrt(e^(2 h) - 1) z` for an independent standard normal vector `z`",
+        f"``{name}`` is the probability of an event under the law of `x_t` at `t = {T_0}`, and ``{name}_hat`` is the "
+        "one under the law of the samples",
+        "the learnt score `f` is bounded on bounded sets, at each time",
+        *(words.format(sp.sstr(known[what]), start=T, end=T_0) for what, words in FURTHER.items() if what in known),
+        everywhere if beyond == 0 else apart,
     )
 
 

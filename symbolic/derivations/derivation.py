@@ -46,6 +46,7 @@ class Step:
     `latex` is the left side of a step that bounds a size or a count, not an error. `operation` is what it computes.
     `recursion` is what `local` solves, `dim` the number of coordinates; they do not tell two steps apart.
     `events` are those on which it holds, beside those of its premises, each of them for `members` members at once.
+    `assumed` are further premises, in words; a theorem that it bounds lists them among its assumptions.
     `mean_over` names the randomness over which the error is bounded in expectation, "" if it is bounded for each draw.
     `named` is `local` by the errors of members of families (`member_error`), where their bounds are put into it, and
     solves `named_recursion`; `families` are the steps of members that its derivation lacks. `sizes` says how large the
@@ -71,6 +72,7 @@ class Step:
     events: Events = ()
     members: sp.Expr = sp.S.One
     mean_over: str = ""
+    assumed: tuple[str, ...] = ()
     recursion: Recursion | None = field(default=None, compare=False)
     dim: sp.Expr | None = field(default=None, compare=False)
     named: sp.Expr | None = field(default=None, compare=False)
@@ -80,7 +82,7 @@ class Step:
     provenance: Provenance | None = Provenance.HAND
 
     def __post_init__(self) -> None:
-        make_prose(self, "reason", "mean_over", checked=False)
+        make_prose(self, "reason", "mean_over", "assumed", checked=False)
         if not isinstance(self.name, str) or not self.name:
             raise DerivationError(f"{self.rule}: a value is named {self.name!r}; give it a name, such as 'output'")
         for each in self.obligations:
@@ -200,6 +202,11 @@ class Derivation:
     def by_hand(self) -> tuple[str, ...]:
         """The steps whose proof is in the source."""
         return tuple(step.name for step in self.steps if step.provenance is Provenance.HAND)
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """The premises of its steps that are in words, each once."""
+        return tuple(dict.fromkeys(words for step in self.steps for words in step.assumed))
 
     def under(self, hypotheses: Sequence[Any]) -> "Derivation":
         """The same derivation; an open obligation that clearly follows from one of these relations is discharged."""

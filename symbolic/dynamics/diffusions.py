@@ -10,12 +10,13 @@ import sympy as sp
 from symbolic.calculus.girsanov import discretisation_bound as of_steps
 from symbolic.calculus.girsanov import girsanov
 from symbolic.calculus.girsanov import score_error as errors_of_score
-from symbolic.derivations.derivation import Norm, given
+from symbolic.derivations.derivation import Approximated, Norm, given
 
 t, T, T_0, s = (sp.Symbol(name, positive=True) for name in ("t", "T", "T_0", "s"))
 d, M = (sp.Symbol(name, integer=True, positive=True) for name in ("d", "M"))
 Delta, reach, spread, B = (sp.Symbol(name, nonnegative=True) for name in ("Delta", "reach", "spread", "B"))
 start, score_error, discretisation = (sp.Symbol(name, nonnegative=True) for name in ("E_0", "E_s", "E_h"))
+mean_error = sp.Symbol("epsilon_s", nonnegative=True)
 product, squares = sp.Symbol("product", real=True), sp.Symbol("squares", nonnegative=True)
 
 a = sp.exp(-t)
@@ -67,7 +68,7 @@ def largest_information() -> sp.Expr:
 
 
 def least_information() -> sp.Expr:
-    """`spread` is the variance of the m_k, with the weights: E|m - E m|^2."""
+    """`spread` is E|m - E m|^2 of the m_k, with the weights."""
     return d**2 / (d * v + a**2 * spread)
 
 
@@ -97,13 +98,18 @@ def error_of_steps() -> sp.Expr:
     return errors_of_score(squares, h)
 
 
-# The mean of the squares over the steps is that of which E_s is the sum, with its factor.
-def samples_apart() -> sp.Expr:
-    """At least the total variation of p_{T_0} and the samples, from E_0, E_s and E_h."""
-    mean_square, most = score_error / errors_of_score(M, h), largest_information().subs(t, T_0)
-    score = given("the learnt score", dim=d, norm=Norm.TWO, size=sp.sqrt(most), error=sp.sqrt(mean_square))
+# E|s_t(x_t)|^2 <= d/v, and v >= s^2 for s <= 1.
+def samples_apart() -> Approximated:
+    """The probability of any event under the samples, by E_0, E_h and the error of the score in mean square."""
+    score = given("the learnt score", dim=d, norm=Norm.TWO, size=sp.sqrt(d) / s, error=mean_error)
     times = {"start_time": T, "end_time": T_0, "steps": M}
-    return girsanov(score, "samples", **times, beyond=0, start=start, discretisation=discretisation).error
+    return girsanov(score, "samples", **times, beyond=0, start=start, discretisation=discretisation)
+
+
+# E_s is the sum of the mean squares over the steps, with its factor.
+def mean_error_of_steps() -> sp.Expr:
+    """The root of the mean of these squares, from E_s."""
+    return sp.sqrt(score_error / errors_of_score(M, h))
 
 
 # 0 <= I_T, each other I at most d/v, and v least at T_0 for s <= 1.

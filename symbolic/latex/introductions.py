@@ -18,10 +18,12 @@ from symbolic.latex.page import Page
 from symbolic.latex.typesetting import latex
 from symbolic.statements.parameters import Hypothesis, Parameter
 from symbolic.statements.result import Quantity, Result
+from symbolic.words.names import ErrorSymbol
 from symbolic.words.prose import PARTS, listed, marked, prose_latex
 
 NAME = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*")
 ACCENT = r"\\(?:tilde|hat|bar|dot|mathcal|mathbf|mathrm|mathbb|mathsf|text|overline|operatorname)(?![A-Za-z])"
+EXPONENTIAL = re.compile(r"(?<![A-Za-z\\])e(?=\^)")  # whose e is no letter of a statement
 LETTER = re.compile(rf"({ACCENT})\s*(?:\{{([^{{}}]*)\}}|(\\?[A-Za-z]+))|\\[A-Za-z]+|[A-Za-z]")
 FLIPPED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
 ACCENTED = re.compile(r"\\[a-z]+\{(.*)\}")
@@ -137,7 +139,8 @@ def introduction(
     shown: set[sp.Symbol] = {letter for formula in formulas for letter in formula.free_symbols}
     chosen = {each.name for each in quantities}
     introduced = {*result.symbols, *(each.symbol for each in result.parameters)}
-    others = [latex(letter, result.notation) for letter in shown - introduced]
+    unsaid = (each for each in shown - introduced if not isinstance(each, ErrorSymbol))  # the proof introduces those
+    others = [latex(letter, result.notation) for letter in unsaid]
     left = [*(each.latex_symbol for each in quantities), *others, *functions_of(formulas)]
     while True:
         words = [*texts, *(meanings[letter] for letter in shown if letter in meanings)]
@@ -203,7 +206,7 @@ def _objects(result: Result, formulas: Iterable[str]) -> dict[str, str]:
     shown = list(formulas)
     found: dict[str, str] = {}
     while True:
-        letters = {letter for each in shown for letter in letters_of(each)}
+        letters = {letter for each in shown for letter in letters_of(EXPONENTIAL.sub("", each))}
         rest = {name: words for name, words in result.objects.items() if name not in found}
         new = {name: words for name, words in rest.items() if _is_shown(name, letters, shown)}
         if not new:

@@ -35,7 +35,7 @@ BOUNDED = {
     "expected mean": "the sample mean{name} of {of}",
     "function of pairs": "the vector{name} of the values of {function} for all pairs of {of}",
     "foreign key": "the average of {of} with one more key",
-    "Girsanov's theorem": "the probability{name} of an event, with the samples of the score of {of} for the data,",
+    "Girsanov's theorem": "the probability{name} of any event, with the samples of the score of {of} for the data,",
     "gradient descent": "the mean{name} over all steps from {of} on",
     "hard max": "the hard max{name} of {of}",
     "line at 0": "the tangent{name} at 0, taken at {of},",

@@ -16,7 +16,7 @@ from symbolic.words.errors import UsageError
 
 @dataclass(frozen=True)
 class Sample(InputSource):
-    """Rows as independent draws of a law: no prompt is made of them, and nothing is predicted.
+    """Rows as independent draws of a law: no prompt is made of them, and nothing is predicted. A target is refused.
 
     `rows` and `columns` name parameters: how many rows are examples, `usual` where that is not given, and their
     dimension, at most `dimensions`. The `data` are the `Table`, of which features alone are read, and `longest` rows
@@ -60,6 +60,10 @@ class Sample(InputSource):
         if n > min(count, self.longest):
             found = f"{self.rows} = {n}, but {material.source} has {count} rows"
             wrong.append(f"{found}; take 1 to {min(count, self.longest)}")
+        if material.target:
+            wrong.append(
+                f"--target {material.target}, but nothing is predicted; leave it out, and take columns by --features"
+            )
         if wrong:
             raise UsageError(f"{id}: {'; '.join(wrong)}")
 

@@ -5,7 +5,7 @@ Shapes: m rows, n examples, c components, d coordinates.
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import torch
 from torch import Tensor
@@ -51,6 +51,16 @@ class FittedMixture:
         """As a parameter has them."""
         return ", ".join(f"{each:.4f}" for each in self.mixture.weights.tolist())
 
+    @cached_property
+    def apart(self) -> Tensor:
+        """Rows from means, in standard deviations, (m, c, d)."""
+        return (self.points[:, None] - self.means) / self.s
+
+    @cached_property
+    def likeliest(self) -> Tensor:
+        """The component that each row most likely is of, (m)."""
+        return (torch.log(self.mixture.weights) - (self.apart**2).sum(-1) / 2).argmax(-1)
+
     def numbers(self, n: int, seed: int) -> Tensor:
         """Those (n, 2 + 2 d) by which `noised` (numeric/tools/mixtures.py) starts at rows, which the seed chooses.
 
@@ -58,8 +68,7 @@ class FittedMixture:
         """
         d, weights, generator = self.rows.shape[1], self.mixture.weights, torch.Generator().manual_seed(seed)
         chosen = torch.randperm(len(self.rows), generator=generator, dtype=torch.int64, device="cpu")[:n]
-        apart = (self.points[chosen, None] - self.means) / self.s  # (n, c, d)
-        of = (torch.log(weights) - (apart**2).sum(-1) / 2).argmax(-1)  # (n)
+        apart, of = self.apart[chosen], self.likeliest[chosen]  # (n, c, d), (n)
         found = numbers(n, d, seed)
         found[:, 0] = (torch.cumsum(weights, 0) - weights / 2)[of]
         found[:, 2 : 2 + d] = torch.take_along_dim(apart, of[:, None, None], 1)[:, 0]
@@ -67,10 +76,11 @@ class FittedMixture:
 
     @property
     def told(self) -> list[str | int | float | None]:
-        """Components, weights, the mean log-likelihood of a row, and BIC."""
+        """Components, weights, the rows that are likeliest of each, the mean log-likelihood of a row, and BIC."""
+        rows = ", ".join(map(str, torch.bincount(self.likeliest, minlength=len(self.means)).tolist()))
         (m, d), c, mean = self.rows.shape, len(self.means), float(self.mixture.log_density(self.rows).mean())
         free = c - 1 + c * d + d * (d + 1) // 2
-        return [c, self.weights, mean, free * math.log(m) - 2 * m * mean]
+        return [c, self.weights, rows, mean, free * math.log(m) - 2 * m * mean]
 
 
 @lru_cache(maxsize=8)
@@ -97,5 +107,5 @@ def fit_by_components(table: Table, components: int, seed: int) -> NamedTable:
         f"fit of Gaussian mixtures of one covariance to the {len(table.features)} rows of {table.source}, standardised "
         f"columns {', '.join(table.names)}; the last is that of the bounds"
     )
-    columns = ["components", "weights", "mean log-likelihood of a row", "BIC"]
+    columns = ["components", "weights", "rows likeliest of each", "mean log-likelihood of a row", "BIC"]
     return NamedTable(title=title, columns=columns, rows=[fitted_mixture(table, each, seed).told for each in counts])

@@ -58,17 +58,19 @@ _HYPOTHESES = (
 )
 
 
-def _quantity(name: str, latex: str, meaning: str, norm: str, kind: Kind, bound: sp.Expr, **more: Any) -> Quantity:
+def _quantity(
+    name: str, latex: str, meaning: str, norm: str, kind: Kind, bound: sp.Expr | None = None, **more: Any
+) -> Quantity:
     domain = "mixtures of Gaussians, under the Ornstein-Uhlenbeck process"
     stated = (meaning, norm, domain, kind, Quantifier.FOR_ALL)
-    return Quantity(name, latex, *stated, derive=bound.subs(of.t, T_0), scopes=(), **more)
+    closed = None if bound is None else bound.subs(of.t, T_0)
+    return Quantity(name, latex, *stated, derive=closed, scopes=(), **more)
 
 
 _EXACT, _UPPER, _LOWER, _2, _SQUARED = Kind.EXACT, Kind.UPPER, Kind.LOWER, "2-norm", "squared 2-norm"
 _SCORE, _INFORMATION = r"s_{T_0}", "J"
 _SIZE, _APART = rf"\sup_{{\|x\|_2 \le B}} \|{_SCORE}(x)\|_2", r"\ell_{2}(W) - \ell_{1}(W)"
 DRAWN = "the points at which the error of the score is measured"
-_VARIATION = of.samples_apart()
 QUANTITIES = (
     _quantity(
         *("score", rf"\|{_SCORE}(x) - \nabla \log p_{{T_0}}(x)\|_2", "closed form of the score against the gradient"),
@@ -86,13 +88,17 @@ QUANTITIES = (
     ),
     _quantity("score.size", _SIZE, "size of the score on the ball of the examples", _2, _UPPER, of.score_size()),
     _quantity("information", _INFORMATION, "Fisher information", _SQUARED, _UPPER, of.largest_information()),
-    _quantity("information.least", _INFORMATION, "the same", _SQUARED, _LOWER, of.least_information()),
+    _quantity("information.least", _INFORMATION, "Fisher information", _SQUARED, _LOWER, of.least_information()),
     _quantity(
         *("losses", _APART, "integrand of (H.2) less that of (H.1)", _SQUARED, _LOWER, of.losses_apart()),
         remark="equal to `d/(1 - e^(-2 T_0)) - J` for every network",
     ),
     _quantity(
-        *("losses.equivalent", rf"{_APART} - \ell_{{2}}(0) + \ell_{{1}}(0)", "the same, less that of the score 0"),
+        *(
+            "losses.equivalent",
+            rf"{_APART} - \ell_{{2}}(0) + \ell_{{1}}(0)",
+            "integrand of (H.2) less that of (H.1), less the same for the score 0",
+        ),
         *(_SQUARED, _EXACT, sp.S.Zero),
         obtained=Provenance.ALGEBRA,
         printed=Printed(sp.S.Zero, Citation(WU2024, "Appendix H", "(H.2)")),
@@ -107,7 +113,10 @@ QUANTITIES = (
     ),
     _quantity(
         *("total_variation", r"\delta(p_{T_0}, q)", "total variation of `p_(T_0)` and the law `q` of the samples"),
-        *("total variation", _UPPER, _VARIATION),
+        *("total variation", _UPPER),
+        derivation=of.samples_apart().derivation,
+        step="samples",
+        worst_case={of.mean_error: of.mean_error_of_steps()},
         trivial=sp.S.One,
         remark="of the discrete sampler, from a standard normal vector; not of the data at time 0",
     ),
@@ -137,12 +146,13 @@ DIFFUSION = Result(
     symbols={
         of.Delta: "largest distance of two means",
         of.reach: "largest norm of a mean",
-        of.spread: "variance of the means, with the weights",
+        of.spread: "mean squared 2-norm of the means less their mean, with the weights",
         of.B: "largest norm of the `x` of an example",
         of.start: "Kullback-Leibler divergence of `p_T` from the standard normal law",
         of.score_error: "sum over the times `u` at which a step of the sampler begins of the mean of the squared "
         "2-norm of `g(x_u, u) - s_u(x_u)`, times `(1 - e^(-2 h))/2`",
-        of.discretisation: "sum over the same times `u` of the integral over `0 <= r <= h` of the Fisher information "
+        of.mean_error: "root of the mean of the same means over these times",
+        of.discretisation: "sum over these times `u` of the integral over `0 <= r <= h` of the Fisher information "
         "of `p_(u - r)` less `e^(-2 r)` times that of `p_u`",
     },
     formulas=(Formula("E_h", of.closed_discretisation, "discretisation, in closed form", Kind.UPPER),),

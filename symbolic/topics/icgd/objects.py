@@ -112,8 +112,9 @@ TRAJECTORY = {
     "G(w)": "gradient mapping of `f`, `(w - Proj(w - eta nabla f(w)))/eta`",
 }
 DIFFUSION = {
-    "x_t": "point at time `t`: `e^(-t) x_0` plus a Gaussian vector, of mean 0 and covariance `1 - e^(-2 t)` times the "
-    "identity, where `x_0` is drawn from a mixture of Gaussians with covariances `s^2` times the identity",
+    "x_t": "point at time `t`: `e^(-t) x_0` plus an independent Gaussian vector, of mean 0 and covariance "
+    "`1 - e^(-2 t)` times the identity, where `x_0` is drawn from a mixture of Gaussians with covariances `s^2` times "
+    "the identity",
     "p_t": "density of `x_t`",
     "s_t": "score of `p_t`, the gradient of its logarithm; here by the closed form for mixtures",
     "x": "a vector of `d` coordinates",

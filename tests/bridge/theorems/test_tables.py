@@ -92,6 +92,9 @@ def test_what_spreadsheets_write_is_read(content: str, tmp_path: Path) -> None:
 
 REFUSED = [
     (GOOD.replace("20", "many"), "line 3, column 'price': 'many' is not a number"),
+    (GOOD.replace("20", "03/01/2024"), r"'03/01/2024' is not a number; dates are written as 2024-01-31"),
+    ("day,price\n2024-01-01,1\n3.1.24,2\n3,3\n", "'3.1.24' is not a date, as the first value is; dates are written as"),
+    ("day,price\n1,1\n2024-01-02,2\n3,3\n", "'2024-01-02' is not a number; --features"),
     (GOOD.replace("20", "1_0"), "line 3, column 'price': '1_0' is not a number"),
     (GOOD.replace("20", ""), "line 3, column 'price': the value is missing"),
     (GOOD.replace("2,20,1", ",,"), "line 3, column 'size': the value is missing; line 3, column 'age': the value is"),

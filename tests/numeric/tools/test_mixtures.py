@@ -134,6 +134,20 @@ def test_tails_count_with_both_of_their_terms() -> None:
     assert found.high == pytest.approx(float(((2 * np.abs(x) + 3) ** 2 * masses).sum()), rel=1e-6)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_moments_allow_for_means_and_deviations_that_are_off(sign: int) -> None:
+    """Those of the exact mixture, whose means and deviations are the floats up to `rounded`."""
+    off, points = 1e-5, torch.linspace(-4, 4, 801, dtype=torch.float64)
+    floats = isotropic(line().weights, line().means, 0.1)  # shares change fast
+    known = MixtureOnLine(floats, points, off)
+    exact = MixtureOnLine(isotropic(floats.weights, floats.means * (1 + sign * off), 0.1 * (1 - sign * off)), points)
+    for n, (one, other) in enumerate(zip(known.moments, exact.moments, strict=True)):
+        assert bool(((one - other).abs() <= known.off * known.reach[:-1] ** n).all())
+        assert float((one - other).abs().max()) > off / 1e4
+    scores, allowed = known.score
+    assert off < float((scores - exact.score[0]).abs().max()) <= allowed
+
+
 @pytest.mark.parametrize("ends", [(0.1, 2.0), (-2.0, -0.1)])
 def test_knots_have_to_lie_on_both_sides_of_0(ends: tuple[float, float]) -> None:
     words = rf"enclosed_on_line: knots from {ends[0]} to {ends[1]}\. Give knots on both sides of 0"

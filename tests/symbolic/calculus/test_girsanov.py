@@ -162,7 +162,12 @@ def test_a_user_bounds_the_samples_of_a_score_of_their_own() -> None:
     assert set(row.verdict.values()) == {bs.Verdict.KEPT}
     assert 0.0199 <= row.measured <= row.derived
     text = theorem.latex()
-    assert "of an event, with the samples of the score of" in text.replace("\n", " ")
+    assert "By Girsanov's theorem, the probability of any event, with the samples of the score of (1)" in text
+    stated, _ = text.split("For a quantity $v$ of the proof")  # true as it stands, without the proof
+    assert theorem.statement.assumptions == event.derivation.assumed
+    sentences = [line for line in stated.splitlines() if line.startswith("Assume that")]
+    assert len(sentences) == 1 + len(event.derivation.assumed)
+    assert any(r"at most $\varepsilon$ for every $x$" in each for each in sentences)
 
 
 # ---- refusals
@@ -219,11 +224,27 @@ def test_a_caller_says_whether_the_error_holds_everywhere() -> None:
         girsanov(score(), "p", start_time=2, end_time=1, steps=3, start=0)  # type: ignore[call-arg]
 
 
-def test_the_premises_are_in_the_sentence() -> None:
+def premises(of: Approximated, **told: Any) -> str:
     times = {"start_time": T, "end_time": T_0, "steps": M}
-    found = str(girsanov(score(), "p", **times, beyond=out, moment=m_2, information=J).derivation.steps[-1].reason)
-    words = ("M steps", "at time T to time T_0", "||x_0||_2^2 is at most m_2", "at most J at each time", "at most out")
+    return "; ".join(map(str, girsanov(of, "p", **times, **told).derivation.assumed))
+
+
+def test_the_premises_are_in_words() -> None:
+    found = premises(score(), beyond=out, moment=m_2, information=J)
+    words = ("at time T and end at time T_0, after M steps of length h = (T - T_0)/M", "||x_0||_2^2 is at most m_2")
+    words += (
+        "||s_t(x_t)||_2^2 is at most J for every t >= T_0",
+        "at most e for every x of a set",
+        "is at most out, at",
+    )
     assert [each for each in words if each not in found] == []
-    other = str(girsanov(score(), "p", **times, beyond=0, start=E_0, discretisation=E_h).derivation.steps[-1].reason)
-    assert [each for each in ("at most E_0", "at most E_h", "holds at every argument") if each not in other] == []
-    assert "outside" not in other
+    other = premises(score(), beyond=0, start=E_0, discretisation=E_h)
+    words = (
+        "at t = T from a standard normal vector is at most E_0",
+        "at most E_h over the",
+        "at most e for every x, at",
+    )
+    assert [each for each in words if each not in other] == []
+    assert "of a set" not in other
+    summed = bs.rules.add(score(), given("more", dim=1, norm=2, size=1, error=e), name="both")
+    assert "is within the bound of the derivation for every x, at" in premises(summed, beyond=0, start=E_0)

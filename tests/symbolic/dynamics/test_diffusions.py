@@ -144,13 +144,14 @@ def test_the_discretisation_is_at_least_its_sum_of_integrals_and_at_most_its_clo
     assert bound <= float(of.closed_discretisation().subs(sizes))
 
 
-def test_the_discretisation_is_attained_where_the_information_falls_at_the_end_of_a_step() -> None:
-    """I_u = e^(2u) for u < T and I_T = 0: after the first step nothing is added."""
+@pytest.mark.parametrize("first", [0.0, 0.7])
+def test_the_discretisation_is_attained_where_the_information_falls_at_the_end_of_a_step(first: float) -> None:
+    """I_u = e^(2u) for u < T and a smaller I_T: after the first step nothing is added."""
     T, T_0, M = 1.1, 0.2, 3
     h = (T - T_0) / M
     between = sum(math.exp(2 * (T - k * h)) for k in range(1, M))
-    exact = mp.quad(lambda u: mp.exp(2 * u), [T - h, T])
-    bound = of.discretisation_bound(sp.S.Zero, sp.Float(between), sp.exp(2 * of.T_0))
+    exact = mp.quad(lambda u: mp.exp(2 * u) - mp.exp(2 * (u - T)) * first, [T - h, T])
+    bound = of.discretisation_bound(sp.Float(first), sp.Float(between), sp.exp(2 * of.T_0))
     assert float(bound.subs({of.T: T, of.T_0: T_0, of.M: M})) == pytest.approx(float(exact), rel=1e-12)
     # Standard normal data stay so: each I is 1.
     sizes = {of.T: T, of.T_0: T_0, of.M: M, of.s: 1, of.d: 1}

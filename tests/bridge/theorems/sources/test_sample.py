@@ -91,6 +91,7 @@ def test_a_longer_table_is_drawn_from(path: str) -> None:
         ({"features": "a,b", "d": 1}, "own.mean: d = 1 for .*own.csv with a, b; leave d out"),
         ({"features": "a", "n": 9}, "n = 9, but .* has 8 rows; take 1 to 8"),
         ({"features": "a", "size": 2.0}, "own.mean: size is fitted to .*own.csv; leave it out"),
+        ({"target": "b", "features": "a"}, "own.mean: --target b, but nothing is predicted; leave it out, and take"),
         ({"target": "b", "features": []}, r"--features: \[\] leaves a name out"),
     ],
     ids=str,

@@ -16,6 +16,7 @@ from bridge.topics.icgd.smoothness import accuracy_here
 from numeric.tools.mixtures import Mixture
 from numeric.topics.icgd.network import IcgdNetwork
 from symbolic.calculus.activations import activation
+from symbolic.latex.printing import result_latex
 from symbolic.words.errors import UsageError
 
 SMALL = {"L": 12, "K": 6, "n": 40, "M": 40, "relus": 64}
@@ -155,11 +156,13 @@ def test_the_learnt_score_is_near_a_function_that_bends_as_little_as_stated() ->
         beyond = learnt.at(torch.tensor([[1e6], [-1e6]], dtype=torch.float64), time)
         torch.testing.assert_close(beyond, found[[-1, 0]], rtol=0, atol=1e-12)
     assert 0 < learnt.off < 0.2
-    slope, bend = 1 / learner.unit, 0.0  # of tanh: sup|r'| = 1, sup|r''| = 4/sqrt(27)
+    slope, bend, off = 1 / learner.unit, 0.0, 0.0  # of tanh: sup|r'| = 1, sup|r''| = 4/sqrt(27)
     for V in learner.setting.shape.matrices(learner.path[-1]):
         norm = float(torch.linalg.matrix_norm(V, 2))
         slope, bend = norm * slope, 4 / 27**0.5 * (norm * slope) ** 2 + norm * bend
+        off = len(V) ** 0.5 * float(learner.emulation.r.error) + norm * off
     assert learner.scale * bend <= learnt.bend <= 1.002 * learner.scale * bend
+    assert learner.scale * off <= learnt.off <= 1.002 * learner.scale * off
 
 
 @pytest.mark.parametrize("targets", ["scores", "denoising"])
@@ -214,6 +217,17 @@ def test_the_bound_by_draws_says_that_it_holds_with_probability(d: int) -> None:
         if d == 1
         else "with probability at least 999999/1000000 over the points at which the error of the score is measured"
     )
+
+
+def test_the_bound_of_the_samples_is_derived_by_rules_and_its_proof_is_exported() -> None:
+    quantity = DIFFUSION.statement.quantity("total_variation")
+    assert quantity.origin == "derived by rules"
+    assert str(quantity.derived()) == "Min(sqrt(1 - exp(-E_0 - E_h - E_s)), sqrt(E_0/2 + E_h/2 + E_s/2))"
+    assert not [owed for owed in quantity.derivation.obligations if owed.open]
+    text = result_latex(replace(DIFFUSION.statement, quantities=(quantity,), formulas=(), remarks=()))
+    assert "By Girsanov's theorem, the probability of any event, with the samples of the score of (1)" in text
+    assert "independent Gaussian vector" in text
+    assert "$e_l$" not in text  # of another quantity; here e is Euler's number
 
 
 # ---- refusals

@@ -100,21 +100,23 @@ def test_the_fit_is_told_as_statisticians_do() -> None:
     table = load_table("diabetes", None, None, "bmi,bp")
     rows = (table.features - table.features.mean(0)) / table.features.std(0)
     named = fit_by_components(table, 3, 0)
-    assert named.columns == ["components", "weights", "mean log-likelihood of a row", "BIC"]
-    for count, (components, weights, likelihood, bic) in enumerate(named.rows, 1):
+    assert named.columns == ["components", "weights", "rows likeliest of each", "mean log-likelihood of a row", "BIC"]
+    for count, (components, weights, own, likelihood, bic) in enumerate(named.rows, 1):
         mixture = fitted_mixture(table, count, 0).mixture
         densities = [
             weight * multivariate_normal(mean, mixture.covariances[0]).pdf(rows)
             for weight, mean in zip(map(float, str(weights).split(",")), mixture.means, strict=True)
         ]
         assert components == count
+        whose = np.argmax(densities, axis=0)
+        assert own == ", ".join(str(int((whose == k).sum())) for k in range(count))
         assert likelihood == pytest.approx(np.log(sum(densities)).mean(), abs=1e-9)
         free = {1: 2 + 3, 2: 1 + 4 + 3, 3: 2 + 6 + 3}[count]
         assert bic == pytest.approx(free * math.log(442) - 2 * 442 * likelihood)
     other = GaussianMixture(2, covariance_type="tied", n_init=5, tol=1e-6, max_iter=1000, random_state=7).fit(rows)
-    assert named.rows[1][2:] == pytest.approx([other.score(rows), other.bic(rows)], rel=1e-5)
+    assert named.rows[1][3:] == pytest.approx([other.score(rows), other.bic(rows)], rel=1e-5)
     one = -math.log(2 * math.pi) - 1 - math.log(np.linalg.det(np.cov(rows.T, bias=True))) / 2
-    assert named.rows[0][2] == pytest.approx(one, abs=1e-5)
+    assert named.rows[0][3] == pytest.approx(one, abs=1e-5)
 
 
 def test_what_cannot_be_fitted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,6 +58,22 @@ def test_on_a_line_the_error_of_the_score_is_enclosed() -> None:
     assert found.score_error <= 1.05 * -math.expm1(-2 * h) / 2 * M * shift**2
 
 
+@pytest.mark.parametrize("d", [1, 2])
+def test_far_out_a_score_and_its_error_are_within_a_line(d: int) -> None:
+    found = sampled(d, 2.0)
+    x = torch.linspace(-40, 40, 801, dtype=torch.float64)[:, None] * torch.ones(d, dtype=torch.float64) / math.sqrt(d)
+    for time in (T_0, 0.7, T):
+        p = found.clean.at(time)
+        for learnt in (False, True):
+            slope, offset = found.tails(time, float(p.covariances[0, 0, 0]), learnt)
+            sizes = torch.linalg.vector_norm(found.field(x, time, p, learnt), dim=-1)
+            assert bool((sizes <= slope * torch.linalg.vector_norm(x, dim=-1) + offset).all())
+    away = replace(found, learnt=replace(found.learnt, at=lambda x, t: found.learnt.largest * x.sign() / math.sqrt(d)))
+    slope, offset = away.tails(0.7, float(found.clean.at(0.7).covariances[0, 0, 0]), True)
+    error = float(torch.linalg.vector_norm(away.field(x, 0.7, found.clean.at(0.7), True), dim=-1).max())
+    assert 0.9 * (40 * slope + offset) <= error <= 40 * slope + offset
+
+
 def test_what_the_learnt_score_is_off_by_counts_twice() -> None:
     """At the knots and between them."""
     found = sampled(1, 0.15)
