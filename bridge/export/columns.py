@@ -18,7 +18,7 @@ NUMBERS = {
     "rounding": "the largest distance between floating-point and exact values",
     "ratio": "the sharpest bound of ours over the largest error",
     "claimed_ratio": "the claimed bound over the largest error",
-    "median": "the median of the errors of all draws",
+    "median": "the median, over all draws, of the largest error that was found at each",
     "mean_at_least": "the confidence limit of the expected error",
     "failures": "draws whose error exceeds the sharpest bound of ours",
     "seeds": "draws of the randomness",

@@ -1,7 +1,7 @@
 """A comparison on the terminal: the table, what it rests on, and what it refutes."""
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -114,11 +114,16 @@ def _statement(shown: Sheet, *, replayed: bool = False) -> str:
     return "; ".join(word for word in shared if word)
 
 
+def _why_no_slack(rows: Sequence[Row]) -> str:
+    over_draws = any(row.seeds is not None for row in rows)
+    return ": a bound with probability, or in expectation, is judged over draws, not step by step" if over_draws else ""
+
+
 def _slack(shown: Sheet, width: int) -> Iterator[RenderableType]:
     """How loose each step of the derivation is: its local bound at the measured premises, over its measured error."""
     steps = list(dict.fromkeys(name for row in shown.rows for name in row.slack))
     if not steps:
-        yield "no slack per step was recorded for these rows"
+        yield f"no slack per step was recorded for these rows{_why_no_slack(shown.rows)}"
         return
     varying = shown.layout.varying
     lines = [

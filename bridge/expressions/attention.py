@@ -1,7 +1,7 @@
 """Attention: softmax, the hard max that it approximates, averages under weights; means and concatenations."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import sympy as sp
 import torch
@@ -53,6 +53,12 @@ class SoftmaxOf(Expression):
         `meaning` tells a reader which keys are kept.
         """
         return CutSoftmaxOf(self.parts[0], mask=mask, lost=as_number("lost weight", lost), meaning=meaning)
+
+    def with_sink(self, value: Any = 0, *, lead: Any = 0) -> NoReturn:
+        """A sink has a value, so that the average takes one. Raises UsageError, which says so."""
+        raise UsageError(
+            f"{self.label}.with_sink: a sink has a value too; write bs.attend(weights, values).with_sink(...)"
+        )
 
     def in_place_of_linear(self) -> LinearWeightsBySoftmax:
         """In the place of linear weights, (1 + s_i - mean s)/n of n scores s."""

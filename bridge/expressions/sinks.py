@@ -78,7 +78,7 @@ def with_sink(average: Attend, value: Any, lead: Any) -> AttendBesideSink:
         raise UsageError(
             f"{average.label}.with_sink: {weights.label} is no softmax; attend(bs.softmax(scores), values) has a sink"
         )
-    foreign = 0 * values[0] if not isinstance(value, Expression) and value == 0 else value
+    foreign = 0 * values[0] if isinstance(value, int | float | sp.Expr) and value == 0 else value
     if not isinstance(foreign, Expression):
         raise UsageError(f"{average.label}.with_sink: expected an expression, or 0, got {type(value).__name__}")
     fits = foreign.count is None and same(foreign.dim, average.dim)

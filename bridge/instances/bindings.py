@@ -180,6 +180,11 @@ def _require_named(
     unknown = [f"'{name}'" for name in bound if name not in named]
     started = [each for each in wanted.values() if set(each) & set(bound)] or list(wanted.values())
     missing = {name: step for each in started for name, step in each.items() if name not in bound}
+    if not wanted:
+        raise UsageError(
+            f"{theorem_id}: the handles: no bound is judged at a prompt (one with probability, or in expectation, is "
+            f"judged over draws); leave out handles"
+        )
     complaints = [
         *([f"no step names {', '.join(unknown)}"] if unknown else []),
         *([f"nothing binds {_wanted(missing)}"] if missing else []),

@@ -12,30 +12,45 @@ from bridge.domains import Product
 from bridge.instances.goals import Goal, ratio
 from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
-from bridge.instances.networks import on_tensors
-from bridge.limits.arguments import arguments_of
+from bridge.instances.networks import for_balls, on_tensors
+from bridge.limits.arguments import Function, arguments_of
 from bridge.limits.run import Run
+from bridge.theorems.pair import Pair
 from bridge.theorems.transformer import Transformer
 from numeric.search.attack import NowhereFinite, attack
 from symbolic.derivations.derivation import Norm
+from symbolic.words.errors import UsageError
 
 CHANGE = "change of "  # no name of a function's argument has a space
 UNITS = 2.0**-50  # some roundings of a float64
 
 
 class Neighbours:
-    """What is built in the place of a weight, and may be any array as near to it."""
+    """What is built in the place of a weight, and may be any array as near to it.
+
+    Raises UsageError for a domain of another shape than the weight.
+    """
 
     def __init__(self, instance: Instance, goal: Goal) -> None:
-        self.instance, self.goal = instance, goal
-        network = instance.theorem.networks[instance.networks.network_key(goal.quantity.name)]
-        taken = () if isinstance(network, Transformer) else arguments_of(on_tensors(network))
-        self.near = {name: each for name, each in instance.theorem.search.near.items() if name in taken}
+        self.instance, self.goal, theorem = instance, goal, instance.theorem
+        taken = _taken(theorem.networks[instance.networks.network_key(goal.quantity.name)])
+        taken -= {name for function in theorem.built.values() for name in arguments_of(function)}
+        self.near = {name: each for name, each in theorem.search.near.items() if name in taken}
         domains = {CHANGE + name: domain for name, (_, domain) in self.near.items()}
         self.changes = Product(domains).at(instance.point.numbers)
+        for name, (of, _) in self.near.items():
+            shape, own = self.changes.shape[CHANGE + name], tuple(instance.known[of].shape)
+            if shape != own:
+                raise UsageError(
+                    f"{theorem.id}: near has for {name} - {of} a domain of the shape {shape}, and {of} has the shape "
+                    f"{own}; make them agree"
+                )
 
     def worst(self, start: Batch, run: Run) -> tuple[Batch, Instance] | None:
-        """From one prompt on; None where nothing near is known, or nothing finite is found."""
+        """From one prompt on; None where nothing near is known, or nothing finite is found.
+
+        Raises what a network does that does not run on a batch of matrices.
+        """
         if not (self.near and run.attack and self.instance.inputs.attacked):
             return None
         generator = torch.Generator().manual_seed(run.seed)
@@ -73,3 +88,10 @@ class Neighbours:
         largest = float(self.changes.domains[CHANGE + name].bound(Norm.INF))
         lost = UNITS * exact.numel() * (1 + float(exact.abs().max()) / largest) if largest else 1.0
         return exact + max(0.0, 1 - lost) * change
+
+
+def _taken(network: Function | Pair | Transformer) -> set[str]:
+    """What a network takes by name, both on tensors and on balls; a transformer is built of its weights."""
+    if isinstance(network, Transformer):
+        return set()
+    return {*arguments_of(on_tensors(network))} & {*arguments_of(for_balls(network))}

@@ -39,7 +39,7 @@ class Networks:
         return self._each_network(names, lambda key, wanted: self._exact_run(key, inputs, wanted, bits))
 
     def exact_reference(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
-        return self._named("the reference", self.known.on_array(_for_balls(self._reference), inputs, bits), names)
+        return self._named("the reference", self.known.on_array(for_balls(self._reference), inputs, bits), names)
 
     @property
     def _reference(self) -> Function | Pair:
@@ -81,7 +81,7 @@ class Networks:
     def _exact_run(self, key: str, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
-            return self._named("the network", self.known.on_array(_for_balls(network), inputs, bits), names)
+            return self._named("the network", self.known.on_array(for_balls(network), inputs, bits), names)
         if network.tokens is None:
             tokens = array_of(inputs[self._only_input])
         else:
@@ -104,7 +104,7 @@ class Networks:
         if isinstance(network, Transformer):
             known = [step for step in steps if step in self.known.call(network.build, {}).taps]
             return self._exact_run(key, inputs, known, bits) if known else {}
-        found = self.known.on_array(_for_balls(network), inputs, bits)
+        found = self.known.on_array(for_balls(network), inputs, bits)
         return {step: found[step] for step in steps if step in found} if isinstance(found, Mapping) else {}
 
     def _named(self, role: str, found: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -185,5 +185,5 @@ def on_tensors(function: Function | Pair) -> Function:
     return function.tensors if isinstance(function, Pair) else function
 
 
-def _for_balls(function: Function | Pair) -> Function:
+def for_balls(function: Function | Pair) -> Function:
     return function.balls if isinstance(function, Pair) else function

@@ -167,7 +167,8 @@ def _searches(theorem: Theorem) -> int:
         return 0
     lead, checked = theorem.search.leading, {check.quantity.name for check in theorem.checks}
     searched = [q for q in theorem.statement.quantities if (q.name in lead if lead else q.name not in checked)]
-    return len(goals_of(searched))
+    moved = len(searched) if theorem.search.near else 0  # once more each, with the matrices
+    return len(goals_of(searched)) + moved
 
 
 def _drawn(theorem: Theorem, known: Mapping[str, float]) -> float:

@@ -28,6 +28,10 @@ from symbolic.words.prose import joined
 OpenTiers = Mapping[str, Bound | None]  # None: no bound of that tier
 
 AT_WORST = "the error exceeds the bound at the worst case of its letters, and none at the letters of its prompt"
+AT_REST = (
+    "the attack leaves the matrices as they are, since the network does not run on a batch of them; write torch.where "
+    "for a branch on a matrix"
+)
 IN_FLOATS = "too large for exact arithmetic: judged on floats, their rounding only estimated"
 
 
@@ -104,8 +108,14 @@ class Errors:
             self.judged(goal.quantity, scope, {tier: bounds.at(goal.quantity, tier, scope, each.inputs)}, [each], run)
             for each in found
         ]
-        if scope == EVERY and (worst := Neighbours(self.instance, goal).worst(found[-1].inputs, run)):
-            rows.append(self._of_another(goal, *worst, run))
+        remark = ""
+        if scope == EVERY:
+            neighbours = Neighbours(self.instance, goal)
+            try:
+                worst = neighbours.worst(found[-1].inputs, run)
+            except (UsageError, RuntimeError, TypeError):
+                worst, remark = None, AT_REST
+            rows += [self._of_another(goal, *worst, run)] if worst else []
         by_closeness = sorted(range(len(rows)), key=lambda place: (_slackness(rows[place], tier), -place))
         row = rows[by_closeness[0]].model_copy()
         if by_closeness[0] > 0:
@@ -119,6 +129,7 @@ class Errors:
         if worst_rows:
             first = worst_rows[0]
             row.verdict, row.witness, row.remark = first.verdict, first.witness, first.remark
+        row.remark = joined([row.remark, remark])
         return row
 
     def _of_another(self, goal: Goal, one: Batch, instance: Instance, run: Run) -> Row:

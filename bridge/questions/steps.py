@@ -61,11 +61,17 @@ def _instance(result: TheoremLike, params: Mapping[str, Any], seed: int) -> Inst
     theorem = find_theorem(result)
     instance = Instance.of(theorem, grid_of(theorem, params)[0], Run(seed=seed))
     if theorem.handles is None:
-        raise UsageError(
-            f"{theorem.id} does not bind the operands of its steps, so they have no values at a prompt; a theorem "
-            f"of your own binds them by handles="
-        )
+        raise UsageError(f"{theorem.id} does not bind the operands of its steps, {_why_unbound(instance)}")
     return instance
+
+
+def _why_unbound(instance: Instance) -> str:
+    derived = {each.name for each in instance.point.stated.quantities if each.derivation is not None}
+    if derived and derived <= {each.name for each in instance.point.over_draws}:
+        return "since its bounds hold with probability, or in expectation: they are judged over draws, not at a prompt"
+    if not instance.theorem.inputs:
+        return "since it has no inputs, and so no prompt"
+    return "so they have no values at a prompt; a theorem of your own binds them by handles="
 
 
 def _main(instance: Instance) -> Quantity:

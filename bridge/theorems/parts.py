@@ -69,7 +69,8 @@ class InputSearch:
     where the first of them errs most.
 
     `near` names what is built in the place of a weight and stands for any array as near to it: that weight, and the
-    domain of the difference. The attack of the scope *prompt, every* moves it.
+    domain of the difference. The attack of the scope *prompt, every* moves it, where the network is a function that
+    takes it and nothing else is built of it.
     """
 
     samples: Function | None = None

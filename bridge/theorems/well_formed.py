@@ -47,6 +47,7 @@ def require_well_formed(theorem: TheoremData) -> None:
     if theorem.at_point.quantities is None:
         require_randomness(theorem, theorem.over_draws)
     _require_sources(theorem)
+    _require_near(theorem)
 
 
 def _require_kinds(theorem: TheoremData) -> None:
@@ -351,3 +352,19 @@ def _require_sources(theorem: TheoremData) -> None:
             _require_known(
                 theorem, f"{role} at {source.called}", function, known, "parameter, weight, input or what is read"
             )
+
+
+def _require_near(theorem: TheoremData) -> None:
+    """What stands near a weight is built. Raises UsageError."""
+    for name, each in theorem.search.near.items():
+        if not (isinstance(each, tuple) and len(each) == 2 and isinstance(each[1], Domain)):
+            example = "('W', bs.domains.Box(m, n, size=eps))"
+            raise UsageError(
+                f"{theorem.id}: near has {_short(each)} for {name}; give a weight and the domain of the difference, "
+                f"such as {example}"
+            )
+        for one, known, kind in ((name, theorem.built, "is not built"), (each[0], theorem.weights, "is no weight")):
+            if one not in known:
+                raise UsageError(
+                    f"{theorem.id}: near names {one}, which {kind}; there are: {', '.join(known) or 'none'}"
+                )

@@ -75,7 +75,7 @@ def apart(row: Row, other: Row, device: str) -> list[str]:
     On CUDA a search ends at another prompt, of which only the verdict is the same.
     """
     found = [] if row.verdict == other.verdict else [f"verdict {other.verdict}"]
-    at_prompt = row.scope in ("prompt", "prompt, local")
+    at_prompt = (row.scope or "").startswith("prompt")
     for name in () if at_prompt and device == "cuda" else (*BOUNDS, *FOUND):
         one, two = getattr(row, name), getattr(other, name)
         near = SEARCHED if name == "attacked" or at_prompt else NEAR

@@ -49,7 +49,10 @@ class UnchangedError(Exception):
 
 @dataclass(frozen=True)
 class SolvedKnob:
-    """The value and its probe, the shape of the bound, and the next value that does not meet the error, if any."""
+    """The value and its probe, the shape of the bound, and the next value that does not meet the error, if any.
+
+    `searched`: the least and the largest value at which there is a bound, of those that were tried.
+    """
 
     value: Number
     probe: KnobProbe
@@ -158,12 +161,14 @@ class Search:
     def _located(self, value: Number, shape: BoundShape, *, downwards: bool) -> SolvedKnob:
         order = sorted(self.seen)
         beyond = [v for v in (reversed(order) if downwards else order) if (v < value if downwards else v > value)]
-        searched = (order[0], order[-1])
         if not beyond:
-            return SolvedKnob(value, self.probe(value), shape, None, searched)
-        outside, inside = beyond[0], value
-        outside, inside = self._closed_in(outside, inside)
-        return SolvedKnob(inside, self.probe(inside), shape, (outside, self.probe(outside)), searched)
+            return SolvedKnob(value, self.probe(value), shape, None, self._ends())
+        outside, inside = self._closed_in(beyond[0], value)
+        return SolvedKnob(inside, self.probe(inside), shape, (outside, self.probe(outside)), self._ends())
+
+    def _ends(self) -> tuple[Number, Number]:
+        known = self._admissible()
+        return known[0], known[-1]
 
     def _closed_in(self, outside: Number, inside: Number) -> tuple[Number, Number]:
         """The secant in logarithms, and the middle wherever that has not halved the bracket."""

@@ -137,6 +137,12 @@ def test_slack_per_step(run: Command, calls: Calls) -> None:
     assert "slack per step (1: an equality there)" in run("compare", ID, "--steps").out
 
 
+def test_bounds_with_probability_have_no_slack(run: Command) -> None:
+    out = run("compare", TEXT.with_name("sample_mean.py"), "--samples", 2, "--set", "n=4", "--steps").out
+    words = " ".join(out.split())
+    assert "no slack per step was recorded for these rows: a bound with probability, or in expectation, is " in words
+
+
 def test_json_is_one_object_with_every_row(run: Command, calls: Calls) -> None:
     outcome = run("compare", ID, "--json")
     assert outcome.err == ""

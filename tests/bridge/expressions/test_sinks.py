@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
+import torch
 
 import boundsmith as bs
 from bridge.expressions.expression import Expression
@@ -116,6 +117,10 @@ def test_what_has_no_sink_is_refused() -> None:
         bs.attend(bs.hard_max(s, margin=g), V).with_sink(v)
     with pytest.raises(bs.UsageError, match="with_sink: expected an expression, or 0, got int"):
         bs.attend(bs.softmax(s), V).with_sink(3)
+    with pytest.raises(bs.UsageError, match="with_sink: expected an expression, or 0, got Tensor"):
+        bs.attend(bs.softmax(s), V).with_sink(torch.zeros(2))
+    with pytest.raises(bs.UsageError, match=r"softmax\(s\).with_sink: a sink has a value too; write bs.attend"):
+        bs.softmax(s).with_sink(0)
     with pytest.raises(bs.UsageError, match="its value is a vector like the others: V is in n tokens in R\\^d, V is"):
         bs.attend(bs.softmax(s), V).with_sink(V)
     with pytest.raises(bs.UsageError, match="expected a number or a SymPy expression as a lead, got str"):

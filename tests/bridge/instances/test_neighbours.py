@@ -1,5 +1,6 @@
 """The scope `prompt, every`: the attack moves the matrices that it speaks of, and a witness stores them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,13 @@ import boundsmith as bs
 from bridge.instances.goals import Goal
 from bridge.instances.instance import Instance
 from bridge.instances.neighbours import Neighbours
+from bridge.instances.point import cost_of
+from bridge.limits.cost import PRODUCT, Work
 from bridge.limits.run import Run
 from bridge.questions.compare import grid_of
 from examples import rounded_blocks
 from symbolic.words.errors import UsageError
+from tests.bridge.theorems.theorem import theorems
 
 EVERY = "prompt, every"
 SEARCHED = {"samples": 8, "attack": 60, "restarts": 4}
@@ -148,6 +152,84 @@ def test_a_network_that_takes_no_such_matrix_is_attacked_at_its_inputs_alone() -
     goal = Goal(instance.bounds.quantities["output"], EVERY)
     assert Neighbours(instance, goal).worst(instance.inputs.sample(1, 0), Run(samples=1, attack=5, restarts=2)) is None
     assert row_of(theorem).verdict == {"instance": bs.Verdict.KEPT}
+
+
+def branching(W_hat: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return W_hat @ x if W_hat.abs().max() < 100 else x
+
+
+def on_balls_without(W: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return W @ x
+
+
+def in_part(W_hat: torch.Tensor, half: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return (W_hat / 2 + half) @ x
+
+
+def test_a_network_that_branches_on_a_matrix_is_attacked_at_its_inputs_alone() -> None:
+    row = row_of(product(bs.matrix("W", m, d, spectral=K).rounded(delta), network=branching))
+    assert row.verdict == {"instance": bs.Verdict.KEPT}
+    assert row.remark == (
+        "the attack leaves the matrices as they are, since the network does not run on a batch of them; write "
+        "torch.where for a branch on a matrix"
+    )
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"network": bs.Pair(lambda W_hat, x: W_hat @ x, on_balls_without)},
+        {"network": in_part, "built": {"half": lambda W_hat: W_hat / 2}},
+    ],
+    ids=["not on balls", "built of it"],
+)
+def test_a_matrix_that_does_not_move_alone_stays(more: dict[str, Any]) -> None:
+    theorem = product(bs.matrix("W", m, d, spectral=K).rounded(delta), **more)
+    instance = Instance.of(theorem, grid_of(theorem, {})[0])
+    goal = Goal(instance.bounds.quantities["output"], EVERY)
+    assert Neighbours(instance, goal).near == {}
+    assert row_of(theorem).remark == ""
+
+
+BOX = bs.domains.Box(m, d, size=delta)
+
+
+@pytest.mark.parametrize(
+    ("near", "words"),
+    [
+        ({"V_hat": ("W", BOX)}, "product: near names V_hat, which is not built; there are: W_hat, norm_W"),
+        ({"W_hat": ("V", BOX)}, "product: near names V, which is no weight; there are: W"),
+    ],
+    ids=["not built", "no weight"],
+)
+def test_what_is_not_near_a_weight_is_refused(near: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        product(bs.matrix("W", m, d, spectral=K).rounded(delta), search=bs.InputSearch(near=near))
+
+
+def test_a_domain_alone_says_of_no_weight_that_it_is_near() -> None:
+    search = bs.InputSearch()
+    object.__setattr__(search, "near", {"W_hat": BOX})  # annotations are checked here; those of users are not
+    words = r"near has Box\(m, d, size=delta\) for W_hat; give a weight and the domain of the difference, such as \('W'"
+    with pytest.raises(UsageError, match=words):
+        theorems.product(search=search)
+
+
+def test_a_domain_of_another_shape_is_refused() -> None:
+    search = bs.InputSearch(near={"W_hat": ("W", bs.domains.Box(d, m, size=delta))})
+    theorem = product(bs.matrix("W", m, d, spectral=K).rounded(delta), search=search)
+    words = r"product: near has for W_hat - W a domain of the shape \(4, 3\), and W has the shape \(3, 4\)"
+    with pytest.raises(UsageError, match=words):
+        row_of(theorem)
+
+
+def test_the_attack_on_matrices_is_announced_too() -> None:
+    theorem = product(bs.matrix("W", m, d, spectral=K).rounded(delta))
+    counted = replace(theorem, work=lambda: Work(attacked=1.0))
+    alone = replace(counted, search=replace(theorem.search, near={}))
+    run = Run(samples=1, attack=10, restarts=2)
+    costs = [cost_of(each, {}, run).seconds for each in (counted, alone)]
+    assert costs[0] == pytest.approx(costs[1] + 10 * 2 * PRODUCT)
 
 
 def test_what_the_author_says_of_the_search_is_kept() -> None:

@@ -385,3 +385,4 @@ def test_a_search_does_not_draw_weights_beyond_what_fits() -> None:
     widest = bs.solve(own, for_="d", error=1e4)
     assert widest.value == 2896  # 2^26 bytes
     assert "the weights take more than 64 MiB" in str(widest)
+    assert widest.method.startswith("over d from 1 to 2896 the bound increases. The answer is the largest d found")

@@ -10,6 +10,7 @@ import torch
 
 import boundsmith as bs
 from bridge.theorems.parts import ExactRuns
+from examples import sample_mean
 from symbolic.words.errors import UsageError
 from tests.bridge.cli.conftest import Command, refused
 from tests.bridge.theorems.theorem.test_handles import N, d, deep, eps, layer
@@ -69,6 +70,24 @@ def test_a_prompt_outside_the_domain() -> None:
 def test_a_theorem_without_handles() -> None:
     with pytest.raises(UsageError, match="product does not bind the operands of its steps"):
         bs.steps(product())
+
+
+def test_bounds_with_probability_have_no_steps_at_a_prompt() -> None:
+    words = "means does not bind the operands of its steps, since its bounds hold with probability, or in expectation"
+    with pytest.raises(UsageError, match=words):
+        bs.steps(sample_mean.own)
+
+
+def test_handles_of_bounds_with_probability_are_refused() -> None:
+    theorem = replace(sample_mean.own, inputs={"x": bs.domains.Ball(2)}, handles=lambda signs: {"draw": signs})
+    with pytest.raises(UsageError, match=r"means: the handles: no bound is judged at a prompt \(one with probability"):
+        bs.compare(theorem, n=4, samples=2, attack=0)
+
+
+def test_without_inputs_there_is_no_prompt() -> None:
+    theorem = bs.theorem("fixed", bs.vector("x", d, size=1, weight=True), parameters={d: 2})
+    with pytest.raises(UsageError, match="fixed does not bind the operands of its steps, since it has no inputs"):
+        bs.steps(theorem)
 
 
 def test_a_quantity_that_is_not_read() -> None:
