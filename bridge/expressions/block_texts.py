@@ -65,15 +65,19 @@ def _features(node: FeatureScores, hat: str, over: str) -> str:
 def _mean_of_cosines(node: FeatureScores) -> str:
     g = node.similarity
     residual, *below = g.residual.name.split("_")
-    left = f"{residual}_{below[0]}" if len(below) == 1 else f"{residual}_({' '.join(below)})"
+    left = (
+        f"{residual}_{below[0]}"
+        if len(below) == 1
+        else f"{residual}_({(' ' if max(map(len, below)) > 1 else '').join(below)})"
+    )
     near = "in the place of" if g.drawn else f"at most `{left}` away from"
     return (
         f"the mean of `A xi (cos(w^T u) cos(w^T v) + sin(w^T u) sin(w^T v))` over "
         f"`{sp.sstr(g.count).replace('*', ' ')}` signs `xi` and frequencies `w`, which are drawn once, `u` and `v` "
-        f"clipped to `[-{g.radius:g}, {g.radius:g}]`, where `tau > 0` and `a_0, ..., a_{g.terms}` are numbers for "
-        f"which the sum of all `a_j cos(j tau (u - v))` is {near} the factor of one coordinate, the coordinates of `w` "
-        f"are independent, `j tau` and `-j tau` with the probability `|a_j|/2` over the sum of all `|a_j|`, `xi` is "
-        f"the product of the signs of their `a_j`, and `A` is that of these sums, one for each coordinate"
+        f"clipped to `[-{g.radius:g}, {g.radius:g}]`, where `tau` is a positive spacing and `a_0, ..., a_{g.terms}` "
+        f"are numbers for which the sum of all `a_j cos(j tau (u - v))` is {near} the factor of one coordinate, the "
+        f"coordinates of `w` are independent, `j tau` and `-j tau` with the probability `|a_j|/2` over the sum of all "
+        f"`|a_j|`, `xi` is the product of the signs of their `a_j`, and `A` is that of these sums, one for each coordinate"
     )
 
 

@@ -143,7 +143,6 @@ def test_moments_allow_for_means_and_deviations_that_are_off(sign: int) -> None:
     exact = MixtureOnLine(isotropic(floats.weights, floats.means * (1 + sign * off), 0.1 * (1 - sign * off)), points)
     for n, (one, other) in enumerate(zip(known.moments, exact.moments, strict=True)):
         assert bool(((one - other).abs() <= known.off * known.reach[:-1] ** n).all())
-        assert float((one - other).abs().max()) > off / 1e4
     scores, allowed = known.score
     assert off < float((scores - exact.score[0]).abs().max()) <= allowed
 
