@@ -77,7 +77,8 @@ def _mean_of_cosines(node: FeatureScores) -> str:
         f"clipped to `[-{g.radius:g}, {g.radius:g}]`, where `tau` is a positive spacing and `a_0, ..., a_{g.terms}` "
         f"are numbers for which the sum of all `a_j cos(j tau (u - v))` is {near} the factor of one coordinate, the "
         f"coordinates of `w` are independent, `j tau` and `-j tau` with the probability `|a_j|/2` over the sum of all "
-        f"`|a_j|`, `xi` is the product of the signs of their `a_j`, and `A` is that of these sums, one for each coordinate"
+        f"`|a_j|`, `xi` is the product of the signs of their `a_j`, and `A` is that of these sums, one for "
+        f"each coordinate"
     )
 
 
