@@ -1,7 +1,7 @@
 """Lemmas 16 to 18 end to end: bits, the block off and on its ramps, formats and refusals."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 
 import pytest
 import torch
@@ -60,7 +60,8 @@ def test_on_the_ramps_the_printed_bound_fails() -> None:
 # The erratum is about every block of the proof, where that is proved: n = 2 and fine grids.
 def test_elsewhere_the_ramps_accuse_nobody() -> None:
     assert rows(n=2, D=8)["ramps"].verdict == {"printed": Verdict.OUTSIDE}
-    assert rows(n=2, D=2)["F.24"].verdict == {"printed": Verdict.OUTSIDE}
+    assert rows(n=2, D=3)["F.24"].verdict == {"printed": Verdict.OUTSIDE}
+    assert rows(n=2, D=4)["F.24"].verdict == {"printed": Verdict.VIOLATED}
     assert theory.KAPPA.subs({theory.L: 1, theory.B_x: 1, theory.d: 1, theory.n: 2, theory.D: 14}) < Fraction(13, 28)
     assert theory.KAPPA.subs({theory.L: 1, theory.B_x: 1, theory.d: 1, theory.n: 2, theory.D: 13}) > Fraction(12, 26)
 
@@ -74,6 +75,17 @@ def test_every_order_of_ids_meets_a_far_value() -> None:
         ids = [beside[place] for place in order(len(beside), generator=generator).tolist()]
         farthest = max(max(abs(y - x) for y in ids[place:]) for place, x in enumerate(ids))
         assert farthest / D >= (D - 1) / (2 * D) > 9 * 2**0.5 / (2 * D)
+
+
+def test_four_cells_are_the_least_of_which_every_order_meets_a_far_value() -> None:
+    def surely(D: int, c: int) -> int:
+        """How many cells away, whatever the order of the ids beside c and c + 1."""
+        beside = [y for y in range(D) if y not in (c, c + 1)]
+        return min(max((abs(y - order[0]) for y in order), default=0) for order in permutations(beside))
+
+    far = {D: max(surely(D, c) for c in range(D - 1)) for D in range(2, 8)}
+    assert [D for D in far if far[D] > 0] == list(range(theory.ABOVE_INTERVAL, 8))
+    assert all(2 * far[D] >= D - 1 for D in range(theory.ABOVE_INTERVAL, 8))
 
 
 def test_float32_where_it_holds() -> None:
