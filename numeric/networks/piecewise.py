@@ -56,7 +56,7 @@ def interpolating_layer(
     for name, first in next(iter(values.values())).items():
         rows = np.array([[0] * len(first), *(each[name] for each in values.values())], object)
         slopes = np.diff(rows, axis=0) / np.diff(knots)[:, None]
-        outer[name] = np.diff(slopes, axis=0, prepend=Fraction(0))
+        outer[name] = np.diff(slopes, axis=0, prepend=0)
     return _layer(stream, source, np.full((len(values), 1), Fraction(1)), -knots[:-1], outer, number)
 
 
