@@ -119,14 +119,23 @@ def row(name: str, latex: str, meaning: str, norm: str, domain: str, bound: Any 
 
 
 _CUBE, _ERROR = "`Z in [0, B_x]^(d n)`", r"\|f_{\mathrm{Softmax}}(Z) - f(Z)\|_2"
-_HEAD = "a softmax head of rank 1, whose values have a norm just below `1/(4 sqrt(d) D)`,"
+_HEAD = "the head of Lemma 17, its values of a norm just below `1/(4 sqrt(d) D)`,"
+_ADDED = r"\|S(Z)_{:,k} - Z_{:,k}\|_2"
+
+
+def _step(
+    name: str, latex: str, meaning: str, norm: str, domain: str, printed: Any, bound: Any = None, **more: Any
+) -> Quantity:
+    """A display of the proof."""
+    cited = Printed(sp.sympify(printed), _cite(_PROOF, f"({name})"), strict=more.pop("strict", False))
+    return row(name, latex, meaning, norm, domain, bound, printed=cited, **more)
+
+
 QUANTITIES = (
     row(
-        *(
-            "bits",
-            r"\log_2(r/\delta)",
-            "bits of an id: binary logarithm of the range of ids over their distance, rounded up for whole numbers",
-        ),
+        "bits",
+        r"\log_2(r/\delta)",
+        "bits of an id: binary logarithm of the range of ids over their distance, rounded up for whole numbers",
         *("bits", "all prompts of `n` tokens of the grid", BITS),
         printed=Printed(PRINTED_BITS, _LEMMA_17),
         remark="ids from a `B_(n-1)` set in the sense of Bose and Chowla; tokens may be equal, which Lemma 17 excludes",
@@ -137,42 +146,36 @@ QUANTITIES = (
         kind=Kind.LOWER,
         remark="one id for each token and each multiset of `n - 1` others",
     ),
-    row(
+    _step(
         *("F.4", r"\sup_Z \|f(Z) - \bar{f}(Z)\|_2", "error of `f` at the upper corner of the cell"),
-        *("2-norm", _CUBE, CELL),
-        printed=Printed(CELL, _cite(_PROOF, "(F.4)")),
+        *("2-norm", _CUBE, CELL, CELL),
     ),
-    row(
+    _step(
         *("F.9", r"\sup_z |\mathrm{quant}_\rho(z) - \mathrm{quant}(z)|", "distance of ramps from steps"),
-        *("absolute value", "`z in [0, B_x]`", B_x / D),
-        printed=Printed(B_x / D, _cite(_PROOF, "(F.9)")),
+        *("absolute value", "`z in [0, B_x]`", B_x / D, B_x / D),
         indices=_one_token,
         remark="the middle case of (F.6) is read as the height of the ramp at `z`, 0 at its start",
     ),
-    row(
+    _step(
         *("F.10", r"\sup_z |(\mathrm{F.10})(z)|", "value of (F.10), which is to be 0"),
-        *("absolute value", "`z` outside `[0, B_x]` off the ramps", sp.Abs(B_x - 1)),
-        printed=Printed(sp.Integer(0), _cite(_PROOF, "(F.10)")),
+        *("absolute value", "`z` outside `[0, B_x]` off the ramps", 0, sp.Abs(B_x - 1)),
         erratum=LAST_STEP,
     ),
-    row(
+    _step(
         *("F.11", r"\sup_z |(\mathrm{F.11})(z) - \mathrm{penalty}(z)|", "distance of ramps from penalties"),
-        *("absolute value", "`z` off the ramps, `z != 0`", sp.Integer(0)),
-        printed=Printed(sp.Integer(0), _cite(_PROOF, "(F.11)")),
+        *("absolute value", "`z` off the ramps, `z != 0`", 0, sp.Integer(0)),
         remark="at `z = 0`, in the cube, (F.11) is 0, and the penalty is printed as `-B_x`",
     ),
-    row(
+    _step(
         *("F.12", r"\min_{\mathrm{FF}} \sup_Z \|\mathrm{FF}(Z) - (\mathrm{F.12})(Z)\|_{\max}"),
         "least error of a feed-forward layer against (F.12)",
-        *("largest entry", "all `Z` off the ramps", BY_TOKENS),
-        printed=Printed(sp.Integer(0), _cite(_PROOF, "(F.12)")),
+        *("largest entry", "all `Z` off the ramps", 0, BY_TOKENS),
         kind=Kind.EXACT,
         erratum=OTHERS,
     ),
-    row(
+    _step(
         *("F.13", r"\max_Z \|(\mathrm{F.12})(Z)_{:,k}\|_2", "largest norm of a token of (F.12)"),
-        *("2-norm", "all `Z`", PENALISED),
-        printed=Printed(PENALISED, _cite(_PROOF, "(F.13)")),
+        *("2-norm", "all `Z`", PENALISED, PENALISED),
         remark="with 0 for the step function (F.8) outside `[0, B_x]`; attained where all coordinates are below 0",
     ),
     row(
@@ -183,22 +186,23 @@ QUANTITIES = (
         remark="ids of different tokens, or of tokens beside different ones, are apart; Definition 13 leaves out the "
         "latter, so that the identity meets it",
     ),
-    row(
-        *("F.15", r"\|S(Z)_{:,k} - Z_{:,k}\|_2 / \max_l \|Z_{:,l}\|_2", f"what {_HEAD} adds to a token"),
+    _step(
         *(
-            "2-norm, relative to the largest token",
-            "all `Z`, attained where all tokens are one multiple of the head's direction",
+            "F.15",
+            rf"{_ADDED} / \max_l \|Z_{{:,l}}\|_2",
+            f"what {_HEAD} adds to a token",
+            "2-norm, relative to the largest",
         ),
-        printed=Printed(1 / (4 * sp.sqrt(d) * D), _cite(_PROOF, "(F.15)"), strict=True),
+        *("all `Z`, attained where all tokens are one multiple of the head's direction", 1 / (4 * sp.sqrt(d) * D)),
+        strict=True,
+    ),
+    _step(
+        *("F.22", _ADDED, f"what {_HEAD} adds to a token of the grid", "2-norm"),
+        *("the grid, attained for `d = 1` where all tokens are `B_x`", B_x / (4 * D)),
+        strict=True,
     ),
     row(
-        *("F.22", r"\|S(Z)_{:,k} - Z_{:,k}\|_2", f"what {_HEAD} adds to a token of the grid"),
-        *("2-norm", "the grid, attained for `d = 1` where all tokens are `B_x`"),
-        printed=Printed(B_x / (4 * D), _cite(_PROOF, "(F.22)"), strict=True),
-    ),
-    row(
-        *("block", _ERROR, "error of the block"),
-        *("2-norm", f"{_CUBE} off the ramps", OFF_RAMPS),
+        *("block", _ERROR, "error of the block", "2-norm", f"{_CUBE} off the ramps", OFF_RAMPS),
         printed=Printed(KAPPA, _LEMMA_16),
         remark="values at the middles of the cells",
     ),
@@ -208,17 +212,15 @@ QUANTITIES = (
         printed=Printed(sp.Integer(0), _cite(_PROOF, "(F.17)")),
         remark="the proof has `f(Z) = 0` there; the head passes the penalties on",
     ),
-    row(
+    _step(
         *("F.24", r"\mathrm{dist}(f_{\mathrm{Softmax}}(Z)_k, [\min_G f(G)_k, \max_G f(G)_k])"),
         "distance of a value of `FF_2` from the values of `f` at most half a cell away",
-        *("absolute value", f"{_CUBE} on the ramps"),
-        printed=Printed(sp.Integer(0), _cite(_PROOF, "(F.24)")),
+        *("absolute value", f"{_CUBE} on the ramps", 0),
         indices=_one_token,
         erratum=BETWEEN,
     ),
     row(
-        *("ramps", _ERROR, "error of the block"),
-        *("2-norm", f"{_CUBE} on the ramps"),
+        *("ramps", _ERROR, "error of the block", "2-norm", f"{_CUBE} on the ramps"),
         printed=Printed(KAPPA, _cite(_PROOF, "the last display, from (F.24)")),
         indices=_one_token,
         erratum=BETWEEN,
