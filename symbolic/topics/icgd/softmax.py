@@ -167,7 +167,8 @@ QUANTITIES = (
         remark="at `z = 0`, in the cube, (F.11) is 0, and the penalty is printed as `-B_x`",
     ),
     _step(
-        *("F.12", r"\min_{\mathrm{FF}} \sup_Z \|\mathrm{FF}(Z) - (\mathrm{F.12})(Z)\|_{\max}"),
+        "F.12",
+        r"\min_{\mathrm{FF}} \sup_Z \|\mathrm{FF}(Z) - (\mathrm{F.12})(Z)\|_{\max}",
         "least error of a feed-forward layer against (F.12)",
         *("largest entry", "all `Z` off the ramps", 0, BY_TOKENS),
         kind=Kind.EXACT,
@@ -213,7 +214,8 @@ QUANTITIES = (
         remark="the proof has `f(Z) = 0` there; the head passes the penalties on",
     ),
     _step(
-        *("F.24", r"\mathrm{dist}(f_{\mathrm{Softmax}}(Z)_k, [\min_G f(G)_k, \max_G f(G)_k])"),
+        "F.24",
+        r"\mathrm{dist}(f_{\mathrm{Softmax}}(Z)_k, [\min_G f(G)_k, \max_G f(G)_k])",
         "distance of a value of `FF_2` from the values of `f` at most half a cell away",
         *("absolute value", f"{_CUBE} on the ramps", 0),
         indices=_one_token,
