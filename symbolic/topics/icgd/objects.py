@@ -135,7 +135,9 @@ DIFFUSION = {
     r"\ell_{2}(W)": "the same against the score of `x_(T_0)` given `x_0`, the integrand of (H.2)",
 }
 SOFTMAX = {
-    "f": "a permutation-equivariant map of `n` tokens, linear for `d = 1`",
+    "f": "a permutation-equivariant map of `n` tokens",
+    r"\mathrm{FF}": "a feed-forward layer of one hidden layer, the same at each token",
+    r"\mathrm{penalty}": "`-B_x` outside the interval from 0 to `B_x`, else 0",
     "Z": "the prompt, `n` tokens of `d` coordinates",
     r"f_{\mathrm{Softmax}}": "the block: a feed-forward layer, one softmax head, a feed-forward layer",
     r"\bar{f}": "`f` at the upper corner of the cell of the grid in which `Z` lies",

@@ -35,14 +35,21 @@ BITS = sp.ceiling(sp.log(TOKENS * ((n - 1) * (MARKS - 1) + 1), 2))
 CONTEXTS = TOKENS * sp.binomial(TOKENS + n - 2, n - 1)
 
 CELL = L * sp.sqrt(d * n) * B_x / D  # (F.4)
+CONTEXTUAL = RATE / (2 * _SPAN**2)  # the scale of the scores, as the proof of Lemma 17 chooses it
 KAPPA = L * (8 * sp.sqrt(d * n) + sp.sqrt(n)) * B_x / (2 * D)
+
+# A feed-forward layer gives a token the same whether the others are all in the cube or all outside, and (F.12) differs
+# by (n - 1) d B there: it errs by half of that at one of both. The layer with (F.8), the penalties of the token itself
+# and b_2 = -(n - 1) d B/2 errs by no more, as the penalties of the others add up to a number from -(n - 1) d B to 0.
+BY_TOKENS = (n - 1) * d * B_x / 2
+PENALISED = d * n * sp.sqrt(d) * B_x  # (F.13), where all coordinates are below 0
 
 # Off the ramps the block is f at the middle of the cell, at most B/(2D) away in each of d n coordinates; equality at
 # the ends of a cell, for an f that stretches (1, ..., 1) most.
 OFF_RAMPS = CELL / 2
 
-# D - 1 ramps of the width ramp B in each of the n coordinates (d = 1).
-SHARE = 1 - (1 - (D - 1) * ramp) ** n
+# D - 1 ramps of the width ramp B in each of the d n coordinates.
+SHARE = 1 - (1 - (D - 1) * ramp) ** (d * n)
 
 # (F.24), d = 1, n = 2, f(z_1, z_2) = (z_2, z_1). By (F.15) the ids of a cell c lie within B/(4D) of its corner, so all
 # those of c before all those of c + 1. Take c in the middle, and of all cells of the other token but c and c + 1 let x
@@ -70,6 +77,29 @@ BETWEEN = Erratum(
     "this kind reach the bound everywhere is not decided",
 )
 
+LAST_STEP = Erratum(
+    Weight.NOTATION,
+    _cite(_PROOF, "(F.10)"),
+    "(F.10), which takes the last step off (F.7), makes `R` outside `[0, B_x]` to 0",
+    "(F.7) has the height `B_x` beyond the cube, and the step that (F.10) takes off has the height 1: the value is "
+    "`B_x - 1` at every `z >= B_x + delta`, for every `delta`",
+    "`B_x` times the step that is taken off",
+    "yes: Lemma 16 is about prompts in the cube",
+    at=(("B_x", 2.0),),
+)
+OTHERS = Erratum(
+    Weight.PROOF,
+    _cite(_PROOF, "(F.12)"),
+    "the first feed-forward layer, of one hidden layer, approximates (F.12), which adds the penalties of all entries "
+    "of a prompt to each entry",
+    "a feed-forward layer of Definition 11 works token by token, and the penalties of the other tokens are unknown to "
+    "it: it errs by `(n - 1) d B_x/2` or more at one of two prompts, however small `delta` is. So a token in the cube "
+    "beside one outside is no token that (F.17) makes small",
+    "the attention has to pass the penalties on. In the block here a token outside the cube has a mark so low that all "
+    "ids of its prompt are below 0, where the last layer has the value 0",
+    "yes: Lemma 16 is about prompts in the cube, where all penalties are 0",
+)
+
 NOTATION = {B_x: "B_x", ramp: r"\rho"}
 SYMBOLS = {
     L: "Lipschitz constant of `f` in the 2-norm",
@@ -77,6 +107,7 @@ SYMBOLS = {
 }
 _LEMMA_16, _LEMMA_17 = _cite("Lemma 16", "Lemma 18"), _cite("Lemma 17")
 _one_token = (sp.Le(d, 1),)
+MOST_TOKENS = 4  # of a grid on which the head of Lemma 17 is run: 25 thousand bits or so
 
 
 def row(name: str, latex: str, meaning: str, norm: str, domain: str, bound: Any = None, **more: Any) -> Quantity:
@@ -87,15 +118,24 @@ def row(name: str, latex: str, meaning: str, norm: str, domain: str, bound: Any 
     return Quantity(name, latex, meaning, norm, domain, kind, Quantifier.FOR_ALL, scopes=scopes, **more)
 
 
-_CUBE, _ERROR = "`Z in [0, B_x]^n`", r"\|f_{\mathrm{Softmax}}(Z) - f(Z)\|_2"
-_HEAD = "a softmax head of rank 1, whose values have a norm just below `1/(4 sqrt(d) D)`,"
+_CUBE, _ERROR = "`Z in [0, B_x]^(d n)`", r"\|f_{\mathrm{Softmax}}(Z) - f(Z)\|_2"
+_HEAD = "the head of Lemma 17, its values of a norm just below `1/(4 sqrt(d) D)`,"
+_ADDED = r"\|S(Z)_{:,k} - Z_{:,k}\|_2"
+
+
+def _step(
+    name: str, latex: str, meaning: str, norm: str, domain: str, printed: Any, bound: Any = None, **more: Any
+) -> Quantity:
+    """A display of the proof."""
+    cited = Printed(sp.sympify(printed), _cite(_PROOF, f"({name})"), strict=more.pop("strict", False))
+    return row(name, latex, meaning, norm, domain, bound, printed=cited, **more)
+
+
 QUANTITIES = (
     row(
-        *(
-            "bits",
-            r"\log_2(r/\delta)",
-            "bits of an id: binary logarithm of the range of ids over their distance, rounded up for whole numbers",
-        ),
+        "bits",
+        r"\log_2(r/\delta)",
+        "bits of an id: binary logarithm of the range of ids over their distance, rounded up for whole numbers",
         *("bits", "all prompts of `n` tokens of the grid", BITS),
         printed=Printed(PRINTED_BITS, _LEMMA_17),
         remark="ids from a `B_(n-1)` set in the sense of Bose and Chowla; tokens may be equal, which Lemma 17 excludes",
@@ -106,56 +146,91 @@ QUANTITIES = (
         kind=Kind.LOWER,
         remark="one id for each token and each multiset of `n - 1` others",
     ),
-    row(
+    _step(
         *("F.4", r"\sup_Z \|f(Z) - \bar{f}(Z)\|_2", "error of `f` at the upper corner of the cell"),
-        *("2-norm", _CUBE, CELL),
-        printed=Printed(CELL, _cite(_PROOF, "(F.4)")),
-        indices=_one_token,
+        *("2-norm", _CUBE, CELL, CELL),
     ),
-    row(
+    _step(
         *("F.9", r"\sup_z |\mathrm{quant}_\rho(z) - \mathrm{quant}(z)|", "distance of ramps from steps"),
-        *("absolute value", "`z in [0, B_x]`", B_x / D),
-        printed=Printed(B_x / D, _cite(_PROOF, "(F.9)")),
+        *("absolute value", "`z in [0, B_x]`", B_x / D, B_x / D),
         indices=_one_token,
         remark="the middle case of (F.6) is read as the height of the ramp at `z`, 0 at its start",
     ),
-    row(
-        *("F.15", r"\|S(Z)_{:,k} - Z_{:,k}\|_2 / \max_l \|Z_{:,l}\|_2", f"what {_HEAD} adds to a token"),
-        *("2-norm, relative to the largest token", "all `Z`, attained where all tokens are equal"),
-        printed=Printed(1 / (4 * sp.sqrt(d) * D), _cite(_PROOF, "(F.15)"), strict=True),
+    _step(
+        *("F.10", r"\sup_z |(\mathrm{F.10})(z)|", "value of (F.10), which is to be 0"),
+        *("absolute value", "`z` outside `[0, B_x]` off the ramps", 0, sp.Abs(B_x - 1)),
+        erratum=LAST_STEP,
+    ),
+    _step(
+        *("F.11", r"\sup_z |(\mathrm{F.11})(z) - \mathrm{penalty}(z)|", "distance of ramps from penalties"),
+        *("absolute value", "`z` off the ramps, `z != 0`", 0, sp.Integer(0)),
+        remark="at `z = 0`, in the cube, (F.11) is 0, and the penalty is printed as `-B_x`",
+    ),
+    _step(
+        "F.12",
+        r"\min_{\mathrm{FF}} \sup_Z \|\mathrm{FF}(Z) - (\mathrm{F.12})(Z)\|_{\max}",
+        "least error of a feed-forward layer against (F.12)",
+        *("largest entry", "all `Z` off the ramps", 0, BY_TOKENS),
+        kind=Kind.EXACT,
+        erratum=OTHERS,
+    ),
+    _step(
+        *("F.13", r"\max_Z \|(\mathrm{F.12})(Z)_{:,k}\|_2", "largest norm of a token of (F.12)"),
+        *("2-norm", "all `Z`", PENALISED, PENALISED),
+        remark="with 0 for the step function (F.8) outside `[0, B_x]`; attained where all coordinates are below 0",
     ),
     row(
-        *("F.22", r"\|S(Z)_{:,k} - Z_{:,k}\|_2", f"what {_HEAD} adds to a token of the grid"),
-        *("2-norm", "the grid, attained at the token of all `B_x`"),
-        printed=Printed(B_x / (4 * D), _cite(_PROOF, "(F.22)"), strict=True),
+        *("bits.head", r"\log_2(r/\delta)", "bits of an id of the head of Lemma 17, run on the whole grid"),
+        *("bits", "all prompts of `n` different tokens of the grid"),
+        printed=Printed(PRINTED_BITS, _LEMMA_17),
+        indices=(sp.Le(TOKENS, MOST_TOKENS, evaluate=False), sp.Le(n, TOKENS, evaluate=False)),
+        remark="ids of different tokens, or of tokens beside different ones, are apart; Definition 13 leaves out the "
+        "latter, so that the identity meets it",
+    ),
+    _step(
+        *(
+            "F.15",
+            rf"{_ADDED} / \max_l \|Z_{{:,l}}\|_2",
+            f"what {_HEAD} adds to a token",
+            "2-norm, relative to the largest",
+        ),
+        *("all `Z`, attained where all tokens are one multiple of the head's direction", 1 / (4 * sp.sqrt(d) * D)),
+        strict=True,
+    ),
+    _step(
+        *("F.22", _ADDED, f"what {_HEAD} adds to a token of the grid", "2-norm"),
+        *("the grid, attained for `d = 1` where all tokens are `B_x`", B_x / (4 * D)),
+        strict=True,
     ),
     row(
-        *("block", _ERROR, "error of the block"),
-        *("2-norm", f"{_CUBE} off the ramps", OFF_RAMPS),
+        *("block", _ERROR, "error of the block", "2-norm", f"{_CUBE} off the ramps", OFF_RAMPS),
         printed=Printed(KAPPA, _LEMMA_16),
-        indices=_one_token,
         remark="values at the middles of the cells",
     ),
     row(
-        *("F.24", r"\mathrm{dist}(f_{\mathrm{Softmax}}(Z)_k, [\min_G f(G)_k, \max_G f(G)_k])"),
+        *("outside", r"\|f_{\mathrm{Softmax}}(Z)\|_2", "value of the block"),
+        *("2-norm", "`Z` outside `[0, B_x]^(d n)` off the ramps", sp.Integer(0)),
+        printed=Printed(sp.Integer(0), _cite(_PROOF, "(F.17)")),
+        remark="the proof has `f(Z) = 0` there; the head passes the penalties on",
+    ),
+    _step(
+        "F.24",
+        r"\mathrm{dist}(f_{\mathrm{Softmax}}(Z)_k, [\min_G f(G)_k, \max_G f(G)_k])",
         "distance of a value of `FF_2` from the values of `f` at most half a cell away",
-        *("absolute value", f"{_CUBE} on the ramps"),
-        printed=Printed(sp.Integer(0), _cite(_PROOF, "(F.24)")),
+        *("absolute value", f"{_CUBE} on the ramps", 0),
         indices=_one_token,
         erratum=BETWEEN,
     ),
     row(
-        *("ramps", _ERROR, "error of the block"),
-        *("2-norm", f"{_CUBE} on the ramps"),
+        *("ramps", _ERROR, "error of the block", "2-norm", f"{_CUBE} on the ramps"),
         printed=Printed(KAPPA, _cite(_PROOF, "the last display, from (F.24)")),
         indices=_one_token,
         erratum=BETWEEN,
     ),
     row(
-        *("share", r"|\{Z \text{ on a ramp}\}| / B_x^n", "share of the cube that lies on a ramp"),
+        *("share", r"|\{Z \text{ on a ramp}\}| / B_x^{dn}", "share of the cube that lies on a ramp"),
         *("volume", _CUBE, SHARE),
         kind=Kind.EXACT,
-        indices=_one_token,
     ),
 )
 
@@ -165,7 +240,7 @@ SOFTMAX = Result(
     citation=_cite("Lemmas 16 to 18", "Definitions 11 to 13"),
     claim=r"\|f_{\mathrm{Softmax}}(Z) - f(Z)\|_2 \le \frac{L (8 \sqrt{dn} + \sqrt{n}) B_x}{2D}",
     parameters=(
-        Parameter("d", d, "coordinates of a token; the block itself is built for `d = 1`", 1, integer=True),
+        Parameter("d", d, "coordinates of a token", 1, integer=True),
         Parameter("n", n, "number of tokens", 2, integer=True),
         Parameter("D", D, "granularity of the grid", (8, 64), integer=True),
         Parameter("B_x", B_x, "side of the cube of inputs", 1),
@@ -180,7 +255,8 @@ SOFTMAX = Result(
             *(
                 "map",
                 None,
-                "`f`, linear for `d = 1`: ``others`` (the mean of the others), or the rows of a matrix",
+                "`f`: ``others`` (the mean of the others), the rows of a matrix over tokens, or polynomials, ``Z1_2`` "
+                "being the coordinate 1 of the token 2",
                 "others",
             ),
             takes="others|ROWS",
@@ -201,6 +277,7 @@ SOFTMAX = Result(
     remarks=(
         "The proof leaves out prompts that have equal tokens after quantisation; the block here has ids for them too.",
         "The feed-forward layers here write the own part of an id and a mark into coordinates of their own, and one "
-        "uniform head adds the marks. Penalties for inputs outside the cube, (F.10) to (F.13), are left out.",
+        "uniform head adds the marks. For `d >= 2` and `n >= 3` marks do not add up over coordinates, and a second "
+        "feed-forward layer stands before the head.",
     ),
 )

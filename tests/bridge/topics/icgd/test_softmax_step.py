@@ -19,6 +19,7 @@ from numeric.networks.products import ProductSum
 from numeric.networks.stream import Block, Stream
 from numeric.tools.layered import autograd_gradient
 from symbolic import UsageError
+from symbolic.topics.icgd import softmax_step as theory
 from symbolic.topics.icgd.softmax_step import MEMORISING
 
 QUICK = {"samples": 16, "attack": 20, "restarts": 4}
@@ -86,6 +87,26 @@ def test_ranges_cover_all_arguments(activation: str, monkeypatch: pytest.MonkeyP
     largest = [max(side) for side in zip(*asked, strict=True)]
     assert max(largest) <= 1 + 1e-12
     assert min(largest) > 0.9
+
+
+# Each sum has all its products where one errs most: (columns) of them forward, (rows) backward.
+def test_sums_of_products_attain_their_errors() -> None:
+    at = plan_at(8, N=3, K=3, d=2)
+    shapes = [torch.Size(size) for size in at.setting.shape.sizes]
+    for letter, products, axis in ((theory.e_z, at.layers.forward, 1), (theory.e_b, at.layers.backward, 0)):
+        off = [_off(product, shape, axis) for product, shape in zip(products, shapes, strict=True)][axis == 0 :]
+        assert 0.98 * float(at.known[letter]) <= max(off) <= float(at.known[letter])
+
+
+def _off(product: ProductSum, shape: torch.Size, axis: int) -> float:
+    t, y = torch.meshgrid(_scan(product.left), _scan(product.right), indexing="ij")
+    worst = abs(product.relus(t, y) - t * y).argmax()
+    V, other = (each.reshape(-1)[worst].expand(shape) for each in (t, y))
+    return float(abs((product.relus(V, other) - V * other).sum(axis)).max())
+
+
+def _scan(largest: float) -> torch.Tensor:
+    return torch.linspace(-largest, largest, 801, dtype=torch.float64)
 
 
 @pytest.mark.parametrize("activation", ["linear", "tanh"])
