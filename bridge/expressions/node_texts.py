@@ -20,6 +20,7 @@ from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.linear_attention import LinearWeightsBySoftmax
 from bridge.expressions.losses import CrossEntropyOf, LogSoftmaxOf
 from bridge.expressions.matrices import Matrix, MatrixImage
+from bridge.expressions.matrix_formulas import words_of
 from bridge.expressions.normalisation import Normalised, OfEachToken
 from bridge.expressions.positions import RotaryPositions
 from bridge.expressions.products import Entrywise, InnerProduct, Pairs
@@ -141,7 +142,7 @@ def _(node: Input | Draws, writing: Writing) -> tuple[str, str]:
 def _(node: Value, writing: Writing) -> tuple[str, str]:
     (exact, near), name, hat = node.meanings, object_text(node.name), object_text(node.name, hat=True)
     if exact:
-        writing.words.append(f"`{name}` is {exact}")
+        writing.words += words_of(name, exact, node.program)
     if node.error == 0:
         return name, name
     bound = f"is at most `{sp.sstr(node.error, full_prec=False)}` away from `{name}` in the {node.norm.words}"
@@ -159,7 +160,7 @@ def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
     matrix, layer = node.matrix, "" if node.matrix.layers is None else list(writing.indices.values())[-1]
     writing.matrices[matrix.name] = matrix
     if matrix.meaning:
-        writing.words.append(f"`{object_text(matrix.name)}` is {matrix.meaning}")
+        writing.words += words_of(object_text(matrix.name), matrix.meaning, matrix.program)
     x, beside = writing.both(node.parts[0]), within if isinstance(node.parts[0], Attend) else _within_sum
     near = object_text(matrix.name, hat=matrix.change is not None, index=layer)
     return f"{object_text(matrix.name, index=layer)} {beside(x[0])}", f"{near} {beside(x[1])}"
@@ -280,6 +281,8 @@ def _(node: Attend, writing: Writing) -> tuple[str, str]:
         exact, near = writing.both(values)
         return exact, f"recent{near if near.startswith('(') else f'({near})'}"
     beside = str if isinstance(values, ExpertsOf) else within
+    if weights.count is None and not isinstance(weights, SoftmaxOf | CutSoftmaxOf | HardMaxOf | LinearWeightsBySoftmax):
+        return writing.each(lambda weights, values: f"{within(weights)}^T {beside(values)}", *node.parts)
     return writing.each(lambda weights, values: f"{_within_sum(weights)} {beside(values)}", *node.parts)
 
 
