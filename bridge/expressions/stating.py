@@ -16,12 +16,12 @@ from bridge.expressions.deriving import LeastBounds, derived
 from bridge.expressions.draws import SampleMean
 from bridge.expressions.embeddings import RowsOfTable
 from bridge.expressions.expression import Expression
+from bridge.expressions.formula_texts import object_text
 from bridge.expressions.functions import Function, t
 from bridge.expressions.inputs import TokenOfLayer, Value
 from bridge.expressions.knowing import SPECTRAL, KnownLetters, of_array
 from bridge.expressions.matrices import Matrix
 from bridge.expressions.matrix_norms import KINDS, NORMS
-from bridge.expressions.node_texts import object_text
 from bridge.expressions.objects import Objects
 from bridge.expressions.running import GraphRun, Program, copied
 from bridge.expressions.sinks import layers_around
