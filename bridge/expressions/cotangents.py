@@ -9,9 +9,10 @@ from functools import singledispatch
 
 import sympy as sp
 
-from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
+from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, SoftmaxOf
 from bridge.expressions.expression import Expression, Sum
 from bridge.expressions.functions import Applied, shown, t
+from bridge.expressions.grids import Quantised
 from bridge.expressions.inputs import Input, TokenOfLayer
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.products import Entrywise, InnerProduct, Pairs

@@ -8,13 +8,14 @@ from itertools import chain, count
 
 import sympy as sp
 
-from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
+from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, SoftmaxOf
 from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.embeddings import RowsOfTable
 from bridge.expressions.experts import ExpertsOf
 from bridge.expressions.expression import Expression, Sum
 from bridge.expressions.formula_texts import formula_at, number_text, object_text, outside, within, within_product
 from bridge.expressions.functions import Applied
+from bridge.expressions.grids import Quantised
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.linear_attention import LinearWeightsBySoftmax
 from bridge.expressions.losses import CrossEntropyOf, LogSoftmaxOf

@@ -9,7 +9,6 @@ import sympy as sp
 import torch
 
 from bridge.domains import Domain
-from bridge.expressions.attention import Quantised
 from bridge.expressions.checking import require_sound
 from bridge.expressions.definitions import definition, largest_difference, seen_weight
 from bridge.expressions.deriving import LeastBounds, derived
@@ -18,6 +17,7 @@ from bridge.expressions.embeddings import RowsOfTable
 from bridge.expressions.expression import Expression
 from bridge.expressions.formula_texts import object_text
 from bridge.expressions.functions import Function, t
+from bridge.expressions.grids import Quantised
 from bridge.expressions.inputs import TokenOfLayer, Value
 from bridge.expressions.knowing import SPECTRAL, KnownLetters, of_array
 from bridge.expressions.matrices import Matrix
