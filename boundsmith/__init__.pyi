@@ -18,8 +18,8 @@ from bridge.expressions.attention import mean as mean
 from bridge.expressions.attention import softmax as softmax
 from bridge.expressions.draws import draws as draws
 from bridge.expressions.functions import function as function
-from bridge.expressions.grids import quantised as quantised
 from bridge.expressions.gradients import gradient as gradient
+from bridge.expressions.grids import quantised as quantised
 from bridge.expressions.inputs import tokens as tokens
 from bridge.expressions.inputs import value as value
 from bridge.expressions.inputs import vector as vector

@@ -17,15 +17,13 @@ from bridge.expressions.inputs import Input, TokenOfLayer
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.products import Entrywise, InnerProduct, Pairs
 from bridge.expressions.sinks import AttendBesideSink
+from symbolic.gradients.row_terms import Coordinates, Joined, RowFunction
 from symbolic.gradients.terms import (
-    Coordinates,
     DotProduct,
     FunctionOf,
-    Joined,
     Lettered,
     NumberTimes,
     OnesVector,
-    RowFunction,
     Term,
     UnitVector,
     combination,
