@@ -220,8 +220,9 @@ def _(node: CrossEntropyOf, writing: Writing) -> tuple[str, str]:
 @written.register
 def _(node: HardMaxOf, writing: Writing) -> tuple[str, str]:
     exact, near = writing.both(node.parts[0])
-    by_softmax = f"softmax({within(number_text(node.beta))} {within_product(near)})"
-    return f"hardmax({exact})", f"hardmax({near})" if node.beta is None else by_softmax
+    if node.beta is None:
+        return f"hardmax({exact})", f"hardmax({near})"
+    return f"hardmax({exact})", f"softmax({within(number_text(node.beta))} {within_product(near)})"
 
 
 @written.register
