@@ -15,11 +15,11 @@ from bridge.expressions.attention import attend as attend
 from bridge.expressions.attention import concatenate as concatenate
 from bridge.expressions.attention import hard_max as hard_max
 from bridge.expressions.attention import mean as mean
-from bridge.expressions.attention import quantised as quantised
 from bridge.expressions.attention import softmax as softmax
 from bridge.expressions.draws import draws as draws
 from bridge.expressions.functions import function as function
 from bridge.expressions.gradients import gradient as gradient
+from bridge.expressions.grids import quantised as quantised
 from bridge.expressions.inputs import tokens as tokens
 from bridge.expressions.inputs import value as value
 from bridge.expressions.inputs import vector as vector

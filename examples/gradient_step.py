@@ -1,6 +1,5 @@
 """One step of gradient descent by one layer of attention: linear attention exactly, softmax approximately.
 
-Tokens (x_j, y_j), a query (x, 0), labels centred; key and query read x, the value y (after von Oswald et al. 2023).
 Linear attention predicts eta/n sum_j y_j <x_j, x>, the step from 0 on sum_j (w^T x_j - y_j)^2 / (2n), and softmax of a
 small inverse temperature beta nearly that: its weights are linear in the scores up to a remainder of second order.
 """
@@ -17,10 +16,10 @@ n, d = sp.symbols("n d", integer=True, positive=True)
 X, x, y = bs.tokens("X", n, d, size=B_x), bs.vector("x", d, size=B_x), bs.tokens("y", n, 1, size=B_y)
 weights = bs.softmax(beta * (X.append(x) @ x)).in_place_of_linear()
 softmax = (eta * (n + 1) / (n * beta) * bs.attend(weights, y.centred().append(0))).named("softmax")
-exact = {"meaning": "`eta/n sum_j (y_j - sum_i y_i/n) X_j^T x`", "dim": 1, "size": 2 * eta * d * B_x**2 * B_y}
-linear = bs.value("linear", lambda X, x, y, eta: eta * (y - y.mean(0)).mT @ (X @ x) / X.shape[0], **exact)
+linear = (eta / n * bs.attend(X @ x, y.centred())).named("linear")
 
 
+# Key and query read x, the value y (after von Oswald et al. 2023). Labels are centred.
 def attention(kind, d, sharpness, scale):
     tokens, same = Stream.of(x=d, y=1), ("x", "x")
     head = Head.of("step", tokens, query={same: sharpness}, key={same: 1.0}, value={("y", "y"): scale})
@@ -28,15 +27,14 @@ def attention(kind, d, sharpness, scale):
 
 
 def tokens(X, y, x):
-    return torch.cat([torch.cat([X, y - y.mean(0)], 1), torch.cat([x, x.new_zeros(1)])[None]])
+    return [{"x": X, "y": y - y.mean(0)}, {"x": x}]
 
 
 heads = {
     "linear": lambda eta, n, d: attention(LinearAttention, d, 1.0, eta / n),
     "softmax": lambda eta, n, d, beta: attention(SoftmaxAttention, d, beta, eta * (n + 1) / (n * beta)),
 }
-last = {name: {name: lambda output: output[-1:]} for name in heads}
-networks = {name: bs.Transformer(build=heads[name], tokens=tokens, read=last[name]) for name in heads}
+networks = {name: bs.Transformer(build, tokens, read=lambda output: output[-1:]) for name, build in heads.items()}
 
 
 def least_squares(X, y, x):

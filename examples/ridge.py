@@ -1,61 +1,40 @@
-"""Ridge regression in context by L steps of gradient descent, each a layer of ReLU attention.
-
-Tokens (x_j, 0, w, 1, y_j) for the examples and (0, x, w, 1, 0) for the query. All of them carry the same w, at first 0.
-"""
+"""Ridge regression in context by L steps of gradient descent, each a layer of ReLU attention."""
 
 import sympy as sp
-import torch
 
 import boundsmith as bs
 from boundsmith.networks import Construction, Head, ReluAttention, Stream
 
 alpha, beta, lamda, W, B_x, B_y = sp.symbols("alpha beta lamda W B_x B_y", positive=True)
 L, n, d = sp.symbols("L n d", integer=True, positive=True)
-
-
-def shifted(X, by):
-    return by * torch.eye(X.shape[1], dtype=X.dtype, device=X.device) + X.mT @ X / X.shape[0]
-
-
-def solution(X, y, lamda):
-    return torch.linalg.solve(shifted(X, lamda), X.mT @ y / X.shape[0])
-
-
-def step(X, beta, lamda):
-    return -1 * shifted(X, -1 * beta) / (beta + lamda)
-
+X, y = sp.MatrixSymbol("X", n, d), sp.MatrixSymbol("y", n, 1)
 
 # A step multiplies w - w* by A, whose norm is at most 1 - 1/kappa. Before the first step w = 0 is W = ||w*|| away from
 # the solution w*, which takes y/sqrt(n), of norm at most B_y, times sqrt(s)/(s + lamda) along the singular vector with
 # the value sqrt(n s), s in [alpha, beta]. This factor increases up to s = lamda and then decreases.
 kappa, s = (beta + lamda) / (alpha + lamda), sp.Min(sp.Max(lamda, alpha), beta)
-solved = "the minimiser of `||X w - y||_2^2/(2 n) + lamda ||w||_2^2/2`", "0"
-moved = "`beta` times the identity less `X^T X/n`, over `beta + lamda`"
-start = bs.value("w", solution, approximate=lambda X: 0 * X[0], dim=d, norm=2, size=W, error=W, meaning=solved)
-A = bs.matrix("A", d, d, spectral=1 - 1 / kappa, given=step, meaning=moved)
-mean = bs.value("b", lambda X, y: X.mT @ y / X.shape[0], dim=d, norm=2, size=B_y * sp.sqrt(beta), meaning="`X^T y/n`")
-descent = bs.repeat(lambda w: A @ w + mean / (beta + lamda), start, L)
-prediction = (descent @ bs.vector("x", d, norm=B_x)).named("prediction")
-
-
-def stream(d):
-    return Stream.of(x=d, query=d, w=d, one=1, y=1)
+H, v = X.T * X / n + lamda * sp.Identity(d), X.T * y / n
+start = bs.value("w", H.I * v, approximate=0 * v, norm=2, size=W, error=W)
+A = bs.matrix("A", d, d, spectral=1 - 1 / kappa, given=sp.Identity(d) - H / (beta + lamda))
+b = bs.value("b", v / (beta + lamda), norm=2, size=B_y * sp.sqrt(beta) / (beta + lamda))
+prediction = (bs.repeat(lambda w: A @ w + b, start, L) @ bs.vector("x", d, norm=B_x)).named("prediction")
 
 
 # A step adds (<w, x_j> - y_j) x_j over all tokens. Attention is a mean over n + 1 of them, and n are examples.
 def ridge(beta, lamda, n, d, L):
-    step = 1 / (beta + lamda)
+    stream, step = Stream.of(x=d, query=d, w=d, one=1, y=1), 1 / (beta + lamda)
     query, key = {("x", "w"): 1, ("one", "one"): -1}, {("x", "x"): 1, ("one", "y"): 1}
-    moves = Head.of("moves", stream(d), query=query, key=key, value={("w", "x"): -step * (n + 1) / n})
+    moves = Head.of("moves", stream, query=query, key=key, value={("w", "x"): -step * (n + 1) / n})
     one = {("one", "one"): 1}
-    decay = Head.of("decay", stream(d), query=one, key=one, value={("w", "w"): -step * lamda})
+    decay = Head.of("decay", stream, query=one, key=one, value={("w", "w"): -step * lamda})
     layer = ReluAttention((*moves.with_opposite(), decay), residual=True)
-    reads = Head.of("reads", stream(d), query={("x", "w"): 1}, key={("x", "query"): 1}, value={("y", "one"): n + 1})
-    return Construction.of("ridge", stream(d), *[layer] * L, ReluAttention(reads.with_opposite(), residual=True))
+    reads = Head.of("reads", stream, query={("x", "w"): 1}, key={("x", "query"): 1}, value={("y", "one"): n + 1})
+    return Construction.of("ridge", stream, *[layer] * L, ReluAttention(reads.with_opposite(), residual=True))
 
 
+# (x_j, 0, w, 1, y_j) for the examples and (0, x, w, 1, 0) for the query: all of them carry the same w, at first 0.
 def tokens(X, y, x):
-    return stream(x.shape[-1]).tokens({"x": X, "one": 1, "y": y}, {"query": x, "one": 1})
+    return [{"x": X, "one": 1, "y": y}, {"query": x, "one": 1}]
 
 
 singular = bs.domains.SingularValues(n, d, low=sp.sqrt(n * alpha), high=sp.sqrt(n * beta))
@@ -65,11 +44,10 @@ own = bs.theorem(
     parameters={alpha: 0.25, beta: 1.0, lamda: 0.1, L: (4, 16), n: 16, d: 4, B_x: 1.0, B_y: 1.0},
     hypotheses=[alpha < beta, d <= n],
     inputs={"X": singular, "y": bs.domains.Box(n, size=B_y)},
-    network=bs.Transformer(build=ridge, tokens=tokens, read={"prediction": lambda output: output[-1:]}),
+    network=bs.Transformer(build=ridge, tokens=tokens, read=lambda output: output[-1:]),
     worst={W: B_y * sp.sqrt(s) / (s + lamda)},
     printed={"prediction": B_x * W * sp.exp(-L / (2 * kappa))},
     cites="after Bai et al. 2023",
-    meanings={W: "bound on `||w||_2`"},
 )
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ from bridge.expressions.expression import (
     require_shape,
     same,
 )
-from bridge.expressions.functions import t
 from bridge.expressions.linear_attention import LinearWeightsBySoftmax
 from bridge.expressions.products import product
 from bridge.expressions.running import Program
@@ -28,7 +27,6 @@ from bridge.lowering.formula import ArrayFunction
 from bridge.readings.arrays import attended, cut_weights, largest_places, unit_vector
 from symbolic import calculus
 from symbolic.calculus.products import ProductKind
-from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivations.derivation import Norm
 from symbolic.words.errors import UsageError
 
@@ -266,65 +264,6 @@ def _joined(norm: Norm, sizes: list[sp.Expr]) -> sp.Expr:
     return sp.Add(*sizes) if norm is Norm.ONE else sp.sqrt(sp.Add(*(size**2 for size in sizes)))
 
 
-class Quantised(Expression):
-    """Each coordinate on the grid of multiples of `step`: the nearest, or the next one below."""
-
-    def __init__(self, x: Expression, step: sp.Expr, *, down: bool, error: sp.Expr | None) -> None:
-        self.parts, self.dim, self.count = (x,), x.dim, x.count
-        self.step, self.down, self.given_error = step, down, error
-        self.eps = error if error is not None else step if down else step / 2
-        self.label = composed(f"grid({x.label})", "grid")
-
-    def candidates(self, asking: Asking) -> Iterator[Candidate]:
-        eps = asking.at(self.eps)
-
-        def rule(name: str, x: InNorm) -> InNorm:
-            value = calculus.apply_function(
-                x.value, name, eps=eps, lipschitz=1, size=x.value.size_symbol, function=self.handle
-            )
-            size = (
-                None if x.approximate_size is None else x.approximate_size + eps * norm_of_ones(value.norm, value.dim)
-            )
-            return InNorm(value, size)
-
-        for norm in Norm:
-            yield Candidate(norm, str(norm), ((self.parts[0], norm),), rule)
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        if self.given_error is None:
-            return ()
-        return (f"``{self.label}`` moves no coordinate by more than `{sp.sstr(self.given_error)}`",)
-
-    @property
-    def handle(self) -> str:
-        return f"{self.label}{self.suffix}"
-
-    @property
-    def formulas(self) -> tuple[sp.Expr, ...]:
-        return (self.step, as_number("error", self.eps))
-
-    @property
-    def takes(self) -> tuple[str, ...]:
-        return names_in(self.step)
-
-    def run(self, running: Running) -> Any:
-        x = running.value(self.parts[0])
-        return self.on_grid(x, running.letters(self.letters, x)) if running.approximate else x
-
-    @property
-    def letters(self) -> list[sp.Symbol]:
-        return sorted(self.step.free_symbols, key=str)
-
-    @property
-    def rounding(self) -> sp.Expr:
-        """The formula of the grid in t."""
-        return self.step * sp.floor(t / self.step + (0 if self.down else sp.Rational(1, 2)))
-
-    def on_grid(self, x: Any, letters: list[Any]) -> Any:
-        return ArrayFunction(self.rounding, t, *self.letters)(x, *letters)
-
-
 def as_numbers(mask: Any) -> Any:
     """1 and 0 for a mask of truth values."""
     return mask.to(torch.float64) if isinstance(mask, torch.Tensor) and mask.dtype == torch.bool else mask
@@ -332,7 +271,7 @@ def as_numbers(mask: Any) -> Any:
 
 def softmax(scores: Expression) -> SoftmaxOf:
     """softmax over the coordinates of each token."""
-    return SoftmaxOf(_checked("softmax", scores))
+    return SoftmaxOf(checked("softmax", scores))
 
 
 def hard_max(scores: Expression, *, margin: Any) -> HardMaxOf:
@@ -340,7 +279,7 @@ def hard_max(scores: Expression, *, margin: Any) -> HardMaxOf:
 
     `.by_softmax(beta)` approximates it by softmax at that inverse temperature.
     """
-    return HardMaxOf(_checked("hard_max", scores), as_number("margin", margin))
+    return HardMaxOf(checked("hard_max", scores), as_number("margin", margin))
 
 
 def attend(weights: Expression, values: Expression) -> Attend:
@@ -348,31 +287,22 @@ def attend(weights: Expression, values: Expression) -> Attend:
 
     Weights of any sign (a value, an input) count with their 1-norm.
     """
-    return Attend(_checked("attend", weights), _checked("attend", values))
+    return Attend(checked("attend", weights), checked("attend", values))
 
 
 def mean(x: Expression) -> Mean:
     """The mean over the tokens."""
-    return Mean(_checked("mean", x))
+    return Mean(checked("mean", x))
 
 
 def concatenate(*parts: Expression) -> ConcatenatedParts:
     """The coordinates of all parts, one after the other."""
     if not parts:
         raise UsageError("concatenate: nothing came; give expressions")
-    return ConcatenatedParts(tuple(_checked("concatenate", part) for part in parts))
+    return ConcatenatedParts(tuple(checked("concatenate", part) for part in parts))
 
 
-def quantised(x: Expression, step: Any, *, down: bool = False, error: Any = None) -> Quantised:
-    """Each coordinate of x rounded to the nearest multiple of `step`, or (`down`) to the next one below.
-
-    `error` is a bound of your own on what that changes; it is judged like every other one.
-    """
-    bound = None if error is None else as_number("error", error)
-    return Quantised(_checked("quantised", x), as_number("step of a grid", step), down=down, error=bound)
-
-
-def _checked(call: str, given: Any) -> Expression:
+def checked(call: str, given: Any) -> Expression:
     if not isinstance(given, Expression):
         raise UsageError(f"{call}: expected an expression, got {type(given).__name__}")
     return given

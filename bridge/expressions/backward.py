@@ -16,24 +16,19 @@ from bridge.expressions.row_cotangents import divisor
 from bridge.expressions.running import GraphRun
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings.arrays import unit_vector
+from symbolic.gradients.row_terms import AsColumn, Coordinates, EachRow, Joined, RootMeanSquare, RowFunction
 from symbolic.gradients.terms import (
-    AsColumn,
     ClassVector,
-    Coordinates,
     Divided,
     DotProduct,
-    EachRow,
     EntryProduct,
     FunctionOf,
-    Joined,
     Lettered,
     LinearCombination,
     MatrixTimes,
     NumberTimes,
     OnesVector,
     OuterProduct,
-    RootMeanSquare,
-    RowFunction,
     RowsTimes,
     Term,
     Transposed,

@@ -6,7 +6,8 @@ from itertools import chain, count
 import sympy as sp
 
 from bridge.expressions.cosine_features import FeatureScores
-from bridge.expressions.node_texts import Writing, object_text, written
+from bridge.expressions.formula_texts import object_text
+from bridge.expressions.node_texts import Writing, written
 from bridge.expressions.preceding import PrecedingTokens
 from bridge.expressions.similarities import SimilarityScores
 

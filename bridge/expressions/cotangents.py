@@ -9,22 +9,21 @@ from functools import singledispatch
 
 import sympy as sp
 
-from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
+from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, SoftmaxOf
 from bridge.expressions.expression import Expression, Sum
 from bridge.expressions.functions import Applied, shown, t
+from bridge.expressions.grids import Quantised
 from bridge.expressions.inputs import Input, TokenOfLayer
 from bridge.expressions.matrices import Matrix, MatrixImage
 from bridge.expressions.products import Entrywise, InnerProduct, Pairs
 from bridge.expressions.sinks import AttendBesideSink
+from symbolic.gradients.row_terms import Coordinates, Joined, RowFunction
 from symbolic.gradients.terms import (
-    Coordinates,
     DotProduct,
     FunctionOf,
-    Joined,
     Lettered,
     NumberTimes,
     OnesVector,
-    RowFunction,
     Term,
     UnitVector,
     combination,

@@ -9,10 +9,11 @@ import sympy as sp
 from bridge.expressions import block_texts as block_texts  # it registers what it writes
 from bridge.expressions.attention import CutSoftmaxOf
 from bridge.expressions.expression import Expression
+from bridge.expressions.formula_texts import formula_at, object_text
 from bridge.expressions.functions import Function
 from bridge.expressions.inputs import Value
 from bridge.expressions.matrices import Matrix, MatrixImage
-from bridge.expressions.node_texts import INDICES, Writing, formula_at, object_text
+from bridge.expressions.node_texts import INDICES, Writing
 from bridge.expressions.repetition import RepeatedLayers
 from bridge.expressions.running import nodes_of
 from symbolic.words.ascii_math import AsciiMathError, ascii_math

@@ -5,9 +5,10 @@ from enum import IntEnum
 
 import sympy as sp
 
-from bridge.expressions.attention import Attend, ConcatenatedParts, Quantised, SoftmaxOf
+from bridge.expressions.attention import Attend, ConcatenatedParts, SoftmaxOf
 from bridge.expressions.expression import Expression, Sum
 from bridge.expressions.functions import Applied, t
+from bridge.expressions.grids import Quantised
 from bridge.expressions.matrices import MatrixImage
 from bridge.expressions.normalisation import Normalised
 from bridge.expressions.products import Entrywise, Pairs

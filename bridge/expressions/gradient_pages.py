@@ -12,19 +12,8 @@ from bridge.expressions.gradient_lines import FormulaLine, GradientLines
 from bridge.expressions.inputs import TokenOfLayer
 from bridge.expressions.matrices import Matrix
 from symbolic.gradients.letters import Letter, TermWriter
-from symbolic.gradients.terms import (
-    ClassVector,
-    Coordinates,
-    EachRow,
-    EntryProduct,
-    FunctionOf,
-    Lettered,
-    OnesVector,
-    RootMeanSquare,
-    RowFunction,
-    Term,
-    UnitVector,
-)
+from symbolic.gradients.row_terms import Coordinates, EachRow, RootMeanSquare, RowFunction
+from symbolic.gradients.terms import ClassVector, EntryProduct, FunctionOf, Lettered, OnesVector, Term, UnitVector
 from symbolic.latex.displays import environment, wrapped
 from symbolic.latex.page import PAGE
 from symbolic.latex.widths import width

@@ -10,6 +10,7 @@ import torch
 
 from bridge.domains import Ball, Box, Domain, Rows
 from bridge.expressions.expression import Asking, Candidate, Expression, InNorm, Running, as_number, require_name
+from bridge.expressions.matrix_formulas import as_program, meaning_of
 from bridge.limits.arguments import arguments_of, called_with
 from symbolic.calculus import given
 from symbolic.derivations.derivation import Norm, as_norm
@@ -216,19 +217,22 @@ class Value(Expression):
 
 def value(
     name: str,
-    program: Callable[..., Any],
+    program: Any,
     *,
-    dim: Any,
     size: Any,
+    dim: Any = None,
     count: Any = None,
     norm: Any = Norm.INF,
     radius: Any = None,
     error: Any = None,
-    approximate: Callable[..., Any] | None = None,
+    approximate: Any = None,
     meaning: str | tuple[str, str] = "",
     inputs: Mapping[str, Domain] = MappingProxyType({}),
 ) -> Value:
     """An exact value that `program` computes from parameters and inputs, by name; at most `size` in the norm.
+
+    The program is a function, or a SymPy formula over `MatrixSymbol`s, such as `(X.T * X).I * X.T * y`. A column is a
+    vector, another shape tokens, one a row; the formula says the dimensions, and what is computed.
 
     `radius`, if known, bounds the distance of its tokens from some common centre. With an `error` the network has
     something else in its place: what the program `approximate` computes, or (without one) what a network of yours does.
@@ -241,5 +245,22 @@ def value(
             f"{name}: another program stands in its place; give error=, at least how far the two are apart"
         )
     bounds = {"norm": norm, "size": size, "radius": radius, "error": error}
+    if dim is None:
+        dim, count = _dimensions(name, program)
+    shape, vector = (dim, 1) if count is None else (count, dim), count is None
     words = (meaning, "") if isinstance(meaning, str) else meaning
-    return Value(name, program, approximate, dim, count, bounds, inputs, words)
+    told = [said or meaning_of(each) for said, each in zip(words, (program, approximate), strict=True)]
+    exact = as_program(name, program, shape, vector=vector)
+    near = None
+    if approximate is not None:
+        beside = program if isinstance(program, sp.MatrixExpr) else None
+        near = as_program(f"{name} in the network", approximate, shape, vector=vector, beside=beside)
+    return Value(name, exact, near, dim, count, bounds, inputs, (told[0], told[1]))
+
+
+def _dimensions(name: str, formula: Any) -> tuple[Any, Any]:
+    """Of a vector or of tokens, and how many tokens. Raises UsageError for what is no formula."""
+    if not isinstance(formula, sp.MatrixExpr):
+        raise UsageError(f"{name}: no dimension is known; give dim=")
+    rows, columns = formula.shape
+    return (rows, None) if columns == 1 else (columns, rows)

@@ -21,6 +21,7 @@ from bridge.expressions.expression import (
     require_shape,
     same,
 )
+from bridge.expressions.matrix_formulas import as_program, meaning_of
 from bridge.expressions.matrix_norms import KINDS, Key, all_norms, domain_of, kind_of, norm_words
 from bridge.limits.arguments import arguments_of
 from bridge.lowering.formula import ArrayFunction
@@ -232,11 +233,11 @@ def matrix(
     `.within(distance)` give matrices that err.
 
     `given` is an array to be taken instead of a random one, (rows, columns) or (layers, rows, columns), such as a
-    weight of a trained network; or a program that makes one for each prompt, from parameters and inputs by name, and
-    `meaning` tells a reader what it makes. A `typed` one is a parameter of its name with this default, such as 0.5 or
-    "random:1": whoever runs the theorem types a number (of the identity), JSON or @FILE, and a square matrix gives the
-    parameter that is its size. Its norms are letters of the matrix at hand. Raises UsageError for a matrix without a
-    norm.
+    weight of a trained network; a program that makes one for each prompt, from parameters and inputs by name (`meaning`
+    tells a reader what it makes); or a SymPy formula over `MatrixSymbol`s, which says that itself. A `typed` one is a
+    parameter of its name with this default, such as 0.5 or "random:1": whoever runs the theorem types a number (of the
+    identity), JSON or @FILE, and a square matrix gives the parameter that is its size. Its norms are letters of the
+    matrix at hand. Raises UsageError for a matrix without a norm.
     """
     found = {kind: as_number(kind, bound) for kind, bound in norms.items()}
     sizes = {kind_of(kind): bound for kind, bound in found.items()}
@@ -248,8 +249,9 @@ def matrix(
         alone = not varies and all(each is None for each in (domain, layers, given))
         _require_typed(name, rows, columns, found, alone=alone)
     drawn = domain or (Box(rows, columns) if given is not None else domain_of(name, rows, columns, found))
-    if callable(given):
-        return Matrix(name, rows, columns, sizes, drawn, layers, varies=True, program=given, meaning=meaning)
+    if callable(given) or isinstance(given, sp.MatrixExpr):
+        program, words = as_program(name, given, (rows, columns)), meaning or meaning_of(given)
+        return Matrix(name, rows, columns, sizes, drawn, layers, varies=True, program=program, meaning=words)
     array = None if given is None else _as_array(name, given, 2 if layers is None else 3)
     own = domain is not None
     return Matrix(

@@ -4,22 +4,23 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
-from itertools import accumulate, chain, count
+from itertools import chain, count
 
 import sympy as sp
-from sympy.printing.precedence import PRECEDENCE, precedence
-from sympy.printing.str import StrPrinter
 
-from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, Quantised, SoftmaxOf
+from bridge.expressions.attention import Attend, ConcatenatedParts, CutSoftmaxOf, HardMaxOf, Mean, SoftmaxOf
 from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.embeddings import RowsOfTable
 from bridge.expressions.experts import ExpertsOf
 from bridge.expressions.expression import Expression, Sum
-from bridge.expressions.functions import Applied, t
+from bridge.expressions.formula_texts import formula_at, number_text, object_text, outside, within, within_product
+from bridge.expressions.functions import Applied
+from bridge.expressions.grids import Quantised
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.linear_attention import LinearWeightsBySoftmax
 from bridge.expressions.losses import CrossEntropyOf, LogSoftmaxOf
 from bridge.expressions.matrices import Matrix, MatrixImage
+from bridge.expressions.matrix_formulas import words_of
 from bridge.expressions.normalisation import Normalised, OfEachToken
 from bridge.expressions.positions import RotaryPositions
 from bridge.expressions.products import Entrywise, InnerProduct, Pairs
@@ -30,7 +31,6 @@ from bridge.expressions.tokens import Appended, Centred, TokenAtPlace
 
 LETTERS = ("p", "q", "z", "y", "r", "a", "c", "v", "w")  # of values that a formula names
 INDICES = ("l", "k", "j", "i")  # of layers, and of layers within layers
-PLACE = sp.Symbol("PLACE")  # stands for an argument in the text of a formula
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,10 @@ class Writing:
         if id(node) in self.letters:
             return (self.letters[id(node)],) * 2
         exact, near = written(node, self)
-        if (
-            self.uses[id(node)] < 2
-            or isinstance(node, Input | Draws | LayerArgument | TokenOfLayer | Value)
-            or id(node) in self.letters
-        ):
-            return (self.letters[id(node)],) * 2 if id(node) in self.letters else (exact, near)
+        if id(node) in self.letters:  # of a repetition
+            return (self.letters[id(node)],) * 2
+        if self.uses[id(node)] < 2 or isinstance(node, Input | Draws | LayerArgument | TokenOfLayer | Value):
+            return exact, near
         letter = self.letters[id(node)] = self.fresh()
         self.lines.append(DefinedLetter(letter, exact, near))
         return letter, letter
@@ -76,60 +74,41 @@ class Writing:
         free = (each for each in LETTERS if each not in self.taken)
         return next(each for each in chain(free, (f"x{k}" for k in count(1))) if each not in used)
 
+    def argument(self, *letters: str) -> str:
+        """The letter of an argument in a definition: the first one that is no other object's."""
+        return next((each for each in letters if each not in self.taken), letters[0])
+
     def each(self, form: Callable[..., str], *nodes: Expression) -> tuple[str, str]:
         """The same form of the exact and of the approximate parts."""
         parts = [self.both(node) for node in nodes]
         return form(*(part[0] for part in parts)), form(*(part[1] for part in parts))
 
 
-def object_text(name: str, *, hat: bool = False, index: str = "") -> str:
-    """The name of an object as a letter with what stands below it, and the number of a layer."""
-    base, _, below = name.partition("_")
-    if not below and (numbered := re.fullmatch(r"([A-Za-z]+)(\d+)", name)):
-        base, below = numbered.groups()
-    parts = [each for each in (*below.split("_"), index) if each]
-    lower = f"_{parts[0]}" if len(parts) == 1 else f"_({', '.join(parts)})" if parts else ""
-    return f"{base}{lower}{'_hat' if hat else ''}"
-
-
-def within(text: str) -> str:
-    """In brackets, where it is a sum or a product."""
-    return f"({text})" if re.search(r"[ +*/-]", _outside(text)) else text
-
-
-def _outside(text: str) -> str:
-    """What stands in no brackets."""
-    depths = accumulate((c == "(") - (c == ")") for c in text)
-    return "".join(c for c, depth in zip(text, depths, strict=True) if depth == 0)
-
-
-class _WithStars(StrPrinter):
-    """Products of values, which are entry by entry, have a star; a number before a value has none."""
-
-    def _print_Mul(self, expr: sp.Mul) -> str:
-        values = [each for each in expr.args if each.has(PLACE) and not each.as_base_exp()[1].is_negative]
-        if len(values) < 2:
-            return str(super()._print_Mul(expr))
-        numerator, denominator = (expr / sp.Mul(*values)).as_numer_denom()
-        shown = " % ".join(self.parenthesize(each, precedence(expr)) for each in values)
-        before = {1: "", -1: "-"}.get(numerator, f"{self.parenthesize(numerator, precedence(expr))} ")
-        return f"{before}{shown}" + (
-            "" if denominator == 1 else f"/{self.parenthesize(denominator, PRECEDENCE['Pow'])}"
-        )
-
-
-def formula_at(expr: sp.Expr, argument: str) -> str:
-    """The text of an expression in t at an argument."""
-    text = _WithStars().doprint(expr.subs(t, PLACE)).replace("**", "^").replace("Max(", "max(").replace("Abs(", "abs(")
-    text = text.replace("*", " ").replace("%", "*")
-    text = re.sub(rf"((?<=\()|(?<=, )){PLACE}(?=[,)])", lambda _: argument, text)
-    return text.replace(str(PLACE), within(argument))
-
-
 @singledispatch
 def written(node: Expression, writing: Writing) -> tuple[str, str]:
     """The text of a node by those of its parts."""
     return writing.each(lambda *parts: f"{type(node).__name__.lower()}({', '.join(parts)})", *node.parts)
+
+
+# Nodes whose text is one of those of their parts, the same exactly and in the network.
+FORMS: Mapping[type[Expression], Callable[..., str]] = {
+    Appended: lambda x, y: f"({x}; {y})",
+    Centred: lambda x: f"{within_product(x)} - mean({x})",
+    ConcatenatedParts: lambda *parts: f"({', '.join(parts)})",
+    Entrywise: lambda x, y: f"{within(x)} * {within(y)}",
+    LogSoftmaxOf: lambda scores: f"log(softmax({scores}))",
+    Mean: lambda x: f"mean({x})",
+    Pairs: lambda query, keys: f"{'(x)' if keys == 'x' else within(keys)} {within(query)}",
+    SoftmaxOf: lambda scores: f"softmax({scores})",
+}
+
+
+def _of_form(node: Expression, writing: Writing) -> tuple[str, str]:
+    return writing.each(FORMS[type(node)], *node.parts)
+
+
+for kind in FORMS:
+    written.register(kind)(_of_form)
 
 
 @written.register
@@ -141,7 +120,7 @@ def _(node: Input | Draws, writing: Writing) -> tuple[str, str]:
 def _(node: Value, writing: Writing) -> tuple[str, str]:
     (exact, near), name, hat = node.meanings, object_text(node.name), object_text(node.name, hat=True)
     if exact:
-        writing.words.append(f"`{name}` is {exact}")
+        writing.words += words_of(name, exact, node.program)
     if node.error == 0:
         return name, name
     bound = f"is at most `{sp.sstr(node.error, full_prec=False)}` away from `{name}` in the {node.norm.words}"
@@ -159,8 +138,8 @@ def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
     matrix, layer = node.matrix, "" if node.matrix.layers is None else list(writing.indices.values())[-1]
     writing.matrices[matrix.name] = matrix
     if matrix.meaning:
-        writing.words.append(f"`{object_text(matrix.name)}` is {matrix.meaning}")
-    x, beside = writing.both(node.parts[0]), within if isinstance(node.parts[0], Attend) else _within_sum
+        writing.words += words_of(object_text(matrix.name), matrix.meaning, matrix.program)
+    x, beside = writing.both(node.parts[0]), within if isinstance(node.parts[0], Attend) else within_product
     near = object_text(matrix.name, hat=matrix.change is not None, index=layer)
     return f"{object_text(matrix.name, index=layer)} {beside(x[0])}", f"{near} {beside(x[1])}"
 
@@ -170,13 +149,8 @@ def _(node: RowsOfTable, writing: Writing) -> tuple[str, str]:
     matrix = node.matrix
     writing.matrices[matrix.name] = matrix
     near = object_text(matrix.name, hat=matrix.change is not None)
-    exact, approximate = map(_within_sum, writing.both(node.parts[0]))
+    exact, approximate = map(within_product, writing.both(node.parts[0]))
     return f"{object_text(matrix.name)}^T {exact}", f"{near}^T {approximate}"
-
-
-def _within_sum(text: str) -> str:
-    """In brackets, where a factor beside it would be taken into a sum or a product entry by entry."""
-    return f"({text})" if re.search(r" [+*-] |/", _outside(text)) or text.startswith("-") else text
 
 
 @written.register
@@ -199,24 +173,10 @@ def _sum(node: Sum, parts: Sequence[str]) -> str:
         if factor == 0:
             text += " + 0" if text else "0"
             continue
-        part = f"({part})" if re.search(r" [+-] ", _outside(part)) or part.startswith("-") else part
-        term = (
-            part
-            if size == 1
-            else f"{_within_sum(sp.sstr(size).replace('**', '^').replace('*', ' '))} {_within_sum(part)}"
-        )
+        part = f"({part})" if re.search(r" [+-] ", outside(part)) or part.startswith("-") else part
+        term = part if size == 1 else f"{within_product(number_text(size))} {within_product(part)}"
         text += (f" {'-' if negative else '+'} " if text else "-" if negative else "") + term
     return text
-
-
-@written.register
-def _(node: Entrywise, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda x, y: f"{within(x)} * {within(y)}", *node.parts)
-
-
-@written.register
-def _(node: Pairs, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda query, keys: f"{'(x)' if keys == 'x' else within(keys)} {within(query)}", *node.parts)
 
 
 @written.register
@@ -228,31 +188,26 @@ def _(node: InnerProduct, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
-def _(node: SoftmaxOf, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda scores: f"softmax({scores})", *node.parts)
-
-
-@written.register
 def _(node: LinearWeightsBySoftmax, writing: Writing) -> tuple[str, str]:
     exact, near = writing.both(node.parts[0])
-    count = within(sp.sstr(node.dim).replace("**", "^").replace("*", " "))
-    writing.words.append("`avg(s)` is the mean of the scores `s` of a query")
+    count = within(number_text(node.dim))
+    scores = writing.argument("s", "z", "t")
+    writing.words.append(f"`avg({scores})` is the mean of the scores `{scores}` of a query")
     return f"(1 + {exact} - avg({exact}))/{count}", f"softmax({near})"
 
 
 @written.register
 def _(node: CutSoftmaxOf, writing: Writing) -> tuple[str, str]:
     exact, near = writing.both(node.parts[0])
-    keys = "S" if node.most is None else within(sp.sstr(node.most))
-    of_keys = f"the keys `S`{f', {node.meaning}' if node.meaning else ''}"
-    of_keys = of_keys if node.most is None else f"the `{keys}` largest scores"
+    if node.most is None:
+        keys = f"{writing.argument('S', 'J', 'C')}{node.suffix}"
+        of_keys = f"the keys `{keys}`{f', {node.meaning}' if node.meaning else ''}"
+        keys = f"({keys})" if node.suffix else keys
+    else:
+        keys = within(number_text(node.most))
+        of_keys = f"the `{keys}` largest scores"
     writing.notes.append(f"`softmax_{keys}` is softmax over {of_keys}")
     return f"softmax({exact})", f"softmax_{keys}({near})"
-
-
-@written.register
-def _(node: LogSoftmaxOf, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda scores: f"log(softmax({scores}))", *node.parts)
 
 
 @written.register
@@ -265,22 +220,27 @@ def _(node: CrossEntropyOf, writing: Writing) -> tuple[str, str]:
 @written.register
 def _(node: HardMaxOf, writing: Writing) -> tuple[str, str]:
     exact, near = writing.both(node.parts[0])
-    by_softmax = f"softmax({within(sp.sstr(node.beta))} {_within_sum(near)})"
-    return f"hardmax({exact})", f"hardmax({near})" if node.beta is None else by_softmax
+    if node.beta is None:
+        return f"hardmax({exact})", f"hardmax({near})"
+    return f"hardmax({exact})", f"softmax({within(number_text(node.beta))} {within_product(near)})"
 
 
 @written.register
 def _(node: Attend, writing: Writing) -> tuple[str, str]:
     weights, values = node.parts
     if isinstance(weights, RecentWeights):
-        slope = within(sp.sstr(weights.slope).replace("**", "^").replace("*", " "))
+        slope = within(number_text(weights.slope))
+        v, j, i = (writing.argument(*letters) for letters in (("v", "u", "z"), ("j", "l", "m"), ("i", "k", "h")))
         writing.notes.append(
-            f"`recent(v)_j` is the sum of `v_i` over `i <= j` with the weights softmax of `-{slope} (j - i)`"
+            f"`recent({v})_{j}` is the sum of `{v}_{i}` over `{i} <= {j}` with the weights softmax of "
+            f"`-{slope} ({j} - {i})`"
         )
         exact, near = writing.both(values)
         return exact, f"recent{near if near.startswith('(') else f'({near})'}"
     beside = str if isinstance(values, ExpertsOf) else within
-    return writing.each(lambda weights, values: f"{_within_sum(weights)} {beside(values)}", *node.parts)
+    if weights.count is None and not isinstance(weights, SoftmaxOf | CutSoftmaxOf | HardMaxOf | LinearWeightsBySoftmax):
+        return writing.each(lambda weights, values: f"{within(weights)}^T {beside(values)}", *node.parts)
+    return writing.each(lambda weights, values: f"{within_product(weights)} {beside(values)}", *node.parts)
 
 
 @written.register
@@ -293,7 +253,7 @@ def _(node: AttendBesideSink, writing: Writing) -> tuple[str, str]:
 
 @written.register
 def _(node: Normalised, writing: Writing) -> tuple[str, str]:
-    dim, shift = (within(sp.sstr(each).replace("**", "^").replace("*", " ")) for each in (node.dim, node.shift))
+    dim, shift = (within(number_text(each)) for each in (node.dim, node.shift))
     shifted = "" if node.shift == 0 else f" + {shift}"
 
     def over_root(x: str) -> str:
@@ -302,7 +262,8 @@ def _(node: Normalised, writing: Writing) -> tuple[str, str]:
 
     if not node.less_mean:
         return writing.each(over_root, *node.parts)
-    writing.words.append("`centred(x)` is `x` with the mean of its coordinates taken from each of them")
+    v = writing.argument("x", "v", "u")
+    writing.words.append(f"`centred({v})` is `{v}` with the mean of its coordinates taken from each of them")
     return writing.each(lambda x: over_root(f"centred({x})"), *node.parts)
 
 
@@ -311,11 +272,12 @@ def _(node: RotaryPositions, writing: Writing) -> tuple[str, str]:
     place, token, *_ = (each for each in ("k", "j", "i", "h", "s", "t") if each not in writing.taken)
     angle = f"`{place}`-th of its angles"
     if node.base is not None:
-        base, dim = (within(sp.sstr(each).replace("**", "^").replace("*", " ")) for each in (node.base, node.dim))
+        base, dim = (within(number_text(each)) for each in (node.base, node.dim))
         angle = f"angle `{base}^(-2 {place}/{dim}) {token}`"
+    v = writing.argument("x", "v", "u")
     writing.words.append(
-        f"`rotary(x)` turns the coordinates `2 {place}` and `2 {place} + 1` of token `{token}` of `x` by the {angle}, "
-        f"`{place}` and `{token}` from 0 on"
+        f"`rotary({v})` turns the coordinates `2 {place}` and `2 {place} + 1` of token `{token}` of `{v}` by the "
+        f"{angle}, `{place}` and `{token}` from 0 on"
     )
     return writing.each(lambda x: f"rotary({x})", *node.parts)
 
@@ -329,21 +291,6 @@ def _(node: OfEachToken, writing: Writing) -> tuple[str, str]:
 def _(node: ExpertsOf, writing: Writing) -> tuple[str, str]:
     writing.words.append("`rows(a, b, ...)` are the tokens `a`, `b`, ...")
     return writing.each(lambda *parts: f"rows({', '.join(parts)})", *node.parts)
-
-
-@written.register
-def _(node: Mean, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda x: f"mean({x})", *node.parts)
-
-
-@written.register
-def _(node: Centred, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda x: f"{_within_sum(x)} - mean({x})", *node.parts)
-
-
-@written.register
-def _(node: Appended, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda x, y: f"({x}; {y})", *node.parts)
 
 
 @written.register
@@ -366,11 +313,6 @@ def _(node: SampleMean, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
-def _(node: ConcatenatedParts, writing: Writing) -> tuple[str, str]:
-    return writing.each(lambda *parts: f"({', '.join(parts)})", *node.parts)
-
-
-@written.register
 def _(node: Quantised, writing: Writing) -> tuple[str, str]:
     (exact, near), step = writing.both(node.parts[0]), sp.sstr(node.step)
     nearest = "" if node.down else " + 1/2"
@@ -380,7 +322,7 @@ def _(node: Quantised, writing: Writing) -> tuple[str, str]:
 @written.register
 def _(node: RepeatedLayers, writing: Writing) -> tuple[str, str]:
     letter, index = writing.fresh(), writing.numbers[len(writing.indices)]
-    writing.letters[id(node)] = f"{letter}_{within(sp.sstr(node.depth))}"
+    writing.letters[id(node)] = f"{letter}_{within(number_text(node.depth))}"
     start = writing.both(node.parts[0])
     writing.lines.append(DefinedLetter(f"{letter}_0", *start))
     writing.letters[id(node.argument)] = f"{letter}_({index}-1)"

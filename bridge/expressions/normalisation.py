@@ -6,7 +6,6 @@ from typing import Any
 import sympy as sp
 
 from bridge.domains import Rows, Shell, Sphere
-from bridge.expressions.attention import Quantised
 from bridge.expressions.expression import (
     Asking,
     Candidate,
@@ -19,6 +18,7 @@ from bridge.expressions.expression import (
     require_shape,
     same,
 )
+from bridge.expressions.grids import Quantised
 from bridge.expressions.inputs import Input
 from bridge.lowering.formula import ArrayFunction
 from symbolic import calculus

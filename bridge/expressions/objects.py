@@ -10,11 +10,12 @@ from typing import Any
 import sympy as sp
 
 from bridge.domains import Domain
-from bridge.expressions.attention import CutSoftmaxOf, Quantised
+from bridge.expressions.attention import CutSoftmaxOf
 from bridge.expressions.cosine_features import FeatureScores
 from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.expression import Expression, same
 from bridge.expressions.functions import Applied, Function
+from bridge.expressions.grids import Quantised
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.losses import CrossEntropyOf
 from bridge.expressions.matrices import Matrix, MatrixImage

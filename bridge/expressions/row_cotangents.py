@@ -4,17 +4,14 @@ from bridge.expressions.cotangents import ONE, Passed, axes_of, cotangent_of, fo
 from bridge.expressions.expression import Expression
 from bridge.expressions.losses import CrossEntropyOf, LogSoftmaxOf
 from bridge.expressions.normalisation import Normalised, OfEachToken
+from symbolic.gradients.row_terms import AsColumn, EachRow, RootMeanSquare, RowFunction
 from symbolic.gradients.terms import (
-    AsColumn,
     ClassVector,
     Divided,
     DotProduct,
-    EachRow,
     Lettered,
     NumberTimes,
     OnesVector,
-    RootMeanSquare,
-    RowFunction,
     RowsTimes,
     Term,
     combination,

@@ -9,14 +9,15 @@ import sympy as sp
 import torch
 
 from bridge.domains import Domain
-from bridge.expressions.attention import Quantised
 from bridge.expressions.checking import require_sound
 from bridge.expressions.definitions import definition, largest_difference, seen_weight
 from bridge.expressions.deriving import LeastBounds, derived
 from bridge.expressions.draws import SampleMean
 from bridge.expressions.embeddings import RowsOfTable
 from bridge.expressions.expression import Expression
+from bridge.expressions.formula_texts import object_text
 from bridge.expressions.functions import Function, t
+from bridge.expressions.grids import Quantised
 from bridge.expressions.inputs import TokenOfLayer, Value
 from bridge.expressions.knowing import SPECTRAL, KnownLetters, of_array
 from bridge.expressions.matrices import Matrix
@@ -192,6 +193,9 @@ class Graph(Objects):
         taken += [*self.inputs, *self.weights, *self.values]
         found: dict[Any, Any] = {output.label: definition(output, taken) for output in self.outputs}
         found |= {f.letter: largest_difference(f) for f in self.functions.values() if f.letter in self._known.letters}
+        sizes = ((each, each.bounds["size"]) for each in self.values.values())
+        beside = {s: value for value, s in sizes if s in self._known.letters and s not in self.parameters}
+        found |= {s: f"bound on the {each.norm.words} of `{object_text(each.name)}`" for s, each in beside.items()}
         own = {letter: words for letter, (words, _) in self.letters_known.items()}
         found |= {letter: words for letter, words in own.items() if letter in self._known.bounding}
         found |= {s: seen_weight(node) for s, node in self.seeing.items() if s in self._known.letters}

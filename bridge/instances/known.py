@@ -8,6 +8,7 @@ import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property, partial
+from inspect import unwrap
 from types import MappingProxyType
 from typing import Any
 
@@ -207,7 +208,7 @@ class Known(Mapping[str, Any]):
 
     def role(self, function: Function) -> str:
         """What the function is in the theorem, for messages."""
-        role = self._roles.get(id(function)) or getattr(function, "__name__", repr(function))
+        role = self._roles.get(id(unwrap(function))) or getattr(function, "__name__", repr(function))
         return f"{self.theorem.id}: {role}"
 
     @cached_property

@@ -10,7 +10,7 @@ from bridge.domains import Product
 from bridge.instances.known import Arrays, Known
 from bridge.limits.arguments import Function, arguments_of, called_for
 from bridge.theorems.pair import Pair
-from bridge.theorems.transformer import Transformer
+from bridge.theorems.transformer import LaidOut, Transformer
 from numeric.balls import BallArray
 from numeric.balls.array import array_of
 from numeric.balls.floats import floats_enclosed
@@ -18,6 +18,7 @@ from numeric.balls.running import call_on_balls
 from numeric.networks.exact import run_exact
 from numeric.networks.network import Network
 from numeric.networks.shared_blocks import SharedNetwork
+from numeric.networks.stream import Stream
 from symbolic.words.errors import UsageError
 
 
@@ -69,8 +70,9 @@ class Networks:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
             return self._named("the network", self.known.batched(on_tensors(network), inputs, dtype), names)
-        tokens = self.tokens(network, inputs, dtype)
-        taps = self.torch_network(key, dtype).run(tokens, self.taps(network, names))
+        made = self.torch_network(key, dtype)
+        tokens = self.tokens(network, inputs, dtype, made.construction.source)
+        taps = made.run(tokens, self.taps(network, names))
         return {name: self.read(network, name, taps, dtype) for name in names}
 
     def envelope(self, inputs: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
@@ -82,19 +84,20 @@ class Networks:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
             return self._named("the network", self.known.on_array(for_balls(network), inputs, bits), names)
-        if network.tokens is None:
-            tokens = array_of(inputs[self._only_input])
-        else:
-            tokens = self.known.on_array(network.tokens, inputs, bits)
         with called_for(self.known.role(network.build), network.build):
             known = self.known.on_balls(bits)
             arguments = {name: known[name] for name in arguments_of(network.build)}
             construction = call_on_balls(network.build, arguments, bits, enclose_floats=self.known.near)
+        if network.tokens is None:
+            tokens = array_of(inputs[self._only_input])
+        else:
+            tokens = self.known.on_array(LaidOut(network.tokens, lambda: construction.source), inputs, bits)
         with floats_enclosed(self.known.near):
             taps = run_exact(construction, tokens, bits, self.taps(network, names))
+        readings = {name: network.reading(name) for name in names}
         return {
-            name: self.known.on_array(network.read[name], taps, bits) if name in network.read else taps[_tap(name)]
-            for name in names
+            name: taps[_tap(name)] if reading is None else self.known.on_array(reading, taps, bits)
+            for name, reading in readings.items()
         }
 
     def steps_on_balls(self, role: str, name: str, steps: Sequence[str], inputs: Arrays, bits: int) -> dict[str, Any]:
@@ -127,12 +130,20 @@ class Networks:
         assert isinstance(network, Transformer)  # asked of transformers only
         return network
 
-    def tokens(self, network: Transformer, inputs: Mapping[str, Tensor], dtype: torch.dtype) -> Tensor:
-        """The prompts as they enter, (B, L, width)."""
-        found = (
-            inputs[self._only_input] if network.tokens is None else self.known.batched(network.tokens, inputs, dtype)
-        )
+    def tokens(
+        self, network: Transformer, inputs: Mapping[str, Tensor], dtype: torch.dtype, source: Stream | None = None
+    ) -> Tensor:
+        """The prompts as they enter, (B, L, width). `source`: the stream of its construction, if that is known."""
+        if network.tokens is None:
+            return inputs[self._only_input].to(dtype)
+        entering = LaidOut(network.tokens, lambda: source or self._source(network))
+        found: Tensor = self.known.batched(entering, inputs, dtype)
         return found.to(dtype)
+
+    def _source(self, network: Transformer) -> Stream:
+        """The stream of its tokens."""
+        key = next(key for key, each in self.theorem.networks.items() if each is network)
+        return self.torch_network(key, torch.float64).construction.source
 
     def length(self, network: Transformer) -> int:
         """The number of tokens of a prompt."""
@@ -159,16 +170,18 @@ class Networks:
 
     def taps(self, network: Transformer, names: Sequence[str]) -> list[str]:
         """The taps from which these quantities are read, but the output, which there always is."""
-        wanted = [arguments_of(network.read[name]) if name in network.read else (_tap(name),) for name in names]
+        readings = {name: network.reading(name) for name in names}
+        wanted = [(_tap(name),) if each is None else arguments_of(each) for name, each in readings.items()]
         taps = {
             tap for each in wanted for tap in each if tap not in self.known.params and tap not in self.known.weights
         }
         return sorted(taps - {"output"})
 
     def read(self, network: Transformer, name: str, taps: Mapping[str, Tensor], dtype: torch.dtype) -> Tensor:
-        if name not in network.read:
+        reading = network.reading(name)
+        if reading is None:
             return taps[_tap(name)]
-        found: Tensor = self.known.batched(network.read[name], taps, dtype)
+        found: Tensor = self.known.batched(reading, taps, dtype)
         return found
 
 

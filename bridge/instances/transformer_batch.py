@@ -58,8 +58,9 @@ class TransformerBatch:
         self.networks = networks
         by_tokens: dict[Hashable, list[BatchMember]] = {}
         for member in members:
-            by_tokens.setdefault(member.transformer.tokens, []).append(member)
-        self.entering = [(own[0].transformer, self._items(own, len(names))) for own in by_tokens.values()]
+            source = member.network.construction.source
+            by_tokens.setdefault((member.transformer.tokens, source), []).append(member)
+        self.entering = [(own[0], self._items(own, len(names))) for own in by_tokens.values()]
         self.members = [member for own in by_tokens.values() for member in own]
         self.readings = [
             _Reading(name, networks.transformer(name), spots, items, items.of_each(varying))
@@ -70,11 +71,15 @@ class TransformerBatch:
 
     def run(self, known: Mapping[str, Tensor]) -> Iterator[Found]:
         """From the inputs of all R items, and what varies among them."""
-        tokens = [self.networks.tokens(each, items.of_each(known), torch.float64) for each, items in self.entering]
+        tokens = [self._tokens(member, items.of_each(known)) for member, items in self.entering]
         taps = self.network.run(torch.cat(tokens), self.taps)
         for each in self.readings:
             here = {**each.varying, **each.spots.of_each(taps)}
             yield each.name, each.items, self.networks.read(each.transformer, each.name, here, torch.float64)
+
+    def _tokens(self, member: BatchMember, known: Mapping[str, Tensor]) -> Tensor:
+        source = member.network.construction.source
+        return self.networks.tokens(member.transformer, known, torch.float64, source)
 
     def _items(self, members: Sequence[BatchMember], total: int) -> Items:
         return Items([place for member in members for place in member.places], total, self.networks.known.format.device)

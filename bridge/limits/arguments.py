@@ -99,6 +99,6 @@ def _complaint(error: Exception) -> str:
 
 def _place(error: Exception, function: Function) -> str:
     """The last line in the function's own file that was running, as (own.py, line 12)."""
-    file = getattr(getattr(function, "__code__", None), "co_filename", "")
+    file = getattr(getattr(inspect.unwrap(function), "__code__", None), "co_filename", "")
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f" ({Path(file).name}, line {lines[-1]})" if lines else ""

@@ -15,8 +15,10 @@ from sympy.logic.boolalg import Boolean
 from bridge.lowering import Lowered, lower
 from bridge.lowering.ball_values import letters_of
 from numeric.balls import BallArray, working_precision
+from numeric.balls.array import entries_of
 from numeric.balls.elementwise import entrywise
 from numeric.balls.integers import ExactInteger
+from numeric.balls.products import flint_matrix
 from symbolic.derivations.exact_numbers import as_float, as_formula
 from symbolic.words.errors import UsageError
 
@@ -50,6 +52,57 @@ class ArrayFunction:
         return f"ArrayFunction({', '.join(map(str, (self.expr, *self.symbols)))})"
 
 
+class MatrixFunction:
+    """MatrixFunction(expr): a formula over `MatrixSymbol`s as a function of these and of its letters, by name.
+
+    It runs on tensors and on arrays of balls. Sizes are read off the arrays, so far as these tell them. A vector is
+    taken for a column; `vector`: the value is one too, where the formula is a column. A formula without arrays, 0, has
+    the format of the array `beside`.
+
+    Raises UsageError for what is no matrix expression, and for operations that torch does not have.
+    """
+
+    def __init__(self, expr: Any, *, vector: bool = False, beside: sp.MatrixSymbol | None = None) -> None:
+        if not isinstance(expr, sp.MatrixExpr):
+            raise UsageError(f"expected a formula over sp.MatrixSymbol, got {type(expr).__name__}")
+        arrays = sorted(expr.atoms(sp.MatrixSymbol), key=str)
+        told = {size for each in arrays for size in each.shape}
+        self.expr, self.vector, self.beside = expr, vector, None if arrays else beside
+        self.symbols = (*arrays, *sorted(expr.free_symbols - told - {*arrays}, key=str))
+        keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        names = [str(each) for each in (*self.symbols, *([] if self.beside is None else [self.beside]))]
+        self.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in names])
+        _lowered(expr, self.symbols, None)  # refuses here what it does not know
+
+    def __call__(self, **known: Any) -> Any:
+        values = [known[str(each)] for each in self.symbols]
+        if any(isinstance(each, BallArray | ExactInteger) for each in known.values()):
+            found = self._on_balls(values)
+        else:
+            found = _lowered(self.expr, self.symbols, None)(*self._columns(_as_tensors(values)))
+        if self.beside is not None and isinstance(found, torch.Tensor):
+            found = found.to(known[str(self.beside)])
+        return found[..., 0] if self.vector else found
+
+    def _columns(self, values: Sequence[Any]) -> list[Any]:
+        named = zip(self.symbols, values, strict=True)
+        return [x[..., None] if isinstance(each, sp.MatrixSymbol) and x.ndim == 1 else x for each, x in named]
+
+    def _on_balls(self, values: Sequence[Any]) -> BallArray:
+        bits = max([flint.ctx.prec, *(each.bits for each in values if isinstance(each, BallArray))])
+        with working_precision(bits):
+            own = [_as_flint(each) for each in self._columns(values)]
+            return BallArray.of_matrix(_lowered(self.expr, self.symbols, bits).bare(*own), bits)
+
+
+def _as_flint(value: Any) -> Any:
+    """A matrix, or a number, of flint's own."""
+    if isinstance(value, int):
+        return int(value)
+    entries = entries_of(value)
+    return flint_matrix(entries) if entries.ndim else entries.item()
+
+
 def entry_by_entry(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], values: Sequence[Any]) -> Any:
     """The expression at tensors, or at arrays of balls, in the order of its symbols."""
     if not any(isinstance(each, BallArray | ExactInteger) for each in values):
@@ -67,7 +120,7 @@ def _as_tensors(values: Sequence[Any]) -> Sequence[Any]:
 
 
 @lru_cache(maxsize=8192)
-def _lowered(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], bits: int | None) -> Lowered:
+def _lowered(expr: sp.Basic, symbols: tuple[sp.Basic, ...], bits: int | None) -> Lowered:
     """For tensors, or for balls of so many bits."""
     return lower(expr, "torch", args=symbols) if bits is None else lower(expr, "arb", args=symbols, bits=bits)
 

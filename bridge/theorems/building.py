@@ -9,7 +9,6 @@ from dataclasses import fields, replace
 from typing import Any
 
 import sympy as sp
-from sympy.logic.boolalg import Boolean
 
 from bridge.domains import Domain
 from bridge.expressions.expression import Expression
@@ -18,6 +17,7 @@ from bridge.limits.arguments import arguments_of
 from bridge.limits.refusals import briefly_refused, shown_by
 from bridge.theorems.check import Check
 from bridge.theorems.graphs import of_graph, of_prompts
+from bridge.theorems.hypotheses import hypothesis_of, with_signs
 from bridge.theorems.modules import as_function
 from bridge.theorems.pair import Pair
 from bridge.theorems.quantities import (
@@ -37,17 +37,13 @@ from symbolic.derivations.exact_numbers import require_symbols
 from symbolic.derivations.inequalities import Inequality
 from symbolic.derivations.worst_cases import closed
 from symbolic.statements.errata import Erratum
-from symbolic.statements.result import Hypothesis, Parameter, Quantity, Result
+from symbolic.statements.result import Parameter, Quantity, Result
 from symbolic.words.citations import Citation
 from symbolic.words.errors import UsageError
 from symbolic.words.prose import ProseError, plain
 
 # What SymPy does not print so by itself.
 GREEK = {"eps": r"\varepsilon", "lam": r"\lambda", "sigma_init": r"\sigma_{\mathrm{init}}"}
-CONTRADICTION = "it contradicts the assumptions of its symbols; or it was written with ==, where sp.Eq is meant"
-SIGNS = {"negative": sp.Lt, "nonpositive": sp.Le}
-PLAIN = "a hypothesis of the theorem"
-UNCHECKED = ("even", "odd", "prime", "composite", "zero", "irrational")  # assumptions of a symbol
 
 
 @shown_by("parameters", "inputs", "network", "reference", "weights")
@@ -190,8 +186,8 @@ def theorem(
                 *(_parameter(symbol, default, words.get(symbol)) for symbol, default in parameters.items()),
                 *(each if isinstance(each, Parameter) else each.parameter for each in texts),
             ),
-            hypotheses=_with_signs(
-                [_hypothesis(each, parameters) for each in hypotheses if each != sp.true], parameters
+            hypotheses=with_signs(
+                [hypothesis_of(each, parameters) for each in hypotheses if each != sp.true], parameters
             ),
             quantities=(*stated, *{check.quantity.name: check.quantity for check in checks}.values()),
             notation=notation,
@@ -294,39 +290,6 @@ def _parameter(symbol: sp.Symbol, default: Any, meaning: str | None) -> Paramete
     return Parameter(symbol.name, symbol, described, values, integer=bool(symbol.is_integer), in_words=words)
 
 
-def _signs(parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:
-    """What the symbols themselves assume and the derivation may have used. Raises UsageError for other than signs."""
-    found = []
-    for symbol in parameters:
-        others = [each for each in UNCHECKED if getattr(symbol, f"is_{each}")]
-        if others:
-            raise UsageError(f"the parameter {symbol} is declared {others[0]}, which is not checked; omit it")
-        for declared, relation in SIGNS.items():
-            if getattr(symbol, f"is_{declared}"):
-                condition = relation(symbol, 0, evaluate=False)
-                found.append(Hypothesis(symbol.name, condition, f"{symbol.name} is declared {declared}"))
-                break
-        if symbol.is_positive:
-            least = sp.Ge(symbol, 1, evaluate=False) if symbol.is_integer else sp.Gt(symbol, 0, evaluate=False)
-            found.append(Hypothesis(symbol.name, least, f"{symbol.name} is declared positive"))
-        elif symbol.is_nonnegative:
-            found.append(Hypothesis(symbol.name, sp.Ge(symbol, 0, evaluate=False), f"{symbol.name} is declared >= 0"))
-    return tuple(found)
-
-
-def _with_signs(given: Sequence[Hypothesis], parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:
-    """Those of the symbols first, but for what a `Hypothesis` of the author's states, with a reason of its own."""
-    own = [each for each in given if each.reason != PLAIN]
-    signs = [each for each in _signs(parameters) if not any(_implies(one.condition, each.condition) for one in own)]
-    return *signs, *given
-
-
-def _implies(one: Any, sign: Any) -> bool:
-    """Whether a bound of a parameter from below is at least the one that its sign says."""
-    same = isinstance(one, sp.Gt | sp.Ge) and one.lhs == sign.lhs and one.rhs.is_number
-    return same and bool(one.rhs > sign.rhs or (one.rhs == sign.rhs and isinstance(one, type(sign) | sp.Gt)))
-
-
 @contextmanager
 def _own_words(id: str) -> Iterator[None]:
     """Raises UsageError for mathematics that cannot be read, in words of the caller's."""
@@ -350,14 +313,3 @@ def _with_premises(given: Sequence[str], stated: Sequence[Quantity]) -> tuple[st
     """The assumptions, and the premises in words of what is derived."""
     derived = (each.derivation.resting_on(each.concluded_by) for each in stated if each.derivation is not None)
     return tuple(dict.fromkeys([*given, *(words for each in derived for words in each.assumed)]))
-
-
-def _hypothesis(given: Any, parameters: Mapping[sp.Symbol, Any]) -> Hypothesis:
-    if isinstance(given, Hypothesis):
-        return given
-    if given == sp.false:
-        raise UsageError(f"a hypothesis is False whatever the parameters are: {CONTRADICTION}")
-    letters = sorted(getattr(given, "free_symbols", ()), key=str)
-    if not isinstance(given, Boolean) or not letters or any(letter not in parameters for letter in letters):
-        raise UsageError(f"the hypothesis {given} is not a relation between parameters; give one such as n >= 2")
-    return Hypothesis(str(letters[0]), given, PLAIN)

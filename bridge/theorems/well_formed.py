@@ -201,7 +201,8 @@ def _require_known_quantities(theorem: TheoremData) -> None:
     stated = [each.name for each in theorem.stated]
     if stated and theorem.main not in stated:
         raise UsageError(f"{theorem.id}: the main quantity '{theorem.main}' is none of {', '.join(stated)}")
-    read = {name for each in theorem.networks.values() if isinstance(each, Transformer) for name in each.read}
+    transformers = (each for each in theorem.networks.values() if isinstance(each, Transformer))
+    read = {name for each in transformers if not callable(each.read) for name in each.read}
     for role, names in (("a network", set(theorem.networks) - {""}), ("something read off a transformer", read)):
         unknown = sorted(names - set(stated))
         if unknown:

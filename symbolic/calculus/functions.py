@@ -57,9 +57,12 @@ def apply_function(
     `function` is the handle of f and f_hat, `beside` those of further arguments, which are exact.
     """
     eps, lipschitz, size, radius = as_expr(eps), as_expr(lipschitz), as_expr(size), as_expr(radius)
-    known = {} if approximate_size is None else {approximate_symbol(x.name): as_expr(approximate_size)}
+    bounded = {} if approximate_size is None else {"approximate_size": as_expr(approximate_size)}
+    known = {approximate_symbol(x.name): each for each in bounded.values()}
     slope, largest, reach = (closed_with((x,), each, known) for each in (lipschitz, size, radius))
-    obligations: tuple[Obligation, ...] = nonnegative("apply_function", name, eps=eps, lipschitz=slope, size=largest)
+    obligations: tuple[Obligation, ...] = nonnegative(
+        "apply_function", name, eps=eps, lipschitz=slope, size=largest, **bounded
+    )
     if reach != sp.oo:
         obligations += positive("apply_function", name, radius=reach)
         both = sp.Max(x.size, *known.values()) if known else x.size + x.error

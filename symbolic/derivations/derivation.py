@@ -317,7 +317,7 @@ class Approximated(Sized):
         sizes = Sizes(step.local, stated["size"], closed["size"], stated["radius"], closed["radius"])
         step = replace(step, premises=premises, dim=changes["dim"], local=closed.pop("error"), sizes=sizes)
         own, *rest = (
-            each.with_its_size().with_approximate_size(known.get(approximate_symbol(each.name))).derivation
+            each.with_its_size().with_approximate_size(known.get(approximate_symbol(each.name)), given=True).derivation
             for each in (self, *others)
         )
         derivation = own.then(step, *rest)
@@ -330,12 +330,15 @@ class Approximated(Sized):
             return self
         return self.with_conclusion(sizes=replace(sizes, size=self.size, closed=self.size, separate=True))
 
-    def with_approximate_size(self, size: sp.Expr | None) -> "Approximated":
-        """The same value, whose own step says how large the approximate one is, if that is known."""
+    def with_approximate_size(self, size: sp.Expr | None, *, given: bool = False) -> "Approximated":
+        """The same value, whose own step says how large the approximate one is, if that is known.
+
+        `given`: to a later rule, so that it need not follow by the rule of this step.
+        """
         sizes = self.derivation.steps[-1].sizes
-        if sizes is None or size is None:
+        if sizes is None or size is None or size == sizes.approximate:
             return self
-        return self.with_conclusion(sizes=replace(sizes, approximate=size))
+        return self.with_conclusion(sizes=replace(sizes, approximate=size, given_approximate=given))
 
     def with_conclusion(self, **changes: Any) -> "Approximated":
         """The same value, these fields of its own step changed."""

@@ -17,7 +17,8 @@ class Sizes:
 
     A radius is the distance of the tokens from some common centre, None where it is unknown. `closed` and
     `closed_radius` have the sizes of the premises put in. `approximate` bounds the norm of the approximate value,
-    whatever the error is; None: by size and error alone. `separate`: the size does not follow by the rule of the step.
+    whatever the error is; None: by size and error alone. `separate`: the size does not follow by the rule of the step,
+    and `given_approximate`: neither does `approximate`, which a later rule was given.
     """
 
     error: sp.Expr
@@ -27,6 +28,7 @@ class Sizes:
     closed_radius: sp.Expr | None = None
     approximate: sp.Expr | None = None
     separate: bool = False
+    given_approximate: bool = False
 
     def changed(self, change: Change) -> "Sizes":
         """The same, each bound changed to an equal one."""

@@ -6,16 +6,13 @@ from functools import singledispatchmethod
 
 import sympy as sp
 
+from symbolic.gradients.row_terms import AsColumn, Coordinates, EachRow, Joined, RootMeanSquare, RowFunction
 from symbolic.gradients.terms import (
-    AsColumn,
     ClassVector,
-    Coordinates,
     Divided,
     DotProduct,
-    EachRow,
     EntryProduct,
     FunctionOf,
-    Joined,
     LayerSum,
     Lettered,
     LinearCombination,
@@ -23,8 +20,6 @@ from symbolic.gradients.terms import (
     NumberTimes,
     OnesVector,
     OuterProduct,
-    RootMeanSquare,
-    RowFunction,
     RowsTimes,
     Term,
     Transposed,

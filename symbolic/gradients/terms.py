@@ -40,6 +40,16 @@ class Term:
         return self.mapped(lambda part: part.replaced(known))
 
 
+class LinearInFirst(Term):
+    """Linear in its first part: a number in front of that stands in front of the whole."""
+
+    @classmethod
+    def simplest(cls, *values: Any) -> Term:
+        factor, term = in_front(values[0])
+        of_rest = [term, *values[1:]]
+        return combination([(factor, cls(*of_rest))])
+
+
 @dataclass(frozen=True)
 class Lettered(Term):
     """What has a letter: the `kind` "value", "cotangent", "matrix" or "divisor" of an object."""
@@ -203,13 +213,8 @@ class RowsTimes(ProductOfTwo):
 
 
 @dataclass(frozen=True)
-class Divided(ProductOfTwo):
+class Divided(LinearInFirst, ProductOfTwo):
     """x / r, each row of x by its entry of r; `left` is x."""
-
-    @classmethod
-    def simplest(cls, *values: Any) -> Term:
-        factor, term = in_front(values[0])
-        return combination([(factor, cls(term, values[1]))])
 
 
 @dataclass(frozen=True)
@@ -228,90 +233,7 @@ class FunctionOf(Term):
 
 
 @dataclass(frozen=True)
-class RowFunction(Term):
-    """softmax, its logarithm, hardmax, or what is left without the mean, of each row.
-
-    `keys` says which entries softmax is over, if not over all.
-    """
-
-    name: str
-    argument: Term
-    keys: sp.Expr | None = None
-
-    @property
-    def axes(self) -> int:  # type: ignore[override]
-        return self.argument.axes
-
-
-@dataclass(frozen=True)
-class RootMeanSquare(Term):
-    """sqrt(||x||_2^2 / dim + shift), a number for each row."""
-
-    argument: Term
-    dim: sp.Expr
-    shift: sp.Expr
-    axes: int = 1
-
-
-@dataclass(frozen=True)
-class AsColumn(Term):
-    """A vector as a matrix of one column: what a matrix of tokens makes of it are tokens in R^1."""
-
-    of: Term
-    axes: int = 2
-
-
-@dataclass(frozen=True)
-class EachRow(Term):
-    """1 v^T: a vector as the row of every token. It runs as the vector itself, which stands beside all rows."""
-
-    of: Term
-    axes: int = 2
-
-    @classmethod
-    def simplest(cls, *values: Any) -> Term:
-        factor, term = in_front(values[0])
-        return combination([(factor, cls(term))])
-
-
-@dataclass(frozen=True)
-class Joined(Term):
-    """Coordinates beside each other."""
-
-    of: tuple[Term, ...]
-
-    @property
-    def axes(self) -> int:  # type: ignore[override]
-        return self.of[0].axes
-
-    @property
-    def parts(self) -> tuple[Term, ...]:
-        return self.of
-
-    def mapped(self, to: Callable[[Term], Term]) -> Term:
-        return Joined(tuple(map(to, self.of)))
-
-
-@dataclass(frozen=True)
-class Coordinates(Term):
-    """The coordinates of one of several values that are joined; `before` are the values in front of it."""
-
-    of: Term
-    before: tuple[tuple[Lettered, sp.Expr], ...]
-    own: tuple[Lettered, sp.Expr]
-
-    @property
-    def axes(self) -> int:  # type: ignore[override]
-        return self.of.axes
-
-    @classmethod
-    def simplest(cls, *values: Any) -> Term:
-        factor, term = in_front(values[0])
-        return combination([(factor, cls(term, *values[1:]))])
-
-
-@dataclass(frozen=True)
-class LayerSum(Term):
+class LayerSum(LinearInFirst):
     """The sum over the layers of a loop."""
 
     of: Term
@@ -320,11 +242,6 @@ class LayerSum(Term):
     @property
     def axes(self) -> int:  # type: ignore[override]
         return self.of.axes
-
-    @classmethod
-    def simplest(cls, *values: Any) -> Term:
-        factor, term = in_front(values[0])
-        return combination([(factor, cls(term, values[1]))])
 
 
 def in_front(term: Term) -> tuple[sp.Expr, Term]:

@@ -69,6 +69,10 @@ BY_TAYLOR = "by Taylor's formula at 0"
 BY_LARGEST = "by the largest absolute value of the function"
 SEPARATE = "by a separate estimate"
 BY_WEIGHTS = "by the 1-norm of the weights"
+BY_INDUCTION = "by induction over the layers"
+BY_NETWORK = "by the values of the function that the network applies"
+# Why an approximate value has its norm, where that is another reason.
+WHY_APPROXIMATE = {"perturbed linear map": "by the operator norm of the approximate map"}
 # Why tokens are near a point, where their distance is no size.
 NEAR = {
     "appended tokens": ", as those that are 0 are the mean of the others",
@@ -159,16 +163,19 @@ class SizeLines:
         if exact:
             said.append(f"{begun(_why(step))}, {self._bound(step, sizes)}")
         if approximate and sizes.approximate is not None:
-            alike = exact and sizes.approximate == sizes.closed
-            most = "" if alike else f", with ${self.page.latex(sizes.approximate)}$ in place of this bound"
-            most = most if exact else f" has a norm of at most ${self.page.latex(sizes.approximate)}$"
-            said.append(
-                f"The same holds for the approximate value{most}." if exact else f"The approximate value{most}."
-            )
+            said.append(self._of_approximate(step, sizes.approximate, sizes.closed if exact else None))
         if radius_symbol(step.name) in self.used and sizes.closed_radius is not None:
             radius, why = self.page.latex(sizes.closed_radius), NEAR.get(step.rule, "")
             said.append(f"All tokens are at most ${radius}$ away from one point{why}.")
         return said
+
+    def _of_approximate(self, step: Step, size: sp.Expr, of_exact: sp.Expr | None) -> str:
+        """Beside the bound on the norm of the exact value, where that is said."""
+        why, bound = _why_approximate(step), self.page.latex(size)
+        if of_exact is None or why != _why(step):
+            return f"{begun(why)}, the approximate value has a norm of at most ${bound}$."
+        most = "" if size == of_exact else f", with ${bound}$ in place of this bound"
+        return f"The same holds for the approximate value{most}."
 
     def _bound(self, step: Step, sizes: Sizes) -> str:
         """By the norms of premises, where the line has room, and in closed form."""
@@ -187,10 +194,21 @@ def _why(step: Step) -> str:
         linear = not step.sizes.size.diff(size_symbol(step.premises[0])).atoms(SizeSymbol)
         return BY_LARGEST if not of_premises else BY_SLOPE if linear else BY_TAYLOR
     if isinstance(step.operation, Repetition):
-        return "by induction over the layers"
+        return BY_INDUCTION
     if step.rule == "attention" and of_premises > 1:
         return BY_WEIGHTS
     return WHY.get(step.rule, SEPARATE)
+
+
+def _why_approximate(step: Step) -> str:
+    """As for the exact value, but for what the network has in the place of a map."""
+    if step.sizes is None or step.sizes.given_approximate:
+        return SEPARATE
+    if step.rule in FUNCTIONS:
+        return BY_NETWORK
+    if isinstance(step.operation, Repetition):
+        return BY_INDUCTION
+    return WHY_APPROXIMATE.get(step.rule) or WHY.get(step.rule, SEPARATE)
 
 
 def layer_lines(step: Step, letter: str, used: Collection[sp.Symbol], page: Page) -> tuple[SizeLines, str]:

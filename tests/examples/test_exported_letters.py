@@ -6,7 +6,7 @@ import pytest
 
 from bridge.theorems.theorem_files import read_theorem
 from symbolic.latex.paper_text import theorem_latex
-from tests.symbolic.latex.latex_letters import undefined
+from tests.symbolic.latex.latex_letters import RAW, undefined
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FILES = [*sorted(EXAMPLES.glob("*.py")), *sorted(EXAMPLES.glob("theorem_package/*.py"))]
@@ -20,6 +20,7 @@ def test_every_letter_of_an_exported_example_is_introduced(file: Path) -> None:
     text = theorem_latex(read_theorem(str(file)).statement)
     assert sorted(undefined(text)) == sorted(OPEN.get(file.name, "").split())
     assert "For ," not in text
+    assert RAW.findall(text) == []
 
 
 def test_all_examples_but_the_flow_state_a_theorem() -> None:

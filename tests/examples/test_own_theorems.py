@@ -33,8 +33,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 LINES = {
     "own_theorem.py": 14,
     "by_rules.py": 65,
-    "gradient_step.py": 43,
-    "ridge.py": 52,
+    "gradient_step.py": 40,
+    "ridge.py": 40,
     "elastic_net.py": 75,
     "momentum.py": 80,
     "rounded_blocks.py": 20,

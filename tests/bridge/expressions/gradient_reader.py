@@ -13,16 +13,8 @@ from bridge.expressions.inputs import Value
 from bridge.expressions.running import GraphRun
 from bridge.limits.arguments import called_with
 from symbolic.gradients.letters import LayerIndex, Letter
-from symbolic.gradients.terms import (
-    ClassVector,
-    Coordinates,
-    LayerSum,
-    Lettered,
-    OnesVector,
-    Term,
-    UnitVector,
-    Unity,
-)
+from symbolic.gradients.row_terms import Coordinates
+from symbolic.gradients.terms import ClassVector, LayerSum, Lettered, OnesVector, Term, UnitVector, Unity
 from tests.bridge.expressions.gradient_cases import NUMBERS
 
 

@@ -76,7 +76,7 @@ def test_a_layer_norm_is_kept_and_attained_at_prompts() -> None:
     assert ("faithful", None) in rows
     exact, near = (normalised().statement.objects[side] for side in (r"\mathrm{output}", r"\widehat{\mathrm{output}}"))
     assert exact == (
-        "g * (centred(A x)/sqrt(||centred(A x)||_2^2/d + c)) + b, where centred(x) is x with the mean of its "
+        "g * (centred(A x)/sqrt(||centred(A x)||_2^2/d + c)) + b, where centred(v) is v with the mean of its "
         "coordinates taken from each of them and matrices act on each token"
     )
     assert near.startswith("g * (centred(A_hat x)/sqrt(||centred(A_hat x)||_2^2/d + c)) + b, where A_hat is any")
@@ -209,9 +209,21 @@ def test_the_letters_of_a_definition_are_not_those_of_its_positions() -> None:
     k, j = sp.symbols("k j", integer=True, positive=True)
     theorem = bs.theorem("own", bs.blocks.rotary(bs.tokens("x", j, k, size=1)), parameters={k: 2, j: 3})
     assert theorem.statement.objects[r"\mathrm{output}"] == (
-        "rotary(x), where rotary(x) turns the coordinates 2 i and 2 i + 1 of token h of x by the angle "
+        "rotary(x), where rotary(v) turns the coordinates 2 i and 2 i + 1 of token h of v by the angle "
         "10000^(-2 i/k) h, i and h from 0 on"
     )
+
+
+def test_the_arguments_of_definitions_are_no_letters_of_the_theorem() -> None:
+    s, S = sp.symbols("s S", positive=True)
+    x, v, w = bs.tokens("x", n, d, size=S), bs.tokens("v", n, d, size=S), bs.vector("w", d, size=s)
+    cuts = [bs.softmax(keys @ w).keeping(lambda n: torch.ones(n), lost=1) for keys in (x, v)]
+    linear = bs.softmax(x @ w).in_place_of_linear()
+    output = bs.attend(cuts[0], v) + bs.attend(cuts[1], x) + bs.attend(linear, v)
+    theorem = bs.theorem("own", output, parameters={s: 1, S: 1, n: 3, d: 2})
+    exact, near = (theorem.statement.objects[side] for side in (r"\mathrm{output}", r"\widehat{\mathrm{output}}"))
+    assert exact.endswith("where avg(z) is the mean of the scores z of a query")
+    assert near.endswith("softmax_(J_1) is softmax over the keys J_1 and softmax_(J_2) is softmax over the keys J_2")
 
 
 # --- experts ---------------------------------------------------------------------------------------------------------

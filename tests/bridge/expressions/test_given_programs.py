@@ -1,5 +1,6 @@
 """What programs give beside an expression: values that err, and matrices made at each prompt."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,55 @@ def test_a_value_that_errs_by_a_bound_alone_has_the_network_of_its_author() -> N
 
 def own_faithful(own: bs.Theorem) -> str:
     return str(next(row for row in bs.compare(own, **FEW).rows if row.quantity == "faithful").meaning)
+
+
+# The same by formulas: nothing else is said of what they compute.
+def by_formulas() -> bs.Theorem:
+    X, y = sp.MatrixSymbol("X", n, d), sp.MatrixSymbol("y", n, 1)
+    start = bs.value("w", (X.T * X).I * X.T * y, approximate=0 * X.T * y, norm=2, size=R, error=R)
+    A = bs.matrix("A", d, d, spectral=sp.Rational(3, 4), given=sp.Identity(d) - X.T * X / n)
+    output = bs.repeat(lambda w: A @ w + bs.value("b", X.T * y / n, norm=2, size=1), start, L)
+    return bs.theorem("descent", output, norm=2, parameters={L: 5, n: 6, d: 3}, inputs=INPUTS, worst={R: 2})
+
+
+def test_a_formula_is_a_program_that_says_what_it_computes() -> None:
+    own, other = by_formulas(), least_squares()
+    point = {
+        name: domain.at({n: 6, d: 3}).sample(1, torch.Generator().manual_seed(0))[0]
+        for name, domain in own.inputs.items()
+    }
+    for program, expected in ((own.network, other.network), (own.reference, other.reference)):
+        assert program(**point, L=5, d=3)["output"].numpy() == pytest.approx(expected(**point, L=5)["output"].numpy())
+    assert own.statement.objects == {
+        r"\mathrm{output}": (
+            "p_L, where p_0 = w, p_l = A p_(l-1) + b, w is (X^T X)^(-1) X^T y, A is I - X^T X/n, I is the identity and "
+            "b is X^T y/n"
+        ),
+        r"\widehat{\mathrm{output}}": "the same for p_0 = w_hat, where w_hat is 0",
+    }
+    rows = bs.compare(own, **FEW).rows
+    assert {verdict for row in rows for verdict in row.verdict.values()} == {"kept"}  # on balls too
+
+
+Z = sp.MatrixSymbol("Z", n, d)
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda: bs.matrix("A", d, d, spectral=1, given=2 * Z), "A: `2 Z` is n x d, and d x d is needed; give another"),
+        (lambda: bs.value("v", Z, dim=d, size=1), "v: `Z` is n x d, and d x 1 is needed; give another formula"),
+        (lambda: bs.value("v", Z, size=1, approximate=Z.T, error=1), "v in the network: `Z^T` is d x n, and n x d is"),
+        (lambda: bs.matrix("A", d, d, spectral=1, given=sp.Identity(d)), "A: `I` has no array; give a function"),
+        (lambda: bs.value("v", lambda Z: Z, size=1), "v: no dimension is known; give dim="),
+        (lambda: bs.value("v", 3, dim=d, size=1), "v: got 3 as a program; give a function of names, or a formula over"),
+        (lambda: bs.matrix("A", n, n, spectral=1, given=sp.MatPow(Z * Z.T, R)), "only integer powers of matrices are"),
+    ],
+)  # fmt: skip
+def test_a_formula_that_does_not_fit_is_refused(made: Callable[[], object], words: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        made()
+    assert words in str(refused.value)
 
 
 def test_without_it_the_theorem_is_refused() -> None:

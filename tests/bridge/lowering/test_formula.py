@@ -11,7 +11,7 @@ import torch
 
 import boundsmith as bs
 from bridge.limits.arguments import arguments_of
-from bridge.lowering.formula import ArrayFunction
+from bridge.lowering.formula import ArrayFunction, MatrixFunction
 from numeric.balls import BallArray
 from numeric.balls.integers import ExactInteger
 from numeric.balls.running import run_on_balls
@@ -29,6 +29,26 @@ def test_tensors_and_balls_agree(name: str) -> None:
     balls = formula(BallArray.exactly(POINTS, 128))
     assert torch.allclose(torch.tensor(balls.midpoint()), floats, rtol=1e-12, atol=1e-300)
     assert balls.radius().max() < 1e-30
+
+
+def test_a_matrix_formula_on_tensors_on_batches_and_on_balls() -> None:
+    n, d = sp.symbols("n d", integer=True, positive=True)
+    X, y = sp.MatrixSymbol("X", n, d), sp.MatrixSymbol("y", n, 1)
+    formula = MatrixFunction((X.T * X / n + s * sp.Identity(d)).I * X.T * y, vector=True)
+    assert arguments_of(formula) == ("X", "y", "s")
+    generator = np.random.default_rng(0)
+    arrays, vectors = generator.standard_normal((2, 5, 3)), generator.standard_normal((2, 5))
+    expected = [np.linalg.solve(A.T @ A / 5 + 0.25 * np.eye(3), A.T @ b) for A, b in zip(arrays, vectors, strict=True)]
+    batch = torch.func.vmap(lambda A, b: formula(X=A, y=b, s=0.25))(torch.tensor(arrays), torch.tensor(vectors))
+    assert batch.numpy() == pytest.approx(np.stack(expected))
+    known = {"X": torch.tensor(arrays[0]), "y": torch.tensor(vectors[0]), "s": torch.tensor(0.25, dtype=torch.float64)}
+    ball = run_on_balls(formula, known)
+    assert ball.midpoint() == pytest.approx(expected[0])
+    assert ball.radius().max() < 1e-30
+    zero = MatrixFunction(0 * y, beside=y)(n=5, y=torch.zeros(5, dtype=torch.float32))
+    assert (zero.dtype, zero.shape) == (torch.float32, (5, 1))
+    with pytest.raises(UsageError, match=r"expected a formula over sp\.MatrixSymbol, got Symbol"):
+        MatrixFunction(s)
 
 
 def test_balls_are_computed_at_their_own_precision() -> None:

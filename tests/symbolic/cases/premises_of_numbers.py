@@ -100,6 +100,11 @@ BOUNDS = [
         "bilinear, constant", lambda v: bilinear(number(), number("y"), "xy", constant=v), "the constant of 'xy'"
     ),
     bounds_a_norm(
+        "apply_function, approximate size",
+        lambda v: apply_function(number(), "f", eps=0, lipschitz=1, size=1, radius=9, approximate_size=v),
+        "the approximate_size of 'f'",
+    ),
+    bounds_a_norm(
         "bilinear, size",
         lambda v: bilinear(number(), number("y"), "xy", approximate_size=v),
         "the approximate_size of 'xy'",

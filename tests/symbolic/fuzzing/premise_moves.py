@@ -435,6 +435,20 @@ def known_size(program: Program) -> None:
     program.conclude(value, product(exact, y.exact), product(near, y.near), norm=norm)
 
 
+# x_hat is x shrunk, as above: neither leaves [-X, X], beyond which the function has three times the slope.
+@move("apply_function, known size", "apply_function", weight=0.25)
+def function_of_a_known_size(program: Program) -> None:
+    norm, dim, size = program.any_norm(), program.whole(1, 3), program.number(0.5)
+    error = size * program.rng.uniform()
+    exact, _ = program.spread_tokens(norm, dim, size, None)
+    near = exact * (1 - error / size)
+    x = program.start({"dim": dim, "norm": norm, "size": size, "error": error}, exact, near)
+    known = {"eps": 0, "lipschitz": 1, "size": size, "radius": size, "approximate_size": size - error}
+    value = program.apply("apply_function", x, NAME, **known)
+    reached, approximate = (np.maximum(abs(each), 3 * abs(each) - 2 * size) for each in (exact, near))
+    program.conclude(value, reached, approximate, norm=norm)
+
+
 # The first and the last block come from the pool, the family has an error that depends on its index.
 @move("stack", "stack", weight=0.5)
 def stack(program: Program) -> None:
@@ -514,6 +528,7 @@ MOVES = (
     weighted_sums,
     mean_of_outer_products,
     known_size,
+    function_of_a_known_size,
     stack,
     either,
     centre,

@@ -4,16 +4,13 @@ import pytest
 import sympy as sp
 
 from symbolic.gradients.letters import LayerIndex, Letter, TermWriter
+from symbolic.gradients.row_terms import AsColumn, Coordinates, EachRow, Joined, RootMeanSquare, RowFunction
 from symbolic.gradients.terms import (
-    AsColumn,
     ClassVector,
-    Coordinates,
     Divided,
     DotProduct,
-    EachRow,
     EntryProduct,
     FunctionOf,
-    Joined,
     LayerSum,
     Lettered,
     LinearCombination,
@@ -21,8 +18,6 @@ from symbolic.gradients.terms import (
     NumberTimes,
     OnesVector,
     OuterProduct,
-    RootMeanSquare,
-    RowFunction,
     RowsTimes,
     Term,
     Transposed,
@@ -117,7 +112,7 @@ def test_a_formula_is_written_with_the_brackets_that_it_needs(form: str) -> None
 
 def test_every_kind_of_formula_is_written() -> None:
     kinds = {kind for term, _, _ in FORMS.values() for kind in _kinds(term)}
-    abstract = {"Term", "ProductOfTwo", "VectorLike"}
+    abstract = {"Term", "LinearInFirst", "ProductOfTwo", "VectorLike"}
     assert {kind.__name__ for kind in kinds} == {each.__name__ for each in _below(Term)} - abstract
 
 

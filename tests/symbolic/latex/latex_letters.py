@@ -11,6 +11,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+# Names that SymPy prints, which no reader of mathematics knows.
+SYMPY = (
+    "Abs|And|Derivative|Eq|Equality|ExprCondPair|Heaviside|Identity|Integral|KroneckerDelta|MatAdd|MatMul|MatPow|Max|Min|"
+    "Mul|Ne|Not|Or|Piecewise|Pow|Product|Rational|Sum|Symbol|Transpose|abs|ceiling|lamda|oo"
+)
+RAW = re.compile(
+    rf"(?<![A-Za-z\\])(?:{SYMPY})(?:\}}|\\right|\\left|\s)*\(|\\(?:text|mathrm|operatorname)\{{\s*(?:{SYMPY})\s*\}}|\*\*|"
+    r"\b(?:lamda|oo)\b"
+)
 TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|[A-Za-z]|\d+(?:\.\d+)?|\S")
 ACCENTS = {r"\hat", r"\tilde", r"\bar", r"\dot", r"\widehat", r"\overline"}
 FONTS = {r"\mathrm", r"\mathcal", r"\mathbb", r"\mathsf", r"\operatorname"}

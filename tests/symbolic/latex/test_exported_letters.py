@@ -5,7 +5,7 @@ import pytest
 from symbolic import results
 from symbolic.latex.paper_text import theorem_latex
 from symbolic.statements.result import Result
-from tests.symbolic.latex.latex_letters import undefined
+from tests.symbolic.latex.latex_letters import RAW, undefined
 
 # Letters that this reader does not see introduced: their own sentence binds them ("all |a| <= C_a"), or they are in the
 # name of an object whose entry this reader does not take apart. A result without an entry has none.
@@ -36,8 +36,22 @@ OPEN = {
 
 @pytest.mark.parametrize("result", results().values(), ids=lambda result: result.id)
 def test_every_letter_of_an_exported_theorem_is_introduced(result: Result) -> None:
-    """A letter that is mended has to leave the list, and a new one is an error."""
-    assert sorted(undefined(theorem_latex(result))) == sorted(OPEN.get(result.id, "").split())
+    """A letter that is mended has to leave the list, and a new one is an error. No name of SymPy's is left either."""
+    text = theorem_latex(result)
+    assert sorted(undefined(text)) == sorted(OPEN.get(result.id, "").split())
+    domains = (each.domain.replace("oo", "infinity") for each in result.quantities)  # tables have them, in ASCII
+    for each in (text, result.latex(), *domains):
+        assert RAW.findall(each) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["for $Eq(d, 1)$", r"$\text{abs}(a_{j})$", r"$\operatorname{Max}\left(a, b\right)$", "Piecewise((0, 1))", "K**N",
+     r"$\text{ Abs }$", "0 < x < oo", r"$\mathrm{lamda}$"],
+)  # fmt: skip
+def test_a_name_of_sympys_is_found(text: str) -> None:
+    assert RAW.search(text)
+    assert not RAW.search(r"$\max\left(a, b\right) + \lambda^{\text{Max-Planck}}$ and the Product rule of $oops(x)$")
 
 
 OPENING = "Let the integer $N \\ge 1$ (number of examples) and the number $B > 0$ (a bound) be given."

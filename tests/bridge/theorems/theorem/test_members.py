@@ -108,18 +108,22 @@ def test_letters_are_those_of_elements() -> None:
             assert set(row.verdict.values()) == {Verdict.KEPT}
 
 
-def test_the_tokens_of_a_transformer_are_elements() -> None:
+def doubling() -> bs.networks.Construction:
+    """One token x: x + <x, x> x = 2 x on the sphere."""
     stream = bs.networks.Stream([bs.networks.Block("x", 3)])
     same = bs.networks.BlockMap(stream, stream, {("x", "x"): 1.0})
-    head = bs.networks.Head("sum", same, same, same)
+    layer = bs.networks.LinearAttention((bs.networks.Head("sum", same, same, same),), residual=True)
+    return bs.networks.Construction.of("sum", stream, layer)
 
-    def build() -> bs.networks.Construction:
-        return bs.networks.Construction.of("sum", stream, bs.networks.LinearAttention((head,), residual=True))
 
-    # One token x: x + <x, x> x = 2 x on the sphere.
-    theorem = averaged(
-        inputs={"x": bs.domains.Rows(1, bs.domains.Sphere(n))},
-        network=bs.Transformer(build=build, read={"mean": lambda output: output[:1]}),
-        reference=lambda x: 2 * x[0, :1],
-    )
-    assert the_row(theorem).verdict["derived"] is Verdict.KEPT
+def doubled(**more: Any) -> bs.Theorem:
+    inputs, network = {"x": bs.domains.Rows(1, bs.domains.Sphere(n))}, bs.Transformer(build=doubling, **more)
+    return averaged(inputs=inputs, network=network, reference=lambda x: 2 * x[0, :1])
+
+
+def test_the_tokens_of_a_transformer_are_elements() -> None:
+    for more in (
+        {"read": {"mean": lambda output: output[:1]}},
+        {"read": lambda output: output[:1], "tokens": lambda x: [{"x": x}]},  # laid out by the blocks of the stream
+    ):
+        assert the_row(doubled(**more)).verdict["derived"] is Verdict.KEPT
