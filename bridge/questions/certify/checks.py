@@ -60,7 +60,7 @@ class Conjunction:
         if self.status is Status.REFUTED:
             point = ", ".join(f"{symbol} = {plain(float(x))}" for symbol, x in worst.point.items())
             return f"fails at {point}, by {plain(-(worst.value or 0.0))}"
-        return f"open in {len(worst.open_boxes)} boxes; {worst.share:.1%} of the region settled"
+        return f"open in {worst.open_count} boxes; {worst.share:.1%} of the region settled"
 
     def _first(self, status: Status) -> Outcome | None:
         return next((each for each in self.outcomes if each.status is status), None)
