@@ -1,7 +1,7 @@
 """What the questions for a best constant give: a value that is proved, one that is refuted, and the certificates."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
@@ -38,7 +38,7 @@ class BestConstant:
 
     question: str
     statement: str
-    formula: str
+    formula: Callable[[sp.Expr], str]
     letter: sp.Symbol
     largest: bool
     box: Region
@@ -103,7 +103,7 @@ class BestConstant:
         box = ", ".join(rf"${page.latex(s)} \in [{page.latex(a)}, {page.latex(b)}]$" for s, (a, b) in self.box.items())
         where = [rf"${page.latex(each)} \ge 0$" for each in self.where]
         under = f" with {', '.join(where)}" if where else ""
-        letter, lines = page.latex(self.letter), [f"For all {box}{under},", display([self.formula])]
+        letter, lines = page.latex(self.letter), [f"For all {box}{under},", display([self.formula(self.letter)])]
         if self.proved is not None:
             lines.append(f"holds with ${letter} = {decimal(self.proved)}$ (certified on {self.counted}).")
         if self.refutation is not None:

@@ -13,6 +13,8 @@ from symbolic.derivations.derivation import as_expr
 from symbolic.derivations.inequalities import Inequality
 from symbolic.dynamics.flows import Flow
 from symbolic.dynamics.lyapunov import Decay as LyapunovDecay
+from symbolic.latex.displays import environment, equations, gathered
+from symbolic.latex.page import Page
 from symbolic.latex.typesetting import latex
 from symbolic.words.errors import UsageError
 
@@ -62,10 +64,16 @@ def decay(
     def proof(value: sp.Rational) -> tuple[Inequality, ...]:
         return (around(still, left - value * right, ranges, conditions, f"decay (c = {value})", common),)
 
-    words = f"d({sp.sstr(V)})/dt <= -{letter}*({sp.sstr(candidate)})"
-    formula = (
-        rf"\frac{{\mathrm{{d}}}}{{\mathrm{{d}}t}} \left({latex(V)}\right) \le -{latex(letter)} {_factor(candidate)}"
-    )
+    rates = ", ".join(f"d{x}/dt = {sp.sstr(rate)}" for x, rate in zip(flow.state, flow.field, strict=True))
+    words = f"d({sp.sstr(V)})/dt <= -{letter}*({sp.sstr(candidate)}) along {rates}"
+
+    def formula(value: sp.Expr) -> str:
+        rate = rf"\frac{{\mathrm{{d}}}}{{\mathrm{{d}}t}} \left({latex(as_expr(V))}\right)"
+        claim = rf"{rate} \le {'-' if value == 1 else f'-{latex(value)} '}{_factor(candidate)} \quad \text{{along}}"
+        page = Page()
+        moves = [gathered(equations((rf"\dot{{{latex(x)}}}", "=", flow.rate(x)), page)) for x in flow.state]
+        return environment("gathered", [claim, *moves])
+
     limit = sp.cancel(left / right) if left.is_rational_function() and right.is_rational_function() else left / right
     limits = ((limit, Inequality("decay", sp.S.Zero, ranges, (*conditions, candidate))),)
     ends = Fraction(0), Fraction(FASTEST)

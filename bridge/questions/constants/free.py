@@ -22,16 +22,16 @@ Region = dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]
 class FreeConstant:
     """A statement for each value of `letter`: true up to the largest one, or (unless `largest`) from the least one on.
 
-    `statement` and `formula` are the statement in words and in LaTeX, for all points of `box` with `where` >= 0. `says`
-    gives its inequalities: a point at which one of them fails refutes that value. `by` gives inequalities that imply it
-    together. `limits` are expressions, with their regions, that bound the letter at each point (from above if the
-    `largest` is asked for): the best value is their infimum (supremum). `ends` are those of the letter's range;
-    `strictly`: a point refutes only if it fulfils the conditions of its region strictly.
+    `statement` is it in words, `formula` in LaTeX (of a value, or of the letter), for all points of `box` with `where`
+    >= 0. `says` gives its inequalities: a point at which one of them fails refutes that value. `by` gives inequalities
+    that imply it together. `limits` are expressions, with their regions, that bound the letter at each point (from
+    above if the `largest` is asked for): the best value is their infimum (supremum). `ends` are those of the letter's
+    range; `strictly`: a point refutes only if it fulfils the conditions of its region strictly.
     """
 
     question: str
     statement: str
-    formula: str
+    formula: Callable[[sp.Expr], str]
     letter: sp.Symbol
     largest: bool
     says: At
@@ -66,17 +66,20 @@ def of_inequality(call: str, inequality: Inequality, letter: Any) -> FreeConstan
     def at(value: sp.Rational) -> tuple[Inequality, ...]:
         return (with_value(inequality, letter, value),)
 
-    words, formula = stated(inequality.expression, strict=inequality.strict)
+    words = f"{sp.sstr(inequality.expression)} {'>' if inequality.strict else '>='} 0"
     limits = _limits(inequality, letter, others)
+
+    def formula(value: sp.Expr) -> str:
+        return inequality_latex(inequality.expression.subs(letter, value), strict=inequality.strict)
+
     return FreeConstant(
         f"largest {letter}", words, formula, letter, True, at, at, others, inequality.where, limits, (low, high)
     )
 
 
-def stated(expression: Any, *, strict: bool = False) -> tuple[str, str]:
-    """That it is >= 0 (> 0), in words and in LaTeX."""
-    body = gathered(equations(("0", "<" if strict else r"\le", expression), Page()))
-    return f"{sp.sstr(expression)} {'>' if strict else '>='} 0", body
+def inequality_latex(expression: Any, *, strict: bool = False) -> str:
+    """That it is >= 0 (> 0), on lines that fit a page."""
+    return gathered(equations(("0", "<" if strict else r"\le", expression), Page()))
 
 
 def require_region(call: str, box: Region) -> None:

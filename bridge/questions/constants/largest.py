@@ -9,6 +9,7 @@ from bridge.limits.refusals import briefly_refused
 from bridge.questions.constants.best import WITHIN, BestConstant, best
 from bridge.questions.constants.free import FreeConstant, as_region, of_inequality, require_real, require_region
 from symbolic.derivations.inequalities import Inequality
+from symbolic.latex.displays import wrapped
 from symbolic.latex.typesetting import latex
 from symbolic.words.errors import UsageError
 
@@ -56,7 +57,10 @@ def supremum(
     def at(value: sp.Rational) -> tuple[Inequality, ...]:
         return (Inequality(f"supremum <= {value}", value - expression, ranges, conditions),)
 
-    words, formula = f"{sp.sstr(expression)} <= {letter}", f"{latex(expression)} \\le {latex(letter)}"
+    def formula(value: sp.Expr) -> str:
+        return rf"{wrapped(latex(expression))} \le {latex(value)}"
+
+    words = f"{sp.sstr(expression)} <= {letter}"
     limits = ((expression, Inequality("supremum", sp.S.Zero, ranges, conditions)),)
     free = FreeConstant("supremum", words, formula, letter, False, at, at, ranges, conditions, limits)
     return best("supremum", free, seconds=seconds, within=within)

@@ -8,7 +8,7 @@ The operator norm is a maximum of linear forms or of Euclidean norms. In the nor
 corner v of the unit ball; in the norm inf or 1 of f, it is the largest of s . J x over the corners s of the dual ball.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -97,12 +97,16 @@ def _norms(norms: Any, count: int) -> tuple[str, str]:
     return named[0], ("inf" if count == 1 else named[1])
 
 
-def _stated(parts: Sequence[sp.Expr], letter: sp.Symbol, of_x: str, of_f: str) -> tuple[str, str]:
+def _stated(parts: Sequence[sp.Expr], letter: sp.Symbol, of_x: str, of_f: str) -> tuple[str, Callable[[sp.Expr], str]]:
     shown = sp.sstr(parts[0]) if len(parts) == 1 else sp.sstr(list(parts))
     sides = ("|", "|") if len(parts) == 1 else (r"\|", rf"\|_{{{_index(of_f)}}}")
     f = latex(parts[0]) if len(parts) == 1 else latex(sp.Matrix(parts))
-    formula = rf"{sides[0]}f(x) - f(y){sides[1]} \le {latex(letter)} \|x - y\|_{{{_index(of_x)}}}, \quad f = {f}"
-    return f"|f(x) - f(y)| <= {letter} |x - y| for f = {shown}, x in the norm {of_x}", formula
+
+    def formula(value: sp.Expr) -> str:
+        return rf"{sides[0]}f(x) - f(y){sides[1]} \le {latex(value)} \|x - y\|_{{{_index(of_x)}}}, \quad f = {f}"
+
+    words = f"|f(x) - f(y)| <= {letter} |x - y| for f = {shown}, x in the norm {of_x}"
+    return words, formula
 
 
 def _index(norm: str) -> str:

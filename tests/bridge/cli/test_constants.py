@@ -40,8 +40,14 @@ def test_the_other_questions_are_answered(run: Command, options: tuple[str, ...]
     [
         ((*JORDAN, "--supremum"), "--largest and --supremum ask different questions; keep one"),
         (("certify", "--supremum", "icgd.trajectory"), "--supremum goes with --expression TEXT"),
-        (("certify", "--expression", "x", "--range", "x=0,1", "--lipschitz", "7"), "norms = '7'; give one of 1, 2, inf"),
-        (("certify", "--expression", "x > 1", "--range", "x=0,1", "--supremum"), "'x > 1' is a comparison; --largest C"),
+        (
+            ("certify", "--expression", "x", "--range", "x=0,1", "--lipschitz", "7"),
+            "norms = '7'; give one of 1, 2, inf",
+        ),
+        (
+            ("certify", "--expression", "x > 1", "--range", "x=0,1", "--supremum"),
+            "'x > 1' is a comparison; --largest C",
+        ),
         (("certify", "--expression", "x", "--range", "x=0,1", "--flow", "x"), "--flow x is not of the form NAME=RATE"),
         (("certify", "--expression", "x", "--range", "x=0,1", "--flow", "x=y"), "no range is given for y"),
         (("certify", "--expression", "x", "--range", "x=1,1", "--supremum"), "the region is the point x = 1"),
@@ -55,3 +61,24 @@ def test_the_other_questions_are_answered(run: Command, options: tuple[str, ...]
 )
 def test_what_is_wrong_is_refused(run: Command, arguments: tuple[str, ...], message: str) -> None:
     assert message in refused(run(*arguments))
+
+
+FILE = """
+import sympy as sp
+import boundsmith as bs
+
+x, c = sp.symbols("x c", real=True)
+jordan = bs.statements.Inequality("Jordan", sp.sin(x) - c * x, {x: (0, "3/2"), c: (0, 1)})
+own = bs.theorem("own.jordan", inequalities=[bs.checks.largest_constant(jordan, c, seconds=10)])
+"""
+
+
+def test_the_command_takes_such_a_theorem(run: Command, tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(FILE)
+    (row,) = json.loads(run("compare", str(path), "--json").out)["rows"]
+    assert row["verdict"] == {"derived": "proved"}
+    assert 0.664 < row["derived"] < 0.66499665 < row["measured"] < 0.666
+    assert r"\sin{\left(x \right)} - 0.66" in run("latex", str(path)).out
+    assert "certificate: a cover of the region by " in run("show", str(path)).out
+    assert run("certify", str(path)).out.count("proved") == 1
