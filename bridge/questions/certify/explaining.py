@@ -3,12 +3,12 @@
 Nothing here proves anything, but for an exact value of 0 at a point of rational numbers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import Any, Protocol, runtime_checkable
 
 import sympy as sp
 
-from bridge.questions.certify.proving import Outcome, Point, Status
 from bridge.questions.certify.search import search
 from bridge.questions.certify.words import box_text, region, short, shortly, statement
 from symbolic.derivations.inequalities import Inequality
@@ -18,9 +18,34 @@ CLOSE = 1e-5  # of a value to 0, as a share of the terms' sizes
 DENOMINATORS = (1, 2, 3, 4, 6, 10, 100, 1000)  # of points at which the value may be exactly 0
 MOST_OPERATIONS = 300  # of an expression that is factored
 KINKS = (sp.Abs, sp.Max, sp.Min)
+Point = Mapping[sp.Symbol, Fraction]
 
 
-def outcome_text(outcome: Outcome) -> str:
+@runtime_checkable
+class Ended(Protocol):
+    """An outcome of a proof, as far as it is told here."""
+
+    @property
+    def inequality(self) -> Inequality: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def point(self) -> Point: ...
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def open_boxes(self) -> Sequence[Any]: ...
+    @property
+    def open_count(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def words(self) -> str: ...
+
+
+def outcome_text(outcome: Ended) -> str:
     """What `print` shows: verdict, inequality, region, and the point that refutes it or what an undecided run met."""
     inequality = outcome.inequality
     first = f"{outcome.words} ({outcome.seconds:.2f} s)" if outcome.seconds else outcome.words
@@ -28,23 +53,23 @@ def outcome_text(outcome: Outcome) -> str:
     return "\n".join(filter(None, [*lines, *explanation(outcome)]))
 
 
-def explanation(outcome: Outcome) -> list[str]:
+def explanation(outcome: Ended) -> list[str]:
     """The point that refutes it; of an undecided run what is left, what is in the way, and what to write instead."""
-    if outcome.status is Status.REFUTED:
+    if outcome.status == "refuted":
         return [f"{outcome.inequality.name} is refuted: {_refuted(outcome)}"]
-    if outcome.status is Status.UNDECIDED:
+    if outcome.status == "undecided":
         return [f"{outcome.inequality.name} is undecided: {_left(outcome)}", *obstacles(outcome)]
     return []
 
 
-def _refuted(outcome: Outcome) -> str:
+def _refuted(outcome: Ended) -> str:
     assert outcome.value is not None  # a refutation has a value
     relation = "> 0" if outcome.inequality.strict else ">= 0"
     most = f"at most {outcome.value:.6g}" if outcome.value else "below 0" if relation == ">= 0" else "at most 0"
     return f"the difference of its sides must be {relation}, but it is {most} at {point_text(outcome.point)}"
 
 
-def _left(outcome: Outcome) -> str:
+def _left(outcome: Ended) -> str:
     why = f"{outcome.reason}; " if outcome.reason else ""
     count = max(1, outcome.open_count, len(outcome.open_boxes))
     left = [box_text(outcome.inequality, box) for box in outcome.open_boxes[:1]]
@@ -62,7 +87,7 @@ def number_text(value: Fraction, longest: int = 60) -> str:
     return exact if exact == short(value) else f"{exact} ({short(value)})"
 
 
-def obstacles(outcome: Outcome) -> list[str]:
+def obstacles(outcome: Ended) -> list[str]:
     """What is in the way of a proof, where the expression is found to be least."""
     inequality = outcome.inequality
     if outcome.reason.startswith("it is undefined") or not inequality.box:

@@ -20,6 +20,7 @@ import sympy as sp
 from bridge.lowering.ball_values import SMALLEST_NORMAL
 from bridge.lowering.branch_and_bound import best_first, cut_across
 from bridge.questions.certify.deadline import Deadline, OutOfTime, checked_seconds
+from bridge.questions.certify.explaining import outcome_text
 from bridge.questions.certify.forms import Enclosures
 from bridge.questions.certify.scalars import Box, Cell, positive, shown, volume
 from bridge.questions.certify.search import likely_lowest
@@ -98,8 +99,6 @@ class Outcome:
         return f"{words} on {count}" if self.status is Status.PROVED else words
 
     def __str__(self) -> str:
-        from bridge.questions.certify.explaining import outcome_text  # which knows outcomes
-
         return outcome_text(self)
 
     def _repr_html_(self) -> str:

@@ -24,7 +24,8 @@ OFF = tuple(Fraction(1, 10**k) for k in (6, 5, 4, 3))  # shares by which a refut
 INWARDS = (Fraction(0), Fraction(1, 2**20), Fraction(1, 2**10), Fraction(1, 16))  # shares of the way to the middle
 LARGEST_GAP, HALVINGS, WIDER = 12, 24, 4
 DENOMINATORS = (1, 10, 100, 1000, 10**4, 10**6)  # of the coordinates of a witness, the simplest first
-SIMPLE, EXACT_SECONDS = 100, 1.0  # denominators of a best constant that is tried first, and the time for it
+MOST_BOXES = 4000  # for one proof. A count, so that every machine finds the same values
+SIMPLE, FEW_BOXES = 100, 500  # the denominators of a best constant that is tried first, and the boxes for it
 
 
 @dataclass
@@ -123,12 +124,12 @@ class Bracketing:
     def _value(self, t: Fraction) -> sp.Rational:
         return sp.Rational(self.of.sign * t)
 
-    def _proves(self, t: Fraction, seconds: float) -> bool:
+    def _proves(self, t: Fraction, most_boxes: int = MOST_BOXES) -> bool:
         """Whether the statement is proved at t; what is found of it is kept, a point that refutes it too."""
         outcomes = []
         for inequality in self.of.by(self._value(t)):
-            left = min(seconds, self.deadline.seconds - self.deadline.spent)
-            outcome = prove(inequality, seconds=max(left, 1e-3))
+            self.deadline.check()
+            outcome = prove(inequality, deadline=self.deadline, most_boxes=most_boxes)
             if outcome.status is not Status.PROVED:
                 if not (outcome.status is Status.REFUTED and self._refutes(t, outcome.point)):
                     self.given_up.append(outcome)
@@ -139,12 +140,7 @@ class Bracketing:
 
     def _holds_throughout(self) -> bool:
         """Whether the statement is proved at the far end of the letter's range already."""
-        return self.refuted is None and self.far is not None and self._proves(self.far, self._share)
-
-    @property
-    def _share(self) -> float:
-        """The time for one proof."""
-        return max(1.0, self.deadline.seconds / 4)
+        return self.refuted is None and self.far is not None and self._proves(self.far)
 
     def _try_simple(self) -> None:
         """The fraction of a small denominator next to the refuted value: best constants are often such."""
@@ -153,7 +149,7 @@ class Bracketing:
         simple = self.refuted.limit_denominator(SIMPLE)
         scale = scale_of(self.refuted)
         if simple < self.refuted <= simple + scale * self.within / 10 and (self.near is None or simple >= self.near):
-            self._proves(simple, min(EXACT_SECONDS, self._share))
+            self._proves(simple, FEW_BOXES)
 
     def _approach(self) -> None:
         """From the refuted value down, in steps that grow, to the first one that is proved."""
@@ -166,7 +162,7 @@ class Bracketing:
                 return
             t = rounded(top - gap, gap, up=False)
             t = t if self.near is None else max(t, self.near)
-            if self._proves(t, self._share) or t == self.near:
+            if self._proves(t) or t == self.near:
                 return
             top, gap = (top if self.refuted is None else min(top, self.refuted)), gap * WIDER
 
@@ -180,7 +176,7 @@ class Bracketing:
             t = rounded((self.proved + top) / 2, (top - self.proved) / 8, up=False)
             if not self.proved < t < top:
                 return
-            if not self._proves(t, self._share):
+            if not self._proves(t):
                 top = t
 
 

@@ -69,7 +69,7 @@ import boundsmith as bs
 
 x, c = sp.symbols("x c", real=True)
 jordan = bs.statements.Inequality("Jordan", sp.sin(x) - c * x, {x: (0, "3/2"), c: (0, 1)})
-own = bs.theorem("own.jordan", inequalities=[bs.checks.largest_constant(jordan, c, seconds=10)])
+own = bs.theorem("own.jordan", inequalities=[bs.checks.largest_constant(jordan, c)])
 """
 
 

