@@ -52,7 +52,8 @@ class BestConstant:
 
     @property
     def ratio(self) -> float:
-        """The smaller of the two values over the larger one: close to 1 if little is open; nan if one is missing."""
+        """The smaller of the two values over the larger one: close to 1 if little is open, 0 if they are on two
+        sides of 0, nan if one is missing."""
         if self.proved is None or self.refuted is None:
             return float("nan")
         small, large = sorted((abs(self.proved), abs(self.refuted)))

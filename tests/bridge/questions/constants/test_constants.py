@@ -152,6 +152,7 @@ def test_rounding_goes_one_way_and_a_tenth_of_the_gap_at_most(up: bool) -> None:
         assert t <= got <= t + gap / 10 if up else t - gap / 10 <= got <= t
 
 
+NO_TIME = 0
 ONE = bs.statements.Inequality("one", x - c, {x: (1, 1), c: (0, 1)})
 
 
@@ -163,7 +164,7 @@ ONE = bs.statements.Inequality("one", x - c, {x: (1, 1), c: (0, 1)})
         (lambda: largest(ONE, c), "the region is the point x = 1; give a range LOW < HIGH to one letter at least"),
         (lambda: largest(ONE, x), "the range of x is the point 1; give an interval to search in"),
         (lambda: largest(JORDAN, c, within=2), "within = 2; give a share between 0 and 1"),
-        (lambda: largest(JORDAN, c, **{"seconds": 0}), "largest_constant: seconds = 0; give a number > 0"),
+        (lambda: largest(JORDAN, c, seconds=NO_TIME), "largest_constant: seconds = 0; give a number > 0"),
         (lambda: sup(x, {x: (1, 0)}), "supremum: the range of x, [1, 0], is empty; give LOW <= HIGH"),
         (lambda: sup(x, {x: (1, 1)}), "supremum: the region is the point x = 1"),
         (lambda: sup(sp.Integer(1), {}), "supremum: the region is empty: there are no coordinates"),
