@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge.lowering import LoweringError
-from bridge.questions.certify.certificate import TreeError, boxes_of, inequality_record
+from bridge.questions.certify.certificate import boxes_of, inequality_record
 from bridge.questions.certify.forms import Enclosures
 from bridge.questions.certify.parsing import Tree, read_content
 from bridge.questions.certify.proving import Leaf, Node, Outcome, Status
@@ -22,6 +22,8 @@ def shipped_proof(inequality: Inequality, path: Path) -> Outcome | None:
     record = _claims(path).get(inequality.name)
     if record is None or record["inequality"] != inequality_record(inequality) or "tree" not in record:
         return None
+    if not all(isinstance(node, list) for node in record["tree"]):  # not of boxes alone
+        return None
     nodes = _proved(inequality, Tree(tuple(record["tree"]), inequality.name))
     return None if nodes is None else Outcome(inequality, Status.PROVED, nodes, share=1.0)
 
@@ -33,7 +35,7 @@ def _proved(inequality: Inequality, tree: Tree) -> tuple[Node, ...] | None:
             if isinstance(node, Leaf) and not enclosures.shown_by(box, node.by):
                 return None
             nodes.append(node)
-    except (TreeError, LoweringError):
+    except (ValueError, LoweringError):  # no tree of boxes, or a form that the expression lacks
         return None
     return tuple(nodes)
 
