@@ -34,10 +34,11 @@ def stated(id: str, given: Sequence[Any]) -> tuple[list[Check], list[Inequality]
     An inequality is proved here, in at most MOST_BOXES boxes, an outcome or a best constant has its proof already.
     Raises UsageError for anything else and for two of one name.
     """
-    checks, proved = [], []
+    checks: list[Check] = []
+    proved: list[Inequality] = []
     for each in given:
         if isinstance(each, BestConstant):
-            checks.append(_of_constant(id, each))
+            checks.append(_of_constant(id, each, [check.name for check in checks]))
             proved += [outcome.inequality for outcome in each.proofs]
         elif isinstance(each, Inequality | Outcome):
             outcome = each if isinstance(each, Outcome) else prove(each, seconds=math.inf, most_boxes=MOST_BOXES)
@@ -104,15 +105,20 @@ def _proof_of(outcome: Outcome) -> dict[str, Any]:
     return {"printed": Printed(sp.Integer(0), HERE, strict=outcome.inequality.strict), "erratum": wrong}
 
 
-def _of_constant(id: str, found: BestConstant) -> Check:
-    """The proved value as a bound on the best one, beside the value that a point refutes."""
+def _of_constant(id: str, found: BestConstant, taken: Sequence[str]) -> Check:
+    """The proved value as a bound on the best one, beside the value that a point refutes.
+
+    It is called by its letter, with a number where others are called so.
+    """
     if found.proved is None:
         raise UsageError(f"{id}: {found.words}, so that there is nothing to state; give it more seconds")
-    name, value, refuted = found.letter.name, found.proved, found.refuted
+    letter, value, refuted = found.letter.name, found.proved, found.refuted
+    names = (letter, *(f"{letter}_{k}" for k in range(2, len(taken) + 3)))
+    name = next(each for each in names if each not in taken)
     witness = "" if found.refutation is None else point_text(found.refutation.point)
     fails = f"; the value {decimal(refuted)} fails at ``{witness}``" if witness else ""
     which = "largest" if found.largest else "least"
-    meaning = f"{which} constant `{name}` with ``{found.statement}``"
+    meaning = f"{which} constant `{letter}` with ``{found.statement}``"
     quantity = Quantity(
         name,
         found.formula(value),

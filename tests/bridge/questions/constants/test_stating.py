@@ -46,6 +46,11 @@ def test_a_false_inequality_is_violated_with_a_witness_and_an_open_one_is_not_st
     assert "it fails at" in own.latex()
 
 
+def test_constants_of_one_letter_have_names_of_their_own() -> None:
+    rows = bs.compare(bs.theorem("own.two", inequalities=[RATE, RATE]))
+    assert sorted(row.quantity for row in rows) == ["c", "c_2"]
+
+
 def test_a_decay_alone_is_a_theorem() -> None:
     own = bs.theorem("own.decay", inequalities=[RATE])
     (row,) = bs.compare(own)
