@@ -104,7 +104,8 @@ class Bracketing:
         """Whether the point refutes the statement at t, which is kept if so."""
         for inequality in self.of.says(self._value(t)):
             if (outcome := refuted_at(inequality, point, strictly=self.of.strictly)) is not None:
-                self.refuted, self.refutation = t, outcome
+                if self.refuted is None or t < self.refuted:
+                    self.refuted, self.refutation = t, outcome
                 return True
         return False
 
@@ -156,6 +157,8 @@ class Bracketing:
         top = self.far if self.refuted is None else self.refuted
         if top is None:
             top = Fraction(0)
+        if self.near is not None and top <= self.near:
+            return
         gap = self.within * scale_of(top)
         for _ in range(LARGEST_GAP):
             if self.deadline.over:

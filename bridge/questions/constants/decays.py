@@ -105,7 +105,7 @@ def equilibrium(described: LyapunovDecay, candidate: sp.Expr, ranges: Region) ->
 
     It is looked for at 0, and where the gradient of a quadratic candidate is 0.
     """
-    state = described.flow.state
+    state = tuple(x for x in described.flow.state if x in ranges)
     found = [dict.fromkeys(state, sp.S.Zero)]
     if candidate.is_polynomial(*state) and sp.Poly(candidate, *state).total_degree() == 2:
         found += sp.solve([candidate.diff(x) for x in state], state, dict=True)
