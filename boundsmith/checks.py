@@ -1,6 +1,7 @@
 """Rows of your own: what makes the two sides of a `bs.Check`, and certified numbers for them.
 
 - proofs: certified, Threshold, prove, smallest
+- best constants, proved and refuted: largest_constant, supremum, lipschitz, BestConstant
 - identities and rates: exact_check, order_sides, AsymptoticLaw, log_slope
 - margins: flip_distance, beside_flip, smallest_flip, coordinate_lines
 - inverse problems: Condition, largest_perturbation, PathCost, least_path
@@ -15,6 +16,7 @@ from bridge.questions.certify import prove
 from bridge.questions.certify.checks import certified
 from bridge.questions.certify.search import smallest
 from bridge.questions.certify.thresholds import Threshold
+from bridge.questions.constants import BestConstant, largest_constant, lipschitz, supremum
 from bridge.topics.tools.inversion import Condition, largest_perturbation
 from bridge.topics.tools.least_path import PathCost, least_path
 from bridge.topics.tools.margins import beside_flip, flip_distance
@@ -26,6 +28,10 @@ __all__ = [
     "Threshold",
     "prove",
     "smallest",
+    "largest_constant",
+    "supremum",
+    "lipschitz",
+    "BestConstant",
     "exact_check",
     "order_sides",
     "AsymptoticLaw",

@@ -22,11 +22,11 @@ from bridge.export.writing import check_output
 from bridge.export.written_files import write_text
 from bridge.questions.certify.certificate import CertifiedClaim, Origin, certificate_text
 from bridge.questions.certify.deadline import Deadline, OutOfTime, checked_seconds
+from bridge.questions.certify.explaining import explanation
 from bridge.questions.certify.obligations import OBLIGATION, stated_obligations
 from bridge.questions.certify.proving import Outcome, Status, prove
 from bridge.questions.certify.reading import SIMPLIFIED, read_inequality, typed_inequality
 from bridge.questions.certify.stating import belongs, family, has_choices, same_statements, stated_now
-from bridge.questions.certify.words import box_text, short
 from bridge.theorems.registry import find_theorem, theorems
 from symbolic.derivations.inequalities import Inequality
 from symbolic.words.errors import UsageError
@@ -200,7 +200,7 @@ def _run_blocks(run: CertifyRun) -> Iterator[Any]:
         yield from table_of(("inequality", "verdict", "boxes", "seconds", "settled"), map(_line, run.claims))
         yield from _meanings(run)
     for claim in run.claims:
-        yield from _explanation(claim.outcome)
+        yield from explanation(claim.outcome)
     yield from (c.outcome.inequality.meaning for c in run.claims if SIMPLIFIED in c.outcome.inequality.meaning)
     yield from (f"cannot be tried: {reason}" for reason in run.cannot)
     if run.interrupted:
@@ -233,27 +233,6 @@ def verdict_text(status: Status) -> Text:
 def _displayed_share(outcome: Outcome) -> float:
     """The share for display: below 100 % as long as a box is open."""
     return outcome.share if outcome.status is Status.PROVED else min(outcome.share, 0.9999)
-
-
-def _explanation(outcome: Outcome) -> Iterator[str]:
-    if outcome.status is Status.REFUTED:
-        assert outcome.value is not None  # a refutation has a value
-        relation = "> 0" if outcome.inequality.strict else ">= 0"
-        point = ", ".join(f"{symbol} = {_number(value)}" for symbol, value in outcome.point.items())
-        most = f"at most {outcome.value:.6g}" if outcome.value else "below 0" if relation == ">= 0" else "at most 0"
-        found = f"the difference of its sides must be {relation}, but it is {most} at {point}"
-        yield f"{outcome.inequality.name} is refuted: {found}"
-    elif outcome.status is Status.UNDECIDED:
-        left = [box_text(outcome.inequality, box) for box in outcome.open_boxes[:1]]
-        largest = f"; the largest: {left[0]}" if left else ""
-        why = f"{outcome.reason}; " if outcome.reason else ""
-        yield f"{outcome.inequality.name} is undecided: {why}{max(1, len(outcome.open_boxes))} boxes are open{largest}"
-
-
-def _number(value: Fraction) -> str:
-    """The number itself, with six digits in brackets unless they are the number."""
-    exact, rounded = _digits(value), short(value)
-    return exact if exact == rounded else f"{exact} ({rounded})"
 
 
 def _digits(value: Fraction) -> str:
@@ -289,4 +268,4 @@ def _claim_record(outcome: Outcome) -> dict[str, Any]:
         {name: [str(low), str(high)] for name, (low, high) in zip(names, box, strict=True)}
         for box in outcome.open_boxes[:SHOWN_BOXES]
     ]
-    return record | {"share": outcome.share, "open": len(outcome.open_boxes), "largest_open": boxes}
+    return record | {"share": outcome.share, "open": outcome.open_count, "largest_open": boxes}

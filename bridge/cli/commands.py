@@ -286,10 +286,23 @@ def certify(
     where: Annotated[
         list[str] | None, taking("TEXT", "For --expression: prove it only where TEXT holds. Repeatable.")
     ] = None,
+    largest: Annotated[
+        str | None, taking("C", "For --expression: the largest C with which it holds, sought in the range of C.")
+    ] = None,
+    supremum: Annotated[bool, flag("--supremum", "For --expression: its supremum on the region.")] = False,
+    lipschitz: Annotated[
+        str | None, taking("NORM", "For --expression: its Lipschitz constant in the norm 1, 2 or inf.")
+    ] = None,
+    flow: Annotated[
+        list[str] | None,
+        taking("X=RATE", "For --expression V: the largest C with dV/dt <= -C V along dX/dt = RATE. Repeatable."),
+    ] = None,
     check: Annotated[Path | None, taking("FILE", "Only re-check a certificate, from scratch.")] = None,
     json: Json = False,
 ) -> None:
     """Prove inequalities on boxes. Outcomes: proved, refuted with a point, or undecided (exit code 0 for all three).
+
+    With --largest, --supremum, --lipschitz or --flow: a constant that is proved, and one that a point refutes.
 
     An inequality that is not finished within the time limit is undecided. With --check, the exit code is 0 if every
     inequality in the file is decided and confirmed, 1 if not (also if the time limit is reached), and 2 if the file is
@@ -298,7 +311,8 @@ def certify(
     from bridge.cli.requests import request
     from symbolic.words.errors import UsageError
 
-    typed = {"--range": ranges, "--where": where}
+    asking = {"--largest": largest, "--supremum": supremum, "--lipschitz": lipschitz, "--flow": flow}
+    typed = {"--range": ranges, "--where": where, **asking}
     of_result = {"--quantity": quantity, "--set": settings}
     if check is not None:
         others = {"ID": id, "--expression": expression, "--output": output, **typed, **of_result}
@@ -319,6 +333,11 @@ def certify(
         from bridge.cli.certifying import run_certify
 
         run_certify(asked, quantity, seconds, output, as_json=json)
+    elif expression is not None and any(asking.values()):
+        from bridge.cli.constants import Question, run_constant
+
+        question = Question(largest, supremum, lipschitz, tuple(flow or ()))
+        run_constant(question, expression, ranges or [], where or [], seconds, output, as_json=json)
     elif expression is not None:
         from bridge.cli.certifying import run_expression
 

@@ -147,6 +147,7 @@ def _quantity(result: Result, at: int) -> list[str]:
     if quantity.erratum:
         earlier = [each.name for each in quantities[:at] if each.erratum == quantity.erratum]
         lines += [f"    erratum: the same as for {earlier[0]}"] if earlier else _erratum(quantity.erratum)
+    lines += [f"    certificate: {quantity.certificate}"] if quantity.certificate else []
     return [*lines, *([f"    remark: {quantity.remark}"] if quantity.remark else [])]
 
 

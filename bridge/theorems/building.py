@@ -19,6 +19,7 @@ from bridge.theorems.check import Check
 from bridge.theorems.graphs import of_graph, of_prompts
 from bridge.theorems.hypotheses import hypothesis_of, with_signs
 from bridge.theorems.modules import as_function
+from bridge.theorems.of_inequalities import claims_of
 from bridge.theorems.pair import Pair
 from bridge.theorems.quantities import (
     as_formula,
@@ -34,7 +35,6 @@ from bridge.theorems.theorem import Function, Network, Theorem
 from bridge.theorems.wording import OwnWords
 from symbolic.derivations.derivation import Approximated
 from symbolic.derivations.exact_numbers import require_symbols
-from symbolic.derivations.inequalities import Inequality
 from symbolic.derivations.worst_cases import closed
 from symbolic.statements.errata import Erratum
 from symbolic.statements.result import Parameter, Quantity, Result
@@ -51,7 +51,7 @@ GREEK = {"eps": r"\varepsilon", "lam": r"\lambda", "sigma_init": r"\sigma_{\math
 def theorem(
     id: str,
     *bounds: Approximated | Quantity | Expression,
-    parameters: Mapping[sp.Symbol, Any],
+    parameters: Mapping[sp.Symbol, Any] | None = None,
     inputs: Mapping[str, Domain] | None = None,
     network: Network | Mapping[str, Network] | None = None,
     reference: Function | Pair | None = None,
@@ -68,7 +68,7 @@ def theorem(
     trivial: Mapping[str, Any] | None = None,
     meanings: Mapping[Any, Any] | None = None,
     checks: Sequence[Check] = (),
-    inequalities: Sequence[Inequality] | Function = (),
+    inequalities: Sequence[Any] | Function = (),
     sources: Sequence[InputSource] = (),
     title: str = "",
     claim: str = "",
@@ -107,7 +107,9 @@ def theorem(
                         what the network computes
         errata          by quantity, what is wrong with its printed bound (`bs.statements.Erratum`)
         wording         how quantities, parameters and letters read: `bs.statements.OwnWords`
-        title, claim, cites, remarks, checks, inequalities
+        inequalities    what `certify` proves; alone they are the theorem: `bs.statements.Inequality`, outcomes of
+                        `bs.checks.prove`, or best constants (`bs.checks.largest_constant`, `bs.dynamics.decay`, ...)
+        title, claim, cites, remarks, checks
 
     What is run. Functions take parameters, weights, inputs and what is built, by name; they are written in torch.
         inputs, weights domains, drawn for each prompt and for each network
@@ -123,6 +125,7 @@ def theorem(
 
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """
+    parameters = {} if parameters is None else parameters
     arguments = {name: given for name, given in locals().items() if name not in ("id", "bounds", "parameters", "rare")}
     _require_fields(id, rare)
     if any(isinstance(each, Expression) for each in bounds):
@@ -163,8 +166,12 @@ def theorem(
     ]
     for argument, given in (("printed", printed), ("trivial", trivial), ("errata", errata)):
         _require_quantities(id, argument, given or {}, quantities)
+    if not (quantities or checks or callable(inequalities)):
+        checks, inequalities = claims_of(id, inequalities)
     if not quantities and not checks:
-        raise UsageError(f"{id}: nothing is stated; give the conclusion of a derivation, or a check")
+        raise UsageError(
+            f"{id}: nothing is stated; give the conclusion of a derivation, a check, or inequalities in a list"
+        )
     of_network = {s for s, given in letters.items() if any(not set(arguments_of(f)) & set(inputs) for f in given)}
     printed = {name: as_printed(id, name, given, citation) for name, given in (printed or {}).items()}
     trivial = {name: as_formula(id, f"`trivial` of {name}", given) for name, given in (trivial or {}).items()}

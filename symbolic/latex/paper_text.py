@@ -17,7 +17,7 @@ from symbolic.latex.introductions import Letters, introduction, page_of
 from symbolic.latex.page import Page
 from symbolic.latex.printing import RELATIONS, formula_latex, printed_latex
 from symbolic.latex.shown_bounds import derived_equations
-from symbolic.statements.result import BY_PROOF, CONSTRUCTION, Formula, Kind, Quantifier, Quantity, Result
+from symbolic.statements.result import BY_PROOF, CONSTRUCTION, INEQUALITY, Formula, Kind, Quantifier, Quantity, Result
 from symbolic.words.citations import Citation
 from symbolic.words.prose import begun, joined, listed, prose_latex
 
@@ -88,6 +88,8 @@ class Conclusion:
     def sentence(self) -> str:
         """What the quantity is, and the display."""
         quantity = self.quantity
+        if quantity.norm == INEQUALITY:
+            return f"the following inequality holds:\n{display(self.shown, '.')}"
         said = prose_latex(quantity.meaning, self.names)
         plain = quantity.norm in PLAIN_NORMS or quantity.norm in quantity.meaning
         norm = "" if plain else f" ({prose_latex(quantity.norm, self.names)})"
@@ -212,7 +214,9 @@ def _conclusion(stating: _Stating, quantity: Quantity) -> Conclusion | None:
         line, at = printed_latex(quantity, printed, page), _run_words(stating.result, printed.run_at, page)
         return Conclusion(quantity, (line,), (printed.shown,), printed.citation, run_at=at, names=page.names)
     found = closed if derived is None else derived
-    if derived is None or stating.expanded:
+    if quantity.norm == INEQUALITY:
+        shown = [quantity.latex_symbol]
+    elif derived is None or stating.expanded:
         shown = equations((quantity.latex_symbol, relation, found), page)
     else:
         shown = derived_equations(quantity, relation, page)

@@ -17,7 +17,7 @@ from symbolic.latex.proofs import Slack, names_of, proofs, step_latex
 from symbolic.latex.shown_bounds import derived_equation, derived_equations
 from symbolic.latex.typesetting import Notation, latex
 from symbolic.statements.errata import Erratum
-from symbolic.statements.result import Formula, Kind, Order, Printed, Quantity, Result
+from symbolic.statements.result import INEQUALITY, Formula, Kind, Order, Printed, Quantity, Result
 from symbolic.words.names import text
 from symbolic.words.prose import begun, marked, prose_latex
 from symbolic.words.shown import SHOWN, displayed
@@ -54,6 +54,8 @@ def _rows(step: Step, names: Notation) -> list[str]:
 
 def printed_latex(quantity: Quantity, printed: Printed, page: Page) -> str:
     """The quantity and its printed formula, inside O or Theta if it is printed so."""
+    if quantity.norm == INEQUALITY:
+        return quantity.latex_symbol
     if printed.order:
         return rf"{quantity.latex_symbol} = {ORDERS[printed.order]}\left({page.latex(printed.shown)}\right)"
     relation = RELATIONS[printed.relation or quantity.stated_kind]
@@ -73,6 +75,7 @@ def result_display(result: Result) -> str:
         shown += [(printed_latex(q, q.printed, alone()), "printed")] if q.printed else []
         derived = [] if q.derived() is None else [derived_equation(q, relation, alone())]
         closed = [] if q.closed_form is None else [equation((q.latex_symbol, relation, q.closed_form), alone())]
+        closed = [q.latex_symbol for _ in closed] if q.norm == INEQUALITY else closed
         shown += [(each, derived_words(q)) for each in (*derived, *closed)]
     shown += [(equation((f.left, RELATIONS[f.kind], f.expression), alone()), "derived") for f in result.formulas]
     return displayed(environment("aligned", [rf"&{formula} && {text(tier)}" for formula, tier in shown]))
@@ -114,7 +117,8 @@ def quantity_latex(quantity: Quantity, page: Page, expanded: bool = False) -> st
         long = [(page.latex(letter), "=", value) for letter, value in at.items() if letter not in short]
         lines += [display(equations(line, page)) for line in long]
     if closed is not None:
-        lines += [f"{obtained}:", display(equations((left, ours, closed), page))]
+        shown = [left] if quantity.norm == INEQUALITY else equations((left, ours, closed), page)
+        lines += [f"{obtained}:", display(shown)]
     if quantity.origin and derived is None and closed is None:
         lines.append(f"{obtained}: a number, see the comparison.")
     if quantity.erratum:

@@ -9,7 +9,7 @@ from symbolic.latex.introductions import page_of
 from symbolic.latex.page import PAGE, Page
 from symbolic.latex.proofs import proofs
 from symbolic.statements.result import Quantity, Result
-from symbolic.words.prose import listed, prose_latex
+from symbolic.words.prose import begun, listed, prose_latex
 
 
 def proof_latex(result: Result, slack: Mapping[str, float] | None = None) -> str:
@@ -22,7 +22,18 @@ def proof_latex(result: Result, slack: Mapping[str, float] | None = None) -> str
     meanings = {x: prose_latex(result.symbols[x], page.names) for x in at if x in result.symbols}
     named = [f"${page.latex(x)}$ ({meaning})" for x, meaning in meanings.items()]
     letters = [f"The proof uses the letters {', '.join(named)}."] if named and kept else []
-    return "\n".join([*letters, *kept, *_values(at, page)])
+    return "\n".join([*letters, *kept, *_values(at, page), *_certificates(result, page)])
+
+
+def _certificates(result: Result, page: Page) -> list[str]:
+    """What proves a bound without a derivation."""
+    proved = [each for each in result.quantities if each.certificate]
+    named = len(proved) > 1
+    return [
+        begun(f"{prose_latex(each.meaning, page.names) + ': ' if named else ''}the proof is a certificate, ")
+        + f"{prose_latex(each.certificate, page.names)}."
+        for each in proved
+    ]
 
 
 def _worst(result: Result, quantity: Quantity) -> dict[sp.Symbol, sp.Expr]:

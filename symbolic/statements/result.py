@@ -47,6 +47,7 @@ IN_WORDS = {Kind.EXACT: "value", Kind.UPPER: "upper bound", Kind.LOWER: "lower b
 SUFFICIENT = "sufficient size"
 OVER = {Quantifier.EXISTS: "for at least one network"}  # the others are words already
 CONSTRUCTION = "the construction"  # as a domain
+INEQUALITY = "an inequality"  # as a norm: `latex_symbol` is the statement itself, and bounds are on what it is about
 BY_PROOF = "for the network that the proof constructs"
 
 
@@ -97,7 +98,8 @@ class Quantity:
     domain in LaTeX (text mode), where it has formulas. A bound is vacuous from the `trivial` one on. `failure` is the
     probability that a bound which holds with probability fails, where the events of the derivation do not say it;
     `randomness` names what that is over. `suffices`: every value from the bound on does what the meaning says, so that
-    the bound is one on the least such value. `outside`: a comparison where the statement claims nothing.
+    the bound is one on the least such value. `outside`: a comparison where the statement claims nothing. `certificate`
+    says what certificate proves the closed form.
     """
 
     name: str
@@ -127,9 +129,10 @@ class Quantity:
     failure: sp.Expr | None = None
     suffices: bool = False
     outside: bool = False
+    certificate: str = ""
 
     def __post_init__(self) -> None:
-        make_prose(self, "meaning", "norm", "domain", "construction", "randomness", "remark", "finding")
+        make_prose(self, "meaning", "norm", "domain", "construction", "randomness", "remark", "finding", "certificate")
 
     @property
     def concluded_by(self) -> str:

@@ -83,8 +83,22 @@ def claim_record(claim: CertifiedClaim) -> dict[str, Any]:
         assert outcome.value is not None  # a refuting point is stored with its value
         record["point"] = {symbol.name: str(Fraction(value)) for symbol, value in outcome.point.items()}
         return record | {"value": str(Fraction(outcome.value))}
-    nodes = outcome.nodes or (Leaf(OPEN),)
+    nodes = without_open_cuts(outcome.nodes or (Leaf(OPEN),))
     return record | {"share": str(settled_share(outcome.inequality, nodes)), "tree": tree_record(outcome, nodes)}
+
+
+def without_open_cuts(nodes: Sequence[Node]) -> list[Node]:
+    """The same tree without cuts of boxes that stay open as a whole: an undecided run stores what it settled."""
+    trees: list[tuple[Any, ...]] = []  # node, lower part, upper part
+    for node in reversed(nodes):
+        parts = (trees.pop(), trees.pop()) if isinstance(node, Split) else ()
+        trees.append((Leaf(OPEN),) if parts and all(each == (Leaf(OPEN),) for each in parts) else (node, *parts))
+    kept: list[Node] = []
+    while trees:
+        tree = trees.pop()
+        kept.append(tree[0])
+        trees += tree[:0:-1]
+    return kept
 
 
 def inequality_record(inequality: Inequality) -> dict[str, Any]:

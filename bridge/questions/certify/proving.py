@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from heapq import nlargest
+from html import escape
 from itertools import islice, product
 
 import sympy as sp
@@ -18,6 +20,7 @@ import sympy as sp
 from bridge.lowering.ball_values import SMALLEST_NORMAL
 from bridge.lowering.branch_and_bound import best_first, cut_across
 from bridge.questions.certify.deadline import Deadline, OutOfTime, checked_seconds
+from bridge.questions.certify.explaining import outcome_text
 from bridge.questions.certify.forms import Enclosures
 from bridge.questions.certify.scalars import Box, Cell, positive, shown, volume
 from bridge.questions.certify.search import likely_lowest
@@ -29,6 +32,7 @@ Point = dict[sp.Symbol, Fraction]
 LOOK = 64  # boxes between two reports
 INWARDS = 1024  # the share of the way to the middle
 MOST_CORNERS = 64  # of the whole box, at which it is looked whether the expression is defined
+KEPT_BOXES = 20  # of those that are left open
 MOST_CUTS = 4_000  # of one box: from a range of 10^1000 down to what balls cannot separate
 
 
@@ -66,16 +70,18 @@ class Outcome:
     """The outcome of a run of `prove`.
 
     `nodes` is the tree of boxes in preorder. `point` and `value` (an upper bound of the expression there) refute.
-    `open_boxes` are the boxes left, largest first; `share` is the part of the box's volume that was settled. `reason`
-    states why an undecided run ended.
+    `open_count` boxes are left, and `open_boxes` are the largest of them; `share` is the part of the box's volume that
+    was settled. `reason` states why an undecided run ended. `print` shows all that, and of an undecided run what is in
+    the way of a proof.
     """
 
     inequality: Inequality
     status: Status
-    nodes: tuple[Node, ...] = ()
+    nodes: tuple[Node, ...] = field(default=(), repr=False)
     point: Point = field(default_factory=dict)
     value: float | None = None
-    open_boxes: tuple[Box, ...] = ()
+    open_boxes: tuple[Box, ...] = field(default=(), repr=False)
+    open_count: int = 0
     share: float = 0.0
     seconds: float = 0.0
     reason: str = ""
@@ -91,6 +97,12 @@ class Outcome:
         words = f"{self.inequality.name} {self.status.value}"
         count = f"{self.boxes} box{'' if self.boxes == 1 else 'es'}"
         return f"{words} on {count}" if self.status is Status.PROVED else words
+
+    def __str__(self) -> str:
+        return outcome_text(self)
+
+    def _repr_html_(self) -> str:
+        return "<br>\n".join(map(escape, str(self).splitlines()))
 
 
 def prove(
@@ -194,7 +206,8 @@ class _Search:
             nodes,
             point,
             value,
-            tuple(sorted(open_boxes, key=lambda box: volume(box, self.enclosures.root), reverse=True)),
+            tuple(nlargest(KEPT_BOXES, open_boxes, key=lambda box: volume(box, self.enclosures.root))),
+            len(open_boxes),
             float(self.settled),
             self.deadline.spent,
             reason if status is Status.UNDECIDED else "",

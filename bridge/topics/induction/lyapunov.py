@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import sympy as sp
 from torch import Tensor
 
 from bridge.lowering.ball_values import as_exact
-from bridge.questions.certify.checks import Stated, certified, proved_together
+from bridge.questions.certify.checks import Stated, certified, difference_of, proved_together
 from bridge.questions.certify.proving import Status
 from bridge.questions.certify.search import smallest
 from bridge.theorems.check import Check, Sides
@@ -23,6 +24,8 @@ from symbolic.topics.induction import lyapunov_gram as gram
 from symbolic.topics.induction import lyapunov_head as head
 
 SHARE = 0.95  # of the smallest ratio that is found: the constant that is tried
+PROOFS = Path(__file__).parent / "certificates"  # of constants close to the best; benchmarks/lyapunov.py writes them
+GRAM_PROOFS, HEAD_PROOFS = PROOFS / "lyapunov_gram.json", PROOFS / "lyapunov_head.json"
 
 
 # The 4-gram head.
@@ -32,7 +35,8 @@ def gram_check(quantity: Quantity) -> Check:
     def stated() -> Stated:
         return theory.gram_inequalities()[quantity.name]
 
-    return certified(quantity, stated, largest_gram_constant) if is_decay(quantity) else certified(quantity, stated)
+    value = largest_gram_constant if is_decay(quantity) else difference_of
+    return certified(quantity, stated, value, GRAM_PROOFS)
 
 
 def is_decay(quantity: Quantity) -> bool:
@@ -59,7 +63,7 @@ def head_check(quantity: Quantity) -> Check:
         reason = outside(w_star)
         return Sides(outside=reason) if reason else general.sides(inputs)
 
-    general = certified(quantity, stated, largest_constant) if is_decay(quantity) else certified(quantity, stated)
+    general = certified(quantity, stated, largest_constant if is_decay(quantity) else difference_of, HEAD_PROOFS)
     return replace(general, sides=sides)
 
 

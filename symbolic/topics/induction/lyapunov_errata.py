@@ -4,8 +4,8 @@ from symbolic.statements.errata import Erratum, Weight
 from symbolic.words.citations import WANG2024, Citation
 
 _DECAY = (
-    "yes: `(L-2) dG/dt <= -(1/4) v* h*^2 G` is certified on the whole region, also with 1.9 in place of 1/4 on the "
-    "paper's flow and with 0.95 on (12)"
+    "yes: `(L-2) dG/dt <= -(1/4) v* h*^2 G` is certified on the whole region, also with 1.994 in place of 1/4 on the "
+    "paper's flow and with 0.988 on (12)"
 )
 
 

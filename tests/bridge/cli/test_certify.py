@@ -144,7 +144,7 @@ def test_a_simplified_expression_that_is_undefined_somewhere_is_not_proved(run: 
     outcome = run("certify", "--expression", "sqrt(x)**2 + 2 >= 0", "--range", "x=-1,1")
     assert "defined: x is refuted" in outcome.out
     assert "simplified to x + 2" in outcome.out
-    assert "+ 2 >= 0 is undecided: it is undefined at x = -1: it requires x >= 0; 1 boxes" in " ".join(
+    assert "+ 2 >= 0 is undecided: it is undefined at x = -1: it requires x >= 0; 1 box is" in " ".join(
         outcome.out.split()
     )
 
@@ -268,7 +268,7 @@ def test_an_expression_that_is_not_simplified_in_time_is_undecided_as_it_was_typ
     expires(1)
     outcome = run("certify", "--expression", "sqrt(x)**2 >= 0", "--range", "x=0,1", "--where", "x**2 <= 1", "-o", path)
     assert outcome.code == 0
-    assert "is undecided: the time limit of 1 s was reached while it was simplified; 1 boxes are open" in outcome.out
+    assert "is undecided: the time limit of 1 s was reached while it was simplified; 1 box is open" in outcome.out
     (claim,) = json.loads(path.read_text())["claims"]
     assert claim["inequality"]["expression"][0] == "Add"  # sqrt(x)**2 - 0, as it was typed
     expires(10**6)

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from bridge.lowering import lower
 from bridge.questions.certify import Status, prove
+from bridge.questions.certify.certificate import settled_share, without_open_cuts
 from bridge.questions.certify.forms import Enclosures, positive_semidefinite
-from bridge.questions.certify.proving import Leaf, Split
+from bridge.questions.certify.proving import KEPT_BOXES, Leaf, Split
 from bridge.questions.certify.scalars import balls_of
 from bridge.questions.certify.search import smallest
 from bridge.questions.certify.tapes import Tape, UnknownNodeError
@@ -77,8 +78,13 @@ def test_what_cannot_be_decided_is_left_open_with_what_was_settled():
     outcome = prove(Inequality("diagonal", x**2 - 2 * x * y + y**2, {x: (0, 1), y: (0, 1)}), most_boxes=500)
     assert outcome.status is Status.UNDECIDED
     assert 0.5 < outcome.share < 1
-    volume = sum(float(np.prod([float(high - low) for low, high in box])) for box in outcome.open_boxes)
-    assert volume == pytest.approx(1 - outcome.share)
+    left = without_open_cuts(outcome.nodes).count(Leaf("open"))
+    assert 0 < left <= outcome.open_count == outcome.nodes.count(Leaf("open"))
+    assert settled_share(outcome.inequality, without_open_cuts(outcome.nodes)) == Fraction(outcome.share)
+    sizes = [float(np.prod([float(high - low) for low, high in box])) for box in outcome.open_boxes]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(sizes) == KEPT_BOXES  # the others are counted
+    assert len(str(outcome)) < 2000 > len(repr(outcome))
 
 
 def test_an_interrupt_keeps_what_was_proved():

@@ -164,7 +164,9 @@ def test_a_letter_of_a_condition_may_be_known() -> None:
 
 
 def test_a_theorem_states_something() -> None:
-    with pytest.raises(bs.UsageError, match="nothing is stated; give the conclusion of a derivation, or a check"):
+    with pytest.raises(
+        bs.UsageError, match="nothing is stated; give the conclusion of a derivation, a check, or inequalities"
+    ):
         bs.theorem("empty", parameters={eps: 1})
 
 
