@@ -19,6 +19,7 @@ import joblib
 from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+from bridge.limits.accepted import LongRun
 from bridge.limits.refusals import REFUSALS
 from symbolic.words.errors import UsageError
 
@@ -110,6 +111,9 @@ class Cluster:
 
     def run(self, function: Function, jobs: Mapping[str, Any]) -> Outcomes:
         with self._client() as client:
+            if jobs and not client.nthreads():
+                words = f"sweep: the dask scheduler at '{self.address}' has no workers yet; the jobs wait for some"
+                warnings.warn(words, LongRun, stacklevel=2)
             sweep = uuid.uuid4().hex  # no result of an earlier sweep is taken for one of this
             futures = {
                 client.submit(attempt, function, job, key=f"{name}-{sweep}", pure=False): name

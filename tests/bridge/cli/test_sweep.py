@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from bridge.cli import swept_commands
+from bridge.questions.checked_call import CheckedCall
 from bridge.questions.kept import KeptParts, kept_in
+from bridge.questions.point_rows import PointRows
 from bridge.questions.sweeping import engines, jobs
 from symbolic.words.errors import UsageError
 from tests.bridge.cli.conftest import Command, refused
@@ -82,6 +84,23 @@ def test_compare_keeps_its_points_beside_its_output(run: Command, monkeypatch: p
     assert not Path("t.json.unfinished").exists()
     assert "--resume goes on with a run that was stopped, whose points" in refused(run(*COMPARE, "--resume"))
     assert "omit --resume" in refused(sweep(run, *COMPARE, "-o", "t.json", "--resume"))
+
+
+def test_a_comparison_without_output_says_how_to_keep_it(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    point = CheckedCall.point
+
+    def stopping(self: CheckedCall, place: int, points: Any = None) -> PointRows:
+        if place == 1:
+            raise KeyboardInterrupt
+        return point(self, place, points)
+
+    monkeypatch.setattr(CheckedCall, "point", stopping)
+    stopped = run(*COMPARE)
+    assert stopped.code == 130
+    advice = "1 of 3 points are done; with --output FILE they would be kept, and --resume would go on"
+    assert stopped.err == f"boundsmith: interrupted; {advice}\n"
+    assert "eta = 0.1" in stopped.out
+    assert run(*COMPARE, "--json").out == ""  # half a record would be taken for a whole one
 
 
 def test_a_point_that_fails_leaves_the_others(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:

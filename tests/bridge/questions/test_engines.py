@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+from bridge.limits.accepted import LongRun
 from bridge.questions.checked_call import checked_call
 from bridge.questions.compare import compare
 from bridge.questions.kept import KeptParts, kept_in
@@ -63,6 +64,16 @@ def test_a_worker_that_would_find_others_is_refused() -> None:
         run_part(PartOfCall(ID, {}, {"eps": 0.1}, identity, os.getcwd(), [0]))
     with pytest.raises(UsageError, match=r"cannot enter '/no/folder' \(No such file or directory\), where the sweep"):
         in_folder("/no/folder").__enter__()
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_cluster_without_workers_is_announced() -> None:
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is the extra `sweep`")
+    with distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None, silence_logs=50) as cluster:
+        outcomes = Cluster(cluster.scheduler_address).run(once, {"a": ""})
+        with pytest.raises(LongRun, match="has no workers yet; the jobs wait for some"):  # as an error: it would wait
+            next(outcomes)
+        assert not list(Cluster(cluster.scheduler_address).run(once, {}))
 
 
 @pytest.mark.long
