@@ -233,6 +233,9 @@ def compare(
     ] = False,
     plot_steps: Annotated[Path | None, writing("Also draw what each step of the proof loses.")] = None,
     save_witnesses: Annotated[Path | None, taking("DIR", "Save the witness of each violated bound.")] = None,
+    resume: Annotated[
+        bool, flag("--resume", "Go on with a run that was stopped: what it kept beside --output.")
+    ] = False,
     witness: Annotated[Path | None, taking("FILE", "Only check a saved witness again.")] = None,
 ) -> None:
     """Compare printed, derived and instance bounds with measured and attacked errors."""
@@ -246,7 +249,9 @@ def compare(
     given = {name: value for name, value in (of_run | of_inputs).items() if value is not None}
     of_latex: dict[str, Any] = {"siunitx": siunitx, "caption": caption, "label": label}
     shown = choice(columns or (), quantity or (), scope or (), sort or (), all_rows=all_rows, **of_latex)
-    outputs = Outputs(tuple(output or ()), plot, save_witnesses, json, shown, steps, plot_steps, titled=not untitled)
+    files: dict[str, Any] = {"tables": tuple(output or ()), "plot": plot, "plot_steps": plot_steps}
+    files |= {"witnesses": save_witnesses, "titled": not untitled, "resume": resume}
+    outputs = Outputs(**files, as_json=json, choice=shown, steps=steps)
     if witness is not None:
         check_replay(witness, [*(settings or []), *(grid or []), *given], outputs)
         asked = request(id)
@@ -260,6 +265,52 @@ def compare(
     from bridge.cli.running import run_compare
 
     run_compare(asked, given, outputs)
+
+
+@app.command(cls=PlainCommand, context_settings={"allow_interspersed_args": False})
+def sweep(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="COMMAND", help="A command with its arguments, as `compare ID --grid p=1,2,4`."),
+    ] = None,
+    output: Annotated[
+        Path | None, taking("FOLDER", "The folder that keeps each job as it is done, and the record.", "-o", "--output")
+    ] = None,
+    over: Annotated[
+        list[str] | None,
+        taking("NAME=V1,V2,...", "Values of an option of COMMAND, or of a parameter; a job each. Repeatable."),
+    ] = None,
+    jobs: Annotated[
+        int | None, taking("N", "Processes of this machine; by default as many as it has cores and memory for.")
+    ] = None,
+    dask: Annotated[
+        str | None, taking("ADDRESS", "Instead: the scheduler of a dask cluster, as tcp://HOST:8786.")
+    ] = None,
+    show: Annotated[
+        Path | None, taking("FOLDER", "Only show what is done in the folder, also while a sweep is at work.", "--show")
+    ] = None,
+) -> None:
+    """Run a command over a grid, as jobs that are kept in a folder and merged into one record.
+
+    A comparison is swept over the points of its grid, any other command over the values of --over. The record is that
+    of one process. Where a sweep is stopped, or killed, the same command goes on. Options of sweep stand before
+    COMMAND; {folder} in an argument of COMMAND is a folder of the job's own.
+    """
+    from symbolic.words.errors import UsageError
+
+    if show is not None:
+        if command or output or over or jobs is not None or dask is not None:
+            raise UsageError("sweep: --show FOLDER only shows what is done; omit the rest.")
+        from bridge.cli.sweeping import show_sweep
+
+        show_sweep(show)
+        return
+    if not command or output is None:
+        missing = "the command to run, as `compare ID --grid p=1,2,4`" if output else "a folder by -o FOLDER"
+        raise UsageError(f"sweep: name {missing}; `boundsmith sweep --help` shows how to call it.")
+    from bridge.cli.sweeping import Workers, run_sweep
+
+    run_sweep(output, command, over or [], Workers(jobs, dask))
 
 
 @app.command(cls=CommandOfResult)

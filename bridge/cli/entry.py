@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import typer
 from typer.main import get_command
 
-from bridge.cli.codes import BUG, INTERRUPTED, USAGE, version
+from bridge.cli.codes import BUG, INTERRUPTED, USAGE, AdvisedInterrupt, version
 from bridge.cli.commands import app
 from bridge.cli.parameter_help import as_setting
 from bridge.cli.printable import message, printable
@@ -42,11 +42,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _print_error("boundsmith: error: standard output is closed, so nothing can be printed; `> /dev/null` drops it.")
         return USAGE
     _never_fail_on_a_character()
+    advice = ""
     try:
         code = get_command(app).main(args=arguments or ["--help"], prog_name="boundsmith", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
         return _reader_left()
+    except AdvisedInterrupt as stop:
+        code, advice = INTERRUPTED, str(stop)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except SystemExit as leaving:  # typer and rich exit in this way when the reader of a pipe has closed it
@@ -56,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _drop_what_is_left()
         return _explain(error, arguments)
     if code == INTERRUPTED:
-        _print_error("boundsmith: interrupted; no partial file is left behind")
+        _print_error(f"boundsmith: interrupted; {advice or 'no partial file is left behind'}")
     return code if isinstance(code, int) else 0
 
 

@@ -12,6 +12,7 @@ from bridge.export.writing import PLOTS, TABLES, check_output
 from bridge.export.written_files import check_folder
 from bridge.limits.accepted import check_device, check_dtype
 from bridge.limits.files import require_file
+from bridge.questions.kept import is_kept
 from symbolic.words.errors import UsageError
 
 REAL_INPUTS = {"text", "data", "csv"}
@@ -29,6 +30,12 @@ class Outputs:
     steps: bool = False
     plot_steps: Path | None = None
     titled: bool = True
+    resume: bool = False
+
+    @property
+    def unfinished(self) -> Path | None:
+        """The folder beside the first file that keeps what is done until all is; None where no file is written."""
+        return self.files[0].with_name(f"{self.files[0].name}.unfinished") if self.files else None
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -45,11 +52,25 @@ class Outputs:
         self._check_choice()
         for path in self.plots:
             check_output(path, PLOTS)
+        self._check_unfinished()
         if self.witnesses:
             check_folder(self.witnesses)
         for path in self.files:
             if [other.resolve() for other in self.files].count(path.resolve()) > 1:
                 raise UsageError(f"'{path}' is given twice; name each output file once.")
+
+    def _check_unfinished(self) -> None:
+        folder = self.unfinished
+        if folder is None and self.resume:
+            raise UsageError(
+                "--resume goes on with a run that was stopped, whose points are kept beside its --output FILE; name "
+                "that file too."
+            )
+        if folder is not None and not self.resume and is_kept(folder):
+            raise UsageError(
+                f"'{folder}' keeps points of a run that was stopped: --resume goes on with it; remove the folder to "
+                f"begin again."
+            )
 
     def _check_choice(self) -> None:
         suffixes = {path.suffix.lower() for path in self.tables}
@@ -87,6 +108,6 @@ def check_choice(asked: Request, choice: Choice) -> None:
 
 def check_replay(path: Path, others: Sequence[str], outputs: Outputs) -> None:
     """Raises UsageError for a witness that cannot be read, and for options that cannot be combined with it."""
-    if others or outputs.files or outputs.witnesses or outputs.choice != USUAL:
+    if others or outputs.files or outputs.witnesses or outputs.resume or outputs.choice != USUAL:
         raise UsageError("--witness checks one saved input again and takes only --json; omit the other options.")
     require_file(str(path), "witness")

@@ -1,11 +1,14 @@
 """`boundsmith compare`, `solve` and `show --steps`: run, write the files, print."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.console import RenderableType
 
+from bridge.cli.codes import AdvisedInterrupt
 from bridge.cli.outputs import REAL_INPUTS, Outputs
 from bridge.cli.requests import Request
 from bridge.cli.terminal import (
@@ -24,7 +27,8 @@ from bridge.export.latex_tables import latex_left_out
 from bridge.export.tables import save_witnesses
 from bridge.export.terminal import comparison_blocks, row_blocks
 from bridge.export.writing import export, plot, plot_steps
-from bridge.questions.compare import compare, shown_quantities
+from bridge.questions.compare import Interrupted, compare, shown_quantities
+from bridge.questions.kept import KeptParts
 from bridge.questions.replaying import replay
 from bridge.questions.solve import solve
 from bridge.questions.solving.solution import sentences
@@ -38,12 +42,53 @@ SOLVED = (
 KEPT_FIRST = ("step", "error", "bound", "size", "ratio", "norm", "by", "rule")
 
 
+Runner = Callable[[Request, Mapping[str, Any], Outputs], None]
+_runner: ContextVar[Runner | None] = ContextVar("_runner", default=None)
+
+
 def run_compare(request: Request, options: Mapping[str, Any], outputs: Outputs) -> None:
     """`options` are the keyword arguments of `compare` that the user gave; it has defaults for the others."""
     if outputs.choice.quantities and not REAL_INPUTS & set(options):
         _check_quantities(request, outputs.choice)
-    with warnings_in_words(), progress(f"preparing {request.typed}") as report:
-        comparison = compare(request.theorem, **options, progress=report, **request.parameters)
+    (_runner.get() or _compare_here)(request, options, outputs)
+
+
+@contextlib.contextmanager
+def run_by(runner: Runner) -> Iterator[None]:
+    """Inside, comparisons that are asked for are run by the runner: a sweep, say."""
+    token = _runner.set(runner)
+    try:
+        yield
+    finally:
+        _runner.reset(token)
+
+
+def _compare_here(request: Request, options: Mapping[str, Any], outputs: Outputs) -> None:
+    kept: dict[str, Any] = {} if outputs.unfinished is None else {"keep": outputs.unfinished}
+    try:
+        with warnings_in_words(), progress(f"preparing {request.typed}") as report:
+            comparison = compare(request.theorem, **options, **kept, progress=report, **request.parameters)
+    except Interrupted as stop:
+        how = "with --output FILE they would be kept, and --resume would go on"
+        if kept:
+            how = f"kept in '{outputs.unfinished}'; the same command with --resume goes on"
+        show_part(stop, outputs, how)
+    show_comparison(comparison, outputs)
+    if outputs.unfinished is not None:
+        KeptParts(outputs.unfinished).remove()
+
+
+def show_part(stop: Interrupted, outputs: Outputs, how: str) -> NoReturn:
+    """Prints the table of what is done, and raises an interrupt that says how to go on."""
+    if not stop.points:
+        raise stop
+    if not outputs.as_json:
+        show_filled(*comparison_blocks(stop.comparison, outputs.choice, steps=outputs.steps, width=line_width()))
+    raise AdvisedInterrupt(f"{stop.points} of {stop.of} points are done; {how}") from None
+
+
+def show_comparison(comparison: Comparison, outputs: Outputs) -> None:
+    """Writes the files, and prints the table or the JSON."""
     _write(comparison, outputs)
     if outputs.as_json:
         show_json_text(chosen(comparison, outputs.choice).to_json())

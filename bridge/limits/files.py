@@ -3,11 +3,12 @@
 Each failure to read one is a message of one sentence.
 """
 
+import hashlib
 import json
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -96,6 +97,12 @@ def read_json(path: str, purpose: str) -> Any:
         raise UsageError(f"{purpose}: '{path}' is nested too deeply") from None
     except ValueError as error:
         raise UsageError(f"{purpose}: '{path}' cannot be read as JSON ({str(error)[:200]})") from None
+
+
+def digests(texts: Iterable[str]) -> dict[str, str]:
+    """The SHA-256 of each file that one of the texts names; a text that names none is left out."""
+    named = [text for text in dict.fromkeys(texts) if "\0" not in text and os.path.isfile(text)]
+    return {text: hashlib.sha256(read_bytes(text, "file")).hexdigest() for text in named}
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     PrivateAttr,
     field_validator,
     model_serializer,
@@ -88,8 +89,15 @@ def _prose(words: str) -> str:
     return prose(words, checked=False)
 
 
+MARKED = {"marked": True}  # the context of a dump that keeps the backticks of mathematics
+
+
+def _dumped(words: str, info: Any) -> str:  # pydantic gives a SerializationInfo
+    return marked(words) if info.context == MARKED else words
+
+
 # pydantic makes a plain string of every string, before which the mathematics is marked.
-Words = Annotated[str, BeforeValidator(marked), AfterValidator(_prose)]
+Words = Annotated[str, BeforeValidator(marked), AfterValidator(_prose), PlainSerializer(_dumped)]
 
 
 class RowErratum(BaseModel):

@@ -302,7 +302,7 @@ def test_rows_and_columns_are_chosen(run: Command, calls: Calls, tmp_path: Path)
     assert len(set(derived)) > 4
     assert body[-1][0] == "output.rate"
     assert (tmp_path / "t.csv").read_text().startswith("quantity,L,derived,verdict\n")
-    assert calls == [{"id": ID}]
+    assert calls == [{"id": ID, "keep": tmp_path / "t.csv.unfinished"}]
 
 
 def test_json_has_the_chosen_rows(run: Command, calls: Calls) -> None:

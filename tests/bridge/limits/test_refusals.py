@@ -39,7 +39,7 @@ def test_a_bug_of_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> N
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("bridge.questions.compare.grid_of", broken)
+    monkeypatch.setattr("bridge.questions.checked_call.grid_of", broken)
     with pytest.raises(RuntimeError) as bug:
         bs.compare(scaled())
     assert "compare.py" in frames(bug.value)
