@@ -17,7 +17,7 @@ from bridge.lowering import LoweringError
 from bridge.questions.certify.certificate import Origin
 from bridge.questions.certify.deadline import Deadline, OutOfTime, checked_seconds
 from bridge.questions.certify.forms import Enclosures
-from bridge.questions.certify.goals import Goal
+from bridge.questions.certify.goals import ProofGoal
 from bridge.questions.certify.names import name_of
 from bridge.questions.certify.nodes import OPEN, Reduction, Split, Status, boxes_of
 from bridge.questions.certify.parsing import ParsedClaim, parse_claim, read_content
@@ -275,7 +275,7 @@ class _Run:
             return "no step proves a strict inequality"
         if not enclosures.defined_on(Cell(box)):
             return "the expression is not shown to be defined there"
-        return fault_of_step(Goal.of(inequality).on(box), node, self.bits, self.deadline.check)
+        return fault_of_step(ProofGoal.of(inequality).on(box), node, self.bits, self.deadline.check)
 
 
 def _key(origin: Origin) -> str:

@@ -9,9 +9,18 @@ import flint
 import numpy as np
 import sympy as sp
 
-from bridge.questions.certify.goals import Goal
+from bridge.questions.certify.goals import ProofGoal
 from bridge.questions.certify.letters import polynomial_of
-from bridge.questions.certify.steps import Amgm, Linear, Order, Side, Squares, Step, is_nonnegative, side_of
+from bridge.questions.certify.steps import (
+    ByAmgm,
+    ByLinear,
+    ByOrder,
+    BySquares,
+    ProofStep,
+    Side,
+    is_nonnegative,
+    side_of,
+)
 
 DENOMINATORS = (1, 12, 10_000, 1 << 30)
 MOST_TERMS, MOST_COLUMNS, MOST_DEGREE = 60, 4_000, 10
@@ -19,10 +28,10 @@ Powers = tuple[int, ...]
 Terms = dict[Powers, Any]
 
 
-def linear_steps(goal: Goal) -> Iterator[Step]:
+def linear_steps(goal: ProofGoal) -> Iterator[ProofStep]:
     """f as a condition, or by a linear program on an affine region."""
     if goal.expression in goal.where:
-        yield Linear(((goal.where.index(goal.expression), sp.Integer(1)),))
+        yield ByLinear(((goal.where.index(goal.expression), sp.Integer(1)),))
     terms = _affine(goal, goal.expression)
     if terms is None:
         return
@@ -30,10 +39,10 @@ def linear_steps(goal: Goal) -> Iterator[Step]:
     found = _multipliers(goal, terms, [row for _, row in rows])
     for most in DENOMINATORS:
         exact = ((k, Fraction(float(by)).limit_denominator(most)) for (k, _), by in zip(rows, found, strict=True))
-        yield Linear(tuple((k, sp.Rational(by.numerator, by.denominator)) for k, by in exact if by > 0))
+        yield ByLinear(tuple((k, sp.Rational(by.numerator, by.denominator)) for k, by in exact if by > 0))
 
 
-def _affine(goal: Goal, expression: sp.Expr) -> list[float] | None:
+def _affine(goal: ProofGoal, expression: sp.Expr) -> list[float] | None:
     """Its coefficients, the constant last."""
     terms = polynomial_of(expression, goal.symbols)
     if terms is None or any(sum(powers) > 1 for powers in terms):
@@ -45,7 +54,7 @@ def _affine(goal: Goal, expression: sp.Expr) -> list[float] | None:
 
 
 # f - sum l_k c_k = r + sum a_i (x_i - low_i) + sum b_i (high_i - x_i), all l, a, b >= 0: the largest r.
-def _multipliers(goal: Goal, target: list[float], rows: list[list[float]]) -> list[float]:
+def _multipliers(goal: ProofGoal, target: list[float], rows: list[list[float]]) -> list[float]:
     from scipy.optimize import linprog  # takes a quarter of a second, which few runs need
 
     count = len(goal.symbols)
@@ -61,7 +70,7 @@ def _multipliers(goal: Goal, target: list[float], rows: list[list[float]]) -> li
     return list(found.x[: len(rows)]) if found.status == 0 else [0.0] * len(rows)
 
 
-def polynomial_steps(goal: Goal) -> Iterator[Step]:
+def polynomial_steps(goal: ProofGoal) -> Iterator[ProofStep]:
     """By weighted AM-GM, squares, or the orders of the letters."""
     terms = polynomial_of(goal.expression, goal.symbols)
     if terms is None or not 0 < len(terms) <= MOST_TERMS or max(map(sum, terms)) > MOST_DEGREE:
@@ -71,10 +80,10 @@ def polynomial_steps(goal: Goal) -> Iterator[Step]:
     for level in (0, 1, 2):
         yield from _squares(goal, terms, level)
     if 1 < len(goal.symbols) <= 4 and not goal.where:
-        yield Order(min(low for _, low, _ in goal.ranges))
+        yield ByOrder(min(low for _, low, _ in goal.ranges))
 
 
-def _amgm(goal: Goal, terms: Terms) -> Iterator[Step]:
+def _amgm(goal: ProofGoal, terms: Terms) -> Iterator[ProofStep]:
     """One monomial that may be negative, as the weighted mean of few others."""
     above = [a for a, c in terms.items() if c > 0 and is_nonnegative(goal, a)]
     others = [b for b in terms if b not in above]
@@ -85,7 +94,7 @@ def _amgm(goal: Goal, terms: Terms) -> Iterator[Step]:
         for some in itertools.combinations(above, count):
             weights = _weights(some, b)
             if weights is not None:
-                yield Amgm(((b, tuple((a, w, terms[a]) for a, w in zip(some, weights, strict=True))),))
+                yield ByAmgm(((b, tuple((a, w, terms[a]) for a, w in zip(some, weights, strict=True))),))
 
 
 def _weights(some: tuple[Powers, ...], b: Powers) -> list[sp.Rational] | None:
@@ -113,7 +122,7 @@ def _solution(system: Any) -> list[sp.Rational] | None:
 
 # f = sum w q^2 g with q = m, m + m' or m - m' for monomials m, m': linear in the weights w >= 0. The program's basis is
 # solved once more in rational numbers.
-def _squares(goal: Goal, terms: Terms, level: int) -> Iterator[Step]:
+def _squares(goal: ProofGoal, terms: Terms, level: int) -> Iterator[ProofStep]:
     columns: list[tuple[Terms, sp.Expr, tuple[Side, ...]]] = []
     degree = max(map(sum, terms))
     for sides in _products_of_sides(goal, level):
@@ -131,10 +140,10 @@ def _squares(goal: Goal, terms: Terms, level: int) -> Iterator[Step]:
     weights = _weights_of_squares(terms, [column for column, _, _ in columns])
     if weights is not None:
         found = zip(weights, columns, strict=True)
-        yield Squares(tuple((w, q, sides) for w, (_, q, sides) in found if w != 0))
+        yield BySquares(tuple((w, q, sides) for w, (_, q, sides) in found if w != 0))
 
 
-def _products_of_sides(goal: Goal, level: int) -> list[tuple[Side, ...]]:
+def _products_of_sides(goal: ProofGoal, level: int) -> list[tuple[Side, ...]]:
     """Nothing; or each side; or each product of two."""
     single: list[Side] = [side for s in goal.symbols for side in (("low", s), ("high", s))]
     single += [("where", k) for k in range(len(goal.where))]
@@ -163,7 +172,7 @@ def _product(a: Terms, b: Terms) -> Terms:
     return found
 
 
-def _written(goal: Goal, terms: Terms) -> sp.Expr:
+def _written(goal: ProofGoal, terms: Terms) -> sp.Expr:
     monomials = (sp.Mul(c, *(s**p for s, p in zip(goal.symbols, m, strict=True))) for m, c in terms.items())
     return sp.Add(*monomials)
 

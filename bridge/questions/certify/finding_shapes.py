@@ -1,33 +1,43 @@
-"""Steps by the shape of an expression: factors, sums as written, kinks, logarithms, Lipschitz constants."""
+"""Steps by the shape of an expression: factors, sums as written, kinks, logarithms, ByLipschitz constants."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import sympy as sp
 
-from bridge.questions.certify.goals import Goal, same
-from bridge.questions.certify.letters import Letters, NotAlgebraicError
-from bridge.questions.certify.samples import Sample
-from bridge.questions.certify.steps import KINKS, Cases, Factors, Lipschitz, Logs, Piece, Step, Sum, pieces_of
+from bridge.questions.certify.goals import ProofGoal, same
+from bridge.questions.certify.letters import LetterAlgebra, NotAlgebraicError
+from bridge.questions.certify.samples import RegionSample
+from bridge.questions.certify.steps import (
+    KINKS,
+    ByCases,
+    ByFactors,
+    ByLipschitz,
+    ByLogs,
+    ByPiece,
+    BySum,
+    ProofStep,
+    pieces_of,
+)
 
 
-def factor_steps(goal: Goal, sample: Sample) -> Iterator[Step]:
+def factor_steps(goal: ProofGoal, sample: RegionSample) -> Iterator[ProofStep]:
     """The factors over the letters, where there are several, with the signs that they seem to have."""
     for step in _factored(goal, sample):
         if sum(k > 0 for _, k, _ in step.factors) > 1 or any(k > 1 for _, k, _ in step.factors):
             yield step
 
 
-def clearing_steps(goal: Goal, sample: Sample) -> Iterator[Step]:
+def clearing_steps(goal: ProofGoal, sample: RegionSample) -> Iterator[ProofStep]:
     """The numerator alone, over denominators that have a sign."""
     for step in _factored(goal, sample):
         if [k for _, k, _ in step.factors if k > 0] == [1] and len(step.factors) > 1:
             yield step
 
 
-def _factored(goal: Goal, sample: Sample) -> Iterator[Factors]:
+def _factored(goal: ProofGoal, sample: RegionSample) -> Iterator[ByFactors]:
     try:
-        letters = Letters([goal.expression], goal.nonnegative)
+        letters = LetterAlgebra([goal.expression], goal.nonnegative)
         above, below = letters.quotient(goal.expression)
         constant, factors = letters.reduced(above).factor()
         _, divisors = below.factor()
@@ -41,16 +51,16 @@ def _factored(goal: Goal, sample: Sample) -> Iterator[Factors]:
     for a, k in parts:
         sign = 0 if k % 2 == 0 else 1 if sample.seems(a) else -1
         signed.append((a, k, sign))
-    yield Factors(rational, tuple(signed))
+    yield ByFactors(rational, tuple(signed))
 
 
-def sum_steps(goal: Goal, sample: Sample) -> Iterator[Step]:
+def sum_steps(goal: ProofGoal, sample: RegionSample) -> Iterator[ProofStep]:
     """The terms as they are written, where none looks negative."""
     if goal.expression.is_Add and all(sample.seems(term) for term in goal.expression.args):
-        yield Sum(goal.expression.args)
+        yield BySum(goal.expression.args)
 
 
-def kink_steps(goal: Goal, sample: Sample) -> Iterator[Step]:
+def kink_steps(goal: ProofGoal, sample: RegionSample) -> Iterator[ProofStep]:
     """The piece of an innermost kink that holds on the region, or the cases that decide it."""
     kinks = [node for node in goal.expression.atoms(*KINKS) if not any(part.has(*KINKS) for part in node.args)]
     if not kinks:
@@ -61,14 +71,14 @@ def kink_steps(goal: Goal, sample: Sample) -> Iterator[Step]:
     for i, choice in enumerate(choices):
         others = [sp.Integer(0)] if isinstance(node, sp.Abs) else [c for j, c in enumerate(choices) if j != i]
         if all(sample.seems(sign * (choice - other)) for other in others):
-            yield Piece(node, i)
+            yield ByPiece(node, i)
     at = node.args[0] if isinstance(node, sp.Abs) else choices[0] - choices[1]
     at = _simpler(goal, at)
     if at not in goal.where and -at not in goal.where:
-        yield Cases(at)
+        yield ByCases(at)
 
 
-def _simpler(goal: Goal, at: sp.Expr) -> sp.Expr:
+def _simpler(goal: ProofGoal, at: sp.Expr) -> sp.Expr:
     """x - y for a difference F(x) - F(y)."""
     letters = sorted(at.free_symbols, key=str)
     if len(letters) == 2 and at.expand().as_poly(*letters) is None:
@@ -78,16 +88,16 @@ def _simpler(goal: Goal, at: sp.Expr) -> sp.Expr:
     return at
 
 
-def log_steps(goal: Goal, *, affine: bool) -> Iterator[Step]:
+def log_steps(goal: ProofGoal, *, affine: bool) -> Iterator[ProofStep]:
     """Where all logarithms are taken off by it, and the rest is affine, or is not."""
     terms = [term.as_coeff_Mul(rational=True)[1] for term in sp.Add.make_args(sp.expand_mul(goal.expression))]
     rest = [m for m in terms if not isinstance(m, sp.log)]
     taken_off = len(rest) < len(terms) and not any(m.has(sp.log) for m in rest)
     if taken_off and all(m.is_Symbol or m == 1 for m in rest) == affine:
-        yield Logs()
+        yield ByLogs()
 
 
-def lipschitz_steps(goal: Goal) -> Iterator[Step]:
+def lipschitz_steps(goal: ProofGoal) -> Iterator[ProofStep]:
     """L |x - y| - |F(x) - F(y)|."""
     distances: list[Any] = []
     for c, node in (term.as_coeff_Mul(rational=True) for term in sp.Add.make_args(goal.expression)):
@@ -101,4 +111,4 @@ def lipschitz_steps(goal: Goal) -> Iterator[Step]:
     if len(letters) == 2 and sp.expand(distance - letters[0] + letters[1]) in (0, 2 * (letters[1] - letters[0])):
         x, y = letters
         function = sp.Add(*(term for term in sp.Add.make_args(difference) if not term.has(y)))
-        yield Lipschitz((x, y), function, constant)
+        yield ByLipschitz((x, y), function, constant)

@@ -5,30 +5,30 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.questions.certify.goals import Goal, NotShownError, affine_in, same, substituted
-from bridge.questions.certify.samples import Sample
-from bridge.questions.certify.steps import Monotone, Step
+from bridge.questions.certify.goals import NotShownError, ProofGoal, affine_in, same, substituted
+from bridge.questions.certify.samples import RegionSample
+from bridge.questions.certify.steps import ByMonotone, ProofStep
 
 USUAL = tuple(map(sp.sympify, (0, 1, -1, "1/2", "-1/2", 2, "log(2)")))
 NEAREST = 7  # halvings towards an end at which the expression is 0
 SIMPLE = 1000  # of the denominator of a zero
 
 
-def monotone_steps(goal: Goal, sample: Sample) -> Iterator[Step]:
+def monotone_steps(goal: ProofGoal, sample: RegionSample) -> Iterator[ProofStep]:
     """In each letter whose slope seems to have one sign; conditions that are not affine in it are left out."""
     slopes = {x: sp.diff(goal.expression, x) for x in goal.symbols if goal.expression.has(x)}
     for x, slope in sorted(slopes.items(), key=lambda pair: _complexity(pair[1])):
         kept = tuple(k for k, c in enumerate(goal.where) if not c.has(x) or affine_in(c, x) is not None)
         for sign in (1, -1):
             if sample.seems(sign * slope):
-                yield Monotone(x, sign, kept)
+                yield ByMonotone(x, sign, kept)
 
 
 def _complexity(expression: sp.Expr) -> tuple[int, int]:
     return len(expression.atoms(sp.Function)), int(sp.count_ops(expression))
 
 
-def zero_cuts(goal: Goal, sample: Sample) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
+def zero_cuts(goal: ProofGoal, sample: RegionSample) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
     """Letters and what they are where the expression or its slope in it is exactly 0: a number inside the range, or
     another letter."""
     lowest = sample.lowest(goal.expression)
@@ -43,7 +43,7 @@ def zero_cuts(goal: Goal, sample: Sample) -> Iterator[tuple[sp.Symbol, sp.Expr]]
                 yield x, place
 
 
-def _near(goal: Goal, x: sp.Symbol, lowest: list[float] | None, i: int) -> list[sp.Rational]:
+def _near(goal: ProofGoal, x: sp.Symbol, lowest: list[float] | None, i: int) -> list[sp.Rational]:
     """Simple rational numbers near the float at which the expression is least."""
     if lowest is None:
         return []
@@ -60,16 +60,16 @@ def _near(goal: Goal, x: sp.Symbol, lowest: list[float] | None, i: int) -> list[
     return [place] if place.q < SIMPLE else []
 
 
-def _is_zero(goal: Goal, x: sp.Symbol, place: sp.Expr, expression: sp.Expr | None = None) -> bool:
+def _is_zero(goal: ProofGoal, x: sp.Symbol, place: sp.Expr, expression: sp.Expr | None = None) -> bool:
     try:
         there = substituted(goal.expression if expression is None else expression, {x: place})
     except NotShownError:
         return False
-    rest = Goal(there, tuple(each for each in goal.ranges if each[0] != x))
-    return Sample(rest, 50).vanishes(there) and same(rest, there, sp.Integer(0))
+    rest = ProofGoal(there, tuple(each for each in goal.ranges if each[0] != x))
+    return RegionSample(rest, 50).vanishes(there) and same(rest, there, sp.Integer(0))
 
 
-def cuts_near(goal: Goal) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
+def cuts_near(goal: ProofGoal) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
     """Where the expression is 0 at an end of a range, and grows from there on a part of it."""
     for x, low, high in goal.ranges:
         if not goal.expression.has(x):
@@ -82,6 +82,6 @@ def cuts_near(goal: Goal) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
             for k in range(1, NEAREST):
                 at = end + (far - end) / 2**k
                 part = tuple((s, *sorted((end, at))) if s == x else (s, a, b) for s, a, b in goal.ranges)
-                if Sample(Goal(goal.expression, part, goal.where)).seems(sign * slope):
+                if RegionSample(ProofGoal(goal.expression, part, goal.where)).seems(sign * slope):
                     yield x, at
                     break

@@ -29,7 +29,7 @@ class NotShownError(Exception):
 
 
 @dataclass(frozen=True)
-class Goal:
+class ProofGoal:
     """f >= 0 wherever the letters lie in their ranges and all of `where` are >= 0. `expression` is f.
 
     An empty region has no ranges that could be given: `empty` is set.
@@ -41,7 +41,7 @@ class Goal:
     empty: bool = False
 
     @classmethod
-    def of(cls, inequality: Inequality) -> "Goal":
+    def of(cls, inequality: Inequality) -> "ProofGoal":
         """The goal of an inequality, simplified by SymPy: its letters are read as real numbers."""
         real = {symbol: sp.Symbol(symbol.name, real=True) for symbol in inequality.box}
         ranges = tuple((real[symbol], low, high) for symbol, (low, high) in inequality.box.items())
@@ -60,18 +60,18 @@ class Goal:
     def box(self) -> Box:
         return tuple((Fraction(low), Fraction(high)) for _, low, high in self.ranges)
 
-    def on(self, box: Box) -> "Goal":
+    def on(self, box: Box) -> "ProofGoal":
         """The same on a part of the box."""
         ends = (
             (sp.Rational(low.numerator, low.denominator), sp.Rational(high.numerator, high.denominator))
             for low, high in box
         )
         ranges = tuple((s, *pair) for s, pair in zip(self.symbols, ends, strict=True))
-        return Goal(self.expression, ranges, self.where)
+        return ProofGoal(self.expression, ranges, self.where)
 
-    def of_expression(self, expression: sp.Expr) -> "Goal":
+    def of_expression(self, expression: sp.Expr) -> "ProofGoal":
         """Another expression on the same region."""
-        return narrowed(Goal(expression, self.ranges, self.where))
+        return narrowed(ProofGoal(expression, self.ranges, self.where))
 
     @cached_property
     def inequality(self) -> Inequality:
@@ -80,7 +80,8 @@ class Goal:
     def defines(self, *expressions: sp.Expr, bits: int) -> bool:
         """Whether each expression is shown to be a real number on the whole box, wherever the conditions hold."""
         return all(
-            enclosures(Goal(each, self.ranges, self.where), bits).defined_on(Cell(self.box)) for each in expressions
+            enclosures(ProofGoal(each, self.ranges, self.where), bits).defined_on(Cell(self.box))
+            for each in expressions
         )
 
     def smooth(self, bits: int) -> bool:
@@ -93,11 +94,11 @@ class Goal:
 
 
 @lru_cache(maxsize=512)
-def enclosures(goal: Goal, bits: int) -> Enclosures:
+def enclosures(goal: ProofGoal, bits: int) -> Enclosures:
     return Enclosures(goal.inequality, bits)
 
 
-def narrowed(goal: Goal) -> Goal:
+def narrowed(goal: ProofGoal) -> ProofGoal:
     """The goal with conditions in one letter made ends of its range, and letters of one value replaced."""
     f, ranges, where = goal.expression, {s: (low, high) for s, low, high in goal.ranges}, list(goal.where)
     while True:
@@ -115,15 +116,15 @@ def narrowed(goal: Goal) -> Goal:
             symbol, end, upper = narrower
             if symbol is None:
                 if end < 0:
-                    return Goal(f, (), (), empty=True)
+                    return ProofGoal(f, (), (), empty=True)
             else:
                 low, high = ranges[symbol]
                 ranges[symbol] = (low, min(high, end)) if upper else (max(low, end), high)
         if any(low > high for low, high in ranges.values()):
-            return Goal(f, (), (), empty=True)
+            return ProofGoal(f, (), (), empty=True)
         where = kept
         if not any(low == high for low, high in ranges.values()):
-            return Goal(f, tuple((s, *ends) for s, ends in ranges.items()), tuple(where))
+            return ProofGoal(f, tuple((s, *ends) for s, ends in ranges.items()), tuple(where))
 
 
 def _side(condition: sp.Expr) -> tuple[sp.Symbol | None, sp.Rational, bool] | None:
@@ -162,7 +163,7 @@ def substituted(expression: sp.Expr, values: Mapping[sp.Symbol, Any]) -> sp.Expr
     return found
 
 
-def same(goal: Goal, a: sp.Expr, b: sp.Expr) -> bool:
+def same(goal: ProofGoal, a: sp.Expr, b: sp.Expr) -> bool:
     """Whether two expressions agree on the goal's region, where both are defined."""
     return are_equal(a, b, goal.nonnegative)
 
@@ -172,5 +173,5 @@ def require(held: Any, reason: str) -> None:
         raise NotShownError(reason)
 
 
-def with_ranges(goal: Goal, ranges: Iterable[tuple[sp.Symbol, Any, Any]], where: Iterable[sp.Expr]) -> Goal:
-    return narrowed(Goal(goal.expression, tuple(ranges), tuple(where)))
+def with_ranges(goal: ProofGoal, ranges: Iterable[tuple[sp.Symbol, Any, Any]], where: Iterable[sp.Expr]) -> ProofGoal:
+    return narrowed(ProofGoal(goal.expression, tuple(ranges), tuple(where)))

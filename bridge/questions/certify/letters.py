@@ -26,7 +26,7 @@ class NotAlgebraicError(ValueError):
     """The expression is not a quotient of polynomials of a moderate size in letters."""
 
 
-class Letters:
+class LetterAlgebra:
     """The letters of some expressions, and their arithmetic. Raises NotAlgebraicError."""
 
     def __init__(self, expressions: Iterable[sp.Expr], nonnegative: Collection[sp.Symbol] = ()) -> None:
@@ -213,7 +213,7 @@ def are_equal(a: sp.Expr, b: sp.Expr, nonnegative: Collection[sp.Symbol] = ()) -
     if a == b:
         return True
     try:
-        return Letters([difference], nonnegative).is_zero(difference)
+        return LetterAlgebra([difference], nonnegative).is_zero(difference)
     except NotAlgebraicError:
         return False
 
@@ -222,7 +222,7 @@ def polynomial_of(expression: sp.Expr, symbols: Iterable[sp.Symbol]) -> Mapping[
     """Exponents and rational coefficients of a polynomial in these letters; None for what is none."""
     symbols = tuple(symbols)
     try:
-        letters = Letters([*symbols, expression])
+        letters = LetterAlgebra([*symbols, expression])
         above, below = letters.quotient(expression)
     except NotAlgebraicError:
         return None

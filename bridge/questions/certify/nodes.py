@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from bridge.lowering.branch_and_bound import cut_across
-from bridge.questions.certify.goals import Goal
+from bridge.questions.certify.goals import ProofGoal
 from bridge.questions.certify.scalars import Box
-from bridge.questions.certify.steps import Step
+from bridge.questions.certify.steps import ProofStep
 
 MOST_CUTS = 4_000  # of one box: from a range of 10^1000 down to what balls cannot separate
 OPEN, EMPTY = "open", "empty"  # of a box that is left, and of a goal without a region
@@ -48,9 +48,9 @@ class Reduction:
     `goals` are the children as the step gave them when it was found; a check makes them anew.
     """
 
-    step: Step
+    step: ProofStep
     trees: tuple[Any, ...]
-    goals: tuple[Goal, ...] = field(default=(), compare=False, repr=False)
+    goals: tuple[ProofGoal, ...] = field(default=(), compare=False, repr=False)
 
 
 Node = Split | Leaf | Reduction

@@ -16,7 +16,7 @@ import sympy as sp
 from bridge.limits.files import read_bytes
 from bridge.questions.certify.certificate import FORMAT, MOST_BYTES, VERSION, Origin, digest
 from bridge.questions.certify.expressions import fraction, from_record, shown, symbols_from_record, whole
-from bridge.questions.certify.goals import Goal
+from bridge.questions.certify.goals import ProofGoal
 from bridge.questions.certify.nodes import OPEN, Leaf, Node, Reduction, Split, Status, TreeError, boxes_of
 from bridge.questions.certify.scalars import Box, root_of, volume
 from bridge.questions.certify.sizes import check_expansion
@@ -148,7 +148,7 @@ def parse_claim(record: Any, where: str, check: Check = lambda: None) -> ParsedC
     if status is Status.REFUTED:
         point, value = _point(record["point"], inequality, where), fraction(record["value"], where)
         return ParsedClaim(inequality, origin, status, Tree((), where), point=point, value=value)
-    symbols = {symbol.name: symbol for symbol in Goal.of(inequality).symbols}
+    symbols = {symbol.name: symbol for symbol in ProofGoal.of(inequality).symbols}
     tree, share = _tree(record["tree"], symbols, where, check), fraction(record["share"], where)
     if (OPEN in tree.forms) != (status is Status.UNDECIDED):
         raise UsageError(f"{where}: the verdict is undecided if and only if a box is open; it is {verdict}.")

@@ -117,7 +117,9 @@ class _Proof:
             return refuted
         refuted = self.boxes.search(min(FEW, self.most_boxes))
         if refuted is None and self.boxes.waiting and not self.boxes.undefined:
-            self.by_steps = found_by_steps(self.enclosures, self.deadline)
+            self.stage = "steps were looked for"
+            self.by_steps = found_by_steps(self.enclosures, self.deadline, self.most_boxes)
+            self.stage = "boxes were proved"
             if not self.by_steps:
                 refuted = self.boxes.search(self.most_boxes)
         return refuted

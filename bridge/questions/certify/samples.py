@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from bridge.questions.certify.goals import Goal
+from bridge.questions.certify.goals import ProofGoal
 
 COUNT = 1500
 SLACK = 1e-10  # of a value below 0 that may be rounding, relative to the largest
@@ -34,10 +34,10 @@ FUNCTIONS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-class Sample:
+class RegionSample:
     """Points of a region: in the whole of it, near its faces, and where letters agree."""
 
-    def __init__(self, goal: Goal, count: int = COUNT) -> None:
+    def __init__(self, goal: ProofGoal, count: int = COUNT) -> None:
         self.goal = goal
         rng = np.random.default_rng(1)
         low = np.array([float(a) for _, a, _ in goal.ranges])

@@ -9,49 +9,49 @@ from bridge.questions.certify.definedness import evaluated, is_finite_real
 from bridge.questions.certify.expressions import fraction, from_record, shown, to_record
 from bridge.questions.certify.steps import (
     STEPS,
-    Amgm,
-    Cases,
-    Factors,
-    Linear,
-    Lipschitz,
-    Logs,
-    Monotone,
-    Order,
-    Piece,
-    Squares,
-    Step,
-    Sum,
+    ByAmgm,
+    ByCases,
+    ByFactors,
+    ByLinear,
+    ByLipschitz,
+    ByLogs,
+    ByMonotone,
+    ByOrder,
+    ByPiece,
+    BySquares,
+    BySum,
+    ProofStep,
 )
 from symbolic.words.errors import UsageError
 
 Symbols = Mapping[str, sp.Symbol]
 MOST = 10_000  # entries of a list
 
-WRITERS: dict[type[Step], Callable[[Any], dict[str, Any]]] = {
-    Factors: lambda s: {
+WRITERS: dict[type[ProofStep], Callable[[Any], dict[str, Any]]] = {
+    ByFactors: lambda s: {
         "constant": str(s.constant),
         "factors": [[to_record(a), k, sign] for a, k, sign in s.factors],
     },
-    Sum: lambda s: {"terms": [to_record(each) for each in s.terms]},
-    Cases: lambda s: {"at": to_record(s.at)},
-    Piece: lambda s: {"node": to_record(s.node), "choice": s.choice},
-    Linear: lambda s: {"multipliers": [[k, str(by)] for k, by in s.multipliers]},
-    Monotone: lambda s: {"letter": s.letter.name, "sign": s.sign, "where": list(s.where)},
-    Squares: lambda s: {
+    BySum: lambda s: {"terms": [to_record(each) for each in s.terms]},
+    ByCases: lambda s: {"at": to_record(s.at)},
+    ByPiece: lambda s: {"node": to_record(s.node), "choice": s.choice},
+    ByLinear: lambda s: {"multipliers": [[k, str(by)] for k, by in s.multipliers]},
+    ByMonotone: lambda s: {"letter": s.letter.name, "sign": s.sign, "where": list(s.where)},
+    BySquares: lambda s: {
         "terms": [
             [str(w), to_record(q), [[kind, which if kind == "where" else which.name] for kind, which in sides]]
             for w, q, sides in s.terms
         ]
     },
-    Amgm: lambda s: {
+    ByAmgm: lambda s: {
         "groups": [
             [list(powers), [[list(a), str(weight), str(share)] for a, weight, share in parts]]
             for powers, parts in s.groups
         ]
     },
-    Order: lambda s: {"base": str(s.base)},
-    Logs: lambda s: {},
-    Lipschitz: lambda s: {
+    ByOrder: lambda s: {"base": str(s.base)},
+    ByLogs: lambda s: {},
+    ByLipschitz: lambda s: {
         "letters": [each.name for each in s.letters],
         "function": to_record(s.function),
         "constant": str(s.constant),
@@ -59,12 +59,12 @@ WRITERS: dict[type[Step], Callable[[Any], dict[str, Any]]] = {
 }
 
 
-def step_record(step: Step) -> dict[str, Any]:
+def step_record(step: ProofStep) -> dict[str, Any]:
     """The step as JSON, without its children."""
     return {"step": step.name, **WRITERS[type(step)](step)}
 
 
-def read_step(record: Any, symbols: Symbols, where: str) -> Step:
+def read_step(record: Any, symbols: Symbols, where: str) -> ProofStep:
     """Raises UsageError for anything but what `step_record` writes."""
     name = record.get("step") if isinstance(record, dict) else None
     if not isinstance(name, str) or name not in STEPS:
@@ -77,8 +77,8 @@ class _Reader:
         self.record, self.symbols, self.where = record, symbols, where
         self.used = {"step"}
 
-    def step(self, kind: type[Step]) -> Step:
-        found: Step = READERS[kind](self)
+    def step(self, kind: type[ProofStep]) -> ProofStep:
+        found: ProofStep = READERS[kind](self)
         if unknown := sorted(set(self.record) - self.used):
             raise UsageError(f"{self.where} has unknown {', '.join(unknown)[:100]}.")
         return found
@@ -120,15 +120,15 @@ class _Reader:
         return kind, self.integer(which) if kind == "where" else self.letter(which)
 
 
-def _factors(read: _Reader) -> Factors:
+def _factors(read: _Reader) -> ByFactors:
     parts = (read.entries(each, 3) for each in read.entries(read.field("factors")))
     factors = tuple((read.expression(a), read.integer(k), read.integer(sign)) for a, k, sign in parts)
-    return Factors(read.rational(read.field("constant")), factors)
+    return ByFactors(read.rational(read.field("constant")), factors)
 
 
-def _squares(read: _Reader) -> Squares:
+def _squares(read: _Reader) -> BySquares:
     terms = (read.entries(each, 3) for each in read.entries(read.field("terms")))
-    return Squares(
+    return BySquares(
         tuple(
             (read.rational(w), read.expression(q), tuple(read.side(g) for g in read.entries(sides)))
             for w, q, sides in terms
@@ -136,7 +136,7 @@ def _squares(read: _Reader) -> Squares:
     )
 
 
-def _amgm(read: _Reader) -> Amgm:
+def _amgm(read: _Reader) -> ByAmgm:
     def powers(record: Any) -> tuple[int, ...]:
         return tuple(read.integer(p) for p in read.entries(record))
 
@@ -145,34 +145,34 @@ def _amgm(read: _Reader) -> Amgm:
         return powers(a), read.rational(weight), read.rational(share)
 
     groups = (read.entries(each, 2) for each in read.entries(read.field("groups")))
-    return Amgm(tuple((powers(b), tuple(part(each) for each in read.entries(parts))) for b, parts in groups))
+    return ByAmgm(tuple((powers(b), tuple(part(each) for each in read.entries(parts))) for b, parts in groups))
 
 
-def _linear(read: _Reader) -> Linear:
+def _linear(read: _Reader) -> ByLinear:
     pairs = (read.entries(each, 2) for each in read.entries(read.field("multipliers")))
-    return Linear(tuple((read.integer(k), read.rational(by)) for k, by in pairs))
+    return ByLinear(tuple((read.integer(k), read.rational(by)) for k, by in pairs))
 
 
-def _lipschitz(read: _Reader) -> Lipschitz:
+def _lipschitz(read: _Reader) -> ByLipschitz:
     x, y = read.entries(read.field("letters"), 2)
     function, constant = read.expression(read.field("function")), read.rational(read.field("constant"))
-    return Lipschitz((read.letter(x), read.letter(y)), function, constant)
+    return ByLipschitz((read.letter(x), read.letter(y)), function, constant)
 
 
-READERS: dict[type[Step], Callable[[_Reader], Step]] = {
-    Factors: _factors,
-    Sum: lambda read: Sum(tuple(read.expression(each) for each in read.entries(read.field("terms")))),
-    Cases: lambda read: Cases(read.expression(read.field("at"))),
-    Piece: lambda read: Piece(read.expression(read.field("node")), read.integer(read.field("choice"))),
-    Linear: _linear,
-    Monotone: lambda read: Monotone(
+READERS: dict[type[ProofStep], Callable[[_Reader], ProofStep]] = {
+    ByFactors: _factors,
+    BySum: lambda read: BySum(tuple(read.expression(each) for each in read.entries(read.field("terms")))),
+    ByCases: lambda read: ByCases(read.expression(read.field("at"))),
+    ByPiece: lambda read: ByPiece(read.expression(read.field("node")), read.integer(read.field("choice"))),
+    ByLinear: _linear,
+    ByMonotone: lambda read: ByMonotone(
         read.letter(read.field("letter")),
         read.integer(read.field("sign")),
         tuple(read.integer(k) for k in read.entries(read.field("where"))),
     ),
-    Squares: _squares,
-    Amgm: _amgm,
-    Order: lambda read: Order(read.rational(read.field("base"))),
-    Logs: lambda read: Logs(),
-    Lipschitz: _lipschitz,
+    BySquares: _squares,
+    ByAmgm: _amgm,
+    ByOrder: lambda read: ByOrder(read.rational(read.field("base"))),
+    ByLogs: lambda read: ByLogs(),
+    ByLipschitz: _lipschitz,
 }

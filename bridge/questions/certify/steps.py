@@ -28,8 +28,8 @@ from typing import ClassVar
 import sympy as sp
 
 from bridge.questions.certify.goals import (
-    Goal,
     NotShownError,
+    ProofGoal,
     affine_in,
     narrowed,
     require,
@@ -43,25 +43,25 @@ MOST_ORDERED = 5  # letters whose orders are all tried
 
 
 @dataclass(frozen=True)
-class Step:
+class ProofStep:
     """A step without its children's proofs."""
 
     name: ClassVar[str]
 
     @abstractmethod
-    def children(self, goal: Goal, bits: int) -> list[Goal]:
+    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
         """The goals from which this one follows. Raises NotShownError."""
 
 
 @dataclass(frozen=True)
-class Factors(Step):
+class ByFactors(ProofStep):
     """f = constant prod a^k. Even powers are >= 0; of an odd one a child shows that sign a >= 0."""
 
     name = "factors"
     constant: sp.Rational
     factors: tuple[tuple[sp.Expr, int, int], ...]
 
-    def children(self, goal: Goal, bits: int) -> list[Goal]:
+    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
         signs = [sign for _, k, sign in self.factors if k % 2]
         require(all(sign in (1, -1) for sign in signs), "a factor of odd power has no sign")
         require(self.constant * sp.prod(signs) >= 0, "the signs of the factors make the product negative")
@@ -73,39 +73,39 @@ class Factors(Step):
 
 
 @dataclass(frozen=True)
-class Sum(Step):
+class BySum(ProofStep):
     """f is a sum, and each of its terms is >= 0."""
 
     name = "sum"
     terms: tuple[sp.Expr, ...]
 
-    def children(self, goal: Goal, bits: int) -> list[Goal]:
+    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
         require(same(goal, goal.expression, sp.Add(*self.terms)), "the sum is not the expression")
         return [goal.of_expression(each) for each in self.terms]
 
 
 @dataclass(frozen=True)
-class Cases(Step):
+class ByCases(ProofStep):
     """Two parts of the region: where `at` >= 0, and where `at` <= 0."""
 
     name = "cases"
     at: sp.Expr
 
-    def children(self, goal: Goal, bits: int) -> list[Goal]:
+    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
         require(self.at.free_symbols <= set(goal.symbols), "the condition has other letters")
         require(goal.defines(self.at, bits=bits), "the condition is not shown to be defined")
-        return [narrowed(Goal(goal.expression, goal.ranges, (*goal.where, side))) for side in (self.at, -self.at)]
+        return [narrowed(ProofGoal(goal.expression, goal.ranges, (*goal.where, side))) for side in (self.at, -self.at)]
 
 
 @dataclass(frozen=True)
-class Piece(Step):
+class ByPiece(ProofStep):
     """f where Abs(u) is u or -u, or where one of its arguments is the maximum or minimum."""
 
     name = "piece"
     node: sp.Expr
     choice: int
 
-    def children(self, goal: Goal, bits: int) -> list[Goal]:
+    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
         choices = pieces_of(self.node)
         require(0 <= self.choice < len(choices), "there is no such piece")
         chosen = choices[self.choice]
@@ -129,20 +129,20 @@ def pieces_of(node: sp.Expr) -> list[sp.Expr]:
 # Farkas: f = r + sum l_k c_k, with l_k >= 0 and c_k >= 0 on the region. An affine r is least where each coordinate is
 # at one of its ends, so that any l_k >= 0 give a valid bound.
 @dataclass(frozen=True)
-class Linear(Step):
+class ByLinear(ProofStep):
     """f - sum of multiples of the conditions is affine, and >= 0 on the box."""
 
     name = "linear"
     multipliers: tuple[tuple[int, sp.Rational], ...] = ()
 
-    def children(self, goal: Goal, bits: int) -> list[Goal]:
+    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
         require(all(0 <= k < len(goal.where) and by >= 0 for k, by in self.multipliers), "a multiplier is negative")
         rest = goal.expression - sp.Add(*(by * goal.where[k] for k, by in self.multipliers))
         require(least_affine(goal, rest) >= 0, "what is left is negative on the box")
         return []
 
 
-def least_affine(goal: Goal, expression: sp.Expr) -> sp.Rational:
+def least_affine(goal: ProofGoal, expression: sp.Expr) -> sp.Rational:
     """The minimum of an affine expression over the box of the goal."""
     terms = polynomial_of(expression, goal.symbols)
     if terms is None or any(sum(powers) > 1 for powers in terms):
@@ -159,7 +159,7 @@ def least_affine(goal: Goal, expression: sp.Expr) -> sp.Rational:
 # with x). Where side k is the largest, the point on it meets all conditions and lies in the box; the children say that
 # f >= 0 at all such points, for every k.
 @dataclass(frozen=True)
-class Monotone(Step):
+class ByMonotone(ProofStep):
     """sign f_x >= 0, and f >= 0 on each lower side of the letter x, under those conditions that are listed."""
 
     name = "monotone"
@@ -167,12 +167,12 @@ class Monotone(Step):
     sign: int
     where: tuple[int, ...] = ()
 
-    def children(self, goal: Goal, bits: int) -> list[Goal]:
+    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
         x, f, sign = self.letter, goal.expression, self.sign
         require(x in goal.symbols and sign in (1, -1), "there is no such coordinate or sign")
         require(all(0 <= k < len(goal.where) for k in self.where), "there is no such condition")
         kept = [goal.where[k] for k in dict.fromkeys(self.where)]
-        whole = Goal(f, goal.ranges, tuple(kept))
+        whole = ProofGoal(f, goal.ranges, tuple(kept))
         require(whole.defines(f, bits=bits) and whole.smooth(bits), "the expression is not shown to be differentiable")
         slope = sp.diff(f, x)
         low, high = next((low, high) for symbol, low, high in goal.ranges if symbol == x)
@@ -185,30 +185,30 @@ class Monotone(Step):
                 if parts[0] * sign > 0:
                     sides.append((sp.expand(-parts[1] / parts[0]), condition))
         return [
-            narrowed(Goal(sign * slope, goal.ranges, tuple(kept))),
+            narrowed(ProofGoal(sign * slope, goal.ranges, tuple(kept))),
             *(self._at(goal, kept, side, own) for side, own in sides),
         ]
 
-    def _at(self, goal: Goal, kept: Sequence[sp.Expr], side: sp.Expr, own: sp.Expr | None) -> Goal:
+    def _at(self, goal: ProofGoal, kept: Sequence[sp.Expr], side: sp.Expr, own: sp.Expr | None) -> ProofGoal:
         at = {self.letter: side}
         conditions = [substituted(each, at) for each in kept if each is not own]
         _, low, high = next(each for each in goal.ranges if each[0] == self.letter)
         conditions += [] if own is None else [side - low, high - side]
         ranges = tuple(each for each in goal.ranges if each[0] != self.letter)
-        return narrowed(Goal(substituted(goal.expression, at), ranges, tuple(conditions)))
+        return narrowed(ProofGoal(substituted(goal.expression, at), ranges, tuple(conditions)))
 
 
 Side = tuple[str, sp.Symbol | int]  # ("low", x), ("high", x) or ("where", k)
 
 
 @dataclass(frozen=True)
-class Squares(Step):
+class BySquares(ProofStep):
     """f = sum of w q^2 prod g, where w >= 0 and each g is a side of the region: x - low, high - x or a condition."""
 
     name = "squares"
     terms: tuple[tuple[sp.Rational, sp.Expr, tuple[Side, ...]], ...]
 
-    def children(self, goal: Goal, bits: int) -> list[Goal]:
+    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
         require(all(w >= 0 for w, _, _ in self.terms), "a weight is negative")
         require(goal.defines(*(q for _, q, _ in self.terms), bits=bits), "a square is not shown to be defined")
         total = sp.Add(*(w * sp.Mul(q**2, *(side_of(goal, g) for g in sides)) for w, q, sides in self.terms))
@@ -216,7 +216,7 @@ class Squares(Step):
         return []
 
 
-def side_of(goal: Goal, side: Side) -> sp.Expr:
+def side_of(goal: ProofGoal, side: Side) -> sp.Expr:
     """An expression that is >= 0 on the region."""
     kind, which = side
     if kind == "where":
@@ -229,7 +229,7 @@ def side_of(goal: Goal, side: Side) -> sp.Expr:
 
 # sum u_j m_j >= prod (u_j m_j / l_j)^(l_j) for weights l_j > 0 that add up to 1, by the concavity of the logarithm.
 @dataclass(frozen=True)
-class Amgm(Step):
+class ByAmgm(ProofStep):
     """Each monomial that may be negative is below a weighted mean of others, which are >= 0.
 
     `groups` gives for a monomial (its exponents in the letters, in order) the exponents, weights and shares of those
@@ -239,7 +239,7 @@ class Amgm(Step):
     name = "amgm"
     groups: tuple[tuple[tuple[int, ...], tuple[tuple[tuple[int, ...], sp.Rational, sp.Rational], ...]], ...]
 
-    def children(self, goal: Goal, bits: int) -> list[Goal]:
+    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
         terms = polynomial_of(goal.expression, goal.symbols)
         if terms is None:
             raise NotShownError("the expression is no polynomial")
@@ -261,19 +261,19 @@ class Amgm(Step):
         return []
 
 
-def is_nonnegative(goal: Goal, powers: Sequence[int]) -> bool:
+def is_nonnegative(goal: ProofGoal, powers: Sequence[int]) -> bool:
     """Whether a monomial is, on the box."""
     return all(p % 2 == 0 or low >= 0 for p, (_, low, _) in zip(powers, goal.ranges, strict=True))
 
 
 @dataclass(frozen=True)
-class Order(Step):
+class ByOrder(ProofStep):
     """x_1 = base + u_1, x_2 = x_1 + u_2, ... for each order of the letters: no coefficient in the u is negative."""
 
     name = "order"
     base: sp.Rational
 
-    def children(self, goal: Goal, bits: int) -> list[Goal]:
+    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
         require(len(goal.symbols) <= MOST_ORDERED, "there are too many letters")
         require(all(low >= self.base for _, low, _ in goal.ranges), "a letter may be below the base")
         steps = [sp.Dummy(f"u{i}") for i in range(len(goal.symbols))]
@@ -287,12 +287,12 @@ class Order(Step):
 # f = sum c_i log(u_i) + r is >= 0 where exp(n f) >= 1, that is where exp(n r) prod u_i^(n c_i) >= 1; the u_i with
 # c_i < 0, which are > 0 where f is defined, go to the other side.
 @dataclass(frozen=True)
-class Logs(Step):
+class ByLogs(ProofStep):
     """Logarithms with rational coefficients are taken off: a product of powers is at least another."""
 
     name = "logs"
 
-    def children(self, goal: Goal, bits: int) -> list[Goal]:
+    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
         parts, rest = [], []
         for term in sp.Add.make_args(sp.expand_mul(goal.expression)):
             c, m = term.as_coeff_Mul(rational=True)
@@ -309,7 +309,7 @@ class Logs(Step):
 
 
 @dataclass(frozen=True)
-class Lipschitz(Step):
+class ByLipschitz(ProofStep):
     """f = L |x - y| - |F(x) - F(y)|, and the slope of F lies between -L and L."""
 
     name = "lipschitz"
@@ -317,7 +317,7 @@ class Lipschitz(Step):
     function: sp.Expr
     constant: sp.Rational
 
-    def children(self, goal: Goal, bits: int) -> list[Goal]:
+    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
         x, y = self.letters
         ends = {symbol: (low, high) for symbol, low, high in goal.ranges}
         require(x in ends and y in ends and x != y, "there are no such letters")
@@ -325,12 +325,25 @@ class Lipschitz(Step):
         difference = sp.Abs(self.function - substituted(self.function, {x: y}))
         require(same(goal, goal.expression, self.constant * sp.Abs(x - y) - difference), "it is another inequality")
         hull = ((x, min(ends[x][0], ends[y][0]), max(ends[x][1], ends[y][1])),)
-        whole = Goal(self.function, hull)
+        whole = ProofGoal(self.function, hull)
         require(whole.defines(self.function, bits=bits) and whole.smooth(bits), "the function is not differentiable")
         slope = sp.diff(self.function, x)
-        return [narrowed(Goal(self.constant + sign * slope, hull)) for sign in (-1, 1)]
+        return [narrowed(ProofGoal(self.constant + sign * slope, hull)) for sign in (-1, 1)]
 
 
-STEPS: dict[str, type[Step]] = {
-    each.name: each for each in (Factors, Sum, Cases, Piece, Linear, Monotone, Squares, Amgm, Order, Logs, Lipschitz)
+STEPS: dict[str, type[ProofStep]] = {
+    each.name: each
+    for each in (
+        ByFactors,
+        BySum,
+        ByCases,
+        ByPiece,
+        ByLinear,
+        ByMonotone,
+        BySquares,
+        ByAmgm,
+        ByOrder,
+        ByLogs,
+        ByLipschitz,
+    )
 }

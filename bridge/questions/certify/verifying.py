@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from bridge.lowering import LoweringError
-from bridge.questions.certify.goals import Goal, NotShownError, enclosures
+from bridge.questions.certify.goals import NotShownError, ProofGoal, enclosures
 from bridge.questions.certify.nodes import EMPTY, Leaf, Reduction, Split, TreeError, boxes_of
 from symbolic.derivations.derivation import DerivationError
 from symbolic.words.errors import UsageError
@@ -12,7 +12,7 @@ from symbolic.words.errors import UsageError
 Check = Callable[[], None]
 
 
-def fault_of_step(goal: Goal, node: Reduction, bits: int, check: Check = lambda: None) -> str:
+def fault_of_step(goal: ProofGoal, node: Reduction, bits: int, check: Check = lambda: None) -> str:
     """Why the step does not prove the goal; "" where it does."""
     check()
     name = node.step.name
@@ -28,7 +28,7 @@ def fault_of_step(goal: Goal, node: Reduction, bits: int, check: Check = lambda:
     return next((f"{fault} (in the step '{name}')" for fault in faults if fault), "")
 
 
-def fault_of_tree(goal: Goal, nodes: Iterable[Any], bits: int, check: Check) -> str:
+def fault_of_tree(goal: ProofGoal, nodes: Iterable[Any], bits: int, check: Check) -> str:
     if goal.empty:
         return "" if list(nodes) == [Leaf(EMPTY)] else "a part without points has a tree"
     try:
@@ -44,7 +44,7 @@ def fault_of_tree(goal: Goal, nodes: Iterable[Any], bits: int, check: Check) -> 
     return ""
 
 
-def _shown(goal: Goal, box: Any, leaf: Leaf, bits: int) -> bool:
+def _shown(goal: ProofGoal, box: Any, leaf: Leaf, bits: int) -> bool:
     """Whether the form proves it; False if the expression lacks the form."""
     try:
         return enclosures(goal, bits).shown_by(box, leaf.by)
