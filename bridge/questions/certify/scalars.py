@@ -86,7 +86,7 @@ class Scalar:
         below = self.value(*cell.balls).lower()
         if below > 0 or self.tape is None:
             return below
-        by_ends = self.tape.value(cell.ends).low
+        by_ends = Ends.of(self.tape.value(cell.ends)).low  # of a constant it is a ball
         return below if below >= by_ends else by_ends
 
     def slopes(self, cell: Cell) -> list[Arb] | None:
