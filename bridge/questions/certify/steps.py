@@ -331,19 +331,4 @@ class ByLipschitz(ProofStep):
         return [narrowed(ProofGoal(self.constant + sign * slope, hull)) for sign in (-1, 1)]
 
 
-STEPS: dict[str, type[ProofStep]] = {
-    each.name: each
-    for each in (
-        ByFactors,
-        BySum,
-        ByCases,
-        ByPiece,
-        ByLinear,
-        ByMonotone,
-        BySquares,
-        ByAmgm,
-        ByOrder,
-        ByLogs,
-        ByLipschitz,
-    )
-}
+STEPS: dict[str, type[ProofStep]] = {each.name: each for each in ProofStep.__subclasses__()}
