@@ -76,10 +76,10 @@ def prove(
     the time limit: the result so far is kept, and the caller must detect the interruption itself.
     """
     deadline = deadline or Deadline(checked_seconds("prove", seconds))
-    return _Proof(inequality, deadline, most_boxes, progress or (lambda boxes, share: None)).run(keep_on_interrupt)
+    return _Proving(inequality, deadline, most_boxes, progress or (lambda boxes, share: None)).run(keep_on_interrupt)
 
 
-class _Proof:
+class _Proving:
     def __init__(
         self, inequality: Inequality, deadline: Deadline, most_boxes: int, progress: Callable[[int, float], None]
     ) -> None:

@@ -29,7 +29,7 @@ MOST = 10_000  # entries of a list, and the size of a whole number
 
 
 @dataclass(frozen=True)
-class _Place:
+class _RecordPlace:
     """Where a record stands, and the letters that it may have."""
 
     where: str
@@ -43,35 +43,35 @@ class _Kind(NamedTuple):
     """A kind of field: how it is written, and how it is read."""
 
     write: Callable[[Any], Any]
-    read: Callable[[Any, _Place], Any]
+    read: Callable[[Any, _RecordPlace], Any]
 
 
-def _whole(value: Any, place: _Place) -> int:
+def _whole(value: Any, place: _RecordPlace) -> int:
     if type(value) is not int or abs(value) > MOST:
         raise place.refuse(value, "a whole number of moderate size")
     return value
 
 
-def _letter(name: Any, place: _Place) -> sp.Symbol:
+def _letter(name: Any, place: _RecordPlace) -> sp.Symbol:
     if not isinstance(name, str) or name not in place.symbols:
         raise place.refuse(name, "a letter")
     return place.symbols[name]
 
 
-def _expression(record: Any, place: _Place) -> sp.Expr:
+def _expression(record: Any, place: _RecordPlace) -> sp.Expr:
     found = evaluated(from_record(record, place.symbols, place.where), {})
     if not is_finite_real(found):
         raise place.refuse(record, "a finite real expression")
     return found
 
 
-def _entries(record: Any, place: _Place, length: int | None = None) -> list[Any]:
+def _entries(record: Any, place: _RecordPlace, length: int | None = None) -> list[Any]:
     if not isinstance(record, list) or len(record) > MOST or (length is not None and len(record) != length):
         raise place.refuse(record, f"a list of {length}" if length else "a list")
     return record
 
 
-def _side(record: Any, place: _Place) -> tuple[str, Any]:
+def _side(record: Any, place: _RecordPlace) -> tuple[str, Any]:
     kind, which = _entries(record, place, 2)
     if kind not in ("low", "high", "where"):
         raise place.refuse(record, "a side of the region")
@@ -127,7 +127,7 @@ def read_step(record: Mapping[str, Any], symbols: Mapping[str, sp.Symbol], where
     name = record.get("step")
     if not isinstance(name, str) or name not in STEPS:
         raise UsageError(f"{where}: {shown(name)} is not a step; the steps are {', '.join(STEPS)}.")
-    place = _Place(f"{where}, step '{name}'", symbols)
+    place = _RecordPlace(f"{where}, step '{name}'", symbols)
     fields = FIELDS[STEPS[name]]
     if missing := sorted(set(fields) - set(record)):
         raise UsageError(f"{place.where} lacks {', '.join(missing)}.")
