@@ -16,7 +16,7 @@ from bridge.questions.certify.definedness import evaluated, is_finite_real
 from bridge.questions.certify.forms import Enclosures
 from bridge.questions.certify.letters import are_equal
 from bridge.questions.certify.scalars import Box, Cell
-from bridge.questions.certify.sizes import check_sizes, replaced
+from bridge.questions.certify.sizes import check_expansion, check_sizes, replaced
 from numeric.balls import working_precision
 from symbolic.derivations.inequalities import Inequality
 from symbolic.words.errors import UsageError
@@ -142,7 +142,11 @@ def _side(condition: sp.Expr) -> tuple[sp.Symbol | None, sp.Rational, bool] | No
 
 
 def affine_in(expression: sp.Expr, symbol: sp.Symbol) -> tuple[sp.Rational, sp.Expr] | None:
-    """a and b of a x + b, where a is a rational number other than 0 and b free of x."""
+    """a and b of a x + b, where a is a rational number other than 0 and b free of x.
+
+    Raises UsageError for an expression that would have too many terms.
+    """
+    check_expansion(expression, "a condition")
     whole = sp.expand(expression)
     a = whole.coeff(symbol, 1)
     if not a.is_Rational or a == 0:

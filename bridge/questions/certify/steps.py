@@ -37,6 +37,7 @@ from bridge.questions.certify.goals import (
     substituted,
 )
 from bridge.questions.certify.letters import MOST_POWER, polynomial_of
+from bridge.questions.certify.sizes import check_expansion
 
 KINKS = (sp.Abs, sp.Max, sp.Min)
 MOST_ORDERED = 5  # letters whose orders are all tried
@@ -293,6 +294,7 @@ class ByLogs(ProofStep):
     name = "logs"
 
     def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
+        check_expansion(goal.expression, "the expression")
         parts, rest = [], []
         for term in sp.Add.make_args(sp.expand_mul(goal.expression)):
             c, m = term.as_coeff_Mul(rational=True)
