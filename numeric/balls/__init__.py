@@ -6,12 +6,14 @@ Every float64 enters exactly. The precision in bits affects the width of the bal
 from numeric.balls.arbs import Arb, ball_maximum, exact_softmax, float_above, float_below, rational, working_precision
 from numeric.balls.array import BallArray, Truth
 from numeric.balls.dispatch import FUNCTIONS
+from numeric.balls.ends import Ends
 from numeric.balls.errors import BallsError, ShapesDiffer
 
 __all__ = [
     "Arb",
     "BallArray",
     "BallsError",
+    "Ends",
     "FUNCTIONS",
     "ShapesDiffer",
     "Truth",

@@ -2,14 +2,16 @@
 
 Every number is an exact rational "p/q". The tree of boxes is in preorder: [axis] halves a box, [axis, "p/q"] cuts
 it at p/q, and [form, n] are n consecutive boxes that the form proves. The boxes themselves are not stored. They follow
-from the tree, and they cover the whole box by construction. The digest is the SHA-256 of the content as canonical JSON.
+from the tree, and they cover the whole box by construction. An object is a box that a step of `steps` beside it proves:
+its name, its fields, and under "children" a tree for each goal that it leaves. The digest is the SHA-256 of the content
+as canonical JSON.
 """
 
 import hashlib
 import importlib.metadata
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
@@ -17,15 +19,15 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.lowering.branch_and_bound import cut_across
 from bridge.questions.certify.expressions import symbols_to_record, to_record
-from bridge.questions.certify.proving import MOST_CUTS, Leaf, Node, Outcome, Split, Status
+from bridge.questions.certify.nodes import OPEN, Leaf, Node, Reduction, Split, Status, boxes_of
 from bridge.questions.certify.scalars import Box, root_of, volume
+from bridge.questions.certify.step_records import step_record
 from symbolic.derivations.inequalities import Inequality
 from symbolic.words.errors import UsageError
 
+Outcome = Any  # of `proving` beside it; a re-check reads this file, and nothing of the search
 FORMAT, VERSION = "boundsmith-certificate", 1
-OPEN = "open"
 MOST_BYTES = 16 << 20  # of a file: four million cuts, read into a few hundred MiB
 
 Parameters = Mapping[str, Any]
@@ -84,7 +86,10 @@ def claim_record(claim: CertifiedClaim) -> dict[str, Any]:
         record["point"] = {symbol.name: str(Fraction(value)) for symbol, value in outcome.point.items()}
         return record | {"value": str(Fraction(outcome.value))}
     nodes = without_open_cuts(outcome.nodes or (Leaf(OPEN),))
-    return record | {"share": str(settled_share(outcome.inequality, nodes)), "tree": tree_record(outcome, nodes)}
+    return record | {
+        "share": str(settled_share(outcome.inequality, nodes)),
+        "tree": tree_record(root_of(outcome.inequality), nodes),
+    }
 
 
 def without_open_cuts(nodes: Sequence[Node]) -> list[Node]:
@@ -142,54 +147,29 @@ def parameter_record(name: str, value: Any) -> list[str]:
     raise UsageError(f"certificate: the parameter {name} = {value!r} is neither a finite number nor a text.")
 
 
-def tree_record(outcome: Outcome, nodes: Sequence[Node]) -> list[list[Any]]:
-    boxes = (box for box, _ in boxes_of(root_of(outcome.inequality), nodes))
-    record: list[list[Any]] = []
+def tree_record(root: Box, nodes: Sequence[Node]) -> list[Any]:
+    boxes = (box for box, _ in boxes_of(root, nodes))
+    record: list[Any] = []
     for by, run in groupby(zip(boxes, nodes, strict=True), key=lambda pair: getattr(pair[1], "by", None)):
         pairs = list(run)
         if by is not None:
             record.append([by, len(pairs)])
         else:
-            record += [_split_record(box, node) for box, node in pairs if isinstance(node, Split)]
+            record += [_node_record(box, node) for box, node in pairs]
     return record
+
+
+def _node_record(box: Box, node: Any) -> Any:
+    if isinstance(node, Reduction):
+        boxes = [each.box for each in node.goals]
+        trees = [tree_record(*each) for each in zip(boxes, node.trees, strict=True)]
+        return step_record(node.step) | {"children": trees}
+    return _split_record(box, node)
 
 
 def _split_record(box: Box, split: Split) -> list[Any]:
     low, high = box[split.axis]
     return [split.axis] if 2 * split.at == low + high else [split.axis, str(Fraction(split.at))]
-
-
-class TreeError(ValueError):
-    """The nodes do not form a tree of boxes. The message gives the fault and the node."""
-
-
-def boxes_of(root: Box, nodes: Iterable[Node | Callable[[Box], Node]]) -> Iterator[tuple[Box, Node]]:
-    """Each node with its box, rebuilt from the root; the leaves cover it by construction. Raises TreeError.
-
-    A node may be a function of its box (for a cut in the middle).
-    """
-    waiting = [(root, 0)]
-    for at, given in enumerate(nodes):
-        if not waiting:
-            raise TreeError(f"node {at}: the tree is complete before it")
-        box, cuts = waiting.pop()
-        node = given if isinstance(given, Split | Leaf) else given(box)
-        if isinstance(node, Split):
-            if cuts == MOST_CUTS:
-                raise TreeError(f"node {at}: a box is cut more than {MOST_CUTS} times")
-            waiting += ((part, cuts + 1) for part in reversed(_cut(box, node, at)))
-        yield box, node
-    if waiting:
-        raise TreeError(f"{len(waiting)} boxes have no node: the tree is truncated")
-
-
-def _cut(box: Box, split: Split, at: int) -> tuple[Box, Box]:
-    if not 0 <= split.axis < len(box):
-        raise TreeError(f"node {at}: there is no axis {split.axis}")
-    low, high = box[split.axis]
-    if not low < split.at < high:
-        raise TreeError(f"node {at}: the cut at {split.at} is outside of [{low}, {high}]")
-    return cut_across(box, split.axis, split.at)
 
 
 def settled_share(inequality: Inequality, nodes: Sequence[Node]) -> Fraction:

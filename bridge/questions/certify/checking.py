@@ -14,14 +14,16 @@ from fractions import Fraction
 from typing import Any
 
 from bridge.lowering import LoweringError
-from bridge.questions.certify.certificate import OPEN, Origin, boxes_of
+from bridge.questions.certify.certificate import Origin
 from bridge.questions.certify.deadline import Deadline, OutOfTime, checked_seconds
 from bridge.questions.certify.forms import Enclosures
+from bridge.questions.certify.goals import ProofGoal
 from bridge.questions.certify.names import name_of
+from bridge.questions.certify.nodes import OPEN, Reduction, Split, Status, boxes_of
 from bridge.questions.certify.parsing import ParsedClaim, parse_claim, read_content
-from bridge.questions.certify.proving import Leaf, Status
 from bridge.questions.certify.scalars import Box, Cell, root_of
 from bridge.questions.certify.stating import belongs, family, reasons, same_claim, stated_now
+from bridge.questions.certify.verifying import fault_of_step
 from bridge.questions.certify.words import box_text, short, shortly
 from bridge.theorems.registry import registered_theorem
 from bridge.theorems.theorem_files import is_file
@@ -253,16 +255,27 @@ class _Run:
         enclosures, done, boxes = Enclosures(claim.inequality, self.bits), 0, claim.tree.boxes
         for box, node in boxes_of(root_of(claim.inequality), claim.tree):
             self.deadline.check()
-            if not isinstance(node, Leaf):
+            if isinstance(node, Split):
                 continue
-            if node.by != OPEN and not _shows(enclosures, box, node.by):
+            if isinstance(node, Reduction):
+                if fault := self._fault(claim.inequality, enclosures, box, node):
+                    return f"box {done} ({box_text(claim.inequality, box)}): {fault}"
+            elif node.by != OPEN and not _shows(enclosures, box, node.by):
                 why = _undefined(enclosures, box, node.by)
                 named = f"box {done} ({box_text(claim.inequality, box)})"
                 return f"{named} is not proved by the form '{node.by}'{why}"
-            done += 1
+            done += 1 + (sum(tree.boxes for tree in node.trees) if isinstance(node, Reduction) else 0)
             if self.progress is not None and done % 100 == 0:
                 self.progress(done, done / boxes)
         return ""
+
+    def _fault(self, inequality: Inequality, enclosures: Enclosures, box: Box, node: Reduction) -> str:
+        """Why a step does not prove the inequality on the box; "" where it does."""
+        if inequality.strict:
+            return "no step proves a strict inequality"
+        if not enclosures.defined_on(Cell(box)):
+            return "the expression is not shown to be defined there"
+        return fault_of_step(ProofGoal.of(inequality).on(box), node, self.bits, self.deadline.check)
 
 
 def _key(origin: Origin) -> str:

@@ -14,17 +14,19 @@ from typing import Any
 import sympy as sp
 
 from bridge.limits.files import read_bytes
-from bridge.questions.certify.certificate import FORMAT, MOST_BYTES, OPEN, VERSION, Origin, TreeError, boxes_of, digest
+from bridge.questions.certify.certificate import FORMAT, MOST_BYTES, VERSION, Origin, digest
 from bridge.questions.certify.expressions import fraction, from_record, shown, symbols_from_record, whole
-from bridge.questions.certify.proving import Leaf, Node, Split, Status
+from bridge.questions.certify.goals import ProofGoal
+from bridge.questions.certify.nodes import OPEN, Leaf, Node, Reduction, Split, Status, TreeError, boxes_of
 from bridge.questions.certify.scalars import Box, root_of, volume
 from bridge.questions.certify.sizes import check_expansion
+from bridge.questions.certify.step_records import read_step
 from symbolic.derivations.derivation import DerivationError
 from symbolic.derivations.inequalities import Inequality, written_out
 from symbolic.words.errors import UsageError
 
-MOST_LEAVES = 20_000_000
-FORMS = re.compile(r"range|slope|hessian|form|open|outside [0-9]{1,4}")
+MOST_LEAVES, MOST_STEPS_DEEP = 20_000_000, 60
+FORMS = re.compile(r"range|slope|hessian|form|open|empty|outside [0-9]{1,4}")
 FLOAT = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,3})?")
 FIELDS = ("format", "version", "package", "claims", "digest")
 SETTLED = {"inequality", "origin", "verdict", "share", "tree"}
@@ -32,6 +34,7 @@ REFUTED = {"inequality", "origin", "verdict", "point", "value"}
 INEQUALITY = {"name", "symbols", "box", "expression", "where", "strict", "vanishing", "form", "meaning", "because"}
 
 Check = Callable[[], None]
+Symbols = dict[str, sp.Symbol]
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,9 @@ class Tree:
 
     def __iter__(self) -> Iterator[Node | Callable[[Box], Node]]:
         for at, node in enumerate(self.record):
-            if type(node[0]) is not int:
+            if isinstance(node, Reduction):
+                yield node
+            elif type(node[0]) is not int:
                 leaf = Leaf(node[0])
                 yield from (leaf for _ in range(node[1]))
             elif len(node) == 1:
@@ -53,11 +58,18 @@ class Tree:
 
     @property
     def forms(self) -> set[str]:
-        return {node[0] for node in self.record if isinstance(node[0], str)}
+        return {node[0] for node in self._runs}
 
     @property
     def boxes(self) -> int:
-        return sum(node[1] for node in self.record if isinstance(node[0], str))
+        """How many boxes and steps there are in all."""
+        steps = [node for node in self.record if isinstance(node, Reduction)]
+        inside = sum(tree.boxes for node in steps for tree in node.trees)
+        return sum(node[1] for node in self._runs) + len(steps) + inside
+
+    @property
+    def _runs(self) -> list[Any]:
+        return [node for node in self.record if isinstance(node, list) and isinstance(node[0], str)]
 
 
 @dataclass(frozen=True)
@@ -136,7 +148,8 @@ def parse_claim(record: Any, where: str, check: Check = lambda: None) -> ParsedC
     if status is Status.REFUTED:
         point, value = _point(record["point"], inequality, where), fraction(record["value"], where)
         return ParsedClaim(inequality, origin, status, Tree((), where), point=point, value=value)
-    tree, share = _tree(record["tree"], where, check), fraction(record["share"], where)
+    symbols = {symbol.name: symbol for symbol in ProofGoal.of(inequality).symbols}
+    tree, share = _tree(record["tree"], symbols, where, check), fraction(record["share"], where)
     if (OPEN in tree.forms) != (status is Status.UNDECIDED):
         raise UsageError(f"{where}: the verdict is undecided if and only if a box is open; it is {verdict}.")
     settled = _settled(inequality, tree, check)
@@ -253,24 +266,40 @@ def _point(record: Any, inequality: Inequality, where: str) -> tuple[Fraction, .
     return tuple(fraction(record[name], where) for name in names)
 
 
-def _tree(record: Any, where: str, check: Check) -> Tree:
+def _tree(record: Any, symbols: Symbols, where: str, check: Check, depth: int = 0) -> Tree:
     if not isinstance(record, list):
         raise UsageError(f"{where}: the tree {shown(record)} is not a list.")
     boxes = 0
+    nodes: list[Any] = []
     for at, node in enumerate(record):
         check()
         place = f"{where}, node {at}"
+        if isinstance(node, dict):
+            nodes.append(_reduction(node, symbols, place, check, depth))
+            continue
         if not isinstance(node, list) or not 1 <= len(node) <= 2:
             raise UsageError(f'{place}: {shown(node)} is neither [axis], [axis, "p/q"] nor [form, count].')
+        nodes.append(node)
         if type(node[0]) is int:
             if len(node) == 2:
                 fraction(node[1], place)
             continue
         known = isinstance(node[0], str) and FORMS.fullmatch(node[0]) and len(node) == 2 and type(node[1]) is int
-        if not known or not 1 <= node[1] <= MOST_LEAVES - boxes:
+        if not known or not 1 <= node[1] <= MOST_LEAVES - boxes or (depth and node[0] == OPEN):
             raise UsageError(f"{place}: {shown(node)} is neither a cut nor a form with a count of boxes.")
         boxes += node[1]
-    return Tree(tuple(record), where)
+    return Tree(tuple(nodes), where)
+
+
+def _reduction(record: Any, symbols: Symbols, where: str, check: Check, depth: int) -> Reduction:
+    if depth == MOST_STEPS_DEEP:
+        raise UsageError(f"{where}: steps are nested deeper than {MOST_STEPS_DEEP}.")
+    children = record.get("children")
+    if not isinstance(children, list):
+        raise UsageError(f"{where}: children = {shown(children)} should be a list of trees.")
+    step = read_step({name: value for name, value in record.items() if name != "children"}, symbols, where)
+    trees = (_tree(each, symbols, f"{where}, child {i}", check, depth + 1) for i, each in enumerate(children))
+    return Reduction(step, tuple(trees))
 
 
 def _halving(axis: int) -> Callable[[Box], Node]:

@@ -1,4 +1,7 @@
-"""Functions of a box's coordinates on Arb balls, with lower bounds: the natural extension and the mean-value form."""
+"""Functions of a box's coordinates, with lower bounds: the natural extension and the mean-value form.
+
+On Arb balls, which are quick, and where they do not suffice on intervals with two ends, which lose less.
+"""
 
 import math
 from collections.abc import Sequence
@@ -13,12 +16,13 @@ import sympy as sp
 from bridge.lowering import lower
 from bridge.questions.certify.sizes import check_sizes, replaced
 from bridge.questions.certify.tapes import Tape, UnknownNodeError
-from numeric.balls import Arb, rational
+from numeric.balls import Arb, Ends, rational
 from symbolic.derivations.inequalities import Inequality
 from symbolic.words.errors import UsageError
 
 Box = tuple[tuple[Fraction, Fraction], ...]  # one interval for each coordinate, in the order of Inequality.box
 BITS = 64
+SHORT = 40  # nodes of an expression whose slopes are enclosed by ends too
 
 
 def root_of(inequality: Inequality) -> Box:
@@ -46,6 +50,10 @@ class Cell:
     @cached_property
     def balls(self) -> list[Arb]:
         return balls_of(self.box)
+
+    @cached_property
+    def ends(self) -> list[Ends]:
+        return [Ends.around(low, high) for low, high in self.box]
 
 
 @dataclass(frozen=True)
@@ -75,11 +83,19 @@ class Scalar:
 
     def below(self, cell: Cell) -> Arb:
         """A lower bound by the natural extension; nan if there is none."""
-        return self.value(*cell.balls).lower()
+        below = self.value(*cell.balls).lower()
+        if below > 0 or self.tape is None:
+            return below
+        by_ends = Ends.of(self.tape.value(cell.ends)).low  # of a constant it is a ball
+        return below if below >= by_ends else by_ends
 
     def slopes(self, cell: Cell) -> list[Arb] | None:
         """Enclosures of the partial derivatives on the box; None where there are none to be had."""
-        return None if self.tape is None else self.tape.gradient(cell.balls)
+        if self.tape is None:
+            return None
+        if len(self.tape.nodes) > SHORT:
+            return self.tape.gradient(cell.balls)
+        return [slope.ball if isinstance(slope, Ends) else slope for slope in self.tape.gradient(cell.ends)]
 
     # f(x) = f(c) + sum_i f_i(xi) (x_i - c_i) with xi in the box. Where f_i >= 0 on the box c_i is its lower end, where
     # f_i <= 0 the upper one: those terms are >= 0. Otherwise c_i is the middle, and the term is at least -|f_i| radius.

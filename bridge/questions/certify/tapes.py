@@ -1,25 +1,27 @@
-"""Gradients on balls by the chain rule, backwards over the nodes of an expression.
+"""Values and gradients on balls, or on intervals with two ends, over the nodes of an expression.
 
 SymPy's derivative of a long expression is a far longer one: it takes minutes to write down. A tape costs about four
-evaluations for all partial derivatives together, and encloses them: each step back is a product with an enclosure of
-one node's own derivative.
+evaluations for all partial derivatives together, and encloses them: each step back by the chain rule is a product with
+an enclosure of one node's own derivative.
 """
 
 import operator
 from collections.abc import Callable, Sequence
 from functools import cached_property, reduce
+from typing import Any
 
 import sympy as sp
 from flint import arb
 
 from bridge.lowering.ball_values import exact_ball
-from numeric.balls import Arb, rational
-from numeric.balls.functions import ONE_ARGUMENT, BallFunction, absolute, int_power, rational_power
+from numeric.balls import Arb, Ends, rational
+from numeric.balls.functions import ONE_ARGUMENT, absolute, rational_power
 
-Values = Sequence[Arb]
+Number = Any  # a ball, or Ends
+Values = Sequence[Number]
 
 
-def _others(values: Values) -> list[Arb]:
+def _others(values: Values) -> list[Number]:
     """For each factor the product of all the others."""
     before, after = [arb(1)], [arb(1)]
     for value in values[:-1]:
@@ -29,43 +31,58 @@ def _others(values: Values) -> list[Arb]:
     return [a * b for a, b in zip(before, reversed(after), strict=True)]
 
 
-def _erf_slope(x: Arb) -> Arb:
-    return 2 / arb.pi().sqrt() * (-int_power(x, 2)).exp()
+def _of(function: type) -> Callable[[Number], Number]:
+    return lambda x: value_of(function, x)
 
 
-# Of functions of one argument, on balls. Each function is analytic where value and derivative are finite.
-SLOPES: dict[type, BallFunction] = {
-    sp.exp: arb.exp,
+def _erf_slope(x: Number) -> Number:
+    return value_of(sp.exp, -power_of(x, sp.Integer(2))) * (2 / arb.pi().sqrt())
+
+
+def _gamma_slope(x: Number) -> Number:
+    if isinstance(x, Ends):
+        return Ends.of(_gamma_slope(x.ball))
+    return x.gamma() * x.digamma()
+
+
+TWO = sp.Integer(2)
+# Of functions of one argument. Each function is analytic where value and derivative are finite.
+SLOPES: dict[type, Callable[[Number], Number]] = {
+    sp.exp: _of(sp.exp),
     sp.log: lambda x: 1 / x,
-    sp.sin: arb.cos,
-    sp.cos: lambda x: -x.sin(),
-    sp.tan: lambda x: 1 + int_power(x.tan(), 2),
-    sp.atan: lambda x: 1 / (1 + int_power(x, 2)),
-    sp.tanh: lambda x: 1 - int_power(ONE_ARGUMENT["tanh"](x), 2),
-    sp.sinh: ONE_ARGUMENT["cosh"],
-    sp.cosh: ONE_ARGUMENT["sinh"],
+    sp.sin: _of(sp.cos),
+    sp.cos: lambda x: -value_of(sp.sin, x),
+    sp.tan: lambda x: 1 + power_of(value_of(sp.tan, x), TWO),
+    sp.atan: lambda x: 1 / (1 + power_of(x, TWO)),
+    sp.tanh: lambda x: 1 - power_of(value_of(sp.tanh, x), TWO),
+    sp.sinh: _of(sp.cosh),
+    sp.cosh: _of(sp.sinh),
     sp.erf: _erf_slope,
     sp.erfc: lambda x: -_erf_slope(x),
-    sp.gamma: lambda x: x.gamma() * x.digamma(),
+    sp.gamma: _gamma_slope,
 }
-SEVERAL: dict[type, Callable[[Arb, Arb], Arb]] = {
+SEVERAL: dict[type, Callable[[Number, Number], Number]] = {
     sp.Add: operator.add,
     sp.Mul: operator.mul,
-    sp.Max: arb.max,
-    sp.Min: arb.min,
+    sp.Max: lambda a, b: b.max(a) if isinstance(b, Ends) else a.max(b),
+    sp.Min: lambda a, b: b.min(a) if isinstance(b, Ends) else a.min(b),
 }
 KINKED = (sp.Abs, sp.Max, sp.Min)
 
 
-def value_of(function: type, *arguments: Arb) -> Arb:
-    """A function of SymPy on balls: of one argument, a sum, a product or an extremum."""
+def value_of(function: type, *arguments: Number) -> Number:
+    """A function of SymPy on balls or ends: of one argument, a sum, a product or an extremum."""
     if function in SEVERAL:
         return reduce(SEVERAL[function], arguments)
-    return absolute(*arguments) if function is sp.Abs else ONE_ARGUMENT[function.__name__](*arguments)
+    (x,) = arguments
+    if function is sp.Abs:
+        return abs(x) if isinstance(x, Ends) else absolute(x)
+    return x.apply(function.__name__) if isinstance(x, Ends) else ONE_ARGUMENT[function.__name__](x)
 
 
-def power_of(base: Arb, exponent: sp.Rational) -> Arb:
-    return rational_power(base, int(exponent.p), int(exponent.q))
+def power_of(base: Number, exponent: sp.Rational) -> Number:
+    p, q = int(exponent.p), int(exponent.q)
+    return base.power(p, q) if isinstance(base, Ends) else rational_power(base, p, q)
 
 
 class UnknownNodeError(TypeError):
@@ -75,7 +92,8 @@ class UnknownNodeError(TypeError):
 class Tape:
     """The nodes of an expression, in the order of evaluation. Raises UnknownNodeError for one that it cannot take.
 
-    `gradient(at)`, at one ball for each of `symbols`, gives an enclosure of every partial derivative on that box.
+    `value(at)` and `gradient(at)`, at one ball (or Ends) for each of `symbols`, enclose the expression and all of its
+    partial derivatives on that box.
     """
 
     def __init__(self, expression: sp.Expr, symbols: Sequence[sp.Symbol]) -> None:
@@ -114,25 +132,33 @@ class Tape:
     def _constant_balls(self) -> dict[int, Arb]:
         return {place: exact_ball(constant) for place, constant in self.constants.items()}
 
-    def _forwards(self, at: Sequence[Arb]) -> list[Arb]:
-        values: list[Arb] = [*at, *([arb(0)] * (len(self.places) - self.count))]
-        for place, constant in self._constant_balls.items():
+    def value(self, at: Values) -> Number:
+        return self._forwards(at)[self.last]
+
+    @cached_property
+    def _constant_ends(self) -> dict[int, Ends]:
+        return {place: Ends.of(ball) for place, ball in self._constant_balls.items()}
+
+    def _forwards(self, at: Values) -> list[Number]:
+        values: list[Number] = [*at, *([arb(0)] * (len(self.places) - self.count))]
+        constants = self._constant_ends if any(isinstance(x, Ends) for x in at) else self._constant_balls
+        for place, constant in constants.items():
             values[place] = constant
         for place, node, arguments in self.nodes:
             given = [values[i] for i in arguments]
             values[place] = power_of(given[0], node.exp) if node.is_Pow else value_of(type(node), *given)
         return values
 
-    def derivatives(self, at: Sequence[Arb]) -> list[Arb]:
+    def derivatives(self, at: Values) -> list[Number]:
         """Of every node, in each of its arguments."""
         values = self._forwards(at)
         partials = (_partials(node, [values[i] for i in arguments]) for _, node, arguments in self.nodes)
         return [partial for each in partials for partial in each if partial is not None]
 
-    def gradient(self, at: Sequence[Arb]) -> list[Arb]:
+    def gradient(self, at: Values) -> list[Number]:
         values = self._forwards(at)
         zero = arb(0)
-        slopes: list[Arb | None] = [None] * len(values)
+        slopes: list[Number | None] = [None] * len(values)
         slopes[self.last] = arb(1)
         for place, node, arguments in reversed(self.nodes):
             slope = slopes[place]
@@ -147,7 +173,7 @@ class Tape:
         return [slope if slope is not None else zero for slope in slopes[: self.count]]
 
 
-def _partials(node: sp.Basic, given: list[Arb]) -> list[Arb | None]:
+def _partials(node: sp.Basic, given: Values) -> list[Number | None]:
     """The derivative of the node in each of its arguments; None for 1."""
     if node.is_Add:
         return [None] * len(given)
@@ -162,17 +188,16 @@ def _partials(node: sp.Basic, given: list[Arb]) -> list[Arb | None]:
 
 # Clarke: a Lipschitz function's differences are those slopes that it has nearby, and what lies between them. Max has
 # the slope of an argument that is the largest somewhere: between 0 and 1 in each.
-def _kinked_slopes(node: sp.Basic, given: list[Arb]) -> list[Arb]:
-    one, zero = arb(1), arb(0)
+def _kinked_slopes(node: sp.Basic, given: Values) -> list[Number]:
+    one, zero = (Ends.of(x) if isinstance(given[0], Ends) else arb(x) for x in (1, 0))
     if isinstance(node, sp.Abs):
         return [one if given[0] > 0 else -one if given[0] < 0 else (-one).union(one)]
     sign = 1 if isinstance(node, sp.Max) else -1
     slopes = []
     for i, value in enumerate(given):
-        others = [sign * other for k, other in enumerate(given) if k != i]
-        mine = sign * value
-        if all(mine > other for other in others):
+        ahead = [(value - other) * sign for k, other in enumerate(given) if k != i]
+        if all(each > 0 for each in ahead):
             slopes.append(one)
         else:
-            slopes.append(zero if any(mine < other for other in others) else zero.union(one))
+            slopes.append(zero if any(each < 0 for each in ahead) else zero.union(one))
     return slopes

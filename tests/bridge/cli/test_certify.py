@@ -246,8 +246,8 @@ def test_time_that_runs_out_leaves_an_honest_undecided(
     path = tmp_path / "c.json"
     expires(1500)
     outcome = run(
-        *("certify", "--expression", "(x - 1/3)**2 >= 0*x + (x - 1/3)*(x - 1/3)*y", "--range", "x=0,1"),
-        *("--range", "y=0,1", "-o", path, "--json"),
+        *("certify", "--expression", "x**4 + 4*y**4 > 4*x**2*y**2", "--range", "x=1/2,1"),
+        *("--range", "y=1/2,1", "-o", path, "--json"),
     )
     (claim,) = json.loads(outcome.out)["claims"]
     assert (outcome.code, claim["verdict"]) == (0, "undecided")

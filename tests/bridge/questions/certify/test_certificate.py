@@ -14,14 +14,13 @@ from bridge.questions.certify import checking
 from bridge.questions.certify.certificate import (
     CertifiedClaim,
     Origin,
-    TreeError,
-    boxes_of,
     certificate_text,
     digest,
     settled_share,
 )
 from bridge.questions.certify.checking import check_certificate
 from bridge.questions.certify.expressions import from_record, symbols_from_record, symbols_to_record, to_record
+from bridge.questions.certify.nodes import TreeError, boxes_of
 from bridge.questions.certify.proving import Leaf, Outcome, Split, Status, prove
 from bridge.questions.certify.scalars import root_of
 from symbolic import UsageError
@@ -53,7 +52,9 @@ CUT = Inequality(
     strict=True,
 )
 FALSE = replace(CUT, name="false", expression=CUT.expression - sp.Rational(1, 2))
-OPEN = Inequality("open", sp.sin(x) ** 2 - 2 * sp.sin(x) / sp.pi + 1 / sp.pi**2, {x: (sp.Rational(0), sp.Rational(1))})
+OPEN = Inequality(
+    "open", sp.sin(x) ** 2 - 2 * sp.sin(x) / sp.pi + 1 / sp.pi**2, {x: (sp.Rational(0), sp.Rational(1))}, strict=True
+)
 FORM = Inequality(
     "form",
     sp.expand(2 * x**2 + 2 * u * x * y + y**2),

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from bridge.questions.certify import certificate, checking, proving
+from bridge.questions.certify import boxes, checking, nodes, proving
 from bridge.questions.certify.certificate import CertifiedClaim, Origin, certificate_text, digest, settled_share
 from bridge.questions.certify.certifying import certify
 from bridge.questions.certify.checking import Recheck, check_certificate
@@ -28,8 +28,8 @@ from symbolic.derivations.inequalities import Inequality
 from tests.bridge.questions.certify.clocks import counting, expiring
 
 x, y = sp.symbols("x y", real=True)
-UNIT = (sp.Integer(0), sp.Integer(1))
-HARD = Inequality("diagonal", x**2 - 2 * x * y + y**2, {x: UNIT, y: UNIT})
+UPPER = (sp.Rational(1, 2), sp.Integer(1))
+HARD = Inequality("line", x**4 - 4 * x**2 * y**2 + 4 * y**4, {x: UPPER, y: UPPER}, strict=True)  # 0 on y = x/sqrt(2)
 EASY = Inequality("easy", sp.exp(x) - 1 - x + sp.Rational(1, 1000), {x: (sp.Integer(-1), sp.Integer(1))})
 NEVER = 10.0**6  # seconds that no test takes
 
@@ -118,10 +118,16 @@ def test_a_proof_ends_with_its_deadline_and_keeps_what_is_shown(after: int) -> N
     assert json.loads(certificate_text([CertifiedClaim(outcome)]))["claims"][0]["verdict"] == "undecided"
 
 
-def test_the_reason_names_the_stage() -> None:
+def test_the_reason_names_the_stage(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "while a likely minimum was searched for" in prove(HARD, deadline=expiring(4)).reason
     assert "while boxes were proved" in prove(HARD, deadline=expiring(2000)).reason
     assert prove(EASY).reason == ""
+
+    def ended(*_: Any) -> None:
+        raise OutOfTime
+
+    monkeypatch.setattr(proving, "found_by_steps", ended)
+    assert "while steps were looked for" in prove(replace(HARD, strict=False), seconds=NEVER).reason
 
 
 @pytest.mark.parametrize("after", range(0, 60, 7))
@@ -178,7 +184,7 @@ def test_a_box_beyond_the_floats_is_proved_without_a_search() -> None:
 
 
 def test_a_box_is_not_cut_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proving, "MOST_CUTS", 60)
+    monkeypatch.setattr(boxes, "MOST_CUTS", 60)
     pole = Inequality("at a pole", 1 / (x - sp.Rational(1, 3)) ** 2 - 1, {x: (sp.Integer(0), sp.Integer(1))})
     outcome = prove(pole, seconds=NEVER, most_boxes=1_000)
     assert outcome.status is Status.UNDECIDED
@@ -225,8 +231,8 @@ def test_a_recheck_ends_with_its_deadline_and_says_what_it_did_not_reach(
         assert checked.skipped == 6 - done > 0
         assert not checked.holds
         assert [claim.name for claim in checked.claims] == [f"easy {k}" for k in range(6)]
-    nodes = sum(len(outcome.nodes) for outcome in outcomes)
-    assert questions.count > 2 * nodes  # at each node of the tree, when it is read and when it is shown
+    count = sum(len(outcome.nodes) for outcome in outcomes)
+    assert questions.count > 2 * count  # at each node of the tree, when it is read and when it is shown
 
 
 def test_a_claim_that_the_alarm_interrupts_is_not_confirmed(tmp_path: Path, outcomes: list[Outcome]) -> None:
@@ -275,7 +281,7 @@ def test_a_result_is_asked_once_for_what_it_states(
 def test_runs_of_boxes_and_deep_trees_cost_what_the_file_weighs(
     tmp_path: Path, outcomes: list[Outcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(certificate, "MOST_CUTS", 90)
+    monkeypatch.setattr(nodes, "MOST_CUTS", 90)
     content = json.loads(certificate_text([CertifiedClaim(outcomes[0])]))
     for tree, message in (
         ([["range", 19_000_000]], "the tree is complete before it"),

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 import sympy as sp
 
+from bridge.questions.certify.boxes import simplest
 from bridge.questions.certify.certificate import CertifiedClaim, certificate_text
 from bridge.questions.certify.checking import check_certificate
 from bridge.questions.certify.definedness import EVERYWHERE, OF_ARGUMENT, Relation, conditions_of
 from bridge.questions.certify.forms import Enclosures
-from bridge.questions.certify.proving import Leaf, Outcome, Split, Status, prove, simplest
+from bridge.questions.certify.proving import Leaf, Outcome, Split, Status, prove
 from bridge.questions.certify.reading import DEFINED, read_inequality
 from symbolic.derivations.inequalities import Inequality
 

@@ -6,11 +6,11 @@ import flint
 import pytest
 import sympy as sp
 
+from bridge.questions.certify.boxes import _weights
 from bridge.questions.certify.certifying import certify
 from bridge.questions.certify.definedness import DomainCondition, Relation
 from bridge.questions.certify.expressions import MOST_DIGITS, to_record
 from bridge.questions.certify.forms import Enclosures
-from bridge.questions.certify.proving import _weights
 from bridge.questions.certify.reading import MOST_BITS, read_claim
 from bridge.questions.certify.scalars import Cell, Scalar, least_at_corner
 from bridge.questions.certify.search import LARGEST, likely_lowest
