@@ -20,6 +20,7 @@ from numeric.topics.universal import lasso
 from numeric.topics.universal.covering import in_ball
 from numeric.topics.universal.features import Family, coefficients
 from numeric.topics.universal.lasso import Pool
+from numeric.topics.universal.proximal import objective
 from numeric.topics.universal.risk import Learner
 from symbolic.topics.universal import risk_derivation as theory
 from symbolic.topics.universal import transformer_derivation as transformer
@@ -80,6 +81,11 @@ class Prompt:
     @property
     def iterate(self) -> Tensor:
         return self.iterates[-1]
+
+    def gap(self, rho: Tensor) -> float:
+        """ell of the last iterate less ell(rho)."""
+        last, other = (objective(self.phi, self.y, each, self.learner.at.lam) for each in (self.iterate, rho))
+        return float(last - other)
 
     @cached_property
     def phi_law(self) -> Tensor:

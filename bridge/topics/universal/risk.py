@@ -11,7 +11,9 @@ import torch
 from torch import Tensor
 
 from bridge.limits.accepted import require_float64
-from bridge.theorems.check import Check, Sides
+from bridge.limits.arguments import called_with
+from bridge.lowering.ball_values import evaluate_ball
+from bridge.theorems.check import Check, Sides, within
 from bridge.theorems.parts import AtPoint, Knobs
 from bridge.theorems.refusal import Refusal
 from bridge.theorems.theorem import Theorem
@@ -34,6 +36,7 @@ from bridge.topics.universal.temperatures import refusal, require_held
 from numeric.topics.universal.features import Family, draw_features
 from numeric.topics.universal.risk import deep_network, with_idle
 from symbolic.topics.universal import risk_derivation as theory
+from symbolic.topics.universal import risk_weight as weight
 from symbolic.topics.universal import transformer_derivation as transformer
 from symbolic.topics.universal.features import DRAW, at_zero, mass, members
 from symbolic.topics.universal.lasso import EXAMPLES, F
@@ -106,13 +109,41 @@ def drawn(
     of, params = known_family(family, d, bumps, width, slope), locals()
     place, features = seed % len(of.members), draw_features(of, n - 1, seed)
     drawn_prompt = prompt(learner(with_idle(features), params), of.members[place].value, sigma, seed + 1, points(d))
-    found = drawn_prompt.outcome
-    bound = at_prompt(drawn_prompt, rivals(drawn_prompt, of, features, place), delta)
+    found, known_rivals = drawn_prompt.outcome, rivals(drawn_prompt, of, features, place)
+    bound = at_prompt(drawn_prompt, known_rivals, delta)
     share = found["risk"] / bound if bound else math.inf if found["risk"] else 0.0
     errors, rounding = {**found, "prompt": share}, roundings(drawn_prompt, bound)
     return torch.tensor(
-        [each[name] for each in (errors, rounding) for name in QUANTITIES], dtype=torch.float64, device="cpu"
+        [*(each[name] for each in (errors, rounding) for name in QUANTITIES), drawn_prompt.gap(known_rivals[0].rho)],
+        dtype=torch.float64,
+        device="cpu",
     )
+
+
+def gap(
+    N: int, n: int, L: int, sigma: float, delta: float, lam: float, tau: float, tau_1: float, tau_2: float, d: int,
+    family: str, bumps: int, width: float, slope: float, unheld: Refusal | None, samples: int, seed: int,
+) -> Sides:  # fmt: skip
+    """The largest of all draws: the bound is one for every prompt."""
+    if unheld is not None:
+        return Sides(remark="nothing was run: see the other rows")
+    known = locals()
+    found = [float(called_with(drawn, {**known, "seed": each})[-1]) for each in range(seed, seed + samples)]
+    return Sides(within(max(found), 2.0**-30), measured=max(found), samples=samples, proved=("derived",))
+
+
+def printed_weight(name: str) -> Check:
+    """At the row's parameters, the error of the features as its bound."""
+    formula = weight.at_row(weight.FORMULAS[name])
+
+    def sides(N: int, n: int, L: int, sigma: float, delta: float, tau: float, eps: float, d: int,
+              members_of: Family) -> Sides:  # fmt: skip
+        letters = {mass: members_of.mass, at_zero: members_of.at_zero, members: len(members_of.members)}
+        at = {**locals(), **{str(letter): number for letter, number in letters.items()}}
+        found = evaluate_ball(formula, {letter: at[str(letter)] for letter in formula.free_symbols})
+        return Sides(found, proved=("derived",), constant=weight.CONSTANTS[name])
+
+    return Check(STATEMENT.quantity(name), sides)
 
 
 # A function outside the class.
@@ -159,7 +190,11 @@ RISK = Theorem(
     knobs=Knobs(resolve=resolve, implied=CHOSEN),
     at_point=AtPoint(refusal=lambda unheld: unheld),
     work=lambda N, n, L: of_blocks(POINTS * N, n, L),  # a batch for each draw
-    checks=(Check(STATEMENT.quantity("risk.outside"), outside_class),),
+    checks=(
+        Check(STATEMENT.quantity("risk.outside"), outside_class),
+        Check(STATEMENT.quantity("gap"), gap),
+        *map(printed_weight, weight.FORMULAS),
+    ),
     settings={"samples": DRAWS},
     tables=(risk_tables.by_size, risk_tables.by_class, risk_tables.sizes),
     sources=(TABLE,),

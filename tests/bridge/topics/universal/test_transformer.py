@@ -32,8 +32,24 @@ def test_every_row_is_kept_but_that_of_the_printed_v(rows):
     verdicts = {key: {tier: str(verdict) for tier, verdict in row.verdict.items()} for key, row in rows.items()}
     of_printed = {"printed": "violated", "derived": "kept", "instance": "kept"}
     assert verdicts.pop(("y_residual.printed", "network")) == of_printed
+    assert verdicts.pop(("heads", None)) == {"printed": "consistent", "derived": "kept"}
     assert {verdict for each in verdicts.values() for verdict in each.values()} <= {"kept", "proved"}
     assert {"residual", "step", "y_residual", "rho", "y_hat", "logistic", "faithful"} <= {name for name, _ in rows}
+
+
+@pytest.mark.parametrize("params", [{"n": 1, "d": 1, "L": 3}, {"n": 6, "d": 3, "L": 9, "N": 3}], ids=str)
+def test_width_layers_and_heads_are_counted_and_the_norm_is_that_of_the_blocks(params):
+    found = rows_of(attack=0, samples=8, **params)
+    at = {"n": 4, "d": 2, "L": 5, "N": 8, **params}
+    for name, number in {"width": at["d"] + 2 * at["n"] + 7, "layers": at["L"], "heads": 4}.items():
+        assert (found[name, None].exact, found[name, None].derived) == (number, number)
+    assert found["heads", None].verdict["printed"] == "consistent"
+    assert "the least constant is 4" in found["heads", None].remark
+    norm = found["norm", None]
+    eta = 1 / (2 * at["n"])
+    largest = min(5, (at["L"] - 1) / 2 * (at["n"] + 1) * 2 * eta)  # B^2/lam = 5, and what the steps reach
+    assert norm.derived == pytest.approx(largest, rel=1e-6)
+    assert norm.derived / 20 < norm.measured <= norm.derived
 
 
 @pytest.mark.parametrize("tau", [1.0, 1e3, 1e10, 1e40])
