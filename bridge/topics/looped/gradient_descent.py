@@ -19,6 +19,7 @@ from bridge.theorems.theorem import Theorem
 from bridge.theorems.transformer import Transformer
 from bridge.topics.looped.gradient_descent_knobs import PAIRS, resolve
 from bridge.topics.looped.gradient_descent_table import TABLE
+from bridge.topics.looped.one_layer import CHECKS as ONE_LAYER
 from bridge.topics.looped.ridge import ridge_check
 from bridge.topics.looped.size_counts import checks_of_parts
 from numeric.networks.shared_blocks import SharedNetwork
@@ -220,7 +221,7 @@ GRADIENT_DESCENT = Theorem(
         theory.delta: (truncation,),
         **{getattr(theory, letter): (of_prompt(letter),) for letter in ("H", "a", "q", "F_r", "F_p", "E", "S")},
     },
-    checks=(ridge_check(derived), *checks_of_parts(STATEMENT, network, stated.COUNTS)),
+    checks=(ridge_check(derived), *ONE_LAYER, *checks_of_parts(STATEMENT, network, stated.COUNTS)),
     tables=(by_loop,),
     knobs=Knobs(resolve=resolve, implied=("high", "bits", "c", "C")),
     at_point=AtPoint(refusal=refusal),

@@ -7,10 +7,12 @@ import sympy as sp
 from symbolic.calculus.heads import Second
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.result import (
+    CONSTRUCTION,
     Formula,
     Hypothesis,
     Kind,
     Parameter,
+    Printed,
     Quantifier,
     Quantity,
     Result,
@@ -81,6 +83,35 @@ _error = partial(
     obtained=Provenance.HAND,
     remark=_ROUNDED,
 )
+_one_layer = partial(Quantity, scopes=(), obtained=Provenance.HAND)
+_SECTION = Citation(ALGOFORMER, "Section 2.2")
+ONE_LAYER = (
+    _one_layer(
+        "one_layer",
+        r"\|\hat p^{\text{one layer}}_{T+2} - \hat p_T\|_\infty",
+        "output of one layer in `T + 2` loops against that of the three parts, with `L = 0`",
+        "sup norm",
+        _DOMAIN,
+        Kind.EXACT,
+        Quantifier.FOR_ALL,
+        printed=Printed(sp.S.Zero, _SECTION),
+        remark="feed-forward units let one part through, by a counter that they move on: the printed head that selects "
+        "is not needed, and the loop has two heads in its place",
+    ),
+    *(
+        _one_layer(
+            f"one_layer.{what}",
+            rf"\#\text{{{what}}}",
+            f"number of {what} of that network",
+            "count",
+            CONSTRUCTION,
+            Kind.UPPER,
+            Quantifier.EXISTS,
+            printed=Printed(sp.Integer(printed), _SECTION),
+        )
+        for what, printed in (("layers", 1), ("heads", 4))
+    ),
+)
 QUANTITIES = (
     _error(
         "prediction",
@@ -111,6 +142,7 @@ QUANTITIES = (
         "`prediction` at `N + d`, `eta (N + d)/N`, `N (high + lamda)/(N + d)` and `max(B_x, sqrt(N lamda))`; at "
         "features, with `L = 0`",
     ),
+    *ONE_LAYER,
     *of_each_part(COUNTS, lambda part: Citation(ALGOFORMER, "Lemma A.2" if part == "loop" else "Theorem 3.1")),
 )
 
