@@ -18,7 +18,7 @@ VERDICTS = {
     "violated": "the bound fails; in brackets, what the paper's erratum is about",
     "consistent": "an asymptotic rate agrees with the run, on the range shown",
     "outside": "a hypothesis does not hold here",
-    "undecided": "rounding or an interval is too large to decide, or what is printed is not a number",
+    "undecided": "too much rounding, a wide interval, or what is printed is no number",
     "not representable": "needs numbers or sizes beyond those of the format",
 }
 KEPT_OVER_DRAWS = "held at every input of this run; over random draws, no test rejected it"
