@@ -1,5 +1,6 @@
 """Lemma A.2 and Theorem 3.1 (algoformer) as a theorem: T loops of a transformer beside T steps of gradient descent."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -199,7 +200,10 @@ def derived(name: str, second: str, numbers: Mapping[str, int | float]) -> float
     """The bound of that quantity from the hypotheses; None where the loops add too much for one."""
     at = [numbers[str(s)] for s in OF_WEIGHTS]
     letters = {p.symbol: numbers[p.name] for p in STATEMENT.parameters if p.symbol is not None and p.name in numbers}
-    letters |= {theory.rho: float(ROUNDING[second](*at)), theory.delta: float(TRUNCATION[second](*at))}
+    rho, delta = float(ROUNDING[second](*at)), float(TRUNCATION[second](*at))
+    if not (math.isfinite(rho) and math.isfinite(delta)):
+        return None
+    letters |= {theory.rho: rho, theory.delta: delta}
     return number_where_it_holds(STATEMENT.quantity(name), letters)
 
 

@@ -11,6 +11,7 @@ from symbolic.topics.looped.gradient_descent import GRADIENT_DESCENT as STATEMEN
 
 PROMPTS = 8
 ROUNDING = 2.0**-40  # relative, of two orders of the same sums
+LARGEST = 2.0**1000  # of any number before a ReLU, in float64: knobs far off let the states grow
 
 
 def _setting(
@@ -29,7 +30,7 @@ def distance(
     x = Rows(N + 1, Ball(d, radius=B_x)).sample(PROMPTS, generator)
     y = Rows(N, Box(m, size=B_y)).sample(PROMPTS, generator)
     prompts = torch.stack([numeric.tokens(*each) for each in zip(x, y, strict=True)])
-    own, other = (SharedNetwork(each).run(prompts, ["output"])["output"] for each in (network, fused(network)))
+    own, other = (SharedNetwork(each).run(prompts, ["output"])["output"] for each in (network, fused(network, LARGEST)))
     largest = float((own - other).abs().max())
     return Sides(within(largest, ROUNDING * float(own.abs().max())), measured=largest, proved=("printed",))
 
