@@ -119,11 +119,16 @@ def prompt(of: Learner, f: Function, sigma: float, seed: int, law: Tensor) -> Pr
 # Bounds at a prompt.
 
 
-def rivals(of: Prompt, family: Family, features: Tensor, place: int) -> list[Pool]:
-    """rho*, and what the Lasso makes of the law."""
+def rho_star(family: Family, features: Tensor, place: int) -> Tensor:
+    """rho* (35) of that member, (m); 0 for the idle feature."""
     member, none = family.members[place], torch.zeros(1, dtype=torch.float64, device="cpu")
     own = coefficients(family, features)[place] / len(features)
-    start = torch.cat([own, none, member.value(none.expand(1, family.d))])  # (m); 0 for the idle feature
+    return torch.cat([own, none, member.value(none.expand(1, family.d))])
+
+
+def rivals(of: Prompt, family: Family, features: Tensor, place: int) -> list[Pool]:
+    """rho*, and what the Lasso makes of the law."""
+    start = rho_star(family, features, place)
     return lasso.rivals(Pool.of(of.phi_law, of.f(of.x_law), start), WEIGHTS, RIVAL_ACCURACY)
 
 

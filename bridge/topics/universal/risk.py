@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from bridge.limits.accepted import require_float64
-from bridge.limits.arguments import called_with
 from bridge.lowering.ball_values import evaluate_ball
 from bridge.theorems.check import Check, Sides, within
 from bridge.theorems.parts import AtPoint, Knobs
@@ -27,6 +26,7 @@ from bridge.topics.universal.prompts import (
     of_blocks,
     points,
     prompt,
+    rho_star,
     rivals,
     roundings,
 )
@@ -109,26 +109,27 @@ def drawn(
     of, params = known_family(family, d, bumps, width, slope), locals()
     place, features = seed % len(of.members), draw_features(of, n - 1, seed)
     drawn_prompt = prompt(learner(with_idle(features), params), of.members[place].value, sigma, seed + 1, points(d))
-    found, known_rivals = drawn_prompt.outcome, rivals(drawn_prompt, of, features, place)
-    bound = at_prompt(drawn_prompt, known_rivals, delta)
+    found = drawn_prompt.outcome
+    bound = at_prompt(drawn_prompt, rivals(drawn_prompt, of, features, place), delta)
     share = found["risk"] / bound if bound else math.inf if found["risk"] else 0.0
     errors, rounding = {**found, "prompt": share}, roundings(drawn_prompt, bound)
     return torch.tensor(
-        [*(each[name] for each in (errors, rounding) for name in QUANTITIES), drawn_prompt.gap(known_rivals[0].rho)],
-        dtype=torch.float64,
-        device="cpu",
+        [each[name] for each in (errors, rounding) for name in QUANTITIES], dtype=torch.float64, device="cpu"
     )
 
 
 def gap(
-    N: int, n: int, L: int, sigma: float, delta: float, lam: float, tau: float, tau_1: float, tau_2: float, d: int,
-    family: str, bumps: int, width: float, slope: float, unheld: Refusal | None, samples: int, seed: int,
+    N: int, n: int, L: int, sigma: float, lam: float, tau: float, tau_1: float, tau_2: float, d: int,
+    members_of: Family, samples: int, seed: int,
 ) -> Sides:  # fmt: skip
-    """The largest of all draws: the bound is one for every prompt."""
-    if unheld is not None:
-        return Sides(remark="nothing was run: see the other rows")
-    known = locals()
-    found = [float(called_with(drawn, {**known, "seed": each})[-1]) for each in range(seed, seed + samples)]
+    """The largest of the draws of `drawn`: exact steps, without the network. The bound is one for every prompt."""
+    params, found = locals(), []
+    for each in range(seed, seed + samples):
+        place, features = each % len(members_of.members), draw_features(members_of, n - 1, each)
+        steps = prompt(
+            learner(with_idle(features), params), members_of.members[place].value, sigma, each + 1, points(d)
+        )
+        found.append(steps.gap(rho_star(members_of, features, place)))
     return Sides(within(max(found), 2.0**-30), measured=max(found), samples=samples, proved=("derived",))
 
 

@@ -170,7 +170,11 @@ def test_rounding_above_a_bound_violates_nothing() -> None:
 )
 def test_what_float64_does_not_hold_is_not_representable(params: dict[str, float], words: str) -> None:
     found = compare("universal.risk", N=16, n=4, L=9, samples=1, **params)
+    without_network = {"gap", "weight", "weight.noise"}
     for name, row in rows_of(found).items():
+        if name in without_network:
+            assert row.verdict["derived"] is Verdict.PROVED
+            continue
         assert row.verdict["derived"] is (Verdict.OUTSIDE if name == "risk.outside" else Verdict.NOT_REPRESENTABLE)
         assert row.measured is None
         assert name == "risk.outside" or re.search(words, row.remark)
