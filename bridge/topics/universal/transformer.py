@@ -156,17 +156,22 @@ def printed_bits(N: int, n: int, L: int, B: float) -> Sides:
     return Sides(int(at_numbers(theory.bits_of_printed_tau(), {"N": N, "n": n, "L": L, "B": B})), computed=("derived",))
 
 
-def norm(
-    directions: Any, t: Any, tau_ff: float, lam: float, n: int, tau_1: float, tau_2: float, N: int, L: int, d: int,
-    B: float, samples: int, seed: int,
-) -> Sides:  # fmt: skip
-    """At random examples, with all labels B at every other prompt."""
+def of_blocks_held(
+    directions: Any, t: Any, tau_ff: float, lam: float, n: int, tau_1: float, tau_2: float, N: int, L: int, B: float,
+    bits: int,
+) -> Any:  # fmt: skip
+    """The network of all blocks; None where float64, in which it is run here, does not hold its temperatures."""
+    unheld = refusal(N, n, B, bits, tau_1, tau_2, "float64")
+    return None if unheld else path(directions, t, tau_ff, lam, n, tau_1, tau_2, N, L)
+
+
+def norm(held: Any, N: int, L: int, d: int, B: float, samples: int, seed: int) -> Sides:
+    """At random examples, with all labels B at every other prompt; in float64."""
     generator = torch.Generator().manual_seed(seed)
     x, y = Rows(N + 1, Ball(d)).sample(samples, generator), Box(N, size=B).sample(samples, generator)
     y[::2] = B
-    network = SharedNetwork(path(directions, t, tau_ff, lam, n, tau_1, tau_2, N, L))
     names = [f"rho[{block}]" for block in range(1, numeric.blocks_of(L) + 1)]
-    found = network.run(torch.stack(list(map(numeric.tokens, x, y))), names)
+    found = SharedNetwork(held).run(torch.stack(list(map(numeric.tokens, x, y))), names)
     largest = max(float(each[:, 0].abs().sum(-1).max()) for each in found.values())
     return Sides(within(largest, 2.0**-30), measured=largest, samples=samples, proved=("derived",))
 
@@ -230,7 +235,7 @@ TRANSFORMER = Theorem(
         "y_hat": PATH,
     },
     reference=reference,
-    built={"functions": functions},
+    built={"functions": functions, "held": of_blocks_held},
     handles=handles,
     checks=(
         Check(STATEMENT.quantity("logistic"), logistic),
