@@ -162,6 +162,12 @@ def largest_iterate() -> sp.Expr:
     return LARGEST_NORM + derive_rho().error.xreplace({S: largest_score(LARGEST_NORM)})
 
 
+@cache
+def room_of_scores() -> sp.Expr:
+    """Where this is negative, scores may leave [-S, S], and largest_iterate() bounds nothing."""
+    return LARGEST_NORM - derive_rho().error.xreplace({S: 2 * LARGEST_NORM})
+
+
 # Temperatures. In a format of `bits` bits a head of Attn1 adds numbers of size 8 tau sigma(0) = 4 tau, which cancel
 # against those of the others; in Attn2 they have the size 2 tau. Each is rounded once in sigma, 1/N, the product with
 # V, the 4 additions of heads, and in sums of N + 1 terms, which are taken to be added as a tree: a model of the

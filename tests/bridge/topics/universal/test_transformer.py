@@ -88,7 +88,7 @@ def test_bounds_hold_over_six_decades(decade):
     found = rows_of(N=5, n=3, L=5, tau_1=10.0**decade / 30, tau_2=10.0**decade, samples=4, attack=0)
     for (name, _), row in found.items():
         words = {tier: str(verdict) for tier, verdict in row.verdict.items()}
-        if name != "y_residual.printed":
+        if name not in ("y_residual.printed", "heads"):
             assert set(words.values()) <= {"kept", "proved", "outside"}, (name, words)
         assert words.get("derived", "kept") != "outside" or decade < 2  # rho may leave the range S
 
