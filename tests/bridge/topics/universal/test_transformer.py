@@ -133,7 +133,8 @@ def refused(**options) -> str:
     """Why the quantities are not representable."""
     found = compare(ID, attack=0, samples=1, **options).rows
     of_any_format = ("logistic", "tau.bits", "norm", "width", "layers", "heads")
-    assert {str(row.verdict["derived"]) for row in found if row.quantity == "norm"} <= {"not representable", "proved"}
+    (norm,) = (row for row in found if row.quantity == "norm")  # in float64, at the temperatures of another format
+    assert str(norm.verdict["derived"]) in ("not representable", "outside", "proved")
     own = [row for row in found if row.quantity not in of_any_format]
     assert {str(verdict) for row in own for verdict in row.verdict.values()} == {"not representable"}
     return own[-1].remark
