@@ -3,6 +3,7 @@
 - proofs: certified, Threshold, prove, smallest
 - best constants, proved and refuted: largest_constant, supremum, lipschitz, BestConstant
 - identities and rates: exact_check, order_sides, AsymptoticLaw, log_slope
+- claims of experiments, over seeds: claim_over_seeds
 - margins: flip_distance, beside_flip, smallest_flip, coordinate_lines
 - inverse problems: Condition, largest_perturbation, PathCost, least_path
 - the settings of a run: Run
@@ -11,6 +12,7 @@
 from bridge.judging.exact_claims import exact_check
 from bridge.judging.laws import AsymptoticLaw
 from bridge.judging.orders import order_sides
+from bridge.judging.seeds import claim_over_seeds
 from bridge.limits.run import Run
 from bridge.questions.certify import prove
 from bridge.questions.certify.checks import certified
@@ -36,6 +38,7 @@ __all__ = [
     "order_sides",
     "AsymptoticLaw",
     "log_slope",
+    "claim_over_seeds",
     "flip_distance",
     "beside_flip",
     "smallest_flip",

@@ -20,8 +20,11 @@ NUMBERS = {
     "claimed_ratio": "the claimed bound over the largest error",
     "median": "the median, over all draws, of the largest error that was found at each",
     "mean_at_least": "the confidence limit of the expected error",
+    "at_least": "the lower end of the confidence interval over seeds",
+    "at_most": "its upper end",
+    "level": "the probability with which that interval may miss",
     "failures": "draws whose error exceeds the sharpest bound of ours",
-    "seeds": "draws of the randomness",
+    "seeds": "independent runs, or draws of the randomness",
     "p_value": "the probability of so many failures if the bound holds",
 }
 TEXTS = ("norm", "domain", "quantifier", "remark")
@@ -49,7 +52,10 @@ ERRORS = ("measured", "attacked", "exact")
 BOUNDS = ("derived", "instance", "printed", "claimed")
 KEPT_BESIDE = ("kind", "scope")
 KEPT_THEN = ("measured", "derived", "claimed", "claimed_ratio")
-KEPT_NEXT = ("where", "instance", "printed", "attacked", "ratio", "failures", "p_value", "seeds")
+KEPT_NEXT = (
+    *("where", "instance", "printed", "at_least", "at_most"),
+    *("attacked", "ratio", "failures", "p_value", "seeds", "level"),
+)
 KEPT_LAST = ("median", "mean_at_least", "exact", "rounding")
 
 

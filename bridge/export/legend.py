@@ -18,10 +18,11 @@ VERDICTS = {
     "violated": "the bound fails; in brackets, what the paper's erratum is about",
     "consistent": "an asymptotic rate agrees with the run, on the range shown",
     "outside": "a hypothesis does not hold here",
-    "undecided": "rounding or an interval decides nothing, or no number is printed",
+    "undecided": "too much rounding, a wide interval, or what is printed is no number",
     "not representable": "needs numbers or sizes beyond those of the format",
 }
 KEPT_OVER_DRAWS = "held at every input of this run; over random draws, no test rejected it"
+OVER_SEEDS = "the interval over seeds is within it; a rate agrees with the run"
 FLAGS = {
     "vacuous": "no better than the trivial bound",
     "conditional": "depends on a premise that is not proved",
@@ -72,8 +73,11 @@ def _judged(shown: Sheet) -> Entries:
     weights = {row.erratum.weight for row in rows if row.erratum is not None}
     short = {wording.weights[weight]: weight for weight in wording.weights if weight in weights}
     letters += [(", ".join(short), ", ".join(short.values()))] if short else []
-    over_draws = any(row.seeds is not None for row in rows)
-    meanings = {**VERDICTS, **({"kept": KEPT_OVER_DRAWS} if over_draws else {})}
+    over_seeds, over_draws = (
+        any(row.seeds and (row.level is None) is drawn for row in rows) for drawn in (False, True)
+    )
+    meanings = VERDICTS | ({"kept": KEPT_OVER_DRAWS} if over_draws else {})
+    meanings |= {"consistent": OVER_SEEDS} if over_seeds else {}
     found = [(name, meaning) for name, meaning in meanings.items() if name in verdicts]
     return letters + found + [(wording.flags.get(name, name), FLAGS[name]) for name in FLAGS if name in flags]
 

@@ -115,7 +115,7 @@ def _statement(shown: Sheet, *, replayed: bool = False) -> str:
 
 
 def _why_no_slack(rows: Sequence[Row]) -> str:
-    over_draws = any(row.seeds is not None for row in rows)
+    over_draws = any(row.seeds is not None and row.level is None for row in rows)
     return ": a bound with probability, or in expectation, is judged over draws, not step by step" if over_draws else ""
 
 

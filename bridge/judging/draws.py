@@ -89,7 +89,8 @@ class OverDraws:
         if network is None:
             raise UsageError(f"{theorem.id} has no network for '{name}', so its error cannot be measured")
         all_free = len(free) == len(inputs)
-        unstated = tuple(map(_unstated, self.instance.point.stated.quantities))
+        checked = {each.quantity.name for each in theorem.checks}  # neither network nor reference gives these
+        unstated = tuple(_unstated(each) for each in self.instance.point.stated.quantities if each.name not in checked)
         return Theorem(
             replace(theorem.statement, quantities=unstated, hypotheses=()),  # they are checked already
             main=name,

@@ -7,7 +7,7 @@ import flint
 import sympy as sp
 
 from bridge.instances.bound import Bound
-from bridge.theorems.check import Sides
+from bridge.theorems.check import OverSeeds, Sides
 from bridge.theorems.record import Flag, Verdict
 from numeric.balls import float_below
 from symbolic.statements.result import Kind, Order, Quantity
@@ -48,6 +48,15 @@ def equals(one: flint.arb, other: flint.arb, unit: int = 0) -> bool:
         return bool(one < flint.arb(unit) * flint.arb(2) ** -EQUAL_BITS)
     scale, width = one.abs_upper().max(other.abs_upper()).min(flint.arb(1)), one.rad().max(other.rad())
     return bool(width <= scale * flint.arb(2) ** -EQUAL_BITS)
+
+
+def of_interval(seen: OverSeeds, kind: Kind, bound: Bound) -> Verdict:
+    """The verdict on a bound of the centre of values over seeds: consistent where the interval is within the bound."""
+    least, most = (seen.low, seen.high) if kind is Kind.UPPER else (-seen.high, -seen.low)
+    end = bound.ball if kind is Kind.UPPER else -bound.ball
+    if least > end or (bound.strict and least >= end):
+        return Verdict.VIOLATED
+    return Verdict.CONSISTENT if most < end or (most <= end and not bound.strict) else Verdict.UNDECIDED
 
 
 def implies(kind: Kind, known: flint.arb, bound: flint.arb, *, strict: bool = False) -> bool:
@@ -160,7 +169,11 @@ class Judge:
 
     def of_run(self, tier: str) -> Verdict | None:
         """What the run alone says of one bound; None where it says nothing."""
-        if not self.evidence or self._in_order(tier):
+        if self._in_order(tier):
+            return None
+        if self.sides.over_seeds is not None:
+            return of_interval(self.sides.over_seeds, self._judged_as(tier), self.bounds[tier])
+        if not self.evidence:
             return None
         return judge(replace(self.bounds[tier], outside=""), self.evidence, self._judged_as(tier), self.unit)
 
@@ -173,12 +186,16 @@ class Judge:
 
     def _straddled(self) -> str:
         """Why an interval that samples give decides nothing."""
-        if not self.sides.samples or self._is_asymptotic:
+        over_seeds = self.sides.over_seeds is not None
+        if not (self.sides.samples or over_seeds) or self._is_asymptotic:
             return ""
         open_ones = [tier for tier in self.bounds if self._verdict(tier) is Verdict.UNDECIDED and self._inside(tier)]
-        return f"{', '.join(open_ones)}: inside that interval; more samples make it shorter" if open_ones else ""
+        more = "seeds" if over_seeds else "samples"
+        return f"{', '.join(open_ones)}: inside that interval; more {more} make it shorter" if open_ones else ""
 
     def _inside(self, tier: str) -> bool:
+        if self.sides.over_seeds is not None:
+            return not self.bounds[tier].ball.is_nan()
         bound = self.bounds[tier].ball
         return any(each.exact is not None and each.exact.rad() > 0 and each.exact.overlaps(bound)
                    for each in self.evidence)  # fmt: skip

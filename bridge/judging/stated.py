@@ -15,6 +15,7 @@ from bridge.instances.inputs import Batch
 from bridge.instances.instance import Instance
 from bridge.judging.judge import Evidence, Judge, flags_of
 from bridge.judging.rows import row_of, within_rounding, witness_of
+from bridge.judging.seeds import with_seeds
 from bridge.judging.usable import Tiers, usable
 from bridge.limits.arguments import Function, arguments_of, called_for
 from bridge.limits.run import SETTINGS, Run
@@ -128,7 +129,7 @@ class Stated:
         )
         if found.ball is not None and sides.rounding is not None:
             row.exact, row.rounding = float64_above(found.ball), sides.rounding
-        return row
+        return row if sides.over_seeds is None else with_seeds(row, sides.over_seeds)
 
     def _witness(self, found: "_Found", inputs: Batch, run: Run) -> Witness | None:
         error = found.error
@@ -274,6 +275,8 @@ class _Found:
     @property
     def error(self) -> float | None:
         """What a witness shows: what was found, rounded to the bound's side; of an order, how far both sides differ."""
+        if (seen := self.sides.over_seeds) is not None:
+            return seen.high if self.kind is Kind.LOWER else seen.low
         if self.ball is not None:
             return float_above(self.ball) if self.kind is Kind.LOWER else float_below(self.ball)
         if {"printed", "derived"} <= self.bounds.keys():

@@ -27,6 +27,22 @@ Points = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
+class OverSeeds:
+    """Values of a statistic over independent seeds, and a confidence interval of its centre.
+
+    With probability at most level/2 each, `low` is above it and `high` is below it; `centre` says what it is, and
+    `assumption` under what the level holds.
+    """
+
+    values: tuple[float, ...]
+    low: float
+    high: float
+    level: float
+    centre: str
+    assumption: str
+
+
+@dataclass(frozen=True)
 class Sides:
     """What was found at some inputs, and what bounds it there.
 
@@ -39,9 +55,10 @@ class Sides:
 
     `proved` names the tiers that a proof covers beyond these inputs; a bound that follows from one of them is proved as
     well, and one that `found` contradicts is undecided. `computed` names those that a computation supports without a
-    proof (a rate is consistent then). `outside` names the hypothesis that does not hold at these inputs, by tier if it
-    is one of a single bound, `excuse` one whose failure matters only to a bound that fails too: one that is kept is
-    called kept. `samples` is how many random inputs were run for it.
+    proof (a rate is consistent then). `over_seeds`: `found` is the centre of values over seeds, and its interval judges
+    the bounds. `outside` names the hypothesis that does not hold at these inputs, by tier if it is one of a single
+    bound, `excuse` one whose failure matters only to a bound that fails too: one that is kept is called kept.
+    `samples` is how many random inputs were run for it.
 
     A printed Landau symbol is decided by `limit`, that of the quantity over the printed expression along a path (nan:
     not known), where `found` and `derived`, if both are given, agree at its end (within AGREEMENT). `printed` is then
@@ -68,6 +85,7 @@ class Sides:
     remark: str = ""
     samples: int | None = None
     constant: Constant | None = None
+    over_seeds: OverSeeds | None = None
 
     def __post_init__(self) -> None:
         make_prose(self, "outside", "excuse", "remark", checked=False)

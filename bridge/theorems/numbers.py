@@ -16,9 +16,9 @@ ULPS = 4  # units in the last place: what a few float operations leave of a roun
 def shown(value: float, column: str, kind: str, digits: int = DIGITS) -> float:
     """`value` with that many significant digits.
 
-    A bound is rounded to its safe side (up for an upper bound, down for a lower one), and so is an error that exact
-    arithmetic encloses. All else is rounded to nearest, which keeps its order with a bound rounded that way. Whatever
-    equals its nearest to ULPS units in its last place is shown as that: 0.01 is not 0.01001.
+    A bound is rounded to its safe side (up for an upper bound, down for a lower one), and so are an error that exact
+    arithmetic encloses and the ends of an interval. All else is rounded to nearest, which keeps its order with a bound
+    rounded that way. Whatever equals its nearest to ULPS units in its last place is shown as that: 0.01 is not 0.01001.
     """
     nearest = _rounded(value, decimal.ROUND_HALF_EVEN, digits)
     if abs(nearest - value) <= ULPS * math.ulp(value):
@@ -32,9 +32,9 @@ def _rounded(value: float, rounding: str, digits: int) -> float:
 
 
 def _rounding(column: str, kind: str) -> str:
-    if column == "exact" or (column in TIERS and kind == "upper"):
+    if column in ("exact", "at_most") or (column in TIERS and kind == "upper"):
         return decimal.ROUND_CEILING
-    if column in TIERS and kind == "lower":
+    if column == "at_least" or (column in TIERS and kind == "lower"):
         return decimal.ROUND_FLOOR
     return decimal.ROUND_HALF_EVEN
 

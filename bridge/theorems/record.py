@@ -29,6 +29,7 @@ TIERS = ("printed", "claimed", "derived", "instance")
 OPTIONAL = (
     *("claim", "claimed", "claimed_ratio", "drawn", "premises", "settings"),
     *("seeds", "failures", "p_value", "median", "mean_at_least"),
+    *("values", "at_least", "at_most", "level"),
 )
 AUTOMATIC = "automatic"  # in words, the 0 of a parameter that is then computed from the others
 
@@ -132,11 +133,15 @@ class Row(_Sparse):
     rounding: float | None = None  # largest distance of the two interpreters at the worst inputs
     ratio: float | None = None  # sharpest tier of ours over the largest error seen (exact where it is known)
     claimed_ratio: float | None = None  # the claimed bound over the same error: how much sharper it could be
-    seeds: int | None = None  # draws of the randomness of a bound that holds with probability, or in expectation
+    seeds: int | None = None  # draws of the randomness of a bound that holds with probability, or in expectation; runs
     failures: int | None = None  # draws whose error exceeds the sharpest bound of ours
     p_value: float | None = None  # of so many failures, at the stated probability; rounded up
     median: float | None = None  # of the errors of all draws
     mean_at_least: float | None = None  # confidence limit of the expected error
+    values: list[float] | None = None  # over the seeds, of a claim about them
+    at_least: float | None = None  # ends of the confidence interval of their centre
+    at_most: float | None = None
+    level: float | None = None  # the centre is outside with at most this probability
     verdict: dict[str, Verdict] = Field(default_factory=dict)
     witness: Witness | None = None
     erratum: RowErratum | None = None  # of the printed tier, where it is violated and the result says what fails
@@ -157,7 +162,9 @@ class Row(_Sparse):
     premises: list[Words] | None = None  # those of a conditional bound that are undecided here
     slack: dict[str, float] = Field(default_factory=dict)
 
-    @field_validator(*TIERS, "measured", "attacked", "rounding", "ratio", "claimed_ratio", "exact")
+    @field_validator(
+        *TIERS, "measured", "attacked", "rounding", "ratio", "claimed_ratio", "exact", "at_least", "at_most"
+    )
     @classmethod
     def absent_rather_than_nan(cls, number: float | None) -> float | None:
         return number if number is not None and math.isfinite(number) else None

@@ -1,5 +1,6 @@
 """Lemma A.2 and Theorem 3.1 (algoformer) as a theorem: T loops of a transformer beside T steps of gradient descent."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -19,6 +20,8 @@ from bridge.theorems.theorem import Theorem
 from bridge.theorems.transformer import Transformer
 from bridge.topics.looped.gradient_descent_knobs import PAIRS, resolve
 from bridge.topics.looped.gradient_descent_table import TABLE
+from bridge.topics.looped.one_layer import CHECKS as ONE_LAYER
+from bridge.topics.looped.ridge import ridge_check
 from bridge.topics.looped.size_counts import checks_of_parts
 from numeric.networks.shared_blocks import SharedNetwork
 from numeric.topics.looped import gradient_descent as numeric
@@ -197,7 +200,10 @@ def derived(name: str, second: str, numbers: Mapping[str, int | float]) -> float
     """The bound of that quantity from the hypotheses; None where the loops add too much for one."""
     at = [numbers[str(s)] for s in OF_WEIGHTS]
     letters = {p.symbol: numbers[p.name] for p in STATEMENT.parameters if p.symbol is not None and p.name in numbers}
-    letters |= {theory.rho: float(ROUNDING[second](*at)), theory.delta: float(TRUNCATION[second](*at))}
+    rho, delta = float(ROUNDING[second](*at)), float(TRUNCATION[second](*at))
+    if not (math.isfinite(rho) and math.isfinite(delta)):
+        return None
+    letters |= {theory.rho: rho, theory.delta: delta}
     return number_where_it_holds(STATEMENT.quantity(name), letters)
 
 
@@ -219,7 +225,7 @@ GRADIENT_DESCENT = Theorem(
         theory.delta: (truncation,),
         **{getattr(theory, letter): (of_prompt(letter),) for letter in ("H", "a", "q", "F_r", "F_p", "E", "S")},
     },
-    checks=checks_of_parts(STATEMENT, network, stated.COUNTS),
+    checks=(ridge_check(derived), *ONE_LAYER, *checks_of_parts(STATEMENT, network, stated.COUNTS)),
     tables=(by_loop,),
     knobs=Knobs(resolve=resolve, implied=("high", "bits", "c", "C")),
     at_point=AtPoint(refusal=refusal),

@@ -17,11 +17,12 @@ from bridge.theorems.theorem import Theorem
 from bridge.theorems.transformer import Transformer
 from bridge.topics.looped import newton_tables as tables
 from bridge.topics.looped.newton_table import TABLE, loop_work
+from bridge.topics.looped.size_counts import checks_of_parts
 from numeric.topics.looped import newton as numeric
 from symbolic.calculus.heads import Second
 from symbolic.topics.looped import newton_derivation as theory
+from symbolic.topics.looped.newton import COUNTS, SECONDS, largest_error, quantities_of
 from symbolic.topics.looped.newton import NEWTON as STATEMENT
-from symbolic.topics.looped.newton import SECONDS, largest_error, quantities_of
 from symbolic.words.errors import UsageError
 
 CHOSEN = ("c", "C")
@@ -89,6 +90,7 @@ NEWTON = Theorem(
         theory.Y: (lambda y: torch.linalg.vector_norm(y),),
         theory.E: (ceiling,),
     },
+    checks=checks_of_parts(STATEMENT, build, COUNTS),
     knobs=Knobs(resolve=resolve, implied=CHOSEN),
     search=InputSearch(leading=("y_hat", "m")),
     work=loop_work,

@@ -9,18 +9,23 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from bridge.lowering.ball_values import evaluate_ball
 from bridge.theorems.check import Check, Sides, within
 from bridge.theorems.parts import Knobs
 from bridge.theorems.theorem import Function, Theorem
 from bridge.topics.machines.netlists import bits_of, read_circuit
 from bridge.topics.machines.nine_constants import NAMES, NineConstants, best_constants
 from bridge.topics.tools.inversion import Condition, LargestPerturbation, largest_perturbation
+from numeric.balls import float_above, float_below
 from numeric.tools.flips import norm
 from numeric.topics.machines.circuit import CircuitNetwork
 from numeric.topics.machines.circuit_attack import attack_circuit, flips, victim
 from numeric.topics.machines.layer_moves import (
     LayerAt,
+    Moves,
     corrections_of,
+    deviations,
+    largest_deviation,
     largest_input_move,
     largest_parameter_move,
     layer_norms,
@@ -149,6 +154,48 @@ def margin(name: str, *, shared: bool) -> Check:
     return Check(STATED.quantity(name), sides, nearest_flip)
 
 
+# Lemmas D.7 and D.8, with the constants of the printed bound.
+
+
+def moves_of(for_printed: NineConstants) -> Moves:
+    """(D.6) to (D.8); those that nothing asks for are 0."""
+    found = {name: for_printed.least_known(terms) for name, terms in theory.MOVES.items()}
+    return Moves(**{name: 0.0 if math.isinf(move) else move for name, move in found.items()})
+
+
+def layer_check(name: str, sides: Callable[..., Sides]) -> Check:
+    def moved(
+        network: CircuitNetwork, bits: np.ndarray, weights: Values, for_printed: NineConstants, attack: int,
+        restarts: int, seed: int,
+    ) -> dict[str, Tensor]:  # fmt: skip
+        at = moves_of(for_printed)
+        return largest_deviation(network, weights, bits, at, steps=attack, restarts=restarts, seed=seed)
+
+    return Check(STATED.quantity(name), sides, moved)
+
+
+def deviation(
+    network: CircuitNetwork, bits: np.ndarray, weights: Values, for_printed: NineConstants, inputs: Values
+) -> Sides:
+    at, known = moves_of(for_printed), for_printed.values
+    later = theory.layer_deviation().error
+    of_later = {**known, theory.move_theta: at.theta, theory.move_xi: at.xi}
+    bounds = [theory.mu_0 * at.first, *([later] if network.corrections else [])]
+    raw, _ = deviations(network, weights, {name: move[None] for name, move in inputs.items()}, bits)
+    return Sides(
+        within(float(raw.max()), CLOSE),
+        attacked=float(raw.max()),
+        printed=float_below(evaluate_ball(theory.PRINTED_DEVIATION, known)),
+        derived=max(float_above(evaluate_ball(each, of_later)) for each in bounds),
+        proved=("derived",),
+    )
+
+
+def corrected(network: CircuitNetwork, bits: np.ndarray, weights: Values, inputs: Values) -> Sides:
+    _, left = deviations(network, weights, {name: move[None] for name, move in inputs.items()}, bits)
+    return Sides(within(float(left.max()), CLOSE), measured=float(left.max()), proved=("printed",))
+
+
 # The nine constants, and what an attack finds of each.
 
 
@@ -226,6 +273,8 @@ MARGIN = Theorem(
     checks=(
         margin("margin", shared=False),
         margin("shared", shared=True),
+        layer_check("deviation", deviation),
+        layer_check("corrected", corrected),
         *(constant(name) for name in NAMES),
         Check(STATED.quantity("width_exponent"), width_exponent),
     ),

@@ -1,5 +1,6 @@
 """The nine constants of Theorem D.6 for a circuit's network, each an enclosure of what the calculus derives."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,11 @@ class NineConstants:
     def least(self, terms: Iterable[sp.Expr]) -> float:
         """The smallest of these terms, rounded down."""
         return min(float_below(evaluate_ball(term, self.values)) for term in terms if not self._drops_out(term))
+
+    def least_known(self, terms: Iterable[sp.Expr]) -> float:
+        """The same; infinite where nothing asks for any of them."""
+        asked = [term for term in terms if not self._drops_out(term)]
+        return self.least(asked) if asked else math.inf
 
     def _drops_out(self, term: sp.Expr) -> bool:
         """Whether nothing asks for it: sigma_h of layers that are Lipschitz everywhere, kappa_theta of no layer."""

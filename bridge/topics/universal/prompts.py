@@ -20,6 +20,7 @@ from numeric.topics.universal import lasso
 from numeric.topics.universal.covering import in_ball
 from numeric.topics.universal.features import Family, coefficients
 from numeric.topics.universal.lasso import Pool
+from numeric.topics.universal.proximal import objective
 from numeric.topics.universal.risk import Learner
 from symbolic.topics.universal import risk_derivation as theory
 from symbolic.topics.universal import transformer_derivation as transformer
@@ -81,6 +82,11 @@ class Prompt:
     def iterate(self) -> Tensor:
         return self.iterates[-1]
 
+    def gap(self, rho: Tensor) -> float:
+        """ell of the last iterate less ell(rho)."""
+        last, other = (objective(self.phi, self.y, each, self.learner.at.lam) for each in (self.iterate, rho))
+        return float(last - other)
+
     @cached_property
     def phi_law(self) -> Tensor:
         return self.learner.features(self.x_law)
@@ -113,11 +119,16 @@ def prompt(of: Learner, f: Function, sigma: float, seed: int, law: Tensor) -> Pr
 # Bounds at a prompt.
 
 
-def rivals(of: Prompt, family: Family, features: Tensor, place: int) -> list[Pool]:
-    """rho*, and what the Lasso makes of the law."""
+def rho_star(family: Family, features: Tensor, place: int) -> Tensor:
+    """rho* (35) of that member, (m); 0 for the idle feature."""
     member, none = family.members[place], torch.zeros(1, dtype=torch.float64, device="cpu")
     own = coefficients(family, features)[place] / len(features)
-    start = torch.cat([own, none, member.value(none.expand(1, family.d))])  # (m); 0 for the idle feature
+    return torch.cat([own, none, member.value(none.expand(1, family.d))])
+
+
+def rivals(of: Prompt, family: Family, features: Tensor, place: int) -> list[Pool]:
+    """rho*, and what the Lasso makes of the law."""
+    start = rho_star(family, features, place)
     return lasso.rivals(Pool.of(of.phi_law, of.f(of.x_law), start), WEIGHTS, RIVAL_ACCURACY)
 
 

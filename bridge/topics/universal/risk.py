@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from bridge.limits.accepted import require_float64
-from bridge.theorems.check import Check, Sides
+from bridge.lowering.ball_values import evaluate_ball
+from bridge.theorems.check import Check, Sides, within
 from bridge.theorems.parts import AtPoint, Knobs
 from bridge.theorems.refusal import Refusal
 from bridge.theorems.theorem import Theorem
@@ -25,6 +26,7 @@ from bridge.topics.universal.prompts import (
     of_blocks,
     points,
     prompt,
+    rho_star,
     rivals,
     roundings,
 )
@@ -34,6 +36,7 @@ from bridge.topics.universal.temperatures import refusal, require_held
 from numeric.topics.universal.features import Family, draw_features
 from numeric.topics.universal.risk import deep_network, with_idle
 from symbolic.topics.universal import risk_derivation as theory
+from symbolic.topics.universal import risk_weight as weight
 from symbolic.topics.universal import transformer_derivation as transformer
 from symbolic.topics.universal.features import DRAW, at_zero, mass, members
 from symbolic.topics.universal.lasso import EXAMPLES, F
@@ -115,6 +118,35 @@ def drawn(
     )
 
 
+def gap(
+    N: int, n: int, L: int, sigma: float, lam: float, tau: float, tau_1: float, tau_2: float, d: int,
+    members_of: Family, samples: int, seed: int,
+) -> Sides:  # fmt: skip
+    """The largest of the draws of `drawn`: exact steps, without the network. The bound is one for every prompt."""
+    params, found = locals(), []
+    for each in range(seed, seed + samples):
+        place, features = each % len(members_of.members), draw_features(members_of, n - 1, each)
+        steps = prompt(
+            learner(with_idle(features), params), members_of.members[place].value, sigma, each + 1, points(d)
+        )
+        found.append(steps.gap(rho_star(members_of, features, place)))
+    return Sides(within(max(found), 2.0**-30), measured=max(found), samples=samples, proved=("derived",))
+
+
+def printed_weight(name: str) -> Check:
+    """At the row's parameters, the error of the features as its bound."""
+    formula = weight.at_row(weight.FORMULAS[name])
+
+    def sides(N: int, n: int, L: int, sigma: float, delta: float, tau: float, eps: float, d: int,
+              members_of: Family) -> Sides:  # fmt: skip
+        letters = {mass: members_of.mass, at_zero: members_of.at_zero, members: len(members_of.members)}
+        at = {**locals(), **{str(letter): number for letter, number in letters.items()}}
+        found = evaluate_ball(formula, {letter: at[str(letter)] for letter in formula.free_symbols})
+        return Sides(found, proved=("derived",), constant=weight.CONSTANTS[name])
+
+    return Check(STATEMENT.quantity(name), sides)
+
+
 # A function outside the class.
 
 
@@ -159,7 +191,11 @@ RISK = Theorem(
     knobs=Knobs(resolve=resolve, implied=CHOSEN),
     at_point=AtPoint(refusal=lambda unheld: unheld),
     work=lambda N, n, L: of_blocks(POINTS * N, n, L),  # a batch for each draw
-    checks=(Check(STATEMENT.quantity("risk.outside"), outside_class),),
+    checks=(
+        Check(STATEMENT.quantity("risk.outside"), outside_class),
+        Check(STATEMENT.quantity("gap"), gap),
+        *map(printed_weight, weight.FORMULAS),
+    ),
     settings={"samples": DRAWS},
     tables=(risk_tables.by_size, risk_tables.by_class, risk_tables.sizes),
     sources=(TABLE,),

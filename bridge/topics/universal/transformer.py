@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any
 
 import flint
+import sympy as sp
 import torch
 
 from bridge.domains import Ball, Box, Rows, Sphere
@@ -14,7 +15,7 @@ from bridge.limits.run import FORMATS
 from bridge.lowering.ball_values import BASE_BITS
 from bridge.lowering.formula import ArrayFunction
 from bridge.readings import Smooth
-from bridge.theorems.check import Check, Sides
+from bridge.theorems.check import Check, Sides, within
 from bridge.theorems.composed import ComposedLetter
 from bridge.theorems.parts import AtPoint, Knobs
 from bridge.theorems.record import NamedTable
@@ -24,10 +25,14 @@ from bridge.topics.universal.logistic import functions_of
 from bridge.topics.universal.prompts import of_blocks
 from bridge.topics.universal.temperatures import CHOSEN, at_numbers, recommended, refusal, require_held
 from numeric.balls import BallArray, working_precision
+from numeric.networks.layers import LogisticAttention
+from numeric.networks.shared_blocks import SharedNetwork
 from numeric.topics.universal import transformer as numeric
+from symbolic.statements.landau import Constant, order_constant
+from symbolic.statements.result import Order
 from symbolic.topics.universal import transformer_derivation as theory
+from symbolic.topics.universal.transformer import HEADS, WORST
 from symbolic.topics.universal.transformer import TRANSFORMER as STATEMENT
-from symbolic.topics.universal.transformer import WORST
 
 ETA = ArrayFunction(theory.eta, theory.n)
 
@@ -151,6 +156,53 @@ def printed_bits(N: int, n: int, L: int, B: float) -> Sides:
     return Sides(int(at_numbers(theory.bits_of_printed_tau(), {"N": N, "n": n, "L": L, "B": B})), computed=("derived",))
 
 
+def of_blocks_held(
+    directions: Any, t: Any, tau_ff: float, lam: float, n: int, tau_1: float, tau_2: float, N: int, L: int, B: float,
+    bits: int,
+) -> Any:  # fmt: skip
+    """The network of all blocks; None where float64, in which it is run here, does not hold its temperatures."""
+    unheld = refusal(N, n, B, bits, tau_1, tau_2, "float64")
+    return None if unheld else path(directions, t, tau_ff, lam, n, tau_1, tau_2, N, L)
+
+
+def norm(
+    held: Any, N: int, n: int, L: int, d: int, B: float, lam: float, tau_1: float, tau_2: float, samples: int, seed: int
+) -> Sides:
+    """At random examples, with all labels B at every other prompt; in float64."""
+    numbers = {"N": N, "n": n, "L": L, "B": B, "lam": lam, "tau_1": tau_1, "tau_2": tau_2}
+    outside = "" if at_numbers(theory.room_of_scores(), numbers) >= 0 else "no score leaves `[-S, S]`"
+    generator = torch.Generator().manual_seed(seed)
+    x, y = Rows(N + 1, Ball(d)).sample(samples, generator), Box(N, size=B).sample(samples, generator)
+    y[::2] = B
+    names = [f"rho[{block}]" for block in range(1, numeric.blocks_of(L) + 1)]
+    found = SharedNetwork(held).run(torch.stack(list(map(numeric.tokens, x, y))), names)
+    largest = max(float(each[:, 0].abs().sum(-1).max()) for each in found.values())
+    proved = () if outside else ("derived",)
+    return Sides(within(largest, 2.0**-30), measured=largest, samples=samples, proved=proved, outside=outside)
+
+
+def sizes() -> tuple[Check, ...]:
+    """Width, layers and heads of the network, counted."""
+
+    def check(name: str, count: Callable[[Any], int], constant: Constant | None = None) -> Check:
+        @wraps(path)
+        def sides(**known: Any) -> Sides:
+            return Sides(count(path(**known)), rounding=0.0, constant=constant)
+
+        return Check(STATEMENT.quantity(name), sides)
+
+    return (
+        check("width", lambda built: built.stream(-1).width),
+        check("layers", lambda built: len(_heads(built))),
+        check("heads", lambda built: max(_heads(built)), order_constant(Order.O, HEADS, sp.S.One, {})),
+    )
+
+
+def _heads(built: Any) -> list[int]:
+    """Of each layer of attention."""
+    return [len(each.heads) for each in built.layers if isinstance(each, LogisticAttention)]
+
+
 def formats(N: int, n: int, L: int, B: float, lam: float, bits: int, dtype: str) -> NamedTable:
     """The temperatures for each format, and what is left with them of a block, and of T blocks."""
     at = {"N": N, "n": n, "L": L, "B": B, "lam": lam}
@@ -188,11 +240,13 @@ TRANSFORMER = Theorem(
         "y_hat": PATH,
     },
     reference=reference,
-    built={"functions": functions},
+    built={"functions": functions, "held": of_blocks_held},
     handles=handles,
     checks=(
         Check(STATEMENT.quantity("logistic"), logistic),
         Check(STATEMENT.quantity("tau.bits"), printed_bits),
+        Check(STATEMENT.quantity("norm"), norm),
+        *sizes(),
     ),
     knows={
         theory.R: (largest_norm,),

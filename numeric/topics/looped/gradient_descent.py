@@ -207,3 +207,23 @@ def seeded_mlp(L: int, d: int, B_x: float, seed: int) -> Any:
 def features(x: Any, mlp: Any) -> Any:
     """Phi of the rows of x, by such layers."""
     return represented(x, [(each[:, :-1], each[:, -1]) for each in mlp])
+
+
+# Ridge regression.
+
+
+# lamda ||A||^2/2 is the loss of d examples sqrt(N lamda) e_i with labels 0, over 2 N: over N + d examples the gradient
+# is N/(N + d) times that of the penalised loss over N.
+def penalised(phi: Any, y: Any, lamda: float) -> tuple[Any, Any]:
+    """phi (N + 1, D) and y (N, m) with D more examples, before the query: least squares on them is ridge regression."""
+    count, size = len(y), phi.shape[1]
+    more = (count * lamda) ** 0.5 * torch.eye(size, dtype=phi.dtype, device=phi.device)
+    return torch.cat([phi[:-1], more, phi[-1:]]), torch.cat([y, torch.zeros_like(y[:1]).repeat(size, 1)])
+
+
+def ridge_descended(phi: Any, y: Any, eta: Any, lamda: float, T: int) -> Any:
+    """A_T (m, D) of gradient descent on the mean of ||A Phi(x_i) - y_i||^2/2, plus lamda ||A||^2/2, from A_0 = 0."""
+    A = 0 * (y.mT @ phi)
+    for _ in range(T):
+        A = descend(A, phi, y, eta) - eta * lamda * A
+    return A

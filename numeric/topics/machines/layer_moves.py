@@ -5,9 +5,11 @@ Shapes: R restarts, n entries of h, r outputs.
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from numeric.networks.norms import spectral_norm_upper
@@ -80,6 +82,62 @@ def largest_input_move(layer: Layer, h: Tensor, radius: float, *, steps: int, re
         return change.norm(dim=-1) / move["h"].norm(dim=-1).clamp(min=TINY)
 
     return attack(ratio, start, project, steps=steps, seed=seed).value
+
+
+@dataclass(frozen=True)
+class Moves:
+    """How far parameters are moved, by 2-norms: of the first layer of gates, of each other one, of each correction.
+
+    The readout is part of the last layer.
+    """
+
+    first: float
+    theta: float
+    xi: float
+
+    def of(self, network: CircuitNetwork) -> dict[str, float]:
+        """By the name of the net."""
+        last = network.layered.q - 1
+        gates = {f"f[{i}]": self.first if i == 1 else self.theta for i in range(1, last + 1)}
+        return {**gates, **{f"zeta[{i}]": self.xi for i in range(1, network.corrections + 1)}}
+
+
+def deviations(
+    network: CircuitNetwork, weights: Layer, moves: Layer, bits: np.ndarray
+) -> tuple[Float[Tensor, "R layers"], Float[Tensor, "R corrections"]]:
+    """||g_i - h_i|| of all layers, F the last, with parameters moved; the same behind the exact corrections."""
+    one = torch.tensor(bits, dtype=torch.float64, device="cpu")
+    exact = {name: value.round() for name, value in network.trace(weights, one)}
+    moved = {name: value + moves[name] for name, value in weights.items()}
+    raw, corrected = [], []
+    for i, (name, value) in enumerate(network.trace(moved, one), start=1):
+        if i != network.layered.q - 1:  # the readout follows it: they are one layer
+            raw.append((value - exact[name]).norm(dim=-1))
+        if i <= network.corrections:
+            corrected.append((applied(net(weights, f"zeta[{i}]"), value) - exact[name]).norm(dim=-1))
+    return torch.stack(raw, -1), torch.stack(corrected or [0 * raw[0]], -1)
+
+
+def largest_deviation(
+    network: CircuitNetwork, weights: Layer, bits: np.ndarray, moves: Moves, *, steps: int, restarts: int, seed: int
+) -> dict[str, Tensor]:
+    """The moves of all parameters with the largest ||g_i - h_i|| of a layer that an attack finds."""
+    radii, last = moves.of(network), f"f[{network.layered.q - 1}]"
+    groups = {name: [key for key in weights if key.startswith(f"{name}.")] for name in radii}
+    groups[last] += [key for key in weights if key.startswith("readout.")]
+
+    def project(move: dict[str, Tensor]) -> dict[str, Tensor]:
+        inside = (_within(radii[name])({key: move[key] for key in keys}) for name, keys in groups.items())
+        return {key: value for group in inside for key, value in group.items()}
+
+    def largest(move: dict[str, Tensor]) -> Tensor:
+        return deviations(network, weights, move, bits)[0].amax(-1)
+
+    start = {key: draw for name, keys in groups.items()
+             for key, draw in _draws({key: weights[key] for key in keys}, restarts, seed).items()}  # fmt: skip
+    found = attack(largest, project(start), project, steps=steps, seed=seed).witness
+    assert isinstance(found, dict)  # as the start is
+    return found
 
 
 def smallest_error_left(dtype: torch.dtype) -> float:

@@ -7,10 +7,12 @@ import sympy as sp
 from symbolic.calculus.heads import Second
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.result import (
+    CONSTRUCTION,
     Formula,
     Hypothesis,
     Kind,
     Parameter,
+    Printed,
     Quantifier,
     Quantity,
     Result,
@@ -48,6 +50,7 @@ from symbolic.topics.looped.gradient_descent_derivation import (
 from symbolic.topics.looped.transformer_counts import of_each_part
 from symbolic.words.citations import ALGOFORMER, Citation
 
+lamda = sp.Symbol("lamda", positive=True)
 SYMBOLS = {
     R: "largest 2-norm of the labels of one output",
     H: "largest 2-norm of the labels' coefficients in the prediction, over the loops",
@@ -80,6 +83,35 @@ _error = partial(
     obtained=Provenance.HAND,
     remark=_ROUNDED,
 )
+_one_layer = partial(Quantity, scopes=(), obtained=Provenance.HAND)
+_SECTION = Citation(ALGOFORMER, "Section 2.2")
+ONE_LAYER = (
+    _one_layer(
+        "one_layer",
+        r"\|\hat p^{\text{one layer}}_{T+2} - \hat p_T\|_\infty",
+        "output of one layer in `T + 2` loops against that of the three parts, with `L = 0`",
+        "sup norm",
+        _DOMAIN,
+        Kind.EXACT,
+        Quantifier.FOR_ALL,
+        printed=Printed(sp.S.Zero, _SECTION),
+        remark="feed-forward units let one part through, by a counter that they move on: the printed head that selects "
+        "is not needed, and the loop has two heads in its place",
+    ),
+    *(
+        _one_layer(
+            f"one_layer.{what}",
+            rf"\#\text{{{what}}}",
+            f"number of {what} of that network",
+            "count",
+            CONSTRUCTION,
+            Kind.UPPER,
+            Quantifier.EXISTS,
+            printed=Printed(sp.Integer(printed), _SECTION),
+        )
+        for what, printed in (("layers", 1), ("heads", 4))
+    ),
+)
 QUANTITIES = (
     _error(
         "prediction",
@@ -95,6 +127,22 @@ QUANTITIES = (
         norm="2-norm over the examples",
         derivation=derive_residuals().derivation,
     ),
+    Quantity(
+        "ridge",
+        r"\|\hat p_T - A_T^{\text{ridge}} \Phi(x_{\mathrm{test}})\|_\infty",
+        "prediction on `d` more examples `sqrt(N lamda) e_i`, their labels 0, against `T` exact steps of ridge "
+        "regression",
+        "sup norm",
+        _DOMAIN,
+        Kind.UPPER,
+        Quantifier.FOR_ALL,
+        scopes=(),
+        obtained=Provenance.HAND,
+        remark="section 3.1: the penalty `lamda ||A||^2/2` is the loss of these examples, so that the bound is that of "
+        "`prediction` at `N + d`, `eta (N + d)/N`, `N (high + lamda)/(N + d)` and `max(B_x, sqrt(N lamda))`; at "
+        "features, with `L = 0`",
+    ),
+    *ONE_LAYER,
     *of_each_part(COUNTS, lambda part: Citation(ALGOFORMER, "Lemma A.2" if part == "loop" else "Theorem 3.1")),
 )
 
@@ -124,6 +172,7 @@ GRADIENT_DESCENT = Result(
             in_words="scale of the scores"),
         Parameter("C", C, "score of the last token (likewise)", 32.0, in_words="score of the last token"),
         Parameter("tau", tau, "inverse temperature of heads that read a neighbour", 24.0),
+        Parameter("lamda", lamda, "weight of the penalty of ridge regression", 0.1),
     ),
     hypotheses=(
         Hypothesis("N", sp.Ge(N, 2, evaluate=False), "a line fits one example exactly"),
@@ -131,13 +180,13 @@ GRADIENT_DESCENT = Result(
         Hypothesis("L", sp.Ge(L, 0, evaluate=False), "a number of layers"),
         *(Hypothesis(each.name, sp.Ge(each, 1, evaluate=False), "a dimension") for each in (d, m)),
         *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive")
-          for x in (eta, B_x, B_y, high, c, C, tau)),
+          for x in (eta, B_x, B_y, high, c, C, tau, lamda)),
         Hypothesis("eta", eta < 2 / high, "beyond `2 / lambda_max` gradient descent diverges"),
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
     ),
     objects=objects.GRADIENT_DESCENT,
     quantities=QUANTITIES,
-    notation={bits: "b", rho: r"\varrho", high: r"\lambda_{\max}"},
+    notation={bits: "b", lamda: r"\lambda", rho: r"\varrho", high: r"\lambda_{\max}"},
     symbols=SYMBOLS,
     formulas=(
         Formula(r"\delta", lambda: HEADS.truncation(c, C), f"{SYMBOLS[delta]}, opposite heads", defines=delta),

@@ -31,8 +31,10 @@ from symbolic.topics.looped.newton_derivation import (
     widened,
 )
 from symbolic.topics.looped.newton_floor import floor, in_condition, unit
+from symbolic.topics.looped.transformer_counts import of_each_part
 from symbolic.words.citations import ALGOFORMER, Citation
 
+COUNTS = {"pre": (1, 2), "loop": (1, 2), "post": (2, 2)}  # layers and heads as printed
 SECONDS = (Second.CONSTANT, Second.OPPOSITE)
 BY_HAND = "by rules, but by hand: how a loop moves errors row by row in the basis of the data, and sizes"
 PROMPTS = "singular values of `X` in `[kappa^(-1/2), 1]`, `|y_i| <= B`, `||x||_2 <= 1`"
@@ -79,6 +81,7 @@ def _quantities(kind: Second, loops: int) -> tuple[Quantity, ...]:
                   norm="sup norm", worst_case={}, scopes=("network",), trivial=B, obtained=None, remark=""),
         _quantity("y_hat", r"|\hat y - x^\top M_T X^\top y|", "prediction after `T` loops against `T` exact steps",
                   theory.derive_prediction(kind), norm="absolute value", trivial=sp.sqrt(kappa * N) * B),
+        *of_each_part(COUNTS, lambda part: Citation(ALGOFORMER, "Theorem 4.1")),
     )  # fmt: skip
 
 

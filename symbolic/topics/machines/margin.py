@@ -61,12 +61,18 @@ PRINTED_TERMS = (
 PRINTED_BOUND = sp.Min(*PRINTED_TERMS, evaluate=False)
 
 
-# Lemma D.8 with ||theta_hat_i - theta_i|| = t_theta, ||xi_hat_j - xi_j|| <= t_xi, t_theta^2 + t_xi^2 <= rho^2:
+# (D.6) to (D.8): the moves of f_0, of each f_i, i >= 1, and of each zeta_j. Lemma D.9 makes their least the margin.
+MOVES = {"first": PRINTED_TERMS[:2], "theta": (*PRINTED_TERMS[2:3], *PRINTED_TERMS[4:6]),
+         "xi": (*PRINTED_TERMS[3:4], *PRINTED_TERMS[6:])}  # fmt: skip
+PRINTED_DEVIATION = sp.Min(lam, sigma_zeta)
+
+
+# Lemma D.8 with ||theta_hat_i - theta_i|| <= t_theta, ||xi_hat_j - xi_j|| <= t_xi:
 #   |||H' - H||| <= kappa_xi max(||g_j||, 1) t_xi <= kappa_xi (lambda + sigma_zeta) t_xi   (lambda >= 1),
 #   ||g_i - h_i|| <= kappa_theta lambda t_theta + mu kappa_xi (lambda + sigma_zeta) t_xi.
 @cache
-def layer_error() -> Approximated:
-    """||g_i - h_i|| for parameters moved by at most rho, all earlier layers being within sigma_zeta."""
+def layer_deviation() -> Approximated:
+    """||g_i - h_i|| for these moves, all earlier layers being within sigma_zeta."""
     width = sp.Symbol("w", positive=True, integer=True)
     raw = given(
         "g_j", dim=width, norm=Norm.TWO, size=lam, error=sigma_zeta, reason="by induction (Lemma D.7 starts it)"
@@ -80,10 +86,16 @@ def layer_error() -> Approximated:
         size=lam,
         reason="Condition D.3 for `zeta`",
     )
-    moved = perturbed_function(
+    return perturbed_function(
         corrected, "g_i'", lipschitz=mu, eps=kappa_theta * lam * move_theta, size=lam, reason="Definition D.2 for `f_i`"
     )
-    return pool(moved, "g_i", groups=(move_theta, move_xi), total=rho)
+
+
+# With t_theta^2 + t_xi^2 <= rho^2.
+@cache
+def layer_error() -> Approximated:
+    """||g_i - h_i|| for all parameters moved by at most rho together."""
+    return pool(layer_deviation(), "g_i", groups=(move_theta, move_xi), total=rho)
 
 
 @cache
@@ -180,6 +192,23 @@ _QUANTITIES = (
         name="shared",
         latex_symbol=r"\rho_{F'}",
         meaning="the same margin with one set of parameters shared by all corrections (Definition D.5)",
+    ),
+    _constant(
+        "deviation",
+        r"\|g_i - h_i\|_2",
+        "largest error of a layer before its correction, each layer moved by as much as (D.6) to (D.8) allow",
+        kind=Kind.UPPER,
+        domain="this input; the bounds hold for all",
+        printed=Printed(PRINTED_DEVIATION, Citation(WEI2021, "Lemmas D.7, D.8")),
+        remark="Lemma D.9 takes the least of these moves for the margin, which is the printed one of the row `margin`",
+    ),
+    _constant(
+        "corrected",
+        r"\|\tilde h_i - h_i\|_2",
+        "the same behind the exact correction of that layer, at the moves that were found for the row before",
+        kind=Kind.EXACT,
+        domain="this input; the bound holds for all",
+        printed=Printed(sp.S.Zero, Citation(WEI2021, "Lemmas D.7, D.8")),
     ),
     _constant("lambda", r"\lambda", "largest 2-norm of an exact layer, at least 1", kind=Kind.UPPER),
     _constant("mu_0", r"\mu_0", "Lipschitz constant of the first layer in its parameters", kind=Kind.UPPER),

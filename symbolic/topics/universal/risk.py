@@ -3,8 +3,9 @@
 import sympy as sp
 
 from symbolic.derivations.derivation import Approximated
+from symbolic.derivations.provenance import Provenance
 from symbolic.statements.result import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
-from symbolic.topics.universal import objects
+from symbolic.topics.universal import objects, risk_weight
 from symbolic.topics.universal import risk_derivation as risk
 from symbolic.topics.universal.features import (
     DRAW,
@@ -72,6 +73,13 @@ def _quantities() -> tuple[Quantity, ...]:
             "risk.outside", r"E (\hat y_{N+1} - g(x_{N+1}))^2", "risk for a random deep network `g`",
             whole, trivial=F**2, domain="a function that is not in the class", outside=True,
         ),
+        Quantity(
+            "gap", r"\ell(\rho_T) - \ell(\rho^\star)", "objective of `T` exact steps above that of `rho*`",
+            "absolute value", "every prompt", Kind.UPPER, Quantifier.FOR_ALL, scopes=(),
+            derive=lambda: risk.derive_gap().error.xreplace(WORST), obtained=Provenance.RULES,
+            printed=risk_weight.PRINTED_GAP,
+        ),
+        *risk_weight.QUANTITIES,
     )  # fmt: skip
 
 

@@ -1,11 +1,23 @@
 """Lemma 4 (li2025) as a statement: printed and derived residuals of a block, errors after T blocks, and an erratum."""
 
+from functools import partial
+
 import sympy as sp
 
 from symbolic.derivations.derivation import Approximated
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.errata import Erratum, Weight
-from symbolic.statements.result import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements.result import (
+    CONSTRUCTION,
+    Hypothesis,
+    Kind,
+    Order,
+    Parameter,
+    Printed,
+    Quantifier,
+    Quantity,
+    Result,
+)
 from symbolic.topics.universal import objects
 from symbolic.topics.universal.transformer_derivation import (
     LARGEST_NORM,
@@ -27,6 +39,7 @@ from symbolic.topics.universal.transformer_derivation import (
     derive_y_residual,
     eta,
     lam,
+    largest_iterate,
     largest_score,
     logistic_error,
     n,
@@ -78,6 +91,22 @@ def _printed_residual() -> sp.Expr:
     """(120) for |y_i| <= B, |phi_i^T rho| and |y_hat| <= P, with (125)."""
     squares = B**2 + (N + 1) * P**2 / N + P**2 / N
     return 4 * eta**2 / tau_1 * squares + 2 * eta / N * PRINTED_Y_RESIDUAL
+
+
+HEADS = sp.Integer(4)  # (118): three heads of Attn1, and the one that takes back sigma(0)
+_LEMMA_4 = Citation(LI2025, "Lemma 4", "eq. (50), Figure 1")
+_count = partial(
+    Quantity, norm="count", domain=CONSTRUCTION, quantifier=Quantifier.EXISTS, scopes=(), obtained=Provenance.HAND
+)
+# x, y and w take d + 2 coordinates, the 1 behind x one, phi and rho n + 1 each, lambda and y_hat two: d + 2n + 7.
+SIZES = (
+    _count("width", "D", "number of coordinates of a token", kind=Kind.EXACT, derive=lambda: d + 2 * n + 7,
+           printed=Printed(d + 2 * n + 7, _LEMMA_4)),
+    _count("layers", "L", "number of layers, of attention and feed-forward each", kind=Kind.EXACT, derive=lambda: L,
+           printed=Printed(L, _LEMMA_4)),
+    _count("heads", "M", "largest number of heads of a layer", kind=Kind.UPPER, derive=lambda: HEADS,
+           printed=Printed(sp.S.One, _LEMMA_4, order=Order.O)),
+)  # fmt: skip
 
 
 def _typed(expression: sp.Expr) -> str:
@@ -133,6 +162,14 @@ def _quantities() -> tuple[Quantity, ...]:
             "y_hat", r"|\hat y^{(L)} - \phi_{N+1}^\top \rho_T|", "prediction after `T` blocks against `T` exact steps",
             predicted, domain=_PATH, worst_case=WORST, trivial=B**2 / lam, obtained=Provenance.HAND,
             remark=_SIZES,
+        ),
+        _quantity(
+            "norm", r"\max_t \|\rho^{(2t+1)}\|_1", "largest 1-norm of the coefficients after a block", None,
+            norm="1-norm", domain=_PATH, derive=largest_iterate, obtained=Provenance.HAND,
+            printed=Printed(c * n * sp.sqrt(N) * B, Citation(LI2025, "Lemma 7", "eq. (131)"),
+                            unspecified=(c,)),
+            remark="printed with `C_F = B`; for `lambda >= sqrt(log N/N) B` the first term, `B^2/lambda`, is at most "
+            "`sqrt(N/log N) B`, without the factor `n`",
         ),
         _quantity(
             "tau.bits", "p", "number of bits with which the rounding of a block, taken to be "
@@ -199,7 +236,7 @@ TRANSFORMER = Result(
         **objects.TRANSFORMER,
         r"\tau": f"`{_typed(PRINTED_TAU)}`, the temperature of Lemma 7 with all constants 1",
     },
-    quantities=_quantities(),
+    quantities=(*_quantities(), *SIZES),
     notation=NOTATION,
     symbols=SYMBOLS,
     remarks=(

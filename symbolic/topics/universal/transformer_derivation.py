@@ -155,6 +155,19 @@ def largest_score(norm: sp.Expr) -> sp.Expr:
     return norm + derive_rho().error.subs(S, 2 * norm)
 
 
+# After k <= T blocks too: the errors of derive_rho() add up, and LARGEST_NORM grows with the number of blocks.
+@cache
+def largest_iterate() -> sp.Expr:
+    """Of ||rho||_1 after a block: of the exact iterates, and their error."""
+    return LARGEST_NORM + derive_rho().error.xreplace({S: largest_score(LARGEST_NORM)})
+
+
+@cache
+def room_of_scores() -> sp.Expr:
+    """Where this is negative, scores may leave [-S, S], and largest_iterate() bounds nothing."""
+    return LARGEST_NORM - derive_rho().error.xreplace({S: 2 * LARGEST_NORM})
+
+
 # Temperatures. In a format of `bits` bits a head of Attn1 adds numbers of size 8 tau sigma(0) = 4 tau, which cancel
 # against those of the others; in Attn2 they have the size 2 tau. Each is rounded once in sigma, 1/N, the product with
 # V, the 4 additions of heads, and in sums of N + 1 terms, which are taken to be added as a tree: a model of the

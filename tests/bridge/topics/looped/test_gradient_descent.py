@@ -12,6 +12,7 @@ from bridge.theorems.record import Row, Verdict
 from bridge.topics.looped.gradient_descent import PromptLetters
 from bridge.topics.looped.gradient_descent_knobs import resolve
 from bridge.topics.looped.gradient_descent_table import above_best, largest_eigenvalue
+from bridge.topics.looped.ridge import within_domain
 from numeric.networks.network import Network
 from numeric.topics.looped import gradient_descent as numeric
 from symbolic import UsageError
@@ -75,6 +76,43 @@ def test_the_first_order_is_what_two_recursions_differ_by() -> None:
     for _ in range(6):
         exact, moved = exact - 0.5 * here.products @ exact[:-1], moved - 0.5 * (W @ moved)
     torch.testing.assert_close(here.first_order, moved - exact, rtol=1e-3, atol=1e-12)
+
+
+def test_ridge_regression_is_least_squares_on_more_examples() -> None:
+    generator = torch.Generator().manual_seed(0)
+    phi, y = (torch.rand(n, size, generator=generator, dtype=torch.float64) - 0.5 for n, size in ((6, 3), (5, 2)))
+    lamda, eta, T = 0.3, 0.8, 7
+    more, labels = numeric.penalised(phi, y, lamda)
+    found = numeric.ridge_descended(phi[:-1], y, eta, lamda, T)
+    torch.testing.assert_close(numeric.descended(more[:-1], labels, eta * 8 / 5, T), found)
+    A = torch.zeros(2, 3, dtype=torch.float64, requires_grad=True)
+    for _ in range(T):  # by autograd
+        loss = ((phi[:-1] @ A.T - y) ** 2).sum() / 10 + lamda / 2 * (A**2).sum()
+        (gradient,) = torch.autograd.grad(loss, A)
+        A = (A - eta * gradient).detach().requires_grad_()
+    torch.testing.assert_close(found, A.detach())
+    solved = torch.linalg.solve(phi[:-1].T @ phi[:-1] / 5 + lamda * torch.eye(3).double(), phi[:-1].T @ y / 5).T
+    torch.testing.assert_close(numeric.ridge_descended(phi[:-1], y, eta, lamda, 200), solved)
+
+
+@pytest.mark.parametrize("params", [{}, {"N": 2, "d": 3, "lamda": 2.0, "eta": 0.5, "second": "constant"}], ids=str)
+def test_the_network_runs_ridge_regression(params: dict[str, object]) -> None:
+    (row,) = (row for row in compare(ID, T=6, samples=16, attack=0, **params) if row.quantity == "ridge")
+    assert row.verdict == {"derived": Verdict.KEPT}
+    assert 0 < row.measured < row.derived < 1e-3
+
+
+def test_features_of_ridge_regression_meet_the_bound_on_eigenvalues() -> None:
+    phi = within_domain(torch.ones(2, 4, 3, dtype=torch.float64) * torch.tensor([[[1.0]], [[0.1]]]), 0.75)
+    torch.testing.assert_close(torch.linalg.eigvalsh(phi[:, :-1].mT @ phi[:, :-1] / 3)[:, -1],
+                               torch.tensor([0.75, 0.03], dtype=torch.float64))  # fmt: skip
+
+
+def test_ridge_regression_with_too_long_a_step_is_outside() -> None:
+    (row,) = (row for row in compare(ID, T=1, eta=1.95, samples=1, attack=0) if row.quantity == "ridge")
+    assert row.derived is None
+    assert row.remark.startswith("section 3.1")
+    assert "eta < 2/(high + lamda): beyond it gradient descent on the penalised loss diverges" in row.remark
 
 
 def test_features_are_those_of_the_mlp() -> None:

@@ -12,11 +12,11 @@ from bridge.questions.compare import compare
 from bridge.questions.replaying import replay_witness
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.theorem import Theorem
-from bridge.topics.machines.margin import MARGIN, network_of, resolve
+from bridge.topics.machines.margin import MARGIN, moves_of, network_of, resolve
 from bridge.topics.machines.netlists import bits_of
 from bridge.topics.machines.nine_constants import NAMES, NineConstants, best_constants, constants
 from numeric.topics.machines.circuit_attack import ChangeError, flips, tied, untied
-from numeric.topics.machines.layer_moves import smallest_error_left
+from numeric.topics.machines.layer_moves import Moves, deviations, largest_deviation, smallest_error_left
 from symbolic import UsageError
 from symbolic.topics.machines import margin as theory
 from symbolic.topics.machines import perturbed_layers as layers
@@ -46,6 +46,30 @@ def test_every_lower_bound_is_below_the_attack(c17: dict[str, Row]) -> None:
     for name in NAMES:
         assert set(c17[name].verdict.values()) <= {Verdict.PROVED}
     assert c17["width_exponent"].verdict == {"printed": Verdict.CONSISTENT, "derived": Verdict.PROVED}
+
+
+def test_layers_stay_within_a_third_by_lemma_d8_and_beyond_it_where_they_move_twice_as_far() -> None:
+    found = compared(attack=40, restarts=4)
+    deviation, corrected = found["deviation"], found["corrected"]
+    assert deviation.printed == pytest.approx(1 / 3, rel=1e-12)
+    assert 0.7 / 3 < deviation.attacked < deviation.derived <= 1 / 3 + 1e-12
+    assert {*deviation.verdict.values(), *corrected.verdict.values()} == {Verdict.PROVED}
+    assert corrected.measured < 1e-14
+    network = network_of("c17")
+    weights, bits = MARGIN.built["weights"](network), bits_of("c17", BITS, 5)
+    layers_at = MARGIN.built["layers"](network, weights, bits)
+    at = moves_of(MARGIN.built["for_printed"](network, MARGIN.built["norms"](layers_at)))
+    twice = Moves(2 * at.first, 2 * at.theta, 2 * at.xi)
+    moves = largest_deviation(network, weights, bits, twice, steps=40, restarts=4, seed=0)
+    raw, left = deviations(network, weights, {name: move[None] for name, move in moves.items()}, bits)
+    assert raw.max() > deviation.printed
+    assert left.max() < 1e-14  # no coordinate is off by 1/3 yet
+    _, left = deviations(network, weights, {name: 4 * move[None] for name, move in moves.items()}, bits)
+    assert left.max() > 0.01
+    assert {*twice.of(network).values()} == {twice.first, twice.theta, twice.xi}
+    for name, radius in twice.of(network).items():
+        squares = sum(float((move**2).sum()) for key, move in moves.items() if key.startswith(f"{name}."))
+        assert squares**0.5 <= radius * (1 + 1e-12)
 
 
 class Larger(NineConstants):

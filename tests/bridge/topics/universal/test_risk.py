@@ -1,8 +1,10 @@
 """Theorem 1 end to end: failures over draws, bounds at a prompt, one network for several classes, solve, refusals."""
 
+import math
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bridge.export.comparison import Comparison
@@ -17,6 +19,7 @@ from numeric.topics.universal.features import draw_features
 from numeric.topics.universal.risk import with_idle
 from numeric.topics.universal.transformer import streams
 from symbolic import UsageError
+from symbolic.topics.universal import risk_weight as weight
 from symbolic.topics.universal import transformer_derivation as transformer
 
 SMALL = {"N": 96, "n": 24, "L": 11}
@@ -37,7 +40,8 @@ def rows_of(comparison: Comparison) -> dict[str, Any]:
 @pytest.mark.long
 def test_no_bound_fails_more_often_than_stated(comparison: Comparison) -> None:
     rows = rows_of(comparison)
-    assert list(rows) == ["risk", "risk.iterate", "emulation", "prompt", "risk.outside"]
+    others = ["risk.outside", "gap", "weight", "weight.noise"]
+    assert list(rows) == [*risk.QUANTITIES, *others]
     for name in risk.QUANTITIES:
         assert (rows[name].seeds, rows[name].failures) == (24, 0)
         assert rows[name].verdict == {"derived": Verdict.KEPT}
@@ -57,6 +61,35 @@ def test_a_vacuous_bound_is_flagged_and_the_deep_network_is_outside(comparison: 
     assert rows["risk"].flags == {"derived": ["vacuous"]}
     assert rows["risk.outside"].verdict == {"derived": Verdict.OUTSIDE}
     assert "random deep network" in rows["risk.outside"].remark
+
+
+def test_the_gap_is_that_of_every_draw(comparison: Comparison) -> None:
+    row = rows_of(comparison)["gap"]
+    assert row.verdict == {"derived": Verdict.PROVED}
+    assert row.measured < row.derived == pytest.approx(24 * (1 + 3 * (math.pi / 2) ** 0.5) ** 2 / 5, rel=0.1)
+
+
+# u = a C^2/accuracy is what both ratios depend on where sigma = eps_dis = 0; both constants are the least ones.
+@pytest.mark.parametrize(("name", "constant", "worst"), [("weight", 2.0, 1.0), ("weight.noise", 0.324760, 3**-1.5)])
+def test_the_printed_weight_costs_no_more_than_the_least_constants_say(
+    comparison: Comparison, name: str, constant: float, worst: float
+) -> None:
+    a, C, sigma, dis, last = np.exp(np.random.default_rng(0).uniform(-8, 8, (5, 20_000)))
+    ratio = printed_ratio(name, a, C, sigma, dis, last)
+    assert constant / 1.5 < ratio.max() <= constant
+    at_worst = printed_ratio(name, 0.25, 3.0, 0.0, 0.0, 0.25 * 9 * (1 / worst - 1))
+    assert at_worst == pytest.approx(constant, rel=1e-5)
+    row = rows_of(comparison)[name]
+    assert row.verdict == {"printed": Verdict.CONSISTENT, "derived": Verdict.PROVED}
+    assert row.derived / row.printed == pytest.approx(constant, rel=1e-5)
+    assert f"the least constant is {weight.CONSTANTS[name].value}" in row.remark
+
+
+def printed_ratio(name: str, a: Any, C: Any, sigma: Any, dis: Any, last: Any) -> Any:
+    """What (58a) costs over (58c), and the last term of (61): a = sqrt(log N/N), `last` = n C^2/L."""
+    accuracy = a * C * (sigma + C) + dis**2 + last
+    lam = a ** (1 / 3) * C ** (-1 / 3) * accuracy ** (2 / 3) + a * (C + sigma) + dis**2 / C
+    return lam * C / accuracy if name == "weight" else a / lam**2 * accuracy
 
 
 def test_fewer_draws_are_the_default() -> None:
@@ -137,7 +170,11 @@ def test_rounding_above_a_bound_violates_nothing() -> None:
 )
 def test_what_float64_does_not_hold_is_not_representable(params: dict[str, float], words: str) -> None:
     found = compare("universal.risk", N=16, n=4, L=9, samples=1, **params)
+    without_network = {"gap", "weight", "weight.noise"}
     for name, row in rows_of(found).items():
+        if name in without_network:
+            assert row.verdict["derived"] is Verdict.PROVED
+            continue
         assert row.verdict["derived"] is (Verdict.OUTSIDE if name == "risk.outside" else Verdict.NOT_REPRESENTABLE)
         assert row.measured is None
         assert name == "risk.outside" or re.search(words, row.remark)

@@ -32,8 +32,24 @@ def test_every_row_is_kept_but_that_of_the_printed_v(rows):
     verdicts = {key: {tier: str(verdict) for tier, verdict in row.verdict.items()} for key, row in rows.items()}
     of_printed = {"printed": "violated", "derived": "kept", "instance": "kept"}
     assert verdicts.pop(("y_residual.printed", "network")) == of_printed
+    assert verdicts.pop(("heads", None)) == {"printed": "consistent", "derived": "kept"}
     assert {verdict for each in verdicts.values() for verdict in each.values()} <= {"kept", "proved"}
     assert {"residual", "step", "y_residual", "rho", "y_hat", "logistic", "faithful"} <= {name for name, _ in rows}
+
+
+@pytest.mark.parametrize("params", [{"n": 1, "d": 1, "L": 3}, {"n": 6, "d": 3, "L": 9, "N": 3}], ids=str)
+def test_width_layers_and_heads_are_counted_and_the_norm_is_that_of_the_blocks(params):
+    found = rows_of(attack=0, samples=8, **params)
+    at = {"n": 4, "d": 2, "L": 5, "N": 8, **params}
+    for name, number in {"width": at["d"] + 2 * at["n"] + 7, "layers": at["L"], "heads": 4}.items():
+        assert (found[name, None].exact, found[name, None].derived) == (number, number)
+    assert found["heads", None].verdict["printed"] == "consistent"
+    assert "the least constant is 4" in found["heads", None].remark
+    norm = found["norm", None]
+    eta = 1 / (2 * at["n"])
+    largest = min(5, (at["L"] - 1) / 2 * (at["n"] + 1) * 2 * eta)  # B^2/lam = 5, and what the steps reach
+    assert norm.derived == pytest.approx(largest, rel=1e-6)
+    assert norm.derived / 20 < norm.measured <= norm.derived
 
 
 @pytest.mark.parametrize("tau", [1.0, 1e3, 1e10, 1e40])
@@ -72,7 +88,7 @@ def test_bounds_hold_over_six_decades(decade):
     found = rows_of(N=5, n=3, L=5, tau_1=10.0**decade / 30, tau_2=10.0**decade, samples=4, attack=0)
     for (name, _), row in found.items():
         words = {tier: str(verdict) for tier, verdict in row.verdict.items()}
-        if name != "y_residual.printed":
+        if name not in ("y_residual.printed", "heads"):
             assert set(words.values()) <= {"kept", "proved", "outside"}, (name, words)
         assert words.get("derived", "kept") != "outside" or decade < 2  # rho may leave the range S
 
@@ -116,7 +132,10 @@ def test_the_recommended_temperatures_are_within_ten_times_the_best_of_a_scan(na
 def refused(**options) -> str:
     """Why the quantities are not representable."""
     found = compare(ID, attack=0, samples=1, **options).rows
-    own = [row for row in found if row.quantity not in ("logistic", "tau.bits")]
+    of_any_format = ("logistic", "tau.bits", "norm", "width", "layers", "heads")
+    (norm,) = (row for row in found if row.quantity == "norm")  # in float64, at the temperatures of another format
+    assert str(norm.verdict["derived"]) in ("not representable", "outside", "proved")
+    own = [row for row in found if row.quantity not in of_any_format]
     assert {str(verdict) for row in own for verdict in row.verdict.values()} == {"not representable"}
     return own[-1].remark
 
