@@ -112,3 +112,10 @@ def test_it_takes_every_field_of_a_theorem() -> None:
 def test_an_argument_that_it_does_not_have_is_refused() -> None:
     with pytest.raises(bs.UsageError, match=r"own: bs.theorem has no argument 'tabels'. Nearest: tables"):
         stated(tabels=())
+
+
+def test_the_namespace_of_training_lists_its_names_and_is_imported_by_itself() -> None:
+    from boundsmith import training
+
+    test_a_namespace_lists_its_names_by_purpose(training)
+    assert "training" not in dir(bs)

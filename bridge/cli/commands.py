@@ -1,14 +1,13 @@
 """The commands with their options. Each body is imported when its command runs, so that `--help` stays instant."""
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from bridge.cli.options import Json, flag, output_file, taking, writing
 from bridge.cli.parameter_help import CommandOfResult, PlainCommand
-
-SLASHES = tuple({"/", os.sep})
+from bridge.cli.training_options import train_model
 
 app = typer.Typer(
     help="Derive the bound, build the transformer it describes, measure the error, compare the two.",
@@ -17,28 +16,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def flag(name: str, help: str) -> Any:
-    """An option without a value, and without its opposite."""
-    return typer.Option(name, help=help)
-
-
-def taking(metavar: str, help: str, *names: str, **limits: Any) -> Any:
-    """An option with a value; of the name of its argument, unless `names` are given."""
-    return typer.Option(*names, metavar=metavar, help=help, **limits)
-
-
-def writing(help: str, *names: str, metavar: str = "FILE") -> Any:
-    """An option with a file to write to."""
-    return typer.Option(*names, metavar=metavar, parser=_output_file, help=help)
-
-
-def _output_file(text: str) -> Path:
-    """A path to write to. A trailing slash means a folder, which `Path` would drop."""
-    if text.endswith(SLASHES):
-        raise typer.BadParameter(f"'{text}' is a folder; name a file in it")
-    return Path(text)
 
 
 Id = Annotated[
@@ -53,7 +30,6 @@ Ids = Annotated[
     list[str],
     typer.Argument(metavar="ID|FILE.py", help="Results, or Python files with theorems of your own, one or several."),
 ]
-Json = Annotated[bool, flag("--json", "Print one JSON object and nothing else.")]
 Settings = Annotated[
     list[str] | None,
     taking(
@@ -395,9 +371,12 @@ def certify(
         run_expression(expression, ranges or [], where or [], seconds, output, as_json=json)
 
 
+app.command("train", cls=PlainCommand)(train_model)
+
+
 @app.command(cls=PlainCommand)
 def new(
-    file: Annotated[Path, typer.Argument(metavar="FILE.py", parser=_output_file, help="The file to write.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.py", parser=output_file, help="The file to write.")],
 ) -> None:
     """Write a file with a theorem of your own to start from; it runs as it is."""
     from bridge.cli.starting import run_new

@@ -17,6 +17,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from numeric.training.errors import TrainingError
+
 LAST_KEYS = {"L-1": 1, "L-2": 2}  # the last s of the second layer's sums is L minus this
 FIRST_LAYER = ("p_first",)
 SECOND_LAYER = ("p", "g", "w_Q", "w_K", "h")
@@ -25,10 +27,6 @@ STAGES = {"I": FIRST_LAYER, "II": SECOND_LAYER}
 BLOCK = 1 << 22  # numbers held at once: contexts times tokens
 CURVATURE_CONTEXTS = 2048
 VERSION = 1
-
-
-class TrainingError(ValueError):
-    """A training that cannot be set up, or a checkpoint that does not fit it: says what came and what is wanted."""
 
 
 @dataclass(frozen=True)

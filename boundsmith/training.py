@@ -1,0 +1,43 @@
+"""Transformers that are trained, beside the constructed ones: `import boundsmith.training`.
+
+- train and read again: train, load, Trained
+- what runs: TASKS, MODELS
+- what they are compared with: zero, least_squares, descent, best_step_size, newton, trained_on_prompt
+- errors of these behind 0, 1, ... examples: error_curve, named_baselines, constructed
+- one step of gradient descent exactly, in SymPy: STEP_LOSS, BEST_STEP, LEAST_STEP_LOSS
+"""
+
+from bridge.questions.constructed import MODELS, constructed
+from bridge.questions.train import Trained, load, train
+from numeric.training.baselines import (
+    best_step_size,
+    descent,
+    error_curve,
+    least_squares,
+    named_baselines,
+    newton,
+    trained_on_prompt,
+    zero,
+)
+from numeric.training.catalogue import TASKS
+from symbolic.dynamics.gaussian_regression import BEST_STEP, LEAST_STEP_LOSS, STEP_LOSS
+
+__all__ = [
+    "train",
+    "load",
+    "Trained",
+    "TASKS",
+    "MODELS",
+    "zero",
+    "least_squares",
+    "descent",
+    "best_step_size",
+    "newton",
+    "trained_on_prompt",
+    "error_curve",
+    "named_baselines",
+    "constructed",
+    "STEP_LOSS",
+    "BEST_STEP",
+    "LEAST_STEP_LOSS",
+]
