@@ -245,6 +245,7 @@ def compare(
 
 @app.command(cls=PlainCommand, context_settings={"allow_interspersed_args": False})
 def sweep(
+    context: typer.Context,
     command: Annotated[
         list[str] | None,
         typer.Argument(metavar="COMMAND", help="A command with its arguments, as `compare ID --grid p=1,2,4`."),
@@ -272,21 +273,20 @@ def sweep(
     of one process. Where a sweep is stopped, or killed, the same command goes on. Options of sweep stand before
     COMMAND; {folder} in an argument of COMMAND is a folder of the job's own.
     """
+    from bridge.cli.sweeping import Program, Workers, run_sweep, show_sweep
     from symbolic.words.errors import UsageError
 
+    root = context.find_root()
+    program = Program(root.command, root.obj)
     if show is not None:
         if command or output or over or jobs is not None or dask is not None:
             raise UsageError("sweep: --show FOLDER only shows what is done; omit the rest.")
-        from bridge.cli.sweeping import show_sweep
-
-        show_sweep(show)
+        show_sweep(program, show)
         return
     if not command or output is None:
         missing = "the command to run, as `compare ID --grid p=1,2,4`" if output else "a folder by -o FOLDER"
         raise UsageError(f"sweep: name {missing}; `boundsmith sweep --help` shows how to call it.")
-    from bridge.cli.sweeping import Workers, run_sweep
-
-    run_sweep(output, command, over or [], Workers(jobs, dask))
+    run_sweep(program, output, command, over or [], Workers(jobs, dask))
 
 
 @app.command(cls=CommandOfResult)

@@ -44,7 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _never_fail_on_a_character()
     advice = ""
     try:
-        code = get_command(app).main(args=arguments or ["--help"], prog_name="boundsmith", standalone_mode=False)
+        code = get_command(app).main(
+            args=arguments or ["--help"], prog_name="boundsmith", standalone_mode=False, obj=main
+        )
         sys.stdout.flush()
     except BrokenPipeError:
         return _reader_left()

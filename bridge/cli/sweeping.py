@@ -14,7 +14,7 @@ from bridge.cli.codes import INTERRUPTED, AdvisedInterrupt
 from bridge.cli.outputs import Outputs
 from bridge.cli.requests import Request
 from bridge.cli.running import run_by, show_comparison, show_part
-from bridge.cli.swept_commands import SweptCommand, command_named, run_command
+from bridge.cli.swept_commands import Program, SweptCommand, run_command
 from bridge.cli.terminal import Progress, line_width, progress, show, show_filled, show_json_text, warnings_in_words
 from bridge.export.grids import bounded
 from bridge.export.terminal import comparison_blocks
@@ -42,7 +42,7 @@ class Workers:
         return Processes(processes(self.jobs, needed)) if self.dask is None else Cluster(self.dask)
 
 
-def run_sweep(folder: Path, command: Sequence[str], over: Sequence[str], workers: Workers) -> None:
+def run_sweep(program: Program, folder: Path, command: Sequence[str], over: Sequence[str], workers: Workers) -> None:
     """Runs what is not done in the folder, and shows the record of all. Raises UsageError."""
     if workers.jobs is not None and workers.dask is not None:
         raise UsageError("sweep: --jobs and --dask are two engines; give one of them.")
@@ -52,12 +52,12 @@ def run_sweep(folder: Path, command: Sequence[str], over: Sequence[str], workers
     name, *arguments = command
     typed = {"command": name, "arguments": arguments, "over": list(over), "folder": str(Path.cwd())}
     if name == COMPARE and not over:
-        _run_comparison(arguments, _ComparisonSweep(folder.absolute(), workers, typed))
+        _run_comparison(program, arguments, _ComparisonSweep(folder.absolute(), workers, typed))
     else:
-        _run_options(folder.absolute(), SweptCommand.of(name, arguments, over), workers, typed)
+        _run_options(folder.absolute(), SweptCommand.of(program, name, arguments, over), workers, typed)
 
 
-def show_sweep(folder: Path) -> None:
+def show_sweep(program: Program, folder: Path) -> None:
     """What is done so far, also while a sweep is at work. Raises UsageError for a folder without one."""
     folder, typed = folder.absolute(), typed_in(folder)
     if typed is None:
@@ -65,17 +65,17 @@ def show_sweep(folder: Path) -> None:
     kept, arguments, over = KeptParts(folder), typed["arguments"], typed["over"]
     with in_folder(typed["folder"]):
         if typed["command"] == COMPARE and not over:
-            _run_comparison(arguments, _PartOfComparison(kept))
+            _run_comparison(program, arguments, _PartOfComparison(kept))
         else:
-            _show_options(SweptCommand.of(typed["command"], arguments, over), kept)
+            _show_options(SweptCommand.of(program, typed["command"], arguments, over), kept)
 
 
 # A comparison, by its points.
 
 
-def _run_comparison(arguments: Sequence[str], runner: "_ComparisonSweep | _PartOfComparison") -> None:
+def _run_comparison(program: Program, arguments: Sequence[str], runner: "_ComparisonSweep | _PartOfComparison") -> None:
     with run_by(runner):
-        command, name = command_named(COMPARE), f"boundsmith {COMPARE}"
+        command, name = program.command(COMPARE), f"boundsmith {COMPARE}"
         if command.main(args=list(arguments), prog_name=name, standalone_mode=False) == INTERRUPTED:
             raise KeyboardInterrupt
     if not runner.asked:
@@ -167,7 +167,13 @@ def _run_options(folder: Path, swept: SweptCommand, workers: Workers, typed: Map
 def _run_missing(swept: SweptCommand, kept: KeptParts, engine: Engine, report: Progress) -> None:
     done = set(kept.names())
     jobs = {
-        name: {"arguments": swept.job(options), "cwd": str(Path.cwd()), "own": str(kept.folder / JOBS / name)}
+        name: {
+            "main": swept.program.main,
+            "arguments": swept.job(options),
+            "cwd": str(Path.cwd()),
+            "own": str(kept.folder / JOBS / name),
+            "resume": "--resume" in swept.options and "--resume" not in swept.arguments,
+        }
         for name, options in swept.jobs.items()
         if name not in done
     }

@@ -4,12 +4,10 @@ import contextlib
 import io
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from typer.main import get_command
 
 from bridge.cli.codes import INTERRUPTED, USAGE, version
 from bridge.limits.files import digests
@@ -26,25 +24,47 @@ WORDS = 40  # letters of a cell of the table
 
 
 @dataclass(frozen=True)
+class Program:
+    """What a sweep runs: the commands as one group, and the function that runs one of them, given its words."""
+
+    group: Any
+    main: Callable[[Sequence[str]], int]
+
+    def command(self, name: str) -> Any:
+        """The command of that name. Raises UsageError if there is none that can be swept."""
+        commands: Mapping[str, Any] = self.group.commands
+        if name not in commands or name in UNSWEPT:
+            known = ", ".join(each for each in commands if each not in UNSWEPT)
+            raise UsageError(f"sweep: '{name}' is no command that can be swept; take one of {known}.")
+        return commands[name]
+
+    def require_parsed(self, name: str, *arguments: str) -> None:
+        """Raises what the command raises for these arguments before it runs."""
+        with self.group.make_context("boundsmith", [name]) as parent:
+            self.command(name).make_context(name, list(arguments), parent=parent)
+
+
+@dataclass(frozen=True)
 class SweptCommand:
     """A command, its arguments, and the options that vary, each with its values as typed."""
 
+    program: Program
     name: str
     arguments: Sequence[str]
     over: Mapping[str, Sequence[str]]
 
     @classmethod
-    def of(cls, name: str, arguments: Sequence[str], over: Sequence[str]) -> "SweptCommand":
+    def of(cls, program: Program, name: str, arguments: Sequence[str], over: Sequence[str]) -> "SweptCommand":
         """Checks the call of each job. Raises UsageError, or what the command itself raises for wrong options."""
-        command_named(name)
-        swept = cls(name, arguments, _axes(over))
+        program.command(name)
+        swept = cls(program, name, arguments, _axes(over))
         if not swept.over:
             raise UsageError(f"sweep: `{name}` is one run; name what varies by --over OPTION=V1,V2,...")
         jobs = swept.jobs
         if len(jobs) > MOST_JOBS:
             raise UsageError(f"sweep: these are {len(jobs)} jobs, at most {MOST_JOBS}; give fewer values.")
         for options in jobs.values():
-            _require_parsed(*swept.job(options))
+            program.require_parsed(*swept.job(options))
         return swept
 
     @property
@@ -55,10 +75,16 @@ class SweptCommand:
 
     def job(self, options: Mapping[str, str]) -> list[str]:
         """The call of a job: it prints JSON if the command can."""
-        known = _options(command_named(self.name))
+        known = self.options
         varied = [word for name, value in options.items() for word in _typed(self.name, known, name, value)]
         json_too = ["--json"] if "--json" in known and "--json" not in self.arguments else []
         return [self.name, *self.arguments, *varied, *json_too]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Those that the command takes, by each of their names."""
+        command = self.program.command(self.name)
+        return {name: each for each in command.params for name in each.opts if name.startswith("-")}
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -94,12 +120,10 @@ class SweptCommand:
 
 def run_command(job: Mapping[str, Any]) -> str:
     """What the command prints, as JSON with its exit code. Raises UsageError for its usage error."""
-    from bridge.cli.entry import main
-
-    arguments = _with_own_folder(job["arguments"], Path(job["own"]))
+    arguments = with_own_folder(job["arguments"], Path(job["own"]), resume=job["resume"])
     out, err = io.StringIO(), io.StringIO()
     with in_folder(job["cwd"]), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(arguments)
+        code = job["main"](arguments)
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     said = err.getvalue().strip()
@@ -114,30 +138,13 @@ def run_command(job: Mapping[str, Any]) -> str:
     return json.dumps({"code": code, "record": record})
 
 
-def _with_own_folder(arguments: Sequence[str], own: Path) -> list[str]:
+def with_own_folder(arguments: Sequence[str], own: Path, *, resume: bool) -> list[str]:
     """The call with the path of the folder; with --resume where something is in it, if the command takes that."""
     if not any(OWN in each for each in arguments):
         return list(arguments)
     own.mkdir(parents=True, exist_ok=True)
-    takes = "--resume" in _options(command_named(arguments[0])) and "--resume" not in arguments
-    going_on = ["--resume"] if takes and any(own.iterdir()) else []
+    going_on = ["--resume"] if resume and any(own.iterdir()) else []
     return [*(each.replace(OWN, str(own)) for each in arguments), *going_on]
-
-
-def command_named(name: str) -> Any:
-    """The command of that name. Raises UsageError if there is none that can be swept."""
-    from bridge.cli.commands import app
-
-    commands: Mapping[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
-    if name not in commands or name in UNSWEPT:
-        known = ", ".join(each for each in commands if each not in UNSWEPT)
-        raise UsageError(f"sweep: '{name}' is no command that can be swept; take one of {known}.")
-    return commands[name]
-
-
-def _options(command: Any) -> dict[str, Any]:
-    """By each of their names."""
-    return {name: each for each in command.params for name in each.opts if name.startswith("-")}
 
 
 def _typed(command: str, known: Mapping[str, Any], name: str, value: str) -> list[str]:
@@ -163,15 +170,6 @@ def _axes(over: Sequence[str]) -> dict[str, list[str]]:
             raise UsageError(f"sweep: --over {assignment} has the same value twice.")
         axes[name] = values
     return axes
-
-
-def _require_parsed(name: str, *arguments: str) -> None:
-    """Raises what the command raises for these arguments before it runs."""
-    from bridge.cli.commands import app
-
-    group = get_command(app)
-    with group.make_context("boundsmith", [name]) as parent:
-        command_named(name).make_context(name, list(arguments), parent=parent)
 
 
 def _read(kept: KeptParts, name: str) -> dict[str, Any]:

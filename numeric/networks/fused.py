@@ -23,7 +23,7 @@ COUNTER, ONE = "fused.counter", "fused.one"
 
 
 @dataclass(frozen=True)
-class Part:
+class LoopPart:
     """One layer: heads and a feed-forward layer, each of which may be missing, both residual."""
 
     name: str
@@ -31,7 +31,7 @@ class Part:
     feed_forward: FeedForward | None
 
     @classmethod
-    def of(cls, name: str, layers: Sequence[Layer]) -> "Part":
+    def of(cls, name: str, layers: Sequence[Layer]) -> "LoopPart":
         """Raises StreamError for more than one layer, and for layers that are not of this kind."""
         heads, own = list[Head](), list[FeedForward]()
         for each in map(spelled_out, layers):
@@ -64,7 +64,7 @@ def fused(network: Looped, bound: float = 2.0**60) -> Looped:
 
     Raises StreamError for parts of more than one layer.
     """
-    parts = [Part.of(name, getattr(network, name)) for name in PARTS]
+    parts = [LoopPart.of(name, getattr(network, name)) for name in PARTS]
     before = network.stream(0)
     scratch = [Block(part.own(name), before.size(name)) for part in parts for name in part.written]
     stream = before.extend(*scratch, Block(COUNTER, 1), *(Block(part.closed, 1) for part in parts))
@@ -83,7 +83,7 @@ def fused(network: Looped, bound: float = 2.0**60) -> Looped:
     )
 
 
-def _moved(head: Head, part: Part, stream: Stream) -> Head:
+def _moved(head: Head, part: LoopPart, stream: Stream) -> Head:
     """The head on the larger stream, which writes to the blocks of its part."""
     both = (head.query, head.key)
     query, key = (None if each is None else BlockMap(stream, each.target, each.action) for each in both)
@@ -112,7 +112,7 @@ class _Units:
 
     def gated(
         self,
-        part: Part,
+        part: LoopPart,
         name: str,
         size: int,
         inner: Mapping[str, Action],
@@ -128,7 +128,7 @@ class _Units:
         return FeedForward(maps[0], self.bias, maps[1], residual=True)
 
 
-def _feed_forward(parts: Sequence[Part], stream: Stream, T: int, bound: float) -> FeedForward:
+def _feed_forward(parts: Sequence[LoopPart], stream: Stream, T: int, bound: float) -> FeedForward:
     units = _Units(stream, bound)
     for part in parts:
         for block in part.written:
@@ -147,7 +147,7 @@ def _feed_forward(parts: Sequence[Part], stream: Stream, T: int, bound: float) -
     return units.layer()
 
 
-def _add_hidden(units: _Units, part: Part, layer: FeedForward) -> None:
+def _add_hidden(units: _Units, part: LoopPart, layer: FeedForward) -> None:
     for hidden in layer.inner.target.blocks:
         taken = {source: what for (name, source), what in layer.inner.action.items() if name == hidden.name}
         added = {part.own(source): what for source, what in taken.items() if source in part.written}

@@ -150,7 +150,7 @@ def test_a_job_has_a_folder_of_its_own(run: Command) -> None:
     assert sweep(run, "--over", "eps=0.1,0.2", *arguments).code == 0
     folder = Path("F").absolute() / "jobs" / "job-00002"
     assert "0.2" in (folder / "t.csv").read_text()
-    resuming = swept_commands._with_own_folder(arguments, folder)
+    resuming = swept_commands.with_own_folder(arguments, folder, resume=True)
     assert resuming == ["compare", "icgd.relu_sum", "-o", f"{folder}/t.csv", "--resume"]
 
 
