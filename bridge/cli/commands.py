@@ -278,6 +278,14 @@ def certify(
     output: Annotated[
         Path | None, writing("Also write the certificate.", "-o", "--output", metavar="FILE.json")
     ] = None,
+    with_checker: Annotated[
+        bool,
+        flag("--with-checker", "With -o: also write, beside it, a program that checks it without boundsmith."),
+    ] = False,
+    coq: Annotated[
+        Path | None,
+        writing("Also write the theorems with their proofs for Coq, and the steps that these use.", metavar="FILE.v"),
+    ] = None,
     expression: Annotated[str | None, taking("TEXT", "Instead of ID: `f>=g`, `f>g`, or `f` for `f>=0`.")] = None,
     ranges: Annotated[
         list[str] | None,
@@ -300,8 +308,9 @@ def certify(
 
     typed = {"--range": ranges, "--where": where}
     of_result = {"--quantity": quantity, "--set": settings}
+    written = {"--output": output, "--with-checker": with_checker, "--coq": coq}
     if check is not None:
-        others = {"ID": id, "--expression": expression, "--output": output, **typed, **of_result}
+        others = {"ID": id, "--expression": expression, **written, **typed, **of_result}
         from bridge.cli.rechecking import run_check
 
         run_check(check, others, seconds, as_json=json)
@@ -314,15 +323,18 @@ def certify(
     if misplaced:
         partner = "--expression TEXT" if expression is None else "a result's ID"
         raise UsageError(f"certify: {', '.join(misplaced)} goes with {partner}.")
+    from bridge.cli.certificate_files import CertificateFiles
+
+    files = CertificateFiles(output, with_checker, coq)
     if id is not None:
         asked = request(id, settings)
         from bridge.cli.certifying import run_certify
 
-        run_certify(asked, quantity, seconds, output, as_json=json)
+        run_certify(asked, quantity, seconds, files, as_json=json)
     elif expression is not None:
         from bridge.cli.certifying import run_expression
 
-        run_expression(expression, ranges or [], where or [], seconds, output, as_json=json)
+        run_expression(expression, ranges or [], where or [], seconds, files, as_json=json)
 
 
 @app.command(cls=PlainCommand)

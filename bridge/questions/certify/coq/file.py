@@ -1,0 +1,27 @@
+"""A whole file of Coq for the claims of a certificate, and the library of steps beside it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bridge.questions.certify.coq.boxes import ClaimInCoq
+
+HEADER = """(* Theorems of a certificate of boundsmith. Compile Steps.v first, then this file, in the same folder:
+   coqc Steps.v && coqc {name}
+   It needs the libraries Interval and Coquelicot. At the end Coq prints the assumptions of each theorem: the axioms of
+   its real numbers and its machine integers. *)
+From Coq Require Import Reals Lra.
+From Interval Require Import Tactic.
+Require Import Steps.
+Open Scope R_scope.
+"""
+
+
+def coq_text(claims: Sequence[Mapping[str, Any]], name: str) -> str:
+    """The file `name` for claims as `certificate.claim_record` writes them.
+
+    Raises UsageError for a function that Coq's library Interval does not know, by name, and for a proof that has no
+    pattern in Coq.
+    """
+    written = [ClaimInCoq(claim, number) for number, claim in enumerate(claims, start=1)]
+    assumptions = "".join(f"Print Assumptions {each.theorem}.\n" for each in written if each.theorem)
+    return "\n".join([HEADER.format(name=name), *(each.written for each in written), assumptions])
