@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.questions.certify.coq.terms import Need, Record, CoqTerms, functions_of, names_in_coq, number_in_coq
+from bridge.questions.certify.coq.terms import CoqTerms, Need, Record, functions_of, names_in_coq, number_in_coq
 from bridge.questions.certify.definedness import DomainCondition, evaluated
 from bridge.questions.certify.expressions import from_record
 from bridge.questions.certify.requirements import Requirement

@@ -91,6 +91,13 @@ def factors(node, f, box, where):
     require(sign >= 0, "factors: the product of the signs is negative")
     return goals
 
+def sum_(node, f, box, where):
+    """f is a sum of terms that are >= 0."""
+    terms = [read(e) for e in node["terms"]]
+    require_defined(box, *terms)
+    require(same(f, plus(*terms)), "sum: it is not f")
+    return [(e, box, where) for e in terms]
+
 def cases(node, f, box, where):
     """Where `at` is >= 0, and where it is <= 0."""
     at = read(node["at"])
@@ -152,16 +159,13 @@ def squares(node, f, box, where):
 
 def amgm(node, f, box, where):
     """Weighted means: sum u_j a_j >= prod (u_j/l_j)^l_j |b| where a_j >= 0, sum l_j = 1 and |b| = prod a_j^l_j."""
-    bases, rest = [polynomial(read(e)) for e in node["letters"]], dict(reduced(polynomial(f)))
-    require(all(list(p.values()) == [1] for p in bases), "amgm: a letter is a sum")
+    rest = dict(reduced(polynomial(f)))
 
-    def monomial(exponents):
-        return next(iter(reduce(multiplied, map(to_power, bases, map(Fraction, exponents)), {UNIT: 1})))
+    def monomial(powers):
+        require(len(powers) == len(box) and min(powers, default=0) >= 0, "amgm: a monomial has wrong exponents")
+        return frozenset((x, n) for x, n in zip(box, powers) if n)
 
-    def known(x, n):
-        return x[0] == "exp" or n % 2 == 0 or Fraction(n).denominator > 1 or (x in box and box[x][0] >= 0)
-
-    def positive(m): return all(known(x, n) for x, n in m)
+    def positive(m): return all(n % 2 == 0 or (x in box and box[x][0] >= 0) for x, n in m)
 
     for b, shares in node["groups"]:
         c, mean = Fraction(abs(rest.pop(monomial(b), 0))), {}
@@ -215,7 +219,8 @@ def lipschitz(node, f, box, where):
     slope = derivative(F, ("Symbol", x))
     return [(plus(L, minus(slope)), hull, []), (plus(L, slope), hull, [])]
 
-for each in (factors, cases, piece, linear, monotone, squares, amgm, order, logs, lipschitz): step(each.__name__, each)
+for premises in (factors, sum_, cases, piece, linear, monotone, squares, amgm, order, logs, lipschitz):
+    step(premises.__name__.strip("_"), premises)
 
 if __name__ == "__main__":
     sys.exit(kernel.main(sys.argv[1]))
