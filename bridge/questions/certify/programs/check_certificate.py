@@ -70,6 +70,7 @@ def whole_root(n, q):
 
 def exp_at(x):
     """exp(x) = exp(x/2^k)^(2^k): the series at |x|/2^k < 1/8, whose rest is less than its last term."""
+    if x == 0: return ONE, ONE
     k = max(0, abs(x).bit_length() - P + 3)
     require(k <= 20, "an argument of exp is too large")
     y, total, term, n = (x >> k, -(-x >> k)), (ONE, ONE), (ONE, ONE), 1
@@ -83,8 +84,19 @@ def exp_at(x):
 
 def exp(a): return exp_at(a[0])[0], exp_at(a[1])[1]
 
+def tanh(a):
+    """1 - 2/(exp(2 x) + 1), which grows."""
+    low, high = power(add(exp((2 * a[0], 2 * a[1])), (ONE, ONE)), -1)
+    return ONE - 2 * high, ONE - 2 * low
+
+def sinh(a, sign=-1):
+    """(exp(x) - exp(-x))/2; of sign 1 the sum, which is cosh(x) and grows for x >= 0. Both ends, rounded outwards."""
+    low, high = ([add(exp_at(x), exp_at(-x) if sign > 0 else (-exp_at(-x)[1], -exp_at(-x)[0])) for x in a])
+    return low[0] >> 1, -(-high[1] >> 1)
+
 def log_at(x):
     """A guess by floats and a step of Newton's method; that x lies between exp of both ends decides."""
+    if x == ONE: return 0, 0
     y, distance = int((math.log(x) - P * math.log(2)) * 2**64) << P - 64, 64
     y += multiply((x, x), exp_at(-y))[0] - ONE
     while exp_at(y - distance)[1] > x or exp_at(y + distance)[0] < x: distance *= 4
@@ -113,21 +125,24 @@ CONSTANTS, STEPS = {}, {}  # more of them: check_steps.py
 FUNCTIONS = {  # on an interval, and the derivative
     "exp": (exp, lambda x: ("exp", x)),
     "log": (log, lambda x: raised(x, -1)),
+    "tanh": (tanh, lambda x: plus(ONCE, minus(raised(("tanh", x), 2)))),
+    "sinh": (sinh, lambda x: ("cosh", x)),
+    "cosh": (lambda a: sinh((max(0, a[0], -a[1]), max(-a[0], a[1])), 1), lambda x: ("sinh", x)),
 }
-WRITTEN_OUT = {
-    "sinh": lambda x: times(HALF, plus(("exp", x), minus(("exp", minus(x))))),
-    "cosh": lambda x: plus(ONCE, times(TWICE, raised(WRITTEN_OUT["sinh"](times(HALF, x)), 2))),
+WRITTEN_OUT = {  # for identities
     "tanh": lambda x: plus(ONCE, minus(times(TWICE, raised(plus(ONCE, ("exp", times(TWICE, x))), -1)))),
+    "sinh": lambda x: times(HALF, plus(("exp", x), minus(("exp", minus(x))))),
+    "cosh": lambda x: times(HALF, plus(("exp", x), ("exp", minus(x)))),
 }
 
 def read(e):
-    """A record as an expression: hyperbolic functions by exp, b^x as exp(x log(b)) unless x is rational."""
+    """A record as an expression; b^x is exp(x log(b)) unless x is rational."""
     if e[0] == "Rational": return number(value(e))
     if e[0] in LEAVES: return ("exp", ONCE) if e == ["Constant", "E"] else tuple(e)
-    require(e[0] in (*OPERATIONS, *KINKS, *FUNCTIONS, *WRITTEN_OUT), f"this program does not know {e[0]}")
+    require(e[0] in (*OPERATIONS, *KINKS, *FUNCTIONS), f"this program does not know {e[0]}")
     parts = [read(part) for part in e[1:]]
     if e[0] == "Pow" and parts[1][0] != "Rational": return ("exp", ("Mul", parts[1], ("log", parts[0])))
-    return WRITTEN_OUT[e[0]](*parts) if e[0] in WRITTEN_OUT else (e[0], *parts)
+    return (e[0], *parts)
 
 def parts_of(e): return e[1:2] if e[0] == "Pow" else () if e[0] in LEAVES else e[1:]
 def nodes(e): return [e, *chain(*map(nodes, parts_of(e)))]
@@ -219,6 +234,7 @@ def require_positive(box, e, strict=False):
 # Such a sum has the value of its expression wherever that is defined.
 
 UNIT = frozenset()
+SPECIAL = {"log": ({UNIT: 1}, {})}  # log(1) = 0
 
 def total(parts):
     found = {}
@@ -242,6 +258,8 @@ def polynomial(e):
     if e[0] == "Mul": return reduce(multiplied, parts)
     if e[0] == "Pow": return to_power(parts[0], value(e[2]))
     if e[0] == "exp": return {frozenset((("exp", m), c) for m, c in parts[0].items()): 1}
+    if e[0] in WRITTEN_OUT: return polynomial(WRITTEN_OUT[e[0]](*e[1:]))
+    if e[0] in SPECIAL and parts[0] == SPECIAL[e[0]][0]: return SPECIAL[e[0]][1]
     keys = frozenset(frozenset(reduced(part).items()) for part in parts)
     if e[0] == "Abs": keys |= {frozenset((m, -c) for m, c in key) for key in keys}
     return {frozenset({((e[0], keys), 1)}): 1}

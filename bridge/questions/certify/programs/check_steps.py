@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import reduce
 
 import check_certificate as kernel
-from check_certificate import KINKS, ONE, UNIT, ZERO, NotShownError, add, derivative, enclosed, minus, multiplied
-from check_certificate import multiply, nodes, number, plus, polynomial, put, raised, read, reduced, require
+from check_certificate import KINKS, ONCE, ONE, UNIT, ZERO, NotShownError, add, derivative, enclosed, minus, multiplied
+from check_certificate import multiply, nodes, number, plus, polynomial, power, put, raised, read, reduced, require
 from check_certificate import require_defined, require_smooth, same, times, to_power, total
 
 # Functions.
@@ -29,11 +29,15 @@ def sin(a, turn=0):
         term = term[0] // (n * (n - 1)), -(-term[1] // (n * (n - 1)))
     return max(-ONE, sum_[0] - radius - 8), min(ONE, sum_[1] + radius + 8)
 
+def tan(a): return multiply(sin(a), power(sin(a, 1), -1))
+
 PI = Fraction("3.14159265358979323846264338327950288")  # its first digits
 kernel.CONSTANTS["pi"] = enclosed(PI, PI + Fraction(1, 10**35))
 kernel.FUNCTIONS["sin"] = sin, lambda x: ("cos", x)
 kernel.FUNCTIONS["cos"] = lambda a: sin(a, 1), lambda x: minus(("sin", x))
+kernel.FUNCTIONS["tan"] = tan, lambda x: plus(ONCE, raised(("tan", x), 2))
 kernel.WRITTEN_OUT["tan"] = lambda x: times(("sin", x), raised(("cos", x), -1))
+kernel.SPECIAL |= {"sin": ({}, {}), "cos": ({}, {UNIT: 1})}  # at 0
 
 # Goals.
 
