@@ -7,7 +7,8 @@ functions that few of them have. `Steps.v` has the lemmas that proofs in Coq use
 from importlib.resources import files
 
 CHECKER, CHECKER_OF_STEPS, LIBRARY_OF_COQ = "check_certificate.py", "check_steps.py", "Steps.v"
-WITH_MORE = ('{"step":', '["sin",', '["cos",', '["tan",', '["Constant","pi"]')  # in the text of a certificate
+MORE = ("sin", "cos", "tan", "atan")
+WITH_MORE = ('{"step":', '["Constant","pi"]', *(f'["{name}",' for name in MORE))  # in the text of a certificate
 
 
 def program(name: str) -> str:

@@ -15,6 +15,7 @@ import sympy as sp
 from bridge.questions.certify.coq.terms import CoqTerms, Need, Record, functions_of, names_in_coq, number_in_coq
 from bridge.questions.certify.definedness import DomainCondition, evaluated
 from bridge.questions.certify.expressions import from_record
+from bridge.questions.certify.programs.check_certificate import derivative, read
 from bridge.questions.certify.requirements import Requirement
 from bridge.questions.certify.scalars import BITS as PROVER_BITS
 from bridge.questions.certify.scalars import Cell, Scalar
@@ -23,7 +24,7 @@ from symbolic.derivations.definedness import Relation
 from symbolic.words.errors import UsageError
 
 MOST_LEAVES = 40  # of a lemma: Coq keeps the proof of one in memory
-DEPTH = 14  # of the cuts by which `interval` proves a leaf that its plain call does not
+DEPTH = 24  # of the cuts by which `interval` proves a leaf that its plain call does not
 BITS = 60  # computed by whole numbers, so that no axiom about floats is used
 
 Ranges = tuple[tuple[Fraction, Fraction], ...]
@@ -42,6 +43,11 @@ class ProofTree:
     @cached_property
     def leaves(self) -> int:
         return sum(part.leaves for part in self.parts) if self.parts else 1
+
+    @cached_property
+    def axes(self) -> frozenset[int]:
+        """The letters that are cut: the others matter little, and would use up the cuts of `interval`."""
+        return frozenset({self.cut[0]}).union(*(part.axes for part in self.parts)) if self.parts else frozenset()
 
     @cached_property
     def forms(self) -> frozenset[str]:
@@ -129,6 +135,8 @@ class ClaimInCoq:
         named |= {self._condition(k): condition for k, condition in enumerate(self.where)}
         if self.form is not None and "form" in self._tree.forms:
             named |= {f"{name}{self.number}": entry for name, entry in self._entries().items()}
+        if "hessian" in self._tree.forms:
+            named |= {f"{name}{self.number}": slope for name, slope in self._slopes().items()}
         for name, record in named.items():
             self.lines.append(f"Definition {name} ({self.given} : R) : R :=\n  {self.terms.term(record)}.")
         self.lines += [self._plain(named), self._shown(named)]
@@ -141,6 +149,14 @@ class ClaimInCoq:
         if len(z) != 2:
             raise UsageError(f"certify --coq: a form of {len(z)} rows is not written in Coq, which has those of two.")
         return {"z": z[0], "w": z[1], "a": rows[0][0], "b": rows[0][1], "c": rows[1][1]}
+
+    def _slopes(self) -> dict[str, Record]:
+        """The first and second derivative in the letter that vanishes."""
+        if len(self.vanishing) != 1:
+            raise UsageError("certify --coq: a second derivative in several letters is not written in Coq; omit --coq.")
+        letter = ("Symbol", *self.vanishing)
+        first = derivative(read(self.expression), letter)
+        return {"d": first, "e": derivative(first, letter)}
 
     @cached_property
     def _tree(self) -> ProofTree:
@@ -157,7 +173,8 @@ class ClaimInCoq:
         return f"Ltac plain{self.number} := {'; '.join(steps)}."
 
     def _shown(self, named: Mapping[str, Record]) -> str:
-        cuts = ", ".join(f"i_bisect {name}" for name in self.names.values())
+        cut = [self.names[letter] for at, letter in enumerate(self.letters) if at in self._tree.axes]
+        cuts = ", ".join(f"i_bisect {name}" for name in cut or self.names.values())
         plain = f"interval with (i_prec {BITS})"
         more = f"interval with ({cuts}, i_depth {DEPTH}, i_prec {BITS})" if cuts else plain
         arguments = f" {self.given}" if self.given else ""
@@ -167,9 +184,9 @@ class ClaimInCoq:
     def _show(self) -> str:
         return f"shown{self.number} {self.given}".strip()
 
-    @property
-    def _need(self) -> str:
-        return f"first [apply Rgt_not_eq; unfold Rgt; {self._show} | apply Rlt_not_eq; {self._show} | {self._show}]"
+    def _need(self, shown: str = "") -> str:
+        shown = shown or self._show
+        return f"first [apply Rgt_not_eq; unfold Rgt; {shown} | apply Rlt_not_eq; {shown} | {shown}]"
 
     @cached_property
     def _needs(self) -> tuple[list[Need], list[Need]]:
@@ -226,7 +243,8 @@ class ClaimInCoq:
             return self._cases(tree, box, self._leaves)
         if tree.by.startswith("outside "):
             return [f"exfalso; apply (Rle_not_lt _ _ C{int(tree.by.removeprefix('outside '))}); {self._show}."]
-        return [*(f"split; [{self._need} | ]." for _ in self._needs[1]), self._leaf(tree.by)]
+        needs = [f"split; [{self._need()} | ]." for _ in self._needs[1]]
+        return [*needs, *(self._second_order(box) if tree.by == "hessian" else [self._leaf(tree.by)])]
 
     def _cases(self, tree: ProofTree, box: Ranges, of: Any) -> list[str]:
         axis, at = tree.cut
@@ -241,6 +259,34 @@ class ClaimInCoq:
             return f"rewrite form{self.number} by (split; lra); apply form_step; {self._show}."
         raise UsageError(f"certify --coq: a box that the form '{form}' proves is not written in Coq; omit --coq.")
 
+    def _second_order(self, box: Ranges) -> list[str]:
+        """Taylor in the letter that vanishes, from 0, where function and slope are 0."""
+        k, at = self.number, self.letters.index(self.vanishing[0])
+        low, high = (number_in_coq(end) for end in (min(box[at][0], Fraction(0)), max(box[at][1], Fraction(0))))
+        letters = list(self.names.values())
+
+        def along(name: str, value: str = "t") -> str:
+            return " ".join([f"{name}{k}", *letters[:at], value, *letters[at + 1 :]])
+
+        need, between = self._need(along("shown")), f"{low} <= t <= {high}"
+        lines = []
+        for f, slope in (("f", "d"), ("d", "e")):
+            lines += [
+                f"assert (D{f} : forall t, {between} -> is_derive (fun t => {along(f)}) t ({along(slope)})).",
+                f"{{ intros t Ht. unfold {f}{k}, {slope}{k}. auto_derive;",
+                f"  [repeat split; first [exact I | {need}]",
+                f"  | unfold Rminus; cbn [pow]; field; repeat split; {need}]. }}",
+                f"assert (Z{f} : {along(f, '0')} = 0).",
+                f"{{ unfold {f}{k}. roots_of_1. field. }}",
+            ]
+        functions = " ".join(f"(fun t => {along(name)})" for name in ("f", "d", "e"))
+        return [
+            *lines,
+            f"apply (second_step {functions} {low} {high} 0);",
+            "[lra | exact Df | exact Dd | exact Zf | exact Zd | | lra].",
+            f"intros t Ht. {along('shown')}.",
+        ]
+
     # What the functions need.
 
     def _defined(self) -> None:
@@ -249,7 +295,7 @@ class ClaimInCoq:
         self.lines.append(
             f"Lemma {self.theorem}_is_defined : forall {self.given} : R, {self._ranges(self.root)}\n  {claims}."
         )
-        self.lines += ["Proof.", self._introduced_ranges, f"repeat split; {self._need}.", "Qed."]
+        self.lines += ["Proof.", self._introduced_ranges, f"repeat split; {self._need()}.", "Qed."]
 
     @property
     def _introduced_ranges(self) -> str:
@@ -265,7 +311,7 @@ class ClaimInCoq:
         self.lines += [
             "Proof.",
             self._introduced_ranges,
-            f"unfold {unfolded}; first [ring | field; repeat split; {self._need}].",
+            f"unfold {unfolded}; first [ring | field; repeat split; {self._need()}].",
             "Qed.",
         ]
 

@@ -5,11 +5,13 @@ from typing import Any
 
 from bridge.questions.certify.coq.boxes import ClaimInCoq
 
-HEADER = """(* Theorems of a certificate of boundsmith. Compile Steps.v first, then this file, in the same folder:
+HEADER = """(* A certificate of boundsmith, as theorems. Compile Steps.v first, then this file, in the same folder:
    coqc Steps.v && coqc {name}
    It needs the libraries Interval and Coquelicot. At the end Coq prints the assumptions of each theorem: the axioms of
    its real numbers and its machine integers. *)
+Set Warnings "-ambiguous-paths".
 From Coq Require Import Reals Lra.
+From Coquelicot Require Import Coquelicot.
 From Interval Require Import Tactic.
 Require Import Steps.
 Open Scope R_scope.

@@ -35,9 +35,7 @@ class Need:
 
     @property
     def statement(self) -> str:
-        return (
-            f"{self.term} <> 0" if self.relation == "<>" else f"0 {'<=' if self.relation == '>=' else '<'} {self.term}"
-        )
+        return f"{self.term} <> 0" if self.relation == "<>" else f"0 {self.relation} {self.term}"
 
 
 def names_in_coq(letters: Iterable[str]) -> dict[str, str]:
@@ -85,7 +83,7 @@ class CoqTerms:
 
     def _summand(self, record: Record) -> str:
         """With its sign in front."""
-        if record[0] == "Mul" and len(record) > 2 and record[1] == ["Rational", "-1", "1"]:
+        if record[0] == "Mul" and len(record) > 2 and _is_minus_1(record[1]):
             rest = record[2] if len(record) == 3 else ["Mul", *record[2:]]
             return f" - {self.term(rest)}"
         return f" + {self.term(record)}"
@@ -137,6 +135,10 @@ def _needs(record: Record) -> Iterator[tuple[Record, str]]:
             yield parts[0], "<>" if int(exponent[2]) == 1 else "<"
         elif int(exponent[2]) > 1:
             yield parts[0], "<="
+
+
+def _is_minus_1(record: Record) -> bool:
+    return record[0] == "Rational" and int(record[1]) == -int(record[2])
 
 
 def _divides(record: Record) -> bool:

@@ -1,4 +1,5 @@
 (* Steps that proofs of certificates use: each is proved once. *)
+Set Warnings "-ambiguous-paths".
 From Coq Require Import Reals Lra.
 From Coquelicot Require Import Coquelicot.
 Open Scope R_scope.
@@ -98,6 +99,9 @@ intros a b c x y A C D. destruct (Rle_lt_or_eq_dec 0 a A) as [P|E].
   subst b. replace (x * 0 * x + x * 0 * y + y * 0 * x + y * c * y) with (c * (y * y)) by ring.
   apply Rmult_le_pos; [exact C | apply Rle_0_sqr].
 Qed.
+
+(* The square roots of what is 1, at a place where letters are 0. *)
+Ltac roots_of_1 := repeat match goal with |- context [sqrt ?e] => replace e with 1 by ring; rewrite sqrt_1 end.
 
 (* Functions that the library Interval does not have. *)
 Lemma tanh_by_exp : forall x, tanh x = 1 - 2 / (exp (2 * x) + 1).

@@ -114,7 +114,7 @@ ZERO, ONCE, TWICE, HALF, MINUS = map(number, (0, 1, 2, Fraction(1, 2), -1))
 def plus(*parts): return joined("Add", ZERO, parts)
 def times(*parts): return ZERO if ZERO in parts else joined("Mul", ONCE, parts)
 def minus(e): return times(MINUS, e)
-def raised(e, n): return ("Pow", e, number(n))
+def raised(e, n): return ONCE if n == 0 else e if n == 1 else ("Pow", e, number(n))
 
 def joined(operation, neutral, parts):
     kept = [part for part in parts if part != neutral]
@@ -154,13 +154,17 @@ def put(e, x, new):
 
 @cache
 def derivative(e, x):
+    """In the letter x. At a kink it lies between the slopes of both sides (Clarke): ("Either", which, slope, slope)."""
     if e[0] in LEAVES: return ONCE if e == x else ZERO
     parts, inner = parts_of(e), [derivative(part, x) for part in parts_of(e)]
     if e[0] == "Add": return plus(*inner)
     if e[0] == "Mul": return plus(*(times(*parts[:i], inner[i], *parts[i + 1 :]) for i in range(len(parts))))
     if e[0] == "Pow": return times(e[2], raised(parts[0], value(e[2]) - 1), inner[0])
-    require(e[0] in FUNCTIONS or set(inner) == {ZERO}, f"{e[0]} has a kink")
-    return times(FUNCTIONS[e[0]][1](*parts), *inner) if e[0] in FUNCTIONS else ZERO
+    if e[0] in FUNCTIONS: return times(FUNCTIONS[e[0]][1](*parts), *inner)
+    if e[0] == "Abs": return ("Either", parts[0], inner[0], minus(inner[0]))
+    rest = (e[0], *parts[1:]) if len(parts) > 2 else parts[1]
+    ahead = plus(parts[0], minus(rest)) if e[0] == "Max" else plus(rest, minus(parts[0]))
+    return ("Either", ahead, inner[0], derivative(rest, x))
 
 # Values on boxes.
 
@@ -179,6 +183,9 @@ def evaluated(e, at):
     if e[0] == "Mul": return reduce(multiply, parts)
     if e[0] == "Pow": return power(a if e[2][2] == 1 else root(a, e[2][2]), e[2][1])
     if e[0] == "Abs": return max(0, a[0], -a[1]), max(-a[0], a[1])
+    if e[0] == "Either":
+        b, c = parts[1:]
+        return b if a[0] > 0 else c if a[1] < 0 else (min(b[0], c[0]), max(b[1], c[1]))
     if e[0] in KINKS: return tuple(map(max if e[0] == "Max" else min, *parts))
     return FUNCTIONS[e[0]][0](a)
 
@@ -250,27 +257,30 @@ def multiplied(a, b):
     return total(found)
 
 @cache
-def polynomial(e):
+def polynomial(e, known=frozenset()):
+    """The sum; the letters in `known` are >= 0."""
     if e[0] == "Rational": return total([{UNIT: value(e)}])
     if e[0] in LEAVES: return {frozenset({(e[1] if e[0] == "Symbol" else e, 1)}): 1}
-    parts = [polynomial(part) for part in parts_of(e)]
+    parts = [polynomial(part, known) for part in parts_of(e)]
     if e[0] == "Add": return total(parts)
     if e[0] == "Mul": return reduce(multiplied, parts)
-    if e[0] == "Pow": return to_power(parts[0], value(e[2]))
+    if e[0] == "Pow": return to_power(parts[0], value(e[2]), known)
     if e[0] == "exp": return {frozenset((("exp", m), c) for m, c in parts[0].items()): 1}
-    if e[0] in WRITTEN_OUT: return polynomial(WRITTEN_OUT[e[0]](*e[1:]))
+    if e[0] in WRITTEN_OUT: return polynomial(WRITTEN_OUT[e[0]](*e[1:]), known)
     if e[0] in SPECIAL and parts[0] == SPECIAL[e[0]][0]: return SPECIAL[e[0]][1]
     keys = frozenset(frozenset(reduced(part).items()) for part in parts)
     if e[0] == "Abs": keys |= {frozenset((m, -c) for m, c in key) for key in keys}
     return {frozenset({((e[0], keys), 1)}): 1}
 
-def to_power(p, n):
+def to_power(p, n, known=frozenset()):
     if n.denominator == 1 and (n >= 0 or len(p) == 1):
         base = {frozenset((x, -k) for x, k in m): 1 / Fraction(c) for m, c in p.items()} if n < 0 else p
         return reduce(multiplied, [base] * abs(int(n)), {UNIT: 1})
     require(p, "0 has a power that is not defined")
     m, c = next(iter(p.items()))
-    if len(p) == c == 1 and [k for _, k in m] in ([], [1]): return {frozenset((x, n) for x, _ in m): 1}
+    plain, positive = c == 1 and [k for _, k in m] == [1], all(x[0] == "exp" or x in known for x, _ in m)
+    if m and len(p) == 1 and (plain or positive):
+        return multiplied(to_power({UNIT: c}, n), {frozenset((x, k * n) for x, k in m): 1})
     exact = Fraction(*(whole_root(end, n.denominator) for end in Fraction(abs(c)).as_integer_ratio()))
     if set(p) == {UNIT} and exact**n.denominator == c: return {UNIT: exact**n.numerator}
     return {frozenset({(("power", frozenset(reduced(p).items())), n)}): 1}
@@ -286,9 +296,10 @@ def reduced(p, cleared=False):
             p = total(multiplied(rest, to_power(dict(b[1]), Fraction(n))) for rest, n in lowered)
     return p
 
-def same(e, f):
-    """Whether they are equal wherever both are defined."""
-    return not reduced(polynomial(plus(e, minus(f))), cleared=True)
+def same(box, e, f):
+    """Whether they are equal wherever both are defined on the box."""
+    known = frozenset(x for x, (low, _) in box.items() if low >= 0)
+    return not reduced(polynomial(plus(e, minus(f)), known), cleared=True)
 
 # Trees of boxes. A goal (f, box, where): f is defined and >= 0 (> 0 if strict) wherever all of `where` are >= 0.
 
@@ -330,10 +341,10 @@ def minors(H):
         return plus(*(minus(term) if i % 2 else term for i, term in enumerate(terms))) if rows else ONCE
     return [determinant(s, s) for k in range(1, len(H) + 1) for s in combinations(range(len(H)), k)]
 
-def by_form(f, z, H):
+def by_form(box, f, z, H):
     """f = z^T H z with a matrix that is symmetric, and positive semidefinite on the box."""
     require([*map(tuple, H)] == [*zip(*H)] and len(z) == len(H), "the matrix is not symmetric")
-    require(same(f, plus(*(times(a, e, b) for a, row in zip(z, H) for b, e in zip(z, row)))), "the form is not f")
+    require(same(box, f, plus(*(times(a, e, b) for a, row in zip(z, H) for b, e in zip(z, row)))), "the form is not f")
     found = minors(H)
     def by(box):
         require_defined(box, f, *z, *chain(*H))
@@ -341,11 +352,11 @@ def by_form(f, z, H):
     return by
 
 # Taylor from y = 0, where f and its gradient in y are 0: f = y^T H(xi) y / 2, and xi is in the box widened to y = 0.
-def by_hessian(f, vanishing):
+def by_hessian(box, f, vanishing):
     slopes = [derivative(f, ("Symbol", y)) for y in vanishing]
     for each in (f, *slopes):
         for y in vanishing: each = put(each, ("Symbol", y), ZERO)
-        require(same(each, ZERO), "f or its gradient is not 0 at the equilibrium")
+        require(same(box, each, ZERO), "f or its gradient is not 0 at the equilibrium")
     found = minors([[derivative(slope, ("Symbol", y)) for y in vanishing] for slope in slopes])
     def by(box):
         wide = box | {y: (min(box[y][0], Fraction(0)), max(box[y][1], Fraction(0))) for y in vanishing}
@@ -371,8 +382,8 @@ def check(claim):
     used = [node[0] for node in claim["tree"] if isinstance(node, list)]
     if "form" in used:
         z, H = q["form"]["vector"], q["form"]["matrix"]
-        forms["form"] = by_form(f, [read(e) for e in z], [[read(e) for e in row] for row in H])
-    if "hessian" in used: forms["hessian"] = by_hessian(f, q["vanishing"])
+        forms["form"] = by_form(box, f, [read(e) for e in z], [[read(e) for e in row] for row in H])
+    if "hessian" in used: forms["hessian"] = by_hessian(box, f, q["vanishing"])
     return f"it holds, on {follow(f, box, where, claim['tree'], strict, forms)} boxes"
 
 def words(e, level=0):

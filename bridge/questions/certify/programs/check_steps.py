@@ -1,4 +1,4 @@
-"""Checks a certificate that has steps, or sin, cos, tan and pi: python check_steps.py FILE.json
+"""Checks a certificate that has steps, or sin, cos, tan, atan and pi: python check_steps.py FILE.json
 
 It adds these to check_certificate.py, which has to lie beside it and says what "confirmed" means. A step is a leaf of a
 tree of boxes. It proves its goal (f, box, where) there, by an identity or from goals that its children prove: f is
@@ -12,9 +12,9 @@ from fractions import Fraction
 from functools import reduce
 
 import check_certificate as kernel
-from check_certificate import KINKS, ONCE, ONE, UNIT, ZERO, NotShownError, add, derivative, enclosed, minus, multiplied
-from check_certificate import multiply, nodes, number, plus, polynomial, power, put, raised, read, reduced, require
-from check_certificate import require_defined, require_smooth, same, times, to_power, total
+from check_certificate import KINKS, ONCE, ONE, UNIT, ZERO, NotShownError, P, add, derivative, enclosed, minus
+from check_certificate import multiplied, multiply, nodes, number, plus, polynomial, power, put, raised, read
+from check_certificate import reduced, require, require_defined, require_smooth, same, times, to_power, total
 
 # Functions.
 
@@ -31,13 +31,26 @@ def sin(a, turn=0):
 
 def tan(a): return multiply(sin(a), power(sin(a, 1), -1))
 
+def atan(a): return atan_at(a[0])[0], atan_at(a[1])[1]
+
+def atan_at(x):
+    """A guess by floats and a step of Newton's method; that x lies between tan of both ends decides."""
+    y, distance = int(math.atan(x / ONE) * 2**64) << P - 64, 64
+    y += multiply((x - tan((y, y))[0],) * 2, power(sin((y, y), 1), 2))[0]
+    while abs(y) + distance < 157 * ONE // 100:  # tan grows up to pi/2
+        low, high = y - distance, y + distance
+        if tan((low, low))[1] <= x <= tan((high, high))[0]: return low, high
+        distance *= 4
+    raise NotShownError("an argument of atan is too large")
+
 PI = Fraction("3.14159265358979323846264338327950288")  # its first digits
 kernel.CONSTANTS["pi"] = enclosed(PI, PI + Fraction(1, 10**35))
 kernel.FUNCTIONS["sin"] = sin, lambda x: ("cos", x)
 kernel.FUNCTIONS["cos"] = lambda a: sin(a, 1), lambda x: minus(("sin", x))
+kernel.FUNCTIONS["atan"] = atan, lambda x: raised(plus(ONCE, raised(x, 2)), -1)
 kernel.FUNCTIONS["tan"] = tan, lambda x: plus(ONCE, raised(("tan", x), 2))
 kernel.WRITTEN_OUT["tan"] = lambda x: times(("sin", x), raised(("cos", x), -1))
-kernel.SPECIAL |= {"sin": ({}, {}), "cos": ({}, {UNIT: 1})}  # at 0
+kernel.SPECIAL |= {"sin": ({}, {}), "atan": ({}, {}), "cos": ({}, {UNIT: 1})}  # at 0
 
 # Goals.
 
@@ -88,7 +101,7 @@ def factors(node, f, box, where):
     sign, parts, goals = Fraction(node["constant"]), [(read(e), k, s) for e, k, s in node["factors"]], []
     powers = [raised(e, k) for e, k, _ in parts]
     require_defined(box, *powers)
-    require(same(f, times(number(sign), *powers)), "factors: their product is not f")
+    require(same(box, f, times(number(sign), *powers)), "factors: their product is not f")
     for e, k, s in parts:
         require(isinstance(k, int) and s in ((1, -1) if k % 2 else (0,)), "factors: a sign is wrong")
         if k % 2: sign, goals = sign * s, [*goals, (times(number(s), e), box, where)]
@@ -99,7 +112,7 @@ def sum_(node, f, box, where):
     """f is a sum of terms that are >= 0."""
     terms = [read(e) for e in node["terms"]]
     require_defined(box, *terms)
-    require(same(f, plus(*terms)), "sum: it is not f")
+    require(same(box, f, plus(*terms)), "sum: it is not f")
     return [(e, box, where) for e in terms]
 
 def cases(node, f, box, where):
@@ -116,7 +129,7 @@ def piece(node, f, box, where):
     apart = [plus(parts[i], minus(other)) for j, other in enumerate(parts) if j != i]
     right = [parts[i]] if kink[0] == "Abs" else apart if kink[0] == "Max" else [minus(each) for each in apart]
     for each in nodes(f):
-        if each[0] == kink[0] and polynomial(each) == polynomial(kink): f = put(f, each, parts[i])
+        if each[0] == kink[0] and same(box, each, kink): f = put(f, each, parts[i])
     return [(goal, box, where) for goal in (*right, f)]
 
 def linear(node, f, box, where):
@@ -139,7 +152,7 @@ def monotone(node, f, box, where):
     for k, c in enumerate(kept):
         a, b = Fraction(polynomial(c).get(frozenset({(x[1], 1)}), 0)), put(c, x, ZERO)
         require_defined(others, b)
-        require(same(c, plus(times(number(a), x), b)), f"monotone: a condition is not a {x[1]} + b with a rational a")
+        require(same(box, c, plus(times(number(a), x), b)), f"monotone: a condition is not a {x[1]} + b, a rational")
         if a * sign > 0: sides.append((times(number(-1 / a), b), k))
     lowest = [
         (put(f, x, s), others, [put(c, x, s) for c in kept[: max(own, 0)] + kept[own + 1 :] + inside * (own >= 0)])
@@ -158,7 +171,7 @@ def squares(node, f, box, where):
     require(all(w >= 0 for w, _, _ in terms), "squares: a weight is negative")
     require_defined(box, *(q for _, q, _ in terms))
     written = plus(*(times(number(w), raised(q, 2), *each) for w, q, each in terms))
-    require(same(f, written), "squares: the sum is not f")
+    require(same(box, f, written), "squares: the sum is not f")
     return []
 
 def amgm(node, f, box, where):
@@ -207,7 +220,8 @@ def logs(node, f, box, where):
         found.append((e, Fraction(p[m]), m))
     for e in nodes(f):
         if e[0] == "log" and any(polynomial(e) == {m: 1} for _, _, m in found): rest = put(rest, e, ZERO)
-    require(same(f, plus(rest, *(times(number(c), e) for e, c, _ in found))), "logs: f is not affine in its logarithms")
+    written = plus(rest, *(times(number(c), e) for e, c, _ in found))
+    require(same(box, f, written), "logs: f is not affine in its logarithms")
     n = math.lcm(*(c.denominator for _, c, _ in found))
     above, below = ([raised(e[1], abs(n * c)) for e, c, _ in found if c * s > 0] for s in (1, -1))
     return [(plus(times(("exp", times(number(n), rest)), *above), minus(times(*below))), box, where)]
@@ -218,7 +232,7 @@ def lipschitz(node, f, box, where):
     hull = {x: (min(box[x][0], box[y][0]), max(box[x][1], box[y][1]))}
     other = put(F, ("Symbol", x), ("Symbol", y))
     apart, values = (("Abs", plus(a, minus(b))) for a, b in ((("Symbol", x), ("Symbol", y)), (F, other)))
-    require(same(f, plus(times(L, apart), minus(values))), "lipschitz: f is not L |x - y| - |F(x) - F(y)|")
+    require(same(box, f, plus(times(L, apart), minus(values))), "lipschitz: f is not L |x - y| - |F(x) - F(y)|")
     require_smooth(hull, F)
     slope = derivative(F, ("Symbol", x))
     return [(plus(L, minus(slope)), hull, []), (plus(L, slope), hull, [])]

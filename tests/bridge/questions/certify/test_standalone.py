@@ -189,6 +189,10 @@ def test_a_changed_file_is_noticed_by_its_digest(tmp_path: Path) -> None:
         ("x*cos(x)", [["range", 1]], True),
         ("pi - 355/113*x", [["range", 1]], False),  # at x = 1 by 3e-7
         ("tan(x) - x + 1/10**4", [["slope", 1]], True),
+        ("atan(x) - x*pi/4 + 1/10**9", [[0, "1/2"], ["slope", 2]], True),
+        ("pi/4 - atan(x) - 1/10**9", [["range", 1]], False),
+        ("sinh(x) - x", [["slope", 1]], True),
+        ("cosh(x) - 1", [["range", 1]], True),
     ],
 )
 def test_functions_are_enclosed(text: str, tree: Any, confirmed: bool, tmp_path: Path) -> None:
