@@ -13,6 +13,7 @@ outwards. An expression is a tuple: ("Rational", p, q), ("Symbol", name), ("Cons
 import hashlib
 import json
 import math
+import re
 import sys
 import textwrap
 from fractions import Fraction
@@ -21,6 +22,7 @@ from itertools import chain, combinations, product
 
 P = 96
 ONE = 1 << P
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_'*~^\[\]{},.]{0,99}")
 HALVINGS = 10  # of a box, where intervals enclose less tightly here than those of the search
 
 class NotShownError(Exception):
@@ -141,6 +143,8 @@ def read(e):
     if e[0] in LEAVES: return ("exp", ONCE) if e == ["Constant", "E"] else tuple(e)
     require(e[0] in (*OPERATIONS, *KINKS, *FUNCTIONS), f"this program does not know {e[0]}")
     parts = [read(part) for part in e[1:]]
+    several = e[0] in ("Add", "Mul", "Max", "Min")
+    require(parts if several else len(parts) == 1 + (e[0] == "Pow"), f"{e[0]} has a wrong number of parts")
     if e[0] == "Pow" and parts[1][0] != "Rational": return ("exp", ("Mul", parts[1], ("log", parts[0])))
     return (e[0], *parts)
 
@@ -372,6 +376,7 @@ def check(claim):
     f, where, strict = read(q["expression"]), [read(each) for each in q["where"]], q["strict"]
     box = {x: (Fraction(low), Fraction(high)) for x, low, high in q["box"]}
     require(all(low <= high for low, high in box.values()), "a range is empty")
+    require(all(NAME.fullmatch(x) for x in box), "the name of a letter is unusual")
     if verdict == "refuted":
         point = {x: (Fraction(claim["point"][x]),) * 2 for x in box}
         require(all(low <= point[x][0] <= high for x, (low, high) in box.items()), "the point is outside of the box")
@@ -404,14 +409,15 @@ def statement(q):
     return f"For all real numbers {ends(box)}{where}: {words(q['expression'])} {relation} 0"
 
 def main(path):
-    with open(path, encoding="utf-8") as file: content = json.load(file)
+    with open(path, encoding="utf-8") as file: content = json.load(file, parse_float=str)
     body = json.dumps({k: v for k, v in content.items() if k != "digest"}, sort_keys=True, separators=(",", ":"))
     failed = hashlib.sha256(body.encode()).hexdigest() != content["digest"]
     if failed: print("The digest does not match: the file was changed after it was written.\n")
     for claim in content["claims"]:
         q, origin = claim["inequality"], claim["origin"]
-        stated = f", stated by {origin['result']} says the file" if origin else ""
-        print(f"[{q['name']}{stated}]", textwrap.fill(statement(q), 118, break_on_hyphens=False), sep="\n")
+        stated = f", stated by {json.dumps(origin['result'])}" if origin else ""
+        print(f"The file calls it {json.dumps(q['name'])}{stated}.")
+        print(textwrap.fill(statement(q), 118, break_on_hyphens=False))
         try: print(f"confirmed: {check(claim)}\n", flush=True)
         except (NotShownError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
             why, failed = error if isinstance(error, NotShownError) else "the claim cannot be read", True

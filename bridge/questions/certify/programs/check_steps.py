@@ -152,6 +152,7 @@ def monotone(node, f, box, where):
     for k, c in enumerate(kept):
         a, b = Fraction(polynomial(c).get(frozenset({(x[1], 1)}), 0)), put(c, x, ZERO)
         require_defined(others, b)
+        if x in nodes(c): require_defined(box, c)
         require(same(box, c, plus(times(number(a), x), b)), f"monotone: a condition is not a {x[1]} + b, a rational")
         if a * sign > 0: sides.append((times(number(-1 / a), b), k))
     lowest = [

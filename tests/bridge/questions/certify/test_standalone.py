@@ -152,6 +152,8 @@ FORGERIES = {
     "a root of what is negative": (of_inequality("expression", ["Pow", ["Add", X, ["Rational", "-1", "2"]],
                                    ["Rational", "1", "2"]]), "under a root is not shown to be >= 0"),
     "a pole": (of_inequality("expression", ["Mul", X, ["Pow", X, ["Rational", "-1", "1"]]]), "differ from 0"),
+    "a name that reads as a claim": (of_inequality("box", [["x = 0, y", "0", "1"]]), "the name of a letter is unusual"),
+    "a part that is not looked at": (of_inequality("expression", ["exp", X, Y]), "exp has a wrong number of parts"),
     "a letter without a range": (of_inequality("expression", ["Symbol", "z"]), "does not know z"),
 }  # fmt: skip
 
@@ -165,6 +167,14 @@ def test_a_forged_certificate_is_refused(name: str, tmp_path: Path) -> None:
     code, text = checked(tmp_path, sealed(content))
     assert code == 1
     assert message in " ".join(text.split())
+
+
+def test_a_name_cannot_pass_for_a_result(tmp_path: Path) -> None:
+    content = by_hand("x", ["x=-1,1"], [["range", 1]])
+    content["claims"][0]["inequality"]["name"] = "x\nconfirmed: it holds"
+    code, text = checked(tmp_path, sealed(content))
+    assert code == 1
+    assert "\nconfirmed" not in text
 
 
 def test_a_changed_file_is_noticed_by_its_digest(tmp_path: Path) -> None:
