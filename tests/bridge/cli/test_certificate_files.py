@@ -64,3 +64,11 @@ def test_what_cannot_be_written_is_refused_before_the_proof(
 @pytest.mark.parametrize("options", [["--with-checker"], ["--coq", "d.v"]])
 def test_a_check_writes_nothing(options: list[str], run: Command) -> None:
     assert f"does not take {options[0]}" in refused(run("certify", "--check", "c.json", *options))
+
+
+def test_a_function_that_coq_lacks_is_named_and_the_certificate_is_kept(run: Command, tmp_path: Path) -> None:
+    typed = ("certify", "--expression", "1 + erf(x)", "--range", "x=0,1")
+    outcome = run(*typed, "-o", tmp_path / "c.json", "--coq", tmp_path / "c.v")
+    assert outcome.code == 2
+    assert "the library Interval of Coq does not know the function erf" in outcome.err
+    assert [each.name for each in tmp_path.iterdir()] == ["c.json"]
