@@ -7,7 +7,7 @@ from bridge.questions.certify.coq.boxes import ClaimInCoq
 
 HEADER = """(* A certificate of boundsmith, as theorems. Compile Steps.v first, then this file, in the same folder:
    coqc Steps.v && coqc {name}
-   It needs the libraries Interval and Coquelicot. At the end Coq prints the assumptions of each theorem: the axioms of
+   It needs the libraries Interval and Coquelicot. At the end Coq prints the assumptions of the theorems: the axioms of
    its real numbers and its machine integers. *)
 Set Warnings "-ambiguous-paths".
 From Coq Require Import Reals Lra.
@@ -25,5 +25,10 @@ def coq_text(claims: Sequence[Mapping[str, Any]], name: str) -> str:
     pattern in Coq.
     """
     written = [ClaimInCoq(claim, number) for number, claim in enumerate(claims, start=1)]
-    assumptions = "".join(f"Print Assumptions {each.theorem}.\n" for each in written if each.theorem)
+    theorems = [each.theorem for each in written if each.theorem]
+    together = (
+        f"Definition theorems := ({', '.join(theorems)}).\n" if len(theorems) > 1 else ""
+    )  # asked once: it is slow
+    last = "theorems" if together else theorems[0] if theorems else ""
+    assumptions = f"{together}Print Assumptions {last}.\n" if last else ""
     return "\n".join([HEADER.format(name=name), *(each.written for each in written), assumptions])
