@@ -7,20 +7,18 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from bridge.cli.certificate_files import CertificateFiles
 from bridge.cli.codes import INTERRUPTED
 from bridge.cli.requests import Request
-from bridge.cli.terminal import line_width, progress, show, show_filled, show_json
+from bridge.cli.terminal import line_width, progress, show_filled, show_json
 from bridge.export.grids import bounded
-from bridge.export.writing import check_output
-from bridge.export.written_files import write_text
-from bridge.questions.certify.certificate import CertifiedClaim, Origin, certificate_text
+from bridge.questions.certify.certificate import CertifiedClaim, Origin
 from bridge.questions.certify.deadline import Deadline, OutOfTime, checked_seconds
 from bridge.questions.certify.explaining import explanation
 from bridge.questions.certify.obligations import OBLIGATION, stated_obligations
@@ -32,7 +30,6 @@ from symbolic.derivations.inequalities import Inequality
 from symbolic.words.errors import UsageError
 
 SHOWN_BOXES, SHOWN_DIGITS = 20, 60
-CERTIFICATES = (".json",)
 SECONDS_OF_PROOF = 60.0  # for each inequality
 STYLES = {Status.PROVED: "green", Status.REFUTED: "bold red", Status.UNDECIDED: "yellow"}
 
@@ -52,14 +49,13 @@ class CertifyRun:
 
 
 def run_certify(
-    request: Request, quantity: str | None, seconds: float | None, output: Path | None, *, as_json: bool
+    request: Request, quantity: str | None, seconds: float | None, files: CertificateFiles, *, as_json: bool
 ) -> None:
     """Proves every inequality that the result states at these parameters, its open obligations among them."""
     id, theorem = request.typed, request.theorem
     params = {p.name: p.default for p in request.result.parameters if p.default is not None} | request.parameters
     seconds = checked_seconds("certify", SECONDS_OF_PROOF if seconds is None else seconds)
-    if output is not None:
-        check_output(output, CERTIFICATES)
+    files.check()
     find_theorem(theorem)  # loads its topic before the clock runs
     deadline = Deadline(seconds, alarmed=True)
     try:
@@ -75,7 +71,7 @@ def run_certify(
     if not chosen and (quantity is not None or not cannot):
         raise UsageError(_nothing_to_prove(request, quantity, [each.name for each in stated], cannot))
     origin = None if request.is_own else Origin(id, quantity or "", params)  # a file is not read again by a re-check
-    _run(CertifyRun(request.result.id, chosen, seconds, origin, cannot), output, as_json)
+    _run(CertifyRun(request.result.id, chosen, seconds, origin, cannot), files, as_json)
 
 
 def _without_choices(request: Request, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
@@ -110,15 +106,20 @@ def _nothing_to_prove(request: Request, quantity: str | None, names: Sequence[st
 
 
 def run_expression(
-    text: str, ranges: Sequence[str], where: Sequence[str], seconds: float | None, output: Path | None, *, as_json: bool
+    text: str,
+    ranges: Sequence[str],
+    where: Sequence[str],
+    seconds: float | None,
+    files: CertificateFiles,
+    *,
+    as_json: bool,
 ) -> None:
     """Proves an inequality that the user typed, and that it is defined on the whole box.
 
     One that SymPy cannot simplify in time is undecided, just as it was typed.
     """
     seconds = checked_seconds("certify", SECONDS_OF_PROOF if seconds is None else seconds)
-    if output is not None:
-        check_output(output, CERTIFICATES)
+    files.check()
     deadline = Deadline(seconds, alarmed=True)
     run = CertifyRun(text, [], seconds)
     try:
@@ -129,7 +130,7 @@ def run_expression(
         reason = f"the time limit of {deadline.seconds:g} s was reached while it was simplified"
         run.claims.append(CertifiedClaim(Outcome(typed, Status.UNDECIDED, seconds=deadline.spent, reason=reason)))
     run.region = _region((run.inequalities or [claim.outcome.inequality for claim in run.claims])[-1], where)
-    _run(run, output, as_json, deadline)
+    _run(run, files, as_json, deadline)
 
 
 def _region(inequality: Inequality, where: Sequence[str]) -> str:
@@ -139,16 +140,13 @@ def _region(inequality: Inequality, where: Sequence[str]) -> str:
     return f"{ranges}; where {', '.join(where)}" if where else ranges
 
 
-def _run(run: CertifyRun, output: Path | None, as_json: bool, first: Deadline | None = None) -> None:
+def _run(run: CertifyRun, files: CertificateFiles, as_json: bool, first: Deadline | None = None) -> None:
     _prove_all(run, first)
     if as_json:
         show_json(_run_record(run))
     else:
         show_filled(*_run_blocks(run))
-    if output is not None:  # last: what was found is shown even if no certificate can hold it
-        write_text(output, certificate_text(run.claims))
-        if not as_json:
-            show(f"written: {output}")
+    files.write(run.claims, quiet=as_json)  # last: what was found is shown even if no certificate can hold it
     if run.interrupted:
         raise typer.Exit(INTERRUPTED)
 

@@ -273,11 +273,11 @@ def sweep(
     of one process. Where a sweep is stopped, or killed, the same command goes on. Options of sweep stand before
     COMMAND; {folder} in an argument of COMMAND is a folder of the job's own.
     """
-    from bridge.cli.sweeping import Program, Workers, run_sweep, show_sweep
+    from bridge.cli.sweeping import CommandLine, Workers, run_sweep, show_sweep
     from symbolic.words.errors import UsageError
 
     root = context.find_root()
-    program = Program(root.command, root.obj)
+    program = CommandLine(root.command, root.obj)
     if show is not None:
         if command or output or over or jobs is not None or dask is not None:
             raise UsageError("sweep: --show FOLDER only shows what is done; omit the rest.")
@@ -304,6 +304,14 @@ def certify(
     ] = None,
     output: Annotated[
         Path | None, writing("Also write the certificate.", "-o", "--output", metavar="FILE.json")
+    ] = None,
+    with_checker: Annotated[
+        bool,
+        flag("--with-checker", "With -o: also write, beside it, a program that checks it without boundsmith."),
+    ] = False,
+    coq: Annotated[
+        Path | None,
+        writing("Also write the theorems with their proofs for Coq, and the steps that these use.", metavar="FILE.v"),
     ] = None,
     expression: Annotated[str | None, taking("TEXT", "Instead of ID: `f>=g`, `f>g`, or `f` for `f>=0`.")] = None,
     ranges: Annotated[
@@ -341,8 +349,9 @@ def certify(
     asking = {"--largest": largest, "--supremum": supremum, "--lipschitz": lipschitz, "--flow": flow}
     typed = {"--range": ranges, "--where": where, **asking}
     of_result = {"--quantity": quantity, "--set": settings}
+    written = {"--output": output, "--with-checker": with_checker, "--coq": coq}
     if check is not None:
-        others = {"ID": id, "--expression": expression, "--output": output, **typed, **of_result}
+        others = {"ID": id, "--expression": expression, **written, **typed, **of_result}
         from bridge.cli.rechecking import run_check
 
         run_check(check, others, seconds, as_json=json)
@@ -355,12 +364,17 @@ def certify(
     if misplaced:
         partner = "--expression TEXT" if expression is None else "a result's ID"
         raise UsageError(f"certify: {', '.join(misplaced)} goes with {partner}.")
+    from bridge.cli.certificate_files import CertificateFiles
+
+    files = CertificateFiles(output, with_checker, coq)
     if id is not None:
         asked = request(id, settings)
         from bridge.cli.certifying import run_certify
 
-        run_certify(asked, quantity, seconds, output, as_json=json)
+        run_certify(asked, quantity, seconds, files, as_json=json)
     elif expression is not None and any(asking.values()):
+        if with_checker or coq is not None:
+            raise UsageError("certify: --with-checker and --coq go with an inequality, not with a constant; omit them.")
         from bridge.cli.constants import Question, run_constant
 
         question = Question(largest, supremum, lipschitz, tuple(flow or ()))
@@ -368,7 +382,7 @@ def certify(
     elif expression is not None:
         from bridge.cli.certifying import run_expression
 
-        run_expression(expression, ranges or [], where or [], seconds, output, as_json=json)
+        run_expression(expression, ranges or [], where or [], seconds, files, as_json=json)
 
 
 app.command("train", cls=PlainCommand)(train_model)

@@ -14,7 +14,7 @@ from bridge.cli.codes import INTERRUPTED, AdvisedInterrupt
 from bridge.cli.outputs import Outputs
 from bridge.cli.requests import Request
 from bridge.cli.running import run_by, show_comparison, show_part
-from bridge.cli.swept_commands import Program, SweptCommand, run_command
+from bridge.cli.swept_commands import CommandLine, SweptCommand, run_command
 from bridge.cli.terminal import Progress, line_width, progress, show, show_filled, show_json_text, warnings_in_words
 from bridge.export.grids import bounded
 from bridge.export.terminal import comparison_blocks
@@ -42,7 +42,9 @@ class Workers:
         return Processes(processes(self.jobs, needed)) if self.dask is None else Cluster(self.dask)
 
 
-def run_sweep(program: Program, folder: Path, command: Sequence[str], over: Sequence[str], workers: Workers) -> None:
+def run_sweep(
+    program: CommandLine, folder: Path, command: Sequence[str], over: Sequence[str], workers: Workers
+) -> None:
     """Runs what is not done in the folder, and shows the record of all. Raises UsageError."""
     if workers.jobs is not None and workers.dask is not None:
         raise UsageError("sweep: --jobs and --dask are two engines; give one of them.")
@@ -57,7 +59,7 @@ def run_sweep(program: Program, folder: Path, command: Sequence[str], over: Sequ
         _run_options(folder.absolute(), SweptCommand.of(program, name, arguments, over), workers, typed)
 
 
-def show_sweep(program: Program, folder: Path) -> None:
+def show_sweep(program: CommandLine, folder: Path) -> None:
     """What is done so far, also while a sweep is at work. Raises UsageError for a folder without one."""
     folder, typed = folder.absolute(), typed_in(folder)
     if typed is None:
@@ -73,7 +75,9 @@ def show_sweep(program: Program, folder: Path) -> None:
 # A comparison, by its points.
 
 
-def _run_comparison(program: Program, arguments: Sequence[str], runner: "_ComparisonSweep | _PartOfComparison") -> None:
+def _run_comparison(
+    program: CommandLine, arguments: Sequence[str], runner: "_ComparisonSweep | _PartOfComparison"
+) -> None:
     with run_by(runner):
         command, name = program.command(COMPARE), f"boundsmith {COMPARE}"
         if command.main(args=list(arguments), prog_name=name, standalone_mode=False) == INTERRUPTED:

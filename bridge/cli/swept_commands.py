@@ -24,7 +24,7 @@ WORDS = 40  # letters of a cell of the table
 
 
 @dataclass(frozen=True)
-class Program:
+class CommandLine:
     """What a sweep runs: the commands as one group, and the function that runs one of them, given its words."""
 
     group: Any
@@ -48,13 +48,13 @@ class Program:
 class SweptCommand:
     """A command, its arguments, and the options that vary, each with its values as typed."""
 
-    program: Program
+    program: CommandLine
     name: str
     arguments: Sequence[str]
     over: Mapping[str, Sequence[str]]
 
     @classmethod
-    def of(cls, program: Program, name: str, arguments: Sequence[str], over: Sequence[str]) -> "SweptCommand":
+    def of(cls, program: CommandLine, name: str, arguments: Sequence[str], over: Sequence[str]) -> "SweptCommand":
         """Checks the call of each job. Raises UsageError, or what the command itself raises for wrong options."""
         program.command(name)
         swept = cls(program, name, arguments, _axes(over))

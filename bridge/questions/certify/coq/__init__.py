@@ -1,0 +1,1 @@
+"""Theorems of certificates as files that the proof assistant Coq compiles."""

@@ -1,0 +1,184 @@
+"""Theorems of certificates in Coq: what is written, what is refused, and that Coq compiles it where it is installed."""
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from bridge.questions.certify.certificate import CertifiedClaim, claim_record, inequality_record
+from bridge.questions.certify.coq.file import coq_text
+from bridge.questions.certify.coq.terms import CoqTerms, names_in_coq
+from bridge.questions.certify.proving import Outcome, Status, prove
+from bridge.questions.certify.reading import typed_inequality
+from bridge.questions.certify.standalone import LIBRARY_OF_COQ, program
+from symbolic import UsageError
+from symbolic.topics.induction import lyapunov_head
+from tests.bridge.questions.certify.records import by_hand, shipped
+
+needs_coq = pytest.mark.skipif(
+    shutil.which("coqc") is None, reason="coqc is not installed: apt install libcoq-interval"
+)
+
+
+def proof(text: str, *ranges: str, where: Sequence[str] = ()) -> dict[str, Any]:
+    return claim_record(CertifiedClaim(prove(typed_inequality(text, ranges, where))))
+
+
+def compiled(folder: Path, claims: Sequence[Any]) -> tuple[bool, str]:
+    """Whether Coq compiles the theorems of these claims, and what it printed."""
+    (folder / LIBRARY_OF_COQ).write_text(program(LIBRARY_OF_COQ))
+    (folder / "claims.v").write_text(coq_text(claims, "claims.v"))
+    subprocess.run(["coqc", LIBRARY_OF_COQ], cwd=folder, check=True, capture_output=True)
+    done = subprocess.run(["coqc", "claims.v"], cwd=folder, check=False, capture_output=True, text=True)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+# What is written.
+
+
+def test_a_theorem_states_the_inequality_in_its_own_letters() -> None:
+    text = coq_text([proof("x*y**2/(1 + x) - tanh(y) >= -3/2", "x=0,1/2", "y=1,2")], "c.v")
+    assert "forall x y : R, 0 <= x <= (1/2) -> 1 <= y <= 2 ->" in text
+    assert "(* 1. x*y**2/(1 + x) - tanh(y) >= -3/2 *)" in text
+    assert "0 <= ((x * (y ^ 2) / (1 + x)) - (tanh y) - ((-1) * 3 / 2))." in text
+    assert "Lemma claim_1_is_defined" in text
+    assert "(1 + x) <> 0." in text
+    assert text.endswith("Print Assumptions claim_1.\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("x**(3/2)", "((sqrt x) ^ 3)"),
+        ("x**(-1/4)", "(1 / (sqrt (sqrt x)))"),
+        ("x**(1/3)", "(Rpower x (1/3))"),
+        ("x**y", "(Rpower x y)"),
+        ("max(x, y, 1)", "(Rmax (Rmax x y) 1)"),
+        ("abs(x) - log(y)*pi", "((Rabs x) - ((ln y) * PI))"),
+        ("2/x/y**2", "(2 / x / (y ^ 2))"),
+        ("E + x", "((exp 1) + x)"),
+    ],
+)
+def test_an_expression_is_a_term(text: str, term: str) -> None:
+    letters = [letter for letter in "xy" if letter in text.replace("exp", "").replace("max", "")]
+    inequality = typed_inequality(text, [f"{letter}=1,2" for letter in letters])
+    written = CoqTerms({"x": "x", "y": "y"}).term(inequality_record(inequality)["expression"])
+    assert written.replace("Rmax 1 x) y", "Rmax x y) 1") == term
+
+
+def test_what_a_term_needs_to_mean_what_it_says_is_listed() -> None:
+    record = inequality_record(
+        typed_inequality("1/x + sqrt(y) + log(x*y) + y**(-1/2) + x**y + tan(y)", ["x=1,2", "y=1,2"])
+    )
+    needs = {need.statement for need in CoqTerms({"x": "x", "y": "y"}).needs(record["expression"])}
+    assert needs == {"x <> 0", "0 <= y", "0 < (x * y)", "0 < y", "0 < x", "(cos y) <> 0"}
+
+
+def test_names_are_those_of_coq_and_never_one_for_two_letters() -> None:
+    names = names_in_coq(["g*", "g_", "forall", "exp", "_x", "x'", "R"])
+    assert list(names.values()) == ["g_", "g__", "forall_", "exp_", "x_x", "x'", "R_"]
+
+
+def test_a_name_cannot_end_the_comment_that_it_stands_in() -> None:
+    claim = proof("x", "x=0,1")
+    claim["inequality"]["name"] = 'x *) Axiom trust : False. (* "'
+    assert "(* 1. x * ) Axiom trust : False. ( * ' *)" in coq_text([claim], "c.v")
+
+
+def test_an_undecided_inequality_has_no_theorem() -> None:
+    claim = claim_record(CertifiedClaim(Outcome(typed_inequality("x", ["x=0,1"]), Status.UNDECIDED)))
+    text = coq_text([claim], "c.v")
+    assert "(* It is undecided: there is no theorem. *)" in text
+    assert "\nTheorem" not in text
+
+
+def test_lemmas_have_at_most_forty_leaves() -> None:
+    claim = shipped("induction.karamata")["claims"][2]
+    lemmas = coq_text([claim], "c.v").partition("\nTheorem")[0].split("Lemma boxes")[1:]
+    leaves = [lemma.count("shown1 a b.\n") for lemma in lemmas]
+    assert sum(leaves) == 384
+    assert max(leaves) <= 40
+
+
+THREE = {"vector": [["Rational", "0", "1"]] * 3, "matrix": [[["Rational", "0", "1"]] * 3] * 3}
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        (
+            by_hand("1 + erf(x)", ["x=0,1"], [["range", 1]]),
+            "the library Interval of Coq does not know the function erf",
+        ),
+        (by_hand("gamma(x)", ["x=1,2"], [["range", 1]]), "does not know the function gamma"),
+        (by_hand("x", ["x=0,1"], [{"step": "linear", "multipliers": [], "children": []}]), "the step 'linear'"),
+        (by_hand("x", ["x=0,1"], [["form", 1]]), "a form of 3 rows is not written in Coq"),
+        (by_hand("x", ["x=0,1"], [["hessian", 1]]), "a second derivative in several letters"),
+        (by_hand("x", ["x=0,1"], [["trust", 1]]), "a box that the form 'trust' proves"),
+    ],
+)
+def test_what_coq_or_its_patterns_lack_is_refused_by_name(claim: Any, message: str) -> None:
+    record = claim["claims"][0]
+    record["inequality"]["form"] = THREE
+    with pytest.raises(UsageError, match=message):
+        coq_text([record], "c.v")
+
+
+# What Coq says of it.
+
+
+@needs_coq
+@pytest.mark.long
+def test_coq_proves_each_kind_of_leaf_and_refutes(tmp_path: Path) -> None:
+    claims = [
+        proof("tanh(x) + max(x, y, -1) - min(x, cosh(y)) + 2 > 0", "x=-1,1", "y=-1,1"),
+        proof("sqrt(x) + log(y) - x**(1/3)/9", "x=1/100,1", "y=1,2"),
+        proof("1 - x**2 - y**2", "x=0,1", "y=0,1", where=["1/2 - x - y"]),
+        proof("x**2 - x + 1/8", "x=0,1"),
+        *(
+            each
+            for each in shipped("induction.lyapunov_head")["claims"]
+            if each["inequality"]["name"] == "estimate.psi"
+        ),
+    ]
+    forms = {node[0] for claim in claims for node in claim.get("tree", ())}
+    assert {"range", "outside 0", "hessian"} <= forms
+    assert [claim["verdict"] for claim in claims].count("refuted") == 1
+    done, printed = compiled(tmp_path, claims)
+    assert done, printed
+    assert "Axioms:" in printed
+    assert "Float" not in printed
+
+
+@needs_coq
+@pytest.mark.long
+@pytest.mark.parametrize("id", ["induction.lyapunov_head", "induction.trends", "induction.karamata"])
+def test_coq_compiles_the_certificates_of_a_result(id: str, tmp_path: Path) -> None:
+    done, printed = compiled(tmp_path, shipped(id)["claims"])
+    assert done, printed
+
+
+@needs_coq
+@pytest.mark.long
+def test_coq_compiles_the_decay_of_the_4_gram_head(tmp_path: Path) -> None:
+    claims = [each for each in shipped("induction.lyapunov_gram")["claims"] if "99/100" in each["inequality"]["name"]]
+    done, printed = compiled(tmp_path, claims)
+    assert done, printed
+
+
+@needs_coq
+@pytest.mark.long
+def test_coq_refuses_a_constant_beyond_the_true_one(tmp_path: Path) -> None:
+    name = "decay.printed_flow (c = 19/10): xy"
+    claim = next(each for each in shipped("induction.lyapunov_head")["claims"] if each["inequality"]["name"] == name)
+    beyond = next(
+        each for each in lyapunov_head.decay_inequalities("printed", sp.Integer(2)) if each.name.endswith("xy")
+    )
+    claim["inequality"]["expression"] = inequality_record(beyond)["expression"]
+    done, printed = compiled(tmp_path, [claim])
+    assert not done
+    assert "No applicable tactic" in printed
