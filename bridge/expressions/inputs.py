@@ -246,21 +246,24 @@ def value(
         )
     bounds = {"norm": norm, "size": size, "radius": radius, "error": error}
     if dim is None:
-        dim, count = _dimensions(name, program)
+        dim, count = _dimensions(name, program, count)
     shape, vector = (dim, 1) if count is None else (count, dim), count is None
-    words = (meaning, "") if isinstance(meaning, str) else meaning
-    told = [said or meaning_of(each) for said, each in zip(words, (program, approximate), strict=True)]
     exact = as_program(name, program, shape, vector=vector)
     near = None
     if approximate is not None:
         beside = program if isinstance(program, sp.MatrixExpr) else None
         near = as_program(f"{name} in the network", approximate, shape, vector=vector, beside=beside)
+    words = (meaning, "") if isinstance(meaning, str) else meaning
+    told = [said or meaning_of(name, each) for said, each in zip(words, (program, approximate), strict=True)]
     return Value(name, exact, near, dim, count, bounds, inputs, (told[0], told[1]))
 
 
-def _dimensions(name: str, formula: Any) -> tuple[Any, Any]:
-    """Of a vector or of tokens, and how many tokens. Raises UsageError for what is no formula."""
+def _dimensions(name: str, formula: Any, count: Any) -> tuple[Any, Any]:
+    """Of a vector or of tokens, and how many tokens; a column of a `count` is tokens too.
+
+    Raises UsageError for what is no formula.
+    """
     if not isinstance(formula, sp.MatrixExpr):
         raise UsageError(f"{name}: no dimension is known; give dim=")
     rows, columns = formula.shape
-    return (rows, None) if columns == 1 else (columns, rows)
+    return (rows, None) if columns == 1 and count is None else (columns, rows if count is None else count)

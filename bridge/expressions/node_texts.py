@@ -20,7 +20,7 @@ from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.linear_attention import LinearWeightsBySoftmax
 from bridge.expressions.losses import CrossEntropyOf, LogSoftmaxOf
 from bridge.expressions.matrices import Matrix, MatrixImage
-from bridge.expressions.matrix_formulas import words_of
+from bridge.expressions.matrix_formulas import signs_of
 from bridge.expressions.normalisation import Normalised, OfEachToken
 from bridge.expressions.positions import RotaryPositions
 from bridge.expressions.products import Entrywise, InnerProduct, Pairs
@@ -120,11 +120,11 @@ def _(node: Input | Draws, writing: Writing) -> tuple[str, str]:
 def _(node: Value, writing: Writing) -> tuple[str, str]:
     (exact, near), name, hat = node.meanings, object_text(node.name), object_text(node.name, hat=True)
     if exact:
-        writing.words += words_of(name, exact, node.program)
+        writing.words += [f"`{name}` is {exact}", *signs_of(node.program)]
     if node.error == 0:
         return name, name
     bound = f"is at most `{sp.sstr(node.error, full_prec=False)}` away from `{name}` in the {node.norm.words}"
-    writing.notes.append(f"`{hat}` {f'is {near}' if near else bound}")
+    writing.notes += [f"`{hat}` {f'is {near}' if near else bound}", *signs_of(node.approximate)]
     return name, hat
 
 
@@ -138,7 +138,7 @@ def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
     matrix, layer = node.matrix, "" if node.matrix.layers is None else list(writing.indices.values())[-1]
     writing.matrices[matrix.name] = matrix
     if matrix.meaning:
-        writing.words += words_of(object_text(matrix.name), matrix.meaning, matrix.program)
+        writing.words += [f"`{object_text(matrix.name)}` is {matrix.meaning}", *signs_of(matrix.program)]
     x, beside = writing.both(node.parts[0]), within if isinstance(node.parts[0], Attend) else within_product
     near = object_text(matrix.name, hat=matrix.change is not None, index=layer)
     return f"{object_text(matrix.name, index=layer)} {beside(x[0])}", f"{near} {beside(x[1])}"
