@@ -232,7 +232,8 @@ def value(
     """An exact value that `program` computes from parameters and inputs, by name; at most `size` in the norm.
 
     The program is a function, or a SymPy formula over `MatrixSymbol`s, such as `(X.T * X).I * X.T * y`. A column is a
-    vector, another shape tokens, one a row; the formula says the dimensions, and what is computed.
+    vector (with a `count`, tokens in R^1), another shape tokens, one a row; the formula says the dimensions, and what
+    is computed.
 
     `radius`, if known, bounds the distance of its tokens from some common centre. With an `error` the network has
     something else in its place: what the program `approximate` computes, or (without one) what a network of yours does.
