@@ -1,4 +1,4 @@
-"""The text of similarities and of preceding tokens, and of what a network has in their place."""
+"""The text of normalisation, positions, similarities and preceding tokens, and of what a network has in their place."""
 
 from collections.abc import Callable
 from itertools import chain, count
@@ -6,10 +6,48 @@ from itertools import chain, count
 import sympy as sp
 
 from bridge.expressions.cosine_features import FeatureScores
-from bridge.expressions.formula_texts import object_text
+from bridge.expressions.formula_texts import number_text, object_text, within
 from bridge.expressions.node_texts import Writing, written
+from bridge.expressions.normalisation import Normalised, OfEachToken
+from bridge.expressions.positions import RotaryPositions
 from bridge.expressions.preceding import PrecedingTokens
 from bridge.expressions.similarities import SimilarityScores
+
+
+@written.register
+def _(node: Normalised, writing: Writing) -> tuple[str, str]:
+    dim, shift = (within(number_text(each)) for each in (node.dim, node.shift))
+    shifted = "" if node.shift == 0 else f" + {shift}"
+
+    def over_root(x: str) -> str:
+        above = f"({x})" if " " in x and not node.less_mean else x
+        return f"{above}/sqrt(||{x}||_2^2/{dim}{shifted})"
+
+    if not node.less_mean:
+        return writing.each(over_root, *node.parts)
+    v = writing.argument("x", "v", "u")
+    writing.words.append(f"`centred({v})` is `{v}` with the mean of its coordinates taken from each of them")
+    return writing.each(lambda x: over_root(f"centred({x})"), *node.parts)
+
+
+@written.register
+def _(node: RotaryPositions, writing: Writing) -> tuple[str, str]:
+    place, token, *_ = (each for each in ("k", "j", "i", "h", "s", "t") if each not in writing.taken)
+    angle = f"`{place}`-th of its angles"
+    if node.base is not None:
+        base, dim = (within(number_text(each)) for each in (node.base, node.dim))
+        angle = f"angle `{base}^(-2 {place}/{dim}) {token}`"
+    v = writing.argument("x", "v", "u")
+    writing.words.append(
+        f"`rotary({v})` turns the coordinates `2 {place}` and `2 {place} + 1` of token `{token}` of `{v}` by the "
+        f"{angle}, `{place}` and `{token}` from 0 on"
+    )
+    return writing.each(lambda x: f"rotary({x})", *node.parts)
+
+
+@written.register
+def _(node: OfEachToken, writing: Writing) -> tuple[str, str]:
+    return writing.both(node.parts[0])
 
 
 @written.register

@@ -1,18 +1,24 @@
 """What a graph of expressions is refused for when it is stated: names, domains, norms and layers that do not agree."""
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import sympy as sp
 import torch
 
 from bridge.domains import Domain
 from bridge.expressions.draws import Draws, SampleMean
-from bridge.expressions.expression import Expression
+from bridge.expressions.expression import Expression, same
 from bridge.expressions.inputs import LARGEST, TokenOfLayer
 from bridge.expressions.matrices import Matrix, MatrixImage
+from bridge.expressions.matrix_formulas import IDENTITY
 from bridge.expressions.matrix_norms import NORMS
 from bridge.expressions.objects import Objects
 from bridge.expressions.repetition import RepeatedLayers
 from bridge.expressions.sinks import layers_around
 from bridge.limits.arguments import arguments_of, called_with
+from bridge.lowering.formula import MatrixFunction
+from symbolic.derivations.derivation import as_expr
 from symbolic.words.errors import UsageError
 
 INPUT, WEIGHT = "neither an input nor a parameter; give inputs=", "neither a parameter nor a weight"
@@ -30,6 +36,7 @@ def require_sound(graph: Objects) -> None:
             f"{graph.id}: {', '.join(sorted(taken))} names a letter of the derivation; rename the parameter"
         )
     _require_known_arguments(graph)
+    _require_formulas_fit(graph)
     require_own_layers(graph)
     _require_sinks(graph)
     for matrix in graph.matrices.values():
@@ -79,10 +86,8 @@ def _require_known_arguments(graph: Objects) -> None:
     weights = {*graph.weights, *parameters}
     programs = {name: each.source for name, each in graph.draws.items() if not isinstance(each.source, Domain)}
     means = [node for node in graph.nodes if isinstance(node, SampleMean) and node.expectation is not None]
-    computed = [(x.name, program) for x in graph.values.values() for program in x.programs]
-    computed += [(x.name, x.program) for x in graph.matrices.values() if x.program is not None]
     taken = [
-        *((f"program of '{name}'", program, {*graph.inputs, *weights}, INPUT) for name, program in computed),
+        *((f"program of '{name}'", program, {*graph.inputs, *weights}, INPUT) for name, program in _computed(graph)),
         *((f"program of '{name}'", program, {*parameters, "seed"}, SEED) for name, program in programs.items()),
         *((f"mean of '{name}'", each.mean, parameters, OTHER) for name, each in graph.draws.items()),
         *((f"expectation of '{each.label}'", each.expectation, weights, WEIGHT) for each in means),
@@ -90,6 +95,43 @@ def _require_known_arguments(graph: Objects) -> None:
     for role, program, known, kinds in taken:
         if unknown := [name for name in (arguments_of(program) if callable(program) else ()) if name not in known]:
             raise UsageError(f"{graph.id}: the {role} takes {', '.join(unknown)}, which is {kinds}")
+
+
+def _computed(graph: Objects) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """The programs of values and of matrices, with their names."""
+    yield from ((each.name, program) for each in graph.values.values() for program in each.programs)
+    yield from ((each.name, each.program) for each in graph.matrices.values() if each.program is not None)
+
+
+def _require_formulas_fit(graph: Objects) -> None:
+    """Raises UsageError where a formula has an array in another shape than its domain, and for a letter I beside I."""
+    domains = {name: each for name, each in {**graph.inputs, **graph.weights}.items() if isinstance(each, Domain)}
+    letters = {*graph.names, *graph.matrices, *graph.values, *graph.functions, *(x.name for x in graph.parameters)}
+    for name, program in _computed(graph):
+        if not isinstance(program, MatrixFunction):
+            continue
+        if program.expr.has(sp.Identity) and IDENTITY in letters:
+            raise UsageError(
+                f"{graph.id}: `{IDENTITY}` is the identity in the formula of '{name}', and another object; give that "
+                f"one another name"
+            )
+        for array in (each for each in program.arrays if each.name in domains):
+            own, known = array.shape, domains[array.name].shape
+            column = (*known, 1) if len(known) == 1 else known
+            if len(column) != 2 or not all(_agree(graph, *pair) for pair in zip(own, column, strict=True)):
+                shown = [" x ".join(map(str, shape)) for shape in (own, known)]
+                raise UsageError(
+                    f"{graph.id}: '{array.name}' is {shown[0]} in the formula of '{name}', and {shown[1]} in its "
+                    f"domain; make them agree"
+                )
+
+
+def _agree(graph: Objects, own: sp.Expr, known: Any) -> bool:
+    """Whether a size is that of the domain: in letters, or if one is a number, at the values of the parameters."""
+    known = as_expr(known)
+    return same(own, known) or (
+        (own.is_number or known.is_number) and same(*(x.xreplace(graph.at) for x in (own, known)))
+    )
 
 
 def _require_sinks(graph: Objects) -> None:

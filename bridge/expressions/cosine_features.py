@@ -8,7 +8,8 @@ import sympy as sp
 
 from bridge.expressions.expression import Asking, Candidate, Running, as_number, names_in
 from bridge.expressions.running import Program
-from bridge.expressions.similarities import EXTENSIONS, Similarity, SimilarityScores, whole_number
+from bridge.expressions.similarities import EXTENSIONS, Similarity, SimilarityScores
+from bridge.expressions.similarity_functions import whole_number
 from bridge.lowering.cosine_sums import MOST_TERMS, ROUNDED, CosineSum, cosine_sum
 from bridge.lowering.grids import MOST_CELLS
 from bridge.readings import Smooth

@@ -13,6 +13,7 @@ from bridge.expressions.formula_texts import formula_at, object_text
 from bridge.expressions.functions import Function
 from bridge.expressions.inputs import Value
 from bridge.expressions.matrices import Matrix, MatrixImage
+from bridge.expressions.matrix_formulas import signs_of
 from bridge.expressions.node_texts import INDICES, Writing
 from bridge.expressions.repetition import RepeatedLayers
 from bridge.expressions.running import nodes_of
@@ -25,7 +26,8 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
     `taken` are names that no value may have.
     """
     if isinstance(output, Value) and output.meanings[0] and output.error == 0:
-        return output.meanings[0], "the same"
+        signs = signs_of(output.program)
+        return output.meanings[0] + (f", where {_listed(signs)}" if signs else ""), "the same"
     nodes = nodes_of([output])
     depth, free = _depth(output), [each for each in INDICES if each not in taken]
     if depth > len(free):
@@ -41,7 +43,7 @@ def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | No
         writing.words.append("matrices act on each token")
     words = [
         _where(exact, lines, list(dict.fromkeys(writing.words))),
-        _network(changed, own, [*made, *dict.fromkeys(writing.notes)]),
+        _network(changed, own, [*made, *(each for each in dict.fromkeys(writing.notes) if each not in writing.words)]),
     ]
     formulas = [formula for text in words for formula in re.findall(r"`([^`]*)`", text)]
     return (words[0], words[1]) if all(map(_parses, formulas)) else None

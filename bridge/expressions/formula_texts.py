@@ -35,7 +35,13 @@ def outside(text: str) -> str:
 
 def number_text(number: sp.Expr) -> str:
     """A number in letters, without the stars of products."""
-    return str(sp.sstr(number)).replace("**", "^").replace("*", " ")
+    return in_ascii(sp.sstr(number))
+
+
+def in_ascii(text: str) -> str:
+    """What SymPy prints, as mathematics: products have a space, those of `%`, entry by entry, a star."""
+    text = re.sub(r"\b(Max|Min|Abs)\(", lambda found: found[0].lower(), text)
+    return text.replace("**", "^").replace("*", " ").replace("%", "*")
 
 
 class _WithStars(StrPrinter):
@@ -55,8 +61,7 @@ class _WithStars(StrPrinter):
 
 def formula_at(expr: sp.Expr, argument: str) -> str:
     """The text of an expression in t at an argument."""
-    text = _WithStars().doprint(expr.subs(t, PLACE)).replace("**", "^").replace("Max(", "max(").replace("Abs(", "abs(")
-    text = text.replace("*", " ").replace("%", "*")
+    text = in_ascii(_WithStars().doprint(expr.subs(t, PLACE)))
     text = re.sub(rf"((?<=\()|(?<=, )){PLACE}(?=[,)])", lambda _: argument, text)
     return text.replace(str(PLACE), within(argument))
 

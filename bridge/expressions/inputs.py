@@ -232,7 +232,8 @@ def value(
     """An exact value that `program` computes from parameters and inputs, by name; at most `size` in the norm.
 
     The program is a function, or a SymPy formula over `MatrixSymbol`s, such as `(X.T * X).I * X.T * y`. A column is a
-    vector, another shape tokens, one a row; the formula says the dimensions, and what is computed.
+    vector (with a `count`, tokens in R^1), another shape tokens, one a row; the formula says the dimensions, and what
+    is computed.
 
     `radius`, if known, bounds the distance of its tokens from some common centre. With an `error` the network has
     something else in its place: what the program `approximate` computes, or (without one) what a network of yours does.
@@ -246,21 +247,24 @@ def value(
         )
     bounds = {"norm": norm, "size": size, "radius": radius, "error": error}
     if dim is None:
-        dim, count = _dimensions(name, program)
+        dim, count = _dimensions(name, program, count)
     shape, vector = (dim, 1) if count is None else (count, dim), count is None
-    words = (meaning, "") if isinstance(meaning, str) else meaning
-    told = [said or meaning_of(each) for said, each in zip(words, (program, approximate), strict=True)]
     exact = as_program(name, program, shape, vector=vector)
     near = None
     if approximate is not None:
         beside = program if isinstance(program, sp.MatrixExpr) else None
         near = as_program(f"{name} in the network", approximate, shape, vector=vector, beside=beside)
+    words = (meaning, "") if isinstance(meaning, str) else meaning
+    told = [said or meaning_of(name, each) for said, each in zip(words, (program, approximate), strict=True)]
     return Value(name, exact, near, dim, count, bounds, inputs, (told[0], told[1]))
 
 
-def _dimensions(name: str, formula: Any) -> tuple[Any, Any]:
-    """Of a vector or of tokens, and how many tokens. Raises UsageError for what is no formula."""
+def _dimensions(name: str, formula: Any, count: Any) -> tuple[Any, Any]:
+    """Of a vector or of tokens, and how many tokens; a column of a `count` is tokens too.
+
+    Raises UsageError for what is no formula.
+    """
     if not isinstance(formula, sp.MatrixExpr):
         raise UsageError(f"{name}: no dimension is known; give dim=")
     rows, columns = formula.shape
-    return (rows, None) if columns == 1 else (columns, rows)
+    return (rows, None) if columns == 1 and count is None else (columns, rows if count is None else count)

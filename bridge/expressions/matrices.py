@@ -250,7 +250,7 @@ def matrix(
         _require_typed(name, rows, columns, found, alone=alone)
     drawn = domain or (Box(rows, columns) if given is not None else domain_of(name, rows, columns, found))
     if callable(given) or isinstance(given, sp.MatrixExpr):
-        program, words = as_program(name, given, (rows, columns)), meaning or meaning_of(given)
+        program, words = as_program(name, given, (rows, columns)), meaning or meaning_of(name, given)
         return Matrix(name, rows, columns, sizes, drawn, layers, varies=True, program=program, meaning=words)
     array = None if given is None else _as_array(name, given, 2 if layers is None else 3)
     own = domain is not None

@@ -20,9 +20,7 @@ from bridge.expressions.inputs import Input, TokenOfLayer, Value
 from bridge.expressions.linear_attention import LinearWeightsBySoftmax
 from bridge.expressions.losses import CrossEntropyOf, LogSoftmaxOf
 from bridge.expressions.matrices import Matrix, MatrixImage
-from bridge.expressions.matrix_formulas import words_of
-from bridge.expressions.normalisation import Normalised, OfEachToken
-from bridge.expressions.positions import RotaryPositions
+from bridge.expressions.matrix_formulas import signs_of
 from bridge.expressions.products import Entrywise, InnerProduct, Pairs
 from bridge.expressions.recency import RecentWeights
 from bridge.expressions.repetition import LayerArgument, RepeatedLayers
@@ -120,11 +118,11 @@ def _(node: Input | Draws, writing: Writing) -> tuple[str, str]:
 def _(node: Value, writing: Writing) -> tuple[str, str]:
     (exact, near), name, hat = node.meanings, object_text(node.name), object_text(node.name, hat=True)
     if exact:
-        writing.words += words_of(name, exact, node.program)
+        writing.words += [f"`{name}` is {exact}", *signs_of(node.program)]
     if node.error == 0:
         return name, name
     bound = f"is at most `{sp.sstr(node.error, full_prec=False)}` away from `{name}` in the {node.norm.words}"
-    writing.notes.append(f"`{hat}` {f'is {near}' if near else bound}")
+    writing.notes += [f"`{hat}` {f'is {near}' if near else bound}", *signs_of(node.approximate)]
     return name, hat
 
 
@@ -138,7 +136,7 @@ def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
     matrix, layer = node.matrix, "" if node.matrix.layers is None else list(writing.indices.values())[-1]
     writing.matrices[matrix.name] = matrix
     if matrix.meaning:
-        writing.words += words_of(object_text(matrix.name), matrix.meaning, matrix.program)
+        writing.words += [f"`{object_text(matrix.name)}` is {matrix.meaning}", *signs_of(matrix.program)]
     x, beside = writing.both(node.parts[0]), within if isinstance(node.parts[0], Attend) else within_product
     near = object_text(matrix.name, hat=matrix.change is not None, index=layer)
     return f"{object_text(matrix.name, index=layer)} {beside(x[0])}", f"{near} {beside(x[1])}"
@@ -249,42 +247,6 @@ def _(node: AttendBesideSink, writing: Writing) -> tuple[str, str]:
     (exact, _), (_, own) = writing.both(average), writing.both(value)
     (_, keys), (_, others) = writing.both(scores), writing.both(average.parts[1])
     return exact, f"softmax({keys}, {formula_at(-node.lead, '')}) ({others}; {own})"
-
-
-@written.register
-def _(node: Normalised, writing: Writing) -> tuple[str, str]:
-    dim, shift = (within(number_text(each)) for each in (node.dim, node.shift))
-    shifted = "" if node.shift == 0 else f" + {shift}"
-
-    def over_root(x: str) -> str:
-        above = f"({x})" if " " in x and not node.less_mean else x
-        return f"{above}/sqrt(||{x}||_2^2/{dim}{shifted})"
-
-    if not node.less_mean:
-        return writing.each(over_root, *node.parts)
-    v = writing.argument("x", "v", "u")
-    writing.words.append(f"`centred({v})` is `{v}` with the mean of its coordinates taken from each of them")
-    return writing.each(lambda x: over_root(f"centred({x})"), *node.parts)
-
-
-@written.register
-def _(node: RotaryPositions, writing: Writing) -> tuple[str, str]:
-    place, token, *_ = (each for each in ("k", "j", "i", "h", "s", "t") if each not in writing.taken)
-    angle = f"`{place}`-th of its angles"
-    if node.base is not None:
-        base, dim = (within(number_text(each)) for each in (node.base, node.dim))
-        angle = f"angle `{base}^(-2 {place}/{dim}) {token}`"
-    v = writing.argument("x", "v", "u")
-    writing.words.append(
-        f"`rotary({v})` turns the coordinates `2 {place}` and `2 {place} + 1` of token `{token}` of `{v}` by the "
-        f"{angle}, `{place}` and `{token}` from 0 on"
-    )
-    return writing.each(lambda x: f"rotary({x})", *node.parts)
-
-
-@written.register
-def _(node: OfEachToken, writing: Writing) -> tuple[str, str]:
-    return writing.both(node.parts[0])
 
 
 @written.register

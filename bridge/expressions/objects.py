@@ -14,6 +14,7 @@ from bridge.expressions.attention import CutSoftmaxOf
 from bridge.expressions.cosine_features import FeatureScores
 from bridge.expressions.draws import Draws, SampleMean
 from bridge.expressions.expression import Expression, same
+from bridge.expressions.formula_texts import object_text
 from bridge.expressions.functions import Applied, Function
 from bridge.expressions.grids import Quantised
 from bridge.expressions.inputs import Input, TokenOfLayer, Value
@@ -227,16 +228,17 @@ class Objects:
         """What nothing here proves: bounds that the author vouches for, and what an approximation needs."""
         found = list[str]()
         for each in self.values.values():
-            size, error = (sp.sstr(as_expr(bound), full_prec=False) for bound in (each.bounds["size"], each.error))
-            found += [f"``{each.name}`` has a {each.norm.words} of at most `{size}`"]
-            away = f"``{each.name}_hat`` is at most `{error}` away from ``{each.name}`` in the {each.norm.words}"
+            size, error = (_bound_text(as_expr(bound)) for bound in (each.bounds["size"], each.error))
+            exact, near = object_text(each.name), object_text(each.name, hat=True)
+            found += [f"`{exact}` has a {each.norm.words} of at most `{size}`"]
+            away = f"`{near}` is at most `{error}` away from `{exact}` in the {each.norm.words}"
             found += [away] if each.error != 0 else []
         kinds = {key: norm_words(kind) for kind, key in KINDS.items()}
         for matrix in self.matrices.values():
-            what = f"the given matrix `{matrix.name}`" if matrix.given is not None or matrix.program else ""
-            what = f"every matrix `{matrix.name}` of its set" if matrix.has_own_domain else what
-            bounds = matrix.norms.items() if what else ()
-            found += [f"{what} has {kinds[key]} of at most `{sp.sstr(bound)}`" for key, bound in bounds]
+            letter, is_given = f"`{object_text(matrix.name)}`", matrix.given is not None or matrix.program is not None
+            what = f"every matrix {letter} of its set" if matrix.has_own_domain else f"the given matrix {letter}"
+            bounds = matrix.norms.items() if is_given or matrix.has_own_domain else ()
+            found += [f"{what} has {kinds[key]} of at most `{_bound_text(bound)}`" for key, bound in bounds]
         found += [sentence for function in self.functions.values() for sentence in function.assumptions]
         found += [sentence for node in self.nodes for sentence in node.assumptions]
         return [*found, *dict.fromkeys(node.premise for node in self.nodes if node.premise)]
@@ -250,6 +252,12 @@ class Objects:
     def is_of_prompts(self) -> bool:
         """Whether a premise holds at some prompts only, so that no bound is about all of them."""
         return any(node.premise for node in self.nodes)
+
+
+def _bound_text(bound: sp.Expr) -> str:
+    """No sum starts with what is taken away."""
+    text: str = sp.sstr(bound, full_prec=False)
+    return sp.sstr(bound, full_prec=False, order="none") if bound.is_Add and text.startswith("-") else text
 
 
 def _source_of(matrix: Matrix) -> Any:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -22,6 +21,7 @@ from bridge.expressions.expression import (
     same,
 )
 from bridge.expressions.running import Program
+from bridge.expressions.similarity_functions import OF_KERNELS, U, V, certified, function_of, whole_number
 from bridge.lowering.ball_values import exact_ball
 from bridge.lowering.formula import ArrayFunction
 from bridge.lowering.grids import CertifiedKernel, KernelGrid, cheapest_grid, kernel_grid
@@ -32,29 +32,6 @@ from symbolic.calculus.bilinear_interpolation import centred_error
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivations.derivation import Approximated, Norm
 from symbolic.words.errors import UsageError
-
-U, V = sp.symbols("u v", real=True)
-
-
-@lru_cache(maxsize=64)
-def certified(function: sp.Expr, radius: float) -> CertifiedKernel:
-    """Raises UsageError for a function that is not known to be finite and Lipschitz continuous."""
-    return CertifiedKernel(function, (U, V), radius)
-
-
-# What is known of a similarity: the attribute of a certified one, the letter where a parameter gives it, in words.
-OF_KERNELS: Mapping[str, tuple[str, str]] = {
-    "size": ("B", "at least the largest absolute value of `{g}`"),
-    "slope_u": ("Lu", "at least the largest absolute slope of `{g}` in the query"),
-    "slope_v": ("Lv", "at least the largest absolute slope of `{g}` in the key"),
-    "bends": (
-        "C",
-        "at least the length of the shortest interval with 0 and all second derivatives of `{g}` in the query, away "
-        "from kinks, plus that of the key",
-    ),
-    "kinks": ("J", "the same of the sums of all jumps that the slopes of `{g}` have on a line"),
-}
-
 
 EXTENSIONS: dict[str, Callable[..., "Similarity"]] = {}  # what methods do, of files that import this one
 
@@ -191,7 +168,7 @@ class Similarity:
         return tuple(each for each in (self.cells, self.rank) if each is not None)
 
     def kernel(self, known: Mapping[str, Any]) -> CertifiedKernel:
-        function = _formula(known[self.given]) if self.function is None else self.function
+        function = function_of(known[self.given]) if self.function is None else self.function
         return certified(function, self.radius)
 
     def exact(self, query: Any, keys: Any, known: Mapping[str, Any]) -> Any:
@@ -214,16 +191,6 @@ class Similarity:
         """As readings of a derivation take it."""
         exact = lambda query, keys: self.exact(query, keys, known)  # noqa: E731
         return Smooth(exact, None if self.cells is None else self.grid(known).grid)
-
-
-def whole_number(name: str, knob: sp.Expr, known: Mapping[str, Any]) -> int:
-    """A knob at parameters. Raises UsageError for what is not whole."""
-    found = knob.xreplace({letter: sp.sympify(int(known[letter.name])) for letter in knob.free_symbols})
-    if not found.is_Integer:
-        raise UsageError(
-            f"{name}: {sp.sstr(knob)} is {found} here; numbers of cells and features, and a rank, are whole"
-        )
-    return int(found)
 
 
 class SimilarityScores(Expression):
@@ -313,19 +280,5 @@ def similarity(
     if (f is None) != bool(given):
         raise UsageError("similarity: give a function of u and v, or given=, the name of a parameter that is one")
     if f is not None:
-        certified(_formula(f), float(within))
-    return Similarity(name, float(within), None if f is None else _formula(f), given, multiplied=multiplied)
-
-
-def _formula(f: Callable[..., Any] | Any) -> sp.Expr:
-    found = f if isinstance(f, sp.Expr) or not callable(f) else f(U, V)
-    if not isinstance(found, sp.Expr):
-        raise UsageError(f"similarity: expected a function of u and v in SymPy, got {type(found).__name__}")
-    own = {letter: {"u": U, "v": V}[letter.name] for letter in found.free_symbols if letter.name in ("u", "v")}
-    if others := sorted(str(letter) for letter in found.free_symbols if letter not in own):
-        raise UsageError(
-            f"similarity: {sp.sstr(found)} has the letter {', '.join(others)}; give a function of u and v alone, or "
-            f"lambda u, v: ..."
-        )
-    expression: sp.Expr = found.xreplace(own)
-    return expression
+        certified(function_of(f), float(within))
+    return Similarity(name, float(within), None if f is None else function_of(f), given, multiplied=multiplied)

@@ -17,10 +17,10 @@ from bridge.instances.readings import Readings
 from bridge.instances.runs import Runs
 from bridge.instances.tensor_bounds import TensorBounds
 from bridge.limits.run import ONE_INPUT, Format, Run
+from bridge.theorems.randomness import require_randomness
 from bridge.theorems.record import Verdict
 from bridge.theorems.refusal import Refusal
 from bridge.theorems.theorem import Theorem
-from bridge.theorems.well_formed import require_randomness
 from symbolic.statements.result import Quantity
 
 Wrapped = Callable[[Drawn], Inputs]  # other inputs in the place of drawn ones

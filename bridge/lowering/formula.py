@@ -68,6 +68,7 @@ class MatrixFunction:
         arrays = sorted(expr.atoms(sp.MatrixSymbol), key=str)
         told = {size for each in arrays for size in each.shape}
         self.expr, self.vector, self.beside = expr, vector, None if arrays else beside
+        self.arrays = arrays if self.beside is None else [self.beside]
         self.symbols = (*arrays, *sorted(expr.free_symbols - told - {*arrays}, key=str))
         keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
         names = [str(each) for each in (*self.symbols, *([] if self.beside is None else [self.beside]))]
@@ -79,10 +80,19 @@ class MatrixFunction:
         if any(isinstance(each, BallArray | ExactInteger) for each in known.values()):
             found = self._on_balls(values)
         else:
-            found = _lowered(self.expr, self.symbols, None)(*self._columns(_as_tensors(values)))
+            found = _lowered(self.expr, self.symbols, None)(*self._columns(self._alike(_as_tensors(values))))
         if self.beside is not None and isinstance(found, torch.Tensor):
             found = found.to(known[str(self.beside)])
         return found[..., 0] if self.vector else found
+
+    def _alike(self, values: Sequence[Any]) -> list[Any]:
+        """Letters in the dtype of the arrays: a parameter is in float64 beside an input in float32."""
+        named = list(zip(self.symbols, values, strict=True))
+        like = next((x for each, x in named if isinstance(each, sp.MatrixSymbol)), None)
+        letters = [
+            like is not None and isinstance(x, torch.Tensor) and isinstance(each, sp.Symbol) for each, x in named
+        ]
+        return [x.to(like) if is_letter else x for is_letter, x in zip(letters, values, strict=True)]
 
     def _columns(self, values: Sequence[Any]) -> list[Any]:
         named = zip(self.symbols, values, strict=True)

@@ -3,18 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import sympy as sp
-
 from bridge.domains import Domain
 from bridge.limits.arguments import Function, arguments_of, defaults_of
+from bridge.theorems.bound_letters import require_letters
 from bridge.theorems.check import Check
+from bridge.theorems.randomness import require_randomness
 from bridge.theorems.sources.source import OF_SOURCE, InputSource
 from bridge.theorems.theorem_data import TheoremData
 from bridge.theorems.transformer import Transformer
-from symbolic.derivations.events import total_failure
-from symbolic.latex.introductions import letters_of
-from symbolic.latex.typesetting import latex
-from symbolic.statements.result import Kind, Quantifier, Quantity, Result
 from symbolic.words.errors import UsageError
 
 OF_STARTS = ("count", "generator")  # what the starts of an attack take beside parameters and weights
@@ -41,9 +37,7 @@ def require_well_formed(theorem: TheoremData) -> None:
     _require_known_quantities(theorem)
     _require_domains_in_parameters(theorem)
     _require_one_function_a_scope(theorem)
-    _require_used_letters(theorem)
-    _require_bound_letters(theorem)
-    _require_introduced_letters(theorem)
+    require_letters(theorem)
     if theorem.at_point.quantities is None:
         require_randomness(theorem, theorem.over_draws)
     _require_sources(theorem)
@@ -234,105 +228,6 @@ def _require_one_function_a_scope(theorem: TheoremData) -> None:
                 f"{theorem.id}: `knows` has several functions for {letter} of the scope {twice[0]}; give at most one "
                 f"that takes inputs and one that takes none (torch.minimum combines two bounds)"
             )
-
-
-def _require_used_letters(theorem: TheoremData) -> None:
-    """Every letter that an instance knows is in a bound, or in a condition under which one holds.
-
-    What a quantity derives on first use is not checked.
-    """
-    quantities = theorem.stated
-    if theorem.at_point.quantities is not None or any(each.derive is not None for each in quantities):
-        return
-    used = {letter for each in quantities for letter in each.letters}
-    used |= {s for each in quantities for value in (each.worst_case or {}).values() for s in value.free_symbols}
-    owed = (o for each in quantities if each.derivation is not None for o in each.derivation.obligations)
-    used |= {letter for o in owed for letter in getattr(o.condition, "free_symbols", ())}
-    unused = sorted(str(letter) for letter in set(theorem.knows) - used)
-    if unused:
-        raise UsageError(
-            f"{theorem.id}: `knows` gives {', '.join(unused)}, which no bound has; omit it, or take the symbol of the "
-            f"bound (symbols with other assumptions are other letters)"
-        )
-
-
-def _require_bound_letters(theorem: TheoremData) -> None:
-    """Every letter of a bound has a value from a parameter or an instance; those of a point are not checked."""
-    of_network = {s for s, each in theorem.knows.items() if any(theorem.scope_of(f) == "network" for f in each)}
-    bound = {p.symbol for p in theorem.statement.parameters} | of_network
-    checked = [check.quantity.name for check in theorem.checks]  # their sides may give letters
-    for quantity in (each for each in theorem.stated if each.name not in checked):
-        bound |= set(quantity.printed.unspecified) if quantity.printed else set()
-        printed = quantity.printed.bound.xreplace(quantity.at_worst) if quantity.printed else None
-        formulas = (quantity.derived(), printed, quantity.trivial, quantity.may_fail)
-        letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
-        free = sorted(str(letter) for letter in letters - bound)
-        if free:
-            raise UsageError(
-                f"{theorem.id}: nothing gives {', '.join(free)} in the bound of '{quantity.name}' a value; make it a "
-                f"parameter, or give its worst case in `worst`, or a function in `knows`"
-            )
-
-
-def _require_introduced_letters(theorem: TheoremData) -> None:
-    """Every letter of a stated bound is a parameter or has a meaning, so that the statement can be read by itself."""
-    statement = theorem.statement
-    introduced = {each.symbol for each in statement.parameters} | set(statement.symbols)
-    introduced |= {each.defines for each in statement.formulas}
-    for quantity in theorem.stated:
-        derived, printed = quantity.derived(), quantity.printed
-        known = introduced | set(printed.unspecified if printed else ())
-        shown = printed.shown if derived is None and printed else derived
-        letters = {x for each in (shown, quantity.may_fail) if each is not None for x in each.free_symbols}
-        unknown = sorted(str(each) for each in letters - known if not _is_object(each, statement))
-        if unknown:
-            raise UsageError(
-                f"{theorem.id}: the bound of '{quantity.name}' has {', '.join(unknown)}, and nothing says what it is; "
-                f"say so in `meanings`, or make it a parameter, or give its worst case in `worst`"
-            )
-
-
-def _is_object(letter: sp.Symbol, statement: Result) -> bool:
-    """Whether the statement introduces it among the letters that are no symbols."""
-    return set(letters_of(latex(letter, statement.notation))) <= {
-        o for name in statement.objects for o in letters_of(name)
-    }
-
-
-def require_randomness(theorem: TheoremData, quantities: Sequence[Quantity]) -> None:
-    """What these quantities hold with probability over is drawn: a weight or an input. Raises UsageError."""
-    wrong = [words for each in quantities for words in _unjudged(theorem, each)]
-    named = {over for each in quantities for over in each.over}
-    wrong += [f"`random` has {over}, over which no quantity holds" for over in theorem.random if over not in named]
-    if wrong:
-        raise UsageError(f"{theorem.id}: {'; '.join(wrong)}")
-
-
-def _unjudged(theorem: TheoremData, quantity: Quantity) -> list[str]:
-    """Why the quantity cannot be judged by draws."""
-    drawn, name = {**theorem.weights, **theorem.inputs}, quantity.name
-    if not quantity.over:
-        return [f"'{name}' holds {quantity.quantifier}, but names no randomness; say over what, and which weight it is"]
-    if quantity.kind is not Kind.UPPER:
-        return [f"'{name}' holds {quantity.quantifier} and is not an upper bound; give a check that judges it"]
-    if quantity.quantifier is Quantifier.PROBABILITY and quantity.may_fail is None:
-        return [f"'{name}' holds with probability, but nothing says with which; give failure="]
-    if quantity.failure is not None and (total_failure(quantity.events) - quantity.failure).is_positive:
-        return [
-            f"'{name}' states a probability of failure of {quantity.failure}, but the events of its derivation add up "
-            f"to {total_failure(quantity.events)}; leave failure= out, or choose the shares (within_budget)"
-        ]
-    unknown = [each for each in theorem.random_names(quantity) if each not in drawn]
-    if unknown:
-        return [
-            f"'{name}' holds {quantity.quantifier} over {', '.join(unknown)}, which is not a weight or input; name "
-            f"those that are drawn, random={{{unknown[0]!r}: ...}}, among {', '.join(drawn) or 'none'}"
-        ]
-    return [
-        f"the weight {each} is the randomness of '{name}', but its function takes no seed"
-        for each in theorem.random_names(quantity)
-        if not isinstance(function := drawn[each], Domain) and "seed" not in arguments_of(function)
-    ]
 
 
 def _require_sources(theorem: TheoremData) -> None:

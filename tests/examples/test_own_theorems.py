@@ -234,7 +234,8 @@ def test_the_layers_are_the_steps_of_gradient_descent() -> None:
         torch.randn(n, dtype=torch.float64),
         torch.randn(d, dtype=torch.float64),
     )
-    output = Network(construction).run(transformer.tokens(X, y, x)[None], [])["output"]
+    tokens = construction.source.tokens(*transformer.tokens(X, y, x))
+    output = Network(construction).run(tokens[None], [])["output"]
     hessian, w = X.T @ X / n + lamda * torch.eye(d, dtype=torch.float64), torch.zeros(d, dtype=torch.float64)
     for _ in range(L):
         w = w - (hessian @ w - X.T @ y / n) / (beta + lamda)

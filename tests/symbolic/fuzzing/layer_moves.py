@@ -92,7 +92,7 @@ def iterate_derived(program: Program) -> None:
         return
     dim, norm = x.exact.shape[-1], x.value.norm
     error = program.letter("err")
-    premise = program.apply("given", NAME, dim=dim, norm=norm, size=program.size(x), error=error)
+    premise = program.apply("given", NAME, dim=dim, norm=norm, size=program.size_above(x), error=error)
     layer, made = premise, []
     for _ in range(program.whole(1, 3)):
         size = float(evaluate(layer.size, program.at))

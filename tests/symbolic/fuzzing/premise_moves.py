@@ -436,7 +436,7 @@ def known_size(program: Program) -> None:
 
 
 # x_hat is x shrunk, as above: neither leaves [-X, X], beyond which the function has three times the slope.
-@move("apply_function, known size", "apply_function", weight=0.25)
+@move("apply_function, known size", "apply_function", weight=0.5)
 def function_of_a_known_size(program: Program) -> None:
     norm, dim, size = program.any_norm(), program.whole(1, 3), program.number(0.5)
     error = size * program.rng.uniform()
