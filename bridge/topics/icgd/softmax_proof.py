@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import flint
 import numpy as np
@@ -93,6 +93,18 @@ def others_outside(block: SoftmaxBlock, first: int) -> Tensor:
     """The first tokens in the cube's first cell, off its ramps, which (F.7) has there too; all others outside."""
     inside, outside = float((block.delta * block.B + block.step) / 2), -float(block.B) - 1
     return prompt([[inside if k < first else outside] * block.d for k in range(block.n)])
+
+
+# Every block.
+
+
+def least_error(B_x: float) -> Sides:
+    """Half of the least of what neighbours among the y_i, and their values of the first token, are apart."""
+    B, h = Fraction(B_x), Fraction(B_x) / 6
+    y = [B / 2 + i * h for i in range(4)]
+    values = [h + abs((each - B / 2 + h) % (2 * h) - h) for each in y]
+    apart = min(abs(a - b) for each in (y, values) for a, b in pairwise(each))
+    return Sides(apart / 2, rounding=0.0)
 
 
 # The head of Lemma 17.
