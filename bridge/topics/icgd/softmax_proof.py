@@ -25,19 +25,20 @@ BELOW = 1 - 2.0**-20  # what "just below" is
 
 
 def bits_of_ids(d: int, n: int, D: int) -> Sides:
-    tokens = D**d
-    prime, power = next_prime_power(tokens)
-    most = tokens * ((n - 1) * (tokens - 1 if n == 2 else prime ** (power * (n - 1)) - 2) + 1)
+    prime, power = next_prime_power(D**d)
+    at = {theory.d: d, theory.n: n, theory.D: D, theory.q: prime**power}
     try:
-        found = Ids(tokens, n).range
+        found = Ids(D**d, n).range
         bits, remark = _bits(found), f"whole numbers below {found}"
     except StreamError as error:
         bits, remark = None, str(error)
-    return Sides(bits, derived=_bits(most), letters={theory.q: prime**power}, rounding=0.0, remark=remark)
+    derived = _bits(int(theory.RANGE.subs(at)))
+    return Sides(bits, derived=derived, letters={theory.q: prime**power}, rounding=0.0, remark=remark)
 
 
 def bits_by_counting(d: int, n: int, D: int) -> Sides:
-    return Sides(bits_of_ids(d, n, D).found, derived=_bits(Ids(D**d, n).count), rounding=0.0)
+    count = int(theory.CONTEXTS.subs({theory.d: d, theory.n: n, theory.D: D}))
+    return Sides(bits_of_ids(d, n, D).found, derived=_bits(count), rounding=0.0)
 
 
 def _bits(numbers: int) -> int:

@@ -31,7 +31,8 @@ PRINTED_BITS = (sp.log(RADIUS / FRONT) + RATE) / sp.log(2)
 # Ids are cell * width + the sum of n - 1 marks below q^(n-1) - 1 (n = 2: below q), so that width is one more than the
 # largest sum. Any injective map needs an id for each cell and each multiset of n - 1 cells beside it.
 MARKS = sp.Piecewise((TOKENS, sp.Eq(n, 2)), (q ** (n - 1) - 1, True))
-BITS = sp.ceiling(sp.log(TOKENS * ((n - 1) * (MARKS - 1) + 1), 2))
+RANGE = TOKENS * ((n - 1) * (MARKS - 1) + 1)
+BITS = sp.ceiling(sp.log(RANGE, 2))
 CONTEXTS = TOKENS * sp.binomial(TOKENS + n - 2, n - 1)
 
 CELL = L * sp.sqrt(d * n) * B_x / D  # (F.4)
@@ -67,6 +68,7 @@ SHARE = 1 - (1 - (D - 1) * ramp) ** (d * n)
 # be the one with the least id beside c. On the ramp from c to c + 1, with z_2 the corner of x, the id is continuous and
 # ends beyond those of c: it meets the id of (c, y) for all y, where FF_2 has the corner of y. As the first and the last
 # cell are among the y (D >= 4), one is (D - 1)/2 cells or more from x, and x alone is within half a cell of z_2.
+# For any f one of the f_1(c, y) is half of their range or more from f_1(c, x), which f_1(Z) is near on the ramp.
 ABOVE_INTERVAL = 4  # the least D for which the value leaves the interval of (F.24)
 ABOVE_KAPPA = 14  # the least D for which (D - 1) B/(2D) exceeds KAPPA = 9 sqrt(2) B/(2D)
 

@@ -56,7 +56,7 @@ def test_the_block_off_its_ramps_attains_the_derived_bound(n: int, D: int, d: in
 @pytest.mark.parametrize(
     ("at", "map", "constant"),
     [
-        ({"n": 2}, "Z1_1*Z1_2; Z1_1*Z1_2", 2),
+        ({"n": 2}, "Z1_1^2*Z1_2; Z1_2^2*Z1_1", 3),
         ({"n": 3}, "Z1_1 - Z1_2*Z1_3; Z1_2 - Z1_1*Z1_3; Z1_3 - Z1_1*Z1_2", 3),
         ({"n": 2, "d": 2, "B_x": 2.0}, "Z1_1*Z1_2, Z2_2^2/2; Z1_1*Z1_2, Z2_1^2/2", 4),
         ({"n": 2, "d": 2}, "Z2_2, Z1_1; Z2_1, Z1_2", 1),
@@ -110,7 +110,9 @@ def test_on_the_ramps_the_printed_bound_fails() -> None:
 def test_elsewhere_the_ramps_accuse_nobody() -> None:
     assert rows(n=2, D=8)["ramps"].verdict == {"printed": Verdict.OUTSIDE}
     assert rows(n=2, D=3)["F.24"].verdict == {"printed": Verdict.OUTSIDE}
-    assert rows(n=2, D=4)["F.24"].verdict == {"printed": Verdict.VIOLATED}
+    above, below = (rows(n=2, D=4, map=map)["F.24"] for map in ("0 1; 1 0", "0 -1; -1 0"))
+    assert above.verdict == below.verdict == {"printed": Verdict.VIOLATED}
+    assert above.attacked == below.attacked > 1 / 4
     assert theory.KAPPA.subs({theory.L: 1, theory.B_x: 1, theory.d: 1, theory.n: 2, theory.D: 14}) < Fraction(13, 28)
     assert theory.KAPPA.subs({theory.L: 1, theory.B_x: 1, theory.d: 1, theory.n: 2, theory.D: 13}) > Fraction(12, 26)
 
@@ -242,6 +244,7 @@ def test_numbers_of_the_statement_by_hand() -> None:
     assert theory.SHARE.subs({**at, theory.d: 2}) == pytest.approx(1 - 0.7**6)
     assert theory.RADIUS.subs(at) == 1 + Fraction(1, 16)  # r_max + eps/4 of Lemma 17
     assert float(theory.FRONT.subs(at)) == pytest.approx(2 * log(3) ** 2 / (4**3 * 5**4 * (2 * log(3) + 3) * pi))
+    assert theory.RANGE.subs({**at, theory.D: 8, theory.q: 8}) == 8 * (2 * 62 + 1)  # marks are at most 62
     kappa = [theory.KAPPA.subs({**at, theory.n: 2, theory.D: D}) for D in (13, 14)]
     assert [bool(bound < (D - 1) / (2 * D)) for D, bound in zip((13, 14), kappa, strict=True)] == [False, True]
     assert theory.ABOVE_KAPPA == 14
