@@ -10,7 +10,7 @@ import numpy as np
 from torch import Tensor
 
 from bridge.limits.run import INFO
-from bridge.theorems.check import Sides, checks_of
+from bridge.theorems.check import Check, Sides, checks_of
 from bridge.theorems.numbers import plain
 from bridge.theorems.theorem import Theorem
 from bridge.topics.icgd import softmax_proof as proof
@@ -207,5 +207,8 @@ SOFTMAX = Theorem(
     main="block",
     built={"block": block},
     readers={"map": lambda map, n, d: read_equivariant(map, n, d, ID)},
-    checks=checks_of(theory.SOFTMAX, SIDES, POINTS),
+    checks=(
+        *checks_of(theory.SOFTMAX, SIDES, POINTS),
+        Check(theory.SOFTMAX.quantity("block.least"), proof.least_error, params={"d": 1, "n": 2, "D": 8}),
+    ),
 )

@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import flint
 import numpy as np
@@ -25,19 +25,20 @@ BELOW = 1 - 2.0**-20  # what "just below" is
 
 
 def bits_of_ids(d: int, n: int, D: int) -> Sides:
-    tokens = D**d
-    prime, power = next_prime_power(tokens)
-    most = tokens * ((n - 1) * (tokens - 1 if n == 2 else prime ** (power * (n - 1)) - 2) + 1)
+    prime, power = next_prime_power(D**d)
+    at = {theory.d: d, theory.n: n, theory.D: D, theory.q: prime**power}
     try:
-        found = Ids(tokens, n).range
+        found = Ids(D**d, n).range
         bits, remark = _bits(found), f"whole numbers below {found}"
     except StreamError as error:
         bits, remark = None, str(error)
-    return Sides(bits, derived=_bits(most), letters={theory.q: prime**power}, rounding=0.0, remark=remark)
+    derived = _bits(int(theory.RANGE.subs(at)))
+    return Sides(bits, derived=derived, letters={theory.q: prime**power}, rounding=0.0, remark=remark)
 
 
 def bits_by_counting(d: int, n: int, D: int) -> Sides:
-    return Sides(bits_of_ids(d, n, D).found, derived=_bits(Ids(D**d, n).count), rounding=0.0)
+    count = int(theory.CONTEXTS.subs({theory.d: d, theory.n: n, theory.D: D}))
+    return Sides(bits_of_ids(d, n, D).found, derived=_bits(count), rounding=0.0)
 
 
 def _bits(numbers: int) -> int:
@@ -93,6 +94,18 @@ def others_outside(block: SoftmaxBlock, first: int) -> Tensor:
     """The first tokens in the cube's first cell, off its ramps, which (F.7) has there too; all others outside."""
     inside, outside = float((block.delta * block.B + block.step) / 2), -float(block.B) - 1
     return prompt([[inside if k < first else outside] * block.d for k in range(block.n)])
+
+
+# Every block.
+
+
+def least_error(B_x: float) -> Sides:
+    """Half of the least of what neighbours among the y_i, and their values of the first token, are apart."""
+    B, h = Fraction(B_x), Fraction(B_x) / 6
+    y = [B / 2 + i * h for i in range(4)]
+    values = [h + abs((each - B / 2 + h) % (2 * h) - h) for each in y]
+    apart = min(abs(a - b) for each in (y, values) for a, b in pairwise(each))
+    return Sides(apart / 2, rounding=0.0)
 
 
 # The head of Lemma 17.

@@ -147,7 +147,8 @@ SOFTMAX = {
     r"\mathrm{quant}_\rho": "the sum (F.7) of ramps",
     "S": "the attention layer, with its residual",
     "k": "a token",
-    "G": "a grid point at most half a cell away from what the last layer receives",
+    "l": "a token",
+    "G": "a grid point; in (F.24) one at most half a cell away from what the last layer receives",
     "z": "a number",
 }
 SOFTMAX_STEP = {

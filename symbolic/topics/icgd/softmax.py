@@ -6,9 +6,9 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivations.provenance import Provenance
-from symbolic.statements.errata import Erratum, Weight
 from symbolic.statements.result import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 from symbolic.topics.icgd import objects
+from symbolic.topics.icgd.softmax_errata import BETWEEN, EVERY_BLOCK, LAST_STEP, OTHERS, PROOF
 from symbolic.words.citations import WU2024, Citation
 
 d, n, D = (sp.Symbol(name, integer=True, positive=True) for name in ("d", "n", "D"))
@@ -31,7 +31,8 @@ PRINTED_BITS = (sp.log(RADIUS / FRONT) + RATE) / sp.log(2)
 # Ids are cell * width + the sum of n - 1 marks below q^(n-1) - 1 (n = 2: below q), so that width is one more than the
 # largest sum. Any injective map needs an id for each cell and each multiset of n - 1 cells beside it.
 MARKS = sp.Piecewise((TOKENS, sp.Eq(n, 2)), (q ** (n - 1) - 1, True))
-BITS = sp.ceiling(sp.log(TOKENS * ((n - 1) * (MARKS - 1) + 1), 2))
+RANGE = TOKENS * ((n - 1) * (MARKS - 1) + 1)
+BITS = sp.ceiling(sp.log(RANGE, 2))
 CONTEXTS = TOKENS * sp.binomial(TOKENS + n - 2, n - 1)
 
 CELL = L * sp.sqrt(d * n) * B_x / D  # (F.4)
@@ -48,6 +49,17 @@ PENALISED = d * n * sp.sqrt(d) * B_x  # (F.13), where all coordinates are below 
 # the ends of a cell, for an f that stretches (1, ..., 1) most.
 OFF_RAMPS = CELL / 2
 
+# Lemma 16 for d = 1, n = 2: f_1(z_1, z_2) = z_1 + a(z_2), where a(z) is the distance of z - B/2 from the multiples of
+# 2 h, h = B/6. A block is phi(s(psi(z_1), psi(z_2))) with continuous phi and psi, and s the head: for some numbers w, b
+# s(u, v) = (1 + w) u + w t/(b u (1 + exp(-t))), t = b u (v - u); for b u = 0 it is (1 + w/2) u + w v/2. As 1 + t/(1 +
+# exp(t)) changes its sign once, s(u, .) has one turning point or none. Let the block err by less than h/2 at prompts
+# with tokens h or more apart. Where s has one value f_1 then varies by less than h.
+# - psi is strictly monotone on y_i = B/2 + i h, i = 0, ..., 3: else it has one value at points of [B/2, B] that are h
+#   or more apart, and so has s beside a second token at 0, where f_1 differs as these do.
+# - v_i = s(psi(h), psi(y_i)), where f_1 = h, 2 h, h, 2 h. On the curve f_1 = h, 0 <= z_1 <= h, y_0 <= z_2 <= y_2, s
+#   runs from v_0 to v_2 and meets neither v_1 nor v_3; on f_1 = 2 h, h <= z_1 <= 2 h, y_1 <= z_2 <= y_3, from v_1 to
+#   v_3 and meets neither v_0 nor v_2. So v_0, v_2 are on one side of v_1, v_3: s(psi(h), .) turns twice, and cannot.
+
 # D - 1 ramps of the width ramp B in each of the d n coordinates.
 SHARE = 1 - (1 - (D - 1) * ramp) ** (d * n)
 
@@ -56,49 +68,10 @@ SHARE = 1 - (1 - (D - 1) * ramp) ** (d * n)
 # be the one with the least id beside c. On the ramp from c to c + 1, with z_2 the corner of x, the id is continuous and
 # ends beyond those of c: it meets the id of (c, y) for all y, where FF_2 has the corner of y. As the first and the last
 # cell are among the y (D >= 4), one is (D - 1)/2 cells or more from x, and x alone is within half a cell of z_2.
+# For any f one of the f_1(c, y) is half of their range or more from f_1(c, x), which f_1(Z) is near on the ramp.
 ABOVE_INTERVAL = 4  # the least D for which the value leaves the interval of (F.24)
 ABOVE_KAPPA = 14  # the least D for which (D - 1) B/(2D) exceeds KAPPA = 9 sqrt(2) B/(2D)
 
-_PROOF = "Appendix F.4"
-BETWEEN = Erratum(
-    Weight.PROOF,
-    _cite(_PROOF, "(F.24)"),
-    "a piecewise-linear `FF_2` with the value `f(L)` at the id of every grid point `L` has, at an arbitrary input `Z`, "
-    "a value between the least and the largest `f(L)` with `||L - Z||_max <= B_x/(2D)`",
-    "ids are numbers for `d = 1`, and by (F.15) those of one cell lie together, apart from those of the next. On the "
-    "ramp (F.6) the id of a token runs continuously from its cell to the next one, through the ids of the first cell "
-    "beside other tokens, where `FF_2` has their values: neighbouring ids are no neighbouring inputs. For `n = 2` and "
-    "`f(z_1, z_2) = (z_2, z_1)` the token whose id is the least of its cell meets all of them, so that the error is at "
-    "least `(D - 1) B_x/(2D)` there: for every width of the ramps, every attention with (F.15) and every continuous "
-    "`FF_2`",
-    "the bound holds off the ramps, as `L sqrt(d n) B_x/(2D)` where `FF_2` has the values at the middles of the cells; "
-    "for `d = 1` the ramps are the share `1 - (1 - (D - 1) ramp)^n` of the cube, as small as `ramp` makes it",
-    "open: this proof gives Lemma 16 off a set as small as one likes, and not for every `Z`; whether other blocks of "
-    "this kind reach the bound everywhere is not decided",
-)
-
-LAST_STEP = Erratum(
-    Weight.NOTATION,
-    _cite(_PROOF, "(F.10)"),
-    "(F.10), which takes the last step off (F.7), makes `R` outside `[0, B_x]` to 0",
-    "(F.7) has the height `B_x` beyond the cube, and the step that (F.10) takes off has the height 1: the value is "
-    "`B_x - 1` at every `z >= B_x + delta`, for every `delta`",
-    "`B_x` times the step that is taken off",
-    "yes: Lemma 16 is about prompts in the cube",
-    at=(("B_x", 2.0),),
-)
-OTHERS = Erratum(
-    Weight.PROOF,
-    _cite(_PROOF, "(F.12)"),
-    "the first feed-forward layer, of one hidden layer, approximates (F.12), which adds the penalties of all entries "
-    "of a prompt to each entry",
-    "a feed-forward layer of Definition 11 works token by token, and the penalties of the other tokens are unknown to "
-    "it: it errs by `(n - 1) d B_x/2` or more at one of two prompts, however small `delta` is. So a token in the cube "
-    "beside one outside is no token that (F.17) makes small",
-    "the attention has to pass the penalties on. In the block here a token outside the cube has a mark so low that all "
-    "ids of its prompt are below 0, where the last layer has the value 0",
-    "yes: Lemma 16 is about prompts in the cube, where all penalties are 0",
-)
 
 NOTATION = {B_x: "B_x", ramp: r"\rho"}
 SYMBOLS = {
@@ -127,7 +100,7 @@ def _step(
     name: str, latex: str, meaning: str, norm: str, domain: str, printed: Any, bound: Any = None, **more: Any
 ) -> Quantity:
     """A display of the proof."""
-    cited = Printed(sp.sympify(printed), _cite(_PROOF, f"({name})"), strict=more.pop("strict", False))
+    cited = Printed(sp.sympify(printed), _cite(PROOF, f"({name})"), strict=more.pop("strict", False))
     return row(name, latex, meaning, norm, domain, bound, printed=cited, **more)
 
 
@@ -208,22 +181,29 @@ QUANTITIES = (
         remark="values at the middles of the cells",
     ),
     row(
+        *("block.least", r"\inf_{f_{\mathrm{Softmax}}} \sup_Z \|f_{\mathrm{Softmax}}(Z) - f(Z)\|_2"),
+        "least error of all blocks for the `f` of the erratum, from below: half of `h`",
+        *("2-norm", "`Z in [0, B_x]^2` with tokens `h = B_x/6` or more apart"),
+        printed=Printed(sp.Integer(0), _LEMMA_16),
+        erratum=EVERY_BLOCK,
+    ),
+    row(
         *("outside", r"\|f_{\mathrm{Softmax}}(Z)\|_2", "value of the block"),
         *("2-norm", "`Z` outside `[0, B_x]^(d n)` off the ramps", sp.Integer(0)),
-        printed=Printed(sp.Integer(0), _cite(_PROOF, "(F.17)")),
+        printed=Printed(sp.Integer(0), _cite(PROOF, "(F.17)")),
         remark="the proof has `f(Z) = 0` there; the head passes the penalties on",
     ),
     _step(
         "F.24",
         r"\mathrm{dist}(f_{\mathrm{Softmax}}(Z)_k, [\min_G f(G)_k, \max_G f(G)_k])",
-        "distance of a value of `FF_2` from the values of `f` at most half a cell away",
+        "distance of a value of the last layer from the values of `f` at most half a cell away",
         *("absolute value", f"{_CUBE} on the ramps", 0),
         indices=_one_token,
         erratum=BETWEEN,
     ),
     row(
         *("ramps", _ERROR, "error of the block", "2-norm", f"{_CUBE} on the ramps"),
-        printed=Printed(KAPPA, _cite(_PROOF, "the last display, from (F.24)")),
+        printed=Printed(KAPPA, _cite(PROOF, "the last display, from (F.24)")),
         indices=_one_token,
         erratum=BETWEEN,
     ),

@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import permutations, product
 from math import log, pi
 
+import numpy as np
 import pytest
 import torch
 
@@ -55,7 +56,7 @@ def test_the_block_off_its_ramps_attains_the_derived_bound(n: int, D: int, d: in
 @pytest.mark.parametrize(
     ("at", "map", "constant"),
     [
-        ({"n": 2}, "Z1_1*Z1_2; Z1_1*Z1_2", 2),
+        ({"n": 2}, "Z1_1^2*Z1_2; Z1_2^2*Z1_1", 3),
         ({"n": 3}, "Z1_1 - Z1_2*Z1_3; Z1_2 - Z1_1*Z1_3; Z1_3 - Z1_1*Z1_2", 3),
         ({"n": 2, "d": 2, "B_x": 2.0}, "Z1_1*Z1_2, Z2_2^2/2; Z1_1*Z1_2, Z2_1^2/2", 4),
         ({"n": 2, "d": 2}, "Z2_2, Z1_1; Z2_1, Z1_2", 1),
@@ -79,6 +80,7 @@ def test_the_first_layer_of_the_proof(at: dict, side: float) -> None:
     assert found["F.12"].attacked == pytest.approx(others * d * side / 2, rel=1e-12)
     assert found["F.12"].verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.PROVED}
     assert found["F.13"].attacked == pytest.approx(d**1.5 * at["n"] * side)
+    assert found["F.13"].printed == found["F.13"].derived == pytest.approx(found["F.13"].attacked)
     assert found["outside"].attacked == 0
     kept = {verdict for name in ("F.11", "F.13", "outside") for verdict in found[name].verdict.values()}
     assert kept == {Verdict.KEPT}
@@ -101,13 +103,16 @@ def test_on_the_ramps_the_printed_bound_fails() -> None:
     assert replay_witness(found["ramps"].witness).verdict == {"printed": Verdict.VIOLATED}
     assert Verdict.KEPT in found["F.4"].verdict.values()
     assert all(found[name].verdict["printed"] is Verdict.KEPT for name in ("F.9", "F.15", "F.22"))
+    assert all(found[name].attacked == pytest.approx(found[name].printed, rel=1e-5) for name in ("F.15", "F.22"))
 
 
 # The erratum is about every block of the proof, where that is proved: n = 2 and fine grids.
 def test_elsewhere_the_ramps_accuse_nobody() -> None:
     assert rows(n=2, D=8)["ramps"].verdict == {"printed": Verdict.OUTSIDE}
     assert rows(n=2, D=3)["F.24"].verdict == {"printed": Verdict.OUTSIDE}
-    assert rows(n=2, D=4)["F.24"].verdict == {"printed": Verdict.VIOLATED}
+    above, below = (rows(n=2, D=4, map=map)["F.24"] for map in ("0 1; 1 0", "0 -1; -1 0"))
+    assert above.verdict == below.verdict == {"printed": Verdict.VIOLATED}
+    assert above.attacked == below.attacked > 1 / 4
     assert theory.KAPPA.subs({theory.L: 1, theory.B_x: 1, theory.d: 1, theory.n: 2, theory.D: 14}) < Fraction(13, 28)
     assert theory.KAPPA.subs({theory.L: 1, theory.B_x: 1, theory.d: 1, theory.n: 2, theory.D: 13}) > Fraction(12, 26)
 
@@ -134,6 +139,34 @@ def test_four_cells_are_the_least_of_which_every_order_meets_a_far_value() -> No
     assert all(2 * far[D] >= D - 1 for D in range(theory.ABOVE_INTERVAL, 8))
 
 
+# Lemma 16 for d = 1, by its text: heads at random, and f on the two curves of the proof.
+def test_no_head_of_one_number_gives_four_ordered_tokens_alternating_values() -> None:
+    rng = np.random.default_rng(0)
+    u, w, b = rng.normal(size=(3, 100_000, 1)) * 10 ** rng.uniform(-1, 1, (3, 100_000, 1))
+    v = np.sort(rng.normal(size=(100_000, 4)) * 10 ** rng.uniform(-1, 1, (100_000, 1)))
+    scores = np.stack([b * u * u + 0 * v, b * u * v])
+    weights = np.exp(scores - scores.max(0))
+    s = u + w * (weights * [u + 0 * v, v]).sum(0) / weights.sum(0)
+    margin = 1e-9 * abs(s).max(1)
+    up, down = ((sign * np.diff(s) > margin[:, None]) for sign in (1, -1))
+    assert (up[:, 0] & down[:, 2]).sum() > 1000  # one turning point
+    assert not (up[:, 0] & down[:, 1] & up[:, 2] | down[:, 0] & up[:, 1] & down[:, 2]).any()
+
+
+def test_no_block_of_one_number_comes_near_every_map() -> None:
+    def first(z_1, z_2):
+        return z_1 + abs(z_2 - 0.5 - np.round(3 * (z_2 - 0.5)) / 3)
+
+    for value, y in ((1 / 6, np.linspace(1 / 2, 5 / 6, 99)), (1 / 3, np.linspace(2 / 3, 1, 99))):
+        z = value - first(0, y)
+        assert first(z, y) == pytest.approx(value)
+        assert {min(y - z) >= 1 / 6 - 1e-12, min(z) >= -1e-12} == {True}
+        assert z[[0, -1]] == pytest.approx(1 / 6)
+    row = rows(D=8)["block.least"]
+    assert (row.measured, row.printed) == (pytest.approx(1 / 12, rel=1e-12), 0)
+    assert row.verdict == {"printed": Verdict.VIOLATED}
+
+
 def test_float32_where_it_holds() -> None:
     row = rows(n=2, D=8, dtype="float32")["block"]
     assert row.attacked == pytest.approx(row.derived, rel=1e-5)
@@ -143,8 +176,8 @@ def test_float32_where_it_holds() -> None:
 def test_a_map_is_read_with_its_lipschitz_constant() -> None:
     texts = ("0 1; 1 0", "others", "Z1_2; Z1_1")
     assert len({read_equivariant(text, 2, 1, ID) for text in texts}) == 1
-    A = [[1 / 6 if i == j else -1 / 3 for j in range(3)] for i in range(3)]
-    found = read_equivariant("1/6 -1/3 -1/3; -1/3 1/6 -1/3; -1/3 -1/3 1/6", 3, 1, ID)
+    A = [[1 / 2 if i == j else -1 / 3 for j in range(3)] for i in range(3)]
+    found = read_equivariant("1/2 -1/3 -1/3; -1/3 1/2 -1/3; -1/3 -1/3 1/2", 3, 1, ID)
     norm = torch.linalg.matrix_norm(torch.tensor(A, dtype=torch.float64), 2)
     assert float(found.lipschitz(Fraction(1))) == pytest.approx(float(norm))
     assert rows(n=3, D=4, map="1 0 0; 0 1 0; 0 0 1")["block"].attacked == pytest.approx(3**0.5 / 8)
@@ -210,6 +243,8 @@ def test_numbers_of_the_statement_by_hand() -> None:
     assert theory.SHARE.subs(at) == pytest.approx(1 - 0.7**3)
     assert theory.SHARE.subs({**at, theory.d: 2}) == pytest.approx(1 - 0.7**6)
     assert theory.RADIUS.subs(at) == 1 + Fraction(1, 16)  # r_max + eps/4 of Lemma 17
+    assert float(theory.FRONT.subs(at)) == pytest.approx(2 * log(3) ** 2 / (4**3 * 5**4 * (2 * log(3) + 3) * pi))
+    assert theory.RANGE.subs({**at, theory.D: 8, theory.q: 8}) == 8 * (2 * 62 + 1)  # marks are at most 62
     kappa = [theory.KAPPA.subs({**at, theory.n: 2, theory.D: D}) for D in (13, 14)]
     assert [bool(bound < (D - 1) / (2 * D)) for D, bound in zip((13, 14), kappa, strict=True)] == [False, True]
     assert theory.ABOVE_KAPPA == 14
