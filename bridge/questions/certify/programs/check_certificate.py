@@ -25,11 +25,11 @@ ONE = 1 << P
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_'*~^\[\]{},.]{0,99}")
 HALVINGS = 10  # of a box, where intervals enclose less tightly here than those of the search
 
-class NotConfirmedError(Exception):
+class RefusedError(Exception):
     """Why a claim is not confirmed."""
 
 def require(held, why):
-    if not held: raise NotConfirmedError(why)
+    if not held: raise RefusedError(why)
 
 # Intervals.
 
@@ -205,9 +205,9 @@ def exactly(e, point):
     return found.get(UNIT, 0) if set(found) <= {UNIT} else -1
 
 def everywhere(look, box, left=HALVINGS):
-    """`look` succeeds (None) on the box or on each part of it; it names a letter to halve, or raises NotConfirmedError."""
+    """`look` succeeds (None) on the box or on each part of it; it names a letter to halve, or raises RefusedError."""
     try: x = look(box)
-    except NotConfirmedError:
+    except RefusedError:
         x = max(box, key=lambda x: box[x][1] - box[x][0], default=None)
         if not left or x is None or box[x][0] == box[x][1]: raise
     if x is not None:
@@ -322,7 +322,7 @@ def follow(f, box, where, tree, strict=False, forms=()):
                 waiting += [{**part, x: (at, high)}, {**part, x: (low, at)}]
                 continue
             try: leaf(by, f, part, where, strict, forms)
-            except NotConfirmedError as error: raise NotConfirmedError(f"box {leaves} ({ends(part)}): {error}") from None
+            except RefusedError as error: raise RefusedError(f"box {leaves} ({ends(part)}): {error}") from None
             leaves += 1
     require(not waiting, "the tree is truncated")
     return leaves
@@ -371,7 +371,7 @@ def by_hessian(box, f, vanishing):
 # The file.
 
 def check(claim):
-    """What is confirmed of a claim. Raises NotConfirmedError."""
+    """What is confirmed of a claim. Raises RefusedError."""
     q, verdict, forms = claim["inequality"], claim["verdict"], {}
     f, where, strict = read(q["expression"]), [read(each) for each in q["where"]], q["strict"]
     box = {x: (Fraction(low), Fraction(high)) for x, low, high in q["box"]}
@@ -419,8 +419,8 @@ def main(path):
         print(f"The file calls it {json.dumps(q['name'])}{stated}.")
         print(textwrap.fill(statement(q), 118, break_on_hyphens=False))
         try: print(f"confirmed: {check(claim)}\n", flush=True)
-        except (NotConfirmedError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
-            why, failed = error if isinstance(error, NotConfirmedError) else "the claim cannot be read", True
+        except (RefusedError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+            why, failed = error if isinstance(error, RefusedError) else "the claim cannot be read", True
             print(f"NOT CONFIRMED: {why}\n", flush=True)
     print("Some claims are not confirmed." if failed else "All claims are confirmed.")
     return int(failed)

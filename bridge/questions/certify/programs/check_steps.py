@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import reduce
 
 import check_certificate as kernel
-from check_certificate import KINKS, ONCE, ONE, UNIT, ZERO, NotConfirmedError, P, add, derivative, enclosed, minus
+from check_certificate import KINKS, ONCE, ONE, UNIT, ZERO, RefusedError, P, add, derivative, enclosed, minus
 from check_certificate import multiplied, multiply, nodes, number, plus, polynomial, power, put, raised, read
 from check_certificate import reduced, require, require_defined, require_smooth, same, times, to_power, total
 
@@ -41,7 +41,7 @@ def atan_at(x):
         low, high = y - distance, y + distance
         if tan((low, low))[1] <= x <= tan((high, high))[0]: return low, high
         distance *= 4
-    raise NotConfirmedError("an argument of atan is too large")
+    raise RefusedError("an argument of atan is too large")
 
 PI = Fraction("3.14159265358979323846264338327950288")  # its first digits
 kernel.CONSTANTS["pi"] = enclosed(PI, PI + Fraction(1, 10**35))
@@ -91,7 +91,7 @@ def step(name, premises):
                 found = narrowed(*goal)
                 require(found or tree == [["empty", 1]], "the region is empty, and the tree has boxes")
                 if found: kernel.follow(*found, tree)
-            except NotConfirmedError as error: raise NotConfirmedError(f"{name}, child {k}: {error}") from None
+            except RefusedError as error: raise RefusedError(f"{name}, child {k}: {error}") from None
     kernel.STEPS[name] = run
 
 # Steps: what has to hold, and the goals of the children.
