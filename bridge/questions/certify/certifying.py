@@ -12,13 +12,18 @@ from symbolic.words.errors import UsageError
 
 @briefly_refused
 def certify(
-    theorem: TheoremLike, *, quantity: str | None = None, seconds: float = 60.0, **params: Any
+    theorem: TheoremLike,
+    *,
+    quantity: str | None = None,
+    seconds: float = 60.0,
+    boxes_alone: bool = False,
+    **params: Any,
 ) -> list[Outcome]:
     """The outcome of each inequality that the theorem states at these parameters: proved, refuted or undecided.
 
     `theorem` is a `Theorem`, the id of a result, or a file with a theorem; parameters that are left out take their
     defaults (the first of a grid). `quantity` limits it to the inequalities of one quantity, `seconds` is the time for
-    each of them.
+    each of them. With `boxes_alone`, as for proofs in Coq, no steps are looked for.
     Raises UsageError for a theorem that states no inequality, and for `seconds` that are not a number > 0.
     """
     checked_seconds("certify", seconds)
@@ -29,4 +34,4 @@ def certify(
     if not stated:
         about = f" of '{quantity}'" if quantity else ""
         raise UsageError(f"{source.id} states no inequality{about} that a proof on a box could certify")
-    return [prove(each, seconds=seconds) for each in stated]
+    return [prove(each, seconds=seconds, boxes_alone=boxes_alone) for each in stated]

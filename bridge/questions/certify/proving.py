@@ -75,8 +75,11 @@ def prove(
     progress: Callable[[int, float], None] | None = None,
     keep_on_interrupt: bool = False,
     deadline: Deadline | None = None,
+    boxes_alone: bool = False,
 ) -> Outcome:
     """Prove `inequality` by steps, and by branch and bound, in at most about `seconds` and `most_boxes` boxes.
+
+    With `boxes_alone`, as for a proof in Coq, no steps are looked for.
 
     A running `deadline` replaces `seconds`. When the time limit is reached the outcome is undecided, with the reason.
 
@@ -88,13 +91,20 @@ def prove(
     the time limit: the result so far is kept, and the caller must detect the interruption itself.
     """
     deadline = deadline or Deadline(checked_seconds("prove", seconds))
-    return _Proving(inequality, deadline, most_boxes, progress or (lambda boxes, share: None)).run(keep_on_interrupt)
+    heard = progress or (lambda boxes, share: None)
+    return _Proving(inequality, deadline, most_boxes, heard, boxes_alone).run(keep_on_interrupt)
 
 
 class _Proving:
     def __init__(
-        self, inequality: Inequality, deadline: Deadline, most_boxes: int, progress: Callable[[int, float], None]
+        self,
+        inequality: Inequality,
+        deadline: Deadline,
+        most_boxes: int,
+        progress: Callable[[int, float], None],
+        boxes_alone: bool,
     ) -> None:
+        self.boxes_alone = boxes_alone
         self.inequality, self.enclosures = inequality, Enclosures(inequality)
         self.deadline, self.most_boxes = deadline, most_boxes
         self.boxes = BoxSearch(self.enclosures, deadline, progress)
@@ -130,7 +140,8 @@ class _Proving:
         refuted = self.boxes.search(min(FEW, self.most_boxes))
         if refuted is None and self.boxes.waiting and not self.boxes.undefined:
             self.stage = "steps were looked for"
-            self.by_steps = found_by_steps(self.enclosures, self.deadline, self.most_boxes)
+            if not self.boxes_alone:
+                self.by_steps = found_by_steps(self.enclosures, self.deadline, self.most_boxes)
             self.stage = "boxes were proved"
             if not self.by_steps:
                 refuted = self.boxes.search(self.most_boxes)

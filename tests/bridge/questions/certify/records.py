@@ -25,13 +25,13 @@ Content = dict[str, Any]
 
 
 @cache
-def _text(id: str) -> str:
-    return certificate_text([CertifiedClaim(outcome) for outcome in certify(id)])
+def _text(id: str, boxes_alone: bool) -> str:
+    return certificate_text([CertifiedClaim(outcome) for outcome in certify(id, boxes_alone=boxes_alone)])
 
 
-def shipped(id: str) -> Content:
+def shipped(id: str, *, boxes_alone: bool = False) -> Content:
     """The certificate of a result at its defaults."""
-    return dict(json.loads(_text(id)))
+    return dict(json.loads(_text(id, boxes_alone)))
 
 
 def proved(text: str, *ranges: str) -> Content:
