@@ -10,7 +10,7 @@ import typer
 from bridge.cli.commands import app
 from tests.bridge.cli.conftest import Command
 
-WRITTEN = {"output", "plot", "plot_steps", "witnesses"}  # and what `new` makes
+WRITTEN = {"output", "plot", "plot_steps", "witnesses", "coq"}  # and what `new` makes
 OWN = "own.py"
 # By command and option: the call in which the file is read.
 CALLS: dict[tuple[str, str], tuple[str, ...]] = {
