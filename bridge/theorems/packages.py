@@ -78,8 +78,9 @@ def _points() -> tuple[EntryPoint, ...]:
 
 @lru_cache(maxsize=1)
 def _points_on(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Those that Python finds on this path, which is its own."""
-    return tuple(sorted(entry_points(group=GROUP), key=lambda each: (_package(each), each.name)))
+    """Those that Python finds on this path, which is its own; each once, also where two finders see a package."""
+    found = {(_package(each), each.name, each.value): each for each in entry_points(group=GROUP)}
+    return tuple(found[key] for key in sorted(found))
 
 
 def _package(point: EntryPoint) -> str:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import flint
@@ -160,9 +160,9 @@ def of_blocks_held(
     directions: Any, t: Any, tau_ff: float, lam: float, n: int, tau_1: float, tau_2: float, N: int, L: int, B: float,
     bits: int,
 ) -> Any:  # fmt: skip
-    """The network of all blocks; None where float64, in which it is run here, does not hold its temperatures."""
+    """Makes the network of all blocks; None where float64, in which it is run here, does not hold its temperatures."""
     unheld = refusal(N, n, B, bits, tau_1, tau_2, "float64")
-    return None if unheld else path(directions, t, tau_ff, lam, n, tau_1, tau_2, N, L)
+    return None if unheld else partial(path, directions, t, tau_ff, lam, n, tau_1, tau_2, N, L)
 
 
 def norm(
@@ -175,7 +175,7 @@ def norm(
     x, y = Rows(N + 1, Ball(d)).sample(samples, generator), Box(N, size=B).sample(samples, generator)
     y[::2] = B
     names = [f"rho[{block}]" for block in range(1, numeric.blocks_of(L) + 1)]
-    found = SharedNetwork(held).run(torch.stack(list(map(numeric.tokens, x, y))), names)
+    found = SharedNetwork(held()).run(torch.stack(list(map(numeric.tokens, x, y))), names)
     largest = max(float(each[:, 0].abs().sum(-1).max()) for each in found.values())
     proved = () if outside else ("derived",)
     return Sides(within(largest, 2.0**-30), measured=largest, samples=samples, proved=proved, outside=outside)

@@ -195,7 +195,7 @@ _QUANTITIES = (
     ),
     _constant(
         "deviation",
-        r"\|g_i - h_i\|_2",
+        r"\text{error of a layer}",
         "largest error of a layer before its correction, each layer moved by as much as (D.6) to (D.8) allow",
         kind=Kind.UPPER,
         domain="this input; the bounds hold for all",
@@ -204,7 +204,7 @@ _QUANTITIES = (
     ),
     _constant(
         "corrected",
-        r"\|\tilde h_i - h_i\|_2",
+        r"\text{error behind a correction}",
         "the same behind the exact correction of that layer, at the moves that were found for the row before",
         kind=Kind.EXACT,
         domain="this input; the bound holds for all",
@@ -282,7 +282,7 @@ MARGIN = Result(
     ),
     formulas=(
         Formula(
-            r"\|g_i - h_i\|_2",
+            r"\text{error of a layer}",
             lambda: layer_error().error,
             "error of a layer, parameters perturbed by `rho`",
             Kind.UPPER,

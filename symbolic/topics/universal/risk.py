@@ -74,7 +74,7 @@ def _quantities() -> tuple[Quantity, ...]:
             whole, trivial=F**2, domain="a function that is not in the class", outside=True,
         ),
         Quantity(
-            "gap", r"\ell(\rho_T) - \ell(\rho^\star)", "objective of `T` exact steps above that of `rho*`",
+            "gap", r"\text{objective above the least}", "objective of `T` exact steps above that of `rho*`",
             "absolute value", "every prompt", Kind.UPPER, Quantifier.FOR_ALL, scopes=(),
             derive=lambda: risk.derive_gap().error.xreplace(WORST), obtained=Provenance.RULES,
             printed=risk_weight.PRINTED_GAP,

@@ -100,11 +100,11 @@ _count = partial(
 )
 # x, y and w take d + 2 coordinates, the 1 behind x one, phi and rho n + 1 each, lambda and y_hat two: d + 2n + 7.
 SIZES = (
-    _count("width", "D", "number of coordinates of a token", kind=Kind.EXACT, derive=lambda: d + 2 * n + 7,
+    _count("width", r"\text{width}", "number of coordinates of a token", kind=Kind.EXACT, derive=lambda: d + 2 * n + 7,
            printed=Printed(d + 2 * n + 7, _LEMMA_4)),
-    _count("layers", "L", "number of layers, of attention and feed-forward each", kind=Kind.EXACT, derive=lambda: L,
+    _count("layers", r"\text{layers}", "number of layers, of attention and feed-forward each", kind=Kind.EXACT, derive=lambda: L,
            printed=Printed(L, _LEMMA_4)),
-    _count("heads", "M", "largest number of heads of a layer", kind=Kind.UPPER, derive=lambda: HEADS,
+    _count("heads", r"\text{heads}", "largest number of heads of a layer", kind=Kind.UPPER, derive=lambda: HEADS,
            printed=Printed(sp.S.One, _LEMMA_4, order=Order.O)),
 )  # fmt: skip
 

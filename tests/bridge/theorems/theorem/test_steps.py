@@ -113,7 +113,7 @@ def test_the_command_shows_them(run: Command, options: list[str]) -> None:
     shown = run("show", EXAMPLES / "gradient_step.py", "--steps", "--seed", 3, "--set", "beta=0.1", *options)
     assert shown.code == 0
     names = [line.split("│")[0].strip() for line in shown.out.splitlines() if "│" in line]
-    assert names[0] == "linear"
+    assert names[0] == "x in the sup norm"
     assert names[-3:] == ["tokens", "attend(weights, tokens)", "softmax"]
     assert {"<(X; x), x>", "weights", "y.centred"} <= set(names)
     assert ("on balls, rounded up" in shown.out) == bool(options)
