@@ -404,7 +404,7 @@ def interrupts() -> Iterator[Call]:
         ("compare", "icgd.step", "--set", "N=40"),
         ("compare", "induction.losses"),
         ("solve", "icgd.step", "--for", "relus", "--error", "1e-3", "--set", "N=20"),
-        ("certify", "--expression", "sin(30*x)*sin(40*y) + 1 + 1/10**9 > 0", "--range", "x=0,7", "--range", "y=0,7"),
+        ("certify", "--expression", "(x**2 - 2*y**2)**2 > 0", "--range", "x=1/2,1", "--range", "y=1/2,1"),
     ):
         yield Call("interrupt", arguments, (130,), "interrupted", event="interrupt")
 

@@ -102,8 +102,8 @@ _count = partial(
 SIZES = (
     _count("width", r"\text{width}", "number of coordinates of a token", kind=Kind.EXACT, derive=lambda: d + 2 * n + 7,
            printed=Printed(d + 2 * n + 7, _LEMMA_4)),
-    _count("layers", r"\text{layers}", "number of layers, of attention and feed-forward each", kind=Kind.EXACT, derive=lambda: L,
-           printed=Printed(L, _LEMMA_4)),
+    _count("layers", r"\text{layers}", "number of layers, of attention and feed-forward each", kind=Kind.EXACT,
+           derive=lambda: L, printed=Printed(L, _LEMMA_4)),
     _count("heads", r"\text{heads}", "largest number of heads of a layer", kind=Kind.UPPER, derive=lambda: HEADS,
            printed=Printed(sp.S.One, _LEMMA_4, order=Order.O)),
 )  # fmt: skip
