@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from importlib import invalidate_caches
+from importlib.metadata import DistributionFinder, PathDistribution
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,24 @@ def test_two_packages_with_one_id_are_a_remark_and_when_used_an_error(site: Path
     said = call(folder, "compare", "lossy-readout")
     assert said.code == 2
     assert sentence in said.err
+
+
+def test_a_package_that_two_finders_see_is_listed_once(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second finder spells names otherwise, as that of the backport importlib_metadata does."""
+    folder = installed(tmp_path, "absent", "import nothing_like_this", {"absent-theorem": "own"})
+
+    class Respelt(PathDistribution):
+        _normalized_name = "Absent"
+
+    class SecondFinder:
+        def find_distributions(self, context: DistributionFinder.Context) -> Iterator[PathDistribution]:
+            yield Respelt(folder / "absent-1.0.dist-info")
+
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, SecondFinder()])
+    listed = json.loads(call(folder, "list", "--json").out)
+    assert [each["id"] for each in listed].count("absent-theorem") == 1
 
 
 def test_an_id_of_ours_that_a_package_claims_too(site: Path, tmp_path: Path, call: Call) -> None:
