@@ -73,3 +73,8 @@ def test_plain(value: float | None, text: str) -> None:
 )
 def test_latex(value: float | None, text: str) -> None:
     assert latex(value, "printed", "upper") == text
+
+
+def test_the_ends_of_an_interval_over_seeds_move_outwards() -> None:
+    for value in (0.123456, 0.123444, -0.123456):
+        assert shown(value, "at_least", "upper") < value < shown(value, "at_most", "lower")
