@@ -184,6 +184,8 @@ FORGED: dict[str, tuple[ProofGoal, ProofStep, str]] = {
     "weights": (goal(x**2 + y**2 - x * y), means((1, 1), ((2, 0), "1/2"), ((0, 2), "1/3")), "do not add up"),
     "another mean": (goal(x**4 + y**2 - x * y), means((1, 1), ((4, 0), "1/2"), ((0, 2), "1/2")), "another monomial"),
     "share too large": (goal(x**2 / 9 + y**2 - 2 * x * y), means((1, 1), ((2, 0), "1/2"), ((0, 2), "1/2")), "the rest"),
+    "monomial of one letter": (goal(x**2 + y**2), means((1, 1), ((2,), "1/2"), ((0, 2), "1/2")), "not one exponent"),
+    "mean of three letters": (goal(x**2 + y**2), means((1, 1), ((2, 2, 0), "1")), "not one exponent"),
     "odd monomial": (goal(x**3 + x - x**2), means((2,), ((3,), "1/2"), ((1,), "1/2")), "may be negative"),
     "order above a low": (goal(x - y), ByOrder(R(0)), "below the base"),
     "order": (goal(x - y, low=0), ByOrder(R(0)), "coefficient is negative"),
