@@ -8,21 +8,7 @@ import sympy as sp
 
 from bridge.questions.certify.definedness import evaluated, is_finite_real
 from bridge.questions.certify.expressions import fraction, from_record, shown, to_record
-from bridge.questions.certify.steps import (
-    STEPS,
-    ByAmgm,
-    ByCases,
-    ByFactors,
-    ByLinear,
-    ByLipschitz,
-    ByLogs,
-    ByMonotone,
-    ByOrder,
-    ByPiece,
-    BySquares,
-    BySum,
-    ProofStep,
-)
+from bridge.questions.certify.steps import STEPS, ProofStep
 from symbolic.words.errors import UsageError
 
 MOST = 10_000  # entries of a list, and the size of a whole number
@@ -101,24 +87,24 @@ def _row(*kinds: _Kind) -> _Kind:
     )
 
 
-FIELDS: dict[type[ProofStep], dict[str, _Kind]] = {
-    ByFactors: {"constant": RATIONAL, "factors": _many(_row(EXPRESSION, WHOLE, WHOLE))},
-    BySum: {"terms": _many(EXPRESSION)},
-    ByCases: {"at": EXPRESSION},
-    ByPiece: {"node": EXPRESSION, "choice": WHOLE},
-    ByLinear: {"multipliers": _many(_row(WHOLE, RATIONAL))},
-    ByMonotone: {"letter": LETTER, "sign": WHOLE, "where": _many(WHOLE)},
-    BySquares: {"terms": _many(_row(RATIONAL, EXPRESSION, _many(SIDE)))},
-    ByAmgm: {"groups": _many(_row(_many(WHOLE), _many(_row(_many(WHOLE), RATIONAL, RATIONAL))))},
-    ByOrder: {"base": RATIONAL},
-    ByLogs: {},
-    ByLipschitz: {"letters": _row(LETTER, LETTER), "function": EXPRESSION, "constant": RATIONAL},
+FIELDS: dict[str, dict[str, _Kind]] = {
+    "factors": {"constant": RATIONAL, "factors": _many(_row(EXPRESSION, WHOLE, WHOLE))},
+    "sum": {"terms": _many(EXPRESSION)},
+    "cases": {"at": EXPRESSION},
+    "piece": {"node": EXPRESSION, "choice": WHOLE},
+    "linear": {"multipliers": _many(_row(WHOLE, RATIONAL))},
+    "monotone": {"letter": LETTER, "sign": WHOLE, "where": _many(WHOLE)},
+    "squares": {"terms": _many(_row(RATIONAL, EXPRESSION, _many(SIDE)))},
+    "amgm": {"groups": _many(_row(_many(WHOLE), _many(_row(_many(WHOLE), RATIONAL, RATIONAL))))},
+    "order": {"base": RATIONAL},
+    "logs": {},
+    "lipschitz": {"letters": _row(LETTER, LETTER), "function": EXPRESSION, "constant": RATIONAL},
 }
 
 
 def step_record(step: ProofStep) -> dict[str, Any]:
     """The step as JSON, without its children. Raises UsageError for an expression that a certificate cannot store."""
-    fields = {name: kind.write(getattr(step, name)) for name, kind in FIELDS[type(step)].items()}
+    fields = {name: kind.write(getattr(step, name)) for name, kind in FIELDS[step.name].items()}
     return {"step": step.name, **fields}
 
 
@@ -128,7 +114,7 @@ def read_step(record: Mapping[str, Any], symbols: Mapping[str, sp.Symbol], where
     if not isinstance(name, str) or name not in STEPS:
         raise UsageError(f"{where}: {shown(name)} is not a step; the steps are {', '.join(STEPS)}.")
     place = _RecordPlace(f"{where}, step '{name}'", symbols)
-    fields = FIELDS[STEPS[name]]
+    fields = FIELDS[name]
     if missing := sorted(set(fields) - set(record)):
         raise UsageError(f"{place.where} lacks {', '.join(missing)}.")
     if unknown := sorted(set(record) - set(fields) - {"step"}):

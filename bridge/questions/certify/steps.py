@@ -245,6 +245,8 @@ class ByAmgm(ProofStep):
         if terms is None:
             raise NotShownError("the expression is no polynomial")
         left = dict(terms)
+        monomials = [a for powers, parts in self.groups for a in (powers, *(a for a, _, _ in parts))]
+        require(all(len(a) == len(goal.symbols) for a in monomials), "a monomial has not one exponent for each letter")
         for powers, parts in self.groups:
             negative = abs(left.pop(powers, sp.Integer(0)))
             require(all(weight > 0 and share > 0 for _, weight, share in parts), "a weight is not positive")

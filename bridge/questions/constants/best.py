@@ -185,4 +185,7 @@ def decimal(number: sp.Rational | None) -> str:
     """The number as a decimal where that is short, else as a fraction."""
     exact = sp.Rational(number)
     places = next((k for k in range(16) if (exact * 10**k).q == 1), None)
-    return str(exact) if places is None or exact.q == 1 else f"{float(exact):.{places}f}"
+    if not places:
+        return str(exact)
+    digits = f"{int(abs(exact) * 10**places):0{places + 1}d}"
+    return f"{'-' if exact < 0 else ''}{digits[:-places]}.{digits[-places:]}"

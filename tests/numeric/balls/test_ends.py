@@ -92,3 +92,33 @@ def test_maxima_minima_and_unions_go_end_by_end() -> None:
     assert [(e.low, e.high) for e in (a.max(b), a.min(b), a.union(b))] == [(0, 2), (-1, 1), (-1, 2)]
     assert a.ball.contains(2)
     assert a.ball.contains(-1)
+
+
+def exactly(end: Any) -> Fraction:
+    """The end, which is a number m 2^e."""
+    m, e = end.man_exp()
+    return Fraction(int(m)) * Fraction(2) ** int(e)
+
+
+def test_each_end_is_rounded_outwards() -> None:
+    with working_precision(24):
+        for k in range(3, 40):
+            part = Ends.around(Fraction(1, k), Fraction(1, k))
+            wide = Ends.around(Fraction(-1, k), Fraction(1, k))
+            assert exactly(part.low) <= Fraction(1, k) <= exactly(part.high)
+            assert exactly((part * part).low) <= exactly(part.low) ** 2
+            assert exactly((part * part).high) >= exactly(part.high) ** 2
+            assert exactly((wide * part).high) >= exactly(wide.high) * exactly(part.high)
+            assert exactly((wide * part).low) <= exactly(wide.low) * exactly(part.high)
+            found = Ends.around(1, k).apply("log")
+            with mpmath.workdps(60):
+                assert mpmath.mpf(exactly(found.high).numerator) / exactly(found.high).denominator >= mpmath.log(k)
+
+
+def test_a_relation_holds_for_all_numbers_of_the_interval() -> None:
+    inside = Ends.around(-1, 1)
+    assert not any((inside >= 0, inside > 0, inside <= 0, inside < 0))
+    assert all((inside >= -1, inside > -2, inside <= 1, inside < 2))
+    assert not any((inside > -1, inside < 1))
+    assert not Ends.around(-1, 4).power(1, 2).is_finite()
+    assert (Ends.around(-1, 2).apply("cosh").low, Ends.around(-1, 0).apply("cosh").low) == (1, 1)

@@ -4,7 +4,7 @@ The tree of boxes is the proof: a lemma for each subtree of at most 40 leaves, w
 calls of the tactic `interval`, and the theorem, whose cuts lead to the lemmas.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -46,7 +46,7 @@ class ProofTree:
 
     @cached_property
     def axes(self) -> frozenset[int]:
-        """The letters that are cut: the others matter little, and would use up the cuts of `interval`."""
+        """The letters that are cut: the others matter less, and `interval` cuts them only where it has to."""
         return frozenset({self.cut[0]}).union(*(part.axes for part in self.parts)) if self.parts else frozenset()
 
     @cached_property
@@ -174,11 +174,10 @@ class ClaimInCoq:
 
     def _shown(self, named: Mapping[str, Record]) -> str:
         cut = [self.names[letter] for at, letter in enumerate(self.letters) if at in self._tree.axes]
-        cuts = ", ".join(f"i_bisect {name}" for name in cut or self.names.values())
-        plain = f"interval with (i_prec {BITS})"
-        more = f"interval with ({cuts}, i_depth {DEPTH}, i_prec {BITS})" if cuts else plain
+        ways = dict.fromkeys(["", *(_cuts(names) for names in (cut, self.names.values()))])
+        tried = " | ".join(f"interval with ({cuts}i_prec {BITS})" for cuts in ways)
         arguments = f" {self.given}" if self.given else ""
-        return f"Ltac shown{self.number}{arguments} := plain{self.number}; first [{plain} | {more} | lra]."
+        return f"Ltac shown{self.number}{arguments} := plain{self.number}; first [{tried} | lra]."
 
     @property
     def _show(self) -> str:
@@ -329,6 +328,11 @@ class ClaimInCoq:
             f"repeat split; first [lra | plain{self.number}; interval with (i_prec {BITS})].",
             "Qed.",
         ]
+
+
+def _cuts(names: Collection[str]) -> str:
+    """The options of `interval` that cut these letters."""
+    return "".join(f"i_bisect {name}, " for name in names) + (f"i_depth {DEPTH}, " if names else "")
 
 
 def _comment(text: str) -> str:

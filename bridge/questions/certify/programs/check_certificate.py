@@ -140,7 +140,9 @@ WRITTEN_OUT = {  # for identities
 def read(e):
     """A record as an expression; b^x is exp(x log(b)) unless x is rational."""
     if e[0] == "Rational": return number(value(e))
-    if e[0] in LEAVES: return ("exp", ONCE) if e == ["Constant", "E"] else tuple(e)
+    if e[0] in LEAVES:
+        require(len(e) == 2 and isinstance(e[1], str), f"{e[0]} has a wrong number of parts")
+        return ("exp", ONCE) if e[1] == "E" and e[0] == "Constant" else (e[0], e[1])
     require(e[0] in (*OPERATIONS, *KINKS, *FUNCTIONS), f"this program does not know {e[0]}")
     parts = [read(part) for part in e[1:]]
     several = e[0] in ("Add", "Mul", "Max", "Min")
@@ -375,6 +377,7 @@ def check(claim):
     q, verdict, forms = claim["inequality"], claim["verdict"], {}
     f, where, strict = read(q["expression"]), [read(each) for each in q["where"]], q["strict"]
     box = {x: (Fraction(low), Fraction(high)) for x, low, high in q["box"]}
+    require(isinstance(strict, bool), "strict is neither true nor false")
     require(all(low <= high for low, high in box.values()), "a range is empty")
     require(all(NAME.fullmatch(x) for x in box), "the name of a letter is unusual")
     if verdict == "refuted":

@@ -16,6 +16,7 @@ from bridge.questions.certify.proving import Outcome, Status, prove
 from bridge.questions.certify.reading import typed_inequality
 from bridge.questions.certify.standalone import LIBRARY_OF_COQ, program
 from symbolic import UsageError
+from symbolic.derivations.inequalities import Inequality
 from symbolic.topics.induction import lyapunov, lyapunov_gram, lyapunov_head
 from tests.bridge.questions.certify.records import by_hand, shipped
 
@@ -26,6 +27,15 @@ needs_coq = pytest.mark.skipif(
 
 def proof(text: str, *ranges: str, where: Sequence[str] = ()) -> dict[str, Any]:
     return claim_record(CertifiedClaim(prove(typed_inequality(text, ranges, where), boxes_alone=True)))
+
+
+def proof_by_a_zero() -> dict[str, Any]:
+    """(1 + y) (sqrt(1 + x^2) - 1) >= x^2/9, which x = 0 makes an equation: next to it second derivatives prove it."""
+    x, y = sp.symbols("x y", real=True)
+    expression = sp.sqrt(1 + x**2) * (1 + y) - 1 - y - x**2 / 9
+    ranges = {x: (sp.Integer(-1), sp.Integer(1)), y: (sp.Integer(0), sp.Integer(1))}
+    inequality = Inequality("a zero", expression, ranges, vanishing=(x,))
+    return claim_record(CertifiedClaim(prove(inequality, boxes_alone=True)))
 
 
 def compiled(folder: Path, claims: Sequence[Any]) -> tuple[bool, str]:
@@ -89,6 +99,21 @@ def test_a_name_cannot_end_the_comment_that_it_stands_in() -> None:
     assert "(* 1. x * ) Axiom trust : False. ( * ' *)" in coq_text([claim], "c.v")
 
 
+def test_a_leaf_by_second_derivatives_is_written_from_the_zero() -> None:
+    claim = proof_by_a_zero()
+    assert {"slope", "hessian"} <= {node[0] for node in claim["tree"]}
+    text = coq_text([claim], "c.v")
+    assert "assert (Zd : d1 0 y = 0)." in text
+    assert "apply (second_step (fun t => f1 t y) (fun t => d1 t y) (fun t => e1 t y) 0 (1/2) 0);" in text
+
+
+def test_letters_that_the_tree_does_not_cut_are_cut_last() -> None:
+    (line,) = [line for line in coq_text([proof_by_a_zero()], "c.v").splitlines() if line.startswith("Ltac shown1")]
+    options = ["", "i_bisect x, i_depth 24, ", "i_bisect x, i_bisect y, i_depth 24, "]
+    tried = " | ".join(f"interval with ({each}i_prec 60)" for each in options)
+    assert line == f"Ltac shown1 x y := plain1; first [{tried} | lra]."
+
+
 def test_an_undecided_inequality_has_no_theorem() -> None:
     claim = claim_record(CertifiedClaim(Outcome(typed_inequality("x", ["x=0,1"]), Status.UNDECIDED)))
     text = coq_text([claim], "c.v")
@@ -139,6 +164,7 @@ def test_coq_proves_each_kind_of_leaf_and_refutes(tmp_path: Path) -> None:
         proof("sqrt(x) + log(y) - x**(1/3)/9", "x=1/100,1", "y=1,2"),
         proof("1 - x**2 - y**2", "x=0,1", "y=0,1", where=["1/2 - x - y"]),
         proof("x**2 - x + 1/8", "x=0,1"),
+        proof_by_a_zero(),
         *(
             each
             for each in shipped("induction.lyapunov_head", boxes_alone=True)["claims"]
@@ -146,7 +172,7 @@ def test_coq_proves_each_kind_of_leaf_and_refutes(tmp_path: Path) -> None:
         ),
     ]
     forms = {node[0] for claim in claims for node in claim.get("tree", ())}
-    assert {"range", "outside 0"} <= forms
+    assert {"range", "slope", "outside 0", "hessian"} <= forms
     assert [claim["verdict"] for claim in claims].count("refuted") == 1
     done, printed = compiled(tmp_path, claims)
     assert done, printed

@@ -135,6 +135,14 @@ def of_inequality(name: str, value: Any) -> Callable[[Content], None]:
     return change
 
 
+def both(*changes: Callable[[Content], None]) -> Callable[[Content], None]:
+    def change(content: Content) -> None:
+        for each in changes:
+            each(content)
+
+    return change
+
+
 X, Y = ["Symbol", "x"], ["Symbol", "y"]
 FORGERIES = {
     "a smaller expression": (less, "its lower bound is below 0"),
@@ -152,6 +160,10 @@ FORGERIES = {
     "no number": (of_inequality("box", [["x", "one", "1"], ["y", "0", "1"]]), "the claim cannot be read"),
     "an empty range": (of_inequality("box", [["x", "1", "0"], ["y", "0", "1"]]), "a range is empty"),
     "strict at a zero": (of_inequality("strict", True), "its lower bound is below 0"),
+    "strict by far less than 0": (both(less, of_inequality("strict", -(10**40))), "strict is neither true nor false"),
+    "a letter whose slope is hidden": (of_inequality("expression", ["Mul", ["Rational", "-1", "1"], [*X, ""]]),
+                                       "Symbol has a wrong number of parts"),
+    "a letter that is no name": (of_inequality("expression", ["Symbol", 1]), "Symbol has a wrong number of parts"),
     "a function": (of_inequality("expression", ["erf", X]), "this program does not know erf"),
     "a root of what is negative": (of_inequality("expression", ["Pow", ["Add", X, ["Rational", "-1", "2"]],
                                    ["Rational", "1", "2"]]), "under a root is not shown to be >= 0"),

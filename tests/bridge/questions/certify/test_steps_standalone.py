@@ -3,6 +3,7 @@
 import copy
 import re
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,19 @@ def lower(claim: Any) -> None:
     claim["inequality"]["expression"] = ["Add", claim["inequality"]["expression"], ["Rational", "-1", "20"]]
 
 
+def hide_a_pole(claim: Any) -> None:
+    """Adds 0/(x - c), with c inside of the range of the first letter x: the identities stay true."""
+    (letter, low, high), expression = claim["inequality"]["box"][0], claim["inequality"]["expression"]
+    middle = (Fraction(low) + Fraction(high)) / 2
+    apart = ["Add", ["Symbol", letter], ["Rational", str(-middle.numerator), str(middle.denominator)]]
+    zero = ["Mul", ["Rational", "0", "1"], ["Pow", apart, ["Rational", "-1", "1"]]]
+    claim["inequality"]["expression"] = ["Add", expression, zero]
+
+
+def cancel_a_factor(claim: Any) -> None:
+    claim["tree"][0]["factors"] += [[expression("a - 1"), 2, 0], [expression("a - 1"), -2, 0]]
+
+
 FORGERIES = [
     ("factors", put("constant", to="-1/3"), "their product is not f"),
     ("factors", put("constant", to="1/2"), "their product is not f"),
@@ -151,6 +165,7 @@ FORGERIES = [
     ("factors", put("factors", 0, 1, to=4), "their product is not f"),
     ("factors", put("factors", 1, 2, to=-1), "the product of the signs is negative"),
     ("factors", put("factors", 1, 2, to=0), "a sign is wrong"),
+    ("factors", cancel_a_factor, "a denominator is not shown to differ from 0"),
     ("factors", enlarge(0, "-1"), "its lower bound is below 0"),
     ("sum", put("terms", 0, to=expression("exp(x)")), "it is not f"),
     ("sum", enlarge(0, "-1"), "sum, child 0"),
@@ -158,12 +173,20 @@ FORGERIES = [
     ("cases", put("children", 0, 0, "choice", to=1), "linear: the rest may be negative"),
     ("cases", put("children", 1, 0, "children", 1, 0, "multipliers", to=[[0, "-2"]]), "a multiplier is negative"),
     ("cases", put("children", 1, 0, "children", 1, 0, "multipliers", to=[]), "the rest may be negative"),
+    ("cases", put("at", to=expression("1/(x - 1)")), "a denominator is not shown to differ from 0"),
+    ("cases", put("children", 0, 0, "node", to=expression("x - y")), "it is of Abs, Max or Min only"),
     ("cases", put("at", to=expression("x - 1")), "the claim cannot be read"),  # it narrows, and is no condition
     ("monotone", drop_a_side, "it has 2 of 3 children"),
     ("monotone", only_one_side, "the rest is not affine"),
     ("monotone", put("sign", to=-1), "it has 3 of 2 children"),
     ("monotone", enlarge(1, "0"), "child 1"),
+    ("monotone", put("children", 1, to=RANGE), "the region is empty, and the tree has boxes"),
     ("monotone", put("children", 2, to=EMPTY), "does not know empty here"),
+    ("monotone", put("sign", to=0), "the sign is neither 1 nor -1"),
+    ("squares", put("terms", 0, 1, to=expression("x - y + log(y - 1)*0")), "log is not shown to be > 0"),
+    ("amgm", put("groups", 0, 0, to=[2]), "a monomial has wrong exponents"),
+    ("amgm", put("groups", 0, 1, 0, 1, to="-1/3"), "a term may be negative"),
+    ("amgm", put("groups", 0, 1, 0, 2, to="-1"), "a term may be negative"),
     ("squares", put("terms", 0, 0, to="-1"), "a weight is negative"),
     ("squares", put("terms", 0, 1, to=expression("x + y")), "the sum is not f"),
     ("squares", put("terms", 1, 2, to=[["low", "x"], ["high", "y"]]), "the sum is not f"),
@@ -180,6 +203,7 @@ FORGERIES = [
     ("lipschitz", put("function", to=expression("x")), "f is not L |x - y| - |F(x) - F(y)|"),
     ("lipschitz", put("step", to="trust"), "does not know the step trust"),
     *((name, lower, "") for name in PROOFS),
+    *((name, hide_a_pole, "a denominator is not shown to differ from 0") for name in PROOFS),
 ]
 
 

@@ -12,6 +12,7 @@ import sympy as sp
 import boundsmith as bs
 from bridge.questions.certify.checking import check_certificate
 from bridge.questions.certify.proving import Status
+from bridge.questions.constants.best import decimal
 from bridge.questions.constants.bracketing import rounded
 from symbolic.words.errors import UsageError
 
@@ -159,6 +160,13 @@ def test_rounding_goes_one_way_and_a_tenth_of_the_gap_at_most(up: bool) -> None:
         t, gap = Fraction(k - 30, 7), Fraction(1, k * k)
         got = rounded(t, gap, up=up)
         assert t <= got <= t + gap / 10 if up else t - gap / 10 <= got <= t
+
+
+@pytest.mark.parametrize(
+    "text", ["12345678.000000000012345", "-0.125", "0.000001", "-3", "0", "1/3", "1000000.5", "-20.05"]
+)
+def test_a_constant_is_written_with_all_of_its_digits(text: str) -> None:
+    assert decimal(sp.Rational(text)) == text
 
 
 NO_TIME = 0
