@@ -416,6 +416,9 @@ def main(path):
     body = json.dumps({k: v for k, v in content.items() if k != "digest"}, sort_keys=True, separators=(",", ":"))
     failed = hashlib.sha256(body.encode()).hexdigest() != content["digest"]
     if failed: print("The digest does not match: the file was changed after it was written.\n")
+    if not content["claims"]:
+        failed = True
+        print("The file has no claims.\n")
     for claim in content["claims"]:
         q, origin = claim["inequality"], claim["origin"]
         stated = f", stated by {json.dumps(origin['result'])}" if origin else ""

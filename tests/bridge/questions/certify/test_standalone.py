@@ -98,6 +98,11 @@ def test_a_constant_beyond_the_true_one_is_refused(head: Content, tmp_path: Path
     assert "its lower bound is below 0" in text
 
 
+def test_a_file_without_claims_confirms_nothing(tmp_path: Path) -> None:
+    code, text = checked(tmp_path, sealed({**by_hand("x", ["x=0,1"], [["range", 1]]), "claims": []}))
+    assert (code, text) == (1, "The file has no claims.\n\nSome claims are not confirmed.\n")
+
+
 @pytest.mark.long
 def test_a_constant_of_the_4_gram_head_beyond_the_true_one_is_refused(tmp_path: Path) -> None:
     content = shipped("induction.lyapunov_gram", boxes_alone=True)
