@@ -15,7 +15,7 @@ from symbolic.latex.conditions import Conditions, conditions_of
 from symbolic.latex.displays import display, equations, stated
 from symbolic.latex.introductions import Letters, introduction, page_of
 from symbolic.latex.page import Page
-from symbolic.latex.printing import RELATIONS, formula_latex, printed_latex
+from symbolic.latex.printing import RELATIONS, formula_latex, printed_equations
 from symbolic.latex.shown_bounds import derived_equations
 from symbolic.statements.result import BY_PROOF, CONSTRUCTION, INEQUALITY, Formula, Kind, Quantifier, Quantity, Result
 from symbolic.words.citations import Citation
@@ -211,8 +211,8 @@ def _conclusion(stating: _Stating, quantity: Quantity) -> Conclusion | None:
     if derived is None and closed is None:
         if printed is None:
             return None
-        line, at = printed_latex(quantity, printed, page), _run_words(stating.result, printed.run_at, page)
-        return Conclusion(quantity, (line,), (printed.shown,), printed.citation, run_at=at, names=page.names)
+        shown, at = printed_equations(quantity, printed, page), _run_words(stating.result, printed.run_at, page)
+        return Conclusion(quantity, tuple(shown), (printed.shown,), printed.citation, run_at=at, names=page.names)
     found = closed if derived is None else derived
     if quantity.norm == INEQUALITY:
         shown = [quantity.latex_symbol]

@@ -54,13 +54,18 @@ def _rows(step: Step, names: Notation) -> list[str]:
 
 def printed_latex(quantity: Quantity, printed: Printed, page: Page) -> str:
     """The quantity and its printed formula, inside O or Theta if it is printed so."""
+    return gathered(printed_equations(quantity, printed, page))
+
+
+def printed_equations(quantity: Quantity, printed: Printed, page: Page) -> list[str]:
+    """The same, with the definitions of named parts behind it, each by itself."""
     if quantity.norm == INEQUALITY:
-        return quantity.latex_symbol
+        return [quantity.latex_symbol]
     if printed.order:
-        return rf"{quantity.latex_symbol} = {ORDERS[printed.order]}\left({page.latex(printed.shown)}\right)"
+        return [rf"{quantity.latex_symbol} = {ORDERS[printed.order]}\left({page.latex(printed.shown)}\right)"]
     relation = RELATIONS[printed.relation or quantity.stated_kind]
     relation = STRICT.get(quantity.kind, relation) if printed.strict else relation
-    return gathered(equations((quantity.latex_symbol, relation, printed.shown), page))
+    return equations((quantity.latex_symbol, relation, printed.shown), page)
 
 
 def result_display(result: Result) -> str:

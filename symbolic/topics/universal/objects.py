@@ -1,5 +1,13 @@
 """What the letters of the statements of this topic mean that are not numbers (li2025)."""
 
+import sympy as sp
+
+
+def typed(expression: sp.Expr) -> str:
+    """For words: products without a sign."""
+    return sp.sstr(expression).replace("**", "^").replace("*", " ")
+
+
 EXAMPLES = {
     "f": "the function to be learnt, chosen before the examples are drawn",
     "x": "an input, from the unit ball of dimension `d`",
@@ -84,15 +92,18 @@ _LAW = (
     "|f(0)|))` for `-2 <= t <= 1`, and 0 for other `t`"
 )
 _FEATURE = "`psi(tau (omega_i^T x/||omega_i||_2 - t_i))`, where `(t_i, omega_i)` are independent draws of `Lambda` and "
+_COEFFICIENT = (
+    "coefficient (80) of feature `i` for `f`, `3 (C_F - sup |f(0)|) gamma(t_i) |F_f(omega_i)|/sup_f "
+    "|F_f(omega_i)|` with the weight (82) for `g(z) = (cos(s z + theta) - cos theta)/s`, where `s = "
+    "||omega_i||_2` and `theta` is the phase of `F_f(omega_i)`: `gamma(t)` is `-sin(s t + theta)` for `-1 <= t <= 1`, "
+    "the sign of `g(-1)` for `-1 - |g(-1)| <= t < -1`, and 0 for all other `t`"
+)
 FEATURES = {
     "f": "a function of the class, with real values",
     "C_F": CONSTANT,
     "x": "a point of the unit ball, of dimension `d`",
     r"\phi_i(x)": f"random feature {_FEATURE}`psi(s) = min(1, max(0, s + 1/2))`",
-    r"\rho_{f,i}": "coefficient (80) of feature `i` for `f`, `3 (C_F - sup |f(0)|) gamma(t_i) |F_f(omega_i)|/sup_f "
-    "|F_f(omega_i)|` with the weight (82) for `g(z) = (cos(s z + theta) - cos theta)/s`, where `s = "
-    "||omega_i||_2` and `theta` is the phase of `F_f(omega_i)`: `gamma(t)` is `-sin(s t + theta)` for `-1 <= t <= 1`, "
-    "the sign of `g(-1)` for `-1 - |g(-1)| <= t < -1`, and 0 for all other `t`",
+    r"\rho_{f,i}": _COEFFICIENT,
     r"\Lambda": _LAW,
     r"\mathcal F": "the class of functions",
 }
@@ -148,4 +159,7 @@ RISK = {
     "the value matrix of Attn2 that (124) needs",
     r"\rho_T": _EXACT.format("`lambda/(2n)`"),
     r"\Lambda": _LAW,
+    r"\rho^\star": "coefficients (35) of `f`: `rho_(f,i)/(n - 1)` for the random features, `f(0)` for the constant 1, "
+    "and 0 for the feature that is 0 on the ball",
+    r"\rho_{f,i}": _COEFFICIENT,
 }

@@ -74,7 +74,7 @@ def _quantities() -> tuple[Quantity, ...]:
             whole, trivial=F**2, domain="a function that is not in the class", outside=True,
         ),
         Quantity(
-            "gap", r"\text{objective above the least}", "objective of `T` exact steps above that of `rho*`",
+            "gap", r"\ell(\rho_T) - \ell(\rho^\star)", "objective of `T` exact steps above that of `rho*`",
             "absolute value", "every prompt", Kind.UPPER, Quantifier.FOR_ALL, scopes=(),
             derive=lambda: risk.derive_gap().error.xreplace(WORST), obtained=Provenance.RULES,
             printed=risk_weight.PRINTED_GAP,
@@ -131,7 +131,7 @@ RISK = Result(
         *(Hypothesis(str(x), sp.Gt(x, 0, evaluate=False), "a scale") for x in (width, slope, tau_1, tau_2)),
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
     ),
-    objects=objects.RISK,
+    objects={**objects.RISK, **risk_weight.OBJECTS},
     assumptions=(objects.SAMPLED, "the class of functions is finite, with `C_F` finite and above `sup |f(0)|`"),
     quantities=_quantities(),
     notation={

@@ -5,7 +5,8 @@ import sympy as sp
 from symbolic.derivations.provenance import Provenance
 from symbolic.statements.landau import Constant
 from symbolic.statements.result import Kind, Order, Printed, Quantifier, Quantity
-from symbolic.topics.universal.features import covered, eps
+from symbolic.topics.universal import objects
+from symbolic.topics.universal.features import covered, eps, mass, members
 from symbolic.topics.universal.lasso import eps_dis, sigma
 from symbolic.topics.universal.risk_derivation import constant, derive_features
 from symbolic.topics.universal.transformer_derivation import L, N, n
@@ -15,7 +16,14 @@ C_F, cover, c = sp.symbols("C_F cover c", positive=True)  # the paper's letters;
 RATE = sp.sqrt(sp.log(N) / N)
 
 ACCURACY = RATE * C_F * (sigma + C_F) + eps_dis**2 + n * C_F**2 / L  # (58c)
-WEIGHT = sp.cbrt(RATE / C_F) * ACCURACY ** sp.Rational(2, 3) + RATE * (C_F + sigma) + eps_dis**2 / C_F  # (58a)
+
+
+def weight(accuracy: sp.Expr) -> sp.Expr:
+    """(58a)."""
+    return sp.cbrt(RATE / C_F) * accuracy ** sp.Rational(2, 3) + RATE * (C_F + sigma) + eps_dis**2 / C_F
+
+
+WEIGHT = weight(ACCURACY)
 COST = WEIGHT * C_F
 NOISE_TERM = RATE * ACCURACY**2 / WEIGHT**2  # of (61), with eps_opt = (58c), as (60) has it
 
@@ -36,7 +44,7 @@ def at_row(formula: sp.Expr) -> sp.Expr:
 
 def _quantity(name: str, latex: str, meaning: str, factor: sp.Expr, equation: str) -> Quantity:
     return Quantity(
-        name, latex, meaning, "absolute value", "the printed `lambda` and accuracy, each with constants 1", Kind.UPPER,
+        name, latex, meaning, "absolute value", "every prompt", Kind.UPPER,
         Quantifier.FOR_ALL, scopes=(), derive=lambda: at_row(factor * ACCURACY), obtained=Provenance.HAND,
         printed=Printed(at_row(ACCURACY), Citation(LI2025, "Section 4", equation), order=Order.O, in_letters=ACCURACY),
     )  # fmt: skip
@@ -51,10 +59,19 @@ PRINTED_GAP = Printed(
 )  # fmt: skip
 
 QUANTITIES = (
-    _quantity("weight", r"\lambda C_{\mathcal F}", "cost of the printed weight of the 1-norm", OF_COST,
+    _quantity("weight", r"\lambda_{\mathrm{p}} C_F", "cost of the printed weight of the 1-norm", OF_COST,
               "eq. (58a), (62) to (64)"),
-    _quantity("weight.noise", r"\sqrt{\log N/N}\, \lambda^{-2} \varepsilon_{\mathrm{opt}}^2",
+    _quantity("weight.noise", r"\sqrt{\log N/N}\, \lambda_{\mathrm{p}}^{-2} \hat\varepsilon^2",
               "last term of (61) with the printed weight", OF_NOISE_TERM, "eq. (60), (61), (65)"),
 )  # fmt: skip
+
+_of_class = derive_features().error.xreplace({mass: sp.Symbol("G"), members: sp.Symbol("M")})
+OBJECTS = {
+    r"\lambda_{\mathrm{p}}": "the printed weight (58a) with all constants 1, "
+    f"`{objects.typed(weight(sp.Symbol('eps_hat')))}`",
+    r"\hat\varepsilon": f"the accuracy of (58) with all constants 1, `{objects.typed(ACCURACY)}`",
+    r"\varepsilon_{\mathrm{dis}}": f"the bound derived for the error of Lemma 1, `{objects.typed(_of_class)}`, where "
+    "`G` is `C_F - sup |f(0)|` and `M` is the number of functions of the class",
+}
 CONSTANTS = {"weight": Constant(OF_COST, True, {}), "weight.noise": Constant(OF_NOISE_TERM, True, {})}
 FORMULAS = {"weight": COST, "weight.noise": NOISE_TERM}

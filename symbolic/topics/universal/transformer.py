@@ -109,11 +109,6 @@ SIZES = (
 )  # fmt: skip
 
 
-def _typed(expression: sp.Expr) -> str:
-    """For words: products without a sign."""
-    return sp.sstr(expression).replace("**", "^").replace("*", " ")
-
-
 def _quantities() -> tuple[Quantity, ...]:
     step, own, predicted = derive_step(), derive_y_residual(), derive_y_hat()
     labels = C_F**2 + sigma**2
@@ -173,7 +168,8 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         _quantity(
             "tau.bits", "p", "number of bits with which the rounding of a block, taken to be "
-            f"`{_typed(rounding)}` in each of `n + 1` coefficients, is at most `{_typed(PRINTED_ACCURACY)}` in all",
+            f"`{objects.typed(rounding)}` in each of `n + 1` coefficients, is at most "
+            f"`{objects.typed(PRINTED_ACCURACY)}` in all",
             None, kind=Kind.LOWER, suffices=True, derive=bits_of_printed_tau,
             obtained=Provenance.HAND, norm="count", domain="the temperature `tau` of Lemma 7",
             remark=f"a model of the arithmetic; the accuracy is (58b); `tau = {sp.sstr(of_tau)}`, `C_F = B` and `c = "
@@ -234,7 +230,7 @@ TRANSFORMER = Result(
     ),
     objects={
         **objects.TRANSFORMER,
-        r"\tau": f"`{_typed(PRINTED_TAU)}`, the temperature of Lemma 7 with all constants 1",
+        r"\tau": f"`{objects.typed(PRINTED_TAU)}`, the temperature of Lemma 7 with all constants 1",
     },
     quantities=(*_quantities(), *SIZES),
     notation=NOTATION,

@@ -13,7 +13,6 @@ OPEN = {
     "icgd.derivative": "y",
     "icgd.forward": "y",
     "icgd.relu_sum": "r",
-    "icgd.softmax": "s_{1}",  # defined in the last line of its display
     "induction.balance": r"w_{\rm{KQ}}",
     "induction.figure2": r"L_{\rm{IH2}} L_{\rm{G4}}",
     "induction.first_stage": "d",
@@ -30,7 +29,7 @@ OPEN = {
     "universal.barron": r"a b \rho N I c",
     "universal.covering": r"\hat{f} \hat{x} c",
     "universal.features": r"\mathcal{F}",
-    "universal.risk": r"\mathcal{F} T \rho^\star C_{\mathcalF} \varepsilon_{\rm{opt}}",
+    "universal.risk": r"\mathcal{F} T",
     "universal.transformer": "T V",
 }  # fmt: skip
 

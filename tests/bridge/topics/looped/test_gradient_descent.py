@@ -12,7 +12,7 @@ from bridge.theorems.record import Row, Verdict
 from bridge.topics.looped.gradient_descent import PromptLetters
 from bridge.topics.looped.gradient_descent_knobs import resolve
 from bridge.topics.looped.gradient_descent_table import above_best, largest_eigenvalue
-from bridge.topics.looped.ridge import within_domain
+from bridge.topics.looped.ridge import letters_of, within_domain
 from numeric.networks.network import Network
 from numeric.topics.looped import gradient_descent as numeric
 from symbolic import UsageError
@@ -100,6 +100,18 @@ def test_the_network_runs_ridge_regression(params: dict[str, object]) -> None:
     (row,) = (row for row in compare(ID, T=6, samples=16, attack=0, **params) if row.quantity == "ridge")
     assert row.verdict == {"derived": Verdict.KEPT}
     assert 0 < row.measured < row.derived < 1e-3
+
+
+@pytest.mark.parametrize("lamda", [0.3, 0.01])
+def test_the_letters_of_ridge_regression_are_those_of_the_longer_prompt(lamda: float) -> None:
+    """Attained where all features are one vector: the largest eigenvalue and the largest norm of an example."""
+    phi = torch.tensor([[0.9, 0, 0]], dtype=torch.float64).repeat(6, 1)
+    more = numeric.penalised(phi, torch.zeros(5, 1, dtype=torch.float64), lamda)[0][:-1]
+    at = letters_of({"N": 5, "d": 3, "eta": 0.8, "high": 0.81, "B_x": 0.9}, lamda)
+    assert at["N"] == len(more)
+    assert at["high"] == pytest.approx(float(torch.linalg.eigvalsh(more.mT @ more / len(more))[-1]))
+    assert at["B_x"] == pytest.approx(float(more.norm(dim=1).max()))
+    assert at["eta"] == pytest.approx(0.8 * len(more) / 5)
 
 
 def test_features_of_ridge_regression_meet_the_bound_on_eigenvalues() -> None:
