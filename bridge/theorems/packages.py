@@ -42,7 +42,7 @@ class Offer:
 @cache
 def offered() -> tuple[Offer, ...]:
     """Every entry point, imported, by package and name."""
-    return tuple(_offer(each) for each in _points())
+    return tuple(_offer(package, point) for package, point in _points())
 
 
 def find_packaged(id: str) -> "bridge.theorems.theorem.Theorem":
@@ -59,7 +59,7 @@ def find_packaged(id: str) -> "bridge.theorems.theorem.Theorem":
 
 def require_unclaimed(id: str) -> None:
     """Raises UsageError for an id of ours that is also the name of a package's entry point; imports nothing."""
-    claiming = [_package(each) for each in _points() if each.name == id]
+    claiming = [package for package, point in _points() if point.name == id]
     if claiming:
         raise UsageError(_clash(id, ["boundsmith", *claiming]))
 
@@ -72,25 +72,25 @@ def clashes() -> list[str]:
     return [_clash(id, several) for id, several in packages.items() if len(several) > 1]
 
 
-def _points() -> tuple[EntryPoint, ...]:
+def _points() -> tuple[tuple[str, EntryPoint], ...]:
     return _points_on(tuple(sys.path))
 
 
 @lru_cache(maxsize=1)
-def _points_on(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Those that Python finds on this path, which is its own; each once, also where two finders see a package."""
-    found = {(_package(each), each.name, each.value): each for each in entry_points(group=GROUP)}
-    return tuple(found[key] for key in sorted(found))
+def _points_on(path: tuple[str, ...]) -> tuple[tuple[str, EntryPoint], ...]:
+    """The package and the entry point of each that Python finds on this path, which is its own.
+
+    Each once, also where two finders see a package: the backport importlib_metadata, once imported, is a second finder,
+    whose entry points are of a class of its own.
+    """
+    points = entry_points(group=GROUP)
+    found = {(each.dist.name if each.dist else each.module, each.name, each.value) for each in points}
+    return tuple((package, EntryPoint(name, value, GROUP)) for package, name, value in sorted(found))
 
 
-def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else point.module
-
-
-def _offer(point: EntryPoint) -> Offer:
+def _offer(package: str, point: EntryPoint) -> Offer:
     from bridge.theorems.theorem import Theorem
 
-    package = _package(point)
     try:
         found = point.load()
     except (Exception, SystemExit) as error:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from importlib import invalidate_caches
 from importlib.metadata import DistributionFinder, PathDistribution
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -135,11 +136,24 @@ def test_two_packages_with_one_id_are_a_remark_and_when_used_an_error(site: Path
 def test_a_package_that_two_finders_see_is_listed_once(
     tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second finder spells names otherwise, as that of the backport importlib_metadata does."""
+    """The second finder has names and classes of its own, as that of the backport importlib_metadata does."""
     folder = installed(tmp_path, "absent", "import nothing_like_this", {"absent-theorem": "own"})
+
+    class Point(NamedTuple):
+        name: str
+        value: str
+        group: str
+        dist: PathDistribution
+
+        def matches(self, group: str) -> bool:
+            return self.group == group
 
     class Respelt(PathDistribution):
         _normalized_name = "Absent"
+
+        @property
+        def entry_points(self) -> list[Point]:
+            return [Point(each.name, each.value, each.group, self) for each in super().entry_points]
 
     class SecondFinder:
         def find_distributions(self, context: DistributionFinder.Context) -> Iterator[PathDistribution]:
