@@ -22,7 +22,7 @@ from numeric.training.tasks import LearningTask
 from numeric.training.trainer import Optimisation
 from symbolic.words.errors import UsageError
 
-MOST_FILES = 10_000  # checkpoints of a folder
+MOST_FOLDERS = 100_000  # below the one that is named
 FORMATS = ("dtype", "compile")  # settings of a training that no claim is about
 KEPT = 256  # small trainings in the process
 BLOCK = 1e-3  # seconds that a block takes in Python, forward and backward
@@ -134,7 +134,7 @@ def _loaded(place: Path, changed: int) -> Trained:
 def read_trainings(call: str, folder: str) -> Trainings:
     """Those that `boundsmith sweep` or `train` left below that folder; "": none, they are made here.
 
-    Raises UsageError where there is no folder, no training in it, or too many.
+    Raises UsageError where there is no folder, no training in it, or too many folders.
     """
     if not folder:
         return Trainings()
@@ -146,15 +146,15 @@ def read_trainings(call: str, folder: str) -> Trainings:
     if not is_folder:
         raise UsageError(f"{call}: trained = {folder!r:.80} is no folder; name one that holds trainings")
     stored = []
-    for at, _, files in os.walk(root):
+    for number, (at, _, files) in enumerate(os.walk(root)):
+        if number >= MOST_FOLDERS:
+            raise UsageError(f"{call}: '{folder}' has more than {MOST_FOLDERS} folders; name the one of the trainings")
         if CHECKPOINT in files and RECORD in files:
             settings = read_json(str(Path(at) / RECORD), f"{call}: trained")
             if not isinstance(settings, dict):
                 raise UsageError(f"{call}: '{Path(at) / RECORD}' is no record of a training; train it again")
             if settings.get("step") == settings.get("steps"):
                 stored.append((Path(at), settings))
-        if len(stored) > MOST_FILES:
-            raise UsageError(f"{call}: '{folder}' has more than {MOST_FILES} trainings; name a folder of fewer")
     if not stored:
         raise UsageError(f"{call}: '{folder}' has no finished training; `boundsmith train ... -o FOLDER` makes one")
     return Trainings(folder, tuple(stored))
