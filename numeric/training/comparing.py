@@ -69,9 +69,13 @@ def output_distance(first: Answering, second: Answering, task: LearningTask, pro
 
 @dataclass(frozen=True)
 class DescentFit:
-    """The step of gradient descent that is nearest to a layer, and relative Frobenius distances to its matrices."""
+    """The step of gradient descent nearest to a layer with values times `scale` and the scores over it.
+
+    `value` and `key_query` are relative Frobenius distances of the two matrices after that.
+    """
 
     step_size: float
+    scale: float
     value: float
     key_query: float
 
@@ -92,17 +96,22 @@ def descent_fit(layer: LinearAttentionLayer) -> DescentFit:
     eta = float((A_x * inputs).sum()) / d
     off = float((A_x - eta * inputs).norm())
     key_query = off / (abs(eta) * math.sqrt(d)) if eta else math.inf
-    return DescentFit(eta, float((s * V_y - labels).norm()) / math.sqrt(m), key_query)
+    return DescentFit(eta, s, float((s * V_y - labels).norm()) / math.sqrt(m), key_query)
 
 
-def descent_layer(task: Regression, eta: float) -> LinearAttentionLayer:
-    """The layer that takes one step of gradient descent of that size. Raises TrainingError for tokens not joined."""
+def descent_layer(task: Regression, eta: float, scale: float = 1.0) -> LinearAttentionLayer:
+    """The layer that takes one step of gradient descent of that size, with values over `scale` and scores times it.
+
+    With the scale of a `DescentFit` it lies next to the layer that was fitted. Raises TrainingError for a scale of 0,
+    and for tokens that are not joined.
+    """
+    require(scale != 0, "scale = 0", "give another number")
     form: Form = task.form
     layer = LinearAttentionLayer(LinearArchitecture(spread=0.0), form)
     m = form.outputs
     with torch.no_grad():
-        layer.value[-m:, -m:] = torch.eye(m, dtype=layer.value.dtype, device=layer.value.device)
-        layer.key_query.diagonal()[:-m] = eta
+        layer.value[-m:, -m:] = torch.eye(m, dtype=layer.value.dtype, device=layer.value.device) / scale
+        layer.key_query.diagonal()[:-m] = eta * scale
     return layer
 
 

@@ -42,6 +42,8 @@ def test_a_step_of_descent_is_found_at_any_scale(layer: LinearAttentionLayer) ->
     assert fit.step_size == pytest.approx(ETA, rel=1e-6)
     assert max(fit.value, fit.key_query) < 1e-6
     assert output_distance(layer, lambda x, y: descent(x, y, ETA, 1), TASK, 64) < 1e-6
+    losses = loss_along_segment(layer, descent_layer(TASK, fit.step_size, fit.scale), TASK, points=3, prompts=64)
+    assert losses == pytest.approx([losses[0]] * 3, rel=1e-5)  # the same function all the way
 
 
 def test_distances_of_a_fit_are_those_of_the_best_scaling() -> None:
@@ -114,6 +116,7 @@ SMALL, OTHER = (StandardTransformer(Architecture(width=4, heads=1, layers=n), CH
         (lambda: worst_prompt(SMALL, least_squares, NetworkRegression()), "on NetworkRegression; give a linear"),
         (lambda: worst_prompt(SMALL, least_squares, TASK, radius=0), "radius = 0; give a number > 0"),
         (lambda: worst_prompt(SMALL, least_squares, TASK, restarts=0), "restarts = 0; give a number > 0"),
+        (lambda: descent_layer(TASK, 1.0, 0.0), "scale = 0; give another number"),
         (lambda: descent_layer(LinearRegression(), 1.0), "without joined tokens; train it on linear regression"),
     ],
 )
