@@ -4,6 +4,9 @@
 - what runs: TASKS, MODELS
 - what they are compared with: zero, least_squares, descent, best_step_size, newton, trained_on_prompt
 - errors of these behind 0, 1, ... examples: error_curve, named_baselines, constructed
+- how far a trained model is from another or a baseline: output_distance, matrix_distances, loss_along_segment
+- one linear attention layer as one step of gradient descent: descent_fit, descent_layer
+- the prompt at which a model is worst beside a baseline: worst_prompt
 - one step of gradient descent exactly, in SymPy: STEP_LOSS, BEST_STEP, LEAST_STEP_LOSS
 """
 
@@ -20,6 +23,14 @@ from numeric.training.baselines import (
     zero,
 )
 from numeric.training.catalogue import TASKS
+from numeric.training.comparing import (
+    descent_fit,
+    descent_layer,
+    loss_along_segment,
+    matrix_distances,
+    output_distance,
+    worst_prompt,
+)
 from symbolic.dynamics.gaussian_regression import BEST_STEP, LEAST_STEP_LOSS, STEP_LOSS
 
 __all__ = [
@@ -37,6 +48,12 @@ __all__ = [
     "error_curve",
     "named_baselines",
     "constructed",
+    "output_distance",
+    "matrix_distances",
+    "loss_along_segment",
+    "descent_fit",
+    "descent_layer",
+    "worst_prompt",
     "STEP_LOSS",
     "BEST_STEP",
     "LEAST_STEP_LOSS",

@@ -123,7 +123,10 @@ class Regression(LearningTask):
         raise NotImplementedError
 
     def draw(self, count: int, source: torch.Generator, dtype: torch.dtype) -> TrainingBatch:
-        x, y = self.pairs(count, source, dtype)
+        return self.prompts(*self.pairs(count, source, dtype))
+
+    def prompts(self, x: Float[Tensor, "B N d"], y: Float[Tensor, "B N m"]) -> TrainingBatch:
+        """Those of these examples, the query last."""
         if self.joined:
             known = torch.cat([y[:, :-1], torch.zeros_like(y[:, :1])], 1)  # (B, n + 1, m)
             return TrainingBatch(torch.cat([x, known], -1), y[:, -1:], x, y)

@@ -104,7 +104,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("icgd.softmax", _wu("Def. 11-13, Lemma 16-18"), "softmax blocks approximate equivariant maps"),
     _claim("icgd.softmax_step", _wu("Theorem 3, Theorem 6"), "softmax layers do gradient steps, token by token"),
     _claim("icgd.diffusion", _wu("Appendix H"), "score functions learnt in context"),
-    _planned("icgd.pretraining", _wu("Appendix G, Fig. 1-3"), "trained models match direct training"),
+    _claim("icgd.pretraining", _wu("Appendix G, Fig. 1-3"), "trained models match direct training"),
     _claim("universal.barron", _li("Appendix B", "eq. (17)-(22)"), "Barron constants of function classes"),
     _claim("universal.covering", _li("Section 3", "eq. (23)"), "the covering number in the theorem"),
     _claim("universal.sigmoid", _li("Lemma 5", "eq. (69), (75), (81)"), "a ridge cosine as clipped ramps"),
@@ -157,7 +157,8 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("looped.chain_of_thought", _algo("Theorem 3.3"), "a chain of thought with an MLP"),
     _claim("looped.newton", _algo("Lemma A.4, Theorem 4.1"), "Newton's iteration for the inverse"),
     _claim("looped.decoder", _algo("Lemma A.5, Theorem 4.2"), "the causal version"),
-    _planned("looped.training", _algo("Fig. 2-5, Table 5.5"), "trained models side by side"),
+    _claim("looped.training", _algo("Fig. 2-5", "eq. (6)"), "trained models side by side"),
+    _planned("looped.translation", _algo("Table 5.5"), "trained models translate German"),
 )
 
 

@@ -64,7 +64,7 @@ class Hypothesis:
         symbols = {symbol: values[symbol.name] for symbol in self.condition.free_symbols if symbol.name in values}
         try:
             held = self.condition.subs(symbols)
-        except TypeError:  # a side is undefined there: 1/N at N = 0
+        except (TypeError, ZeroDivisionError):  # a side is undefined there: 1/N at N = 0
             held = sp.false
         if held == sp.true:
             return None

@@ -42,6 +42,7 @@ FREE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "looped.gradient_descent": ("bits",),
     }
 )
+SHORT_TRAINING = {"d": 3, "N": 8, "width": 16, "heads": 2, "layers": 3, "steps": 3, "batch": 16, "prompts": 64}
 # Sizes of which nothing estimates the cost, and which make a point long.
 LARGEST: Mapping[str, Mapping[str, int]] = MappingProxyType(
     {
@@ -54,6 +55,8 @@ LARGEST: Mapping[str, Mapping[str, int]] = MappingProxyType(
         "universal.risk": {"N": 256, "n": 32, "L": 21},
         "machines.turing_margin": {"T": 4},
         "icgd.diffusion": {"L": 16, "N": 3, "K": 8, "n": 64, "M": 32, "relus": 256, "d": 3},
+        "icgd.pretraining": {**SHORT_TRAINING, "K": 4, "n": 8},
+        "looped.training": {**SHORT_TRAINING, "q": 3, "states": 3, "T": 4},
         "induction.vanilla": {"L": 32, "d": 8},
         "induction.ngram": {"L": 32, "d": 4, "n": 5, "H": 8},
         "induction.general": {"L": 32, "d": 4, "M": 64},

@@ -18,6 +18,8 @@ VALUES: Mapping[str, Sequence[Any]] = {
     "loss": tuple(LOSSES),
     "weights": ("1/2, 3/10, 1/5", "1", "1/2, 1/2", "0.999, 0.001", "1e-9, 0.999999999"),
     "targets": ("scores", "denoising"),
+    "depths": ("1, 2", "1, 2, 3", "2,4"),
+    "trained": ("",),
     "family": FAMILIES,
     "flow": tuple(FLOWS),
     "icgd.softmax_step.activation": ("linear", *ACTIVATIONS),

@@ -134,6 +134,8 @@ SIZES = {
     "icgd.dimensions": ("N", "K", "d_x", "d_y", "n"),
     "icgd.trajectory": ("L", "N", "K", "d", "n"),
     "icgd.diffusion": ("L", "N", "K", "d", "n", "M"),
+    "icgd.pretraining": ("N", "K", "d", "n", "layers", "steps", "prompts"),
+    "looped.training": ("d", "N", "states", "layers", "T", "steps", "prompts"),
     "icgd.gradient": ("N", "K", "d_x", "d_y", "n"),
     "induction.vanilla": ("L", "d"),
     "induction.ngram": ("L", "d"),
@@ -187,9 +189,9 @@ def words() -> Iterator[Call]:
 
 
 def ids() -> Iterator[Call]:
-    for id in (ESCAPE, LONG, "", "icgd", "../x", "icgd.step\n", "٣", "--", "-1", "icgd.pretraining"):
+    for id in (ESCAPE, LONG, "", "icgd", "../x", "icgd.step\n", "٣", "--", "-1", "looped.translation"):
         for command in (("show",), ("latex",), ("compare",), ("solve", "--for", "error")):
-            codes = EITHER if command == ("show",) and id == "icgd.pretraining" else REFUSED
+            codes = EITHER if command == ("show",) and id == "looped.translation" else REFUSED
             yield Call("id", (*command, id), codes)
 
 

@@ -11,7 +11,7 @@ import boundsmith as bs
 from bridge.export.choice import Choice
 from bridge.export.columns import BOUNDS, ERRORS, KEPT_LAST, LABELS, NUMBERS, SCOPES, WHERE, Role
 from bridge.export.comparison import Comparison
-from bridge.export.legend import FLAGS, KEPT_OVER_DRAWS, VERDICTS, YOURS
+from bridge.export.legend import FLAGS, KEPT_OVER_DRAWS, OVER_SEEDS, VERDICTS, YOURS
 from bridge.export.narrowing import LEAST_NAME, least_room, shortened
 from bridge.export.sheet import Sheet, sheet
 from bridge.export.terminal import fitted
@@ -124,8 +124,10 @@ def test_the_legend_has_one_entry_for_each_term_of_the_table(id: str) -> None:
     shown = fitted(sheet(compared(id), Choice()), 80)
     names = {column.heading for column in shown.columns if column.role is Role.NUMBER}
     names |= {str(verdict) for row in shown.rows for verdict in row.verdict.values()}
-    over_draws = any(row.seeds is not None for row in shown.rows)
+    over_draws = any(row.seeds is not None and row.level is None for row in shown.rows)
+    over_seeds = any(row.seeds is not None and row.level is not None for row in shown.rows)
     verdicts = {**VERDICTS, **({"kept": KEPT_OVER_DRAWS} if over_draws else {})}
+    verdicts |= {"consistent": OVER_SEEDS} if over_seeds else {}
     meanings = {**NUMBERS, "printed": YOURS} if id == "own" else NUMBERS
     for name in names:
         meaning = meanings.get(name.replace(" ", "_")) or verdicts[name]

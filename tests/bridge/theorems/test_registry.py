@@ -107,9 +107,9 @@ def test_a_contract_keeps_each_topic_apart() -> None:
 
 
 def test_planned_and_unknown_ids_have_no_theorem() -> None:
-    assert find_claim("icgd.pretraining")
+    assert find_claim("looped.translation")
     with pytest.raises(UsageError, match="is planned and cannot be run yet"):
-        find_theorem("icgd.pretraining")
+        find_theorem("looped.translation")
     with pytest.raises(UsageError, match=r"no result 'nothing'"):
         find_theorem("nothing")
 
