@@ -13,6 +13,7 @@ import sympy as sp
 from bridge.lowering import LoweringError
 from bridge.questions.certify.boxes import BoxSearch
 from bridge.questions.certify.deadline import Deadline
+from bridge.questions.certify.finding_networks import network_steps
 from bridge.questions.certify.finding_polynomials import linear_steps, polynomial_steps
 from bridge.questions.certify.finding_shapes import (
     clearing_steps,
@@ -25,6 +26,7 @@ from bridge.questions.certify.finding_shapes import (
 from bridge.questions.certify.finding_zeros import cuts_near, monotone_steps, zero_cuts
 from bridge.questions.certify.forms import Enclosures
 from bridge.questions.certify.goals import NotShownError, ProofGoal, enclosures, narrowed, same
+from bridge.questions.certify.networks import neurons_in
 from bridge.questions.certify.nodes import EMPTY, Leaf, Node, Reduction, Split
 from bridge.questions.certify.samples import RegionSample
 from bridge.questions.certify.step_records import step_record
@@ -50,10 +52,12 @@ def found_by_steps(whole: Enclosures, deadline: Deadline, most_boxes: int = MOST
     names = {symbol.name for symbol in inequality.box}
     if inequality.strict or inequality.form is not None or inequality.vanishing or len(names) < len(inequality.box):
         return ()
-    if sp.count_ops(inequality.expression) > MOST_OPERATIONS or whole.domain:
+    goal = ProofGoal.of(inequality)
+    large = sp.count_ops(goal.expression) > MOST_OPERATIONS and not neurons_in(goal.expression, goal.symbols)
+    if large or whole.domain:
         return ()
     try:
-        return _Finder(deadline, whole.bits, most_boxes).root(ProofGoal.of(inequality))
+        return _Finder(deadline, whole.bits, most_boxes).root(goal)
     except (_GaveUpError, RecursionError, UsageError, DerivationError):
         return ()
 
@@ -79,12 +83,16 @@ class _Finder:
                 return found
         return ()
 
+    def check(self) -> None:
+        self.deadline.check()
+        if self.deadline.spent > self.until:
+            raise _GaveUpError
+
     def prove(self, goal: ProofGoal, depth: int) -> Tree | None:
         """A tree of at most that depth that proves the goal; None where none is found."""
-        self.deadline.check()
+        self.check()
         self.goals += 1
-        enough = max(self.goals * BOXES_A_GOAL, self.boxes) > self.most_boxes
-        if enough or self.deadline.spent > self.until:
+        if max(self.goals * BOXES_A_GOAL, self.boxes) > self.most_boxes:
             raise _GaveUpError
         if goal.empty:
             return (Leaf(EMPTY),)
@@ -125,6 +133,7 @@ class _Finder:
 
     def _steps(self, goal: ProofGoal, sample: RegionSample) -> Iterator[ProofStep]:
         if goal.expression.has(*KINKS):
+            yield from network_steps(goal, self.check)
             yield from lipschitz_steps(goal)
             yield from kink_steps(goal, sample)
             return

@@ -8,8 +8,8 @@ import sympy as sp
 
 from bridge.questions.certify.definedness import evaluated, is_finite_real
 from bridge.questions.certify.expressions import fraction, from_record, shown, to_record
+from bridge.questions.certify.step_neurons import ByNeurons
 from bridge.questions.certify.steps import (
-    STEPS,
     ByAmgm,
     ByCases,
     ByFactors,
@@ -79,6 +79,7 @@ def _side(record: Any, place: _RecordPlace) -> tuple[str, Any]:
 
 
 WHOLE = _Kind(int, _whole)
+FRACTION = _Kind(str, lambda text, place: fraction(text, place.where))
 RATIONAL = _Kind(str, lambda text, place: sp.Rational(fraction(text, place.where)))
 EXPRESSION = _Kind(to_record, _expression)
 LETTER = _Kind(lambda letter: letter.name, _letter)
@@ -101,6 +102,14 @@ def _row(*kinds: _Kind) -> _Kind:
     )
 
 
+def _either(one: _Kind, other: _Kind) -> _Kind:
+    """A whole number by the one, a list by the other."""
+    return _Kind(
+        lambda value: (one if isinstance(value, int) else other).write(value),
+        lambda record, place: (other if isinstance(record, list) else one).read(record, place),
+    )
+
+
 FIELDS: dict[type[ProofStep], dict[str, _Kind]] = {
     ByFactors: {"constant": RATIONAL, "factors": _many(_row(EXPRESSION, WHOLE, WHOLE))},
     BySum: {"terms": _many(EXPRESSION)},
@@ -113,7 +122,12 @@ FIELDS: dict[type[ProofStep], dict[str, _Kind]] = {
     ByOrder: {"base": RATIONAL},
     ByLogs: {},
     ByLipschitz: {"letters": _row(LETTER, LETTER), "function": EXPRESSION, "constant": RATIONAL},
+    ByNeurons: {
+        "neurons": _many(_many(_row(WHOLE, FRACTION))),
+        "tree": _many(_either(WHOLE, _many(_row(WHOLE, FRACTION, FRACTION)))),
+    },
 }
+STEPS: dict[str, type[ProofStep]] = {each.name: each for each in FIELDS}
 
 
 def step_record(step: ProofStep) -> dict[str, Any]:

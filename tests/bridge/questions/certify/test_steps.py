@@ -24,8 +24,9 @@ from bridge.questions.certify.letters import are_equal
 from bridge.questions.certify.nodes import Leaf, Reduction, boxes_in
 from bridge.questions.certify.proving import Status, prove
 from bridge.questions.certify.reading import read_inequality
+from bridge.questions.certify.step_neurons import ByNeurons
+from bridge.questions.certify.step_records import STEPS
 from bridge.questions.certify.steps import (
-    STEPS,
     ByAmgm,
     ByCases,
     ByFactors,
@@ -154,6 +155,15 @@ def means(b: tuple[int, ...], *parts: tuple[tuple[int, ...], Any]) -> ByAmgm:
     return ByAmgm(((b, tuple((a, R(weight), R(1)) for a, weight in parts)),))
 
 
+# |x| on [-1, 1]: the neuron max(x, 0) has h - x >= 0 and the chord x + 1 - 2 h >= 0.
+RELU = (((0, Fraction(1)),),)
+HALF, ONE, NONE = Fraction(1, 2), Fraction(1), Fraction(0)
+
+
+def neurons(*tree: Any, of: Any = RELU) -> ByNeurons:
+    return ByNeurons(of, tree)
+
+
 FORGED: dict[str, tuple[ProofGoal, ProofStep, str]] = {
     "product": (goal(x**2 - 2 * x + 1), ByFactors(R(1), ((x - 2, 2, 0),)), "the product is not"),
     "sign of a product": (goal(x**3), ByFactors(R(-1), ((x, 2, 0), (-x, 1, 1))), "negative"),
@@ -188,6 +198,21 @@ FORGED: dict[str, tuple[ProofGoal, ProofStep, str]] = {
     "order above a low": (goal(x - y), ByOrder(R(0)), "below the base"),
     "order": (goal(x - y, low=0), ByOrder(R(0)), "coefficient is negative"),
     "no logarithm": (goal(x**2), ByLogs(), "no logarithm"),
+    "kink that is no neuron": (goal(sp.Abs(x - y)), neurons((), of=()), "not among the neurons"),
+    "no network": (goal(x**2), neurons(()), "neither affine nor a kink"),
+    "neuron of a later one": (goal(sp.Abs(x)), neurons((), of=(((1, ONE),),)), "unknown letter"),
+    "neuron of no size": (goal(sp.Abs(x)), neurons((), of=(((0, NONE),),)), "unknown letter"),
+    "chord of the wrong sign": (goal(1 - 2 * sp.Max(x, 0)), neurons(((0, NONE, -ONE),)), "wrong sign"),
+    "neuron that may be off": (goal(x - sp.Max(x, 0)), neurons(((0, -ONE, NONE),)), "wrong sign"),
+    "chord of a neuron that is on": (goal(sp.Max(x, 0)), neurons(0, ((0, NONE, ONE),), ()), "wrong sign"),
+    "multiplier of no neuron": (goal(sp.Max(x, 0)), neurons(((1, ONE, NONE),)), "wrong sign or place"),
+    "negative condition": (goal(sp.Max(x, 0), x - y), neurons(((1, -ONE, NONE),)), "wrong sign or place"),
+    "condition that is no network": (goal(sp.Max(x, 0), x**2 - y), neurons(((1, ONE, NONE),)), "wrong sign or place"),
+    "neuron cut twice": (goal(sp.Max(x, 0)), neurons(0, 0, (), (), ()), "no such neuron to cut"),
+    "tree too short": (goal(sp.Max(x, 0)), neurons(0, ()), "truncated"),
+    "tree too long": (goal(sp.Max(x, 0)), neurons((), ()), "complete before its end"),
+    "network too low": (goal(sp.Abs(x) - R(1, 10**9)), neurons(0, ((0, -ONE, NONE),), ()), "negative on a part"),
+    "relaxation too low": (goal(sp.Abs(x) + x / 2), neurons(()), "negative on a part"),
     "Lipschitz of another": (
         goal(sp.Abs(x - y) - sp.Abs(x**2 - y**2)),
         ByLipschitz((x, y), x, R(1)),
