@@ -21,6 +21,7 @@ from bridge.questions.certify.finding_shapes import (
     kink_steps,
     lipschitz_steps,
     log_steps,
+    root_steps,
     sum_steps,
 )
 from bridge.questions.certify.finding_zeros import cuts_near, monotone_steps, zero_cuts
@@ -139,6 +140,7 @@ class _Finder:
             return
         yield from factor_steps(goal, sample)
         yield from sum_steps(goal, sample)
+        yield from root_steps(goal, sample)
         yield from polynomial_steps(goal)
         yield from log_steps(goal, affine=True)
         yield from monotone_steps(goal, sample)

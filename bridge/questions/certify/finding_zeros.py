@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from bridge.questions.certify.goals import NotShownError, ProofGoal, affine_in, same, substituted
@@ -55,7 +56,8 @@ def _near(goal: ProofGoal, x: sp.Symbol, lowest: list[float] | None, i: int) -> 
     width = float(high - low) / 50
     bounds = (max(float(low), lowest[i] - width), min(float(high), lowest[i] + width))
     f = sp.lambdify(x, goal.expression, modules=["scipy", "numpy"])
-    found = minimize_scalar(lambda t: float(f(t)), bounds=bounds, method="bounded", options={"xatol": 1e-12})
+    with np.errstate(all="ignore"):
+        found = minimize_scalar(lambda t: float(f(t)), bounds=bounds, method="bounded", options={"xatol": 1e-12})
     place = sp.nsimplify(round(float(found.x), 7), rational=True, tolerance=1e-6)
     return [place] if place.q < SIMPLE else []
 

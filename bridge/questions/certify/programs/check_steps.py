@@ -13,8 +13,8 @@ from functools import reduce
 
 import check_certificate as kernel
 from check_certificate import KINKS, ONCE, ONE, UNIT, ZERO, RefusedError, P, add, derivative, enclosed, minus
-from check_certificate import multiplied, multiply, nodes, number, plus, polynomial, power, put, raised, read
-from check_certificate import reduced, require, require_defined, require_smooth, same, times, to_power, total
+from check_certificate import multiplied, multiply, nodes, number, plus, polynomial, power, put, raised, read, reduced
+from check_certificate import require, require_defined, require_smooth, same, scaled, times, to_power, total, value
 
 # Functions.
 
@@ -159,7 +159,15 @@ def monotone(node, f, box, where):
         (put(f, x, s), others, [put(c, x, s) for c in kept[: max(own, 0)] + kept[own + 1 :] + inside * (own >= 0)])
         for s, own in sides
     ]
-    return [(times(number(sign), derivative(f, x)), box, kept), *lowest]
+    return [(times(number(sign), collected(derivative(f, x))), box, kept), *lowest]
+
+def collected(e):
+    """A sum with equal terms added up."""
+    found = {}
+    for term in itertools.chain(*(part[1:] if part[0] == "Add" else [part] for part in e[1:] if e[0] == "Add")):
+        c, m = (value(term[1]), term[2:]) if term[0] == "Mul" and term[1][0] == "Rational" else (1, (term,))
+        found[m] = found.get(m, 0) + c
+    return plus(*(times(number(c), *m) for m, c in found.items() if c)) if found else e
 
 def squares(node, f, box, where):
     """f = sum w q^2 prod g with w >= 0 and g >= 0."""
@@ -216,7 +224,7 @@ def logs(node, f, box, where):
     """f = sum c_i log(u_i) + rest, with rational c_i: exp(n f) >= 1."""
     p, rest, found = reduced(polynomial(f)), f, []
     for e in dict.fromkeys(e for e in nodes(f) if e[0] == "log"):
-        m = next(iter(polynomial(e)))
+        m = next(iter(polynomial(e)), None)
         if any(m == known for _, _, known in found) or p.get(m) is None or sum(bool(m & k) for k in p) > 1: continue
         found.append((e, Fraction(p[m]), m))
     for e in nodes(f):
@@ -237,8 +245,6 @@ def lipschitz(node, f, box, where):
     require_smooth(hull, F)
     slope = derivative(F, ("Symbol", x))
     return [(plus(L, minus(slope)), hull, []), (plus(L, slope), hull, [])]
-
-def scaled(p, c): return {i: c * a for i, a in p.items() if c}
 
 def combination(e, letters, neurons):
     """e as an affine function of the letters and the neurons, by place; the number 1 has the place -1."""
