@@ -14,7 +14,7 @@ from bridge.lowering import LoweringError
 from bridge.questions.certify.boxes import BoxSearch
 from bridge.questions.certify.deadline import Deadline
 from bridge.questions.certify.finding_networks import network_steps
-from bridge.questions.certify.finding_polynomials import linear_steps, polynomial_steps
+from bridge.questions.certify.finding_polynomials import polynomial_steps
 from bridge.questions.certify.finding_shapes import (
     clearing_steps,
     factor_steps,
@@ -116,7 +116,7 @@ class _Finder:
         few, many = (FEW, SOME) if sample.comes_close(goal.expression) else (SOME, MANY)
         if found := self._boxes(goal, few):
             return found
-        if found := self._any(goal, linear_steps(goal), depth):
+        if found := self._any(goal, network_steps(goal, self.check), depth):
             return found
         for step in self._steps(goal, sample) if depth else ():
             kinks = isinstance(step, ByPiece | ByCases)  # of which there are finitely many
@@ -134,7 +134,6 @@ class _Finder:
 
     def _steps(self, goal: ProofGoal, sample: RegionSample) -> Iterator[ProofStep]:
         if goal.expression.has(*KINKS):
-            yield from network_steps(goal, self.check)
             yield from lipschitz_steps(goal)
             yield from kink_steps(goal, sample)
             return

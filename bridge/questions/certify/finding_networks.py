@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from bridge.questions.certify.goals import ProofGoal
 from bridge.questions.certify.networks import (
@@ -22,13 +23,14 @@ from bridge.questions.certify.networks import (
     leftover,
 )
 from bridge.questions.certify.step_neurons import ByNeurons, Cut, condition_of
+from bridge.questions.certify.steps import ByLinear, ProofStep
 
 DENOMINATORS = (1 << 10, 1 << 30)
 SIMPLE = (1, 12, 10_000)  # where the bound is 0 or close to it
 CLOSE = 1e-6  # of a bound to 0
 MOST_NODES = 10_000
 
-PENALTY = 100.0  # for what is below 0, beside the influence of all neurons
+PENALTY = 100.0  # for what is below 0, beside the influence of all letters
 
 Check = Callable[[], None]
 Tree = list[Cut | Multipliers]
@@ -47,8 +49,10 @@ class _Row:
     height: float = 0.0
 
 
-def network_steps(goal: ProofGoal, check: Check) -> Iterator[ByNeurons]:
-    """The step that proves a network >= 0; none where a part of the box is found on which it is not."""
+def network_steps(goal: ProofGoal, check: Check) -> Iterator[ProofStep]:
+    """The step that proves a network >= 0, linear if it has no neurons; none if a part is found on which it is not."""
+    if goal.expression in goal.where:
+        yield ByLinear(((goal.where.index(goal.expression), sp.Integer(1)),))
     letters = NetworkLetters(goal.symbols)
     try:
         f = letters.combination(goal.expression)
@@ -56,8 +60,12 @@ def network_steps(goal: ProofGoal, check: Check) -> Iterator[ByNeurons]:
         return
     conditions = [condition_of(letters, each) for each in goal.where]
     tree = _NetworkSearch(goal, f, letters.neurons, conditions, check).tree()
-    if tree is not None:
+    if tree is None:
+        return
+    if letters.neurons:
         yield ByNeurons(tuple(tuple(sorted(z.items())) for z in letters.neurons), tuple(tree))
+    elif isinstance(tree[0], tuple):
+        yield ByLinear(tuple((k, sp.Rational(a.numerator, a.denominator)) for k, a, _ in tree[0]))
 
 
 class _NetworkSearch:
@@ -73,16 +81,16 @@ class _NetworkSearch:
     ) -> None:
         self.box, self.f, self.neurons, self.conditions, self.check = goal.box, f, neurons, conditions, check
         self.start, self.size = len(goal.box), len(goal.box) + len(neurons)
-        self.influence = self._influence()
+        self.penalty = PENALTY * (1 + sum(self._influence()))
 
     def _influence(self) -> list[float]:
-        """At most how much f changes with each neuron."""
+        """At most how much f changes with each letter."""
         found = [abs(float(self.f.get(i, 0))) for i in range(self.size)]
         for k in reversed(range(len(self.neurons))):
             for i, a in self.neurons[k].items():
                 if i != UNIT:
                     found[i] += found[self.start + k] * abs(float(a))
-        return found[self.start :]
+        return found
 
     def tree(self) -> Tree | None:
         waiting: list[dict[int, int]] = [{}]
@@ -129,7 +137,9 @@ class _NetworkSearch:
                 chord[self.start + k] += low
                 chord[-1] -= high * low
                 found.append(_Row(k, chord / (high - low), 1 / (high - low), -low * high / (high - low)))
-        found += [_Row(len(self.neurons) + k, self._row(each)) for k, each in enumerate(self.conditions) if each]
+        for k, condition in enumerate(self.conditions):
+            if size := max((abs(float(a)) for i, a in condition.items() if i != UNIT), default=0.0):
+                found.append(_Row(len(self.neurons) + k, self._row(condition) / size, 1 / size))
         return found
 
     def _row(self, combination: Combination) -> Any:
@@ -145,11 +155,13 @@ class _NetworkSearch:
         """The least value of the relaxed network, and a multiplier for each row."""
         from scipy.optimize import linprog  # takes a quarter of a second, which few runs need
 
+        if not rows:
+            return 0.0, np.zeros(0)
         f = self._row(self.f)
         table = np.array([each.row for each in rows])
         ranges = [(float(a), float(b)) for a, b in region.ranges]
         found = linprog(
-            np.append(f[:-1], PENALTY * (1 + sum(self.influence))),
+            np.append(f[:-1], self.penalty),
             A_ub=np.hstack([-table[:, :-1], -np.ones((len(rows), 1))]),
             b_ub=table[:, -1],
             bounds=[*ranges, (0, None)],
