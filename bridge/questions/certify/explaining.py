@@ -9,6 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import sympy as sp
 
+from bridge.questions.certify.definedness import evaluated
+from bridge.questions.certify.networks import neurons_in
 from bridge.questions.certify.search import search
 from bridge.questions.certify.words import box_text, region, short, shortly, statement
 from symbolic.derivations.inequalities import Inequality
@@ -17,6 +19,7 @@ SAMPLES = 1 << 12
 CLOSE = 1e-5  # of a value to 0, as a share of the terms' sizes
 DENOMINATORS = (1, 2, 3, 4, 6, 10, 100, 1000)  # of points at which the value may be exactly 0
 MOST_OPERATIONS = 300  # of an expression that is factored
+MOST_NEURONS = 16  # that are decided in about a second
 KINKS = (sp.Abs, sp.Max, sp.Min)
 Point = Mapping[sp.Symbol, Fraction]
 
@@ -98,10 +101,8 @@ def obstacles(outcome: Ended) -> list[str]:
     value, at = found[0]
     point = dict(zip(inequality.box, at, strict=True))
     zero = _exact_zero(inequality, point)
-    return [
-        *_value_words(inequality, value, zero or point, is_zero=zero is not None),
-        *_parts(inequality, zero or point),
-    ]
+    words = _value_words(inequality, value, zero or point, is_zero=zero is not None)
+    return [*words, *(_neurons(inequality) or _parts(inequality, zero or point))]
 
 
 def _value_words(inequality: Inequality, value: float, point: Point, *, is_zero: bool) -> Iterator[str]:
@@ -125,7 +126,7 @@ def _close(inequality: Inequality, value: float, point: Point) -> bool:
 
 def _number(expression: sp.Expr, point: Point) -> float:
     try:
-        return float(sp.N(expression.subs({s: sp.Rational(x) for s, x in point.items()})))
+        return float(sp.N(evaluated(expression, {s: sp.Rational(x) for s, x in point.items()})))
     except (TypeError, ValueError):
         return float("nan")
 
@@ -136,9 +137,9 @@ def _exact_zero(inequality: Inequality, point: Point) -> Point | None:
         near = {s: x.limit_denominator(largest) for s, x in point.items()}
         if all(low <= x <= high for x, (low, high) in zip(near.values(), inequality.box.values(), strict=True)):
             exact = {s: sp.Rational(x) for s, x in near.items()}
-            if any(not condition.subs(exact).is_nonnegative for condition in inequality.where):
+            if any(not evaluated(condition, exact).is_nonnegative for condition in inequality.where):
                 continue
-            if inequality.expression.subs(exact) == 0:
+            if evaluated(inequality.expression, exact) == 0:
                 return near
     return None
 
@@ -163,6 +164,17 @@ def _parts(inequality: Inequality, point: Point) -> Iterator[str]:
     if _close(inequality, _number(inequality.expression, point), point):
         yield "boxes do not prove an inequality next to a point where it is attained: prove it with a margin, or"
         yield "move that point to 0 and name its coordinates (`vanishing=` of an Inequality)"
+
+
+def _neurons(inequality: Inequality) -> list[str]:
+    """Of a network that has more than fit a short time."""
+    count = neurons_in(inequality.expression, tuple(inequality.box))
+    if count <= MOST_NEURONS:
+        return []
+    return [
+        f"it is a network of {count} neurons; {MOST_NEURONS} take about a second, and one that may be on or off can",
+        "double the time: give it more seconds, a margin, or smaller ranges, on which fewer change",
+    ]
 
 
 def _kinks(expression: sp.Expr) -> list[sp.Expr]:

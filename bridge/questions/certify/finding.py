@@ -13,18 +13,21 @@ import sympy as sp
 from bridge.lowering import LoweringError
 from bridge.questions.certify.boxes import BoxSearch
 from bridge.questions.certify.deadline import Deadline
-from bridge.questions.certify.finding_polynomials import linear_steps, polynomial_steps
+from bridge.questions.certify.finding_networks import network_steps
+from bridge.questions.certify.finding_polynomials import polynomial_steps
 from bridge.questions.certify.finding_shapes import (
     clearing_steps,
     factor_steps,
     kink_steps,
     lipschitz_steps,
     log_steps,
+    root_steps,
     sum_steps,
 )
 from bridge.questions.certify.finding_zeros import cuts_near, monotone_steps, zero_cuts
 from bridge.questions.certify.forms import Enclosures
 from bridge.questions.certify.goals import NotShownError, ProofGoal, enclosures, narrowed, same
+from bridge.questions.certify.networks import neurons_in
 from bridge.questions.certify.nodes import EMPTY, Leaf, Node, Reduction, Split
 from bridge.questions.certify.samples import RegionSample
 from bridge.questions.certify.step_records import step_record
@@ -50,10 +53,12 @@ def found_by_steps(whole: Enclosures, deadline: Deadline, most_boxes: int = MOST
     names = {symbol.name for symbol in inequality.box}
     if inequality.strict or inequality.form is not None or inequality.vanishing or len(names) < len(inequality.box):
         return ()
-    if sp.count_ops(inequality.expression) > MOST_OPERATIONS or whole.domain:
+    goal = ProofGoal.of(inequality)
+    large = sp.count_ops(goal.expression) > MOST_OPERATIONS and not neurons_in(goal.expression, goal.symbols)
+    if large or whole.domain:
         return ()
     try:
-        return _Finder(deadline, whole.bits, most_boxes).root(ProofGoal.of(inequality))
+        return _Finder(deadline, whole.bits, most_boxes).root(goal)
     except (_GaveUpError, RecursionError, UsageError, DerivationError):
         return ()
 
@@ -79,12 +84,16 @@ class _Finder:
                 return found
         return ()
 
+    def check(self) -> None:
+        self.deadline.check()
+        if self.deadline.spent > self.until:
+            raise _GaveUpError
+
     def prove(self, goal: ProofGoal, depth: int) -> Tree | None:
         """A tree of at most that depth that proves the goal; None where none is found."""
-        self.deadline.check()
+        self.check()
         self.goals += 1
-        enough = max(self.goals * BOXES_A_GOAL, self.boxes) > self.most_boxes
-        if enough or self.deadline.spent > self.until:
+        if max(self.goals * BOXES_A_GOAL, self.boxes) > self.most_boxes:
             raise _GaveUpError
         if goal.empty:
             return (Leaf(EMPTY),)
@@ -107,7 +116,7 @@ class _Finder:
         few, many = (FEW, SOME) if sample.comes_close(goal.expression) else (SOME, MANY)
         if found := self._boxes(goal, few):
             return found
-        if found := self._any(goal, linear_steps(goal), depth):
+        if found := self._any(goal, network_steps(goal, self.check), depth):
             return found
         for step in self._steps(goal, sample) if depth else ():
             kinks = isinstance(step, ByPiece | ByCases)  # of which there are finitely many
@@ -130,6 +139,7 @@ class _Finder:
             return
         yield from factor_steps(goal, sample)
         yield from sum_steps(goal, sample)
+        yield from root_steps(goal, sample)
         yield from polynomial_steps(goal)
         yield from log_steps(goal, affine=True)
         yield from monotone_steps(goal, sample)

@@ -1,8 +1,7 @@
-"""Steps for polynomials, proposed by linear programs in floats and made exact: linear, squares, amgm, order."""
+"""Steps for polynomials, proposed by linear programs in floats and made exact: squares, amgm, order."""
 
 import itertools
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 import flint
@@ -13,7 +12,6 @@ from bridge.questions.certify.goals import ProofGoal
 from bridge.questions.certify.letters import polynomial_of
 from bridge.questions.certify.steps import (
     ByAmgm,
-    ByLinear,
     ByOrder,
     BySquares,
     ProofStep,
@@ -22,52 +20,9 @@ from bridge.questions.certify.steps import (
     side_of,
 )
 
-DENOMINATORS = (1, 12, 10_000, 1 << 30)
 MOST_TERMS, MOST_COLUMNS, MOST_DEGREE = 60, 4_000, 10
 Powers = tuple[int, ...]
 Terms = dict[Powers, Any]
-
-
-def linear_steps(goal: ProofGoal) -> Iterator[ProofStep]:
-    """f as a condition, or by a linear program on an affine region."""
-    if goal.expression in goal.where:
-        yield ByLinear(((goal.where.index(goal.expression), sp.Integer(1)),))
-    terms = _affine(goal, goal.expression)
-    if terms is None:
-        return
-    rows = [(k, row) for k, each in enumerate(goal.where) if (row := _affine(goal, each)) is not None]
-    found = _multipliers(goal, terms, [row for _, row in rows])
-    for most in DENOMINATORS:
-        exact = ((k, Fraction(float(by)).limit_denominator(most)) for (k, _), by in zip(rows, found, strict=True))
-        yield ByLinear(tuple((k, sp.Rational(by.numerator, by.denominator)) for k, by in exact if by > 0))
-
-
-def _affine(goal: ProofGoal, expression: sp.Expr) -> list[float] | None:
-    """Its coefficients, the constant last."""
-    terms = polynomial_of(expression, goal.symbols)
-    if terms is None or any(sum(powers) > 1 for powers in terms):
-        return None
-    row = [0.0] * (len(goal.symbols) + 1)
-    for powers, c in terms.items():
-        row[powers.index(1) if 1 in powers else -1] = float(c)
-    return row
-
-
-# f - sum l_k c_k = r + sum a_i (x_i - low_i) + sum b_i (high_i - x_i), all l, a, b >= 0: the largest r.
-def _multipliers(goal: ProofGoal, target: list[float], rows: list[list[float]]) -> list[float]:
-    from scipy.optimize import linprog  # takes a quarter of a second, which few runs need
-
-    count = len(goal.symbols)
-    if not rows:
-        return []
-    columns = [*rows]
-    for i, (_, low, high) in enumerate(goal.ranges):
-        unit = [float(j == i) for j in range(count)]
-        columns += [[*unit, -float(low)], [*(-u for u in unit), float(high)]]
-    columns += [[0.0] * count + [1.0], [0.0] * count + [-1.0]]  # r as a difference
-    cost = [0.0] * (len(columns) - 2) + [-1.0, 1.0]
-    found = linprog(cost, A_eq=np.array(columns).T, b_eq=target, bounds=[(0, None)] * len(columns), method="highs")
-    return list(found.x[: len(rows)]) if found.status == 0 else [0.0] * len(rows)
 
 
 def polynomial_steps(goal: ProofGoal) -> Iterator[ProofStep]:

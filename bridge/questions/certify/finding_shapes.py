@@ -44,14 +44,38 @@ def _factored(goal: ProofGoal, sample: RegionSample) -> Iterator[ByFactors]:
     except (NotAlgebraicError, RuntimeError):
         return
     parts = [(letters.written(a), int(k)) for a, k in factors] + [(letters.written(a), -int(k)) for a, k in divisors]
-    rational = sp.Rational(int(constant.p), int(constant.q)) if hasattr(constant, "p") else sp.Integer(int(constant))
     if len(parts) == 1 and parts[0][1] == 1 and parts[0][0] in (goal.expression, -goal.expression):
         return
-    signed = []
-    for a, k in parts:
-        sign = 0 if k % 2 == 0 else 1 if sample.seems(a) else -1
-        signed.append((a, k, sign))
-    yield ByFactors(rational, tuple(signed))
+    yield _signed(constant, parts, sample)
+
+
+def _signed(constant: Any, parts: list[tuple[sp.Expr, int]], sample: RegionSample) -> ByFactors:
+    """The product of a constant and powers, with the signs that odd ones seem to have."""
+    rational = sp.Rational(int(constant.p), int(constant.q)) if hasattr(constant, "p") else sp.Integer(int(constant))
+    return ByFactors(rational, tuple((a, k, 0 if k % 2 == 0 else 1 if sample.seems(a) else -1) for a, k in parts))
+
+
+# For f = a + b s with a square root s of u, f (a - b s) = a^2 - b^2 u has the root no longer.
+def root_steps(goal: ProofGoal, sample: RegionSample) -> Iterator[ProofStep]:
+    """f as its product with a conjugate, over the conjugate, which is not 0."""
+    try:
+        letters = LetterAlgebra([goal.expression], goal.nonnegative)
+        above, below = letters.quotient(goal.expression)
+        above = letters.reduced(above)
+    except NotAlgebraicError:
+        return
+    for place, letter in enumerate(letters.meaning if below == letters.one else ()):
+        if letter.is_Pow and letter.exp == sp.Rational(1, 2):
+            terms = {powers: c * (-1) ** int(powers[place]) for powers, c in above.to_dict().items()}
+            conjugate = above.context().from_dict(terms)
+            if conjugate in (above, -above):
+                continue
+            try:
+                constant, factors = letters.reduced(above * conjugate).factor()
+            except (NotAlgebraicError, RuntimeError):
+                continue
+            parts = [*((letters.written(a), int(k)) for a, k in factors), (letters.written(conjugate), -1)]
+            yield _signed(constant, parts, sample)
 
 
 def sum_steps(goal: ProofGoal, sample: RegionSample) -> Iterator[ProofStep]:

@@ -4,7 +4,7 @@ A step proves its goal from others. Their regions are `narrowed` in one fixed wa
 them: conditions in one letter become ends of its range, and a letter with a single value is replaced by it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -175,7 +175,3 @@ def same(goal: ProofGoal, a: sp.Expr, b: sp.Expr) -> bool:
 def require(held: Any, reason: str) -> None:
     if not held:
         raise NotShownError(reason)
-
-
-def with_ranges(goal: ProofGoal, ranges: Iterable[tuple[sp.Symbol, Any, Any]], where: Iterable[sp.Expr]) -> ProofGoal:
-    return narrowed(ProofGoal(goal.expression, tuple(ranges), tuple(where)))

@@ -8,7 +8,21 @@ import sympy as sp
 
 from bridge.questions.certify.definedness import evaluated, is_finite_real
 from bridge.questions.certify.expressions import fraction, from_record, shown, to_record
-from bridge.questions.certify.steps import STEPS, ProofStep
+from bridge.questions.certify.step_neurons import ByNeurons
+from bridge.questions.certify.steps import (
+    ByAmgm,
+    ByCases,
+    ByFactors,
+    ByLinear,
+    ByLipschitz,
+    ByLogs,
+    ByMonotone,
+    ByOrder,
+    ByPiece,
+    BySquares,
+    BySum,
+    ProofStep,
+)
 from symbolic.words.errors import UsageError
 
 MOST = 10_000  # entries of a list, and the size of a whole number
@@ -65,6 +79,7 @@ def _side(record: Any, place: _RecordPlace) -> tuple[str, Any]:
 
 
 WHOLE = _Kind(int, _whole)
+FRACTION = _Kind(str, lambda text, place: fraction(text, place.where))
 RATIONAL = _Kind(str, lambda text, place: sp.Rational(fraction(text, place.where)))
 EXPRESSION = _Kind(to_record, _expression)
 LETTER = _Kind(lambda letter: letter.name, _letter)
@@ -87,24 +102,37 @@ def _row(*kinds: _Kind) -> _Kind:
     )
 
 
-FIELDS: dict[str, dict[str, _Kind]] = {
-    "factors": {"constant": RATIONAL, "factors": _many(_row(EXPRESSION, WHOLE, WHOLE))},
-    "sum": {"terms": _many(EXPRESSION)},
-    "cases": {"at": EXPRESSION},
-    "piece": {"node": EXPRESSION, "choice": WHOLE},
-    "linear": {"multipliers": _many(_row(WHOLE, RATIONAL))},
-    "monotone": {"letter": LETTER, "sign": WHOLE, "where": _many(WHOLE)},
-    "squares": {"terms": _many(_row(RATIONAL, EXPRESSION, _many(SIDE)))},
-    "amgm": {"groups": _many(_row(_many(WHOLE), _many(_row(_many(WHOLE), RATIONAL, RATIONAL))))},
-    "order": {"base": RATIONAL},
-    "logs": {},
-    "lipschitz": {"letters": _row(LETTER, LETTER), "function": EXPRESSION, "constant": RATIONAL},
+def _either(one: _Kind, other: _Kind) -> _Kind:
+    """A whole number by the one, a list by the other."""
+    return _Kind(
+        lambda value: (one if isinstance(value, int) else other).write(value),
+        lambda record, place: (other if isinstance(record, list) else one).read(record, place),
+    )
+
+
+FIELDS: dict[type[ProofStep], dict[str, _Kind]] = {
+    ByFactors: {"constant": RATIONAL, "factors": _many(_row(EXPRESSION, WHOLE, WHOLE))},
+    BySum: {"terms": _many(EXPRESSION)},
+    ByCases: {"at": EXPRESSION},
+    ByPiece: {"node": EXPRESSION, "choice": WHOLE},
+    ByLinear: {"multipliers": _many(_row(WHOLE, RATIONAL))},
+    ByMonotone: {"letter": LETTER, "sign": WHOLE, "where": _many(WHOLE)},
+    BySquares: {"terms": _many(_row(RATIONAL, EXPRESSION, _many(SIDE)))},
+    ByAmgm: {"groups": _many(_row(_many(WHOLE), _many(_row(_many(WHOLE), RATIONAL, RATIONAL))))},
+    ByOrder: {"base": RATIONAL},
+    ByLogs: {},
+    ByLipschitz: {"letters": _row(LETTER, LETTER), "function": EXPRESSION, "constant": RATIONAL},
+    ByNeurons: {
+        "neurons": _many(_many(_row(WHOLE, FRACTION))),
+        "tree": _many(_either(WHOLE, _many(_row(WHOLE, FRACTION, FRACTION)))),
+    },
 }
+STEPS: dict[str, type[ProofStep]] = {each.name: each for each in FIELDS}
 
 
 def step_record(step: ProofStep) -> dict[str, Any]:
     """The step as JSON, without its children. Raises UsageError for an expression that a certificate cannot store."""
-    fields = {name: kind.write(getattr(step, name)) for name, kind in FIELDS[step.name].items()}
+    fields = {name: kind.write(getattr(step, name)) for name, kind in FIELDS[type(step)].items()}
     return {"step": step.name, **fields}
 
 
@@ -114,7 +142,7 @@ def read_step(record: Mapping[str, Any], symbols: Mapping[str, sp.Symbol], where
     if not isinstance(name, str) or name not in STEPS:
         raise UsageError(f"{where}: {shown(name)} is not a step; the steps are {', '.join(STEPS)}.")
     place = _RecordPlace(f"{where}, step '{name}'", symbols)
-    fields = FIELDS[name]
+    fields = FIELDS[STEPS[name]]
     if missing := sorted(set(fields) - set(record)):
         raise UsageError(f"{place.where} lacks {', '.join(missing)}.")
     if unknown := sorted(set(record) - set(fields) - {"step"}):

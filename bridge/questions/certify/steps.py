@@ -15,6 +15,7 @@ at all: it is made by `narrowed`.
     amgm       "groups": [[[b], [[[a], weight, share], ...]]]  weighted AM-GM of monomials, by exponents; no child
     order      "base": l                                       no coefficient < 0 for the letters in any order; no child
     logs       -                                               prod u^c >= 1 for f = sum c log u
+    neurons    "neurons": [[[i, a], ...], ...], "tree": [k | [[k, a, b], ...], ...]   see step_neurons.py; no child
     lipschitz  "letters": [x, y], "function": F, "constant": L  L - F' >= 0 and L + F' >= 0
 """
 
@@ -333,6 +334,3 @@ class ByLipschitz(ProofStep):
         require(whole.defines(self.function, bits=bits) and whole.smooth(bits), "the function is not differentiable")
         slope = sp.diff(self.function, x)
         return [narrowed(ProofGoal(self.constant + sign * slope, hull)) for sign in (-1, 1)]
-
-
-STEPS: dict[str, type[ProofStep]] = {each.name: each for each in ProofStep.__subclasses__()}

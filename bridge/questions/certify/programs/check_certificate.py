@@ -254,6 +254,8 @@ def total(parts):
     for m, c in chain(*(part.items() for part in parts)): found[m] = found.get(m, 0) + c
     return {m: c for m, c in found.items() if c}
 
+def scaled(p, c): return {m: c * a for m, a in p.items() if c}
+
 def multiplied(a, b):
     found = []
     for (m, c), (k, d) in product(a.items(), b.items()):
@@ -273,7 +275,7 @@ def polynomial(e, known=frozenset()):
     if e[0] == "Pow": return to_power(parts[0], value(e[2]), known)
     if e[0] == "exp": return {frozenset((("exp", m), c) for m, c in parts[0].items()): 1}
     if e[0] in WRITTEN_OUT: return polynomial(WRITTEN_OUT[e[0]](*e[1:]), known)
-    if e[0] in SPECIAL and parts[0] == SPECIAL[e[0]][0]: return SPECIAL[e[0]][1]
+    if e[0] in SPECIAL and not reduced(total([parts[0], scaled(SPECIAL[e[0]][0], -1)]), True): return SPECIAL[e[0]][1]
     keys = frozenset(frozenset(reduced(part).items()) for part in parts)
     if e[0] == "Abs": keys |= {frozenset((m, -c) for m, c in key) for key in keys}
     return {frozenset({((e[0], keys), 1)}): 1}

@@ -13,8 +13,8 @@ from functools import reduce
 
 import check_certificate as kernel
 from check_certificate import KINKS, ONCE, ONE, UNIT, ZERO, RefusedError, P, add, derivative, enclosed, minus
-from check_certificate import multiplied, multiply, nodes, number, plus, polynomial, power, put, raised, read
-from check_certificate import reduced, require, require_defined, require_smooth, same, times, to_power, total
+from check_certificate import multiplied, multiply, nodes, number, plus, polynomial, power, put, raised, read, reduced
+from check_certificate import require, require_defined, require_smooth, same, scaled, times, to_power, total, value
 
 # Functions.
 
@@ -159,7 +159,15 @@ def monotone(node, f, box, where):
         (put(f, x, s), others, [put(c, x, s) for c in kept[: max(own, 0)] + kept[own + 1 :] + inside * (own >= 0)])
         for s, own in sides
     ]
-    return [(times(number(sign), derivative(f, x)), box, kept), *lowest]
+    return [(times(number(sign), collected(derivative(f, x))), box, kept), *lowest]
+
+def collected(e):
+    """A sum with equal terms added up."""
+    found = {}
+    for term in itertools.chain(*(part[1:] if part[0] == "Add" else [part] for part in e[1:] if e[0] == "Add")):
+        c, m = (value(term[1]), term[2:]) if term[0] == "Mul" and term[1][0] == "Rational" else (1, (term,))
+        found[m] = found.get(m, 0) + c
+    return plus(*(times(number(c), *m) for m, c in found.items() if c)) if found else e
 
 def squares(node, f, box, where):
     """f = sum w q^2 prod g with w >= 0 and g >= 0."""
@@ -216,7 +224,7 @@ def logs(node, f, box, where):
     """f = sum c_i log(u_i) + rest, with rational c_i: exp(n f) >= 1."""
     p, rest, found = reduced(polynomial(f)), f, []
     for e in dict.fromkeys(e for e in nodes(f) if e[0] == "log"):
-        m = next(iter(polynomial(e)))
+        m = next(iter(polynomial(e)), None)
         if any(m == known for _, _, known in found) or p.get(m) is None or sum(bool(m & k) for k in p) > 1: continue
         found.append((e, Fraction(p[m]), m))
     for e in nodes(f):
@@ -238,7 +246,71 @@ def lipschitz(node, f, box, where):
     slope = derivative(F, ("Symbol", x))
     return [(plus(L, minus(slope)), hull, []), (plus(L, slope), hull, [])]
 
-for premises in (factors, sum_, cases, piece, linear, monotone, squares, amgm, order, logs, lipschitz):
+def combination(e, letters, neurons):
+    """e as an affine function of the letters and the neurons, by place; the number 1 has the place -1."""
+    if e[0] == "Symbol": return {letters.index(e[1]): 1}
+    if e[0] in ("Rational", "Pow"):
+        constant = line(e)
+        require(constant is not None and constant.keys() <= {""}, "neurons: a power is not constant")
+        return total([{-1: constant.get("", 0)}])
+    require(e[0] in ("Add", "Mul", *KINKS), f"neurons: {e[0]} is neither affine nor a kink")
+    parts = [combination(part, letters, neurons) for part in e[1:]]
+    if e[0] == "Add": return total(parts)
+    if e[0] == "Mul":
+        *numbers, last = sorted(parts, key=lambda p: bool(p.keys() - {-1}))
+        require(all(p.keys() <= {-1} for p in numbers), "neurons: a product is not affine")
+        return scaled(last, math.prod(p.get(-1, 0) for p in numbers))
+    sign, parts = -1 if e[0] == "Min" else 1, [parts[0], scaled(parts[0], -1)] if e[0] == "Abs" else parts
+
+    def larger(u, v):
+        """max(u, v) = v + max(u - v, 0) = u + max(v - u, 0)."""
+        apart = total([u, scaled(v, -1)])
+        if apart.keys() <= {-1}: return u if apart.get(-1, 0) > 0 else v
+        for rest, z in ((v, apart), (u, scaled(apart, -1))):
+            for k, known in enumerate(neurons):
+                c = next(Fraction(z[i]) / known[i] for i in z) if z.keys() == known.keys() else 0
+                if c > 0 and z == scaled(known, c): return total([rest, {len(letters) + k: c}])
+        raise RefusedError("neurons: a kink is none of the neurons")
+
+    return scaled(reduce(larger, (scaled(part, sign) for part in parts)), sign)
+
+def neurons(node, f, box, where):
+    """f is affine in letters and neurons h = max(z, 0). The tree cuts by signs of z, first z >= 0."""
+    rows, waiting = [total([{i: Fraction(a)} for i, a in row]) for row in node["neurons"]], [{}]
+    require(all(-1 <= i < len(box) + k for k, z in enumerate(rows) for i in z), "neurons: one has an unknown letter")
+    f = combination(f, [*box], rows)
+    for by in node["tree"]:
+        require(waiting, "neurons: the tree is complete before its end")
+        signs = waiting.pop()
+        if isinstance(by, int):
+            require(0 <= by < len(rows) and by not in signs, "neurons: there is no such cut")
+            waiting += [{**signs, by: -1}, {**signs, by: 1}]
+        else: bounded(f, rows, box, where, signs, by)
+    require(not waiting, "neurons: the tree is truncated")
+    return []
+
+def bounded(f, rows, box, where, signs, multipliers):
+    """For l <= z <= u, h - z is >= 0, and 0 if l >= 0. If l < 0 < u, u (z - l) >= (u - l) h."""
+    inner, ends, rest = [], [*box.values()], [f]
+
+    def least(p): return sum(a if i < 0 else min(a * end for end in ends[i]) for i, a in p.items())
+
+    for k, z in enumerate(rows):
+        low, high = least(z), -least(scaled(z, -1))
+        low, high = max(low, 0) if signs.get(k) == 1 else low, min(high, 0) if signs.get(k) == -1 else high
+        if low > high: return
+        inner.append((low, high))
+        ends.append((max(low, 0), max(high, 0)))
+    for k, a, b in ((k, Fraction(a), Fraction(b)) for k, a, b in multipliers):
+        require(0 <= k < len(rows) + len(where), "neurons: a multiplier has no place")
+        low, high = inner[k] if k < len(rows) else (-1, 0)
+        signed = (a >= 0 or low >= 0) and b >= 0 and (b == 0 or low < 0 < high)
+        require(signed, "neurons: a multiplier has a wrong sign")
+        if k >= len(rows): rest.append(scaled(combination(where[k - len(rows)], [*box], rows), -a))
+        else: rest += [{len(box) + k: b * (high - low) - a, -1: b * high * low}, scaled(rows[k], a - b * high)]
+    require(least(total(rest)) >= 0, "neurons: what is left may be negative")
+
+for premises in (factors, sum_, cases, piece, linear, monotone, squares, amgm, order, logs, lipschitz, neurons):
     step(premises.__name__.strip("_"), premises)
 
 if __name__ == "__main__":

@@ -94,6 +94,20 @@ PROOFS: dict[str, tuple[str, list[str], list[str], list[Any]]] = {
         [],
         step("lipschitz", [RANGE, RANGE], letters=["x", "y"], function=expression("tanh(x)"), constant="3/2"),
     ),
+    "neurons": (  # a cut, a neuron that is on, the chord of max(2 y, 0), and the condition
+        "abs(x) + abs(y) - abs(x + y) + x/9 + y/9 + 2/3*y + 2/3 - max(y, 0)",
+        ["x=-1,1", "y=-1,2"],
+        ["x + y"],
+        step(
+            "neurons",
+            neurons=[[[0, "2"], [1, "2"]], [[0, "2"]], [[1, "2"]]],
+            tree=[
+                0,
+                [[0, "-1", "0"], [1, "17/18", "0"], [2, "17/18", "1/12"]],
+                [[2, "0", "1/12"], [3, "1/9", "0"]],
+            ],
+        ),
+    ),
 }
 
 
@@ -201,6 +215,18 @@ FORGERIES = [
     ("logs", enlarge(0, "-1/2"), "logs, child 0"),
     ("lipschitz", put("constant", to="1"), "f is not L |x - y| - |F(x) - F(y)|"),
     ("lipschitz", put("function", to=expression("x")), "f is not L |x - y| - |F(x) - F(y)|"),
+    ("neurons", put("tree", 1, 1, 1, to="-1/2"), "a multiplier has a wrong sign"),
+    ("neurons", put("tree", 1, 2, 2, to="-1/12"), "a multiplier has a wrong sign"),
+    ("neurons", put("tree", 1, 0, 2, to="1/12"), "a multiplier has a wrong sign"),  # the neuron is on
+    ("neurons", put("tree", 2, 1, 1, to="-1/9"), "a multiplier has a wrong sign"),
+    ("neurons", put("tree", 2, 1, 0, to=4), "a multiplier has no place"),
+    ("neurons", put("tree", 1, 2, 2, to="1/6"), "what is left may be negative"),
+    ("neurons", put("tree", 2, to=[]), "what is left may be negative"),
+    ("neurons", put("tree", to=[0]), "the tree is truncated"),
+    ("neurons", put("tree", to=[0, 0, [], [], []]), "there is no such cut"),
+    ("neurons", put("neurons", 1, 0, 0, to=3), "one has an unknown letter"),
+    ("neurons", put("neurons", 2, 0, 0, to=0), "a kink is none of the neurons"),
+    ("neurons", enlarge(1, "-2"), "what is left may be negative"),
     ("lipschitz", put("step", to="trust"), "does not know the step trust"),
     *((name, lower, "") for name in PROOFS),
     *((name, hide_a_pole, "a denominator is not shown to differ from 0") for name in PROOFS),
