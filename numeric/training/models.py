@@ -280,7 +280,12 @@ class FromConstruction(nn.Module):
 
 
 def seeded(make: Callable[[], nn.Module], seed: int) -> nn.Module:
-    """The module with the first weights of that seed, whatever was drawn before."""
+    """The module with the first weights of that seed, whatever was drawn before and whatever torch's default dtype."""
+    default = torch.get_default_dtype()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return make()
+        torch.set_default_dtype(torch.float32)
+        try:
+            return make()
+        finally:
+            torch.set_default_dtype(default)

@@ -7,16 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from numeric.training.baselines import (
-    best_step_size,
-    descent,
-    error_curve,
-    least_squares,
-    named_baselines,
-    newton,
-    trained_on_prompt,
-    zero,
-)
+from numeric.training import baselines
 from numeric.training.errors import TrainingError
 from numeric.training.sequences import AutoregressiveSeries, ChainOfStates
 from numeric.training.tasks import LinearRegression, NetworkRegression, RegressionWithRepresentation
@@ -28,7 +19,12 @@ Y: Any = BATCH.y
 
 def test_each_is_its_definition() -> None:
     for x, y, solved, moved, inverted in zip(
-        X.numpy(), Y.numpy(), least_squares(X, Y), descent(X, Y, 0.2, 3), newton(X, Y, 4), strict=True
+        X.numpy(),
+        Y.numpy(),
+        baselines.least_squares(X, Y),
+        baselines.descent(X, Y, 0.2, 3),
+        baselines.newton(X, Y, 4),
+        strict=True,
     ):
         A, b, query = x[:-1], y[:-1, 0], x[-1]
         assert float(solved) == pytest.approx(query @ np.linalg.lstsq(A, b, rcond=None)[0], rel=1e-9)
@@ -41,22 +37,22 @@ def test_each_is_its_definition() -> None:
         for _ in range(4):
             M = M @ (2 * np.eye(3) - S @ M)
         assert float(inverted) == pytest.approx(query @ M @ A.T @ b, rel=1e-9)
-    assert not zero(X, Y).any()
+    assert not baselines.zero(X, Y).any()
 
 
 def test_many_steps_of_both_are_least_squares() -> None:
-    solved = least_squares(X, Y)
-    torch.testing.assert_close(newton(X, Y, 40), solved)
-    torch.testing.assert_close(descent(X, Y, 0.3, 3000), solved)
+    solved = baselines.least_squares(X, Y)
+    torch.testing.assert_close(baselines.newton(X, Y, 40), solved)
+    torch.testing.assert_close(baselines.descent(X, Y, 0.3, 3000), solved)
 
 
 def test_no_prediction_reads_the_answer() -> None:
     other = Y.clone()
     other[:, -1] = 77
-    assert torch.equal(least_squares(X, other), least_squares(X, Y))
-    assert torch.equal(descent(X, other, 0.2, 2), descent(X, Y, 0.2, 2))
-    assert torch.equal(newton(X, other, 2), newton(X, Y, 2))
-    assert torch.equal(trained_on_prompt(X, other, epochs=2), trained_on_prompt(X, Y, epochs=2))
+    assert torch.equal(baselines.least_squares(X, other), baselines.least_squares(X, Y))
+    assert torch.equal(baselines.descent(X, other, 0.2, 2), baselines.descent(X, Y, 0.2, 2))
+    assert torch.equal(baselines.newton(X, other, 2), baselines.newton(X, Y, 2))
+    assert torch.equal(baselines.trained_on_prompt(X, other, epochs=2), baselines.trained_on_prompt(X, Y, epochs=2))
 
 
 @pytest.mark.parametrize("k", [1, 4])
@@ -67,17 +63,19 @@ def test_no_step_size_of_a_grid_is_better_than_the_best(k: int) -> None:
     assert y is not None
 
     def error(eta: float) -> float:
-        return float(((descent(x, y, eta, k) - y[:, -1]) ** 2).mean())
+        return float(((baselines.descent(x, y, eta, k) - y[:, -1]) ** 2).mean())
 
-    best = best_step_size(x, y, k)
+    best = baselines.best_step_size(x, y, k)
     assert error(best) <= min(error(float(eta)) for eta in np.linspace(0.01, 2.5, 100)) + 1e-12
     if k == 1:  # a parabola
-        g = descent(x, y, 1.0, 1)
+        g = baselines.descent(x, y, 1.0, 1)
         assert best == pytest.approx(float((g * y[:, -1]).sum() / (g * g).sum()), abs=1e-6)
 
 
 def test_the_best_step_has_the_loss_that_is_known() -> None:
-    curve = error_curve(LinearRegression(d=5, examples=20), lambda x, y: descent(x, y, 10 / 13, 1), prompts=20_000)
+    curve = baselines.error_curve(
+        LinearRegression(d=5, examples=20), lambda x, y: baselines.descent(x, y, 10 / 13, 1), prompts=20_000
+    )
     assert curve[-1] == pytest.approx(3 / 13, rel=0.04)
 
 
@@ -87,13 +85,13 @@ def test_networks_learn_their_prompt_and_each_by_itself() -> None:
     assert x is not None
     assert y is not None
     at_first = torch.cat([x[:, :-1], x[:, :1]], 1)  # the query is the first example
-    found = trained_on_prompt(at_first, y, hidden=16, epochs=400)
+    found = baselines.trained_on_prompt(at_first, y, hidden=16, epochs=400)
     assert found.shape == (400, 5, 1)
     missed = ((found - y[:, 0]) ** 2).mean((1, 2))
     assert missed[-1] < 0.05 * missed[0]
     spoilt = y.clone()
     spoilt[1] = 9
-    torch.testing.assert_close(trained_on_prompt(at_first, spoilt, hidden=16, epochs=20)[:, 0], found[:20, 0])
+    torch.testing.assert_close(baselines.trained_on_prompt(at_first, spoilt, hidden=16, epochs=20)[:, 0], found[:20, 0])
 
 
 @pytest.mark.parametrize(
@@ -101,20 +99,20 @@ def test_networks_learn_their_prompt_and_each_by_itself() -> None:
     [LinearRegression(2, 4), RegressionWithRepresentation(2, 4), NetworkRegression(2, 3), AutoregressiveSeries(2)],
 )
 def test_curves_have_a_point_for_each_number_of_examples(task: Any) -> None:
-    for predict in named_baselines(task, 2).values():
-        curve = error_curve(task, predict, prompts=20)
+    for predict in baselines.named_baselines(task, 2).values():
+        curve = baselines.error_curve(task, predict, prompts=20)
         assert len(curve) == task.batch(1, 0, 0).y.shape[1]
         assert all(math.isfinite(each) for each in curve)
 
 
 def test_least_squares_is_exact_behind_d_examples_and_zero_has_the_variance() -> None:
     task = LinearRegression(d=3, examples=5)
-    assert error_curve(task, least_squares)[3:] == pytest.approx([0, 0, 0], abs=1e-9)
-    assert error_curve(task, zero) == pytest.approx([1] * 6, abs=0.2)
+    assert baselines.error_curve(task, baselines.least_squares)[3:] == pytest.approx([0, 0, 0], abs=1e-9)
+    assert baselines.error_curve(task, baselines.zero) == pytest.approx([1] * 6, abs=0.2)
 
 
 def test_refusals() -> None:
     with pytest.raises(TrainingError, match="ChainOfStates has no examples of a regression, so no baseline; choose"):
-        error_curve(ChainOfStates(), zero)
+        baselines.error_curve(ChainOfStates(), baselines.zero)
     with pytest.raises(TrainingError, match="0 examples and k = 1; give one of each at least"):
-        best_step_size(X[:, :1], Y[:, :1], 1)
+        baselines.best_step_size(X[:, :1], Y[:, :1], 1)

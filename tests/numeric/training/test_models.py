@@ -34,6 +34,19 @@ def model(name: str, **sizes: Any) -> Any:
     return seeded(lambda: make(kind(width=8, heads=2, **sizes), FORM), 0)
 
 
+@pytest.mark.parametrize("name", ["standard", "looped", "algoformer"])
+def test_first_weights_depend_on_the_seed_alone(name: str) -> None:
+    wanted, default = model(name).state_dict(), torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        found = model(name).state_dict()
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_default_dtype(default)
+    torch.rand(1, dtype=torch.float32)
+    assert all(torch.equal(each, found[key]) and found[key].dtype == each.dtype for key, each in wanted.items())
+
+
 @torch.no_grad()
 def attended(module: CausalAttention, x: Tensor, slopes: list[float]) -> Tensor:
     """By the definition, each token and head by itself."""
