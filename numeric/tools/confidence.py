@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import bdtr, stdtrit
 
 T, SIGN = "t", "sign"
 SAME = 2.0**-40  # relative: values of a normal law differ by more
@@ -31,7 +31,7 @@ def mean_below(values: Sequence[float] | np.ndarray, share: float) -> float:
     x = np.asarray(values, dtype=float)
     if len(x) < 2 or np.ptp(x) <= SAME * np.abs(x).max():
         return -math.inf
-    return float(x.mean() - stats.t.ppf(1 - share, len(x) - 1) * x.std(ddof=1) / math.sqrt(len(x)))
+    return float(x.mean() - stdtrit(len(x) - 1, 1 - share) * x.std(ddof=1) / math.sqrt(len(x)))
 
 
 # Let m be a median. The k-th smallest of n values is above m only if at most k - 1 of them are <= m; each is so with a
@@ -42,7 +42,7 @@ def median_below(values: Sequence[float] | np.ndarray, share: float) -> float:
     It is one of the values, or -inf where they are too few: 2^-n > share.
     """
     x = np.sort(np.asarray(values, dtype=float))
-    within = np.flatnonzero(stats.binom.cdf(np.arange(len(x)), len(x), 0.5) <= share)
+    within = np.flatnonzero(bdtr(np.arange(len(x), dtype=float), len(x), 0.5) <= share)
     return float(x[within[-1]]) if len(within) else -math.inf
 
 
