@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 
 LINTS := style types contracts dependencies
 
-.PHONY: demo test test-all quick covering bench docs lint $(LINTS) clean
+.PHONY: demo test test-all quick covering bench docs pictures lint $(LINTS) clean
 
 demo: $(STAMP)
 	@echo "== induction.vanilla: the theorem, over p and L"
@@ -48,6 +48,9 @@ dependencies: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html docs docs/_build
 	@echo "open docs/_build/index.html"
+
+pictures: $(STAMP)
+	PATH="$(CURDIR)/$(BIN):$$PATH" docs/pictures/draw.sh
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.run

@@ -1,5 +1,6 @@
 """The site: `make docs` builds it without a network, and the built pages need none."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -31,5 +32,15 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 
 
+def write_generated(app: Sphinx) -> None:
+    """The pages that are written from the package, and the notebooks of the examples."""
+    generated = HERE / "generated"
+    shutil.rmtree(generated, ignore_errors=True)
+    (generated / "notebooks").mkdir(parents=True)
+    for notebook in sorted((HERE.parent / "examples").glob("*.ipynb")):
+        shutil.copy(notebook, generated / "notebooks")
+    write_all(generated)
+
+
 def setup(app: Sphinx) -> None:
-    app.connect("builder-inited", lambda app: write_all(HERE / "generated"))
+    app.connect("builder-inited", write_generated)
