@@ -22,6 +22,8 @@ myst_heading_anchors = 3
 myst_update_mathjax = False
 nb_execution_mode = "off"  # the tests run every notebook and every block of code
 
+highlight_language = "none"  # of a block without a language: commands
+
 html_theme = "furo"
 html_title = "boundsmith"
 html_math_renderer = "mathml"
