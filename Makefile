@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 
 LINTS := style types contracts dependencies
 
-.PHONY: demo test test-all quick covering bench lint $(LINTS) clean
+.PHONY: demo test test-all quick covering bench docs pictures lint $(LINTS) clean
 
 demo: $(STAMP)
 	@echo "== induction.vanilla: the theorem, over p and L"
@@ -44,6 +44,14 @@ contracts: $(STAMP)
 dependencies: $(STAMP)
 	$(BIN)/deptry .
 
+# The site, in docs/_build/index.html; no network is needed, and a warning is an error.
+docs: $(STAMP)
+	$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html docs docs/_build
+	@echo "open docs/_build/index.html"
+
+pictures: $(STAMP)
+	PATH="$(CURDIR)/$(BIN):$$PATH" docs/pictures/draw.sh
+
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.run
 
@@ -54,4 +62,4 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .benchmarks
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .benchmarks docs/_build docs/generated

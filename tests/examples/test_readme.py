@@ -29,6 +29,7 @@ SHOWN = [each for block in BLOCKS for each in re.findall(r"^(boundsmith [^#\n]*)
 COMMANDS = list(dict.fromkeys(each.strip() for each in SHOWN))
 WRITES = re.compile(r"(boundsmith new|-o|--output) \S+$")  # a file that a later command may read
 FEW = {"samples": 8, "attack": 5, "restarts": 2}  # in place of the default budget, which tests nothing more here
+GENERATED = ROOT / "docs" / "generated"
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 
 
@@ -38,16 +39,23 @@ def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
 
 
+def written_pages() -> list[Path]:
+    built = (GENERATED, ROOT / "docs" / "_build")
+    return [path for path in sorted((ROOT / "docs").rglob("*.md")) if not any(each in path.parents for each in built)]
+
+
 def test_the_first_pages_are_short() -> None:
-    assert len(README.encode()) <= 10_000
+    assert len(README.encode()) <= 6_000
     assert (ROOT / "CONTRIBUTING.md").stat().st_size <= 6_000
     assert len((ROOT / "CHANGELOG.md").read_text().splitlines()) <= 40
 
 
 def test_every_link_leads_to_a_page_and_its_heading() -> None:
-    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
+    for path in (*ROOT.glob("*.md"), *written_pages()):
         for target, _, anchor in re.findall(r"\]\(([^)#:]*)(#?)([\w-]*)\)", path.read_text()):
             page = (path.parent / target) if target else path
+            if GENERATED in page.parents:
+                continue  # `make docs` writes it, and stops at a broken link
             headings = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE) if page.suffix == ".md" else []
             assert page.exists()
             assert not anchor or anchor in {re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in headings}
