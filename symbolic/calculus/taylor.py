@@ -12,6 +12,8 @@ from symbolic.derivations.derivation import Approximated, DerivationError, as_ex
 from symbolic.derivations.obligations import Obligation, RangeObligation, nonnegative, positive, real
 from symbolic.derivations.operations import unnamed
 
+MOST_ORDER = 1000  # of a derivative: its factorial is written out
+
 
 # With d = x_hat - x in one coordinate, Taylor's formula with Lagrange's remainder gives, for each order k,
 #   |f(x + d) - f(x)| <= sum_{0 < i < k} |f^(i)(x)| |d|^i / i! + sup |f^(k)| |d|^k / k!,
@@ -86,9 +88,6 @@ def _at_most(less: tuple[sp.Expr, ...], more: tuple[sp.Expr, ...]) -> bool:
 # With f'' = ... = f^(k-1) = 0 at 0, Taylor's formula around 0 gives |f(z) - f(0) - f'(0) z| <= sup |f^(k)| |z|^k / k!
 # in each coordinate. The vector of the |z_j|^k has at most the norm ||z||^k, as above, and ||x_hat|| <= ||x|| + e. The
 # line itself moves by |f'(0)| e. Equality: f a polynomial of degree k, one coordinate (or the sup norm), x and d > 0.
-MOST_ORDER = 1000  # of a derivative: its factorial is written out
-
-
 def line_at_zero(
     x: Approximated,
     name: str,
