@@ -219,5 +219,6 @@ class Trainer:
 
 def _require_same(name: str, held: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     differ = [key for key in {**held, **own} if held.get(key) != own.get(key)]
+    differ = [key for key in differ if key in ("task", "model")] or differ  # each has settings of its own
     words = ", ".join(f"{key} {held.get(key)!r:.60} there and {own.get(key)!r:.60} here" for key in differ)
     require(not differ, f"'{name}' is of another training: {words}", "resume with its settings")
