@@ -22,6 +22,7 @@ from boundsmith.training import BEST_STEP, LEAST_STEP_LOSS, Trained, best_step_s
 from bridge.questions.train import set_up
 from bridge.topics.icgd.pretraining import of_prompt, r_squared
 from numeric.training.tasks import HELD_OUT, NetworkRegression, TrainingBatch
+from symbolic.words.errors import UsageError
 
 PROMPTS = 2048
 MIXTURES = 0.5, 0.7, 0.9, 1.0  # weights of N(-2, I), the first that of the training
@@ -45,7 +46,7 @@ def linear_attention(stored: Stored) -> Lines:
     yield Line("distance of the values from a step's", [each.value for each in fits], most=0.05)
     yield Line("distance of keys and queries from a step's", [each.key_query for each in fits], most=0.05)
     yield Line(f"step size over {best:.4f}, less 1", [abs(each.step_size / best - 1) for each in fits], most=0.03)
-    batch = task.batch(PROMPTS, 0, 0, HELD_OUT, torch.float64)
+    batch = task.batch(16 * PROMPTS, 0, 0, HELD_OUT, torch.float64)
     for k in (1, 2, 3, 5):
         yield Line(f"loss of {k} steps of gradient descent, at their best size", [descended(batch, k)])
 
@@ -233,9 +234,15 @@ def main() -> int:
         folder.mkdir(parents=True, exist_ok=True)
         stored, kept = Stored(folder), True
         for name in options.names or [*FIGURES, *RUNS]:
-            for line in FIGURES[name](stored) if name in FIGURES else RUNS[name]():
-                print(f"{name}: {line}", flush=True)
-                kept &= line.kept
+            try:
+                for line in FIGURES[name](stored) if name in FIGURES else RUNS[name]():
+                    print(f"{name}: {line}", flush=True)
+                    kept &= line.kept
+            except KeyboardInterrupt:
+                print(f"stopped; the same command with -o {folder} goes on", file=sys.stderr)
+                return 130
+            except UsageError as refusal:
+                parser.error(str(refusal))
     return 0 if kept else 1
 
 
