@@ -83,9 +83,9 @@ def regression(stored: Stored) -> Lines:
 
 
 def near(trained: Trained, column: int, end: float) -> float:
-    """The mean loss of the batches of the last tenth up to there, by steps (column 0) or seconds (2)."""
-    losses = [each[1] for each in trained.trainer.history if 0.9 * end <= each[column] <= end]
-    return sum(losses) / len(losses)
+    """The mean of the last 8 losses that were looked at up to there, by steps (column 0) or seconds (2)."""
+    losses = [each[1] for each in trained.trainer.history if each[column] <= end][-8:]
+    return sum(losses) / len(losses) if losses else math.nan
 
 
 def length(stored: Stored) -> Lines:
@@ -111,7 +111,7 @@ def networks(stored: Stored) -> Lines:
         for kind in ("softmax", "relu"):
             for trained in trained_networks(stored, kind, 4):
                 yield Line(f"{kind}, {shown}", scores(trained, task, LENGTHS))
-        own = [of_prompt(replace(task, examples=n), PROMPTS // 2, 0) for n in LENGTHS]
+        own = [of_prompt(replace(task, examples=n), PROMPTS // 4, 0) for n in LENGTHS]
         yield Line(f"trained on the prompt, {shown}", own)
 
 

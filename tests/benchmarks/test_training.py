@@ -22,9 +22,8 @@ def test_a_line_is_kept_if_each_seed_keeps_both_bounds() -> None:
     assert str(Line("x", [0.5, 3.0], most=2.0)) == "x: 0.5 3 (at most 2: NOT KEPT)"
 
 
-def test_a_stored_training_is_read_and_one_that_was_stopped_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stored_training_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or is read, where its steps or its time are over."""
     recipes = {
         "steps": Recipe("linear", "standard", {**TINY, "steps": 20}, seeds=(3,)),
         "timed": Recipe("linear", "standard", {**TINY, "steps": 20}, seconds=1e-9),
