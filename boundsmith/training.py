@@ -8,6 +8,7 @@
 - one linear attention layer as one step of gradient descent: descent_fit, descent_layer
 - the prompt at which a model is worst beside a baseline: worst_prompt
 - one step of gradient descent exactly, in SymPy: STEP_LOSS, BEST_STEP, LEAST_STEP_LOSS
+- what the functions that compare raise for a task or a number that does not fit: TrainingError
 """
 
 from bridge.questions.constructed import MODELS, constructed
@@ -31,6 +32,7 @@ from numeric.training.comparing import (
     output_distance,
     worst_prompt,
 )
+from numeric.training.errors import TrainingError
 from symbolic.dynamics.gaussian_regression import BEST_STEP, LEAST_STEP_LOSS, STEP_LOSS
 
 __all__ = [
@@ -57,4 +59,5 @@ __all__ = [
     "STEP_LOSS",
     "BEST_STEP",
     "LEAST_STEP_LOSS",
+    "TrainingError",
 ]

@@ -22,6 +22,8 @@ ALLOWED = {
     "tests/bridge/cli/test_certify.py: test_stating_that_takes_too_long_is_refused": "the time is over at once",
     "tests/bridge/cli/test_certify.py: test_the_time_limit_of_a_recheck_is_longer": "it is noted, not kept",
     "tests/bridge/cli/test_train.py: test_refusals": "a limit that is not a time is refused before a step is taken",
+    "tests/benchmarks/test_training.py: test_a_stored_training_goes_on": "the time is over after one step",
+    "tests/bridge/topics/tools/test_trainings.py: folder": "the time is over after one step",
     "bridge/questions/certify/deadline.py": "the limit of seconds that a user may set on a proof",
     "numeric/training/trainer.py": "checkpoints by time, and the seconds that a user may set on a training",
     "bridge/theorems/tables.py": "dates in a table are read; no clock is",

@@ -73,7 +73,7 @@ def kept_in(
     path, here = Path(folder), json.loads(json.dumps(identity, default=repr))
     require_own(path, asked)
     (path / PARTS).mkdir(parents=True, exist_ok=True)
-    with _locked(path, asked):
+    with locked(path, asked):
         parts = KeptParts(path)
         if parts.names():
             _require_same(path, here, asked)
@@ -111,7 +111,8 @@ def _call_in(folder: Path) -> Any:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path, asked: str) -> Iterator[None]:
+def locked(folder: Path, asked: str) -> Iterator[None]:
+    """The folder, which is there, for this process alone. Raises UsageError while another is at work in it."""
     lock = filelock.FileLock(folder / LOCK)
     try:
         lock.acquire(blocking=False)

@@ -17,10 +17,11 @@ from torch import nn
 
 from bridge.export.written_files import check_folder, write_bytes, write_text
 from bridge.limits.accepted import require_known
-from bridge.limits.files import read_bytes, read_text
+from bridge.limits.files import read_bytes, read_text, require_file
 from bridge.limits.memory import require_memory
 from bridge.limits.run import torch_device
 from bridge.questions.constructed import JOINED, MODELS
+from bridge.questions.kept import locked
 from numeric.training.catalogue import TASKS
 from numeric.training.checkpoints import Checkpoint
 from numeric.training.errors import TrainingError
@@ -117,10 +118,7 @@ def train(
     with _refusals():
         trainer = set_up(task, model, device, settings)
         place = None if folder is None else Path(folder)
-        if place is not None and (content := _found(place, resume)) is not None:
-            trainer.resume(content, str(place / CHECKPOINT))
-        save = None if place is None else _saving(trainer, place)
-        with asked_to_stop() as stopping:
+        with _prepared(trainer, place, resume) as save, asked_to_stop() as stopping:
             trainer.run(seconds=seconds, interval=interval, save=save, progress=progress, stopping=stopping)
             stopped = stopping()
     return Trained(trainer, place, stopped)
@@ -193,16 +191,23 @@ def _typed(field: "Field[Any]", value: Any) -> Any:
     return value
 
 
-def _found(folder: Path, resume: bool) -> bytes | None:
-    """The checkpoint to go on from, or None for a training that begins."""
+@contextlib.contextmanager
+def _prepared(trainer: Trainer, folder: Path | None, resume: bool) -> Iterator[Callable[[bytes], None] | None]:
+    """What saves in the folder, which is locked meanwhile; the trainer goes on from the checkpoint there."""
+    if folder is None:
+        yield None
+        return
     check_folder(folder)
     path = folder / CHECKPOINT
     if resume:
-        return read_bytes(str(path), "train: resume", LARGEST)
-    if path.exists():
-        raise UsageError(f"train: '{folder}' holds a training; resume it, or choose another folder")
+        require_file(str(path), "train: resume", LARGEST)
     folder.mkdir(exist_ok=True)
-    return None
+    with locked(folder, "train"):
+        if resume:
+            trainer.resume(read_bytes(str(path), "train: resume", LARGEST), str(path))
+        elif path.exists():
+            raise UsageError(f"train: '{folder}' holds a training; resume it, or choose another folder")
+        yield _saving(trainer, folder)
 
 
 def _saving(trainer: Trainer, folder: Path) -> Callable[[bytes], None]:

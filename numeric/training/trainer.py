@@ -97,6 +97,11 @@ class Trainer:
         self.run_model = torch.compile(self.model) if self.how.compile else self.model
 
     @property
+    def weights(self) -> dict[str, Tensor]:
+        """Those of the model by name; what it uses at several places is there once."""
+        return {**dict(self.model.named_parameters()), **dict(self.model.named_buffers())}
+
+    @property
     def number_format(self) -> torch.dtype:
         """Of the parameters and of what is drawn."""
         return torch.float64 if self.how.dtype == "float64" else torch.float32
@@ -174,7 +179,7 @@ class Trainer:
 
     def checkpoint(self) -> Checkpoint:
         """Everything that goes on, and the history of the loss."""
-        found = {f"model.{name}": each for name, each in self.model.state_dict().items()}
+        found = {f"model.{name}": each for name, each in self.weights.items()}
         for number, state in self.optimizer.state_dict()["state"].items():
             found |= {f"optimizer.{number}.{name}": each for name, each in state.items()}
         history = torch.tensor(self.history, dtype=torch.float64, device="cpu").reshape(-1, 3)
@@ -206,7 +211,9 @@ class Trainer:
         """The state of that checkpoint. Raises TrainingError for one of another training."""
         _require_same(name, found.facts["settings"], self._own_facts()["settings"])
         of_model = {key.removeprefix("model."): each for key, each in found.tensors.items() if key.startswith("model.")}
-        self.model.load_state_dict(of_model)
+        shapes = [{key: each.shape for key, each in weights.items()} for weights in (of_model, self.weights)]
+        require(shapes[0] == shapes[1], f"'{name}' has weights of another version of this model", "train it again")
+        self.model.load_state_dict(of_model, strict=False)  # a shared weight has one of its names
         moments: dict[int, dict[str, Tensor]] = {}
         for key, each in found.tensors.items():
             if key.startswith("optimizer."):
@@ -219,5 +226,6 @@ class Trainer:
 
 def _require_same(name: str, held: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     differ = [key for key in {**held, **own} if held.get(key) != own.get(key)]
+    differ = [key for key in differ if key in ("task", "model")] or differ  # each has settings of its own
     words = ", ".join(f"{key} {held.get(key)!r:.60} there and {own.get(key)!r:.60} here" for key in differ)
     require(not differ, f"'{name}' is of another training: {words}", "resume with its settings")

@@ -98,11 +98,14 @@ def test_newton_s_is_its_iteration() -> None:
 
 
 def test_training_goes_below_the_construction_and_is_read_again(tmp_path: Any) -> None:
+    """Its two loops have the same weights, which a checkpoint holds once."""
     folder = tmp_path / "run"
-    how = {**SIZES, "model": "looped.gradient_descent", "T": 1, "c": 2.0**-4, "C": 12.0, "rate": 1e-4}
+    how = {**SIZES, "model": "looped.gradient_descent", "T": 2, "c": 2.0**-4, "C": 12.0, "rate": 1e-4}
     before = train("linear", **{**how, "steps": 1, "rate": 1e-12}).errors(512)
-    trained = train("linear", **how, steps=30, folder=folder)
+    train("linear", **how, steps=12, folder=folder)
+    trained = train("linear", **how, steps=30, folder=folder, resume=True)
     assert trained.errors(512)[0] < 0.99 * before[0]
+    assert trained.errors(512) == train("linear", **how, steps=30).errors(512)
     assert load(folder).errors(512) == trained.errors(512)
 
 

@@ -15,6 +15,7 @@ import torch
 from bridge.questions.constructed import MODELS
 from bridge.questions.train import Trained, load, train
 from numeric.training.catalogue import TASKS
+from numeric.training.trainer import TrainingProgress
 from symbolic.words.errors import UsageError
 
 TINY: dict[str, Any] = {"d": 2, "examples": 3, "width": 4, "heads": 2, "layers": 1, "steps": 24, "batch": 4}
@@ -109,7 +110,11 @@ def test_a_full_disk_keeps_the_last_good_checkpoint(tmp_path: Path, monkeypatch:
         train("linear", folder=tmp_path / "run", interval=0.0, **TINY)
     monkeypatch.undo()
     assert 1 <= load(tmp_path / "run").trainer.step <= 5
-    assert sorted(each.name for each in (tmp_path / "run").iterdir()) == ["checkpoint.safetensors", "training.json"]
+    assert sorted(each.name for each in (tmp_path / "run").iterdir()) == [
+        "checkpoint.safetensors",
+        "lock",
+        "training.json",
+    ]
     assert same(train("linear", folder=tmp_path / "run", resume=True, **TINY), train("linear", **TINY))
 
 
@@ -220,7 +225,7 @@ def test_refusals_of_folders_and_checkpoints(tmp_path: Path) -> None:
     train("linear", folder=folder, **TINY)
     refused(r"train: '.*run' holds a training; resume it, or choose another folder", resume=False)
     refused(r"is of another training: width 4 there and 8 here; resume with its settings", width=8)
-    refused(r"is of another training: model 'standard' there and 'looped' here, T None there", model="looped")
+    refused(r"is of another training: model 'standard' there and 'looped' here; resume with", model="looped")
     refused(r"is at step 24, which is above steps = 3; give more steps", steps=3)
     file = folder / "checkpoint.safetensors"
     content = file.read_bytes()
@@ -231,6 +236,21 @@ def test_refusals_of_folders_and_checkpoints(tmp_path: Path) -> None:
         load(folder)
     (tmp_path / "file").write_text("")
     refused("'.*file' is a file where a folder is wanted", folder=tmp_path / "file", resume=False)
+
+
+def test_two_trainings_in_one_folder_are_refused_while_one_runs(tmp_path: Path) -> None:
+    folder, seen = tmp_path / "run", []
+
+    def second(at: TrainingProgress) -> None:
+        for resume in (False, True):
+            with pytest.raises(UsageError) as refused:
+                train("linear", folder=folder, resume=resume, **TINY)
+            seen.append(str(refused.value))
+
+    first = train("linear", folder=folder, progress=second, **TINY)
+    words = f"train: another process is at work in '{folder}'; wait for it, stop it, or choose another folder."
+    assert set(seen) == {words}
+    assert same(train("linear", folder=folder, resume=True, **TINY), first)
 
 
 def test_refusals_of_texts(tmp_path: Path) -> None:

@@ -221,6 +221,11 @@ def changed(old: bytes, new: bytes) -> bytes:
     return Checkpoint(found.tensors, facts).to_bytes()
 
 
+def other_weights() -> bytes:
+    found = Checkpoint.from_bytes(written(), "f")
+    return Checkpoint({**found.tensors, "model.write.bias": torch.zeros(7)}, found.facts).to_bytes()
+
+
 @pytest.mark.parametrize(
     ("content", "how", "message"),
     [
@@ -233,8 +238,9 @@ def changed(old: bytes, new: bytes) -> bytes:
         ),
         (lambda: changed(b'"torch": "', b'"torch": "9.'), {}, r"'f' is of torch 9\..*, here is .*; resume with that"),
         (lambda: changed(b'"settings"', b'"format": 7, "settings"'), {}, r"'f' has format 7; this version reads"),
+        (other_weights, {}, r"'f' has weights of another version of this model; train it again"),
     ],
-    ids=["settings", "task", "steps", "torch", "format"],
+    ids=["settings", "task", "steps", "torch", "format", "weights"],
 )
 def test_a_checkpoint_of_another_training_is_refused(content: Callable[[], bytes], how: Any, message: str) -> None:
     with pytest.raises(TrainingError, match=message):
