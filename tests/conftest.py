@@ -6,6 +6,7 @@ No test of hypothesis has a deadline: no verdict depends on the clock (test_no_c
 import gc
 import os
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -36,3 +37,13 @@ def strict_numerics() -> None:
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002 - a library that uses the global generator shall be reproducible too
     random.seed(0)
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The id of a claim that is only planned."""
+    from symbolic.statements import catalogue
+
+    claim = replace(catalogue.CLAIMS[0], id="looped.distillation", module="")
+    monkeypatch.setattr(catalogue, "CLAIMS", (*catalogue.CLAIMS, claim))
+    return claim.id

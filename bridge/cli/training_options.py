@@ -13,7 +13,10 @@ TAKEN = OPTIONS | {"folder", "progress", "task"}  # by `train`, so that none of 
 
 def train_model(
     task: Annotated[
-        str, typer.Argument(metavar="TASK", help="linear, representation, network, series, chain, induction or text.")
+        str,
+        typer.Argument(
+            metavar="TASK", help="linear, representation, network, series, chain, induction, text or translation."
+        ),
     ],
     output: Annotated[Path, taking("FOLDER", "Where the checkpoint is written, and read again.", "-o", "--output")],
     model: Annotated[
@@ -39,11 +42,12 @@ def train_model(
     """Train a transformer on a task. It is saved as it goes, and a resumed training ends with the same weights."""
     from bridge.cli.requests import parameters
     from bridge.cli.training import run_train
+    from numeric.training.catalogue import TEXTS
 
     options = {"model": model, "seed": seed, "steps": steps, "seconds": seconds, "interval": interval}
     options |= {"device": device, "dtype": dtype, "resume": resume or None, "compile": compile or None}
     given = {name: value for name, value in options.items() if value is not None}
-    set_by_user = parameters(settings or [], texts={"text"})
+    set_by_user = parameters(settings or [], texts=set(TEXTS))
     require_no_option(set_by_user)
     run_train(task, output, {**given, **set_by_user}, as_json=json)
 

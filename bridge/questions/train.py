@@ -22,7 +22,7 @@ from bridge.limits.memory import require_memory
 from bridge.limits.run import torch_device
 from bridge.questions.constructed import JOINED, MODELS
 from bridge.questions.kept import locked
-from numeric.training.catalogue import TASKS
+from numeric.training.catalogue import TASKS, TEXTS
 from numeric.training.checkpoints import Checkpoint
 from numeric.training.errors import TrainingError
 from numeric.training.models import Architecture, Form, LoopedArchitecture, seeded
@@ -96,15 +96,16 @@ def train(
     progress: Callable[[TrainingProgress], None] = lambda seen: None,
     **settings: Any,
 ) -> Trained:
-    """Trains a model on a task (linear, representation, network, series, chain, induction, text).
+    """Trains a model on a task (linear, representation, network, series, chain, induction, text, translation).
 
         train("linear", model="algoformer", d=2, examples=10, steps=1600, rate=3e-3, folder="runs/algoformer")
 
     The model is standard, looped, algoformer, linear, or starts at a construction: looped.gradient_descent,
-    looped.newton, induction.vanilla. `settings` are those of the task, the model and the optimisation; `text` is the
-    path of a text. With a `folder`, a checkpoint is written there at the start, each `interval` seconds and at the end;
-    `resume` goes on from it, and ends with the weights that a training without a stop has, bit by bit on a CPU.
-    `seconds` ends this call, not the training. Ctrl-C and SIGTERM save and end it.
+    looped.newton, induction.vanilla. `settings` are those of the task, the model and the optimisation; `text`, and the
+    `source_text` and `target_text` of a translation, are paths. With a `folder`, a checkpoint is written there at the
+    start, each `interval` seconds and at the end; `resume` goes on from it, and ends with the weights that a training
+    without a stop has, bit by bit on a CPU. `seconds` ends this call, not the training. Ctrl-C and SIGTERM save and end
+    it.
 
     Raises UsageError for names and numbers that are none, a folder that is in use, a checkpoint of another training, a
     device that is not there, a disk that takes no more, and a loss that is not finite.
@@ -124,8 +125,9 @@ def train(
     return Trained(trainer, place, stopped)
 
 
-def load(folder: str | os.PathLike[str], *, device: str = "cpu", text: str | None = None) -> Trained:
-    """The training in that folder as it stands. A task made of a text needs the `text` again: a path.
+def load(folder: str | os.PathLike[str], *, device: str = "cpu", **texts: str) -> Trained:
+    """The training in that folder as it stands. A task made of texts needs these again, as paths:
+    `text`, or `source_text` and `target_text`.
 
     Raises UsageError where there is no checkpoint, for one that was cut off or changed, and for another text.
     """
@@ -133,9 +135,10 @@ def load(folder: str | os.PathLike[str], *, device: str = "cpu", text: str | Non
     with _refusals():
         found = Checkpoint.from_bytes(read_bytes(str(path), "train", LARGEST), str(path))
         held = dict(found.facts["settings"])
-        named = {key: value for key, value in held.items() if key not in ("task", "model", "text")}
-        if "text" in held:
-            named["text"] = text or ""
+        named = {key: value for key, value in held.items() if key not in ("task", "model", *TEXTS)}
+        for name in texts:
+            require_known(name, [each for each in TEXTS if each in held], f"train: the task {held['task']} has no text")
+        named |= texts
         if "steps" not in named:
             named["steps"] = max(1, found.facts["step"])
         trainer = set_up(held["task"], held["model"], device, named)
@@ -152,20 +155,25 @@ def set_up(task: str, model: str, device: str, settings: Mapping[str, Any]) -> T
     for name in settings:
         require_known(name, list(own), f"train: the task {task} and the model {model} have no setting")
     given = {name: _typed(own[name], value) for name, value in settings.items()}
-    if "text" in own:
-        if "text" not in given:
-            raise UsageError(f"train: the task {task} is made of a text; give its path as text")
-        given["text"] = read_text(given["text"], "train: text")
+    for name in own:
+        if name in TEXTS:
+            if name not in given:
+                raise UsageError(f"train: the task {task} is made of a text; give its path as {name}")
+            given[name] = read_text(given[name], f"train: {name}")
     if "joined" in own:
         given.setdefault("joined", model in JOINED)
     drawn, sizes, how = (kind(**{f.name: given[f.name] for f in fields(kind) if f.name in given}) for kind in kinds)
     if isinstance(sizes, Architecture):
         require_memory("train", memory_of(MODELS[model][1], sizes, drawn.form, how.batch), "lower the sizes or batch")
     made = seeded(lambda: MODELS[model][1](sizes, drawn.form), how.seed)
-    described = {"task": task, "model": model, **asdict(drawn), **asdict(sizes)}
-    if "text" in described:
-        described["text"] = sha256(described["text"].encode()).hexdigest()
+    described = {"task": task, "model": model, **described_settings(drawn), **asdict(sizes)}
     return Trainer(made, drawn, how, described, torch_device(device))
+
+
+def described_settings(task: LearningTask) -> dict[str, Any]:
+    """The settings of a task, of its texts the SHA-256."""
+    named = asdict(task)
+    return named | {name: sha256(named[name].encode()).hexdigest() for name in TEXTS if name in named}
 
 
 def memory_of(model: type[nn.Module], sizes: Architecture, form: Form, batch: int) -> int:
@@ -174,7 +182,9 @@ def memory_of(model: type[nn.Module], sizes: Architecture, form: Form, batch: in
         parameters = sum(each.numel() for each in model(sizes, form).parameters())
     loops = sizes.T + sizes.delta_T + 2 if isinstance(sizes, LoopedArchitecture) else 1
     of_token = 20 * sizes.width + 2 * sizes.heads * form.length  # in a block: about 20 vectors, and scores
-    return 4 * (4 * parameters + batch * form.length * (of_token * sizes.layers * loops + form.inputs))
+    averaged = sizes.delta_T + 1 if isinstance(sizes, LoopedArchitecture) else 1
+    ends = form.inputs + 3 * averaged * form.outputs  # what is predicted, its softmax, and their gradients
+    return 4 * (4 * parameters + batch * form.length * (of_token * sizes.layers * loops + ends))
 
 
 def _typed(field: "Field[Any]", value: Any) -> Any:

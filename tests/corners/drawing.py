@@ -57,6 +57,7 @@ LARGEST: Mapping[str, Mapping[str, int]] = MappingProxyType(
         "icgd.diffusion": {"L": 16, "N": 3, "K": 8, "n": 64, "M": 32, "relus": 256, "d": 3},
         "icgd.pretraining": {**SHORT_TRAINING, "K": 4, "n": 8},
         "looped.training": {**SHORT_TRAINING, "q": 3, "states": 3, "T": 4},
+        "looped.translation": {**SHORT_TRAINING, "words": 64, "length": 16, "T": 4},
         "induction.vanilla": {"L": 32, "d": 8},
         "induction.ngram": {"L": 32, "d": 4, "n": 5, "H": 8},
         "induction.general": {"L": 32, "d": 4, "M": 64},

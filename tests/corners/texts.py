@@ -20,6 +20,8 @@ VALUES: Mapping[str, Sequence[Any]] = {
     "targets": ("scores", "denoising"),
     "depths": ("1, 2", "1, 2, 3", "2,4"),
     "trained": ("",),
+    "source_text": ("",),
+    "target_text": ("",),
     "family": FAMILIES,
     "flow": tuple(FLOWS),
     "icgd.softmax_step.activation": ("linear", *ACTIVATIONS),

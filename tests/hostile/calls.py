@@ -136,6 +136,7 @@ SIZES = {
     "icgd.diffusion": ("L", "N", "K", "d", "n", "M"),
     "icgd.pretraining": ("N", "K", "d", "n", "layers", "steps", "prompts"),
     "looped.training": ("d", "N", "states", "layers", "T", "steps", "prompts"),
+    "looped.translation": ("words", "length", "layers", "T"),
     "icgd.gradient": ("N", "K", "d_x", "d_y", "n"),
     "induction.vanilla": ("L", "d"),
     "induction.ngram": ("L", "d"),
@@ -189,10 +190,9 @@ def words() -> Iterator[Call]:
 
 
 def ids() -> Iterator[Call]:
-    for id in (ESCAPE, LONG, "", "icgd", "../x", "icgd.step\n", "٣", "--", "-1", "looped.translation"):
+    for id in (ESCAPE, LONG, "", "icgd", "../x", "icgd.step\n", "٣", "--", "-1", "looped.translated"):
         for command in (("show",), ("latex",), ("compare",), ("solve", "--for", "error")):
-            codes = EITHER if command == ("show",) and id == "looped.translation" else REFUSED
-            yield Call("id", (*command, id), codes)
+            yield Call("id", (*command, id), REFUSED)
 
 
 def options() -> Iterator[Call]:

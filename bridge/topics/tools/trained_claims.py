@@ -41,6 +41,15 @@ class Experiment:
         return "at the paper's size" if self.is_printed else f"after {own}; the paper trains for {paper}"
 
     @property
+    def excuse(self) -> str:
+        """Why a claim that fails here is not refuted; "" at the paper's size."""
+        return "" if self.is_printed else PAPERS
+
+    def missing(self, plans: Iterable[TrainingPlan], seeds: Iterable[int]) -> str:
+        """Which training there is not, and what makes it; "" if all are there."""
+        return self.trainings.missing(plans, seeds)
+
+    @property
     def is_printed(self) -> bool:
         return all(
             self.at[name] in value if isinstance(value, tuple) else self.at[name] == value
@@ -81,10 +90,10 @@ def trained_claim(
     own = claim_over_seeds(quantity, measured, statistic=statistic, seeds=SEEDS)
 
     def sides(seeds: Any, seed: int, experiment: Experiment) -> Sides:
-        if missing := experiment.trainings.missing(plans(experiment), map(int, seeds.tolist())):
+        if missing := experiment.missing(plans(experiment), map(int, seeds.tolist())):
             return Sides(outside=missing)
         found = own.sides(seeds=seeds, seed=seed, experiment=experiment)
-        return replace(found, remark=experiment.size, excuse="" if experiment.is_printed else PAPERS)
+        return replace(found, remark=experiment.size, excuse=experiment.excuse)
 
     return Check(own.quantity, sides, own.inputs)
 
@@ -97,13 +106,14 @@ def trained_theorem(
     main: str,
     plans: Callable[[Experiment], Iterable[TrainingPlan]],
     readers: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
+    kind: type[Experiment] = Experiment,
     **parts: Any,
 ) -> Theorem:
     """The theorem of these checks. `plans` names all trainings: where they are made here, they may take too long."""
     names = [each.name for each in statement.parameters]
 
     def experiment(**known: Any) -> Experiment:
-        found = Experiment({name: known[name] for name in names if name != TRAINED}, known[TRAINED], printed)
+        found = kind({name: known[name] for name in names if name != TRAINED}, known[TRAINED], printed)
         here, prompts = not found.trainings.folder, found.at["prompts"]
         cost = Cost(0, SEEDS * sum(each.seconds(prompts, here) for each in dict.fromkeys(plans(found))))
         cost.require(statement.id, "lower steps, prompts or sizes, or name a folder of stored trainings as trained")

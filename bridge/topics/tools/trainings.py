@@ -4,6 +4,7 @@ A row names each by its `TrainingPlan`. Those of a folder are found by their set
 """
 
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
@@ -13,10 +14,11 @@ from typing import Any
 import torch
 
 from bridge.limits.cost import Count
-from bridge.limits.files import read_json
+from bridge.limits.files import read_json, read_text
 from bridge.questions.constructed import MODELS
-from bridge.questions.train import AT_ONCE, CHECKPOINT, RECORD, Trained, load, train
-from numeric.training.catalogue import TASKS
+from bridge.questions.train import AT_ONCE, CHECKPOINT, RECORD, Trained, described_settings, load, train
+from numeric.training.catalogue import TASKS, TEXTS
+from numeric.training.errors import TrainingError
 from numeric.training.models import Architecture, LoopedArchitecture
 from numeric.training.tasks import LearningTask
 from numeric.training.trainer import Optimisation
@@ -44,8 +46,18 @@ class TrainingPlan:
         return cls(task, model, tuple((name, value) for name, value in settings.items() if name in known))
 
     @property
+    def texts(self) -> dict[str, str]:
+        """The paths of the texts of its task."""
+        return {name: value for name, value in self.settings if name in TEXTS}
+
+    @property
     def learning_task(self) -> LearningTask:
-        found: LearningTask = self._made(TASKS[self.task])
+        """Raises UsageError for texts that are not a task's."""
+        read = {name: read_text(path, f"train: {name}") for name, path in self.texts.items()}
+        try:
+            found: LearningTask = self._made(TASKS[self.task], **read)
+        except TrainingError as error:
+            raise UsageError(f"train: {error}") from None
         return found
 
     @property
@@ -58,31 +70,34 @@ class TrainingPlan:
         found: Architecture = self._made(MODELS[self.model][0])
         return found
 
-    def _made(self, kind: type[Any]) -> Any:
+    def _made(self, kind: type[Any], **read: str) -> Any:
         known = {each.name for each in fields(kind)}
-        return kind(**{name: value for name, value in self.settings if name in known})
+        return kind(**{name: value for name, value in self.settings if name in known} | read)
 
     def record(self, seed: int) -> dict[str, Any]:
         """The settings that a stored training of that seed has."""
-        parts = (self.learning_task, self.architecture, self.optimisation)
-        named = {name: value for part in parts for name, value in asdict(part).items() if name not in FORMATS}
-        return {"task": self.task, "model": self.model, **named, "seed": seed}
+        named = described_settings(self.learning_task) | asdict(self.architecture) | asdict(self.optimisation)
+        wanted = {name: value for name, value in named.items() if name not in FORMATS}
+        return {"task": self.task, "model": self.model, **wanted, "seed": seed}
 
     def command(self, seeds: Iterable[int]) -> str:
         """What makes the trainings of these seeds, to be typed."""
         over = "boundsmith sweep -o FOLDER --over seed=" + ",".join(map(str, seeds))
         given = " ".join(
-            f"--steps {each}" if name == "steps" else f"--set {name}={each}" for name, each in self.settings
+            f"--steps {each}" if name == "steps" else f"--set {shlex.quote(f'{name}={each}')}"
+            for name, each in self.settings
         )
         return f"{over} train {self.task} --model {self.model} {given} -o {{folder}}"
 
     def seconds(self, prompts: int, trained_here: bool) -> float:
         """About what it takes to evaluate the model at so many prompts, and to train it, on an idle core."""
         how, at, form = self.optimisation, self.architecture, self.learning_task.form
-        blocks = at.layers * (at.T + 2 if isinstance(at, LoopedArchitecture) else 1)
-        products = form.length * at.width * (24 * at.width + 4 * form.length)  # of a block at a prompt, forward
-        evaluated = BLOCK * prompts / AT_ONCE + PRODUCT * products * prompts
-        return blocks * (evaluated + trained_here * how.steps * (BLOCK + 3 * PRODUCT * products * how.batch))
+        loops, averaged = (at.T + 2, at.delta_T + 1) if isinstance(at, LoopedArchitecture) else (1, 1)
+        blocks = at.layers * loops
+        of_block = form.length * at.width * (24 * at.width + 4 * form.length)  # of a block at a prompt, forward
+        products = blocks * of_block + 2 * averaged * form.length * at.width * form.outputs
+        evaluated = blocks * BLOCK * prompts / AT_ONCE + PRODUCT * products * prompts
+        return evaluated + trained_here * how.steps * (blocks * BLOCK + 3 * PRODUCT * products * how.batch)
 
 
 @dataclass(frozen=True)
@@ -101,7 +116,7 @@ class Trainings:
             return _made_here(plan, seed)
         place = self._place(plan, seed)
         assert place is not None  # else it is missing
-        return _loaded(place, (place / CHECKPOINT).stat().st_mtime_ns)
+        return _loaded(place, (place / CHECKPOINT).stat().st_mtime_ns, tuple(plan.texts.items()))
 
     def missing(self, plans: Iterable[TrainingPlan], seeds: Iterable[int]) -> str:
         """Of the first plan of which a seed is missing: what that is, and what makes it; "" if nothing is."""
@@ -127,8 +142,8 @@ def _made_here(plan: TrainingPlan, seed: int) -> Trained:
 
 
 @lru_cache(maxsize=4)  # large models
-def _loaded(place: Path, changed: int) -> Trained:
-    return load(place)
+def _loaded(place: Path, changed: int, texts: tuple[tuple[str, str], ...]) -> Trained:
+    return load(place, **dict(texts))
 
 
 def read_trainings(call: str, folder: str) -> Trainings:

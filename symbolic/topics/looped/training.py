@@ -139,6 +139,6 @@ TRAINING = Result(
         "printed `N(0, I)` their states grow by a factor of about 2.7 a step. Batch, heads and the prompts of a "
         "validation are not printed.",
         "Section 5.3 names one exception of Figure 4, 16 heads and 4 layers. That `T` determines the capacity has no "
-        "direction to test. Table 5.5 is ``looped.translation``.",
+        "direction to test. The table of section 5.5 is ``looped.translation``.",
     ),
 )
