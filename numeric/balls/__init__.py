@@ -8,6 +8,7 @@ from numeric.balls.array import BallArray, Truth
 from numeric.balls.dispatch import FUNCTIONS
 from numeric.balls.ends import Ends
 from numeric.balls.errors import BallsError, ShapesDiffer
+from numeric.balls.float_ends import FloatEnds
 
 __all__ = [
     "Arb",
@@ -15,6 +16,7 @@ __all__ = [
     "BallsError",
     "Ends",
     "FUNCTIONS",
+    "FloatEnds",
     "ShapesDiffer",
     "Truth",
     "ball_maximum",

@@ -66,9 +66,13 @@ class Ends:
     def __mul__(self, other: Any) -> "Ends":
         other = Ends.of(other)
         a, b, c, d = self.low, self.high, other.low, other.high
-        if a >= 0 and c >= 0:
-            return Ends((a * c).lower(), (b * d).upper())
-        return _hull(a * c, a * d, b * c, b * d)
+        if c >= 0:
+            return Ends((a * (c if a >= 0 else d)).lower(), (b * (d if b >= 0 else c)).upper())
+        if a >= 0:
+            return other * self
+        if d <= 0 or b <= 0:
+            return -self * -other if d <= 0 and b <= 0 else -(-self * other if b <= 0 else self * -other)
+        return _hull(a * d, b * c, a * c, b * d)
 
     __rmul__ = __mul__
 
@@ -108,6 +112,10 @@ class Ends:
 
     def union(self, other: "Ends") -> "Ends":
         return Ends(self.low.min(other.low).lower(), self.high.max(other.high).upper())
+
+    def step(self, below: int, above: int) -> "Ends":
+        """`above` where the interval is > 0, `below` where it is < 0, and from one to the other elsewhere."""
+        return Ends.of(above if self > 0 else below if self < 0 else arb(below).union(arb(above)))
 
     def increasing(self, function: Callable[[Arb], Arb]) -> "Ends":
         if self.low == self.high:

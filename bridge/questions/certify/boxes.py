@@ -4,24 +4,28 @@ The time limit can be reached in the middle of a step. A box is therefore marked
 the proof is complete, so that the tree is correct at any moment.
 """
 
+import heapq
+import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice, product
+from math import inf
 
+import numpy as np
 import sympy as sp
 
 from bridge.lowering.ball_values import SMALLEST_NORMAL
-from bridge.lowering.branch_and_bound import best_first, cut_across
+from bridge.lowering.branch_and_bound import cut_across
 from bridge.questions.certify.deadline import Deadline
 from bridge.questions.certify.forms import Enclosures
 from bridge.questions.certify.nodes import MOST_CUTS, OPEN, Leaf, Node, Split
-from bridge.questions.certify.scalars import Box, Cell, positive, shown, volume
+from bridge.questions.certify.scalars import Box, Cell, positive, shown
+from bridge.questions.certify.screening import Look, Screen, axes
 from bridge.questions.certify.words import box_text
 from numeric.balls import Arb, float_above, rational
 
 Point = dict[sp.Symbol, Fraction]
 LOOK = 64  # boxes between two reports
+MANY, AT_ONCE = 16, 4096  # boxes that are looked at together
 MOST_CORNERS = 64  # of the whole box, at which it is looked whether the expression is defined
 
 
@@ -46,14 +50,6 @@ class _Part:
         return Leaf(self.by) if self.cut is None else self.cut[0]
 
 
-@dataclass(frozen=True)
-class _Look:
-    """The lower bound of the expression on an open box, and how much each coordinate matters."""
-
-    below: float
-    weights: list[float]
-
-
 class BoxSearch:
     """The tree of boxes of an inequality, and the search in it, which can be taken up again."""
 
@@ -70,7 +66,9 @@ class BoxSearch:
         self.undefined = ""
         self.root = _Part(enclosures.root)
         self.count = 1
-        self._waiting: list[tuple[float, tuple[_Part, _Look]]] | None = None
+        self.screen = Screen(enclosures)
+        self._waiting: list[tuple[float, int, _Part, Look]] = []
+        self._order = itertools.count()
 
     @property
     def waiting(self) -> bool:
@@ -84,44 +82,62 @@ class BoxSearch:
     @property
     def open_boxes(self) -> list[Box]:
         """The boxes that are left, the largest first."""
-        left = [part.box for part in self.root.preorder() if part.cut is None and part.by == OPEN]
-        return sorted(left, key=lambda box: volume(box, self.enclosures.root), reverse=True)
+        left = [part for part in self.root.preorder() if part.cut is None and part.by == OPEN]
+        return [part.box for part in sorted(left, key=lambda part: part.cuts)]
 
     def search(self, most_boxes: int) -> tuple[Point, float] | None:
-        """Prove the boxes one by one, the worst first; a point that refutes ends it."""
-        refuted = None
+        """Prove the boxes, the worst first; a point that refutes ends it.
 
-        def enough(_: float, look: tuple[_Part, _Look]) -> bool:
-            nonlocal refuted
-            if self.count % LOOK == 0:
-                self.progress(self.count, float(self.settled))
-            self.deadline.check()
-            if self.count >= most_boxes:
-                return True
-            box = look[0].box
-            refuted = self.refutation([middle_of(box)])
-            return refuted is not None or self.meets_undefined(box, [middle_of(box)])
-
-        def halves(look: tuple[_Part, _Look]) -> Iterator[tuple[float, tuple[_Part, _Look]]]:
-            """Those that are not proved; none of a point, or of what is as small as one: it stays open."""
-            parts = self._cut(look[0], look[1].weights)
-            self.count += parts is not None
-            yield from self._open(parts or ())
-
-        start = list(self._open([self.root])) if self._waiting is None else self._waiting
-        self._waiting = best_first(start, halves, enough).parts
-        if refuted is None and self.count < most_boxes:
+        A few are cut one by one, many together: floats then tell which of their halves may have a proof.
+        """
+        if self.count == 1 and not self._waiting:
+            self._open([self.root])
+        while self._waiting and self.count < most_boxes:
+            several = min(len(self._waiting), most_boxes - self.count, AT_ONCE) if len(self._waiting) >= MANY else 1
+            halves: list[_Part] = []
+            for _, _, part, look in [heapq.heappop(self._waiting) for _ in range(several)]:
+                self.deadline.check()
+                if refuted := self._fails(part, look):
+                    return refuted
+                if self.undefined:
+                    return None
+                # None of a point, or of what is as small as one: it stays open.
+                if (parts := self._cut(part, look.axis)) is not None:
+                    halves += parts
+                    self.count += 1
+                if self.count % LOOK == 0:
+                    self.progress(self.count, float(self.settled))
+            self._open(halves)
+        if self.count < most_boxes:
             self.progress(self.count, float(self.settled))
+        return None
+
+    def _fails(self, part: _Part, look: Look) -> tuple[Point, float] | None:
+        """The middle of the box where it refutes; it may also show that the expression is undefined there."""
+        middle = [middle_of(part.box)]
+        refuted = self.refutation(middle) if look.may_fail else None
+        if refuted is None:
+            self.meets_undefined(part.box, middle)
         return refuted
 
-    def _open(self, parts: Sequence[_Part]) -> "Iterator[tuple[float, tuple[_Part, _Look]]]":
-        """The parts that no form proves, by the lower bound of the expression there."""
-        for part in parts:
-            look = self._prove(part)
+    def _open(self, parts: Sequence[_Part]) -> None:
+        """What no form proves waits, by the lower bound of the expression there."""
+        looks = self.screen.looks([part.box for part in parts]) if len(parts) >= MANY else [None] * len(parts)
+        for part, seen in zip(parts, looks, strict=True):
+            look = self._prove(part) if seen is None else self._prove_by(part, seen)
             if look is not None:
-                yield look.below, (part, look)
+                heapq.heappush(self._waiting, (look.below, next(self._order), part, look))
 
-    def _prove(self, part: _Part) -> _Look | None:
+    def _prove_by(self, part: _Part, seen: Look) -> Look | None:
+        """The same by the forms that floats leave."""
+        cell = Cell(part.box)
+        for form in seen.forms:
+            self.deadline.check()
+            if self.enclosures.shown_on(cell, form):
+                return self._settle(part, form)
+        return seen
+
+    def _prove(self, part: _Part) -> Look | None:
         """Mark the box if a form proves it; otherwise return the bounds and slopes found on it."""
         self.deadline.check()
         cell, strict = Cell(part.box), self.inequality.strict
@@ -142,7 +158,7 @@ class BoxSearch:
             if self.enclosures.shown_on(cell, f"outside {k}"):
                 return self._settle(part, f"outside {k}")
         if not defined:
-            return _Look(-float("inf"), [0.0] * len(part.box))
+            return Look(-inf, self._axis(part.box, [0.0] * len(part.box)))
         self.deadline.check()
         if self.inequality.vanishing and self.enclosures.shown_on(cell, "hessian"):
             return self._settle(part, "hessian")
@@ -152,31 +168,29 @@ class BoxSearch:
                 return self._settle(part, "form")
             known = [slopes for minor in failing if (slopes := minor.slopes(cell)) is not None]
             weights = _added(weights, *(_weights(part.box, slopes) for slopes in known))
-        return _Look(max((float(b) for b in bounds if b.is_finite()), default=-float("inf")), weights)
+        lowest = max((float(bound) for bound in bounds if bound.is_finite()), default=-inf)
+        return Look(lowest, self._axis(part.box, weights))
 
-    def _settle(self, part: _Part, by: str) -> _Look | None:
+    def _settle(self, part: _Part, by: str) -> Look | None:
         """Nothing is left to look at."""
         part.by = by
-        self.settled += volume(part.box, self.enclosures.root)
+        self.settled += Fraction(1, 1 << part.cuts)  # each cut halves
         return None
 
-    def _cut(self, part: _Part, weights: list[float]) -> "tuple[_Part, _Part] | None":
-        """The two halves across the coordinate that matters most; across the relatively widest if none is known to."""
-        widest = [_relative(high - low, width) for (low, high), width in zip(part.box, self.widths, strict=True)]
-        if max(widest) == 0.0 or part.cuts == MOST_CUTS:
+    def _cut(self, part: _Part, axis: int) -> "tuple[_Part, _Part] | None":
+        """The two halves across that coordinate."""
+        if not part.box or part.box[axis][0] == part.box[axis][1] or part.cuts == MOST_CUTS:
             return None
-        # A coordinate is not cut a thousandfold while another is whole: its weight may be all overestimation.
-        known = sum(weights) > 0.0 and all(w < float("inf") for w in weights)
-        key = [w * x**0.25 for w, x in zip(weights, widest, strict=True)] if known else widest
-        axis = max(range(len(key)), key=lambda i: (key[i], widest[i]))
         low, high = part.box[axis]
-        if low == high:
-            axis = max(range(len(key)), key=lambda i: widest[i])
-            low, high = part.box[axis]
         at = (low + high) / 2
         lower, upper = (_Part(box, part.cuts + 1) for box in cut_across(part.box, axis, at))
         part.cut = Split(axis, at), lower, upper
         return lower, upper
+
+    def _axis(self, box: Box, weights: list[float]) -> int:
+        """The coordinate that matters most, by the rule of `axes`."""
+        widest = [_relative(high - low, width) for (low, high), width in zip(box, self.widths, strict=True)]
+        return int(axes(np.array([weights]).T, np.array([widest]).T)[0]) if box else 0
 
     def refutation(self, points: Sequence[Sequence[Fraction]]) -> tuple[Point, float] | None:
         """The first of the points that is surely inside and at which the inequality surely fails."""
@@ -214,7 +228,7 @@ def middle_of(box: Box) -> tuple[Fraction, ...]:
 
 def corners_of(box: Box) -> list[tuple[Fraction, ...]]:
     """The first of the corners, and the middle."""
-    return [*islice(product(*box), MOST_CORNERS), middle_of(box)]
+    return [*itertools.islice(itertools.product(*box), MOST_CORNERS), middle_of(box)]
 
 
 def simplest(low: Fraction, high: Fraction) -> Fraction:
@@ -240,9 +254,9 @@ def _weights(box: Box, slopes: Sequence[Arb]) -> list[float]:
         float((abs(slope).upper() * rational(high - low)).upper())
         for (low, high), slope in zip(box, slopes, strict=True)
     ]
-    reach = [r if r == r else float("inf") for r in reach]
-    if any(r == float("inf") for r in reach):
-        return [float(high > low) if r == float("inf") else 0.0 for r, (low, high) in zip(reach, box, strict=True)]
+    reach = [r if r == r else inf for r in reach]
+    if any(r == inf for r in reach):
+        return [float(high > low) if r == inf else 0.0 for r, (low, high) in zip(reach, box, strict=True)]
     total = sum(reach)
     return [r / total for r in reach] if total > 0 else reach
 

@@ -103,7 +103,7 @@ class Enclosures:
         return [self._scalar(condition) for condition in self.inequality.where]
 
     @cached_property
-    def _opposites(self) -> list[Scalar]:
+    def opposites(self) -> list[Scalar]:
         return [self._scalar(-condition) for condition in self.inequality.where]
 
     # A symmetric matrix is positive semidefinite if and only if all its principal minors are >= 0. On a box each minor
@@ -190,7 +190,7 @@ class Enclosures:
     def _outside(self, cell: Cell, which: str) -> bool:
         if not which.isdecimal() or int(which) >= len(self.conditions):
             return False
-        return shown(self._opposites[int(which)], cell, strict=True)
+        return shown(self.opposites[int(which)], cell, strict=True)
 
     def value_at(self, point: Sequence[Fraction]) -> Arb:
         """The expression at a point of exact numbers."""

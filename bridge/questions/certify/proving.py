@@ -24,7 +24,7 @@ __all__ = ["Leaf", "Outcome", "Split", "Status", "prove"]
 
 INWARDS = 1024  # the share of the way to the middle
 KEPT_BOXES = 20  # of those that are left open
-FEW = 24  # boxes, before steps are looked for
+FEW = 96  # boxes, before steps are looked for
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Values and gradients on balls, or on intervals with two ends, over the nodes of an expression.
+"""Values and gradients over the nodes of an expression: on balls, on intervals with two ends, on many boxes at once.
 
 SymPy's derivative of a long expression is a far longer one: it takes minutes to write down. A tape costs about four
 evaluations for all partial derivatives together, and encloses them: each step back by the chain rule is a product with
@@ -7,22 +7,24 @@ an enclosure of one node's own derivative.
 
 import operator
 from collections.abc import Callable, Sequence
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from typing import Any
 
 import sympy as sp
-from flint import arb
+from flint import arb, fmpq
 
 from bridge.lowering.ball_values import exact_ball
-from numeric.balls import Arb, Ends, rational
+from numeric.balls import Ends, FloatEnds
 from numeric.balls.functions import ONE_ARGUMENT, absolute, rational_power
 
-Number = Any  # a ball, or Ends
+Number = Any  # a ball, Ends, or FloatEnds of many boxes
 Values = Sequence[Number]
 
 
 def _others(values: Values) -> list[Number]:
     """For each factor the product of all the others."""
+    if len(values) == 2:
+        return [values[1], values[0]]
     before, after = [arb(1)], [arb(1)]
     for value in values[:-1]:
         before.append(before[-1] * value)
@@ -40,9 +42,9 @@ def _erf_slope(x: Number) -> Number:
 
 
 def _gamma_slope(x: Number) -> Number:
-    if isinstance(x, Ends):
-        return Ends.of(_gamma_slope(x.ball))
-    return x.gamma() * x.digamma()
+    if isinstance(x, FloatEnds):
+        return x.apply("digamma")  # it has none
+    return Ends.of(_gamma_slope(x.ball)) if isinstance(x, Ends) else x.gamma() * x.digamma()
 
 
 TWO = sp.Integer(2)
@@ -64,25 +66,25 @@ SLOPES: dict[type, Callable[[Number], Number]] = {
 SEVERAL: dict[type, Callable[[Number, Number], Number]] = {
     sp.Add: operator.add,
     sp.Mul: operator.mul,
-    sp.Max: lambda a, b: b.max(a) if isinstance(b, Ends) else a.max(b),
-    sp.Min: lambda a, b: b.min(a) if isinstance(b, Ends) else a.min(b),
+    sp.Max: lambda a, b: a.max(b),
+    sp.Min: lambda a, b: a.min(b),
 }
 KINKED = (sp.Abs, sp.Max, sp.Min)
 
 
 def value_of(function: type, *arguments: Number) -> Number:
-    """A function of SymPy on balls or ends: of one argument, a sum, a product or an extremum."""
+    """A function of SymPy on balls or intervals: of one argument, a sum, a product or an extremum."""
     if function in SEVERAL:
         return reduce(SEVERAL[function], arguments)
     (x,) = arguments
     if function is sp.Abs:
-        return abs(x) if isinstance(x, Ends) else absolute(x)
-    return x.apply(function.__name__) if isinstance(x, Ends) else ONE_ARGUMENT[function.__name__](x)
+        return absolute(x) if isinstance(x, arb) else abs(x)
+    return ONE_ARGUMENT[function.__name__](x) if isinstance(x, arb) else x.apply(function.__name__)
 
 
 def power_of(base: Number, exponent: sp.Rational) -> Number:
     p, q = int(exponent.p), int(exponent.q)
-    return base.power(p, q) if isinstance(base, Ends) else rational_power(base, p, q)
+    return rational_power(base, p, q) if isinstance(base, arb) else base.power(p, q)
 
 
 class UnknownNodeError(TypeError):
@@ -92,7 +94,7 @@ class UnknownNodeError(TypeError):
 class Tape:
     """The nodes of an expression, in the order of evaluation. Raises UnknownNodeError for one that it cannot take.
 
-    `value(at)` and `gradient(at)`, at one ball (or Ends) for each of `symbols`, enclose the expression and all of its
+    `value(at)` and `gradient(at)`, at one number for each of `symbols`, enclose the expression and all of its
     partial derivatives on that box.
     """
 
@@ -128,21 +130,19 @@ class Tape:
         self.places[node] = len(self.places)
         return self.places[node]
 
-    @cached_property
-    def _constant_balls(self) -> dict[int, Arb]:
-        return {place: exact_ball(constant) for place, constant in self.constants.items()}
-
     def value(self, at: Values) -> Number:
         return self._forwards(at)[self.last]
 
     @cached_property
-    def _constant_ends(self) -> dict[int, Ends]:
-        return {place: Ends.of(ball) for place, ball in self._constant_balls.items()}
+    def _constants(self) -> dict[type, dict[int, Number]]:
+        """The constants as each kind of number."""
+        balls = {place: exact_ball(constant) for place, constant in self.constants.items()}
+        kinds = {kind: {place: kind.of(ball) for place, ball in balls.items()} for kind in (Ends, FloatEnds)}
+        return {arb: balls, **kinds}
 
     def _forwards(self, at: Values) -> list[Number]:
         values: list[Number] = [*at, *([arb(0)] * (len(self.places) - self.count))]
-        constants = self._constant_ends if any(isinstance(x, Ends) for x in at) else self._constant_balls
-        for place, constant in constants.items():
+        for place, constant in self._constants[type(at[0]) if at else arb].items():
             values[place] = constant
         for place, node, arguments in self.nodes:
             given = [values[i] for i in arguments]
@@ -182,22 +182,29 @@ def _partials(node: sp.Basic, given: Values) -> list[Number | None]:
     if isinstance(node, KINKED):
         return list(_kinked_slopes(node, given))
     if node.is_Pow:
-        return [rational(node.exp) * power_of(given[0], node.exp - 1)]
+        factor, exponent = _of_slope(node.exp)
+        return [factor * power_of(given[0], exponent)]
     return [SLOPES[type(node)](given[0])]
+
+
+@lru_cache(maxsize=256)
+def _of_slope(exponent: sp.Rational) -> tuple[Any, sp.Rational]:
+    """Factor and exponent of the slope of a power."""
+    return fmpq(int(exponent.p), int(exponent.q)), exponent - 1
 
 
 # Clarke: a Lipschitz function's differences are those slopes that it has nearby, and what lies between them. Max has
 # the slope of an argument that is the largest somewhere: between 0 and 1 in each.
 def _kinked_slopes(node: sp.Basic, given: Values) -> list[Number]:
-    one, zero = (Ends.of(x) if isinstance(given[0], Ends) else arb(x) for x in (1, 0))
     if isinstance(node, sp.Abs):
-        return [one if given[0] > 0 else -one if given[0] < 0 else (-one).union(one)]
+        return [_step(given[0], -1)]
     sign = 1 if isinstance(node, sp.Max) else -1
-    slopes = []
-    for i, value in enumerate(given):
-        ahead = [(value - other) * sign for k, other in enumerate(given) if k != i]
-        if all(each > 0 for each in ahead):
-            slopes.append(one)
-        else:
-            slopes.append(zero if any(each < 0 for each in ahead) else zero.union(one))
-    return slopes
+    return [
+        reduce(operator.mul, (_step((value - other) * sign, 0) for k, other in enumerate(given) if k != i))
+        for i, value in enumerate(given)
+    ]
+
+
+def _step(x: Number, below: int) -> Number:
+    """1 where x > 0, `below` where x < 0, and from one to the other where x may be 0."""
+    return Ends.of(x).step(below, 1).ball if isinstance(x, arb) else x.step(below, 1)
