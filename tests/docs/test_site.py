@@ -63,10 +63,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             else:
                 (copy / each.name).symlink_to(each)
     shutil.copytree(ROOT / "docs", copy / "docs", ignore=shutil.ignore_patterns("_build", "generated"))
-    call = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "docs", "docs/_build"]
+    call = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "docs", "docs/_build/html"]
     done = subprocess.run(call, cwd=copy, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    return copy / "docs" / "_build"
+    return copy / "docs" / "_build" / "html"
 
 
 @pytest.fixture(scope="module")
