@@ -146,6 +146,6 @@ def test_the_search_finds_a_page_from_the_file_system(site: Path, browser: Any) 
     from selenium.webdriver.support.wait import WebDriverWait
 
     browser.get(f"{(site / 'search.html').as_uri()}?q=quantisation")
-    found = WebDriverWait(browser, 20).until(lambda it: it.find_elements(By.CSS_SELECTOR, "#search-results li a"))
+    found = WebDriverWait(browser, 300).until(lambda it: it.find_elements(By.CSS_SELECTOR, "#search-results li a"))
     assert "Quantisation" in [each.text for each in found]
     assert not browser.get_log("browser")
