@@ -14,7 +14,7 @@ from docs.pages import write_all  # noqa: E402
 project = "boundsmith"
 author = "The boundsmith authors"
 extensions = ["myst_nb", "mathml"]
-exclude_patterns = ["_build", "pages"]
+exclude_patterns = ["_build", "jupyter_execute", "pages"]
 nitpicky = True
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
