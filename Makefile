@@ -44,10 +44,10 @@ contracts: $(STAMP)
 dependencies: $(STAMP)
 	$(BIN)/deptry .
 
-# The site, in docs/_build/index.html; no network is needed, and a warning is an error.
+# The site, in docs/_build/html/index.html; no network is needed, and a warning is an error.
 docs: $(STAMP)
-	$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html docs docs/_build
-	@echo "open docs/_build/index.html"
+	$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 pictures: $(STAMP)
 	PATH="$(CURDIR)/$(BIN):$$PATH" docs/pictures/draw.sh

@@ -14,7 +14,7 @@ from docs.pages import write_all  # noqa: E402
 project = "boundsmith"
 author = "The boundsmith authors"
 extensions = ["myst_nb", "mathml"]
-exclude_patterns = ["_build", "pages"]
+exclude_patterns = ["_build", "jupyter_execute", "pages"]
 nitpicky = True
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
@@ -28,6 +28,7 @@ html_theme = "furo"
 html_title = "boundsmith"
 html_math_renderer = "mathml"
 html_show_search_summary = False  # a page opened from a file system may fetch no other page
+html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False
 html_static_path = ["static"]
