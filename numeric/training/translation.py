@@ -117,7 +117,9 @@ class TranslatedLines(LearningTask):
     ) -> TrainingBatch:
         """Pairs drawn with replacement, of the stream HELD_OUT from those that are held out."""
         part, source = self._part(stream), generator(seed, stream, number)
-        return part.batch(torch.randint(len(part.ends), (count,), generator=source, device="cpu").numpy())
+        return part.batch(
+            torch.randint(len(part.ends), (count,), generator=source, dtype=torch.int64, device="cpu").numpy()
+        )
 
     def validation(self, most: int) -> TrainingBatch:
         """The first `most` of the pairs that are held out, each once."""
