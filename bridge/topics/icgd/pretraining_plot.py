@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bridge.topics.icgd import pretraining as rows
 from bridge.topics.tools.trained_claims import Experiment
-from bridge.topics.tools.trained_plots import DASHED, Curves, ClaimPanel
+from bridge.topics.tools.trained_plots import DASHED, ClaimPanel, Curves
 from bridge.topics.tools.trainings import TrainingPlan
 from symbolic.topics.icgd.pretraining import MIXTURES, TENTHS
 

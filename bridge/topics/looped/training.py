@@ -178,7 +178,7 @@ def work(
 
 
 def figure(comparison: Record) -> Any:
-    """The curves that the claims are about, of one run. Raises UsageError for several."""
+    """The curves that the claims are about, of one point; None for several."""
     from bridge.topics.looped.training_plot import panels
     from bridge.topics.tools.trained_plots import draw_panels
 

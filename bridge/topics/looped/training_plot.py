@@ -5,7 +5,7 @@ from typing import Any
 
 from bridge.topics.looped import training as rows
 from bridge.topics.tools.trained_claims import Experiment
-from bridge.topics.tools.trained_plots import Curves, ClaimPanel
+from bridge.topics.tools.trained_plots import ClaimPanel, Curves
 from bridge.topics.tools.trainings import TrainingPlan
 from symbolic.topics.looped.training import NEWTON_STEPS
 

@@ -54,14 +54,12 @@ class ClaimPanel:
 DASHED = ", trained on the prompt"
 
 
-def draw_panels(comparison: Record, theorem: Theorem, panels: Callable[[Experiment], Sequence[ClaimPanel]]) -> Figure:
-    """Raises UsageError for several runs, and where no panel has its trainings."""
-    points = {repr(row.params) for row in comparison}
-    if len(points) != 1:
-        raise UsageError(
-            f"{theorem.id}: the figure shows one run, and the comparison has {len(points)} points; give each parameter "
-            f"one value, or name a quantity"
-        )
+def draw_panels(
+    comparison: Record, theorem: Theorem, panels: Callable[[Experiment], Sequence[ClaimPanel]]
+) -> Figure | None:
+    """None where the comparison has several points. Raises UsageError where no panel has its trainings."""
+    if len({repr(row.params) for row in comparison}) != 1:
+        return None
     first = comparison.rows[0]
     experiment = Known(Point.at(theorem, first.params), Format())["experiment"]
     seeds = range(first.seed, first.seed + SEEDS)

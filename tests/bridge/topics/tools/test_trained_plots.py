@@ -1,7 +1,5 @@
 """The curves behind claims about trained models: every claim has a panel, lines are means, bands hold all seeds."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -87,11 +85,19 @@ def test_scores_of_the_pretraining_behind_examples_are_those_of_its_rows() -> No
     assert beside[2] == rows.of_prompt(task, 8, 0)
 
 
-def test_several_points_and_missing_trainings_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_several_points_are_curves_along_the_parameter() -> None:
     twice = bs.compare("looped.training", **{**LOOPED, "prompts": (8, 9)})
-    with pytest.raises(bs.UsageError, match="the figure shows one run, and the comparison has 2 points; give each"):
-        draw(twice)
-    assert draw(twice, "series.looped").axes
+    assert len(draw(twice).axes) == 1  # of the main quantity
+    below = next(row.quantity for row in twice if row.measured is not None and row.measured < 0)
+    measured = {row.params["prompts"]: row.measured for row in twice if row.quantity == below}
+    (axis,) = draw(twice, below).axes
+    assert "prompts" in axis.get_xlabel()
+    assert axis.get_yscale() == "linear"
+    (line,) = [each for each in axis.lines if each.get_label() == "measured"]
+    assert dict(zip(line.get_xdata(), line.get_ydata(), strict=True)) == measured
+
+
+def test_a_panel_without_its_trainings_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     comparison = bs.compare("looped.training", **LOOPED)
     monkeypatch.setattr(Trainings, "missing", lambda self, plans, seeds: "" if len(list(plans)) == 2 else "absent")
     some = [axis.get_title() for axis in draw(comparison).axes if axis.get_visible()]
