@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -91,6 +92,7 @@ class TranslatedLines(LearningTask):
     target_text: str = ""
     words: int = 1000
     length: int = 32
+    aligned: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require(self.words >= 0, f"words = {self.words}", "give a whole number >= 0")
