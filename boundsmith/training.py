@@ -5,6 +5,7 @@
 - what they are compared with: zero, least_squares, descent, best_step_size, newton, trained_on_prompt
 - errors of these behind 0, 1, ... examples: error_curve, named_baselines, constructed
 - how far a trained model is from another or a baseline: output_distance, matrix_distances, loss_along_segment
+- where heads attend, beside those of a construction: attention_overlap, attention_patterns
 - one linear attention layer as one step of gradient descent: descent_fit, descent_layer
 - the prompt at which a model is worst beside a baseline: worst_prompt
 - one step of gradient descent exactly, in SymPy: STEP_LOSS, BEST_STEP, LEAST_STEP_LOSS
@@ -33,6 +34,7 @@ from numeric.training.comparing import (
     worst_prompt,
 )
 from numeric.training.errors import TrainingError
+from numeric.training.patterns import attention_overlap, attention_patterns
 from symbolic.dynamics.gaussian_regression import BEST_STEP, LEAST_STEP_LOSS, STEP_LOSS
 
 __all__ = [
@@ -53,6 +55,8 @@ __all__ = [
     "output_distance",
     "matrix_distances",
     "loss_along_segment",
+    "attention_overlap",
+    "attention_patterns",
     "descent_fit",
     "descent_layer",
     "worst_prompt",

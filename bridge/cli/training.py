@@ -35,11 +35,11 @@ def _words(trained: Trained, record: Mapping[str, Any], errors: list[float]) -> 
     step, steps = record["step"], record["steps"]
     rest = "" if step == steps else "; --resume goes on"
     shown = errors if len(errors) <= SHOWN else [*errors[: SHOWN - 1], errors[-1]]
+    by_token = f"by predicted token{'' if shown == errors else ' (some left out)'}: "
     return [
         f"{record['model']} on {record['task']}, {record['parameters']} parameters: step {step} of {steps}, "
         f"{record['seconds']:.1f} s{rest}",
         f"mean error over prompts that were not trained on: {sum(errors) / len(errors):.4g}",
-        f"by predicted token{'' if shown == errors else ' (some left out)'}: "
-        + " ".join(f"{each:.3g}" for each in shown),
+        *([by_token + " ".join(f"{each:.3g}" for each in shown)] if trained.task.aligned else []),
         f"written: {trained.folder}",
     ]

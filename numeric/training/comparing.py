@@ -115,16 +115,27 @@ def descent_layer(task: Regression, eta: float, scale: float = 1.0) -> LinearAtt
     return layer
 
 
-def matrix_distances(model: nn.Module, other: nn.Module) -> dict[str, float]:
+# Over orthogonal U and V, the largest <U W V, W'> is sum_i sigma_i(W) sigma_i(W') (von Neumann), and |U W V| = |W|. So
+# the sine of the best angle is that of the two vectors of singular values, each in falling order. The bases of each
+# matrix are its own: those of one change of basis of the whole stream are among them, and leave at least as much.
+
+
+def matrix_distances(model: nn.Module, other: nn.Module, *, any_basis: bool = False) -> dict[str, float]:
     """Of each weight of the second model, min over s of |s W - W_other| / |W_other| in the Frobenius norm.
 
     That is the sine of their angle: 0 for a multiple, 1 at most, and of a weight that is 0 whether the other is too (0
-    or 1). Raises TrainingError for models of other sizes.
+    or 1). With `any_basis` it is the minimum over s and orthogonal U and V of |s U W V - W_other| / |W_other|, of
+    matrices alone: a lower bound for one orthogonal change of basis of all of them. Raises TrainingError for models of
+    other sizes.
     """
     _require_alike(model, other)
     found = {}
     for (name, W), aim in zip(model.named_parameters(), other.parameters(), strict=True):
         one, two = W.detach().double(), aim.detach().double()
+        if any_basis:
+            if W.ndim != 2:
+                continue
+            one, two = torch.linalg.svdvals(one), torch.linalg.svdvals(two)
         sizes = float(one.norm()), float(two.norm())
         if min(sizes) == 0:
             found[name] = float(sizes[1] != sizes[0])

@@ -97,13 +97,21 @@ class CausalAttention(nn.Module):
         self.slopes = [2 ** (-8 * a / at.heads) for a in range(1, at.heads + 1)] if at.positions == "alibi" else None
 
     def forward(self, x: Float[Tensor, "B L H"]) -> Float[Tensor, "B L H"]:
-        B, L, H = x.shape
-        q, k, v = self.query_key_value(x).view(B, L, 3, self.heads, -1).permute(2, 0, 3, 1, 4)  # each (B, h, L, H/h)
+        q, k, v = self.split(x)
         if self.kind == "softmax" and self.slopes is None:
             mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)  # (B, h, L, H/h)
         else:
             mixed = self.weights(q @ k.mT / math.sqrt(q.shape[-1])) @ v  # (B, h, L, H/h)
-        return self.output(mixed.transpose(1, 2).reshape(B, L, H))
+        return self.output(mixed.transpose(1, 2).flatten(2))
+
+    def split(self, x: Float[Tensor, "B L H"]) -> Float[Tensor, "3 B h L K"]:
+        """Queries, keys and values, of K = H/h coordinates."""
+        return self.query_key_value(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+
+    def pattern(self, x: Float[Tensor, "B L H"]) -> Float[Tensor, "B h L L"]:
+        """The weights of what `forward` averages."""
+        q, k, _ = self.split(x)
+        return self.weights(q @ k.mT / math.sqrt(q.shape[-1]))
 
     def weights(self, scores: Float[Tensor, "B h L L"]) -> Float[Tensor, "B h L L"]:
         format = kernel_dtype(scores)  # bfloat16 counts no further than 256

@@ -46,7 +46,9 @@ class TrainingBatch:
 
 @dataclass(frozen=True)
 class LearningTask:
-    """A distribution of prompts."""
+    """A distribution of prompts. `aligned`: the predicted tokens stand at the same places of all prompts."""
+
+    aligned: ClassVar[bool] = True
 
     @property
     def places(self) -> slice:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -91,6 +92,7 @@ class TranslatedLines(LearningTask):
     target_text: str = ""
     words: int = 1000
     length: int = 32
+    aligned: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require(self.words >= 0, f"words = {self.words}", "give a whole number >= 0")
@@ -117,7 +119,9 @@ class TranslatedLines(LearningTask):
     ) -> TrainingBatch:
         """Pairs drawn with replacement, of the stream HELD_OUT from those that are held out."""
         part, source = self._part(stream), generator(seed, stream, number)
-        return part.batch(torch.randint(len(part.ends), (count,), generator=source, device="cpu").numpy())
+        return part.batch(
+            torch.randint(len(part.ends), (count,), generator=source, dtype=torch.int64, device="cpu").numpy()
+        )
 
     def validation(self, most: int) -> TrainingBatch:
         """The first `most` of the pairs that are held out, each once."""

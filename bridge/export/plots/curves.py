@@ -20,6 +20,7 @@ from bridge.export.plots.styles import (
     decades,
     found,
     numbers,
+    values_of,
     violated,
 )
 from bridge.export.plots.words import Words
@@ -60,15 +61,19 @@ def panels_of(rows: Sequence[Row], x: str) -> list[Panel]:
 
 
 def draw_curves(panels: Sequence[Panel], x: str, words: Words, *, notes: bool = True) -> Figure:
-    """At most PANELS panels that share their vertical axis, logarithmic but for rates; `notes` say what is left out."""
+    """At most PANELS panels that share their vertical axis; `notes` say what is left out.
+
+    The axis is logarithmic but for rates, and where a number is negative (the difference of two errors).
+    """
     across = {1: 1, 2: 2, 4: 2}.get(len(panels), 3)
     down = math.ceil(len(panels) / across)
     figure = Figure(figsize=(1.6 + 3.6 * across, 1.9 + 3.2 * down), layout="constrained")
     axes = figure.subplots(down, across, squeeze=False, sharey=True)
     rows = [row for panel in panels for row in panel.rows]
     low, high = decades(rows)
+    linear = rows[0].kind == "rate" or any(value < 0 for row in rows for value in values_of(row))
     for axis, panel in zip(axes.flat, panels, strict=False):
-        if rows[0].kind != "rate":
+        if not linear:
             axis.set_yscale("log")
             axis.set_ylim(low, high)
         _draw(axis, panel, x, words, notes=notes)

@@ -13,6 +13,7 @@ from bridge.judging.seeds import DIFFERENCE, LARGEST_STEP, SMALLEST_STEP
 from bridge.limits.cost import Cost, Count, Work
 from bridge.questions.train import AT_ONCE
 from bridge.theorems.check import Check
+from bridge.theorems.record import Record
 from bridge.topics.tools.trained_claims import Experiment, trained_claim, trained_theorem
 from bridge.topics.tools.trainings import TrainingPlan, Trainings, training_memory
 from numeric.training.baselines import trained_on_prompt
@@ -151,12 +152,21 @@ def work(
     return Work(before=Cost(model + networks))
 
 
+def figure(comparison: Record) -> Any:
+    """The curves that the claims are about, of one point; None for several."""
+    from bridge.topics.icgd.pretraining_plot import panels
+    from bridge.topics.tools.trained_plots import draw_panels
+
+    return draw_panels(comparison, PRETRAINING, panels)
+
+
 PRETRAINING = trained_theorem(
     theory.PRETRAINING,
     theory.PRINTED,
     checks(),
     main="relu.comparable",
     plans=all_plans,
+    figure=figure,
     readers={DEPTHS: read_depths},
     work=work,
 )

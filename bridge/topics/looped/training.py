@@ -9,6 +9,7 @@ import torch
 from bridge.judging.seeds import DIFFERENCE, LARGEST_STEP, RATIO
 from bridge.limits.cost import Cost, Count, Work
 from bridge.questions.train import AT_ONCE
+from bridge.theorems.record import Record
 from bridge.topics.tools.trained_claims import Experiment, trained_claim, trained_theorem
 from bridge.topics.tools.trainings import TrainingPlan, training_memory
 from numeric.training.baselines import Predictor, best_step_size, descent, newton
@@ -76,9 +77,9 @@ def at_loops(experiment: Experiment, made: TrainingPlan, seed: int, loops: Seque
     assert isinstance(model, LoopedModel)
     with torch.no_grad():
         for batch in experiment.batches(task, trained.trainer.number_format):
+            errors = task.errors(model(batch.tokens, min(loops), max(loops)), batch)[:, :, -1]  # (S, B)
             for place, count in enumerate(loops):
-                errors = task.errors(model(batch.tokens, count, count), batch)  # (1, B, M)
-                sums[place] += float(errors[0, :, -1].double().sum())
+                sums[place] += float(errors[count - min(loops)].double().sum())
     return [each / experiment.at["prompts"] for each in sums]
 
 
@@ -176,11 +177,20 @@ def work(
     return Work(before=Cost(model + 8 * (q + 3) * d**2 + 8 * at_once * (d**2 + tokens * d * q)))
 
 
+def figure(comparison: Record) -> Any:
+    """The curves that the claims are about, of one point; None for several."""
+    from bridge.topics.looped.training_plot import panels
+    from bridge.topics.tools.trained_plots import draw_panels
+
+    return draw_panels(comparison, TRAINING, panels)
+
+
 TRAINING = trained_theorem(
     theory.TRAINING,
     theory.PRINTED,
     [trained_claim(theory.TRAINING.quantity(name), *each) for name, each in MEASURES.items()],
     main="representation.standard",
     plans=lambda experiment: [made for _, _, plans in MEASURES.values() for made in plans(experiment)],
+    figure=figure,
     work=work,
 )

@@ -81,6 +81,24 @@ def test_distances_of_matrices_are_sines() -> None:
     assert matrix_distances(descent_layer(TASK, 0.0), descent_layer(TASK, 1.0))["key_query"] == 1
 
 
+def test_no_change_of_basis_brings_matrices_nearer_than_any_basis() -> None:
+    one, two = moved(), moved(1)
+    found = matrix_distances(one, two, any_basis=True)["value"]
+    W, aim = one.value.detach().double(), two.value.detach().double()
+    U, _, V = torch.linalg.svd(W)
+    P, _, Q = torch.linalg.svd(aim)
+    turned = P @ U.mT @ W @ V.mT @ Q  # the singular vectors of the other
+    sines = [math.sqrt(1 - float((each * aim).sum() / each.norm() / aim.norm()) ** 2) for each in (turned, W)]
+    assert found == pytest.approx(sines[0], rel=1e-6)
+    assert found < sines[1]
+    with torch.no_grad():
+        two.value.copy_(-5 * torch.linalg.qr(torch.randn(4, 4)).Q @ one.value @ torch.linalg.qr(torch.randn(4, 4)).Q)
+    assert matrix_distances(one, two, any_basis=True)["value"] == pytest.approx(0, abs=1e-5)
+    assert matrix_distances(SMALL, SMALL, any_basis=True).keys() == {
+        name for name, each in SMALL.named_parameters() if each.ndim == 2
+    }
+
+
 def test_the_ends_of_a_segment_are_the_models() -> None:
     one, two = descent_layer(TASK, 0.0), descent_layer(TASK, 2 * ETA)
     losses = loss_along_segment(one, two, TASK, points=5, prompts=64)
