@@ -23,12 +23,21 @@ class CertificateFiles:
     with_checker: bool = False
     coq: Path | None = None
 
-    def check(self) -> None:
+    @property
+    def page(self) -> Path | None:
+        """The file, where it is no certificate but a page of LaTeX."""
+        return self.certificate if self.certificate is not None and self.certificate.suffix == ".tex" else None
+
+    @property
+    def any(self) -> bool:
+        return self.certificate is not None or self.coq is not None
+
+    def check(self, formats: Sequence[str] = CERTIFICATES) -> None:
         """Before the run. Raises UsageError for a path that cannot be written, and for a checker of no certificate."""
-        if self.with_checker and self.certificate is None:
+        if self.with_checker and (self.certificate is None or self.page is not None):
             raise UsageError("certify: --with-checker goes with -o FILE.json: the checker is written beside that file.")
         if self.certificate is not None:
-            check_output(self.certificate, CERTIFICATES)
+            check_output(self.certificate, formats)
             if self.with_checker:
                 _require_ours(self.certificate.with_name(CHECKER))
         if self.coq is not None:
@@ -38,8 +47,8 @@ class CertificateFiles:
                 raise UsageError(f"certify: --coq {self.coq}: the library of steps is called so; choose another name.")
 
     def write(self, claims: Sequence[CertifiedClaim], *, quiet: bool) -> None:
-        written = []
-        if self.certificate is not None:
+        written = [] if self.page is None else [f"{self.page}"]
+        if self.certificate is not None and self.page is None:
             text = certificate_text(claims)
             write_text(self.certificate, text)
             written.append(f"{self.certificate}")

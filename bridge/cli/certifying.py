@@ -44,7 +44,6 @@ class CertifyRun:
     origin: Origin | None = None
     cannot: Sequence[str] = ()
     region: str = ""
-    boxes_alone: bool = False
     claims: list[CertifiedClaim] = field(default_factory=list)
     interrupted: bool = False
 
@@ -72,11 +71,7 @@ def run_certify(
     if not chosen and (quantity is not None or not cannot):
         raise UsageError(_nothing_to_prove(request, quantity, [each.name for each in stated], cannot))
     origin = None if request.is_own else Origin(id, quantity or "", params)  # a file is not read again by a re-check
-    _run(
-        CertifyRun(request.result.id, chosen, seconds, origin, cannot, boxes_alone=files.coq is not None),
-        files,
-        as_json,
-    )
+    _run(CertifyRun(request.result.id, chosen, seconds, origin, cannot), files, as_json)
 
 
 def _without_choices(request: Request, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
@@ -126,7 +121,7 @@ def run_expression(
     seconds = checked_seconds("certify", SECONDS_OF_PROOF if seconds is None else seconds)
     files.check()
     deadline = Deadline(seconds, alarmed=True)
-    run = CertifyRun(text, [], seconds, boxes_alone=files.coq is not None)
+    run = CertifyRun(text, [], seconds)
     try:
         with deadline.interrupting():
             run.inequalities = read_inequality(text, ranges, where, deadline)
@@ -171,13 +166,7 @@ def _prove_all(run: CertifyRun, first: Deadline | None) -> None:
                 report(round(1000 * share), 1000, f"{name}: {boxes} boxes, {100 * share:.1f} % settled")
 
             deadline, first = first or Deadline(run.seconds, alarmed=True), None
-            outcome = prove(
-                inequality,
-                deadline=deadline,
-                progress=hear,
-                keep_on_interrupt=True,
-                boxes_alone=run.boxes_alone,
-            )
+            outcome = prove(inequality, deadline=deadline, progress=hear, keep_on_interrupt=True)
             run.claims.append(CertifiedClaim(outcome, run.origin))
 
 

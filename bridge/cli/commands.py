@@ -364,22 +364,22 @@ def certify(
     if misplaced:
         partner = "--expression TEXT" if expression is None else "a result's ID"
         raise UsageError(f"certify: {', '.join(misplaced)} goes with {partner}.")
+    from bridge.cli.certificate_files import CertificateFiles
+
+    files = CertificateFiles(output, with_checker, coq)
     if id is not None:
         asked = request(id, settings)
-        from bridge.cli.certifying import CertificateFiles, run_certify
+        from bridge.cli.certifying import run_certify
 
-        run_certify(asked, quantity, seconds, CertificateFiles(output, with_checker, coq), as_json=json)
+        run_certify(asked, quantity, seconds, files, as_json=json)
     elif expression is not None and any(asking.values()):
-        if with_checker or coq is not None:
-            raise UsageError("certify: --with-checker and --coq go with an inequality, not with a constant; omit them.")
         from bridge.cli.constants import Question, run_constant
 
         question = Question(largest, supremum, lipschitz, tuple(flow or ()))
-        run_constant(question, expression, ranges or [], where or [], seconds, output, as_json=json)
+        run_constant(question, expression, ranges or [], where or [], seconds, files, as_json=json)
     elif expression is not None:
-        from bridge.cli.certifying import CertificateFiles, run_expression
+        from bridge.cli.certifying import run_expression
 
-        files = CertificateFiles(output, with_checker, coq)
         run_expression(expression, ranges or [], where or [], seconds, files, as_json=json)
 
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import sympy as sp
 
-from bridge.cli.terminal import progress, show, show_filled, show_json
-from bridge.export.writing import check_output
+from bridge.cli.certificate_files import CertificateFiles
+from bridge.cli.terminal import progress, show_filled, show_json
 from bridge.questions.certify.deadline import checked_seconds
 from bridge.questions.certify.reading import read_claim, read_ranges, typed_inequality
 from bridge.questions.constants import BestConstant, decay, largest_constant, lipschitz, supremum
@@ -42,24 +41,24 @@ def run_constant(
     ranges: Sequence[str],
     where: Sequence[str],
     seconds: float | None,
-    output: Path | None,
+    files: CertificateFiles,
     *,
     as_json: bool,
 ) -> None:
-    """Answers the question, and writes the certificate of both values."""
+    """Answers the question, and writes the certificate of both values and what goes with it, or a page of LaTeX."""
     limit = checked_seconds("certify", SECONDS if seconds is None else seconds)
-    if output is not None:
-        check_output(output, FILES)
+    files.check(FILES)
     with progress(f"certify {text[:60]}"):
         found = _answer(question, text, ranges, where, limit)
     if as_json:
         show_json(found.record())
     else:
         show_filled(*str(found).splitlines())
-    if output is not None:
-        found.save(output)
-        if not as_json:
-            show(f"written: {output}")
+    if files.page is not None:
+        found.save(files.page)
+    elif files.any and not found.certificates:
+        raise UsageError(f"{found.question}: nothing was proved or refuted, so that there is no certificate")
+    files.write(found.certificates, quiet=as_json)
 
 
 def _answer(question: Question, text: str, ranges: Sequence[str], where: Sequence[str], seconds: float) -> BestConstant:

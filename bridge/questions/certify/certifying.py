@@ -23,7 +23,7 @@ def certify(
 
     `theorem` is a `Theorem`, the id of a result, or a file with a theorem; parameters that are left out take their
     defaults (the first of a grid). `quantity` limits it to the inequalities of one quantity, `seconds` is the time for
-    each of them. With `boxes_alone`, as for proofs in Coq, no steps are looked for.
+    each of them. With `boxes_alone` no steps are looked for.
     Raises UsageError for a theorem that states no inequality, and for `seconds` that are not a number > 0.
     """
     checked_seconds("certify", seconds)

@@ -5,7 +5,7 @@ them: conditions in one letter become ends of its range, and a letter with a sin
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
@@ -32,13 +32,14 @@ class NotShownError(Exception):
 class ProofGoal:
     """f >= 0 wherever the letters lie in their ranges and all of `where` are >= 0. `expression` is f.
 
-    An empty region has no ranges that could be given: `empty` is set.
+    An empty region has no ranges that could be given: `empty` is set. `fixed` are the letters that were replaced.
     """
 
     expression: sp.Expr
     ranges: Ranges
     where: tuple[sp.Expr, ...] = ()
     empty: bool = False
+    fixed: tuple[tuple[sp.Symbol, sp.Rational], ...] = field(default=(), compare=False)
 
     @classmethod
     def of(cls, inequality: Inequality) -> "ProofGoal":
@@ -101,8 +102,10 @@ def enclosures(goal: ProofGoal, bits: int) -> Enclosures:
 def narrowed(goal: ProofGoal) -> ProofGoal:
     """The goal with conditions in one letter made ends of its range, and letters of one value replaced."""
     f, ranges, where = goal.expression, {s: (low, high) for s, low, high in goal.ranges}, list(goal.where)
+    known: dict[sp.Symbol, sp.Rational] = {}
     while True:
         fixed = {s: low for s, (low, high) in ranges.items() if low == high}
+        known |= fixed
         for symbol in fixed:
             del ranges[symbol]
         if fixed:
@@ -124,7 +127,8 @@ def narrowed(goal: ProofGoal) -> ProofGoal:
             return ProofGoal(f, (), (), empty=True)
         where = kept
         if not any(low == high for low, high in ranges.values()):
-            return ProofGoal(f, tuple((s, *ends) for s, ends in ranges.items()), tuple(where))
+            left = tuple((s, *ends) for s, ends in ranges.items())
+            return ProofGoal(f, left, tuple(where), fixed=tuple(known.items()))
 
 
 def _side(condition: sp.Expr) -> tuple[sp.Symbol | None, sp.Rational, bool] | None:

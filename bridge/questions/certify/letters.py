@@ -53,7 +53,7 @@ class LetterAlgebra:
         if node.is_Rational or node in self._others:
             return
         if isinstance(node, sp.exp | sp.tanh | sp.sinh | sp.cosh) or node == sp.E:
-            for c, m in _terms(_exponent(node)):
+            for c, m in exponent_terms(_exponent(node)):
                 self._exponents[m] = lcm(self._exponents.get(m, 1), int(c.q))
         elif node.is_Add or node.is_Mul:
             for part in node.args:
@@ -128,7 +128,7 @@ class LetterAlgebra:
 
     def _exp(self, exponent: sp.Expr) -> Quotient:
         found = (self.one, self.one)
-        for c, m in _terms(exponent):
+        for c, m in exponent_terms(exponent):
             d = self._exponents[m]
             found = self._product(found, self._raised((self._generators[sp.exp(m / d)], self.one), int(c * d)))
         return found
@@ -203,7 +203,7 @@ def _exponent(node: Any) -> sp.Expr:
     return node.args[0] * (2 if isinstance(node, sp.tanh) else 1)
 
 
-def _terms(exponent: sp.Expr) -> list[tuple[Any, Any]]:
+def exponent_terms(exponent: sp.Expr) -> list[tuple[Any, Any]]:
     return [term.as_coeff_Mul(rational=True) for term in sp.Add.make_args(sp.expand_mul(exponent))]
 
 

@@ -79,7 +79,7 @@ def prove(
 ) -> Outcome:
     """Prove `inequality` by steps, and by branch and bound, in at most about `seconds` and `most_boxes` boxes.
 
-    With `boxes_alone`, as for a proof in Coq, no steps are looked for.
+    With `boxes_alone` no steps are looked for.
 
     A running `deadline` replaces `seconds`. When the time limit is reached the outcome is undecided, with the reason.
 

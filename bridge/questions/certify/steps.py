@@ -296,19 +296,25 @@ class ByLogs(ProofStep):
 
     name = "logs"
 
-    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
-        check_expansion(goal.expression, "the expression")
+    @staticmethod
+    def parts_of(expression: sp.Expr) -> tuple[list[tuple[sp.Rational, sp.Expr]], sp.Expr]:
+        """The pairs of c_i and u_i, and r."""
+        check_expansion(expression, "the expression")
         parts, rest = [], []
-        for term in sp.Add.make_args(sp.expand_mul(goal.expression)):
+        for term in sp.Add.make_args(sp.expand_mul(expression)):
             c, m = term.as_coeff_Mul(rational=True)
             if isinstance(m, sp.log):
                 parts.append((c, m.args[0]))
             else:
                 rest.append(term)
+        return parts, sp.Add(*rest)
+
+    def children(self, goal: ProofGoal, bits: int) -> list[ProofGoal]:
+        parts, rest = self.parts_of(goal.expression)
         require(bool(parts), "there is no logarithm with a rational coefficient")
         times = lcm(*(int(c.q) for c, _ in parts))
         require(all(abs(c * times) <= MOST_POWER for c, _ in parts), "an exponent is too large")
-        above = sp.Mul(sp.exp(times * sp.Add(*rest)), *(u ** (c * times) for c, u in parts if c > 0))
+        above = sp.Mul(sp.exp(times * rest), *(u ** (c * times) for c, u in parts if c > 0))
         below = sp.Mul(*(u ** (-c * times) for c, u in parts if c < 0))
         return [goal.of_expression(above - below)]
 

@@ -72,3 +72,23 @@ def test_a_function_that_coq_lacks_is_named_and_the_certificate_is_kept(run: Com
     assert outcome.code == 2
     assert "the library Interval of Coq does not know the function erf" in outcome.err
     assert [each.name for each in tmp_path.iterdir()] == ["c.json"]
+
+
+def test_a_constant_takes_both_programs(run: Command, tmp_path: Path) -> None:
+    typed = ("certify", "--expression", "exp(x) >= 1 + c*x", "--range", "x=0,1", "--range", "c=0,4", "--largest", "c")
+    outcome = run(*typed, "-o", tmp_path / "c.json", "--with-checker", "--coq", tmp_path / "c.v")
+    assert outcome.code == 0, outcome.err
+    names = {each.name for each in tmp_path.iterdir()}
+    assert names == {"c.json", "c.v", CHECKER, CHECKER_OF_STEPS, LIBRARY_OF_COQ}
+    command = [sys.executable, "-E", "-S", CHECKER_OF_STEPS, "c.json"]
+    checked = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stdout.count("confirmed: ")) == (0, 2)
+    theorems = [line.split()[1] for line in (tmp_path / "c.v").read_text().splitlines() if line[:8] == "Theorem "]
+    assert theorems == ["claim_1", "claim_2_is_false"]
+
+
+def test_a_page_of_latex_has_no_checker(run: Command, tmp_path: Path) -> None:
+    typed = ("certify", "--expression", "x", "--range", "x=0,1", "--supremum", "-o", tmp_path / "c.tex")
+    assert "--with-checker goes with -o FILE.json" in refused(run(*typed, "--with-checker"))
+    assert run(*typed, "--coq", tmp_path / "c.v").code == 0
+    assert {"c.tex", "c.v", LIBRARY_OF_COQ} == {each.name for each in tmp_path.iterdir()}

@@ -4,7 +4,7 @@ The tree of boxes is the proof: a lemma for each subtree of at most 40 leaves, w
 calls of the tactic `interval`, and the theorem, whose cuts lead to the lemmas.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -12,9 +12,23 @@ from typing import Any
 
 import sympy as sp
 
+from bridge.questions.certify.coq.goals import GoalLemmas, Script
+from bridge.questions.certify.coq.identities import POINT, as_term, written, written_out
 from bridge.questions.certify.coq.terms import CoqTerms, Need, Record, functions_of, names_in_coq, number_in_coq
+from bridge.questions.certify.coq.trees import (
+    BITS,
+    BoxLemmas,
+    ProofTree,
+    Ranges,
+    need_by,
+    ranges_as_premises,
+    shows,
+    tree_of,
+)
 from bridge.questions.certify.definedness import DomainCondition, evaluated
 from bridge.questions.certify.expressions import from_record
+from bridge.questions.certify.goals import ProofGoal
+from bridge.questions.certify.parsing import parse_inequality
 from bridge.questions.certify.programs.check_certificate import derivative, read
 from bridge.questions.certify.requirements import Requirement
 from bridge.questions.certify.scalars import BITS as PROVER_BITS
@@ -23,63 +37,7 @@ from numeric.balls import working_precision
 from symbolic.derivations.definedness import Relation
 from symbolic.words.errors import UsageError
 
-MOST_LEAVES = 40  # of a lemma: Coq keeps the proof of one in memory
-DEPTH = 24  # of the cuts by which `interval` proves a leaf that its plain call does not
-BITS = 60  # computed by whole numbers, so that no axiom about floats is used
-
-Ranges = tuple[tuple[Fraction, Fraction], ...]
-BY_OTHERS = {"tanh": "tanh_by_exp", "Max": "Rmax_by_Rabs", "Min": "Rmin_by_Rabs"}
-DEFINED_BY = {"sinh": "sinh", "cosh": "cosh"}
-
-
-@dataclass(frozen=True)
-class ProofTree:
-    """A box that a form proves (`by`), or one that is cut at a place into a lower and an upper part."""
-
-    by: str = ""
-    cut: tuple[int, Fraction] = (0, Fraction(0))
-    parts: tuple["ProofTree", ...] = ()
-
-    @cached_property
-    def leaves(self) -> int:
-        return sum(part.leaves for part in self.parts) if self.parts else 1
-
-    @cached_property
-    def axes(self) -> frozenset[int]:
-        """The letters that are cut: the others matter less, and `interval` cuts them only where it has to."""
-        return frozenset({self.cut[0]}).union(*(part.axes for part in self.parts)) if self.parts else frozenset()
-
-    @cached_property
-    def forms(self) -> frozenset[str]:
-        return frozenset().union(*(part.forms for part in self.parts)) if self.parts else frozenset({self.by})
-
-
-def tree_of(record: Sequence[Any], root: Ranges) -> ProofTree:
-    """The tree of a record in preorder."""
-    nodes = _nodes(record)
-
-    def grown(box: Ranges) -> ProofTree:
-        node = next(nodes)
-        if isinstance(node, str):
-            return ProofTree(node)
-        axis, at = node[0], Fraction(node[1]) if len(node) > 1 else sum(box[node[0]], Fraction(0)) / 2
-        return ProofTree("", (axis, at), tuple(grown(part) for part in halves(box, axis, at)))
-
-    return grown(root)
-
-
-def _nodes(record: Sequence[Any]) -> Iterator[Any]:
-    for node in record:
-        if isinstance(node, dict):
-            raise UsageError(
-                f"certify --coq: a proof by the step '{node.get('step')}' is not written in Coq; omit --coq."
-            )
-        yield from [node[0]] * node[1] if isinstance(node[0], str) else [node]
-
-
-def halves(box: Ranges, axis: int, at: Fraction) -> tuple[Ranges, Ranges]:
-    low, high = box[axis]
-    return (*box[:axis], (low, at), *box[axis + 1 :]), (*box[:axis], (at, high), *box[axis + 1 :])
+BY_OTHERS = {f: f"{f}_by_exp" for f in ("tanh", "sinh", "cosh")} | {"Max": "Rmax_by_Rabs", "Min": "Rmin_by_Rabs"}
 
 
 def holds_on(need: Need, letters: Sequence[str], box: Ranges) -> bool:
@@ -105,7 +63,7 @@ class ClaimInCoq:
         self.letters = [letter for letter, _, _ in inequality["box"]]
         self.root: Ranges = tuple((Fraction(low), Fraction(high)) for _, low, high in inequality["box"])
         self.names = names_in_coq(self.letters)
-        self.terms = CoqTerms(self.names)
+        self.terms = CoqTerms({**self.names, POINT: POINT})
         self.expression, self.where = inequality["expression"], inequality["where"]
         self.form, self.strict, self.vanishing = inequality["form"], inequality["strict"], inequality["vanishing"]
         self.given = " ".join(self.names.values())
@@ -139,7 +97,7 @@ class ClaimInCoq:
             named |= {f"{name}{self.number}": slope for name, slope in self._slopes().items()}
         for name, record in named.items():
             self.lines.append(f"Definition {name} ({self.given} : R) : R :=\n  {self.terms.term(record)}.")
-        self.lines += [self._plain(named), self._shown(named)]
+        self.lines += [self._plain(named), self._shown]
 
     def _condition(self, k: int) -> str:
         return f"where{self.number}_{k}"
@@ -166,26 +124,21 @@ class ClaimInCoq:
         """The tactic that writes functions by those that the library has."""
         used = functions_of(*named.values())
         rewritten = [lemma for function, lemma in BY_OTHERS.items() if function in used]
-        unfolded = [name for function, name in DEFINED_BY.items() if function in used]
         steps = [f"unfold {', '.join(named)}"]
         steps += [f"rewrite {', '.join('?' + lemma for lemma in rewritten)}"] if rewritten else []
-        steps += [f"unfold {', '.join([*unfolded, 'Rpower'])}"]
         return f"Ltac plain{self.number} := {'; '.join(steps)}."
 
-    def _shown(self, named: Mapping[str, Record]) -> str:
+    @property
+    def _shown(self) -> str:
         cut = [self.names[letter] for at, letter in enumerate(self.letters) if at in self._tree.axes]
-        ways = dict.fromkeys(["", *(_cuts(names) for names in (cut, self.names.values()))])
-        tried = " | ".join(f"interval with ({cuts}i_prec {BITS})" for cuts in ways)
-        arguments = f" {self.given}" if self.given else ""
-        return f"Ltac shown{self.number}{arguments} := plain{self.number}; first [{tried} | lra]."
+        return shows(f"shown{self.number}", list(self.names.values()), cut, f"plain{self.number}; ")
 
     @property
     def _show(self) -> str:
         return f"shown{self.number} {self.given}".strip()
 
     def _need(self, shown: str = "") -> str:
-        shown = shown or self._show
-        return f"first [apply Rgt_not_eq; unfold Rgt; {shown} | apply Rlt_not_eq; {shown} | {shown}]"
+        return need_by(shown or self._show)
 
     @cached_property
     def _needs(self) -> tuple[list[Need], list[Need]]:
@@ -199,64 +152,69 @@ class ClaimInCoq:
     def _goal(self, term: str) -> str:
         return " /\\ ".join([*(need.statement for need in self._needs[1]), f"0 {self.relation} {term}"])
 
-    def _ranges(self, box: Ranges) -> str:
-        """Each letter's range as a premise."""
-        sides = zip(self.names.values(), box, strict=True)
-        return "".join(f"{number_in_coq(a)} <= {name} <= {number_in_coq(b)} -> " for name, (a, b) in sides)
+    @cached_property
+    def _lemmas(self) -> BoxLemmas:
+        return BoxLemmas(
+            self.lines,
+            f"boxes{self.number}_",
+            list(self.names.values()),
+            self._goal(f"f{self.number} {self.given}"),
+            [f"{self._condition(k)} {self.given}" for k in range(len(self.where))],
+            self._leaf,
+        )
 
-    def _premises(self, box: Ranges) -> str:
-        conditions = (f"0 <= {self._condition(k)} {self.given} -> " for k in range(len(self.where)))
-        return f"forall {self.given} : R, {self._ranges(box)}\n  {''.join(conditions)}"
-
-    @property
-    def _introduced(self) -> str:
-        bounds = " ".join(f"H{i}" for i in range(len(self.letters)))
-        conditions = " ".join(f"C{k}" for k in range(len(self.where)))
-        return f"intros {self.given} {bounds} {conditions}.".replace("  ", " ").replace(" .", ".")
+    def _ranges(self) -> str:
+        return ranges_as_premises(list(self.names.values()), self.root)
 
     def _theorem(self) -> None:
         if self._needs[0]:
             self._defined()
         if "form" in self._tree.forms:
             self._form()
-        skeleton = self._skeleton(self._tree, self.root)
+        skeleton = self._lemmas.skeleton(self._tree, self.root)
         conditions = "".join(f"0 <= {self.terms.term(condition)} -> " for condition in self.where)
         self.lines.append(
-            f"Theorem {self.theorem} : forall {self.given} : R, {self._ranges(self.root)}\n  {conditions}"
+            f"Theorem {self.theorem} : forall {self.given} : R, {self._ranges()}\n  {conditions}"
             f"{self._goal(self.terms.term(self.expression))}."
         )
-        self.lines += ["Proof.", self._introduced, f"change ({self._goal(f'f{self.number} {self.given}')})."]
+        self.lines += ["Proof.", self._lemmas.introduced, f"change ({self._goal(f'f{self.number} {self.given}')})."]
         self.lines += [*skeleton, "Qed."]
 
-    def _skeleton(self, tree: ProofTree, box: Ranges) -> list[str]:
-        """The cuts above the lemmas, each of which is written first."""
-        if tree.leaves > MOST_LEAVES:
-            return self._cases(tree, box, self._skeleton)
-        name = f"boxes{self.number}_{sum(line.startswith('Lemma boxes') for line in self.lines)}"
-        self.lines.append(f"Lemma {name} : {self._premises(box)}{self._goal(f'f{self.number} {self.given}')}.")
-        self.lines += ["Proof.", self._introduced, *self._leaves(tree, box), "Qed."]
-        return [f"apply {name}; try assumption; split; lra."]
-
-    def _leaves(self, tree: ProofTree, box: Ranges) -> list[str]:
-        if tree.parts:
-            return self._cases(tree, box, self._leaves)
+    def _leaf(self, tree: ProofTree, box: Ranges) -> list[str]:
         if tree.by.startswith("outside "):
             return [f"exfalso; apply (Rle_not_lt _ _ C{int(tree.by.removeprefix('outside '))}); {self._show}."]
         needs = [f"split; [{self._need()} | ]." for _ in self._needs[1]]
-        return [*needs, *(self._second_order(box) if tree.by == "hessian" else [self._leaf(tree.by)])]
+        return [*needs, *(self._by_form(tree.by, box) if tree.step is None else self._by_step(tree.step, box))]
 
-    def _cases(self, tree: ProofTree, box: Ranges, of: Any) -> list[str]:
-        axis, at = tree.cut
-        lower, upper = (of(part, half) for part, half in zip(tree.parts, halves(box, axis, at), strict=True))
-        name = self.names[self.letters[axis]]
-        return [f"destruct (Rle_lt_dec {name} {number_in_coq(at)}). {{", *lower, "} {", *upper, "}"]
-
-    def _leaf(self, form: str) -> str:
+    def _by_form(self, form: str, box: Ranges) -> list[str]:
         if form in ("range", "slope"):
-            return f"{self._show}."
+            return [f"{self._show}."]
         if form == "form":
-            return f"rewrite form{self.number} by (split; lra); apply form_step; {self._show}."
+            return [f"rewrite form{self.number} by (split; lra); apply form_step; {self._show}."]
+        if form == "hessian":
+            return self._second_order(box)
         raise UsageError(f"certify --coq: a box that the form '{form}' proves is not written in Coq; omit --coq.")
+
+    @cached_property
+    def _steps(self) -> tuple[GoalLemmas, ProofGoal]:
+        """The writer of steps, and their first goal: the claim as SymPy simplifies it."""
+        goal = ProofGoal.of(parse_inequality(self.record["inequality"], "certify --coq"))
+        return GoalLemmas(self.lines, self.number, self.terms, goal.symbols), goal
+
+    def _by_step(self, step: Mapping[str, Any], box: Ranges) -> list[str]:
+        """The claim from that goal, which a lemma proves on the box."""
+        lemmas, whole = self._steps
+        goal = whole.on(box)
+        lemma = lemmas.lemma(goal, [step])
+        script = Script(lemmas, goal, [])
+        wheres = ", ".join(self._condition(k) for k in range(len(self.where)))
+        if wheres:
+            script.add(f"unfold {wheres} in *.")
+        raw = written_out(as_term(self.expression)), written(goal.expression)
+        first = f"unfold f{self.number}. rewrite ?tanh_by_exp, ?sinh_by_exp, ?cosh_by_exp. unfold Rpower."
+        left = f"f{self.number} {self.given}"
+        script.equation("same", left, script.f, *raw, unfolded=[script.function(goal)], first=first)
+        return [*script.lines, f"rewrite same; apply {lemma}; premise."]
 
     def _second_order(self, box: Ranges) -> list[str]:
         """Taylor in the letter that vanishes, from 0, where function and slope are 0."""
@@ -291,9 +249,7 @@ class ClaimInCoq:
     def _defined(self) -> None:
         """That the theorem speaks of real numbers only."""
         claims = " /\\\n  ".join(need.statement for need in self._needs[0])
-        self.lines.append(
-            f"Lemma {self.theorem}_is_defined : forall {self.given} : R, {self._ranges(self.root)}\n  {claims}."
-        )
+        self.lines.append(f"Lemma {self.theorem}_is_defined : forall {self.given} : R, {self._ranges()}\n  {claims}.")
         self.lines += ["Proof.", self._introduced_ranges, f"repeat split; {self._need()}.", "Qed."]
 
     @property
@@ -304,7 +260,7 @@ class ClaimInCoq:
         k = self.number
         z, w, a, b, c = (f"{name}{k} {self.given}" for name in ("z", "w", "a", "b", "c"))
         sums = " + ".join(f"{x} * {e} * {y}" for x, e, y in ((z, a, z), (z, b, w), (w, b, z), (w, c, w)))
-        self.lines.append(f"Lemma form{k} : forall {self.given} : R, {self._ranges(self.root)}")
+        self.lines.append(f"Lemma form{k} : forall {self.given} : R, {self._ranges()}")
         self.lines.append(f"  f{k} {self.given} = {sums}.")
         unfolded = ", ".join(f"{name}{k}" for name in ("f", "z", "w", "a", "b", "c"))
         self.lines += [
@@ -328,11 +284,6 @@ class ClaimInCoq:
             f"repeat split; first [lra | plain{self.number}; interval with (i_prec {BITS})].",
             "Qed.",
         ]
-
-
-def _cuts(names: Collection[str]) -> str:
-    """The options of `interval` that cut these letters."""
-    return "".join(f"i_bisect {name}, " for name in names) + (f"i_depth {DEPTH}, " if names else "")
 
 
 def _comment(text: str) -> str:

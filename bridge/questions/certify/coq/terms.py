@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 from symbolic.words.errors import UsageError
@@ -21,8 +22,9 @@ RESERVED = {
     *("Prop", "Set", "Type", "SProp", "as", "at", "by", "cofix", "do", "else", "end", "exists", "exists2", "fix"),
     *("for", "forall", "fun", "if", "in", "let", "match", "return", "then", "using", "where", "with"),
     *("R", "exp", "ln", "sqrt", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "PI", "IZR"),
-    *("Rabs", "Rmax", "Rmin", "Rpower"),
+    *("Rabs", "Rmax", "Rmin", "Rpower", "point", "side"),
 }
+DEFINED = re.compile(r"[HCfg]\d+(_\d+)?")  # names of premises and definitions
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,13 @@ def names_in_coq(letters: Iterable[str]) -> dict[str, str]:
     for letter in letters:
         name = re.sub(r"[^A-Za-z0-9_']", "_", letter)
         name = name if name[0].isalpha() else f"x{name}"
-        while name in RESERVED or name in found.values():
+        while name in RESERVED or DEFINED.fullmatch(name) or name in found.values():
             name += "_"
         found[letter] = name
     return found
 
 
-def number_in_coq(number: Fraction) -> str:
+def number_in_coq(number: Rational) -> str:
     sign, p, q = "-" if number < 0 else "", abs(number.numerator), number.denominator
     text = f"{sign}{p}" if q == 1 else f"{sign}{p}/{q}"
     return f"({text})" if sign or q != 1 else text

@@ -103,8 +103,123 @@ Qed.
 (* The square roots of what is 1, at a place where letters are 0. *)
 Ltac roots_of_1 := repeat match goal with |- context [sqrt ?e] => replace e with 1 by ring; rewrite sqrt_1 end.
 
+(* Factors: powers of what is >= 0, even powers, and their inverses. *)
+Lemma inverse_step : forall a, 0 <= a -> 0 <= / a.
+Proof.
+intros a [P|<-]; [left; now apply Rinv_0_lt_compat | rewrite Rinv_0; apply Rle_refl].
+Qed.
+
+Ltac nonnegative :=
+  first [assumption | apply pow2_ge_0 | apply Rabs_pos | lra | apply pow_le; nonnegative | apply inverse_step; nonnegative
+        | apply Rmult_le_pos; nonnegative].
+
+Ltac positive :=
+  first [assumption | apply exp_pos | lra | apply pow_lt; positive | apply Rinv_0_lt_compat; positive
+        | apply Rmult_lt_0_compat; positive].
+
+(* Weighted means: the product of X^p over a list of (p, X) is at most M^N, for N = sum p and sum p X <= N M. *)
+Fixpoint total (l : list (nat * R)) : R := match l with nil => 0 | cons (p, x) r => INR p * x + total r end.
+Fixpoint product (l : list (nat * R)) : R := match l with nil => 1 | cons (p, x) r => x ^ p * product r end.
+Fixpoint count (l : list (nat * R)) : nat := match l with nil => O | cons (p, _) r => (p + count r)%nat end.
+Fixpoint none_negative (l : list (nat * R)) : Prop := match l with nil => True | cons (_, x) r => 0 <= x /\ none_negative r end.
+
+Lemma exp_pow : forall x n, exp x ^ n = exp (INR n * x).
+Proof.
+intros x n. induction n as [|n IH]; [simpl; now rewrite Rmult_0_l, exp_0 | ].
+rewrite S_INR, Rmult_plus_distr_r, Rmult_1_l, exp_plus, <- IH. simpl. ring.
+Qed.
+
+(* X <= M exp(X/M - 1) for each of them. *)
+Lemma product_below : forall l M, 0 < M -> none_negative l ->
+  0 <= product l <= M ^ count l * exp (total l / M - INR (count l)).
+Proof.
+intros l M HM. induction l as [|[p x] r IH]; intros H.
+- simpl. replace (0 / M - 0) with 0 by (unfold Rdiv; ring). rewrite exp_0. lra.
+- destruct H as [Hx Hr]. specialize (IH Hr). cbn [product total count]. rewrite pow_add, plus_INR.
+  assert (X : 0 <= x ^ p <= M ^ p * exp (INR p * (x / M - 1))).
+  { split; [now apply pow_le | ]. rewrite <- exp_pow, <- Rpow_mult_distr. apply pow_incr. split; [exact Hx | ].
+    replace x with (M * (1 + (x / M - 1))) at 1 by (field; lra).
+    apply Rmult_le_compat_l; [lra | apply exp_ineq1_le]. }
+  split; [apply Rmult_le_pos; [apply X | apply IH] | ].
+  replace ((INR p * x + total r) / M - (INR p + INR (count r)))
+    with (INR p * (x / M - 1) + (total r / M - INR (count r))) by (field; lra).
+  rewrite exp_plus.
+  replace (M ^ p * M ^ count r * (exp (INR p * (x / M - 1)) * exp (total r / M - INR (count r))))
+    with ((M ^ p * exp (INR p * (x / M - 1))) * (M ^ count r * exp (total r / M - INR (count r)))) by ring.
+  apply Rmult_le_compat; tauto.
+Qed.
+
+Lemma total_nonneg : forall l, none_negative l -> 0 <= total l.
+Proof.
+induction l as [|[p x] r IH]; intros H; [apply Rle_refl | ]. destruct H as [Hx Hr].
+apply Rplus_le_le_0_compat; [apply Rmult_le_pos; [apply pos_INR | exact Hx] | now apply IH].
+Qed.
+
+Lemma amgm_step : forall l y, none_negative l -> (0 < count l)%nat -> 0 <= y -> y ^ count l <= product l ->
+  INR (count l) * y <= total l.
+Proof.
+intros l y H N Hy P. apply lt_0_INR in N as N'. apply Rnot_lt_le. intros L.
+assert (T := total_nonneg l H). set (n := INR (count l)) in *.
+assert (Q : total l / n < y) by (apply (Rmult_lt_reg_l n); [exact N' | field_simplify; lra]).
+assert (0 <= total l / n) by (apply Rmult_le_pos; [exact T | left; now apply Rinv_0_lt_compat]).
+set (M := (total l / n + y) / 2).
+assert (HM : 0 < M < y) by (unfold M; lra).
+assert (B := product_below l M (proj1 HM) H). fold n in B.
+assert (E : exp (total l / M - n) <= 1).
+{ rewrite <- exp_0. apply Rlt_le, exp_increasing, (Rmult_lt_reg_l M); [lra | ].
+  replace (M * (total l / M - n)) with (n * (total l / n - M)) by (field; lra).
+  rewrite Rmult_0_r. assert (0 < n * (M - total l / n)); [apply Rmult_lt_0_compat; unfold M; lra | ].
+  rewrite Rmult_minus_distr_l in *. lra. }
+assert (M ^ count l < y ^ count l).
+{ destruct (count l) as [|k]; [inversion N | ]. cbn [pow].
+  apply Rle_lt_trans with (M * y ^ k).
+  - apply Rmult_le_compat_l; [lra | apply pow_incr; lra].
+  - apply Rmult_lt_compat_r; [apply pow_lt | ]; lra. }
+assert (0 < M ^ count l) by (apply pow_lt; lra).
+assert (M ^ count l * exp (total l / M - n) <= M ^ count l * 1) by (apply Rmult_le_compat_l; lra). lra.
+Qed.
+
+(* Logarithms: n f = ln A - ln B with A >= B > 0. *)
+Lemma logs_step : forall n A B f, 0 < n -> 0 < B -> 0 <= A - B -> n * f = ln A - ln B -> 0 <= f.
+Proof.
+intros n A B f N P L E. apply (Rmult_le_reg_l n); [exact N | ]. rewrite Rmult_0_r, E.
+destruct (Req_dec A B) as [->|D]; [lra | ]. assert (ln B < ln A) by (apply ln_increasing; lra). lra.
+Qed.
+
+(* A kink is one of its arguments. *)
+Ltac kinks := unfold Rmax, Rmin, Rabs in *;
+  repeat (match goal with
+    | |- context [Rle_dec ?a ?b] => destruct (Rle_dec a b)
+    | |- context [Rcase_abs ?a] => destruct (Rcase_abs a)
+    | H : context [Rle_dec ?a ?b] |- _ => destruct (Rle_dec a b)
+    | H : context [Rcase_abs ?a] |- _ => destruct (Rcase_abs a)
+    end; try (exfalso; lra)); lra.
+
+(* Premises of a lemma: ranges of letters, and conditions. *)
+Ltac premise := try assumption; first [split; lra | lra].
+
+(* What a function of a number is. *)
+Ltac at_numbers := first [reflexivity | apply exp_0 | apply ln_1 | apply sqrt_1 | apply sqrt_0 | apply sin_0 | apply cos_0
+  | apply atan_0 | apply Rabs_R0 | apply sqrt_lem_1; lra | rewrite !sqrt_mult by lra; ring | kinks].
+
+Lemma cosine_squared : forall x, cos x ^ 2 = 1 - sin x ^ 2.
+Proof. intro x. assert (E := sin2_cos2 x). unfold Rsqr in E. lra. Qed.
+
+(* ln of a product of powers, which are > 0. *)
+Ltac logarithms := repeat first [rewrite ln_exp | rewrite ln_1 | rewrite ln_pow by positive | rewrite ln_mult by positive];
+  cbn [INR]; ring.
+
+(* exp(u) as a product of powers of others. *)
+Ltac exponents := rewrite ?exp_pow, <- ?exp_Ropp, <- ?exp_plus; cbn [INR]; first [f_equal; first [ring | field] | idtac].
+
 (* Functions that the library Interval does not have. *)
-Lemma tanh_by_exp : forall x, tanh x = 1 - 2 / (exp (2 * x) + 1).
+Lemma sinh_by_exp : forall x, sinh x = 1/2 * (exp x - exp ((-1) * x)).
+Proof. intro x. unfold sinh. replace ((-1) * x) with (- x) by ring. field. Qed.
+
+Lemma cosh_by_exp : forall x, cosh x = 1/2 * (exp x + exp ((-1) * x)).
+Proof. intro x. unfold cosh. replace ((-1) * x) with (- x) by ring. field. Qed.
+
+Lemma tanh_by_exp : forall x, tanh x = 1 - 2 / (1 + exp (2 * x)).
 Proof.
 intro x. unfold tanh, sinh, cosh. replace (2 * x) with (x + x) by ring. rewrite exp_plus, exp_Ropp.
 assert (0 < exp x) by apply exp_pos. field. split; nra.

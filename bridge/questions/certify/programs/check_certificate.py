@@ -6,7 +6,7 @@ point). All of it is computed again; nothing that a search found is trusted. Wha
 result states this inequality, and the reasons that the file has for its ranges.
 Exit code: 0 if every claim of the file is confirmed, 1 if not. check_steps.py beside it has steps, sin, cos and pi.
 
-A number is a whole number n that stands for n/2^96; an interval is a pair (low, high) that each operation rounds
+A number is a whole number n that stands for n/2^128; an interval is a pair (low, high) that each operation rounds
 outwards. An expression is a tuple: ("Rational", p, q), ("Symbol", name), ("Constant", name) or (operation, parts...).
 """
 
@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import cache, lru_cache, reduce
 from itertools import chain, combinations, product
 
-P = 96
+P = 128
 ONE = 1 << P
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_'*~^\[\]{},.]{0,99}")
 HALVINGS = 10  # of a box, where intervals enclose less tightly here than those of the search
