@@ -12,6 +12,7 @@ from benchmarks import (
     icgd,
     icgd_bounds,
     induction_training,
+    inequalities,
     looped,
     looped_linearised,
     lowering,
@@ -39,6 +40,7 @@ def main() -> None:
     icgd.main()
     icgd_bounds.main()
     lyapunov.main()
+    inequalities.main()
     phases.main()
     induction_training.main()
     universal_transformer.main()

@@ -31,11 +31,11 @@ from bridge.questions.certify.obligations import discharge as discharge
 from bridge.questions.compare import compare as compare
 from bridge.questions.replaying import replay as replay
 from bridge.questions.solve import solve as solve
+from bridge.questions.stating import theorem as theorem
 from bridge.questions.steps import steps as steps
 from bridge.readings import Emulated as Emulated
 from bridge.readings import Smooth as Smooth
 from bridge.readings import at as at
-from bridge.theorems.building import theorem as theorem
 from bridge.theorems.check import Check as Check
 from bridge.theorems.check import Sides as Sides
 from bridge.theorems.pair import Pair as Pair

@@ -19,7 +19,6 @@ from bridge.theorems.check import Check
 from bridge.theorems.graphs import of_graph, of_prompts
 from bridge.theorems.hypotheses import hypothesis_of, with_signs
 from bridge.theorems.modules import as_function
-from bridge.theorems.of_inequalities import claims_of
 from bridge.theorems.pair import Pair
 from bridge.theorems.quantities import (
     as_formula,
@@ -166,8 +165,6 @@ def theorem(
     ]
     for argument, given in (("printed", printed), ("trivial", trivial), ("errata", errata)):
         _require_quantities(id, argument, given or {}, quantities)
-    if not (quantities or checks or callable(inequalities)):
-        checks, inequalities = claims_of(id, inequalities)
     if not quantities and not checks:
         raise UsageError(
             f"{id}: nothing is stated; give the conclusion of a derivation, a check, or inequalities in a list"

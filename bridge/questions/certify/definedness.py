@@ -60,7 +60,11 @@ def _evaluated(node: Any, known: dict[Any, Any]) -> Any:
         return known.get(node, node)
     if node not in known:
         if isinstance(node, sp.Expr):
-            known[node] = node.func(*(_evaluated(part, known) for part in node.args))
+            parts = [_evaluated(part, known) for part in node.args]
+            try:
+                known[node] = node.func(*parts)
+            except ValueError:  # the maximum of what is nowhere a real number
+                known[node] = sp.nan
         else:
             known[node] = node.xreplace({s: value for s, value in known.items() if isinstance(s, sp.Symbol)})
     return known[node]

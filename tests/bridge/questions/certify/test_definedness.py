@@ -247,3 +247,11 @@ def test_the_simplest_fraction_of_an_interval(low: str, high: str, expected: str
 def test_definedness_is_listed_with_the_claim() -> None:
     names = [each.name for each in read_inequality("log(x) - log(x) + x/x", ["x=1,2"])]
     assert names == [f"{DEFINED}x", f"{DEFINED}x**2", "log(x) - log(x) + x/x"]
+
+
+def test_a_maximum_of_what_is_nowhere_defined_is_undecided_with_the_reason():
+    (defined, claim) = read_inequality("max(asin(x**2 + 4), 0) >= -5", ["x=0,1"])
+    assert prove(defined, most_boxes=9).status is Status.REFUTED
+    outcome = prove(claim, most_boxes=9)
+    assert outcome.status is Status.UNDECIDED
+    assert "it is undefined at x = 0: it requires 1 - (x**2 + 4)**2 >= 0" in outcome.reason
