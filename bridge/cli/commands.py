@@ -7,6 +7,7 @@ import typer
 
 from bridge.cli.options import Json, flag, output_file, taking, writing
 from bridge.cli.parameter_help import CommandOfResult, PlainCommand
+from bridge.cli.report_options import write_report
 from bridge.cli.training_options import train_model
 
 app = typer.Typer(
@@ -383,6 +384,7 @@ def certify(
         run_expression(expression, ranges or [], where or [], seconds, files, as_json=json)
 
 
+app.command("report", cls=PlainCommand)(write_report)
 app.command("train", cls=PlainCommand)(train_model)
 
 

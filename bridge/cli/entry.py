@@ -1,7 +1,7 @@
 """The entry point: runs a command and turns an exception into one message and an exit code.
 
-0: done (also if the run refuted a bound: that is a result). 1: a bug of boundsmith, or `certify --check` did not
-confirm the file. 2: a usage error. 130: interrupted.
+0: done (also if the run refuted a bound: that is a result). 1: a bug of boundsmith, `certify --check` did not confirm
+the file, or a page of a report could not be made. 2: a usage error. 130: interrupted.
 """
 
 import atexit

@@ -43,8 +43,8 @@ def comparison_html(comparison: Record, choice: Choice = USUAL) -> str:
     return "\n".join(
         [
             "<table>",
-            f"<caption>{_title(shown)}</caption>",
-            f"<thead>{_line(map(_heading, shown.columns), 'th')}</thead>",
+            f"<caption>{title_html(shown)}</caption>",
+            f"<thead>{_line(map(heading_html, shown.columns), 'th')}</thead>",
             "<tbody>",
             *(_row(row, shown) for row in shown.rows),
             "</tbody>",
@@ -52,7 +52,7 @@ def comparison_html(comparison: Record, choice: Choice = USUAL) -> str:
             *_legend([*legend(shown), *terms(shown)]),
             *(f"<p>{prose_html(note)}</p>" for note in notes(shown.rows)),
             f"<p>{prose_html('; '.join(filter(None, footer)))}</p>",
-            *(_named(table, shown.choice.all_rows) for table in record.tables),
+            *(named_table_html(table, shown.choice.all_rows) for table in record.tables),
             *(f"<p><b>{escape(each.heading)}</b> {prose_html(each.sentence)}</p>" for each in findings(record)),
         ]
     )
@@ -63,7 +63,7 @@ def _legend(entries: Entries) -> list[str]:
     return ["<dl>", *lines, "</dl>"] if lines else []
 
 
-def _named(table: NamedTable, all_rows: bool) -> str:
+def named_table_html(table: NamedTable, all_rows: bool) -> str:
     """A table beside the rows; of a long one the first and the last lines."""
     head = _line(map(prose_html, table.columns), "th")
     body = "\n".join(_line(map(prose_html, cells), "td") for cells in table_cells(table, all_rows))
@@ -71,16 +71,17 @@ def _named(table: NamedTable, all_rows: bool) -> str:
 
 
 def _line(cells: Iterable[str], tag: str) -> str:
-    return f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in cells)}</tr>"
+    opening = '<th scope="col">' if tag == "th" else f"<{tag}>"
+    return f"<tr>{''.join(f'{opening}{cell}</{tag}>' for cell in cells)}</tr>"
 
 
-def _title(shown: Sheet) -> str:
+def title_html(shown: Sheet) -> str:
     found = shown.layout
     constants = [f"{_name(name)} = {escape(found.value(name, value))}" for name, value in found.constant.items()]
     return "; ".join(filter(None, (prose_html(shown.title), ", ".join(constants), escape(found.shared_scope))))
 
 
-def _heading(column: Column) -> str:
+def heading_html(column: Column) -> str:
     return _name(column.name) if column.role is Role.PARAMETER else escape(column.heading)
 
 

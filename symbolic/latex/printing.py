@@ -157,7 +157,6 @@ def result_latex(result: Result, expanded: bool = False, slack: Slack | None = N
 
     `slack`: by which factor each step, by name, is above the error at some input.
     """
-    stated_ones = [q for q in result.quantities if q.printed or q.derivation or q.derive is not None]
     lines = [
         rf"% {result.id}: {result.citation}".removesuffix(": "),
         rf"\subsection*{{{prose_latex(result.title)}}}",
@@ -165,14 +164,21 @@ def result_latex(result: Result, expanded: bool = False, slack: Slack | None = N
     source = [prose_latex(result.id) if result.id != result.title else "", result.citation.latex()]
     lines += [f"{', '.join(filter(None, source))}."] if any(source) else []
     lines += [rf"\[ {wrapped(result.claim)} \]"] if result.claim else []
-    lines += introduction(result, stated_ones, _formulas(result, stated_ones)).lines()
     page = page_of(result)
-    lines += [quantity_latex(q, page, expanded) for q in stated_ones]
-    if result.formulas:
-        lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(each, page) for each in result.formulas)]
+    lines += bounds_latex(result, page, expanded)
     lines += proofs(result, page, slack)
     lines += [r"\paragraph{Remarks}", *(prose_latex(remark) for remark in result.remarks)] if result.remarks else []
     return "\n".join(lines)
+
+
+def bounds_latex(result: Result, page: Page, expanded: bool = False) -> list[str]:
+    """The letters and hypotheses, then each quantity with its printed and its derived bound."""
+    stated_ones = [q for q in result.quantities if q.printed or q.derivation or q.derive is not None]
+    lines = introduction(result, stated_ones, _formulas(result, stated_ones)).lines()
+    lines += [quantity_latex(q, page, expanded) for q in stated_ones]
+    if result.formulas:
+        lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(each, page) for each in result.formulas)]
+    return lines
 
 
 def _formulas(result: Result, quantities: Sequence[Quantity]) -> list[sp.Basic]:

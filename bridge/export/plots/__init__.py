@@ -31,11 +31,15 @@ DATE = {"svg": "Date", "pdf": "CreationDate"}  # by which every file would diffe
 
 def write_figure(figure: Figure, path: str | Path, salt: str) -> None:
     """Writes a .png, .svg or .pdf file; the same figure gives the same bytes."""
-    kind = Path(path).suffix.lower().removeprefix(".")
-    picture = io.BytesIO()
+    write_bytes(path, picture(figure, Path(path).suffix.lower().removeprefix("."), salt))
+
+
+def picture(figure: Figure, kind: str, salt: str) -> bytes:
+    """The content of a file of that kind: png, svg or pdf."""
+    drawn = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": salt}):
-        figure.savefig(picture, format=kind, dpi=150, metadata={DATE[kind]: None} if kind in DATE else None)
-    write_bytes(path, picture.getvalue())
+        figure.savefig(drawn, format=kind, dpi=150, metadata={DATE[kind]: None} if kind in DATE else None)
+    return drawn.getvalue()
 
 
 def draw(comparison: Record, quantity: str | None = None, x: str | None = None, *, title: bool = True) -> Figure:

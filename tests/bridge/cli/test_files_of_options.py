@@ -25,6 +25,7 @@ CALLS: dict[tuple[str, str], tuple[str, ...]] = {
     ("certify", "id"): ("certify",),
     ("certify", "check"): ("certify", "--check"),
     ("errata", "ids"): ("errata",),
+    ("report", "ids"): ("report", "-o", "report"),
 }
 IN_PARAMETERS: dict[str, tuple[str, ...]] = {
     "machine": ("compare", "machines.turing", "--set", "machine={}"),
