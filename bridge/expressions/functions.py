@@ -19,6 +19,7 @@ from symbolic.derivations.obligations import shown_at_most
 from symbolic.derivations.signs import is_continuous
 from symbolic.words.errors import UsageError
 from symbolic.words.names import approximate_symbol
+from symbolic.words.shown import cut
 
 NEAR = ", at most its slope at 0 and the largest second derivative times what bounds both arguments"
 
@@ -42,6 +43,10 @@ class Function:
         self.argument = argument  # the letter under which the user wrote it
         self.given_error = None if error is None else as_number("error", error)
         self.vouched = vouched  # what the author says of f, and nothing proves
+
+    def __repr__(self) -> str:
+        network = "" if self.approximate is None else f"; in the network {cut(shown(self.side(approximate=True)))}"
+        return f"<{self.name}(t) = {cut(shown(self.exact))}{network}>"
 
     def approximated(self, by: Callable[[sp.Symbol], Any] | sp.Expr, *, error: Any = None) -> "Function":
         """The same with another one in its place.

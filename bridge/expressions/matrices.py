@@ -28,6 +28,8 @@ from bridge.lowering.formula import ArrayFunction
 from symbolic.calculus import linear_map, perturbed_map
 from symbolic.derivations.derivation import Norm
 from symbolic.words.errors import UsageError
+from symbolic.words.prose import plain
+from symbolic.words.shown import cut
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,13 @@ class Matrix:
         self.layers = None if layers is None else as_number("number of layers", layers)
 
     def __repr__(self) -> str:
-        return self.name
+        known = {key: kind for kind, key in KINDS.items()}
+        norms = [
+            f"{known[key].replace('_', ' ')} at most {sp.sstr(x)}" for key, x in self.norms.items() if key in known
+        ]
+        words = "" if self.change is None else f"; {plain(self.change.words(self.name, self.approximate_name))}"
+        layers = "" if self.layers is None else f", one for each of {self.layers} layers"
+        return f"<{self.name}, {self.rows} x {self.columns} matrix{layers}: {cut(', '.join(norms))}{words}>"
 
     @property
     def of_layers(self) -> Domain:
