@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-Progress = Callable[[float, float, str], None]  # how much is done, of how much, in words
+Progress = Callable[[int | float, int | float, str], None]  # how much is done, of how much, in words
 LATE, EACH = 1.0, 0.2  # seconds: before the bar is shown, between two of its states
 
 
@@ -47,7 +47,7 @@ def notebook_bar() -> Iterator[Progress]:
     shown: list[Any] = []
     last = time.monotonic() + LATE - EACH
 
-    def report(done: float, total: float, words: str) -> None:
+    def report(done: int | float, total: int | float, words: str) -> None:
         nonlocal last
         if time.monotonic() - last < EACH:
             return

@@ -114,6 +114,8 @@ class Expression(ABC):
     def __repr__(self) -> str:
         """What it is, and what the network computes in its place."""
         words = cut("; in the network ".join(map(plain, definition_of(self))), MOST)
+        if words == self.label:
+            return f"<{self.label}, {self._kind}>"
         return f"<{f'{self.label}, ' if self.is_named else ''}{self._kind}: {words}>"
 
     @property
@@ -261,6 +263,11 @@ def as_number(what: str, given: Any) -> sp.Expr:
     return as_expr(given)
 
 
+def name_of(given: Any) -> str:
+    """For messages: the name of a matrix or a function of ours, else what it is in Python."""
+    return getattr(given, "name", None) or cut(repr(given), 40)
+
+
 def require_name(name: Any) -> str:
     """Raises UsageError for what cannot name an argument of a function."""
     if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
@@ -272,7 +279,7 @@ def require_name(name: Any) -> str:
 
 def _operand(sign: str, one: Expression, other: Any) -> Expression:
     if not isinstance(other, Expression):
-        raise UsageError(f"{one.label} {sign} {other!r:.40}: expected an expression, got {type(other).__name__}")
+        raise UsageError(f"{one.label} {sign} {name_of(other)}: expected an expression, got {type(other).__name__}")
     return other
 
 

@@ -7,7 +7,17 @@ from typing import Any
 import sympy as sp
 
 from bridge.expressions.constants import KNOWN, Constants, largest_of, largest_within, parts_of, shown, t
-from bridge.expressions.expression import Asking, Candidate, Expression, InNorm, Running, as_number, composed, names_in
+from bridge.expressions.expression import (
+    Asking,
+    Candidate,
+    Expression,
+    InNorm,
+    Running,
+    as_number,
+    composed,
+    name_of,
+    names_in,
+)
 from bridge.lowering import LoweringError
 from bridge.lowering.enclosures import STEPS, supremum
 from bridge.lowering.formula import ArrayFunction
@@ -66,7 +76,7 @@ class Function:
 
     def __call__(self, x: Any) -> "Applied":
         if not isinstance(x, Expression):
-            raise UsageError(f"{self.name}({x!r:.40}): expected an expression, got {type(x).__name__}")
+            raise UsageError(f"{self.name}({name_of(x)}): expected an expression, got {type(x).__name__}")
         return Applied(self, x)
 
     @property

@@ -17,6 +17,7 @@ from bridge.expressions.expression import (
     Running,
     as_number,
     composed,
+    name_of,
     require_name,
     require_shape,
     same,
@@ -177,7 +178,7 @@ class Matrix:
 
     def __matmul__(self, x: Any) -> "MatrixImage":
         if not isinstance(x, Expression):
-            raise UsageError(f"{self.name} @ {x!r:.40}: expected an expression, got {type(x).__name__}")
+            raise UsageError(f"{self.name} @ {name_of(x)}: expected an expression, got {type(x).__name__}")
         return MatrixImage(self, x)
 
     __add__ = __radd__ = __sub__ = __rsub__ = _refusing("matrices are not added", "{0} @ x + B @ x")

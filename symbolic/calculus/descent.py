@@ -10,7 +10,6 @@ from symbolic.calculus.recursions import latex
 from symbolic.derivations.derivation import Approximated, DerivationError, Norm, as_expr, rule_step
 from symbolic.derivations.obligations import Obligation, nonnegative, positive, whole
 from symbolic.derivations.operations import Unread
-from symbolic.words.shown import brief
 
 
 # Summed over l = 0 .. n - 1, f(w^{l+1}) <= f(w^l) - c_l g_l + d_l telescopes:
@@ -24,8 +23,6 @@ class Descent:
     decrease: sp.Expr
     offset: sp.Expr
     obligations: tuple[Obligation, ...] = ()
-
-    __repr__ = brief
 
     def closed(self, fall: Any, steps: Any) -> sp.Expr:
         """The mean of ||G(w^l)||^2 over `steps` steps in which f falls by at most `fall` altogether."""

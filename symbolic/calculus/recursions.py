@@ -27,7 +27,7 @@ from symbolic.derivations.obligations import Obligation, is_plain, nonnegative, 
 from symbolic.derivations.operations import Unread
 from symbolic.derivations.provenance import Provenance
 from symbolic.words.indices import fresh, names_of_letters
-from symbolic.words.shown import SHOWN, brief
+from symbolic.words.shown import SHOWN
 
 MOST_LAYERS = 10**5  # of a product over layers that are not equal: SymPy multiplies it out when it prints a sum
 LONGEST_OFFSET = 60  # operations, in an offset whose terms are looked at
@@ -67,8 +67,6 @@ class LinearRecursion:
     pooled: bool = False
     events: Events = ()
     depth: sp.Expr | None = None
-
-    __repr__ = brief
 
     def __post_init__(self) -> None:
         """Raises DerivationError for a coefficient that is clearly negative."""
@@ -267,8 +265,6 @@ class CoupledRecursion:
     start: tuple[sp.Expr, sp.Expr]
     matrix: tuple[tuple[sp.Expr, sp.Expr], tuple[sp.Expr, sp.Expr]]
     offset: tuple[sp.Expr, sp.Expr]
-
-    __repr__ = brief
 
     def __post_init__(self) -> None:
         """Raises DerivationError for a coefficient that is clearly negative."""
