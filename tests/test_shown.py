@@ -119,7 +119,7 @@ def test_notebooks_show_what_is_long_in_a_box_that_scrolls() -> None:
     [
         (bs.rules.given("x", dim=d, size=K, error=eps), "<Approximated x in R^d: inf-norm at most K>"),
         (bs.rules.given("x", dim=d, size=K, error=eps).derivation, "<Derivation of x: 1 step>"),
-        (bs.vector("x", d, size=1) + bs.vector("y", d, size=1), "<vector in R^d: x + y>"),
+        (bs.vector("x", d, size=1) + bs.vector("y", d, size=1), "<x + y, vector in R^d>"),
         (bs.matrix("W", d, N, spectral=K).rounded(eps), "<W, d x N matrix: spectral at most K; W_hat is W with each"),
         (bs.function(sp.tanh), "<tanh(t) = tanh(t)>"),
     ],

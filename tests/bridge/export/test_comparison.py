@@ -14,6 +14,7 @@ import boundsmith as bs
 from bridge.export import bars
 from bridge.export.bars import notebook_bar
 from bridge.export.comparison import load
+from symbolic.words.errors import UsageError
 from tests.bridge.export.cases import comparison
 
 
@@ -41,7 +42,7 @@ def test_rows_by_index_slice_quantity_and_scope() -> None:
     ],
 )
 def test_a_place_that_is_not_there_is_refused(place: Any, message: str) -> None:
-    with pytest.raises(bs.UsageError, match=message):
+    with pytest.raises(UsageError, match=message):
         comparison(ps=(1, 2), Ls=(8,))[place]
 
 
@@ -61,7 +62,7 @@ def test_the_frame_is_the_csv() -> None:
 )
 def test_what_is_not_installed_is_named(call: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(bs.UsageError, match=message):
+    with pytest.raises(UsageError, match=message):
         getattr(comparison(), call)()
 
 
@@ -69,7 +70,7 @@ def test_a_figure_of_one_quantity_shows_itself_in_a_notebook() -> None:
     figure = comparison().plot("y", x="L")
     assert figure.get_suptitle().startswith("induction.vanilla: y")
     assert figure._repr_png_().startswith(b"\x89PNG")
-    with pytest.raises(bs.UsageError, match="the comparison has no quantity 'z' to plot"):
+    with pytest.raises(UsageError, match="the comparison has no quantity 'z' to plot"):
         comparison().plot("z")
 
 
@@ -91,7 +92,7 @@ def test_a_record_of_a_newer_version_is_refused(version: str, is_newer: bool, tm
     if not is_newer:
         assert load(path) == record
         return
-    with pytest.raises(bs.UsageError, match=f"written by boundsmith {version}, and this is 0.1.0; upgrade boundsmith"):
+    with pytest.raises(UsageError, match=f"written by boundsmith {version}, and this is 0.1.0; upgrade boundsmith"):
         load(path)
 
 
