@@ -6,7 +6,7 @@
 State a theorem of your own:
     theorem, Theorem                            one call builds it; what it is
     Text, Pair, Transformer, Smooth, Emulated   parameters that are text; networks; operands of a derivation
-    Check, Sides, NamedTable                    rows and tables of your own
+    Check, Sides                                rows of your own
     Knobs, AtPoint, InputSearch, ExactRuns, Refuting, Refusal, Refutation, Work    what few theorems need
 
 Compose it: an expression knows its bound, its network and its reference:
@@ -16,7 +16,7 @@ Compose it: an expression knows its bound, its network and its reference:
     gradient                                    of a loss by matrices and inputs: formulas, LaTeX, numbers, balls
 
 Ask about a theorem, an id of a result, or a file with a theorem:
-    compare                                     every bound beside the largest error that is found
+    compare, load                               every bound beside the largest error; the same, read from its JSON
     solve                                       the knob that meets an accuracy
     certify, discharge                          proofs of inequalities and of obligations
     steps, at                                   a bound step by step at one prompt; the same without a theorem

@@ -11,6 +11,7 @@ from boundsmith import rules as rules
 from boundsmith import sources as sources
 from boundsmith import statements as statements
 from bridge.export.comparison import Comparison as Comparison
+from bridge.export.comparison import load as load
 from bridge.expressions.attention import attend as attend
 from bridge.expressions.attention import concatenate as concatenate
 from bridge.expressions.attention import hard_max as hard_max
@@ -44,7 +45,6 @@ from bridge.theorems.parts import ExactRuns as ExactRuns
 from bridge.theorems.parts import InputSearch as InputSearch
 from bridge.theorems.parts import Knobs as Knobs
 from bridge.theorems.parts import Refuting as Refuting
-from bridge.theorems.record import NamedTable as NamedTable
 from bridge.theorems.record import Verdict as Verdict
 from bridge.theorems.refusal import Refusal as Refusal
 from bridge.theorems.refutation import Refutation as Refutation

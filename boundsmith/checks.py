@@ -1,4 +1,4 @@
-"""Rows of your own: what makes the two sides of a `bs.Check`, and certified numbers for them.
+"""Rows and tables of your own: what makes the two sides of a `bs.Check`, and certified numbers for them.
 
 - proofs: certified, Threshold, prove, smallest
 - best constants, proved and refuted: largest_constant, supremum, lipschitz, BestConstant
@@ -6,7 +6,7 @@
 - claims of experiments, over seeds: claim_over_seeds
 - margins: flip_distance, beside_flip, smallest_flip, coordinate_lines
 - inverse problems: Condition, largest_perturbation, PathCost, least_path
-- the settings of a run: Run
+- the settings of a run, and a table beside the rows: Run, NamedTable
 """
 
 from bridge.judging.exact_claims import exact_check
@@ -19,6 +19,7 @@ from bridge.questions.certify.checks import certified
 from bridge.questions.certify.search import smallest
 from bridge.questions.certify.thresholds import Threshold
 from bridge.questions.constants import BestConstant, largest_constant, lipschitz, supremum
+from bridge.theorems.record import NamedTable
 from bridge.topics.tools.inversion import Condition, largest_perturbation
 from bridge.topics.tools.least_path import PathCost, least_path
 from bridge.topics.tools.margins import beside_flip, flip_distance
@@ -48,4 +49,5 @@ __all__ = [
     "PathCost",
     "least_path",
     "Run",
+    "NamedTable",
 ]

@@ -1,6 +1,7 @@
 """Statements, derivations and the error calculus, in SymPy. Never imports torch."""
 
 import symbolic.derivations.polynomials
+import symbolic.latex.plain
 import symbolic.latex.printing  # noqa: F401 - by which statements and derivations show themselves
 from symbolic.calculus import (
     CoupledRecursion,

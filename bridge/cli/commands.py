@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bridge.cli.options import Json, flag, output_file, taking, writing
+from bridge.cli.options import LEFT_OUT_FIRST, Json, flag, output_file, taking, writing
 from bridge.cli.parameter_help import CommandOfResult, PlainCommand
 from bridge.cli.report_options import write_report
 from bridge.cli.training_options import train_model
@@ -183,7 +183,11 @@ def compare(
     all_rows: Annotated[bool, flag("--all", "Also show the rows of the intermediate quantities.")] = False,
     columns: Annotated[
         list[str] | None,
-        taking("NAMES", "Columns, in this order, as derived,measured,N; quantity and verdict are always there."),
+        taking(
+            "NAMES",
+            "Columns, in this order, as derived,measured,N; quantity and verdict are always there. Without it, a "
+            f"narrow terminal leaves columns out, in this order: {LEFT_OUT_FIRST}; then what tells rows apart.",
+        ),
     ] = None,
     quantity: Annotated[
         list[str] | None, taking("NAMES", "Only the rows of these quantities; p stands for p[1], p[2] ... too.")
@@ -204,11 +208,13 @@ def compare(
         list[Path] | None,
         writing("Also write a .tex, .md, .html, .csv or .json file. Repeatable.", "-o", "--output"),
     ] = None,
-    plot: Annotated[Path | None, writing("Also draw a plot into a .png, .svg or .pdf file.")] = None,
+    plot: Annotated[list[Path] | None, writing("Also draw a plot into a .png, .svg or .pdf file. Repeatable.")] = None,
     untitled: Annotated[
         bool, flag("--untitled", "Plots without a title, for a paper whose caption says what they show.")
     ] = False,
-    plot_steps: Annotated[Path | None, writing("Also draw what each step of the proof loses.")] = None,
+    plot_steps: Annotated[
+        list[Path] | None, writing("Also draw what each step of the proof loses. Repeatable.")
+    ] = None,
     save_witnesses: Annotated[Path | None, taking("DIR", "Save the witness of each violated bound.")] = None,
     resume: Annotated[
         bool, flag("--resume", "Go on with a run that was stopped: what it kept beside --output.")
@@ -226,7 +232,8 @@ def compare(
     given = {name: value for name, value in (of_run | of_inputs).items() if value is not None}
     of_latex: dict[str, Any] = {"siunitx": siunitx, "caption": caption, "label": label}
     shown = choice(columns or (), quantity or (), scope or (), sort or (), all_rows=all_rows, **of_latex)
-    files: dict[str, Any] = {"tables": tuple(output or ()), "plot": plot, "plot_steps": plot_steps}
+    files: dict[str, Any] = {"tables": tuple(output or ()), "plot": tuple(plot or ())}
+    files |= {"plot_steps": tuple(plot_steps or ())}
     files |= {"witnesses": save_witnesses, "titled": not untitled, "resume": resume}
     outputs = Outputs(**files, as_json=json, choice=shown, steps=steps)
     if witness is not None:

@@ -13,7 +13,6 @@ from bridge.cli.description import (
     drawn_formula,
     formula,
     offer_record,
-    reason_words,
     result_record,
     wrapped,
 )
@@ -21,25 +20,20 @@ from bridge.cli.requests import request
 from bridge.cli.terminal import line_width, show, show_filled, show_json
 from bridge.export.grids import bounded
 from bridge.theorems.packages import clashes, offered
-from symbolic.calculus.repetition import steps_of_one_layer
-from symbolic.derivations.derivation import Step
-from symbolic.derivations.provenance import Provenance
 from symbolic.latex.displays import with_names
 from symbolic.latex.naming import Named
 from symbolic.latex.page import Page
+from symbolic.latex.plain import RELATIONS, step_lines
 from symbolic.latex.printing import derived_words
-from symbolic.latex.recurrences import layer_letter
 from symbolic.latex.shown_bounds import plain_definition, plain_text, shown_bound
 from symbolic.latex.typesetting import Notation
 from symbolic.statements.catalogue import CLAIMS, RUNNING, Claim, find_claim, is_claimed, status
 from symbolic.statements.errata import Erratum
-from symbolic.statements.result import Formula, Kind, Parameter, Printed, Quantity, Result
+from symbolic.statements.result import Formula, Parameter, Printed, Quantity, Result
 from symbolic.words.indices import names_of_letters, with_fresh_indices
 
 TALL = 6  # lines of a formula
 STYLES = {"running": "green", "planned": "dim", "broken": "red"}
-OPEN = "open: decided at each point by balls; the bound is conditional where they cannot"
-RELATIONS = {Kind.EXACT: "=", Kind.UPPER: "<=", Kind.LOWER: ">=", Kind.RATE: "~"}
 
 
 def list_claims(*, as_json: bool) -> None:
@@ -98,7 +92,7 @@ def _result_blocks(result: Result) -> list[str]:
         "quantities": [line for at in range(len(result.quantities)) for line in _quantity(result, at)],
         "derived (by the calculus)": [line for each in result.formulas for line in _derived_formula(each, notation)],
         "derivation: the error of each step, in terms of the errors e_ of its premises": [
-            line for step in derivation_steps(result) for line in _step(step, notation)
+            line for step in derivation_steps(result) for line in step_lines(step, notation)
         ],
         "remarks": [f"  {remark}" for remark in result.remarks],
     }
@@ -192,36 +186,3 @@ def _formula(expression: object, notation: Notation) -> list[str]:
 def _by_steps(named: Named, notation: Notation) -> list[str]:
     parts = [" = ".join(plain_definition(named, part, notation)) for part in named.parts]
     return [f"      {line}" for each in (plain_text(named.main, notation), *parts) for line in wrapped(each)]
-
-
-def _step(step: Step, notation: Notation) -> list[str]:
-    premises = f" from {', '.join(step.premises)}" if step.premises else ""
-    source = f" [{step.source}]" if step.source else ""
-    word = f" ({step.provenance})" if step.provenance not in (None, Provenance.RULES) else ""
-    lines = [
-        f"  {step.name} ({step.norm}-norm): {step.rule}{premises}{word}",
-        f"    {_left(step)} <= {formula(step.local, notation)}",
-    ]
-    reason = reason_words(step)
-    lines += [f"    {reason}{source}"] if reason or source else []
-    lines += [f"    {words}" for words in _premises(step, notation)]
-    letter = layer_letter(step.recursion, notation)
-    layer = steps_of_one_layer(step, letter)
-    lines += [f"    one layer, from an argument with the error e_{letter}:"] if layer else []
-    return [*lines, *(f"    {line}" for each in layer for line in _step(each, notation))]
-
-
-def _left(step: Step) -> str:
-    """What the step bounds: an error, or the number that has a letter of its own."""
-    return step.name if step.latex else f"e_{step.name}"
-
-
-def _premises(step: Step, notation: Notation) -> Iterator[str]:
-    """The events over which the step holds, and its obligations."""
-    for event in step.events:
-        fails = formula(event.fails, notation)
-        yield f"event {event.name}, over {event.where}: fails with probability at most {fails}"
-    for each in step.obligations:
-        if each.open or each.discharged_by:
-            how = OPEN if each.open else each.discharged_by
-            yield f"obligation: {each.statement}: {formula(each.condition, notation)} ({how})"

@@ -9,6 +9,8 @@ import sympy as sp
 from bridge.theorems.packages import Offer
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivations.derivation import Step
+from symbolic.latex.plain import formula as formula
+from symbolic.latex.plain import reason_words as reason_words
 from symbolic.latex.recurrences import layer_letter
 from symbolic.latex.typesetting import Notation
 from symbolic.statements.catalogue import Claim, status
@@ -71,16 +73,6 @@ def derivation_steps(result: Result) -> list[Step]:
             owed |= {o.condition: o for o in (*shown.obligations, *step.obligations) if o.open}
             found[step.name, step.local] = replace(shown, obligations=tuple(owed.values()))
     return list(found.values())
-
-
-def reason_words(step: Step) -> str:
-    """Why the step holds, in plain text where it is a recursion."""
-    return "; ".join(filter(None, [step.reason, step.recursion.words() if step.recursion else ""]))
-
-
-def formula(expression: Any, notation: Notation | None = None) -> str:
-    """A formula in plain text, on one line as Python reads it; no index has the name of a letter of `notation`."""
-    return str(sp.sstr(with_fresh_indices(expression, names_of_letters(notation))))
 
 
 def drawn_formula(expression: Any, notation: Notation | None = None) -> list[str]:

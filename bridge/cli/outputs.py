@@ -23,12 +23,12 @@ class Outputs:
     """See the options of `compare`."""
 
     tables: tuple[Path, ...] = ()
-    plot: Path | None = None
+    plot: tuple[Path, ...] = ()
     witnesses: Path | None = None
     as_json: bool = False
     choice: Choice = field(default_factory=Choice)
     steps: bool = False
-    plot_steps: Path | None = None
+    plot_steps: tuple[Path, ...] = ()
     titled: bool = True
     resume: bool = False
 
@@ -43,7 +43,7 @@ class Outputs:
 
     @property
     def plots(self) -> tuple[Path, ...]:
-        return tuple(path for path in (self.plot, self.plot_steps) if path)
+        return (*self.plot, *self.plot_steps)
 
     def check(self) -> None:
         """Raises UsageError if a file cannot be written, or cannot show what was chosen."""

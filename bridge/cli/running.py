@@ -123,10 +123,10 @@ def _write(comparison: Comparison, outputs: Outputs) -> None:
         save_witnesses(comparison, outputs.witnesses)
     for path in outputs.tables:
         export(comparison, path, outputs.choice)
-    if outputs.plot:
-        plot(chosen(comparison, outputs.choice), outputs.plot, title=outputs.titled)
-    if outputs.plot_steps:
-        plot_steps(chosen(comparison, outputs.choice), outputs.plot_steps, title=outputs.titled)
+    for path in outputs.plot:
+        plot(chosen(comparison, outputs.choice), path, title=outputs.titled)
+    for path in outputs.plot_steps:
+        plot_steps(chosen(comparison, outputs.choice), path, title=outputs.titled)
 
 
 def _name_files(comparison: Comparison, outputs: Outputs) -> None:

@@ -124,7 +124,7 @@ class _PartOfComparison:
         self.asked = True
         with warnings_in_words():
             part = _part(checked_call(request.theorem, options, request.parameters), self.kept)
-        shown = replace(outputs, tables=(), plot=None, plot_steps=None, witnesses=None)
+        shown = replace(outputs, tables=(), plot=(), plot_steps=(), witnesses=None)
         if shown.as_json:
             show_json_text(part.comparison.to_json())
             return

@@ -61,7 +61,7 @@ class Choice:
         """Raises UsageError for a quantity that is none of `known` and has no part there."""
         names = list(dict.fromkeys(known))
         for asked in self.quantities:
-            if not any(_is_part(name, asked) for name in names):
+            if not any(is_part(name, asked) for name in names):
                 require_known(asked, names, "--quantity: there is no quantity")
 
 
@@ -121,7 +121,8 @@ def _column(name: str) -> str:
     return joined if joined.removeprefix("-") in NUMBERS else name
 
 
-def _is_part(name: str, of: str) -> bool:
+def is_part(name: str, of: str) -> bool:
+    """Whether it is the quantity, or a part of it, as p[1] is of p."""
     return name == of or name.startswith((f"{of}[", f"{of}."))
 
 
@@ -140,7 +141,7 @@ def chosen(comparison: Record, choice: Choice) -> Record:
 
 
 def _is_chosen(row: Row, choice: Choice) -> bool:
-    of_quantity = not choice.quantities or any(_is_part(row.quantity, asked) for asked in choice.quantities)
+    of_quantity = not choice.quantities or any(is_part(row.quantity, asked) for asked in choice.quantities)
     return of_quantity and (not choice.scopes or (row.scope or NO_SCOPE) in choice.scopes)
 
 

@@ -31,6 +31,7 @@ FLAGS = {
     "above a bound by rounding": "the error exceeds a bound, the exact error does not",
 }
 YOURS = "your formula"  # where no paper prints it
+WITHOUT_ERRATUM = "the bound fails"  # of a formula of yours
 Entries = list[tuple[str, str]]
 
 
@@ -78,6 +79,8 @@ def _judged(shown: Sheet) -> Entries:
     )
     meanings = VERDICTS | ({"kept": KEPT_OVER_DRAWS} if over_draws else {})
     meanings |= {"consistent": OVER_SEEDS} if over_seeds else {}
+    of_paper = bool(weights) or shown.comparison.result in RUNNING
+    meanings |= {} if of_paper else {"violated": WITHOUT_ERRATUM}
     found = [(name, meaning) for name, meaning in meanings.items() if name in verdicts]
     return letters + found + [(wording.flags.get(name, name), FLAGS[name]) for name in FLAGS if name in flags]
 

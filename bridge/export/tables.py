@@ -1,6 +1,7 @@
 """The rows as CSV, and witnesses as files of their own."""
 
 import csv
+import importlib.util
 import io
 import json
 import re
@@ -14,6 +15,7 @@ from bridge.export.columns import Column, Role
 from bridge.export.sheet import Sheet, sheet
 from bridge.export.written_files import write_text
 from bridge.theorems.record import Record, Row, RowErratum
+from symbolic.words.errors import UsageError
 
 PARTS = {"witness": ("file", "error_lower"), "erratum": tuple(RowErratum.model_fields)}  # of fields that may be absent
 
@@ -28,13 +30,25 @@ def comparison_csv(comparison: Record, choice: Choice = USUAL) -> str:
         lines = [{column.name: _full(shown, column, row) for column in shown.columns} for row in shown.rows]
         columns = [column.name for column in shown.columns]
     else:
-        lines = [{"result": comparison.result, **dict(_cells(row))} for row in chosen(comparison, choice)]
+        lines = [{name: _cell(value) for name, value in line.items()} for line in _lines(chosen(comparison, choice))]
         columns = _columns(lines)
     page = io.StringIO()
     writer = csv.DictWriter(page, columns, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(lines)
     return page.getvalue()
+
+
+def comparison_frame(comparison: Record) -> Any:
+    """A pandas DataFrame of all rows, with the columns of the CSV file. Raises UsageError without pandas."""
+    if importlib.util.find_spec("pandas") is None:
+        raise UsageError("to_frame needs pandas, which is not installed: pip install pandas.")
+    lines = _lines(comparison)
+    return importlib.import_module("pandas").DataFrame(lines, columns=_columns(lines))
+
+
+def _lines(comparison: Record) -> list[dict[str, Any]]:
+    return [{"result": comparison.result, **dict(_cells(row))} for row in comparison]
 
 
 def _full(shown: Sheet, column: Column, row: Row) -> Any:
@@ -48,11 +62,11 @@ def _full(shown: Sheet, column: Column, row: Row) -> Any:
 def _cells(row: Row) -> Iterator[tuple[str, Any]]:
     for name, value in row.model_dump(mode="json").items():
         if name in PARTS:
-            yield from ((f"{name}.{key}", _cell((value or {}).get(key))) for key in PARTS[name])
+            yield from ((f"{name}.{key}", (value or {}).get(key)) for key in PARTS[name])
         elif isinstance(value, dict):
-            yield from ((f"{name}.{key}", _cell(part)) for key, part in value.items())
+            yield from ((f"{name}.{key}", part) for key, part in value.items())
         else:
-            yield name, _cell(value)
+            yield name, value
 
 
 def _cell(value: Any) -> Any:

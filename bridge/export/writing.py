@@ -38,9 +38,15 @@ def check_suffix(path: str | Path, allowed: Sequence[str] = (*TABLES, *PLOTS)) -
     if suffix not in allowed:
         there_are = f"{'one of ' if len(allowed) > 1 else ''}{', '.join(allowed)}"
         raise UsageError(f"cannot tell the format of '{path}' from its suffix; use {there_are}.")
-    if suffix in PLOTS and importlib.util.find_spec("matplotlib") is None:
-        raise UsageError("plots need matplotlib, which is not installed: pip install 'boundsmith[plots]'.")
+    if suffix in PLOTS:
+        require_matplotlib()
     return suffix
+
+
+def require_matplotlib() -> None:
+    """Raises UsageError where it is not installed."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise UsageError("plots need matplotlib, which is not installed: pip install 'boundsmith[plots]'.")
 
 
 def check_output(path: str | Path, allowed: Sequence[str] = (*TABLES, *PLOTS)) -> None:
@@ -71,6 +77,13 @@ def plot(
     """
     plots = _plots(path)
     plots.write_figure(plots.draw(comparison, quantity, x, title=title), path, comparison.result)
+
+
+def figure(comparison: Record, quantity: str | None = None, x: str | None = None, *, title: bool = True) -> Any:
+    """What `plot` draws, as a matplotlib figure that shows itself in a notebook."""
+    require_matplotlib()
+    plots = importlib.import_module("bridge.export.plots")
+    return plots.shows_itself(plots.draw(comparison, quantity, x, title=title))
 
 
 def plot_steps(comparison: Record, path: str | Path, quantity: str | None = None, *, title: bool = True) -> None:

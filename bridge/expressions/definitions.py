@@ -8,7 +8,7 @@ import sympy as sp
 
 from bridge.expressions import block_texts as block_texts  # it registers what it writes
 from bridge.expressions.attention import CutSoftmaxOf
-from bridge.expressions.expression import Expression
+from bridge.expressions.expression import Expression, method
 from bridge.expressions.formula_texts import formula_at, object_text
 from bridge.expressions.functions import Function
 from bridge.expressions.inputs import Value
@@ -20,6 +20,7 @@ from bridge.expressions.running import nodes_of
 from symbolic.words.ascii_math import AsciiMathError, ascii_math
 
 
+@method("definition")
 def definition(output: Expression, taken: Sequence[str]) -> tuple[str, str] | None:
     """What the exact output is, and what the network computes; None where it cannot be written as a formula.
 

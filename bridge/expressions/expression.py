@@ -7,6 +7,7 @@ node computes (`run`) is a program of its own and is not read off the derivation
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from keyword import iskeyword
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
@@ -17,9 +18,13 @@ from symbolic import calculus
 from symbolic.derivations.derivation import Approximated, Norm, as_expr
 from symbolic.statements.parameters import Hypothesis
 from symbolic.words.errors import UsageError
+from symbolic.words.mathml import prose_html
+from symbolic.words.prose import plain
+from symbolic.words.shown import cut
 
-Made = TypeVar("Made", bound=Callable[..., "Expression"])
+Made = TypeVar("Made", bound=Callable[..., Any])
 LONGEST = 24  # characters of a label that is put together of those of parts
+MOST = 240  # of a definition in one line
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,22 @@ class Expression(ABC):
     is_named = False
     parts: tuple["Expression", ...] = ()
     inner: tuple["Expression", ...] = ()
+
+    def __repr__(self) -> str:
+        """What it is, and what the network computes in its place."""
+        words = cut("; in the network ".join(map(plain, definition_of(self))), MOST)
+        if words == self.label:
+            return f"<{self.label}, {self._kind}>"
+        return f"<{f'{self.label}, ' if self.is_named else ''}{self._kind}: {words}>"
+
+    @property
+    def _kind(self) -> str:
+        return f"vector in {self.shape}" if self.count is None else self.shape
+
+    def _repr_html_(self) -> str:
+        exact, *near = definition_of(self)
+        network = f"<br>\nin the network {prose_html(near[0])}" if near else ""
+        return f"{escape(self._kind)}: {prose_html(exact)}{network}"
 
     def named(self, name: str) -> Self:
         """The same, under this name in derivations and tables."""
@@ -213,7 +234,16 @@ class Expression(ABC):
         return Sum(((1 / as_number("divisor", other), self),))
 
 
-METHODS: dict[str, Callable[..., Expression]] = {}  # what methods do, of files that import this one
+def definition_of(node: Expression) -> tuple[str, ...]:
+    """What the exact value is, and what the network computes where that differs, in prose; its label if it has none."""
+    found = METHODS["definition"](node, ())
+    if found is None:
+        return (node.label,)
+    exact, near = found
+    return (exact,) if near in (exact, "the same") else (exact, near)
+
+
+METHODS: dict[str, Callable[..., Any]] = {}  # what methods do, of files that import this one
 
 
 def method(name: str) -> Callable[[Made], Made]:
@@ -233,6 +263,11 @@ def as_number(what: str, given: Any) -> sp.Expr:
     return as_expr(given)
 
 
+def name_of(given: Any) -> str:
+    """For messages: the name of a matrix or a function of ours, else what it is in Python."""
+    return getattr(given, "name", None) or cut(repr(given), 40)
+
+
 def require_name(name: Any) -> str:
     """Raises UsageError for what cannot name an argument of a function."""
     if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
@@ -244,7 +279,7 @@ def require_name(name: Any) -> str:
 
 def _operand(sign: str, one: Expression, other: Any) -> Expression:
     if not isinstance(other, Expression):
-        raise UsageError(f"{one.label} {sign} {other!r:.40}: expected an expression, got {type(other).__name__}")
+        raise UsageError(f"{one.label} {sign} {name_of(other)}: expected an expression, got {type(other).__name__}")
     return other
 
 

@@ -7,7 +7,17 @@ from typing import Any
 import sympy as sp
 
 from bridge.expressions.constants import KNOWN, Constants, largest_of, largest_within, parts_of, shown, t
-from bridge.expressions.expression import Asking, Candidate, Expression, InNorm, Running, as_number, composed, names_in
+from bridge.expressions.expression import (
+    Asking,
+    Candidate,
+    Expression,
+    InNorm,
+    Running,
+    as_number,
+    composed,
+    name_of,
+    names_in,
+)
 from bridge.lowering import LoweringError
 from bridge.lowering.enclosures import STEPS, supremum
 from bridge.lowering.formula import ArrayFunction
@@ -19,6 +29,7 @@ from symbolic.derivations.obligations import shown_at_most
 from symbolic.derivations.signs import is_continuous
 from symbolic.words.errors import UsageError
 from symbolic.words.names import approximate_symbol
+from symbolic.words.shown import cut
 
 NEAR = ", at most its slope at 0 and the largest second derivative times what bounds both arguments"
 
@@ -43,6 +54,10 @@ class Function:
         self.given_error = None if error is None else as_number("error", error)
         self.vouched = vouched  # what the author says of f, and nothing proves
 
+    def __repr__(self) -> str:
+        network = "" if self.approximate is None else f"; in the network {cut(shown(self.side(approximate=True)))}"
+        return f"<{self.name}(t) = {cut(shown(self.exact))}{network}>"
+
     def approximated(self, by: Callable[[sp.Symbol], Any] | sp.Expr, *, error: Any = None) -> "Function":
         """The same with another one in its place.
 
@@ -61,7 +76,7 @@ class Function:
 
     def __call__(self, x: Any) -> "Applied":
         if not isinstance(x, Expression):
-            raise UsageError(f"{self.name}({x!r:.40}): expected an expression, got {type(x).__name__}")
+            raise UsageError(f"{self.name}({name_of(x)}): expected an expression, got {type(x).__name__}")
         return Applied(self, x)
 
     @property

@@ -17,6 +17,7 @@ from bridge.expressions.expression import (
     Running,
     as_number,
     composed,
+    name_of,
     require_name,
     require_shape,
     same,
@@ -28,6 +29,8 @@ from bridge.lowering.formula import ArrayFunction
 from symbolic.calculus import linear_map, perturbed_map
 from symbolic.derivations.derivation import Norm
 from symbolic.words.errors import UsageError
+from symbolic.words.prose import plain
+from symbolic.words.shown import cut
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,13 @@ class Matrix:
         self.layers = None if layers is None else as_number("number of layers", layers)
 
     def __repr__(self) -> str:
-        return self.name
+        known = {key: kind for kind, key in KINDS.items()}
+        norms = [
+            f"{known[key].replace('_', ' ')} at most {sp.sstr(x)}" for key, x in self.norms.items() if key in known
+        ]
+        words = "" if self.change is None else f"; {plain(self.change.words(self.name, self.approximate_name))}"
+        layers = "" if self.layers is None else f", one for each of {self.layers} layers"
+        return f"<{self.name}, {self.rows} x {self.columns} matrix{layers}: {cut(', '.join(norms))}{words}>"
 
     @property
     def of_layers(self) -> Domain:
@@ -169,7 +178,7 @@ class Matrix:
 
     def __matmul__(self, x: Any) -> "MatrixImage":
         if not isinstance(x, Expression):
-            raise UsageError(f"{self.name} @ {x!r:.40}: expected an expression, got {type(x).__name__}")
+            raise UsageError(f"{self.name} @ {name_of(x)}: expected an expression, got {type(x).__name__}")
         return MatrixImage(self, x)
 
     __add__ = __radd__ = __sub__ = __rsub__ = _refusing("matrices are not added", "{0} @ x + B @ x")

@@ -127,13 +127,21 @@ def _(node: Value, writing: Writing) -> tuple[str, str]:
 
 
 @written.register
+def _(node: LayerArgument, writing: Writing) -> tuple[str, str]:
+    return (node.label,) * 2  # of a layer by itself; in a repetition it has a letter
+
+
+@written.register
 def _(node: TokenOfLayer, writing: Writing) -> tuple[str, str]:
-    return (object_text(node.of.name, index=writing.indices[id(node.number.argument)]),) * 2
+    return (object_text(node.of.name, index=writing.indices.get(id(node.number.argument), INDICES[0])),) * 2
 
 
 @written.register
 def _(node: MatrixImage, writing: Writing) -> tuple[str, str]:
-    matrix, layer = node.matrix, "" if node.matrix.layers is None else list(writing.indices.values())[-1]
+    matrix, layer = (
+        node.matrix,
+        "" if node.matrix.layers is None else next(reversed(writing.indices.values()), INDICES[0]),
+    )
     writing.matrices[matrix.name] = matrix
     if matrix.meaning:
         writing.words += [f"`{object_text(matrix.name)}` is {matrix.meaning}", *signs_of(matrix.program)]

@@ -32,6 +32,7 @@ from symbolic.calculus.bilinear_interpolation import centred_error
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivations.derivation import Approximated, Norm
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 EXTENSIONS: dict[str, Callable[..., "Similarity"]] = {}  # what methods do, of files that import this one
 
@@ -52,6 +53,8 @@ class Similarity:
     cells: sp.Expr | None = None
     rank: sp.Expr | None = None
     multiplied: bool = False
+
+    __repr__ = brief
 
     def approximated(self, *, cells: Any = None, rank: Any = None, error: Any = None) -> "Similarity":
         """The same by two layers of `cells` + 1 ReLUs, one for queries and one for keys, and a product of `rank`.

@@ -18,6 +18,7 @@ from symbolic.derivations.exact_numbers import as_formula, require_symbols
 from symbolic.statements.paths import ParameterPath, Point
 from symbolic.statements.result import Order, Quantity
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 Words = Callable[[Point], str]
 Numbers = Mapping[sp.Symbol, float]
@@ -61,6 +62,8 @@ class AsymptoticLaw:
     remark: str | Words = ""
     everywhere: bool = True
     choice: str = ""
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if not isinstance(self.quantity, Quantity):

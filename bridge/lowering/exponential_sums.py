@@ -17,6 +17,7 @@ from numeric.balls import Arb, BallArray, float_above, working_precision
 from numeric.networks.exponential_heads import mixed_averages
 from symbolic.calculus import exponential_sums as theory
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 BITS = 1024
 NEGLIGIBLE, LONGEST = 1e-20, 10_000  # of a tail: what is left out of it, relatively; entries
@@ -37,6 +38,8 @@ class ExponentialSums:
     """
 
     slopes: tuple[float, ...]
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "slopes", tuple(map(float, self.slopes)))

@@ -21,6 +21,7 @@ from numeric.balls.integers import ExactInteger
 from numeric.balls.products import flint_matrix
 from symbolic.derivations.exact_numbers import as_float, as_formula
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import cut
 
 
 class ArrayFunction:
@@ -49,7 +50,7 @@ class ArrayFunction:
         return entry_by_entry(self.expr, self.symbols, given)
 
     def __repr__(self) -> str:
-        return f"ArrayFunction({', '.join(map(str, (self.expr, *self.symbols)))})"
+        return f"ArrayFunction({cut(str(self.expr), 200)}, {', '.join(map(str, self.symbols))})"
 
 
 class MatrixFunction:

@@ -9,6 +9,7 @@ import sympy as sp
 
 from bridge.lowering.relu_sums import cells_for, relus_of
 from numeric.balls import float_above
+from symbolic.words.shown import brief
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class ReluTarget:
     variable: sp.Symbol
     radius: float
     bend: flint.arb
+
+    __repr__ = brief
 
 
 def relu_costs(functions: Sequence[ReluTarget], letters: Sequence[sp.Symbol]) -> dict[sp.Symbol, float]:

@@ -32,6 +32,7 @@ from symbolic.calculus.approximation import (
     smooth_parts,
 )
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 BITS = 96
 MOST_RELUS = 1_000_000
@@ -55,6 +56,8 @@ class Interpolant:
     slope_error: flint.arb
     rounding: flint.arb
     slope_rounding: flint.arb
+
+    __repr__ = brief
 
     @property
     def width(self) -> float:
@@ -99,6 +102,8 @@ class LossInterpolant:
     error: flint.arb
     slope_error: flint.arb
     interpolants: tuple[tuple[Piece, Interpolant], ...]
+
+    __repr__ = brief
 
 
 def interpolate(

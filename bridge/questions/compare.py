@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bridge.export.bars import notebook_bar
 from bridge.export.comparison import Comparison
 from bridge.instances.point import Point, first_defaults
 from bridge.judging.faithful import NAME as FAITHFUL
@@ -62,6 +63,8 @@ def compare(
 
     `keep` is a folder in which each point of a grid is kept as it is done: the same call goes on where one was stopped,
     and gives the same record. An interrupt raises `Interrupted`, with the rows of the points that are done.
+    `progress` is called with how many points are done, of how many, and the next one in words; without it, a notebook
+    shows a bar.
 
     Raises UsageError for anything the call gets wrong, before anything long is started.
     """
@@ -80,14 +83,11 @@ def compare(
         "lags": lags,
     }
     call = checked_call(result, {**options, "claim": claim}, params)
-    if keep is None or len(call.grid) == 1:
-        return call.compared(progress or _unseen)
-    with kept_in(keep, call.identity, f"compare {call.theorem.id}") as kept:
-        return call.compared(progress or _unseen, kept)
-
-
-def _unseen(done: int, total: int, label: str) -> None:
-    """Progress that nobody looks at."""
+    with notebook_bar() as bar:
+        if keep is None or len(call.grid) == 1:
+            return call.compared(progress or bar)
+        with kept_in(keep, call.identity, f"compare {call.theorem.id}") as kept:
+            return call.compared(progress or bar, kept)
 
 
 def shown_quantities(theorem: Theorem, params: Mapping[str, Any]) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from bridge.export.bars import notebook_bar
 from bridge.export.written_files import check_folder, write_bytes, write_text
 from bridge.limits.accepted import require_known
 from bridge.limits.files import read_bytes, read_text, require_file
@@ -44,6 +45,14 @@ class Trained:
     trainer: Trainer
     folder: Path | None
     interrupted: bool = False
+
+    def __repr__(self) -> str:
+        at, loss = self.trainer, f", loss {self.trainer.history[-1][1]:.4g}" if self.trainer.history else ""
+        return f"<Trained {at.settings.get('model', 'model')}: step {at.step} of {at.how.steps}{loss}>"
+
+    def __str__(self) -> str:
+        """The record, a line each."""
+        return "\n".join(f"{name}: {value}" for name, value in self.record.items())
 
     @property
     def model(self) -> nn.Module:
@@ -93,7 +102,7 @@ def train(
     seconds: float = math.inf,
     interval: float = 60.0,
     device: str = "cpu",
-    progress: Callable[[TrainingProgress], None] = lambda seen: None,
+    progress: Callable[[TrainingProgress], None] | None = None,
     **settings: Any,
 ) -> Trained:
     """Trains a model on a task (linear, representation, network, series, chain, induction, text, translation).
@@ -119,8 +128,9 @@ def train(
     with _refusals():
         trainer = set_up(task, model, device, settings)
         place = None if folder is None else Path(folder)
-        with _prepared(trainer, place, resume) as save, asked_to_stop() as stopping:
-            trainer.run(seconds=seconds, interval=interval, save=save, progress=progress, stopping=stopping)
+        with _prepared(trainer, place, resume) as save, asked_to_stop() as stopping, notebook_bar() as bar:
+            heard = progress or (lambda seen: bar(seen.step, seen.steps, f"loss {seen.loss:.4g}"))
+            trainer.run(seconds=seconds, interval=interval, save=save, progress=heard, stopping=stopping)
             stopped = stopping()
     return Trained(trainer, place, stopped)
 

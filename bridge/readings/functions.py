@@ -18,6 +18,7 @@ from bridge.readings.arrays import Array, all_hold
 from numeric.balls import float_above
 from symbolic.calculus.approximation import is_smooth
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 Entrywise = Callable[..., Array]
 Call = Callable[..., Array]  # of an Entrywise, and its arguments
@@ -49,6 +50,8 @@ class Smooth:
     slope_error: Any = None
     deviation: Entrywise | None = None
     radius: float = torch.inf
+
+    __repr__ = brief
 
     @classmethod
     def of(cls, expr: Any, symbol: sp.Symbol, *, approximate: Any = None, radius: Any) -> "Smooth":

@@ -19,6 +19,7 @@ from numeric.balls.array import array_of
 from symbolic.calculus.linear import Linear
 from symbolic.derivations.derivation import Norm, Step
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Emulated:
     exact: Array
     emulated: Array
     within: Any = None
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from numeric.balls.limits import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooLargeF
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivations.derivation import UNIT_ROUNDING, Approximated, Derivation, Norm, Step
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import screen
 
 BITS = 128
 NUMBERS = ("size", "error", "bound", "ratio")
@@ -52,6 +53,10 @@ class StepAtPrompt:
     def ratio(self) -> float | None:
         """The bound over the error."""
         return self.bound / self.error if self.bound and self.error else None
+
+    def __repr__(self) -> str:
+        filled = zip(HEADER[2:], self.cells[2:], strict=True)
+        return f"<{self.name}, {self.rule}: {', '.join(f'{name} {x}'.strip() for name, x in filled if x)}>"
 
     @property
     def record(self) -> dict[str, Any]:
@@ -94,6 +99,9 @@ class Steps:
         headings = [(HEADER[place], HEADER[place] in NUMBERS) for place in columns]
         return headings, [[row.cells[place] for place in columns] for row in self]
 
+    def __repr__(self) -> str:
+        return f"<Steps: {len(self)}, the last one {self.rows[-1]!r}>" if self.rows else "<Steps: none>"
+
     def __str__(self) -> str:
         lines = [HEADER, *(row.cells for row in self.rows)]
         widths = [max(len(line[column]) for line in lines) for column in range(len(HEADER))]
@@ -101,7 +109,7 @@ class Steps:
 
     def _repr_html_(self) -> str:
         rows = [_html(HEADER, "th"), *(_html(row.cells, "td") for row in self.rows)]
-        return f"<table>{''.join(rows)}</table>"
+        return screen(f"<table>{''.join(rows)}</table>")
 
 
 def _html(cells: tuple[str, ...], tag: str) -> str:

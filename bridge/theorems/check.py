@@ -20,6 +20,7 @@ from numeric.balls.limits import TooLargeForExact
 from symbolic.statements.landau import Constant
 from symbolic.statements.result import Quantity, Result
 from symbolic.words.prose import make_prose
+from symbolic.words.shown import brief
 
 PROVABLE = ("printed", "derived", "instance")
 Number = Any  # int, float, Fraction, SymPy number or ball
@@ -87,6 +88,8 @@ class Sides:
     constant: Constant | None = None
     over_seeds: OverSeeds | None = None
 
+    __repr__ = brief
+
     def __post_init__(self) -> None:
         make_prose(self, "outside", "excuse", "remark", checked=False)
         unknown = [tier for tier in (*self.proved, *self.computed, *self.outside_of) if tier not in PROVABLE]
@@ -130,6 +133,8 @@ class Check:
     inputs: Points | Callable[..., Points] = field(default_factory=dict)
     params: Mapping[str, Any] | None = None
     construction: str = ""
+
+    __repr__ = brief
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ from bridge.theorems.refusal import Refusal
 from bridge.theorems.refutation import Refutation
 from numeric.balls.limits import DEFAULT_LIMIT
 from symbolic.statements.result import Quantity
+from symbolic.words.shown import brief
 
 Function = Callable[..., Any]  # of some parameters, weights and inputs by name; written in torch, for one prompt
 Range = tuple[int | float | None, int | float | None]  # least and largest, None where there is no limit
@@ -33,6 +34,8 @@ class Knobs:
     automatic: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     searched: Mapping[str, Range] = field(default_factory=dict)
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ class AtPoint:
     outside: Callable[..., str] | None = None
     idle: Callable[..., Sequence[str]] | None = None
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True)
 class InputSearch:
@@ -78,6 +83,8 @@ class InputSearch:
     envelope: Function | None = None
     leading: tuple[str, ...] = ()
     near: Mapping[str, tuple[str, Domain]] = field(default_factory=dict)
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True)
@@ -102,3 +109,5 @@ class Refuting:
     refutations: tuple[Refutation, ...] = ()
     shown: tuple[str, ...] | None = None
     sentences: Callable[[Quantity], Sequence[str]] | None = None
+
+    __repr__ = brief

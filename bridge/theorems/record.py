@@ -7,6 +7,7 @@ bound is claimed; `verdict` maps each tier that has a bound to its verdict, `fla
 import math
 from collections.abc import Callable, Iterator
 from enum import StrEnum
+from html import escape
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -23,6 +24,7 @@ from pydantic import (
 )
 
 from symbolic.words.prose import marked, prose
+from symbolic.words.shown import cut
 
 TIERS = ("printed", "claimed", "derived", "instance")
 # Fields that a record has only where they have a value.
@@ -31,6 +33,7 @@ OPTIONAL = (
     *("seeds", "failures", "p_value", "median", "mean_at_least"),
     *("values", "at_least", "at_most", "level"),
 )
+WIDTH, ROWS = 120, 24  # characters of a value, rows of a table that print shows
 AUTOMATIC = "automatic"  # in words, the 0 of a parameter that is then computed from the others
 
 
@@ -59,7 +62,32 @@ class Flag(StrEnum):
     ROUNDED_ABOVE = "above a bound by rounding"  # the float error is; exact arithmetic puts it within
 
 
-class _Sparse(BaseModel):
+class _Shown(BaseModel):
+    """What shows itself: in one line, and with a line for each field that has a value where it is printed."""
+
+    @property
+    def brief(self) -> str:
+        """What the line says."""
+        raise NotImplementedError
+
+    @property
+    def filled(self) -> dict[str, str]:
+        """The fields that have a value, in words of at most WIDTH characters."""
+        dumped = self.model_dump(mode="json")
+        return {name: cut(str(value), WIDTH) for name, value in dumped.items() if value not in (None, "", [], {})}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.brief}>"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {value}" for name, value in self.filled.items())
+
+    def _repr_html_(self) -> str:
+        lines = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self.filled.items())
+        return f"<table>{''.join(lines)}</table>"
+
+
+class _Sparse(_Shown):
     """What has some fields only where a bound is claimed or a check depends on settings."""
 
     @model_serializer(mode="wrap")
@@ -84,6 +112,10 @@ class Witness(_Sparse):
     claim: str | None = None  # the bound that the user claimed, as typed
     settings: dict[str, Setting] | None = None  # of the run, where its check depends on them: samples, seed, ...
 
+    @property
+    def brief(self) -> str:
+        return f"of {self.result}, {self.quantity}: error at least {self.error_lower:.6g}"
+
 
 def _prose(words: str) -> str:
     """Plain text; in memory it remembers its mathematics, for LaTeX."""
@@ -101,7 +133,7 @@ def _dumped(words: str, info: Any) -> str:  # pydantic gives a SerializationInfo
 Words = Annotated[str, BeforeValidator(marked), AfterValidator(_prose), PlainSerializer(_dumped)]
 
 
-class RowErratum(BaseModel):
+class RowErratum(_Shown):
     """What a violated printed bound is an erratum of: see `symbolic.statements.errata.Erratum`."""
 
     model_config = ConfigDict(extra="forbid")
@@ -112,6 +144,10 @@ class RowErratum(BaseModel):
     reading: Words
     repair: Words
     survives: Words
+
+    @property
+    def brief(self) -> str:
+        return f"({self.weight}) in {self.place}"
 
 
 class Row(_Sparse):
@@ -162,6 +198,15 @@ class Row(_Sparse):
     premises: list[Words] | None = None  # those of a conditional bound that are undecided here
     slack: dict[str, float] = Field(default_factory=dict)
 
+    @property
+    def brief(self) -> str:
+        at = ", ".join(f"{name} = {cut(str(value), 20)}" for name, value in self.params.items())
+        numbers = {name: getattr(self, name) for name in (*TIERS, "measured", "attacked", "exact", "ratio")}
+        shown = ", ".join(f"{name} {x:.4g}" for name, x in numbers.items() if x is not None)
+        words = ", ".join(dict.fromkeys(map(str, self.verdict.values())))
+        scope = f" ({self.scope})" if self.scope else ""
+        return "; ".join(filter(None, [f"{self.quantity}{scope}", cut(at), shown, words]))
+
     @field_validator(
         *TIERS, "measured", "attacked", "rounding", "ratio", "claimed_ratio", "exact", "at_least", "at_most"
     )
@@ -170,7 +215,7 @@ class Row(_Sparse):
         return number if number is not None and math.isfinite(number) else None
 
 
-class NamedTable(BaseModel):
+class NamedTable(_Shown):
     """A table beside the rows (a trace, the norms of each lemma): as many cells in each row as there are columns."""
 
     model_config = ConfigDict(extra="forbid")
@@ -178,6 +223,17 @@ class NamedTable(BaseModel):
     title: Words
     columns: list[Words]
     rows: list[list[str | int | float | None]]
+
+    @property
+    def brief(self) -> str:
+        return f"{self.title}: {len(self.rows)} rows of {cut(', '.join(self.columns))}"
+
+    @property
+    def filled(self) -> dict[str, str]:
+        """The rows by their numbers, the first ROWS of them."""
+        shown = {str(place): ", ".join(map(str, row)) for place, row in enumerate(self.rows[:ROWS])}
+        rest = {"...": f"{len(self.rows) - ROWS} rows"} if len(self.rows) > ROWS else {}
+        return {self.title: ", ".join(self.columns), **shown, **rest}
 
     @model_validator(mode="after")
     def rows_are_as_wide_as_the_head(self) -> "NamedTable":
@@ -205,6 +261,12 @@ class Record(BaseModel):
 
     def __iter__(self) -> Iterator[Row]:  # type: ignore[override]  # rows, rather than pydantic's (field, value) pairs
         return iter(self.rows)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal as data: whichever theorem they are `of`, and after they were saved."""
+        if not isinstance(other, Record):
+            return NotImplemented
+        return self.model_dump(mode="json") == other.model_dump(mode="json")
 
     def of(self, theorem: Any) -> Self:
         self._theorem = theorem

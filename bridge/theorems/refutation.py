@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from symbolic.statements.result import Quantity, Result
+from symbolic.words.shown import brief
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class Refutation:
     quantity: str
     params: Mapping[str, Any]
     inputs: Callable[..., Mapping[str, Any]]
+
+    __repr__ = brief
 
     def stated(self, result: Result) -> Quantity:
         """The quantity by the name of its row."""

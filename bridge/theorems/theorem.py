@@ -85,5 +85,14 @@ class Theorem(TheoremData):
         """
         return statements_latex([self.statement], Excerpt(**excerpt), standalone=standalone)
 
+    def __repr__(self) -> str:
+        result = self.statement
+        names = ", ".join(each.name for each in result.parameters)
+        return f"<Theorem {result.id}: {', '.join(each.name for each in result.quantities[:8])}; parameters {names}>"
+
+    def __str__(self) -> str:
+        """Parameters, hypotheses, and the bounds of each quantity."""
+        return str(self.statement)
+
     def _repr_latex_(self) -> str:
         return self.statement._repr_latex_()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from numeric.networks.stream import Stream
+from symbolic.words.shown import brief
 
 Function = Callable[..., Any]
 
@@ -27,6 +28,8 @@ class Transformer:
     tokens: Function | None = None
     read: Mapping[str, Function] | Function = field(default_factory=dict)
     shared: bool = False
+
+    __repr__ = brief
 
     def reading(self, name: str) -> Function | None:
         """What reads a quantity off the taps; None where that is the tap of its name."""

@@ -10,6 +10,7 @@ from bridge.limits.accepted import require_known
 from bridge.theorems.quantities import letters_of
 from symbolic.statements.result import Parameter, Quantity, Result
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 Fields = Mapping[str, Any]  # by name, a mapping of fields
 READ_OFF = ("name", "symbol", "derivation")  # no words
@@ -28,6 +29,8 @@ class OwnWords:
     parameters: Fields = field(default_factory=dict)
     objects: Mapping[str, str] = field(default_factory=dict)
     notation: Mapping[sp.Symbol, str] = field(default_factory=dict)
+
+    __repr__ = brief
 
     def of(self, read: Result) -> Result:
         """The statement in these words. Raises UsageError for names and fields that it does not have."""

@@ -75,6 +75,10 @@ class Construction:
     taps: Mapping[str, Tap] = field(default_factory=dict)
     last_token_only: bool = False
 
+    def __repr__(self) -> str:
+        width = self.embedding.map.target.width
+        return f"<{type(self).__name__} {self.name}: {len(self.layers)} layers on {width} coordinates>"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", tuple(self.layers))
         object.__setattr__(self, "taps", {"output": OutputTap(), **self.taps})

@@ -106,7 +106,7 @@ class Multiply:
             yield from beyond(name, tokens[..., stream.slice(name)], bound)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TermsLayer(FeedForward):
     """A feed-forward layer with residual that adds `terms`, each read off the tokens before the layer."""
 

@@ -27,6 +27,9 @@ class Affine:
     def __post_init__(self) -> None:
         object.__setattr__(self, "bias", checked_bias(f"{type(self).__name__}.bias", self.map.target, self.bias))
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} from {self.map.source.width} to {self.map.target.width} coordinates>"
+
     def dense(self) -> tuple[Float64[np.ndarray, "T S"], Float64[np.ndarray, " T"]]:
         """W and b in full."""
         return self._dense
@@ -92,6 +95,9 @@ class Head:
     value: BlockMap
     positions: Positions | None = None
 
+    def __repr__(self) -> str:
+        return f"<Head {self.name}>"
+
     def __post_init__(self) -> None:
         call = f"Head({self.name!r})"
         if (self.query is None) != (self.key is None):
@@ -134,6 +140,10 @@ class AttentionKind:
 
     heads: tuple[Head, ...]
     residual: bool
+
+    def __repr__(self) -> str:
+        named = ", ".join(head.name for head in self.heads[:4])
+        return f"<{type(self).__name__} of {len(self.heads)} heads: {named}{', ...' if len(self.heads) > 4 else ''}>"
 
     def __post_init__(self) -> None:
         _check_heads(type(self).__name__, self.heads, self.residual)
@@ -195,6 +205,9 @@ class FeedForward:
     outer: BlockMap
     residual: bool
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.inner.target.width} ReLUs on {self.source.width} coordinates>"
+
     def __post_init__(self) -> None:
         require_same("FeedForward", "target of inner", self.inner.target, "source of outer", self.outer.source)
         object.__setattr__(
@@ -220,6 +233,9 @@ class CompactLayer(ABC):
 
     stream: Stream
     residual: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} on {self.stream.width} coordinates>"
 
     @abstractmethod
     def spelled_out(self) -> AttentionKind | FeedForward:

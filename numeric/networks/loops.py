@@ -32,7 +32,7 @@ def size_of(layers: Iterable[Layer]) -> LoopSize:
     return LoopSize(count, most)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Looped(Construction):
     """A construction of three parts, whose `layers` are pre, T times loop, and post."""
 

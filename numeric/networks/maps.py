@@ -34,6 +34,9 @@ class LowRank:
     left: np.ndarray  # (t, r)
     right: np.ndarray  # (r, s)
 
+    def __repr__(self) -> str:
+        return f"<LowRank {self.left.shape[0]} x {self.right.shape[1]} of rank {self.left.shape[1]}>"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "left", frozen_array(self.left))
         object.__setattr__(self, "right", frozen_array(self.right))
@@ -60,6 +63,9 @@ class BlockMap:
     source: Stream
     target: Stream
     action: Mapping[BlockPair, Action]
+
+    def __repr__(self) -> str:
+        return f"<BlockMap {self.target.width} x {self.source.width}, with {len(self.action)} blocks that are not 0>"
 
     def __post_init__(self) -> None:
         canonical = {pair: _canonical(what) for pair, what in self.action.items()}

@@ -28,6 +28,9 @@ class ReluSum(ExactHingeSum):
 
     _tables: dict[tuple[torch.dtype, torch.device], tuple[Tensor, Tensor]] = field(default_factory=dict, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<ReluSum of {len(self.weights)} ReLUs on [-{self.radius:.6g}, {self.radius:.6g}]>"
+
     def heads(self, t: Tensor) -> Tensor:
         """The literal sum over all ReLUs at each point, in t's dtype."""
         return literal_sum(self.weights, self.directions, t.unsqueeze(-1))

@@ -138,5 +138,9 @@ class Stream:
     def __contains__(self, name: str) -> bool:
         return name in self._slices
 
+    def __repr__(self) -> str:
+        first = ", ".join(f"{block.name}:{block.size}" for block in self.blocks[:8])
+        return f"<Stream of {self.width} coordinates: {first}{', ...' if len(self.blocks) > 8 else ''}>"
+
     def __str__(self) -> str:
         return f"[{', '.join(f'{block.name}:{block.size}' for block in self.blocks)}]"

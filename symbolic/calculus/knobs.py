@@ -9,6 +9,7 @@ import sympy as sp
 from symbolic.calculus.inversion import Tamed, limit_at_infinity, limit_at_zero, monotonicity, poles, solutions
 from symbolic.derivations.derivation import DerivationError, as_expr
 from symbolic.derivations.obligations import real
+from symbolic.words.shown import brief
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class Knob:
     value: sp.Expr
     bound: sp.Expr
     condition: Any = sp.true
+
+    __repr__ = brief
 
 
 # On (0, oo), where the bound has no pole, a single stationary point at which the second derivative is positive is the
@@ -130,6 +133,8 @@ class AccuracySplit:
 
     accuracies: dict[sp.Symbol, sp.Expr]
     cost: sp.Expr
+
+    __repr__ = brief
 
 
 # Minimise T = sum kappa_i eps_i^(-p) on sum C_i eps_i = eps: T is convex, so that Lagrange's condition is sufficient.

@@ -24,7 +24,7 @@ from symbolic.derivations.sizes import Sized, Sizes, closed_with
 from symbolic.words.citations import Citation
 from symbolic.words.names import ERROR, ErrorSymbol, approximate_symbol, error_symbol
 from symbolic.words.prose import make_prose
-from symbolic.words.shown import SHOWN, displayed
+from symbolic.words.shown import SHOWN, cut
 
 
 @runtime_checkable
@@ -90,6 +90,12 @@ class Step:
                 raise DerivationError(
                     f"{self.rule}: '{self.name}' does not follow; hypothesis violated: {each.statement}"
                 )
+
+    def __repr__(self) -> str:
+        return f"<Step {self.name}, {self.norm}-norm, by {self.rule}: {self.error} <= {cut(sp.sstr(self.local))}>"
+
+    def __str__(self) -> str:
+        return SHOWN.text(self)
 
     @property
     def error(self) -> ErrorSymbol:
@@ -246,8 +252,15 @@ class Derivation:
     def latex(self) -> str:
         return SHOWN.derivation(self)
 
+    def __repr__(self) -> str:
+        conclusion = f" of {self.steps[-1].name}" if self.steps else ""
+        return f"<Derivation{conclusion}: {len(self.steps)} step{'' if len(self.steps) == 1 else 's'}>"
+
+    def __str__(self) -> str:
+        return SHOWN.text(self)
+
     def _repr_latex_(self) -> str:
-        return displayed(self.latex())
+        return SHOWN.display(self)
 
 
 def _merge(steps: Iterable[Step]) -> tuple[Step, ...]:
@@ -348,6 +361,12 @@ class Approximated(Sized):
     def with_obligations(self, change: Change, kept: Collection[str] = ()) -> "Approximated":
         """The same value, each obligation of its derivation changed but for those of the steps that are `kept`."""
         return replace(self, derivation=self.derivation.with_obligations(change, kept))
+
+    def __repr__(self) -> str:
+        return f"<Approximated {self.name} in R^{self.dim}: {self.norm}-norm at most {cut(sp.sstr(self.size))}>"
+
+    def __str__(self) -> str:
+        return SHOWN.text(self)
 
     def _repr_latex_(self) -> str:
         return self.derivation._repr_latex_()

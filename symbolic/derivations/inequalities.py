@@ -8,6 +8,7 @@ import sympy as sp
 
 from symbolic.derivations.derivation import DerivationError
 from symbolic.words.prose import make_prose
+from symbolic.words.shown import brief
 
 Form = tuple[tuple[sp.Expr, ...], tuple[tuple[sp.Expr, ...], ...]]  # z, and the rows of H
 
@@ -43,6 +44,8 @@ class Inequality:
     form: Form | None = None
     meaning: str = ""
     because: Mapping[sp.Symbol, str] = field(default_factory=dict)
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         make_prose(self, "meaning", "because")

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivations.derivation import DerivationError, as_expr
-from symbolic.words.shown import displayed
+from symbolic.words.shown import brief, displayed
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Flow:
 
     state: tuple[sp.Symbol, ...]
     field: tuple[sp.Expr, ...]
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if not all(isinstance(each, tuple | list) for each in (self.state, self.field)):

@@ -12,6 +12,7 @@ import sympy as sp
 
 from symbolic.derivations.derivation import DerivationError, as_expr
 from symbolic.dynamics import Flow, decayed
+from symbolic.words.shown import brief
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Decay:
     candidate: sp.Expr
     scale: sp.Expr = sp.S.One
     power: int = 1
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if self.scale.free_symbols & set(self.flow.state):

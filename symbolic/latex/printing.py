@@ -27,8 +27,15 @@ STRICT = {Kind.UPPER: "<", Kind.LOWER: ">"}
 ORDERS = {Order.O: r"\mathcal{O}", Order.THETA: r"\Theta", Order.OMEGA: r"\Omega"}
 
 
+FIRST, LAST = 16, 6  # lines of a longer display that a notebook shows
+
+
 def derivation_latex(derivation: Derivation, notation: Notation | None = None) -> str:
     """The steps as one aligned display: local bound and rule; then the conclusion with all premises substituted."""
+    return environment("aligned", _derivation_rows(derivation, notation))
+
+
+def _derivation_rows(derivation: Derivation, notation: Notation | None = None) -> list[str]:
     names = names_of(derivation.steps, notation)
     rows = [line for step in derivation.steps if step.rule != "given" or step.local != 0 for line in _rows(step, names)]
     rows.append(rf"{step_latex(derivation.steps[-1])} &\le {latex(derivation.bound(), names)} && \text{{(all steps)}}")
@@ -38,8 +45,7 @@ def derivation_latex(derivation: Derivation, notation: Notation | None = None) -
         rows.append(rf"&{least} && {text(f'over {marked(randomness(events))}')}")
     rows += [rf"&\text{{in expectation}} && {text(f'over {marked(each)}')}" for each in derivation.mean_over()]
     stated = (each for step in derivation.steps for each in owed(step))
-    rows += [rf"&\text{{obligation: }} {latex(o.condition, names)} && {text(o.statement)}" for o in stated]
-    return environment("aligned", rows)
+    return rows + [rf"&\text{{obligation: }} {latex(o.condition, names)} && {text(o.statement)}" for o in stated]
 
 
 def _rows(step: Step, names: Notation) -> list[str]:
@@ -68,8 +74,17 @@ def printed_equations(quantity: Quantity, printed: Printed, page: Page) -> list[
     return equations((quantity.latex_symbol, relation, printed.shown), page)
 
 
-def result_display(result: Result) -> str:
-    """Every formula of the result, for a notebook: printed and derived ones, then those of the calculus."""
+def notebook_display(shown: Result | Derivation) -> str:
+    """For a notebook: the steps of a derivation, or the formulas of a result; the middle of a long one is left out."""
+    rows = _derivation_rows(shown) if isinstance(shown, Derivation) else _result_rows(shown)
+    if len(rows) > FIRST + LAST + 1:
+        left_out = rf"&\vdots && \text{{{len(rows) - FIRST - LAST} lines}}"
+        rows = [*rows[:FIRST], left_out, *rows[-LAST:]]
+    return displayed(environment("aligned", rows))
+
+
+def _result_rows(result: Result) -> list[str]:
+    """Every formula of the result: printed and derived ones, then those of the calculus."""
 
     def alone() -> Page:
         return Page(result.notation)
@@ -83,7 +98,7 @@ def result_display(result: Result) -> str:
         closed = [q.latex_symbol for _ in closed] if q.norm == INEQUALITY else closed
         shown += [(each, derived_words(q)) for each in (*derived, *closed)]
     shown += [(equation((f.left, RELATIONS[f.kind], f.expression), alone()), "derived") for f in result.formulas]
-    return displayed(environment("aligned", [rf"&{formula} && {text(tier)}" for formula, tier in shown]))
+    return [rf"&{formula} && {text(tier)}" for formula, tier in shown]
 
 
 def formula_latex(formula: Formula, page: Page, *, end: str = "") -> str:
@@ -193,4 +208,4 @@ def _formulas(result: Result, quantities: Sequence[Quantity]) -> list[sp.Basic]:
     return [form for form in found if isinstance(form, sp.Basic)]
 
 
-SHOWN.derivation, SHOWN.result, SHOWN.display = derivation_latex, result_latex, result_display
+SHOWN.derivation, SHOWN.result, SHOWN.display = derivation_latex, result_latex, notebook_display

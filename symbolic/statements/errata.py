@@ -10,6 +10,7 @@ from typing import Any
 
 from symbolic.words.citations import Citation
 from symbolic.words.prose import make_prose, marked, prose
+from symbolic.words.shown import brief
 
 ANSWERS = {  # with which `survives` begins
     "yes": "The main claim of the paper survives",
@@ -46,6 +47,8 @@ class Erratum:
     repair: str
     survives: str
     at: tuple[tuple[str, Any], ...] = ()
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         make_prose(self, "sentence", "reading", "repair", "survives")

@@ -10,6 +10,7 @@ import sympy as sp
 
 from symbolic.derivations.exact_numbers import as_rational
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 Numbers = tuple[sp.Rational, ...]
 Point = Mapping[str, Numbers]  # the statement's letters, each a vector of rationals (a number is one of length 1)
@@ -41,6 +42,8 @@ class ExactClaim:
     premises: Callable[[Point], list[str]]
     grid: Mapping[str, tuple[tuple[Any, ...], ...]]  # kept as rationals
     setting: str = ""  # what is fixed beside the point's letters
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if not isinstance(self.relation, str) or self.relation not in RELATIONS:

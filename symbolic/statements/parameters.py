@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.words.prose import make_prose
+from symbolic.words.shown import brief
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Parameter:
     takes: str = ""
     in_words: str | None = None
     setting: bool = False
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         make_prose(self, "meaning", *(["in_words"] if self.in_words else []))
@@ -55,6 +58,8 @@ class Hypothesis:
     condition: Any
     reason: str
     only: tuple[str, ...] = ()
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         make_prose(self, "reason")

@@ -10,6 +10,7 @@ import sympy as sp
 
 from symbolic.derivations.exact_numbers import as_float, as_formula, require_symbols
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 small = sp.Symbol("small", positive=True)
 Point = Mapping[str, Any]  # parameters by name, and further letters of a path (a time)
@@ -39,6 +40,8 @@ class ParameterPath:
     fixed: Mapping[str, int | float] = field(default_factory=dict)
     letters: Letters = no_letters
     outside: str = ""
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         call = f"ParameterPath '{self.words}'"

@@ -8,6 +8,7 @@ import sympy as sp
 
 from symbolic.words.citations import Citation
 from symbolic.words.prose import make_prose
+from symbolic.words.shown import brief
 
 
 class Kind(StrEnum):
@@ -51,6 +52,8 @@ class Printed:
     under: str = ""
     run_at: tuple[tuple[str, Any], ...] = ()
     general: sp.Expr | None = None
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         make_prose(self, "under")

@@ -31,7 +31,7 @@ from symbolic.statements.settled import settled
 from symbolic.words.citations import Citation
 from symbolic.words.errors import UsageError
 from symbolic.words.prose import make_prose, marked, prose
-from symbolic.words.shown import SHOWN
+from symbolic.words.shown import SHOWN, brief
 
 
 class Quantifier(StrEnum):
@@ -66,6 +66,8 @@ class Formula:
     kind: Kind = Kind.EXACT
     citation: Citation | None = None
     defines: sp.Symbol | None = None
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         make_prose(self, "meaning")
@@ -133,6 +135,12 @@ class Quantity:
 
     def __post_init__(self) -> None:
         make_prose(self, "meaning", "norm", "domain", "construction", "randomness", "remark", "finding", "certificate")
+
+    def __repr__(self) -> str:
+        return f"<Quantity {self.name}: {self.meaning}; {self.sense}>"
+
+    def __str__(self) -> str:
+        return SHOWN.text(self)
 
     @property
     def concluded_by(self) -> str:
@@ -381,6 +389,12 @@ class Result:
         `slack` says what each step, by name, loses at some input: a factor that is shown beside it.
         """
         return SHOWN.result(self, expanded, slack)
+
+    def __repr__(self) -> str:
+        return f"<Result {self.id}: {', '.join(each.name for each in self.quantities[:8])}>"
+
+    def __str__(self) -> str:
+        return SHOWN.text(self)
 
     def _repr_latex_(self) -> str:
         return SHOWN.display(self)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from symbolic.words.escaping import escape
 from symbolic.words.prose import make_prose, marked, prose_latex
+from symbolic.words.shown import brief
 
 # A number in brackets that no "eq." and no other number stands before.
 BARE_EQUATION = re.compile(r"(^|[^)], |; |after |before |of )(\((?:[A-Z]\.)?\d+(?:\.\d+)?[a-z]?\))")
@@ -25,6 +26,8 @@ class Paper:
     note: str = ""
     venue: str = ""
     arxiv: str = ""
+
+    __repr__ = brief
 
     def bibtex(self) -> str:
         fields = {
@@ -60,6 +63,8 @@ class Citation:
     paper: Paper | None
     label: str
     equations: str = ""
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "equations", BARE_EQUATION.sub(r"\1eq. \2", marked(self.equations)))

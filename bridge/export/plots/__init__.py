@@ -7,6 +7,7 @@ and no global figure.
 import io
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
@@ -22,6 +23,7 @@ from bridge.export.theorem_of_record import theorem_of
 from bridge.export.written_files import write_bytes
 from bridge.theorems.record import Record, Row
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import cut
 
 TITLE_SIZE = 10  # points
 CHARACTER, LINE = 0.58 * TITLE_SIZE / 72, 1.2 * TITLE_SIZE / 72  # inches that a character and a line of the title take
@@ -42,6 +44,18 @@ def picture(figure: Figure, kind: str, salt: str) -> bytes:
     return drawn.getvalue()
 
 
+def shows_itself(figure: Figure) -> Figure:
+    """The same; a notebook shows it as a picture, also where pyplot was never imported."""
+
+    def picture() -> bytes:
+        page = io.BytesIO()
+        figure.savefig(page, format="png", dpi=100)
+        return page.getvalue()
+
+    vars(figure)["_repr_png_"] = picture
+    return figure
+
+
 def draw(comparison: Record, quantity: str | None = None, x: str | None = None, *, title: bool = True) -> Figure:
     """The theorem's own figure, if it has one and nothing is asked for; else curves of one quantity along a parameter.
 
@@ -58,13 +72,13 @@ def draw(comparison: Record, quantity: str | None = None, x: str | None = None, 
         if not rows:
             raise UsageError(f"plot: {comparison.result} has no number to draw at these parameters")
         omitted = f"{MOST} of {len(rows)} rows shown" if len(rows) > MOST else ""
-        return _annotated(draw_tiers(rows, words), _title(comparison, rows, omitted) if title else [])
+        return _annotated(draw_tiers(rows, words), _title(comparison, rows, omitted) if title else None)
     panels = [panel for panel in panels_of(rows, x) if any(map(values_of, panel.rows))]
     if not panels:
         raise UsageError(f"plot: '{rows[0].quantity}' of {comparison.result} has no number to draw at these parameters")
     figure = draw_curves(panels[:PANELS], x, words, notes=title)
     omitted = f"{PANELS} of {len(panels)} panels shown" if len(panels) > PANELS else ""
-    return _annotated(figure, _title(comparison, rows, omitted) if title else [])
+    return _annotated(figure, _title(comparison, rows, omitted) if title else None)
 
 
 def draw_steps(comparison: Record, quantity: str | None = None, *, title: bool = True) -> Figure:
@@ -73,7 +87,7 @@ def draw_steps(comparison: Record, quantity: str | None = None, *, title: bool =
     Raises UsageError where none is known.
     """
     rows = _rows_of(comparison, quantity)
-    return _annotated(draw_slack(rows), _title(comparison, rows) if title else [])
+    return _annotated(draw_slack(rows), _title(comparison, rows) if title else None)
 
 
 def _rows_of(comparison: Record, quantity: str | None) -> list[Row]:
@@ -106,24 +120,43 @@ def _axis(rows: Sequence[Row], x: str | None) -> str:
     return best if x or counts.get(best, 0) > 1 else ""
 
 
-def _title(comparison: Record, rows: Sequence[Row], omitted: str = "") -> list[str]:
-    """What, with the quantity and its norm where there is one; whose; where."""
-    constants = "; ".join(filter(None, [layout(rows, comparison.automatic).constants(), omitted]))
-    what = comparison.result
+@dataclass(frozen=True)
+class Title:
+    """One line above the figure: the first of `headings` that fits. A caption below it."""
+
+    headings: Sequence[str]
+    caption: Sequence[str]
+
+    def heading(self, width: int) -> str:
+        return next((each for each in self.headings if len(each) <= width), cut(self.headings[-1], width))
+
+
+def _title(comparison: Record, rows: Sequence[Row], omitted: str = "") -> Title:
+    """What, with the quantity and its norm where there is one; below, whose, and where."""
+    found, words = layout(rows, comparison.automatic), Words(comparison)
+    constants = ", ".join(f"{words.parameter(name)} = {found.value(name, x)}" for name, x in found.constant.items())
+    where = "; ".join(filter(None, [constants, found.shared_scope, omitted]))
+    headings, caption = [comparison.result], [comparison.citation, where]
     if len({row.quantity for row in rows}) == 1:
+        name = rows[0].quantity
         norm = f" ({rows[0].norm})" if rows[0].norm else ""
-        what = f"{what}: {Words(comparison).quantity(rows[0].quantity)}{norm}"
-    return [what, comparison.citation, constants]
+        headings = [f"{comparison.result}: {each}" for each in (words.quantity(name), name)]
+        headings = [headings[0] + norm, *headings]
+    return Title(headings, list(filter(None, caption)))
 
 
-def _annotated(figure: Figure, title: Sequence[str]) -> Figure:
-    """With a title and a legend below, and grown by the lines that they take; smaller if untitled."""
-    if not title:
+def _annotated(figure: Figure, title: Title | None) -> Figure:
+    """With a title of one line, a caption and a legend below, and grown by the lines that they take.
+
+    Without a title it is smaller, and has no caption.
+    """
+    if title is None:
         figure.set_size_inches(*(PAPER * side for side in figure.get_size_inches()))
     width, height = figure.get_size_inches()
-    lines = [line for sentence in title for line in lines_of(sentence, int(width / CHARACTER))]
-    if lines:
-        figure.suptitle("\n".join(lines), fontsize=TITLE_SIZE)
+    room = int(width / CHARACTER)
+    lines = [line for sentence in (title.caption if title else ()) for line in lines_of(sentence, room)]
+    if title is not None:
+        figure.suptitle(title.heading(room), fontsize=TITLE_SIZE)
     by_label = {
         label: line for axis in figure.axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
@@ -131,9 +164,10 @@ def _annotated(figure: Figure, title: Sequence[str]) -> Figure:
     by_label = {label: by_label[label] for label in order}
     entry = 0.9 * CHARACTER * (max(map(len, by_label), default=0) + 6)  # with its line and the space between two
     columns = max(1, min(4, len(by_label), int(width / entry)))
-    if by_label:
-        figure.legend(by_label.values(), by_label.keys(), loc="outside lower center", ncols=columns, fontsize=9)
-    beyond = len(lines) - 3 + max(0, math.ceil(len(by_label) / columns) - 2)
+    below = {"loc": "outside lower center", "ncols": columns, "fontsize": 9}
+    if by_label or lines:
+        figure.legend(by_label.values(), by_label.keys(), title="\n".join(lines), title_fontsize=8, **below)
+    beyond = len(lines) - 2 + max(0, math.ceil(len(by_label) / columns) - 2)
     figure.set_size_inches(width, height + 1.2 * LINE * beyond)  # so that the panels keep their size
     return figure
 

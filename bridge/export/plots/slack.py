@@ -41,5 +41,5 @@ def draw_slack(rows: Sequence[Row]) -> Figure:
     axes[0, 0].set_ylim(len(steps) - 0.5, -0.5)
     for unused in axes.flat[len(loose) :]:
         unused.set_visible(False)
-    figure.supxlabel("bound / error (1: an equality)", fontsize=10)
+    axes[-1, 0].set_xlabel("bound / error (1: an equality)", fontsize=9)
     return figure

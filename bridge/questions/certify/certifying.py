@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bridge.export.bars import notebook_bar
 from bridge.limits.refusals import briefly_refused
 from bridge.questions.certify.deadline import checked_seconds
 from bridge.questions.certify.proving import Outcome, prove
@@ -34,4 +35,13 @@ def certify(
     if not stated:
         about = f" of '{quantity}'" if quantity else ""
         raise UsageError(f"{source.id} states no inequality{about} that a proof on a box could certify")
-    return [prove(each, seconds=seconds, boxes_alone=boxes_alone) for each in stated]
+    found: list[Outcome] = []
+    with notebook_bar() as bar:
+        for place, each in enumerate(stated):
+            bar(place, len(stated), each.name)
+
+            def seen(boxes: int, share: float, place: int = place, name: str = each.name) -> None:
+                bar(place + share, len(stated), f"{name}: {boxes} boxes")
+
+            found.append(prove(each, seconds=seconds, boxes_alone=boxes_alone, progress=seen))
+    return found

@@ -31,6 +31,13 @@ class Discharged:
     outcomes: tuple[Outcome, ...] = ()
     reason: str = ""
 
+    def __repr__(self) -> str:
+        why = f" ({self.reason})" if self.reason else ""
+        return f"<Discharged {self.step}: {self.obligation.statement}: {self.verdict}{why}>"
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *map(str, self.outcomes)])
+
     @property
     def verdict(self) -> Status:
         statuses = {outcome.status for outcome in self.outcomes}

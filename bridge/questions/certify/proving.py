@@ -63,6 +63,9 @@ class Outcome:
     def __str__(self) -> str:
         return outcome_text(self)
 
+    def __repr__(self) -> str:
+        return f"<Outcome: {self.words}>"
+
     def _repr_html_(self) -> str:
         return "<br>\n".join(map(escape, str(self).splitlines()))
 

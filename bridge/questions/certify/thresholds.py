@@ -15,6 +15,7 @@ from symbolic.derivations.exact_numbers import as_count, as_formula, as_rational
 from symbolic.derivations.inequalities import Inequality
 from symbolic.statements.result import Quantity
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Threshold:
     top: Any
     grain: int = 10_000
     written: str = ""
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         call = f"Threshold '{self.name}'"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from bridge.questions.solving.probes import CheckedCondition
@@ -40,6 +41,12 @@ class Solution:
     def __str__(self) -> str:
         """The sentences that the command prints."""
         return "\n".join(sentences(self))
+
+    def __repr__(self) -> str:
+        return f"<Solution of {sentences(self)[0]}>"
+
+    def _repr_html_(self) -> str:
+        return "<br>\n".join(map(escape, sentences(self)))
 
 
 def sentences(solution: Solution) -> list[str]:

@@ -12,6 +12,7 @@ from bridge.theorems.record import Row
 from bridge.theorems.sources.source import AboutRows, InputSource, Predicted, Prediction
 from symbolic.statements.result import Result
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Sample(InputSource):
     usual: int
     dimensions: int
     longest: int
+
+    __repr__ = brief
 
     def sizes(self, material: Table) -> dict[str, int]:
         count, columns = material.features.shape

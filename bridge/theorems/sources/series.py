@@ -13,6 +13,7 @@ from bridge.theorems.data import Table
 from bridge.theorems.record import Row
 from bridge.theorems.sources.source import EXACT, NETWORK, AboutRows, InputSource, Predicted, Prediction, flagged
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 EQUAL_STEPS = 1e-6  # relative
 
@@ -65,6 +66,8 @@ class Series(InputSource):
     examples: str
     lags: str
     held: int
+
+    __repr__ = brief
 
     def sizes(self, material: Table) -> dict[str, int]:
         return {self.examples: len(material.features) - 1 - self.held}

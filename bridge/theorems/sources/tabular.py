@@ -22,6 +22,7 @@ from bridge.theorems.sources.source import (
     joined,
 )
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 LEAST = 2  # examples: a deviation takes two
 
@@ -51,6 +52,8 @@ class Tabular(InputSource):
     range_of: Callable[..., tuple[float, float] | None] | None = None
     prompts: int = 1
     far: bool = False
+
+    __repr__ = brief
 
     def sizes(self, material: Table) -> dict[str, int]:
         count, columns = material.features.shape

@@ -12,6 +12,7 @@ from bridge.theorems.real_inputs import TextFile
 from bridge.theorems.record import Row
 from bridge.theorems.sources.source import EXACT, NETWORK, AboutRows, InputSource, Predicted, Prediction, flagged
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 BYTES = 256
 
@@ -68,6 +69,8 @@ class Textual(InputSource):
     prompt: Callable[..., Any]
     scored: Callable[[np.ndarray], np.ndarray] = lambda windows: np.ones(len(windows), dtype=bool)
     where: str = "windows"
+
+    __repr__ = brief
 
     def sizes(self, material: TextFile) -> dict[str, int]:
         return {}

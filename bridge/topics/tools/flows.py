@@ -17,6 +17,7 @@ from numeric.tools.flows import Event, Path, integrate
 from symbolic.derivations.exact_numbers import as_float, as_formula, as_positive_float, require_symbols
 from symbolic.dynamics import Flow
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 Numbers = Mapping[sp.Symbol, Any]
 Views = Mapping[sp.Symbol, sp.Expr]  # letters by formulas in coordinates and letters
@@ -35,6 +36,8 @@ class Trajectory:
     path: Path
     letters: Numbers
     views: Views = field(default_factory=dict)
+
+    __repr__ = brief
 
     @property
     def end(self) -> float:
@@ -104,6 +107,8 @@ class JoinedTrajectory:
     """
 
     parts: tuple[Trajectory, ...]
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if not isinstance(self.parts, tuple | list) or not all(isinstance(each, Trajectory) for each in self.parts):

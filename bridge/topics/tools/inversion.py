@@ -16,6 +16,7 @@ from numeric.balls import float_below
 from numeric.search.bisection import last_that_holds
 from symbolic.derivations.exact_numbers import as_formula, as_number, as_positive, exactly, require_symbols
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 CALL = "largest_perturbation"
 STEPS = 53  # of the bisection: the answer and the next float64 above it
@@ -38,6 +39,8 @@ class Condition:
     values: Mapping[sp.Symbol, Any]
     limit: Any
     strict: bool = False
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         call = f"Condition {self.name!r}"
@@ -89,6 +92,8 @@ class LargestPerturbation:
     size: float
     binding: str
     above: float = math.inf
+
+    __repr__ = brief
 
 
 def largest_perturbation(conditions: Iterable[Condition], unknown: sp.Symbol, *, most: Any = 1) -> LargestPerturbation:

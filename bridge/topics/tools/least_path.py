@@ -25,6 +25,7 @@ from bridge.lowering.least_value import Enclosure, clipped
 from numeric.balls import Arb, float_above, float_below, working_precision
 from symbolic.derivations.exact_numbers import as_count, as_float, as_formula, as_number, as_positive
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 BITS = 128
 CELLS = 1024  # of the range of each z_k, unless told
@@ -46,6 +47,8 @@ class PathCost:
     after: sp.Symbol
     to_come: sp.Expr = sp.S.Zero
     last: sp.Expr = sp.S.One
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if not isinstance(self.here, sp.Symbol) or not isinstance(self.after, sp.Symbol) or self.here == self.after:

@@ -14,6 +14,7 @@ import sympy as sp
 
 from symbolic.topics.universal.largest import integral_of_largest
 from symbolic.words.errors import UsageError
+from symbolic.words.shown import brief
 
 r = sp.Symbol("r", positive=True)  # |omega|
 Direction = tuple[Any, ...]  # a unit vector
@@ -42,6 +43,8 @@ class BarronClass:
     radial: Any = sp.S.Zero
     lines: Parts = ()
     limits: Parts = ()
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         for name in ("d", "at_zero", "radial"):

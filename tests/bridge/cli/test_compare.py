@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bridge.export.columns import KEPT_LAST, KEPT_NEXT, KEPT_THEN
 from bridge.export.comparison import Comparison, load
 from bridge.theorems.record import Row, Verdict
 from bridge.theorems.registry import find_theorem
@@ -25,6 +26,22 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("book.txt", "house.csv", "w.json"):
         (tmp_path / name).touch()
+
+
+def test_each_plot_is_a_file_of_its_own(run: Command, calls: list[dict[str, Any]], tmp_path: Path) -> None:
+    plots = [tmp_path / name for name in ("one.svg", "two.png")]
+    outcome = run("compare", ID, *(part for path in plots for part in ("--plot", path)))
+    assert outcome.code == 0
+    assert all(f"written: {path}" in outcome.out and path.stat().st_size for path in plots)
+    assert "is given twice" in run("compare", ID, "--plot", plots[0], "--plot", plots[0]).err
+
+
+def test_help_and_docs_say_in_which_order_columns_are_left_out(run: Command) -> None:
+    kept = (*KEPT_THEN, "the parameters that vary but for the first", *KEPT_NEXT, *KEPT_LAST)
+    order = f"in this order: {', '.join(name.replace('_', ' ') for name in reversed(kept))}"
+    page = (Path(__file__).parents[3] / "docs" / "command.md").read_text()
+    assert order in " ".join(page.split())
+    assert order in " ".join(run("compare", "--help").out.split())
 
 
 def test_only_what_the_user_gave_reaches_the_engine(run: Command, calls: Calls) -> None:

@@ -63,10 +63,10 @@ def test_json_comes_back_as_it_went(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is not one that boundsmith wrote: Invalid JSON"),
-        ('{"result": "induction.vanilla", "rows": [', "is not one that boundsmith wrote: Invalid JSON"),
-        ("[1, 2]", "is not one that boundsmith wrote: Input should be an object"),
-        ('{"name": "another tool"}', "is not one that boundsmith wrote: Field required at result"),
+        ("", "is not a comparison that boundsmith wrote: Invalid JSON"),
+        ('{"result": "induction.vanilla", "rows": [', "is not a comparison that boundsmith wrote: Invalid JSON"),
+        ("[1, 2]", "is not a comparison that boundsmith wrote: Input should be an object"),
+        ('{"name": "another tool"}', "is not a comparison that boundsmith wrote: Field required at result"),
     ],
 )
 def test_a_truncated_or_foreign_file_is_refused(text: str, message: str, tmp_path: Path) -> None:

@@ -26,6 +26,11 @@ def labels(axis: Axes) -> set[str]:
     return set(axis.get_legend_handles_labels()[1])
 
 
+def caption(figure: Figure) -> str:
+    """Above the entries of the legend."""
+    return " ".join(each.get_title().get_text().replace("\n", " ") for each in figure.legends)
+
+
 def drawn(figure: Figure) -> FigureCanvasAgg:
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw(renderer)
@@ -127,9 +132,9 @@ def test_violated_points_are_ringed_by_weight_and_the_title_cites() -> None:
     figure = draw(record, "output.mask_3")
     assert all("violated (notation)" in labels(axis) for axis in figure.axes)
     assert not any(label.startswith("violated") for axis in draw(record).axes for label in labels(axis))
-    title = figure.get_suptitle()
-    assert "Wang et al. 2024, Theorem 4.1" in title
-    assert "d = 4" in title
+    assert figure.get_suptitle().startswith("induction.vanilla: output.mask_3: $")
+    assert "Wang et al. 2024, Theorem 4.1" in caption(figure)
+    assert "$d$ = 4" in caption(figure)
 
 
 def test_one_panel_a_combination_up_to_six() -> None:
@@ -137,7 +142,7 @@ def test_one_panel_a_combination_up_to_six() -> None:
     assert titles == ["L = 8", "L = 64"]
     many = draw(comparison(ps=tuple(range(1, 10)), Ls=(3, 4, 5, 6, 7, 8, 9, 10)))
     assert len([axis for axis in many.axes if axis.get_visible()]) == 6
-    assert "6 of 8 panels shown" in many.get_suptitle()
+    assert "6 of 8 panels shown" in caption(many)
 
 
 def of_the_step(*rows: tuple[str, str | None]) -> Comparison:
@@ -168,7 +173,7 @@ def test_the_main_quantity_is_drawn_and_no_prediction(rows: list[tuple[str, str 
 @pytest.mark.long
 def test_a_plot_for_a_paper_has_no_title() -> None:
     for figure in (draw(comparison(), title=False), draw_steps(comparison(), title=False)):
-        assert figure.get_suptitle() == ""
+        assert figure.get_suptitle() == caption(figure) == ""
         drawn(figure)
     assert draw(comparison(), title=False).get_figheight() < draw(comparison()).get_figheight()
 
@@ -185,7 +190,11 @@ def test_the_title_stays_on_the_figure(names: int) -> None:
     assert 0 <= title.x0 < title.x1 <= figure.bbox.width
     assert title.y1 <= figure.bbox.height
     assert all(title.y0 > axis.get_window_extent(renderer).y1 for axis in figure.axes)
-    assert all(f"parameter_{index} = {index}" in figure.get_suptitle().replace("\n", " ") for index in range(names))
+    assert "\n" not in figure.get_suptitle()
+    below = figure.legends[0].get_window_extent(renderer)
+    assert 0 <= below.x0 < below.x1 <= figure.bbox.width
+    assert 0 <= below.y0 < below.y1 < min(axis.get_window_extent(renderer).y0 for axis in figure.axes)
+    assert all(f"parameter_{index} = {index}" in caption(figure) for index in range(names))
 
 
 def test_the_legend_stays_on_the_figure() -> None:
