@@ -136,7 +136,7 @@ def test_text_is_legible(site: Path, browser: Any, theme: str) -> None:
         browser.get((site / name).as_uri())
         browser.execute_script(f"document.body.dataset.theme = '{theme}'")
         assert browser.execute_script(PALE) == [], name
-    browser.execute_script("document.querySelector('article p').style.color = '#888'")
+    browser.execute_script("document.querySelector('article p').style.color = '#777'")
     assert browser.execute_script(PALE)
 
 
