@@ -18,9 +18,9 @@ DISPLAY = re.compile(
     re.DOTALL,
 )
 TEXT_COMMAND = re.compile(
-    r"\\textup\{(?P<upright>[^{}]*)\}|\\cite(?:\[(?P<braced>\{)?(?P<label>[^]]*?)(?(braced)\})\])?\{(?P<key>\w+)\}"
-    r"|\\texttt\{(?P<code>(?:[^{}\\]|\\.)*)\}|\\(?P<sign>[%_&#${}])|(?P<tie>~)"
+    r"\\textup\{(?P<upright>[^{}]*)\}|\\texttt\{(?P<code>(?:[^{}\\]|\\.)*)\}|\\(?P<sign>[%_&#${}])|(?P<tie>~)"
 )
+CITED = re.compile(r"\\cite\[(.*?)\]\{(\w+)\}", re.DOTALL)
 NEXT_LETTER = re.compile(r"; (?=\$(?:[^$\\]|\\.)*\$(?:(?:, | and )\$(?:[^$\\]|\\.)*\$)*: )")
 BARS = re.compile(r"\\?\|")
 INLINE_CODE = re.compile(r"``([^`]+)``|`([^`]+)`")
@@ -58,25 +58,24 @@ def prose(words: str) -> str:
 
 def from_latex(fragment: str, names: dict[str, str]) -> str:
     """A statement in LaTeX as MyST; `names` has the short name of each paper, by its key."""
+    fragment = CITED.sub(lambda cited: f"{names[cited[2]]}, {cited[1].removeprefix('{').removesuffix('}')}", fragment)
     shown, place = "", 0
     for part in DISPLAY.finditer(fragment):
-        shown += _text(fragment[place : part.start()], names)
+        shown += _text(fragment[place : part.start()])
         if part["inline"] is not None:
             shown += inline(part["inline"])
         else:
             shown += display((part["many"] or part["one"]) + (part["stop"] or "").strip())
         place = part.end()
-    return _with_lists(shown + _text(fragment[place:], names))
+    return _with_lists(shown + _text(fragment[place:]))
 
 
-def _text(words: str, names: dict[str, str]) -> str:
+def _text(words: str) -> str:
     shown, place = "", 0
     for part in TEXT_COMMAND.finditer(words):
         shown += escape(words[place : part.start()])
         if part["upright"]:
             shown += f"**{escape(part['upright'])}**"
-        elif part["key"]:
-            shown += escape(", ".join(filter(None, [names[part["key"]], part["label"]])))
         elif part["code"]:
             shown += f"`{re.sub(r'.(?=[%_&#{}])', lambda sign: sign[0].strip(chr(92)), part['code'])}`"
         else:
@@ -87,12 +86,9 @@ def _text(words: str, names: dict[str, str]) -> str:
 
 def _with_lists(words: str) -> str:
     """The paragraph of the notation as a list, one letter in each item."""
-    paragraphs = []
-    for paragraph in words.split("\n\n"):
-        head, colon, letters = paragraph.partition("Notation: ")
-        items = NEXT_LETTER.split(letters)
-        paragraphs.append(f"{head}Notation:\n\n" + "\n".join(f"- {each}" for each in items) if colon else paragraph)
-    return "\n\n".join(paragraphs)
+    head, colon, letters = words.partition("Notation: ")
+    letters, _, rest = letters.partition("\n")
+    return f"{head}Notation:\n\n- {NEXT_LETTER.sub(chr(10) + '- ', letters)}\n\n{rest}" if colon else words
 
 
 def docstring(of: object) -> str:

@@ -5,6 +5,7 @@ import inspect
 import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from itertools import accumulate, pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,9 +21,14 @@ ROOT = Path(__file__).parents[2]
 FLOORS = ("symbolic", "numeric", "bridge")
 APART = ("training",)  # namespaces that are imported by themselves
 WIDTH = 88
-PREFIX = re.compile(r"\b(?:\w+\.)+(?=[A-Z])")
+PREFIX = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Z])")
+QUOTED = re.compile(r'(?<=: )"([^"]+)"')  # an annotation
+ANY = re.compile(r": Any\b(?! \|)( =\s)?")
 EXITS = re.compile(r"(\d+): (.*?)(?= \d+: |$)")
-HIDDEN = re.compile(r"<(?:factory|object)[^>]*>|<(?P<enum>[A-Z]\w+\.\w+): [^>]*>|<function \w*\.?(?P<name>\w+)[^>]*>")
+HIDDEN = re.compile(  # what is no source: objects in defaults, validators in annotations
+    r"<(?:built-in )?function (?:[^ ]*\.)?(?:(?P<name>\w+)|<lambda>)(?: at 0x\w+)?>|<(?P<enum>[A-Z]\w+\.\w+): [^>]*>"
+    r"|<(?:object|factory)[^>]*>|(?:\w+\.)*Annotated\[(?P<type>\w+), [^\[\]]*\]"
+)
 
 
 def write(folder: Path) -> None:
@@ -82,53 +88,32 @@ def _entry(title: str, name: str, of: Any) -> Iterator[str]:
         yield docstring(of)
         yield _members(of)
     else:
-        yield f"`{of!r}`, of the class `{type(of).__name__}`."
+        yield f"`{of!r}`, a `{type(of).__name__}`."
 
 
 def signature(call: str, of: Any) -> str:
     """The call with its arguments, one in each line where it is long."""
-    try:
-        found = inspect.signature(of)
-    except (TypeError, ValueError):
-        return call
-    parts = [_written(part) for part in _parts(list(found.parameters.values()))]
-    returned = (
-        ""
-        if found.return_annotation in (inspect.Signature.empty, None) or inspect.isclass(of)
-        else f" -> {_annotation(found.return_annotation)}"
+    if inspect.isclass(of) and issubclass(of, Exception):
+        return f"{call}(message)"
+    words = HIDDEN.sub(
+        lambda found: found["enum"] or found["name"] or found["type"] or "...", str(inspect.signature(of))
     )
-    line = f"{call}({', '.join(parts)}){returned}"
-    return line if len(line) <= WIDTH else "\n".join([f"{call}(", *(f"    {part}," for part in parts), f"){returned}"])
+    words = ANY.sub(lambda found: "=" if found[1] else "", PREFIX.sub("", words)).replace("'", '"')
+    words = QUOTED.sub(r"\1", words).removesuffix(" -> None")
+    arguments, _, returned = words.removeprefix("(").rpartition(")")
+    line = f"{call}({arguments}){returned}"
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([f"{call}(", *(f"    {each}," for each in _split(arguments)), f"){returned}"])
 
 
-def _parts(parameters: Sequence[inspect.Parameter]) -> Iterator[inspect.Parameter | str]:
-    starred = False
-    for each in parameters:
-        starred = starred or each.kind is inspect.Parameter.VAR_POSITIONAL
-        if each.kind is inspect.Parameter.KEYWORD_ONLY and not starred:
-            starred = True
-            yield "*"
-        yield each
-
-
-def _written(part: inspect.Parameter | str) -> str:
-    if isinstance(part, str):
-        return part
-    annotation = _annotation(part.annotation)
-    plain = part.replace(annotation=inspect.Parameter.empty)
-    name, _, default = str(plain).partition("=")
-    words = name if part.annotation in (inspect.Parameter.empty, Any) else f"{name}: {annotation}"
-    spaced = " = " if ":" in words else "="
-    return f"{words}{spaced}{_default(default)}" if default else words
-
-
-def _default(words: str) -> str:
-    return HIDDEN.sub(lambda found: found["enum"] or found["name"] or "...", words).replace("'", '"')
-
-
-def _annotation(of: Any) -> str:
-    words = of if isinstance(of, str) else inspect.formatannotation(of)
-    return PREFIX.sub("", words).replace("'", "").replace("NoneType", "None")
+def _split(arguments: str) -> list[str]:
+    """At the commas outside of all brackets."""
+    depths = accumulate((sign in "([{") - (sign in ")]}") for sign in arguments)
+    cuts = [
+        place for place, (sign, depth) in enumerate(zip(arguments, depths, strict=True)) if sign == "," and not depth
+    ]
+    return [arguments[a : b - 1].strip() for a, b in pairwise([0, *(cut + 1 for cut in cuts), len(arguments) + 1])]
 
 
 def _members(of: Any) -> str:
@@ -182,32 +167,19 @@ def _help(option: Any) -> str:
 # Errors and names.
 
 
-def error_classes() -> dict[str, tuple[str, str, str]]:
-    """Name to base, docstring and module of every public class of errors on the three floors."""
-    found = {}
-    for path in sorted(
-        each for floor in FLOORS for each in (ROOT / floor).rglob("*.py") if "programs" not in each.parts
-    ):
-        if "Error(" not in (text := path.read_text()):
-            continue
-        for node in ast.walk(ast.parse(text)):
+def error_classes() -> Iterator[list[str]]:
+    """Name, base, docstring and module of every public class of errors on the three floors."""
+    for path in sorted(each for floor in FLOORS for each in (ROOT / floor).rglob("*.py")):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if "Error(" in text and "programs" not in path.parts else ():
             if isinstance(node, ast.ClassDef) and re.fullmatch(r"[A-Z]\w*Error", node.name) and node.bases:
-                base = ast.unparse(node.bases[0])
-                if "Error" in base or "Exception" in base:
-                    module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-                    found[node.name] = (base, ast.get_docstring(node) or "", module)
-    return found
+                words = plain_text((ast.get_docstring(node) or "").split("\n\n")[0].replace("\n", " "))
+                module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+                yield [node.name, f"`{ast.unparse(node.bases[0])}`", words, f"`{module}`"]
 
 
 def _error_page() -> str:
-    classes = error_classes()
-    shown, inner = [], []
-    for name, (base, words, module) in classes.items():
-        row = [f"`{name}`", f"`{base}`", plain_text(words.split("\n\n")[0].replace("\n", " "))]
-        if hasattr(bs, name):
-            shown.append([f"`bs.{name}`", *row[1:]])
-        else:
-            inner.append([*row, f"`{module}`"])
+    rows = list(error_classes())
     refused = ", ".join(f"`{name}`" for name in entry.REFUSALS.values())
     exits = [
         [number, plain_text(meaning)] for number, meaning in EXITS.findall(" ".join((entry.__doc__ or "").split()))
@@ -215,13 +187,18 @@ def _error_page() -> str:
     parts = [
         "# Errors",
         "A message says what was called, what came and what to do.",
-        table(["error", "is a", "what it means"], shown),
+        table(
+            ["error", "is a", "what it means"], [[f"`bs.{row[0]}`", *row[1:3]] for row in rows if hasattr(bs, row[0])]
+        ),
         "## Exit codes",
         f"The command turns {refused} and the usage errors of the command line into one sentence.",
         table(["code", "what it means"], exits),
         "## Errors of single rooms",
         "Most are caught on the way and become one of those above; each names its cause.",
-        table(["error", "is a", "what it means", "where"], inner),
+        table(
+            ["error", "is a", "what it means", "where"],
+            [[f"`{name}`", *row] for name, *row in rows if not hasattr(bs, name)],
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 

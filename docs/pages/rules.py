@@ -149,23 +149,18 @@ def _uncommented(lines: Iterable[str]) -> str:
     return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
 
 
-def _rests_on(rule: Any) -> Iterator[Any]:
+def _rests_on(rule: Any) -> list[Any]:
     """The rule, and what of its module it uses, the nearest first: the proof may stand above a part of it."""
-    known, last = {rule: None}, [rule]
-    while last:
-        named = [vars(inspect.getmodule(each)).get(name) for each in last for name in _names_in(each)]
-        last = [each for each in named if getattr(each, "__module__", "") == rule.__module__ and each not in known]
-        known |= dict.fromkeys(last)
-    return iter(known)
-
-
-def _names_in(of: Any) -> tuple[str, ...]:
-    code_of = getattr(of, "__code__", None)
-    return () if code_of is None else code_of.co_names
+    found = [rule]
+    for each in found:
+        named = getattr(getattr(each, "__code__", None), "co_names", ())
+        own = [rule.__globals__[name] for name in named if name in rule.__globals__]
+        found += [one for one in own if getattr(one, "__module__", "") == rule.__module__ and one not in found]
+    return found
 
 
 def _comments_before(rule: Any) -> list[str]:
-    """The comments of its module from the first one at the margin to its own."""
+    """The comments at the margin of its module, up to the one before its own."""
     lines, first = inspect.getsource(inspect.getmodule(rule)).splitlines(), inspect.getsourcelines(rule)[1]
     blocks = groupby(lines[: first - 1], key=lambda line: line.startswith("#"))
     return [_uncommented(block) for is_comment, block in blocks if is_comment][:-1]

@@ -4,7 +4,7 @@ import ast
 import contextlib
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -97,6 +97,22 @@ def test_every_public_name_has_its_place(folder: Path) -> None:
         assert {name for name in own if f"\n## `{name}`\n" not in text or f"`{title}.{name}`" not in names} == set()
 
 
+def test_a_signature_has_no_address_and_a_line_for_each_argument_where_it_is_long() -> None:
+    def short(x: int, *, f: Callable[[int, str], None] = print) -> str:
+        return ""
+
+    def long(
+        x: "bs.Theorem", y: bs.Norm = bs.Norm.INF, *, words: Callable[[int, str], None] = lambda n, m: None
+    ) -> str:
+        return ""
+
+    assert reference.signature("short", short) == "short(x: int, *, f: Callable[[int, str], None] = print) -> str"
+    lines = ["x: Theorem", "y: Norm = Norm.INF", "*", "words: Callable[[int, str], None] = ..."]
+    assert reference.signature("bs.long", long) == "\n".join(
+        ["bs.long(", *(f"    {each}," for each in lines), ") -> str"]
+    )
+
+
 def test_every_command_and_option_has_its_place(folder: Path) -> None:
     click = pytest.importorskip("typer.main")
     text = (folder / "reference" / "command.md").read_text()
@@ -133,6 +149,15 @@ def test_every_link_leads_to_a_page_or_a_target(folder: Path) -> None:
             assert not anchor or f"({anchor})=" in there.read_text(), (path.name, link)
             followed += 1
     assert followed > 300
+
+
+def test_no_page_has_the_address_of_an_object(folder: Path) -> None:
+    assert [path.name for path, text in pages(folder) if re.search(r" at 0x[0-9a-f]{6}", text)] == []
+
+
+def test_the_words_of_a_statement_have_no_latex(folder: Path) -> None:
+    for path, text in pages(folder / "papers"):
+        assert not re.search(r"\\[A-Za-z]", FORMULA.sub("", CODE.sub("", text))), path.name
 
 
 def test_no_two_targets_of_a_folder_have_one_name(folder: Path) -> None:
@@ -179,8 +204,10 @@ def test_words_and_formulas_become_myst() -> None:
         == r"tokens with $\Vert x\Vert _{2}\le B_{x}$ by `boundsmith` \*"
     )
     assert plain_text("a_b holds:\n  x   y\n  z\nfor `c_d`.") == "a\\_b holds:\n\n```text\nx   y\nz\n```\n\nfor `c_d`."
-    shown = from_latex(r"By \cite[Lemma 2]{key}, 3\% of $x$:" + "\n\\[ a = b. \\]", {"key": "A et al."})
-    assert shown == "By A et al., Lemma 2, 3% of $x$:\n\n\n$$\na = b.\n$$\n\n"
+    shown = from_latex(r"By \cite[{Lemma 2, $x[1]$}]{key}, 3\% of $x$:" + "\n\\[ a = b. \\]", {"key": "A et al."})
+    assert shown == "By A et al., Lemma 2, $x[1]$, 3% of $x$:\n\n\n$$\na = b.\n$$\n\n"
+    letters = from_latex("Notation: $a$: one; or two; $b$, $c$: three.\nLet $d$ be given.", {})
+    assert letters == "Notation:\n\n- $a$: one; or two\n- $b$, $c$: three.\n\nLet $d$ be given."
 
 
 def test_a_case_that_the_face_cannot_say_makes_no_example() -> None:
