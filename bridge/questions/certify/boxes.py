@@ -167,7 +167,7 @@ class BoxSearch:
             if not failing:
                 return self._settle(part, "form")
             known = [slopes for minor in failing if (slopes := minor.slopes(cell)) is not None]
-            weights = _added(weights, *(_weights(part.box, slopes) for slopes in known))
+            weights = list(map(sum, zip(weights, *(_weights(part.box, slopes) for slopes in known), strict=True)))
         lowest = max((float(bound) for bound in bounds if bound.is_finite()), default=-inf)
         return Look(lowest, self._axis(part.box, weights))
 
@@ -259,7 +259,3 @@ def _weights(box: Box, slopes: Sequence[Arb]) -> list[float]:
         return [float(high > low) if r == inf else 0.0 for r, (low, high) in zip(reach, box, strict=True)]
     total = sum(reach)
     return [r / total for r in reach] if total > 0 else reach
-
-
-def _added(*many: Sequence[float]) -> list[float]:
-    return [sum(each) for each in zip(*many, strict=True)]

@@ -3,9 +3,9 @@
 Nothing here proves anything, but for an exact value of 0 at a point of rational numbers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import sympy as sp
 
@@ -22,33 +22,10 @@ MOST_OPERATIONS = 300  # of an expression that is factored
 MOST_NEURONS = 16  # that are decided in about a second
 KINKS = (sp.Abs, sp.Max, sp.Min)
 Point = Mapping[sp.Symbol, Fraction]
+Outcome = Any  # of `proving` beside it, which shows itself by this
 
 
-@runtime_checkable
-class Ended(Protocol):
-    """An outcome of a proof, as far as it is told here."""
-
-    @property
-    def inequality(self) -> Inequality: ...
-    @property
-    def status(self) -> str: ...
-    @property
-    def point(self) -> Point: ...
-    @property
-    def value(self) -> float | None: ...
-    @property
-    def open_boxes(self) -> Sequence[Any]: ...
-    @property
-    def open_count(self) -> int: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def words(self) -> str: ...
-
-
-def outcome_text(outcome: Ended) -> str:
+def outcome_text(outcome: Outcome) -> str:
     """What `print` shows: verdict, inequality, region, and the point that refutes it or what an undecided run met."""
     inequality = outcome.inequality
     first = f"{outcome.words} ({outcome.seconds:.2f} s)" if outcome.seconds else outcome.words
@@ -56,7 +33,7 @@ def outcome_text(outcome: Ended) -> str:
     return "\n".join(filter(None, [*lines, *explanation(outcome)]))
 
 
-def explanation(outcome: Ended) -> list[str]:
+def explanation(outcome: Outcome) -> list[str]:
     """The point that refutes it; of an undecided run what is left, what is in the way, and what to write instead."""
     if outcome.status == "refuted":
         return [f"{outcome.inequality.name} is refuted: {_refuted(outcome)}"]
@@ -65,14 +42,14 @@ def explanation(outcome: Ended) -> list[str]:
     return []
 
 
-def _refuted(outcome: Ended) -> str:
+def _refuted(outcome: Outcome) -> str:
     assert outcome.value is not None  # a refutation has a value
     relation = "> 0" if outcome.inequality.strict else ">= 0"
     most = f"at most {outcome.value:.6g}" if outcome.value else "below 0" if relation == ">= 0" else "at most 0"
     return f"the difference of its sides must be {relation}, but it is {most} at {point_text(outcome.point)}"
 
 
-def _left(outcome: Ended) -> str:
+def _left(outcome: Outcome) -> str:
     why = f"{outcome.reason}; " if outcome.reason else ""
     count = max(1, outcome.open_count, len(outcome.open_boxes))
     left = [box_text(outcome.inequality, box) for box in outcome.open_boxes[:1]]
@@ -90,7 +67,7 @@ def number_text(value: Fraction, longest: int = 60) -> str:
     return exact if exact == short(value) else f"{exact} ({short(value)})"
 
 
-def obstacles(outcome: Ended) -> list[str]:
+def obstacles(outcome: Outcome) -> list[str]:
     """What is in the way of a proof, where the expression is found to be least."""
     inequality = outcome.inequality
     if outcome.reason.startswith("it is undefined") or not inequality.box:

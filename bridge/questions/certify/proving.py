@@ -6,7 +6,6 @@ as long as time is left. The tree of cuts and steps is the certificate; `checkin
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from heapq import nlargest
 from html import escape
 
 from bridge.questions.certify.boxes import BoxSearch, Point, corners_of, middle_of
@@ -15,7 +14,7 @@ from bridge.questions.certify.explaining import outcome_text
 from bridge.questions.certify.finding import found_by_steps
 from bridge.questions.certify.forms import Enclosures
 from bridge.questions.certify.nodes import Leaf, Node, Split, Status, boxes_in
-from bridge.questions.certify.scalars import Box, volume
+from bridge.questions.certify.scalars import Box
 from bridge.questions.certify.search import likely_lowest
 from numeric.balls import working_precision
 from symbolic.derivations.inequalities import Inequality
@@ -161,7 +160,7 @@ class _Proving:
             nodes,
             point,
             value,
-            tuple(nlargest(KEPT_BOXES, open_boxes, key=lambda box: volume(box, self.enclosures.root))),
+            tuple(open_boxes[:KEPT_BOXES]),
             len(open_boxes),
             1.0 if self.by_steps else float(self.boxes.settled),
             self.deadline.spent,
