@@ -59,7 +59,7 @@ def _refine(element: Element) -> None:
     elif element.tag in ("mover", "munder") and len(element) == 2 and element[1].text in ACCENTS:
         element.set("accent", "true")
         element[1].attrib.clear()
-        element[1].set("stretchy", str(len(element[0]) > 1).lower())
+        element[1].set("stretchy", str(len("".join(element[0].itertext())) > 1).lower())
     elif element.tag in ("mi", "mo"):
         _refine_sign(element)
     if element.tag in ROWS:
