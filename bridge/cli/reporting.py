@@ -35,7 +35,10 @@ def run_report(
         with warnings_in_words(), progress("preparing the report") as seen:
             written = report(asked, folder, jobs=jobs, progress=seen)
     except KeyboardInterrupt:
-        how = f"pages that are done are kept in '{folder}.unfinished'; the same command goes on"
+        unfinished = folder.with_name(f"{folder.name}.unfinished")
+        if not unfinished.exists():
+            raise
+        how = f"pages that are done are kept in '{unfinished}'; the same command goes on"
         raise AdvisedInterrupt(how) from None
     show(f"written: {folder / 'index.html'} ({written.pages} page{'s' if written.pages > 1 else ''})")
     show(*(f"{id}: {problem}" for id, problem in written.problems.items()))

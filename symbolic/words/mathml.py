@@ -114,7 +114,8 @@ def _sign(sign: str) -> str:
     """A letter, or an operator; brackets keep their size."""
     if sign.isalpha():
         return f"<mi>{sign}</mi>"
-    return f'<mo stretchy="false">{escape("−" if sign == "-" else sign)}</mo>'
+    bare = ' lspace="0" rspace="0"' if sign in ("|", "‖") else ""
+    return f'<mo stretchy="false"{bare}>{escape("−" if sign == "-" else sign)}</mo>'
 
 
 def _letter(name: str) -> str:

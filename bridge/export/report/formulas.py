@@ -23,6 +23,7 @@ SPELLINGS = (
 UNDER = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
 LIMITS = {"max", "min", "sup", "inf", "lim", "lim\u2006inf", "lim\u2006sup"}
 ACCENTS = set("^~\u02d9\u00a8\u00af\u2015")
+BARS = ("|", "‖")  # of which nobody knows whether they open or close
 SIGNS = ("+", "\N{MINUS SIGN}")
 BEFORE_SIGNED = set("([{,;:=<>≤≥≠≈∼→∈⋅×/")  # a sign behind one of these belongs to what follows it
 ROWS = ("math", "mrow", "mtd", "msqrt", "mstyle")
@@ -58,7 +59,7 @@ def _refine(element: Element) -> None:
     elif element.tag in ("mover", "munder") and len(element) == 2 and element[1].text in ACCENTS:
         element.set("accent", "true")
         element[1].attrib.clear()
-        element[1].set("stretchy", str(len(element[0]) > 1).lower())
+        element[1].set("stretchy", str(len("".join(element[0].itertext())) > 1).lower())
     elif element.tag in ("mi", "mo"):
         _refine_sign(element)
     if element.tag in ROWS:
@@ -69,6 +70,8 @@ def _refine_sign(element: Element) -> None:
     word, variant = element.text or "", element.get("mathvariant")
     if element.tag == "mo" and word in LIMITS:
         element.attrib.update(movablelimits="true", lspace="0", rspace=GAP)
+    elif element.tag == "mo" and word in BARS and not element.get("form"):
+        element.attrib.update(lspace="0", rspace="0")
     elif element.tag == "mo" and len(word) > 1 and word.isalpha():
         element.tag = "mi"
     elif variant not in (None, "normal") and len(word) == 1:

@@ -38,10 +38,10 @@ HEADINGS = ("paragraph", "subsection*")
 
 def latex_html(latex: str, papers: Mapping[str, Paper] | None = None, *, heading: int = 3) -> str:
     """The text as HTML; paragraphs of it begin with headings of that level. A citation links to its paper."""
-    return _Reader(latex, papers or {}, heading).whole()
+    return _TextReader(latex, papers or {}, heading).whole()
 
 
-class _Reader:
+class _TextReader:
     """One pass from left to right."""
 
     def __init__(self, latex: str, papers: Mapping[str, Paper], heading: int) -> None:

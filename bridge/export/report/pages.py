@@ -14,8 +14,8 @@ from bridge.export.choice import GRAVEST_FIRST
 from bridge.export.legend import VERDICTS
 from bridge.export.report.formulas import mathml
 from bridge.export.report.latex_html import latex_html, latex_inline
-from bridge.export.report.pictures import Plot, plots
-from bridge.export.report.tables import ResultTable, result_table
+from bridge.export.report.pictures import plots
+from bridge.export.report.tables import result_table
 from bridge.theorems.latex import cited
 from bridge.theorems.record import Record
 from symbolic.latex.displays import wrapped
@@ -148,6 +148,3 @@ def _templates() -> Environment:
 
 def _template(name: str) -> Any:
     return _templates().get_template(name)
-
-
-__all__ = ["Plot", "ResultPage", "ResultTable", "ShownErratum", "Summary", "counts", "failed_html", "overview_html"]

@@ -11,7 +11,7 @@ from bridge.export.plots import draw, draw_steps, picture
 from bridge.theorems.record import Record
 from symbolic.words.errors import UsageError
 
-MATHEMATICS = re.compile(r"\\(?:mathrm|mathcal|text|bar|hat|tilde)|[${}\\]")
+MATHEMATICS = re.compile(r"\\(?:math\w+|text|bar|(?:wide)?hat|(?:wide)?tilde|overline)(?![a-z])|[${}\\]")
 
 
 @dataclass(frozen=True)
@@ -52,5 +52,5 @@ def described(figure: Figure, caption: str) -> str:
     titles += [words for axis in figure.axes for words in (axis.get_xlabel(), axis.get_ylabel())]
     named = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     parts = [caption, *dict.fromkeys(filter(None, titles)), f"Shown: {', '.join(named)}" if named else ""]
-    words = ". ".join(filter(None, parts)).replace("\n", ", ")
+    words = ". ".join(filter(None, parts)).replace("\n", " ")
     return f"{MATHEMATICS.sub('', words)}. The table has the numbers."

@@ -42,6 +42,8 @@ def test_a_page_that_fails_is_an_exit_code(run: Command, written: dict[str, Any]
     assert "icgd.step: compare: no memory" in outcome.out
     assert "1 of 2 pages could not be made in full; the same command tries again" in outcome.out
     written["stops"] = True
+    assert run("report", "icgd.step", "-o", tmp_path / "r").err.endswith("no partial file is left behind\n")
+    (tmp_path / "r.unfinished").mkdir()
     stopped = run("report", "icgd.step", "-o", tmp_path / "r")
     assert stopped.code == 130
     assert ".unfinished'; the same command goes on" in stopped.err

@@ -83,7 +83,9 @@ def test_the_pages_are_valid_and_whole(site: Path) -> None:
             target = site / there if there else path
             assert target.is_file(), link
             assert not place or f'id="{place}"' in target.read_text()
-        assert all(image.get("alt") for image in page.iter(f"{OF}img"))
+        alts = [image.get("alt") for image in page.iter(f"{OF}img")]
+        assert all(alts)
+        assert not any(sign in alt for alt in alts for sign in "\\$\n")
         assert all(th.get("scope") for th in page.iter(f"{OF}th"))
         headings = [int(each.tag[-1]) for each in page.iter() if each.tag in [f"{OF}h{level}" for level in range(1, 7)]]
         assert headings[0] == 1
