@@ -68,7 +68,7 @@ def test_what_is_not_installed_is_named(call: str, message: str, monkeypatch: py
 
 def test_a_figure_of_one_quantity_shows_itself_in_a_notebook() -> None:
     figure = comparison().plot("y", x="L")
-    assert figure.get_suptitle().startswith("induction.vanilla: y")
+    assert figure.get_suptitle().startswith("induction.vanilla: y: $")
     assert figure._repr_png_().startswith(b"\x89PNG")
     with pytest.raises(UsageError, match="the comparison has no quantity 'z' to plot"):
         comparison().plot("z")

@@ -132,7 +132,7 @@ def test_violated_points_are_ringed_by_weight_and_the_title_cites() -> None:
     figure = draw(record, "output.mask_3")
     assert all("violated (notation)" in labels(axis) for axis in figure.axes)
     assert not any(label.startswith("violated") for axis in draw(record).axes for label in labels(axis))
-    assert figure.get_suptitle().startswith("induction.vanilla: output.mask_3: $")
+    assert figure.get_suptitle().startswith("induction.vanilla: output.mask_3 ")
     assert "Wang et al. 2024, Theorem 4.1" in caption(figure)
     assert "$d$ = 4" in caption(figure)
 
