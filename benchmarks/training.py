@@ -20,7 +20,7 @@ from benchmarks.trained_models import DESCENT, LONGEST, RECIPES, Stored
 from benchmarks.training_runs import Line, Lines
 from boundsmith.training import BEST_STEP, LEAST_STEP_LOSS, Trained, best_step_size, constructed, descent, descent_fit
 from bridge.questions.train import set_up
-from bridge.topics.icgd.pretraining import of_prompt, r_squared
+from bridge.topics.icgd.pretraining_measures import of_prompt, r_squared
 from numeric.training.tasks import HELD_OUT, NetworkRegression, TrainingBatch
 from symbolic.words.errors import UsageError
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bridge.topics.icgd import pretraining as rows
+from bridge.topics.icgd import pretraining_measures as rows
 from bridge.topics.tools.trained_claims import Experiment
 from bridge.topics.tools.trained_plots import DASHED, ClaimPanel, Curves
 from bridge.topics.tools.trainings import TrainingPlan

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bridge.topics.looped import training as rows
+from bridge.topics.looped import training_measures as rows
 from bridge.topics.tools.trained_claims import Experiment
 from bridge.topics.tools.trained_plots import ClaimPanel, Curves
 from bridge.topics.tools.trainings import TrainingPlan

@@ -9,6 +9,7 @@ import torch
 
 import boundsmith as bs
 from bridge.topics.icgd import pretraining
+from bridge.topics.icgd import pretraining_measures as measures
 from bridge.topics.tools.trained_claims import Experiment
 from bridge.topics.tools.trainings import TrainingPlan, Trainings
 from numeric.training.baselines import trained_on_prompt
@@ -30,8 +31,8 @@ def score(predicted: Any, y: Any) -> float:
 
 
 def test_scores_are_those_of_the_definition() -> None:
-    known, plan = experiment(), pretraining.plan(experiment().at, "relu", 1)
-    task = pretraining.task_at(known, pretraining.longer(TINY["n"]), 0.7)
+    known, plan = experiment(), measures.plan(experiment().at, "relu", 1)
+    task = measures.task_at(known, measures.longer(TINY["n"]), 0.7)
     assert (task.examples, task.w1) == (7, 0.7)
     batch = task.batch(TINY["prompts"], 0, 0, HELD_OUT)
     assert batch.y is not None
@@ -39,11 +40,11 @@ def test_scores_are_those_of_the_definition() -> None:
         predicted = known.trainings.get(plan, 0).model(batch.tokens)[-1, :, task.places]  # (B, n + 1, 1)
     for n in (2, 7):
         expected = score(predicted[:, n], batch.y[:, n])
-        assert pretraining.of_model(known, 0, plan, task, n) == pytest.approx(expected, rel=1e-5)
+        assert measures.of_model(known, 0, plan, task, n) == pytest.approx(expected, rel=1e-5)
     x, y = known.examples(task, torch.float32)
     epochs = trained_on_prompt(x, y, depth=3, hidden=4, seed=1)
     expected = max(score(each, y[:, -1]) for each in epochs)
-    assert pretraining.of_prompt(task, TINY["prompts"], 1) == pytest.approx(expected, rel=1e-9)
+    assert measures.of_prompt(task, TINY["prompts"], 1) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("holds", [True, False])
@@ -54,17 +55,17 @@ def test_every_claim_tells_the_papers_world_from_the_opposite(holds: bool, monke
         at = dict(made.settings)
         return 0.5 + sign * 0.1 * (at["layers"] + task.w1 - (n > TINY["n"])) + seed / 1000
 
-    monkeypatch.setattr(pretraining, "of_model", of_model)
-    monkeypatch.setattr(pretraining, "of_prompt", lambda *_: 0.65)
+    monkeypatch.setattr(measures, "of_model", of_model)
+    monkeypatch.setattr(measures, "of_prompt", lambda *_: 0.65)
     known = experiment()
-    for kind in pretraining.ATTENTIONS:
+    for kind in measures.ATTENTIONS:
         for beyond in (False, True):
-            prompt, own = pretraining.comparable(known, 0, kind, beyond)
+            prompt, own = measures.comparable(known, 0, kind, beyond)
             assert (prompt - own <= theory.COMPARABLE) == holds
-        assert all((b < a) == holds for a, b in pairwise(pretraining.along_mixtures(known, 0, kind)))
-        more, fewer = pretraining.beyond_length(known, 0, kind)
+        assert all((b < a) == holds for a, b in pairwise(measures.along_mixtures(known, 0, kind)))
+        more, fewer = measures.beyond_length(known, 0, kind)
         assert (more < fewer) == holds
-        assert all((b > a) == holds for a, b in pairwise(pretraining.along_depths(known, 0, kind, 6)))
+        assert all((b > a) == holds for a, b in pairwise(measures.along_depths(known, 0, kind, 6)))
 
 
 def test_rows_of_a_short_run() -> None:

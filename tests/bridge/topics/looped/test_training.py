@@ -9,6 +9,7 @@ import torch
 
 import boundsmith as bs
 from bridge.topics.looped import training
+from bridge.topics.looped import training_measures as measures
 from bridge.topics.tools.trained_claims import Experiment
 from bridge.topics.tools.trainings import TrainingPlan, Trainings
 from numeric.training.baselines import newton
@@ -49,11 +50,11 @@ def experiment() -> Experiment:
 def test_every_claim_tells_the_papers_world_from_the_opposite(sign: float, monkeypatch: pytest.MonkeyPatch) -> None:
     errors, at_loops = planted(sign)
     monkeypatch.setattr(Experiment, "errors", errors)
-    monkeypatch.setattr(training, "at_loops", at_loops)
-    monkeypatch.setattr(training, "by_newton", algorithm(0.0 if sign > 0 else 10.0))
+    monkeypatch.setattr(measures, "at_loops", at_loops)
+    monkeypatch.setattr(measures, "by_newton", algorithm(0.0 if sign > 0 else 10.0))
     worse = algorithm(10.0 if sign > 0 else 0.0)
-    beside = {name: {"algorithm": worse} for name in training.MEASURES if name.startswith(("first", "noise"))}
-    for name, (statistic, measure, plans) in training.MEASURES.items():
+    beside = {name: {"algorithm": worse} for name in measures.MEASURES if name.startswith(("first", "noise"))}
+    for name, (statistic, measure, plans) in measures.MEASURES.items():
         found = measure(experiment(), 0, **beside.get(name, {}))
         falls = statistic == "largest step"  # along a path; of a pair the first is the smaller
         holds = all(b < a for a, b in pairwise(found)) if falls else found[0] < found[1]
@@ -62,7 +63,7 @@ def test_every_claim_tells_the_papers_world_from_the_opposite(sign: float, monke
 
 
 def test_loops_and_algorithms_are_those_of_one_set_of_prompts() -> None:
-    known, plan = experiment(), training.linear_plan(experiment(), 0.0)
+    known, plan = experiment(), measures.linear_plan(experiment(), 0.0)
     trained = known.trainings.get(plan, 0)
     batch = trained.task.batch(TINY["prompts"], 0, 0, HELD_OUT)
     assert batch.x is not None
@@ -74,13 +75,13 @@ def test_loops_and_algorithms_are_those_of_one_set_of_prompts() -> None:
         error = ((model.predict(state)[:, -1] - batch.y[:, -1]) ** 2).mean()
     x, y = batch.x.double(), batch.y.double()
     by_hand = ((newton(x, y, 2) - y[:, -1]) ** 2).mean()
-    found = training.beside_algorithm(known, 0, 0.0, 3, training.by_newton(2))
+    found = measures.beside_algorithm(known, 0, 0.0, 3, measures.by_newton(2))
     assert found == pytest.approx((float(error), float(by_hand)), rel=1e-6)
-    assert known.errors(plan, 0)[-1] == pytest.approx(training.at_loops(known, plan, 0, [TINY["T"]])[0], rel=1e-6)
+    assert known.errors(plan, 0)[-1] == pytest.approx(measures.at_loops(known, plan, 0, [TINY["T"]])[0], rel=1e-6)
 
 
 def test_the_defaults_say_how_short_they_are() -> None:
     record = bs.compare("looped.training", **TINY)
-    assert [row.quantity for row in record] == list(training.MEASURES)
+    assert [row.quantity for row in record] == list(measures.MEASURES)
     assert all("after 1 steps at width 4, d = 2; the paper trains for 500000 steps" in row.remark for row in record)
     assert "violated" not in {str(verdict) for row in record for verdict in row.verdict.values()}

@@ -12,7 +12,7 @@ from boundsmith.training import train
 from bridge.cli import main
 from bridge.questions.train import RECORD
 from bridge.theorems.record import Verdict
-from bridge.topics.looped.training import linear_plan
+from bridge.topics.looped.training_measures import linear_plan
 from bridge.topics.tools.trained_claims import PAPERS, SEEDS, Experiment, trained_claim
 from bridge.topics.tools.trainings import TrainingPlan, Trainings, read_trainings
 from symbolic.topics.looped import training as theory
