@@ -70,7 +70,8 @@ class Equations:
         self.terms, self.need = terms, need
         self.symbols = (*goal.symbols, sp.Symbol(POINT, real=True))
         signed = [sp.Symbol(s.name, nonnegative=True) if s in goal.nonnegative else s for s in self.symbols]
-        self.nodes = list(dict.fromkeys(node for e in expressions for node in _nodes(e)))
+        found = dict.fromkeys(node for e in expressions for node in _nodes(e))
+        self.nodes = sorted(found, key=lambda node: node[0] != "exp")  # others have exp in what they equal
         self.means = {node: as_expression(node, signed if node[0] == "Pow" else self.symbols) for node in self.nodes}
         self.degrees: dict[sp.Expr, int] = {}
         for node in self.nodes:
