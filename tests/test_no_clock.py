@@ -26,6 +26,7 @@ ALLOWED = {
     "tests/bridge/topics/tools/test_trainings.py: folder": "the time is over after one step",
     "bridge/questions/certify/deadline.py": "the limit of seconds that a user may set on a proof",
     "numeric/training/trainer.py": "checkpoints by time, and the seconds that a user may set on a training",
+    "bridge/export/bars.py": "how often a bar in a notebook is drawn again",
     "bridge/theorems/tables.py": "dates in a table are read; no clock is",
     "bridge/limits/memory.py": "the limits of memory of this process, of which `resource` tells",
     "tests/hostile/server.py": "the guard that ends a call that hangs, and what benchmarks/hostile.py prints",

@@ -372,11 +372,11 @@ def certify(
     if misplaced:
         partner = "--expression TEXT" if expression is None else "a result's ID"
         raise UsageError(f"certify: {', '.join(misplaced)} goes with {partner}.")
+    asked = None if id is None else request(id, settings)  # before what takes a second to import
     from bridge.cli.certificate_files import CertificateFiles
 
     files = CertificateFiles(output, with_checker, coq)
-    if id is not None:
-        asked = request(id, settings)
+    if asked is not None:
         from bridge.cli.certifying import run_certify
 
         run_certify(asked, quantity, seconds, files, as_json=json)

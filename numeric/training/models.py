@@ -9,6 +9,7 @@ Shapes: B prompts, L tokens, k coordinates of a token, H width, h heads, m outpu
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from jaxtyping import Float
@@ -20,6 +21,9 @@ from numeric.networks.construction import Construction
 from numeric.networks.network import Network
 from numeric.training.errors import require
 
+Linear = partial(nn.Linear, dtype=torch.float32)
+LayerNorm = partial(nn.LayerNorm, dtype=torch.float32)
+Embedding = partial(nn.Embedding, dtype=torch.float32)
 ATTENTION = "softmax", "relu"
 POSITIONS = "learnt", "none", "alibi"
 FIRST_POSITIONS = 0.1  # standard deviation; of size 1 they hide the tokens, and some trainings never start
@@ -92,8 +96,8 @@ class CausalAttention(nn.Module):
     def __init__(self, at: Architecture) -> None:
         super().__init__()
         self.heads, self.kind = at.heads, at.attention
-        self.query_key_value = nn.Linear(at.width, 3 * at.width)
-        self.output = nn.Linear(at.width, at.width)
+        self.query_key_value = Linear(at.width, 3 * at.width)
+        self.output = Linear(at.width, at.width)
         self.slopes = [2 ** (-8 * a / at.heads) for a in range(1, at.heads + 1)] if at.positions == "alibi" else None
 
     def forward(self, x: Float[Tensor, "B L H"]) -> Float[Tensor, "B L H"]:
@@ -130,9 +134,9 @@ class DecoderBlock(nn.Module):
 
     def __init__(self, at: Architecture) -> None:
         super().__init__()
-        self.attention_norm, self.attention = nn.LayerNorm(at.width), CausalAttention(at)
-        self.mlp_norm = nn.LayerNorm(at.width)
-        self.mlp = nn.Sequential(nn.Linear(at.width, 4 * at.width), nn.ReLU(), nn.Linear(4 * at.width, at.width))
+        self.attention_norm, self.attention = LayerNorm(at.width), CausalAttention(at)
+        self.mlp_norm = LayerNorm(at.width)
+        self.mlp = nn.Sequential(Linear(at.width, 4 * at.width), nn.ReLU(), Linear(4 * at.width, at.width))
 
     def forward(self, x: Float[Tensor, "B L H"]) -> Float[Tensor, "B L H"]:
         x = x + self.attention(self.attention_norm(x))  # (B, L, H)
@@ -141,7 +145,7 @@ class DecoderBlock(nn.Module):
 
 def stack(at: Architecture) -> nn.Sequential:
     """The blocks and a last norm, which keeps the states of a loop bounded."""
-    return nn.Sequential(*(DecoderBlock(at) for _ in range(at.layers)), nn.LayerNorm(at.width))
+    return nn.Sequential(*(DecoderBlock(at) for _ in range(at.layers)), LayerNorm(at.width))
 
 
 class TokenReading(nn.Module):
@@ -149,11 +153,11 @@ class TokenReading(nn.Module):
 
     def __init__(self, at: Architecture, form: Form) -> None:
         super().__init__()
-        self.token = nn.Embedding(form.inputs, at.width) if form.symbols else nn.Linear(form.inputs, at.width)
+        self.token = Embedding(form.inputs, at.width) if form.symbols else Linear(form.inputs, at.width)
         context = at.context or form.length
         few = f"context = {at.context} for prompts of {form.length} tokens"
         require(context >= form.length, few, "give a position to each, or 0")
-        self.position = nn.Embedding(context, at.width) if at.positions == "learnt" else None
+        self.position = Embedding(context, at.width) if at.positions == "learnt" else None
         if self.position is not None:
             nn.init.normal_(self.position.weight, std=FIRST_POSITIONS)
 
@@ -171,7 +175,7 @@ class StandardTransformer(nn.Module):
 
     def __init__(self, at: Architecture, form: Form) -> None:
         super().__init__()
-        self.read, self.stack, self.write = TokenReading(at, form), stack(at), nn.Linear(at.width, form.outputs)
+        self.read, self.stack, self.write = TokenReading(at, form), stack(at), Linear(at.width, form.outputs)
 
     def forward(self, tokens: Tensor) -> Float[Tensor, "1 B L m"]:
         return self.write(self.stack(self.read(tokens)))[None]
@@ -206,7 +210,7 @@ class LoopedTransformer(LoopedModel):
     def __init__(self, at: LoopedArchitecture, form: Form) -> None:
         super().__init__()
         self.at = at
-        self.read, self.stack, self.write = TokenReading(at, form), stack(at), nn.Linear(at.width, form.outputs)
+        self.read, self.stack, self.write = TokenReading(at, form), stack(at), Linear(at.width, form.outputs)
 
     def start(self, tokens: Tensor) -> Callable[[Tensor | None], Tensor]:
         read = self.read(tokens)  # (B, L, H)
@@ -222,7 +226,7 @@ class AlgoFormer(LoopedModel):
     def __init__(self, at: LoopedArchitecture, form: Form) -> None:
         super().__init__()
         self.at = at
-        self.read, self.write = TokenReading(at, form), nn.Linear(at.width, form.outputs)
+        self.read, self.write = TokenReading(at, form), Linear(at.width, form.outputs)
         self.pre, self.loop, self.post = stack(at), stack(at), stack(at)
 
     def start(self, tokens: Tensor) -> Callable[[Tensor | None], Tensor]:
@@ -288,12 +292,7 @@ class FromConstruction(nn.Module):
 
 
 def seeded(make: Callable[[], nn.Module], seed: int) -> nn.Module:
-    """The module with the first weights of that seed, whatever was drawn before and whatever torch's default dtype."""
-    default = torch.get_default_dtype()
+    """The module with the first weights of that seed, whatever was drawn before."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        torch.set_default_dtype(torch.float32)
-        try:
-            return make()
-        finally:
-            torch.set_default_dtype(default)
+        return make()

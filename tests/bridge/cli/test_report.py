@@ -59,9 +59,12 @@ def test_a_page_that_fails_is_an_exit_code(run: Command, written: dict[str, Any]
         (["icgd.step", "icgd.forward", "--set", "N=1", "-o", "r"], "report: --set and --grid are for one result; "),
         (["icgd.step", "--set", "N", "-o", "r"], "--set N is not of the form name=value."),
         (["absent.py", "-o", "r"], "there is no file 'absent.py'"),
-        (["looped.translation", "-o", "r"], "is planned and cannot be run yet"),
     ],
 )
 def test_refusals(run: Command, written: dict[str, Any], arguments: list[str], message: str) -> None:
     assert message in refused(run("report", *arguments))
     assert "asked" not in written
+
+
+def test_a_planned_result_is_refused(run: Command, planned: str) -> None:
+    assert "is planned and cannot be run yet" in refused(run("report", planned, "-o", "r"))

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 import boundsmith as bs
-from bridge.topics.looped import training
 from bridge.topics.looped import training_measures as measures
 from bridge.topics.tools.trained_claims import Experiment
 from bridge.topics.tools.trainings import TrainingPlan, Trainings
