@@ -154,7 +154,7 @@ PHASES = Result(
             r"T_{\rm I}",
             "first time at which `L_G4` is at most 0.01 of its start",
             domain=_SMALL,
-            printed=_printed(sp.Integer(1), Order.O),
+            printed=replace(_printed(sp.Integer(1), Order.O), under="a fixed `sigma_init`"),
             derive=of_time("T_I", gram_time),
         ),
         _quantity(
