@@ -70,7 +70,7 @@ class Equations:
         self.terms, self.need = terms, need
         self.symbols = (*goal.symbols, sp.Symbol(POINT, real=True))
         signed = [sp.Symbol(s.name, nonnegative=True) if s in goal.nonnegative else s for s in self.symbols]
-        found = dict.fromkeys(node for e in expressions for node in _nodes(e))
+        found = dict.fromkeys(each for e in expressions for node in _nodes(e) for each in (*self._within(node), node))
         self.nodes = sorted(found, key=lambda node: node[0] != "exp")  # others have exp in what they equal
         self.means = {node: as_expression(node, signed if node[0] == "Pow" else self.symbols) for node in self.nodes}
         self.degrees: dict[sp.Expr, int] = {}
@@ -79,6 +79,11 @@ class Equations:
                 self.degrees[m] = lcm(self.degrees.get(m, 1), int(c.q))
         self.rewritten: list[str] = []
         self.relations: list[str] = []
+
+    def _within(self, node: Term) -> list[Term]:
+        """exp in what another function equals: at y = 3 this is exp(-3), and exp(-1 * 3) stands in the equation."""
+        inner = () if node[0] == "exp" else _nodes(written(as_expression(node, self.symbols)))
+        return [each for each in inner if each[0] == "exp"]
 
     def _exponents(self, node: Term) -> list[tuple[Any, Any]]:
         return exponent_terms(as_expression(node[1], self.symbols)) if node[0] == "exp" else []

@@ -106,11 +106,19 @@ def test_letters_keep_their_names_unless_the_file_has_them() -> None:
     assert "forall f1_ point_ w1 : R, 0 <= f1_ <= 1 -> 0 <= point_ <= 1 -> 0 <= w1 <= 1 ->" in text
 
 
+def test_an_equation_has_the_exponentials_of_what_its_functions_equal() -> None:
+    """At the side x = 3, where f is 0, log(1 + exp(-1 * 3)) equals log(1 + exp(-3))."""
+    falling = claim("(3 - x)*log(1 + exp(-x))", ["x=0,3"], "monotone", DONE, DONE, letter="x", sign=-1, where=[])
+    before, equation, _ = coq_text([falling], "c.v").partition("(ln (1 + (exp ((-1) * 3)))) = (ln (1 + (exp (-3))))")
+    assert equation
+    assert "(exp (-3)) = (/ ((exp 1) ^ 3))" in before
+
+
 # What Coq says of it.
 
 KINDS = [  # together they have every kind of step
     *("means of three", "Motzkin", "Schur", "Nesbitt", "mean and root", "log below the line", "product of sides"),
-    *("Pinsker", "sigmoid", "tanh", "triangle of three", "two neurons from above", "atan above its cubic"),
+    *("Pinsker", "sigmoid", "tanh", "triangle of three", "two neurons from above", "atan above its cubic", "descent"),
 ]
 
 
