@@ -84,10 +84,9 @@ class LetterAlgebra:
         places = {letter: i for i, letter in enumerate(self.meaning)}
         found = []
         for base, q in self._roots.items():
-            if not base.is_Symbol:
-                above, below = self.quotient(base)
-                if below == self.one:
-                    found.append((places[sp.Pow(base, sp.Rational(1, q))], q, above))
+            (above, below), place = self.quotient(base), places[sp.Pow(base, sp.Rational(1, q))]
+            if below == self.one and not above.degrees()[place]:  # x, pi and sin(x) are powers of their roots
+                found.append((place, q, above))
         cosines = [each for each in self._others if isinstance(each, sp.cos)]
         return found + [(places[c], 2, self.one - self._generators[sp.sin(c.args[0])] ** 2) for c in cosines]
 

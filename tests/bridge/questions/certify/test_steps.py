@@ -293,6 +293,8 @@ def test_a_region_is_narrowed_until_nothing_changes() -> None:
         (sp.sin(x) ** 2 + sp.cos(x) ** 2, sp.Integer(1), True),
         (x, x + R(1, 10**9), False),
         (x**sp.pi, x**3, False),
+        (sp.sqrt(sp.pi) * (sp.sqrt(sp.pi) - x), sp.pi - sp.sqrt(sp.pi) * x, True),
+        (sp.sqrt(sp.sin(x)) * (1 + sp.sqrt(sp.sin(x))), sp.sqrt(sp.sin(x)) + sp.sin(x), True),
     ],
 )
 def test_expressions_are_equal_as_quotients_in_letters(a: sp.Expr, b: sp.Expr, equal: bool) -> None:
