@@ -33,6 +33,7 @@ NAMED = {spelled[1:-2]: sign for sign, spelled in SPECIAL.items() if re.fullmatc
 MARKS = {sign: mark for mark, sign in ACCENTS.items()}
 INLINE = {"emph": ("<em>", "</em>"), "textup": ('<span class="number">', "</span>")}
 ESCAPED = re.compile(r"\\([_#%&{}$])")
+NAMED_CHARACTER = re.compile(r"\\([A-Za-z]+)\{\}")
 HEADINGS = ("paragraph", "subsection*")
 
 
@@ -102,7 +103,7 @@ class _TextReader:
             self.open = "li"
             self.write(f'<span class="number">{escape(self.option())}</span>')
         elif name == "texttt":
-            typed = ESCAPED.sub(r"\1", self.argument())
+            typed = ESCAPED.sub(r"\1", NAMED_CHARACTER.sub(lambda each: NAMED.get(each[1], each[0]), self.argument()))
             self.write(f"<code>{escape(typed)}</code>")
         elif name in INLINE:
             opening, closing = INLINE[name]

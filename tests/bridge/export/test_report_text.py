@@ -57,6 +57,10 @@ def test_what_cannot_be_read_stands_as_it_is_typed() -> None:
     assert latex_html("a } b $") == "<p>a  b $</p>"
 
 
+def test_typed_text_has_the_signs_that_it_spells() -> None:
+    assert latex_inline(r"\texttt{a\_1 \textgreater{}= 0 \& b}", {}) == "<code>a_1 &gt;= 0 &amp; b</code>"
+
+
 ALIKE = str.maketrans({"ϕ": "φ", "⋅": "·", "‖": "∥", "∘": "°", "»": "≫", "«": "≪", "’": "'", "”": '"', "“": '"'})
 
 
