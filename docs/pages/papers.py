@@ -314,7 +314,8 @@ def _open_of(section: ResultSection) -> Iterator[str]:
     ]
     undecided = [each for each in section.judged if any(each.has(tier, Verdict.UNDECIDED) for tier in TIERS)]
     if unproved:
-        yield f"a run keeps what is printed; no proof here states it as printed, though a derived bound may imply it: {_listed(unproved)}"
+        words = "a run keeps what is printed; no proof here states it so, though a derived bound may imply it"
+        yield f"{words}: {_listed(unproved)}"
     unspecified = [each for each in section.judged if any(q.printed and q.printed.unspecified for q in each.quantities)]
     if unspecified:
         yield f"printed with unspecified constants, so that no run can judge it: {_listed(unspecified)}"
