@@ -131,7 +131,7 @@ def test_every_class_of_errors_has_its_place(folder: Path) -> None:
     while last:
         last = {each for one in last for each in one.__subclasses__()} - known
         known |= last
-    ours = re.compile(r"(symbolic|numeric|bridge)\.(?!questions\.certify\.programs\.)")  # no user meets those of programs
+    ours = re.compile(r"(symbolic|numeric|bridge)\.(?!questions\.certify\.programs\.)")  # those are for other readers
     floors = {each for each in known if ours.match(each.__module__)}
     public = {each.__name__ for each in floors if re.fullmatch(r"[A-Z]\w*Error", each.__name__)}
     assert len(public) > 10
