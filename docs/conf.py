@@ -1,5 +1,6 @@
 """The site: `make docs` builds it without a network, and the built pages need none."""
 
+import logging
 import shutil
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from docs.pages import write_all  # noqa: E402
+
+logging.getLogger("matplotlib").setLevel(logging.WARNING)  # which signs it took from another font
 
 project = "boundsmith"
 author = "The boundsmith authors"
