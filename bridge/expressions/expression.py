@@ -95,6 +95,16 @@ class Running(Protocol):
     def saw(self, what: object, value: Any) -> None: ...
 
 
+class _NoFormulaError(UsageError, sp.SympifyError):
+    """A vector where SymPy takes a formula: `expr`."""
+
+    def __str__(self) -> str:
+        return (
+            f"a function of SymPy takes numbers and formulas, but came to {self.expr!r}; write bs.function(sp.tanh)(x) "
+            "to apply one to each entry"
+        )
+
+
 class Expression(ABC):
     """A vector in R^dim, or `count` tokens of it (None: one vector), exact and approximate.
 
@@ -154,6 +164,10 @@ class Expression(ABC):
     def __getitem__(self, place: Any) -> "Expression":
         """One token: the first is 0, the last -1."""
         return METHODS["token"](self, place)
+
+    def _sympy_(self) -> Any:
+        """Asked by SymPy, whose functions take formulas alone; its operators leave the operation to this class."""
+        raise _NoFormulaError(self)
 
     __iter__ = None  # without it Python would take one token after the other, and find no last one
 

@@ -25,6 +25,14 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a number and a sum": (lambda: 1 + x, "x + 1: expected an expression, got int"),
     "a number less a sum": (lambda: 1 - x, "x - 1: expected an expression, got int"),
     "a letter and a sum": (lambda: K + x, "x + K: expected an expression, got Symbol"),
+    "a vector in a function of SymPy": (
+        lambda: sp.tanh(W @ x),
+        "formulas, but came to <W x, vector in R^h>; write bs.function(sp.tanh)(x) to apply one to each entry",
+    ),
+    "a vector among numbers": (
+        lambda: sp.Max(x, 0),
+        "a function of SymPy takes numbers and formulas, but came to <x, ",
+    ),
     "a scaled matrix": (lambda: 2 * W, "W: a matrix is not scaled; write c * (W @ x)"),
     "a matrix scaled by a letter": (lambda: K * W, "W: a matrix is not scaled; write c * (W @ x)"),
     "added matrices": (lambda: W + W, "W: matrices are not added; write W @ x + B @ x"),
