@@ -1,5 +1,6 @@
 """A report: every number is that of the comparison, a stopped one goes on, a page that fails leaves the rest."""
 
+import copy
 import errno
 import itertools
 import json
@@ -12,9 +13,11 @@ import html5lib
 import pytest
 
 import bridge.questions.report as module
+from bridge.cli import main
 from bridge.export import written_files
 from bridge.export.columns import NUMBERS
 from bridge.questions.report import Asked, Report, report
+from bridge.theorems.registry import find_theorem
 from symbolic.words.errors import UsageError
 
 ONE, TWO = "icgd.relu_sum", "universal.covering"
@@ -209,6 +212,35 @@ def test_a_report_is_replaced_and_nothing_else_is(quick: Fail, tmp_path: Path, m
             report(BOTH, folder, jobs=1)
     with pytest.raises(UsageError, match=f"report: '{ONE}' is given twice; name each result once"):
         report([*BOTH, Asked(ONE)], tmp_path / "twice")
+
+
+OWN = """
+import sympy as sp
+import boundsmith as bs
+
+with open({runs!r}, "a") as runs:
+    runs.write("x")
+image = (bs.matrix("W", 3, 3, row_sums=1).rounded(sp.Rational(1, 100)) @ bs.vector("x", 3, size=1)).named("image")
+place = bs.statements.Citation(None, "a line")
+erratum = bs.statements.Erratum(bs.statements.Weight.CONSTANT, place, "a bound", "as it is", "a repair", "yes: all")
+own = bs.theorem("own.image", image, printed={{"image": sp.Rational(1, 10**6)}},
+                 errata={{"image": erratum}})
+"""
+
+
+def test_a_file_runs_once_and_is_named_in_commands(tmp_path: Path) -> None:
+    own, runs, target = tmp_path / "own.py", tmp_path / "runs", tmp_path / "site"
+    own.write_text(OWN.format(runs=str(runs)))
+    assert main(["report", str(own), "-o", str(target), "--jobs", "1"]) == 0
+    assert runs.read_text() == "x"
+    page = (target / "own.image.html").read_text()
+    assert f"boundsmith compare {own}</code>" in page.partition('id="errata"')[2].partition("</section>")[0]
+
+
+def test_a_theorem_of_a_file_is_read_in_each_process() -> None:
+    asked = Asked("own.py", {"N": 2}, ("--set", "N=2"), find_theorem(ONE))
+    sent = copy.copy(asked)
+    assert (sent.command, sent.parameters, sent.source) == (asked.command, {"N": 2}, None)
 
 
 @pytest.mark.parametrize("absent", [("matplotlib",), ("jinja2", "latex2mathml")])
