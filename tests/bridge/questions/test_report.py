@@ -5,6 +5,7 @@ import errno
 import itertools
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,18 @@ def test_every_number_is_that_of_the_json(site: Path) -> None:
                 words = "".join(cell.itertext()).strip("O()")
                 if cell.get("data-value"):
                     assert float(words) == pytest.approx(float(cell.get("data-value")), rel=1e-3, abs=1e-300)
+
+
+def test_the_overview_counts_the_verdicts_of_all_rows(site: Path) -> None:
+    verdicts = [row["verdict"] for id in (ONE, TWO) for row in json.loads((site / f"{id}.json").read_text())["rows"]]
+    overview = parsed(site / "index.html")
+    heads = [each for each in overview.iter(f"{OF}dl") if each.get("class") == "verdicts"]
+    words = [" ".join("".join(each.itertext()).split()) for each in heads[0].iter(f"{OF}dd")]
+    for shown, tiers in zip(words, (("printed",), ("derived", "instance")), strict=False):
+        found = [each[tier] for each in verdicts for tier in tiers if tier in each]
+        assert sum(map(int, re.findall(r"\d+", shown))) == len(found)
+        assert found
+    assert "in each row of a table, each of its bounds has one" in (site / "index.html").read_text()
 
 
 def test_the_record_is_that_of_the_command(site: Path) -> None:
