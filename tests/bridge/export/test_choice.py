@@ -151,7 +151,7 @@ def test_what_tells_rows_apart_and_has_no_column_is_named() -> None:
     assert "quantity & printed & measured & verdict" in re.sub(
         r"\\multicolumn\{1\}\{\w\}\{(\w+)\}", r"\1", whole.latex()
     )
-    of_one = comparison(ps=(1, 2), Ls=(8,)).table(columns="printed", quantity="output.rate")
+    of_one = comparison().table(columns="printed", quantity="y")
     assert re.search("quantity & .*printed.* & verdict", of_one.latex())
     one_less = comparison(ps=(1, 2), Ls=(8,)).table(columns="p,printed", quantity="output")
     assert "some rows differ in scope, of which" in one_less.text()
