@@ -30,7 +30,8 @@ def run_report(
     typed = [word for name, all in (("--set", settings), ("--grid", grids)) for each in all for word in (name, each)]
     from bridge.questions.report import Asked, report
 
-    asked = [Asked(each.typed, each.parameters, typed) for each in requests] or [Asked(id) for id in RUNNING]
+    asked = [Asked(each.typed, each.parameters, typed, each.theorem) for each in requests]
+    asked = asked or [Asked(id) for id in RUNNING]
     try:
         with warnings_in_words(), progress("preparing the report") as seen:
             written = report(asked, folder, jobs=jobs, progress=seen)

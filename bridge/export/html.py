@@ -50,7 +50,7 @@ def comparison_html(comparison: Record, choice: Choice = USUAL) -> str:
             "</tbody>",
             "</table>",
             *_legend([*legend(shown), *terms(shown)]),
-            *(f"<p>{prose_html(note)}</p>" for note in notes(shown.rows)),
+            *(f"<p>{prose_html(note)}</p>" for note in (*shown.untold, *notes(shown.rows))),
             f"<p>{prose_html('; '.join(filter(None, footer)))}</p>",
             *(named_table_html(table, shown.choice.all_rows) for table in record.tables),
             *(f"<p><b>{escape(each.heading)}</b> {prose_html(each.sentence)}</p>" for each in findings(record)),

@@ -75,9 +75,9 @@ def latex_left_out(comparison: Record, choice: Choice) -> list[str]:
 
 
 def _sheet(comparison: Record, choice: Choice) -> Sheet:
-    """A quantity that all rows share stands in the caption, unless its column is asked for."""
+    """A quantity that all rows share stands in the caption, unless the reader names the columns."""
     whole = sheet(comparison, choice)
-    if not whole.only_quantity or "quantity" in choice.columns:
+    if not whole.only_quantity or choice.columns:
         return whole
     return whole.with_columns([column.name for column in whole.columns if column.name != "quantity"])
 
@@ -110,7 +110,7 @@ def _rows_table(whole: Sheet) -> LatexTable:
     entries = [entry for entry in legend(whole) if entry[0] != _shared_quantity(whole)]
     below = [_caption(whole)] if whole.choice.caption else []
     below += [_entries(entries), _entries(terms(shown))]
-    below += [breakable(_sentence([words])) for words in (no_verdict_words(rows), *notes(rows))]
+    below += [breakable(_sentence([words])) for words in (no_verdict_words(rows), *whole.untold, *notes(rows))]
     room = math.inf if total(_widths(shown).values(), 2 * SEPARATION) <= TEXT_WIDTH else LONGEST_VERDICT
     return LatexTable(
         caption=breakable(whole.choice.caption) or _caption(whole),

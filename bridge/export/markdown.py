@@ -33,7 +33,7 @@ def _blocks(shown: Sheet) -> Iterator[str]:
     yield ""
     yield from _items([*legend(shown), *terms(shown)])
     hidden = f"{shown.hidden} rows of intermediate quantities are hidden" if shown.hidden else ""
-    for words in (*notes(shown.rows), budget_words(shown.rows), no_verdict_words(shown.rows), hidden):
+    for words in (*shown.untold, *notes(shown.rows), budget_words(shown.rows), no_verdict_words(shown.rows), hidden):
         yield from ("", f"{escape_markdown(words)}.") if words else ()
     for table in shown.comparison.tables:
         yield from ("", *_named(table, shown.choice.all_rows))

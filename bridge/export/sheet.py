@@ -15,6 +15,7 @@ from bridge.export.columns import (
     KEPT_NEXT,
     KEPT_THEN,
     KINDS,
+    LABELS,
     SHORT_SCOPES,
     Column,
     Role,
@@ -72,6 +73,24 @@ class Sheet:
     def ends(self) -> frozenset[int]:
         """The places after which a table leaves a little space; none where the reader chose the order."""
         return frozenset() if self.choice.sort else group_ends(self.rows)
+
+    @property
+    def untold(self) -> list[str]:
+        """A sentence on what alone tells rows apart and has no column among those that the reader names."""
+        if not self.choice.columns:
+            return []
+        names = {column.name for column in self.columns}
+        told = [Column.named(name) for name in (*LABELS, *self.layout.varying) if name in names]
+        hidden = [name for name in (*self.layout.labels, *self.layout.varying) if name not in names]
+        alike: dict[str, list[Row]] = {}
+        for row in self.rows:
+            alike.setdefault(repr([column.value(row) for column in told]), []).append(row)
+        differ = [
+            name
+            for name in hidden
+            if any(len({repr(Column.named(name).value(row)) for row in rows}) > 1 for rows in alike.values())
+        ]
+        return [f"some rows differ in {', '.join(differ)}, of which there is no column"] if differ else []
 
     @property
     def only_quantity(self) -> str:

@@ -37,7 +37,7 @@ def comparison_blocks(
     yield from _table(whole, shown, width)
     yield ""
     yield from (f"{names}: {meaning}" for names, meaning in [*legend(shown), *terms(shown)])
-    yield from notes(whole.rows)
+    yield from (*whole.untold, *notes(whole.rows))
     if steps:
         yield from _slack(whole, width)
     for table in whole.comparison.tables:

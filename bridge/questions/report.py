@@ -15,6 +15,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from bridge.questions.errata.pages import facts
 from bridge.questions.kept import KeptParts, kept_in
 from bridge.questions.sweeping.engines import JobOutcome, Processes
 from bridge.questions.sweeping.jobs import processes
-from bridge.theorems.registry import find_theorem
+from bridge.theorems.registry import TheoremLike, find_theorem
 from bridge.theorems.theorem import Theorem
 from symbolic.statements.catalogue import RUNNING
 from symbolic.words.errors import UsageError
@@ -45,6 +46,16 @@ class Asked:
     typed: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     settings: Sequence[str] = ()  # the same as options of the command
+    source: TheoremLike | None = None  # the same result, where it is read already
+
+    @cached_property
+    def theorem(self) -> Theorem:
+        """A file runs once in a process."""
+        return find_theorem(self.typed if self.source is None else self.source)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What another process needs, which reads a file itself: no theorem of a file can be sent there."""
+        return Asked, (self.typed, self.parameters, self.settings)
 
     @property
     def command(self) -> str:
@@ -97,9 +108,9 @@ def _page(job: tuple[str, Asked]) -> str:
     from bridge.export.report.pages import ResultPage, ShownErratum, Summary, counts
 
     name, asked = job
-    theorem = find_theorem(asked.typed)
+    theorem = asked.theorem
     comparison = compare(theorem, **asked.parameters)
-    entries = errata(asked.typed)
+    entries = errata(theorem, typed=asked.typed)
     shown = [ShownErratum(each.weight, each.sentence, facts(each), each.command) for each in entries]
     html, problems = ResultPage(theorem.statement, comparison, shown, asked.command, name).html()
     summary = Summary(
@@ -121,7 +132,7 @@ def _described(name: str, theorem: Theorem) -> dict[str, str]:
 def _failed_page(name: str, asked: Asked, failure: str) -> dict[str, Any]:
     from bridge.export.report.pages import Summary, failed_html
 
-    summary = Summary(**_described(name, find_theorem(asked.typed)), counts={}, errata={}, problem=failure)
+    summary = Summary(**_described(name, asked.theorem), counts={}, errata={}, problem=failure)
     return {"files": {f"{name}.html": failed_html(summary)}, "summary": asdict(summary)}
 
 
@@ -209,7 +220,7 @@ def _going_on(kept: KeptParts) -> Iterator[None]:
 
 def _names(asked: Sequence[Asked]) -> list[str]:
     """The name of each page, in letters, digits, dots and dashes. Raises UsageError for a result given twice."""
-    ids = [each.typed if each.typed in RUNNING else find_theorem(each.typed).id for each in asked]
+    ids = [each.typed if each.typed in RUNNING else each.theorem.id for each in asked]
     names = [re.sub(r"[^A-Za-z0-9_.-]+", "-", id) for id in ids]
     twice = next((id for id, name in zip(ids, names, strict=True) if names.count(name) > 1), None)
     if twice is not None:

@@ -17,12 +17,15 @@ def _proving(build: Callable[P, Theorem]) -> Callable[P, Theorem]:
     @wraps(build)
     def called(*args: P.args, **kwargs: P.kwargs) -> Theorem:
         given: dict[str, Any] = dict(kwargs)
-        alone = given.get("inequalities", ())
-        if alone and len(args) < 2 and not given.get("checks") and not callable(alone):
-            from bridge.questions.constants.stating import stated  # the prover, which few theorems need
+        inequalities = given.get("inequalities", ())
+        if inequalities and not callable(inequalities):
+            from bridge.questions.constants.stating import inequalities_of, stated  # the prover, which few need
 
             id = str(args[0] if args else given.get("id"))
-            given["checks"], given["inequalities"] = stated(id, alone)
+            if len(args) < 2 and not given.get("checks"):
+                given["checks"], given["inequalities"] = stated(id, inequalities)
+            else:
+                given["inequalities"] = tuple(inequalities_of(id, inequalities))
         return build(*args, **given)
 
     return called

@@ -94,7 +94,7 @@ class Conclusion:
         plain = quantity.norm in PLAIN_NORMS or quantity.norm in quantity.meaning
         norm = "" if plain else f" ({prose_latex(quantity.norm, self.names)})"
         subject = said if NO_ARTICLE.match(said) else f"the {said}"
-        said_in = [f"as stated in {self.source.latex()}"] if self.source else []
+        said_in = [f"as stated in {self.source.latex()}"] if self.source and str(self.source) else []
         printed = quantity.printed.relation if self.source and quantity.printed else None
         verb = VERBS[printed or quantity.kind][bool(PLURAL.match(said))]
         verb = "can be any number with" if quantity.suffices else verb

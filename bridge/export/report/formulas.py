@@ -16,8 +16,8 @@ from latex2mathml.converter import convert_to_element
 
 SPELLINGS = (
     (re.compile(r"\\(begin|end)\{aligned\}"), r"\\\1{align*}"),
-    (re.compile(r"\\begin\{gather(?:ed|\*)\}"), r"\\displaylines{"),
-    (re.compile(r"\\end\{gather(?:ed|\*)\}"), "}"),
+    (re.compile(r"\\begin\{gather(?:ed|\*)\}"), r"{\\displaylines{"),
+    (re.compile(r"\\end\{gather(?:ed|\*)\}"), "}}"),
     (re.compile(r"\\\\\s*\["), r"\\\\ {}["),  # the bracket is a bracket, not the space of a line break
 )
 UNDER = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}

@@ -34,25 +34,34 @@ def stated(id: str, given: Sequence[Any]) -> tuple[list[Check], list[Inequality]
     An inequality is proved here, in at most MOST_BOXES boxes, an outcome or a best constant has its proof already.
     Raises UsageError for anything else and for two of one name.
     """
+    proved = inequalities_of(id, given)
     checks: list[Check] = []
-    proved: list[Inequality] = []
     for each in given:
         if isinstance(each, BestConstant):
             checks.append(_of_constant(id, each, [check.name for check in checks]))
-            proved += [outcome.inequality for outcome in each.proofs]
-        elif isinstance(each, Inequality | Outcome):
+        else:
             outcome = each if isinstance(each, Outcome) else prove(each, seconds=math.inf, most_boxes=MOST_BOXES)
             checks.append(_of_outcome(outcome))
-            proved.append(outcome.inequality)
+    names = [check.name for check in checks]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(f"{id}: `inequalities` has several of the name '{twice[0]}'; give each a name of its own")
+    return checks, proved
+
+
+def inequalities_of(id: str, given: Sequence[Any]) -> list[Inequality]:
+    """What `certify` proves of these. Raises UsageError for what is no inequality and has none."""
+    found: list[Inequality] = []
+    for each in given:
+        if isinstance(each, BestConstant):
+            found += [outcome.inequality for outcome in each.proofs]
+        elif isinstance(each, Inequality | Outcome):
+            found.append(each.inequality if isinstance(each, Outcome) else each)
         else:
             raise UsageError(
                 f"{id}: `inequalities` has {each!r:.80}; give a bs.statements.Inequality, or what bs.checks.prove, "
                 f"largest_constant, supremum, lipschitz or bs.dynamics.decay gives"
             )
-    names = [check.name for check in checks]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError(f"{id}: `inequalities` has several of the name '{twice[0]}'; give each a name of its own")
-    return checks, proved
+    return found
 
 
 def _of_outcome(outcome: Outcome) -> Check:

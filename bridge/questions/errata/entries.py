@@ -72,13 +72,14 @@ class _Place:
         return shlex.join(["boundsmith", "compare", self.typed, *settings])
 
 
-def errata(*theorems: TheoremLike, quantity: str | None = None) -> list[Entry]:
+def errata(*theorems: TheoremLike, quantity: str | None = None, typed: str = "") -> list[Entry]:
     """The errata of these theorems, of all results where none is named: by paper, then by weight.
 
-    Raises UsageError for an unknown result, and for a quantity without an erratum there.
+    `typed` is what a command takes for a theorem that is given as a value, by default its id. Raises UsageError for an
+    unknown result, and for a quantity without an erratum there.
     """
     chosen = list(theorems) or list(RUNNING)
-    known = list(_places(chosen))
+    known = list(_places(chosen, typed))
     holders: dict[Erratum, list[_Place]] = {}
     for place in known:
         if quantity in (None, place.quantity.name):
@@ -117,13 +118,13 @@ def witness_path(result: str, quantity: str) -> Path:
     return WITNESSES / f"{result}-{re.sub(r'[^A-Za-z0-9_.]+', '_', quantity).strip('_')}.json"
 
 
-def _places(theorems: Iterable[TheoremLike]) -> Iterator[_Place]:
+def _places(theorems: Iterable[TheoremLike], typed: str = "") -> Iterator[_Place]:
     """Every quantity with an erratum, theorem by theorem."""
     for each in theorems:
         theorem = find_theorem(each)
         for quantity in refutable(theorem):
             if quantity.erratum is not None:
-                yield _Place(_typed(each), theorem, quantity, quantity.erratum)
+                yield _Place(typed or _typed(each), theorem, quantity, quantity.erratum)
 
 
 def _typed(theorem: TheoremLike) -> str:

@@ -45,11 +45,13 @@ def _constant(name: str, meaning: str, domain: str, citation: Citation, printed:
 
 
 def _estimate(name: str, meaning: str, domain: str, citation: Citation, remark: str = "") -> Quantity:
-    difference = f"smallest difference of the sides of {marked(meaning)}"
+    difference = f"difference of the sides of {marked(meaning)}"
+    at_a_point = f"at the point of the witness, the {difference} is {{found}}; printed: at least {{printed}}"
     return _quantity(
-        *(name, "f", difference, "smallest value of the difference of the sides", domain),
+        *(name, "f", f"smallest {difference}", "smallest value of the difference of the sides", domain),
         printed=Printed(sp.Integer(0), citation),
         remark=remark,
+        finding=at_a_point if name in ESTIMATES else "",
         erratum=ESTIMATES.get(name),
         where=_where(domain),
     )

@@ -143,6 +143,22 @@ def test_quantity_and_verdict_are_always_there() -> None:
     assert [cell.strip() for cell in head.split("┃")] == ["quantity", "verdict", "ratio"]
 
 
+def test_what_tells_rows_apart_and_has_no_column_is_named() -> None:
+    whole = comparison(ps=(1, 2), Ls=(8,)).table(columns="printed,measured", quantity="output")
+    without = "some rows differ in scope, p, of which there is no column"
+    assert whole.text().count(without) == whole.markdown().count(without) == whole.latex().lower().count(without) == 1
+    assert whole._repr_html_().count(without) == 1
+    assert "quantity & printed & measured & verdict" in re.sub(
+        r"\\multicolumn\{1\}\{\w\}\{(\w+)\}", r"\1", whole.latex()
+    )
+    of_one = comparison().table(columns="printed", quantity="y")
+    assert re.search("quantity & .*printed.* & verdict", of_one.latex())
+    one_less = comparison(ps=(1, 2), Ls=(8,)).table(columns="p,printed", quantity="output")
+    assert "some rows differ in scope, of which" in one_less.text()
+    for told in ({"columns": "p,scope,printed"}, {"columns": "p,printed", "scope": "prompt"}, {}):
+        assert "some rows differ" not in comparison(ps=(1, 2), Ls=(8,)).table(quantity="output", **told).text()
+
+
 def test_a_latex_table_has_at_most_eight_columns() -> None:
     eight = "printed,derived,instance,measured,attacked,exact"
     check_columns(choice(eight))

@@ -14,6 +14,7 @@ import boundsmith as bs
 from bridge.export import bars
 from bridge.export.bars import notebook_bar
 from bridge.export.comparison import load
+from bridge.theorems.record import NamedTable
 from symbolic.words.errors import UsageError
 from tests.bridge.export.cases import comparison
 
@@ -34,6 +35,7 @@ def test_rows_by_index_slice_quantity_and_scope() -> None:
 @pytest.mark.parametrize(
     ("place", "message"),
     [
+        (11, r"comparison\[11\]: there are 11 rows, from 0 to 10"),
         (99, r"comparison\[99\]: there are 11 rows, from 0 to 10"),
         (1.5, r"comparison\[1.5\]: give an index, a slice, a quantity, or a quantity and a scope, such as"),
         (("output", 1), "give an index, a slice, a quantity, or a quantity and a scope"),
@@ -44,6 +46,21 @@ def test_rows_by_index_slice_quantity_and_scope() -> None:
 def test_a_place_that_is_not_there_is_refused(place: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         comparison(ps=(1, 2), Ls=(8,))[place]
+
+
+def test_some_rows_have_no_table_that_is_of_all() -> None:
+    whole = comparison().model_copy(update={"tables": [NamedTable(title="trace", columns=["i"], rows=[[1]])]})
+    assert all(part.tables == [] for part in (whole[1:3], whole["output"], whole["output", "prompt"]))
+
+
+def test_a_release_is_newer_by_its_numbers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    record, path = comparison(), tmp_path / "saved.json"
+    record.model_copy(update={"environment": {"boundsmith": "0.9.1"}}).save(str(path))
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "0.10.0")
+    assert load(path).rows == record.rows
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "0.9.0")
+    with pytest.raises(UsageError, match=r"was written by boundsmith 0.9.1, and this is 0.9.0; upgrade boundsmith"):
+        load(path)
 
 
 def test_the_frame_is_the_csv() -> None:

@@ -49,6 +49,12 @@ def test_what_tex_lays_out_is_laid_out() -> None:
     assert '<mover accent="true">' in mathml(r"\bar{p}")
     rows = mathml("\\begin{gather*}\na = b, \\\\\n[c] = d\n\\end{gather*}", display=True)
     assert rows.count("<mtr>") == 2
+    stopped = mathml(
+        "\\begin{gathered}\na \\le b \\quad \\text{along} \\\\\n\\dot{a} = c\n\\end{gathered}.", display=True
+    )
+    assert stopped.count("<mtr>") == 2
+    assert "linebreak" not in stopped
+    assert re.search(r"</mtable>.*<mo>\.</mo>", stopped)
 
 
 def test_what_cannot_be_read_stands_as_it_is_typed() -> None:

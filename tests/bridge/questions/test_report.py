@@ -1,9 +1,11 @@
 """A report: every number is that of the comparison, a stopped one goes on, a page that fails leaves the rest."""
 
+import copy
 import errno
 import itertools
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,11 @@ import html5lib
 import pytest
 
 import bridge.questions.report as module
+from bridge.cli import main
 from bridge.export import written_files
 from bridge.export.columns import NUMBERS
 from bridge.questions.report import Asked, Report, report
+from bridge.theorems.registry import find_theorem
 from symbolic.words.errors import UsageError
 
 ONE, TWO = "icgd.relu_sum", "universal.covering"
@@ -61,6 +65,18 @@ def test_every_number_is_that_of_the_json(site: Path) -> None:
                 words = "".join(cell.itertext()).strip("O()")
                 if cell.get("data-value"):
                     assert float(words) == pytest.approx(float(cell.get("data-value")), rel=1e-3, abs=1e-300)
+
+
+def test_the_overview_counts_the_verdicts_of_all_rows(site: Path) -> None:
+    verdicts = [row["verdict"] for id in (ONE, TWO) for row in json.loads((site / f"{id}.json").read_text())["rows"]]
+    overview = parsed(site / "index.html")
+    heads = [each for each in overview.iter(f"{OF}dl") if each.get("class") == "verdicts"]
+    words = [" ".join("".join(each.itertext()).split()) for each in heads[0].iter(f"{OF}dd")]
+    for shown, tiers in zip(words, (("printed",), ("derived", "instance")), strict=False):
+        found = [each[tier] for each in verdicts for tier in tiers if tier in each]
+        assert sum(map(int, re.findall(r"\d+", shown))) == len(found)
+        assert found
+    assert "in each row of a table, each of its bounds has one" in (site / "index.html").read_text()
 
 
 def test_the_record_is_that_of_the_command(site: Path) -> None:
@@ -209,6 +225,35 @@ def test_a_report_is_replaced_and_nothing_else_is(quick: Fail, tmp_path: Path, m
             report(BOTH, folder, jobs=1)
     with pytest.raises(UsageError, match=f"report: '{ONE}' is given twice; name each result once"):
         report([*BOTH, Asked(ONE)], tmp_path / "twice")
+
+
+OWN = """
+import sympy as sp
+import boundsmith as bs
+
+with open({runs!r}, "a") as runs:
+    runs.write("x")
+image = (bs.matrix("W", 3, 3, row_sums=1).rounded(sp.Rational(1, 100)) @ bs.vector("x", 3, size=1)).named("image")
+place = bs.statements.Citation(None, "a line")
+erratum = bs.statements.Erratum(bs.statements.Weight.CONSTANT, place, "a bound", "as it is", "a repair", "yes: all")
+own = bs.theorem("own.image", image, printed={{"image": sp.Rational(1, 10**6)}},
+                 errata={{"image": erratum}})
+"""
+
+
+def test_a_file_runs_once_and_is_named_in_commands(tmp_path: Path) -> None:
+    own, runs, target = tmp_path / "own.py", tmp_path / "runs", tmp_path / "site"
+    own.write_text(OWN.format(runs=str(runs)))
+    assert main(["report", str(own), "-o", str(target), "--jobs", "1"]) == 0
+    assert runs.read_text() == "x"
+    page = (target / "own.image.html").read_text()
+    assert f"boundsmith compare {own}</code>" in page.partition('id="errata"')[2].partition("</section>")[0]
+
+
+def test_a_theorem_of_a_file_is_read_in_each_process() -> None:
+    asked = Asked("own.py", {"N": 2}, ("--set", "N=2"), find_theorem(ONE))
+    sent = copy.copy(asked)
+    assert (sent.command, sent.parameters, sent.source) == (asked.command, {"N": 2}, None)
 
 
 @pytest.mark.parametrize("absent", [("matplotlib",), ("jinja2", "latex2mathml")])

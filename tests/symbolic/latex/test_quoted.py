@@ -35,6 +35,13 @@ def test_a_bound_under_a_hypothesis_without_a_size_is_no_conclusion() -> None:
     assert asked.index(r"e \le a n") < asked.index(QUOTED) < asked.index(r"w \le a n")
 
 
+def test_a_printed_bound_without_a_place_names_none() -> None:
+    unplaced = replace(QUOTED_ONE, printed=Printed(a * n, Citation(None, "")))
+    said = theorem_latex(small(quantities=(unplaced,)))
+    assert "as stated" not in said
+    assert "satisfies the upper bound\n\\[ w \\le a n. \\]" in said
+
+
 def test_the_derived_bound_beside_it_is_one() -> None:
     stated = theorem_latex(small(quantities=(replace(QUOTED_ONE, derive=lambda: b),)))
     assert r"\[ w \le b. \]" in stated

@@ -80,3 +80,13 @@ def test_a_decay_alone_is_a_theorem() -> None:
 def test_what_states_nothing_is_refused(given: object, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         bs.theorem("own", inequalities=given)
+
+
+def test_beside_a_bound_a_constant_is_what_certify_proves() -> None:
+    image = (bs.matrix("W", 3, 3, row_sums=1).rounded(sp.Rational(1, 100)) @ bs.vector("v", 3, size=1)).named("image")
+    own = bs.theorem("own.both", image, inequalities=[RATE, MEAN])
+    assert [each.name for each in own.statement.quantities] == ["image"]
+    assert own.inequalities == (*(proof.inequality for proof in RATE.proofs), MEAN)
+    assert {each.status for each in bs.certify(own)} == {"proved"}
+    with pytest.raises(UsageError, match=r"own.both: `inequalities` has x > 0; give a bs.statements.Inequality"):
+        bs.theorem("own.both", image, inequalities=[x > 0])

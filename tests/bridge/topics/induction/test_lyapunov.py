@@ -27,6 +27,7 @@ from symbolic.topics.induction import lyapunov as theory
 from symbolic.topics.induction import lyapunov_gram as gram
 from symbolic.topics.induction import lyapunov_head as head
 from symbolic.topics.induction.training import g_star, h, h_star, u, v, v_star
+from symbolic.words.prose import marked
 from tests.bridge.defaults import default_run
 from tests.bridge.topics.induction.rows import default_rows, printed_as, rows_at
 
@@ -207,6 +208,8 @@ def test_an_estimate_fails_inside_the_open_region(quantity):
         assert low < sp.Rational(int(above), int(below)) < high
     assert row.witness.error_lower < 0  # the value that is claimed to be >= 0
     assert "fails at x = " in row.remark
+    assert row.measured < row.witness.error_lower  # the search goes up to the ends of the region
+    assert marked(row.finding).startswith("at the point of the witness, the difference of the sides of ")
 
 
 def test_the_joined_line_with_its_terms_repaired_is_proved_term_by_term():
