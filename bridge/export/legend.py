@@ -16,7 +16,7 @@ VERDICTS = {
     "proved": "a proof covers the statement at these parameters",
     "kept": "the bound held wherever this run measured",
     "violated": "the bound fails; in brackets, what the paper's erratum is about",
-    "consistent": "an asymptotic rate agrees with the run, on the range shown",
+    "consistent": "a rate agrees with the run, an order with what is derived",
     "outside": "a hypothesis does not hold here",
     "undecided": "too much rounding, a wide interval, or what is printed is no number",
     "not representable": "needs numbers or sizes beyond those of the format",

@@ -28,10 +28,11 @@ def _far(rows: Sequence[Row]) -> list[str]:
         return []
     drawn = list(dict.fromkeys(name for row in rows for name in row.drawn or ()))
     them = "it" if len(drawn) == 1 else "them"
-    return [
+    words = (
         f"one draw of {', '.join(drawn)}: the instance bound is up to {plain(max(factors))} times below the derived "
         f"one, and other weights may have larger errors; put {them} into ``inputs`` to have {them} attacked"
-    ]
+    )
+    return [prose(words, checked=False)]
 
 
 def _premises(rows: Sequence[Row]) -> list[str]:

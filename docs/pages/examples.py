@@ -1,5 +1,8 @@
 """Examples of rules that stand alone, made from the cases of the tests.
 
+The pages import `tests` (cases, records, attained bounds), so the site is built from a checkout alone; a changed case
+changes its page.
+
 A case calls a rule in terms of helpers and constants of its module. Its example is the same call under the names of
 `import boundsmith as bs`: helpers and constants are put in, operands become lines of their own, letters are declared.
 """

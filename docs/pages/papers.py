@@ -7,9 +7,8 @@ from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 
-from bridge.export.choice import GRAVEST_FIRST, USUAL
-from bridge.export.legend import FLAGS, VERDICTS
-from bridge.export.sheet import sheet
+from bridge.export.choice import GRAVEST_FIRST
+from bridge.export.markdown import comparison_markdown
 from bridge.export.verdict_words import tier_words
 from bridge.questions.errata.entries import Entry, errata
 from bridge.questions.errata.pages import facts
@@ -32,7 +31,13 @@ HOW_TO_READ = (
     "certificate or by hand; its proof stands in the source, and `boundsmith latex ID --part proof` prints it. An "
     "*instance* bound holds for one network or one prompt. Verdicts are those of `boundsmith compare` at the default "
     "parameters. An erratum is a printed sentence that fails under all its hypotheses and in its most favourable "
-    "reading; its weight says what fails."
+    "reading; its weight says what fails. "
+)
+WORDS = "[How to read a table](../../tables.md#verdicts) defines each verdict and flag."
+PROVED = "What the paper prints, and a proof here covers at the default parameters:"
+IMPLIED = (
+    "*Implied*, what the paper prints and no proof here states so: at the default parameters a derived bound, which "
+    "the run does not contradict, is at least as sharp:"
 )
 
 
@@ -60,10 +65,8 @@ def _index(pages: Sequence["PaperPage"]) -> str:
         ]
         for page in pages
     ]
-    words = [[f"*{word}*", escape(meaning)] for word, meaning in (VERDICTS | FLAGS).items()]
     toctree = code("{toctree}", "\n".join([":hidden:", "", *(page.paper.key for page in pages)]))
-    parts = ["# Papers", HOW_TO_READ, table(heads, rows), "## Verdicts and flags", table(["word", "meaning"], words)]
-    return "\n\n".join([*parts, toctree]) + "\n"
+    return "\n\n".join(["# Papers", HOW_TO_READ + WORDS, table(heads, rows), toctree]) + "\n"
 
 
 @dataclass(frozen=True)
@@ -169,10 +172,12 @@ class ResultSection:
         if self.result.claim:
             parts.append(f"In short:{display(self.result.claim)}".strip())
         parts.append("\n".join(f"- {prose(each)}" for each in self.result.assumptions))
-        printed, derived = self._stated("printed"), self._stated("derived")
+        printed = self._stated("printed")
+        derived = beside(self._stated("derived"), printed)
         parts += ["## What the paper states", printed] if printed else []
-        parts += ["## What is derived", _beside(derived, printed)] if derived else []
-        parts += ["## Verdicts at the defaults", self._verdicts(), self._numbers()]
+        parts += ["## What is derived", derived] if derived else []
+        parts += ["## Verdicts at the defaults", WORDS, self._verdicts()]
+        parts += [details("The table, its legend and remarks", comparison_markdown(self.record))]
         parts += ["## Errata", *self._errata()] if self.entries or self.repeated else []
         parts += (
             ["## Remarks", "\n".join(f"- {prose(each)}" for each in self.result.remarks)] if self.result.remarks else []
@@ -201,13 +206,6 @@ class ResultSection:
         ]
         return table(["quantity", "meaning", *TIERS, "derived how"], rows)
 
-    def _numbers(self) -> str:
-        shown = sheet(self.record, USUAL)
-        lines = [[escape(shown.words(column, row)) for column in shown.columns] for row in shown.rows]
-        constants = shown.layout.constants()
-        body = table([escape(each.heading) for each in shown.columns], lines)
-        return details("The numbers", f"{escape(constants)}\n\n{body}")
-
     def _errata(self) -> Iterator[str]:
         for entry in self.entries:
             items = [f"- {f'{name}: ' if name else ''}{prose(words)}" for name, words in facts(entry)]
@@ -222,18 +220,14 @@ class ResultSection:
         return [*commands, *([f"boundsmith errata {self.claim.id} --replay"] if self.entries else [])]
 
 
-def _beside(statement: str, other: str) -> str:
-    """The statement without the letters that the other one, which stands above it, introduces too."""
-    known = set(other.split("\n\n")) | set(other.splitlines())
-    kept = []
-    for part in statement.split("\n\n"):
-        lines = [line for line in part.splitlines() if not (line.startswith("- ") and line in known)]
-        is_known = part.startswith("Let ") and part in known
-        kept += ["\n".join(lines)] if lines and not is_known else []
-    letters = [
-        place for place, part in enumerate(kept[:-1]) if part == "Notation:" and not kept[place + 1].startswith("- ")
-    ]
-    return "\n\n".join(part for place, part in enumerate(kept) if place not in letters)
+def beside(statement: str, other: str) -> str:
+    """The statement without the letters that the other one, which stands above it, introduces; "" without a bound."""
+    known = {each.rstrip(".") for each in other.splitlines() if each.startswith(("- ", "Let "))}
+    lines = [each for each in statement.splitlines() if each.rstrip(".") not in known]
+    parts = [each.strip() for each in re.split(r"\n{2,}", "\n".join(lines))]
+    following = [*parts[1:], ""]
+    kept = [part for part, after in zip(parts, following, strict=True) if part != "Notation:" or after[:2] == "- "]
+    return "\n\n".join(filter(None, kept)) if "$$" in statement else ""
 
 
 class PaperPage:
@@ -259,7 +253,7 @@ class PaperPage:
         published = ". ".join(filter(None, [f"{authors} ({self.paper.year})", self.paper.venue, self.paper.note]))
         rows = [[each.link, each.place, escape(each.claim.summary), f"{len(each.entries)}"] for each in self.results]
         found = {"What is proved": self._proved(), "What is refuted": self._refuted(), "What is open": self._open()}
-        parts = [heading, f"{escape(published)}.", table(["result", "place", "what is claimed", "errata"], rows)]
+        parts = [heading, f"{escape(published)}.", WORDS, table(["result", "place", "what is claimed", "errata"], rows)]
         parts += [part for title, lines in found.items() for part in (f"## {title}", *lines)]
         parts.append(code("{toctree}", "\n".join([":hidden:", "", *(each.claim.id for each in self.results)])))
         return "\n\n".join(parts) + "\n"
@@ -267,9 +261,9 @@ class PaperPage:
     def _proved(self) -> Iterator[str]:
         as_printed = [(each, [e for e in each.judged if e.is_proved]) for each in self.results]
         implied = [(each, [e for e in each.judged if e.is_implied and not e.is_proved]) for each in self.results]
-        yield "What the paper prints, and a proof here covers at the default parameters:"
+        yield PROVED
         yield _by_result(as_printed)
-        yield "What the paper prints, and a derived bound, which is as sharp, implies at the default parameters:"
+        yield IMPLIED
         yield _by_result(implied)
         yield "Derived bounds, each under the hypotheses of its result, by how they were obtained."
         for word in Provenance:

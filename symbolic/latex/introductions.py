@@ -112,6 +112,8 @@ class Introduction:
         below = [f"{latex(number)} {SIGN_OF[FLIPPED[sign]]} " for sign, number in lower[-1:] if upper]
         above = [f" {SIGN_OF[sign]} {latex(number)}" for sign, number in (upper or lower)[-1:]]
         words = prose_latex(parameter.stated, self.page.names)
+        if parameter.integer and set(own) == {(">=", 0), ("<=", 1)}:
+            below, above = [], [r" \in \{0, 1\}"]
         return f"${''.join([*below, latex(parameter.symbol), *above])}$" + (f" ({words})" if words else "")
 
     def _stated(self, condition: sp.Basic) -> str:

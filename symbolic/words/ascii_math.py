@@ -30,6 +30,7 @@ TOKEN = re.compile(
     |(?P<sign><=|>=|<<|>>|<~|>~|\*\*|!=|~=|->|=>|<-|\.\.\.|\.\.|\|\||[-+*/=<>~|,;:.!?()\[\]{}%&\#'^_≤≥·∞"\\@])|(?P<space>\s+)""",
     re.VERBOSE,
 )
+ORDERS = {"<": r"\prec", ">": r"\succ"}  # with a subscript: an order of its own
 OPENING, CLOSING = ("(", "[", "{"), (")", "]", "}")
 STAR_ENDS = (*CLOSING, *"|^_'=.;:,(/", "||")  # before these a star is not a product, ^ and ~ are accents
 ACCENTS = {"hat": r"\hat", "bar": r"\bar", "^": r"\hat", "~": r"\tilde"}
@@ -114,7 +115,7 @@ class _MathReader:
             bars = "||" if token.text == "||" and self.no_norm() else _sign(token.text)
             return self.with_scripts(bars)
         if token.text in ("<", ">") and self.touches("_"):
-            return f" {self.with_scripts(token.text)} "
+            return f" {self.with_scripts(ORDERS[token.text])} "
         if token.text in ("+", "-", "=", "<", ">") and not self.is_prefix(token):
             return f" {token.text} "
         return _sign(token.text)

@@ -15,6 +15,7 @@ OPERATORS = {
     "le": "≤", "ge": "≥", "ne": "≠", "approx": "≈", "ll": "≪", "gg": "≫", "sim": "∼", "to": "→", "Rightarrow": "⇒",
     "leftarrow": "←", "dots": "…", "cdot": "⋅", "times": "×", "in": "∈", "setminus": "∖", "sum": "∑", "prod": "∏",
     "int": "∫", "|": "‖", "{": "{", "}": "}", "%": "%", "&": "&", "#": "#",
+    "prec": "≺", "succ": "≻",
 }  # fmt: skip
 LETTERS = {
     "infty": "∞", "ell": "ℓ", "nabla": "∇", "partial": "∂", "star": "⋆", "top": "⊤", "varepsilon": "ε", "epsilon": "ϵ",

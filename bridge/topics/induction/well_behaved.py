@@ -48,8 +48,8 @@ BASIS = _quantity(
 ONE_CONSTANT = _quantity(
     "basis.one_constant", r"\text{least steepness of any } K \text{ orthonormal functions}",
     "least Lipschitz constant that `K` orthonormal functions on `[-2, 2]` may all have, from below",
-    "Lipschitz constant", "as `K` grows", Kind.LOWER,
-    printed=Printed(sp.S.One, Citation(WANG2024, "Definition A.7"), order=Order.O, relation=Kind.UPPER),
+    "Lipschitz constant", "as `K` grows", Kind.UPPER,
+    printed=Printed(sp.S.One, Citation(WANG2024, "Definition A.7"), order=Order.O),
     erratum=Erratum(
         Weight.DEFINITION,
         Citation(WANG2024, "Definition A.7"),

@@ -253,14 +253,14 @@ def found_of(
     return max((largest_parameter_move(*layer, radius, scale=1.0, **effort) for layer in moving), default=None)
 
 
-# The paper leaves the degree of its polynomial open: it may be the exponent.
+# The paper leaves the degree of its polynomial open: every power that stays bounded agrees with it.
 def width_exponent() -> Sides:
     nine, joint = theory.width_exponent(), theory.joint_width_exponent()
     return Sides(
         derived=nine,
         instance=joint,
         proved=("derived",) if nine == joint and nine.is_finite else (),
-        limit=sp.S.One if nine.is_finite else sp.nan,
+        limit=abs(nine) if nine.is_finite else sp.nan,
         remark="derived: from the nine constants; instance: from the joint form, with the same norms",
     )
 

@@ -208,7 +208,7 @@ _LEMMA, _STEP = Citation(WANG2024, "Lemma D.6"), Citation(WANG2024, "Appendix C.
 ANY_WEIGHTS = Erratum(
     Weight.STATEMENT,
     _LEMMA,
-    sentence="for convex `f` and `x <_w y` the inequality holds with any weights `w_i >= 0` of `sum 1` (an auxiliary "
+    sentence="for convex `f` and `x <_w y` the inequality holds with any weights `w_i >= 0` of sum 1 (an auxiliary "
     "lemma)",
     reading="`x <_w y` is as in Definition D.5, with both vectors in decreasing order; the weights (0, 1) refute "
     "it for `f(x) = x` and the positive weights (1/8, 7/8) for `f(x) = x^2`",
@@ -221,7 +221,7 @@ ANY_WEIGHTS = Erratum(
 
 _quantity = partial(Quantity, norm="number", quantifier=Quantifier.FOR_ALL, scopes=())
 
-_MAJORISED = "`f` convex, `x` weakly majorised by `y` (Definition D.5), `w >= 0` of `sum 1`"
+_MAJORISED = "`f` convex, `x` weakly majorised by `y` (Definition D.5), `w >= 0` of sum 1"
 _AT_MOST = "sum of `w_i f(x_i)` is {found}; printed: at most that of `w_i f(y_i)`, {printed}"
 _STEP_DOMAIN = "`v in (0, v*/(2 gamma + beta - 1)]`, `gamma >= 1`, `beta > 0`, `v* < 1/2`"
 FORMULAS = (

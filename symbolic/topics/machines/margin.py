@@ -43,7 +43,6 @@ kappa_theta, kappa_xi = sp.symbols("kappa_theta kappa_xi", positive=True)
 sigma_theta, sigma_xi, sigma_h = sp.symbols("sigma_theta sigma_xi sigma_h", positive=True)
 move_theta, move_xi = sp.symbols("t_theta t_xi", nonnegative=True)
 r = sp.Symbol("r", positive=True)  # the width of a circuit
-degree = sp.Symbol("c", real=True)  # of the paper's polynomial
 
 CONSTANTS = (lam, mu_0, mu, kappa_theta, kappa_xi, sigma_zeta, sigma_theta, sigma_xi, sigma_h)
 
@@ -239,7 +238,7 @@ _QUANTITIES = (
         "power of the width `r` with which the derived bound falls as `r` grows, fan-in 2 and any fan-out",
         kind=Kind.RATE,
         norm="exponent",
-        printed=Printed(r**degree, Citation(WEI2021, "Lemma 3.3"), order=Order.O, unspecified=(degree,)),
+        printed=Printed(sp.Integer(1), Citation(WEI2021, "Lemma 3.3", "which prints `1/poly(s)`"), order=Order.O),
         derive=width_exponent,
         remark="printed as `1/poly(s)`, its degree unspecified",
     ),

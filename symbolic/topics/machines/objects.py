@@ -49,7 +49,6 @@ CIRCUIT_MARGIN = {
     r"\theta": "parameters of the layers",
     r"\xi": "parameters of the corrections",
     "r": "width of the circuit",
-    "c": "an exponent that the paper leaves open",
     "b": "right side of the bound on `rho_F` for layers of width `r` and fan-in 2, at the largest constants that such "
     "layers have",
 }

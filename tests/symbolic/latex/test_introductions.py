@@ -98,6 +98,15 @@ def small(**more: object) -> Result:
     return Result(**known)  # type: ignore[arg-type]  # as above
 
 
+def test_an_integer_that_is_0_or_1_is_said_to_be_one() -> None:
+    limits = [Hypothesis("n", sp.Ge(n, 0, evaluate=False), "0"), Hypothesis("n", sp.Le(n, 1), "1")]
+    opening = opening_of(small(hypotheses=tuple(limits)), conclusions(small(hypotheses=tuple(limits))))
+    assert opening.lines()[0].startswith(r"Let the integer $n \in \{0, 1\}$ (the n) and")
+    wide = (limits[0], Hypothesis("n", sp.Le(n, 2), "2"))
+    opening = opening_of(small(hypotheses=wide), conclusions(small(hypotheses=wide)))
+    assert opening.lines()[0].startswith(r"Let the integer $0 \le n \le 2$ (the n) and")
+
+
 def test_letters_are_those_of_formulas_words_and_kept_hypotheses() -> None:
     kept = (Hypothesis("a", sp.Lt(a, c), "two letters"), Hypothesis("c", sp.Ge(c, 2), "one"))
     opening = opening_of(small(hypotheses=kept), conclusions(small(hypotheses=kept)))

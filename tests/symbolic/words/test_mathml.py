@@ -53,6 +53,8 @@ def test_signs_are_those_of_mathematics(typed: str, shown: str) -> None:
 
 def test_scripts_stand_at_their_base() -> None:
     assert "<msubsup><mi>w</mi><mi>T</mi><mi>⋆</mi></msubsup>" in math_html("w*_T")
+    assert '<msub><mo stretchy="false">≺</mo><mi>w</mi></msub>' in math_html("x <_w y")
+    assert '<msub><mo stretchy="false">≻</mo><mi>w</mi></msub>' in math_html("y >_w x")
     assert "<msup><mi>r</mi><mo>′</mo></msup>" in math_html("r'(j)")
 
 

@@ -48,7 +48,7 @@ from symbolic.words.prose import Prose, ProseError, joined, marked, plain, prose
         ("L_IH2 x**2", r"L_{\mathrm{IH2}}\,x^{2}"),
         ("|Z||A| <~ log2 N", r"|Z||A|<\sim \log_{2} \,N"),
         ("|f^(k)| 2^(k+1)", r"|f^{(k)}|2^{k+1}"),
-        ("x <_w y << 1", r"x <_{w} \,y\ll 1"),
+        ("x <_w y << 1", r"x \prec_{w} \,y\ll 1"),
     ],
 )
 def test_ascii_notation_becomes_mathematics(typed: str, latex: str) -> None:

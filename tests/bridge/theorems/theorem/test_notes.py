@@ -43,6 +43,7 @@ def test_a_draw_far_from_the_worst_weights_is_remarked_on(entry: float, far: boo
     sentence = "one draw of b: the instance bound is up to 20 times below the derived one"
     for page in (str(comparison), comparison_html(comparison), comparison_latex(comparison)):
         assert (sentence in page) is far
+    assert ("put it into inputs to have it attacked" in str(comparison)) is far
 
 
 def on_a_range(**changes: object) -> bs.Theorem:

@@ -46,6 +46,8 @@ def test_every_lower_bound_is_below_the_attack(c17: dict[str, Row]) -> None:
     for name in NAMES:
         assert set(c17[name].verdict.values()) <= {Verdict.PROVED}
     assert c17["width_exponent"].verdict == {"printed": Verdict.CONSISTENT, "derived": Verdict.PROVED}
+    printed = MARGIN.latex(part="theorem", tier="printed")
+    assert r"\log b / \log r = \mathcal{O}\left(1\right)" in printed  # a polynomial, whatever its degree
 
 
 def test_layers_stay_within_a_third_by_lemma_d8_and_beyond_it_where_they_move_twice_as_far() -> None:
