@@ -1,7 +1,8 @@
 """Arrays of intervals with float64 ends: what `Ends` is to one box, for many boxes at once.
 
 IEEE arithmetic and square roots are rounded to the nearest float, so that the next float outwards is beyond the exact
-number. NumPy documents its other functions to 4 units in the last place; 32 are allowed for. An end that does not
+number. NumPy documents its other functions to 4 units in the last place; 32 are allowed for, and more for roots, whose
+exponent 1/q is rounded: by 2^-53/q at most, which moves x^(1/q) by |log x| 2^-53/q < 2^-45 of it. An end that does not
 exist, or that is not known, is nan, and so is what is computed from it. Callers silence the warnings of NumPy.
 """
 
@@ -14,7 +15,7 @@ from flint import arb
 from numeric.balls.arbs import float_above, float_below
 
 Floats = Any  # an array of float64, or one that all boxes share
-LAST_PLACES = 2.0**-47
+LAST_PLACES, OF_ROOTS = 2.0**-47, 2.0**-44
 TINY = 2.0**-1022
 INCREASING: dict[str, Callable[[Floats], Floats]] = {
     **{name: getattr(np, name) for name in ("exp", "log", "tanh", "sinh")},
@@ -108,11 +109,11 @@ class FloatEnds:
     def _root(self, q: int) -> "FloatEnds":
         if q == 2:
             return FloatEnds(np.maximum(_down(np.sqrt(self.low)), 0.0), _up(np.sqrt(self.high)))
-        return self._increasing(lambda end: np.power(end, 1.0 / q))
+        return self._increasing(lambda end: np.power(end, 1.0 / q), OF_ROOTS)
 
-    def _increasing(self, function: Callable[[Floats], Floats]) -> "FloatEnds":
+    def _increasing(self, function: Callable[[Floats], Floats], error: float = LAST_PLACES) -> "FloatEnds":
         low, high = function(self.low), function(self.high)
-        return FloatEnds(low - LAST_PLACES * abs(low) - TINY, high + LAST_PLACES * abs(high) + TINY)
+        return FloatEnds(low - error * abs(low) - TINY, high + error * abs(high) + TINY)
 
     def apply(self, name: str) -> "FloatEnds":
         """A function by its name; nan where it is none of the monotone ones here."""

@@ -426,7 +426,18 @@ def _solve(id: str, **arguments: Any) -> None:
     solve(id, **arguments)
 
 
+def _theorem_of_one() -> None:
+    import sympy as sp
+
+    from bridge.questions.stating import theorem
+    from symbolic.derivations.inequalities import Inequality
+
+    x = sp.Symbol("x")
+    theorem("own", inequalities=Inequality("one", x, {x: (0, 1)}))
+
+
 PYTHON: dict[str, Callable[[], None]] = {
+    "an inequality that is in no list": _theorem_of_one,
     "a range of 10^30 values": partial(_compare, "icgd.step", N=range(10**30)),
     "a range of 10^9 values": partial(_compare, "icgd.step", N=range(10**9)),
     "a whole number of 5000 digits": partial(_compare, "icgd.step", K=10**5000),
@@ -457,4 +468,4 @@ _nested.append(_nested)
 
 def from_python() -> Iterator[Call]:
     for name in PYTHON:
-        yield Call("Python", (name,), python=True)
+        yield Call("Python", (name,), says="give a list, also of one" if "in no list" in name else "", python=True)

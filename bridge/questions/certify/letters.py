@@ -80,15 +80,20 @@ class LetterAlgebra:
         return [(node.base, node.exp)]
 
     def _reductions(self) -> list[tuple[int, int, Polynomial]]:
-        """Letters whose power is a polynomial in others: place, power and that polynomial."""
+        """Letters whose power is a polynomial in others: place, power and that polynomial, which has inner letters."""
         places = {letter: i for i, letter in enumerate(self.meaning)}
         found = []
-        for base, q in self._roots.items():
-            (above, below), place = self.quotient(base), places[sp.Pow(base, sp.Rational(1, q))]
+        bases = dict.fromkeys([*self._roots, *(each for each in self._others if isinstance(each, sp.cos))])
+        for base in sorted(bases, key=_size, reverse=True):
+            q = self._roots.get(base, 1)
+            place = places[sp.Pow(base, sp.Rational(1, q))]
+            if isinstance(base, sp.cos):
+                found.append((place, 2 * q, self.one - self.quotient(sp.sin(base.args[0]))[0] ** 2))
+                continue
+            above, below = self.quotient(base)
             if below == self.one and not above.degrees()[place]:  # x, pi and sin(x) are powers of their roots
                 found.append((place, q, above))
-        cosines = [each for each in self._others if isinstance(each, sp.cos)]
-        return found + [(places[c], 2, self.one - self._generators[sp.sin(c.args[0])] ** 2) for c in cosines]
+        return found
 
     # arithmetic
 
@@ -194,6 +199,10 @@ def _times(a: Polynomial, b: Polynomial) -> Polynomial:
     if len(a) * len(b) > MOST_PRODUCTS:
         raise NotAlgebraicError("a product has too many terms")
     return a * b
+
+
+def _size(node: Any) -> int:
+    return sum(1 for _ in sp.preorder_traversal(node))
 
 
 def _exponent(node: Any) -> sp.Expr:

@@ -62,6 +62,15 @@ def test_powers_lie_between_the_ends(p: int, q: int) -> None:
         assert q == 1 or np.isnan(X.power(p, q).low[X.low < 0]).all()
 
 
+@pytest.mark.parametrize("q", [3, 5, 7])
+def test_roots_of_extreme_numbers_lie_between_the_ends(q: int) -> None:
+    """The exponent 1/q is a rounded one, which shows where |log x| is large."""
+    numbers = np.array([5e-324, 1e-300, 1.5, 1e300, np.finfo(float).max])
+    found = FloatEnds(numbers, numbers).power(1, q)
+    for x, low, high in zip(numbers, found.low, found.high, strict=True):
+        assert Fraction(low) ** q < Fraction(x) < Fraction(high) ** q < Fraction(x) * (1 + Fraction(1, 2**39))
+
+
 @pytest.mark.parametrize("name", ["exp", "log", "tanh", "sinh", "cosh", "atan", "asinh"])
 def test_functions_lie_between_the_ends(name: str) -> None:
     def of(x: Fraction) -> Any:

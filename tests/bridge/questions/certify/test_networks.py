@@ -88,6 +88,33 @@ def test_no_multipliers_give_more_than_the_least_value_at_points() -> None:
     assert count > 200
 
 
+H = sp.Max(INPUTS[0], 0)
+
+
+@pytest.mark.parametrize(
+    ("f", "phase", "multiplier", "bound"),
+    [
+        (H - INPUTS[0], 0, (1, 0), 0),
+        (INPUTS[0] - H, 0, (-1, 0), None),  # -1 at x = -1
+        (INPUTS[0] - H, -1, (-1, 0), None),
+        (INPUTS[0] - H, 1, (-1, 0), 0),
+        (2 * (INPUTS[0] + 1) - 3 * H, 0, (0, 1), 0),  # the chord over [-1, 2]
+        (2 * (INPUTS[0] + 1) - 3 * H, 0, (0, -1), None),
+        (2 * (INPUTS[0] + 1) - 3 * H, 1, (0, 1), None),
+        (-H, 0, (0, 0), -2),
+        (-H, -1, (0, 0), 0),
+        (sp.Max(-INPUTS[0], 0) - H + INPUTS[0], 0, (0, 0), 0),
+    ],
+)
+def test_one_neuron_is_bounded_by_its_triangle(f: sp.Expr, phase: int, multiplier: tuple[int, int], bound: int) -> None:
+    """h = max(x, 0) for x in [-1, 2]: h - x >= 0, equal where it is on, and 2 (x + 1) - 3 h >= 0."""
+    letters = NetworkLetters(INPUTS[:1], [{0: ONE}], fixed=True)
+    region = NetworkRegion.of(((-ONE, 2 * ONE),), letters.neurons, {0: phase})
+    assert region is not None
+    entry = (0, *map(Fraction, multiplier))
+    assert leftover(letters.combination(f), letters.neurons, [], region, (entry,)) == bound
+
+
 def test_what_is_no_network_is_none() -> None:
     x = INPUTS[0]
     for f in (x**2, x * sp.Max(x, 0), sp.exp(x), sp.sqrt(2) * x):

@@ -49,6 +49,7 @@ from tests.bridge.questions.certify.records import checked
 BITS = 64
 R = sp.Rational
 x, y, z = sp.symbols("x y z", real=True)
+NESTED = sp.sqrt(1 + sp.sqrt(2))
 NOT_STANDALONE = {"GELU from below", "GELU below ReLU", "squares of sine and cosine"}  # erf; sin^2 = 1 - cos^2
 
 
@@ -295,6 +296,9 @@ def test_a_region_is_narrowed_until_nothing_changes() -> None:
         (x**sp.pi, x**3, False),
         (sp.sqrt(sp.pi) * (sp.sqrt(sp.pi) - x), sp.pi - sp.sqrt(sp.pi) * x, True),
         (sp.sqrt(sp.sin(x)) * (1 + sp.sqrt(sp.sin(x))), sp.sqrt(sp.sin(x)) + sp.sin(x), True),
+        (sp.sqrt(sp.sin(x)) * sp.cos(x) ** 2, sp.sqrt(sp.sin(x)) * (1 - sp.sin(x) ** 2), True),
+        (sp.sqrt(sp.cos(x)) * sp.cos(x) ** 2, sp.sqrt(sp.cos(x)) * (1 - sp.sin(x) ** 2), True),
+        (sp.sqrt(2) * (sp.sqrt(2) + NESTED) ** 2, 2 * sp.sqrt(2) + 4 * NESTED + sp.sqrt(2) * NESTED**2, True),
     ],
 )
 def test_expressions_are_equal_as_quotients_in_letters(a: sp.Expr, b: sp.Expr, equal: bool) -> None:
