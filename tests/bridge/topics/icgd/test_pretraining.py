@@ -79,3 +79,11 @@ def test_rows_of_a_short_run() -> None:
 def test_depths_that_are_refused(depths: str) -> None:
     with pytest.raises(bs.UsageError, match=r"depths = .*; give two or more numbers of layers, each above the one"):
         bs.compare(ID, depths=depths, **TINY)
+
+
+def test_answers_that_are_all_equal_have_no_score() -> None:
+    sizes = {**TINY, "N": 2, "K": 1, "d": 1, "n": 4, "prompts": 2}  # the unit of both networks is at zero
+    with pytest.raises(
+        bs.UsageError, match=r"answers of all 2 prompts are equal, and R\^2 .*; give more prompts, or a"
+    ):
+        bs.compare(ID, depths="1, 2", **sizes)
