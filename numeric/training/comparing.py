@@ -17,7 +17,7 @@ from torch.func import functional_call
 from numeric.search.attack import attack
 from numeric.training.baselines import Predictor
 from numeric.training.errors import TrainingError, require
-from numeric.training.models import Form, LinearArchitecture, LinearAttentionLayer
+from numeric.training.models import Form, LinearArchitecture, LinearAttentionLayer, require_form
 from numeric.training.tasks import (
     HELD_OUT,
     LearningTask,
@@ -32,8 +32,9 @@ Answering = nn.Module | Predictor
 
 
 def _answers(of: Answering, task: LearningTask, batch: TrainingBatch) -> Float[Tensor, "B m"]:
-    """Raises TrainingError for a predictor on a task without examples."""
+    """Raises TrainingError for a predictor on a task without examples, and for a model of another task."""
     if isinstance(of, nn.Module):
+        require_form(of, task.form)
         found: Tensor = of(batch.tokens)[-1][:, task.places]  # (B, M, m)
         return found[:, -1]
     if batch.x is None or batch.y is None:
@@ -50,7 +51,7 @@ def _dtype(*compared: Answering) -> torch.dtype:
 def output_distance(first: Answering, second: Answering, task: LearningTask, prompts: int = 1024) -> float:
     """The root of the mean squared distance of their answers at the last predicted token, over held-out prompts.
 
-    Raises TrainingError for a predictor on a task that is no regression.
+    Raises TrainingError for a predictor on a task that is no regression, and for a model of another task.
     """
     batch = task.batch(prompts, 0, 0, HELD_OUT, _dtype(first, second))
     with torch.no_grad():
@@ -155,10 +156,11 @@ def loss_along_segment(
 ) -> list[float]:
     """The loss of the task at the weights (1 - t) first + t second, for t from 0 to 1, over held-out prompts.
 
-    Raises TrainingError for models of other sizes, and for fewer than 2 points.
+    Raises TrainingError for models of other sizes or of another task, and for fewer than 2 points.
     """
     require(points >= 2, f"points = {points}", "give 2 at least, the two ends")
     _require_alike(first, second)
+    require_form(first, task.form)
     batch = task.batch(prompts, 0, 0, HELD_OUT, _dtype(first))
     ends = [dict(model.named_parameters()) for model in (first, second)]
     losses = []

@@ -8,7 +8,7 @@ Shapes: B prompts, L tokens, k coordinates of a token, H width, h heads, m outpu
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 
 import torch
@@ -44,6 +44,14 @@ class Form:
     symbols: bool = False
     joined: bool = False
     head: bool = False
+
+
+def require_form(model: nn.Module, form: Form) -> None:
+    """Raises TrainingError for a model of other tokens than these. Of these two the lengths may differ."""
+    own, task = asdict(getattr(model, "form", form)), asdict(form)
+    differ = [name for name in task if name != "length" and own[name] != task[name]]
+    words = ", ".join(f"{name} {own[name]} in the model and {task[name]} in the task" for name in differ)
+    require(not differ, f"a model of another task: {words}", "give a model of this one")
 
 
 @dataclass(frozen=True)
@@ -175,6 +183,7 @@ class StandardTransformer(nn.Module):
 
     def __init__(self, at: Architecture, form: Form) -> None:
         super().__init__()
+        self.form = form
         self.read, self.stack, self.write = TokenReading(at, form), stack(at), Linear(at.width, form.outputs)
 
     def forward(self, tokens: Tensor) -> Float[Tensor, "1 B L m"]:
@@ -209,7 +218,7 @@ class LoopedTransformer(LoopedModel):
 
     def __init__(self, at: LoopedArchitecture, form: Form) -> None:
         super().__init__()
-        self.at = at
+        self.at, self.form = at, form
         self.read, self.stack, self.write = TokenReading(at, form), stack(at), Linear(at.width, form.outputs)
 
     def start(self, tokens: Tensor) -> Callable[[Tensor | None], Tensor]:
@@ -225,7 +234,7 @@ class AlgoFormer(LoopedModel):
 
     def __init__(self, at: LoopedArchitecture, form: Form) -> None:
         super().__init__()
-        self.at = at
+        self.at, self.form = at, form
         self.read, self.write = TokenReading(at, form), Linear(at.width, form.outputs)
         self.pre, self.loop, self.post = stack(at), stack(at), stack(at)
 
@@ -255,7 +264,7 @@ class LinearAttentionLayer(nn.Module):
     def __init__(self, at: LinearArchitecture, form: Form) -> None:
         super().__init__()
         require(form.joined, "a linear attention layer without joined tokens", "train it on linear regression")
-        self.outputs = form.outputs
+        self.form, self.outputs = form, form.outputs
         self.value = nn.Parameter(at.spread * torch.randn(form.inputs, form.inputs, dtype=torch.float32, device="cpu"))
         self.key_query = nn.Parameter(torch.zeros_like(self.value).normal_(std=at.spread))
 

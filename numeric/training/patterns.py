@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from numeric.networks.network import AttentionLayer
 from numeric.training.errors import require
-from numeric.training.models import CausalAttention
+from numeric.training.models import CausalAttention, require_form
 from numeric.training.tasks import HELD_OUT, LearningTask
 
 ROUNDING = 1e-4  # of a sum of weights
@@ -54,10 +54,11 @@ def attention_overlap(
     that see a key. Heads are named by layer and place, layers by the order in which they run.
 
     Raises TrainingError for attention whose weights are no distribution (linear, ReLU), for a model without attention,
-    and for models that read another number of tokens.
+    for models that read another number of tokens, and for one of another task.
     """
     patterns = []
     for each in (model, other):
+        require_form(each, task.form)
         weights = next((weight.dtype for weight in each.parameters()), torch.float64)
         batch = task.batch(prompts, 0, 0, HELD_OUT, weights)
         patterns.append(_by_head(attention_patterns(each, batch.tokens)))

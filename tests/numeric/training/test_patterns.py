@@ -93,6 +93,21 @@ def test_refusals(models: Any, message: str) -> None:
         attention_overlap(*models, task, 4)
 
 
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("other", ["model", "construction"])
+def test_models_of_another_task_are_refused(place: int, other: str) -> None:
+    wide = InductionHeadTask(d=3, length=6)
+    made = {
+        "model": lambda: StandardTransformer(SIZES, wide.form),
+        "construction": lambda: StartedAtConstruction(ConstructedInductionHead(), wide.form),
+    }
+    models = [uniform(), uniform()]
+    models[place] = seeded(made[other], 0)
+    message = "a model of another task: inputs 3 in the model and 2 in the task, outputs 3 .* and 2 .*; give a model of"
+    with pytest.raises(TrainingError, match=message):
+        attention_overlap(*models, TASK, 4)
+
+
 def test_models_of_other_tokens_are_refused() -> None:
     longer = InductionHeadTask(d=2, length=9)
 
