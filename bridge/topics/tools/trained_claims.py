@@ -35,26 +35,29 @@ class Experiment:
     printed: Mapping[str, Any]
 
     @property
+    def unlike(self) -> list[str]:
+        """The parameters that are not the paper's."""
+        several = {name: value if isinstance(value, tuple) else (value,) for name, value in self.printed.items()}
+        return [name for name, values in several.items() if self.at[name] not in values]
+
+    @property
     def size(self) -> str:
         """After how much training the claims are judged."""
+        if not self.unlike:
+            return "at the paper's size"
         own, paper = (f"{of['steps']} steps at width {of['width']}, `d = {of['d']}`" for of in (self.at, self.printed))
-        return "at the paper's size" if self.is_printed else f"after {own}; the paper trains for {paper}"
+        if own != paper:
+            return f"after {own}; the paper trains for {paper}"
+        return f"after {own}, as in the paper; not the paper's: {', '.join(self.unlike)}"
 
     @property
     def excuse(self) -> str:
         """Why a claim that fails here is not refuted; "" at the paper's size."""
-        return "" if self.is_printed else PAPERS
+        return PAPERS if self.unlike else ""
 
     def missing(self, plans: Iterable[TrainingPlan], seeds: Iterable[int]) -> str:
         """Which training there is not, and what makes it; "" if all are there."""
         return self.trainings.missing(plans, seeds)
-
-    @property
-    def is_printed(self) -> bool:
-        return all(
-            self.at[name] in value if isinstance(value, tuple) else self.at[name] == value
-            for name, value in self.printed.items()
-        )
 
     def errors(self, plan: TrainingPlan, seed: int, task: LearningTask | None = None) -> list[float]:
         """The mean error of that training at each predicted token, over prompts that none has seen."""

@@ -10,8 +10,9 @@ from symbolic.statements.trained import SHORT_RUN, claim_of_training, of_trainin
 from symbolic.words.citations import WU2024, Citation
 
 N, n, prompts = sp.symbols("N n prompts", integer=True, positive=True)
-# Appendix G.1. The width of the networks and the learning rate are not printed.
+# Appendix G. The width of the networks and the learning rate are not printed.
 PRINTED = {"N": (3, 4, 6), "d": 20, "n": 50, "width": 256, "heads": 8, "layers": 12, "steps": 500_000, "batch": 64}
+PRINTED |= {"prompts": 6400, "depths": ((4, 6, 8, 10),)}
 COMPARABLE = sp.Rational(1, 10)
 MIXTURES = (1.0, 0.9, 0.7, 0.5)  # weights of N(-2, I), the first that of the pretraining
 LONGER = sp.Rational(3, 2)  # times the examples of the pretraining: 75 of 50
@@ -92,6 +93,7 @@ PRETRAINING = Result(
         "`R^2`, as in the paper: that choice looks at the answers and favours them.",
         "The caption of Figure 2 says that performance decreases beyond the length of the pretraining, and the text "
         "below that it matches there: both are rows. Positions beyond that length keep their first values.",
-        "The paper prints neither the width of the networks nor the learning rate.",
+        "The paper prints neither the width of the networks nor the learning rate. Its MLPs are as wide as the model, "
+        "256; those here are four times as wide, as GPT-2's.",
     ),
 )

@@ -81,6 +81,13 @@ def test_depths_that_are_refused(depths: str) -> None:
         bs.compare(ID, depths=depths, **TINY)
 
 
+@pytest.mark.parametrize(("name", "other"), [("N", 5), ("prompts", 64), ("depths", (1, 2)), ("layers", 10)])
+def test_the_papers_size_is_that_of_its_test_and_of_figure_3_too(name: str, other: Any) -> None:
+    paper = {**experiment().at, **theory.PRINTED, "depths": measures.read_depths("4, 6, 8, 10"), "N": 4}
+    assert [Experiment({**paper, "N": N}, Trainings(), theory.PRINTED).excuse for N in (3, 4, 6)] == [""] * 3
+    assert Experiment({**paper, name: other}, Trainings(), theory.PRINTED).unlike == [name]
+
+
 def test_answers_that_are_all_equal_have_no_score() -> None:
     sizes = {**TINY, "N": 2, "K": 1, "d": 1, "n": 4, "prompts": 2}  # the unit of both networks is at zero
     with pytest.raises(
