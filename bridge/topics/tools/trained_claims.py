@@ -81,10 +81,12 @@ def trained_claim(
     statistic: str,
     measure: Callable[[Any, int], Any],
     plans: Callable[[Any], Iterable[TrainingPlan]],
+    other: str = "",
 ) -> Check:
     """A check of `measure(experiment, seed)`. It is outside where a training of `plans(experiment)` is missing.
 
-    At another size than the paper's a claim that fails is outside too: the paper makes it of its own size.
+    At another size than the paper's a claim that fails is outside too: the paper makes it of its own size. So it is
+    where the task or the model is never the paper's: `other` says how.
     """
 
     def measured(seed: int, experiment: Experiment) -> Any:
@@ -96,7 +98,7 @@ def trained_claim(
         if missing := experiment.missing(plans(experiment), map(int, seeds.tolist())):
             return Sides(outside=missing)
         found = own.sides(seeds=seeds, seed=seed, experiment=experiment)
-        return replace(found, remark=experiment.size, excuse=experiment.excuse)
+        return replace(found, remark=experiment.size, excuse=experiment.excuse or other)
 
     return Check(own.quantity, sides, own.inputs)
 

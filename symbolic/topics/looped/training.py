@@ -11,7 +11,17 @@ from symbolic.words.citations import ALGOFORMER, Citation
 
 N, q = sp.symbols("N q", integer=True, positive=True)
 # Section 5.1. The batch, the heads and the number of prompts of a validation are not printed.
-PRINTED = {"d": 20, "N": 40, "q": 3, "states": 6, "width": 256, "layers": 12, "T": 20, "delta_T": 15}
+PRINTED: dict[str, float] = {
+    "rate": 1e-4,
+    "d": 20,
+    "N": 40,
+    "q": 3,
+    "states": 6,
+    "width": 256,
+    "layers": 12,
+    "T": 20,
+    "delta_T": 15,
+}
 PRINTED |= {"steps": 500_000}
 NEWTON_STEPS = 20  # "later on" of Figure 5: as many as the paper's T
 

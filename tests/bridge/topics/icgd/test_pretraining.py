@@ -88,6 +88,15 @@ def test_the_papers_size_is_that_of_its_test_and_of_figure_3_too(name: str, othe
     assert Experiment({**paper, name: other}, Trainings(), theory.PRINTED).unlike == [name]
 
 
+def test_at_the_papers_size_a_claim_about_narrower_mlps_is_never_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measures, "of_model", lambda *_: 0.5)
+    monkeypatch.setattr(measures, "of_prompt", lambda *_: 0.9)
+    paper = {**experiment().at, **theory.PRINTED, "depths": (4, 6, 8, 10), "N": 4}
+    known = {"seeds": np.arange(3), "seed": 0, "experiment": Experiment(paper, Trainings(), theory.PRINTED)}
+    excuses = {check.sides(**known).excuse for check in pretraining.checks()}
+    assert excuses == {"the figure is of MLPs as wide as the model, and here they are four times as wide"}
+
+
 def test_answers_that_are_all_equal_have_no_score() -> None:
     sizes = {**TINY, "N": 2, "K": 1, "d": 1, "n": 4, "prompts": 2}  # the unit of both networks is at zero
     with pytest.raises(
