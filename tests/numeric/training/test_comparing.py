@@ -51,6 +51,14 @@ def test_a_model_answers_prompts_of_another_length() -> None:
     assert output_distance(layer, lambda x, y: descent(x, y, ETA, 1), longer, 16) < 1e-6
 
 
+def test_models_of_two_number_formats_are_compared_at_the_same_prompts() -> None:
+    single, double = descent_layer(TASK, ETA), descent_layer(TASK, ETA).double()
+    for pair in ((single, double), (double, single)):
+        assert output_distance(*pair, TASK, 16) < 1e-6
+        losses = loss_along_segment(*pair, TASK, points=2, prompts=16)
+        assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+
+
 def test_distances_of_a_fit_are_those_of_the_best_scaling() -> None:
     layer = descent_layer(TASK, ETA)
     with torch.no_grad():

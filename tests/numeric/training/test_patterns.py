@@ -74,6 +74,13 @@ def test_a_model_shares_all_with_itself_and_alibi_the_sum_of_minima() -> None:
     assert found == pytest.approx(sum(sums) / 6, rel=1e-6)
 
 
+def test_models_of_two_number_formats_are_compared_at_the_same_prompts() -> None:
+    one = head(8.0)
+    for pair in ((one, head(8.0).float()), (head(8.0).float(), one)):
+        found = attention_overlap(*pair, TASK, 8)
+        assert (found[FIRST][FIRST], found[SECOND][SECOND]) == pytest.approx((1.0, 1.0), abs=1e-5)
+
+
 LINEAR = LinearRegression(d=2, examples=5, joined=True)
 
 
