@@ -138,6 +138,7 @@ class StartedAtConstruction(FromConstruction):
     def __init__(self, at: Any, form: Form) -> None:
         start: ModelStart = at.start(form)
         super().__init__(start.construction, start.prompt, start.answer, torch.float64)
+        self.form = form
 
 
 REGRESSIONS: dict[str, type[Any]] = {each.id: each for each in (ConstructedDescent, ConstructedNewton)}

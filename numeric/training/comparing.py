@@ -17,7 +17,7 @@ from torch.func import functional_call
 from numeric.search.attack import attack
 from numeric.training.baselines import Predictor
 from numeric.training.errors import TrainingError, require
-from numeric.training.models import Form, LinearArchitecture, LinearAttentionLayer
+from numeric.training.models import Form, LinearArchitecture, LinearAttentionLayer, number_format, tokens_for
 from numeric.training.tasks import (
     HELD_OUT,
     LearningTask,
@@ -32,27 +32,21 @@ Answering = nn.Module | Predictor
 
 
 def _answers(of: Answering, task: LearningTask, batch: TrainingBatch) -> Float[Tensor, "B m"]:
-    """Raises TrainingError for a predictor on a task without examples."""
+    """Raises TrainingError for a predictor on a task without examples, and for a model of another task."""
     if isinstance(of, nn.Module):
-        found: Tensor = of(batch.tokens)[-1][:, task.places]  # (B, M, m)
+        found: Tensor = of(tokens_for(of, task.form, batch.tokens))[-1][:, task.places]  # (B, M, m)
         return found[:, -1]
     if batch.x is None or batch.y is None:
         raise TrainingError(f"{type(task).__name__} has no examples of a regression for a predictor; give two models")
     return of(batch.x, batch.y)
 
 
-def _dtype(*compared: Answering) -> torch.dtype:
-    """That of the first model."""
-    models = [each for each in compared if isinstance(each, nn.Module)]
-    return next((weight.dtype for model in models for weight in model.parameters()), torch.float64)
-
-
 def output_distance(first: Answering, second: Answering, task: LearningTask, prompts: int = 1024) -> float:
     """The root of the mean squared distance of their answers at the last predicted token, over held-out prompts.
 
-    Raises TrainingError for a predictor on a task that is no regression.
+    Raises TrainingError for a predictor on a task that is no regression, and for a model of another task.
     """
-    batch = task.batch(prompts, 0, 0, HELD_OUT, _dtype(first, second))
+    batch = task.batch(prompts, 0, 0, HELD_OUT, number_format(first, second))
     with torch.no_grad():
         apart = _answers(first, task, batch).double() - _answers(second, task, batch).double()
     return float((apart**2).sum(-1).mean().sqrt())
@@ -155,18 +149,18 @@ def loss_along_segment(
 ) -> list[float]:
     """The loss of the task at the weights (1 - t) first + t second, for t from 0 to 1, over held-out prompts.
 
-    Raises TrainingError for models of other sizes, and for fewer than 2 points.
+    Raises TrainingError for models of other sizes or of another task, and for fewer than 2 points.
     """
     require(points >= 2, f"points = {points}", "give 2 at least, the two ends")
     _require_alike(first, second)
-    batch = task.batch(prompts, 0, 0, HELD_OUT, _dtype(first))
+    batch = task.batch(prompts, 0, 0, HELD_OUT, number_format(first))
     ends = [dict(model.named_parameters()) for model in (first, second)]
-    losses = []
+    tokens, losses = tokens_for(first, task.form, batch.tokens), []
     with torch.no_grad():
         for place in range(points):
             t = place / (points - 1)
-            weights = {name: torch.lerp(one, ends[1][name], t) for name, one in ends[0].items()}
-            losses.append(float(task.loss(functional_call(first, weights, (batch.tokens,)), batch)))
+            weights = {name: torch.lerp(one, ends[1][name].to(one.dtype), t) for name, one in ends[0].items()}
+            losses.append(float(task.loss(functional_call(first, weights, (tokens,)), batch)))
     return losses
 
 
@@ -203,7 +197,7 @@ def worst_prompt(
     for name, value, least in (("radius", radius, 0), ("steps", steps, 0), ("restarts", restarts, 0)):
         require(value > least, f"{name} = {value}", f"give a number > {least}")
     layers: Sequence[Tensor] = task.Phi if isinstance(task, RegressionWithRepresentation) else ()
-    dtype, ends = _dtype(of), {"x": radius, "w": radius / task.d**0.5}
+    ends = {"x": radius, "w": radius / task.d**0.5}
     source = torch.Generator().manual_seed(seed)
     sizes = {"x": (restarts, task.examples + 1, task.d), "w": (restarts, task.d, task.outputs)}
     starts = {
@@ -215,8 +209,7 @@ def worst_prompt(
         batch = task.prompts(at["x"], represented(at["x"], layers) @ at["w"])
         assert batch.x is not None  # of a regression
         assert batch.y is not None
-        own = TrainingBatch(batch.tokens.to(dtype), batch.targets, batch.x, batch.y)
-        pair = (_answers(each, task, own).double() for each in (of, beside))
+        pair = (_answers(each, task, batch).double() for each in (of, beside))
         first, second = (((each - batch.y[:, -1]) ** 2).sum(-1) for each in pair)  # (R)
         return first, second, batch
 

@@ -8,8 +8,9 @@ Shapes: B prompts, L tokens, k coordinates of a token, H width, h heads, m outpu
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -44,6 +45,24 @@ class Form:
     symbols: bool = False
     joined: bool = False
     head: bool = False
+
+
+def number_format(*models: Any) -> torch.dtype:
+    """That of the first weight of the first of these that has one."""
+    modules = [each for each in models if isinstance(each, nn.Module)]
+    return next((weight.dtype for module in modules for weight in module.parameters()), torch.float64)
+
+
+def tokens_for(model: nn.Module, form: Form, tokens: Tensor) -> Tensor:
+    """These tokens in the model's number format. Raises TrainingError for a model of another task.
+
+    Prompts may be longer or shorter than those it was made for.
+    """
+    own, task = asdict(getattr(model, "form", form)), asdict(form)
+    differ = [name for name in task if name != "length" and own[name] != task[name]]
+    words = ", ".join(f"{name} {own[name]} in the model and {task[name]} in the task" for name in differ)
+    require(not differ, f"a model of another task: {words}", "give a model of this one")
+    return tokens if form.symbols else tokens.to(number_format(model))
 
 
 @dataclass(frozen=True)
@@ -175,6 +194,7 @@ class StandardTransformer(nn.Module):
 
     def __init__(self, at: Architecture, form: Form) -> None:
         super().__init__()
+        self.form = form
         self.read, self.stack, self.write = TokenReading(at, form), stack(at), Linear(at.width, form.outputs)
 
     def forward(self, tokens: Tensor) -> Float[Tensor, "1 B L m"]:
@@ -209,7 +229,7 @@ class LoopedTransformer(LoopedModel):
 
     def __init__(self, at: LoopedArchitecture, form: Form) -> None:
         super().__init__()
-        self.at = at
+        self.at, self.form = at, form
         self.read, self.stack, self.write = TokenReading(at, form), stack(at), Linear(at.width, form.outputs)
 
     def start(self, tokens: Tensor) -> Callable[[Tensor | None], Tensor]:
@@ -225,7 +245,7 @@ class AlgoFormer(LoopedModel):
 
     def __init__(self, at: LoopedArchitecture, form: Form) -> None:
         super().__init__()
-        self.at = at
+        self.at, self.form = at, form
         self.read, self.write = TokenReading(at, form), Linear(at.width, form.outputs)
         self.pre, self.loop, self.post = stack(at), stack(at), stack(at)
 
@@ -255,7 +275,7 @@ class LinearAttentionLayer(nn.Module):
     def __init__(self, at: LinearArchitecture, form: Form) -> None:
         super().__init__()
         require(form.joined, "a linear attention layer without joined tokens", "train it on linear regression")
-        self.outputs = form.outputs
+        self.form, self.outputs = form, form.outputs
         self.value = nn.Parameter(at.spread * torch.randn(form.inputs, form.inputs, dtype=torch.float32, device="cpu"))
         self.key_query = nn.Parameter(torch.zeros_like(self.value).normal_(std=at.spread))
 

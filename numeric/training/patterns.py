@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from numeric.networks.network import AttentionLayer
 from numeric.training.errors import require
-from numeric.training.models import CausalAttention
+from numeric.training.models import CausalAttention, tokens_for
 from numeric.training.tasks import HELD_OUT, LearningTask
 
 ROUNDING = 1e-4  # of a sum of weights
@@ -54,13 +54,10 @@ def attention_overlap(
     that see a key. Heads are named by layer and place, layers by the order in which they run.
 
     Raises TrainingError for attention whose weights are no distribution (linear, ReLU), for a model without attention,
-    and for models that read another number of tokens.
+    for models that read another number of tokens, and for one of another task.
     """
-    patterns = []
-    for each in (model, other):
-        weights = next((weight.dtype for weight in each.parameters()), torch.float64)
-        batch = task.batch(prompts, 0, 0, HELD_OUT, weights)
-        patterns.append(_by_head(attention_patterns(each, batch.tokens)))
+    tokens = task.batch(prompts, 0, 0, HELD_OUT, torch.float64).tokens  # the same for both
+    patterns = [_by_head(attention_patterns(each, tokens_for(each, task.form, tokens))) for each in (model, other)]
     lengths = [{each.shape[-1] for each in heads.values()} for heads in patterns]
     differ = f"tokens in the attention of the two: {' and '.join(str(sorted(each)) for each in lengths)}"
     require(lengths[0] == lengths[1] and len(lengths[0]) == 1, differ, "give two models that read the same tokens")

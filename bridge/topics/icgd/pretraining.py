@@ -24,6 +24,8 @@ from bridge.topics.tools.trained_claims import Experiment, trained_claim, traine
 from bridge.topics.tools.trainings import TrainingPlan, training_memory
 from symbolic.topics.icgd import pretraining as theory
 
+OTHER_MLPS = "the figure is of MLPs as wide as the model, and here they are four times as wide"
+
 
 def checks() -> list[Check]:
     """Each claim for both attentions; that beyond the trained length is made of softmax alone."""
@@ -43,7 +45,7 @@ def checks() -> list[Check]:
 
 
 def _of(name: str, statistic: str, measure: Any, plans: Any) -> Check:
-    return trained_claim(theory.PRETRAINING.quantity(name), statistic, measure, plans)
+    return trained_claim(theory.PRETRAINING.quantity(name), statistic, measure, plans, OTHER_MLPS)
 
 
 def all_plans(experiment: Experiment) -> Sequence[TrainingPlan]:

@@ -42,8 +42,14 @@ def task_at(experiment: Experiment, examples: int, w1: float = theory.MIXTURES[0
 
 
 def r_squared(error: float, y: Tensor) -> float:
-    """Of a mean squared error at the answers y (B, 1)."""
-    return 1 - error / float(y.var(correction=0))
+    """Of a mean squared error at the answers y (B, 1). Raises UsageError where they are all equal."""
+    variance = float(y.var(correction=0))
+    if not variance > 0:  # the units of every network are at zero there
+        raise UsageError(
+            f"{theory.PRETRAINING.id}: the answers of all {len(y)} prompts are equal, and R^2 divides by their "
+            "variance; give more prompts, or a larger K"
+        )
+    return 1 - error / variance
 
 
 def of_model(experiment: Experiment, seed: int, made: TrainingPlan, task: NetworkRegression, n: int) -> float:

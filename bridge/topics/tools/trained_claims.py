@@ -35,26 +35,29 @@ class Experiment:
     printed: Mapping[str, Any]
 
     @property
+    def unlike(self) -> list[str]:
+        """The parameters that are not the paper's."""
+        several = {name: value if isinstance(value, tuple) else (value,) for name, value in self.printed.items()}
+        return [name for name, values in several.items() if self.at[name] not in values]
+
+    @property
     def size(self) -> str:
         """After how much training the claims are judged."""
+        if not self.unlike:
+            return "at the paper's size"
         own, paper = (f"{of['steps']} steps at width {of['width']}, `d = {of['d']}`" for of in (self.at, self.printed))
-        return "at the paper's size" if self.is_printed else f"after {own}; the paper trains for {paper}"
+        if own != paper:
+            return f"after {own}; the paper trains for {paper}"
+        return f"after {own}, as in the paper; not the paper's: {', '.join(self.unlike)}"
 
     @property
     def excuse(self) -> str:
         """Why a claim that fails here is not refuted; "" at the paper's size."""
-        return "" if self.is_printed else PAPERS
+        return PAPERS if self.unlike else ""
 
     def missing(self, plans: Iterable[TrainingPlan], seeds: Iterable[int]) -> str:
         """Which training there is not, and what makes it; "" if all are there."""
         return self.trainings.missing(plans, seeds)
-
-    @property
-    def is_printed(self) -> bool:
-        return all(
-            self.at[name] in value if isinstance(value, tuple) else self.at[name] == value
-            for name, value in self.printed.items()
-        )
 
     def errors(self, plan: TrainingPlan, seed: int, task: LearningTask | None = None) -> list[float]:
         """The mean error of that training at each predicted token, over prompts that none has seen."""
@@ -78,10 +81,12 @@ def trained_claim(
     statistic: str,
     measure: Callable[[Any, int], Any],
     plans: Callable[[Any], Iterable[TrainingPlan]],
+    other: str = "",
 ) -> Check:
     """A check of `measure(experiment, seed)`. It is outside where a training of `plans(experiment)` is missing.
 
-    At another size than the paper's a claim that fails is outside too: the paper makes it of its own size.
+    At another size than the paper's a claim that fails is outside too: the paper makes it of its own size. So it is
+    where the task or the model is never the paper's: `other` says how.
     """
 
     def measured(seed: int, experiment: Experiment) -> Any:
@@ -93,7 +98,7 @@ def trained_claim(
         if missing := experiment.missing(plans(experiment), map(int, seeds.tolist())):
             return Sides(outside=missing)
         found = own.sides(seeds=seeds, seed=seed, experiment=experiment)
-        return replace(found, remark=experiment.size, excuse=experiment.excuse)
+        return replace(found, remark=experiment.size, excuse=experiment.excuse or other)
 
     return Check(own.quantity, sides, own.inputs)
 

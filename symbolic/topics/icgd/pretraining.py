@@ -5,32 +5,26 @@
 
 import sympy as sp
 
-from symbolic.statements.result import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements.result import Hypothesis, Kind, Parameter, Quantity, Result
+from symbolic.statements.trained import SHORT_RUN, claim_of_training, of_training, size, training_hypotheses
 from symbolic.words.citations import WU2024, Citation
 
-SIZES = {
-    name: sp.Symbol(name, integer=True, positive=True)
-    for name in ("d", "N", "K", "n", "width", "heads", "layers", "steps", "batch", "prompts")
-}
-rate = sp.Symbol("rate", positive=True)
-# Appendix G.1. The width of the networks and the learning rate are not printed.
+N, n, prompts = sp.symbols("N n prompts", integer=True, positive=True)
+# Appendix G. The width of the networks and the learning rate are not printed.
 PRINTED = {"N": (3, 4, 6), "d": 20, "n": 50, "width": 256, "heads": 8, "layers": 12, "steps": 500_000, "batch": 64}
+PRINTED |= {"prompts": 6400, "depths": ((4, 6, 8, 10),)}
 COMPARABLE = sp.Rational(1, 10)
 MIXTURES = (1.0, 0.9, 0.7, 0.5)  # weights of N(-2, I), the first that of the pretraining
 LONGER = sp.Rational(3, 2)  # times the examples of the pretraining: 75 of 50
 TENTHS = (3, 6, 9)  # of n, in Figure 3: 15, 30, 45 of 50
 
-_UNDER = "training as in the paper, at its size"
 RUN = "transformers pretrained on networks at inputs from one Gaussian, on prompts that were not trained on"
 
 
 def _claim(name: str, meaning: str, kind: Kind, bound: sp.Expr, place: str, words: str, reading: str = "") -> Quantity:
-    return Quantity(
-        *(name, rf"\text{{{name}}}", meaning, "coefficient of determination", RUN, kind, Quantifier.EXPECTATION),
-        printed=Printed(bound, Citation(WU2024, place), under=_UNDER),
-        scopes=(),
-        randomness="the seeds",
-        remark=f"'{words}'{reading}",
+    words = f"'{words}'{reading}"
+    return claim_of_training(
+        *(name, meaning, "coefficient of determination", RUN, Citation(WU2024, place), words), kind=kind, bound=bound
     )
 
 
@@ -65,59 +59,41 @@ QUANTITIES = (
 )
 
 
-def _size(name: str, meaning: str, default: int) -> Parameter:
-    return Parameter(name, SIZES[name], meaning, default, integer=True, setting=True)
-
-
+_DEPTHS = "layers of the transformers of Figure 3"
+PARAMETERS = (
+    size("N", "layers of the networks to be learnt", 3),
+    size("K", "units of a hidden layer of theirs", 4),
+    size("d", "coordinates of an input", 2),
+    size("n", "examples of a prompt of the pretraining", 8),
+    *of_training(
+        (
+            size("layers", "layers of the transformers of Figures 1 and 2", 2),
+            Parameter("depths", None, f"{_DEPTHS}, in a row", "1, 2", takes="NUMBERS", setting=True),
+        ),
+        *(60, "prompts of a step", "prompts of a test"),
+    ),
+)
 PRETRAINING = Result(
     id="icgd.pretraining",
     title="Pretrained transformers beside networks trained on the prompt",
     citation=Citation(WU2024, "Appendix G", "Figures 1-3"),
     claim=r"\text{pretrained} \approx \text{trained on the prompt}",
-    parameters=(
-        _size("N", "layers of the networks to be learnt", 3),
-        _size("K", "units of a hidden layer of theirs", 4),
-        _size("d", "coordinates of an input", 2),
-        _size("n", "examples of a prompt of the pretraining", 8),
-        _size("width", "width of the transformers", 16),
-        _size("heads", "heads of a layer", 2),
-        _size("layers", "layers of the transformers of Figures 1 and 2", 2),
-        Parameter(
-            *("depths", None, "layers of the transformers of Figure 3, in a row", "1, 2"),
-            takes="NUMBERS",
-            setting=True,
-        ),
-        _size("steps", "steps of the pretraining", 60),
-        _size("batch", "prompts of a step", 16),
-        Parameter("rate", rate, "learning rate", 3e-3, setting=True),
-        _size("prompts", "prompts of a test", 256),
-        Parameter(
-            *("trained", None, "folder of stored trainings, below which all are; '': they are made here", ""),
-            takes="FOLDER",
-            setting=True,
-        ),
-    ),
+    parameters=PARAMETERS,
     hypotheses=(
-        *(Hypothesis(name, sp.Ge(size, 1, evaluate=False), "it counts something") for name, size in SIZES.items()),
-        Hypothesis("N", sp.Ge(SIZES["N"], 2), "a network has two layers at least"),
-        Hypothesis("n", sp.Ge(SIZES["n"], 4), "the shortest prompt of Figure 3 has an example"),
-        Hypothesis("prompts", sp.Ge(SIZES["prompts"], 2), "`R^2` divides by the variance of the answers"),
-        Hypothesis(
-            *("width", sp.Eq(sp.Mod(SIZES["width"], SIZES["heads"]), 0, evaluate=False)),
-            "the heads have as many coordinates each",
-        ),
-        Hypothesis("rate", sp.Gt(rate, 0, evaluate=False), "a step of Adam moves the weights"),
-        Hypothesis("rate", sp.Le(rate, 1), "Adam moves each weight by about the rate; beyond, losses overflow"),
+        *training_hypotheses(PARAMETERS),
+        Hypothesis("N", sp.Ge(N, 2), "a network has two layers at least"),
+        Hypothesis("n", sp.Ge(n, 4), "the shortest prompt of Figure 3 has an example"),
+        Hypothesis("prompts", sp.Ge(prompts, 2), "`R^2` divides by the variance of the answers"),
     ),
     quantities=QUANTITIES,
     remarks=(
-        "A short run decides little: the defaults train for seconds. At the paper's size the trainings are made once, "
-        "by ``boundsmith sweep``, and read by ``trained``.",
+        SHORT_RUN,
         "The score is `R^2`, one less the mean squared error at the query over the variance of the answers there.",
         "The networks that are trained on the prompt take 100 epochs of Adam, and of these the one with the best "
         "`R^2`, as in the paper: that choice looks at the answers and favours them.",
         "The caption of Figure 2 says that performance decreases beyond the length of the pretraining, and the text "
         "below that it matches there: both are rows. Positions beyond that length keep their first values.",
-        "The paper prints neither the width of the networks nor the learning rate.",
+        "The paper prints neither the width of the networks nor the learning rate. Its MLPs are as wide as the model, "
+        "256; those here are four times as wide, as GPT-2's.",
     ),
 )

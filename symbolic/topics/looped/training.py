@@ -5,37 +5,33 @@ A claim without a number is judged by its direction alone: below, above, decline
 
 import sympy as sp
 
-from symbolic.statements.result import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements.result import Hypothesis, Quantity, Result
+from symbolic.statements.trained import LOOPED, SHORT_RUN, claim_of_training, of_training, size, training_hypotheses
 from symbolic.words.citations import ALGOFORMER, Citation
 
-SIZES = {
-    name: sp.Symbol(name, integer=True, positive=True)
-    for name in ("d", "N", "q", "states", "width", "heads", "layers", "T", "steps", "batch", "prompts")
-}
-delta_T, rate = sp.Symbol("delta_T", integer=True, nonnegative=True), sp.Symbol("rate", positive=True)
+N, q = sp.symbols("N q", integer=True, positive=True)
 # Section 5.1. The batch, the heads and the number of prompts of a validation are not printed.
-PRINTED = {"d": 20, "N": 40, "q": 3, "states": 6, "width": 256, "layers": 12, "T": 20, "delta_T": 15}
+PRINTED: dict[str, float] = {
+    "rate": 1e-4,
+    "d": 20,
+    "N": 40,
+    "q": 3,
+    "states": 6,
+    "width": 256,
+    "layers": 12,
+    "T": 20,
+    "delta_T": 15,
+}
 PRINTED |= {"steps": 500_000}
 NEWTON_STEPS = 20  # "later on" of Figure 5: as many as the paper's T
 
-_UNDER = "training as in the paper, at its size"
 RUN = "models trained by Adam on (6), at the query of prompts that were not trained on"
-
-
-def _size(name: str, meaning: str, default: int, setting: bool = True) -> Parameter:
-    return Parameter(name, SIZES[name], meaning, default, integer=True, setting=setting)
 
 
 def _claim(
     name: str, meaning: str, place: str, words: str, bound: sp.Expr = sp.S.Zero, norm: str = "squared error"
 ) -> Quantity:
-    return Quantity(
-        *(name, rf"\text{{{name}}}", meaning, norm, RUN, Kind.UPPER, Quantifier.EXPECTATION),
-        printed=Printed(bound, Citation(ALGOFORMER, place), under=_UNDER),
-        scopes=(),
-        randomness="the seeds",
-        remark=f"'{words}'",
-    )
+    return claim_of_training(name, meaning, norm, RUN, Citation(ALGOFORMER, place), f"'{words}'", bound=bound)
 
 
 def _below(name: str, one: str, other: str, task: str, place: str, words: str) -> Quantity:
@@ -96,45 +92,26 @@ QUANTITIES = (
     _below("noise.descent", _ALGO, "as many steps of gradient descent as loops", _NOISY, "Figure 5", _NOISE),
 )
 
-_WIDTH, _HEADS = SIZES["width"], SIZES["heads"]
+PARAMETERS = (
+    size("d", "coordinates of an input", 2),
+    size("N", "examples of a prompt, and states of a series", 6),
+    size("q", "states that give the next one", 2),
+    size("states", "states of a chain of thought", 2),
+    *of_training(LOOPED, 30, "prompts of a step", "prompts of a validation"),
+)
 TRAINING = Result(
     id="looped.training",
     title="Trained transformers side by side: standard, looped, AlgoFormer",
     citation=Citation(ALGOFORMER, "Figures 2-5", "eq. (6)"),
     claim=r"\text{AlgoFormer} \le \min(\text{standard}, \text{looped})",
-    parameters=(
-        _size("d", "coordinates of an input", 2),
-        _size("N", "examples of a prompt, and states of a series", 6),
-        _size("q", "states that give the next one", 2),
-        _size("states", "states of a chain of thought", 2),
-        _size("width", "width of the models", 16),
-        _size("heads", "heads of a layer", 2),
-        _size("layers", "layers of the standard transformer; the parts of the others have one", 3),
-        _size("T", "loops", 3),
-        Parameter("delta_T", delta_T, "iterates that (6) averages, less one", 2, integer=True, setting=True),
-        _size("steps", "steps of a training", 30),
-        _size("batch", "prompts of a step", 16),
-        Parameter("rate", rate, "learning rate", 3e-3, setting=True),
-        _size("prompts", "prompts of a validation", 256),
-        Parameter(
-            *("trained", None, "folder of stored trainings, below which all are; '': they are made here", ""),
-            takes="FOLDER",
-            setting=True,
-        ),
-    ),
+    parameters=PARAMETERS,
     hypotheses=(
-        *(Hypothesis(name, sp.Ge(size, 1, evaluate=False), "it counts something") for name, size in SIZES.items()),
-        Hypothesis("delta_T", sp.Ge(delta_T, 0, evaluate=False), "it counts iterates"),
-        Hypothesis("delta_T", sp.Le(delta_T, SIZES["T"]), "(6) averages iterates up to `T`"),
-        Hypothesis("N", sp.Gt(SIZES["N"], SIZES["q"]), "a series has a state to predict"),
-        Hypothesis("width", sp.Eq(sp.Mod(_WIDTH, 2 * _HEADS), 0, evaluate=False), "twice as many heads share it"),
-        Hypothesis("rate", sp.Gt(rate, 0, evaluate=False), "a step of Adam moves the weights"),
-        Hypothesis("rate", sp.Le(rate, 1), "Adam moves each weight by about the rate; beyond, losses overflow"),
+        *training_hypotheses(PARAMETERS, most_heads=2),
+        Hypothesis("N", sp.Gt(N, q), "a series has a state to predict"),
     ),
     quantities=QUANTITIES,
     remarks=(
-        "A short run decides little: the defaults train for seconds. At the paper's size the trainings are made once, "
-        "by ``boundsmith sweep``, and read by ``trained``.",
+        SHORT_RUN,
         "The three tasks are those of section 5.1. Series have `A ~ N(0, I/d)`: with the "
         "printed `N(0, I)` their states grow by a factor of about 2.7 a step. Batch, heads and the prompts of a "
         "validation are not printed.",

@@ -46,6 +46,23 @@ def test_many_steps_of_both_are_least_squares() -> None:
     torch.testing.assert_close(baselines.descent(X, Y, 0.3, 3000), solved)
 
 
+@pytest.mark.parametrize("k", [60, 200, 1000])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_many_steps_of_newton_on_few_examples_have_the_least_norm(k: int, dtype: torch.dtype) -> None:
+    batch = LinearRegression(d=5, examples=2).batch(64, 0, 0, dtype=dtype)
+    assert batch.x is not None
+    assert batch.y is not None
+    found = baselines.newton(batch.x, batch.y, k)
+    norm_least = baselines.least_squares(batch.x, batch.y)
+    torch.testing.assert_close(found, norm_least, rtol=1e-3, atol=1e-3 if dtype == torch.float32 else 1e-9)
+    assert not baselines.newton(batch.x[:, -1:], batch.y[:, -1:], k).any()  # without an example
+
+
+def test_inputs_that_are_all_0_have_no_best_step() -> None:
+    with pytest.raises(TrainingError, match="a prompt whose inputs are all 0; leave it out"):
+        baselines.best_step_size(torch.zeros_like(X), Y, 2)
+
+
 def test_no_prediction_reads_the_answer() -> None:
     other = Y.clone()
     other[:, -1] = 77

@@ -46,6 +46,19 @@ def test_a_step_of_descent_is_found_at_any_scale(layer: LinearAttentionLayer) ->
     assert losses == pytest.approx([losses[0]] * 3, rel=1e-5)  # the same function all the way
 
 
+def test_a_model_answers_prompts_of_another_length() -> None:
+    layer, longer = descent_layer(TASK, ETA), LinearRegression(d=3, examples=9, joined=True)
+    assert output_distance(layer, lambda x, y: descent(x, y, ETA, 1), longer, 16) < 1e-6
+
+
+def test_models_of_two_number_formats_are_compared_at_the_same_prompts() -> None:
+    single, double = descent_layer(TASK, ETA), descent_layer(TASK, ETA).double()
+    for pair in ((single, double), (double, single)):
+        assert output_distance(*pair, TASK, 16) < 1e-6
+        losses = loss_along_segment(*pair, TASK, points=2, prompts=16)
+        assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+
+
 def test_distances_of_a_fit_are_those_of_the_best_scaling() -> None:
     layer = descent_layer(TASK, ETA)
     with torch.no_grad():
@@ -131,6 +144,15 @@ SMALL, OTHER = (StandardTransformer(Architecture(width=4, heads=1, layers=n), CH
         (lambda: matrix_distances(SMALL, OTHER), "other weights; give two of one architecture"),
         (lambda: loss_along_segment(SMALL, OTHER, CHAIN), "other weights; give two of one architecture"),
         (lambda: loss_along_segment(SMALL, SMALL, CHAIN, points=1), "points = 1; give 2 at least"),
+        (
+            lambda: output_distance(SMALL, SMALL, LinearRegression(d=2)),
+            "a model of another task: outputs 3 in the model and 1 in the task; give a model of this one",
+        ),
+        (lambda: loss_along_segment(SMALL, SMALL, ChainOfStates(d=2)), "inputs 3 in the model and 2 in the task, outp"),
+        (
+            lambda: output_distance(descent_layer(TASK, ETA), least_squares, LinearRegression(d=3, examples=6)),
+            "joined True in the model and False in the task",
+        ),
         (lambda: worst_prompt(SMALL, least_squares, NetworkRegression()), "on NetworkRegression; give a linear"),
         (lambda: worst_prompt(SMALL, least_squares, TASK, radius=0), "radius = 0; give a number > 0"),
         (lambda: worst_prompt(SMALL, least_squares, TASK, restarts=0), "restarts = 0; give a number > 0"),

@@ -74,6 +74,13 @@ def test_a_model_shares_all_with_itself_and_alibi_the_sum_of_minima() -> None:
     assert found == pytest.approx(sum(sums) / 6, rel=1e-6)
 
 
+def test_models_of_two_number_formats_are_compared_at_the_same_prompts() -> None:
+    one = head(8.0)
+    for pair in ((one, head(8.0).float()), (head(8.0).float(), one)):
+        found = attention_overlap(*pair, TASK, 8)
+        assert (found[FIRST][FIRST], found[SECOND][SECOND]) == pytest.approx((1.0, 1.0), abs=1e-5)
+
+
 LINEAR = LinearRegression(d=2, examples=5, joined=True)
 
 
@@ -91,6 +98,21 @@ def test_refusals(models: Any, message: str) -> None:
     task = LINEAR if isinstance(models[0], LinearAttentionLayer) else TASK
     with pytest.raises(TrainingError, match=message):
         attention_overlap(*models, task, 4)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("other", ["model", "construction"])
+def test_models_of_another_task_are_refused(place: int, other: str) -> None:
+    wide = InductionHeadTask(d=3, length=6)
+    made = {
+        "model": lambda: StandardTransformer(SIZES, wide.form),
+        "construction": lambda: StartedAtConstruction(ConstructedInductionHead(), wide.form),
+    }
+    models = [uniform(), uniform()]
+    models[place] = seeded(made[other], 0)
+    message = "a model of another task: inputs 3 in the model and 2 in the task, outputs 3 .* and 2 .*; give a model of"
+    with pytest.raises(TrainingError, match=message):
+        attention_overlap(*models, TASK, 4)
 
 
 def test_models_of_other_tokens_are_refused() -> None:

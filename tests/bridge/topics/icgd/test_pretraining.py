@@ -79,3 +79,27 @@ def test_rows_of_a_short_run() -> None:
 def test_depths_that_are_refused(depths: str) -> None:
     with pytest.raises(bs.UsageError, match=r"depths = .*; give two or more numbers of layers, each above the one"):
         bs.compare(ID, depths=depths, **TINY)
+
+
+@pytest.mark.parametrize(("name", "other"), [("N", 5), ("prompts", 64), ("depths", (1, 2)), ("layers", 10)])
+def test_the_papers_size_is_that_of_its_test_and_of_figure_3_too(name: str, other: Any) -> None:
+    paper = {**experiment().at, **theory.PRINTED, "depths": measures.read_depths("4, 6, 8, 10"), "N": 4}
+    assert [Experiment({**paper, "N": N}, Trainings(), theory.PRINTED).excuse for N in (3, 4, 6)] == [""] * 3
+    assert Experiment({**paper, name: other}, Trainings(), theory.PRINTED).unlike == [name]
+
+
+def test_at_the_papers_size_a_claim_about_narrower_mlps_is_never_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measures, "of_model", lambda *_: 0.5)
+    monkeypatch.setattr(measures, "of_prompt", lambda *_: 0.9)
+    paper = {**experiment().at, **theory.PRINTED, "depths": (4, 6, 8, 10), "N": 4}
+    known = {"seeds": np.arange(3), "seed": 0, "experiment": Experiment(paper, Trainings(), theory.PRINTED)}
+    excuses = {check.sides(**known).excuse for check in pretraining.checks()}
+    assert excuses == {"the figure is of MLPs as wide as the model, and here they are four times as wide"}
+
+
+def test_answers_that_are_all_equal_have_no_score() -> None:
+    sizes = {**TINY, "N": 2, "K": 1, "d": 1, "n": 4, "prompts": 2}  # the unit of both networks is at zero
+    with pytest.raises(
+        bs.UsageError, match=r"answers of all 2 prompts are equal, and R\^2 .*; give more prompts, or a"
+    ):
+        bs.compare(ID, depths="1, 2", **sizes)

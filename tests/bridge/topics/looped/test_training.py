@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import boundsmith as bs
+from bridge.topics.looped import training
 from bridge.topics.looped import training_measures as measures
 from bridge.topics.tools.trained_claims import Experiment
 from bridge.topics.tools.trainings import TrainingPlan, Trainings
@@ -59,6 +60,21 @@ def test_every_claim_tells_the_papers_world_from_the_opposite(sign: float, monke
         holds = all(b < a for a, b in pairwise(found)) if falls else found[0] < found[1]
         assert holds == (sign > 0), name
         assert plans(experiment())
+
+
+def test_at_the_papers_size_a_claim_about_other_series_is_never_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Experiment, "errors", planted(-1.0)[0])
+    at = {**experiment().at, **theory.PRINTED}
+    excuses = {
+        check.quantity.name: check.sides(
+            seeds=torch.arange(3), seed=0, experiment=Experiment(at, Trainings(), theory.PRINTED)
+        ).excuse
+        for check in training.TRAINING.checks
+        if check.quantity.name.startswith(("series", "chain", "representation"))
+    }
+    for name, excuse in excuses.items():
+        assert excuse == ("the figure is of series with A ~ N(0, I)" if name.startswith("series") else ""), name
+    assert Experiment({**at, "rate": 3e-3}, Trainings(), theory.PRINTED).unlike == ["rate"]
 
 
 def test_loops_and_algorithms_are_those_of_one_set_of_prompts() -> None:

@@ -102,8 +102,13 @@ def test_a_claim_that_fails_is_violated_at_the_papers_size_alone() -> None:
     paper = dict(theory.PRINTED)
     found = [
         check.sides(**points, seed=0, experiment=Experiment(at, Trainings(), theory.PRINTED))
-        for at in (paper, {**paper, "steps": 30})
+        for at in (paper, {**paper, "steps": 30}, {**paper, "T": 5, "layers": 2})
     ]
-    assert [each.excuse for each in found] == ["", PAPERS]
-    assert [each.remark.startswith("at the paper's size") for each in found] == [True, False]
+    assert [each.excuse for each in found] == ["", PAPERS, PAPERS]
+    asked = "the paper trains for 500000 steps at width 256, d = 20"
+    assert [each.remark for each in found] == [
+        "at the paper's size",
+        f"after 30 steps at width 256, d = 20; {asked}",
+        "after 500000 steps at width 256, d = 20, as in the paper; not the paper's: layers, T",
+    ]
     assert all(each.over_seeds is not None and each.over_seeds.low > 0 for each in found)
