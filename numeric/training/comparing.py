@@ -7,7 +7,7 @@ Shapes: B prompts, n examples and the query, d coordinates, m outputs, k = d + m
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import torch
 from jaxtyping import Float
@@ -17,7 +17,7 @@ from torch.func import functional_call
 from numeric.search.attack import attack
 from numeric.training.baselines import Predictor
 from numeric.training.errors import TrainingError, require
-from numeric.training.models import Form, LinearArchitecture, LinearAttentionLayer, number_format, tokens_for
+from numeric.training.models import Form, LinearArchitecture, LinearAttentionLayer
 from numeric.training.tasks import (
     HELD_OUT,
     LearningTask,
@@ -29,6 +29,24 @@ from numeric.training.tasks import (
 )
 
 Answering = nn.Module | Predictor
+
+
+def number_format(*models: Answering) -> torch.dtype:
+    """That of the first weight of the first of these that has one."""
+    modules = [each for each in models if isinstance(each, nn.Module)]
+    return next((weight.dtype for module in modules for weight in module.parameters()), torch.float64)
+
+
+def tokens_for(model: nn.Module, form: Form, tokens: Tensor) -> Tensor:
+    """These tokens in the model's number format. Raises TrainingError for a model of another task.
+
+    Prompts may be longer or shorter than those it was made for.
+    """
+    own, task = asdict(getattr(model, "form", form)), asdict(form)
+    differ = [name for name in task if name != "length" and own[name] != task[name]]
+    words = ", ".join(f"{name} {own[name]} in the model and {task[name]} in the task" for name in differ)
+    require(not differ, f"a model of another task: {words}", "give a model of this one")
+    return tokens if form.symbols else tokens.to(number_format(model))
 
 
 def _answers(of: Answering, task: LearningTask, batch: TrainingBatch) -> Float[Tensor, "B m"]:

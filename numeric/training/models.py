@@ -8,9 +8,8 @@ Shapes: B prompts, L tokens, k coordinates of a token, H width, h heads, m outpu
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -45,24 +44,6 @@ class Form:
     symbols: bool = False
     joined: bool = False
     head: bool = False
-
-
-def number_format(*models: Any) -> torch.dtype:
-    """That of the first weight of the first of these that has one."""
-    modules = [each for each in models if isinstance(each, nn.Module)]
-    return next((weight.dtype for module in modules for weight in module.parameters()), torch.float64)
-
-
-def tokens_for(model: nn.Module, form: Form, tokens: Tensor) -> Tensor:
-    """These tokens in the model's number format. Raises TrainingError for a model of another task.
-
-    Prompts may be longer or shorter than those it was made for.
-    """
-    own, task = asdict(getattr(model, "form", form)), asdict(form)
-    differ = [name for name in task if name != "length" and own[name] != task[name]]
-    words = ", ".join(f"{name} {own[name]} in the model and {task[name]} in the task" for name in differ)
-    require(not differ, f"a model of another task: {words}", "give a model of this one")
-    return tokens if form.symbols else tokens.to(number_format(model))
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from numeric.networks.network import AttentionLayer
+from numeric.training.comparing import tokens_for
 from numeric.training.errors import require
-from numeric.training.models import CausalAttention, tokens_for
+from numeric.training.models import CausalAttention
 from numeric.training.tasks import HELD_OUT, LearningTask
 
 ROUNDING = 1e-4  # of a sum of weights
